@@ -1,0 +1,10 @@
+/* frix: frictional contact dynamics, exact and certified. The whole public interface. */
+#ifndef FRIX_FRIX_H
+#define FRIX_FRIX_H
+
+#include <frix/base.h>
+#include <frix/io.h>
+#include <frix/problem.h>
+#include <frix/solve.h>
+
+#endif

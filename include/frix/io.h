@@ -1,0 +1,52 @@
+/* frix: contact problems in files. */
+#ifndef FRIX_IO_H
+#define FRIX_IO_H
+
+#include <frix/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frix_format_info {
+  const char *name;      /* "text", "fclib", "json" */
+  const char *summary;
+  const char *extension; /* ".dat", ".hdf5 .h5", ".json" */
+  bool available;        /* false when this build lacks its library */
+} frix_format_info;
+
+/* Row k of the format table, NULL past its end. */
+FRIX_API const frix_format_info *frix_format_table(int32_t k);
+
+/* What the matrix after the sizes is, where a text file leaves it open. */
+typedef enum frix_text_kind { FRIX_TEXT_DETECT, FRIX_TEXT_LOCAL, FRIX_TEXT_GLOBAL, FRIX_TEXT_LCP } frix_text_kind;
+
+typedef struct frix_read_config {
+  uint32_t size;       /* set by frix_read_default */
+  const char *format;  /* name in the table, NULL: by content */
+  frix_text_kind kind;
+  int64_t max_bytes;   /* refuse problems that would need more memory; default 16 GiB */
+} frix_read_config;
+
+FRIX_API frix_read_config frix_read_default(void);
+
+/* Reads and checks a problem. Errors name the file and the line (text, JSON) or the path inside it (HDF5). */
+FRIX_API frix_status frix_problem_read(frix_context *context, const char *path, const frix_read_config *config,
+                                       frix_problem **out);
+/* The same from memory; name stands for the file in messages. */
+FRIX_API frix_status frix_problem_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+                                              const frix_read_config *config, frix_problem **out);
+
+/* Writes a problem; format by extension unless named. A file appears whole or not at all. */
+FRIX_API frix_status frix_problem_write(const frix_problem *problem, const char *path, const char *format);
+
+/* Writes a problem with its solution (fclib's solution group), or, to .json, {"r":[...],"u":[...],"v":[...]}. */
+FRIX_API frix_status frix_solution_write(const frix_problem *problem, const frix_solution *solution, const char *path);
+
+/* Reads r (row_count) from a .json solution or from the solution or guess group of an fclib file. */
+FRIX_API frix_status frix_guess_read(frix_context *context, const frix_problem *problem, const char *path, double *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

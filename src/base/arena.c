@@ -1,0 +1,46 @@
+/* Arena: a chain of growing blocks. */
+#include "base/arena.h"
+
+enum { ALIGNMENT = 64, FIRST_BLOCK = 1 << 16 };
+
+struct fx_arena_block {
+  fx_arena_block *next;
+  size_t size, used;
+  _Alignas(64) unsigned char bytes[];
+};
+
+void fx_arena_init(fx_arena *arena, frix_context *context) {
+  arena->context = context;
+  arena->head = NULL;
+}
+
+void fx_arena_free(fx_arena *arena) {
+  for (fx_arena_block *block = arena->head; block;) {
+    fx_arena_block *next = block->next;
+    fx_free(arena->context, block);
+    block = next;
+  }
+  arena->head = NULL;
+}
+
+void *fx_arena_take(fx_arena *arena, size_t count, size_t size) {
+  if (size && count > (SIZE_MAX / 4) / size) {
+    fx_fail(arena->context, FRIX_ERROR_MEMORY, "out of memory: %zu x %zu bytes", count, size);
+    return NULL;
+  }
+  size_t bytes = (count * size + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
+  fx_arena_block *head = arena->head;
+  if (!head || head->size - head->used < bytes) {
+    /* Blocks double, so that the number of blocks stays logarithmic. */
+    size_t wanted = head ? 2 * head->size : FIRST_BLOCK;
+    if (wanted < bytes) wanted = bytes;
+    fx_arena_block *block = fx_alloc(arena->context, 1, sizeof *block + wanted);
+    if (!block) return NULL;
+    block->next = head;
+    block->size = wanted;
+    arena->head = head = block;
+  }
+  void *pointer = head->bytes + head->used; /* blocks come zeroed */
+  head->used += bytes;
+  return pointer;
+}
