@@ -48,7 +48,8 @@ typedef struct frix_cone_info {
   int32_t min_dim, max_dim;
 } frix_cone_info;
 
-FRIX_API const frix_cone_info *frix_cone_table(int32_t *count);
+/* Row k of the cone table, NULL past its end; k is the frix_cone. */
+FRIX_API const frix_cone_info *frix_cone_table(int32_t k);
 
 typedef enum frix_matrix_format {
   FRIX_MATRIX_NONE,    /* the matrix is absent */

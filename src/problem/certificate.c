@@ -1,0 +1,135 @@
+/* The certificate.
+ *
+ *   u~ = u + s(u) e_N  (law coulomb)      u~ = u  (law associated)
+ *   contact_residual = | r - P_K(r - rho u~) | / |r|,   rho = 1 / mean diag W
+ *   joint_residual   = | rho_b u_b | / max(|lambda|, rho_b |q_b|)
+ *
+ * Reference: V. Acary, M. Bremond, O. Huber, On solving contact problems with Coulomb friction: formulations and
+ * numerical comparisons, 2018 (natural map); G. De Saxce, Z.-Q. Feng, The bipotential method, 1998 (the shift). */
+#include "problem/certificate.h"
+
+#include "problem/cone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* out = r - P_K(r - rho u~); returns |out|^2 */
+static double natural_map(const frix_contact *contact, frix_law law, double rho, const double *r, const double *u,
+                          double *out) {
+  double x[FRIX_MAX_DIM], sum = 0;
+  for (int32_t k = 0; k < contact->dim; k++) x[k] = r[k] - rho * u[k];
+  if (law == FRIX_LAW_COULOMB) x[0] -= rho * fx_cone_shift(contact, u);
+  fx_cone_project(contact, x, out);
+  for (int32_t k = 0; k < contact->dim; k++) {
+    out[k] = r[k] - out[k];
+    sum += out[k] * out[k];
+  }
+  return sum;
+}
+
+/* Sums of squares: the natural map, r and q; contacts at 0, joints at 1. */
+typedef struct sums {
+  double map[2], r[2], q[2];
+} sums;
+
+static sums accumulate(const fx_system *s, frix_law law, const double *r, const double *u) {
+  sums t = {{0, 0}, {0, 0}, {0, 0}};
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    const frix_contact *contact = &s->contact[i];
+    int32_t row = s->row[i];
+    double out[FRIX_MAX_DIM];
+    int kind = contact->cone == FRIX_CONE_BILATERAL;
+    t.map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r + row, u + row, out);
+    for (int32_t k = 0; k < contact->dim; k++) {
+      t.r[kind] += r[row + k] * r[row + k];
+      t.q[kind] += s->q[row + k] * s->q[row + k];
+    }
+  }
+  return t;
+}
+
+/* A norm relative to its scale: 0 / 0 is 0. */
+static double relative(double norm, double scale) { return norm == 0 ? 0 : scale > 0 ? norm / scale : INFINITY; }
+
+static double contact_part(const fx_system *s, const sums *t) {
+  double length = sqrt(t->r[0]);
+  return relative(sqrt(t->map[0]), length > 0 ? length : s->rho * sqrt(t->q[0]));
+}
+
+static double joint_part(const fx_system *s, const sums *t) {
+  double length = sqrt(t->r[1]), drive = s->rho_joint * sqrt(t->q[1]);
+  return relative(sqrt(t->map[1]), length > drive ? length : drive);
+}
+
+static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
+
+double fx_residual(const fx_system *s, frix_law law, const double *r, const double *u) {
+  sums t = accumulate(s, law, r, u);
+  return larger(contact_part(s, &t), joint_part(s, &t));
+}
+
+/* ---- the parts, contact by contact ---- */
+
+static void judge_contact(const fx_system *s, frix_law law, int32_t i, const double *r, const double *u,
+                          frix_certificate *c) {
+  const frix_contact *contact = &s->contact[i];
+  if (contact->cone == FRIX_CONE_BILATERAL) {
+    for (int32_t k = 0; k < contact->dim; k++) c->bilateral = larger(fabs(u[k]), c->bilateral);
+    return;
+  }
+  double out[FRIX_MAX_DIM], trace = 0;
+  for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) trace += s->W_diag[k];
+  double rho = trace > 0 ? contact->dim / trace : s->rho;
+  double velocity = sqrt(natural_map(contact, law, rho, r, u, out)) / rho;
+  if (c->worst_contact < 0 || velocity > c->worst_velocity || isnan(velocity)) {
+    c->worst_velocity = velocity;
+    c->worst_contact = i;
+  }
+  double shift = fx_cone_shift(contact, u), lift = law == FRIX_LAW_COULOMB ? 0 : shift, friction = 0, outside = 0;
+  double impulse = r[0] / rho;
+  /* Under the associated law a sliding contact lifts by the shift: that much is the law's, not an error. */
+  c->signorini = larger(fabs(u[0] - lift < impulse ? u[0] - lift : impulse), c->signorini);
+  fx_cone_project(contact, r, out);
+  for (int32_t k = 0; k < contact->dim; k++) outside += (r[k] - out[k]) * (r[k] - out[k]);
+  c->cone = larger(sqrt(outside) / rho, c->cone);
+  for (int32_t k = 1; k < contact->dim; k++) friction += r[k] * u[k];
+  c->dissipation = larger(fabs((r[0] > 0 ? r[0] : 0) * shift + friction), c->dissipation);
+}
+
+/* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|) */
+static double motion_error(const frix_problem *p, const double *r, const double *v, double *workspace) {
+  int32_t n = p->dof_count;
+  double *error = workspace, f2 = 0, h2 = 0, g2 = 0, e2 = 0;
+  memset(error, 0, (size_t)n * sizeof *error);
+  for (int32_t c = 0; c < p->row_count; c++)
+    for (int32_t k = p->H.p[c]; k < p->H.p[c + 1]; k++) error[p->H.i[k]] -= p->H.x[k] * r[c];
+  for (int32_t k = 0; k < n; k++) h2 += error[k] * error[k];
+  for (int32_t c = 0; c < p->joint_count; c++) {
+    double lambda = r[p->row_count + c];
+    for (int32_t k = p->G.p[c]; k < p->G.p[c + 1]; k++) {
+      error[p->G.i[k]] -= p->G.x[k] * lambda;
+      g2 += p->G.x[k] * lambda * (p->G.x[k] * lambda);
+    }
+  }
+  for (int32_t c = 0; c < n; c++)
+    for (int32_t k = p->M.p[c]; k < p->M.p[c + 1]; k++) error[p->M.i[k]] += p->M.x[k] * v[c];
+  for (int32_t k = 0; k < n; k++) {
+    error[k] -= p->f[k];
+    e2 += error[k] * error[k];
+    f2 += p->f[k] * p->f[k];
+  }
+  return relative(sqrt(e2), sqrt(f2) + sqrt(h2) + sqrt(g2));
+}
+
+void fx_certificate_compute(const frix_problem *problem, const fx_system *s, frix_law law, const double *r,
+                            const double *u, const double *v, double *workspace, frix_certificate *c) {
+  *c = (frix_certificate){.worst_contact = -1};
+  sums t = accumulate(s, law, r, u);
+  c->contact_residual = contact_part(s, &t);
+  c->joint_residual = joint_part(s, &t);
+  c->residual = larger(c->contact_residual, c->joint_residual);
+  c->rho = s->rho;
+  for (int32_t i = 0; i < s->contact_count; i++) judge_contact(s, law, i, r + s->row[i], u + s->row[i], c);
+  for (int32_t k = 0; k < s->row_count; k++) c->power += r[k] * u[k];
+  if (problem->form == FRIX_FORM_GLOBAL) c->motion = motion_error(problem, r, v, workspace);
+}

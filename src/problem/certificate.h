@@ -1,0 +1,16 @@
+/* The certificate: the only judge of an answer. Formulas in docs/certificate.md. */
+#ifndef FX_PROBLEM_CERTIFICATE_H
+#define FX_PROBLEM_CERTIFICATE_H
+
+#include "problem/system.h"
+
+#include <frix/solve.h>
+
+/* Relative natural-map residual of (r, u) over a system: the verdict, cheap enough for every check of a solver. */
+double fx_residual(const fx_system *system, frix_law law, const double *r, const double *u);
+
+/* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion. */
+void fx_certificate_compute(const frix_problem *problem, const fx_system *system, frix_law law, const double *r,
+                            const double *u, const double *v, double *workspace, frix_certificate *out);
+
+#endif

@@ -1,0 +1,325 @@
+/* The cone table.
+ *
+ * Projections are Euclidean. With n = r_N and the distance to a disc of radius a n, every cone of discs is the problem
+ *   min over n >= 0 of (n - n0)^2 + sum_k max(0, |t_k| - a_k n)^2,
+ * convex and piecewise quadratic in n, so its minimiser is found by checking which discs are active. */
+#include "problem/cone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- parts ---- */
+
+static double norm2(const double *t) { return sqrt(t[0] * t[0] + t[1] * t[1]); }
+
+/* Pulls t back to length a n where it is longer. */
+static void clip(const double *t, double length, double bound, double *out) {
+  double scale = length > bound ? bound / length : 1;
+  out[0] = scale * t[0];
+  out[1] = scale * t[1];
+}
+
+static const char *check_mu(double mu, const char *message) { return isfinite(mu) && mu >= 0 ? NULL : message; }
+
+static double no_shift(const frix_contact *contact, const double *u) {
+  (void)contact;
+  (void)u;
+  return 0;
+}
+
+static const char *check_nothing(frix_contact *contact) {
+  (void)contact;
+  return NULL;
+}
+
+/* ---- frictionless and limit ---- */
+
+static void project_normal(const frix_contact *contact, const double *x, double *out) {
+  out[0] = x[0] > 0 ? x[0] : 0;
+  for (int32_t k = 1; k < contact->dim; k++) out[k] = 0;
+}
+
+/* ---- circular ---- */
+
+static void project_circular(const frix_contact *contact, const double *x, double *out) {
+  double mu = contact->mu, n = x[0], t = norm2(x + 1);
+  if (t <= mu * n) {
+    memmove(out, x, 3 * sizeof *x);
+  } else {
+    double normal = (n + mu * t) / (1 + mu * mu);
+    if (!(normal > 0)) normal = 0; /* x in the polar cone */
+    out[0] = normal;
+    clip(x + 1, t, mu * normal, out + 1);
+  }
+}
+
+static double shift_circular(const frix_contact *contact, const double *u) { return contact->mu * norm2(u + 1); }
+
+static const char *check_circular(frix_contact *contact) { return check_mu(contact->mu, "mu is negative or not finite"); }
+
+/* ---- elliptic: principal axes a (mu) and its normal (mu2) ---- */
+
+static void to_axes(const frix_contact *contact, const double *t, double *out) {
+  double c = contact->axis[0], s = contact->axis[1], t0 = t[0], t1 = t[1];
+  out[0] = c * t0 + s * t1;
+  out[1] = c * t1 - s * t0;
+}
+
+static void from_axes(const frix_contact *contact, const double *t, double *out) {
+  double c = contact->axis[0], s = contact->axis[1], t0 = t[0], t1 = t[1];
+  out[0] = c * t0 - s * t1;
+  out[1] = s * t0 + c * t1;
+}
+
+/* The projection on the boundary is x - lambda grad g(r), g(r) = ((t1/m1)^2 + (t2/m2)^2 - n^2) / 2, so
+ *   n = n0 / (1 - lambda),  t_k = t0_k m_k^2 / (m_k^2 + lambda),
+ * and lambda > 0 solves phi(lambda) = n^2 - sum (t_k / m_k)^2 = 0: lambda < 1 for n0 > 0, lambda > 1 for n0 < 0. */
+static double elliptic_gap(const double m[2], double n0, const double t0[2], double lambda) {
+  double n = n0 / (1 - lambda);
+  double a = t0[0] * m[0] / (m[0] * m[0] + lambda), b = t0[1] * m[1] / (m[1] * m[1] + lambda);
+  return fabs(n) - sqrt(a * a + b * b);
+}
+
+static void project_elliptic(const frix_contact *contact, const double *x, double *out) {
+  double m[2] = {contact->mu, contact->mu2}, n0 = x[0], t0[2];
+  to_axes(contact, x + 1, t0);
+
+  /* Inside K, or in its polar cone { n <= -sqrt(m1^2 t1^2 + m2^2 t2^2) }. */
+  double a = m[0] * t0[0], b = m[1] * t0[1];
+  if (n0 <= 0 && n0 * n0 >= a * a + b * b) {
+    out[0] = out[1] = out[2] = 0;
+    return;
+  }
+  double e0 = m[0] > 0 ? t0[0] / m[0] : 0, e1 = m[1] > 0 ? t0[1] / m[1] : 0;
+  bool flat = (m[0] == 0 && t0[0] != 0) || (m[1] == 0 && t0[1] != 0);
+  if (!flat && n0 >= 0 && n0 * n0 >= e0 * e0 + e1 * e1) {
+    memmove(out, x, 3 * sizeof *x);
+    return;
+  }
+
+  /* Bisection on lambda in (0, 1) or (1, far), to the last bit: slow, sure and independent of scale. */
+  double n = 0, t[2];
+  if (n0 == 0) {
+    /* lambda = 1: the normal component is what the tangential part leaves. */
+    t[0] = t0[0] * m[0] * m[0] / (m[0] * m[0] + 1);
+    t[1] = t0[1] * m[1] * m[1] / (m[1] * m[1] + 1);
+    double p = m[0] > 0 ? t[0] / m[0] : 0, q = m[1] > 0 ? t[1] / m[1] : 0;
+    n = sqrt(p * p + q * q);
+  } else {
+    /* The gap is negative at the tangential end (lambda near 0 for n0 > 0, far for n0 < 0) and grows towards lambda = 1. */
+    double low = n0 > 0 ? 0 : 1, high = n0 > 0 ? 1 : 2;
+    if (n0 < 0)
+      while (elliptic_gap(m, n0, t0, high) > 0 && high < 1e300) high *= 2;
+    for (int step = 0; step < 2000; step++) {
+      double middle = low + 0.5 * (high - low);
+      if (middle <= low || middle >= high) break;
+      bool positive = elliptic_gap(m, n0, t0, middle) > 0;
+      if (positive == (n0 > 0))
+        high = middle;
+      else
+        low = middle;
+    }
+    double lambda = low + 0.5 * (high - low);
+    t[0] = t0[0] * m[0] * m[0] / (m[0] * m[0] + lambda);
+    t[1] = t0[1] * m[1] * m[1] / (m[1] * m[1] + lambda);
+    double p = m[0] > 0 ? t[0] / m[0] : 0, q = m[1] > 0 ? t[1] / m[1] : 0;
+    n = sqrt(p * p + q * q);
+    if (n == 0) n = n0 > 0 ? n0 : 0;
+  }
+  out[0] = n;
+  from_axes(contact, t, out + 1);
+}
+
+static double shift_elliptic(const frix_contact *contact, const double *u) {
+  double t[2];
+  to_axes(contact, u + 1, t);
+  double a = contact->mu * t[0], b = contact->mu2 * t[1];
+  return sqrt(a * a + b * b);
+}
+
+static const char *check_elliptic(frix_contact *contact) {
+  const char *bad = check_mu(contact->mu, "mu is negative or not finite");
+  if (!bad) bad = check_mu(contact->mu2, "mu2 is negative or not finite");
+  double length = norm2(contact->axis);
+  if (!bad && !(isfinite(length) && length > 0)) bad = "axis has no direction";
+  if (bad) return bad;
+  contact->axis[0] /= length;
+  contact->axis[1] /= length;
+  return NULL;
+}
+
+/* ---- pyramid ---- */
+
+/* cos and sin of x in [0, pi/4] by Taylor series: + and * only, so the same bits everywhere. */
+static void cos_sin(double x, double *c, double *s) {
+  double y = x * x, cosine = 1, sine = 1;
+  for (int k = 20; k >= 2; k -= 2) {
+    cosine = 1 - y / (double)(k * (k - 1)) * cosine;
+    sine = 1 - y / (double)(k * (k + 1)) * sine;
+  }
+  *c = cosine;
+  *s = x * sine;
+}
+
+void fx_polygon_corner(int32_t k, int32_t m, double corner[2]) {
+  static const double pi = 3.14159265358979323846;
+  int32_t octant = (8 * k) / m, rest = 8 * k - octant * m; /* angle = (octant + rest / m) * pi / 4 */
+  bool mirrored = octant & 1;                                /* measure from the nearer axis */
+  double c, s;
+  cos_sin((mirrored ? (double)(m - rest) : (double)rest) / m * (pi / 4), &c, &s);
+  if (mirrored) {
+    double swap = c;
+    c = s;
+    s = swap;
+  }
+  static const double turn[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+  const double *a = turn[(octant / 2) & 3];
+  corner[0] = a[0] * c - a[1] * s;
+  corner[1] = a[1] * c + a[0] * s;
+}
+
+/* The nearest of all candidates: x itself when inside, its projections on the facets that contain their foot, on the
+ * edges, and the apex. */
+static void project_pyramid(const frix_contact *contact, const double *x, double *out) {
+  int32_t m = contact->facets;
+  double mu = contact->mu, best = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+  double answer[3] = {0, 0, 0}, first[2], here[2], next[2];
+  bool inside = x[0] >= 0;
+  fx_polygon_corner(0, m, first);
+  memcpy(here, first, sizeof here);
+  for (int32_t k = 0; k < m; k++, memcpy(here, next, sizeof here)) {
+    if (k + 1 < m)
+      fx_polygon_corner(k + 1, m, next);
+    else
+      memcpy(next, first, sizeof next);
+    double e[3] = {1, mu * here[0], mu * here[1]}, f[3] = {1, mu * next[0], mu * next[1]};
+    /* Outward facet normal e x f, turned outward (to negative n). */
+    double g[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
+    double outward = -(g[0] * x[0] + g[1] * x[1] + g[2] * x[2]);
+    if (outward > 0 || mu == 0) inside = false;
+    /* Edge. */
+    double ee = e[0] * e[0] + e[1] * e[1] + e[2] * e[2], along = (e[0] * x[0] + e[1] * x[1] + e[2] * x[2]) / ee;
+    if (along > 0) {
+      double d[3] = {x[0] - along * e[0], x[1] - along * e[1], x[2] - along * e[2]};
+      double distance = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+      if (distance < best) {
+        best = distance;
+        for (int c = 0; c < 3; c++) answer[c] = along * e[c];
+      }
+    }
+    /* Facet: foot x + (outward / g.g) g; its coordinates in (e, f) must be positive. */
+    double gg = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    if (!(gg > 0)) continue;
+    double foot[3];
+    for (int c = 0; c < 3; c++) foot[c] = x[c] + outward / gg * g[c];
+    double fe[3] = {foot[1] * f[2] - foot[2] * f[1], foot[2] * f[0] - foot[0] * f[2], foot[0] * f[1] - foot[1] * f[0]};
+    double ef[3] = {e[1] * foot[2] - e[2] * foot[1], e[2] * foot[0] - e[0] * foot[2], e[0] * foot[1] - e[1] * foot[0]};
+    bool between = fe[0] * g[0] + fe[1] * g[1] + fe[2] * g[2] >= 0 && ef[0] * g[0] + ef[1] * g[1] + ef[2] * g[2] >= 0;
+    double distance = outward * outward / gg;
+    if (between && distance < best) {
+      best = distance;
+      memcpy(answer, foot, sizeof answer);
+    }
+  }
+  memmove(out, inside ? x : answer, sizeof answer);
+}
+
+static double shift_pyramid(const frix_contact *contact, const double *u) {
+  double most = 0, d[2];
+  for (int32_t k = 0; k < contact->facets; k++) {
+    fx_polygon_corner(k, contact->facets, d);
+    double power = -(d[0] * u[1] + d[1] * u[2]);
+    if (power > most) most = power;
+  }
+  return contact->mu * most;
+}
+
+static const char *check_pyramid(frix_contact *contact) {
+  if (contact->facets < 3 || contact->facets > FRIX_MAX_FACETS) return "a pyramid has 3 to 64 facets";
+  return check_circular(contact);
+}
+
+/* ---- planar ---- */
+
+static void project_planar(const frix_contact *contact, const double *x, double *out) {
+  double mu = contact->mu, n = x[0], t = x[1];
+  if (fabs(t) <= mu * n) {
+    out[0] = n;
+    out[1] = t;
+    return;
+  }
+  double normal = (n + mu * fabs(t)) / (1 + mu * mu);
+  if (!(normal > 0)) normal = 0;
+  out[0] = normal;
+  out[1] = t > 0 ? mu * normal : -mu * normal;
+}
+
+static double shift_planar(const frix_contact *contact, const double *u) { return contact->mu * fabs(u[1]); }
+
+/* ---- rolling: two discs ---- */
+
+static void project_rolling(const frix_contact *contact, const double *x, double *out) {
+  double a = contact->mu, b = contact->mu_r, n0 = x[0], t = norm2(x + 1), s = norm2(x + 3);
+  /* The four sets of active discs; the one consistent with its own answer is the minimiser. */
+  double n = n0;
+  if (!(t <= a * n && s <= b * n)) {
+    n = (n0 + a * t) / (1 + a * a);
+    if (!(t > a * n && s <= b * n)) {
+      n = (n0 + b * s) / (1 + b * b);
+      if (!(s > b * n && t <= a * n)) n = (n0 + a * t + b * s) / (1 + a * a + b * b);
+    }
+  }
+  if (!(n > 0)) n = 0;
+  out[0] = n;
+  clip(x + 1, t, a * n, out + 1);
+  clip(x + 3, s, b * n, out + 3);
+}
+
+static double shift_rolling(const frix_contact *contact, const double *u) {
+  return contact->mu * norm2(u + 1) + contact->mu_r * norm2(u + 3);
+}
+
+static const char *check_rolling(frix_contact *contact) {
+  const char *bad = check_circular(contact);
+  return bad ? bad : check_mu(contact->mu_r, "mu_r is negative or not finite");
+}
+
+/* ---- bilateral ---- */
+
+static void project_bilateral(const frix_contact *contact, const double *x, double *out) {
+  memmove(out, x, (size_t)contact->dim * sizeof *x);
+}
+
+/* ---- the table ---- */
+
+const fx_cone fx_cone_table[FRIX_CONE_COUNT] = {
+    [FRIX_CONE_FRICTIONLESS] = {{"frictionless", "r_N >= 0, no friction", 1, 3},
+                                project_normal, no_shift, check_nothing},
+    [FRIX_CONE_CIRCULAR] = {{"circular", "Coulomb's exact cone |r_T| <= mu r_N", 3, 3},
+                            project_circular, shift_circular, check_circular},
+    [FRIX_CONE_ELLIPTIC] = {{"elliptic", "anisotropic: mu along an axis, mu2 across it", 3, 3},
+                            project_elliptic, shift_elliptic, check_elliptic},
+    [FRIX_CONE_PYRAMID] = {{"pyramid", "polygon with 3 to 64 corners on Coulomb's circle (approximate)", 3, 3},
+                           project_pyramid, shift_pyramid, check_pyramid},
+    [FRIX_CONE_PLANAR] = {{"planar", "two-dimensional contact |r_T| <= mu r_N", 2, 2},
+                          project_planar, shift_planar, check_circular},
+    [FRIX_CONE_ROLLING] = {{"rolling", "sliding and rolling friction, |r_T| <= mu r_N and |r_R| <= mu_r r_N", 5, 5},
+                           project_rolling, shift_rolling, check_rolling},
+    [FRIX_CONE_LIMIT] = {{"limit", "joint limit, r >= 0", 1, 1}, project_normal, no_shift, check_nothing},
+    [FRIX_CONE_BILATERAL] = {{"bilateral", "joint, r free and u = 0", 1, FRIX_MAX_DIM},
+                             project_bilateral, no_shift, check_nothing},
+};
+
+const frix_cone_info *frix_cone_table(int32_t k) {
+  return k >= 0 && k < FRIX_CONE_COUNT ? &fx_cone_table[k].info : NULL;
+}
+
+frix_status fx_cone_check(frix_context *context, int32_t i, frix_contact *contact) {
+  if ((int)contact->cone < 0 || contact->cone >= FRIX_CONE_COUNT)
+    return fx_fail(context, FRIX_ERROR_INPUT, "contact %d: unknown cone %d", i, (int)contact->cone);
+  const frix_cone_info *info = &fx_cone_table[contact->cone].info;
+  if (contact->dim < info->min_dim || contact->dim > info->max_dim)
+    return fx_fail(context, FRIX_ERROR_INPUT, "contact %d: a %s cone cannot have %d rows", i, info->name, contact->dim);
+  const char *bad = fx_cone_table[contact->cone].check(contact);
+  return bad ? fx_fail(context, FRIX_ERROR_INPUT, "contact %d: %s", i, bad) : FRIX_OK;
+}

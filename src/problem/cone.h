@@ -1,0 +1,38 @@
+/* Cones K of contact impulses, each a row of one table.
+ *
+ *   K = { r : r_N >= 0, r_T in r_N C },  C the friction set;  s(u) = max_{t in C} -t . u_T   (De Saxce's shift)
+ *   Coulomb's law:    r in K,  u + s(u) e_N in K*,  orthogonal
+ *   associated law:   r in K,  u in K*,             orthogonal
+ */
+#ifndef FX_PROBLEM_CONE_H
+#define FX_PROBLEM_CONE_H
+
+#include "base/context.h"
+
+#include <frix/problem.h>
+
+typedef struct fx_cone {
+  frix_cone_info info;
+  /* Euclidean projection of x on K; x and out may be the same. */
+  void (*project)(const frix_contact *contact, const double *x, double *out);
+  /* s(u) >= 0 */
+  double (*shift)(const frix_contact *contact, const double *u);
+  /* Row of the contact data is valid: NULL, or what is wrong. Also normalises (unit axis). */
+  const char *(*check)(frix_contact *contact);
+} fx_cone;
+
+extern const fx_cone fx_cone_table[FRIX_CONE_COUNT];
+
+frix_status fx_cone_check(frix_context *context, int32_t i, frix_contact *contact);
+
+static inline void fx_cone_project(const frix_contact *contact, const double *x, double *out) {
+  fx_cone_table[contact->cone].project(contact, x, out);
+}
+static inline double fx_cone_shift(const frix_contact *contact, const double *u) {
+  return fx_cone_table[contact->cone].shift(contact, u);
+}
+
+/* Corner k of the unit polygon with m corners: angle 2 pi k / m, the same bits on every machine. */
+void fx_polygon_corner(int32_t k, int32_t m, double corner[2]);
+
+#endif

@@ -1,0 +1,51 @@
+/* Movers: runs of degrees of freedom that no entry of M crosses. */
+#include "problem/movers.h"
+
+#include <string.h>
+
+enum { LARGEST_MOVER = 4096 }; /* factorised densely */
+
+/* reach[k] = last degree of freedom tied to one at or before k by an entry of M. */
+static void spread(const fx_sparse *m, int32_t *reach) {
+  for (int32_t c = 0; c < m->col_count; c++) reach[c] = c;
+  for (int32_t c = 0; c < m->col_count; c++)
+    for (int32_t k = m->p[c]; k < m->p[c + 1]; k++) {
+      if (m->x[k] == 0) continue;
+      int32_t low = m->i[k] < c ? m->i[k] : c, high = m->i[k] < c ? c : m->i[k];
+      if (high > reach[low]) reach[low] = high;
+    }
+  for (int32_t c = 1; c < m->col_count; c++)
+    if (reach[c - 1] > reach[c]) reach[c] = reach[c - 1];
+}
+
+/* No run crosses a multiple of size. */
+static bool bodies_of(int32_t size, int32_t n, const int32_t *reach) {
+  if (n % size) return false;
+  for (int32_t c = size - 1; c < n; c += size)
+    if (reach[c] > c) return false;
+  return true;
+}
+
+frix_status fx_movers_find(fx_arena *arena, const frix_problem *p, int32_t **mover_of, const int32_t **dof,
+                           int32_t *count) {
+  int32_t n = p->dof_count, body = 0;
+  int32_t *reach = FX_TAKE(arena, int32_t, n), *owner = FX_TAKE(arena, int32_t, n);
+  int32_t *first = FX_TAKE(arena, int32_t, (size_t)n + 1);
+  if (!reach || !owner || !first) return FRIX_ERROR_MEMORY;
+  spread(&p->M, reach);
+  bool planar = p->contact_count > 0 && p->contact[0].dim == 2;
+  if (bodies_of(planar ? 3 : 6, n, reach)) body = planar ? 3 : 6;
+  int32_t movers = 0;
+  for (int32_t c = 0; c < n; c++) {
+    owner[c] = movers;
+    bool last = body ? (c + 1) % body == 0 : reach[c] == c;
+    if (last) first[++movers] = c + 1;
+    if (last && first[movers] - first[movers - 1] > LARGEST_MOVER)
+      return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "M couples %d degrees of freedom in one block; at most %d",
+                     first[movers] - first[movers - 1], LARGEST_MOVER);
+  }
+  *mover_of = owner;
+  *dof = first;
+  *count = movers;
+  return FRIX_OK;
+}

@@ -1,0 +1,20 @@
+/* The contact problem as data: what was given, checked and in canonical form. */
+#ifndef FX_PROBLEM_PROBLEM_H
+#define FX_PROBLEM_PROBLEM_H
+
+#include "linalg/sparse.h"
+
+#include <frix/problem.h>
+
+struct frix_problem {
+  frix_context *context;
+  frix_form form;
+  int32_t contact_count, row_count, dof_count, joint_count;
+  frix_contact *contact;
+  int32_t *row; /* first row of each contact, contact_count + 1 */
+  fx_sparse W, M, H, G;
+  double *q, *f, *w, *b, *R, *r_c, *guess; /* NULL where absent */
+  char *title;
+};
+
+#endif

@@ -1,0 +1,402 @@
+/* From problem data to blocks: movers, M^-1, Y = M^-1 H, W = H' Y, free velocity. */
+#include "problem/system.h"
+
+#include "linalg/dense.h"
+#include "problem/movers.h"
+
+#include <string.h>
+
+/* ---- contacts and joints ---- */
+
+/* Joint columns that touch the same movers and stand together become one bilateral contact, up to FRIX_MAX_DIM rows. */
+static bool same_movers(const fx_sparse *g, const int32_t *mover_of, int32_t a, int32_t b) {
+  int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {-1, -1}, col[2] = {a, b};
+  for (int side = 0; side < 2; side++)
+    for (int32_t k = g->p[col[side]]; k < g->p[col[side] + 1]; k++) {
+      if (g->x[k] == 0) continue;
+      int32_t m = mover_of[g->i[k]];
+      if (m < low[side]) low[side] = m;
+      if (m > high[side]) high[side] = m;
+    }
+  return low[0] == low[1] && high[0] == high[1];
+}
+
+static frix_status list_contacts(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
+  int32_t capacity = p->contact_count + p->joint_count;
+  frix_contact *contact = FX_TAKE(arena, frix_contact, capacity);
+  int32_t *row = FX_TAKE(arena, int32_t, (size_t)capacity + 1);
+  if (!contact || !row) return FRIX_ERROR_MEMORY;
+  memcpy(contact, p->contact, (size_t)p->contact_count * sizeof *contact);
+  memcpy(row, p->row, ((size_t)p->contact_count + 1) * sizeof *row);
+  int32_t count = p->contact_count;
+  s->joint_first = count;
+  for (int32_t c = 0; c < p->joint_count;) {
+    int32_t dim = 1;
+    while (c + dim < p->joint_count && dim < FRIX_MAX_DIM && same_movers(&p->G, mover_of, c, c + dim)) dim++;
+    contact[count] = (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = dim};
+    row[count + 1] = row[count] + dim;
+    count++;
+    c += dim;
+  }
+  s->contact = contact;
+  s->row = row;
+  s->contact_count = count;
+  s->row_count = row[count];
+  return FRIX_OK;
+}
+
+/* R and r_c over all rows (joints are rigid); shift -= R r_c. */
+static frix_status add_compliance(fx_arena *arena, const frix_problem *p, int32_t row_count, double *shift,
+                                  const double **out) {
+  *out = NULL;
+  if (!p->R) return FRIX_OK;
+  double *R = FX_TAKE(arena, double, row_count);
+  if (!R) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < p->row_count; k++) {
+    R[k] = p->R[k];
+    if (p->r_c) shift[k] -= p->R[k] * p->r_c[k];
+  }
+  *out = R;
+  return FRIX_OK;
+}
+
+/* ---- diagonal blocks and scales ---- */
+
+static void scales(fx_system *s) {
+  double sum[2] = {0, 0};
+  int64_t count[2] = {0, 0};
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int kind = s->contact[i].cone == FRIX_CONE_BILATERAL;
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) sum[kind] += s->W_diag[k];
+    count[kind] += s->contact[i].dim;
+  }
+  s->rho = sum[0] > 0 ? (double)count[0] / sum[0] : 1;
+  s->rho_joint = sum[1] > 0 ? (double)count[1] / sum[1] : 1;
+}
+
+/* D_i = W_ii + R_i, from W where there is one, else from H' Y. */
+static frix_status diagonal_blocks(fx_arena *arena, fx_system *s) {
+  size_t *offset = FX_TAKE(arena, size_t, (size_t)s->contact_count + 1);
+  double *diag = FX_TAKE(arena, double, s->row_count);
+  if (!offset || !diag) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    offset[i + 1] = offset[i] + (size_t)(s->contact[i].dim * s->contact[i].dim);
+  double *D = FX_TAKE(arena, double, offset[s->contact_count]);
+  if (!D) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t d = s->contact[i].dim;
+    double *block = D + offset[i];
+    if (s->has_W) {
+      const double *w = fx_block_at(&s->W, i, i);
+      if (w) memcpy(block, w, (size_t)(d * d) * sizeof *block);
+    } else {
+      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+        const double *h = fx_block(&s->Ht, k), *y = fx_block(&s->Yt, k);
+        int32_t n = fx_block_cols(&s->Ht, k);
+        for (int32_t a = 0; a < d; a++)
+          for (int32_t b = 0; b < d; b++)
+            for (int32_t c = 0; c < n; c++) block[a * d + b] += h[a * n + c] * y[b * n + c];
+      }
+    }
+    for (int32_t a = 0; a < d; a++) {
+      diag[s->row[i] + a] = block[a * d + a];
+      if (s->R) block[a * d + a] += s->R[s->row[i] + a];
+    }
+  }
+  s->D = D;
+  s->diagonal = offset;
+  s->W_diag = diag;
+  scales(s);
+  return FRIX_OK;
+}
+
+/* ---- the velocity form ---- */
+
+static frix_status factor_mass(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
+  size_t *offset = FX_TAKE(arena, size_t, (size_t)s->mover_count + 1);
+  int32_t *pivot = FX_TAKE(arena, int32_t, p->dof_count);
+  if (!offset || !pivot) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
+    offset[m + 1] = offset[m] + n * n;
+  }
+  double *lu = FX_TAKE(arena, double, offset[s->mover_count]);
+  if (!lu) return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < p->dof_count; c++) {
+    int32_t m = mover_of[c], first = s->dof[m], n = s->dof[m + 1] - first;
+    for (int32_t k = p->M.p[c]; k < p->M.p[c + 1]; k++)
+      if (p->M.x[k] != 0) lu[offset[m] + (size_t)(p->M.i[k] - first) * (size_t)n + (size_t)(c - first)] = p->M.x[k];
+  }
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (!fx_lu_factor(s->dof[m + 1] - s->dof[m], lu + offset[m], pivot + s->dof[m]))
+      return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
+                     s->dof[m], s->dof[m + 1] - 1);
+  s->M_lu = lu;
+  s->M_pivot = pivot;
+  s->M_offset = offset;
+  return FRIX_OK;
+}
+
+/* x := M^-1 x within mover m */
+static void solve_mass(const fx_system *s, int32_t m, double *x) {
+  fx_lu_solve(s->dof[m + 1] - s->dof[m], s->M_lu + s->M_offset[m], s->M_pivot + s->dof[m], x);
+}
+
+/* H and G side by side as one scalar matrix. */
+static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sparse *out) {
+  int32_t h = p->H.p[p->row_count], g = p->joint_count ? p->G.p[p->joint_count] : 0;
+  *out = (fx_sparse){.row_count = p->dof_count, .col_count = p->row_count + p->joint_count};
+  out->p = FX_TAKE(arena, int32_t, (size_t)out->col_count + 1);
+  out->i = FX_TAKE(arena, int32_t, (size_t)h + (size_t)g);
+  out->x = FX_TAKE(arena, double, (size_t)h + (size_t)g);
+  if (!out->p || !out->i || !out->x) return FRIX_ERROR_MEMORY;
+  memcpy(out->p, p->H.p, ((size_t)p->row_count + 1) * sizeof *out->p);
+  memcpy(out->i, p->H.i, (size_t)h * sizeof *out->i);
+  memcpy(out->x, p->H.x, (size_t)h * sizeof *out->x);
+  for (int32_t c = 0; c < p->joint_count; c++) out->p[p->row_count + c + 1] = h + p->G.p[c + 1];
+  for (int32_t k = 0; k < g; k++) {
+    out->i[h + k] = p->G.i[k];
+    out->x[h + k] = p->G.x[k];
+  }
+  return FRIX_OK;
+}
+
+static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_system *s) {
+  int32_t *mover_of;
+  frix_status status = fx_movers_find(arena, p, &mover_of, &s->dof, &s->mover_count);
+  if (status != FRIX_OK) return status;
+  s->dof_count = p->dof_count;
+  if ((status = list_contacts(arena, p, mover_of, s)) != FRIX_OK) return status;
+  if ((status = factor_mass(arena, p, mover_of, s)) != FRIX_OK) return status;
+
+  fx_sparse directions;
+  if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
+  if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
+                                     &s->Ht)) != FRIX_OK)
+    return status;
+  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start,
+                                      s->Ht.index, &s->Yt)) != FRIX_OK)
+    return status;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+      int32_t n = fx_block_cols(&s->Ht, k);
+      double *y = fx_block(&s->Yt, k);
+      memcpy(y, fx_block(&s->Ht, k), (size_t)(n * s->contact[i].dim) * sizeof *y);
+      for (int32_t a = 0; a < s->contact[i].dim; a++) solve_mass(s, s->Ht.index[k], y + a * n);
+    }
+
+  /* Free motion, and the free velocity it gives each row. */
+  double *v_free = FX_TAKE(arena, double, s->dof_count);
+  double *w = FX_TAKE(arena, double, s->row_count);
+  double *q = FX_TAKE(arena, double, s->row_count);
+  if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
+  memcpy(v_free, p->f, (size_t)p->dof_count * sizeof *v_free);
+  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(s, m, v_free + s->dof[m]);
+  memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
+  if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
+  if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;
+  memcpy(q, w, (size_t)s->row_count * sizeof *q);
+  fx_block_multiply_add(&s->Ht, v_free, q);
+  s->v_free = v_free;
+  s->w = w;
+  s->q = q;
+  s->has_velocity = true;
+  return FRIX_OK;
+}
+
+/* ---- the local form ---- */
+
+static frix_status build_local(fx_arena *arena, const frix_problem *p, fx_system *s) {
+  frix_status status = list_contacts(arena, p, NULL, s);
+  if (status != FRIX_OK) return status;
+  double *q = FX_TAKE(arena, double, s->row_count);
+  if (!q) return FRIX_ERROR_MEMORY;
+  memcpy(q, p->q, (size_t)p->row_count * sizeof *q);
+  s->q = q;
+  if ((status = add_compliance(arena, p, s->row_count, q, &s->R)) != FRIX_OK) return status;
+  s->has_W = true;
+  return fx_block_from_sparse(arena, &p->W, false, s->contact_count, s->row, s->contact_count, s->row, &s->W);
+}
+
+/* Contacts that share a mover with contact i, each once, ascending: marks them in seen (stamp i + 1). */
+static int32_t neighbours(const fx_system *s, const int32_t *first, const int32_t *list, int32_t i, int32_t *seen,
+                          int32_t *out) {
+  int32_t count = 0;
+  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+    int32_t m = s->Ht.index[k];
+    for (int32_t e = first[m]; e < first[m + 1]; e++) {
+      if (seen[list[e]] == i + 1) continue;
+      seen[list[e]] = i + 1;
+      if (out) {
+        int32_t at = count; /* insertion: lists per mover are sorted, so this is nearly a merge */
+        for (; at > 0 && out[at - 1] > list[e]; at--) out[at] = out[at - 1];
+        out[at] = list[e];
+      }
+      count++;
+    }
+  }
+  return count;
+}
+
+/* W_ij = sum over shared movers of H_i' Y_j */
+static frix_status assemble_W(fx_arena *arena, fx_system *s, const int32_t *first, const int32_t *list) {
+  int32_t n = s->contact_count;
+  int32_t *seen = FX_TAKE(arena, int32_t, n), *start = FX_TAKE(arena, int32_t, (size_t)n + 1);
+  if (!seen || !start) return FRIX_ERROR_MEMORY;
+  int64_t total = 0;
+  for (int32_t i = 0; i < n; i++) {
+    total += neighbours(s, first, list, i, seen, NULL);
+    if (total > INT32_MAX)
+      return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "W has too many blocks; use the global form");
+    start[i + 1] = (int32_t)total;
+  }
+  int32_t *index = FX_TAKE(arena, int32_t, total);
+  if (!index) return FRIX_ERROR_MEMORY;
+  memset(seen, 0, (size_t)n * sizeof *seen);
+  for (int32_t i = 0; i < n; i++) neighbours(s, first, list, i, seen, index + start[i]);
+  frix_status status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &s->W);
+  if (status != FRIX_OK) return status;
+
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
+      int32_t j = s->W.index[k], di = s->contact[i].dim, dj = s->contact[j].dim;
+      double *block = fx_block(&s->W, k);
+      int32_t a = s->Ht.start[i], b = s->Yt.start[j];
+      while (a < s->Ht.start[i + 1] && b < s->Yt.start[j + 1]) { /* merge the two mover lists */
+        if (s->Ht.index[a] < s->Yt.index[b]) {
+          a++;
+        } else if (s->Ht.index[a] > s->Yt.index[b]) {
+          b++;
+        } else {
+          const double *h = fx_block(&s->Ht, a), *y = fx_block(&s->Yt, b);
+          int32_t m = fx_block_cols(&s->Ht, a);
+          for (int32_t x = 0; x < di; x++)
+            for (int32_t z = 0; z < dj; z++) {
+              double sum = 0;
+              for (int32_t c = 0; c < m; c++) sum += h[x * m + c] * y[z * m + c];
+              block[x * dj + z] += sum;
+            }
+          a++;
+          b++;
+        }
+      }
+    }
+  s->has_W = true;
+  return FRIX_OK;
+}
+
+/* Multiplications of one sweep over W, and of one over velocities (read u_i, write v). */
+static bool local_is_cheaper(const fx_system *s, const int32_t *first) {
+  double by_velocity = 2.0 * (double)s->Ht.offset[s->Ht.start[s->contact_count]], by_W = 0;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    double shared = (double)(first[m + 1] - first[m]);
+    by_W += 9 * shared * shared; /* counts a pair once per shared mover: an upper bound */
+  }
+  return by_W <= 1.5 * by_velocity;
+}
+
+frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out) {
+  memset(out, 0, sizeof *out);
+  frix_status status;
+  if (problem->form == FRIX_FORM_LOCAL) {
+    if (form == FRIX_FORM_GLOBAL)
+      return fx_fail(arena->context, FRIX_ERROR_INPUT, "form global: this problem is given as W and q, without M and H");
+    status = build_local(arena, problem, out);
+  } else {
+    status = build_velocity(arena, problem, out);
+    int32_t *first = NULL, *list = NULL;
+    if (status == FRIX_OK) status = fx_block_columns(arena, &out->Ht, &first, &list);
+    if (status == FRIX_OK && (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, first))))
+      status = assemble_W(arena, out, first, list);
+  }
+  return status == FRIX_OK ? diagonal_blocks(arena, out) : status;
+}
+
+/* ---- parts of a system ---- */
+
+/* Movers touched by the contacts, renumbered in ascending order. */
+static frix_status extract_velocity(fx_arena *arena, const fx_system *s, int32_t count, const int32_t *contacts,
+                                    fx_system *out) {
+  int32_t *new_mover = FX_TAKE(arena, int32_t, s->mover_count);
+  if (!new_mover) return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < count; c++)
+    for (int32_t k = s->Ht.start[contacts[c]]; k < s->Ht.start[contacts[c] + 1]; k++) new_mover[s->Ht.index[k]] = 1;
+  for (int32_t m = 0; m < s->mover_count; m++) new_mover[m] = new_mover[m] ? out->mover_count++ : -1;
+  int32_t *dof = FX_TAKE(arena, int32_t, (size_t)out->mover_count + 1);
+  if (!dof) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (new_mover[m] >= 0) dof[new_mover[m] + 1] = dof[new_mover[m]] + s->dof[m + 1] - s->dof[m];
+  out->dof = dof;
+  out->dof_count = dof[out->mover_count];
+  double *v_free = FX_TAKE(arena, double, out->dof_count);
+  if (!v_free) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (new_mover[m] >= 0)
+      memcpy(v_free + dof[new_mover[m]], s->v_free + s->dof[m], (size_t)(s->dof[m + 1] - s->dof[m]) * sizeof *v_free);
+  out->v_free = v_free;
+  out->has_velocity = true;
+  frix_status status = fx_block_extract(arena, &s->Ht, count, contacts, out->row, out->mover_count, new_mover, dof, &out->Ht);
+  if (status != FRIX_OK) return status;
+  return fx_block_extract(arena, &s->Yt, count, contacts, out->row, out->mover_count, new_mover, dof, &out->Yt);
+}
+
+static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_system *out, const int32_t *contacts,
+                            const double *from) {
+  double *to = FX_TAKE(arena, double, out->row_count);
+  for (int32_t c = 0; to && c < out->contact_count; c++)
+    memcpy(to + out->row[c], from + s->row[contacts[c]], (size_t)out->contact[c].dim * sizeof *to);
+  return to;
+}
+
+frix_status fx_system_extract(fx_arena *arena, const fx_system *s, int32_t count, const int32_t *contacts,
+                              fx_system *out) {
+  memset(out, 0, sizeof *out);
+  frix_contact *contact = FX_TAKE(arena, frix_contact, count);
+  int32_t *row = FX_TAKE(arena, int32_t, (size_t)count + 1);
+  int32_t *new_contact = FX_TAKE(arena, int32_t, s->contact_count);
+  if (!contact || !row || !new_contact) return FRIX_ERROR_MEMORY;
+  out->joint_first = count;
+  for (int32_t c = 0; c < count; c++) {
+    contact[c] = s->contact[contacts[c]];
+    row[c + 1] = row[c] + contact[c].dim;
+    new_contact[contacts[c]] = c;
+    if (contacts[c] >= s->joint_first && out->joint_first == count) out->joint_first = c;
+  }
+  out->contact = contact;
+  out->row = row;
+  out->contact_count = count;
+  out->row_count = row[count];
+  out->q = extract_rows(arena, s, out, contacts, s->q);
+  if (!out->q || (s->R && !(out->R = extract_rows(arena, s, out, contacts, s->R)))) return FRIX_ERROR_MEMORY;
+  frix_status status = FRIX_OK;
+  if (s->has_W) {
+    status = fx_block_extract(arena, &s->W, count, contacts, row, count, new_contact, row, &out->W);
+    out->has_W = true;
+  } else {
+    if (!(out->w = extract_rows(arena, s, out, contacts, s->w))) return FRIX_ERROR_MEMORY;
+    status = extract_velocity(arena, s, count, contacts, out);
+  }
+  if (status == FRIX_OK) status = diagonal_blocks(arena, out);
+  out->rho = s->rho; /* every island is judged with the scale of the whole problem */
+  out->rho_joint = s->rho_joint;
+  return status;
+}
+
+/* ---- products ---- */
+
+void fx_system_motion(const fx_system *s, const double *r, double *v) {
+  memcpy(v, s->v_free, (size_t)s->dof_count * sizeof *v);
+  fx_block_transpose_multiply_add(&s->Yt, r, v);
+}
+
+void fx_system_velocity(const fx_system *s, const double *r, double *u, double *v) {
+  if (s->has_velocity) {
+    fx_system_motion(s, r, v);
+    memcpy(u, s->w, (size_t)s->row_count * sizeof *u);
+    fx_block_multiply_add(&s->Ht, v, u);
+  } else {
+    memcpy(u, s->q, (size_t)s->row_count * sizeof *u);
+    fx_block_multiply_add(&s->W, r, u);
+  }
+  for (int32_t k = 0; s->R && k < s->row_count; k++) u[k] += s->R[k] * r[k];
+}

@@ -1,0 +1,54 @@
+/* The system a solver sees: contacts, and the map from impulses to velocities in block form.
+ *
+ *   local      u = W r + R r + q
+ *   velocity   v = v_free + Y r,  Y = M^-1 [H G];  u = [H G]' v + R r + w
+ *
+ * Joints of a global problem stand as bilateral contacts after the others, so lambda is the tail of r. Where both forms
+ * are built they describe the same map. q and w already hold -R r_c. */
+#ifndef FX_PROBLEM_SYSTEM_H
+#define FX_PROBLEM_SYSTEM_H
+
+#include "linalg/block_matrix.h"
+#include "problem/problem.h"
+
+typedef struct fx_system {
+  int32_t contact_count, row_count;
+  int32_t joint_first; /* contacts from here on come from G */
+  const frix_contact *contact;
+  const int32_t *row;  /* contact_count + 1 */
+  const double *q;     /* row_count: free velocity */
+  const double *R;     /* row_count, NULL when rigid */
+  const double *D;     /* diagonal blocks of W + R, row-major, contact i at diagonal[i] */
+  const size_t *diagonal;
+  const double *W_diag; /* row_count: diagonal of W alone */
+  bool has_W;
+  fx_block_matrix W;
+  bool has_velocity;
+  int32_t mover_count, dof_count;
+  const int32_t *dof;     /* mover_count + 1 */
+  fx_block_matrix Ht, Yt; /* contacts x movers */
+  const double *v_free, *w;
+  /* Factors of M per mover, for whole problems only (NULL in islands). */
+  const double *M_lu;
+  const int32_t *M_pivot;
+  const size_t *M_offset;
+  double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
+} fx_system;
+
+/* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
+ * over W are cheaper than over velocities. */
+frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out);
+
+/* The part of a system that concerns some contacts (ascending); they must share no mover with the rest. */
+frix_status fx_system_extract(fx_arena *arena, const fx_system *system, int32_t count, const int32_t *contacts,
+                              fx_system *out);
+
+/* v = v_free + Y r; has_velocity only. */
+void fx_system_motion(const fx_system *system, const double *r, double *v);
+/* u from r. v is workspace (dof_count) and holds the velocity afterwards where has_velocity, else unused. */
+void fx_system_velocity(const fx_system *system, const double *r, double *u, double *v);
+
+/* Connected sets of contacts: label[i] in 0..*count-1, numbered by first contact. */
+frix_status fx_system_islands(fx_arena *arena, const fx_system *system, int32_t *label, int32_t *count);
+
+#endif
