@@ -48,6 +48,14 @@ frix_status fx_draft_finish(fx_draft *draft, frix_problem **out) {
   return fx_fail(draft->context, status == FRIX_ERROR_INPUT ? FRIX_ERROR_FORMAT : status, "%s: %s", draft->name, text);
 }
 
+bool fx_matrix_full(const frix_matrix *m) {
+  int64_t count = m->p[m->col_count];
+  if (count == 0 || count != (int64_t)m->row_count * m->col_count) return false;
+  for (int64_t k = 0; k < count; k++)
+    if (m->x[k] == 0.0) return false;
+  return true;
+}
+
 fx_word fx_word_of(const char *bytes, size_t count) {
   fx_word word;
   size_t kept = count < 32 ? count : 32;

@@ -28,6 +28,9 @@ frix_status fx_draft_contacts(fx_draft *draft, int32_t dim, int32_t count, const
 /* The problem. What frix_problem_create finds wrong is a fault of the file, and the text says which file. */
 frix_status fx_draft_finish(fx_draft *draft, frix_problem **out);
 
+/* Whether a compressed-column matrix has every entry and no zero among them, so that a dense form keeps its pattern. */
+bool fx_matrix_full(const frix_matrix *m);
+
 /* Bytes of a file as a short printable word for a message. */
 typedef struct fx_word {
   char text[48];

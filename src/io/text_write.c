@@ -32,15 +32,6 @@ static void put_matrix_head(fx_buffer *out, int storage, const frix_matrix *m) {
   put_line(out, m->col_count);
 }
 
-/* Stored zeros would be lost in a dense matrix. */
-static bool is_full(const frix_matrix *m) {
-  int64_t count = m->p[m->col_count];
-  if (count == 0 || count != (int64_t)m->row_count * m->col_count) return false;
-  for (int64_t k = 0; k < count; k++)
-    if (m->x[k] == 0.0) return false;
-  return true;
-}
-
 static void put_dense(fx_buffer *out, const frix_matrix *m) {
   put_matrix_head(out, 0, m);
   put_integers(out, (const int32_t[]){m->row_count, m->col_count}, 2);
@@ -148,7 +139,7 @@ static frix_status put_blocks(fx_buffer *out, const frix_matrix *m, int32_t dim)
 }
 
 static frix_status put_matrix(fx_buffer *out, const frix_matrix *m, int32_t dim) {
-  if (is_full(m))
+  if (fx_matrix_full(m))
     put_dense(out, m);
   else if (dim > 1 && m->col_count > 0 && is_blocked(m, dim))
     return put_blocks(out, m, dim);
@@ -164,7 +155,7 @@ static int32_t common_dim(frix_context *context, const char *path, const frix_pr
   int32_t dim = data->contact_count ? data->contact[0].dim : 3;
   bool known = cone == FRIX_CONE_CIRCULAR || cone == FRIX_CONE_PLANAR || cone == FRIX_CONE_ROLLING ||
                (cone == FRIX_CONE_LIMIT && data->form == FRIX_FORM_LOCAL);
-  if (!known) what = frix_cone_table(NULL)[cone].name;
+  if (!known) what = frix_cone_table((int32_t)cone)->name;
   for (int32_t k = 0; k < data->contact_count && !what; k++)
     if (data->contact[k].cone != cone) what = "mixed";
   if (what) {
