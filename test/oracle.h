@@ -87,22 +87,28 @@ static void oracle_ellipse(const real y[2], const real a[2], real p[2]) {
   for (int k = 0; k < 2; k++) p[k] = y[k] * a[k] * a[k] / (a[k] * a[k] + high);
 }
 
-/* Nearest point of a polygon: the point itself where no edge sees it outside, else the best over all edges. */
+/* Nearest point of a polygon: the point itself where no edge sees it outside; its foot on an edge that sees it outside;
+ * else the corner that both its edges run away from. Decided by signs: distances to a far point all look the same. */
 static void oracle_polygon(const frix_contact *c, const real y[2], real s, real p[2]) {
+  real a[2], b[2], z[2];
   bool inside = true;
-  real best = INFINITY, a[2], b[2];
+  p[0] = p[1] = 0;
+  if (!(s * c->mu > 0)) return;
   for (int k = 0; k < c->facets; k++) {
+    oracle_corner(c, k + c->facets - 1, z);
     oracle_corner(c, k, a);
     oracle_corner(c, k + 1, b);
-    for (int j = 0; j < 2; j++) a[j] *= s, b[j] *= s;
-    real edge[2] = {b[0] - a[0], b[1] - a[1]}, from[2] = {y[0] - a[0], y[1] - a[1]};
-    if (edge[0] * from[1] - edge[1] * from[0] < 0) inside = false;
-    real square = edge[0] * edge[0] + edge[1] * edge[1];
-    real t = square > 0 ? (edge[0] * from[0] + edge[1] * from[1]) / square : 0;
-    t = fmaxl(0, fminl(1, t));
-    real q[2] = {a[0] + t * edge[0], a[1] + t * edge[1]}, miss[2] = {y[0] - q[0], y[1] - q[1]};
-    real distance = oracle_norm(miss, 2);
-    if (distance < best) best = distance, p[0] = q[0], p[1] = q[1];
+    for (int j = 0; j < 2; j++) a[j] *= s, b[j] *= s, z[j] *= s;
+    real edge[2] = {b[0] - a[0], b[1] - a[1]}, back[2] = {z[0] - a[0], z[1] - a[1]};
+    real from[2] = {y[0] - a[0], y[1] - a[1]};
+    real square = edge[0] * edge[0] + edge[1] * edge[1], t = (edge[0] * from[0] + edge[1] * from[1]) / square;
+    bool outside = edge[0] * from[1] - edge[1] * from[0] < 0;
+    if (outside && t >= 0 && t <= 1) {
+      p[0] = a[0] + t * edge[0], p[1] = a[1] + t * edge[1];
+      return;
+    }
+    if (outside) inside = false;
+    if (t <= 0 && back[0] * from[0] + back[1] * from[1] <= 0) p[0] = a[0], p[1] = a[1];
   }
   if (inside) p[0] = y[0], p[1] = y[1];
 }

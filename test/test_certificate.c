@@ -314,7 +314,7 @@ static void awkward_points(fx_test *t) {
   for (int cone = 0; cone < FRIX_CONE_COUNT; cone++)
     for (int a = 0; a < MU; a++)
       for (int b = 0; b < MU; b++)
-        for (int k = 0; k < 25; k++) {
+        for (int k = 0; k < 8; k++) {
           frix_contact c = {.cone = (frix_cone)cone, .dim = frix_cone_table((frix_cone)cone)->max_dim, .facets = 3 + k % 8};
           c.mu = coefficient[a], c.mu2 = coefficient[b], c.mu_r = coefficient[b];
           c.axis[0] = k % 3 ? 1 : 0.6, c.axis[1] = k % 3 ? 0 : 0.8;

@@ -19,6 +19,16 @@ static void clip(const double *t, double length, double bound, double *out) {
   out[1] = scale * t[1];
 }
 
+/* The n with n - n0 - a max(0, t - a n) - b max(0, s - b n) = 0. The left side is the least of four increasing lines, one
+ * for each set of active bounds, so its root is the largest of their roots: nothing for rounding to decide wrongly. */
+static double wider(double n0, double a, double t, double b, double s) {
+  double n = n0, root[3] = {(n0 + a * t) / (1 + a * a), (n0 + b * s) / (1 + b * b),
+                            (n0 + a * t + b * s) / (1 + a * a + b * b)};
+  for (int k = 0; k < 3; k++)
+    if (root[k] > n) n = root[k];
+  return n;
+}
+
 static const char *check_mu(double mu, const char *message) { return isfinite(mu) && mu >= 0 ? NULL : message; }
 
 static double no_shift(const frix_contact *contact, const double *u) {
@@ -43,7 +53,7 @@ static void project_normal(const frix_contact *contact, const double *x, double 
 
 static void project_circular(const frix_contact *contact, const double *x, double *out) {
   double mu = contact->mu, n = x[0], t = norm2(x + 1);
-  if (t <= mu * n) {
+  if (n >= 0 && t <= mu * n) { /* n >= 0: mu and t may both be 0 */
     memmove(out, x, 3 * sizeof *x);
   } else {
     double normal = (n + mu * t) / (1 + mu * mu);
@@ -80,9 +90,28 @@ static double elliptic_gap(const double m[2], double n0, const double t0[2], dou
   return fabs(n) - sqrt(a * a + b * b);
 }
 
+/* The planar cone |t| <= mu n. */
+static void project_wedge(double mu, double n0, double t0, double *n, double *t) {
+  *n = n0;
+  *t = t0;
+  if (n0 >= 0 && fabs(t0) <= mu * n0) return;
+  double normal = (n0 + mu * fabs(t0)) / (1 + mu * mu);
+  *n = normal > 0 ? normal : 0;
+  *t = t0 > 0 ? mu * *n : -mu * *n;
+}
+
 static void project_elliptic(const frix_contact *contact, const double *x, double *out) {
   double m[2] = {contact->mu, contact->mu2}, n0 = x[0], t0[2];
   to_axes(contact, x + 1, t0);
+
+  /* Without friction along one axis the cone is a wedge in the plane of the other. */
+  if (m[0] == 0 || m[1] == 0) {
+    int flat = m[0] == 0 ? 0 : 1;
+    double flattened[2] = {0, 0};
+    project_wedge(m[1 - flat], n0, t0[1 - flat], &out[0], &flattened[1 - flat]);
+    from_axes(contact, flattened, out + 1);
+    return;
+  }
 
   /* Inside K, or in its polar cone { n <= -sqrt(m1^2 t1^2 + m2^2 t2^2) }. */
   double a = m[0] * t0[0], b = m[1] * t0[1];
@@ -90,9 +119,8 @@ static void project_elliptic(const frix_contact *contact, const double *x, doubl
     out[0] = out[1] = out[2] = 0;
     return;
   }
-  double e0 = m[0] > 0 ? t0[0] / m[0] : 0, e1 = m[1] > 0 ? t0[1] / m[1] : 0;
-  bool flat = (m[0] == 0 && t0[0] != 0) || (m[1] == 0 && t0[1] != 0);
-  if (!flat && n0 >= 0 && n0 * n0 >= e0 * e0 + e1 * e1) {
+  double e0 = t0[0] / m[0], e1 = t0[1] / m[1];
+  if (n0 >= 0 && n0 * n0 >= e0 * e0 + e1 * e1) {
     memmove(out, x, 3 * sizeof *x);
     return;
   }
@@ -103,7 +131,7 @@ static void project_elliptic(const frix_contact *contact, const double *x, doubl
     /* lambda = 1: the normal component is what the tangential part leaves. */
     t[0] = t0[0] * m[0] * m[0] / (m[0] * m[0] + 1);
     t[1] = t0[1] * m[1] * m[1] / (m[1] * m[1] + 1);
-    double p = m[0] > 0 ? t[0] / m[0] : 0, q = m[1] > 0 ? t[1] / m[1] : 0;
+    double p = t[0] / m[0], q = t[1] / m[1];
     n = sqrt(p * p + q * q);
   } else {
     /* The gap is negative at the tangential end (lambda near 0 for n0 > 0, far for n0 < 0) and grows towards lambda = 1. */
@@ -122,7 +150,7 @@ static void project_elliptic(const frix_contact *contact, const double *x, doubl
     double lambda = low + 0.5 * (high - low);
     t[0] = t0[0] * m[0] * m[0] / (m[0] * m[0] + lambda);
     t[1] = t0[1] * m[1] * m[1] / (m[1] * m[1] + lambda);
-    double p = m[0] > 0 ? t[0] / m[0] : 0, q = m[1] > 0 ? t[1] / m[1] : 0;
+    double p = t[0] / m[0], q = t[1] / m[1];
     n = sqrt(p * p + q * q);
     if (n == 0) n = n0 > 0 ? n0 : 0;
   }
@@ -178,50 +206,33 @@ void fx_polygon_corner(int32_t k, int32_t m, double corner[2]) {
   corner[1] = a[1] * c + a[0] * s;
 }
 
-/* The nearest of all candidates: x itself when inside, its projections on the facets that contain their foot, on the
- * edges, and the apex. */
+/* By symmetry the answer lies in the sector of x_T. There, with a towards the middle of the edge and b along it, the
+ * cone is a <= mu cos(pi/m) n, |b| <= mu sin(pi/m) n: the same problem as for the two discs of the rolling cone. */
 static void project_pyramid(const frix_contact *contact, const double *x, double *out) {
   int32_t m = contact->facets;
-  double mu = contact->mu, best = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-  double answer[3] = {0, 0, 0}, first[2], here[2], next[2];
-  bool inside = x[0] >= 0;
-  fx_polygon_corner(0, m, first);
-  memcpy(here, first, sizeof here);
-  for (int32_t k = 0; k < m; k++, memcpy(here, next, sizeof here)) {
-    if (k + 1 < m)
-      fx_polygon_corner(k + 1, m, next);
-    else
-      memcpy(next, first, sizeof next);
-    double e[3] = {1, mu * here[0], mu * here[1]}, f[3] = {1, mu * next[0], mu * next[1]};
-    /* Outward facet normal e x f, turned outward (to negative n). */
-    double g[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
-    double outward = -(g[0] * x[0] + g[1] * x[1] + g[2] * x[2]);
-    if (outward > 0 || mu == 0) inside = false;
-    /* Edge. */
-    double ee = e[0] * e[0] + e[1] * e[1] + e[2] * e[2], along = (e[0] * x[0] + e[1] * x[1] + e[2] * x[2]) / ee;
-    if (along > 0) {
-      double d[3] = {x[0] - along * e[0], x[1] - along * e[1], x[2] - along * e[2]};
-      double distance = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-      if (distance < best) {
-        best = distance;
-        for (int c = 0; c < 3; c++) answer[c] = along * e[c];
-      }
-    }
-    /* Facet: foot x + (outward / g.g) g; its coordinates in (e, f) must be positive. */
-    double gg = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    if (!(gg > 0)) continue;
-    double foot[3];
-    for (int c = 0; c < 3; c++) foot[c] = x[c] + outward / gg * g[c];
-    double fe[3] = {foot[1] * f[2] - foot[2] * f[1], foot[2] * f[0] - foot[0] * f[2], foot[0] * f[1] - foot[1] * f[0]};
-    double ef[3] = {e[1] * foot[2] - e[2] * foot[1], e[2] * foot[0] - e[0] * foot[2], e[0] * foot[1] - e[1] * foot[0]};
-    bool between = fe[0] * g[0] + fe[1] * g[1] + fe[2] * g[2] >= 0 && ef[0] * g[0] + ef[1] * g[1] + ef[2] * g[2] >= 0;
-    double distance = outward * outward / gg;
-    if (between && distance < best) {
-      best = distance;
-      memcpy(answer, foot, sizeof answer);
+  double mid[2] = {1, 0}, bound[2], a = -INFINITY;
+  for (int32_t k = 0; k < m; k++) {
+    double d[2];
+    fx_polygon_corner(2 * k + 1, 2 * m, d);
+    double towards = d[0] * x[1] + d[1] * x[2];
+    if (towards > a) {
+      a = towards;
+      memcpy(mid, d, sizeof mid);
     }
   }
-  memmove(out, inside ? x : answer, sizeof answer);
+  fx_polygon_corner(1, 2 * m, bound);
+  double p = contact->mu * bound[0], q = contact->mu * bound[1], b = mid[0] * x[2] - mid[1] * x[1];
+  double n = wider(x[0], p, a, q, fabs(b));
+  if (n >= 0 && n == x[0] && a <= p * n && fabs(b) <= q * n) {
+    memmove(out, x, 3 * sizeof *x);
+    return;
+  }
+  if (!(n > 0)) n = 0;
+  if (a > p * n) a = p * n;
+  if (fabs(b) > q * n) b = b > 0 ? q * n : -q * n;
+  out[0] = n;
+  out[1] = mid[0] * a - mid[1] * b;
+  out[2] = mid[1] * a + mid[0] * b;
 }
 
 static double shift_pyramid(const frix_contact *contact, const double *u) {
@@ -242,16 +253,7 @@ static const char *check_pyramid(frix_contact *contact) {
 /* ---- planar ---- */
 
 static void project_planar(const frix_contact *contact, const double *x, double *out) {
-  double mu = contact->mu, n = x[0], t = x[1];
-  if (fabs(t) <= mu * n) {
-    out[0] = n;
-    out[1] = t;
-    return;
-  }
-  double normal = (n + mu * fabs(t)) / (1 + mu * mu);
-  if (!(normal > 0)) normal = 0;
-  out[0] = normal;
-  out[1] = t > 0 ? mu * normal : -mu * normal;
+  project_wedge(contact->mu, x[0], x[1], &out[0], &out[1]);
 }
 
 static double shift_planar(const frix_contact *contact, const double *u) { return contact->mu * fabs(u[1]); }
@@ -260,15 +262,7 @@ static double shift_planar(const frix_contact *contact, const double *u) { retur
 
 static void project_rolling(const frix_contact *contact, const double *x, double *out) {
   double a = contact->mu, b = contact->mu_r, n0 = x[0], t = norm2(x + 1), s = norm2(x + 3);
-  /* The four sets of active discs; the one consistent with its own answer is the minimiser. */
-  double n = n0;
-  if (!(t <= a * n && s <= b * n)) {
-    n = (n0 + a * t) / (1 + a * a);
-    if (!(t > a * n && s <= b * n)) {
-      n = (n0 + b * s) / (1 + b * b);
-      if (!(s > b * n && t <= a * n)) n = (n0 + a * t + b * s) / (1 + a * a + b * b);
-    }
-  }
+  double n = wider(n0, a, t, b, s);
   if (!(n > 0)) n = 0;
   out[0] = n;
   clip(x + 1, t, a * n, out + 1);
