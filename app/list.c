@@ -212,6 +212,12 @@ static int run_list(const fx_args *args) {
                {examples_text, examples_json}};
   int k = fx_choose(LISTS, "list", args->word[0]);
   if (k < 0) return FX_EXIT_USAGE;
+  if (fx_arg(args, "--names")) {
+    static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples"};
+    char name[128];
+    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++) printf("%s\n", name);
+    return FX_EXIT_SOLVED;
+  }
   if (!fx_arg(args, "--json")) {
     lists[k].text();
     return FX_EXIT_SOLVED;
@@ -224,7 +230,8 @@ static int run_list(const fx_args *args) {
   return FX_EXIT_SOLVED;
 }
 
-static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"}, {0}};
+static const fx_flag flags[] = {
+    {"--json", NULL, NULL, "one JSON array"}, {"--names", NULL, NULL, "the names alone, one per line"}, {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",

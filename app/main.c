@@ -113,9 +113,8 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write, so that files are still finished */
   int code = dispatch(argc, argv);
   fx_progress_clear();
-  errno = 0;
-  if (fx_output_alive()) return code;
-  if (errno == EPIPE) return code; /* the reader had enough */
-  fx_error("cannot write to standard output: %s", errno ? strerror(errno) : "write failed");
+  int reason = 0;
+  if (fx_output_alive(&reason) || reason == EPIPE) return code; /* EPIPE: the reader had enough */
+  fx_error("cannot write to standard output: %s", reason ? strerror(reason) : "write failed");
   return FX_EXIT_USAGE;
 }

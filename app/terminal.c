@@ -133,4 +133,11 @@ void fx_progress_clear(void) {
   progress_shown = false;
 }
 
-bool fx_output_alive(void) { return fflush(stdout) == 0 && !ferror(stdout); }
+bool fx_output_alive(int *reason) {
+  static int first_reason; /* the flush that failed knows why; later ones only that */
+  errno = 0;
+  bool alive = fflush(stdout) == 0 && !ferror(stdout);
+  if (!alive && errno && !first_reason) first_reason = errno;
+  if (reason) *reason = first_reason;
+  return alive;
+}

@@ -220,7 +220,7 @@ static void info(fx_test *t) {
 
 static void every_example(fx_test *t) {
   shell_result r =
-      shell(t, "for n in $($frix list examples --json | tr '{' '\\n' | sed -n 's/^\"name\": \"\\([a-z0-9_]*\\)\", \"summary.*/\\1/p'); do"
+      shell(t, "for n in $($frix list examples --names); do"
                " $frix example $n --out $n.json && $frix info $n.json >/dev/null || exit 9; done; ls *.json | wc -l");
   EXPECT(t, r, 0);
   int count = atoi(r.out);
@@ -231,7 +231,7 @@ static void every_example(fx_test *t) {
 
 static void bench(fx_test *t) {
   shell_result r = shell(t, "mkdir -p d/deep && $frix example slope --out d/a.json && $frix example slide --out d/deep/b.json &&"
-                            " echo junk > d/readme.txt && $frix bench problems d --solvers nsgs,apgd --tol 1e-6"
+                            " echo junk > d/readme.md && $frix bench problems d --solvers nsgs,apgd --tol 1e-6"
                             " --time-limit 5 --out profile");
   EXPECT(t, r, 0);
   CHECK(t, strstr(r.out, "2 of 2 problems solved"));

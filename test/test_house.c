@@ -4,8 +4,9 @@
 
 #include "shell.h"
 
-static void exports(fx_test *t) {
-  shell_result r = shell(t, "command -v nm >/dev/null || exit 77; nm -D --defined-only '%s'", FRIX_SHARED_LIBRARY);
+/* Every symbol nm lists begins with frix_. */
+static void check_symbols(fx_test *t, const char *command, const char *library) {
+  shell_result r = shell(t, "command -v nm >/dev/null || exit 77; %s '%s'", command, library);
   if (r.code == 77) {
     fx_test_skip(t, "nm is not installed");
   } else {
@@ -13,7 +14,8 @@ static void exports(fx_test *t) {
     int count = 0;
     for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
       const char *name = strrchr(line, ' ');
-      bool ours = name && !strncmp(name + 1, "frix_", 5);
+      if (!name) continue; /* the name of an archive member */
+      bool ours = !strncmp(name + 1, "frix_", 5);
       if (!ours) fx_test_fail(t, __FILE__, __LINE__, "exported: %s", line);
       count += ours;
     }
@@ -21,6 +23,16 @@ static void exports(fx_test *t) {
     fx_test_note(t, "%d symbols", count);
   }
   shell_free(&r);
+}
+
+static void exports_shared(fx_test *t) { check_symbols(t, "nm -D --defined-only", FRIX_SHARED_LIBRARY); }
+
+static void exports_static(fx_test *t) {
+#ifdef FRIX_SANITIZED
+  fx_test_skip(t, "a plain archive under sanitizers");
+#else
+  check_symbols(t, "command -v objcopy >/dev/null || exit 77; nm -g --defined-only", FRIX_STATIC_LIBRARY);
+#endif
 }
 
 /* Installs once per test; false with the test skipped or failed. */
@@ -86,7 +98,8 @@ static void layers(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_house[] = {{"house/exports", exports},
+const fx_test_row test_house[] = {{"house/exports_shared", exports_shared},
+                                  {"house/exports_static", exports_static},
                                   {"house/installed_files", installed_files},
                                   {"house/consumer_cmake", consumer_cmake},
                                   {"house/consumer_pkg_config", consumer_pkg_config},
