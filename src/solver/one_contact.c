@@ -83,7 +83,7 @@ void fx_disc3_slip(fx_disc3 *c, const double q[3], const double b[2], double r[3
     double next = valid && p.slope > 0 ? alpha - p.g / p.slope : INFINITY;
     if (valid && fabs(next - alpha) <= 1e-15 * alpha) break;
     if (!(next > low && next < high)) next = high < INFINITY ? 0.5 * (low + high) : 4 * (alpha + 0.01 * c->scale);
-    if (high - low <= 1e-16 * high) break;
+    if (high < INFINITY && high - low <= 1e-16 * high) break;
     alpha = next;
   }
   c->alpha = alpha;
