@@ -3,7 +3,8 @@
  *   static void slides(fx_test *t) { CHECK(t, 1 + 1 == 2); CHECK_NEAR(t, x, 1.0, 1e-12); }
  *   const fx_test_row test_physics[] = {{"physics/slides", slides}, {0}};
  *
- * The list of tables is in test/main.c. A failed check is counted and the test goes on; REQUIRE leaves the function. */
+ * A file test/test_NAME.c brings the table test_NAME; the build finds it by that name. A failed check is counted and
+ * the test goes on; REQUIRE leaves the function. */
 #ifndef FX_TEST_H
 #define FX_TEST_H
 

@@ -1,6 +1,8 @@
 /* Block-sparse matrices. */
 #include "linalg/block_matrix.h"
 
+#include "base/sort.h"
+
 #include <string.h>
 
 double *fx_block_at(const fx_block_matrix *a, int32_t i, int32_t j) {
@@ -63,15 +65,6 @@ static void mark_pattern(const fx_sparse *s, bool transpose, const int32_t *row_
   }
 }
 
-static void sort_ascending(int32_t *list, int32_t count) {
-  for (int32_t gap = count / 2; gap > 0; gap /= 2)
-    for (int32_t k = gap; k < count; k++) {
-      int32_t value = list[k], at = k;
-      for (; at >= gap && list[at - gap] > value; at -= gap) list[at] = list[at - gap];
-      list[at] = value;
-    }
-}
-
 frix_status fx_block_from_sparse(fx_arena *arena, const fx_sparse *s, bool transpose, int32_t row_blocks,
                                  const int32_t *row, int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
   int32_t outer_blocks = transpose ? row_blocks : col_blocks, inner_blocks = transpose ? col_blocks : row_blocks;
@@ -91,7 +84,7 @@ frix_status fx_block_from_sparse(fx_arena *arena, const fx_sparse *s, bool trans
   memcpy(fill, start, ((size_t)row_blocks + 1) * sizeof *fill);
   memset(seen, 0, (size_t)inner_blocks * sizeof *seen);
   mark_pattern(s, transpose, row_owner, col_owner, outer_blocks, outer, seen, fill, index);
-  for (int32_t i = 0; i < row_blocks; i++) sort_ascending(index + start[i], start[i + 1] - start[i]);
+  for (int32_t i = 0; i < row_blocks; i++) fx_sort(index + start[i], (size_t)(start[i + 1] - start[i]));
 
   frix_status status = fx_block_from_pattern(arena, row_blocks, row, col_blocks, col, start, index, out);
   if (status != FRIX_OK) return status;

@@ -1,7 +1,9 @@
-/* Islands: connected sets of contacts, by union-find with the smallest contact as the root. */
+/* Islands: connected sets of contacts, by union-find with the smallest contact as the root, and their extraction. */
 #include "problem/system.h"
 
-#include <frix/problem.h>
+#include <string.h>
+
+/* ---- finding ---- */
 
 static int32_t root_of(int32_t *parent, int32_t i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -17,20 +19,23 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
     parent[a] = b;
 }
 
-frix_status fx_system_islands(fx_arena *arena, const fx_system *s, int32_t *label, int32_t *count) {
+/* label[i] of each contact, numbered by first contact; mover_label too where there are movers (-1: untouched). */
+static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *label, int32_t *mover_label,
+                               int32_t *count) {
   int32_t n = s->contact_count;
   int32_t *parent = FX_TAKE(arena, int32_t, n);
   if (!parent) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n; i++) parent[i] = i;
-  if (s->has_velocity) {
+  if (mover_label) {
     /* Contacts on the same mover: tie each to the first one seen there. */
-    int32_t *seen = FX_TAKE(arena, int32_t, s->mover_count);
-    if (!seen) return FRIX_ERROR_MEMORY;
+    for (int32_t m = 0; m < s->mover_count; m++) mover_label[m] = -1;
     for (int32_t i = 0; i < n; i++)
       for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-        int32_t m = s->Ht.index[k];
-        if (seen[m]) join(parent, i, seen[m] - 1);
-        seen[m] = i + 1;
+        int32_t *first = &mover_label[s->Ht.index[k]];
+        if (*first < 0)
+          *first = i;
+        else
+          join(parent, i, *first);
       }
   } else {
     for (int32_t i = 0; i < n; i++)
@@ -41,7 +46,111 @@ frix_status fx_system_islands(fx_arena *arena, const fx_system *s, int32_t *labe
     int32_t root = root_of(parent, i);
     label[i] = root == i ? (*count)++ : label[root];
   }
+  for (int32_t m = 0; mover_label && m < s->mover_count; m++)
+    if (mover_label[m] >= 0) mover_label[m] = label[mover_label[m]];
   return FRIX_OK;
+}
+
+/* Members of each group in ascending order, and the place of each within its group; label -1 is in no group. */
+static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32_t count, int32_t **start,
+                         int32_t **member, int32_t **place) {
+  *start = FX_TAKE(arena, int32_t, (size_t)count + 2);
+  *member = FX_TAKE(arena, int32_t, n);
+  *place = FX_TAKE(arena, int32_t, n);
+  if (!*start || !*member || !*place) return FRIX_ERROR_MEMORY;
+  int32_t *next = *start + 1;
+  for (int32_t i = 0; i < n; i++)
+    if (label[i] >= 0) next[label[i] + 1]++;
+  for (int32_t k = 0; k < count; k++) next[k + 1] += next[k];
+  /* next[k] runs from the start of group k to its end, which is the start of group k + 1: start shifts into place. */
+  for (int32_t i = 0; i < n; i++)
+    if (label[i] >= 0) (*member)[next[label[i]]++] = i;
+  for (int32_t k = 0; k < count; k++)
+    for (int32_t at = (*start)[k]; at < (*start)[k + 1]; at++) (*place)[(*member)[at]] = at - (*start)[k];
+  return FRIX_OK;
+}
+
+frix_status fx_islands_find(fx_arena *arena, const fx_system *s, fx_islands *out) {
+  *out = (fx_islands){0};
+  int32_t *label = FX_TAKE(arena, int32_t, s->contact_count);
+  int32_t *mover_label = s->has_velocity ? FX_TAKE(arena, int32_t, s->mover_count) : NULL;
+  if (!label || (s->has_velocity && !mover_label)) return FRIX_ERROR_MEMORY;
+  frix_status status = find_labels(arena, s, label, mover_label, &out->count);
+  if (status == FRIX_OK)
+    status = group(arena, s->contact_count, label, out->count, &out->start, &out->contact, &out->place);
+  if (status == FRIX_OK && mover_label)
+    status = group(arena, s->mover_count, mover_label, out->count, &out->mover_start, &out->mover, &out->mover_place);
+  return status;
+}
+
+/* ---- extraction ---- */
+
+static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k,
+                                    const int32_t *contacts, fx_system *out) {
+  const int32_t *movers = islands->mover + islands->mover_start[k];
+  out->mover_count = islands->mover_start[k + 1] - islands->mover_start[k];
+  int32_t *dof = FX_TAKE(arena, int32_t, (size_t)out->mover_count + 1);
+  if (!dof) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < out->mover_count; m++) dof[m + 1] = dof[m] + s->dof[movers[m] + 1] - s->dof[movers[m]];
+  out->dof = dof;
+  out->dof_count = dof[out->mover_count];
+  double *v_free = FX_TAKE(arena, double, out->dof_count);
+  if (!v_free) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < out->mover_count; m++)
+    memcpy(v_free + dof[m], s->v_free + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *v_free);
+  out->v_free = v_free;
+  out->has_velocity = true;
+  const fx_block_matrix *from[2] = {&s->Ht, &s->Yt};
+  fx_block_matrix *to[2] = {&out->Ht, &out->Yt};
+  for (int side = 0; side < 2; side++) {
+    frix_status status = fx_block_extract(arena, from[side], out->contact_count, contacts, out->row, out->mover_count,
+                                          islands->mover_place, dof, to[side]);
+    if (status != FRIX_OK) return status;
+  }
+  return FRIX_OK;
+}
+
+static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_system *out, const int32_t *contacts,
+                            const double *from) {
+  double *to = FX_TAKE(arena, double, out->row_count);
+  for (int32_t c = 0; to && c < out->contact_count; c++)
+    memcpy(to + out->row[c], from + s->row[contacts[c]], (size_t)out->contact[c].dim * sizeof *to);
+  return to;
+}
+
+frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k,
+                              fx_system *out) {
+  memset(out, 0, sizeof *out);
+  const int32_t *contacts = islands->contact + islands->start[k];
+  int32_t count = islands->start[k + 1] - islands->start[k];
+  frix_contact *contact = FX_TAKE(arena, frix_contact, count);
+  int32_t *row = FX_TAKE(arena, int32_t, (size_t)count + 1);
+  if (!contact || !row) return FRIX_ERROR_MEMORY;
+  out->joint_first = count;
+  for (int32_t c = count - 1; c >= 0; c--)
+    if (contacts[c] >= s->joint_first) out->joint_first = c;
+  for (int32_t c = 0; c < count; c++) {
+    contact[c] = s->contact[contacts[c]];
+    row[c + 1] = row[c] + contact[c].dim;
+  }
+  out->contact = contact;
+  out->row = row;
+  out->contact_count = count;
+  out->row_count = row[count];
+  out->q = extract_rows(arena, s, out, contacts, s->q);
+  if (!out->q || (s->R && !(out->R = extract_rows(arena, s, out, contacts, s->R)))) return FRIX_ERROR_MEMORY;
+  frix_status status = FRIX_OK;
+  if (s->has_W) {
+    status = fx_block_extract(arena, &s->W, count, contacts, row, count, islands->place, row, &out->W);
+    out->has_W = true;
+  } else {
+    if (!(out->w = extract_rows(arena, s, out, contacts, s->w))) return FRIX_ERROR_MEMORY;
+    status = extract_velocity(arena, s, islands, k, contacts, out);
+  }
+  if (status == FRIX_OK) status = fx_system_diagonal(arena, out);
+  out->rho = s->rho;
+  out->rho_joint = s->rho_joint;
+  return status;
 }
 
 frix_status frix_problem_island_count(const frix_problem *problem, int32_t *out) {
@@ -49,10 +158,10 @@ frix_status frix_problem_island_count(const frix_problem *problem, int32_t *out)
   fx_arena arena;
   fx_arena_init(&arena, problem->context);
   fx_system system;
-  frix_form form = problem->form; /* no need to assemble W */
-  frix_status status = fx_system_build(&arena, problem, form, &system);
-  int32_t *label = status == FRIX_OK ? FX_TAKE(&arena, int32_t, system.contact_count) : NULL;
-  if (status == FRIX_OK) status = label ? fx_system_islands(&arena, &system, label, out) : FRIX_ERROR_MEMORY;
+  fx_islands islands;
+  frix_status status = fx_system_build(&arena, problem, problem->form, &system);
+  if (status == FRIX_OK) status = fx_islands_find(&arena, &system, &islands);
+  if (status == FRIX_OK) *out = islands.count;
   fx_arena_free(&arena);
   return status;
 }

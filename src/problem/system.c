@@ -75,7 +75,7 @@ static void scales(fx_system *s) {
 }
 
 /* D_i = W_ii + R_i, from W where there is one, else from H' Y. */
-static frix_status diagonal_blocks(fx_arena *arena, fx_system *s) {
+frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
   size_t *offset = FX_TAKE(arena, size_t, (size_t)s->contact_count + 1);
   double *diag = FX_TAKE(arena, double, s->row_count);
   if (!offset || !diag) return FRIX_ERROR_MEMORY;
@@ -239,8 +239,10 @@ static int32_t neighbours(const fx_system *s, const int32_t *first, const int32_
 }
 
 /* W_ij = sum over shared movers of H_i' Y_j */
-static frix_status assemble_W(fx_arena *arena, fx_system *s, const int32_t *first, const int32_t *list) {
-  int32_t n = s->contact_count;
+frix_status fx_system_assemble(fx_arena *arena, fx_system *s) {
+  int32_t n = s->contact_count, *first = NULL, *list = NULL;
+  frix_status status = fx_block_columns(arena, &s->Ht, &first, &list);
+  if (status != FRIX_OK) return status;
   int32_t *seen = FX_TAKE(arena, int32_t, n), *start = FX_TAKE(arena, int32_t, (size_t)n + 1);
   if (!seen || !start) return FRIX_ERROR_MEMORY;
   int64_t total = 0;
@@ -254,7 +256,7 @@ static frix_status assemble_W(fx_arena *arena, fx_system *s, const int32_t *firs
   if (!index) return FRIX_ERROR_MEMORY;
   memset(seen, 0, (size_t)n * sizeof *seen);
   for (int32_t i = 0; i < n; i++) neighbours(s, first, list, i, seen, index + start[i]);
-  frix_status status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &s->W);
+  status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &s->W);
   if (status != FRIX_OK) return status;
 
   for (int32_t i = 0; i < n; i++)
@@ -286,12 +288,12 @@ static frix_status assemble_W(fx_arena *arena, fx_system *s, const int32_t *firs
 }
 
 /* Multiplications of one sweep over W, and of one over velocities (read u_i, write v). */
-static bool local_is_cheaper(const fx_system *s, const int32_t *first) {
+static bool local_is_cheaper(const fx_system *s, int32_t *rows_on) {
   double by_velocity = 2.0 * (double)s->Ht.offset[s->Ht.start[s->contact_count]], by_W = 0;
-  for (int32_t m = 0; m < s->mover_count; m++) {
-    double shared = (double)(first[m + 1] - first[m]);
-    by_W += 9 * shared * shared; /* counts a pair once per shared mover: an upper bound */
-  }
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) rows_on[s->Ht.index[k]] += s->contact[i].dim;
+  for (int32_t m = 0; m < s->mover_count; m++)
+    by_W += (double)rows_on[m] * rows_on[m]; /* counts a pair once per shared mover: an upper bound */
   return by_W <= 1.5 * by_velocity;
 }
 
@@ -304,82 +306,12 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
     status = build_local(arena, problem, out);
   } else {
     status = build_velocity(arena, problem, out);
-    int32_t *first = NULL, *list = NULL;
-    if (status == FRIX_OK) status = fx_block_columns(arena, &out->Ht, &first, &list);
-    if (status == FRIX_OK && (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, first))))
-      status = assemble_W(arena, out, first, list);
+    int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
+    if (status == FRIX_OK && !rows_on) status = FRIX_ERROR_MEMORY;
+    if (status == FRIX_OK && (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, rows_on))))
+      status = fx_system_assemble(arena, out);
   }
-  return status == FRIX_OK ? diagonal_blocks(arena, out) : status;
-}
-
-/* ---- parts of a system ---- */
-
-/* Movers touched by the contacts, renumbered in ascending order. */
-static frix_status extract_velocity(fx_arena *arena, const fx_system *s, int32_t count, const int32_t *contacts,
-                                    fx_system *out) {
-  int32_t *new_mover = FX_TAKE(arena, int32_t, s->mover_count);
-  if (!new_mover) return FRIX_ERROR_MEMORY;
-  for (int32_t c = 0; c < count; c++)
-    for (int32_t k = s->Ht.start[contacts[c]]; k < s->Ht.start[contacts[c] + 1]; k++) new_mover[s->Ht.index[k]] = 1;
-  for (int32_t m = 0; m < s->mover_count; m++) new_mover[m] = new_mover[m] ? out->mover_count++ : -1;
-  int32_t *dof = FX_TAKE(arena, int32_t, (size_t)out->mover_count + 1);
-  if (!dof) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++)
-    if (new_mover[m] >= 0) dof[new_mover[m] + 1] = dof[new_mover[m]] + s->dof[m + 1] - s->dof[m];
-  out->dof = dof;
-  out->dof_count = dof[out->mover_count];
-  double *v_free = FX_TAKE(arena, double, out->dof_count);
-  if (!v_free) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++)
-    if (new_mover[m] >= 0)
-      memcpy(v_free + dof[new_mover[m]], s->v_free + s->dof[m], (size_t)(s->dof[m + 1] - s->dof[m]) * sizeof *v_free);
-  out->v_free = v_free;
-  out->has_velocity = true;
-  frix_status status = fx_block_extract(arena, &s->Ht, count, contacts, out->row, out->mover_count, new_mover, dof, &out->Ht);
-  if (status != FRIX_OK) return status;
-  return fx_block_extract(arena, &s->Yt, count, contacts, out->row, out->mover_count, new_mover, dof, &out->Yt);
-}
-
-static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_system *out, const int32_t *contacts,
-                            const double *from) {
-  double *to = FX_TAKE(arena, double, out->row_count);
-  for (int32_t c = 0; to && c < out->contact_count; c++)
-    memcpy(to + out->row[c], from + s->row[contacts[c]], (size_t)out->contact[c].dim * sizeof *to);
-  return to;
-}
-
-frix_status fx_system_extract(fx_arena *arena, const fx_system *s, int32_t count, const int32_t *contacts,
-                              fx_system *out) {
-  memset(out, 0, sizeof *out);
-  frix_contact *contact = FX_TAKE(arena, frix_contact, count);
-  int32_t *row = FX_TAKE(arena, int32_t, (size_t)count + 1);
-  int32_t *new_contact = FX_TAKE(arena, int32_t, s->contact_count);
-  if (!contact || !row || !new_contact) return FRIX_ERROR_MEMORY;
-  out->joint_first = count;
-  for (int32_t c = 0; c < count; c++) {
-    contact[c] = s->contact[contacts[c]];
-    row[c + 1] = row[c] + contact[c].dim;
-    new_contact[contacts[c]] = c;
-    if (contacts[c] >= s->joint_first && out->joint_first == count) out->joint_first = c;
-  }
-  out->contact = contact;
-  out->row = row;
-  out->contact_count = count;
-  out->row_count = row[count];
-  out->q = extract_rows(arena, s, out, contacts, s->q);
-  if (!out->q || (s->R && !(out->R = extract_rows(arena, s, out, contacts, s->R)))) return FRIX_ERROR_MEMORY;
-  frix_status status = FRIX_OK;
-  if (s->has_W) {
-    status = fx_block_extract(arena, &s->W, count, contacts, row, count, new_contact, row, &out->W);
-    out->has_W = true;
-  } else {
-    if (!(out->w = extract_rows(arena, s, out, contacts, s->w))) return FRIX_ERROR_MEMORY;
-    status = extract_velocity(arena, s, count, contacts, out);
-  }
-  if (status == FRIX_OK) status = diagonal_blocks(arena, out);
-  out->rho = s->rho; /* every island is judged with the scale of the whole problem */
-  out->rho_joint = s->rho_joint;
-  return status;
+  return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
 }
 
 /* ---- products ---- */

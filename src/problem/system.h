@@ -39,16 +39,30 @@ typedef struct fx_system {
  * over W are cheaper than over velocities. */
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out);
 
-/* The part of a system that concerns some contacts (ascending); they must share no mover with the rest. */
-frix_status fx_system_extract(fx_arena *arena, const fx_system *system, int32_t count, const int32_t *contacts,
+/* Adds W to a system that has only the velocity form. */
+frix_status fx_system_assemble(fx_arena *arena, fx_system *system);
+
+/* Fills D, W_diag and the scales from W, or from H' Y. */
+frix_status fx_system_diagonal(fx_arena *arena, fx_system *system);
+
+/* Islands: connected sets of contacts, numbered by first contact, each listed in ascending order. */
+typedef struct fx_islands {
+  int32_t count;
+  int32_t *start;   /* count + 1, into contact */
+  int32_t *contact; /* contacts island by island */
+  int32_t *place;   /* of each contact within its island */
+  int32_t *mover_start, *mover, *mover_place; /* the same for the movers they touch; has_velocity only */
+} fx_islands;
+
+frix_status fx_islands_find(fx_arena *arena, const fx_system *system, fx_islands *out);
+
+/* Island k as a system of its own, judged with the scales of the whole. */
+frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,
                               fx_system *out);
 
 /* v = v_free + Y r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
 /* u from r. v is workspace (dof_count) and holds the velocity afterwards where has_velocity, else unused. */
 void fx_system_velocity(const fx_system *system, const double *r, double *u, double *v);
-
-/* Connected sets of contacts: label[i] in 0..*count-1, numbered by first contact. */
-frix_status fx_system_islands(fx_arena *arena, const fx_system *system, int32_t *label, int32_t *count);
 
 #endif

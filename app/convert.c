@@ -1,0 +1,55 @@
+/* frix convert: a problem from one file format to another. */
+#include "app.h"
+
+#include <string.h>
+
+static int run_convert(const fx_args *args) {
+  const char *from = args->word[0], *to = args->word[1], *format = fx_arg(args, "--format");
+  if (format && fx_choose("@formats", "format", format) < 0) return FX_EXIT_USAGE;
+  if (!fx_check_writable(to)) return FX_EXIT_USAGE;
+  frix_context *context = fx_context();
+  frix_problem *problem = fx_read_problem(context, from, fx_arg(args, "--text"));
+  bool good = problem != NULL;
+  int form = fx_arg_choice(args, "--form", -1);
+  frix_problem_data data = frix_problem_data_default();
+  if (good) frix_problem_view(problem, &data);
+  if (good && form == 1 && data.form == FRIX_FORM_LOCAL) {
+    fx_error("%s: a local problem has no M and H, so it has no global form", from);
+    good = false;
+  }
+  if (good && form == 0 && data.form == FRIX_FORM_GLOBAL) {
+    frix_problem *reduced = NULL;
+    good = frix_problem_reduce(problem, &reduced) == FRIX_OK;
+    if (!good) fx_error("%s: %s", from, frix_error_text(context));
+    frix_problem_destroy(problem);
+    problem = reduced;
+  }
+  if (good && frix_problem_write(problem, to, format) != FRIX_OK) {
+    fx_error("%s", frix_error_text(context));
+    good = false;
+  }
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+}
+
+static const fx_flag flags[] = {
+    {"--form", "FORM", "local|global", "local reduces a global problem to W, q"},
+    {"--format", "NAME", "@formats", "format of B; default: by its extension"},
+    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {0},
+};
+
+const fx_verb fx_verb_convert = {
+    .name = "convert",
+    .arguments = "A B",
+    .summary = "write problem A in the format of B",
+    .detail = "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
+              "whole or not at all.",
+    .example = "  frix convert wall.dat wall.hdf5\n"
+               "  frix convert wall.hdf5 wall.json --form local",
+    .flag = flags,
+    .min_words = 2,
+    .max_words = 2,
+    .run = run_convert,
+};

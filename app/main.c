@@ -1,0 +1,121 @@
+/* The frix command: the table of verbs, help, version, and the way from words to a verb. */
+#include "app.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const fx_verb fx_verb_solve, fx_verb_info, fx_verb_convert, fx_verb_list, fx_verb_example, fx_verb_certify,
+    fx_verb_completion, fx_verb_help;
+
+static const fx_verb *const verbs[] = {
+    &fx_verb_solve,   &fx_verb_info,    &fx_verb_convert,    &fx_verb_list,
+    &fx_verb_example, &fx_verb_certify, &fx_verb_completion, &fx_verb_help,
+};
+
+const fx_verb *fx_verb_table(int k) {
+  return k >= 0 && k < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[k] : NULL;
+}
+
+/* ---- help */
+
+static void print_choices(const char *choices) {
+  char name[128];
+  printf(" (");
+  for (int k = 0; fx_choice(choices, k, name, sizeof name); k++) printf("%s%s", k ? ", " : "", name);
+  printf(")");
+}
+
+static void verb_help(const fx_verb *verb) {
+  printf("frix %s: %s\n\n", verb->name, verb->summary);
+  printf("usage: frix %s %s%s\n", verb->name, verb->arguments, verb->flag->name ? " [options]" : "");
+  if (verb->detail) printf("\n%s\n", verb->detail);
+  if (verb->flag->name) printf("\noptions:\n");
+  for (const fx_flag *flag = verb->flag; flag->name; flag++) {
+    char head[64];
+    snprintf(head, sizeof head, "%s%s%s", flag->name, flag->value ? " " : "", flag->value ? flag->value : "");
+    printf("  %-22s %s", head, flag->summary);
+    if (flag->choices && flag->choices[0] == '@') print_choices(flag->choices);
+    printf("\n");
+  }
+  if (verb->example) printf("\nexamples:\n%s\n", verb->example);
+}
+
+static void overview(void) {
+  printf("frix %s: exact frictional contact, certified\n\nusage: frix VERB ...\n\n", frix_version());
+  for (int k = 0; fx_verb_table(k); k++) {
+    char head[64];
+    snprintf(head, sizeof head, "%s %s", fx_verb_table(k)->name, fx_verb_table(k)->arguments);
+    printf("  %-30s %s\n", head, fx_verb_table(k)->summary);
+  }
+  printf("  %-30s %s\n", "--version", "the version");
+  printf("\n'frix help VERB' explains a verb, with examples. Exit code 0: all solved to tolerance, 1: some not,\n"
+         "2: bad usage or input.\n");
+}
+
+static int run_help(const fx_args *args) {
+  if (args->word_count == 0) {
+    overview();
+    return FX_EXIT_SOLVED;
+  }
+  int k = fx_choose("@verbs", "verb", args->word[0]);
+  if (k < 0) return FX_EXIT_USAGE;
+  verb_help(fx_verb_table(k));
+  return FX_EXIT_SOLVED;
+}
+
+static const fx_flag no_flags[] = {{0}};
+
+const fx_verb fx_verb_help = {
+    .name = "help",
+    .arguments = "[VERB]",
+    .summary = "explain a verb",
+    .example = "  frix help solve",
+    .flag = no_flags,
+    .words = "@verbs",
+    .max_words = 1,
+    .run = run_help,
+};
+
+/* ---- dispatch */
+
+static bool wants_help(int argc, char **argv) {
+  for (int k = 0; k < argc && strcmp(argv[k], "--"); k++)
+    if (!strcmp(argv[k], "--help") || !strcmp(argv[k], "-h")) return true;
+  return false;
+}
+
+static int dispatch(int argc, char **argv) {
+  const char *word = argc > 1 ? argv[1] : "--help";
+  if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+    printf("frix %s\n", frix_version());
+    return FX_EXIT_SOLVED;
+  }
+  if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+    overview();
+    return argc > 1 ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  }
+  int k = fx_choose("@verbs", "verb", word);
+  if (k < 0) return FX_EXIT_USAGE;
+  const fx_verb *verb = fx_verb_table(k);
+  if (wants_help(argc - 2, argv + 2)) {
+    verb_help(verb);
+    return FX_EXIT_SOLVED;
+  }
+  fx_args args;
+  int code = fx_args_parse(verb, argc - 2, argv + 2, &args) ? verb->run(&args) : FX_EXIT_USAGE;
+  fx_args_free(&args);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write, so that files are still finished */
+  int code = dispatch(argc, argv);
+  fx_progress_clear();
+  errno = 0;
+  if (fx_output_alive()) return code;
+  if (errno == EPIPE) return code; /* the reader had enough */
+  fx_error("cannot write to standard output: %s", errno ? strerror(errno) : "write failed");
+  return FX_EXIT_USAGE;
+}

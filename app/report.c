@@ -1,0 +1,189 @@
+/* Problems and results on their way in and out of the command: reading with a message on failure, what makes an answer
+ * approximate, certificates as text and JSON, and whether an output can be written before work begins. */
+#include "app.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- memory, time, interrupts */
+
+void *fx_grow(void *pointer, size_t count, size_t size) {
+  void *grown = size && count > SIZE_MAX / size ? NULL : realloc(pointer, count * size + 1);
+  if (grown) return grown;
+  fx_error("out of memory");
+  exit(FX_EXIT_USAGE);
+}
+
+char *fx_join(const char *a, const char *b) {
+  size_t n = strlen(a), m = strlen(b);
+  char *joined = fx_grow(NULL, n + m + 1, 1);
+  memcpy(joined, a, n);
+  memcpy(joined + n, b, m + 1);
+  return joined;
+}
+
+double fx_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+  interrupted = 1;
+  signal(signal_number, SIG_DFL); /* a second Ctrl-C ends the program at once */
+}
+
+void fx_catch_interrupt(void) { signal(SIGINT, interrupt); }
+
+bool fx_interrupted(void *unused) {
+  (void)unused;
+  return interrupted != 0;
+}
+
+/* ---- reading */
+
+static void show_log(frix_log_level level, const char *text, void *user) {
+  (void)user;
+  if (level == FRIX_LOG_WARNING) fx_warning("%s", text);
+}
+
+frix_context *fx_context(void) {
+  frix_context_config config = frix_context_default();
+  config.log = show_log;
+  frix_context *context = NULL;
+  if (frix_context_create(&config, &context) == FRIX_OK) return context;
+  fx_error("out of memory");
+  exit(FX_EXIT_USAGE);
+}
+
+const char *fx_base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash && slash[1] ? slash + 1 : path;
+}
+
+frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind) {
+  frix_read_config config = frix_read_default();
+  if (text_kind && !strcmp(text_kind, "local")) config.kind = FRIX_TEXT_LOCAL;
+  if (text_kind && !strcmp(text_kind, "global")) config.kind = FRIX_TEXT_GLOBAL;
+  if (text_kind && !strcmp(text_kind, "lcp")) config.kind = FRIX_TEXT_LCP;
+  frix_problem *problem = NULL;
+  if (frix_problem_read(context, path, &config, &problem) == FRIX_OK) return problem;
+  fx_error("%s", frix_error_text(context));
+  return NULL;
+}
+
+/* ---- what an answer is worth */
+
+void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out,
+                      size_t size) {
+  frix_problem_data data = frix_problem_data_default();
+  frix_problem_view(problem, &data);
+  int32_t facets = 0;
+  for (int32_t k = 0; k < data.contact_count; k++)
+    if (data.contact[k].cone == FRIX_CONE_PYRAMID) facets = data.contact[k].facets;
+  size_t used = 0;
+  if (size) out[0] = 0;
+  if (solver && solver->approximate) used += (size_t)snprintf(out, size, "solver %s", solver->name);
+  if (law != FRIX_LAW_COULOMB && used < size)
+    used += (size_t)snprintf(out + used, size - used, "%slaw %s", used ? ", " : "", frix_law_name(law));
+  if (facets && used < size) snprintf(out + used, size - used, "%spyramid:%d", used ? ", " : "", (int)facets);
+}
+
+bool fx_supported(const char *path, const frix_problem *problem, const frix_solver_info *solver, frix_law law,
+                  bool quiet) {
+  if (law == FRIX_LAW_COULOMB ? !solver->coulomb : !solver->associated) {
+    if (!quiet) fx_error("solver %s does not solve law %s", solver->name, frix_law_name(law));
+    return false;
+  }
+  frix_problem_data data = frix_problem_data_default();
+  frix_problem_view(problem, &data);
+  for (int32_t k = 0; k < data.contact_count; k++) {
+    if (solver->cones >> data.contact[k].cone & 1) continue;
+    if (!quiet)
+      fx_error("%s: solver %s does not take the %s cone of contact %d", path, solver->name,
+               frix_cone_table((int32_t)data.contact[k].cone)->name, (int)k);
+    return false;
+  }
+  return true;
+}
+
+/* One list of the certificate's numbers, for every output. */
+static const struct {
+  const char *name, *unit, *summary;
+  size_t offset;
+} parts[] = {
+    {"residual", "", "the verdict: largest of the two relative residuals", offsetof(frix_certificate, residual)},
+    {"contact_residual", "", "natural map over all contacts, relative",
+     offsetof(frix_certificate, contact_residual)},
+    {"joint_residual", "", "bilateral rows, relative", offsetof(frix_certificate, joint_residual)},
+    {"rho", "kg", "1 / mean diagonal of W", offsetof(frix_certificate, rho)},
+    {"worst_velocity", "m/s", "largest natural map of one contact", offsetof(frix_certificate, worst_velocity)},
+    {"signorini", "m/s", "penetration speed, pulling force or force at a distance",
+     offsetof(frix_certificate, signorini)},
+    {"cone", "m/s", "distance of an impulse from its cone", offsetof(frix_certificate, cone)},
+    {"dissipation", "J", "gap in maximum dissipation", offsetof(frix_certificate, dissipation)},
+    {"bilateral", "m/s", "velocity error of joints", offsetof(frix_certificate, bilateral)},
+    {"motion", "", "equation of motion, relative", offsetof(frix_certificate, motion)},
+    {"power", "J", "work of the contacts, negative when they dissipate", offsetof(frix_certificate, power)},
+};
+enum { PART_COUNT = sizeof parts / sizeof parts[0] };
+
+static double part(const frix_certificate *c, int k) {
+  double value;
+  memcpy(&value, (const char *)c + parts[k].offset, sizeof value);
+  return value;
+}
+
+void fx_json_certificate(fx_json *json, const char *key, const frix_certificate *c) {
+  fx_json_open(json, key, '{');
+  for (int k = 0; k < PART_COUNT; k++) fx_json_real(json, parts[k].name, part(c, k));
+  fx_json_integer(json, "worst_contact", c->worst_contact);
+  fx_json_close(json, '}');
+}
+
+void fx_print_certificate(const frix_certificate *c) {
+  for (int k = 0; k < PART_COUNT; k++)
+    printf("  %-16s  %12.4e %-4s %s\n", parts[k].name, part(c, k), parts[k].unit, parts[k].summary);
+  printf("  %-16s  %12d %-4s %s\n", "worst_contact", (int)c->worst_contact, "", "where worst_velocity was found");
+}
+
+/* ---- writing */
+
+void fx_csv_text(FILE *file, const char *text) {
+  putc('"', file);
+  for (; *text; text++) {
+    if (*text == '"') putc('"', file);
+    putc(*text, file);
+  }
+  putc('"', file);
+}
+
+bool fx_check_writable(const char *path) {
+  struct stat status;
+  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    fx_error("%s: cannot write: it is a directory", path);
+    return false;
+  }
+  /* files are written beside their name and moved, so it is the folder that must take a new file */
+  const char *slash = strrchr(path, '/');
+  char *folder = fx_join(path, "");
+  folder[slash ? slash - path + (slash == path) : 0] = 0;
+  char *probe = fx_join(folder[0] ? folder : ".", "/.frix-XXXXXX");
+  int descriptor = mkstemp(probe);
+  if (descriptor >= 0) {
+    close(descriptor);
+    unlink(probe);
+  } else {
+    fx_error("%s: cannot write: %s", path, strerror(errno));
+  }
+  free(probe);
+  free(folder);
+  return descriptor >= 0;
+}

@@ -1,0 +1,349 @@
+/* The driver: prepares the system, splits it into islands, runs a method on each, and lets the certificate judge. */
+#include "base/threads.h"
+#include "solver/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+struct frix_solution {
+  frix_context *context;
+  frix_result result;
+  double *r, *u, *v; /* r and u over contact and joint rows; lambda is the tail of r */
+  frix_history_row *history;
+};
+
+frix_solve_config frix_solve_default(void) {
+  frix_solve_config config = {0};
+  config.size = sizeof config;
+  config.solver = "auto";
+  config.tolerance = 1e-8;
+  config.thread_count = 1;
+  return config;
+}
+
+const char *frix_law_name(frix_law law) { return law == FRIX_LAW_ASSOCIATED ? "associated" : "coulomb"; }
+
+const char *frix_outcome_name(frix_outcome outcome) {
+  static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled"};
+  return (unsigned)outcome < sizeof name / sizeof *name ? name[outcome] : "unknown";
+}
+
+/* ---- one island ---- */
+
+typedef struct island_result {
+  frix_status status;
+  frix_outcome outcome;
+  int64_t iterations;
+  const char *finisher;
+  frix_history_row *history; /* NULL unless asked for */
+  int32_t history_count;
+} island_result;
+
+typedef struct job {
+  frix_context *context;
+  const fx_system *system;
+  const fx_islands *islands;
+  const fx_solver *solver;
+  const frix_options *options;
+  const double *option;
+  frix_law law;
+  fx_limits limits;
+  bool history;
+  double *r; /* whole: start and answer; islands write disjoint rows */
+  island_result *result;
+} job;
+
+/* Copies an island's rows from the whole vector to its own, or back. */
+static void move_rows(const job *j, int32_t k, const fx_system *island, double *own, bool back) {
+  for (int32_t c = 0; c < island->contact_count; c++) {
+    double *whole = j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]];
+    size_t bytes = (size_t)island->contact[c].dim * sizeof(double);
+    if (back)
+      memcpy(whole, own + island->row[c], bytes);
+    else
+      memcpy(own + island->row[c], whole, bytes);
+  }
+}
+
+static bool is_zero(const double *x, int32_t count) {
+  for (int32_t k = 0; k < count; k++)
+    if (x[k] != 0) return false;
+  return true;
+}
+
+static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monitor, island_result *result) {
+  if (!j->history) return FRIX_OK;
+  fx_free(j->context, result->history);
+  result->history_count = 0;
+  result->history = FX_NEW(j->context, frix_history_row, monitor->history_count);
+  if (!result->history) return FRIX_ERROR_MEMORY;
+  result->history_count = monitor->history_count;
+  for (int32_t h = 0; h < monitor->history_count; h++) {
+    result->history[h] = monitor->history[h];
+    result->history[h].island = k;
+  }
+  return FRIX_OK;
+}
+
+static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
+  /* A problem of one piece needs no copy, only the form the method shall use. */
+  fx_system island = *j->system;
+  frix_status status = FRIX_OK;
+  if (j->islands->count > 1)
+    status = fx_system_extract(arena, j->system, j->islands, k, &island);
+  else if (island.has_W)
+    island.has_velocity = false;
+  if (status != FRIX_OK) return status;
+
+  fx_monitor monitor;
+  double *r = FX_TAKE(arena, double, island.row_count);
+  status = fx_monitor_init(&monitor, arena, &island, j->law, &j->limits, j->history);
+  if (!r || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  move_rows(j, k, &island, r, false);
+  fx_call call = {.system = &island,
+                  .law = j->law,
+                  .option = j->option,
+                  .options = j->options,
+                  .arena = arena,
+                  .monitor = &monitor,
+                  .r = r,
+                  .finisher = j->solver->info.name};
+
+  /* The start itself may be the answer: a warm start then costs one certificate. */
+  fx_monitor_begin(&monitor, INT64_MAX);
+  if (!fx_monitor_check(&monitor, 0, r)) {
+    if (is_zero(r, island.row_count)) monitor.best = INFINITY; /* nothing is no answer, whatever its residual */
+    status = j->solver->solve(&call);
+  }
+  if (status != FRIX_OK) return status;
+  move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
+  result->outcome = monitor.outcome;
+  result->iterations = monitor.before + monitor.iteration;
+  result->finisher = call.finisher;
+  return keep_history(j, k, &monitor, result);
+}
+
+static void run_island(int32_t k, void *user) {
+  job *j = user;
+  fx_arena arena;
+  fx_arena_init(&arena, j->context);
+  j->result[k].status = solve_island(j, k, &arena, &j->result[k]);
+  fx_arena_free(&arena);
+}
+
+/* ---- the whole ---- */
+
+static frix_status check_request(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
+                                 const fx_solver *solver) {
+  if (!(config->tolerance > 0) || !(config->tolerance < INFINITY))
+    return fx_fail(context, FRIX_ERROR_INPUT, "tolerance must be a positive number");
+  if (!(config->time_limit >= 0) || config->max_iterations < 0 || config->thread_count < 1)
+    return fx_fail(context, FRIX_ERROR_INPUT, "time_limit and max_iterations must not be negative, threads at least 1");
+  bool law_known = config->law == FRIX_LAW_ASSOCIATED ? solver->info.associated : solver->info.coulomb;
+  if (!law_known)
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "solver %s does not solve the %s law", solver->info.name,
+                   frix_law_name(config->law));
+  uint32_t cones = problem->joint_count ? 1u << FRIX_CONE_BILATERAL : 0;
+  for (int32_t i = 0; i < problem->contact_count; i++) cones |= 1u << problem->contact[i].cone;
+  for (int32_t c = 0; c < FRIX_CONE_COUNT; c++)
+    if (cones & ~solver->info.cones & 1u << c)
+      return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "solver %s does not know %s contacts", solver->info.name,
+                     frix_cone_table(c)->name);
+  return FRIX_OK;
+}
+
+static bool is_approximate(const frix_problem *problem, const frix_solve_config *config, const fx_solver *solver) {
+  bool approximate = solver->info.approximate || config->law == FRIX_LAW_ASSOCIATED;
+  for (int32_t i = 0; i < problem->contact_count; i++) approximate |= problem->contact[i].cone == FRIX_CONE_PYRAMID;
+  return approximate;
+}
+
+static frix_status start_from(const frix_problem *problem, const frix_solve_config *config, int32_t row_count,
+                              double *r) {
+  const double *guess = config->guess_r ? config->guess_r : problem->guess;
+  for (int32_t k = 0; guess && k < problem->row_count; k++) {
+    if (!isfinite(guess[k])) return fx_fail(problem->context, FRIX_ERROR_INPUT, "guess[%d] is not a finite number", k);
+    r[k] = guess[k];
+  }
+  for (int32_t k = problem->row_count; config->guess_lambda && k < row_count; k++) {
+    double value = config->guess_lambda[k - problem->row_count];
+    if (!isfinite(value))
+      return fx_fail(problem->context, FRIX_ERROR_INPUT, "guess for lambda[%d] is not a finite number",
+                     k - problem->row_count);
+    r[k] = value;
+  }
+  return FRIX_OK;
+}
+
+/* Outcome, iterations and finisher of the whole: the worst outcome and the island that worked longest. */
+static frix_status merge(const job *j, frix_result *result) {
+  for (int32_t k = 0; k < j->islands->count; k++) {
+    const island_result *one = &j->result[k];
+    if (one->status != FRIX_OK) return one->status;
+    if (k == 0 || one->iterations > result->iterations) {
+      result->iterations = one->iterations;
+      result->finisher = one->finisher;
+    }
+    if (one->outcome > result->outcome) result->outcome = one->outcome;
+  }
+  return FRIX_OK;
+}
+
+static frix_status merge_history(const job *j, frix_solution *solution) {
+  int64_t count = 0;
+  for (int32_t k = 0; k < j->islands->count; k++) count += j->result[k].history_count;
+  solution->history = FX_NEW(j->context, frix_history_row, count);
+  if (!solution->history) return FRIX_ERROR_MEMORY;
+  count = 0;
+  for (int32_t k = 0; k < j->islands->count; k++)
+    for (int32_t h = 0; h < j->result[k].history_count; h++) solution->history[count++] = j->result[k].history[h];
+  solution->result.history = solution->history;
+  solution->result.history_count = count;
+  return FRIX_OK;
+}
+
+/* Runs the islands and judges the whole. Islands that are solved one by one are solved together up to the sums in the
+ * certificate; where these miss by a little, the islands go on with a tighter tolerance. */
+static frix_status run(job *j, const frix_problem *problem, const frix_solve_config *config, double *workspace,
+                       frix_solution *solution) {
+  frix_result *result = &solution->result;
+  for (int attempt = 0; attempt < 4; attempt++) {
+    fx_parallel(config->thread_count, j->islands->count, run_island, j);
+    result->outcome = FRIX_OUTCOME_SOLVED;
+    frix_status status = merge(j, result);
+    if (status != FRIX_OK) return status;
+    fx_system_velocity(j->system, solution->r, solution->u, solution->v);
+    fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
+                           &result->certificate);
+    bool good = result->certificate.residual <= config->tolerance;
+    if (good) result->outcome = FRIX_OUTCOME_SOLVED;
+    if (good || result->outcome != FRIX_OUTCOME_SOLVED) return FRIX_OK;
+    result->outcome = FRIX_OUTCOME_STALLED;
+    j->limits.tolerance *= 0.1;
+  }
+  return FRIX_OK;
+}
+
+static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const frix_problem *problem,
+                                   const frix_solve_config *config, int32_t row, frix_solution *solution) {
+  double start = fx_seconds(), option[FX_MAX_OPTIONS];
+  const fx_solver *solver = fx_solver_at(row);
+  fx_options_values(config->options, row, option);
+  fx_system system;
+  fx_islands islands;
+  frix_status status = fx_system_build(arena, problem, config->form, &system);
+  if (status == FRIX_OK) status = fx_islands_find(arena, &system, &islands);
+  if (status != FRIX_OK) return status;
+
+  solution->r = FX_NEW(context, double, system.row_count);
+  solution->u = FX_NEW(context, double, system.row_count);
+  solution->v = FX_NEW(context, double, system.dof_count);
+  double *workspace = FX_TAKE(arena, double, system.dof_count);
+  job j = {.context = context,
+           .system = &system,
+           .islands = &islands,
+           .solver = solver,
+           .options = config->options,
+           .option = option,
+           .law = config->law,
+           .limits = {.tolerance = config->tolerance,
+                      .max_iterations = config->max_iterations,
+                      .start = start,
+                      .deadline = config->time_limit > 0 ? start + config->time_limit : 0,
+                      .cancel = config->cancel,
+                      .progress = config->progress,
+                      .user = config->user},
+           .history = config->history,
+           .r = solution->r,
+           .result = FX_TAKE(arena, island_result, islands.count)};
+  if (!solution->r || !solution->u || !solution->v || !workspace || !j.result) return FRIX_ERROR_MEMORY;
+  status = start_from(problem, config, system.row_count, solution->r);
+  if (status == FRIX_OK) status = run(&j, problem, config, workspace, solution);
+  if (status == FRIX_OK && config->history) status = merge_history(&j, solution);
+  for (int32_t k = 0; k < islands.count; k++) fx_free(context, j.result[k].history);
+  if (status != FRIX_OK) return status;
+
+  frix_result *result = &solution->result;
+  result->solver = solver->info.name;
+  if (!result->finisher) result->finisher = solver->info.name;
+  result->approximate = is_approximate(problem, config, solver);
+  result->island_count = islands.count;
+  result->seconds = fx_seconds() - start;
+  return FRIX_OK;
+}
+
+frix_status frix_solve(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
+                       frix_solution **out) {
+  if (!context || !problem || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  frix_solve_config chosen = frix_solve_default();
+  if (config && config->size != sizeof chosen)
+    return fx_fail(context, FRIX_ERROR_INPUT, "solve config does not come from frix_solve_default()");
+  if (config) chosen = *config;
+  int32_t row = fx_solver_find(context, chosen.solver ? chosen.solver : "auto");
+  if (row < 0) return FRIX_ERROR_INPUT;
+  frix_status status = check_request(context, problem, &chosen, fx_solver_at(row));
+  if (status != FRIX_OK) return status;
+
+  frix_solution *solution = FX_NEW(context, frix_solution, 1);
+  if (!solution) return FRIX_ERROR_MEMORY;
+  solution->context = context;
+  fx_arena arena;
+  fx_arena_init(&arena, context);
+  status = prepare_and_run(context, &arena, problem, &chosen, row, solution);
+  fx_arena_free(&arena);
+  if (status != FRIX_OK) {
+    frix_solution_destroy(solution);
+    return status;
+  }
+  frix_result *result = &solution->result;
+  bool global = problem->form == FRIX_FORM_GLOBAL;
+  result->size = sizeof *result;
+  result->contact_count = problem->contact_count;
+  result->row_count = problem->row_count;
+  result->dof_count = problem->dof_count;
+  result->joint_count = problem->joint_count;
+  result->r = solution->r;
+  result->u = solution->u;
+  result->v = global ? solution->v : NULL;
+  result->lambda = global ? solution->r + problem->row_count : NULL;
+  *out = solution;
+  return FRIX_OK;
+}
+
+void frix_solution_destroy(frix_solution *solution) {
+  if (!solution) return;
+  frix_context *context = solution->context;
+  fx_free(context, solution->r);
+  fx_free(context, solution->u);
+  fx_free(context, solution->v);
+  fx_free(context, solution->history);
+  fx_free(context, solution);
+}
+
+void frix_solution_view(const frix_solution *solution, frix_result *out) { *out = solution->result; }
+
+frix_status frix_certify(frix_context *context, const frix_problem *problem, frix_law law, const double *r,
+                         const double *lambda, frix_certificate *out, double *u, double *v) {
+  if (!context || !problem || !r || !out) return FRIX_ERROR_INPUT;
+  fx_arena arena;
+  fx_arena_init(&arena, context);
+  fx_system system;
+  frix_status status = fx_system_build(&arena, problem, problem->form, &system);
+  if (status == FRIX_OK) {
+    double *all = FX_TAKE(&arena, double, system.row_count), *velocity = FX_TAKE(&arena, double, system.row_count);
+    double *motion = FX_TAKE(&arena, double, system.dof_count), *workspace = FX_TAKE(&arena, double, system.dof_count);
+    if (all && velocity && motion && workspace) {
+      memcpy(all, r, (size_t)problem->row_count * sizeof *all);
+      if (lambda) memcpy(all + problem->row_count, lambda, (size_t)problem->joint_count * sizeof *all);
+      fx_system_velocity(&system, all, velocity, motion);
+      fx_certificate_compute(problem, &system, law, all, velocity, motion, workspace, out);
+      if (u) memcpy(u, velocity, (size_t)problem->row_count * sizeof *u);
+      if (v && problem->form == FRIX_FORM_GLOBAL) memcpy(v, motion, (size_t)problem->dof_count * sizeof *v);
+    } else {
+      status = FRIX_ERROR_MEMORY;
+    }
+  }
+  fx_arena_free(&arena);
+  return status;
+}

@@ -1,0 +1,85 @@
+/* The monitor. */
+#include "solver/monitor.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *system, frix_law law,
+                            const fx_limits *limits, bool history) {
+  *m = (fx_monitor){.system = system, .limits = limits, .law = law, .history_stride = 1};
+  m->best = m->residual = INFINITY;
+  m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
+  m->best_r = FX_TAKE(arena, double, system->row_count);
+  m->u = FX_TAKE(arena, double, system->row_count);
+  m->v = FX_TAKE(arena, double, system->dof_count);
+  if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
+  return m->best_r && m->u && m->v && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
+  m->before += m->iteration;
+  m->iteration = 0;
+  m->next_check = 0;
+  m->mark_iteration = 0;
+  m->mark_best = INFINITY;
+  m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
+}
+
+bool fx_monitor_due(const fx_monitor *m, int64_t iteration, double step) {
+  return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
+}
+
+static void record(fx_monitor *m, double seconds) {
+  if (!m->history || m->history_skipped++ % m->history_stride != 0) return;
+  if (m->history_count == FX_HISTORY_ROWS) {
+    m->history_count /= 2;
+    for (int32_t k = 0; k < m->history_count; k++) m->history[k] = m->history[2 * k];
+    m->history_stride *= 2;
+  }
+  m->history[m->history_count++] = (frix_history_row){
+      .iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
+}
+
+/* No progress worth the name (1 %) while the number of iterations doubled. */
+static bool stands_still(fx_monitor *m) {
+  if (m->iteration < 2 * m->mark_iteration + 500) return false;
+  bool still = !(m->best < 0.99 * m->mark_best);
+  m->mark_iteration = m->iteration;
+  m->mark_best = m->best;
+  return still;
+}
+
+bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
+  const fx_limits *limits = m->limits;
+  m->iteration = iteration;
+  m->next_check = iteration + 1 + (iteration >> 3);
+  fx_system_velocity(m->system, r, m->u, m->v);
+  m->residual = fx_residual(m->system, m->law, r, m->u);
+  if (m->residual < m->best) {
+    m->best = m->residual;
+    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
+  }
+  double now = m->history || limits->deadline > 0 || limits->progress ? fx_seconds() : 0;
+  record(m, now - limits->start);
+  if (limits->progress) limits->progress(m->before + iteration, m->residual, now - limits->start, limits->user);
+
+  m->finished = true;
+  if (m->residual <= limits->tolerance) {
+    m->outcome = FRIX_OUTCOME_SOLVED;
+  } else if (limits->cancel && limits->cancel(limits->user)) {
+    m->outcome = FRIX_OUTCOME_CANCELLED;
+  } else if (limits->deadline > 0 && now >= limits->deadline) {
+    m->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  } else {
+    m->finished = false;
+    if (iteration >= m->stage_limit)
+      m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
+    else if (stands_still(m) || isnan(m->residual))
+      m->outcome = FRIX_OUTCOME_STALLED;
+    else
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,53 @@
+/* The monitor: what a running method is told about its own progress, and when to stop.
+ *
+ * A method hands over its iterate; the monitor recomputes u, takes the certificate's residual, keeps the best iterate
+ * and watches tolerance, iterations, deadline, cancellation and standstill. A method never judges itself. */
+#ifndef FX_SOLVER_MONITOR_H
+#define FX_SOLVER_MONITOR_H
+
+#include "problem/certificate.h"
+
+/* What the caller of the whole solve wants watched; shared by all islands. */
+typedef struct fx_limits {
+  double tolerance;
+  int64_t max_iterations; /* 0: the method's own */
+  double start, deadline; /* fx_seconds; deadline 0: none */
+  bool (*cancel)(void *user);
+  void (*progress)(int64_t iteration, double residual, double seconds, void *user);
+  void *user;
+} fx_limits;
+
+enum { FX_HISTORY_ROWS = 2048 };
+
+typedef struct fx_monitor {
+  const fx_system *system;
+  const fx_limits *limits;
+  frix_law law;
+  /* Iterations: of the current method, of all before it, and where the current method must stop. */
+  int64_t iteration, before, stage_limit;
+  double residual, best; /* of the last and of the best iterate */
+  double *best_r, *u, *v;
+  frix_outcome outcome;
+  bool finished; /* solved, out of time, or cancelled: no other method need try */
+  int64_t next_check, mark_iteration;
+  double mark_best;
+  /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
+  frix_history_row *history;
+  int32_t history_count;
+  int64_t history_stride, history_skipped;
+} fx_monitor;
+
+frix_status fx_monitor_init(fx_monitor *monitor, fx_arena *arena, const fx_system *system, frix_law law,
+                            const fx_limits *limits, bool history);
+
+/* A method begins: its own iteration limit unless the caller gave one. */
+void fx_monitor_begin(fx_monitor *monitor, int64_t default_limit);
+
+/* Is a check worth its cost after this many iterations? Often at first, then every eighth part of the way; always when
+ * the method's own step (relative to |r|) says it may be done. */
+bool fx_monitor_due(const fx_monitor *monitor, int64_t iteration, double step);
+
+/* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
+bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);
+
+#endif

@@ -1,0 +1,39 @@
+/* Solvers: one file and one table row each. */
+#ifndef FX_SOLVER_SOLVER_H
+#define FX_SOLVER_SOLVER_H
+
+#include "solver/monitor.h"
+
+enum { FX_MAX_OPTIONS = 16 };
+
+/* One run of one method on one island. */
+typedef struct fx_call {
+  const fx_system *system;
+  frix_law law;
+  const double *option;        /* values of the method's own rows */
+  const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
+  fx_arena *arena;             /* workspace; nothing is taken once iterations run */
+  fx_monitor *monitor;
+  double *r;                   /* start; the method may leave anything here, the monitor keeps the best */
+  const char *finisher;        /* out: the method that gave the answer, where it is not the one called */
+} fx_call;
+
+typedef struct fx_solver {
+  frix_solver_info info;
+  frix_status (*solve)(fx_call *call);
+} fx_solver;
+
+extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
+
+/* Row k of the table, NULL past its end. */
+const fx_solver *fx_solver_at(int32_t k);
+/* Index of a name, or -1 with the error text set, nearest name suggested. */
+int32_t fx_solver_find(frix_context *context, const char *name);
+
+/* Values of the options of row k: those set, else the defaults. */
+void fx_options_values(const frix_options *options, int32_t k, double value[FX_MAX_OPTIONS]);
+
+/* Cones: all bits of the cone table. */
+#define FX_ALL_CONES ((1u << FRIX_CONE_COUNT) - 1)
+
+#endif
