@@ -129,7 +129,8 @@ frix_problem *fx_read_problem(frix_context *context, const char *path, const cha
 /* Last part of a path. */
 const char *fx_base_name(const char *path);
 /* What makes an answer approximate ("solver pgs, law associated, pyramid:8"), "" when nothing does. */
-void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out, size_t size);
+void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out,
+                      size_t size);
 /* Whether the solver takes the problem; false after a message that names the file. */
 bool fx_supported(const char *path, const frix_problem *problem, const frix_solver_info *solver, frix_law law,
                   bool quiet);

@@ -78,8 +78,9 @@ const fx_verb fx_verb_certify = {
     .name = "certify",
     .arguments = "FILE --solution ANSWER",
     .summary = "judge an answer by the certificate",
-    .detail = "Reads r from ANSWER, recomputes u (and v) from the problem and prints every part of the certificate. Exit\n"
-              "code 0 when the residual is at or below the tolerance, 1 when it is not.",
+    .detail =
+        "Reads r from ANSWER, recomputes u (and v) from the problem and prints every part of the certificate. Exit\n"
+        "code 0 when the residual is at or below the tolerance, 1 when it is not.",
     .example = "  frix certify wall.hdf5 --solution answer.json",
     .flag = flags,
     .min_words = 1,

@@ -143,10 +143,12 @@ const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
     .summary = "show what a problem file holds",
-    .detail = "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
-              "W (or M) is from symmetric.",
-    .example = "  frix info wall.hdf5\n"
-               "  frix info *.dat --json",
+    .detail =
+        "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
+        "W (or M) is from symmetric.",
+    .example =
+        "  frix info wall.hdf5\n"
+        "  frix info *.dat --json",
     .flag = flags,
     .min_words = 1,
     .max_words = 1 << 30,

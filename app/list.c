@@ -100,7 +100,8 @@ static void solver_json(fx_json *json, const frix_solver_info *s) {
 
 /* ---- cones, formats, examples: (name, note, summary) */
 
-static void three_column(const char *title, const char *second, const char *(*row)(int k, char *note, size_t size, const char **summary)) {
+static void three_column(const char *title, const char *second,
+                         const char *(*row)(int k, char *note, size_t size, const char **summary)) {
   fx_column column[] = {{title, 14, true}, {second, 16, true}, {"what it is", 0, true}};
   char note[128];
   const char *summary = NULL, *name;
@@ -238,8 +239,9 @@ const fx_verb fx_verb_list = {
     .arguments = "solvers|cones|formats|examples",
     .summary = "list what this build offers",
     .detail = "Solvers come with their laws, whether they are approximate, and their options for --set.",
-    .example = "  frix list solvers\n"
-               "  frix list formats --json",
+    .example =
+        "  frix list solvers\n"
+        "  frix list formats --json",
     .flag = flags,
     .words = LISTS,
     .min_words = 1,

@@ -120,8 +120,7 @@ static const struct {
   size_t offset;
 } parts[] = {
     {"residual", "", "the verdict: largest of the two relative residuals", offsetof(frix_certificate, residual)},
-    {"contact_residual", "", "natural map over all contacts, relative",
-     offsetof(frix_certificate, contact_residual)},
+    {"contact_residual", "", "natural map over all contacts, relative", offsetof(frix_certificate, contact_residual)},
     {"joint_residual", "", "bilateral rows, relative", offsetof(frix_certificate, joint_residual)},
     {"rho", "kg", "1 / mean diagonal of W", offsetof(frix_certificate, rho)},
     {"worst_velocity", "m/s", "largest natural map of one contact", offsetof(frix_certificate, worst_velocity)},

@@ -178,7 +178,7 @@ static void print_json(const job *j, const settings *s, const frix_result *r, co
   fx_json_end_line(&json);
 }
 
-static fx_column columns[] = {{"problem", 0, true}, {"contacts", 8, false},  {"dof", 6, false},
+static fx_column columns[] = {{"problem", 0, true},  {"contacts", 8, false}, {"dof", 6, false},
                               {"islands", 7, false}, {"solver", 0, true},    {"iterations", 10, false},
                               {"time", 9, false},    {"residual", 8, false}, {"outcome", 14, true},
                               {"", 0, true}};
@@ -219,9 +219,9 @@ static void print_verdict(const tally *t, const settings *s) {
   char seconds[32];
   fx_format_seconds(t->seconds, seconds, sizeof seconds);
   bool all = t->solved == t->count;
-  printf("\n%s%d of %d solved to %g%s, worst residual %.2e (%s), %s of solving\n", fx_colour_on(all ? FX_GREEN : FX_RED),
-         t->solved, t->count, s->config.tolerance, fx_colour_off(), t->worst, t->worst_name ? t->worst_name : "-",
-         seconds);
+  printf("\n%s%d of %d solved to %g%s, worst residual %.2e (%s), %s of solving\n",
+         fx_colour_on(all ? FX_GREEN : FX_RED), t->solved, t->count, s->config.tolerance, fx_colour_off(), t->worst,
+         t->worst_name ? t->worst_name : "-", seconds);
   if (t->approximate)
     printf("%sapproximate:%s %d of %d answers come from an approximate method, law or cone, as asked for by name\n",
            fx_colour_on(FX_YELLOW), fx_colour_off(), t->approximate, t->count);
@@ -352,13 +352,15 @@ const fx_verb fx_verb_solve = {
     .name = "solve",
     .arguments = "FILE...",
     .summary = "solve contact problems and certify the answers",
-    .detail = "Solves every FILE (fclib HDF5, text .dat, JSON) and judges each answer by its certificate, whatever the\n"
-              "method says of itself. Exit code 0: all solved to the tolerance; 1: some not; 2: bad usage or input, and\n"
-              "nothing was written. Ctrl-C ends the running solve at the best answer so far.",
-    .example = "  frix solve wall.hdf5                            # the exact law to 1e-8\n"
-               "  frix solve *.dat --tol 1e-4 --time-limit 20     # a table and a verdict\n"
-               "  frix solve box.json --solver nsgs --set nsgs.relaxation=1.1 --out answer.json\n"
-               "  frix solve box.json --cone pyramid:8 --json     # an approximation, chosen by name",
+    .detail =
+        "Solves every FILE (fclib HDF5, text .dat, JSON) and judges each answer by its certificate, whatever the\n"
+        "method says of itself. Exit code 0: all solved to the tolerance; 1: some not; 2: bad usage or input, and\n"
+        "nothing was written. Ctrl-C ends the running solve at the best answer so far.",
+    .example =
+        "  frix solve wall.hdf5                            # the exact law to 1e-8\n"
+        "  frix solve *.dat --tol 1e-4 --time-limit 20     # a table and a verdict\n"
+        "  frix solve box.json --solver nsgs --set nsgs.relaxation=1.1 --out answer.json\n"
+        "  frix solve box.json --cone pyramid:8 --json     # an approximation, chosen by name",
     .flag = flags,
     .min_words = 1,
     .max_words = 1 << 30,
