@@ -6,17 +6,17 @@
 static void print_json(const char *path, frix_law law, double tolerance, const frix_certificate *c, bool solved,
                        const char *approximation) {
   fx_json json = {stdout, false};
-  fx_json_open(&json, NULL, '{');
-  fx_json_text(&json, "file", path);
-  fx_json_text(&json, "law", frix_law_name(law));
-  fx_json_boolean(&json, "approximate", approximation[0] != 0);
-  if (approximation[0]) fx_json_text(&json, "approximation", approximation);
-  fx_json_real(&json, "tolerance", tolerance);
-  fx_json_boolean(&json, "solved", solved);
-  fx_json_real(&json, "residual", c->residual);
-  fx_json_certificate(&json, "certificate", c);
-  fx_json_close(&json, '}');
-  fx_json_end_line(&json);
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "file", path);
+  fx_put_text(&json, "law", frix_law_name(law));
+  fx_put_boolean(&json, "approximate", approximation[0] != 0);
+  if (approximation[0]) fx_put_text(&json, "approximation", approximation);
+  fx_put_real(&json, "tolerance", tolerance);
+  fx_put_boolean(&json, "solved", solved);
+  fx_put_real(&json, "residual", c->residual);
+  fx_put_certificate(&json, "certificate", c);
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
 }
 
 static int judge(frix_context *context, const fx_args *args, const char *solution, double tolerance) {

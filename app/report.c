@@ -140,11 +140,11 @@ static double part(const frix_certificate *c, int k) {
   return value;
 }
 
-void fx_json_certificate(fx_json *json, const char *key, const frix_certificate *c) {
-  fx_json_open(json, key, '{');
-  for (int k = 0; k < PART_COUNT; k++) fx_json_real(json, parts[k].name, part(c, k));
-  fx_json_integer(json, "worst_contact", c->worst_contact);
-  fx_json_close(json, '}');
+void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *c) {
+  fx_put_open(json, key, '{');
+  for (int k = 0; k < PART_COUNT; k++) fx_put_real(json, parts[k].name, part(c, k));
+  fx_put_integer(json, "worst_contact", c->worst_contact);
+  fx_put_close(json, '}');
 }
 
 void fx_print_certificate(const frix_certificate *c) {

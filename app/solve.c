@@ -156,26 +156,26 @@ static void show_progress(int64_t iteration, double residual, double seconds, vo
 
 static void print_json(const job *j, const settings *s, const frix_result *r, const char *approximation) {
   fx_json json = {stdout, false};
-  fx_json_open(&json, NULL, '{');
-  fx_json_text(&json, "file", j->path);
-  fx_json_integer(&json, "contacts", r->contact_count);
-  fx_json_integer(&json, "dof", r->dof_count);
-  fx_json_integer(&json, "joints", r->joint_count);
-  fx_json_integer(&json, "islands", r->island_count);
-  fx_json_text(&json, "solver", r->solver);
-  fx_json_text(&json, "finisher", r->finisher);
-  fx_json_text(&json, "law", frix_law_name(s->config.law));
-  fx_json_boolean(&json, "approximate", r->approximate || approximation[0]);
-  if (approximation[0]) fx_json_text(&json, "approximation", approximation);
-  fx_json_text(&json, "outcome", frix_outcome_name(r->outcome));
-  fx_json_real(&json, "tolerance", s->config.tolerance);
-  fx_json_integer(&json, "iterations", r->iterations);
-  fx_json_real(&json, "seconds", r->seconds);
-  fx_json_integer(&json, "threads", s->config.thread_count);
-  fx_json_real(&json, "residual", r->certificate.residual);
-  fx_json_certificate(&json, "certificate", &r->certificate);
-  fx_json_close(&json, '}');
-  fx_json_end_line(&json);
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "file", j->path);
+  fx_put_integer(&json, "contacts", r->contact_count);
+  fx_put_integer(&json, "dof", r->dof_count);
+  fx_put_integer(&json, "joints", r->joint_count);
+  fx_put_integer(&json, "islands", r->island_count);
+  fx_put_text(&json, "solver", r->solver);
+  fx_put_text(&json, "finisher", r->finisher);
+  fx_put_text(&json, "law", frix_law_name(s->config.law));
+  fx_put_boolean(&json, "approximate", r->approximate || approximation[0]);
+  if (approximation[0]) fx_put_text(&json, "approximation", approximation);
+  fx_put_text(&json, "outcome", frix_outcome_name(r->outcome));
+  fx_put_real(&json, "tolerance", s->config.tolerance);
+  fx_put_integer(&json, "iterations", r->iterations);
+  fx_put_real(&json, "seconds", r->seconds);
+  fx_put_integer(&json, "threads", s->config.thread_count);
+  fx_put_real(&json, "residual", r->certificate.residual);
+  fx_put_certificate(&json, "certificate", &r->certificate);
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
 }
 
 static fx_column columns[] = {{"problem", 0, true},  {"contacts", 8, false}, {"dof", 6, false},
