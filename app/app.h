@@ -138,6 +138,8 @@ void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *
 void fx_print_certificate(const frix_certificate *c);
 /* Whether a file can be created there; false after a message. Leaves nothing behind. */
 bool fx_check_writable(const char *path);
+/* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
+bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
 /* A field of a CSV file, in quotes. */
 void fx_csv_text(FILE *file, const char *text);
 /* Time since some fixed moment. */

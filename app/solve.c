@@ -119,7 +119,8 @@ static bool read_job(frix_context *context, const settings *s, job *j) {
     j->problem = pyramids;
     if (status != FRIX_OK) fx_error("%s: %s", j->path, frix_error_text(context));
   }
-  return j->problem && fx_supported(j->path, j->problem, s->solver, s->config.law, false);
+  return j->problem && fx_supported(j->path, j->problem, s->solver, s->config.law, false) &&
+         (!s->out || fx_check_format(context, j->problem, s->out));
 }
 
 static bool read_guess(frix_context *context, const settings *s, const job *j, double **out) {
