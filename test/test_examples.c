@@ -14,7 +14,8 @@ static void trig(fx_test *t) {
     double s, c, angle = k / 10.0;
     ex_sincos(angle, &s, &c);
     /* the argument of libm's functions is rounded: allow for it */
-    worst = fmax(worst, fmax(fabs(s - sin(angle * degree)), fabs(c - cos(angle * degree))) / (1 + fabs(angle * degree)));
+    worst =
+        fmax(worst, fmax(fabs(s - sin(angle * degree)), fabs(c - cos(angle * degree))) / (1 + fabs(angle * degree)));
     CHECK(t, k % 900 != 0 || s * s == (double)(k / 900 % 2 != 0));
   }
   CHECK(t, worst < 4e-16);
@@ -46,10 +47,10 @@ static void same_bits(fx_test *t) {
     const char *name;
     uint64_t hash;
   } golden[] = {
-      {"slope", 0xd5c919dcb7b03963}, {"slide", 0x646e7bcd8674423a}, {"anisotropic", 0xd5c919dcb7b03963},
+      {"slope", 0xd5c919dcb7b03963},       {"slide", 0x646e7bcd8674423a},   {"anisotropic", 0xd5c919dcb7b03963},
       {"hexapyramid", 0xae67ce4612fb89d3}, {"rolling", 0x9cc4a2e33c910391}, {"cardhouse", 0xb46d38c8add27b2a},
-      {"stack", 0x719541914f4e891c}, {"arch", 0x8340b2916db10400}, {"wall", 0xfac2ced2faee902f},
-      {"pile", 0x82e7359b18df3ebd}, {"discs", 0x17069c7c2fd8f63c}, {"chain", 0x601c7a44896625b1},
+      {"stack", 0x719541914f4e891c},       {"arch", 0x8340b2916db10400},    {"wall", 0xfac2ced2faee902f},
+      {"pile", 0x82e7359b18df3ebd},        {"discs", 0x17069c7c2fd8f63c},   {"chain", 0x601c7a44896625b1},
       {"limit", 0x91455c3b5d69e38b},
   };
   const frix_example *row;
@@ -101,7 +102,8 @@ static void refuses(fx_test *t) {
 /* ---- one block ---- */
 
 /* Rests up to mu = tan(angle), and slides by the closed form beyond it, however little. Within 1e-9 of the limit four
- * contacts that creep in slightly different directions are nearly a solution: there a residual of 1e-12 allows 1e-9 m/s. */
+ * contacts that creep in slightly different directions are nearly a solution: there a residual of 1e-12 allows 1e-9
+ * m/s. */
 static void slope(fx_test *t) {
   static const double excess[] = {-0.5, -1e-2, -1e-6, 0.1, 1e-9};
   double worst = 0, limit_case = 0;
@@ -261,7 +263,8 @@ static double speed_of(fx_test *t, const char *name, const double *value) {
 
 static void stands(fx_test *t, const char *name, const double *value) {
   double speed = speed_of(t, name, value);
-  if (!(speed < 1e-7)) fx_test_fail(t, __FILE__, __LINE__, "%s (%g, %g) moves by %.3g", name, value[0], value[1], speed);
+  if (!(speed < 1e-7))
+    fx_test_fail(t, __FILE__, __LINE__, "%s (%g, %g) moves by %.3g", name, value[0], value[1], speed);
 }
 
 static void falls(fx_test *t, const char *name, const double *value) {

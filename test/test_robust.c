@@ -111,9 +111,14 @@ static void memory(fx_test *t) {
     double value[5];
     int32_t threads;
   } row[] = {
-      {"slope", {0.6, 30}, 1},          {"hexapyramid", {0.5, 1, 6}, 1},       {"anisotropic", {0.3, 0.9, 20, 30}, 1},
-      {"limit", {0.5, 0.5, 0}, 1},      {"discs", {3, 0.2}, 1},                {"chain", {2, 0.4, 0.6, 0}, 1},
-      {"rolling", {0.5, 0.01, 0, 1, 3}, 1}, {"rolling", {0.5, 0.01, 0, 1, 3}, 2},
+      {"slope", {0.6, 30}, 1},
+      {"hexapyramid", {0.5, 1, 6}, 1},
+      {"anisotropic", {0.3, 0.9, 20, 30}, 1},
+      {"limit", {0.5, 0.5, 0}, 1},
+      {"discs", {3, 0.2}, 1},
+      {"chain", {2, 0.4, 0.6, 0}, 1},
+      {"rolling", {0.5, 0.01, 0, 1, 3}, 1},
+      {"rolling", {0.5, 0.01, 0, 1, 3}, 2},
   };
   int64_t points = 0;
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
