@@ -337,13 +337,13 @@ static void discs(fx_test *t) {
 /* Sizes, and impulses that balance the momentum the floor takes. */
 static void pile(fx_test *t) {
   answer a;
-  if (answer_build(t, &a, "pile", (double[]){4000, 0.5, 0.5, 1, 0})) {
+  if (answer_build(t, &a, "pile", (double[]){4000, 0.5, 0.5, 1, 0, 0})) {
     CHECK(t, a.data.contact_count > 8000 && a.data.contact_count < 24000);
     fx_test_note(t, "4000 spheres, %d contacts", a.data.contact_count);
     for (int32_t k = 0; k < a.data.row_count; k++) CHECK(t, a.data.w[k] >= 0);
   }
   answer_free(&a);
-  if (answer_example(t, &a, "pile", (double[]){27, 0.3, 0.5, 2, 0}, 1e-8))
+  if (answer_example(t, &a, "pile", (double[]){27, 0.3, 0.5, 2, 0, 0}, 1e-8))
     CHECK(t, a.result.certificate.power <= 1e-12 && a.result.certificate.dissipation < 1e-6);
   answer_free(&a);
 }

@@ -139,7 +139,7 @@ static void memory(fx_test *t) {
 static void no_allocation(fx_test *t) {
   const frix_solver_info *solver;
   answer a;
-  if (answer_build(t, &a, "pile", (double[]){60, 0.5, 0.5, 1, 0}))
+  if (answer_build(t, &a, "pile", (double[]){60, 0.5, 0.5, 1, 0, 0}))
     for (int32_t s = 0; (solver = frix_solver_table(s)); s++) {
       if (strcmp(solver->name, "auto") == 0) continue; /* prepares one method after the other */
       int64_t calls[2] = {0, 0};
@@ -238,7 +238,7 @@ static bool build_endless(fx_test *t, answer *a, frix_solve_config *config, cons
   config->solver = solver;
   config->tolerance = 1e-300;
   config->max_iterations = INT64_C(1) << 40;
-  return answer_build(t, a, "pile", (double[]){200, 0.5, 0.5, 1, 0});
+  return answer_build(t, a, "pile", (double[]){200, 0.5, 0.5, 1, 0, 0});
 }
 
 static bool cancel_later(void *user) { return ++*(int *)user >= 5; }
