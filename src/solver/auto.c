@@ -62,5 +62,6 @@ const fx_solver fx_solver_auto = {
              .coulomb = true,
              .associated = true,
              .cones = FX_ALL_CONES},
+    .prefers_velocity = true,
     .solve = solve,
 };
