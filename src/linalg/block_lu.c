@@ -29,10 +29,13 @@ frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_bl
   lu->pivot = FX_TAKE(arena, int32_t, largest);
   if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < o->count; k++) {
-    size_t n = (size_t)size_of(lu, k);
+    size_t n = (size_t)size_of(lu, k), reached = 0;
     lu->diagonal[k + 1] = lu->diagonal[k] + n * n;
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++)
+    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
       lu->upper[e + 1] = lu->upper[e] + n * (size_t)size_of(lu, o->later[e]);
+      reached += (size_t)size_of(lu, o->later[e]);
+    }
+    lu->cost += (double)n * (double)((reached + n) * (reached + n));
   }
   lu->D = FX_TAKE(arena, double, lu->diagonal[o->count]);
   lu->U = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);

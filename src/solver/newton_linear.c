@@ -1,4 +1,4 @@
-/* The linear systems of newton. */
+/* The linear systems of newton and admm. */
 #include "solver/newton_linear.h"
 
 #include "base/sort.h"
@@ -230,7 +230,7 @@ bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B) {
   return n->by_velocity ? factor_velocity(n, P, B) : factor_contact(n, P, B);
 }
 
-static void solve_once(fx_newton_linear *n, const double *G, double *dx) {
+void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx) {
   if (n->by_velocity) {
     solve_velocity(n, G, dx);
     return;
@@ -241,7 +241,7 @@ static void solve_once(fx_newton_linear *n, const double *G, double *dx) {
 
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   const fx_system *s = n->s;
-  solve_once(n, G, dx);
+  fx_newton_solve_once(n, G, dx);
   /* What is left of the equation, G + A P dx + B dx, is solved for once more. */
   for (int32_t i = 0; i < s->contact_count; i++)
     multiply_block(s->contact[i].dim, P + s->diagonal[i], dx + s->row[i], n->moved + s->row[i]);
@@ -252,6 +252,6 @@ void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, cons
     multiply_block(d, B + s->diagonal[i], dx + row, part);
     for (int32_t k = 0; k < d; k++) n->rest[row + k] += G[row + k] + part[k];
   }
-  solve_once(n, n->rest, n->moved);
+  fx_newton_solve_once(n, n->rest, n->moved);
   for (int32_t k = 0; k < s->row_count; k++) dx[k] += n->moved[k];
 }
