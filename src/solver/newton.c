@@ -156,7 +156,7 @@ static double start(state *t, const double *r) {
       t->x[k] = t->s->contact[i].cone == FRIX_CONE_BILATERAL ? t->z[k] : t->z[k] - t->G[k];
   double norm = evaluate(t, t->x, t->z, t->G), drive = sqrt(fx_dot(n, t->q, t->q));
   t->delta = 0.1;
-  if (warm) t->delta = norm > drive ? 1 : norm < 1e-4 * drive ? 1e-4 : norm / drive;
+  if (warm) t->delta = norm > drive ? 1 : norm < 1e-8 * drive ? 1e-8 : norm / drive;
   return norm;
 }
 
