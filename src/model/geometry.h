@@ -5,6 +5,8 @@
 
 #include "model/model.h"
 
+#include <stdatomic.h>
+
 typedef struct fx_edge {
   int32_t tail, head;   /* vertices */
   int32_t left, right;  /* faces: left has tail -> head in its own (counter-clockwise) order */
@@ -32,6 +34,7 @@ typedef struct fx_tree_node {
 } fx_tree_node;
 
 struct fx_geometry {
+  atomic_int reference_count; /* the builder and its models share it */
   frix_geometry_kind kind;
   frix_vec3 low, high;   /* bounding box */
   double bound;          /* largest distance from the origin */
@@ -52,12 +55,18 @@ struct fx_geometry {
 };
 
 frix_status fx_geometry_create(frix_context *context, const frix_geometry_config *config, fx_geometry **out);
-void fx_geometry_destroy(frix_context *context, fx_geometry *geometry);
-frix_status fx_geometry_copy(frix_context *context, const fx_geometry *from, fx_geometry **out);
+/* Gives one reference back; the last one frees. */
+void fx_geometry_release(frix_context *context, fx_geometry *geometry);
+/* Neighbours, edge kinds and the tree of boxes over the triangles of a mesh whose vertices and triangles are set. */
+frix_status fx_mesh_finish(frix_context *context, fx_geometry *mesh);
 
 /* Convex hull of points as merged polyhedron; the file behind it is the only one that knows qhull. FRIX_ERROR_UNSUPPORTED
  * in a build without it. */
 frix_status fx_hull_build(frix_context *context, const frix_vec3 *point, int32_t count, fx_polyhedron *out);
+/* Index of the farthest vertex along d, climbing from `start` over neighbours when there are many. */
+int32_t fx_polyhedron_support(const fx_polyhedron *p, frix_vec3 d, int32_t start);
+/* From vertex, face_start, face_vertex: normals, offsets, edges, neighbours. Fails where faces do not close. */
+frix_status fx_polyhedron_finish(frix_context *context, fx_polyhedron *p);
 void fx_polyhedron_free(frix_context *context, fx_polyhedron *p);
 /* Counter-clockwise convex polygon of points in the plane. */
 frix_status fx_polygon_build(frix_context *context, const frix_vec3 *point, int32_t count, fx_polyhedron *out);
