@@ -6,6 +6,7 @@
 #include <frix/io.h>
 #include <frix/model.h>
 #include <frix/problem.h>
+#include <frix/sim.h>
 #include <frix/solve.h>
 #include <frix/vec.h>
 
