@@ -1,10 +1,10 @@
 /* Broad phase: a grid per size class, by sorting alone.
  *
- * Boxes fall into classes by their largest side, a factor of two each; a class has a grid whose cell is its largest side
- * and every box stands in the cell of its low corner, so that overlapping boxes of a class stand in neighbouring cells.
- * Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to those runs only move
- * forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class look into the coarser
- * classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are. */
+ * Boxes fall into classes by their largest side, a factor of two each; a class has a grid whose cell is its largest
+ * side and every box stands in the cell of its low corner, so that overlapping boxes of a class stand in neighbouring
+ * cells. Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to those runs
+ * only move forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class look into the
+ * coarser classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are. */
 #include "collision/broad.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ typedef struct tight {
 typedef struct size_class {
   int32_t first, count; /* in the sorted list */
   double cell;
-  int64_t from[3];      /* least cell */
-  int bits[3];          /* of the key: x lowest */
+  int64_t from[3]; /* least cell */
+  int bits[3];     /* of the key: x lowest */
 } size_class;
 
 struct fx_broad {
@@ -50,7 +50,8 @@ bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, 
   return true;
 }
 
-#define GROW(b, name, room, wanted) fx_grow((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
+#define GROW(b, name, room, wanted) \
+  fx_grow((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
 
 frix_status fx_broad_create(frix_context *context, fx_broad **out) {
   fx_broad *b = FX_NEW(context, fx_broad, 1);
@@ -97,7 +98,8 @@ static bool overlap(const fx_proxy *p, const fx_proxy *q) {
 /* Whether the box's lowest corner is below the surface. */
 static bool reaches(const fx_proxy *half_space, const fx_proxy *q) {
   frix_vec3 n = half_space->low;
-  frix_vec3 corner = {n.x > 0.0 ? q->low.x : q->high.x, n.y > 0.0 ? q->low.y : q->high.y, n.z > 0.0 ? q->low.z : q->high.z};
+  frix_vec3 corner = {n.x > 0.0 ? q->low.x : q->high.x, n.y > 0.0 ? q->low.y : q->high.y,
+                      n.z > 0.0 ? q->low.z : q->high.z};
   return fx_dot(n, fx_sub(corner, half_space->high)) <= 0.0;
 }
 
@@ -156,7 +158,7 @@ static int bits_for(int64_t range) {
 
 /* The grid of a class: cell size, extent, bits of its keys. `at` lists its proxies. */
 static void lay_grid(size_class *c, const fx_proxy *proxy, const int32_t *at) {
-  int64_t most[3];
+  int64_t most[3] = {0, 0, 0};
   c->cell = 1e-300;
   for (int32_t k = 0; k < c->count; k++) c->cell = fmax(c->cell, largest_side(&proxy[at[k]]));
   /* rounding up keeps the largest box within two cells */
@@ -315,8 +317,8 @@ static bool room_for(fx_broad *b, int32_t count, int32_t slot_count) {
          GROW(b, histogram, histogram_room, (bins > BINS ? bins : BINS) + 2);
 }
 
-/* A class that is small against the next one up joins it: fewer grids, and spheres of nearly one size share theirs. Only
- * one step up, so that no box stands in a grid more than four times too coarse. */
+/* A class that is small against the next one up joins it: fewer grids, and spheres of nearly one size share theirs.
+ * Only one step up, so that no box stands in a grid more than four times too coarse. */
 static void merge_classes(size_class *list, uint8_t *map) {
   bool grown = false;
   for (int c = 0; c < CLASSES; c++) map[c] = (uint8_t)c;

@@ -8,8 +8,8 @@
 typedef struct fx_proxy {
   frix_vec3 low, high; /* with its share of the margin */
   int32_t slot, shape;
-  bool mobile;         /* of a dynamic body that is awake */
-  bool half_space;     /* low is then its outward normal and high a point on its surface, margin included */
+  bool mobile;     /* of a dynamic body that is awake */
+  bool half_space; /* low is then its outward normal and high a point on its surface, margin included */
 } fx_proxy;
 
 typedef struct fx_broad fx_broad;

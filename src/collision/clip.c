@@ -1,8 +1,8 @@
 /* Sutherland-Hodgman clipping of one face against the prism of another, with names for every corner.
  *
  * Every corner of the overlap is a vertex of a over b's face, a vertex of b over a's face, or a crossing of two edges;
- * its feature id says which, and does not depend on which face played the reference. So ids survive sliding, turning and
- * a change of the reference face. */
+ * its feature id says which, and does not depend on which face played the reference. So ids survive sliding, turning
+ * and a change of the reference face. */
 #include "collision/clip.h"
 
 enum { ROOM = 2 * FX_FACE_MOST + 4 };
@@ -66,7 +66,9 @@ static void cut(const fx_face *reference, const fx_face *incident, frix_vec3 up,
   }
 }
 
-static bool same_place(frix_vec3 a, frix_vec3 b, double distance) { return fx_norm2(fx_sub(a, b)) <= distance * distance; }
+static bool same_place(frix_vec3 a, frix_vec3 b, double distance) {
+  return fx_norm2(fx_sub(a, b)) <= distance * distance;
+}
 
 /* Corners that fell together count once; vertices are the better name. */
 static void drop_doubles(polygon *p, double distance) {
@@ -148,8 +150,8 @@ void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double ma
   int now = 0;
   work[0].count = incident->count;
   for (int32_t k = 0; k < incident->count; k++)
-    work[0].c[k] = (corner){incident->point[k], incident->edge[k], FX_FEATURE_FACE, FX_FEATURE_VERTEX,
-                            reference->face,    incident->vertex[k]};
+    work[0].c[k] = (corner){incident->point[k], incident->edge[k], FX_FEATURE_FACE,
+                            FX_FEATURE_VERTEX,  reference->face,   incident->vertex[k]};
   for (int32_t k = 0; k < reference->count && work[now].count > 0; k++, now = 1 - now)
     cut(reference, incident, up, k, slop, &work[now], &work[1 - now]);
   drop_doubles(&work[now], 2.0 * slop);

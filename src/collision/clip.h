@@ -16,9 +16,9 @@ typedef struct fx_face {
   frix_vec3 normal;              /* outward, of a polygon */
 } fx_face;
 
-/* Adds the contacts of two faces along `axis` (unit, from a to b, all in one frame): overlap corners whose gap along the
- * axis is at most margin. Corners that miss the other face by less than slop count as inside. *least becomes the smallest
- * gap found, INFINITY when there is no overlap. Points go through `frame` to the world. */
+/* Adds the contacts of two faces along `axis` (unit, from a to b, all in one frame): overlap corners whose gap along
+ * the axis is at most margin. Corners that miss the other face by less than slop count as inside. *least becomes the
+ * smallest gap found, INFINITY when there is no overlap. Points go through `frame` to the world. */
 void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double margin, double slop, frix_pose frame,
                    fx_manifold *out, double *least);
 

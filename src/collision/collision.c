@@ -111,7 +111,8 @@ static frix_status place_all(fx_collision *c, const fx_placement *placement, dou
     if (body < 0) continue;
     if (body >= m->body_count) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: slot %d has no body", k);
     if (!good_pose(placement->pose[k]))
-      return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: the pose of body '%s' (slot %d) is not finite or not unit",
+      return fx_fail(c->context, FRIX_ERROR_INPUT,
+                     "collision: the pose of body '%s' (slot %d) is not finite or not unit",
                      m->body[body].name ? m->body[body].name : "", k);
     wanted += m->body[body].shape_count;
   }
@@ -269,6 +270,6 @@ frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, dou
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
   fx_parallel(thread_count, j.part_count, run_part, &j);
   status = gather(c, j.part_count, contact, count);
-  c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle, false};
+  c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle};
   return status;
 }

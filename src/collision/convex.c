@@ -1,8 +1,8 @@
 /* Convex against convex: closest points by GJK or EPA, then the flat features that face each other are clipped.
  *
  * The signed distance is the largest separation over all axes. An iterative axis is therefore checked against the exact
- * ones at hand (face normals, axes of cylinders and their cross products): where one of those separates as well or better,
- * it is the axis, and a cylinder that stands on a box has the box's normal to the last bit. */
+ * ones at hand (face normals, axes of cylinders and their cross products): where one of those separates as well or
+ * better, it is the axis, and a cylinder that stands on a box has the box's normal to the last bit. */
 #include "collision/convex.h"
 
 #include "collision/poly.h"
@@ -155,8 +155,7 @@ static bool snap(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_po
     }
   /* parallel axes of two rods: the line between them */
   frix_vec3 between = fx_sub(pose_b.p, pose_a.p);
-  if (count_a == 1 && count_b == 1)
-    propose(&c, fx_mad(between, -fx_dot(between, line_a[0]), line_a[0]), near);
+  if (count_a == 1 && count_b == 1) propose(&c, fx_mad(between, -fx_dot(between, line_a[0]), line_a[0]), near);
   double best = closest->distance - slack;
   bool found = false;
   for (int k = 0; k < c.count; k++) {
@@ -170,8 +169,8 @@ static bool snap(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_po
 }
 
 /* Clips the features across the axis; false, with nothing added, where they do not hold the deepest point. */
-static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, frix_vec3 axis, double gap, double margin,
-                        double slop, frix_pose frame, fx_manifold *out) {
+static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, frix_vec3 axis, double gap,
+                        double margin, double slop, frix_pose frame, fx_manifold *out) {
   fx_face face_a, face_b;
   double least;
   int32_t before = out->count;
@@ -194,8 +193,15 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
   bool snapped = snap(a, one, b, rel, &ca, &cb, 1e-3 * slop, &exact);
   if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out)) return;
   if (clip_across(a, b, rel, closest.axis, closest.distance - round, margin, slop, pose_a, out)) return;
-  /* one point: the witness on each core, moved out by the rounding */
   if (closest.distance - round > margin) return;
+  /* one point: the witness on each core, moved out by the rounding; a strictly convex shape has one point per axis */
+  if (a->kind == FRIX_SHAPE_ELLIPSOID) {
+    closest.point_a = fx_convex_support(&ca, closest.axis);
+    closest.point_b = fx_mad(closest.point_a, closest.distance, closest.axis);
+  } else if (b->kind == FRIX_SHAPE_ELLIPSOID) {
+    closest.point_b = fx_convex_support(&cb, fx_neg(closest.axis));
+    closest.point_a = fx_mad(closest.point_b, -closest.distance, closest.axis);
+  }
   fx_clip_single(fx_mad(closest.point_a, ca.round, closest.axis), fx_mad(closest.point_b, -cb.round, closest.axis),
                  closest.axis, 0, pose_a, out);
 }

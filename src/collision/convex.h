@@ -12,5 +12,4 @@ fx_narrow fx_narrow_convex; /* any two bounded convex shapes in space */
 fx_narrow fx_narrow_poly;   /* boxes and hulls */
 fx_narrow fx_narrow_mesh;   /* mesh or height field as b */
 
-
 #endif

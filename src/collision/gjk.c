@@ -36,7 +36,9 @@ frix_vec3 fx_convex_support(const fx_convex *c, frix_vec3 d) {
   frix_vec3 local = fx_mat3_tmul(c->turn, d), p;
   switch (c->shape->kind) {
     case FRIX_SHAPE_SPHERE: return c->place;
-    case FRIX_SHAPE_CAPSULE: p = fx_vec(0.0, 0.0, local.z >= 0.0 ? c->shape->half_length : -c->shape->half_length); break;
+    case FRIX_SHAPE_CAPSULE:
+      p = fx_vec(0.0, 0.0, local.z >= 0.0 ? c->shape->half_length : -c->shape->half_length);
+      break;
     default: p = fx_shape_row_of(c->shape->kind)->support(c->shape, local);
   }
   return fx_add(c->place, fx_mat3_mul(c->turn, p));
@@ -148,13 +150,21 @@ static void add_support(simplex *s, const fx_convex *a, const fx_convex *b, frix
   s->count++;
 }
 
+/* EPA's answer where its axis separates more than `reached`, which GJK's axis does. */
+static bool improve(const fx_convex *a, const fx_convex *b, frix_vec3 guess, double reached, fx_closest *out) {
+  fx_closest trial;
+  if (!fx_epa(a, b, guess, &trial) || !(trial.distance > reached)) return false;
+  *out = trial;
+  return true;
+}
+
 bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, double limit, fx_closest *out) {
   double size = fmax(a->size, b->size), near = 1e-5 * size;
   simplex s = {0}, best;
   add_support(&s, a, b, fx_unit(guess));
   s.weight[0] = 1.0;
   best = s;
-  double square = fx_norm2(s.w[0]);
+  double square = fx_norm2(s.w[0]), reached = -INFINITY; /* the largest separation across an axis tried */
   for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
     frix_vec3 v = combine(s.w, s.count, s.weight);
     if (square <= near * near) return fx_epa(a, b, guess, out);
@@ -162,20 +172,21 @@ bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, do
     frix_vec3 w = s.w[s.count - 1];
     double along = fx_dot(v, w);
     if (along > 0.0 && along * along > limit * limit * square) return false;
-    s.count--;
+    reached = along / sqrt(square);
+    best = s, best.count--;
     /* no closer support plane, up to rounding */
-    if (square - along <= 1e-15 * square || known(&s, w)) break;
-    s.count++;
+    if (square - along <= 1e-15 * square || known(&best, w)) break;
     if (reduce(&s)) return fx_epa(a, b, guess, out);
     double next = fx_norm2(combine(s.w, s.count, s.weight));
     if (!(next < square)) break;
     square = next;
-    best = s;
   }
   frix_vec3 v = combine(best.w, best.count, best.weight);
   out->distance = fx_norm(v);
   out->axis = fx_unit(fx_neg(v)); /* w = a - b, so that -w leads from a to b */
   out->point_a = combine(best.a, best.count, best.weight);
   out->point_b = combine(best.b, best.count, best.weight);
+  /* smooth shapes near each other converge slowly: the polytope has more patience */
+  if (out->distance - reached > 1e-9 * size) improve(a, b, guess, reached, out);
   return out->distance <= limit;
 }

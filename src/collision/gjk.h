@@ -6,13 +6,13 @@
 
 /* A placed convex core: a shape without its rounding, or a few points. */
 typedef struct fx_convex {
-  const fx_shape *shape;   /* NULL: the points */
+  const fx_shape *shape; /* NULL: the points */
   const frix_vec3 *point;
   int32_t point_count;
   frix_vec3 place;
-  fx_mat3 turn;            /* local to outer */
-  double round;            /* radius stripped off: spheres and capsules */
-  double size;             /* of the core, for tolerances */
+  fx_mat3 turn; /* local to outer */
+  double round; /* radius stripped off: spheres and capsules */
+  double size;  /* of the core, for tolerances */
 } fx_convex;
 
 fx_convex fx_convex_of_shape(const fx_shape *shape, frix_pose pose);
@@ -23,8 +23,8 @@ frix_vec3 fx_convex_support(const fx_convex *c, frix_vec3 d);
 double fx_convex_separation(const fx_convex *a, const fx_convex *b, frix_vec3 axis);
 
 typedef struct fx_closest {
-  double distance;           /* signed, between the cores */
-  frix_vec3 axis;            /* unit, from a to b */
+  double distance; /* signed, between the cores */
+  frix_vec3 axis;  /* unit, from a to b */
   frix_vec3 point_a, point_b;
 } fx_closest;
 

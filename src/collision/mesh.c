@@ -163,7 +163,8 @@ static void drop_doubles(fx_manifold *out, int32_t first, double distance) {
     for (; other < kept; other++) {
       const fx_touch *o = &out->touch[other];
       bool same_name = o->feature == touch.feature && fx_dot(o->normal, touch.normal) > 0.99;
-      bool same_place = fx_norm(fx_sub(o->point_a, touch.point_a)) <= distance && fx_dot(o->normal, touch.normal) > 0.999;
+      bool same_place =
+          fx_norm(fx_sub(o->point_a, touch.point_a)) <= distance && fx_dot(o->normal, touch.normal) > 0.999;
       if (same_name || same_place) break;
     }
     if (other == kept) {

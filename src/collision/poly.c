@@ -2,8 +2,8 @@
  *
  * The signed distance of two convex polyhedra along a direction is largest over the face normals of either and the
  * cross products of their edges, wherever they overlap or where the closest features include a face or two edges
- * (Gottschalk's theorem; Gregorius, "The Separating Axis Test", 2013). The remaining case, corners near corners, is left
- * to GJK. Near ties go to a face, and to the first shape's: the choice must not flicker. */
+ * (Gottschalk's theorem; Gregorius, "The Separating Axis Test", 2013). The remaining case, corners near corners, is
+ * left to GJK. Near ties go to a face, and to the first shape's: the choice must not flicker. */
 #include "collision/poly.h"
 
 /* ---- views ---- */
@@ -14,8 +14,9 @@ static const int32_t box_face_vertex[24] = {1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 
 static const frix_vec3 box_face_normal[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
 /* Edges along x, then y, then z; edge 4 d + s has the signs s in the other two directions, the lower one first. left is
  * the face in which tail -> head is counter-clockwise. */
-static const fx_edge box_edge[12] = {{0, 1, 3, 5}, {2, 3, 5, 2}, {4, 5, 4, 3}, {6, 7, 2, 4}, {0, 2, 5, 1}, {1, 3, 0, 5},
-                                     {4, 6, 1, 4}, {5, 7, 4, 0}, {0, 4, 1, 3}, {1, 5, 3, 0}, {2, 6, 2, 1}, {3, 7, 0, 2}};
+static const fx_edge box_edge[12] = {{0, 1, 3, 5}, {2, 3, 5, 2}, {4, 5, 4, 3}, {6, 7, 2, 4},
+                                     {0, 2, 5, 1}, {1, 3, 0, 5}, {4, 6, 1, 4}, {5, 7, 4, 0},
+                                     {0, 4, 1, 3}, {1, 5, 3, 0}, {2, 6, 2, 1}, {3, 7, 0, 2}};
 /* Edge from corner k of a face to the next, in the order of box_face_vertex. */
 static const int32_t box_face_edge[24] = {5, 11, 7, 9, 8, 6, 10, 4, 10, 3, 11, 1, 0, 9, 2, 8, 2, 7, 3, 6, 4, 1, 5, 0};
 
@@ -48,7 +49,8 @@ bool fx_poly_small(const fx_poly *p) {
   return p->vertex_count <= FX_POLY_MOST && p->face_count <= FX_POLY_MOST && p->edge_count <= FX_POLY_MOST;
 }
 
-void fx_poly_move(const fx_poly *p, frix_pose pose, frix_vec3 *vertex, frix_vec3 *normal, double *offset, fx_poly *out) {
+void fx_poly_move(const fx_poly *p, frix_pose pose, frix_vec3 *vertex, frix_vec3 *normal, double *offset,
+                  fx_poly *out) {
   fx_mat3 r = fx_quat_matrix(pose.q);
   *out = *p;
   for (int32_t k = 0; k < p->vertex_count; k++) vertex[k] = fx_add(pose.p, fx_mat3_mul(r, p->vertex[k]));
@@ -87,7 +89,8 @@ static bool search_faces(const fx_poly *a, const fx_poly *b, double margin, doub
   return true;
 }
 
-/* Whether the arcs of two edges on the sphere of normals cross, so that they make a face of the Minkowski difference. */
+/* Whether the arcs of two edges on the sphere of normals cross, so that they make a face of the Minkowski difference.
+ */
 static bool arcs_cross(frix_vec3 a, frix_vec3 b, frix_vec3 ba, frix_vec3 c, frix_vec3 d, frix_vec3 dc) {
   double cba = fx_dot(c, ba), dba = fx_dot(d, ba), adc = fx_dot(a, dc), bdc = fx_dot(b, dc);
   return cba * dba < 0.0 && adc * bdc < 0.0 && cba * bdc > 0.0;

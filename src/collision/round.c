@@ -149,7 +149,8 @@ frix_vec3 fx_triangle_nearest(frix_vec3 a, frix_vec3 b, frix_vec3 c, frix_vec3 p
   if (d3 >= 0.0 && d4 <= d3) return *feature = 1, b;
   if (d6 >= 0.0 && d5 <= d6) return *feature = 2, c;
   if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) return *feature = 3, fx_mad(a, d1 / (d1 - d3), ab);
-  if (va <= 0.0 && d4 >= d3 && d5 >= d6) return *feature = 4, fx_mad(b, (d4 - d3) / ((d4 - d3) + (d5 - d6)), fx_sub(c, b));
+  if (va <= 0.0 && d4 >= d3 && d5 >= d6)
+    return *feature = 4, fx_mad(b, (d4 - d3) / ((d4 - d3) + (d5 - d6)), fx_sub(c, b));
   if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) return *feature = 5, fx_mad(a, d2 / (d2 - d6), ac);
   double sum = va + vb + vc;
   return *feature = 6, fx_mad(fx_mad(a, vb / sum, ab), vc / sum, ac);
@@ -212,8 +213,8 @@ void fx_box_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_p
   (void)b;
   frix_vec3 h = a->half;
   for (int k = 0; k < 8; k++)
-    plane_touch(pose_a, pose_b, fx_vec(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z), FX_FEATURE_VERTEX, k,
-                margin, out);
+    plane_touch(pose_a, pose_b, fx_vec(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z), FX_FEATURE_VERTEX,
+                k, margin, out);
 }
 
 void fx_hull_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
@@ -253,4 +254,3 @@ void fx_cylinder_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, f
   for (int32_t k = 0; k < face.count; k++)
     plane_touch(pose_a, pose_b, face.point[k], FX_FEATURE_VERTEX, face.vertex[k], margin, out);
 }
-
