@@ -6,7 +6,8 @@
  *   frix_builder_create -> add materials, geometries, bodies, shapes, joints -> frix_builder_compile -> frix_model
  *
  * Planar bodies have three degrees of freedom: they move in the plane z = 0 and turn about z. They carry flat shapes
- * (disc, rectangle, ellipse, polygon, half plane), which meet flat shapes only; a planar world has its gravity along -y. */
+ * (disc, rectangle, ellipse, polygon, half plane), which meet flat shapes only; a planar world has its gravity along
+ * -y. */
 #ifndef FRIX_MODEL_H
 #define FRIX_MODEL_H
 
@@ -72,11 +73,11 @@ typedef struct frix_geometry_config {
   frix_geometry_kind kind;
   int32_t point_count;
   const frix_vec3 *point;
-  int32_t triangle_count;    /* mesh */
-  const int32_t *triangle;   /* mesh: three points each, counter-clockwise seen from outside */
-  int32_t row_count, column_count;  /* height field: at least 2 x 2 */
-  double width, depth;       /* height field: extent in x (columns) and y (rows), centred on the origin */
-  const double *height;      /* height field: row_count * column_count, rows of constant y, lowest y first */
+  int32_t triangle_count;          /* mesh */
+  const int32_t *triangle;         /* mesh: three points each, counter-clockwise seen from outside */
+  int32_t row_count, column_count; /* height field: at least 2 x 2 */
+  double width, depth;             /* height field: extent in x (columns) and y (rows), centred on the origin */
+  const double *height;            /* height field: row_count * column_count, rows of constant y, lowest y first */
 } frix_geometry_config;
 
 FRIX_API frix_geometry_config frix_geometry_default(void);
@@ -120,7 +121,7 @@ FRIX_API frix_shape_config frix_shape_default(void);
 typedef struct frix_shape_info {
   const char *name;
   const char *summary;
-  bool flat;   /* for planar bodies */
+  bool flat;    /* for planar bodies */
   bool massive; /* has a volume (flat: an area), so that dynamic bodies can be made of it */
   bool convex;
 } frix_shape_info;
@@ -140,14 +141,15 @@ typedef struct frix_body_config {
   const char *name;
   void *user;
   frix_body_kind kind;
-  bool planar;      /* three degrees of freedom in the plane z = 0 */
-  bool spawn_only;  /* a pattern for bodies that a sim spawns; not there at the start */
-  bool can_sleep;   /* default true; matters only where the sim sleeps */
-  frix_pose pose;   /* of the body's frame */
+  bool planar;              /* three degrees of freedom in the plane z = 0 */
+  bool spawn_only;          /* a pattern for bodies that a sim spawns; not there at the start */
+  bool can_sleep;           /* default true; matters only where the sim sleeps */
+  frix_pose pose;           /* of the body's frame */
   frix_vec3 velocity, spin; /* of the centre of mass, world frame; kinematic bodies keep moving like this */
-  double mass;       /* 0: from the shapes and their densities */
-  frix_vec3 center;  /* of mass, in the body's frame; used where the inertia is given */
-  frix_sym3 inertia; /* about the centre of mass, in the body's axes (planar: zz). Zero: from the shapes, scaled to mass */
+  double mass;              /* 0: from the shapes and their densities */
+  frix_vec3 center;         /* of mass, in the body's frame; used where the inertia is given */
+  frix_sym3
+      inertia; /* about the centre of mass, in the body's axes (planar: zz). Zero: from the shapes, scaled to mass */
   double gravity_scale; /* default 1 */
 } frix_body_config;
 
@@ -180,8 +182,8 @@ typedef enum frix_motor_kind {
 typedef struct frix_axis_config {
   bool limited;
   double lower, upper;
-  double friction;            /* dry: holds up to this force */
-  double stiffness, damping;  /* spring to rest and damper, treated linearly implicitly */
+  double friction;           /* dry: holds up to this force */
+  double stiffness, damping; /* spring to rest and damper, treated linearly implicitly */
   double rest;
   frix_motor_kind motor;
   double target, max_speed, max_force;
@@ -198,10 +200,10 @@ typedef struct frix_joint_config {
   frix_pose frame_a, frame_b; /* in the bodies' frames; frix_joint_place fills them from world coordinates */
   bool collide;               /* the two bodies still meet; default false */
   frix_axis_config axis[FRIX_JOINT_AXES]; /* by coordinate; ball: [0] acts on the relative spin (friction, damping) */
-  double length;               /* distance: negative (default) for the length at the start */
-  frix_joint_id first, second; /* coupling */
-  int32_t first_axis, second_axis; /* coupling: which coordinate, 0 or 1 */
-  double ratio, offset;        /* coupling */
+  double length;                          /* distance: negative (default) for the length at the start */
+  frix_joint_id first, second;            /* coupling */
+  int32_t first_axis, second_axis;        /* coupling: which coordinate, 0 or 1 */
+  double ratio, offset;                   /* coupling */
 } frix_joint_config;
 
 FRIX_API frix_joint_config frix_joint_default(frix_joint_kind kind);

@@ -31,7 +31,7 @@ void fx_narrow_pair(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
 
 /* Feature ids: kinds of the two features and their numbers. */
 enum { FX_FEATURE_NONE, FX_FEATURE_VERTEX, FX_FEATURE_EDGE, FX_FEATURE_FACE };
-#define FX_FEATURE(kind_a, a, kind_b, b)                                                      \
+#define FX_FEATURE(kind_a, a, kind_b, b)                                                               \
   ((uint64_t)(kind_a) << 62 | (uint64_t)(kind_b) << 60 | ((uint64_t)(uint32_t)(a)&0x3fffffffu) << 30 | \
    ((uint64_t)(uint32_t)(b)&0x3fffffffu))
 

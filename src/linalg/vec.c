@@ -67,7 +67,6 @@ void fx_sym3_eigen(frix_sym3 s, double value[3], frix_vec3 axis[3]) {
 }
 
 frix_vec3 fx_across(frix_vec3 n) {
-  double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-  frix_vec3 hint = x <= y && x <= z ? fx_vec(1.0, 0.0, 0.0) : y <= z ? fx_vec(0.0, 1.0, 0.0) : fx_vec(0.0, 0.0, 1.0);
+  frix_vec3 hint = fabs(n.x) < 0.9 ? fx_vec(1.0, 0.0, 0.0) : fx_vec(0.0, 1.0, 0.0);
   return fx_unit(fx_mad(hint, -fx_dot(hint, n), n));
 }

@@ -101,8 +101,8 @@ frix_sym3 fx_sym3_turn(frix_quat q, frix_sym3 s);
 /* Eigenvalues, ascending (Jacobi); axes (may be NULL) gets the matching unit columns. */
 void fx_sym3_eigen(frix_sym3 s, double value[3], frix_vec3 axis[3]);
 
-/* A unit vector across n, chosen from n alone: the coordinate axis farthest from n, made orthogonal. The second one is
- * cross(n, first). */
+/* A unit vector across n (unit), chosen from n alone: x made orthogonal to n, or y where n is within 26 degrees of x.
+ * It jumps only on that circle, where contact normals seldom lie. The second one is cross(n, first). */
 frix_vec3 fx_across(frix_vec3 n);
 
 #endif

@@ -41,7 +41,7 @@ static bool make_room(frix_context *context, void **list, int32_t count, int32_t
   return true;
 }
 
-#define ROOM(builder, what) \
+#define ROOM(builder, what)                                                                                  \
   make_room((builder)->context, (void **)&(builder)->what, (builder)->what##_count, &(builder)->what##_room, \
             sizeof *(builder)->what)
 
@@ -141,7 +141,8 @@ frix_status frix_builder_add_shape(frix_builder *b, frix_body_id body, const fri
   if (!b || !config) return FRIX_ERROR_INPUT;
   frix_context *context = b->context;
   const char *name = config->size == sizeof *config && config->name ? config->name : "";
-  if (!known(body.index, body.generation, b->body_count, true)) FAIL("shape '%s': its body is not of this builder", name);
+  if (!known(body.index, body.generation, b->body_count, true))
+    FAIL("shape '%s': its body is not of this builder", name);
   frix_shape_config copy = *config;
   if (!known(copy.material.index, copy.material.generation, b->material_count, true))
     FAIL("shape '%s': its material is not of this builder", name);

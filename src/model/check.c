@@ -74,7 +74,8 @@ frix_status fx_check_body(frix_context *context, frix_body_config *c) {
   if (!fx_finite(c->velocity) || !fx_finite(c->spin)) FAIL("body '%s': velocity is not finite", name);
   if (!isfinite(c->gravity_scale)) FAIL("body '%s': gravity_scale is not finite", name);
   if (!fx_finite(c->center)) FAIL("body '%s': center is not finite", name);
-  if (!(c->mass >= 0.0) || !isfinite(c->mass)) FAIL("body '%s': mass is %g, must be positive and finite", name, c->mass);
+  if (!(c->mass >= 0.0) || !isfinite(c->mass))
+    FAIL("body '%s': mass is %g, must be positive and finite", name, c->mass);
   if (c->kind == FRIX_BODY_STATIC && (fx_norm2(c->velocity) > 0.0 || fx_norm2(c->spin) > 0.0))
     FAIL("body '%s': a static body does not move; make it kinematic", name);
   if (c->planar) {

@@ -64,9 +64,8 @@ static frix_status read_heights(frix_context *context, const frix_geometry_confi
   memcpy(g->height, c->height, (size_t)g->vertex_count * sizeof *g->height);
   for (int32_t i = 0; i < rows; i++)
     for (int32_t j = 0; j < columns; j++)
-      g->vertex[i * columns + j] =
-          fx_vec(c->width * ((double)j / (columns - 1) - 0.5), c->depth * ((double)i / (rows - 1) - 0.5),
-                 c->height[i * columns + j]);
+      g->vertex[i * columns + j] = fx_vec(c->width * ((double)j / (columns - 1) - 0.5),
+                                          c->depth * ((double)i / (rows - 1) - 0.5), c->height[i * columns + j]);
   int32_t *t = g->triangle;
   for (int32_t i = 0; i + 1 < rows; i++)
     for (int32_t j = 0; j + 1 < columns; j++, t += 6) {

@@ -33,8 +33,8 @@ fx_surface fx_surface_mix(const frix_material_config *a, const frix_material_con
 }
 
 fx_surface fx_surface_of(const frix_material_config *m) {
-  fx_surface s = {m->mu,      across(m),   anisotropic(m) && m->mu != m->mu2, 0, m->axis,
-                  m->rolling, m->spinning, m->restitution,                    m->stiffness};
+  fx_surface s = {m->mu,          across(m),   anisotropic(m) && m->mu != m->mu2, 0, m->axis, m->rolling, m->spinning,
+                  m->restitution, m->stiffness};
   return s;
 }
 

@@ -18,14 +18,14 @@ typedef struct fx_geometry fx_geometry; /* model/geometry.h */
 typedef struct fx_body {
   frix_body_kind kind;
   bool planar, spawn_only, can_sleep;
-  int32_t dof;             /* 6, 3, or 0 where it is not dynamic */
-  double mass;             /* 0 where not dynamic */
-  frix_sym3 inertia;       /* about the centre of mass, body axes; planar: zz only */
-  frix_vec3 center;        /* of mass in the user's frame: user pose = central pose * {-center, 1} */
-  frix_pose start;         /* of the central frame */
+  int32_t dof;       /* 6, 3, or 0 where it is not dynamic */
+  double mass;       /* 0 where not dynamic */
+  frix_sym3 inertia; /* about the centre of mass, body axes; planar: zz only */
+  frix_vec3 center;  /* of mass in the user's frame: user pose = central pose * {-center, 1} */
+  frix_pose start;   /* of the central frame */
   frix_vec3 velocity, spin;
   double gravity_scale;
-  double radius;           /* of the smallest ball about the central origin that holds all shapes; infinite with planes */
+  double radius; /* of the smallest ball about the central origin that holds all shapes; infinite with planes */
   int32_t shape_start, shape_count; /* into fx_model.shape, contiguous */
   char *name;
   void *user;
@@ -35,14 +35,14 @@ typedef struct fx_shape {
   frix_shape_kind kind;
   int32_t body, material;
   uint32_t group, mask;
-  frix_pose local;  /* in the central frame */
-  double radius;    /* sphere, capsule, cylinder, disc */
+  frix_pose local; /* in the central frame */
+  double radius;   /* sphere, capsule, cylinder, disc */
   double half_length;
-  frix_vec3 half;   /* box, ellipsoid, rectangle, ellipse */
+  frix_vec3 half; /* box, ellipsoid, rectangle, ellipse */
   const fx_geometry *geometry;
   double density;
-  double bound;     /* radius of a ball about the shape's own origin that holds it; infinite for planes */
-  int32_t id;       /* index in the order of adding, from 0: id.index - 1. fx_model.shape is sorted by body */
+  double bound; /* radius of a ball about the shape's own origin that holds it; infinite for planes */
+  int32_t id;   /* index in the order of adding, from 0: id.index - 1. fx_model.shape is sorted by body */
   char *name;
   void *user;
 } fx_shape;
@@ -53,12 +53,12 @@ typedef struct fx_material {
 
 /* The law where two shapes meet. */
 typedef struct fx_surface {
-  double mu, mu2;       /* equal unless anisotropic */
+  double mu, mu2; /* equal unless anisotropic */
   bool anisotropic;
-  int axis_side;        /* whose shape frame `axis` is in: 0 the first, 1 the second */
-  frix_vec3 axis;       /* in that shape's frame */
+  int axis_side;  /* whose shape frame `axis` is in: 0 the first, 1 the second */
+  frix_vec3 axis; /* in that shape's frame */
   double rolling, spinning, restitution;
-  double stiffness;     /* 0: rigid */
+  double stiffness; /* 0: rigid */
 } fx_surface;
 
 typedef struct fx_joint {
@@ -84,13 +84,13 @@ struct frix_model {
   int32_t body_count; /* with the world */
   int32_t shape_count, material_count, geometry_count, joint_count, pair_count, excluded_count;
   fx_body *body;
-  fx_shape *shape;        /* sorted by body, then in the order of adding */
-  int32_t *shape_of_id;   /* order of adding -> place in shape */
+  fx_shape *shape;      /* sorted by body, then in the order of adding */
+  int32_t *shape_of_id; /* order of adding -> place in shape */
   fx_material *material;
   fx_geometry **geometry;
   fx_joint *joint;
-  fx_pair_entry *pair;    /* sorted by material.a, material.b */
-  fx_pair *excluded;      /* bodies, sorted; with those joints hold */
+  fx_pair_entry *pair; /* sorted by material.a, material.b */
+  fx_pair *excluded;   /* bodies, sorted; with those joints hold */
 };
 
 /* Mixed or tabled, with material a's shape first. */

@@ -116,7 +116,8 @@ frix_status fx_polyhedron_finish(frix_context *context, fx_polyhedron *p) {
   p->neighbour = FX_NEW(context, int32_t, corner_count);
   int32_t *work = FX_NEW(context, int32_t, 5 * (size_t)corner_count);
   frix_status status = FRIX_OK;
-  if (!p->face_normal || !p->face_offset || !p->face_edge || !p->edge || !p->neighbour_start || !p->neighbour || !work) {
+  if (!p->face_normal || !p->face_offset || !p->face_edge || !p->edge || !p->neighbour_start || !p->neighbour ||
+      !work) {
     status = FRIX_ERROR_MEMORY;
   } else if (!pair_edges(p, corner_count, work)) {
     status = fx_fail(context, FRIX_ERROR_INPUT, "hull: its faces do not close");

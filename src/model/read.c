@@ -95,7 +95,8 @@ frix_status frix_model_geometry(const frix_model *m, frix_geometry_id id, frix_g
   return FRIX_OK;
 }
 
-/* World and static bodies have their central frame at the user's, so subtracting and adding the centre is exact there. */
+/* World and static bodies have their central frame at the user's, so subtracting and adding the centre is exact there.
+ */
 frix_status frix_model_joint(const frix_model *m, frix_joint_id id, frix_joint_config *out) {
   if (!m || !out) return FRIX_ERROR_INPUT;
   if (id.generation != 1 || id.index == 0 || id.index > (uint32_t)m->joint_count) return stale(m, "joint");

@@ -120,7 +120,8 @@ static void cylinder_box(const fx_shape *s, frix_pose pose, frix_vec3 *low, frix
 }
 
 static fx_mass cylinder_mass(const fx_shape *s) {
-  double r2 = s->radius * s->radius, h = s->half_length, m = FX_PI * r2 * 2.0 * h, across = m * (r2 / 4.0 + h * h / 3.0);
+  double r2 = s->radius * s->radius, h = s->half_length, m = FX_PI * r2 * 2.0 * h,
+         across = m * (r2 / 4.0 + h * h / 3.0);
   return (fx_mass){m, {0.0, 0.0, 0.0}, diagonal(across, across, 0.5 * m * r2)};
 }
 
@@ -180,8 +181,7 @@ static void rectangle_box(const fx_shape *s, frix_pose pose, frix_vec3 *low, fri
 
 static fx_mass rectangle_mass(const fx_shape *s) {
   double m = 4.0 * s->half.x * s->half.y;
-  return (fx_mass){
-      m, {0.0, 0.0, 0.0}, diagonal(0.0, 0.0, m * (s->half.x * s->half.x + s->half.y * s->half.y) / 3.0)};
+  return (fx_mass){m, {0.0, 0.0, 0.0}, diagonal(0.0, 0.0, m * (s->half.x * s->half.x + s->half.y * s->half.y) / 3.0)};
 }
 
 static frix_vec3 ellipse_support(const fx_shape *s, frix_vec3 d) {
@@ -197,8 +197,7 @@ static void ellipse_box(const fx_shape *s, frix_pose pose, frix_vec3 *low, frix_
 
 static fx_mass ellipse_mass(const fx_shape *s) {
   double m = FX_PI * s->half.x * s->half.y;
-  return (fx_mass){
-      m, {0.0, 0.0, 0.0}, diagonal(0.0, 0.0, m * (s->half.x * s->half.x + s->half.y * s->half.y) / 4.0)};
+  return (fx_mass){m, {0.0, 0.0, 0.0}, diagonal(0.0, 0.0, m * (s->half.x * s->half.x + s->half.y * s->half.y) / 4.0)};
 }
 
 /* ---- plane, half plane ---- */
