@@ -36,6 +36,7 @@ typedef struct frix_sim_config {
   const frix_options *options;
   frix_law law;
   double tolerance;        /* of the certificate, default 1e-8 */
+  double polish;           /* answers of up to 400 contacts are refined to this where Newton can, default 1e-13; 0: no */
   int64_t max_iterations;  /* 0: the method's own */
   int32_t thread_count;    /* default 1; never changes a bit */
   frix_policy policy;

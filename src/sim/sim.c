@@ -13,6 +13,7 @@ frix_sim_config frix_sim_default(void) {
   config.integrator = "moreau";
   config.solver = "auto";
   config.tolerance = 1e-8;
+  config.polish = 1e-13;
   config.thread_count = 1;
   config.restitution_speed = -1.0;
   config.stabilisation = 0.2;
@@ -61,7 +62,7 @@ frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count) {
 /* ---- create ---- */
 
 static frix_status check_config(frix_context *context, const frix_sim_config *c) {
-  if (!(c->tolerance > 0.0) || !isfinite(c->tolerance) || c->max_iterations < 0 || c->thread_count < 1)
+  if (!(c->tolerance > 0.0) || !isfinite(c->tolerance) || c->max_iterations < 0 || !(c->polish >= 0.0) || c->thread_count < 1)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: tolerance, max_iterations or thread_count out of range");
   if (!(c->stabilisation >= 0.0 && c->stabilisation <= 1.0) ||
       !(c->joint_stabilisation >= 0.0 && c->joint_stabilisation <= 1.0))

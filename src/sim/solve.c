@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPIN_ROUNDS = 30 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 6, POLISH_CONTACTS = 400 };
 
 /* Numbers the movers that some group touches. */
 static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
@@ -177,7 +177,8 @@ static bool update_spinning(fx_assembly *a) {
   return moved;
 }
 
-static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again) {
+/* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
+static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best) {
   frix_solve_config config = frix_solve_default();
   config.solver = sim->config.solver;
   config.options = sim->config.options;
@@ -188,22 +189,39 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again) {
   config.time_limit = sim->deadline;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
+  if (best < INFINITY) { /* a few Newton steps: quadratic from a good start, and nothing is lost where they fail */
+    config.solver = "newton";
+    config.tolerance = sim->config.polish;
+    config.max_iterations = POLISH_STEPS;
+  }
   frix_solution *solution;
   frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   frix_result result;
   frix_solution_view(solution, &result);
   frix_step_report *report = &sim->report;
-  report->outcome = result.outcome;
+  report->iterations += result.iterations;
+  if (!(result.certificate.residual < best)) {
+    frix_solution_destroy(solution);
+    return FRIX_OK;
+  }
+  bool good = result.certificate.residual <= sim->config.tolerance;
+  report->outcome = good ? FRIX_OUTCOME_SOLVED : result.outcome;
   report->certificate = result.certificate;
   report->approximate = result.approximate;
-  report->iterations += result.iterations;
   report->finisher = result.finisher;
   report->island_count = result.island_count;
   memcpy(a->r, result.r, (size_t)a->row_count * sizeof *a->r);
   put_answer(sim, result.v);
   frix_solution_destroy(solution);
   return FRIX_OK;
+}
+
+static bool worth_polishing(const frix_sim *sim) {
+  double residual = sim->report.certificate.residual;
+  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > sim->config.polish &&
+         residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB && !sim->report.approximate &&
+         sim->problem.contact_count + sim->problem.joint_count <= POLISH_CONTACTS;
 }
 
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
@@ -222,9 +240,10 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     put_answer(sim, NULL);
     return FRIX_OK;
   }
-  status = solve_once(sim, a, false);
+  status = solve_once(sim, a, false, INFINITY);
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
-    status = solve_once(sim, a, true);
+    status = solve_once(sim, a, true, INFINITY);
+  if (status == FRIX_OK && worth_polishing(sim)) status = solve_once(sim, a, true, report->certificate.residual);
   if (status != FRIX_OK) return status;
   bool certified = report->certificate.residual <= sim->config.tolerance;
   if (!certified) hold_energy(sim, a);
