@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
     &fx_solver_auto,
     &fx_solver_nsgs,
@@ -13,6 +15,7 @@ static const fx_solver *const table[] = {
     &fx_solver_admm,
     &fx_solver_pgs,
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
