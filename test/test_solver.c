@@ -158,7 +158,7 @@ static void block_lu(fx_test *t) {
   REQUIRE(t, fx_block_from_pattern(&arena, BLOCKS, row, BLOCKS, row, start, index, &a) == FRIX_OK);
   for (size_t k = 0; k < a.offset[start[BLOCKS]]; k++) a.x[k] = fx_test_random(t);
   REQUIRE(t, fx_block_lu_analyze(&arena, &a, &lu) == FRIX_OK);
-  REQUIRE(t, fx_block_lu_factor(&lu, &a, 40));
+  REQUIRE(t, fx_block_lu_factor(&lu, &a, 40, false));
   double *x = FX_TAKE(&arena, double, row[BLOCKS]), *b = FX_TAKE(&arena, double, row[BLOCKS]), worst = 0;
   for (int k = 0; k < row[BLOCKS]; k++) x[k] = fx_test_random(t);
   for (int k = 0; k < row[BLOCKS]; k++) b[k] = 40 * x[k];

@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/fclib_image.h"
+
 /* The library keeps global state and is built without thread safety by most distributions; one lock in the process is
  * what it needs. This is the one mutable static of frix, for state that is not ours. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,6 +31,7 @@ enum { FILTER_RATIO = 1100, PATH_SIZE = 128, TITLE_SIZE = 1024 };
 typedef struct archive {
   fx_draft *draft;
   hid_t file;
+  image_file *image;
   int64_t file_size;
   const char *root;  /* group of the problem */
   H5E_auto2_t print; /* the caller's error printing, put back at the end */
@@ -72,12 +75,7 @@ static place join(const char *a, const char *b) {
 }
 
 static frix_status open_image(archive *in, const char *bytes, size_t count) {
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  bool good = access >= 0 && H5Pset_fapl_core(access, 1 << 16, 0) >= 0 &&
-              H5Pset_file_image(access, (void *)(uintptr_t)bytes, count) >= 0;
-  /* With the core driver and an image the name is only a label. */
-  in->file = good ? H5Fopen("frix", H5F_ACC_RDONLY, access) : -1;
-  if (access >= 0) H5Pclose(access);
+  in->file = image_open_file(bytes, count, &in->image);
   in->file_size = (int64_t)count;
   return in->file >= 0 ? FRIX_OK : fail(in, "/", "is not a whole HDF5 file (damaged or cut short)");
 }
@@ -412,7 +410,7 @@ static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, 
   library_enter(&in);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_problem(&in);
-  if (in.file >= 0) H5Fclose(in.file);
+  image_close_file(in.file, &in.image);
   library_leave(&in);
   return status;
 }
@@ -423,7 +421,7 @@ static frix_status read_guess(fx_draft *draft, const char *bytes, size_t count, 
   library_enter(&in);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_answer(&in, row_count, r);
-  if (in.file >= 0) H5Fclose(in.file);
+  image_close_file(in.file, &in.image);
   library_leave(&in);
   return status;
 }

@@ -19,8 +19,9 @@ typedef struct fx_block_lu {
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);
 
-/* Factors A + shift I; false when a pivot block is singular. */
-bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift);
+/* Factors A + shift I; false when a pivot block is singular. Where the caller knows A to be symmetric only its upper
+ * half is read and the work is halved. */
+bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric);
 
 /* x := (A + shift I)^-1 x */
 void fx_block_lu_solve(const fx_block_lu *lu, double *x);

@@ -5,6 +5,7 @@
 #include "linalg/dense.h"
 #include "solver/scaling.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- contact space ---- */
@@ -34,10 +35,18 @@ static bool factor_contact(fx_newton_linear *n, const double *P, const double *B
       if (i == j)
         for (int32_t e = 0; e < rows * rows; e++) to[e] += B[s->diagonal[i] + (size_t)e];
     }
-  return fx_block_lu_factor(&n->lu, &n->N, 0);
+  return fx_block_lu_factor(&n->lu, &n->N, 0, false);
 }
 
 /* ---- velocity space ---- */
+
+/* To round-off: sticking, separate and associated contacts are, slipping ones under Coulomb's law are not. */
+static bool is_symmetric(int32_t n, const double *a) {
+  for (int32_t r = 0; r < n; r++)
+    for (int32_t c = r + 1; c < n; c++)
+      if (fabs(a[r * n + c] - a[c * n + r]) > 1e-13 * (fabs(a[r * n + r]) + fabs(a[c * n + c]))) return false;
+  return true;
+}
 
 /* Movers that share a contact, and the place in K of every pair of movers of every contact. */
 static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
@@ -91,6 +100,9 @@ static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
   int32_t widest = 1;
   for (int32_t m = 0; m < movers; m++)
     if (s->dof[m + 1] - s->dof[m] > widest) widest = s->dof[m + 1] - s->dof[m];
+  n->M_symmetric = true;
+  for (int32_t m = 0; m < movers; m++)
+    n->M_symmetric = n->M_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m]);
   size_t blocks = s->diagonal[s->contact_count];
   n->C_inverse = FX_TAKE(arena, double, blocks);
   n->D = FX_TAKE(arena, double, blocks);
@@ -122,6 +134,7 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
       for (int32_t e = 0; e < d; e++) sum += P[r * d + e] * inverse[e * d + c];
       D[r * d + c] = sum;
     }
+  n->D_symmetric = n->D_symmetric && is_symmetric(d, D);
   return true;
 }
 
@@ -165,6 +178,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
 
 static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
+  n->D_symmetric = true;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
@@ -172,7 +186,7 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
     if (!invert_contact(n, i, P + s->diagonal[i], B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
-  return fx_block_lu_factor(&n->lu, &n->K, 0);
+  return fx_block_lu_factor(&n->lu, &n->K, 0, n->M_symmetric && n->D_symmetric);
 }
 
 /* out = block X of contact i: dim x dim times g */

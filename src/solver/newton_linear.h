@@ -14,7 +14,7 @@
 typedef struct fx_newton_linear {
   const fx_system *s;
   const double *S;
-  bool by_velocity;
+  bool by_velocity, M_symmetric, D_symmetric;
   fx_block_lu lu;
   fx_block_matrix A, N;  /* contact space: scaled operator, Newton matrix on its pattern */
   fx_block_matrix K;     /* velocity space, movers x movers */
