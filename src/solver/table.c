@@ -72,8 +72,7 @@ frix_status frix_options_set(frix_options *options, const char *name, const char
     for (int32_t o = 0; o < table[k]->info.option_count; o++) {
       const frix_option_info *row = &table[k]->info.option[o];
       snprintf(full, sizeof full, "%s.%s", table[k]->info.name, row->name);
-      if (strcmp(full, name) == 0)
-        return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
+      if (strcmp(full, name) == 0) return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
       int distance = fx_text_distance(name, full);
       if (distance < best) {
         best = distance;
