@@ -106,7 +106,6 @@ static frix_status order_groups(fx_arena *arena, const neighbourhoods *n, fx_blo
 /* Offsets of all blocks for the partition at hand. */
 static void lay_out(fx_block_lu *lu) {
   const fx_elimination *o = &lu->order;
-<<<<<<< HEAD
   lu->cost = 0;
   for (int32_t k = 0; k < o->count; k++) {
     int32_t g = o->node[k], rows = 0;
@@ -116,17 +115,6 @@ static void lay_out(fx_block_lu *lu) {
     }
     lu->first[k + 1] = lu->first[k] + rows;
   }
-=======
-  lu->diagonal = FX_TAKE(arena, size_t, (size_t)o->count + 1);
-  lu->upper = FX_TAKE(arena, size_t, o->start[o->count] + 1);
-  lu->position = FX_TAKE(arena, int32_t, o->count);
-  size_t largest = 0;
-  for (int32_t k = 0; k < o->count; k++)
-    if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
-  lu->work = FX_TAKE(arena, double, largest *largest + largest);
-  lu->pivot = FX_TAKE(arena, int32_t, largest);
-  if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
->>>>>>> house
   for (int32_t k = 0; k < o->count; k++) {
     size_t n = (size_t)size_of(lu, k), reached = 0;
     lu->diagonal[k + 1] = lu->diagonal[k] + n * n;

@@ -9,7 +9,6 @@
 #include "linalg/block_order.h"
 
 typedef struct fx_block_lu {
-<<<<<<< HEAD
   int32_t node_count, group_count;
   int32_t *member_start, *member; /* nodes of each group */
   int32_t *group_of;              /* group of each node */
@@ -21,15 +20,6 @@ typedef struct fx_block_lu {
   size_t *upper;                  /* offset of each block of row k of U (and of column k of L) */
   double *D, *U, *L; /* D holds inverses once factored; L blocks are n_later x n_k, U blocks n_k x n_later, row-major */
   double cost;       /* multiplications of one nonsymmetric factorisation */
-=======
-  fx_elimination order;
-  const int32_t *row; /* partition of the matrix, by node */
-  size_t *diagonal;   /* offset of pivot block k */
-  size_t *upper;      /* offset of the first block of row k of U (and of column k of L) */
-  double *D, *U,
-      *L; /* D holds inverses once factored; L blocks are stored n_later x n_k, U blocks n_k x n_later, row-major */
-  double cost; /* multiplications of one factorisation */
->>>>>>> house
   int32_t *position;
   double *work; /* one block and one row of the largest size */
   int32_t *pivot;

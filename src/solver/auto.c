@@ -1,18 +1,10 @@
 /* auto: the default.
  *
-<<<<<<< HEAD
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
  * most others. Where one of its iterations costs hundreds of sweeps (large piles), the gradient method has its turn
  * first. What newton leaves open, admm brings near enough for newton to try again, with growing budgets, each stage
  * from the best answer so far. Budgets are counted in iterations, never in time, so that the answer does not depend on
  * the machine; --explain shows each decision. */
-=======
- * A few exact sweeps finish most small problems; newton finishes most others. Where one factorisation costs as much as
- * hundreds of gradient steps (large piles), the gradient method has its turn first. What newton leaves open, admm
- * brings near enough for newton to try again, with growing budgets, each stage from the best answer so far. Budgets are
- * counted in iterations, never in time, so that the answer does not depend on the machine; --explain shows each
- * decision. */
->>>>>>> house
 #include "solver/newton_linear.h"
 #include "solver/solver.h"
 
@@ -65,7 +57,6 @@ static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget
   return c->status != FRIX_OK || monitor->finished;
 }
 
-<<<<<<< HEAD
 /* Multiplications of one Newton iteration over those of one sweep. Assembly and products
  * count as 10 sweeps, and a multiplication of the factorisation as a quarter of one of a sweep (measured). */
 static double iteration_cost(const fx_system *s, const fx_newton_linear *linear) {
@@ -121,20 +112,6 @@ static void struggle(course *c) {
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_admm, law, 300 * growth)) return;
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
-=======
-/* Multiplications of one factorisation over those of one gradient step (two products with the operator). */
-static frix_status factor_cost(fx_call *call, double *out) {
-  const fx_system *s = call->system;
-  fx_arena arena;
-  fx_arena_init(&arena, call->arena->context);
-  fx_newton_linear linear;
-  double *S = fx_scaling(&arena, s);
-  frix_status status = S ? fx_newton_linear_init(&linear, &arena, s, S) : FRIX_ERROR_MEMORY;
-  if (status == FRIX_OK) {
-    size_t entries =
-        s->has_velocity ? 2 * s->Ht.offset[s->Ht.start[s->contact_count]] : s->W.offset[s->W.start[s->contact_count]];
-    *out = linear.lu.cost / (2.0 * (double)entries + 1);
->>>>>>> house
   }
 }
 

@@ -19,12 +19,8 @@ typedef struct fx_newton_linear {
   bool fixed_symmetric; /* M, or A, is symmetric */
   bool D_symmetric;     /* so is every D, or every active P is the identity, in the last factorisation */
   fx_block_lu lu;
-<<<<<<< HEAD
   fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix of the active contacts on its pattern */
   int32_t *active;      /* partition of N: contacts with P = 0 have no rows */
-=======
-  fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix on its pattern */
->>>>>>> house
   fx_block_matrix K;    /* velocity space, movers x movers */
   int32_t *target;      /* block of K for each pair of movers of each contact */
   size_t *target_start;
@@ -45,11 +41,7 @@ bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
 
 /* dx from G, once. P and B are those of the factorisation: admm uses P = I, B = kappa I, that is (A + kappa I) dx = -G.
  */
-<<<<<<< HEAD
 void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);
-=======
-void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx);
->>>>>>> house
 
 /* The same with one step of refinement. */
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);
