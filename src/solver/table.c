@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
     &fx_solver_auto, &fx_solver_nsgs, &fx_solver_newton, &fx_solver_apgd, &fx_solver_admm, &fx_solver_pgs,
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
