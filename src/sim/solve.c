@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 6, POLISH_CONTACTS = 400 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 24, POLISH_CONTACTS = 400 };
 
 /* Numbers the movers that some group touches. */
 static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
@@ -189,8 +189,8 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.time_limit = sim->deadline;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
-  if (best < INFINITY) { /* a few Newton steps: quadratic from a good start, and nothing is lost where they fail */
-    config.solver = "newton";
+  if (best < INFINITY) { /* a few sweeps and Newton steps from a good start; nothing is lost where they fail */
+    config.solver = "auto";
     config.tolerance = sim->config.polish;
     config.max_iterations = POLISH_STEPS;
   }
