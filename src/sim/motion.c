@@ -90,13 +90,17 @@ static frix_sym3 add_scaled(frix_sym3 a, double s, frix_sym3 b) {
                      a.xy + s * b.xy, a.xz + s * b.xz, a.yz + s * b.yz};
 }
 
+static void load_forces(const frix_sim *sim, fx_mover *m) {
+  const fx_load *load = &sim->state.load[m->slot];
+  m->force = fx_mad(load->force, m->mass * fx_slot_body(sim, m->slot)->gravity_scale, sim->state.gravity);
+  m->torque = load->torque;
+}
+
 /* A = m + h D + h^2 K, and A v_free = m v0 + h F + h D v0; for the spin B = J + h D. */
-static void load_mover(const frix_sim *sim, fx_mover *m) {
+static void free_motion(const frix_sim *sim, fx_mover *m) {
   const fx_load *load = &sim->state.load[m->slot];
   const fx_body *body = fx_slot_body(sim, m->slot);
   double h = sim->h;
-  m->force = fx_mad(load->force, m->mass * body->gravity_scale, sim->state.gravity);
-  m->torque = load->torque;
   m->A = (frix_sym3){m->mass, m->mass, m->mass, 0.0, 0.0, 0.0};
   m->B = m->J;
   if (body->planar) m->B.xx = m->B.yy = 1.0; /* unused */
@@ -131,7 +135,9 @@ frix_status fx_movers_load(frix_sim *sim) {
     sim->config.force(sim, s->time, sim->config.user);
     sim->in_force = false;
   }
-  for (int32_t k = 0; k < sim->mover_count; k++) load_mover(sim, &sim->mover[k]);
+  for (int32_t k = 0; k < sim->mover_count; k++) load_forces(sim, &sim->mover[k]);
+  fx_joints_push(sim);
+  for (int32_t k = 0; k < sim->mover_count; k++) free_motion(sim, &sim->mover[k]);
   for (int32_t k = 0; kept && k < s->count; k++) s->load[k] = kept[k];
   return FRIX_OK;
 }

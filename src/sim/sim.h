@@ -197,7 +197,8 @@ double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
 frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a);
-void fx_joints_finish(frix_sim *sim); /* impulses and coordinates of the step's end */
+void fx_joints_push(frix_sim *sim); /* motors that are given forces */
+void fx_joints_keep(frix_sim *sim); /* impulses of the step, while the poses are still those of the assembly */
 void fx_joints_measure(frix_sim *sim, bool fresh);
 double fx_joints_potential(const frix_sim *sim);
 /* Room the joints need at most. */
@@ -223,7 +224,8 @@ double fx_body_energy(const frix_sim *sim, int32_t slot);
 frix_status fx_poisson(frix_sim *sim);
 frix_status fx_project(frix_sim *sim);
 void fx_sleep_update(frix_sim *sim);
-void fx_sleep_wake_touched(frix_sim *sim);
+/* Wakes what a moving body reaches; true: contacts must be found again. */
+bool fx_sleep_wake_touched(frix_sim *sim);
 frix_status fx_sim_reserve(frix_sim *sim, int32_t slots);
 frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count);
 /* Slot of a living body, -1 with the error text set. allow_world: null gives 0. */

@@ -131,15 +131,23 @@ static frix_status begin(frix_sim *sim, double h) {
   return fx_movers_collect(sim);
 }
 
+static frix_status find_contacts(frix_sim *sim) {
+  sim->integrator->begin(sim);
+  frix_status status = fx_movers_load(sim);
+  return status == FRIX_OK ? collide(sim) : status;
+}
+
 static bool certified(const frix_sim *sim) { return sim->report.certificate.residual <= sim->config.tolerance; }
 
 static frix_status advance(frix_sim *sim, double h) {
   double start = fx_seconds();
   frix_energy ledger = {0};
   frix_status status = begin(sim, h);
-  if (status == FRIX_OK) sim->integrator->begin(sim);
-  if (status == FRIX_OK) status = fx_movers_load(sim);
-  if (status == FRIX_OK) status = collide(sim);
+  if (status == FRIX_OK) status = find_contacts(sim);
+  while (status == FRIX_OK && fx_sleep_wake_touched(sim)) { /* who was woken takes part from the start */
+    memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
+    if ((status = fx_movers_collect(sim)) == FRIX_OK) status = find_contacts(sim);
+  }
   double collided = fx_seconds();
   if (status == FRIX_OK && !sim->integrator->implicit) status = assemble(sim);
   double assembled = fx_seconds();
@@ -155,9 +163,10 @@ static frix_status advance(frix_sim *sim, double h) {
     return status;
   }
   fx_ledger_solve(sim, &ledger);
+  fx_joints_keep(sim);
   sim->integrator->finish(sim);
   if ((status = fx_project(sim)) != FRIX_OK) return status;
-  fx_joints_finish(sim);
+  fx_joints_measure(sim, false);
   sim->state.time += h;
   sim->state.last_step = h;
   sim->state.step_count++;
