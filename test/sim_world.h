@@ -111,8 +111,10 @@ static inline bool world_start(world *w) {
 static inline frix_step_report world_step(world *w, double h) {
   frix_step_report report = {0};
   MUST(w, frix_sim_step(w->sim, h, &report));
-  if (!(report.certificate.residual <= w->worst)) w->worst = report.certificate.residual;
-  if (!(report.certificate.residual <= w->config.tolerance)) w->unsolved++;
+  if (report.certified ? report.certificate.residual <= w->config.tolerance && report.certificate.residual > w->worst
+                       : !(report.certificate.residual <= w->worst))
+    w->worst = report.certificate.residual;
+  if (!report.certified) w->unsolved++;
   w->steps++;
   w->iterations += report.iterations;
   w->seconds += report.seconds;

@@ -191,6 +191,7 @@ static void gear(fx_test *t) {
   REQUIRE(t, world_start(&w));
   world_run(&w, 0.01, 10);
   double first = joint_of(&w, hinge[0]).coordinate[0], second = joint_of(&w, hinge[1]).coordinate[0];
+  fx_test_note(t, "residual %.1e, %d", w.worst, (int)w.unsolved);
   CHECK_NEAR(t, first, 30, 0.1); /* nearly five turns, counted */
   CHECK_NEAR(t, first, -3 * second, 1e-9);
   CHECK(t, w.unsolved == 0);

@@ -92,6 +92,8 @@ typedef struct frix_step_report {
   uint32_t size;
   frix_outcome outcome;
   frix_certificate certificate; /* of the step's contact problem */
+  bool certified; /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
+                   * relative residual says nothing where the impulses themselves are rounding) */
   bool approximate;             /* method or law was chosen as an approximation */
   int64_t iterations;
   const char *finisher;

@@ -97,6 +97,7 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   s->load[k] = (fx_load){0};
   s->asleep[k] = 0;
   s->quiet[k] = 0.0;
+  fx_set_momentum(sim, k);
   s->energy.work += fx_body_energy(sim, k);
   s->energy.kinetic = fx_kinetic(sim);
   s->energy.potential = fx_potential(sim);
@@ -138,6 +139,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
 static void book(frix_sim *sim, int32_t slot) {
   frix_energy *e = &sim->state.energy;
   double before = e->kinetic + e->potential;
+  fx_set_momentum(sim, slot);
   fx_wake(sim, slot);
   e->kinetic = fx_kinetic(sim);
   e->potential = fx_potential(sim);

@@ -99,7 +99,8 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   fx_normal n = {.gap = c->gap,
                  .before = fx_group_velocity(sim, a, g, 0, FX_BEFORE),
                  .free = fx_group_velocity(sim, a, g, 0, FX_FREE),
-                 .restitution = sim->config.restitution == FRIX_RESTITUTION_NEWTON ? f->restitution : 0.0};
+                 .restitution = f->restitution,
+                 .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
   double shift = c->gap / (sim->h * sim->integrator->position_time);
   if (f->stiffness == 0.0 && !sim->integrator->normal(sim, &n, &shift)) {
     memset(a->J + before.value_count, 0, (a->value_count - before.value_count) * sizeof *a->J);

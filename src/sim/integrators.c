@@ -28,7 +28,7 @@ static bool speculative(const frix_sim *sim, const fx_normal *n, double *w) {
   *w = n->gap > 0.0 ? n->gap / t : sim->config.stabilisation * n->gap / t;
   double fastest = n->before < n->free ? n->before : n->free;
   if (n->restitution > 0.0 && -n->before > threshold(sim) && n->gap + t * fastest <= 0.0) {
-    double bounce = n->restitution * n->before;
+    double bounce = n->compress ? 0.0 : n->restitution * n->before;
     *w = n->gap > 0.0 || bounce < *w ? bounce : *w;
   }
   return true;
@@ -37,7 +37,7 @@ static bool speculative(const frix_sim *sim, const fx_normal *n, double *w) {
 static bool closed_only(const frix_sim *sim, const fx_normal *n, double *w) {
   double h = sim->h, near = 1e-6 * h * h * fx_norm(sim->state.gravity);
   if (n->gap > near) return false;
-  *w = n->before < 0.0 ? n->restitution * n->before : 0.0;
+  *w = n->before < 0.0 && !n->compress ? n->restitution * n->before : 0.0;
   double push = sim->config.stabilisation * n->gap / h;
   if (n->restitution == 0.0 && push < *w) *w = push;
   return true;
@@ -62,8 +62,7 @@ static void begin_at_half(frix_sim *sim) {
   move_kinematic(sim, 0.5 * sim->h);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, m->v0, fx_sym3_mul(m->J, m->w0), m->w0,
-                                  0.5 * sim->h);
+    s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, m->v0, m->L0, m->w0, 0.5 * sim->h);
   }
 }
 
@@ -73,11 +72,12 @@ static void finish_with(frix_sim *sim, double before, double after) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     const fx_body *body = fx_slot_body(sim, m->slot);
-    frix_vec3 L0 = fx_sym3_mul(m->J, m->w0), L1 = fx_sym3_mul(m->J, m->w1);
+    frix_vec3 L0 = m->L0, L1 = fx_add(L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
     frix_vec3 v = fx_mad(fx_scale(after, m->v1), before, m->v0), w = fx_mad(fx_scale(after, m->w1), before, m->w0);
     frix_vec3 L = fx_mad(fx_scale(after, L1), before, L0);
     s->pose[m->slot] = fx_advance(body, m->pose0, v, L, w, sim->h);
     s->velocity[m->slot] = m->v1;
+    s->momentum[m->slot] = L1;
     s->spin[m->slot] = fx_spin_of(body, s->pose[m->slot], L1, m->w1);
   }
 }

@@ -59,6 +59,12 @@ frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3
   return (frix_pose){fx_mad(pose.p, h, v), fx_turn(pose.q, w, h)};
 }
 
+void fx_set_momentum(frix_sim *sim, int32_t slot) {
+  fx_state *s = &sim->state;
+  const fx_body *body = fx_slot_body(sim, slot);
+  s->momentum[slot] = fx_sym3_mul(fx_world_inertia(body, s->pose[slot]), s->spin[slot]);
+}
+
 /* ---- the movers of a step ---- */
 
 frix_status fx_movers_collect(frix_sim *sim) {
@@ -80,7 +86,8 @@ frix_status fx_movers_collect(frix_sim *sim) {
                                                 .J = fx_world_inertia(body, s->pose[k]),
                                                 .pose0 = s->pose[k],
                                                 .v0 = s->velocity[k],
-                                                .w0 = s->spin[k]};
+                                                .w0 = s->spin[k],
+                                                .L0 = s->momentum[k]};
   }
   return FRIX_OK;
 }

@@ -51,14 +51,20 @@ static void kick(frix_sim *sim, const fx_assembly *a, const fx_group *g, double 
   }
 }
 
+/* The normal impulse also carries the forces of the step; what belongs to the impact is the part of the speed before. */
+static double impact_part(double before, double free) { return free < before && before < 0.0 ? before / free : 1.0; }
+
 static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) {
   fx_assembly second;
   frix_status status = fx_assembly_begin(sim, &second, first->group_count + count, first->row_count + 6 * count,
                                          first->value_count + 72 * (size_t)count);
   double *known = FX_TAKE(&sim->arena, double, first->group_count);
+  double *approach = FX_TAKE(&sim->arena, double, first->group_count); /* normal speed without contacts */
   int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
   frix_vec3 *kept = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
-  if (status != FRIX_OK || !known || !place || !kept) return FRIX_ERROR_MEMORY;
+  if (status != FRIX_OK || !known || !approach || !place || !kept) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < first->group_count; k++)
+    approach[k] = fx_group_velocity(sim, first, &first->group[k], 0, FX_FREE);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     kept[2 * k] = m->v_free, kept[2 * k + 1] = m->w_free;
@@ -70,7 +76,8 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
     if (k == first->joint_first) second.joint_first = second.group_count;
     place[2 * k + 1] = -1;
     if (bounces(sim, g)) {
-      known[k] = sim->surface[g->source].restitution * first->r[g->row];
+      double before = fx_group_velocity(sim, first, g, 0, FX_BEFORE), free = approach[k];
+      known[k] = sim->surface[g->source].restitution * first->r[g->row] * impact_part(before, free);
       kick(sim, first, g, known[k]);
       if (g->dim > 1) { /* friction under the known impulse */
         place[2 * k + 1] = second.group_count;

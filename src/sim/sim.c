@@ -42,7 +42,8 @@ frix_status fx_sim_reserve(frix_sim *sim, int32_t slots) {
       !grow(c, &s->generation, used, wanted, sizeof *s->generation) ||
       !grow(c, &s->pose, used, wanted, sizeof *s->pose) ||
       !grow(c, &s->velocity, used, wanted, sizeof *s->velocity) ||
-      !grow(c, &s->spin, used, wanted, sizeof *s->spin) || !grow(c, &s->load, used, wanted, sizeof *s->load) ||
+      !grow(c, &s->spin, used, wanted, sizeof *s->spin) ||
+      !grow(c, &s->momentum, used, wanted, sizeof *s->momentum) || !grow(c, &s->load, used, wanted, sizeof *s->load) ||
       !grow(c, &s->asleep, used, wanted, sizeof *s->asleep) || !grow(c, &s->quiet, used, wanted, sizeof *s->quiet))
     return FRIX_ERROR_MEMORY;
   sim->slot_capacity = wanted;
@@ -86,6 +87,7 @@ static void place_bodies(frix_sim *sim) {
     s->velocity[k] = body->velocity;
     s->spin[k] = body->spin;
     if (body->kind == FRIX_BODY_STATIC) s->velocity[k] = s->spin[k] = fx_vec(0.0, 0.0, 0.0);
+    fx_set_momentum(sim, k);
     if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
   }
   if (!isfinite(sim->smallest)) sim->smallest = 0.0;
@@ -147,7 +149,7 @@ void frix_sim_destroy(frix_sim *sim) {
   if (sim->collision) fx_collision_destroy(sim->collision);
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
-  void *owned[] = {s->prototype, s->generation, s->pose,  s->velocity, s->spin,
+  void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,  s->velocity, s->spin,
                    s->load,      s->asleep,     s->quiet, s->joint,    s->touching};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);

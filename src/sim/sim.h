@@ -54,6 +54,7 @@ typedef struct fx_state {
   uint32_t *generation;
   frix_pose *pose; /* central frames */
   frix_vec3 *velocity, *spin;
+  frix_vec3 *momentum; /* angular, world: kept itself, so that free flight keeps every bit */
   fx_load *load;
   uint8_t *asleep;
   double *quiet; /* seconds below the sleeping speed */
@@ -72,7 +73,7 @@ typedef struct fx_mover {
   double mass;
   frix_sym3 A, B, A_inverse, B_inverse, J; /* A, B hold the slopes of implicit forces, J is the inertia alone */
   frix_pose pose0;
-  frix_vec3 v0, w0;         /* at the start */
+  frix_vec3 v0, w0, L0;     /* at the start */
   frix_vec3 force, torque;  /* with gravity */
   frix_vec3 spring;         /* h^2 K v0 of an implicit force */
   frix_vec3 v_free, w_free; /* without contacts and joints */
@@ -152,6 +153,7 @@ typedef struct fx_normal {
   double gap;
   double before, free; /* approach speed before the step and without the contact */
   double restitution;
+  bool compress; /* Poisson: the bounce follows later, the normal velocity is only stopped here */
 } fx_normal;
 
 struct fx_integrator {
@@ -176,6 +178,8 @@ frix_sym3 fx_sym3_inverse(frix_sym3 s);
 frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h);
 /* The spin that has angular momentum L at this pose; w where it needs no turning. */
 frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3 w);
+/* After velocities or poses were set. */
+void fx_set_momentum(frix_sim *sim, int32_t slot);
 frix_sym3 fx_world_inertia(const fx_body *body, frix_pose pose);
 bool fx_isotropic(const fx_body *body);
 frix_status fx_movers_collect(frix_sim *sim);

@@ -75,7 +75,7 @@ void fx_sleep_update(frix_sim *sim) {
   for (int32_t k = 1; k < s->count; k++) {
     if (!dynamic(sim, k) || s->asleep[k] || least[root(parent, k)] < sim->config.sleep_time) continue;
     s->asleep[k] = 1;
-    s->velocity[k] = s->spin[k] = fx_vec(0.0, 0.0, 0.0);
+    s->velocity[k] = s->spin[k] = s->momentum[k] = fx_vec(0.0, 0.0, 0.0);
     any = true;
   }
   if (!any) return;

@@ -17,7 +17,7 @@ typedef struct field {
   size_t size, count;
 } field;
 
-enum { FIELDS = 10 };
+enum { FIELDS = 11 };
 
 static void list_fields(fx_state *s, field out[FIELDS]) {
   size_t n = (size_t)s->count;
@@ -27,6 +27,7 @@ static void list_fields(fx_state *s, field out[FIELDS]) {
       {(void **)&s->pose, sizeof *s->pose, n},
       {(void **)&s->velocity, sizeof *s->velocity, n},
       {(void **)&s->spin, sizeof *s->spin, n},
+      {(void **)&s->momentum, sizeof *s->momentum, n},
       {(void **)&s->load, sizeof *s->load, n},
       {(void **)&s->asleep, sizeof *s->asleep, n},
       {(void **)&s->quiet, sizeof *s->quiet, n},
@@ -83,7 +84,7 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   fx_state kept = sim->state, given = snapshot->state;
   sim->state = given;
   sim->state.prototype = kept.prototype, sim->state.generation = kept.generation, sim->state.pose = kept.pose;
-  sim->state.velocity = kept.velocity, sim->state.spin = kept.spin, sim->state.load = kept.load;
+  sim->state.momentum = kept.momentum, sim->state.velocity = kept.velocity, sim->state.spin = kept.spin, sim->state.load = kept.load;
   sim->state.asleep = kept.asleep, sim->state.quiet = kept.quiet, sim->state.joint = kept.joint;
   sim->state.touching = kept.touching;
   field to[FIELDS], from[FIELDS];
@@ -125,6 +126,7 @@ static void mix_slot(uint64_t *hash, const fx_state *s, int32_t k) {
   mix_reals(hash, turn, 4);
   mix_vec(hash, s->velocity[k]);
   mix_vec(hash, s->spin[k]);
+  mix_vec(hash, s->momentum[k]);
   mix_vec(hash, s->load[k].force);
   mix_vec(hash, s->load[k].torque);
   mix(hash, s->asleep[k]);

@@ -217,6 +217,34 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* Largest sum of |J v| over the rows: what their velocities are rounded from. */
+static double rounding_scale(const frix_sim *sim, const fx_assembly *a) {
+  double most = 0.0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    double row[FRIX_MAX_DIM] = {0};
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      frix_vec3 v = m->v_free, w = m->w_free;
+      double x[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+      if (m->dof == 3) x[2] = w.z;
+      for (int32_t j = 0; j < g->dim; j++)
+        for (int32_t c = 0; c < m->dof; c++) row[j] += fabs(J[j * m->dof + c] * x[c]);
+      J += g->dim * m->dof;
+    }
+    for (int32_t j = 0; j < g->dim; j++) most = fmax(most, row[j] + fabs(a->w[g->row + j]));
+  }
+  return most;
+}
+
+static bool certified(const frix_sim *sim, const fx_assembly *a) {
+  const frix_certificate *c = &sim->report.certificate;
+  if (c->residual <= sim->config.tolerance) return true;
+  double worst = c->worst_velocity > c->bilateral ? c->worst_velocity : c->bilateral;
+  return worst <= 1e-13 * rounding_scale(sim, a);
+}
+
 static bool worth_polishing(const frix_sim *sim) {
   double residual = sim->report.certificate.residual;
   return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > sim->config.polish &&
@@ -230,6 +258,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->outcome = FRIX_OUTCOME_SOLVED;
   report->certificate = (frix_certificate){.worst_contact = -1};
   report->finisher = "";
+  report->certified = true;
   frix_status status = build(sim, a);
   if (status != FRIX_OK) return status;
   report->row_count = sim->problem.row_count;
@@ -245,8 +274,9 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     status = solve_once(sim, a, true, INFINITY);
   if (status == FRIX_OK && worth_polishing(sim)) status = solve_once(sim, a, true, report->certificate.residual);
   if (status != FRIX_OK) return status;
-  bool certified = report->certificate.residual <= sim->config.tolerance;
-  if (!certified) hold_energy(sim, a);
+  report->certified = certified(sim, a);
+  if (report->certified) report->outcome = FRIX_OUTCOME_SOLVED;
+  if (!report->certified) hold_energy(sim, a);
   for (int32_t k = 0; k < a->group_count; k++)
     for (int32_t j = 0; j < a->group[k].dim; j++)
       a->u[a->group[k].row + j] = fx_group_velocity(sim, a, &a->group[k], j, FX_AFTER);

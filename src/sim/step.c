@@ -81,7 +81,8 @@ static frix_status load_at_middle(frix_sim *sim) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
     s->pose[m->slot] =
-        fx_advance(fx_slot_body(sim, m->slot), m->pose0, v, fx_sym3_mul(m->J, w), w, 0.5 * sim->h);
+        fx_advance(fx_slot_body(sim, m->slot), m->pose0, v, fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w,
+                   0.5 * sim->h);
   }
   frix_status status = fx_movers_load(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) s->pose[sim->mover[k].slot] = sim->mover[k].pose0;
@@ -137,8 +138,6 @@ static frix_status find_contacts(frix_sim *sim) {
   return status == FRIX_OK ? collide(sim) : status;
 }
 
-static bool certified(const frix_sim *sim) { return sim->report.certificate.residual <= sim->config.tolerance; }
-
 static frix_status advance(frix_sim *sim, double h) {
   double start = fx_seconds();
   frix_energy ledger = {0};
@@ -153,7 +152,7 @@ static frix_status advance(frix_sim *sim, double h) {
   double assembled = fx_seconds();
   if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : fx_sim_solve(sim, &sim->rows);
   if (status == FRIX_OK) status = fx_poisson(sim);
-  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !certified(sim))
+  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !sim->report.certified)
     status = fx_fail(sim->context, FRIX_ERROR_CERTIFICATE, "step %lld: residual %.3g is above the tolerance %.3g",
                      (long long)sim->state.step_count, sim->report.certificate.residual, sim->config.tolerance);
   if (status == FRIX_OK) status = fx_contacts_report(sim);
