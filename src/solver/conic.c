@@ -136,13 +136,13 @@ static void add_block(fx_conic *c, int32_t i, const fx_conic_part *part, const d
     for (const fx_conic_part *part = (c)->part + (c)->part_start[i]; \
          !(c)->off[i] && part < (c)->part + (c)->part_start[i + 1]; part++)
 
-/* D = 0, large where contacts are off. */
-static void clear_D(fx_conic *c) {
+/* D = proximal I, large where contacts are off. */
+static void clear_D(fx_conic *c, double proximal) {
   const fx_system *s = c->s;
   memset(c->kkt.D, 0, s->diagonal[s->contact_count] * sizeof *c->kkt.D);
   for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = 0; c->off[i] && k < s->contact[i].dim; k++)
-      c->kkt.D[s->diagonal[i] + (size_t)(k * (s->contact[i].dim + 1))] = 1e12;
+    for (int32_t k = 0; k < s->contact[i].dim; k++)
+      c->kkt.D[s->diagonal[i] + (size_t)(k * (s->contact[i].dim + 1))] = c->off[i] ? 1e12 : proximal;
 }
 
 /* ---- merit ---- */
@@ -222,7 +222,7 @@ static void newton_part(fx_conic *c, const fx_conic_part *part, double delta, do
 
 /* One step from the state that measure left; false when the matrix is singular. */
 static bool newton_step(fx_conic *c, double delta) {
-  clear_D(c);
+  clear_D(c, delta);
   memset(c->t, 0, (size_t)c->entry_count * sizeof *c->t);
   double B[9];
   EACH_PART(c, i, part) {
@@ -269,12 +269,12 @@ static bool newton(fx_conic *c, const fx_conic_run *run, verdict *out) {
   memcpy(c->z_keep, c->z, (size_t)c->entry_count * sizeof *c->z);
   double best = measure(c), first = best, mark = best;
   for (int k = 1; k <= 30; k++) {
-    double delta = 0.1 * c->merit;
+    double delta = sqrt(c->merit * sqrt(c->merit));
     if (delta > 1e-2) delta = 1e-2;
     if (delta < 1e-11) delta = 1e-11;
     if (!newton_step(c, delta)) break;
     double now = measure(c);
-    if (!(now < INFINITY) || now > 20 * first) break;
+    if (!(now < INFINITY) || now > 1e4 * first) break;
     *out = judge(c, run);
     if (out->done) return true;
     if (now < best) best = now;
@@ -311,7 +311,7 @@ static void shift_inside(const fx_conic *c, double *a) {
 /* min 1/2 x'Ax + q'x + 1/2 |Ex + g|^2 gives x; s = Ex + g and z = -s are then moved inside. */
 static bool start_inside(fx_conic *c) {
   static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, line[1] = {1}, pair[4] = {1, 0, 0, 1};
-  clear_D(c);
+  clear_D(c, 0);
   EACH_PART(c, i, part) add_block(c, i, part, part->dim == 1 ? line : part->dim == 2 ? pair : identity);
   if (!fx_kkt_factor(&c->kkt)) return false;
   c->steps++;
@@ -333,7 +333,7 @@ static bool start_inside(fx_conic *c) {
 
 /* Scaling points and D = E' W^-2 E, W^-2 = (2 (Jw)(Jw)' - J) / eta^2. */
 static bool scale_and_factor(fx_conic *c) {
-  clear_D(c);
+  clear_D(c, 0);
   EACH_PART(c, i, part) {
     int32_t d = part->dim, first = part->first;
     double B[9], *eta = &c->eta[part - c->part];
@@ -483,7 +483,7 @@ fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
     if (newton(c, run, &v)) return v.end;
   }
   if (!start_inside(c)) return FX_CONIC_STALLED;
-  double try_newton = 1e-3;
+  double try_newton = 1e-4;
   int short_steps = 0;
   for (;;) {
     measure(c);

@@ -110,7 +110,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->inverse = FX_TAKE(arena, double, blocks);
   t->reg = FX_TAKE(arena, double, s->contact_count);
   if (!t->v || !t->D || !t->inverse || !t->reg) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = s->contact[i].cone == FRIX_CONE_BILATERAL ? 1e-9 : 1e-12;
+  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-8;
   return FRIX_OK;
 }
 
@@ -246,7 +246,7 @@ void fx_kkt_solve(fx_kkt *t, const double *b, double *x) {
   memcpy(x, b, (size_t)n * sizeof *x);
   solve_once(t, x);
   double size = fx_dot(n, b, b), error = misfit(t, b, x);
-  for (int round = 0; round < 4 && error > 1e-28 * size; round++) {
+  for (int round = 0; round < 8 && error > 1e-28 * size; round++) {
     solve_once(t, t->e);
     for (int32_t k = 0; k < n; k++) x[k] += t->e[k];
     double fresh = misfit(t, b, x);
