@@ -233,7 +233,7 @@ static bool newton_step(fx_conic *c, double delta) {
   c->steps++;
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->rd[k];
   add_Et(c, -1, c->t, c->b);
-  fx_kkt_solve(&c->kkt, c->b, c->dx);
+  fx_kkt_solve(&c->kkt, c->b, 1e-12, c->dx);
   times_E(c, c->dx, c->dz);
   EACH_PART(c, i, part) {
     /* dz = -F phi - F (I - J) E dx */
@@ -262,14 +262,14 @@ static verdict judge(fx_conic *c, const fx_conic_run *run) {
   return (verdict){false, FX_CONIC_STALLED};
 }
 
-/* Newton from x and z. Goes on while the merit halves within three steps; true with the verdict when that ends the run,
+/* Newton from x and z; delta = caution merit^(3/4). Goes on while the merit halves within three steps; true with the verdict when that ends the run,
  * else x and z are as they were. */
-static bool newton(fx_conic *c, const fx_conic_run *run, verdict *out) {
+static bool newton(fx_conic *c, const fx_conic_run *run, double caution, verdict *out) {
   memcpy(c->x_keep, c->x, (size_t)c->row_count * sizeof *c->x);
   memcpy(c->z_keep, c->z, (size_t)c->entry_count * sizeof *c->z);
   double best = measure(c), first = best, mark = best;
   for (int k = 1; k <= 30; k++) {
-    double delta = sqrt(c->merit * sqrt(c->merit));
+    double delta = caution * sqrt(c->merit * sqrt(c->merit));
     if (delta > 1e-2) delta = 1e-2;
     if (delta < 1e-11) delta = 1e-11;
     if (!newton_step(c, delta)) break;
@@ -317,7 +317,7 @@ static bool start_inside(fx_conic *c) {
   c->steps++;
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->q[k];
   add_Et(c, -1, c->g, c->b);
-  fx_kkt_solve(&c->kkt, c->b, c->x);
+  fx_kkt_solve(&c->kkt, c->b, 1e-6, c->x);
   times_E(c, c->x, c->sl);
   for (int32_t e = 0; e < c->entry_count; e++) {
     c->sl[e] += c->g[e];
@@ -357,8 +357,8 @@ static bool scale_and_factor(fx_conic *c) {
   return true;
 }
 
-/* Direction for right-hand sides p = lambda \ d (scaled): dx, and W^-1 ds in ds, W dz in dz. t holds rp. */
-static void direction(fx_conic *c) {
+/* Direction for right-hand sides p = lambda \ d: dx, and W^-1 ds in ds, W dz in dz. t holds rp. */
+static void direction(fx_conic *c, double accuracy) {
   /* lambda-space part p - W^-1 rp, then E' W^-1 of it */
   memset(c->dz, 0, (size_t)c->entry_count * sizeof *c->dz);
   EACH_PART(c, i, part) {
@@ -375,7 +375,7 @@ static void direction(fx_conic *c) {
   }
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->rd[k];
   add_Et(c, 1, c->dz, c->b);
-  fx_kkt_solve(&c->kkt, c->b, c->dx);
+  fx_kkt_solve(&c->kkt, c->b, accuracy, c->dx);
   times_E(c, c->dx, c->ds);
   EACH_PART(c, i, part) {
     int32_t first = part->first;
@@ -459,12 +459,12 @@ static double interior_step(fx_conic *c) {
   for (int32_t e = 0; e < c->entry_count; e++) c->t[e] += c->g[e] - c->sl[e];
   if (!scale_and_factor(c)) return 0;
   centre(c, 0, false);
-  direction(c);
+  direction(c, 1e-3);
   double affine = longest(c), gap = mean_gap(c);
   if (affine > 1) affine = 1;
   double sigma = (1 - affine) * (1 - affine) * (1 - affine);
   centre(c, sigma * gap, true);
-  direction(c);
+  direction(c, 1e-11);
   double step = 0.99 * longest(c);
   if (!(step < 1)) step = 1;
   advance(c, step);
@@ -480,7 +480,7 @@ fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
     measure(c);
     v = judge(c, run);
     if (v.done) return v.end;
-    if (newton(c, run, &v)) return v.end;
+    if (newton(c, run, 1, &v)) return v.end;
   }
   if (!start_inside(c)) return FX_CONIC_STALLED;
   double try_newton = 1e-4;
@@ -491,13 +491,14 @@ fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
     if (v.done) return v.end;
     if (c->merit < try_newton) {
       try_newton = 1e-2 * c->merit;
-      if (newton(c, run, &v)) return v.end;
+      if (newton(c, run, 1, &v)) return v.end;
     }
     double step = interior_step(c);
     short_steps = step < 1e-3 ? short_steps + 1 : 0;
     if (!(step > 0) || short_steps > 5) {
       /* the interior is lost to rounding: Newton has the last word */
-      if (newton(c, run, &v)) return v.end;
+      for (double caution = 1; caution < 1e5; caution *= 30)
+        if (newton(c, run, caution, &v)) return v.end;
       return FX_CONIC_STALLED;
     }
   }

@@ -29,8 +29,8 @@ typedef struct fx_kkt {
 /* S (row_count) is kept by reference. */
 frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, const double *S, fx_kkt *out);
 bool fx_kkt_factor(fx_kkt *kkt);
-/* x := (A + D)^-1 b, refined. x and b differ. */
-void fx_kkt_solve(fx_kkt *kkt, const double *b, double *x);
+/* x := (A + D)^-1 b, refined until the misfit is below accuracy |b| or stands still. x and b differ. */
+void fx_kkt_solve(fx_kkt *kkt, const double *b, double accuracy, double *x);
 /* y = A x */
 void fx_kkt_multiply(fx_kkt *kkt, const double *x, double *y);
 

@@ -241,12 +241,12 @@ static double misfit(fx_kkt *t, const double *b, const double *x) {
   return sum;
 }
 
-void fx_kkt_solve(fx_kkt *t, const double *b, double *x) {
+void fx_kkt_solve(fx_kkt *t, const double *b, double accuracy, double *x) {
   int32_t n = t->s->row_count;
   memcpy(x, b, (size_t)n * sizeof *x);
   solve_once(t, x);
   double size = fx_dot(n, b, b), error = misfit(t, b, x);
-  for (int round = 0; round < 8 && error > 1e-28 * size; round++) {
+  for (int round = 0; round < 8 && error > accuracy * accuracy * size; round++) {
     solve_once(t, t->e);
     for (int32_t k = 0; k < n; k++) x[k] += t->e[k];
     double fresh = misfit(t, b, x);
