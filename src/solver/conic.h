@@ -24,6 +24,7 @@ typedef struct fx_kkt {
   double *D, *inverse;    /* blocks at s->diagonal: D is set by the caller before fx_kkt_factor */
   double *reg;            /* per contact */
   double *b, *e, *v, *y;  /* workspace: rows, rows, dofs, rows */
+  double *PH;             /* P H' of one contact and mover */
 } fx_kkt;
 
 /* S (row_count) is kept by reference. */

@@ -15,38 +15,6 @@
 
 /* ---- structure ---- */
 
-/* Scaled W + R on a pattern with the full diagonal. */
-static frix_status scale_operator(fx_arena *arena, const fx_system *s, const double *S, fx_block_matrix *A) {
-  const fx_block_matrix *W = &s->W;
-  int32_t n = s->contact_count;
-  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1), *index = FX_TAKE(arena, int32_t, (size_t)W->start[n] + (size_t)n);
-  if (!start || !index) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0, at = 0; i < n; i++) {
-    bool own = false;
-    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
-      if (!own && W->index[k] > i) index[at++] = i;
-      own |= W->index[k] >= i;
-      index[at++] = W->index[k];
-    }
-    if (!own) index[at++] = i;
-    start[i + 1] = at;
-  }
-  frix_status status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, A);
-  if (status != FRIX_OK) return status;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
-      const double *from = fx_block(W, k);
-      double *to = fx_block_at(A, i, W->index[k]), factor = S[s->row[i]] * S[s->row[W->index[k]]];
-      for (size_t e = 0; e < W->offset[k + 1] - W->offset[k]; e++) to[e] = factor * from[e];
-    }
-  for (int32_t i = 0; s->R && i < n; i++) {
-    double *block = fx_block_at(A, i, i);
-    int32_t d = s->contact[i].dim;
-    for (int32_t a = 0; a < d; a++) block[a * (d + 1)] += S[s->row[i]] * S[s->row[i]] * s->R[s->row[i] + a];
-  }
-  return FRIX_OK;
-}
-
 /* Movers that share a contact, and the diagonal: the pattern of Y P H'. */
 static frix_status mover_pattern(fx_arena *arena, const fx_system *s, fx_block_matrix *K) {
   int32_t *first, *list, n = s->mover_count;
@@ -78,12 +46,14 @@ static frix_status mover_pattern(fx_arena *arena, const fx_system *s, fx_block_m
   return fx_block_from_pattern(arena, n, s->dof, n, s->dof, start, index, K);
 }
 
-/* Bodies small enough for the block LU, and not many more of their unknowns than there are rows. */
-static bool velocity_is_smaller(const fx_system *s) {
-  if (!s->has_velocity) return false;
+/* Not many more unknowns of bodies than there are rows. */
+static bool velocity_is_smaller(const fx_system *s) { return s->has_velocity && s->dof_count <= 2 * s->row_count; }
+
+static int32_t largest_mover(const fx_system *s) {
+  int32_t most = 0;
   for (int32_t m = 0; m < s->mover_count; m++)
-    if (s->dof[m + 1] - s->dof[m] > FX_BLOCK_LU_LARGEST) return false;
-  return s->dof_count <= 2 * s->row_count;
+    if (s->dof[m + 1] - s->dof[m] > most) most = s->dof[m + 1] - s->dof[m];
+  return most;
 }
 
 frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, fx_kkt *t) {
@@ -94,7 +64,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   } else {
     t->assembled = *s;
     if (!s->has_W) status = fx_system_assemble(arena, &t->assembled);
-    if (status == FRIX_OK) status = scale_operator(arena, &t->assembled, S, &t->A);
+    if (status == FRIX_OK) status = fx_scaled_operator(arena, &t->assembled, S, &t->A);
     if (status == FRIX_OK)
       status = fx_block_from_pattern(arena, t->A.row_blocks, t->A.row, t->A.col_blocks, t->A.col, t->A.start,
                                      t->A.index, &t->K);
@@ -109,7 +79,8 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->D = FX_TAKE(arena, double, blocks);
   t->inverse = FX_TAKE(arena, double, blocks);
   t->reg = FX_TAKE(arena, double, s->contact_count);
-  if (!t->v || !t->D || !t->inverse || !t->reg) return FRIX_ERROR_MEMORY;
+  t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM * largest_mover(s) : 0);
+  if (!t->v || !t->D || !t->inverse || !t->reg || !t->PH) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-8;
   return FRIX_OK;
 }
@@ -160,7 +131,8 @@ static bool factor_movers(fx_kkt *t) {
     for (int32_t kb = s->Ht.start[i]; kb < s->Ht.start[i + 1]; kb++) {
       int32_t b = s->Ht.index[kb], nb = fx_block_cols(&s->Ht, kb);
       const double *H = fx_block(&s->Ht, kb);
-      double PH[FRIX_MAX_DIM * FX_BLOCK_LU_LARGEST] = {0};
+      double *PH = t->PH;
+      memset(PH, 0, (size_t)(d * nb) * sizeof *PH);
       for (int32_t r = 0; r < d; r++)
         for (int32_t e = 0; e < d; e++)
           for (int32_t c = 0; c < nb; c++) PH[r * nb + c] += P[r * d + e] * H[e * nb + c];

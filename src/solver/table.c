@@ -13,6 +13,7 @@ static const fx_solver *const table[] = {
     &fx_solver_admm,
     &fx_solver_pgs,
     &fx_solver_interior_point,
+    &fx_solver_fixed_point,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
