@@ -18,7 +18,7 @@ enum { INNER, ANDERSON, RELAXATION };
 
 static const frix_option_info options[] = {
     {"inner", FRIX_OPTION_CHOICE, 0, 0, 3, "interior_point|apgd|admm|qp_active_set", "the convex method"},
-    {"anderson", FRIX_OPTION_INTEGER, 5, 0, FX_ANDERSON_LARGEST, NULL, "differences used to accelerate; 0: plain"},
+    {"anderson", FRIX_OPTION_INTEGER, 10, 0, FX_ANDERSON_LARGEST, NULL, "differences used to accelerate; 0: plain"},
     {"relaxation", FRIX_OPTION_REAL, 1, 0.01, 1, NULL, "s := (1 - x) old + x new"},
 };
 

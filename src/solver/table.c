@@ -14,6 +14,7 @@ static const fx_solver *const table[] = {
     &fx_solver_pgs,
     &fx_solver_interior_point,
     &fx_solver_fixed_point,
+    &fx_solver_staggered,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
