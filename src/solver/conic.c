@@ -62,8 +62,9 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_conta
   *c = (fx_conic){.s = s, .row_count = s->row_count};
   frix_status status = count_entries(arena, s, full, c);
   if (status != FRIX_OK) return status;
-  double **rows[] = {&c->q, &c->x, &c->rd, &c->dx, &c->b, &c->x_keep};
-  double **entries[] = {&c->g, &c->z, &c->column, &c->sl, &c->ds, &c->dz, &c->p, &c->t, &c->z_keep, &c->w, &c->lambda};
+  double **rows[] = {&c->q, &c->x, &c->rd, &c->dx, &c->b, &c->x_keep, &c->x_best};
+  double **entries[] = {&c->g, &c->z, &c->column, &c->sl,     &c->ds, &c->dz,
+                        &c->p, &c->t, &c->z_keep, &c->z_best, &c->w,  &c->lambda};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!(*rows[k] = FX_TAKE(arena, double, c->row_count))) return FRIX_ERROR_MEMORY;
   for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
@@ -171,7 +172,13 @@ static double measure(fx_conic *c) {
       sum += gap * gap;
     }
   }
-  return c->merit = sqrt(sum) / scale_of(c);
+  c->merit = sqrt(sum) / scale_of(c);
+  if (c->merit < c->best) {
+    c->best = c->merit;
+    memcpy(c->x_best, c->x, (size_t)c->row_count * sizeof *c->x);
+    memcpy(c->z_best, c->z, (size_t)c->entry_count * sizeof *c->z);
+  }
+  return c->merit;
 }
 
 /* ---- semismooth Newton ---- */
@@ -471,21 +478,12 @@ static double interior_step(fx_conic *c) {
   return step;
 }
 
-fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
-  verdict v = {false, FX_CONIC_STALLED};
-  for (int32_t i = 0; i < c->s->contact_count; i++)
-    for (int32_t k = c->s->row[i]; c->off[i] && k < c->s->row[i + 1]; k++) c->x[k] = 0;
-  c->steps = 0;
-  if (run->warm) {
-    measure(c);
-    v = judge(c, run);
-    if (v.done) return v.end;
-    if (newton(c, run, 1, &v)) return v.end;
-  }
+/* The interior point, with an attempt by Newton whenever the merit fell by a hundred. */
+static fx_conic_end interior(fx_conic *c, const fx_conic_run *run) {
+  verdict v;
+  double try_newton = 1e-4, mark = INFINITY;
   if (!start_inside(c)) return FX_CONIC_STALLED;
-  double try_newton = 1e-4;
-  int short_steps = 0;
-  for (;;) {
+  for (int64_t k = 1;; k++) {
     measure(c);
     v = judge(c, run);
     if (v.done) return v.end;
@@ -494,14 +492,36 @@ fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
       if (newton(c, run, 1, &v)) return v.end;
     }
     double step = interior_step(c);
-    short_steps = step < 1e-3 ? short_steps + 1 : 0;
-    if (!(step > 0) || short_steps > 5) {
-      /* the interior is lost to rounding: Newton has the last word */
-      for (double caution = 1; caution < 1e5; caution *= 30)
-        if (newton(c, run, caution, &v)) return v.end;
-      return FX_CONIC_STALLED;
-    }
+    bool still = k % 12 == 0 && !(c->best < 0.5 * mark);
+    if (k % 12 == 0) mark = c->best;
+    if (!(step > 0) || still) return FX_CONIC_STALLED;
   }
+}
+
+fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
+  verdict v = {false, FX_CONIC_STALLED};
+  for (int32_t i = 0; i < c->s->contact_count; i++)
+    for (int32_t k = c->s->row[i]; c->off[i] && k < c->s->row[i + 1]; k++) c->x[k] = 0;
+  c->steps = 0;
+  c->best = INFINITY;
+  if (run->warm) {
+    measure(c);
+    v = judge(c, run);
+    if (v.done) return v.end;
+    if (newton(c, run, 1, &v)) return v.end;
+  }
+  fx_conic_end end = interior(c, run);
+  if (end != FX_CONIC_STALLED || !(c->best < INFINITY)) return end;
+  /* The interior is lost to rounding: Newton has the last word, more and more cautious. */
+  for (double caution = 1; caution < 1e5; caution *= 30) {
+    memcpy(c->x, c->x_best, (size_t)c->row_count * sizeof *c->x);
+    memcpy(c->z, c->z_best, (size_t)c->entry_count * sizeof *c->z);
+    if (newton(c, run, caution, &v)) return v.end;
+  }
+  memcpy(c->x, c->x_best, (size_t)c->row_count * sizeof *c->x);
+  memcpy(c->z, c->z_best, (size_t)c->entry_count * sizeof *c->z);
+  c->merit = c->best;
+  return FX_CONIC_STALLED;
 }
 
 /* ---- warm start ---- */

@@ -67,12 +67,13 @@ typedef struct fx_conic {
   double *E;
   fx_kkt kkt;
   /* workspace: rows, then entries, then per part */
-  double *rd, *dx, *b, *x_keep;
-  double *sl, *ds, *dz, *p, *t, *z_keep, *w, *lambda;
+  double *rd, *dx, *b, *x_keep, *x_best;
+  double *sl, *ds, *dz, *p, *t, *z_keep, *z_best, *w, *lambda;
   double *eta;
   /* results */
   int64_t steps;           /* factorisations */
-  double merit;            /* | A x + q - E' z, s - P_C(s - z) | / |q, g| */
+  double merit;            /* | A x + q - E' z, s - P_C(s - z) | / |q, g| of x and z */
+  double best;             /* least merit of the run: where x and z end, unless stop ended it */
 } fx_conic;
 
 /* With tangential, the system holds only the tangential rows of `full` contacts (one for each contact of the system),

@@ -181,7 +181,7 @@ static void start(state *t) {
   const projection *p = &t->friction;
   fx_subsystem_gather(t->s, &p->system, p->slice, t->call->r, t->f);
   for (int32_t k = 0; k < p->system.row_count; k++) t->f[k] /= p->conic.S[k];
-  t->tolerance = clamp(1e-3 * t->call->monitor->limits->tolerance, 1e-14, 1e-6);
+  t->tolerance = 1e-6;
 }
 
 static void end_at_best(state *t) {
@@ -204,6 +204,7 @@ static frix_status solve(fx_call *call) {
   for (int64_t k = 1;; k++) {
     project_contact(&t, t.f);
     if (fx_monitor_check(monitor, k, t.r)) break;
+    t.tolerance = clamp(1e-3 * monitor->residual, 1e-14, 1e-6);
     bool still = error <= call->option[FRICTION_ERROR];
     if (k % 100 == 0) {
       still |= !(monitor->best < 0.9 * mark);
