@@ -25,7 +25,7 @@ frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_bl
   size_t largest = 0;
   for (int32_t k = 0; k < o->count; k++)
     if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
-  lu->work = FX_TAKE(arena, double, largest * largest + largest);
+  lu->work = FX_TAKE(arena, double, largest *largest + largest);
   lu->pivot = FX_TAKE(arena, int32_t, largest);
   if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < o->count; k++) {
@@ -104,7 +104,7 @@ static void invert(int32_t n, const double *lu, const int32_t *pivot, double *co
   }
 }
 
-static void update_from(fx_block_lu *lu, int32_t k) {
+static void update_from(fx_block_lu *lu, int32_t k, bool symmetric) {
   const fx_elimination *o = &lu->order;
   int32_t n = size_of(lu, k);
   for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
@@ -116,12 +116,32 @@ static void update_from(fx_block_lu *lu, int32_t k) {
       int32_t j = o->later[f], p = size_of(lu, j);
       size_t target = lu->upper[o->start[i] + (size_t)lu->position[j]];
       subtract_product(m, p, n, L_ik, lu->U + lu->upper[f], lu->U + target);
-      subtract_product(p, m, n, lu->L + lu->upper[f], U_ki, lu->L + target);
+      if (!symmetric) subtract_product(p, m, n, lu->L + lu->upper[f], U_ki, lu->L + target);
     }
   }
 }
 
-bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift) {
+/* L_ik := A_ik D_k^-1, with A_ik = U_ki' where A is symmetric. */
+static void scale_column(fx_block_lu *lu, int32_t k, bool symmetric, double *row) {
+  const fx_elimination *o = &lu->order;
+  int32_t n = size_of(lu, k);
+  const double *D = lu->D + lu->diagonal[k];
+  for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
+    double *block = lu->L + lu->upper[e];
+    const double *mirror = lu->U + lu->upper[e];
+    int32_t m = size_of(lu, o->later[e]);
+    for (int32_t i = 0; i < m; i++) {
+      for (int32_t c = 0; c < n; c++) row[c] = symmetric ? mirror[c * m + i] : block[i * n + c];
+      for (int32_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (int32_t c = 0; c < n; c++) sum += row[c] * D[c * n + j];
+        block[i * n + j] = sum;
+      }
+    }
+  }
+}
+
+bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric) {
   const fx_elimination *o = &lu->order;
   load(lu, a, shift);
   for (int32_t k = 0; k < o->count; k++) {
@@ -130,18 +150,8 @@ bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift)
     if (!fx_lu_factor(n, D, lu->pivot)) return false;
     invert(n, D, lu->pivot, row, inverse);
     memcpy(D, inverse, (size_t)(n * n) * sizeof *D); /* from here on D holds D_k^-1 */
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      double *block = lu->L + lu->upper[e];
-      for (int32_t i = 0; i < size_of(lu, o->later[e]); i++) {
-        memcpy(row, block + i * n, (size_t)n * sizeof *row);
-        for (int32_t j = 0; j < n; j++) {
-          double sum = 0;
-          for (int32_t c = 0; c < n; c++) sum += row[c] * D[c * n + j];
-          block[i * n + j] = sum;
-        }
-      }
-    }
-    update_from(lu, k);
+    scale_column(lu, k, symmetric, row);
+    update_from(lu, k, symmetric);
   }
   return true;
 }

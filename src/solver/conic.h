@@ -17,7 +17,8 @@
 typedef struct fx_kkt {
   const fx_system *s;
   const double *S;
-  bool by_velocity;       /* factors I + Y D^-1 H' over movers instead of A + D over contacts */
+  bool by_velocity;       /* factors M + H D^-1 H' over movers instead of A + D over contacts */
+  bool symmetric;
   fx_system assembled;    /* s with W, where it came without and contact space is smaller */
   fx_block_matrix A, K;   /* contact space: scaled W + R, and the matrix to factor; velocity space: K alone */
   fx_block_lu lu;

@@ -1,10 +1,9 @@
 /* Linear systems of the convex methods: (A + D) x = b with A = S (W + R) S and D block diagonal.
  *
  *   contact space    LU of A + D + reg                                       as many unknowns as rows
- *   velocity space   x = P (b - H' v),  (I + Y P H') v = Y P b,  P = (R + D + reg)^-1,  Y = M^-1 H   as many as movers
+ *   velocity space   x = P (b - H' v),  (M + H P H') v = H P b,  P = (R + D + reg)^-1      as many as bodies have
  *
- * The second is M + H P H' multiplied by M^-1 from the left, by Woodbury's identity. It stays regular under redundant
- * contacts; its size is set by the bodies. reg keeps both regular where D vanishes (joints, sticking contacts); the
+ * The second, by Woodbury's identity, stays regular under redundant contacts. reg keeps both regular where D vanishes (joints, sticking contacts); the
  * solution is then refined against the matrix without it. */
 #include "linalg/dense.h"
 #include "solver/conic.h"
@@ -15,7 +14,7 @@
 
 /* ---- structure ---- */
 
-/* Movers that share a contact, and the diagonal: the pattern of Y P H'. */
+/* Movers that share a contact, and the diagonal: the pattern of M + H P H'. */
 static frix_status mover_pattern(fx_arena *arena, const fx_system *s, fx_block_matrix *K) {
   int32_t *first, *list, n = s->mover_count;
   frix_status status = fx_block_columns(arena, &s->Ht, &first, &list);
@@ -56,11 +55,40 @@ static int32_t largest_mover(const fx_system *s) {
   return most;
 }
 
+/* Symmetric up to rounding; what is left of asymmetry goes with the refinement. */
+static bool nearly_symmetric(const fx_block_matrix *A) {
+  double largest = 0, gap = 0;
+  for (int32_t i = 0; i < A->row_blocks; i++)
+    for (int32_t k = A->start[i]; k < A->start[i + 1]; k++) {
+      int32_t j = A->index[k], m = fx_block_rows(A, i), n = fx_block_cols(A, k);
+      const double *a = fx_block(A, k), *b = fx_block_at(A, j, i);
+      for (int32_t r = 0; r < m; r++)
+        for (int32_t c = 0; c < n; c++) {
+          double x = a[r * n + c], difference = fabs(x - (b ? b[c * m + r] : 0));
+          if (fabs(x) > largest) largest = fabs(x);
+          if (difference > gap) gap = difference;
+        }
+    }
+  return gap <= 1e-13 * largest;
+}
+
+static bool mass_is_symmetric(const fx_system *s) {
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m];
+    const double *M = s->M + s->M_offset[m];
+    for (int32_t r = 0; r < n; r++)
+      for (int32_t c = 0; c < r; c++)
+        if (M[r * n + c] != M[c * n + r]) return false;
+  }
+  return true;
+}
+
 frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, fx_kkt *t) {
   *t = (fx_kkt){.s = s, .S = S, .by_velocity = velocity_is_smaller(s)};
   frix_status status = FRIX_OK;
   if (t->by_velocity) {
     status = mover_pattern(arena, s, &t->K);
+    t->symmetric = mass_is_symmetric(s);
   } else {
     t->assembled = *s;
     if (!s->has_W) status = fx_system_assemble(arena, &t->assembled);
@@ -71,6 +99,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   }
   if (status == FRIX_OK) status = fx_block_lu_analyze(arena, &t->K, &t->lu);
   if (status != FRIX_OK) return status;
+  if (!t->by_velocity) t->symmetric = nearly_symmetric(&t->A);
   size_t blocks = s->diagonal[s->contact_count];
   double **vectors[] = {&t->b, &t->e, &t->y};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
@@ -97,7 +126,7 @@ static bool factor_contacts(fx_kkt *t) {
     for (int32_t e = 0; e < d * d; e++) block[e] += D[e];
     for (int32_t e = 0; e < d; e++) block[e * (d + 1)] += t->reg[i];
   }
-  return fx_block_lu_factor(&t->lu, &t->K, 0);
+  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric);
 }
 
 /* P_i = S^2 (S^2 R + D + reg)^-1 */
@@ -113,16 +142,19 @@ static bool invert_block(fx_kkt *t, int32_t i) {
     fx_lu_solve(d, lu, pivot, column);
     for (int32_t r = 0; r < d; r++) t->inverse[s->diagonal[i] + (size_t)(r * d + c)] = column[r];
   }
+  double *P = t->inverse + s->diagonal[i]; /* symmetric, also in the last bit */
+  for (int32_t r = 0; r < d; r++)
+    for (int32_t c = 0; c < r; c++) P[r * d + c] = P[c * d + r] = 0.5 * (P[r * d + c] + P[c * d + r]);
   return true;
 }
 
 static bool factor_movers(fx_kkt *t) {
   const fx_system *s = t->s;
+  const int32_t *step = t->lu.order.step;
   memset(t->K.x, 0, t->K.offset[t->K.start[s->mover_count]] * sizeof *t->K.x);
   for (int32_t m = 0; m < s->mover_count; m++) {
-    double *block = fx_block_at(&t->K, m, m);
-    int32_t n = s->dof[m + 1] - s->dof[m];
-    for (int32_t e = 0; e < n; e++) block[e * (n + 1)] = 1;
+    size_t size = s->M_offset[m + 1] - s->M_offset[m];
+    memcpy(fx_block_at(&t->K, m, m), s->M + s->M_offset[m], size * sizeof *s->M);
   }
   for (int32_t i = 0; i < s->contact_count; i++) {
     if (!invert_block(t, i)) return false;
@@ -136,17 +168,18 @@ static bool factor_movers(fx_kkt *t) {
       for (int32_t r = 0; r < d; r++)
         for (int32_t e = 0; e < d; e++)
           for (int32_t c = 0; c < nb; c++) PH[r * nb + c] += P[r * d + e] * H[e * nb + c];
-      for (int32_t ka = s->Yt.start[i]; ka < s->Yt.start[i + 1]; ka++) {
-        int32_t na = fx_block_cols(&s->Yt, ka);
-        const double *Y = fx_block(&s->Yt, ka);
-        double *to = fx_block_at(&t->K, s->Yt.index[ka], b);
+      for (int32_t ka = s->Ht.start[i]; ka < s->Ht.start[i + 1]; ka++) {
+        int32_t na = fx_block_cols(&s->Ht, ka);
+        if (t->symmetric && step[s->Ht.index[ka]] > step[b]) continue; /* only the upper half is read */
+        const double *G = fx_block(&s->Ht, ka);
+        double *to = fx_block_at(&t->K, s->Ht.index[ka], b);
         for (int32_t e = 0; e < d; e++)
           for (int32_t r = 0; r < na; r++)
-            for (int32_t c = 0; c < nb; c++) to[r * nb + c] += Y[e * na + r] * PH[e * nb + c];
+            for (int32_t c = 0; c < nb; c++) to[r * nb + c] += G[e * na + r] * PH[e * nb + c];
       }
     }
   }
-  return fx_block_lu_factor(&t->lu, &t->K, 0);
+  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric);
 }
 
 bool fx_kkt_factor(fx_kkt *t) { return t->by_velocity ? factor_movers(t) : factor_contacts(t); }
@@ -191,7 +224,7 @@ static void solve_once(fx_kkt *t, double *x) {
   for (int32_t k = 0; k < s->row_count; k++) t->b[k] = x[k] / t->S[k];
   multiply_blocks(s, t->inverse, t->b, t->y);
   memset(t->v, 0, (size_t)s->dof_count * sizeof *t->v);
-  fx_block_transpose_multiply_add(&s->Yt, t->y, t->v);
+  fx_block_transpose_multiply_add(&s->Ht, t->y, t->v);
   fx_block_lu_solve(&t->lu, t->v);
   for (int32_t k = 0; k < s->row_count; k++) t->y[k] = 0;
   fx_block_multiply_add(&s->Ht, t->v, t->y);

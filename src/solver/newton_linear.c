@@ -1,10 +1,11 @@
-/* The linear systems of newton. */
+/* The linear systems of newton and admm. */
 #include "solver/newton_linear.h"
 
 #include "base/sort.h"
 #include "linalg/dense.h"
 #include "solver/scaling.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- contact space ---- */
@@ -34,10 +35,18 @@ static bool factor_contact(fx_newton_linear *n, const double *P, const double *B
       if (i == j)
         for (int32_t e = 0; e < rows * rows; e++) to[e] += B[s->diagonal[i] + (size_t)e];
     }
-  return fx_block_lu_factor(&n->lu, &n->N, 0);
+  return fx_block_lu_factor(&n->lu, &n->N, 0, false);
 }
 
 /* ---- velocity space ---- */
+
+/* To round-off: sticking, separate and associated contacts are, slipping ones under Coulomb's law are not. */
+static bool is_symmetric(int32_t n, const double *a) {
+  for (int32_t r = 0; r < n; r++)
+    for (int32_t c = r + 1; c < n; c++)
+      if (fabs(a[r * n + c] - a[c * n + r]) > 1e-13 * (fabs(a[r * n + r]) + fabs(a[c * n + c]))) return false;
+  return true;
+}
 
 /* Movers that share a contact, and the place in K of every pair of movers of every contact. */
 static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
@@ -91,6 +100,9 @@ static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
   int32_t widest = 1;
   for (int32_t m = 0; m < movers; m++)
     if (s->dof[m + 1] - s->dof[m] > widest) widest = s->dof[m + 1] - s->dof[m];
+  n->M_symmetric = true;
+  for (int32_t m = 0; m < movers; m++)
+    n->M_symmetric = n->M_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m]);
   size_t blocks = s->diagonal[s->contact_count];
   n->C_inverse = FX_TAKE(arena, double, blocks);
   n->D = FX_TAKE(arena, double, blocks);
@@ -122,6 +134,7 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
       for (int32_t e = 0; e < d; e++) sum += P[r * d + e] * inverse[e * d + c];
       D[r * d + c] = sum;
     }
+  n->D_symmetric = n->D_symmetric && is_symmetric(d, D);
   return true;
 }
 
@@ -165,6 +178,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
 
 static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
+  n->D_symmetric = true;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
@@ -172,7 +186,7 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
     if (!invert_contact(n, i, P + s->diagonal[i], B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
-  return fx_block_lu_factor(&n->lu, &n->K, 0);
+  return fx_block_lu_factor(&n->lu, &n->K, 0, n->M_symmetric && n->D_symmetric);
 }
 
 /* out = block X of contact i: dim x dim times g */
@@ -230,7 +244,7 @@ bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B) {
   return n->by_velocity ? factor_velocity(n, P, B) : factor_contact(n, P, B);
 }
 
-static void solve_once(fx_newton_linear *n, const double *G, double *dx) {
+void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx) {
   if (n->by_velocity) {
     solve_velocity(n, G, dx);
     return;
@@ -241,7 +255,7 @@ static void solve_once(fx_newton_linear *n, const double *G, double *dx) {
 
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   const fx_system *s = n->s;
-  solve_once(n, G, dx);
+  fx_newton_solve_once(n, G, dx);
   /* What is left of the equation, G + A P dx + B dx, is solved for once more. */
   for (int32_t i = 0; i < s->contact_count; i++)
     multiply_block(s->contact[i].dim, P + s->diagonal[i], dx + s->row[i], n->moved + s->row[i]);
@@ -252,6 +266,6 @@ void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, cons
     multiply_block(d, B + s->diagonal[i], dx + row, part);
     for (int32_t k = 0; k < d; k++) n->rest[row + k] += G[row + k] + part[k];
   }
-  solve_once(n, n->rest, n->moved);
+  fx_newton_solve_once(n, n->rest, n->moved);
   for (int32_t k = 0; k < s->row_count; k++) dx[k] += n->moved[k];
 }

@@ -14,8 +14,8 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  double *r;                   /* start; the method may leave anything here, the monitor keeps the best */
-  const char *finisher;        /* out: the method that gave the answer, where it is not the one called */
+  double *r;            /* start; the method may leave anything here, the monitor keeps the best */
+  const char *finisher; /* out: the method that gave the answer, where it is not the one called */
 } fx_call;
 
 typedef struct fx_solver {
@@ -26,6 +26,7 @@ typedef struct fx_solver {
 
 extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
 extern const fx_solver fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
+extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);

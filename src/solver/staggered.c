@@ -22,7 +22,7 @@
 enum { ANDERSON, FRICTION_ERROR };
 
 static const frix_option_info options[] = {
-    {"anderson", FRIX_OPTION_INTEGER, 5, 0, FX_ANDERSON_LARGEST, NULL, "differences used to accelerate; 0: plain"},
+    {"anderson", FRIX_OPTION_INTEGER, 10, 0, FX_ANDERSON_LARGEST, NULL, "differences used to accelerate; 0: plain"},
     {"friction_error", FRIX_OPTION_REAL, 1e-28, 0, 1, NULL, "stop when friction changes less, squared, kinetic metric"},
 };
 
@@ -199,13 +199,18 @@ static frix_status solve(fx_call *call) {
   if (status != FRIX_OK) return status;
   start(&t);
   double best = INFINITY, mark = INFINITY, error = INFINITY, distance = INFINITY;
+  double sharpness = 1e-3; /* tolerance of the projections over the residual */
   int64_t steps = 0;
   fx_monitor_begin(monitor, 2000);
   for (int64_t k = 1;; k++) {
     project_contact(&t, t.f);
     if (fx_monitor_check(monitor, k, t.r)) break;
-    t.tolerance = clamp(1e-3 * monitor->residual, 1e-14, 1e-6);
     bool still = error <= call->option[FRICTION_ERROR];
+    if (still && t.tolerance > 1e-14) { /* standing still may be the projections' doing: sharper ones first */
+      still = false;
+      sharpness *= 1e-3;
+    }
+    t.tolerance = clamp(sharpness * monitor->residual, 1e-14, 1e-6);
     if (k % 100 == 0) {
       still |= !(monitor->best < 0.9 * mark);
       mark = monitor->best;

@@ -70,6 +70,8 @@ frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count,
     out->has_velocity = true;
     out->dof = whole->dof;
     out->dof_count = whole->dof_count;
+    out->M = whole->M;
+    out->M_offset = whole->M_offset;
     out->w = q;
     out->v_free = FX_TAKE(arena, double, out->dof_count);
     if (!out->v_free) return FRIX_ERROR_MEMORY;
