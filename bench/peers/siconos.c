@@ -3,8 +3,9 @@
  *   bench_siconos [--out table.csv] [--limit SECONDS] [--repeat N] FILE...
  *
  * Both get the problem in reduced form (for a global file the rival's reduction is free, ours is timed). A rival's own
- * error measure is not the certificate's, so its tolerance is lowered until the certificate accepts the answer, and only
- * that last run counts. Every rival run is a process of its own with a time limit; times are CPU seconds, best of N. */
+ * error measure is not the certificate's, so its tolerance is lowered until the certificate accepts the answer, and
+ * only that last run counts. Every rival run is a process of its own with a time limit; times are CPU seconds, best of
+ * N. */
 #include <frix/frix.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,11 +27,11 @@ typedef struct rival {
 } rival;
 
 static const rival rivals[] = {
-    {"NSGS", SICONOS_FRICTION_3D_NSGS, 3},       {"NSGS-quartic", SICONOS_FRICTION_3D_NSGS, 3},
-    {"PROX", SICONOS_FRICTION_3D_PROX, 3},       {"ADMM", SICONOS_FRICTION_3D_ADMM, 3},
-    {"NSN_AC", SICONOS_FRICTION_3D_NSN_AC, 3},   {"NSN_FB", SICONOS_FRICTION_3D_NSN_FB, 3},
-    {"NSN_NM", SICONOS_FRICTION_3D_NSN_NM, 3},   {"2D-NSGS", SICONOS_FRICTION_2D_NSGS, 2},
-    {"2D-CPG", SICONOS_FRICTION_2D_CPG, 2},      {"2D-LEMKE", SICONOS_FRICTION_2D_LEMKE, 2},
+    {"NSGS", SICONOS_FRICTION_3D_NSGS, 3},     {"NSGS-quartic", SICONOS_FRICTION_3D_NSGS, 3},
+    {"PROX", SICONOS_FRICTION_3D_PROX, 3},     {"ADMM", SICONOS_FRICTION_3D_ADMM, 3},
+    {"NSN_AC", SICONOS_FRICTION_3D_NSN_AC, 3}, {"NSN_FB", SICONOS_FRICTION_3D_NSN_FB, 3},
+    {"NSN_NM", SICONOS_FRICTION_3D_NSN_NM, 3}, {"2D-NSGS", SICONOS_FRICTION_2D_NSGS, 2},
+    {"2D-CPG", SICONOS_FRICTION_2D_CPG, 2},    {"2D-LEMKE", SICONOS_FRICTION_2D_LEMKE, 2},
 };
 
 enum { RIVALS = sizeof rivals / sizeof *rivals, TARGETS = 3 };
@@ -48,7 +49,8 @@ typedef struct run {
 } run;
 
 /* In the child: one rival run from zero, judged by the certificate. */
-static run rival_run(frix_context *context, const frix_problem *problem, const char *dat, const rival *who, double tol) {
+static run rival_run(frix_context *context, const frix_problem *problem, const char *dat, const rival *who,
+                     double tol) {
   frix_problem_data view;
   frix_problem_view(problem, &view);
   FrictionContactProblem *fc = frictionContact_new_from_filename(dat);
@@ -224,9 +226,11 @@ int main(int count, char **argument) {
          "1e-6: frix", "best rival", "1e-8: frix", "best rival", "which", "ratio");
   tally sum = {.worst = INFINITY};
   for (int k = first; k < count; k++) compare(context, argument[k], csv, limit, repeat, &sum);
-  printf("\n20 or more contacts, 1e-8: frix is %.2f times as fast (geometric mean over %d problems both solve; worst %.2f, "
-         "slower on %d); only frix solves %d, only the rival %d\n",
-         sum.both ? exp(sum.log_sum / sum.both) : 0, sum.both, sum.worst, sum.slower, sum.ours_only, sum.theirs_only);
+  printf(
+      "\n20 or more contacts, 1e-8: frix is %.2f times as fast (geometric mean over %d problems both solve; worst "
+      "%.2f, "
+      "slower on %d); only frix solves %d, only the rival %d\n",
+      sum.both ? exp(sum.log_sum / sum.both) : 0, sum.both, sum.worst, sum.slower, sum.ours_only, sum.theirs_only);
   if (csv) fclose(csv);
   frix_context_destroy(context);
   return 0;
