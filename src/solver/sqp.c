@@ -24,7 +24,7 @@
 enum { MAX_ROWS };
 
 static const frix_option_info options[] = {
-    {"max_rows", FRIX_OPTION_INTEGER, 600, 1, 20000, NULL, "larger islands are left alone: the method is dense, cubic"},
+    {"max_rows", FRIX_OPTION_INTEGER, 300, 1, 20000, NULL, "larger islands are left alone: the method is dense, cubic"},
 };
 
 /* A constraint c(x) <= 0 of one contact. */
@@ -278,7 +278,7 @@ static frix_status minimise(state *t, double *x, const double *lower, const doub
   }
   fx_log(context, FRIX_LOG_INFO, "sqp: %d contacts: %s after %lld evaluations, objective %.3e (0 at a solution), residual %.2e%s",
          t->s.contact_count, nlopt_result_to_string(result), (long long)t->evaluations, value, monitor->best,
-         result > 0 && monitor->outcome == FRIX_OUTCOME_STALLED ? ": a stationary point that is no solution" : "");
+         result != NLOPT_FORCED_STOP && result != NLOPT_MAXTIME_REACHED ? ": at rest where the law does not hold" : "");
   return FRIX_OK;
 }
 
