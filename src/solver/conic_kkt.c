@@ -150,7 +150,6 @@ static bool invert_block(fx_kkt *t, int32_t i) {
 
 static bool factor_movers(fx_kkt *t) {
   const fx_system *s = t->s;
-  const int32_t *step = t->lu.order.step;
   memset(t->K.x, 0, t->K.offset[t->K.start[s->mover_count]] * sizeof *t->K.x);
   for (int32_t m = 0; m < s->mover_count; m++) {
     size_t size = s->M_offset[m + 1] - s->M_offset[m];
@@ -170,7 +169,6 @@ static bool factor_movers(fx_kkt *t) {
           for (int32_t c = 0; c < nb; c++) PH[r * nb + c] += P[r * d + e] * H[e * nb + c];
       for (int32_t ka = s->Ht.start[i]; ka < s->Ht.start[i + 1]; ka++) {
         int32_t na = fx_block_cols(&s->Ht, ka);
-        if (t->symmetric && step[s->Ht.index[ka]] > step[b]) continue; /* only the upper half is read */
         const double *G = fx_block(&s->Ht, ka);
         double *to = fx_block_at(&t->K, s->Ht.index[ka], b);
         for (int32_t e = 0; e < d; e++)
