@@ -26,6 +26,9 @@ static const frix_option_info options[] = {
     {"friction_error", FRIX_OPTION_REAL, 1e-28, 0, 1, NULL, "stop when friction changes less, squared, kinetic metric"},
 };
 
+/* What is shown ends with a contact projection, and Signorini's condition shall then hold: never looser than this. */
+static const double contact_tolerance = 1e-10;
+
 /* One of the two projections. */
 typedef struct projection {
   fx_slice *slice;
@@ -109,7 +112,7 @@ static bool out_of_time(fx_conic *conic, void *user) {
 }
 
 /* Sets the rows of the projection in r to its minimiser, the others kept. */
-static void project(state *t, projection *p) {
+static void project(state *t, projection *p, double tolerance) {
   fx_conic *c = &p->conic;
   const fx_system *part = &p->system;
   /* Free velocity of these rows: the whole velocity without their own impulses. */
@@ -119,7 +122,7 @@ static void project(state *t, projection *p) {
   fx_subsystem_gather(t->s, part, p->slice, t->u, c->q);
   for (int32_t k = 0; k < part->row_count; k++) c->q[k] *= c->S[k];
   fx_conic_run run = {
-      .warm = p->warm, .tolerance = t->tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
+      .warm = p->warm, .tolerance = tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
   fx_conic_solve(c, &run);
   p->warm = true;
   for (int32_t k = 0; k < part->row_count; k++) c->dx[k] = c->S[k] * c->x[k];
@@ -131,7 +134,7 @@ static void project_contact(state *t, const double *f) {
   const projection *p = &t->friction;
   for (int32_t k = 0; k < p->system.row_count; k++) p->conic.dx[k] = p->conic.S[k] * f[k];
   fx_subsystem_scatter(t->s, &p->system, p->slice, p->conic.dx, t->r);
-  project(t, &t->contact);
+  project(t, &t->contact, t->tolerance < contact_tolerance ? t->tolerance : contact_tolerance);
   for (int32_t i = 0; i < t->s->contact_count; i++)
     if (t->s->contact[i].cone != FRIX_CONE_BILATERAL && t->r[t->s->row[i]] < 0) t->r[t->s->row[i]] = 0;
 }
@@ -146,7 +149,7 @@ static void project_friction(state *t) {
   }
   for (int32_t k = 0; k < p->system.contact_count; k++) /* impulses that are only rounding carry no friction */
     fx_conic_impulse(&p->conic, k, t->normal[k] > 1e-14 * most ? t->normal[k] : 0);
-  project(t, p);
+  project(t, p, t->tolerance);
   memcpy(t->image, p->conic.x, (size_t)p->system.row_count * sizeof *t->image);
 }
 
@@ -181,7 +184,8 @@ static void start(state *t) {
   const projection *p = &t->friction;
   fx_subsystem_gather(t->s, &p->system, p->slice, t->call->r, t->f);
   for (int32_t k = 0; k < p->system.row_count; k++) t->f[k] /= p->conic.S[k];
-  t->tolerance = 1e-6;
+  bool warm = fx_dot(p->system.row_count, t->f, t->f) > 0;
+  t->tolerance = warm ? clamp(1e-3 * t->call->monitor->limits->tolerance, 1e-14, 1e-6) : 1e-6;
 }
 
 static void end_at_best(state *t) {
