@@ -498,6 +498,12 @@ static fx_conic_end interior(fx_conic *c, const fx_conic_run *run) {
   }
 }
 
+static void return_to_best(fx_conic *c) {
+  memcpy(c->x, c->x_best, (size_t)c->row_count * sizeof *c->x);
+  memcpy(c->z, c->z_best, (size_t)c->entry_count * sizeof *c->z);
+  c->merit = c->best;
+}
+
 fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
   verdict v = {false, FX_CONIC_STALLED};
   for (int32_t i = 0; i < c->s->contact_count; i++)
@@ -510,17 +516,18 @@ fx_conic_end fx_conic_solve(fx_conic *c, const fx_conic_run *run) {
     if (v.done) return v.end;
     if (newton(c, run, 1, &v)) return v.end;
   }
+  if (run->warm && c->best <= run->accept) {
+    return_to_best(c);
+    return FX_CONIC_STALLED;
+  }
   fx_conic_end end = interior(c, run);
   if (end != FX_CONIC_STALLED || !(c->best < INFINITY)) return end;
   /* The interior is lost to rounding: Newton has the last word, more and more cautious. */
   for (double caution = 1; caution < 1e5; caution *= 30) {
-    memcpy(c->x, c->x_best, (size_t)c->row_count * sizeof *c->x);
-    memcpy(c->z, c->z_best, (size_t)c->entry_count * sizeof *c->z);
+    return_to_best(c);
     if (newton(c, run, caution, &v)) return v.end;
   }
-  memcpy(c->x, c->x_best, (size_t)c->row_count * sizeof *c->x);
-  memcpy(c->z, c->z_best, (size_t)c->entry_count * sizeof *c->z);
-  c->merit = c->best;
+  return_to_best(c);
   return FX_CONIC_STALLED;
 }
 

@@ -86,6 +86,7 @@ void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 typedef struct fx_conic_run {
   bool warm;         /* x and z hold a start worth trying */
   double tolerance;  /* on merit; 0: only stop says when */
+  double accept;     /* a warm start that stalls below this merit is taken as it is */
   int64_t max_steps;
   bool (*stop)(fx_conic *conic, void *user); /* called with each iterate, may be NULL; true ends the run */
   void *user;

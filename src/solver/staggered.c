@@ -35,6 +35,7 @@ typedef struct projection {
   fx_system system;
   fx_conic conic;
   bool warm;
+  double floor; /* what it could reach lately, where rounding (an indefinite W) keeps it from more */
 } projection;
 
 typedef struct state {
@@ -123,7 +124,9 @@ static void project(state *t, projection *p, double tolerance) {
   for (int32_t k = 0; k < part->row_count; k++) c->q[k] *= c->S[k];
   fx_conic_run run = {
       .warm = p->warm, .tolerance = tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
-  fx_conic_solve(c, &run);
+  run.accept = 3 * p->floor;
+  fx_conic_end end = fx_conic_solve(c, &run);
+  p->floor = end == FX_CONIC_STALLED ? c->best : 0.7 * p->floor;
   p->warm = true;
   for (int32_t k = 0; k < part->row_count; k++) c->dx[k] = c->S[k] * c->x[k];
   fx_subsystem_scatter(t->s, part, p->slice, c->dx, t->r);
