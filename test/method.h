@@ -67,7 +67,8 @@ static inline void method_visit(fx_test *t, frix_context *context, const char *n
     bool good = a.result.outcome == FRIX_OUTCOME_SOLVED;
     if (good != expected)
       fx_test_fail(t, __FILE__, __LINE__, "%s on %s: %s, residual %.2e, expected %s", tally->what->solver, name,
-                   frix_outcome_name(a.result.outcome), a.result.certificate.residual, expected ? "solved" : "a failure");
+                   frix_outcome_name(a.result.outcome), a.result.certificate.residual,
+                   expected ? "solved" : "a failure");
     tally->count++;
     tally->solved[0] += a.result.certificate.residual <= 1e-4;
     tally->solved[1] += a.result.certificate.residual <= 1e-6;

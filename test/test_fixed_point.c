@@ -21,9 +21,10 @@ static bool run_discs(fx_test *t, answer *a, double levels, double mu, const met
   config.log = keep_line;
   config.user = line;
   *a = (answer){0};
-  bool good = frix_context_create(&config, &a->context) == FRIX_OK &&
-              frix_example_build(frix_example_find("discs"), a->context, (double[]){levels, mu}, &a->problem) == FRIX_OK &&
-              method_run(t, a, m);
+  bool good =
+      frix_context_create(&config, &a->context) == FRIX_OK &&
+      frix_example_build(frix_example_find("discs"), a->context, (double[]){levels, mu}, &a->problem) == FRIX_OK &&
+      method_run(t, a, m);
   CHECK(t, good);
   *rate = number_after(line, "contraction ");
   return good;
@@ -36,7 +37,8 @@ static void small_friction(fx_test *t) {
   for (size_t k = 0; k < sizeof mu / sizeof *mu; k++) {
     answer a;
     double rate;
-    method m = {.solver = "fixed_point", .tolerance = 1e-12, .option = {{"fixed_point.anderson", "0"}}, .history = true};
+    method m = {
+        .solver = "fixed_point", .tolerance = 1e-12, .option = {{"fixed_point.anderson", "0"}}, .history = true};
     if (run_discs(t, &a, 6, mu[k], &m, &rate)) {
       int64_t to_document = 0;
       CHECK(t, a.result.outcome == FRIX_OUTCOME_SOLVED);
@@ -74,7 +76,8 @@ static void larger_friction(fx_test *t) {
   }
 }
 
-/* Anderson's method does no worse than the plain iteration where both converge, and solves where the plain one is lost. */
+/* Anderson's method does no worse than the plain iteration where both converge, and solves where the plain one is lost.
+ */
 static void acceleration(fx_test *t) {
   double rate;
   int64_t count[2] = {0, 0};
@@ -137,8 +140,12 @@ static void problems(fx_test *t) {
 }
 
 const fx_test_row test_fixed_point[] = {
-    {"fixed_point/small_friction", small_friction}, {"fixed_point/larger_friction", larger_friction},
-    {"fixed_point/acceleration", acceleration},     {"fixed_point/inner", inner},
-    {"fixed_point/one_problem", one_problem},       {"fixed_point/pyramid_rests", pyramid_rests},
-    {"fixed_point/problems", problems},             {0},
+    {"fixed_point/small_friction", small_friction},
+    {"fixed_point/larger_friction", larger_friction},
+    {"fixed_point/acceleration", acceleration},
+    {"fixed_point/inner", inner},
+    {"fixed_point/one_problem", one_problem},
+    {"fixed_point/pyramid_rests", pyramid_rests},
+    {"fixed_point/problems", problems},
+    {0},
 };

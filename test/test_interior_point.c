@@ -39,7 +39,8 @@ static double depth(const frix_contact *c, const double *x, double *held) {
   return least;
 }
 
-/* The parts describe the cone of the table: projections lie in them, and what lies deep inside is its own projection. */
+/* The parts describe the cone of the table: projections lie in them, and what lies deep inside is its own projection.
+ */
 static void parts(fx_test *t) {
   for (int32_t k = 0; k < 2000; k++) {
     frix_contact c = random_contact(t, k);
@@ -119,7 +120,8 @@ static void closed_form(fx_test *t) {
 /* 1/2 r'(W + R) r + q'r, W r from the velocities of r and of nothing. */
 static double energy(const answer *a, const double *r) {
   frix_certificate c;
-  double sum = 0, *u = calloc((size_t)a->data.row_count + 1, sizeof *u), *q = calloc((size_t)a->data.row_count + 1, sizeof *q);
+  double sum = 0, *u = calloc((size_t)a->data.row_count + 1, sizeof *u),
+         *q = calloc((size_t)a->data.row_count + 1, sizeof *q);
   double *zero = calloc((size_t)a->data.row_count + 1, sizeof *zero);
   frix_certify(a->context, a->problem, FRIX_LAW_ASSOCIATED, r, NULL, &c, u, NULL);
   frix_certify(a->context, a->problem, FRIX_LAW_ASSOCIATED, zero, NULL, &c, q, NULL);
@@ -198,8 +200,7 @@ static void kinds(fx_test *t) {
   answer_free(&a);
   for (int32_t facets = 3; facets <= 64; facets += 13) {
     frix_problem *pyramids = NULL;
-    if (answer_build(t, &a, "cardhouse", NULL) &&
-        frix_problem_with_pyramids(a.problem, facets, &pyramids) == FRIX_OK) {
+    if (answer_build(t, &a, "cardhouse", NULL) && frix_problem_with_pyramids(a.problem, facets, &pyramids) == FRIX_OK) {
       frix_problem_destroy(a.problem);
       a.problem = pyramids;
       if (method_run(t, &a, &m)) CHECK(t, a.result.outcome == FRIX_OUTCOME_SOLVED);
@@ -215,8 +216,12 @@ static void kinds(fx_test *t) {
 }
 
 const fx_test_row test_interior_point[] = {
-    {"interior_point/parts", parts},   {"interior_point/algebra", algebra}, {"interior_point/closed_form", closed_form},
-    {"interior_point/spaces", spaces}, {"interior_point/kinds", kinds},     {"interior_point/discs", discs},
+    {"interior_point/parts", parts},
+    {"interior_point/algebra", algebra},
+    {"interior_point/closed_form", closed_form},
+    {"interior_point/spaces", spaces},
+    {"interior_point/kinds", kinds},
+    {"interior_point/discs", discs},
     {"interior_point/problems", problems},
     {0},
 };

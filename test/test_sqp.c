@@ -1,5 +1,5 @@
-/* sqp: solves small problems exactly, and where it comes to rest elsewhere the certificate says so. Skipped, visibly, in
- * builds without NLopt. */
+/* sqp: solves small problems exactly, and where it comes to rest elsewhere the certificate says so. Skipped, visibly,
+ * in builds without NLopt. */
 #include "method.h"
 
 static bool present(fx_test *t) {

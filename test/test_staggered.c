@@ -87,8 +87,8 @@ static void warm_friction(fx_test *t) {
 
 /* Each kind of friction set, exact and polyhedral, joints and limits. */
 static void kinds(fx_test *t) {
-  static const char *const name[] = {"slope",      "slide", "anisotropic", "hexapyramid", "rolling", "cardhouse",
-                                     "stack",      "arch",  "wall",        "discs",       "chain",   "limit"};
+  static const char *const name[] = {"slope", "slide", "anisotropic", "hexapyramid", "rolling", "cardhouse",
+                                     "stack", "arch",  "wall",        "discs",       "chain",   "limit"};
   int64_t most = 0;
   for (size_t k = 0; k < sizeof name / sizeof *name; k++)
     for (int32_t facets = 0; facets <= 8; facets += 8) {
@@ -118,7 +118,11 @@ static void problems(fx_test *t) {
 }
 
 const fx_test_row test_staggered[] = {
-    {"staggered/graceful", graceful},           {"staggered/deadline", deadline}, {"staggered/orthogonal", orthogonal},
-    {"staggered/warm_friction", warm_friction}, {"staggered/kinds", kinds},       {"staggered/problems", problems},
+    {"staggered/graceful", graceful},
+    {"staggered/deadline", deadline},
+    {"staggered/orthogonal", orthogonal},
+    {"staggered/warm_friction", warm_friction},
+    {"staggered/kinds", kinds},
+    {"staggered/problems", problems},
     {0},
 };

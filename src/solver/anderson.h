@@ -2,7 +2,8 @@
  *
  *   f = G(x) - x;   gamma = argmin | f_k - sum_j gamma_j df_j |;   x_{k+1} = G(x_k) - sum_j gamma_j dG_j
  *
- * over the last `memory` differences. Reference: H. Walker, P. Ni, Anderson acceleration for fixed-point iterations, 2011. */
+ * over the last `memory` differences. Reference: H. Walker, P. Ni, Anderson acceleration for fixed-point iterations,
+ * 2011. */
 #ifndef FX_SOLVER_ANDERSON_H
 #define FX_SOLVER_ANDERSON_H
 
@@ -12,8 +13,8 @@ enum { FX_ANDERSON_LARGEST = 20 };
 
 typedef struct fx_anderson {
   int32_t size, memory;
-  int32_t count;  /* differences held, at most memory; -1 before the first step */
-  int32_t newest; /* column of the last difference */
+  int32_t count;               /* differences held, at most memory; -1 before the first step */
+  int32_t newest;              /* column of the last difference */
   double *df, *dg, *f, *g, *Q; /* memory columns of size each; previous f and G(x); orthonormal columns */
 } fx_anderson;
 

@@ -8,7 +8,8 @@
  *
  * Both lead to the same matrix A + D. The interior point is sure and slow at the end; Newton is fast once the faces are
  * right, which the interior point arranges. References: S. Mehrotra 1992; Y. Nesterov, M. Todd 1998; L. Vandenberghe,
- * The CVXOPT linear and quadratic cone program solvers, 2010; L. Qi, J. Sun 1993; M. Anitescu 2006 (contact as a cone QP). */
+ * The CVXOPT linear and quadratic cone program solvers, 2010; L. Qi, J. Sun 1993; M. Anitescu 2006 (contact as a cone
+ * QP). */
 #include "solver/conic.h"
 
 #include "solver/scaling.h"
@@ -132,8 +133,8 @@ static void add_block(fx_conic *c, int32_t i, const fx_conic_part *part, const d
 }
 
 /* Runs over the parts of contacts that are on. */
-#define EACH_PART(c, i, part)                                 \
-  for (int32_t i = 0; i < (c)->s->contact_count; i++)         \
+#define EACH_PART(c, i, part)                                        \
+  for (int32_t i = 0; i < (c)->s->contact_count; i++)                \
     for (const fx_conic_part *part = (c)->part + (c)->part_start[i]; \
          !(c)->off[i] && part < (c)->part + (c)->part_start[i + 1]; part++)
 
@@ -269,8 +270,8 @@ static verdict judge(fx_conic *c, const fx_conic_run *run) {
   return (verdict){false, FX_CONIC_STALLED};
 }
 
-/* Newton from x and z; delta = caution merit^(3/4). Goes on while the merit halves within three steps; true with the verdict when that ends the run,
- * else x and z are as they were. */
+/* Newton from x and z; delta = caution merit^(3/4). Goes on while the merit halves within three steps; true with the
+ * verdict when that ends the run, else x and z are as they were. */
 static bool newton(fx_conic *c, const fx_conic_run *run, double caution, verdict *out) {
   memcpy(c->x_keep, c->x, (size_t)c->row_count * sizeof *c->x);
   memcpy(c->z_keep, c->z, (size_t)c->entry_count * sizeof *c->z);

@@ -17,15 +17,15 @@
 typedef struct fx_kkt {
   const fx_system *s;
   const double *S;
-  bool by_velocity;       /* factors M + H D^-1 H' over movers instead of A + D over contacts */
+  bool by_velocity; /* factors M + H D^-1 H' over movers instead of A + D over contacts */
   bool symmetric;
-  fx_system assembled;    /* s with W, where it came without and contact space is smaller */
-  fx_block_matrix A, K;   /* contact space: scaled W + R, and the matrix to factor; velocity space: K alone */
+  fx_system assembled;  /* s with W, where it came without and contact space is smaller */
+  fx_block_matrix A, K; /* contact space: scaled W + R, and the matrix to factor; velocity space: K alone */
   fx_block_lu lu;
-  double *D, *inverse;    /* blocks at s->diagonal: D is set by the caller before fx_kkt_factor */
-  double *reg;            /* per contact */
-  double *b, *e, *v, *y;  /* workspace: rows, rows, dofs, rows */
-  double *PH;             /* P H' of one contact and mover */
+  double *D, *inverse;   /* blocks at s->diagonal: D is set by the caller before fx_kkt_factor */
+  double *reg;           /* per contact */
+  double *b, *e, *v, *y; /* workspace: rows, rows, dofs, rows */
+  double *PH;            /* P H' of one contact and mover */
 } fx_kkt;
 
 /* S (row_count) is kept by reference. */
@@ -56,14 +56,14 @@ typedef struct fx_conic {
   const fx_system *s;
   int32_t row_count, entry_count, part_count;
   double *S;
-  double *q, *g;           /* scaled; fx_conic_solve reads them */
-  double *x, *z;           /* start where warm, and answer */
-  bool *off;               /* per contact: held at zero altogether */
-  double *column;          /* entries: the normal column of E, for friction sets */
+  double *q, *g;  /* scaled; fx_conic_solve reads them */
+  double *x, *z;  /* start where warm, and answer */
+  bool *off;      /* per contact: held at zero altogether */
+  double *column; /* entries: the normal column of E, for friction sets */
   /* structure */
   fx_conic_part *part;
-  int32_t *part_start;     /* per contact */
-  int32_t *entry;          /* per contact, first entry */
+  int32_t *part_start; /* per contact */
+  int32_t *entry;      /* per contact, first entry */
   size_t *E_offset;
   double *E;
   fx_kkt kkt;
@@ -72,9 +72,9 @@ typedef struct fx_conic {
   double *sl, *ds, *dz, *p, *t, *z_keep, *z_best, *w, *lambda;
   double *eta;
   /* results */
-  int64_t steps;           /* factorisations */
-  double merit;            /* | A x + q - E' z, s - P_C(s - z) | / |q, g| of x and z */
-  double best;             /* least merit of the run: where x and z end, unless stop ended it */
+  int64_t steps; /* factorisations */
+  double merit;  /* | A x + q - E' z, s - P_C(s - z) | / |q, g| of x and z */
+  double best;   /* least merit of the run: where x and z end, unless stop ended it */
 } fx_conic;
 
 /* With tangential, the system holds only the tangential rows of `full` contacts (one for each contact of the system),
@@ -84,9 +84,9 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_
 void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 
 typedef struct fx_conic_run {
-  bool warm;         /* x and z hold a start worth trying */
-  double tolerance;  /* on merit; 0: only stop says when */
-  double accept;     /* a warm start that stalls below this merit is taken as it is */
+  bool warm;        /* x and z hold a start worth trying */
+  double tolerance; /* on merit; 0: only stop says when */
+  double accept;    /* a warm start that stalls below this merit is taken as it is */
   int64_t max_steps;
   bool (*stop)(fx_conic *conic, void *user); /* called with each iterate, may be NULL; true ends the run */
   void *user;
@@ -101,7 +101,7 @@ void fx_conic_warm(fx_conic *conic);
 
 /* ---- cone algebra shared by the two iterations (conic_parts.c); d is 1 to 3 ---- */
 
-double fx_soc_det(int32_t d, const double *a);                                   /* a_0^2 - |a_1|^2 */
+double fx_soc_det(int32_t d, const double *a); /* a_0^2 - |a_1|^2 */
 void fx_soc_project(int32_t d, const double *a, double *out);
 /* Nesterov-Todd point: w with det 1, eta, and lambda = W z = W^-1 s. False where s or z is not interior. */
 bool fx_soc_scale(int32_t d, const double *s, const double *z, double *w, double *eta, double *lambda);

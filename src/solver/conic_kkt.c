@@ -3,8 +3,8 @@
  *   contact space    LU of A + D + reg                                       as many unknowns as rows
  *   velocity space   x = P (b - H' v),  (M + H P H') v = H P b,  P = (R + D + reg)^-1      as many as bodies have
  *
- * The second, by Woodbury's identity, stays regular under redundant contacts. reg keeps both regular where D vanishes (joints, sticking contacts); the
- * solution is then refined against the matrix without it. */
+ * The second, by Woodbury's identity, stays regular under redundant contacts. reg keeps both regular where D vanishes
+ * (joints, sticking contacts); the solution is then refined against the matrix without it. */
 #include "linalg/dense.h"
 #include "solver/conic.h"
 #include "solver/scaling.h"
@@ -108,7 +108,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->D = FX_TAKE(arena, double, blocks);
   t->inverse = FX_TAKE(arena, double, blocks);
   t->reg = FX_TAKE(arena, double, s->contact_count);
-  t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM * largest_mover(s) : 0);
+  t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM *largest_mover(s) : 0);
   if (!t->v || !t->D || !t->inverse || !t->reg || !t->PH) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-8;
   return FRIX_OK;

@@ -84,8 +84,8 @@ static void add_pyramid(builder *b, const frix_contact *c) {
 int32_t fx_conic_parts(const frix_contact *c, fx_conic_part part[FX_CONIC_ENTRIES],
                        double E[FX_CONIC_ENTRIES * FRIX_MAX_DIM], int32_t *entry_count) {
   builder b = {.part = part, .E = E, .dim = c->dim};
-  bool slippery = !(c->mu > 0) && !(c->cone == FRIX_CONE_ELLIPTIC && c->mu2 > 0) &&
-                  !(c->cone == FRIX_CONE_ROLLING && c->mu_r > 0);
+  bool slippery =
+      !(c->mu > 0) && !(c->cone == FRIX_CONE_ELLIPTIC && c->mu2 > 0) && !(c->cone == FRIX_CONE_ROLLING && c->mu_r > 0);
   if (c->cone == FRIX_CONE_BILATERAL) {
     /* free */
   } else if (c->cone == FRIX_CONE_FRICTIONLESS || c->cone == FRIX_CONE_LIMIT || slippery) {
@@ -110,7 +110,9 @@ int32_t fx_conic_parts(const frix_contact *c, fx_conic_part part[FX_CONIC_ENTRIE
 
 /* ---- algebra ---- */
 
-static double tail(int32_t d, const double *a) { return d == 1 ? 0 : d == 2 ? fabs(a[1]) : sqrt(a[1] * a[1] + a[2] * a[2]); }
+static double tail(int32_t d, const double *a) {
+  return d == 1 ? 0 : d == 2 ? fabs(a[1]) : sqrt(a[1] * a[1] + a[2] * a[2]);
+}
 
 static double dot(int32_t d, const double *a, const double *b) {
   double sum = a[0] * b[0];

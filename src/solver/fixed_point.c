@@ -31,8 +31,8 @@ typedef struct state {
   int32_t inner_row;
   fx_system shifted; /* s with its own q and w */
   double *q, *w;
-  double *S;              /* per row, as everywhere */
-  double *x, *image;      /* scaled shifts, one per contact: what went in, what came out */
+  double *S;         /* per row, as everywhere */
+  double *x, *image; /* scaled shifts, one per contact: what went in, what came out */
   fx_anderson anderson;
 } state;
 
@@ -154,7 +154,8 @@ static void advance(state *t, double error, double *best) {
 static frix_status iterate(state *t) {
   fx_call *call = t->call;
   fx_monitor *monitor = call->monitor;
-  double tolerance = monitor->limits->tolerance, inner_tolerance = 0.05 * tolerance, best = INFINITY, residual = 0, mark = INFINITY;
+  double tolerance = monitor->limits->tolerance, inner_tolerance = 0.05 * tolerance, best = INFINITY, residual = 0,
+         mark = INFINITY;
   rate seen = {0};
   int64_t inner_total = 0, k = 1;
   /* A start worth the name brings its own shifts. */
@@ -178,8 +179,7 @@ static frix_status iterate(state *t) {
     }
     shifts_of(t, monitor->u, t->image);
     double error = 0;
-    for (int32_t i = 0; i < t->s->contact_count; i++)
-      error += (t->image[i] - t->x[i]) * (t->image[i] - t->x[i]);
+    for (int32_t i = 0; i < t->s->contact_count; i++) error += (t->image[i] - t->x[i]) * (t->image[i] - t->x[i]);
     observe(&seen, sqrt(error));
     advance(t, sqrt(error), &best);
     inner_tolerance = clamp(0.03 * monitor->residual, 0.05 * tolerance, 1e-3);

@@ -1,4 +1,5 @@
-/* interior_point: the associated law as a second-order cone programme, or a quadratic one where all cones are polyhedral.
+/* interior_point: the associated law as a second-order cone programme, or a quadratic one where all cones are
+ * polyhedral.
  *
  *   min 1/2 r'(W + R) r + q'r   over r in K          law associated: the convex relaxation, one solve per step
  *

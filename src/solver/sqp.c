@@ -1,13 +1,14 @@
-/* sqp: the exact law as one nonconvex minimisation, by sequential quadratic programming. A comparison, for small problems.
+/* sqp: the exact law as one nonconvex minimisation, by sequential quadratic programming. A comparison, for small
+ * problems.
  *
  *   min over r, lambda of  r . u + sum lambda_i r_N,i      u = (W + R) r + q
  *   u_N >= 0,   lambda >= shift(u),   r in K               u = 0 at joints
  *
- * Its least value is 0, reached exactly where r obeys Coulomb's law; any other point where a descent method comes to rest
- * is a stationary point that is no solution, and the certificate says so (outcome stalled). Only lambda r_N is not convex.
- * Reference: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai 2008, and Kaufman's thesis, equation (5.32), there with the
- * friction impulse as a sum of directions; here r_T itself, which eliminates them. The iteration is NLopt's SLSQP
- * (D. Kraft 1988), which is dense; NLopt allocates its own memory. This is the only file that knows NLopt. */
+ * Its least value is 0, reached exactly where r obeys Coulomb's law; any other point where a descent method comes to
+ * rest is a stationary point that is no solution, and the certificate says so (outcome stalled). Only lambda r_N is not
+ * convex. Reference: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai 2008, and Kaufman's thesis, equation (5.32), there
+ * with the friction impulse as a sum of directions; here r_T itself, which eliminates them. The iteration is NLopt's
+ * SLSQP (D. Kraft 1988), which is dense; NLopt allocates its own memory. This is the only file that knows NLopt. */
 #ifdef FRIX_HAVE_NLOPT
 
 #include "base/threads.h"
@@ -41,11 +42,11 @@ typedef struct state {
   fx_system s; /* with W */
   int32_t n, variables, row_count, joint_row_count;
   double *S;
-  fx_block_matrix A;       /* scaled W + R */
-  double *q;               /* scaled */
-  int32_t *lambda;         /* variable of each contact's lambda, -1 without friction */
+  fx_block_matrix A; /* scaled W + R */
+  double *q;         /* scaled */
+  int32_t *lambda;   /* variable of each contact's lambda, -1 without friction */
   row *rows;
-  double *u, *at, *work;   /* velocity at `at`, the point it belongs to, workspace */
+  double *u, *at, *work; /* velocity at `at`, the point it belongs to, workspace */
   bool fresh;
   nlopt_opt optimizer;
   int64_t evaluations;
@@ -179,7 +180,8 @@ static bool slips(const frix_contact *c) {
          (c->mu > 0 || (c->cone == FRIX_CONE_ELLIPTIC && c->mu2 > 0) || (c->cone == FRIX_CONE_ROLLING && c->mu_r > 0));
 }
 
-/* Lists the constraints of contact i; with rows NULL it only counts. lower and upper bound what a cone holds at zero. */
+/* Lists the constraints of contact i; with rows NULL it only counts. lower and upper bound what a cone holds at zero.
+ */
 static int32_t list_rows(const state *t, int32_t i, row *rows, double *lower, double *upper) {
   const frix_contact *c = &t->s.contact[i];
   if (c->cone == FRIX_CONE_BILATERAL) return 0;
@@ -276,7 +278,8 @@ static frix_status minimise(state *t, double *x, const double *lower, const doub
   } else if (result != NLOPT_FORCED_STOP) {
     monitor->outcome = FRIX_OUTCOME_STALLED; /* at rest, and no solution */
   }
-  fx_log(context, FRIX_LOG_INFO, "sqp: %d contacts: %s after %lld evaluations, objective %.3e (0 at a solution), residual %.2e%s",
+  fx_log(context, FRIX_LOG_INFO,
+         "sqp: %d contacts: %s after %lld evaluations, objective %.3e (0 at a solution), residual %.2e%s",
          t->s.contact_count, nlopt_result_to_string(result), (long long)t->evaluations, value, monitor->best,
          result != NLOPT_FORCED_STOP && result != NLOPT_MAXTIME_REACHED ? ": at rest where the law does not hold" : "");
   return FRIX_OK;

@@ -42,9 +42,9 @@ typedef struct state {
   fx_call *call;
   const fx_system *s;
   projection contact, friction;
-  frix_contact *full;    /* the contacts that have friction, whole */
-  double *r, *u, *v;     /* the whole: impulses, and workspace */
-  double *normal;        /* their normal impulses */
+  frix_contact *full;              /* the contacts that have friction, whole */
+  double *r, *u, *v;               /* the whole: impulses, and workspace */
+  double *normal;                  /* their normal impulses */
   double *f, *image, *best, *step; /* friction, scaled: in, out, cached by (5.22), workspace */
   double best_residual;
   fx_anderson anderson;
@@ -122,8 +122,7 @@ static void project(state *t, projection *p, double tolerance) {
   fx_system_velocity(t->s, t->r, t->u, t->v);
   fx_subsystem_gather(t->s, part, p->slice, t->u, c->q);
   for (int32_t k = 0; k < part->row_count; k++) c->q[k] *= c->S[k];
-  fx_conic_run run = {
-      .warm = p->warm, .tolerance = tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
+  fx_conic_run run = {.warm = p->warm, .tolerance = tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
   run.accept = 3 * p->floor;
   fx_conic_end end = fx_conic_solve(c, &run);
   p->floor = end == FX_CONIC_STALLED ? c->best : 0.7 * p->floor;

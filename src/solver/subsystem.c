@@ -11,11 +11,13 @@ static int32_t *slices_by_contact(fx_arena *arena, const fx_system *whole, int32
   return of;
 }
 
-/* Blocks of the rows of `from` that the slices keep; columns too where column_slice maps contacts to slices, else as they are. */
+/* Blocks of the rows of `from` that the slices keep; columns too where column_slice maps contacts to slices, else as
+ * they are. */
 static frix_status cut(fx_arena *arena, const fx_block_matrix *from, const fx_system *part, const fx_slice *slice,
                        const int32_t *column_slice, fx_block_matrix *to) {
   int32_t n = part->contact_count;
-  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1), *index = FX_TAKE(arena, int32_t, from->start[from->row_blocks]);
+  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1),
+          *index = FX_TAKE(arena, int32_t, from->start[from->row_blocks]);
   if (!start || !index) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0, at = 0; k < n; k++) {
     int32_t i = slice[k].contact;
@@ -36,13 +38,15 @@ static frix_status cut(fx_arena *arena, const fx_block_matrix *from, const fx_sy
       int32_t first = column_slice ? slice[j].first : 0, width = fx_block_cols(from, b), cols = fx_block_cols(to, at);
       double *block = fx_block(to, at++);
       for (int32_t r = 0; r < slice[k].count; r++)
-        memcpy(block + r * cols, fx_block(from, b) + (slice[k].first + r) * width + first, (size_t)cols * sizeof *block);
+        memcpy(block + r * cols, fx_block(from, b) + (slice[k].first + r) * width + first,
+               (size_t)cols * sizeof *block);
     }
   }
   return FRIX_OK;
 }
 
-frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count, const fx_slice *slice, fx_system *out) {
+frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count, const fx_slice *slice,
+                         fx_system *out) {
   *out = (fx_system){.contact_count = count, .joint_first = count, .mover_count = whole->mover_count};
   frix_contact *contact = FX_TAKE(arena, frix_contact, count);
   int32_t *row = FX_TAKE(arena, int32_t, (size_t)count + 1);
@@ -84,11 +88,13 @@ frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count,
 void fx_subsystem_gather(const fx_system *whole, const fx_system *part, const fx_slice *slice, const double *from,
                          double *to) {
   for (int32_t k = 0; k < part->contact_count; k++)
-    memcpy(to + part->row[k], from + whole->row[slice[k].contact] + slice[k].first, (size_t)slice[k].count * sizeof *to);
+    memcpy(to + part->row[k], from + whole->row[slice[k].contact] + slice[k].first,
+           (size_t)slice[k].count * sizeof *to);
 }
 
 void fx_subsystem_scatter(const fx_system *whole, const fx_system *part, const fx_slice *slice, const double *from,
                           double *to) {
   for (int32_t k = 0; k < part->contact_count; k++)
-    memcpy(to + whole->row[slice[k].contact] + slice[k].first, from + part->row[k], (size_t)slice[k].count * sizeof *to);
+    memcpy(to + whole->row[slice[k].contact] + slice[k].first, from + part->row[k],
+           (size_t)slice[k].count * sizeof *to);
 }
