@@ -112,7 +112,7 @@ static void kinds(fx_test *t) {
 
 static void problems(fx_test *t) {
   static const char *const failures[] = {"RockPile_tob1.dat", "fc2d_granularflowonwall_02020_00213.dat", NULL};
-  method m = {.solver = "staggered", .time_limit = 8};
+  method m = {.solver = "staggered", .time_limit = 60};
   method_tally tally = {.what = &m, .failures = failures};
   method_instances(t, &tally);
 }

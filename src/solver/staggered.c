@@ -122,7 +122,7 @@ static void project(state *t, projection *p, double tolerance) {
   fx_system_velocity(t->s, t->r, t->u, t->v);
   fx_subsystem_gather(t->s, part, p->slice, t->u, c->q);
   for (int32_t k = 0; k < part->row_count; k++) c->q[k] *= c->S[k];
-  fx_conic_run run = {.warm = p->warm, .tolerance = tolerance, .max_steps = 300, .stop = out_of_time, .user = t};
+  fx_conic_run run = {.warm = p->warm, .tolerance = tolerance, .max_steps = 80, .stop = out_of_time, .user = t};
   run.accept = 3 * p->floor;
   fx_conic_end end = fx_conic_solve(c, &run);
   p->floor = end == FX_CONIC_STALLED ? c->best : 0.7 * p->floor;
