@@ -76,6 +76,24 @@ static void larger_friction(fx_test *t) {
   }
 }
 
+/* 210 discs, first step, exact Coulomb, which the document could not have: each mu by one of two methods. */
+static void exact_discs(fx_test *t) {
+  static const double mu[] = {0.1, 0.2, 0.4, 0.6, 0.8};
+  for (size_t k = 0; k < sizeof mu / sizeof *mu; k++) {
+    bool solved = false;
+    for (int e = 0; e < 2 && !solved; e++) {
+      answer a;
+      method m = {.solver = e ? "newton" : "fixed_point", .time_limit = 10, .max_iterations = e ? 0 : 1};
+      if (method_example(t, &a, "discs", (double[]){20, mu[k]}, &m) && a.result.outcome == FRIX_OUTCOME_SOLVED) {
+        solved = true;
+        fx_test_note(t, "mu %g: %s, %.0f ms", mu[k], m.solver, 1e3 * a.result.seconds);
+      }
+      answer_free(&a);
+    }
+    CHECK(t, solved);
+  }
+}
+
 /* Anderson's method does no worse than the plain iteration where both converge, and solves where the plain one is lost.
  */
 static void acceleration(fx_test *t) {
@@ -142,6 +160,7 @@ static void problems(fx_test *t) {
 const fx_test_row test_fixed_point[] = {
     {"fixed_point/small_friction", small_friction},
     {"fixed_point/larger_friction", larger_friction},
+    {"fixed_point/exact_discs", exact_discs},
     {"fixed_point/acceleration", acceleration},
     {"fixed_point/inner", inner},
     {"fixed_point/one_problem", one_problem},

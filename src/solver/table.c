@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
     &fx_solver_auto, &fx_solver_nsgs,           &fx_solver_newton,      &fx_solver_apgd,      &fx_solver_admm,
     &fx_solver_pgs,  &fx_solver_interior_point, &fx_solver_fixed_point, &fx_solver_staggered,
@@ -12,6 +14,7 @@ static const fx_solver *const table[] = {
     &fx_solver_sqp,
 #endif
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
