@@ -30,6 +30,23 @@ static void small(fx_test *t) {
   }
 }
 
+/* Six discs, mu 0.3: descent comes to rest at a point whose value is not 0, and the certificate names it; other methods
+ * solve the same problem. */
+static void no_solution(fx_test *t) {
+  if (!present(t)) return;
+  answer a;
+  method m = {.solver = "sqp", .time_limit = 20};
+  const double pile[] = {3, 0.3};
+  if (method_example(t, &a, "discs", pile, &m)) {
+    CHECK(t, a.result.outcome == FRIX_OUTCOME_STALLED && a.result.certificate.residual > 1e-4);
+    fx_test_note(t, "sqp rests at residual %.1e", a.result.certificate.residual);
+  }
+  answer_free(&a);
+  m.solver = "fixed_point";
+  if (method_example(t, &a, "discs", pile, &m)) CHECK(t, a.result.outcome == FRIX_OUTCOME_SOLVED);
+  answer_free(&a);
+}
+
 /* Too large for a dense method: left alone, and named. */
 static void large(fx_test *t) {
   if (!present(t)) return;
@@ -39,4 +56,4 @@ static void large(fx_test *t) {
   answer_free(&a);
 }
 
-const fx_test_row test_sqp[] = {{"sqp/small", small}, {"sqp/large", large}, {0}};
+const fx_test_row test_sqp[] = {{"sqp/small", small}, {"sqp/no_solution", no_solution}, {"sqp/large", large}, {0}};

@@ -67,19 +67,27 @@ static void orthogonal(fx_test *t) {
   answer_free(&a);
 }
 
-/* Friction from the answer, normal impulses from nowhere: the first contact projection completes it. */
+/* From the answer itself one round is enough; friction alone, normal impulses from nowhere, saves most of the way (not
+ * all: normal impulses of a redundant support are not unique). */
 static void warm_friction(fx_test *t) {
   answer a;
+  method m = {.solver = "staggered"};
   if (answer_example(t, &a, "arch", NULL, 1e-11)) {
     double *guess = calloc((size_t)a.data.row_count, sizeof *guess);
     REQUIRE(t, guess);
-    for (int32_t i = 0, row = 0; i < a.data.contact_count; row += a.data.contact[i++].dim)
-      for (int32_t k = 1; k < a.data.contact[i].dim; k++) guess[row + k] = a.result.r[row + k];
-    method m = {.solver = "staggered", .guess = guess};
-    if (method_run(t, &a, &m)) {
+    int64_t rounds[3] = {0, 0, 0};
+    memcpy(guess, a.result.r, (size_t)a.data.row_count * sizeof *guess);
+    for (int k = 0; k < 3; k++) { /* cold, all but one normal impulse, friction alone */
+      m.guess = k ? guess : NULL;
+      if (k == 1) guess[0] = 0;
+      for (int32_t i = 0, row = 0; k == 2 && i < a.data.contact_count; row += a.data.contact[i++].dim) guess[row] = 0;
+      if (!method_run(t, &a, &m)) break;
       CHECK(t, a.result.outcome == FRIX_OUTCOME_SOLVED);
-      CHECK(t, a.result.iterations == 1);
+      rounds[k] = a.result.iterations;
     }
+    CHECK(t, rounds[1] <= 2 && rounds[2] < rounds[0]);
+    fx_test_note(t, "%lld rounds cold, %lld from the answer, %lld from its friction", (long long)rounds[0],
+                 (long long)rounds[1], (long long)rounds[2]);
     free(guess);
   }
   answer_free(&a);

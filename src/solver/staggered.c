@@ -34,7 +34,8 @@ typedef struct projection {
   fx_slice *slice;
   fx_system system;
   fx_conic conic;
-  bool warm;
+  bool warm;    /* the last answer is a start */
+  bool guessed; /* x is a guess, z is not known yet */
   double floor; /* what it could reach lately, where rounding (an indefinite W) keeps it from more */
 } projection;
 
@@ -122,11 +123,14 @@ static void project(state *t, projection *p, double tolerance) {
   fx_system_velocity(t->s, t->r, t->u, t->v);
   fx_subsystem_gather(t->s, part, p->slice, t->u, c->q);
   for (int32_t k = 0; k < part->row_count; k++) c->q[k] *= c->S[k];
-  fx_conic_run run = {.warm = p->warm, .tolerance = tolerance, .max_steps = 80, .stop = out_of_time, .user = t};
+  if (p->guessed) fx_conic_warm(c);
+  fx_conic_run run = {
+      .warm = p->warm || p->guessed, .tolerance = tolerance, .max_steps = 80, .stop = out_of_time, .user = t};
   run.accept = 3 * p->floor;
   fx_conic_end end = fx_conic_solve(c, &run);
   p->floor = end == FX_CONIC_STALLED ? c->best : 0.7 * p->floor;
   p->warm = true;
+  p->guessed = false;
   for (int32_t k = 0; k < part->row_count; k++) c->dx[k] = c->S[k] * c->x[k];
   fx_subsystem_scatter(t->s, part, p->slice, c->dx, t->r);
 }
@@ -182,8 +186,13 @@ static void cache_best(state *t) {
 
 static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
+/* A start brings friction; normal impulses too, where it has them. */
 static void start(state *t) {
   const projection *p = &t->friction;
+  fx_conic *c = &t->contact.conic;
+  fx_subsystem_gather(t->s, &t->contact.system, t->contact.slice, t->call->r, c->x);
+  for (int32_t k = 0; k < c->row_count; k++) c->x[k] /= c->S[k];
+  t->contact.guessed = fx_dot(c->row_count, c->x, c->x) > 0;
   fx_subsystem_gather(t->s, &p->system, p->slice, t->call->r, t->f);
   for (int32_t k = 0; k < p->system.row_count; k++) t->f[k] /= p->conic.S[k];
   bool warm = fx_dot(p->system.row_count, t->f, t->f) > 0;
