@@ -103,9 +103,14 @@ static bool reaches(const fx_proxy *half_space, const fx_proxy *q) {
   return fx_dot(n, fx_sub(corner, half_space->high)) <= 0.0;
 }
 
+static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
+  return p->slot != q->slot && (p->mobile || q->mobile) && p->flat == q->flat && (p->group & q->mask) &&
+         (q->group & p->mask);
+}
+
 static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
   const fx_proxy *p = &proxy[i], *q = &proxy[j];
-  if (p->slot != q->slot && (p->mobile || q->mobile) && overlap(p, q)) add_pair(b, i, j);
+  if (overlap(p, q) && may_meet(p, q)) add_pair(b, i, j);
 }
 
 /* A run of the sorted list against one of its boxes. */
@@ -356,7 +361,7 @@ static void scan_half_spaces(fx_broad *b, const fx_proxy *proxy, int32_t count, 
   for (int32_t w = 0; w < wide; w++) {
     const fx_proxy *p = &proxy[b->wide[w]];
     for (int32_t k = 0; k < count; k++)
-      if (!proxy[k].half_space && (p->mobile || proxy[k].mobile) && p->slot != proxy[k].slot && reaches(p, &proxy[k]))
+      if (!proxy[k].half_space && may_meet(p, &proxy[k]) && reaches(p, &proxy[k]))
         add_pair(b, b->wide[w], k);
   }
 }

@@ -256,6 +256,20 @@ static trial try_axis(const fx_shape *a, const fx_shape *b, frix_pose rel, frix_
   return t;
 }
 
+/* The edge normals of a polygon, where one of them separates more: deep overlap has several local maxima. */
+static trial try_edges(const fx_shape *a, const fx_shape *b, frix_pose rel, trial best) {
+  bool first = a->kind != FRIX_SHAPE_ELLIPSE;
+  if (!first && b->kind == FRIX_SHAPE_ELLIPSE) return best;
+  corners p;
+  view(first ? a : b, first ? fx_pose_one() : rel, &p);
+  for (int32_t k = 0; k < p.count; k++) {
+    frix_vec3 n = edge_normal(&p, k);
+    trial t = try_axis(a, b, rel, first ? n : fx_neg(n));
+    if (t.separation > best.separation) best = t;
+  }
+  return best;
+}
+
 enum { RAYS = 32 };
 
 void fx_flat_smooth(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
@@ -286,6 +300,7 @@ void fx_flat_smooth(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
     t = try_axis(a, b, rel, middle);
   }
   trial last = below.separation >= above.separation ? below : above;
+  last = try_edges(a, b, rel, last);
   double gap = last.separation;
   if (gap > margin) return;
   /* The smooth side's tangent point is the contact; a polygon's may jump between the ends of an edge. */

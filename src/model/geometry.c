@@ -143,6 +143,9 @@ void fx_geometry_release(frix_context *context, fx_geometry *g) {
   fx_free(context, g->neighbour);
   fx_free(context, g->normal);
   fx_free(context, g->convex_edge);
+  fx_free(context, g->weld);
+  fx_free(context, g->around_start);
+  fx_free(context, g->around);
   fx_free(context, g->order);
   fx_free(context, g->node);
   fx_free(context, g->height);
