@@ -93,6 +93,7 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   frix_pose pose = c->pose[at] = s->centred ? placement->pose[slot] : fx_pose_mul(placement->pose[slot], s->local);
   p->slot = slot, p->shape = shape;
   p->group = s->group, p->mask = s->mask;
+  p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
   p->flat = fx_shape_row_of(s->kind)->info.flat;
   p->mobile = body->dof > 0 && !(placement->asleep && placement->asleep[slot]);
   p->half_space = false;

@@ -1,8 +1,9 @@
 /* Convex shapes against triangle meshes and height fields.
  *
  * Triangles push along their own normal, unless the closest feature is an edge or corner from which the surface falls
- * away on all sides: only there may the normal tilt. So a box slides over a flat floor of many triangles as over one plane. The mesh is a
- * surface with an outside: what is deeper behind a triangle than the shape is large belongs to another part of it. */
+ * away on all sides: only there may the normal tilt. So a box slides over a flat floor of many triangles as over one
+ * plane. The mesh is a surface with an outside: what is deeper behind a triangle than the shape is large belongs to
+ * another part of it. */
 #include "collision/convex.h"
 #include "collision/round.h"
 
@@ -24,7 +25,8 @@ static bool feature_counts(const fx_geometry *m, int32_t t, int feature) {
   return true;
 }
 
-/* Whether direction d may be the normal at a corner or edge of triangle t: nothing around it may stand higher along d. */
+/* Whether direction d may be the normal at a corner or edge of triangle t: nothing around it may stand higher along d.
+ */
 static bool direction_free(const fx_geometry *m, int32_t t, int feature, frix_vec3 d) {
   const int32_t *v = m->triangle + 3 * t;
   if (feature < 3) {

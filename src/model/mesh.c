@@ -77,7 +77,7 @@ static void find_neighbours(workspace *w, fx_geometry *m) {
 }
 
 static double scale_of(const fx_geometry *m, const int32_t *t) {
-  return fmax(fx_norm(fx_sub(m->vertex[t[1]], m->vertex[t[0]])), fx_norm(fx_sub(m->vertex[t[2]], m->vertex[t[0]])));
+  return fx_max(fx_norm(fx_sub(m->vertex[t[1]], m->vertex[t[0]])), fx_norm(fx_sub(m->vertex[t[2]], m->vertex[t[0]])));
 }
 
 /* How far the neighbour's free corner stands above this triangle's plane. */
@@ -136,8 +136,8 @@ static int compare_centers(int32_t a, int32_t b, const void *user) {
 }
 
 static void grow(frix_vec3 *low, frix_vec3 *high, frix_vec3 p) {
-  *low = fx_vec(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
-  *high = fx_vec(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
+  *low = fx_vec(fx_min(low->x, p.x), fx_min(low->y, p.y), fx_min(low->z, p.z));
+  *high = fx_vec(fx_max(high->x, p.x), fx_max(high->y, p.y), fx_max(high->z, p.z));
 }
 
 static void fill_node(workspace *w, fx_geometry *m, int32_t at, int32_t first, int32_t count) {
