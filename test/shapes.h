@@ -25,7 +25,8 @@ static inline frix_vec3 random_unit(fx_test *t) {
 
 static inline frix_quat random_quat(fx_test *t) {
   for (;;) {
-    frix_quat q = {fx_test_random(t), fx_test_random(t), fx_test_random(t), fx_test_random(t)};
+    frix_vec3 v = random_vec(t);
+    frix_quat q = {fx_test_random(t), v.x, v.y, v.z};
     double n = fx_quat_norm2(q);
     if (n > 0.1 && n <= 1.0) return fx_quat_unit(q);
   }

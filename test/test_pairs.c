@@ -354,7 +354,7 @@ static void pairs_ode(fx_test *t) {
       bool boxes = a.kind == FRIX_SHAPE_BOX && b.kind == FRIX_SHAPE_BOX;
       /* ODE prefers faces by a fudge factor and takes capsules' cores when they cross: there ours may be shallower */
       bool deep = a.kind == FRIX_SHAPE_CAPSULE && b.kind == FRIX_SHAPE_CAPSULE && -x->gap > 0.9 * (a.radius + b.radius);
-      if ((boxes && fx_dot(normal, x->normal) < 0.999999) || deep) {
+      if ((boxes && fx_dot(normal, x->normal) < 1.0 - 1e-10) || deep) {
         CHECK(t, -x->gap <= c[best].depth + 1e-6);
         continue;
       }

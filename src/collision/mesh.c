@@ -61,10 +61,11 @@ static void sphere_triangle(const query *q, int32_t t) {
   frix_vec3 d = fx_sub(c, p);
   double distance = fx_norm(d);
   frix_vec3 axis = distance > 1e-12 * radius ? fx_scale(1.0 / distance, d) : n;
-  if (feature == 6 || fx_dot(axis, n) > 0.9999) {
+  bool free = feature < 6 && height > 0.0 && direction_free(m, t, feature, axis);
+  if (!free) {
+    /* beside the triangle it is a matter of the neighbour; on its border, up to rounding, of both */
+    if (feature < 6 && !(height > 0.0 && fx_dot(axis, n) > 0.9999)) return;
     axis = n, distance = height;
-  } else if (height <= 0.0 || !direction_free(m, t, feature, axis)) {
-    return; /* behind the plane and beside the triangle, or a matter of the neighbour */
   }
   if (distance - radius > q->margin) return;
   fx_clip_single(fx_mad(c, -radius, axis), p, fx_neg(axis), FX_FEATURE(FX_FEATURE_VERTEX, 0, FX_FEATURE_FACE, t),
@@ -155,7 +156,7 @@ static void convex_triangle(const query *q, int32_t t) {
   if (!fx_closest_find(&q->core, &triangle, fx_sub(middle, q->a_in_mesh.p), q->margin + round, &closest)) return;
   double cosine = -fx_dot(closest.axis, n);
   int part = part_of(m, t, closest.point_b, q->slop);
-  bool tilted = cosine > 0.0 && cosine < 0.9999 && part < 6 && closest.distance > 0.0 &&
+  bool tilted = cosine > 0.0 && cosine < 1.0 - 1e-12 && part < 6 && closest.distance > 0.0 &&
                 direction_free(m, t, part, fx_neg(closest.axis));
   if (!tilted) {
     /* along the triangle's own normal: contacts are where the lowest feature of a lies over the triangle */
