@@ -25,7 +25,8 @@ static inline frix_vec3 random_unit(fx_test *t) {
 
 static inline frix_quat random_quat(fx_test *t) {
   for (;;) {
-    frix_quat q = {fx_test_random(t), fx_test_random(t), fx_test_random(t), fx_test_random(t)};
+    frix_vec3 v = random_vec(t);
+    frix_quat q = {fx_test_random(t), v.x, v.y, v.z};
     double n = fx_quat_norm2(q);
     if (n > 0.1 && n <= 1.0) return fx_quat_unit(q);
   }
@@ -75,6 +76,58 @@ static inline frix_context *new_context(fx_test *t) {
   frix_context *context = NULL;
   if (frix_context_create(NULL, &context)) fx_test_fail(t, __FILE__, __LINE__, "no context");
   return context;
+}
+
+/* ---- random shapes ---- */
+
+enum { BOUNDED = 6 };
+static const frix_shape_kind bounded[BOUNDED] = {FRIX_SHAPE_SPHERE,   FRIX_SHAPE_CAPSULE,   FRIX_SHAPE_BOX,
+                                                 FRIX_SHAPE_CYLINDER, FRIX_SHAPE_ELLIPSOID, FRIX_SHAPE_HULL};
+
+typedef struct stock {
+  frix_context *context;
+  fx_geometry *hull[4];
+} stock;
+
+static inline bool stock_new(fx_test *t, stock *s) {
+  memset(s, 0, sizeof *s);
+  s->context = new_context(t);
+  if (!s->context) return false;
+#ifdef FRIX_HAVE_QHULL
+  frix_vec3 p[40];
+  for (int k = 0; k < 4; k++) {
+    int count = 6 + 9 * k;
+    for (int i = 0; i < count; i++) p[i] = fx_scale(between(t, 0.5, 1.0), random_unit(t));
+    s->hull[k] = hull_of(s->context, p, count);
+  }
+#endif
+  return true;
+}
+
+static inline void stock_free(stock *s) {
+  for (int k = 0; k < 4; k++) fx_geometry_release(s->context, s->hull[k]);
+  frix_context_destroy(s->context);
+}
+
+static inline fx_shape random_shape(fx_test *t, const stock *s, frix_shape_kind kind) {
+  double radius = between(t, 0.2, 1.0), length = between(t, 0.2, 1.0);
+  frix_vec3 half = fx_vec(between(t, 0.2, 1.0), between(t, 0.2, 1.0), between(t, 0.2, 1.0));
+  int which = (int)(2.0 * (1.0 + fx_test_random(t)));
+  return loose_shape(kind, radius, length, half, s->hull[which & 3]);
+}
+
+static inline const fx_touch *deepest(const fx_manifold *m) {
+  const fx_touch *best = NULL;
+  for (int32_t k = 0; k < m->count; k++)
+    if (!best || m->touch[k].gap < best->gap) best = &m->touch[k];
+  return best;
+}
+
+static inline int contacts_of(const fx_shape *a, frix_pose pa, const fx_shape *b, frix_pose pb, double margin,
+                              fx_manifold *m) {
+  m->count = 0;
+  fx_narrow_pair(a, pa, b, pb, margin, m);
+  return m->count;
 }
 
 #ifdef FRIX_HAVE_QHULL

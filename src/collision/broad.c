@@ -103,9 +103,15 @@ static bool reaches(const fx_proxy *half_space, const fx_proxy *q) {
   return fx_dot(n, fx_sub(corner, half_space->high)) <= 0.0;
 }
 
+static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
+  return p->slot != q->slot && (p->mobile || q->mobile) && p->flat == q->flat && (p->group & q->mask) &&
+         (q->group & p->mask);
+}
+
 static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
   const fx_proxy *p = &proxy[i], *q = &proxy[j];
-  if (p->slot != q->slot && (p->mobile || q->mobile) && overlap(p, q)) add_pair(b, i, j);
+  double reach = p->ball + q->ball;
+  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q) && may_meet(p, q)) add_pair(b, i, j);
 }
 
 /* A run of the sorted list against one of its boxes. */
@@ -120,7 +126,7 @@ static void scan_run(fx_broad *b, const fx_proxy *proxy, const tight *me, int32_
 /* ---- classes and cells ---- */
 
 static double largest_side(const fx_proxy *p) {
-  return fmax(fmax(p->high.x - p->low.x, p->high.y - p->low.y), p->high.z - p->low.z);
+  return fx_max(fx_max(p->high.x - p->low.x, p->high.y - p->low.y), p->high.z - p->low.z);
 }
 
 /* Class 0 is for half spaces; the rest go by powers of two, the outermost classes being wider. */
@@ -160,15 +166,15 @@ static int bits_for(int64_t range) {
 static void lay_grid(size_class *c, const fx_proxy *proxy, const int32_t *at) {
   int64_t most[3] = {0, 0, 0};
   c->cell = 1e-300;
-  for (int32_t k = 0; k < c->count; k++) c->cell = fmax(c->cell, largest_side(&proxy[at[k]]));
+  for (int32_t k = 0; k < c->count; k++) c->cell = fx_max(c->cell, largest_side(&proxy[at[k]]));
   /* rounding up keeps the largest box within two cells */
   c->cell *= 1.0 + 1e-12;
   double magnitude = 0.0;
   for (int32_t k = 0; k < c->count; k++) {
     frix_vec3 low = proxy[at[k]].low;
-    magnitude = fmax(magnitude, fmax(fmax(fabs(low.x), fabs(low.y)), fabs(low.z)));
+    magnitude = fx_max(magnitude, fx_max(fx_max(fabs(low.x), fabs(low.y)), fabs(low.z)));
   }
-  c->cell = fmax(c->cell, magnitude * 1e-12); /* cells must be distinct numbers */
+  c->cell = fx_max(c->cell, magnitude * 1e-12); /* cells must be distinct numbers */
   for (int32_t k = 0; k < c->count; k++) {
     frix_vec3 low = proxy[at[k]].low;
     for (int axis = 0; axis < 3; axis++) {
@@ -356,8 +362,7 @@ static void scan_half_spaces(fx_broad *b, const fx_proxy *proxy, int32_t count, 
   for (int32_t w = 0; w < wide; w++) {
     const fx_proxy *p = &proxy[b->wide[w]];
     for (int32_t k = 0; k < count; k++)
-      if (!proxy[k].half_space && (p->mobile || proxy[k].mobile) && p->slot != proxy[k].slot && reaches(p, &proxy[k]))
-        add_pair(b, b->wide[w], k);
+      if (!proxy[k].half_space && may_meet(p, &proxy[k]) && reaches(p, &proxy[k])) add_pair(b, b->wide[w], k);
   }
 }
 

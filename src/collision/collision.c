@@ -90,8 +90,11 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   const fx_shape *s = &c->model->shape[shape];
   const fx_body *body = &c->model->body[s->body];
   fx_proxy *p = &c->proxy[at];
-  frix_pose pose = c->pose[at] = fx_pose_mul(placement->pose[slot], s->local);
+  frix_pose pose = c->pose[at] = s->centred ? placement->pose[slot] : fx_pose_mul(placement->pose[slot], s->local);
   p->slot = slot, p->shape = shape;
+  p->group = s->group, p->mask = s->mask;
+  p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
+  p->flat = fx_shape_row_of(s->kind)->info.flat;
   p->mobile = body->dof > 0 && !(placement->asleep && placement->asleep[slot]);
   p->half_space = false;
   if (s->kind == FRIX_SHAPE_PLANE || s->kind == FRIX_SHAPE_HALF_PLANE) {
@@ -187,7 +190,7 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
   fx_collision *c = j->c;
   const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
   const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
-  if (!fx_model_may_meet(c->model, shape_a, shape_b)) return;
+  if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
   double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
   fx_manifold *m = &p->manifold;
   m->count = 0;
@@ -201,7 +204,6 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
   uint64_t h = mix(0, (uint64_t)(uint32_t)a->slot << 32 | generation_of(j->placement, a->slot));
   h = mix(h, (uint64_t)(uint32_t)b->slot << 32 | generation_of(j->placement, b->slot));
   h = mix(h, (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
-  bool planar = fx_shape_row_of(shape_a->kind)->info.flat;
   for (int32_t k = 0; k < m->count; k++) {
     const fx_touch *t = &m->touch[k];
     fx_contact *x = &p->contact[p->count++];
@@ -212,7 +214,7 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
     x->point_a = t->point_a, x->point_b = t->point_b;
     x->normal = t->normal;
     x->gap = t->gap;
-    x->planar = planar;
+    x->planar = a->flat;
     frame_of(x);
   }
 }

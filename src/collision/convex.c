@@ -186,7 +186,7 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
                       fx_manifold *out) {
   frix_pose rel = fx_pose_mul(fx_pose_inverse(pose_a), pose_b), one = fx_pose_one();
   fx_convex ca = fx_convex_of_shape(a, one), cb = fx_convex_of_shape(b, rel);
-  double round = ca.round + cb.round, slop = 1e-6 * fmin(a->bound, b->bound);
+  double round = ca.round + cb.round, slop = 1e-6 * fx_min(a->bound, b->bound);
   fx_closest closest, exact;
   if (!fx_closest_find(&ca, &cb, rel.p, margin + round, &closest)) return;
   exact = closest;

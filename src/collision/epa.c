@@ -172,7 +172,7 @@ static void witness(const polytope *p, const facet *f, fx_closest *out) {
 
 bool fx_epa(const fx_convex *a, const fx_convex *b, frix_vec3 guess, fx_closest *out) {
   polytope p;
-  double size = fmax(a->size, b->size);
+  double size = fx_max(a->size, b->size);
   if (!start(&p, a, b, guess, size)) { /* flat: the planes across the guess are all there is */
     out->axis = fx_unit(guess);
     out->distance = fx_convex_separation(a, b, out->axis);

@@ -152,7 +152,7 @@ static double best_edge(const corners *a, const corners *b, int32_t *edge) {
   for (int32_t k = 0; k < a->count; k++) {
     frix_vec3 n = edge_normal(a, k), v = corner(a, k);
     double least = INFINITY;
-    for (int32_t j = 0; j < b->count; j++) least = fmin(least, fx_dot(n, fx_sub(corner(b, j), v)));
+    for (int32_t j = 0; j < b->count; j++) least = fx_min(least, fx_dot(n, fx_sub(corner(b, j), v)));
     if (least > best) best = least, *edge = k;
   }
   return best;
@@ -222,14 +222,14 @@ void fx_polygon_polygon(const fx_shape *a, frix_pose pose_a, const fx_shape *b, 
   corners p, q;
   view(a, fx_pose_one(), &p);
   view(b, fx_pose_mul(fx_pose_inverse(frame), flat_pose(pose_b)), &q);
-  double slop = 1e-6 * fmin(a->bound, b->bound);
+  double slop = 1e-6 * fx_min(a->bound, b->bound);
   int32_t edge_a = 0, edge_b = 0, before = out->count;
   double from_a = best_edge(&p, &q, &edge_a), from_b = best_edge(&q, &p, &edge_b);
   if (from_a > margin || from_b > margin) return;
   bool a_leads = from_a >= from_b - slop;
   double least = a_leads ? overlap(&p, edge_a, &q, false, margin, slop, frame, out)
                          : overlap(&q, edge_b, &p, true, margin, slop, frame, out);
-  double best = fmax(from_a, from_b);
+  double best = fx_max(from_a, from_b);
   if (least <= best + slop || best <= slop) return;
   out->count = before;
   corner_to_corner(&p, &q, margin, frame, out);
@@ -254,6 +254,20 @@ static trial try_axis(const fx_shape *a, const fx_shape *b, frix_pose rel, frix_
   t.separation = fx_dot(n, d);
   t.turn = n.x * d.y - n.y * d.x;
   return t;
+}
+
+/* The edge normals of a polygon, where one of them separates more: deep overlap has several local maxima. */
+static trial try_edges(const fx_shape *a, const fx_shape *b, frix_pose rel, trial best) {
+  bool first = a->kind != FRIX_SHAPE_ELLIPSE;
+  if (!first && b->kind == FRIX_SHAPE_ELLIPSE) return best;
+  corners p;
+  view(first ? a : b, first ? fx_pose_one() : rel, &p);
+  for (int32_t k = 0; k < p.count; k++) {
+    frix_vec3 n = edge_normal(&p, k);
+    trial t = try_axis(a, b, rel, first ? n : fx_neg(n));
+    if (t.separation > best.separation) best = t;
+  }
+  return best;
 }
 
 enum { RAYS = 32 };
@@ -286,6 +300,7 @@ void fx_flat_smooth(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
     t = try_axis(a, b, rel, middle);
   }
   trial last = below.separation >= above.separation ? below : above;
+  last = try_edges(a, b, rel, last);
   double gap = last.separation;
   if (gap > margin) return;
   /* The smooth side's tangent point is the contact; a polygon's may jump between the ends of an edge. */

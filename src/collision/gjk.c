@@ -22,7 +22,7 @@ fx_convex fx_convex_of_shape(const fx_shape *shape, frix_pose pose) {
 fx_convex fx_convex_of_points(const frix_vec3 *point, int32_t count) {
   fx_convex c = {.point = point, .point_count = count};
   c.turn = fx_quat_matrix(fx_quat_one());
-  for (int32_t k = 1; k < count; k++) c.size = fmax(c.size, fx_norm(fx_sub(point[k], point[0])));
+  for (int32_t k = 1; k < count; k++) c.size = fx_max(c.size, fx_norm(fx_sub(point[k], point[0])));
   return c;
 }
 
@@ -159,7 +159,7 @@ static bool improve(const fx_convex *a, const fx_convex *b, frix_vec3 guess, dou
 }
 
 bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, double limit, fx_closest *out) {
-  double size = fmax(a->size, b->size), near = 1e-5 * size;
+  double size = fx_max(a->size, b->size), near = 1e-5 * size;
   simplex s = {0}, best;
   add_support(&s, a, b, fx_unit(guess));
   s.weight[0] = 1.0;

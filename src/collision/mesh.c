@@ -1,8 +1,9 @@
 /* Convex shapes against triangle meshes and height fields.
  *
- * Triangles push along their own normal, unless the closest feature is an edge or corner where the surface bends away:
- * only there may the normal tilt. So a box slides over a flat floor of many triangles as over one plane. The mesh is a
- * surface with an outside: what is deeper behind a triangle than the shape is large belongs to another part of it. */
+ * Triangles push along their own normal, unless the closest feature is an edge or corner from which the surface falls
+ * away on all sides: only there may the normal tilt. So a box slides over a flat floor of many triangles as over one
+ * plane. The mesh is a surface with an outside: what is deeper behind a triangle than the shape is large belongs to
+ * another part of it. */
 #include "collision/convex.h"
 #include "collision/round.h"
 
@@ -17,13 +18,37 @@ typedef struct query {
   fx_manifold *out;
 } query;
 
-/* ---- spheres ---- */
-
-static bool feature_free(const fx_geometry *m, int32_t t, int feature) {
+/* Whether a contact there is more than its faces' own. */
+static bool feature_counts(const fx_geometry *m, int32_t t, int feature) {
   if (feature < 3) return m->convex_edge[t] >> (3 + feature) & 1;
   if (feature < 6) return m->convex_edge[t] >> (feature - 3) & 1;
   return true;
 }
+
+/* Whether direction d may be the normal at a corner or edge of triangle t: nothing around it may stand higher along d.
+ */
+static bool direction_free(const fx_geometry *m, int32_t t, int feature, frix_vec3 d) {
+  const int32_t *v = m->triangle + 3 * t;
+  if (feature < 3) {
+    int32_t me = m->weld[v[feature]];
+    for (int32_t k = m->around_start[me]; k < m->around_start[me + 1]; k++) {
+      frix_vec3 e = fx_sub(m->vertex[m->around[k]], m->vertex[me]);
+      if (fx_dot(d, e) > 1e-6 * fx_norm(e)) return false;
+    }
+    return true;
+  }
+  int edge = feature - 3;
+  int32_t other = m->neighbour[3 * t + edge];
+  if (other < 0) return true;
+  frix_vec3 a = m->vertex[v[edge]], e = fx_unit(fx_sub(m->vertex[v[(edge + 1) % 3]], a));
+  for (int k = 0; k < 3; k++) {
+    frix_vec3 w = fx_sub(m->vertex[m->triangle[3 * other + k]], a), across = fx_mad(w, -fx_dot(w, e), e);
+    if (fx_dot(d, across) > 1e-6 * fx_norm(w)) return false;
+  }
+  return true;
+}
+
+/* ---- spheres ---- */
 
 static void sphere_triangle(const query *q, int32_t t) {
   const fx_geometry *m = q->mesh;
@@ -36,10 +61,11 @@ static void sphere_triangle(const query *q, int32_t t) {
   frix_vec3 d = fx_sub(c, p);
   double distance = fx_norm(d);
   frix_vec3 axis = distance > 1e-12 * radius ? fx_scale(1.0 / distance, d) : n;
-  if (feature == 6 || fx_dot(axis, n) > 0.9999) {
+  bool free = feature < 6 && height > 0.0 && direction_free(m, t, feature, axis);
+  if (!free) {
+    /* beside the triangle it is a matter of the neighbour; on its border, up to rounding, of both */
+    if (feature < 6 && !(height > 0.0 && fx_dot(axis, n) > 0.9999)) return;
     axis = n, distance = height;
-  } else if (height <= 0.0 || !feature_free(m, t, feature)) {
-    return; /* behind the plane and beside the triangle, or a matter of the neighbour */
   }
   if (distance - radius > q->margin) return;
   fx_clip_single(fx_mad(c, -radius, axis), p, fx_neg(axis), FX_FEATURE(FX_FEATURE_VERTEX, 0, FX_FEATURE_FACE, t),
@@ -76,7 +102,7 @@ static bool name_parts(const fx_geometry *m, int32_t t, fx_touch *touch) {
     return true;
   }
   if (kind_b == FX_FEATURE_NONE) return true;
-  if (b < 6 && !feature_free(m, t, b)) return false;
+  if (b < 6 && !feature_counts(m, t, b)) return false;
   if (kind_b == FX_FEATURE_VERTEX) b = m->triangle[3 * t + b];
   if (kind_b == FX_FEATURE_EDGE) {
     b = edge_name(m, t, b - 3);
@@ -130,7 +156,8 @@ static void convex_triangle(const query *q, int32_t t) {
   if (!fx_closest_find(&q->core, &triangle, fx_sub(middle, q->a_in_mesh.p), q->margin + round, &closest)) return;
   double cosine = -fx_dot(closest.axis, n);
   int part = part_of(m, t, closest.point_b, q->slop);
-  bool tilted = cosine > 0.0 && cosine < 0.999 && part < 6 && feature_free(m, t, part) && closest.distance > 0.0;
+  bool tilted = cosine > 0.0 && cosine < 1.0 - 1e-12 && part < 6 && closest.distance > 0.0 &&
+                direction_free(m, t, part, fx_neg(closest.axis));
   if (!tilted) {
     /* along the triangle's own normal: contacts are where the lowest feature of a lies over the triangle */
     if (clip_triangle(q, t, down, depth)) return;

@@ -81,7 +81,7 @@ static bool search_faces(const fx_poly *a, const fx_poly *b, double margin, doub
   *best = -INFINITY;
   for (int32_t f = 0; f < a->face_count; f++) {
     double least = INFINITY;
-    for (int32_t v = 0; v < b->vertex_count; v++) least = fmin(least, fx_dot(a->face_normal[f], b->vertex[v]));
+    for (int32_t v = 0; v < b->vertex_count; v++) least = fx_min(least, fx_dot(a->face_normal[f], b->vertex[v]));
     double separation = least - a->face_offset[f];
     if (separation > margin) return false;
     if (separation > *best) *best = separation, *index = f;
@@ -242,15 +242,15 @@ static void corner_contact(const fx_poly *a, const fx_poly *b, const fx_axes *ax
 
 bool fx_poly_manifold(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double margin, frix_pose frame,
                       fx_manifold *out) {
-  double slop = 1e-6 * fmin(a->bound, b->bound);
+  double slop = 1e-6 * fx_min(a->bound, b->bound);
   bool a_leads = axes->face_a >= axes->face_b - slop;
   double face = a_leads ? axes->face_a : axes->face_b;
-  double best = fmax(fmax(axes->face_a, axes->face_b), axes->edge);
+  double best = fx_max(fx_max(axes->face_a, axes->face_b), axes->edge);
   bool apart = best > slop;
   int32_t before = out->count;
   if (axes->edge > face + slop && edge_contact(a, b, axes, slop, frame, out)) return true;
   double least = face_contacts(a, b, axes, a_leads, margin, slop, frame, out);
-  if (least <= fmax(face, best) + slop) return true;
+  if (least <= fx_max(face, best) + slop) return true;
   /* the deepest corner is not over the face: closest points are elsewhere */
   if (apart) {
     out->count = before;

@@ -89,11 +89,11 @@ void fx_sphere_cylinder(const fx_shape *a, frix_pose pose_a, const fx_shape *b, 
   double side = rho - b->radius, end = fabs(p.z) - b->half_length;
   frix_vec3 n = side >= end ? radial : up;
   if (side <= 0.0 && end <= 0.0) {
-    double deep = fmax(side, end);
+    double deep = fx_max(side, end);
     ball_touch(a, pose_a, pose_b, fx_mad(p, -deep, n), n, deep, 0, margin, out);
     return;
   }
-  frix_vec3 q = fx_scale(fmin(rho, b->radius), radial);
+  frix_vec3 q = fx_scale(fx_min(rho, b->radius), radial);
   q.z = fx_clamp(p.z, -b->half_length, b->half_length);
   ball_outside(a, pose_a, pose_b, p, q, n, margin, out);
 }
@@ -105,7 +105,7 @@ frix_vec3 fx_ellipsoid_nearest(frix_vec3 half, frix_vec3 p) {
   int count = half.z > 0.0 ? 3 : 2, least = 0;
   double size = 0.0;
   for (int k = 0; k < count; k++) {
-    y[k] = fmax(y[k], 1e-14 * e[k]); /* keeps off the symmetry planes, where the root may run away */
+    y[k] = fx_max(y[k], 1e-14 * e[k]); /* keeps off the symmetry planes, where the root may run away */
     if (e[k] < e[least]) least = k;
     size += e[k] * y[k] * e[k] * y[k];
   }

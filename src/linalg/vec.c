@@ -67,6 +67,13 @@ void fx_sym3_eigen(frix_sym3 s, double value[3], frix_vec3 axis[3]) {
 }
 
 frix_vec3 fx_across(frix_vec3 n) {
-  frix_vec3 hint = fabs(n.x) < 0.9 ? fx_vec(1.0, 0.0, 0.0) : fx_vec(0.0, 1.0, 0.0);
-  return fx_unit(fx_mad(hint, -fx_dot(hint, n), n));
+  bool by_x = fabs(n.x) < 0.9;
+  double along = by_x ? n.x : n.y, scale = 1.0 / sqrt(1.0 - along * along);
+  frix_vec3 t = fx_scale(-along * scale, n);
+  if (by_x) {
+    t.x += scale;
+  } else {
+    t.y += scale;
+  }
+  return t;
 }

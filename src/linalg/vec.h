@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* Compilers do not inline fmax, which has opinions about NaN. */
+static inline double fx_max(double a, double b) { return a > b ? a : b; }
+static inline double fx_min(double a, double b) { return a < b ? a : b; }
+
 /* Rows. */
 typedef struct fx_mat3 {
   frix_vec3 x, y, z;
@@ -29,7 +33,7 @@ static inline double fx_norm2(frix_vec3 a) { return fx_dot(a, a); }
 static inline double fx_norm(frix_vec3 a) { return sqrt(fx_dot(a, a)); }
 /* Unit vector along a; `otherwise` where a is too short to have a direction. */
 static inline frix_vec3 fx_unit_or(frix_vec3 a, frix_vec3 otherwise) {
-  double big = fmax(fmax(fabs(a.x), fabs(a.y)), fabs(a.z));
+  double big = fx_max(fx_max(fabs(a.x), fabs(a.y)), fabs(a.z));
   if (!(big > 1e-300)) return otherwise;
   a = fx_scale(1.0 / big, a);
   return fx_scale(1.0 / fx_norm(a), a);

@@ -169,37 +169,37 @@ frix_status frix_builder_add_joint(frix_builder *b, const frix_joint_config *con
   return FRIX_OK;
 }
 
-frix_status frix_builder_set_pair(frix_builder *b, frix_material_id first, frix_material_id second,
+frix_status frix_builder_set_pair(frix_builder *builder, frix_material_id a, frix_material_id b,
                                   const frix_material_config *config) {
-  if (!b || !config) return FRIX_ERROR_INPUT;
-  frix_context *context = b->context;
-  if (!known(first.index, first.generation, b->material_count, true) ||
-      !known(second.index, second.generation, b->material_count, true))
+  if (!builder || !config) return FRIX_ERROR_INPUT;
+  frix_context *context = builder->context;
+  if (!known(a.index, a.generation, builder->material_count, true) ||
+      !known(b.index, b.generation, builder->material_count, true))
     FAIL("material pair: a material is not of this builder");
   frix_status status = fx_check_material(context, config);
   if (status) return status;
-  fx_pair_draft draft = {(int32_t)first.index, (int32_t)second.index, *config};
+  fx_pair_draft draft = {(int32_t)a.index, (int32_t)b.index, *config};
   draft.config.name = NULL;
-  for (int32_t k = 0; k < b->pair_count; k++) {
-    bool same = b->pair[k].a == draft.a && b->pair[k].b == draft.b;
-    bool turned = b->pair[k].a == draft.b && b->pair[k].b == draft.a;
+  for (int32_t k = 0; k < builder->pair_count; k++) {
+    bool same = builder->pair[k].a == draft.a && builder->pair[k].b == draft.b;
+    bool turned = builder->pair[k].a == draft.b && builder->pair[k].b == draft.a;
     if (!same && !turned) continue;
-    b->pair[k] = draft; /* the last word counts */
+    builder->pair[k] = draft; /* the last word counts */
     return FRIX_OK;
   }
-  if (!ROOM(b, pair)) return FRIX_ERROR_MEMORY;
-  b->pair[b->pair_count++] = draft;
+  if (!ROOM(builder, pair)) return FRIX_ERROR_MEMORY;
+  builder->pair[builder->pair_count++] = draft;
   return FRIX_OK;
 }
 
-frix_status frix_builder_exclude(frix_builder *b, frix_body_id first, frix_body_id second) {
-  if (!b) return FRIX_ERROR_INPUT;
-  frix_context *context = b->context;
-  if (!known(first.index, first.generation, b->body_count, true) ||
-      !known(second.index, second.generation, b->body_count, true))
+frix_status frix_builder_exclude(frix_builder *builder, frix_body_id a, frix_body_id b) {
+  if (!builder) return FRIX_ERROR_INPUT;
+  frix_context *context = builder->context;
+  if (!known(a.index, a.generation, builder->body_count, true) ||
+      !known(b.index, b.generation, builder->body_count, true))
     FAIL("excluded pair: a body is not of this builder");
-  if (!ROOM(b, excluded)) return FRIX_ERROR_MEMORY;
-  int32_t x = (int32_t)first.index, y = (int32_t)second.index;
-  b->excluded[b->excluded_count++] = x < y ? (fx_pair){x, y} : (fx_pair){y, x};
+  if (!ROOM(builder, excluded)) return FRIX_ERROR_MEMORY;
+  int32_t x = (int32_t)a.index, y = (int32_t)b.index;
+  builder->excluded[builder->excluded_count++] = x < y ? (fx_pair){x, y} : (fx_pair){y, x};
   return FRIX_OK;
 }

@@ -143,8 +143,10 @@ static frix_status copy_bodies(const frix_builder *b, frix_model *m) {
     if (status) return status;
     body->start = fx_body_central_pose(body, c->pose);
     for (int32_t s = 0; s < body->shape_count; s++) {
-      const fx_shape *shape = &m->shape[body->shape_start + s];
-      body->radius = fmax(body->radius, fx_norm(shape->local.p) + shape->bound);
+      fx_shape *shape = &m->shape[body->shape_start + s];
+      frix_quat q = shape->local.q;
+      shape->centred = fx_norm2(shape->local.p) == 0.0 && q.w == 1.0 && q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
+      body->radius = fx_max(body->radius, fx_norm(shape->local.p) + shape->bound);
     }
   }
   return FRIX_OK;

@@ -100,9 +100,9 @@ static void find_bounds(fx_geometry *g) {
   int32_t count = convex ? g->hull.vertex_count : g->vertex_count;
   g->low = g->high = v[0];
   for (int32_t k = 0; k < count; k++) {
-    g->low = fx_vec(fmin(g->low.x, v[k].x), fmin(g->low.y, v[k].y), fmin(g->low.z, v[k].z));
-    g->high = fx_vec(fmax(g->high.x, v[k].x), fmax(g->high.y, v[k].y), fmax(g->high.z, v[k].z));
-    g->bound = fmax(g->bound, fx_norm(v[k]));
+    g->low = fx_vec(fx_min(g->low.x, v[k].x), fx_min(g->low.y, v[k].y), fx_min(g->low.z, v[k].z));
+    g->high = fx_vec(fx_max(g->high.x, v[k].x), fx_max(g->high.y, v[k].y), fx_max(g->high.z, v[k].z));
+    g->bound = fx_max(g->bound, fx_norm(v[k]));
   }
 }
 
@@ -143,6 +143,9 @@ void fx_geometry_release(frix_context *context, fx_geometry *g) {
   fx_free(context, g->neighbour);
   fx_free(context, g->normal);
   fx_free(context, g->convex_edge);
+  fx_free(context, g->weld);
+  fx_free(context, g->around_start);
+  fx_free(context, g->around);
   fx_free(context, g->order);
   fx_free(context, g->node);
   fx_free(context, g->height);

@@ -164,7 +164,7 @@ frix_status fx_hull_build(frix_context *context, const frix_vec3 *point, int32_t
   /* qhull wants its own copy, here moved to the first point and scaled to size 1 so that its tolerances fit */
   for (int32_t k = 0; k < count; k++) {
     frix_vec3 d = fx_sub(point[k], point[0]);
-    size = fmax(size, fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z))));
+    size = fx_max(size, fx_max(fabs(d.x), fx_max(fabs(d.y), fabs(d.z))));
   }
   if (!(size > 0.0)) {
     status = fx_fail(context, FRIX_ERROR_INPUT, "hull: all its points are in one place");

@@ -25,9 +25,9 @@ fx_surface fx_surface_mix(const frix_material_config *a, const frix_material_con
   s.anisotropic = s.mu != s.mu2;
   s.axis_side = anisotropic(a) ? 0 : 1;
   s.axis = anisotropic(a) ? a->axis : b->axis;
-  s.rolling = fmax(a->rolling, b->rolling);
-  s.spinning = fmax(a->spinning, b->spinning);
-  s.restitution = fmax(a->restitution, b->restitution);
+  s.rolling = fx_max(a->rolling, b->rolling);
+  s.spinning = fx_max(a->spinning, b->spinning);
+  s.restitution = fx_max(a->restitution, b->restitution);
   s.stiffness = in_series(a->stiffness, b->stiffness);
   return s;
 }

@@ -1,8 +1,8 @@
 /* Triangle meshes: which triangles share an edge, which edges are convex, and a static tree of boxes.
  *
  * Neighbours are found by position, so that a soup of triangles (STL) is as good as an indexed mesh. An edge counts as
- * convex where the surface bends away from its outside, or where it is a border: only there may a contact normal leave
- * the triangle's own. Triangles without area stay out of the tree. */
+ * convex where the surface bends away from its outside, or where it is a border: only there does a contact on the edge say
+ * more than the faces do. Triangles without area stay out of the tree. */
 #include "base/sort.h"
 #include "model/geometry.h"
 
@@ -12,7 +12,7 @@ enum { LEAF = 4 };
 
 typedef struct workspace {
   const fx_geometry *mesh;
-  int32_t *weld; /* vertex -> first vertex at the same place */
+  int32_t *weld;
   int32_t *order, *scratch;
   frix_vec3 *center; /* of triangles */
   int axis;
@@ -77,7 +77,7 @@ static void find_neighbours(workspace *w, fx_geometry *m) {
 }
 
 static double scale_of(const fx_geometry *m, const int32_t *t) {
-  return fmax(fx_norm(fx_sub(m->vertex[t[1]], m->vertex[t[0]])), fx_norm(fx_sub(m->vertex[t[2]], m->vertex[t[0]])));
+  return fx_max(fx_norm(fx_sub(m->vertex[t[1]], m->vertex[t[0]])), fx_norm(fx_sub(m->vertex[t[2]], m->vertex[t[0]])));
 }
 
 /* How far the neighbour's free corner stands above this triangle's plane. */
@@ -93,20 +93,37 @@ static bool bends_away(const workspace *w, const fx_geometry *m, int32_t triangl
 }
 
 static void find_convex(workspace *w, fx_geometry *m) {
-  int32_t *flat = w->scratch; /* by welded vertex: meets an edge that is not convex */
-  memset(flat, 0, (size_t)m->vertex_count * sizeof *flat);
+  int32_t *bent = w->scratch; /* by welded vertex: meets a convex edge */
+  memset(bent, 0, (size_t)m->vertex_count * sizeof *bent);
   for (int32_t k = 0; k < m->triangle_count; k++)
     for (int e = 0; e < 3; e++) {
       const int32_t *t = m->triangle + 3 * k;
-      if (bends_away(w, m, k, e)) {
-        m->convex_edge[k] |= (uint8_t)(1u << e);
-      } else {
-        flat[w->weld[t[e]]] = flat[w->weld[t[(e + 1) % 3]]] = 1;
-      }
+      if (!bends_away(w, m, k, e)) continue;
+      m->convex_edge[k] |= (uint8_t)(1u << e);
+      bent[w->weld[t[e]]] = bent[w->weld[t[(e + 1) % 3]]] = 1;
     }
   for (int32_t k = 0; k < m->triangle_count; k++)
     for (int e = 0; e < 3; e++)
-      if (!flat[w->weld[m->triangle[3 * k + e]]]) m->convex_edge[k] |= (uint8_t)(8u << e);
+      if (bent[w->weld[m->triangle[3 * k + e]]]) m->convex_edge[k] |= (uint8_t)(8u << e);
+}
+
+/* Both ends of every side, by counting. */
+static void find_around(fx_geometry *m) {
+  int32_t *start = m->around_start, corner_count = 3 * m->triangle_count;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t c = 0; c < corner_count; c++) {
+      int32_t a = m->weld[m->triangle[c]], b = m->weld[m->triangle[c / 3 * 3 + (c + 1) % 3]];
+      if (pass == 0) {
+        start[a + 1]++, start[b + 1]++;
+      } else {
+        m->around[start[a]++] = b, m->around[start[b]++] = a;
+      }
+    }
+    for (int32_t v = 0; pass == 0 && v < m->vertex_count; v++) start[v + 1] += start[v];
+  }
+  /* filling moved every start to its end */
+  for (int32_t v = m->vertex_count; v > 0; v--) start[v] = start[v - 1];
+  start[0] = 0;
 }
 
 /* ---- tree ---- */
@@ -119,8 +136,8 @@ static int compare_centers(int32_t a, int32_t b, const void *user) {
 }
 
 static void grow(frix_vec3 *low, frix_vec3 *high, frix_vec3 p) {
-  *low = fx_vec(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
-  *high = fx_vec(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
+  *low = fx_vec(fx_min(low->x, p.x), fx_min(low->y, p.y), fx_min(low->z, p.z));
+  *high = fx_vec(fx_max(high->x, p.x), fx_max(high->y, p.y), fx_max(high->z, p.z));
 }
 
 static void fill_node(workspace *w, fx_geometry *m, int32_t at, int32_t first, int32_t count) {
@@ -162,7 +179,9 @@ frix_status fx_mesh_finish(frix_context *context, fx_geometry *m) {
   size_t most = corners > vertices ? corners : vertices;
   workspace w = {.mesh = m};
   frix_status status = FRIX_ERROR_MEMORY;
-  w.weld = FX_NEW(context, int32_t, vertices);
+  w.weld = m->weld = FX_NEW(context, int32_t, vertices);
+  m->around_start = FX_NEW(context, int32_t, vertices + 1);
+  m->around = FX_NEW(context, int32_t, 2 * corners);
   w.order = FX_NEW(context, int32_t, most);
   w.scratch = FX_NEW(context, int32_t, most);
   w.center = FX_NEW(context, frix_vec3, m->triangle_count);
@@ -171,7 +190,7 @@ frix_status fx_mesh_finish(frix_context *context, fx_geometry *m) {
   m->convex_edge = FX_NEW(context, uint8_t, m->triangle_count);
   m->order = FX_NEW(context, int32_t, m->triangle_count);
   m->node = FX_NEW(context, fx_tree_node, 2 * (size_t)m->triangle_count);
-  if (!w.weld || !w.order || !w.scratch || !w.center || !m->neighbour || !m->normal || !m->convex_edge || !m->order ||
+  if (!m->around_start || !m->around || !w.weld || !w.order || !w.scratch || !w.center || !m->neighbour || !m->normal || !m->convex_edge || !m->order ||
       !m->node)
     goto cleanup;
 
@@ -179,6 +198,7 @@ frix_status fx_mesh_finish(frix_context *context, fx_geometry *m) {
   find_normals(&w, m);
   find_neighbours(&w, m);
   find_convex(&w, m);
+  find_around(m);
   int32_t used = 0;
   for (int32_t k = 0; k < m->triangle_count; k++)
     if (fx_norm2(m->normal[k]) > 0.0) m->order[used++] = k;
@@ -191,7 +211,6 @@ frix_status fx_mesh_finish(frix_context *context, fx_geometry *m) {
   status = FRIX_OK;
 
 cleanup:
-  fx_free(context, w.weld);
   fx_free(context, w.order);
   fx_free(context, w.scratch);
   fx_free(context, w.center);

@@ -35,7 +35,8 @@ typedef struct fx_shape {
   frix_shape_kind kind;
   int32_t body, material;
   uint32_t group, mask;
-  frix_pose local; /* in the central frame */
+  frix_pose local;  /* in the central frame */
+  bool centred;     /* local is the identity */
   double radius;   /* sphere, capsule, cylinder, disc */
   double half_length;
   frix_vec3 half; /* box, ellipsoid, rectangle, ellipse */
@@ -95,8 +96,7 @@ struct frix_model {
 
 /* Mixed or tabled, with material a's shape first. */
 fx_surface fx_model_surface(const frix_model *model, int32_t material_a, int32_t material_b);
-/* Whether two different bodies' shapes may meet at all: kinds, groups, exclusions, flat with flat. */
-bool fx_model_may_meet(const frix_model *model, const fx_shape *a, const fx_shape *b);
+/* Whether the user, or a joint, keeps these bodies apart. */
 bool fx_model_excluded(const frix_model *model, int32_t body_a, int32_t body_b);
 
 /* User frame <-> central frame of a body. */

@@ -49,7 +49,7 @@ static void face_planes(fx_polyhedron *p) {
     p->face_normal[f] = fx_unit(sum);
     p->face_offset[f] = -INFINITY;
     for (int32_t k = 0; k < count; k++)
-      p->face_offset[f] = fmax(p->face_offset[f], fx_dot(p->face_normal[f], p->vertex[v[k]]));
+      p->face_offset[f] = fx_max(p->face_offset[f], fx_dot(p->face_normal[f], p->vertex[v[k]]));
   }
 }
 
@@ -163,7 +163,7 @@ frix_status fx_polygon_build(frix_context *context, const frix_vec3 *point, int3
   double size = 0.0;
   for (int32_t k = 0; k < count; k++) {
     order[k] = k;
-    size = fmax(size, fmax(fabs(point[k].x - point[0].x), fabs(point[k].y - point[0].y)));
+    size = fx_max(size, fx_max(fabs(point[k].x - point[0].x), fabs(point[k].y - point[0].y)));
   }
   fx_sort_by(order, order + 3 * count, (size_t)count, compare_xy, point);
   int32_t n = count >= 3 ? chain(point, order, count, 1e-12 * size * size, corner) : 0;

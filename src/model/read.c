@@ -135,10 +135,3 @@ bool fx_model_excluded(const frix_model *m, int32_t body_a, int32_t body_b) {
   }
   return false;
 }
-
-bool fx_model_may_meet(const frix_model *m, const fx_shape *a, const fx_shape *b) {
-  if (!(a->group & b->mask) || !(b->group & a->mask)) return false;
-  if (m->body[a->body].dof == 0 && m->body[b->body].dof == 0) return false;
-  if (fx_shape_row_of(a->kind)->info.flat != fx_shape_row_of(b->kind)->info.flat) return false;
-  return !fx_model_excluded(m, a->body, b->body);
-}

@@ -113,9 +113,9 @@ static frix_vec3 cylinder_support(const fx_shape *s, frix_vec3 d) {
 static void cylinder_box(const fx_shape *s, frix_pose pose, frix_vec3 *low, frix_vec3 *high) {
   frix_vec3 a = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0));
   double h = s->half_length, r = s->radius;
-  frix_vec3 half = {h * fabs(a.x) + r * sqrt(fmax(0.0, 1.0 - a.x * a.x)),
-                    h * fabs(a.y) + r * sqrt(fmax(0.0, 1.0 - a.y * a.y)),
-                    h * fabs(a.z) + r * sqrt(fmax(0.0, 1.0 - a.z * a.z))};
+  frix_vec3 half = {h * fabs(a.x) + r * sqrt(fx_max(0.0, 1.0 - a.x * a.x)),
+                    h * fabs(a.y) + r * sqrt(fx_max(0.0, 1.0 - a.y * a.y)),
+                    h * fabs(a.z) + r * sqrt(fx_max(0.0, 1.0 - a.z * a.z))};
   box_about(pose.p, half, low, high);
 }
 
@@ -252,8 +252,8 @@ static void points_box(const frix_vec3 *vertex, int32_t count, frix_pose pose, f
   frix_vec3 a = fx_vec(INFINITY, INFINITY, INFINITY), b = fx_neg(a);
   for (int32_t k = 0; k < count; k++) {
     frix_vec3 v = fx_mat3_mul(r, vertex[k]);
-    a = fx_vec(fmin(a.x, v.x), fmin(a.y, v.y), fmin(a.z, v.z));
-    b = fx_vec(fmax(b.x, v.x), fmax(b.y, v.y), fmax(b.z, v.z));
+    a = fx_vec(fx_min(a.x, v.x), fx_min(a.y, v.y), fx_min(a.z, v.z));
+    b = fx_vec(fx_max(b.x, v.x), fx_max(b.y, v.y), fx_max(b.z, v.z));
   }
   *low = fx_add(a, pose.p), *high = fx_add(b, pose.p);
 }
@@ -335,8 +335,8 @@ double fx_shape_bound(const fx_shape *s) {
     case FRIX_SHAPE_CYLINDER: return sqrt(s->radius * s->radius + s->half_length * s->half_length);
     case FRIX_SHAPE_BOX: return fx_norm(s->half);
     case FRIX_SHAPE_RECTANGLE: return sqrt(s->half.x * s->half.x + s->half.y * s->half.y);
-    case FRIX_SHAPE_ELLIPSOID: return fmax(fmax(s->half.x, s->half.y), s->half.z);
-    case FRIX_SHAPE_ELLIPSE: return fmax(s->half.x, s->half.y);
+    case FRIX_SHAPE_ELLIPSOID: return fx_max(fx_max(s->half.x, s->half.y), s->half.z);
+    case FRIX_SHAPE_ELLIPSE: return fx_max(s->half.x, s->half.y);
     case FRIX_SHAPE_HULL:
     case FRIX_SHAPE_MESH:
     case FRIX_SHAPE_HEIGHT_FIELD:
