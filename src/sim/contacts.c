@@ -85,6 +85,14 @@ static void add_spinning(frix_sim *sim, fx_assembly *a, int32_t i, double past_n
   a->guess[g->row + 1] = past_spin;
 }
 
+/* Gaps near what the coordinates are rounded to are no gaps, and penetrations of ten times that are not pushed out:
+ * a body at rest is left in peace. */
+static double clean_gap(const fx_contact *c) {
+  frix_vec3 p = c->point_a, q = c->point_b;
+  double size = fmax(fmax(fabs(p.x) + fabs(q.x), fabs(p.y) + fabs(q.y)), fabs(p.z) + fabs(q.z));
+  return c->gap <= 1e-12 * size && c->gap >= -1e-11 * size ? 0.0 : c->gap;
+}
+
 static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
@@ -96,7 +104,7 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   point_row(sim, a, g, 0, c, p, c->normal);
 
   /* what the integrator wants of the normal row; a contact that plays no part is taken back */
-  fx_normal n = {.gap = c->gap,
+  fx_normal n = {.gap = clean_gap(c),
                  .before = fx_group_velocity(sim, a, g, 0, FX_BEFORE),
                  .free = fx_group_velocity(sim, a, g, 0, FX_FREE),
                  .restitution = f->restitution,

@@ -47,6 +47,7 @@ typedef struct fx_load {
 typedef struct fx_state {
   double time, last_step;
   int64_t step_count;
+  int64_t polish_at, polish_wait, polish_again; /* when answers are refined next */
   frix_vec3 gravity;
   frix_energy energy;
   int32_t count; /* slots, with the world at 0 */

@@ -139,6 +139,7 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
   uint64_t hash = 14695981039346656037u;
   mix_real(&hash, s->time);
   mix(&hash, (uint64_t)s->step_count);
+  mix(&hash, (uint64_t)(s->polish_at ^ s->polish_again << 32));
   mix_vec(&hash, s->gravity);
   for (int32_t k = 1; k < s->count; k++) mix_slot(&hash, s, k);
   for (int32_t k = 0; k < s->joint_count; k++) {

@@ -5,7 +5,8 @@
  * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
-#include "sim/sim.h"
+#include "problem/certificate.h"
+#include "sim/system.h"
 
 #include <math.h>
 #include <string.h>
@@ -191,7 +192,7 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (best < INFINITY) { /* a few sweeps and Newton steps from a good start; nothing is lost where they fail */
     config.solver = "auto";
-    config.tolerance = sim->config.polish;
+    config.tolerance = 0.01 * sim->config.polish; /* as near as a few steps come */
     config.max_iterations = POLISH_STEPS;
   }
   frix_solution *solution;
@@ -245,11 +246,48 @@ static bool certified(const frix_sim *sim, const fx_assembly *a) {
   return worst <= 1e-13 * rounding_scale(sim, a);
 }
 
+/* Polishing starts where the residual is ten times the goal, and waits ever longer where it failed. The step after a
+ * success polishes to the goal once more: the first one also stopped what had been moving, so its impulses are not yet
+ * those of rest. */
+static bool needs_polish(const frix_sim *sim, double residual) {
+  double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
+  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from &&
+         sim->problem.contact_count + sim->problem.joint_count <= POLISH_CONTACTS &&
+         sim->state.step_count >= sim->state.polish_at;
+}
+
+static void count_polish(frix_sim *sim) {
+  fx_state *s = &sim->state;
+  bool done = sim->report.certificate.residual <= 10.0 * sim->config.polish;
+  s->polish_again = done && !s->polish_again;
+  s->polish_wait = done ? 0 : s->polish_wait < 64 ? 2 * s->polish_wait + 1 : 64;
+  s->polish_at = s->step_count + 1 + s->polish_wait;
+}
+
+/* The impulses of the last step, judged as they are; true: they are the answer. */
+static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
+  fx_system system;
+  *good = false;
+  frix_status status = fx_sim_system(sim, a, &system);
+  double *v = FX_TAKE(&sim->arena, double, system.dof_count);
+  double *workspace = FX_TAKE(&sim->arena, double, 2 * (size_t)system.dof_count);
+  if (status != FRIX_OK || !v || !workspace) return FRIX_ERROR_MEMORY;
+  fx_system_velocity(&system, a->guess, a->u, v);
+  double residual = fx_residual(&system, sim->config.law, a->guess, a->u);
+  if (!(residual <= sim->config.tolerance) || needs_polish(sim, residual)) return FRIX_OK;
+  fx_certificate_compute(&sim->problem, &system, sim->config.law, a->guess, a->u, v, workspace,
+                         &sim->report.certificate);
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
+  sim->report.finisher = "warm start";
+  sim->state.polish_again = 0;
+  *good = true;
+  return FRIX_OK;
+}
+
 static bool worth_polishing(const frix_sim *sim) {
   double residual = sim->report.certificate.residual;
-  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > sim->config.polish &&
-         residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB && !sim->report.approximate &&
-         sim->problem.contact_count + sim->problem.joint_count <= POLISH_CONTACTS;
+  return needs_polish(sim, residual) && residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB && !sim->report.approximate;
 }
 
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
@@ -269,10 +307,15 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     put_answer(sim, NULL);
     return FRIX_OK;
   }
-  status = solve_once(sim, a, false, INFINITY);
+  bool good = false;
+  if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
+  if (!good) status = solve_once(sim, a, false, INFINITY);
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
     status = solve_once(sim, a, true, INFINITY);
-  if (status == FRIX_OK && worth_polishing(sim)) status = solve_once(sim, a, true, report->certificate.residual);
+  if (status == FRIX_OK && worth_polishing(sim)) {
+    status = solve_once(sim, a, true, report->certificate.residual);
+    count_polish(sim);
+  }
   if (status != FRIX_OK) return status;
   report->certified = certified(sim, a);
   if (report->certified) report->outcome = FRIX_OUTCOME_SOLVED;
