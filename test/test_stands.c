@@ -342,11 +342,11 @@ static void capstan(fx_test *t) {
   for (int n = 4; n <= 16; n *= 2) {
     /* each bead turns the chain by arc / n: T' (cos b - mu sin b) = T (cos b + mu sin b), b half of it */
     double b = pi / 4 / n, one = (cos(b) + mu * sin(b)) / (cos(b) - mu * sin(b)), limit = pow(one, n);
-    CHECK(t, chain_slip(t, n, mu, 0.98 * limit, 0.001) < 1e-9);
+    CHECK(t, chain_slip(t, n, mu, 0.98 * limit, 0.001) < 1e-7);
     CHECK(t, chain_slip(t, n, mu, 1.02 * limit, 0.001) > 1e-5);
     last = limit;
   }
-  CHECK_NEAR(t, last, exp(mu * pi / 2), 1e-3);
+  CHECK_NEAR(t, last, exp(mu * pi / 2), 2e-3);
 }
 
 /* ---- cannonball triangle of discs ---- */

@@ -37,6 +37,7 @@ typedef struct frix_sim_config {
   frix_law law;
   double tolerance;        /* of the certificate, default 1e-8 */
   double polish;           /* answers of up to 400 contacts are refined to this where Newton can, default 1e-13; 0: no */
+  bool seek_rest;          /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
   int64_t max_iterations;  /* 0: the method's own */
   int32_t thread_count;    /* default 1; never changes a bit */
   frix_policy policy;

@@ -14,6 +14,7 @@ frix_sim_config frix_sim_default(void) {
   config.solver = "auto";
   config.tolerance = 1e-8;
   config.polish = 1e-13;
+  config.seek_rest = true;
   config.thread_count = 1;
   config.restitution_speed = -1.0;
   config.stabilisation = 0.2;

@@ -285,6 +285,42 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   return FRIX_OK;
 }
 
+/* A world that stands still and is new to its contacts. */
+static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
+  int32_t contacts = 0, fresh = 0;
+  double slow = 4.0 * sim->h * fx_norm(sim->state.gravity);
+  if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    if (a->group[k].kind != FX_GROUP_CONTACT) continue;
+    contacts++;
+    fresh += a->guess[a->group[k].row] == 0.0;
+  }
+  if (2 * fresh <= contacts) return false;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && (fx_norm(sim->mover[k].v0) > slow)) return false;
+  return true;
+}
+
+/* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything: such forces obey the
+ * exact law too. Its answer is only a start; the exact law judges it. */
+static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
+  frix_solve_config config = frix_solve_default();
+  config.law = FRIX_LAW_ASSOCIATED;
+  config.thread_count = sim->config.thread_count;
+  config.guess_r = a->guess;
+  config.guess_lambda = a->guess + sim->problem.row_count;
+  config.max_iterations = 400;
+  frix_solution *solution;
+  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
+  if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
+  frix_result result;
+  frix_solution_view(solution, &result);
+  if (result.outcome == FRIX_OUTCOME_SOLVED) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
+  frix_solution_destroy(solution);
+  return FRIX_OK;
+}
+
 static bool worth_polishing(const frix_sim *sim) {
   double residual = sim->report.certificate.residual;
   return needs_polish(sim, residual) && residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB && !sim->report.approximate;
@@ -308,6 +344,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     return FRIX_OK;
   }
   bool good = false;
+  if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
   if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
   if (!good) status = solve_once(sim, a, false, INFINITY);
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
