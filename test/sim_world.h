@@ -23,12 +23,12 @@ typedef struct world {
   int64_t steps, unsolved, iterations;
 } world;
 
-#define MUST(w, call)                                                                                              \
-  do {                                                                                                             \
-    frix_status status_ = (call);                                                                                  \
-    if (status_ != FRIX_OK)                                                                                        \
-      fx_test_fail((w)->t, __FILE__, __LINE__, "%s: %s: %s", #call, frix_status_name(status_),                     \
-                   frix_error_text((w)->context));                                                                 \
+#define MUST(w, call)                                                                          \
+  do {                                                                                         \
+    frix_status status_ = (call);                                                              \
+    if (status_ != FRIX_OK)                                                                    \
+      fx_test_fail((w)->t, __FILE__, __LINE__, "%s: %s: %s", #call, frix_status_name(status_), \
+                   frix_error_text((w)->context));                                             \
   } while (0)
 
 static inline frix_vec3 vec(double x, double y, double z) { return (frix_vec3){x, y, z}; }

@@ -91,7 +91,8 @@ static void fall_in(frix_sim *sim, double time, void *user) {
   (void)time;
   frix_body_state s;
   frix_sim_body(sim, ((well *)user)->body, &s);
-  double x = s.center.x, z = s.center.z - 0.1, q = x * x + z * z, slope = 2 * (q - 1) * (3 * q - 1); /* dV/dq = slope q */
+  double x = s.center.x, z = s.center.z - 0.1, q = x * x + z * z,
+         slope = 2 * (q - 1) * (3 * q - 1); /* dV/dq = slope q */
   frix_sim_add_force(sim, ((well *)user)->body, vec(-slope * x, 0, -slope * z), vec(0, 0, 0));
 }
 

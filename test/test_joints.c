@@ -243,6 +243,11 @@ static void drift(fx_test *t) {
 }
 
 const fx_test_row test_joints[] = {
-    {"joints/pendulum", pendulum}, {"joints/all_hold", all_hold}, {"joints/motors", motors}, {"joints/gear", gear},
-    {"joints/slider", slider},     {"joints/drift", drift},       {0},
+    {"joints/pendulum", pendulum},
+    {"joints/all_hold", all_hold},
+    {"joints/motors", motors},
+    {"joints/gear", gear},
+    {"joints/slider", slider},
+    {"joints/drift", drift},
+    {0},
 };

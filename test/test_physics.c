@@ -44,7 +44,8 @@ static void slope_rests(fx_test *t) {
     double time = k ? 1 : 10;
     world_run(&w, steps[k], time);
     frix_body_state after = state_of(&w, box);
-    double drift = hypot(after.center.x - before.center.x, hypot(after.center.y - before.center.y, after.center.z - before.center.z));
+    double drift = hypot(after.center.x - before.center.x,
+                         hypot(after.center.y - before.center.y, after.center.z - before.center.z));
     creep = fmax(creep, drift / time);
     CHECK(t, drift / time < 1e-12);
     CHECK(t, w.unsolved == 0);
@@ -52,7 +53,6 @@ static void slope_rests(fx_test *t) {
   }
   fx_test_note(t, "creep %.1e m/s", creep);
 }
-
 
 /* A block on a slope, mu 0.3 at 26 degrees: a = g (sin t - mu cos t), exactly (all of it in the first order of h). */
 static void slope_slides(fx_test *t) {
@@ -136,7 +136,8 @@ static void skids_then_rolls(fx_test *t) {
       double time = rows[n].time * v0 / (mu * g), h = steps[k], x = 0;
       for (double now = 0; now < 1; now += h) {
         world_step(&w, h);
-        if (frix_sim_time(w.sim) <= time) x = state_of(&w, ball).center.x + (time - frix_sim_time(w.sim)) * rows[n].speed * v0;
+        if (frix_sim_time(w.sim) <= time)
+          x = state_of(&w, ball).center.x + (time - frix_sim_time(w.sim)) * rows[n].speed * v0;
       }
       CHECK_NEAR(t, state_of(&w, ball).velocity.x, rows[n].speed * v0, 1e-9);
       CHECK_NEAR(t, state_of(&w, ball).spin.y, rows[n].speed * v0 / r, 1e-8);
@@ -148,9 +149,7 @@ static void skids_then_rolls(fx_test *t) {
 
 /* Rolls down a slope without slip iff tan t <= 7/2 mu (sphere), 3 mu (cylinder), 2 mu (hoop). */
 static void rolls_down(fx_test *t) {
-  static const struct {
-    double inertia, part, limit;
-  } rows[] = {{0.4, 5.0 / 7, 3.5}, {0.5, 2.0 / 3, 3}, {1, 0.5, 2}};
+  static const struct { double inertia, part, limit; } rows[] = {{0.4, 5.0 / 7, 3.5}, {0.5, 2.0 / 3, 3}, {1, 0.5, 2}};
   double r = 0.1, mu = 0.2;
   for (int n = 0; n < 3; n++)
     for (int side = 0; side < 2; side++)

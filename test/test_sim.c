@@ -95,7 +95,8 @@ static void misuse(fx_test *t) {
   CHECK(t, frix_sim_add_force(sim, body, zero, inf3) == FRIX_ERROR_INPUT);
   CHECK(t, frix_sim_add_force_at(sim, body, zero, nan3) == FRIX_ERROR_INPUT);
   CHECK(t, frix_sim_add_force_at(sim, stale, zero, zero) == FRIX_ERROR_INPUT);
-  CHECK(t, frix_sim_add_slope(sim, body, (frix_sym3){-1, 1, 1, 0, 0, 0}, (frix_sym3){0}, (frix_sym3){0}) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_sim_add_slope(sim, body, (frix_sym3){-1, 1, 1, 0, 0, 0}, (frix_sym3){0}, (frix_sym3){0}) ==
+               FRIX_ERROR_INPUT);
   CHECK(t, frix_sim_set_velocity(sim, body, nan3, zero) == FRIX_ERROR_INPUT);
   CHECK(t, frix_sim_set_pose(sim, body, (frix_pose){{0, 0, 0}, {0, 0, 0, 0}}) == FRIX_ERROR_INPUT);
   CHECK(t, frix_sim_move_to(sim, body, at(0, 0, 0), 0.01) == FRIX_ERROR_INPUT); /* not kinematic */
@@ -136,7 +137,8 @@ static void events(fx_test *t) {
   world_plane(&w, turned(0, 1, 0, 0));
   frix_body_config b = body_at(at(0, 0, 0.15));
   b.mass = 2;
-  frix_body_id ball = world_body(&w, b, sphere_shape(0.1)), box = world_body(&w, body_at(at(3, 0, 0.1)), box_shape(0.1, 0.1, 0.1));
+  frix_body_id ball = world_body(&w, b, sphere_shape(0.1)),
+               box = world_body(&w, body_at(at(3, 0, 0.1)), box_shape(0.1, 0.1, 0.1));
   REQUIRE(t, world_start(&w));
   int begins = 0, persists = 0, ends = 0;
   uint64_t id = 0;
@@ -148,7 +150,8 @@ static void events(fx_test *t) {
       bool ours = c.b.index == ball.index || c.a.index == ball.index;
       if (!ours) continue;
       if (c.phase == FRIX_CONTACT_BEGIN) id = c.id;
-      begins += c.phase == FRIX_CONTACT_BEGIN, persists += c.phase == FRIX_CONTACT_PERSIST, ends += c.phase == FRIX_CONTACT_END;
+      begins += c.phase == FRIX_CONTACT_BEGIN, persists += c.phase == FRIX_CONTACT_PERSIST,
+          ends += c.phase == FRIX_CONTACT_END;
       CHECK(t, c.id == id);
       if (k == 60) {
         CHECK_NEAR(t, fabs(c.force.z), 2 * g, 1e-9);
@@ -218,14 +221,14 @@ static void threads(fx_test *t) {
     world w = world_new(t, 0.5, 0);
     /* the random numbers of a test go on: take the same ones each time */
     world_plane(&w, turned(0, 1, 0, 0));
-    for (int k = 0; k < 60; k++) {
-      frix_body_config b = body_at(at(0.21 * (k % 5), 0.21 * (k / 5 % 5), 0.15 + 0.21 * (k / 25)));
+    for (int k = 0; k < 30; k++) {
+      frix_body_config b = body_at(at(0.21 * (k % 4), 0.21 * (k / 4 % 4), 0.15 + 0.21 * (k / 16)));
       b.velocity = vec(0.1 * (k % 3), 0.1 * (k % 7), 0);
       world_body(&w, b, k % 3 ? sphere_shape(0.1) : box_shape(0.1, 0.08, 0.06));
     }
     w.config.thread_count = count;
     REQUIRE(t, world_start(&w));
-    world_run(&w, 0.01, 0.8);
+    world_run(&w, 0.01, 0.5);
     uint64_t hash = hash_of(&w);
     if (count == 1) first = hash;
     CHECK(t, hash == first);
@@ -383,7 +386,8 @@ static void kinematic(fx_test *t) {
   CHECK_NEAR(t, state_of(&w, box).center.z, 0.6, 1e-9);
   /* weight, and the jerk at the start: m v^2, of which half is lost in the impact */
   CHECK_NEAR(t, frix_sim_energy(w.sim).work, g * 0.5 + 0.25, 1e-9);
-  CHECK_NEAR(t, frix_sim_energy(w.sim).impact, 0.125, 1e-9);
+  CHECK_NEAR(t, frix_sim_energy(w.sim).impact, 0.125 + 0.5 * g * 0.01 * 0.5,
+             1e-9); /* and the weight of that one step */
   MUST(&w, frix_sim_set_velocity(w.sim, lift, vec(0.3, 0, 0), vec(0, 0, 0)));
   world_run(&w, 0.01, 1);
   CHECK_NEAR(t, state_of(&w, box).velocity.x, 0.3, 1e-9);

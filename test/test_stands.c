@@ -79,8 +79,8 @@ static void cards(fx_test *t, int levels, double h, double time) {
     for (int k = 0; k < levels - level; k++)
       for (int side = 0; side < 2; side++) {
         double sign = side ? -1 : 1, apex = first + k * pitch, foot = apex - sign * dx;
-        frix_body_config b = body_at((frix_pose){{foot + sign * 0.5 * (ax + dx), 0, z + 0.5 * (az + dz)},
-                                                 turned(sign * lean, 0, 1, 0)});
+        frix_body_config b =
+            body_at((frix_pose){{foot + sign * 0.5 * (ax + dx), 0, z + 0.5 * (az + dz)}, turned(sign * lean, 0, 1, 0)});
         frix_shape_config s = box_shape(thick / 2, width / 2, length / 2);
         s.density = 700;
         watch(&all, world_body(&w, b, s));
@@ -219,7 +219,8 @@ static void tilt(fx_test *t) {
   for (int k = 0; k < 2; k++)
     for (int topples = 0; topples < 2; topples++)
       for (int over = 0; over < 2; over++) {
-        double mu = 0.4, wide = topples ? 0.3 : 0.5, high = 1, angle = atan(topples ? wide / high : mu) + (over ? 0.01 : -0.01);
+        double mu = 0.4, wide = topples ? 0.3 : 0.5, high = 1,
+               angle = atan(topples ? wide / high : mu) + (over ? 0.01 : -0.01);
         if (topples && wide / high >= mu) continue;
         world w = world_new(t, mu, 0);
         world_plane(&w, turned(0, 1, 0, 0));
@@ -228,7 +229,7 @@ static void tilt(fx_test *t) {
         REQUIRE(t, world_start(&w));
         world_run(&w, steps[k], 1);
         frix_body_state s = state_of(&w, box);
-        bool slid = s.center.x > 1e-3 && fabs(s.pose.q.y) < 1e-6, fell = fabs(s.pose.q.y) > 1e-3;
+        bool slid = s.center.x > 1e-3 && fabs(s.pose.q.y)<1e-6, fell = fabs(s.pose.q.y)> 1e-3;
         if (!over) CHECK(t, !slid && !fell && fabs(s.center.x) < 1e-9);
         if (over) CHECK(t, topples ? fell : slid);
         CHECK(t, w.unsolved == 0);
@@ -251,7 +252,8 @@ static void overhang(fx_test *t) {
     /* brick j from the bottom reaches length / (2 (n - j)) over the one below */
     for (int j = 0; j < BRICKS; j++) {
       x += part * length / (2 * (BRICKS - j));
-      watch(&all, world_body(&w, body_at(at(x - length / 2, 0, (j + 0.5) * high)), box_shape(length / 2, 0.05, high / 2)));
+      watch(&all,
+            world_body(&w, body_at(at(x - length / 2, 0, (j + 0.5) * high)), box_shape(length / 2, 0.05, high / 2)));
     }
     REQUIRE(t, world_start(&w));
     mark(&w, &all);

@@ -30,26 +30,27 @@ typedef enum frix_restitution {
 } frix_restitution;
 
 typedef struct frix_sim_config {
-  uint32_t size;           /* set by frix_sim_default */
-  const char *integrator;  /* name in the table; default "moreau" */
-  const char *solver;      /* name in the solver table; default "auto" */
+  uint32_t size;          /* set by frix_sim_default */
+  const char *integrator; /* name in the table; default "moreau" */
+  const char *solver;     /* name in the solver table; default "auto" */
   const frix_options *options;
   frix_law law;
-  double tolerance;        /* of the certificate, default 1e-8 */
-  double polish;           /* answers of up to 400 contacts are refined to this where Newton can, default 1e-13; 0: no */
-  bool seek_rest;          /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
-  int64_t max_iterations;  /* 0: the method's own */
-  int32_t thread_count;    /* default 1; never changes a bit */
+  double tolerance; /* of the certificate, default 1e-8 */
+  double polish;    /* answers of up to 400 contacts are refined to this where Newton can, default 1e-13; 0: no */
+  bool seek_rest;   /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
+  int64_t max_iterations; /* 0: the method's own */
+  int32_t thread_count;   /* default 1; never changes a bit */
   frix_policy policy;
   frix_restitution restitution;
-  double restitution_speed;   /* slower impacts do not bounce; negative (default): 2 |gravity| h */
-  double stabilisation;       /* gamma: part of a penetration removed per step, default 0.2 */
-  double joint_stabilisation; /* the same for joints, default 1 */
-  double margin;              /* contacts are known from this gap on; negative (default): from sizes and speeds */
-  int32_t projections;        /* steps of projection on the joint and contact manifold after each step, default 0 */
-  bool sleep;                 /* bodies at rest are left out until something touches them; default false */
+  double restitution_speed;       /* slower impacts do not bounce; negative (default): 2 |gravity| h */
+  double stabilisation;           /* gamma: part of a penetration removed per step, default 0.2 */
+  double joint_stabilisation;     /* the same for joints, default 1 */
+  double margin;                  /* contacts are known from this gap on; negative (default): from sizes and speeds */
+  int32_t projections;            /* steps of projection on the joint and contact manifold after each step, default 0 */
+  bool sleep;                     /* bodies at rest are left out until something touches them; default false */
   double sleep_speed, sleep_time; /* below this speed for this long, default 1e-4 m/s, 0.5 s */
-  /* Called whenever forces are needed, at the poses where they are needed: query bodies, then add forces. May be NULL. */
+  /* Called whenever forces are needed, at the poses where they are needed: query bodies, then add forces. May be NULL.
+   */
   void (*force)(frix_sim *sim, double time, void *user);
   void *user;
 } frix_sim_config;
@@ -85,17 +86,17 @@ typedef struct frix_energy {
   double impact;    /* lost along the normals of contacts and at limits */
   double damping;   /* lost in dampers and implicit forces */
   double joint;     /* brought in by the bilateral rows (drift control) */
-  double scheme;    /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations */
-  double error;     /* brought in by the solver: what M v = H r + G lambda + f misses */
+  double scheme; /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations */
+  double error;  /* brought in by the solver: what M v = H r + G lambda + f misses */
 } frix_energy;
 
 typedef struct frix_step_report {
   uint32_t size;
   frix_outcome outcome;
   frix_certificate certificate; /* of the step's contact problem */
-  bool certified; /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
-                   * relative residual says nothing where the impulses themselves are rounding) */
-  bool approximate;             /* method or law was chosen as an approximation */
+  bool certified;   /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
+                     * relative residual says nothing where the impulses themselves are rounding) */
+  bool approximate; /* method or law was chosen as an approximation */
   int64_t iterations;
   const char *finisher;
   int32_t contact_count; /* in the problem, open ones too */
@@ -184,12 +185,12 @@ FRIX_API frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, fr
 
 /* ---- joints ---- */
 typedef struct frix_joint_state {
-  bool active;                            /* both bodies are there */
-  double coordinate[FRIX_JOINT_AXES];     /* angles count full turns */
+  bool active;                        /* both bodies are there */
+  double coordinate[FRIX_JOINT_AXES]; /* angles count full turns */
   double rate[FRIX_JOINT_AXES];
-  double axis_force[FRIX_JOINT_AXES];     /* limits, motors, friction, springs together, N or N m, on b */
-  frix_vec3 force, torque;                /* of the bilateral rows on b, at its anchor, world frame */
-  double error;                           /* distance from the joint manifold, m and rad together */
+  double axis_force[FRIX_JOINT_AXES]; /* limits, motors, friction, springs together, N or N m, on b */
+  frix_vec3 force, torque;            /* of the bilateral rows on b, at its anchor, world frame */
+  double error;                       /* distance from the joint manifold, m and rad together */
 } frix_joint_state;
 
 FRIX_API frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out);

@@ -78,7 +78,8 @@ static void known_normal(fx_assembly *a, const fx_group *g, double R, double kno
 static void add_spinning(frix_sim *sim, fx_assembly *a, int32_t i, double past_normal, double past_spin) {
   const fx_contact *c = &sim->contact[i];
   int32_t slot[2] = {c->body_a, c->body_b};
-  fx_group *g = fx_group_add(sim, a, FX_GROUP_SPINNING, i, frix_contact_of_dim(2, sim->surface[i].spinning, 0.0), 2, slot);
+  fx_group *g =
+      fx_group_add(sim, a, FX_GROUP_SPINNING, i, frix_contact_of_dim(2, sim->surface[i].spinning, 0.0), 2, slot);
   spin_row(sim, a, g, 1, c, c->normal);
   a->w[g->row + 1] = a->drive[g->row + 1];
   known_normal(a, g, fx_group_weight(sim, a, g, 1), past_normal);

@@ -86,12 +86,24 @@ static void finish_new(frix_sim *sim) { finish_with(sim, 0.0, 1.0); }
 static void finish_mean(frix_sim *sim) { finish_with(sim, 0.5, 0.5); }
 
 static const fx_integrator table[] = {
-    {{"moreau", "velocity-impulse Euler, gaps closed but not crossed (default)"}, 1.0, false, begin_at_start,
-     speculative, finish_new},
-    {{"two_step", "predictor at the half step, corrector by the contact problem"}, 0.5, false, begin_at_half,
-     speculative, finish_mean},
-    {{"variational", "symmetric half step: keeps energy where nothing dissipates"}, 1.0, true, begin_at_start,
-     closed_only, finish_mean},
+    {{"moreau", "velocity-impulse Euler, gaps closed but not crossed (default)"},
+     1.0,
+     false,
+     begin_at_start,
+     speculative,
+     finish_new},
+    {{"two_step", "predictor at the half step, corrector by the contact problem"},
+     0.5,
+     false,
+     begin_at_half,
+     speculative,
+     finish_mean},
+    {{"variational", "symmetric half step: keeps energy where nothing dissipates"},
+     1.0,
+     true,
+     begin_at_start,
+     closed_only,
+     finish_mean},
 };
 
 enum { ROWS = sizeof table / sizeof *table };

@@ -64,7 +64,8 @@ frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_sta
   if (j < 0) return FRIX_ERROR_INPUT;
   const fx_joint_memory *m = &sim->state.joint[j];
   double h = sim->state.last_step > 0.0 ? sim->state.last_step : 1.0;
-  *out = (frix_joint_state){.active = fx_joint_active(sim, j), .error = m->error, .force = m->force, .torque = m->torque};
+  *out =
+      (frix_joint_state){.active = fx_joint_active(sim, j), .error = m->error, .force = m->force, .torque = m->torque};
   frix_joint_kind kind = sim->model->joint[j].config.kind;
   if (!out->active || kind == FRIX_JOINT_COUPLING) return FRIX_OK;
   fx_joint_view v = fx_joint_look(sim, j);
@@ -84,7 +85,8 @@ frix_status frix_sim_axis(const frix_sim *sim, frix_joint_id id, int32_t axis, f
   if (!sim || !out) return FRIX_ERROR_INPUT;
   int32_t j = joint_of(sim, id, "frix_sim_axis");
   if (j < 0) return FRIX_ERROR_INPUT;
-  if (axis < 0 || axis >= FRIX_JOINT_AXES) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_axis: axis %d", axis);
+  if (axis < 0 || axis >= FRIX_JOINT_AXES)
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_axis: axis %d", axis);
   *out = sim->state.joint[j].axis[axis];
   return FRIX_OK;
 }

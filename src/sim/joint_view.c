@@ -106,8 +106,10 @@ int32_t fx_joint_rows(const frix_sim *sim, int32_t j, const fx_joint_view *v, fx
   frix_vec3 world[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   frix_vec3 turn = rotation_error(v);
   int32_t n = 0;
-#define LINEAR(d, at, e) row[n++] = (fx_joint_row){.direction = (d), .point_a = (at), .error = (e)}
-#define ANGULAR(d, e) row[n++] = (fx_joint_row){.angular = true, .direction = (d), .error = (e)}
+#define LINEAR(d, at, e) \
+  row[n++] = (fx_joint_row) { .direction = (d), .point_a = (at), .error = (e) }
+#define ANGULAR(d, e) \
+  row[n++] = (fx_joint_row) { .angular = true, .direction = (d), .error = (e) }
   if (kind == FRIX_JOINT_DISTANCE) {
     if (!sim->state.joint[j].axis[0].limited) LINEAR(v->direction, v->point[0], v->length - joint->config.length);
     return n;

@@ -4,7 +4,8 @@
  *   limit       0 <= rate + (q - lower) / h  _|_  r >= 0
  *   friction    |r| <= h F: a planar cone whose normal impulse is known, u_N = R (r_N - h F)
  *   motor       the same about the wanted rate; without a bound it is bilateral
- *   spring      rate + R r + w = 0,  R = 1 / (h^2 k + h c),  w = h k (q - rest) R:  r = -h (k (q + h rate - rest) + c rate) */
+ *   spring      rate + R r + w = 0,  R = 1 / (h^2 k + h c),  w = h k (q - rest) R:  r = -h (k (q + h rate - rest) + c
+ * rate) */
 #include "sim/joints.h"
 
 #include <math.h>
@@ -120,8 +121,8 @@ static void add_ball(along *x) {
   for (int part = FX_AXIS_FRICTION; part <= FX_AXIS_SPRING; part++) {
     if (part == FX_AXIS_FRICTION ? !(c->friction > 0.0) : part != FX_AXIS_SPRING || !(c->damping > 0.0)) continue;
     bool dry = part == FX_AXIS_FRICTION;
-    fx_group *g = add(x, part, dry ? frix_contact_of_dim(3, 1.0, 0.0)
-                                   : (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3});
+    fx_group *g =
+        add(x, part, dry ? frix_contact_of_dim(3, 1.0, 0.0) : (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3});
     for (int32_t k = dry ? 1 : 0; k < 3; k++) {
       frix_vec3 axis = d[dry ? k - 1 : k];
       fx_group_term(sim, x->a, g, k, x->view.slot[1], zero, axis);

@@ -7,7 +7,7 @@
 typedef struct fx_joint_view {
   int32_t slot[2]; /* a, b */
   frix_vec3 point[2], center[2];
-  fx_mat3 axes[2]; /* columns: x, y, z of the two frames in the world */
+  fx_mat3 axes[2];     /* columns: x, y, z of the two frames in the world */
   frix_vec3 direction; /* distance: from a to b */
   double length;
 } fx_joint_view;

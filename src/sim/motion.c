@@ -20,12 +20,8 @@ frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h) {
 frix_sym3 fx_sym3_inverse(frix_sym3 s) {
   double a = s.yy * s.zz - s.yz * s.yz, b = s.xz * s.yz - s.xy * s.zz, c = s.xy * s.yz - s.xz * s.yy;
   double d = 1.0 / (s.xx * a + s.xy * b + s.xz * c);
-  return (frix_sym3){d * a,
-                     d * (s.xx * s.zz - s.xz * s.xz),
-                     d * (s.xx * s.yy - s.xy * s.xy),
-                     d * b,
-                     d * c,
-                     d * (s.xy * s.xz - s.xx * s.yz)};
+  return (frix_sym3){d * a, d * (s.xx * s.zz - s.xz * s.xz), d * (s.xx * s.yy - s.xy * s.xy), d * b,
+                     d * c, d * (s.xy * s.xz - s.xx * s.yz)};
 }
 
 bool fx_isotropic(const fx_body *body) {

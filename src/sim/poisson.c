@@ -1,8 +1,8 @@
 /* Poisson's restitution: compression, then decompression.
  *
  *   compression     M v_c = M v_free + H r_c                     contact law without restitution
- *   decompression   M v = M v_c + H (e r_cN n) + H r,            contact law for r; friction of the known normal impulse
- *                   e r_cN as well: rows whose normal impulse is fixed, |r_T| <= mu e r_cN
+ *   decompression   M v = M v_c + H (e r_cN n) + H r,            contact law for r; friction of the known normal
+ * impulse e r_cN as well: rows whose normal impulse is fixed, |r_T| <= mu e r_cN
  *
  * The sum of the two is what reports, ledger and the next step see. Reference: M. Anitescu, F. Potra, Formulating
  * dynamic multi-rigid-body contact problems with friction as solvable linear complementarity problems, 1997. */
@@ -13,8 +13,8 @@
 
 static bool bounces(const frix_sim *sim, const fx_group *g) {
   const fx_assembly *a = &sim->rows;
-  double speed = sim->config.restitution_speed >= 0.0 ? sim->config.restitution_speed
-                                                      : 2.0 * sim->h * fx_norm(sim->state.gravity);
+  double speed =
+      sim->config.restitution_speed >= 0.0 ? sim->config.restitution_speed : 2.0 * sim->h * fx_norm(sim->state.gravity);
   return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].restitution > 0.0 && a->r[g->row] > 0.0 &&
          -fx_group_velocity(sim, a, g, 0, FX_BEFORE) > speed;
 }
@@ -51,7 +51,8 @@ static void kick(frix_sim *sim, const fx_assembly *a, const fx_group *g, double 
   }
 }
 
-/* The normal impulse also carries the forces of the step; what belongs to the impact is the part of the speed before. */
+/* The normal impulse also carries the forces of the step; what belongs to the impact is the part of the speed before.
+ */
 static double impact_part(double before, double free) { return free < before && before < 0.0 ? before / free : 1.0; }
 
 static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) {

@@ -1,6 +1,7 @@
 /* Projection on the joint and contact manifold after a step.
  *
- *   min 1/2 |d|_M^2   subject to   G' d + e = 0,   N' d + gap >= 0:   the contact problem with f = 0, w = gap, no friction
+ *   min 1/2 |d|_M^2   subject to   G' d + e = 0,   N' d + gap >= 0:   the contact problem with f = 0, w = gap, no
+ * friction
  *
  * d displaces the bodies and leaves their velocities alone. Reference: M. Anitescu, G. Hart, A constraint-stabilized
  * time-stepping approach for rigid multibody dynamics with joints, contact and friction, 2004. */
@@ -45,8 +46,7 @@ static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
   int32_t n = fx_joint_rows(sim, j, &v, row), slot[2] = {joint->a, joint->b};
   frix_vec3 zero = {0.0, 0.0, 0.0};
   if (n == 0) return;
-  fx_group *g =
-      fx_group_add(sim, a, FX_GROUP_JOINT, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n}, 2, slot);
+  fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n}, 2, slot);
   for (int32_t k = 0; k < n; k++) {
     frix_vec3 d = row[k].direction;
     fx_group_term(sim, a, g, k, v.slot[1], row[k].angular ? zero : d,
@@ -62,8 +62,8 @@ static frix_status displace(frix_sim *sim) {
   fx_state *s = &sim->state;
   fx_placement placement = {
       .count = s->count, .prototype = s->prototype, .generation = s->generation, .pose = s->pose, .asleep = NULL};
-  frix_status status = fx_collision_run(sim->collision, &placement, 0.0, sim->config.thread_count, &sim->contact,
-                                        &sim->contact_count);
+  frix_status status =
+      fx_collision_run(sim->collision, &placement, 0.0, sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   no_motion(sim);
   fx_assembly a;

@@ -52,9 +52,9 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
   bool loaded = r[0] > 0.0;
   /* a sliding contact stands on the cone; rounding decides nothing: it must also move */
   double noise = 1e-9 * (sim->h * (1e-3 + fx_norm(sim->state.gravity)));
-  t->state = !loaded                                                  ? FRIX_CONTACT_OPEN
+  t->state = !loaded                                                           ? FRIX_CONTACT_OPEN
              : (t->margin >= 1.0 - 1e-7 || bound == 0.0) && sqrt(slip) > noise ? FRIX_CONTACT_SLIP
-                                                                      : FRIX_CONTACT_STICK;
+                                                                               : FRIX_CONTACT_STICK;
 }
 
 /* Those of the last step that are not among the new ones, with their last impulse. */

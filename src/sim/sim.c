@@ -41,11 +41,10 @@ frix_status fx_sim_reserve(frix_sim *sim, int32_t slots) {
   frix_context *c = sim->context;
   if (!grow(c, &s->prototype, used, wanted, sizeof *s->prototype) ||
       !grow(c, &s->generation, used, wanted, sizeof *s->generation) ||
-      !grow(c, &s->pose, used, wanted, sizeof *s->pose) ||
-      !grow(c, &s->velocity, used, wanted, sizeof *s->velocity) ||
-      !grow(c, &s->spin, used, wanted, sizeof *s->spin) ||
-      !grow(c, &s->momentum, used, wanted, sizeof *s->momentum) || !grow(c, &s->load, used, wanted, sizeof *s->load) ||
-      !grow(c, &s->asleep, used, wanted, sizeof *s->asleep) || !grow(c, &s->quiet, used, wanted, sizeof *s->quiet))
+      !grow(c, &s->pose, used, wanted, sizeof *s->pose) || !grow(c, &s->velocity, used, wanted, sizeof *s->velocity) ||
+      !grow(c, &s->spin, used, wanted, sizeof *s->spin) || !grow(c, &s->momentum, used, wanted, sizeof *s->momentum) ||
+      !grow(c, &s->load, used, wanted, sizeof *s->load) || !grow(c, &s->asleep, used, wanted, sizeof *s->asleep) ||
+      !grow(c, &s->quiet, used, wanted, sizeof *s->quiet))
     return FRIX_ERROR_MEMORY;
   sim->slot_capacity = wanted;
   return FRIX_OK;
@@ -64,7 +63,8 @@ frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count) {
 /* ---- create ---- */
 
 static frix_status check_config(frix_context *context, const frix_sim_config *c) {
-  if (!(c->tolerance > 0.0) || !isfinite(c->tolerance) || c->max_iterations < 0 || !(c->polish >= 0.0) || c->thread_count < 1)
+  if (!(c->tolerance > 0.0) || !isfinite(c->tolerance) || c->max_iterations < 0 || !(c->polish >= 0.0) ||
+      c->thread_count < 1)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: tolerance, max_iterations or thread_count out of range");
   if (!(c->stabilisation >= 0.0 && c->stabilisation <= 1.0) ||
       !(c->joint_stabilisation >= 0.0 && c->joint_stabilisation <= 1.0))
@@ -151,7 +151,7 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
   void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,  s->velocity, s->spin,
-                   s->load,      s->asleep,     s->quiet, s->joint,    s->touching};
+                   s->load,     s->asleep,    s->quiet,      s->joint, s->touching};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }

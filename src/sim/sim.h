@@ -50,7 +50,7 @@ typedef struct fx_state {
   int64_t polish_at, polish_wait, polish_again; /* when answers are refined next */
   frix_vec3 gravity;
   frix_energy energy;
-  int32_t count; /* slots, with the world at 0 */
+  int32_t count;      /* slots, with the world at 0 */
   int32_t *prototype; /* model body, -1 where empty */
   uint32_t *generation;
   frix_pose *pose; /* central frames */
@@ -97,7 +97,7 @@ typedef struct fx_group {
   int32_t row, dim;
   int32_t body_count;
   int32_t mover[4];
-  size_t value; /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
+  size_t value;  /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
   double damper; /* spring: h c */
 } fx_group;
 
@@ -138,7 +138,7 @@ struct frix_sim {
   fx_mover *mover;
   int32_t *mover_of; /* by slot, -1: does not move by itself */
   double *reach;
-  frix_pose *pose0;    /* by slot: at the start of the step */
+  frix_pose *pose0; /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
   fx_surface *surface; /* by contact */

@@ -1,7 +1,7 @@
 /* Sleeping: islands that have been slow for long are left out of steps; whatever moves at them wakes them first.
  *
- * A sleeping body has velocity zero and keeps its contacts' impulses, so that it goes on exactly where it stopped. Before
- * a step every sleeping body that a moving one comes near to is woken, with its whole island. */
+ * A sleeping body has velocity zero and keeps its contacts' impulses, so that it goes on exactly where it stopped.
+ * Before a step every sleeping body that a moving one comes near to is woken, with its whole island. */
 #include "sim/sim.h"
 
 #include <math.h>
@@ -99,7 +99,8 @@ bool fx_sleep_wake_touched(frix_sim *sim) {
     for (int side = 0; side < 2; side++) {
       int32_t sleeper = side ? b : a, other = side ? a : b;
       if (!dynamic(sim, sleeper) || !s->asleep[sleeper]) continue;
-      bool driven = other > 0 && !dynamic(sim, other) && (fx_norm2(s->velocity[other]) > 0.0 || fx_norm2(s->spin[other]) > 0.0);
+      bool driven =
+          other > 0 && !dynamic(sim, other) && (fx_norm2(s->velocity[other]) > 0.0 || fx_norm2(s->spin[other]) > 0.0);
       if (driven || (dynamic(sim, other) && !s->asleep[other])) ring[root(parent, sleeper)] = 1;
     }
   }

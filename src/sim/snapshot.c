@@ -84,7 +84,8 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   fx_state kept = sim->state, given = snapshot->state;
   sim->state = given;
   sim->state.prototype = kept.prototype, sim->state.generation = kept.generation, sim->state.pose = kept.pose;
-  sim->state.momentum = kept.momentum, sim->state.velocity = kept.velocity, sim->state.spin = kept.spin, sim->state.load = kept.load;
+  sim->state.momentum = kept.momentum, sim->state.velocity = kept.velocity, sim->state.spin = kept.spin,
+  sim->state.load = kept.load;
   sim->state.asleep = kept.asleep, sim->state.quiet = kept.quiet, sim->state.joint = kept.joint;
   sim->state.touching = kept.touching;
   field to[FIELDS], from[FIELDS];

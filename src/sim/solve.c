@@ -323,7 +323,8 @@ static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
 
 static bool worth_polishing(const frix_sim *sim) {
   double residual = sim->report.certificate.residual;
-  return needs_polish(sim, residual) && residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB && !sim->report.approximate;
+  return needs_polish(sim, residual) && residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB &&
+         !sim->report.approximate;
 }
 
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {

@@ -45,8 +45,8 @@ static frix_status collide(frix_sim *sim) {
   sim->report.penetration = 0.0;
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_contact *c = &sim->contact[i];
-    sim->surface[i] = fx_model_surface(sim->model, sim->model->shape[c->shape_a].material,
-                                       sim->model->shape[c->shape_b].material);
+    sim->surface[i] =
+        fx_model_surface(sim->model, sim->model->shape[c->shape_a].material, sim->model->shape[c->shape_b].material);
     sim->report.penetration = fmax(sim->report.penetration, -c->gap);
   }
   fx_contacts_match(sim);
@@ -80,9 +80,8 @@ static frix_status load_at_middle(frix_sim *sim) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
-    s->pose[m->slot] =
-        fx_advance(fx_slot_body(sim, m->slot), m->pose0, v, fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w,
-                   0.5 * sim->h);
+    s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, v,
+                                  fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w, 0.5 * sim->h);
   }
   frix_status status = fx_movers_load(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) s->pose[sim->mover[k].slot] = sim->mover[k].pose0;
@@ -105,7 +104,8 @@ static double change_of(const frix_sim *sim, frix_vec3 *old) {
 static frix_status solve_at_middle(frix_sim *sim) {
   frix_vec3 *old = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
   if (!old) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].v1 = sim->mover[k].v0, sim->mover[k].w1 = sim->mover[k].w0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    sim->mover[k].v1 = sim->mover[k].v0, sim->mover[k].w1 = sim->mover[k].w0;
   frix_status status = FRIX_OK;
   for (int round = 0; status == FRIX_OK && round < MIDDLE_ROUNDS; round++) {
     if ((status = load_at_middle(sim)) != FRIX_OK) break;

@@ -64,7 +64,8 @@ frix_status fx_sim_system(frix_sim *sim, const fx_assembly *a, fx_system *s) {
   s->contact = a->law;
   s->dof_count = sim->problem.dof_count;
   s->has_velocity = true;
-  int32_t *place = FX_TAKE(arena, int32_t, sim->mover_count), *dof = FX_TAKE(arena, int32_t, (size_t)sim->mover_count + 1);
+  int32_t *place = FX_TAKE(arena, int32_t, sim->mover_count),
+          *dof = FX_TAKE(arena, int32_t, (size_t)sim->mover_count + 1);
   double *v_free = FX_TAKE(arena, double, s->dof_count), *w = FX_TAKE(arena, double, s->row_count);
   double *q = FX_TAKE(arena, double, s->row_count);
   if (!place || !dof || !v_free || !w || !q) return FRIX_ERROR_MEMORY;
