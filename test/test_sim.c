@@ -232,6 +232,7 @@ static void threads(fx_test *t) {
     uint64_t hash = hash_of(&w);
     if (count == 1) first = hash;
     CHECK(t, hash == first);
+    if (count == 4) fx_test_note(t, "hash %016llx", (unsigned long long)hash);
     CHECK(t, w.unsolved == 0);
     world_end(&w);
   }
@@ -504,6 +505,65 @@ static void degenerate(fx_test *t) {
   }
 }
 
+/* Random calls with living, stale and invented ids: each answers, none crashes, the state stays finite. */
+static void random_calls(fx_test *t) {
+  world w = world_new(t, 0.5, 0.2);
+  w.config.sleep = true;
+  w.config.seek_rest = false;
+  w.config.max_iterations = 200;
+  REQUIRE(t, heap(&w, 6, 1));
+  frix_body_id known[64];
+  frix_snapshot *snapshot = NULL;
+  int count = 0, alive = 0;
+  for (int k = 0; k < 6; k++) known[count++] = frix_model_body_at(w.model, k);
+  for (int k = 0; k < 4000; k++) {
+    frix_body_id id = known[(int)(fabs(fx_test_random(t)) * count) % count];
+    if (fx_test_random(t) > 0.95) id.generation += 1;
+    frix_vec3 v = vec(3 * fx_test_random(t), 3 * fx_test_random(t), 3 * fx_test_random(t));
+    if (fx_test_random(t) > 0.98) v.x = NAN;
+    frix_pose pose = {{v.x, v.y, 1 + fabs(v.z)}, {1, 0.3 * v.x, 0, 0}};
+    frix_body_state s;
+    frix_contact_report c;
+    frix_joint_state j;
+    switch ((int)(fabs(fx_test_random(t)) * 14)) {
+      case 0:
+        if (frix_sim_spawn(w.sim, frix_model_body_at(w.model, k % 7), pose, v, v, &id) == FRIX_OK) {
+          if (count < 64)
+            known[count++] = id;
+          else
+            CHECK(t, frix_sim_remove(w.sim, id) == FRIX_OK);
+        }
+        break;
+      case 1:
+        if (frix_sim_body_count(w.sim) > 4) (void)frix_sim_remove(w.sim, id);
+        break;
+      case 2: (void)frix_sim_set_pose(w.sim, id, pose); break;
+      case 3: (void)frix_sim_set_velocity(w.sim, id, v, v); break;
+      case 4: (void)frix_sim_add_force(w.sim, id, v, v); break;
+      case 5: (void)frix_sim_add_force_at(w.sim, id, v, v); break;
+      case 6: (void)frix_sim_contact(w.sim, (int)(10 * v.y), &c); break;
+      case 7: (void)frix_sim_joint(w.sim, (frix_joint_id){(uint32_t)(k % 3), 1}, &j); break;
+      case 8:
+        if (!snapshot) (void)frix_sim_save(w.sim, &snapshot);
+        break;
+      case 9:
+        if (snapshot && k % 5 == 0) {
+          CHECK(t, frix_sim_restore(w.sim, snapshot) == FRIX_OK);
+          frix_snapshot_destroy(snapshot);
+          snapshot = NULL;
+        }
+        break;
+      default: CHECK(t, frix_sim_step(w.sim, 0.01, NULL) == FRIX_OK); break;
+    }
+    if (frix_sim_body(w.sim, id, &s) != FRIX_OK) continue;
+    alive++;
+    CHECK(t, isfinite(s.center.x + s.center.y + s.center.z + s.velocity.x + s.velocity.y + s.velocity.z + s.spin.x));
+  }
+  CHECK(t, alive > 100);
+  frix_snapshot_destroy(snapshot);
+  world_end(&w);
+}
+
 /* The problem of a step can be taken out and judged again. */
 static void problem(fx_test *t) {
   world w = world_new(t, 0.5, 0);
@@ -537,5 +597,6 @@ const fx_test_row test_sim[] = {
     {"sim/compliance", compliance},
     {"sim/degenerate", degenerate},
     {"sim/problem", problem},
+    {"sim/random_calls", random_calls},
     {0},
 };
