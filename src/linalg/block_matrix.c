@@ -123,6 +123,20 @@ frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t 
   return FRIX_OK;
 }
 
+/* y += B x and y += B' x for one block; inlined with constant sizes for contacts on rigid bodies and in W. */
+static inline void multiply_sized(int32_t m, int32_t n, const double *block, const double *x, double *y) {
+  for (int32_t r = 0; r < m; r++) {
+    double sum = 0;
+    for (int32_t c = 0; c < n; c++) sum += block[r * n + c] * x[c];
+    y[r] += sum;
+  }
+}
+
+static inline void transpose_sized(int32_t m, int32_t n, const double *block, const double *x, double *restrict y) {
+  for (int32_t r = 0; r < m; r++)
+    for (int32_t c = 0; c < n; c++) y[c] += block[r * n + c] * x[r];
+}
+
 void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
   for (int32_t i = 0; i < a->row_blocks; i++) {
     int32_t m = fx_block_rows(a, i);
@@ -130,17 +144,12 @@ void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y)
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
       const double *block = fx_block(a, k), *xj = x + a->col[a->index[k]];
       int32_t n = fx_block_cols(a, k);
-      if (m == 3 && n == 3) {
-        yi[0] += block[0] * xj[0] + block[1] * xj[1] + block[2] * xj[2];
-        yi[1] += block[3] * xj[0] + block[4] * xj[1] + block[5] * xj[2];
-        yi[2] += block[6] * xj[0] + block[7] * xj[1] + block[8] * xj[2];
-        continue;
-      }
-      for (int32_t r = 0; r < m; r++) {
-        double sum = 0;
-        for (int32_t c = 0; c < n; c++) sum += block[r * n + c] * xj[c];
-        yi[r] += sum;
-      }
+      if (m == 3 && n == 3)
+        multiply_sized(3, 3, block, xj, yi);
+      else if (m == 3 && n == 6)
+        multiply_sized(3, 6, block, xj, yi);
+      else
+        multiply_sized(m, n, block, xj, yi);
     }
   }
 }
@@ -153,8 +162,10 @@ void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, 
       const double *block = fx_block(a, k);
       double *yj = y + a->col[a->index[k]];
       int32_t n = fx_block_cols(a, k);
-      for (int32_t r = 0; r < m; r++)
-        for (int32_t c = 0; c < n; c++) yj[c] += block[r * n + c] * xi[r];
+      if (m == 3 && n == 6)
+        transpose_sized(3, 6, block, xi, yj);
+      else
+        transpose_sized(m, n, block, xi, yj);
     }
   }
 }

@@ -20,10 +20,11 @@ typedef struct fx_call {
 
 typedef struct fx_solver {
   frix_solver_info info;
+  bool prefers_velocity; /* works on M and H where it may choose */
   frix_status (*solve)(fx_call *call);
 } fx_solver;
 
-extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
+extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);
