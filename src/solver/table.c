@@ -12,6 +12,8 @@ static const fx_solver *const table[] = {
     &fx_solver_apgd,
     &fx_solver_admm,
     &fx_solver_pgs,
+    &fx_solver_semismooth,
+    &fx_solver_box_trust_region,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
