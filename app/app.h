@@ -124,7 +124,7 @@ void fx_put_end_line(fx_json *json);
 
 /* A context that logs warnings to stderr; exits with FX_EXIT_USAGE when there is no memory. */
 frix_context *fx_context(void);
-/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp". */
+/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp", "mlcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
 /* Last part of a path. */
 const char *fx_base_name(const char *path);

@@ -345,7 +345,7 @@ static const fx_flag flags[] = {
     {"--out", "FILE", NULL, "write r, u, v: .json, or .hdf5 with the problem"},
     {"--json", NULL, NULL, "one JSON object per problem and line"},
     {"--history", "FILE.csv", NULL, "write the residual over iterations and time"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -1,6 +1,7 @@
 /* box_trust_region and semismooth: the methods for mixed complementarity problems, on contact problems. The bridge states
  * the problem, the method solves it, and the monitor judges the impulses like any other. */
 #include "base/threads.h"
+#include "problem/cone.h"
 #include "solver/mcp_bridge.h"
 #include "solver/solver.h"
 
@@ -47,6 +48,9 @@ static frix_status run(fx_call *call, const fx_system *system, const request *wa
     if (status != FRIX_OK) return status;
     iterations += result.iterations;
     frix_mcp_contact_impulse(mcp, x, call->r, lambda);
+    /* a small r_N leaves room for a much larger r_T, since the cone enters squared */
+    for (int32_t i = 0; i < system->contact_count; i++)
+      fx_cone_project(&system->contact[i], call->r + system->row[i], call->r + system->row[i]);
     if (fx_monitor_check(monitor, iterations, call->r)) return FRIX_OK;
     monitor->outcome = result.outcome == FRIX_OUTCOME_MAX_ITERATIONS ? result.outcome : FRIX_OUTCOME_STALLED;
     if (result.outcome != FRIX_OUTCOME_SOLVED) return FRIX_OK;
