@@ -17,16 +17,16 @@ extern "C" {
 /* A problem as its user states it. Arrays are copied. A callback returns false where it is not defined at x; methods
  * then stay away from there. All callbacks get x within the bounds. */
 typedef struct frix_mcp_data {
-  uint32_t size;              /* set by frix_mcp_data_default */
-  const char *name;           /* optional */
-  int32_t count;              /* unknowns, and rows */
-  const double *lower;        /* count, -INFINITY where free; NULL: 0 */
-  const double *upper;        /* count, INFINITY where open; NULL: INFINITY */
-  bool linear;                /* F is affine */
+  uint32_t size;       /* set by frix_mcp_data_default */
+  const char *name;    /* optional */
+  int32_t count;       /* unknowns, and rows */
+  const double *lower; /* count, -INFINITY where free; NULL: 0 */
+  const double *upper; /* count, INFINITY where open; NULL: INFINITY */
+  bool linear;         /* F is affine */
   bool (*function)(const double *x, double *F, void *user);
   /* The Jacobian in compressed columns, its pattern fixed: rows of column j are row[column[j] .. column[j + 1]). */
-  const int32_t *column;      /* count + 1 */
-  const int32_t *row;         /* ascending within a column */
+  const int32_t *column; /* count + 1 */
+  const int32_t *row;    /* ascending within a column */
   bool (*jacobian)(const double *x, double *value, void *user);
   /* Or, without a matrix: out = J d, or J' d. Methods that factorise need the matrix. */
   bool (*product)(const double *x, const double *d, bool transposed, double *out, void *user);
@@ -69,8 +69,8 @@ FRIX_API frix_status frix_mcp_certify(frix_context *context, const frix_mcp *mcp
 typedef struct frix_mcp_method_info {
   const char *name;
   const char *summary;
-  bool linear_only;  /* takes affine F only */
-  bool matrix_free;  /* products are enough */
+  bool linear_only; /* takes affine F only */
+  bool matrix_free; /* products are enough */
   const frix_option_info *option;
   int32_t option_count;
 } frix_mcp_method_info;
@@ -126,12 +126,12 @@ FRIX_API void frix_mcp_contact_impulse(const frix_mcp *mcp, const double *x, dou
 /* ---- the problem library */
 
 typedef struct frix_mcp_entry {
-  const char *name;    /* where sized, the size follows: "control-20" */
+  const char *name; /* where sized, the size follows: "control-20" */
   const char *family;
   const char *summary;
-  bool sized;          /* any "name-N" within minimum..maximum */
+  bool sized; /* any "name-N" within minimum..maximum */
   int32_t size, minimum, maximum;
-  int32_t count;       /* unknowns, at `size` where sized */
+  int32_t count; /* unknowns, at `size` where sized */
   int32_t start_count;
   bool linear;
 } frix_mcp_entry;
@@ -143,7 +143,12 @@ FRIX_API const frix_mcp_entry *frix_mcp_library(int32_t k);
 FRIX_API frix_status frix_mcp_create_named(frix_context *context, const char *name, frix_mcp **out);
 
 /* Two SCARA arms squeeze a cube; seed 0 is the undisturbed grasp, 1, 2, ... random wrenches and torques. */
-typedef enum frix_scara_form { FRIX_SCARA_SLIDING, FRIX_SCARA_CONE, FRIX_SCARA_PYRAMID, FRIX_SCARA_COUNT } frix_scara_form;
+typedef enum frix_scara_form {
+  FRIX_SCARA_SLIDING,
+  FRIX_SCARA_CONE,
+  FRIX_SCARA_PYRAMID,
+  FRIX_SCARA_COUNT
+} frix_scara_form;
 
 FRIX_API const char *frix_scara_form_name(frix_scara_form form);
 FRIX_API frix_status frix_mcp_create_scara(frix_context *context, frix_scara_form form, uint64_t seed, frix_mcp **out);

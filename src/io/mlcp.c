@@ -4,10 +4,10 @@
  *
  *   mlcp := whole parts n m [ENDS KINDS MATRIX(M) q] [A B C D a b]
  *
- * whole and parts are 0 or 1 and tell which of the two descriptions follow. ENDS are the ends of the blocks of rows, from
- * 0 to n + m; KINDS has one number per block, 0 for equations and 1 for complementarity. A, B, C, D stand row by row.
- * Where both descriptions are there they must agree. Equations become bilateral rows, the others limits; what follows
- * is a remark. */
+ * whole and parts are 0 or 1 and tell which of the two descriptions follow. ENDS are the ends of the blocks of rows,
+ * from 0 to n + m; KINDS has one number per block, 0 for equations and 1 for complementarity. A, B, C, D stand row by
+ * row. Where both descriptions are there they must agree. Equations become bilateral rows, the others limits; what
+ * follows is a remark. */
 #include <math.h>
 
 #include "io/text.h"
@@ -82,8 +82,7 @@ static frix_status compare(fx_scan *scan, const frix_matrix *W, const double *q,
 /* Rows of equations first, then the others, each in order. */
 static void list_places(const frix_contact *contact, int64_t n, int64_t total, int32_t *place) {
   int64_t equation = 0, other = n;
-  for (int64_t i = 0; i < total; i++)
-    place[contact[i].cone == FRIX_CONE_BILATERAL ? equation++ : other++] = (int32_t)i;
+  for (int64_t i = 0; i < total; i++) place[contact[i].cone == FRIX_CONE_BILATERAL ? equation++ : other++] = (int32_t)i;
 }
 
 static frix_status add_parts(fx_scan *scan, bool whole, int64_t n, int64_t m, const frix_contact *contact) {
@@ -98,8 +97,8 @@ static frix_status add_parts(fx_scan *scan, bool whole, int64_t n, int64_t m, co
   list_places(contact, n, total, place);
   join_parts(&p, n, m, place, M, q);
   if (whole) return compare(scan, &data->W, data->q, M, q);
-  data->W = (frix_matrix){
-      .format = FRIX_MATRIX_DENSE, .row_count = (int32_t)total, .col_count = (int32_t)total, .x = M};
+  data->W =
+      (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = (int32_t)total, .col_count = (int32_t)total, .x = M};
   data->q = q;
   return FRIX_OK;
 }

@@ -25,7 +25,7 @@ frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_bl
   size_t largest = 0;
   for (int32_t k = 0; k < o->count; k++)
     if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
-  lu->work = FX_TAKE(arena, double, largest * largest + largest);
+  lu->work = FX_TAKE(arena, double, largest *largest + largest);
   lu->pivot = FX_TAKE(arena, int32_t, largest);
   if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < o->count; k++) {

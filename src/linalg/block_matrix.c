@@ -44,7 +44,8 @@ static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
   return owner;
 }
 
-/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is given. */
+/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is
+ * given. */
 static void mark_pattern(const fx_sparse *s, bool transpose, const int32_t *row_owner, const int32_t *col_owner,
                          int32_t outer_blocks, const int32_t *outer, int32_t *seen, int32_t *count, int32_t *index) {
   /* Outer blocks follow the stored columns of s, so each inner block is met within one outer block at a time. */
@@ -111,7 +112,8 @@ frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t 
   int32_t *index = FX_TAKE(arena, int32_t, start[row_count]);
   if (!index) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < row_count; i++)
-    for (int32_t k = 0; k < start[i + 1] - start[i]; k++) index[start[i] + k] = new_col[a->index[a->start[rows[i]] + k]];
+    for (int32_t k = 0; k < start[i + 1] - start[i]; k++)
+      index[start[i] + k] = new_col[a->index[a->start[rows[i]] + k]];
   frix_status status = fx_block_from_pattern(arena, row_count, row, col_count, col, start, index, out);
   if (status != FRIX_OK) return status;
 

@@ -191,7 +191,8 @@ void fx_sparse_lu_solve(fx_sparse_lu *lu, double *b) {
   for (int32_t row = 0; row < n; row++) y[lu->step_of_row[row]] = b[row];
   for (int32_t k = 0; k < n; k++)
     if (y[k] != 0)
-      for (int64_t e = lu->L_start[k]; e < lu->L_start[k + 1]; e++) y[lu->step_of_row[lu->L_row[e]]] -= lu->L_x[e] * y[k];
+      for (int64_t e = lu->L_start[k]; e < lu->L_start[k + 1]; e++)
+        y[lu->step_of_row[lu->L_row[e]]] -= lu->L_x[e] * y[k];
   for (int32_t k = n - 1; k >= 0; k--) {
     int64_t last = lu->U_start[k + 1] - 1;
     y[k] /= lu->U_x[last];

@@ -32,7 +32,7 @@ static frix_status solve(fx_mcp_call *call) {
     double option[FX_MCP_MAX_OPTIONS];
     for (int32_t o = 0; o < FX_MCP_MAX_OPTIONS; o++) option[o] = call->options[row_of(method)][o];
     if (method->info.option_count) option[0] = stages[k].restarts; /* restarts stand first */
-    fx_arena arena; /* every stage returns its workspace */
+    fx_arena arena;                                                /* every stage returns its workspace */
     fx_arena_init(&arena, call->arena->context);
     fx_mcp_call inner = *call;
     inner.option = option;

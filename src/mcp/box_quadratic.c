@@ -1,8 +1,8 @@
 /* Conjugate gradients on the faces of a box.
  *
  * On the open face of the present point, scaled conjugate gradients run until a bound is met; then the face shrinks,
- * and the projected conjugate-gradient point is taken instead where it is lower (it meets many bounds at once). The face
- * is left along the projected gradient as soon as the part of it that points off the face dominates. Directions of
+ * and the projected conjugate-gradient point is taken instead where it is lower (it meets many bounds at once). The
+ * face is left along the projected gradient as soon as the part of it that points off the face dominates. Directions of
  * nonpositive curvature are followed to the bound.
  * References: A. Friedlander, J. M. Martinez, On the maximization of a concave quadratic function with box constraints,
  * 1994; R. Bielschowsky, A. Friedlander, F. Gomes, J. M. Martinez, M. Raydan, An adaptive algorithm for bound
@@ -50,8 +50,8 @@ static void advance(fx_box_quadratic *q, double a) {
   }
 }
 
-/* From the end of the truncated step, where the quadratic is lower by `truncated`, towards the projected full step: taken
- * where it is lower still. Returns the change from the truncated point, 0 when not taken; NAN on failure. */
+/* From the end of the truncated step, where the quadratic is lower by `truncated`, towards the projected full step:
+ * taken where it is lower still. Returns the change from the truncated point, 0 when not taken; NAN on failure. */
 static double extrapolate(fx_box_quadratic *q, double beyond) {
   double slope = 0, moved = 0;
   for (int32_t i = 0; i < q->n; i++) {

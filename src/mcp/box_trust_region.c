@@ -4,11 +4,11 @@
  *   min 1/2 ( |F - z_l + z_h|^2 + ((x - l)'z_l + (h - x)'z_h)^2 )     l <= x <= h,  z_l >= 0,  z_h >= 0
  *
  * For x >= 0 and free rows this is 1/2 (|f - z|^2 + |g|^2 + (u'z)^2): zero exactly at solutions. A free unknown has no
- * slack, a bound has one. Where the Jacobian is row sufficient every stationary point is a solution. The model takes the
- * Gauss-Newton Hessian and the exact curvature of the product term; the box of a step is that of the problem cut with
- * |s|_inf <= radius.
- * References: R. Andreani, A. Friedlander, M. Mello, S. Santos, 2003 (the reformulation); A. Friedlander, J. M.
- * Martinez, S. A. Santos, A new trust region algorithm for bound constrained minimization, 1994 (BOX-QUACAN). */
+ * slack, a bound has one. Where the Jacobian is row sufficient every stationary point is a solution. The model takes
+ * the Gauss-Newton Hessian and the exact curvature of the product term; the box of a step is that of the problem cut
+ * with |s|_inf <= radius. References: R. Andreani, A. Friedlander, M. Mello, S. Santos, 2003 (the reformulation); A.
+ * Friedlander, J. M. Martinez, S. A. Santos, A new trust region algorithm for bound constrained minimization, 1994
+ * (BOX-QUACAN). */
 #include "mcp/box_quadratic.h"
 #include "mcp/mcp.h"
 
@@ -31,7 +31,7 @@ typedef struct state {
   int32_t *low_of, *high_of; /* unknown of slack k */
   double *y, *trial;         /* x, z_l, z_h */
   double *F, *trial_F, *J;
-  double *r, *w;             /* F - z_l + z_h; workspace of products */
+  double *r, *w;                 /* F - z_l + z_h; workspace of products */
   double product, trial_product; /* (x - l)'z_l + (h - x)'z_h */
   double *gradient, *low, *high, *diagonal;
   fx_box_quadratic quadratic;
@@ -249,12 +249,8 @@ static frix_status take(state *t, fx_arena *arena) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!(*rows[k] = FX_TAKE(arena, double, t->n))) return FRIX_ERROR_MEMORY;
   t->J = FX_TAKE(arena, double, t->mcp->entry_count);
-  t->quadratic = (fx_box_quadratic){.gradient = t->gradient,
-                                    .low = t->low,
-                                    .high = t->high,
-                                    .diagonal = t->diagonal,
-                                    .product = hessian,
-                                    .user = t};
+  t->quadratic = (fx_box_quadratic){
+      .gradient = t->gradient, .low = t->low, .high = t->high, .diagonal = t->diagonal, .product = hessian, .user = t};
   return t->J ? fx_box_quadratic_take(arena, t->total, &t->quadratic) : FRIX_ERROR_MEMORY;
 }
 

@@ -9,7 +9,7 @@
 struct frix_mcp {
   frix_context *context;
   fx_arena arena;
-  frix_mcp_data data; /* arrays live in the arena; lower and upper are always there */
+  frix_mcp_data data;  /* arrays live in the arena; lower and upper are always there */
   int32_t entry_count; /* stored entries of the Jacobian, 0 without a matrix */
 };
 
@@ -19,18 +19,18 @@ enum { FX_MCP_MAX_OPTIONS = 8 };
 typedef struct fx_mcp_monitor {
   const frix_mcp *mcp;
   const frix_mcp_config *config;
-  double deadline; /* fx_seconds; 0: none */
+  double deadline;                /* fx_seconds; 0: none */
   int64_t iteration, stage_limit; /* of the current method */
   double best;                    /* residual of best_x */
   double *best_x;
   frix_outcome outcome;
-  bool finished; /* solved, out of time or cancelled: no other method need try */
+  bool finished;           /* solved, out of time or cancelled: no other method need try */
   frix_mcp_result *result; /* counters */
 } fx_mcp_monitor;
 
 typedef struct fx_mcp_call {
   const frix_mcp *mcp;
-  const double *option; /* values of the method's own rows */
+  const double *option;                        /* values of the method's own rows */
   const double (*options)[FX_MCP_MAX_OPTIONS]; /* all values, for methods made of methods */
   fx_arena *arena;
   fx_mcp_monitor *monitor;

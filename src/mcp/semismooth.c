@@ -7,10 +7,10 @@
  *         = phi(x - l, -phi(h - x, -F))                    both
  *   H d = -Phi,  H in dPhi;   x(t) = P(x + t d),  Psi = 1/2 |Phi|^2 decreases (nonmonotone Armijo rule)
  *
- * Where H is singular or d is no good, Levenberg and Marquardt's direction (H'H + m I) d = -H'Phi, solved as an augmented
- * sparse system, and then the projected gradient take over. A run that stalls starts again from a reproducible point.
- * References: T. De Luca, F. Facchinei, C. Kanzow, 1996; S. Billups 1995 (both bounds); C. Kanzow, S. Petra, 2007
- * (feasible iterates, Levenberg-Marquardt). */
+ * Where H is singular or d is no good, Levenberg and Marquardt's direction (H'H + m I) d = -H'Phi, solved as an
+ * augmented sparse system, and then the projected gradient take over. A run that stalls starts again from a
+ * reproducible point. References: T. De Luca, F. Facchinei, C. Kanzow, 1996; S. Billups 1995 (both bounds); C. Kanzow,
+ * S. Petra, 2007 (feasible iterates, Levenberg-Marquardt). */
 #include "linalg/sparse_lu.h"
 #include "mcp/mcp.h"
 
@@ -22,7 +22,8 @@ enum { RESTARTS, MEMORY, PENALTY, OPTION_COUNT };
 static const frix_option_info options[OPTION_COUNT] = {
     {"restarts", FRIX_OPTION_INTEGER, 40, 0, 100000, NULL, "fresh starts after a stall"},
     {"memory", FRIX_OPTION_INTEGER, 4, 1, 32, NULL, "steps the merit may look back on before it must have decreased"},
-    {"penalty", FRIX_OPTION_REAL, 1, 0.01, 1, NULL, "weight of Fischer-Burmeister against the penalised term (1: plain)"},
+    {"penalty", FRIX_OPTION_REAL, 1, 0.01, 1, NULL,
+     "weight of Fischer-Burmeister against the penalised term (1: plain)"},
 };
 
 enum { LONGEST_MEMORY = 32, RUN_LIMIT = 300, HALVINGS = 30 };
@@ -31,9 +32,9 @@ typedef struct state {
   const frix_mcp *mcp;
   fx_mcp_monitor *monitor;
   int32_t n;
-  double lambda;           /* penalty weight */
-  double *x, *F, *J;       /* present iterate */
-  double *phi, *da, *db;   /* Phi, and H = diag(da) + diag(db) J */
+  double lambda;         /* penalty weight */
+  double *x, *F, *J;     /* present iterate */
+  double *phi, *da, *db; /* Phi, and H = diag(da) + diag(db) J */
   double *gradient, *d, *trial, *trial_F, *trial_phi;
   double merit, recent[LONGEST_MEMORY];
   int32_t recent_count, memory;
@@ -344,7 +345,8 @@ static frix_status run(state *t, fx_arena *arena, bool *stop) {
 }
 
 static frix_status take(state *t, fx_arena *arena) {
-  double **vectors[] = {&t->x, &t->F, &t->phi, &t->da, &t->db, &t->gradient, &t->d, &t->trial, &t->trial_F, &t->trial_phi};
+  double **vectors[] = {&t->x,        &t->F, &t->phi,   &t->da,      &t->db,
+                        &t->gradient, &t->d, &t->trial, &t->trial_F, &t->trial_phi};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->n))) return FRIX_ERROR_MEMORY;
   t->J = FX_TAKE(arena, double, t->mcp->entry_count);

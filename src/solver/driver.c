@@ -225,7 +225,8 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
   return FRIX_OK;
 }
 
-/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M. */
+/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M.
+ */
 static bool velocity_is_smaller(const fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)

@@ -25,8 +25,8 @@ typedef struct link {
   int32_t first, size;    /* in x */
   int32_t discs, corners; /* unknowns after r_N: per disc c(2) a(2) s; per polygon the weights, then s */
   bool joint;
-  int32_t disc_row[MAX_DISCS];  /* first tangent row of a disc, relative */
-  double B[MAX_DISCS][4];       /* row-major */
+  int32_t disc_row[MAX_DISCS]; /* first tangent row of a disc, relative */
+  double B[MAX_DISCS][4];      /* row-major */
   double mu;
   int32_t facets; /* of the polygon; 2 for a planar contact */
   int32_t own;    /* index into own_at of the first of size * size places */
@@ -280,7 +280,8 @@ static frix_status build(bridge *b, const fx_system *s) {
     count += l->size;
     own += (int64_t)l->size * l->size;
   }
-  if (own > INT32_MAX) return fx_fail(b->context, FRIX_ERROR_UNSUPPORTED, "too many unknowns for a complementarity problem");
+  if (own > INT32_MAX)
+    return fx_fail(b->context, FRIX_ERROR_UNSUPPORTED, "too many unknowns for a complementarity problem");
   b->count = (int32_t)count;
   b->velocity = 0;
   for (int32_t k = 0; k < s->row_count; k++)

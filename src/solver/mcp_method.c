@@ -1,5 +1,5 @@
-/* box_trust_region and semismooth: the methods for mixed complementarity problems, on contact problems. The bridge states
- * the problem, the method solves it, and the monitor judges the impulses like any other. */
+/* box_trust_region and semismooth: the methods for mixed complementarity problems, on contact problems. The bridge
+ * states the problem, the method solves it, and the monitor judges the impulses like any other. */
 #include "base/threads.h"
 #include "problem/cone.h"
 #include "solver/mcp_bridge.h"

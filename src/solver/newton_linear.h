@@ -16,9 +16,9 @@ typedef struct fx_newton_linear {
   const double *S;
   bool by_velocity, M_symmetric, D_symmetric;
   fx_block_lu lu;
-  fx_block_matrix A, N;  /* contact space: scaled operator, Newton matrix on its pattern */
-  fx_block_matrix K;     /* velocity space, movers x movers */
-  int32_t *target;       /* block of K for each pair of movers of each contact */
+  fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix on its pattern */
+  fx_block_matrix K;    /* velocity space, movers x movers */
+  int32_t *target;      /* block of K for each pair of movers of each contact */
   size_t *target_start;
   double *C_inverse, *D; /* per contact, at the offsets of s->diagonal */
   double *product;       /* D S H' of one contact and mover */
@@ -34,7 +34,8 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
 /* Factors the system for slopes P and B (per contact, at the offsets of s->diagonal); false when a pivot vanished. */
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
 
-/* dx from G, once. P and B are those of the factorisation: admm uses P = I, B = kappa I, that is (A + kappa I) dx = -G. */
+/* dx from G, once. P and B are those of the factorisation: admm uses P = I, B = kappa I, that is (A + kappa I) dx = -G.
+ */
 void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx);
 
 /* The same with one step of refinement. */

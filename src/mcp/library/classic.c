@@ -168,14 +168,18 @@ static frix_status create_wall(frix_context *context, const fx_mcp_spec *spec, i
 
 const fx_mcp_spec fx_library_classic[] = {
     {{"kojshin", "classic", "Kojima and Shindo, one degenerate and one regular solution", false, 0, 0, 0, 4, 8, false},
-     create_quadratic, &kojima_shindo},
+     create_quadratic,
+     &kojima_shindo},
     {{"josephy", "classic", "Josephy, one solution", false, 0, 0, 0, 4, 8, false}, create_quadratic, &josephy},
     {{"billups", "classic", "Billups, a local minimum of every merit function lies at the start", false, 0, 0, 0, 1, 2,
       false},
-     create_billups, NULL},
+     create_billups,
+     NULL},
     {{"mathiesen", "classic", "Mathiesen's Walrasian model, a line of solutions", false, 0, 0, 0, 4, 2, false},
-     create_mathiesen, NULL},
-    {{"wall", "classic", "chemical equilibrium, six equations without bounds", false, 0, 0, 0, 6, 1, false}, create_wall,
+     create_mathiesen,
+     NULL},
+    {{"wall", "classic", "chemical equilibrium, six equations without bounds", false, 0, 0, 0, 6, 1, false},
+     create_wall,
      NULL},
     {.entry = {.name = NULL}},
 };

@@ -11,9 +11,9 @@
 
 enum { X = 5, W = 10, PRIMAL = X + W, DUAL = W + 2 * X };
 
-static const double A[W][X] = {{-16, 2, 0, 1, 0},  {0, -2, 0, 4, 2},      {-3.5, 0, 2, 0, 0},   {0, -2, 0, -4, -1},
-                               {0, -9, -2, 1, -2.8}, {2, 0, -4, 0, 0},    {-1, -1, -1, -1, -1}, {-1, -2, -3, -2, -1},
-                               {1, 2, 3, 4, 5},    {1, 1, 1, 1, 1}};
+static const double A[W][X] = {{-16, 2, 0, 1, 0},    {0, -2, 0, 4, 2}, {-3.5, 0, 2, 0, 0},   {0, -2, 0, -4, -1},
+                               {0, -9, -2, 1, -2.8}, {2, 0, -4, 0, 0}, {-1, -1, -1, -1, -1}, {-1, -2, -3, -2, -1},
+                               {1, 2, 3, 4, 5},      {1, 1, 1, 1, 1}};
 static const double C[X][X] = {{30, -20, -10, 32, -10},
                                {-20, 39, -6, -31, 32},
                                {-10, -6, 10, -6, -10},
@@ -137,6 +137,7 @@ static frix_status create_dual(frix_context *context, const fx_mcp_spec *spec, i
 const fx_mcp_spec fx_library_colville[] = {
     {{"colvnlp", "colville", "Colville's convex programme", false, 0, 0, 0, PRIMAL, 1, false}, create_primal, NULL},
     {{"colvdual", "colville", "the dual of Colville's programme, nonmonotone", false, 0, 0, 0, DUAL, 1, false},
-     create_dual, NULL},
+     create_dual,
+     NULL},
     {.entry = {.name = NULL}},
 };

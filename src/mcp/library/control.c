@@ -49,9 +49,9 @@ static int32_t fill(const control *c, int32_t *column, int32_t *row, double *val
       double entry;
       bool there;
     } list[ENTRIES] = {
-        {s, s, R, true},           {s, s + 2, -h, true},      {s + 1, s + 1, 1, true},      {s + 1, s + 3, -Q[0], true},
-        {s + 1, s + 6, -1, !last}, {s + 1, s + 7, h, !last},  {s + 2, s + 2, 1, true},      {s + 2, s + 4, -Q[1], true},
-        {s + 2, s + 6, -h, !last}, {s + 2, s + 7, -1, !last}, {s + 3, s - 2, -1, !first},   {s + 3, s - 1, -h, !first},
+        {s, s, R, true},           {s, s + 2, -h, true},      {s + 1, s + 1, 1, true},    {s + 1, s + 3, -Q[0], true},
+        {s + 1, s + 6, -1, !last}, {s + 1, s + 7, h, !last},  {s + 2, s + 2, 1, true},    {s + 2, s + 4, -Q[1], true},
+        {s + 2, s + 6, -h, !last}, {s + 2, s + 7, -1, !last}, {s + 3, s - 2, -1, !first}, {s + 3, s - 1, -h, !first},
         {s + 3, s + 3, 1, true},   {s + 4, s - 2, h, !first}, {s + 4, s - 1, -1, !first},
     };
     int32_t at = -1;
@@ -88,8 +88,9 @@ static void release(void *user) {
 
 /* The known trajectories: N = 20 in full for the control, N = 1000 where the control is at its bounds. */
 static void known_solution(int32_t stages, double *known) {
-  static const double short_control[20] = {-1, -1, -1, -0.87493733, -0.25093807, 0.29017421, 0.74609607, 1, 1, 1, 1, 1,
-                                           1,  1,  1,  1,           1,           0.82284797, 0.55085557, 0.27309295};
+  static const double short_control[20] = {-1, -1, -1, -0.87493733, -0.25093807, 0.29017421, 0.74609607,
+                                           1,  1,  1,  1,           1,           1,          1,
+                                           1,  1,  1,  0.82284797,  0.55085557,  0.27309295};
   for (int32_t k = 0; k < STAGE * stages; k++) known[k] = NAN;
   if (stages == 20) {
     for (int32_t k = 0; k < 20; k++) known[STAGE * k] = short_control[k];
@@ -156,7 +157,9 @@ static frix_status create(frix_context *context, const fx_mcp_spec *spec, int32_
 }
 
 const fx_mcp_spec fx_library_control[] = {
-    {{"control", "control", "linear-quadratic control with bounded input, N stages", true, 20, 2, 1000000, 100, 4, true},
-     create, NULL},
+    {{"control", "control", "linear-quadratic control with bounded input, N stages", true, 20, 2, 1000000, 100, 4,
+      true},
+     create,
+     NULL},
     {.entry = {.name = NULL}},
 };

@@ -12,10 +12,8 @@ enum { GOODS = 4, ACTIVITIES = 2, N = 9, P = 0, Y = 3, H = 5 };
 
 static const double endowment[GOODS] = {5, 5, 40, 40},
                     activity[GOODS][ACTIVITIES] = {{6, -1}, {-1, 3}, {-4, -1}, {-1, -1}},
-                    share[GOODS][GOODS] = {{.52, .86, .50, .06},
-                                           {.40, .10, .20, .25},
-                                           {.04, .02, .2975, .0025},
-                                           {.04, .02, .0025, .6875}};
+                    share[GOODS][GOODS] = {
+                        {.52, .86, .50, .06}, {.40, .10, .20, .25}, {.04, .02, .2975, .0025}, {.04, .02, .0025, .6875}};
 
 static double price(const double *x, int32_t g) { return g ? x[P + g - 1] : 1; }
 
@@ -71,7 +69,8 @@ static frix_status create(frix_context *context, const fx_mcp_spec *spec, int32_
   for (int32_t s = 0; s < 4; s++)
     for (int32_t k = 0; k < N; k++) {
       start[s][k] = k < H ? early[s][k] : endowment[k - H] * (k > H ? early[s][k - H - 1] : 1);
-      if (s < 3) solution[s][k] = k < H ? equilibrium[s][k] : endowment[k - H] * (k > H ? equilibrium[s][k - H - 1] : 1);
+      if (s < 3)
+        solution[s][k] = k < H ? equilibrium[s][k] : endowment[k - H] * (k > H ? equilibrium[s][k - H - 1] : 1);
     }
   frix_mcp_data data = frix_mcp_data_default();
   data.name = spec->entry.name;

@@ -79,7 +79,8 @@ static frix_status create_transport(frix_context *context, const fx_mcp_spec *sp
 const fx_mcp_spec fx_library_linear[] = {
     {{"munson1", "linear", "LCP of size 3", false, 0, 0, 0, 3, 2, true}, create_munson, NULL},
     {{"path4", "linear", "LCP of size 4", false, 0, 0, 0, 4, 2, true}, create_path4, NULL},
-    {{"transmcp", "linear", "Dantzig's transport problem, degenerate", false, 0, 0, 0, 11, 1, true}, create_transport,
+    {{"transmcp", "linear", "Dantzig's transport problem, degenerate", false, 0, 0, 0, 11, 1, true},
+     create_transport,
      NULL},
     {.entry = {.name = NULL}},
 };
@@ -158,8 +159,10 @@ static frix_status create_sized(frix_context *context, const fx_mcp_spec *spec, 
 
 const fx_mcp_spec fx_library_sized[] = {
     {{"murty", "sized", "Murty's LCP, exponentially many pivots for some rules", true, 10, 1, 2000, 10, 1, true},
-     create_sized, &murty},
-    {{"fathi", "sized", "Fathi's LCP, symmetric and ill-conditioned", true, 10, 1, 2000, 10, 1, true}, create_sized,
+     create_sized,
+     &murty},
+    {{"fathi", "sized", "Fathi's LCP, symmetric and ill-conditioned", true, 10, 1, 2000, 10, 1, true},
+     create_sized,
      &fathi},
     {{"ahn", "sized", "Ahn's LCP, tridiagonal and unsymmetric", true, 10, 1, 1000000, 10, 1, true}, create_sized, &ahn},
     {{"tri", "sized", "tridiagonal and symmetric LCP", true, 10, 1, 1000000, 10, 1, true}, create_sized, &tri},

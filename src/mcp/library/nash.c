@@ -114,6 +114,7 @@ static frix_status create_oligopoly(frix_context *context, const fx_mcp_spec *sp
 const fx_mcp_spec fx_library_nash[] = {
     {{"nash10", "nash", "ten firms in Nash-Cournot equilibrium", false, 0, 0, 0, FIRMS, 4, false}, create_nash, NULL},
     {{"oligomcp", "nash", "five firms and their market price", false, 0, 0, 0, SMALL_FIRMS + 1, 1, false},
-     create_oligopoly, NULL},
+     create_oligopoly,
+     NULL},
     {.entry = {.name = NULL}},
 };

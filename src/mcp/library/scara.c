@@ -6,10 +6,10 @@
  *   pyramid   |c_t|, |c_o| <= mu c_n:  u = (c_n, s_t, s_o, a_t-, a_o-),  c_t = s_t - mu c_n,
  *             f = (a_n, a_t + a_t-, a_o + a_o-, 2 mu c_n - s_t, 2 mu c_n - s_o)                          10
  *
- * Instance k: generalised forces Q = Q0 + S .* w with w from splitmix64 seeded with k; for the sliding form the next four
- * numbers are the slip directions. Seed 0 is the undisturbed grasp.
- * References: J.-S. Pang, J. Trinkle, 1996 (model); R. Murray, Z. Li, S. Sastry, 1994 (arms); arm lengths of an Adept
- * Cobra 600; masses and the grasp are our own. */
+ * Instance k: generalised forces Q = Q0 + S .* w with w from splitmix64 seeded with k; for the sliding form the next
+ * four numbers are the slip directions. Seed 0 is the undisturbed grasp. References: J.-S. Pang, J. Trinkle, 1996
+ * (model); R. Murray, Z. Li, S. Sastry, 1994 (arms); arm lengths of an Adept Cobra 600; masses and the grasp are our
+ * own. */
 #include "linalg/dense.h"
 #include "mcp/library/library.h"
 
@@ -36,10 +36,22 @@ static void arm_inertia(double M[ARM * ARM]) {
   double alpha = m1 * LINK_1 * LINK_1 / 12 + r1 * r1 * m1 + LINK_1 * LINK_1 * (m2 + m3 + m4);
   double beta = m2 * LINK_2 * LINK_2 / 12 + I3 + I4 + LINK_2 * LINK_2 * (m3 + m4) + m2 * r2 * r2;
   double gamma = LINK_1 * LINK_2 * (m3 + m4) + LINK_1 * m2 * r2, delta = I3 + I4;
-  const double full[ARM * ARM] = {alpha + beta + 2 * gamma * cosine, beta + gamma * cosine, delta, 0, //
-                                  beta + gamma * cosine, beta, delta, 0,                              //
-                                  delta, delta, delta, 0,                                             //
-                                  0, 0, 0, m4};
+  const double full[ARM * ARM] = {alpha + beta + 2 * gamma * cosine,
+                                  beta + gamma * cosine,
+                                  delta,
+                                  0,  //
+                                  beta + gamma * cosine,
+                                  beta,
+                                  delta,
+                                  0,  //
+                                  delta,
+                                  delta,
+                                  delta,
+                                  0,  //
+                                  0,
+                                  0,
+                                  0,
+                                  m4};
   memcpy(M, full, sizeof full);
 }
 

@@ -13,13 +13,13 @@
 
 enum { GOODS = 6, ACTIVITIES = 8, CONSUMERS = 5, FULL = GOODS + ACTIVITIES + CONSUMERS };
 
-static const double activity[GOODS][ACTIVITIES] = {
-    {4, 4, 1.6, 1.6, 1.6, 0.9, 7, 8}, {0, 0, 6, 8, 7, 0, 0, 0},       {4, 3.5, 0, 0, 0, 0, 0, 0},
-    {-5.3, -5, -2, -2, -2, -1, -4, -5}, {-2, -1, -2, -4, -1, 0, -3, -2}, {-1, -6, -3, -1, -8, 0, -1, -8}};
-static const double endowment[GOODS][CONSUMERS] = {{0},           {0},           {1, 2, 1.5, 1, 2},
-                                                   {3, .1, 2, 1, 6}, {5, .1, 6, .1, .1}, {.1, 7, .1, 8, .5}};
-static const double demand[GOODS][CONSUMERS] = {{4, .4, 2, 5, 3}, {2, 4, 2, 5, 4},   {3.2, 1, 1.5, 4.5, 2},
-                                                {0},              {.2, 0, .5, 0, 0}, {0, .6, 0, .2, .2}};
+static const double activity[GOODS][ACTIVITIES] = {{4, 4, 1.6, 1.6, 1.6, 0.9, 7, 8}, {0, 0, 6, 8, 7, 0, 0, 0},
+                                                   {4, 3.5, 0, 0, 0, 0, 0, 0},       {-5.3, -5, -2, -2, -2, -1, -4, -5},
+                                                   {-2, -1, -2, -4, -1, 0, -3, -2},  {-1, -6, -3, -1, -8, 0, -1, -8}};
+static const double endowment[GOODS][CONSUMERS] = {
+    {0}, {0}, {1, 2, 1.5, 1, 2}, {3, .1, 2, 1, 6}, {5, .1, 6, .1, .1}, {.1, 7, .1, 8, .5}};
+static const double demand[GOODS][CONSUMERS] = {{4, .4, 2, 5, 3},  {2, 4, 2, 5, 4},   {3.2, 1, 1.5, 4.5, 2}, {0},
+                                                {.2, 0, .5, 0, 0}, {0, .6, 0, .2, .2}};
 static const double elasticity[CONSUMERS] = {1.2, 1.6, 0.8, 0.5, 0.6};
 
 typedef enum normalisation { FIX_PRICE, FIX_SUM, FIX_INCOME } normalisation;
@@ -204,6 +204,7 @@ const fx_mcp_spec fx_library_scarf[] = {
     {{"scarf_asum", "scarf", "general equilibrium, sum of prices fixed", false, 0, 0, 0, 14, 4, false}, create, &asum},
     {{"scarf_mcp", "scarf", "general equilibrium, incomes as unknowns", false, 0, 0, 0, 19, 4, false}, create, &full},
     {{"scarf_labour", "scarf", "general equilibrium, unskilled labour as numeraire", false, 0, 0, 0, 13, 4, false},
-     create, &labour},
+     create,
+     &labour},
     {.entry = {.name = NULL}},
 };

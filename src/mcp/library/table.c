@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const fx_mcp_spec *const families[] = {
-    fx_library_harker, fx_library_scarf,  fx_library_control, fx_library_classic,  fx_library_nash,
+    fx_library_harker, fx_library_scarf, fx_library_control, fx_library_classic,  fx_library_nash,
     fx_library_linear, fx_library_sized, fx_library_kehoe,   fx_library_colville,
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
