@@ -91,7 +91,8 @@ typedef struct frix_mcp_config {
   double time_limit;      /* seconds of wall time; 0: none */
   const frix_mcp_setting *setting;
   int32_t setting_count;
-  bool (*cancel)(void *user);
+  /* Called with every iterate; true ends the solve at the best answer so far. */
+  bool (*cancel)(int64_t iteration, double residual, const double *x, void *user);
   void *user;
 } frix_mcp_config;
 

@@ -12,7 +12,8 @@
 /* ---- order and memory */
 
 /* Minimum degree wants rows; the graph of A + A' is that of its transpose. */
-static frix_status order_columns(fx_arena *arena, int32_t n, const int32_t *p, const int32_t *i, int32_t *order) {
+static frix_status order_columns(fx_arena *arena, int32_t n, const int32_t *p, const int32_t *i, int32_t *order,
+                                 int64_t *fill) {
   int32_t *part = FX_TAKE(arena, int32_t, (int64_t)n + 1);
   if (!part) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k <= n; k++) part[k] = k;
@@ -20,13 +21,15 @@ static frix_status order_columns(fx_arena *arena, int32_t n, const int32_t *p, c
       .row_blocks = n, .col_blocks = n, .row = part, .col = part, .start = (int32_t *)p, .index = (int32_t *)i};
   fx_elimination elimination;
   frix_status status = fx_block_order(arena, &graph, &elimination);
-  if (status == FRIX_OK) memcpy(order, elimination.node, (size_t)n * sizeof *order);
-  return status;
+  if (status != FRIX_OK) return status;
+  memcpy(order, elimination.node, (size_t)n * sizeof *order);
+  *fill = (int64_t)elimination.start[n];
+  return FRIX_OK;
 }
 
 frix_status fx_sparse_lu_analyze(fx_arena *arena, int32_t n, const int32_t *p, const int32_t *i, fx_sparse_lu *out) {
   *out = (fx_sparse_lu){.context = arena->context, .n = n, .p = p, .i = i};
-  int64_t entries = p[n];
+  int64_t fill = 0;
   out->order = FX_TAKE(arena, int32_t, n);
   out->step_of_row = FX_TAKE(arena, int32_t, n);
   out->L_start = FX_TAKE(arena, int64_t, (int64_t)n + 1);
@@ -41,10 +44,11 @@ frix_status fx_sparse_lu_analyze(fx_arena *arena, int32_t n, const int32_t *p, c
     return FRIX_ERROR_MEMORY;
   fx_arena scratch; /* the quotient graph is needed only here */
   fx_arena_init(&scratch, arena->context);
-  frix_status status = order_columns(&scratch, n, p, i, out->order);
+  frix_status status = order_columns(&scratch, n, p, i, out->order, &fill);
   fx_arena_free(&scratch);
   if (status != FRIX_OK) return status;
-  out->L_capacity = out->U_capacity = 2 * entries + n + 1;
+  /* what diagonal pivots would fill, and room for others; more is taken where it is not enough */
+  out->L_capacity = out->U_capacity = 2 * (fill + n) + n + 1;
   out->L_row = FX_NEW(out->context, int32_t, out->L_capacity);
   out->U_row = FX_NEW(out->context, int32_t, out->U_capacity);
   out->L_x = FX_NEW(out->context, double, out->L_capacity);

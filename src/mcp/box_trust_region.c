@@ -22,7 +22,7 @@ static const frix_option_info options[OPTION_COUNT] = {
     {"radius", FRIX_OPTION_REAL, 1, 1e-6, 1e6, NULL, "first trust radius relative to max(1, |x|)"},
 };
 
-enum { RUN_LIMIT = 1000 };
+enum { RUN_LIMIT = 1000, LONGEST = 1000 };
 
 typedef struct state {
   const frix_mcp *mcp;
@@ -178,7 +178,7 @@ static double stationarity(const state *t) {
 /* Tries one step within the radius; returns reduction actual / predicted, NAN where F or a product is undefined. */
 static double try_step(state *t, double value, double factor, double radius, double *next) {
   step_box(t, radius);
-  int64_t limit = 10 * (int64_t)t->total + 50;
+  int64_t limit = 4 * (int64_t)(t->total < LONGEST ? t->total : LONGEST) + 50;
   double predicted = fx_box_quadratic_solve(&t->quadratic, factor, limit, &t->monitor->result->inner_iterations);
   if (isnan(predicted) || !(predicted < 0)) return NAN;
   for (int32_t j = 0; j < t->total; j++) t->trial[j] = t->y[j] + t->quadratic.s[j];

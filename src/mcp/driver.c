@@ -87,7 +87,7 @@ bool fx_mcp_check(fx_mcp_monitor *m, const double *x, const double *F) {
   m->finished = true;
   if (m->best <= m->config->tolerance) {
     m->outcome = FRIX_OUTCOME_SOLVED;
-  } else if (m->config->cancel && m->config->cancel(m->config->user)) {
+  } else if (m->config->cancel && m->config->cancel(m->result->iterations, residual, x, m->config->user)) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
   } else if (m->deadline > 0 && fx_seconds() >= m->deadline) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;

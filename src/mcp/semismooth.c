@@ -26,7 +26,7 @@ static const frix_option_info options[OPTION_COUNT] = {
      "weight of Fischer-Burmeister against the penalised term (1: plain)"},
 };
 
-enum { LONGEST_MEMORY = 32, RUN_LIMIT = 300, HALVINGS = 30 };
+enum { LONGEST_MEMORY = 32, RUN_LIMIT = 300, HALVINGS = 30, SMALL = 100000 };
 
 typedef struct state {
   const frix_mcp *mcp;
@@ -189,8 +189,9 @@ static frix_status build_augmented(state *t, fx_arena *arena) {
     t->A_row[at++] = n + j;
     t->A_column[n + j + 1] = at;
   }
-  t->has_augmented = true;
-  return fx_sparse_lu_analyze(arena, 2 * n, t->A_column, t->A_row, &t->augmented);
+  frix_status status = fx_sparse_lu_analyze(arena, 2 * n, t->A_column, t->A_row, &t->augmented);
+  t->has_augmented = status == FRIX_OK;
+  return status;
 }
 
 /* Entries of the augmented matrix in the order of its pattern. */
@@ -350,7 +351,9 @@ static frix_status take(state *t, fx_arena *arena) {
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->n))) return FRIX_ERROR_MEMORY;
   t->J = FX_TAKE(arena, double, t->mcp->entry_count);
-  return t->J ? build_pattern(t, arena) : FRIX_ERROR_MEMORY;
+  frix_status status = t->J ? build_pattern(t, arena) : FRIX_ERROR_MEMORY;
+  /* large problems pay for the damped system only where they need it */
+  return status == FRIX_OK && t->mcp->entry_count <= SMALL ? build_augmented(t, arena) : status;
 }
 
 static frix_status solve(fx_mcp_call *call) {
