@@ -84,10 +84,12 @@ bool fx_mcp_check(fx_mcp_monitor *m, const double *x, const double *F) {
     m->best = residual;
     memcpy(m->best_x, x, (size_t)m->mcp->data.count * sizeof *x);
   }
+  bool cancelled =
+      m->config->cancel && m->config->cancel(m->result->iterations, residual, x, m->config->user); /* sees them all */
   m->finished = true;
   if (m->best <= m->config->tolerance) {
     m->outcome = FRIX_OUTCOME_SOLVED;
-  } else if (m->config->cancel && m->config->cancel(m->result->iterations, residual, x, m->config->user)) {
+  } else if (cancelled) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
   } else if (m->deadline > 0 && fx_seconds() >= m->deadline) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;
