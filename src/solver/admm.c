@@ -98,7 +98,7 @@ static progress iterate(state *t, double relaxation) {
   if (t->law == FRIX_LAW_COULOMB)
     for (int32_t i = 0; i < t->s->contact_count; i++)
       t->b[t->s->row[i]] += fx_cone_shift(&t->s->contact[i], t->u + t->s->row[i]);
-  fx_newton_solve_once(&t->linear, t->b, t->x);
+  fx_newton_solve_once(&t->linear, t->P, t->B, t->b, t->x);
   memcpy(t->z_old, t->z, (size_t)n * sizeof *t->z);
   for (int32_t k = 0; k < n; k++) {
     t->y[k] += relaxation * t->x[k] + (1 - relaxation) * t->z_old[k];
