@@ -186,8 +186,7 @@ static bool solve_problem(frix_context *context, const char *name, const frix_mc
   frix_mcp_view(mcp, &data);
   double *x = fx_grow(NULL, (size_t)data.count, sizeof *x);
   int32_t count = data.start_count ? data.start_count : 1;
-  bool good = s->all_starts || s->start < count;
-  if (!good) fx_error("%s has the starts 0 to %d", name, (int)count - 1);
+  bool good = true;
   for (int32_t k = 0; good && k < count && !fx_interrupted(NULL); k++) {
     if (!s->all_starts && k != s->start) continue;
     frix_mcp_start(mcp, k, x);
@@ -204,6 +203,15 @@ static bool solve_problem(frix_context *context, const char *name, const frix_mc
   }
   free(x);
   return good;
+}
+
+static bool has_start(const char *name, const frix_mcp *mcp, const settings *s) {
+  frix_mcp_data data = frix_mcp_data_default();
+  frix_mcp_view(mcp, &data);
+  int32_t count = data.start_count ? data.start_count : 1;
+  if (s->all_starts || s->start < count) return true;
+  fx_error("%s has the starts 0 to %d", name, (int)count - 1);
+  return false;
 }
 
 /* A name with a dot or a slash is a file: LCP, MLCP or any contact problem. */
@@ -227,14 +235,15 @@ typedef struct job {
 } job;
 
 /* Opens every problem before the first one is solved; false after a message. */
-static bool open_jobs(frix_context *context, const fx_args *args, job **jobs, int *count) {
+static bool open_jobs(frix_context *context, const fx_args *args, const settings *s, job **jobs, int *count) {
   for (int k = 0; k < args->word_count; k++) {
     bool all = !strcmp(args->word[k], "all");
     for (int32_t e = 0; all ? frix_mcp_library(e) != NULL : e == 0; e++) {
       const char *name = all ? frix_mcp_library(e)->name : args->word[k];
       *jobs = fx_grow(*jobs, (size_t)*count + 1, sizeof **jobs);
       (*jobs)[*count] = (job){fx_base_name(name), open_problem(context, name, fx_arg(args, "--text"))};
-      if (!(*jobs)[(*count)++].mcp) return false;
+      const frix_mcp *mcp = (*jobs)[(*count)++].mcp;
+      if (!mcp || !has_start(name, mcp, s)) return false;
     }
   }
   return true;
@@ -244,7 +253,7 @@ static int run_problems(frix_context *context, const fx_args *args, settings *s)
   tally t = {0};
   job *jobs = NULL;
   int count = 0;
-  bool good = open_jobs(context, args, &jobs, &count);
+  bool good = open_jobs(context, args, s, &jobs, &count);
   for (int k = 0; k < count; k++) {
     int width = fx_text_width(jobs[k].name);
     if (s->column[0].width < width) s->column[0].width = width > 48 ? 48 : width;

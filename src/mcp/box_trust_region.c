@@ -35,7 +35,6 @@ typedef struct state {
   double product, trial_product; /* (x - l)'z_l + (h - x)'z_h */
   double *gradient, *low, *high, *diagonal;
   fx_box_quadratic quadratic;
-  bool undefined; /* a product failed */
 } state;
 
 /* ---- the objective */
@@ -86,7 +85,7 @@ static bool hessian(const double *d, double *out, void *user) {
   const frix_mcp_data *data = &t->mcp->data;
   const double *y = t->y, *z_low = y + t->n, *z_high = z_low + t->low_count;
   const double *d_low = d + t->n, *d_high = d_low + t->low_count;
-  t->undefined = true;
+  if (t->monitor->result->products % 64 < 2 && fx_mcp_expired(t->monitor)) return false;
   if (!fx_mcp_product(t->monitor, y, t->J, d, false, t->w)) return false;
   double e = 0;
   for (int32_t k = 0; k < t->low_count; k++) {
@@ -108,7 +107,6 @@ static bool hessian(const double *d, double *out, void *user) {
     out[t->high_of[k]] -= t->product * d_high[k];
     out[t->n + t->low_count + k] -= t->product * d[t->high_of[k]];
   }
-  t->undefined = false;
   return true;
 }
 
@@ -269,7 +267,7 @@ static frix_status solve(fx_mcp_call *call) {
     else
       memcpy(t.y, call->x, (size_t)t.n * sizeof *t.y);
     call->monitor->result->restarts += k > 0;
-    stop = run(&t, call->option[RADIUS] * size);
+    stop = run(&t, call->option[RADIUS] * size) || call->monitor->finished;
   }
   if (!stop) fx_mcp_stall(call->monitor);
   return FRIX_OK;

@@ -91,9 +91,7 @@ bool fx_mcp_check(fx_mcp_monitor *m, const double *x, const double *F) {
     m->outcome = FRIX_OUTCOME_SOLVED;
   } else if (cancelled) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
-  } else if (m->deadline > 0 && fx_seconds() >= m->deadline) {
-    m->outcome = FRIX_OUTCOME_TIME_LIMIT;
-  } else {
+  } else if (!fx_mcp_expired(m)) {
     m->finished = false;
     m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
     return m->iteration > m->stage_limit;
@@ -101,7 +99,16 @@ bool fx_mcp_check(fx_mcp_monitor *m, const double *x, const double *F) {
   return true;
 }
 
-void fx_mcp_stall(fx_mcp_monitor *m) { m->outcome = FRIX_OUTCOME_STALLED; }
+bool fx_mcp_expired(fx_mcp_monitor *m) {
+  if (!(m->deadline > 0) || fx_seconds() < m->deadline) return false;
+  m->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  m->finished = true;
+  return true;
+}
+
+void fx_mcp_stall(fx_mcp_monitor *m) {
+  if (!m->finished) m->outcome = FRIX_OUTCOME_STALLED;
+}
 
 void fx_mcp_restart_point(const frix_mcp *mcp, const double *start, int32_t k, double *x) {
   uint64_t state = (uint64_t)k;

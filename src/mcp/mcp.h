@@ -64,6 +64,8 @@ void fx_mcp_project(const frix_mcp *mcp, double *x);
 void fx_mcp_begin(fx_mcp_monitor *monitor, int64_t default_limit);
 /* Takes note of x with F(x) after one more iteration; true: stop. */
 bool fx_mcp_check(fx_mcp_monitor *monitor, const double *x, const double *F);
+/* Whether time is up; the outcome is then set. For methods with long iterations. */
+bool fx_mcp_expired(fx_mcp_monitor *monitor);
 /* The method gives up by itself. */
 void fx_mcp_stall(fx_mcp_monitor *monitor);
 
