@@ -181,7 +181,7 @@ static bool solve_one(frix_context *context, const frix_mcp *mcp, const settings
   return true;
 }
 
-static bool solve_problem(frix_context *context, const char *name, const frix_mcp *mcp, const settings *s, tally *t) {
+static bool solve_problem(frix_context *context, const char *name, const frix_mcp *mcp, settings *s, tally *t) {
   frix_mcp_data data = frix_mcp_data_default();
   frix_mcp_view(mcp, &data);
   double *x = fx_grow(NULL, (size_t)data.count, sizeof *x);
@@ -197,6 +197,7 @@ static bool solve_problem(frix_context *context, const char *name, const frix_mc
     if (s->json) {
       print_json(&r);
     } else {
+      if (t->runs == 1) fx_table_header(s->column, COLUMN_COUNT); /* not before something worked */
       print_row(s->column, &r);
     }
     fflush(stdout);
@@ -258,7 +259,6 @@ static int run_problems(frix_context *context, const fx_args *args, settings *s)
     int width = fx_text_width(jobs[k].name);
     if (s->column[0].width < width) s->column[0].width = width > 48 ? 48 : width;
   }
-  if (good && !s->json) fx_table_header(s->column, COLUMN_COUNT);
   for (int k = 0; good && k < count && !fx_interrupted(NULL); k++)
     good = solve_problem(context, jobs[k].name, jobs[k].mcp, s, &t);
   for (int k = 0; k < count; k++) frix_mcp_destroy(jobs[k].mcp);

@@ -1,14 +1,15 @@
 /* Contact problems as mixed complementarity problems. With u = W r + q and per friction disc r_T = B c, a = B'u_T:
  *
- *   normal     r_N >= 0  _|_  u_N >= 0                                 (law associated: u_N - sum s >= 0)
+ *   normal     r_N >= 0  _|_  u_N >= 0                                 (law associated: u_N - s >= 0, polygons only)
  *   disc       s >= 0  _|_  r_N^2 - |c|^2 >= 0      r_N a + s c = 0      a - B'u_T = 0      c, a free
  *   polygon    b_k >= 0  _|_  mu d_k.u_T + s >= 0      s >= 0  _|_  r_N - sum b >= 0,   r_T = mu sum b_k d_k
  *   joint      r free,  u = 0
  *
- * s is the slip power per unit normal impulse. B = mu I for the circular cone, the scaled axes for the elliptic one; a
- * rolling contact has two discs. Polygons (pyramid, planar) keep the problem linear. Impulses and velocities are scaled
- * so that W has mean diagonal 1 and the largest |q| is 1.
- * Reference: R. Andreani, A. Friedlander, M. Mello, S. Santos, 2003; J.-S. Pang, J. Trinkle, 1996. */
+ * s is the slip power per unit normal impulse; on a disc it is defined only where r_N > 0, which the associated law
+ * does not allow. B = mu I for the circular cone, the scaled axes for the elliptic one; a rolling contact has two
+ * discs. Polygons (pyramid, planar) keep the problem linear. Impulses and velocities are scaled so that W has mean
+ * diagonal 1 and the largest |q| is 1. Reference: R. Andreani, A. Friedlander, M. Mello, S. Santos, 2003; J.-S. Pang,
+ * J. Trinkle, 1996. */
 #include "solver/mcp_bridge.h"
 
 #include "linalg/sparse.h"
@@ -126,7 +127,6 @@ static void own_linear(const link *l, frix_law law, double *own) {
   for (int32_t d = 0; d < l->discs; d++) {
     int32_t a = 3 + 5 * d;
     own[a * n + a] = own[(a + 1) * n + a + 1] = 1;
-    if (law == FRIX_LAW_ASSOCIATED) own[a + 2] = -1;
   }
   for (int32_t k = 0; k < l->corners; k++) {
     own[(1 + k) * n + slip] = 1;
@@ -303,6 +303,22 @@ static void fill_bounds(const bridge *b, double *lower) {
   }
 }
 
+/* All contacts press with unit impulse and slip with the free velocity: at rest (x = 0) the discs are degenerate. */
+static void fill_start(const bridge *b, double *start) {
+  for (int32_t i = 0; i < b->link_count; i++) {
+    const link *l = &b->link[i];
+    double *x = start + l->first;
+    if (!l->joint) x[0] = 1;
+    for (int32_t d = 0; d < l->discs; d++) {
+      double *c = x + 1 + 5 * d;
+      const double *constant = b->constant + l->first + 3 + 5 * d; /* -B'q */
+      c[2] = -constant[0];
+      c[3] = -constant[1];
+      c[4] = sqrt(c[2] * c[2] + c[3] * c[3]);
+    }
+  }
+}
+
 frix_status fx_bridge_create(frix_context *context, const fx_system *system, frix_law law, frix_mcp **out) {
   *out = NULL;
   bridge *b = FX_NEW(context, bridge, 1);
@@ -312,17 +328,26 @@ frix_status fx_bridge_create(frix_context *context, const fx_system *system, fri
   fx_arena_init(&b->arena, context);
   frix_status status = build(b, system);
   double *lower = status ? NULL : FX_TAKE(&b->arena, double, b->count);
-  if (!lower) {
+  double *start = status ? NULL : FX_TAKE(&b->arena, double, b->count);
+  if (!lower || !start) {
     release(b);
     return status ? status : FRIX_ERROR_MEMORY;
   }
   fill_bounds(b, lower);
+  fill_start(b, start);
   bool linear = true;
   for (int32_t i = 0; i < b->link_count; i++) linear &= b->link[i].discs == 0;
+  if (!linear && law == FRIX_LAW_ASSOCIATED) {
+    release(b);
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
+                   "the associated law has no complementarity form here but on polygons");
+  }
   frix_mcp_data data = frix_mcp_data_default();
   data.name = "contact";
   data.count = b->count;
   data.lower = lower;
+  data.start = start;
+  data.start_count = 1;
   data.linear = linear;
   data.function = function;
   data.jacobian = jacobian;
