@@ -141,7 +141,7 @@ static frix_status solve(fx_call *call) {
   state t = {.s = call->system, .law = call->law, .eta = call->option[PROXIMAL]};
   frix_status status = take(&t, call->arena, call->linear);
   if (status != FRIX_OK) return status;
-  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.1 * sqrt(largest_eigenvalue(&t));
+  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.01 * sqrt(largest_eigenvalue(&t));
   start(&t, call->r);
   bool fresh = true;
   int64_t next_adapt = 10;

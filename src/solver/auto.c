@@ -75,7 +75,8 @@ static bool sweeps_pay(double before, double now, double tolerance, double budge
   return false;
 }
 
-/* Sweeps until they stop paying against newton, which needs about eight iterations. */
+/* Sweeps until they stop paying against newton: it needs about eight iterations, and sweeps slow down as they go on, so
+ * they must promise to be done within the cost of three. */
 static bool sweep(course *c) {
   fx_monitor *monitor = c->call->monitor;
   if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
@@ -92,7 +93,7 @@ static bool sweep(course *c) {
     before = monitor->residual;
     if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
     spent += SWEEPS;
-  } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 8 * cost - spent));
+  } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
   /* Where one factorisation costs hundreds of sweeps, the gradient method has its turn first. */
   if (cost > 200) return run(c, &fx_solver_apgd, c->call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
   return false;
