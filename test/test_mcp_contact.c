@@ -323,9 +323,23 @@ static void verb_refusals(fx_test *t) {
   }
 }
 
+/* The program of docs/mcp.md compiles and finds what it says. */
+static void page_example(fx_test *t) {
+  shell_result r = shell(t,
+                         "awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' '%s/docs/mcp.md' >page.c && ${CC:-cc} "
+                         "-std=c17 -Wall -Wextra -Werror -I'%s/include' page.c -L'%s' -lfrix -lm -o page && "
+                         "LD_LIBRARY_PATH='%s' ./page",
+                         FRIX_SOURCE_DIR, FRIX_SOURCE_DIR, FRIX_BINARY_DIR, FRIX_BINARY_DIR);
+  if (strstr(r.err, "san")) {
+    fx_test_skip(t, "a sanitized library needs a sanitized program");
+  } else if (r.code != 0 || !strstr(r.out, "p = 9, y = 3")) {
+    fx_test_fail(t, __FILE__, __LINE__, "exit code %d: %s%s", r.code, r.out, r.err);
+  }
+  shell_free(&r);
+}
+
 const fx_test_row test_mcp_contact[] = {
-    {"mcp/contact/every_cone", every_cone}, {"mcp/contact/solver_rows", solver_rows},
-    {"mcp/contact/files", files},           {"mcp/mlcp/reader", mlcp_reader},
-    {"mcp/mlcp/broken", mlcp_broken},       {"mcp/verb/json", verb_json},
-    {"mcp/verb/refusals", verb_refusals},   {0},
+    {"mcp/contact/every_cone", every_cone}, {"mcp/contact/solver_rows", solver_rows}, {"mcp/contact/files", files},
+    {"mcp/mlcp/reader", mlcp_reader},       {"mcp/mlcp/broken", mlcp_broken},         {"mcp/verb/json", verb_json},
+    {"mcp/verb/refusals", verb_refusals},   {"mcp/page_example", page_example},       {0},
 };
