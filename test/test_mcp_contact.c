@@ -146,9 +146,9 @@ static void solver_rows(fx_test *t) {
 /* ---- files */
 
 static void solve_file(fx_test *t, frix_context *context, const char *name, const frix_problem *problem, void *user) {
-  static const char *const solver[] = {"semismooth", "box_trust_region"};
+  static const char *const solver[] = {"auto", "semismooth", "box_trust_region"};
   int *count = user;
-  for (int s = 0; s < 2; s++) {
+  for (int s = 0; s < 3; s++) {
     frix_solution *solution = NULL;
     frix_result result;
     frix_solve_config config = frix_solve_default();

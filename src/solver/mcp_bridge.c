@@ -94,6 +94,16 @@ static void shape(const frix_contact *contact, link *l) {
   l->size += 5 * l->discs + (l->corners ? l->corners + 1 : 0);
 }
 
+int64_t fx_bridge_count(const fx_system *system) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < system->contact_count; i++) {
+    link l = {.row = 0};
+    shape(&system->contact[i], &l);
+    count += l.size;
+  }
+  return count;
+}
+
 /* P (dim x size): r = P x. */
 static void impulse_map(const link *l, double *P) {
   memset(P, 0, (size_t)(l->dim * l->size) * sizeof *P);

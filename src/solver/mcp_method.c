@@ -74,9 +74,16 @@ static frix_status run(fx_call *call, const char *method, watch *w, double *x) {
 
 static frix_status solve(fx_call *call, const char *method) {
   fx_system system = *call->system;
-  frix_status status = system.has_W ? FRIX_OK : fx_system_assemble(call->arena, &system);
   frix_mcp *mcp = NULL;
   fx_monitor_begin(call->monitor, 20000);
+  int64_t count = fx_bridge_count(&system);
+  if ((double)count > call->option[LARGEST]) {
+    fx_log(call->arena->context, FRIX_LOG_INFO, "%s: an island has %lld unknowns, %s.largest is %d", method,
+           (long long)count, method, (int)call->option[LARGEST]);
+    call->monitor->outcome = FRIX_OUTCOME_STALLED;
+    return FRIX_OK;
+  }
+  frix_status status = system.has_W ? FRIX_OK : fx_system_assemble(call->arena, &system);
   if (status == FRIX_OK) status = fx_bridge_create(call->arena->context, &system, call->law, &mcp);
   if (status != FRIX_OK) return status;
   frix_mcp_data data;
@@ -85,10 +92,6 @@ static frix_status solve(fx_call *call, const char *method) {
   double *v = FX_TAKE(call->arena, double, system.dof_count);
   if (!x || !u || !v) {
     status = FRIX_ERROR_MEMORY;
-  } else if (data.count > call->option[LARGEST]) {
-    fx_log(call->arena->context, FRIX_LOG_INFO, "%s: an island has %d unknowns, %s.largest is %d", method,
-           (int)data.count, method, (int)call->option[LARGEST]);
-    call->monitor->outcome = FRIX_OUTCOME_STALLED;
   } else {
     bool cold = true;
     for (int32_t k = 0; k < system.row_count; k++) cold &= call->r[k] == 0;
