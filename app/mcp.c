@@ -424,7 +424,7 @@ static int run_mcp(const fx_args *args) {
     fx_error("--form and --seeds belong to 'frix mcp scara'");
     return FX_EXIT_USAGE;
   }
-  frix_context *context = fx_context(fx_arg(args, "--verbose") != NULL);
+  frix_context *context = fx_context(fx_arg(args, "--explain") != NULL);
   fx_catch_interrupt();
   int code = FX_EXIT_USAGE;
   if (read_settings(args, &s)) {
@@ -447,7 +447,7 @@ static const fx_flag flags[] = {
     {"--time-limit", "S", NULL, "seconds per run; default: none"},
     {"--set", "k=v", NULL, "an option of a method, semismooth.restarts=5; may be repeated"},
     {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
-    {"--verbose", NULL, NULL, "say on stderr what the methods do"},
+    {"--explain", NULL, NULL, "say on stderr what the methods do"},
     {"--json", NULL, NULL, "one JSON object per run and line"},
     {0},
 };
