@@ -200,7 +200,7 @@ static void masonry(fx_test *t) {
   static const hard_case cases[] = {
       {"arch", {"count", "mu"}, {41, 0.6}},
       {"cardhouse", {"levels", "mu"}, {6, 0.8}},
-      {"stack", {"count", "ratio"}, {40, 1e4}},
+      {"stack", {"count", "ratio"}, {40, 100}},
       {"wall", {"columns", "courses", "push"}, {6, 6, 5}},
       {"chain", {"count"}, {60}},
   };
