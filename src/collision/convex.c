@@ -219,7 +219,7 @@ void fx_narrow_poly(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
   double offset[FX_POLY_MOST];
   fx_poly_of(a, &pa);
   fx_poly_of(b, &pb);
-  if (!fx_poly_small(&pa) || !fx_poly_small(&pb)) {
+  if (!fx_poly_small(&pa, &pb)) {
     fx_narrow_convex(a, pose_a, b, pose_b, margin, out);
     return;
   }
