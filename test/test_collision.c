@@ -202,6 +202,27 @@ static void aligned_stack_is_calm(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* Cubes that lie on each other with any turn and a small tilt, corners overhanging: never fewer than four contacts, and
+ * the deepest one is the true gap. */
+static void tilted_faces_keep_contacts(fx_test *t) {
+  frix_context *context = new_context(t);
+  REQUIRE(t, context);
+  fx_manifold m = {.context = context};
+  fx_shape box = loose_shape(FRIX_SHAPE_BOX, 0, 0, fx_vec(0.5, 0.5, 0.5), NULL);
+  int fewest = 99;
+  for (int trial = 0; trial < 2000; trial++) {
+    double tilt = pow(10.0, between(t, -9.0, -2.5)), x = 0.3 * fx_test_random(t), y = 0.3 * fx_test_random(t);
+    frix_quat turn = quat_of(fx_vec(0, 0, 3.0 * fx_test_random(t))), lean = quat_of(fx_scale(tilt, random_vec(t)));
+    frix_pose pose = {{x, y, 1.0 + 1e-4 * fx_test_random(t)}, fx_quat_unit(fx_quat_mul(lean, turn))};
+    int count = contacts_of(&box, pose, &box, fx_pose_one(), 0.02, &m);
+    if (count < fewest) fewest = count;
+    if (count < 4) fx_test_fail(t, __FILE__, __LINE__, "tilt %g: %d contacts", tilt, count);
+  }
+  fx_test_note(t, "at least %d contacts", fewest);
+  fx_free(context, m.touch);
+  frix_context_destroy(context);
+}
+
 static void moves_continuously(fx_test *t) {
   stock s;
   REQUIRE(t, stock_new(t, &s));
@@ -528,6 +549,7 @@ const fx_test_row test_collision[] = {
     {"collision/manifold/ridge-on-ridge", ridge_on_ridge},
     {"collision/manifold/aligned-stack", aligned_stack_is_calm},
     {"collision/manifold/sliding", slides_keep_names},
+    {"collision/manifold/tilted", tilted_faces_keep_contacts},
     {"collision/manifold/continuous", moves_continuously},
     {"collision/mesh/floor", mesh_floor_is_plane},
     {"collision/mesh/cube", mesh_cube_is_box},

@@ -155,14 +155,15 @@ static void masses_add_up(fx_test *t) {
 static void boxes_hold_shapes(fx_test *t) {
   frix_context *context = new_context(t);
   REQUIRE(t, context);
-  frix_vec3 p[40], flat[6];
-  for (int k = 0; k < 40; k++) p[k] = random_vec(t);
+  frix_vec3 flat[6];
   for (int k = 0; k < 6; k++) flat[k] = fx_vec(cos(k), sin(k), 0);
   frix_geometry_config c = frix_geometry_default();
   c.kind = FRIX_GEOMETRY_POLYGON, c.point = flat, c.point_count = 6;
   fx_geometry *polygon = NULL, *hull = NULL;
   REQUIRE(t, fx_geometry_create(context, &c, &polygon) == FRIX_OK);
 #ifdef FRIX_HAVE_QHULL
+  frix_vec3 p[40];
+  for (int k = 0; k < 40; k++) p[k] = random_vec(t);
   hull = hull_of(context, p, 40);
 #endif
   for (int kind = 0; kind < FRIX_SHAPE_COUNT; kind++) {

@@ -4,8 +4,8 @@
 
 #include <frix/base.h>
 #include <frix/io.h>
-#include <frix/model.h>
 #include <frix/mcp.h>
+#include <frix/model.h>
 #include <frix/problem.h>
 #include <frix/sim.h>
 #include <frix/solve.h>

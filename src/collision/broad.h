@@ -11,7 +11,7 @@ typedef struct fx_proxy {
   double ball;         /* its radius, with the margin */
   int32_t slot, shape;
   uint32_t group, mask;
-  bool flat;           /* in the plane z = 0 */
+  bool flat;       /* in the plane z = 0 */
   bool mobile;     /* of a dynamic body that is awake */
   bool half_space; /* low is then its outward normal and high a point on its surface, margin included */
 } fx_proxy;
@@ -21,8 +21,8 @@ typedef struct fx_broad fx_broad;
 frix_status fx_broad_create(frix_context *context, fx_broad **out);
 void fx_broad_destroy(fx_broad *broad);
 
-/* Pairs (a < b) of proxies of different slots whose boxes and balls overlap, of which one is mobile, both or none are flat, and
- * whose groups and masks agree, sorted by slot_a, slot_b, a, b. Buffers only grow. */
+/* Pairs (a < b) of proxies of different slots whose boxes and balls overlap, of which one is mobile, both or none are
+ * flat, and whose groups and masks agree, sorted by slot_a, slot_b, a, b. Buffers only grow. */
 frix_status fx_broad_run(fx_broad *broad, const fx_proxy *proxy, int32_t proxy_count, int32_t slot_count,
                          const fx_pair **pair, int32_t *pair_count);
 

@@ -103,10 +103,10 @@ static void clip_segments(const fx_face *a, const fx_face *b, frix_vec3 axis, do
   frix_vec3 flat = fx_mad(along, -fx_dot(along, axis), axis);
   double length2 = fx_norm2(flat);
   if (!(length2 > 0.0)) return;
-  /* more than about six degrees apart they cross in one point, which the witness gives */
+  /* more than a fifth of a degree apart they cross in one point, which the witness gives */
   frix_vec3 other_flat = fx_mad(other, -fx_dot(other, axis), axis);
   frix_vec3 across = fx_cross(flat, other_flat);
-  if (fx_norm2(across) > 0.01 * length2 * fx_norm2(other_flat)) return;
+  if (fx_norm2(across) > 1e-5 * length2 * fx_norm2(other_flat)) return;
   double t0 = fx_dot(flat, fx_sub(b->point[0], a->point[0])) / length2;
   double t1 = fx_dot(flat, fx_sub(b->point[1], a->point[0])) / length2;
   bool turned = t1 < t0;

@@ -194,12 +194,15 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
   if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out)) return;
   if (clip_across(a, b, rel, closest.axis, closest.distance - round, margin, slop, pose_a, out)) return;
   if (closest.distance - round > margin) return;
-  /* one point: the witness on each core, moved out by the rounding; a strictly convex shape has one point per axis */
-  if (a->kind == FRIX_SHAPE_ELLIPSOID) {
-    closest.point_a = fx_convex_support(&ca, closest.axis);
+  /* one point: where a shape ends in a corner or is strictly convex, that; else the witness */
+  fx_face face_a, face_b;
+  fx_shape_face(a, one, closest.axis, slop, &face_a);
+  fx_shape_face(b, rel, fx_neg(closest.axis), slop, &face_b);
+  if (face_a.count == 1) {
+    closest.point_a = fx_mad(face_a.point[0], -ca.round, closest.axis);
     closest.point_b = fx_mad(closest.point_a, closest.distance, closest.axis);
-  } else if (b->kind == FRIX_SHAPE_ELLIPSOID) {
-    closest.point_b = fx_convex_support(&cb, fx_neg(closest.axis));
+  } else if (face_b.count == 1) {
+    closest.point_b = fx_mad(face_b.point[0], cb.round, closest.axis);
     closest.point_a = fx_mad(closest.point_b, -closest.distance, closest.axis);
   }
   fx_clip_single(fx_mad(closest.point_a, ca.round, closest.axis), fx_mad(closest.point_b, -cb.round, closest.axis),
@@ -219,7 +222,7 @@ void fx_narrow_poly(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
   double offset[FX_POLY_MOST];
   fx_poly_of(a, &pa);
   fx_poly_of(b, &pb);
-  if (!fx_poly_small(&pa) || !fx_poly_small(&pb)) {
+  if (!fx_poly_small(&pa, &pb)) {
     fx_narrow_convex(a, pose_a, b, pose_b, margin, out);
     return;
   }

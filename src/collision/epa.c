@@ -154,8 +154,8 @@ static int nearest(const polytope *p) {
   return best;
 }
 
-/* The foot of the origin on a facet, in the points of a and b. */
-static void witness(const polytope *p, const facet *f, fx_closest *out) {
+/* Weights of the point of a facet nearest to the origin's foot on its plane; returns how far off the foot it is. */
+static double foot_weights(const polytope *p, const facet *f, double weight[3]) {
   frix_vec3 foot = fx_scale(f->offset, f->normal), a = p->w[f->v[0]];
   frix_vec3 ab = fx_sub(p->w[f->v[1]], a), ac = fx_sub(p->w[f->v[2]], a), d = fx_sub(foot, a);
   double bb = fx_dot(ab, ab), bc = fx_dot(ab, ac), cc = fx_dot(ac, ac), db = fx_dot(d, ab), dc = fx_dot(d, ac);
@@ -163,11 +163,25 @@ static void witness(const polytope *p, const facet *f, fx_closest *out) {
   double v = determinant > 0.0 ? (cc * db - bc * dc) / determinant : 0.0;
   double w = determinant > 0.0 ? (bb * dc - bc * db) / determinant : 0.0;
   v = fx_clamp(v, 0.0, 1.0), w = fx_clamp(w, 0.0, 1.0 - v);
-  double u = 1.0 - v - w;
-  out->distance = -f->offset;
-  out->axis = f->normal; /* a - b reaches offset along the normal: moving a back by it along the normal parts them */
-  out->point_a = fx_mad(fx_mad(fx_scale(u, p->a[f->v[0]]), v, p->a[f->v[1]]), w, p->a[f->v[2]]);
-  out->point_b = fx_mad(out->point_a, out->distance, out->axis);
+  weight[0] = 1.0 - v - w, weight[1] = v, weight[2] = w;
+  return fx_norm(fx_sub(fx_mad(fx_scale(v, ab), w, ac), d));
+}
+
+/* The foot of the origin in the points of a. A flat part of a - b is several facets in one plane: the one that holds
+ * the foot is wanted. */
+static frix_vec3 witness(const polytope *p, const facet *best, double size) {
+  double weight[3], trial[3], least = foot_weights(p, best, weight);
+  const facet *f = best;
+  for (int k = 0; k < p->facet_count && least > 0.0; k++) {
+    const facet *g = &p->f[k];
+    if (!g->live || !(fabs(g->offset - best->offset) <= 1e-10 * size) || fx_dot(g->normal, best->normal) < 1.0 - 1e-9)
+      continue;
+    double off = foot_weights(p, g, trial);
+    if (!(off < least)) continue;
+    least = off, f = g;
+    for (int i = 0; i < 3; i++) weight[i] = trial[i];
+  }
+  return fx_mad(fx_mad(fx_scale(weight[0], p->a[f->v[0]]), weight[1], p->a[f->v[1]]), weight[2], p->a[f->v[2]]);
 }
 
 bool fx_epa(const fx_convex *a, const fx_convex *b, frix_vec3 guess, fx_closest *out) {
@@ -191,8 +205,9 @@ bool fx_epa(const fx_convex *a, const fx_convex *b, frix_vec3 guess, fx_closest 
     if (support < reached) reached = support, best = now; /* the best support plane so far, not the best facet */
     if (!(support - now.offset > 1e-13 * size) || !push_out(&p, at, w)) break;
   }
-  witness(&p, &best, out);
+  out->axis = best.normal; /* a - b reaches this far along the normal: moving a back by it parts them */
   out->distance = -reached;
+  out->point_a = witness(&p, &best, size);
   out->point_b = fx_mad(out->point_a, out->distance, out->axis);
   return true;
 }

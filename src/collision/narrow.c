@@ -1,4 +1,5 @@
-/* The table of shape pairs. A new shape adds a row: what is not named goes through the general convex pair. */
+/* The table of shape pairs: those with a formula of their own. Any other two convex shapes go by their support
+ * functions. */
 #include "collision/narrow.h"
 
 #include "collision/convex.h"
@@ -34,32 +35,14 @@ static fx_narrow *const table[COUNT][COUNT] = {
                 [HULL] = fx_sphere_hull,
                 [MESH] = fx_narrow_mesh,
                 [HEIGHTS] = fx_narrow_mesh},
-    [CAPSULE] = {[CAPSULE] = fx_narrow_convex,
-                 [BOX] = fx_narrow_convex,
-                 [CYLINDER] = fx_narrow_convex,
-                 [ELLIPSOID] = fx_narrow_convex,
-                 [PLANE] = fx_capsule_plane,
-                 [HULL] = fx_narrow_convex,
-                 [MESH] = fx_narrow_mesh,
-                 [HEIGHTS] = fx_narrow_mesh},
+    [CAPSULE] = {[PLANE] = fx_capsule_plane, [MESH] = fx_narrow_mesh, [HEIGHTS] = fx_narrow_mesh},
     [BOX] = {[BOX] = fx_narrow_poly,
-             [CYLINDER] = fx_narrow_convex,
-             [ELLIPSOID] = fx_narrow_convex,
              [PLANE] = fx_box_plane,
              [HULL] = fx_narrow_poly,
              [MESH] = fx_narrow_mesh,
              [HEIGHTS] = fx_narrow_mesh},
-    [CYLINDER] = {[CYLINDER] = fx_narrow_convex,
-                  [ELLIPSOID] = fx_narrow_convex,
-                  [PLANE] = fx_cylinder_plane,
-                  [HULL] = fx_narrow_convex,
-                  [MESH] = fx_narrow_mesh,
-                  [HEIGHTS] = fx_narrow_mesh},
-    [ELLIPSOID] = {[ELLIPSOID] = fx_narrow_convex,
-                   [PLANE] = fx_ellipsoid_plane,
-                   [HULL] = fx_narrow_convex,
-                   [MESH] = fx_narrow_mesh,
-                   [HEIGHTS] = fx_narrow_mesh},
+    [CYLINDER] = {[PLANE] = fx_cylinder_plane, [MESH] = fx_narrow_mesh, [HEIGHTS] = fx_narrow_mesh},
+    [ELLIPSOID] = {[PLANE] = fx_ellipsoid_plane, [MESH] = fx_narrow_mesh, [HEIGHTS] = fx_narrow_mesh},
     [HULL] = {[PLANE] = fx_hull_plane, [HULL] = fx_narrow_poly, [MESH] = fx_narrow_mesh, [HEIGHTS] = fx_narrow_mesh},
     [DISC] = {[DISC] = fx_disc_disc,
               [RECTANGLE] = fx_disc_polygon,
@@ -99,13 +82,21 @@ static void turn_round(fx_touch *t) {
   t->feature = FX_FEATURE(kind_b, b, kind_a, a);
 }
 
+static fx_narrow *any_convex(const fx_shape *a, const fx_shape *b) {
+  const fx_shape_row *x = fx_shape_row_of(a->kind), *y = fx_shape_row_of(b->kind);
+  if (!x->support || !y->support || x->info.flat != y->info.flat) return NULL;
+  return x->info.flat ? fx_flat_smooth : fx_narrow_convex;
+}
+
 void fx_narrow_pair(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
                     fx_manifold *out) {
-  if (table[a->kind][b->kind]) {
-    table[a->kind][b->kind](a, pose_a, b, pose_b, margin, out);
-  } else if (table[b->kind][a->kind]) {
+  fx_narrow *named = table[a->kind][b->kind], *turned = table[b->kind][a->kind];
+  if (!named && !turned) named = any_convex(a, b);
+  if (named) {
+    named(a, pose_a, b, pose_b, margin, out);
+  } else if (turned) {
     int32_t first = out->count;
-    table[b->kind][a->kind](b, pose_b, a, pose_a, margin, out);
+    turned(b, pose_b, a, pose_a, margin, out);
     for (int32_t k = first; k < out->count; k++) turn_round(&out->touch[k]);
   }
 }

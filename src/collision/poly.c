@@ -45,8 +45,9 @@ bool fx_poly_of(const fx_shape *shape, fx_poly *out) {
   return true;
 }
 
-bool fx_poly_small(const fx_poly *p) {
-  return p->vertex_count <= FX_POLY_MOST && p->face_count <= FX_POLY_MOST && p->edge_count <= FX_POLY_MOST;
+bool fx_poly_small(const fx_poly *a, const fx_poly *b) {
+  return a->vertex_count <= FX_POLY_MOST && a->face_count <= FX_POLY_MOST && b->vertex_count <= FX_POLY_MOST &&
+         b->face_count <= FX_POLY_MOST && (int64_t)a->edge_count * b->edge_count <= FX_POLY_PAIRS;
 }
 
 void fx_poly_move(const fx_poly *p, frix_pose pose, frix_vec3 *vertex, frix_vec3 *normal, double *offset,
@@ -204,6 +205,21 @@ static double face_contacts(const fx_poly *a, const fx_poly *b, const fx_axes *a
   return least;
 }
 
+/* Crossing edges of faces that nearly lie on each other, a stack's overhanging corner say: the whole overlap counts,
+ * not the crossing alone. Returns the least gap found. */
+static double edge_face_contacts(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double margin, double slop,
+                                 frix_pose frame, fx_manifold *out) {
+  fx_face face_a, face_b;
+  double least;
+  frix_vec3 axis = axes->edge_axis;
+  int32_t index_a = facing(a, fx_neg(axis)), index_b = facing(b, axis);
+  if (fx_dot(a->face_normal[index_a], axis) < 0.9 || fx_dot(b->face_normal[index_b], axis) > -0.9) return INFINITY;
+  fx_poly_face(a, index_a, &face_a);
+  fx_poly_face(b, index_b, &face_b);
+  fx_clip_faces(&face_a, &face_b, axis, margin, slop, frame, out, &least);
+  return least;
+}
+
 /* Closest points of the two edges' lines; false where they lie outside the edges. */
 static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double slop, frix_pose frame,
                          fx_manifold *out) {
@@ -248,7 +264,11 @@ bool fx_poly_manifold(const fx_poly *a, const fx_poly *b, const fx_axes *axes, d
   double best = fx_max(fx_max(axes->face_a, axes->face_b), axes->edge);
   bool apart = best > slop;
   int32_t before = out->count;
-  if (axes->edge > face + slop && edge_contact(a, b, axes, slop, frame, out)) return true;
+  if (axes->edge > face + slop) {
+    if (edge_face_contacts(a, b, axes, margin, slop, frame, out) <= axes->edge + slop) return true;
+    out->count = before;
+    if (edge_contact(a, b, axes, slop, frame, out)) return true;
+  }
   double least = face_contacts(a, b, axes, a_leads, margin, slop, frame, out);
   if (least <= fx_max(face, best) + slop) return true;
   /* the deepest corner is not over the face: closest points are elsewhere */

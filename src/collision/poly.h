@@ -4,7 +4,10 @@
 
 #include "collision/clip.h"
 
-enum { FX_POLY_MOST = 64 }; /* vertices, faces and edges of those that axes are tried on; larger ones go by GJK */
+enum {
+  FX_POLY_MOST = 64,  /* vertices and faces of those that axes are tried on; larger ones go by GJK */
+  FX_POLY_PAIRS = 700 /* likewise, pairs of edges */
+};
 
 typedef struct fx_poly {
   int32_t vertex_count, face_count, edge_count;
@@ -21,7 +24,8 @@ typedef struct fx_poly {
 bool fx_poly_of(const fx_shape *shape, fx_poly *out);
 /* A copy in another frame, in the rooms given (FX_POLY_MOST each). */
 void fx_poly_move(const fx_poly *p, frix_pose pose, frix_vec3 *vertex, frix_vec3 *normal, double *offset, fx_poly *out);
-bool fx_poly_small(const fx_poly *p);
+/* Whether trying all axes is cheaper than iterating. */
+bool fx_poly_small(const fx_poly *a, const fx_poly *b);
 void fx_poly_face(const fx_poly *p, int32_t face, fx_face *out);
 
 /* Axes of separation, in the frame of a. Separations are negative where the axis does not separate. */

@@ -42,11 +42,11 @@ struct fx_geometry {
   /* mesh and height field */
   int32_t vertex_count, triangle_count;
   frix_vec3 *vertex;
-  int32_t *triangle;    /* 3 each */
-  int32_t *neighbour;   /* 3 each: triangle across edge k -> k + 1, -1 at a border */
-  frix_vec3 *normal;    /* unit; zero-area triangles are kept out of the tree */
-  uint8_t *convex_edge; /* bit k: edge k is convex or a border; bit 3 + k: corner k meets such an edge */
-  int32_t *weld;        /* vertex -> first vertex at the same place */
+  int32_t *triangle;              /* 3 each */
+  int32_t *neighbour;             /* 3 each: triangle across edge k -> k + 1, -1 at a border */
+  frix_vec3 *normal;              /* unit; zero-area triangles are kept out of the tree */
+  uint8_t *convex_edge;           /* bit k: edge k is convex or a border; bit 3 + k: corner k meets such an edge */
+  int32_t *weld;                  /* vertex -> first vertex at the same place */
   int32_t *around_start, *around; /* by welded vertex: the vertices its edges lead to */
   int32_t node_count, *order;
   fx_tree_node *node;

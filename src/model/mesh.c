@@ -1,8 +1,8 @@
 /* Triangle meshes: which triangles share an edge, which edges are convex, and a static tree of boxes.
  *
  * Neighbours are found by position, so that a soup of triangles (STL) is as good as an indexed mesh. An edge counts as
- * convex where the surface bends away from its outside, or where it is a border: only there does a contact on the edge say
- * more than the faces do. Triangles without area stay out of the tree. */
+ * convex where the surface bends away from its outside, or where it is a border: only there does a contact on the edge
+ * say more than the faces do. Triangles without area stay out of the tree. */
 #include "base/sort.h"
 #include "model/geometry.h"
 
@@ -190,8 +190,8 @@ frix_status fx_mesh_finish(frix_context *context, fx_geometry *m) {
   m->convex_edge = FX_NEW(context, uint8_t, m->triangle_count);
   m->order = FX_NEW(context, int32_t, m->triangle_count);
   m->node = FX_NEW(context, fx_tree_node, 2 * (size_t)m->triangle_count);
-  if (!m->around_start || !m->around || !w.weld || !w.order || !w.scratch || !w.center || !m->neighbour || !m->normal || !m->convex_edge || !m->order ||
-      !m->node)
+  if (!m->around_start || !m->around || !w.weld || !w.order || !w.scratch || !w.center || !m->neighbour || !m->normal ||
+      !m->convex_edge || !m->order || !m->node)
     goto cleanup;
 
   weld(&w);

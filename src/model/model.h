@@ -35,8 +35,8 @@ typedef struct fx_shape {
   frix_shape_kind kind;
   int32_t body, material;
   uint32_t group, mask;
-  frix_pose local;  /* in the central frame */
-  bool centred;     /* local is the identity */
+  frix_pose local; /* in the central frame */
+  bool centred;    /* local is the identity */
   double radius;   /* sphere, capsule, cylinder, disc */
   double half_length;
   frix_vec3 half; /* box, ellipsoid, rectangle, ellipse */
