@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 24, POLISH_CONTACTS = 400 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 12, POLISH_CONTACTS = 400 };
 
 /* Numbers the movers that some group touches. */
 static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
@@ -179,7 +179,7 @@ static bool update_spinning(fx_assembly *a) {
 }
 
 /* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
-static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best) {
+static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const char *polisher) {
   frix_solve_config config = frix_solve_default();
   config.solver = sim->config.solver;
   config.options = sim->config.options;
@@ -190,8 +190,8 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.time_limit = sim->deadline;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
-  if (best < INFINITY) { /* a few sweeps and Newton steps from a good start; nothing is lost where they fail */
-    config.solver = "auto";
+  if (polisher) { /* a few steps from a good start; nothing is lost where they fail */
+    config.solver = polisher;
     config.tolerance = 0.01 * sim->config.polish; /* as near as a few steps come */
     config.max_iterations = POLISH_STEPS;
   }
@@ -260,7 +260,7 @@ static void count_polish(frix_sim *sim) {
   fx_state *s = &sim->state;
   bool done = sim->report.certificate.residual <= 10.0 * sim->config.polish;
   s->polish_again = done && !s->polish_again;
-  s->polish_wait = done ? 0 : s->polish_wait < 64 ? 2 * s->polish_wait + 1 : 64;
+  s->polish_wait = done ? 0 : s->polish_wait < 31 ? 2 * s->polish_wait + 1 : 31;
   s->polish_at = s->step_count + 1 + s->polish_wait;
 }
 
@@ -347,11 +347,13 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   bool good = false;
   if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
   if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
-  if (!good) status = solve_once(sim, a, false, INFINITY);
+  if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
-    status = solve_once(sim, a, true, INFINITY);
+    status = solve_once(sim, a, true, INFINITY, NULL);
   if (status == FRIX_OK && worth_polishing(sim)) {
-    status = solve_once(sim, a, true, report->certificate.residual);
+    static const char *const polisher[] = {"newton", "nsgs", "newton"};
+    for (int k = 0; k < 3 && status == FRIX_OK && (k == 0 || report->certificate.residual > sim->config.polish); k++)
+      status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
     count_polish(sim);
   }
   if (status != FRIX_OK) return status;
