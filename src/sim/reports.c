@@ -109,7 +109,7 @@ frix_status fx_contacts_report(frix_sim *sim) {
   ended = append_ended(sim, lasted, list + count);
   frix_status status = fx_sim_reserve_touching(sim, count + ended);
   if (status != FRIX_OK) return status;
-  memcpy(s->touching, list, (size_t)(count + ended) * sizeof *list);
+  if (count + ended) memcpy(s->touching, list, (size_t)(count + ended) * sizeof *list);
   s->touching_count = count;
   s->ended_count = ended;
   sim->report.touching_count = count;

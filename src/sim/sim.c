@@ -88,7 +88,7 @@ static void place_bodies(frix_sim *sim) {
     s->velocity[k] = body->velocity;
     s->spin[k] = body->spin;
     if (body->kind == FRIX_BODY_STATIC) s->velocity[k] = s->spin[k] = fx_vec(0.0, 0.0, 0.0);
-    fx_set_momentum(sim, k);
+    if (!body->spawn_only) fx_set_momentum(sim, k);
     if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
   }
   if (!isfinite(sim->smallest)) sim->smallest = 0.0;
