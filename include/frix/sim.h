@@ -36,8 +36,8 @@ typedef struct frix_sim_config {
   const frix_options *options;
   frix_law law;
   double tolerance; /* of the certificate, default 1e-8 */
-  double polish;    /* answers of up to 400 contacts are refined to this where Newton can, default 1e-13; 0: no */
-  bool seek_rest;   /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
+  double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
+  bool seek_rest; /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
   int64_t max_iterations; /* 0: the method's own */
   int32_t thread_count;   /* default 1; never changes a bit */
   frix_policy policy;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 12, POLISH_CONTACTS = 400 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
 
 /* Numbers the movers that some group touches. */
 static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
@@ -246,21 +246,29 @@ static bool certified(const frix_sim *sim, const fx_assembly *a) {
   return worst <= 1e-13 * rounding_scale(sim, a);
 }
 
+/* Nothing moves more than a thousandth of what one step of gravity would make it. */
+static bool near_rest(const frix_sim *sim) {
+  double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
+  return true;
+}
+
 /* Polishing starts where the residual is ten times the goal, and waits ever longer where it failed. The step after a
  * success polishes to the goal once more: the first one also stopped what had been moving, so its impulses are not yet
  * those of rest. */
 static bool needs_polish(const frix_sim *sim, double residual) {
+  int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
-  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from &&
-         sim->problem.contact_count + sim->problem.joint_count <= POLISH_CONTACTS &&
-         sim->state.step_count >= sim->state.polish_at;
+  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && count <= POLISH_CONTACTS &&
+         (count <= SMALL_WORLD || near_rest(sim)) && sim->state.step_count >= sim->state.polish_at;
 }
 
 static void count_polish(frix_sim *sim) {
   fx_state *s = &sim->state;
   bool done = sim->report.certificate.residual <= 10.0 * sim->config.polish;
   s->polish_again = done && !s->polish_again;
-  s->polish_wait = done ? 0 : s->polish_wait < 31 ? 2 * s->polish_wait + 1 : 31;
+  s->polish_wait = done ? 0 : s->polish_wait < 7 ? 2 * s->polish_wait + 1 : 7;
   s->polish_at = s->step_count + 1 + s->polish_wait;
 }
 
