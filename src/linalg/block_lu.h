@@ -5,7 +5,7 @@
 
 #include "linalg/block_order.h"
 
-enum { FX_BLOCK_LU_LARGEST = 6 }; /* rows of the largest block */
+enum { FX_BLOCK_LU_LARGEST = 12 }; /* rows of the largest block */
 
 typedef struct fx_block_lu {
   fx_elimination order;

@@ -10,6 +10,7 @@ static const fx_solver *const table[] = {
     &fx_solver_nsgs,
     &fx_solver_apgd,
     &fx_solver_admm,
+    &fx_solver_implicit,
     &fx_solver_pgs,
 };
 
