@@ -102,8 +102,8 @@ void fx_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void fx_progress_clear(void);
 bool fx_progress_wanted(void);
 
-/* Flushes stdout; false when nobody reads it any more or the disk is full. */
-bool fx_output_alive(void);
+/* Flushes stdout; false, with errno's value, when nobody reads it any more or the disk is full. */
+bool fx_output_alive(int *reason);
 
 /* ---- JSON (json.c) */
 

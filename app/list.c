@@ -44,7 +44,7 @@ static void option_text(const char *solver, const frix_option_info *o) {
 }
 
 static void solvers_text(void) {
-  fx_column column[] = {{"solver", 0, true}, {"laws", 19, true}, {"", 11, true}, {"", 0, true}};
+  fx_column column[] = {{"solver", 0, true}, {"laws", 19, true}, {"exactness", 11, true}, {"method", 0, true}};
   for (int k = 0; frix_solver_table(k); k++) {
     int width = fx_text_width(frix_solver_table(k)->name);
     if (column[0].width < width) column[0].width = width;
@@ -56,7 +56,7 @@ static void solvers_text(void) {
     fx_cell_set(&cell[0], FX_BOLD, "%s", s->name);
     fx_cell_set(&cell[1], FX_PLAIN, "%s%s%s", s->coulomb ? "coulomb" : "", s->coulomb && s->associated ? " " : "",
                 s->associated ? "associated" : "");
-    fx_cell_set(&cell[2], FX_YELLOW, "%s", s->approximate ? "approximate" : "");
+    fx_cell_set(&cell[2], s->approximate ? FX_YELLOW : FX_PLAIN, "%s", s->approximate ? "approximate" : "exact");
     fx_cell_set(&cell[3], FX_PLAIN, "%s", s->summary);
     fx_table_row(column, cell, 4);
   }
@@ -100,8 +100,8 @@ static void solver_json(fx_json *json, const frix_solver_info *s) {
 
 /* ---- cones, formats, examples: (name, note, summary) */
 
-static void three_column(const char *title, const char *(*row)(int k, char *note, size_t size, const char **summary)) {
-  fx_column column[] = {{title, 14, true}, {"", 16, true}, {"", 0, true}};
+static void three_column(const char *title, const char *second, const char *(*row)(int k, char *note, size_t size, const char **summary)) {
+  fx_column column[] = {{title, 14, true}, {second, 16, true}, {"what it is", 0, true}};
   char note[128];
   const char *summary = NULL, *name;
   fx_table_header(column, 3);
@@ -117,7 +117,7 @@ static void three_column(const char *title, const char *(*row)(int k, char *note
 static const char *cone_row(int k, char *note, size_t size, const char **summary) {
   const frix_cone_info *cone = frix_cone_table(k);
   if (!cone) return NULL;
-  int used = snprintf(note, size, "dimension %d", (int)cone->min_dim);
+  int used = snprintf(note, size, "%d", (int)cone->min_dim);
   if (cone->max_dim != cone->min_dim) snprintf(note + used, size - (size_t)used, "..%d", (int)cone->max_dim);
   *summary = cone->summary;
   return cone->name;
@@ -195,8 +195,8 @@ static void examples_text(void) { printf("no examples in this build\n"); }
 static void examples_json(fx_json *json) { (void)json; }
 #endif
 
-static void cones_text(void) { three_column("cone", cone_row); }
-static void formats_text(void) { three_column("format", format_row); }
+static void cones_text(void) { three_column("cone", "rows", cone_row); }
+static void formats_text(void) { three_column("format", "extension", format_row); }
 
 /* ---- the verb */
 
@@ -212,6 +212,12 @@ static int run_list(const fx_args *args) {
                {examples_text, examples_json}};
   int k = fx_choose(LISTS, "list", args->word[0]);
   if (k < 0) return FX_EXIT_USAGE;
+  if (fx_arg(args, "--names")) {
+    static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples"};
+    char name[128];
+    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++) printf("%s\n", name);
+    return FX_EXIT_SOLVED;
+  }
   if (!fx_arg(args, "--json")) {
     lists[k].text();
     return FX_EXIT_SOLVED;
@@ -224,7 +230,8 @@ static int run_list(const fx_args *args) {
   return FX_EXIT_SOLVED;
 }
 
-static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"}, {0}};
+static const fx_flag flags[] = {
+    {"--json", NULL, NULL, "one JSON array"}, {"--names", NULL, NULL, "the names alone, one per line"}, {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",

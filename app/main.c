@@ -7,11 +7,11 @@
 #include <string.h>
 
 extern const fx_verb fx_verb_solve, fx_verb_info, fx_verb_convert, fx_verb_list, fx_verb_example, fx_verb_certify,
-    fx_verb_completion, fx_verb_help;
+    fx_verb_bench, fx_verb_completion, fx_verb_help;
 
 static const fx_verb *const verbs[] = {
-    &fx_verb_solve,   &fx_verb_info,    &fx_verb_convert,    &fx_verb_list,
-    &fx_verb_example, &fx_verb_certify, &fx_verb_completion, &fx_verb_help,
+    &fx_verb_solve,   &fx_verb_info,  &fx_verb_convert,    &fx_verb_list, &fx_verb_example,
+    &fx_verb_certify, &fx_verb_bench, &fx_verb_completion, &fx_verb_help,
 };
 
 const fx_verb *fx_verb_table(int k) {
@@ -47,9 +47,9 @@ static void overview(void) {
   for (int k = 0; fx_verb_table(k); k++) {
     char head[64];
     snprintf(head, sizeof head, "%s %s", fx_verb_table(k)->name, fx_verb_table(k)->arguments);
-    printf("  %-30s %s\n", head, fx_verb_table(k)->summary);
+    printf("  %-36s %s\n", head, fx_verb_table(k)->summary);
   }
-  printf("  %-30s %s\n", "--version", "the version");
+  printf("  %-36s %s\n", "--version", "the version");
   printf("\n'frix help VERB' explains a verb, with examples. Exit code 0: all solved to tolerance, 1: some not,\n"
          "2: bad usage or input.\n");
 }
@@ -113,9 +113,8 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write, so that files are still finished */
   int code = dispatch(argc, argv);
   fx_progress_clear();
-  errno = 0;
-  if (fx_output_alive()) return code;
-  if (errno == EPIPE) return code; /* the reader had enough */
-  fx_error("cannot write to standard output: %s", errno ? strerror(errno) : "write failed");
+  int reason = 0;
+  if (fx_output_alive(&reason) || reason == EPIPE) return code; /* EPIPE: the reader had enough */
+  fx_error("cannot write to standard output: %s", reason ? strerror(reason) : "write failed");
   return FX_EXIT_USAGE;
 }

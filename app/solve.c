@@ -255,7 +255,7 @@ static bool run_job(frix_context *context, const job *j, settings *s, FILE *hist
   } else {
     print_row(j, &r, approximation);
   }
-  fflush(stdout);
+  fx_output_alive(NULL);
   t->solved += r.outcome == FRIX_OUTCOME_SOLVED;
   t->approximate += r.approximate || approximation[0];
   t->seconds += r.seconds;
@@ -293,7 +293,7 @@ static int solve_jobs(frix_context *context, const job *jobs, int count, setting
     p.index = k;
     p.next = 0.3;
     good = run_job(context, &jobs[k], s, history, &t);
-    if (!fx_output_alive() && !s->out && !history) break; /* nobody listens any more */
+    if (!fx_output_alive(NULL) && !s->out && !history) break; /* nobody listens any more */
   }
   if (history && fclose(history) && good) {
     fx_error("%s: cannot write: %s", s->history, strerror(errno));

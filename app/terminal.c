@@ -68,6 +68,7 @@ void fx_table_header(fx_column *column, int count) {
     if (column[k].width < width) column[k].width = width;
   }
   printf("%s", fx_colour_on(FX_BOLD));
+  while (count > 1 && !column[count - 1].title[0]) count--; /* no blanks at the end of a line */
   for (int k = 0; k < count; k++) {
     if (k) printf("  ");
     put_cell(column[k].title, column[k].width, column[k].left, k == count - 1);
@@ -132,4 +133,11 @@ void fx_progress_clear(void) {
   progress_shown = false;
 }
 
-bool fx_output_alive(void) { return fflush(stdout) == 0 && !ferror(stdout); }
+bool fx_output_alive(int *reason) {
+  static int first_reason; /* the flush that failed knows why; later ones only that */
+  errno = 0;
+  bool alive = fflush(stdout) == 0 && !ferror(stdout);
+  if (!alive && errno && !first_reason) first_reason = errno;
+  if (reason) *reason = first_reason;
+  return alive;
+}

@@ -137,7 +137,7 @@ static void oracle_project_set(const frix_contact *c, const real *y, real s, rea
 
 /* g(s) of the head comment; p is filled. */
 static real oracle_slope(const frix_contact *c, const real *x, real s, real *p) {
-  real miss[FRIX_MAX_DIM];
+  real miss[FRIX_MAX_DIM] = {0};
   oracle_project_set(c, x + 1, s, p);
   for (int k = 0; k + 1 < c->dim; k++) miss[k] = x[k + 1] - p[k];
   return s - x[0] - oracle_support(c, miss);

@@ -32,45 +32,6 @@ typedef struct state {
   double *q, *x, *z, *y, *z_old, *b, *u;
 } state;
 
-/* A_ij = S_i (W + R)_ij S_j, on a pattern with the full diagonal. */
-static frix_status scale_operator(fx_arena *arena, state *t) {
-  const fx_block_matrix *W = &t->s->W;
-  const fx_system *s = t->s;
-  int32_t n = s->contact_count;
-  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1), *index = FX_TAKE(arena, int32_t, (size_t)W->start[n] + (size_t)n);
-  if (!start || !index) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0, at = 0; i < n; i++) {
-    bool own = false; /* the diagonal block is listed */
-    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
-      if (!own && W->index[k] >= i) {
-        own = true;
-        if (W->index[k] > i) index[at++] = i;
-      }
-      index[at++] = W->index[k];
-    }
-    if (!own) index[at++] = i;
-    start[i + 1] = at;
-  }
-  frix_status status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &t->A);
-  if (status != FRIX_OK) return status;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
-      const double *from = fx_block(W, k);
-      double *to = fx_block_at(&t->A, i, W->index[k]);
-      double factor = t->S[s->row[i]] * t->S[s->row[W->index[k]]];
-      for (size_t e = 0; e < W->offset[k + 1] - W->offset[k]; e++) to[e] = factor * from[e];
-    }
-  for (int32_t i = 0; s->R && i < n; i++) {
-    double *block = fx_block_at(&t->A, i, i);
-    int32_t d = s->contact[i].dim;
-    for (int32_t a = 0; a < d; a++) {
-      int32_t row = s->row[i] + a;
-      block[a * d + a] += t->S[row] * t->S[row] * s->R[row];
-    }
-  }
-  return FRIX_OK;
-}
-
 /* Largest eigenvalue by power steps from a fixed start. */
 static double largest_eigenvalue(state *t) {
   int32_t n = t->s->row_count;
@@ -93,7 +54,7 @@ static frix_status take(state *t, fx_arena *arena) {
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
   if (!(t->S = fx_scaling(arena, t->s))) return FRIX_ERROR_MEMORY;
-  frix_status status = scale_operator(arena, t);
+  frix_status status = fx_scaled_operator(arena, t->s, t->S, &t->A);
   if (status == FRIX_OK) status = fx_block_lu_analyze(arena, &t->A, &t->lu);
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
   return status;

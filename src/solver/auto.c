@@ -1,5 +1,6 @@
-/* auto: the default. Rounds of nsgs, apgd and admm with growing budgets, each from the best answer so far, until one is
- * certified. Budgets are counted in iterations, never in time, so that the answer does not depend on the machine. */
+/* auto: the default. A few exact sweeps finish most small problems; newton finishes most others; where it does not, admm
+ * brings the answer near enough for newton to try again, with growing budgets, each stage from the best answer so far.
+ * Budgets are counted in iterations, never in time, so that the answer does not depend on the machine. */
 #include "solver/solver.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ typedef struct stage {
   int64_t budget; /* iterations in the first round */
 } stage;
 
-static const stage stages[] = {{&fx_solver_nsgs, 200}, {&fx_solver_apgd, 300}, {&fx_solver_admm, 200}};
+static const stage stages[] = {{&fx_solver_nsgs, 10}, {&fx_solver_newton, 60}, {&fx_solver_admm, 300}};
 
 enum { STAGES = sizeof stages / sizeof *stages, ROUNDS = 6, GROWTH = 4 };
 
@@ -57,7 +58,7 @@ done:
 
 const fx_solver fx_solver_auto = {
     .info = {.name = "auto",
-             .summary = "the default: nsgs, apgd and admm in turn until one is certified",
+             .summary = "the default: exact sweeps, then newton and admm in turn until one is certified",
              .coulomb = true,
              .associated = true,
              .cones = FX_ALL_CONES},

@@ -22,48 +22,60 @@ typedef struct state {
   fx_one_contact *one;
   double *r, *v;
   double relaxation;
-  /* Off-diagonal blocks of W in sweep order, values contiguous: what a sweep reads. */
-  int32_t *start, *index;
+  /* Off-diagonal blocks of W in sweep order, values contiguous and column-major: what a sweep reads. */
+  int32_t *start, *from, *width; /* blocks of contact i; first row and number of columns of each block */
   size_t *offset;
   double *x;
   double change, size; /* squares of |dr| and |r| over the last sweep */
 } state;
 
+/* Two doubles at once, at any address. */
+typedef double pair __attribute__((vector_size(16), aligned(8)));
+
+/* q += X r for one column-major block of 3 rows. */
+static inline const double *add_columns(const double *x, const double *r, int32_t columns, pair *ab, double *c) {
+  for (int32_t e = 0; e < columns; e++, x += 3) {
+    *ab += *(const pair *)x * r[e];
+    *c += x[2] * r[e];
+  }
+  return x;
+}
+
 /* q_i from the row of W. */
 static void gather_local(const state *t, int32_t i, double *q) {
   const fx_system *s = t->s;
-  int32_t d = s->contact[i].dim;
+  int32_t d = s->row[i + 1] - s->row[i];
   const double *x = t->x + t->offset[i];
+  memcpy(q, s->q + s->row[i], (size_t)d * sizeof *q);
   if (d == 3) {
-    double a = s->q[s->row[i]], b = s->q[s->row[i] + 1], c = s->q[s->row[i] + 2];
+    pair ab = {q[0], q[1]};
+    double c = q[2];
     for (int32_t k = t->start[i]; k < t->start[i + 1]; k++) {
-      int32_t j = t->index[k], n = s->contact[j].dim;
-      const double *r = t->r + s->row[j];
-      if (n == 3) {
-        a += x[0] * r[0] + x[1] * r[1] + x[2] * r[2];
-        b += x[3] * r[0] + x[4] * r[1] + x[5] * r[2];
-        c += x[6] * r[0] + x[7] * r[1] + x[8] * r[2];
-      } else {
-        for (int32_t e = 0; e < n; e++) {
-          a += x[e] * r[e];
-          b += x[n + e] * r[e];
-          c += x[2 * n + e] * r[e];
-        }
-      }
-      x += 3 * n;
+      const double *r = t->r + t->from[k];
+      x = t->width[k] == 3 ? add_columns(x, r, 3, &ab, &c) : add_columns(x, r, t->width[k], &ab, &c);
     }
-    q[0] = a;
-    q[1] = b;
+    q[0] = ab[0];
+    q[1] = ab[1];
     q[2] = c;
     return;
   }
-  memcpy(q, s->q + s->row[i], (size_t)d * sizeof *q);
-  for (int32_t k = t->start[i]; k < t->start[i + 1]; k++) {
-    int32_t j = t->index[k], n = s->contact[j].dim;
-    const double *r = t->r + s->row[j];
-    for (int32_t a = 0; a < d; a++, x += n)
-      for (int32_t b = 0; b < n; b++) q[a] += x[b] * r[b];
+  for (int32_t k = t->start[i]; k < t->start[i + 1]; k++)
+    for (int32_t e = 0; e < t->width[k]; e++, x += d)
+      for (int32_t a = 0; a < d; a++) q[a] += x[a] * t->r[t->from[k] + e];
+}
+
+/* q += H' v for one row-major block, and v += Y r; fixed sizes let the compiler unroll the common case of rigid bodies. */
+static inline void add_rows(int32_t d, int32_t n, const double *h, const double *v, double *q) {
+  for (int32_t a = 0; a < d; a++, h += n) {
+    double sum = 0;
+    for (int32_t b = 0; b < n; b++) sum += h[b] * v[b];
+    q[a] += sum;
   }
+}
+
+static inline void add_transposed(int32_t d, int32_t n, const double *y, const double *r, double *v) {
+  for (int32_t a = 0; a < d; a++, y += n)
+    for (int32_t b = 0; b < n; b++) v[b] += y[b] * r[a];
 }
 
 /* q_i = H_i' v + w_i + R_i r_i - D_i r_i */
@@ -78,19 +90,24 @@ static void gather_velocity(const state *t, int32_t i, double *q) {
   for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
     const double *h = fx_block(&s->Ht, k), *v = t->v + s->dof[s->Ht.index[k]];
     int32_t n = fx_block_cols(&s->Ht, k);
-    for (int32_t a = 0; a < d; a++, h += n)
-      for (int32_t b = 0; b < n; b++) q[a] += h[b] * v[b];
+    if (d == 3 && n == 6)
+      add_rows(3, 6, h, v, q);
+    else
+      add_rows(d, n, h, v, q);
   }
 }
 
 static void scatter_velocity(const state *t, int32_t i, const double *change) {
   const fx_system *s = t->s;
+  int32_t d = s->contact[i].dim;
   for (int32_t k = s->Yt.start[i]; k < s->Yt.start[i + 1]; k++) {
     const double *y = fx_block(&s->Yt, k);
     double *v = t->v + s->dof[s->Yt.index[k]];
     int32_t n = fx_block_cols(&s->Yt, k);
-    for (int32_t a = 0; a < s->contact[i].dim; a++, y += n)
-      for (int32_t b = 0; b < n; b++) v[b] += y[b] * change[a];
+    if (d == 3 && n == 6)
+      add_transposed(3, 6, y, change, v);
+    else
+      add_transposed(d, n, y, change, v);
   }
 }
 
@@ -134,19 +151,23 @@ static frix_status pack(fx_arena *arena, state *t) {
   const fx_system *s = t->s;
   int32_t n = s->contact_count, blocks = s->W.start[n];
   t->start = FX_TAKE(arena, int32_t, (size_t)n + 1);
-  t->index = FX_TAKE(arena, int32_t, blocks);
+  t->from = FX_TAKE(arena, int32_t, blocks);
+  t->width = FX_TAKE(arena, int32_t, blocks);
   t->offset = FX_TAKE(arena, size_t, (size_t)n + 1);
   t->x = FX_TAKE(arena, double, s->W.offset[blocks]);
-  if (!t->start || !t->index || !t->offset || !t->x) return FRIX_ERROR_MEMORY;
+  if (!t->start || !t->from || !t->width || !t->offset || !t->x) return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   size_t used = 0;
   for (int32_t i = 0; i < n; i++) {
+    int32_t d = fx_block_rows(&s->W, i);
     for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
       if (s->W.index[k] == i) continue;
-      size_t size = s->W.offset[k + 1] - s->W.offset[k];
-      memcpy(t->x + used, fx_block(&s->W, k), size * sizeof *t->x);
-      t->index[at++] = s->W.index[k];
-      used += size;
+      int32_t columns = fx_block_cols(&s->W, k);
+      const double *block = fx_block(&s->W, k);
+      for (int32_t e = 0; e < columns; e++)
+        for (int32_t a = 0; a < d; a++) t->x[used++] = block[a * columns + e];
+      t->from[at] = s->row[s->W.index[k]];
+      t->width[at++] = columns;
     }
     t->start[i + 1] = at;
     t->offset[i + 1] = used;

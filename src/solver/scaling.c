@@ -36,3 +36,40 @@ double fx_dot(int32_t n, const double *a, const double *b) {
   for (int32_t k = 0; k < n; k++) sum += a[k] * b[k];
   return sum;
 }
+
+frix_status fx_scaled_operator(fx_arena *arena, const fx_system *s, const double *S, fx_block_matrix *out) {
+  const fx_block_matrix *W = &s->W;
+  int32_t n = s->contact_count;
+  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1), *index = FX_TAKE(arena, int32_t, (size_t)W->start[n] + (size_t)n);
+  if (!start || !index) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0, at = 0; i < n; i++) {
+    bool own = false; /* the diagonal block is listed */
+    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
+      if (!own && W->index[k] >= i) {
+        own = true;
+        if (W->index[k] > i) index[at++] = i;
+      }
+      index[at++] = W->index[k];
+    }
+    if (!own) index[at++] = i;
+    start[i + 1] = at;
+  }
+  frix_status status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, out);
+  if (status != FRIX_OK) return status;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = W->start[i]; k < W->start[i + 1]; k++) {
+      const double *from = fx_block(W, k);
+      double *to = fx_block_at(out, i, W->index[k]);
+      double factor = S[s->row[i]] * S[s->row[W->index[k]]];
+      for (size_t e = 0; e < W->offset[k + 1] - W->offset[k]; e++) to[e] = factor * from[e];
+    }
+  for (int32_t i = 0; s->R && i < n; i++) {
+    double *block = fx_block_at(out, i, i);
+    int32_t d = s->contact[i].dim;
+    for (int32_t a = 0; a < d; a++) {
+      int32_t row = s->row[i] + a;
+      block[a * d + a] += S[row] * S[row] * s->R[row];
+    }
+  }
+  return FRIX_OK;
+}

@@ -18,6 +18,9 @@ void fx_shift_all(const fx_system *system, double *u);
 /* out = u_z at z: out = S (A (S z) + q); r and v are workspace. */
 void fx_scaled_velocity(const fx_system *system, const double *S, const double *z, double *r, double *v, double *out);
 
+/* A_ij = S_i (W + R)_ij S_j, on the pattern of W with a full diagonal; needs W. */
+frix_status fx_scaled_operator(fx_arena *arena, const fx_system *system, const double *S, fx_block_matrix *out);
+
 double fx_dot(int32_t n, const double *a, const double *b);
 
 #endif
