@@ -34,6 +34,8 @@ typedef struct state {
   double *x, *res, *newton, *cauchy, *dx, *g, *rho, *z, *trial;
   unsigned *edge, *active; /* per contact: edges x lies on, and those it may not leave */
   double merit, lambda;
+  double mark; /* merit when its progress was last found good */
+  int32_t slow; /* iterations since */
 } state;
 
 /* ---- edges ---- */
@@ -181,6 +183,15 @@ static bool iterate(state *t) {
 
 /* ---- leaving a local minimum ---- */
 
+/* l fell by less than a tenth in five iterations: near a minimum that is no root, where J is nearly singular. */
+static bool crawls(state *t) {
+  if (t->merit < 0.9 * t->mark) {
+    t->mark = t->merit;
+    t->slow = 0;
+  }
+  return ++t->slow > 5;
+}
+
 /* Weighs rows by their share of the residual: the contacts that cannot be satisfied together pull harder. */
 static void weigh_anew(state *t, int64_t round) {
   double most = 0;
@@ -196,7 +207,8 @@ static void weigh_anew(state *t, int64_t round) {
   }
   memset(t->edge, 0, (size_t)t->m.contact_count * sizeof *t->edge);
   t->lambda = 1e-4;
-  t->merit = fx_implicit_residual(&t->m, t->x, t->res);
+  t->merit = t->mark = fx_implicit_residual(&t->m, t->x, t->res);
+  t->slow = 0;
 }
 
 /* ---- start and loop ---- */
@@ -243,7 +255,7 @@ static int64_t start(state *t, fx_call *call) {
   } else {
     memcpy(t->x, t->m.q, (size_t)t->m.row_count * sizeof *t->x);
   }
-  t->merit = fx_implicit_residual(&t->m, t->x, t->res);
+  t->merit = t->mark = fx_implicit_residual(&t->m, t->x, t->res);
   return choice == START_STICKING;
 }
 
@@ -262,7 +274,7 @@ static frix_status solve(fx_call *call) {
   for (int64_t k = start(&t, call);; k++) {
     fx_implicit_impulse(&t.m, t.x, call->r);
     if (fx_monitor_check(call->monitor, k, call->r)) return FRIX_OK;
-    if (iterate(&t)) continue;
+    if (iterate(&t) && !crawls(&t)) continue;
     if (recovery++ >= (int64_t)call->option[RECOVERIES]) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED; /* a local minimum of l */
       return FRIX_OK;

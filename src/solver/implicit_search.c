@@ -120,3 +120,22 @@ void fx_implicit_search_segment(fx_implicit_search *s, fx_implicit *m, const dou
   for (int32_t k = 0; k + 1 < knots; k++)
     if (knots <= 8 || k == best || k + 1 == best) look_between(s, m, a, b, at[k], at[k + 1], level[k], level[k + 1]);
 }
+
+int32_t fx_implicit_search_ray(fx_implicit_search *s, const fx_implicit *m, int32_t wanted, const double *direction,
+                               double *x) {
+  double size = 0, length = 0;
+  for (int32_t k = 0; k < m->row_count; k++) {
+    size += x[k] * x[k];
+    length += direction[k] * direction[k];
+  }
+  if (!(length > 0)) return 0;
+  double far = 1e3 * sqrt(size / length) + 1;
+  for (int32_t k = 0; k < m->row_count; k++) s->point[k] = x[k] + far * direction[k];
+  int32_t count = find_crossings(s, m, x, s->point);
+  if (count < wanted) wanted = count;
+  if (wanted == 0) return 0;
+  double at = s->crossing[wanted - 1].at, next = wanted < count ? s->crossing[wanted].at : 2 * at;
+  double middle = at + 0.5 * ((next < 2 * at ? next : 2 * at) - at);
+  for (int32_t k = 0; k < m->row_count; k++) x[k] += middle * far * direction[k];
+  return wanted;
+}

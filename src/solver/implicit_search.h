@@ -30,4 +30,8 @@ void fx_implicit_search_begin(fx_implicit_search *search, double value, const un
 /* Looks for a better point between a and b, b included. */
 void fx_implicit_search_segment(fx_implicit_search *search, fx_implicit *m, const double *a, const double *b);
 
+/* Moves x along a direction just past the first `wanted` edges; returns how many there were. */
+int32_t fx_implicit_search_ray(fx_implicit_search *search, const fx_implicit *m, int32_t wanted, const double *direction,
+                               double *x);
+
 #endif
