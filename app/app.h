@@ -112,13 +112,13 @@ typedef struct fx_json {
   bool comma;
 } fx_json;
 
-void fx_json_open(fx_json *json, const char *key, char bracket);
-void fx_json_close(fx_json *json, char bracket);
-void fx_json_text(fx_json *json, const char *key, const char *text);
-void fx_json_real(fx_json *json, const char *key, double value); /* null unless finite */
-void fx_json_integer(fx_json *json, const char *key, int64_t value);
-void fx_json_boolean(fx_json *json, const char *key, bool value);
-void fx_json_end_line(fx_json *json);
+void fx_put_open(fx_json *json, const char *key, char bracket);
+void fx_put_close(fx_json *json, char bracket);
+void fx_put_text(fx_json *json, const char *key, const char *text);
+void fx_put_real(fx_json *json, const char *key, double value); /* null unless finite */
+void fx_put_integer(fx_json *json, const char *key, int64_t value);
+void fx_put_boolean(fx_json *json, const char *key, bool value);
+void fx_put_end_line(fx_json *json);
 
 /* ---- problems and results (report.c) */
 
@@ -129,14 +129,17 @@ frix_problem *fx_read_problem(frix_context *context, const char *path, const cha
 /* Last part of a path. */
 const char *fx_base_name(const char *path);
 /* What makes an answer approximate ("solver pgs, law associated, pyramid:8"), "" when nothing does. */
-void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out, size_t size);
+void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out,
+                      size_t size);
 /* Whether the solver takes the problem; false after a message that names the file. */
 bool fx_supported(const char *path, const frix_problem *problem, const frix_solver_info *solver, frix_law law,
                   bool quiet);
-void fx_json_certificate(fx_json *json, const char *key, const frix_certificate *c);
+void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *c);
 void fx_print_certificate(const frix_certificate *c);
 /* Whether a file can be created there; false after a message. Leaves nothing behind. */
 bool fx_check_writable(const char *path);
+/* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
+bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
 /* A field of a CSV file, in quotes. */
 void fx_csv_text(FILE *file, const char *text);
 /* Time since some fixed moment. */

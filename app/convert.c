@@ -44,10 +44,12 @@ const fx_verb fx_verb_convert = {
     .name = "convert",
     .arguments = "A B",
     .summary = "write problem A in the format of B",
-    .detail = "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
-              "whole or not at all.",
-    .example = "  frix convert wall.dat wall.hdf5\n"
-               "  frix convert wall.hdf5 wall.json --form local",
+    .detail =
+        "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
+        "whole or not at all.",
+    .example =
+        "  frix convert wall.dat wall.hdf5\n"
+        "  frix convert wall.hdf5 wall.json --form local",
     .flag = flags,
     .min_words = 2,
     .max_words = 2,

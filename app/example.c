@@ -78,8 +78,9 @@ const fx_verb fx_verb_example = {
     .arguments = "NAME --out FILE",
     .summary = "write a generated contact problem",
     .detail = "'frix list examples' shows the names, their parameters and the ranges.",
-    .example = "  frix example slope --set angle=20 --out slope.json\n"
-               "  frix example cardhouse --set levels=3 --out cards.hdf5",
+    .example =
+        "  frix example slope --set angle=20 --out slope.json\n"
+        "  frix example cardhouse --set levels=3 --out cards.hdf5",
     .flag = flags,
     .words = "@examples",
     .min_words = 1,

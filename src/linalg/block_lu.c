@@ -22,12 +22,20 @@ frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_bl
   lu->diagonal = FX_TAKE(arena, size_t, (size_t)o->count + 1);
   lu->upper = FX_TAKE(arena, size_t, o->start[o->count] + 1);
   lu->position = FX_TAKE(arena, int32_t, o->count);
-  if (!lu->diagonal || !lu->upper || !lu->position) return FRIX_ERROR_MEMORY;
+  size_t largest = 0;
+  for (int32_t k = 0; k < o->count; k++)
+    if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
+  lu->work = FX_TAKE(arena, double, largest * largest + largest);
+  lu->pivot = FX_TAKE(arena, int32_t, largest);
+  if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < o->count; k++) {
-    size_t n = (size_t)size_of(lu, k);
+    size_t n = (size_t)size_of(lu, k), reached = 0;
     lu->diagonal[k + 1] = lu->diagonal[k] + n * n;
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++)
+    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
       lu->upper[e + 1] = lu->upper[e] + n * (size_t)size_of(lu, o->later[e]);
+      reached += (size_t)size_of(lu, o->later[e]);
+    }
+    lu->cost += (double)n * (double)((reached + n) * (reached + n));
   }
   lu->D = FX_TAKE(arena, double, lu->diagonal[o->count]);
   lu->U = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);
@@ -68,15 +76,9 @@ static void load(fx_block_lu *lu, const fx_block_matrix *a, double shift) {
   }
 }
 
-/* c -= a b, row-major, a m x k, b k x n */
-static void subtract_product(int32_t m, int32_t n, int32_t k, const double *restrict a, const double *restrict b,
-                             double *restrict c) {
-  if (m == 3 && n == 3 && k == 3) {
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++)
-        c[3 * i + j] -= a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
-    return;
-  }
+/* c -= a b, row-major, a m x k, b k x n; inlined with constant sizes for the common blocks. */
+static inline void subtract_sized(int32_t m, int32_t n, int32_t k, const double *restrict a, const double *restrict b,
+                                  double *restrict c) {
   for (int32_t i = 0; i < m; i++)
     for (int32_t e = 0; e < k; e++) {
       double factor = a[i * k + e];
@@ -84,8 +86,17 @@ static void subtract_product(int32_t m, int32_t n, int32_t k, const double *rest
     }
 }
 
-static void invert(int32_t n, const double *lu, const int32_t *pivot, double *inverse) {
-  double column[FX_BLOCK_LU_LARGEST];
+static void subtract_product(int32_t m, int32_t n, int32_t k, const double *a, const double *b, double *c) {
+  if (m == 3 && n == 3 && k == 3)
+    subtract_sized(3, 3, 3, a, b, c);
+  else if (m == 6 && n == 6 && k == 6)
+    subtract_sized(6, 6, 6, a, b, c);
+  else
+    subtract_sized(m, n, k, a, b, c);
+}
+
+/* inverse of a factored block, column by column */
+static void invert(int32_t n, const double *lu, const int32_t *pivot, double *column, double *inverse) {
   for (int32_t c = 0; c < n; c++) {
     for (int32_t r = 0; r < n; r++) column[r] = r == c;
     fx_lu_solve(n, lu, pivot, column);
@@ -115,13 +126,12 @@ bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift)
   load(lu, a, shift);
   for (int32_t k = 0; k < o->count; k++) {
     int32_t n = size_of(lu, k);
-    double *D = lu->D + lu->diagonal[k], inverse[FX_BLOCK_LU_LARGEST * FX_BLOCK_LU_LARGEST];
-    int32_t pivot[FX_BLOCK_LU_LARGEST];
-    if (!fx_lu_factor(n, D, pivot)) return false;
-    invert(n, D, pivot, inverse);
+    double *D = lu->D + lu->diagonal[k], *inverse = lu->work, *row = lu->work + n * n;
+    if (!fx_lu_factor(n, D, lu->pivot)) return false;
+    invert(n, D, lu->pivot, row, inverse);
     memcpy(D, inverse, (size_t)(n * n) * sizeof *D); /* from here on D holds D_k^-1 */
     for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      double *block = lu->L + lu->upper[e], row[FX_BLOCK_LU_LARGEST];
+      double *block = lu->L + lu->upper[e];
       for (int32_t i = 0; i < size_of(lu, o->later[e]); i++) {
         memcpy(row, block + i * n, (size_t)n * sizeof *row);
         for (int32_t j = 0; j < n; j++) {
@@ -151,7 +161,7 @@ void fx_block_lu_solve(const fx_block_lu *lu, double *x) {
   }
   /* Backward: D U x = y, by rows. */
   for (int32_t k = o->count - 1; k >= 0; k--) {
-    double *y = x + lu->row[o->node[k]], rest[FX_BLOCK_LU_LARGEST];
+    double *y = x + lu->row[o->node[k]], *rest = lu->work;
     int32_t n = size_of(lu, k);
     memcpy(rest, y, (size_t)n * sizeof *rest);
     for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {

@@ -5,15 +5,16 @@
 
 #include "linalg/block_order.h"
 
-enum { FX_BLOCK_LU_LARGEST = 12 }; /* rows of the largest block */
-
 typedef struct fx_block_lu {
   fx_elimination order;
   const int32_t *row;    /* partition of the matrix, by node */
   size_t *diagonal;      /* offset of pivot block k */
   size_t *upper;         /* offset of the first block of row k of U (and of column k of L) */
   double *D, *U, *L;     /* D holds inverses once factored; L blocks are stored n_later x n_k, U blocks n_k x n_later, row-major */
+  double cost;           /* multiplications of one factorisation */
   int32_t *position;
+  double *work;          /* one block and one row of the largest size */
+  int32_t *pivot;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);

@@ -28,9 +28,7 @@ typedef struct fx_system {
   const int32_t *dof;     /* mover_count + 1 */
   fx_block_matrix Ht, Yt; /* contacts x movers */
   const double *v_free, *w;
-  /* Factors of M per mover, for whole problems only (NULL in islands). */
-  const double *M_lu;
-  const int32_t *M_pivot;
+  const double *M;        /* mass blocks per mover, dense and row-major, mover m at M_offset[m] */
   const size_t *M_offset;
   double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;

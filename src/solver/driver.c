@@ -89,7 +89,8 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
   frix_status status = FRIX_OK;
-  if (j->islands->count > 1)
+  bool idle = island.has_velocity && j->islands->mover_start[1] < island.mover_count; /* movers without contact */
+  if (j->islands->count > 1 || idle)
     status = fx_system_extract(arena, j->system, j->islands, k, &island);
   else if (island.has_W)
     island.has_velocity = false;
@@ -224,6 +225,14 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
   return FRIX_OK;
 }
 
+/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M. */
+static bool velocity_is_smaller(const fx_system *s) {
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      if (fx_block_cols(&s->Ht, k) > 6 && fx_block_cols(&s->Ht, k) > s->row_count) return false;
+  return true;
+}
+
 static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const frix_problem *problem,
                                    const frix_solve_config *config, int32_t row, frix_solution *solution) {
   double start = fx_seconds(), option[FX_MAX_OPTIONS];
@@ -231,7 +240,9 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   fx_options_values(config->options, row, option);
   fx_system system;
   fx_islands islands;
-  frix_status status = fx_system_build(arena, problem, config->form, &system);
+  bool velocity = config->form == FRIX_FORM_AUTO && problem->form == FRIX_FORM_GLOBAL && solver->prefers_velocity;
+  frix_status status = fx_system_build(arena, problem, velocity ? FRIX_FORM_GLOBAL : config->form, &system);
+  if (status == FRIX_OK && velocity && !velocity_is_smaller(&system)) status = fx_system_assemble(arena, &system);
   if (status == FRIX_OK) status = fx_islands_find(arena, &system, &islands);
   if (status != FRIX_OK) return status;
 

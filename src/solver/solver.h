@@ -20,6 +20,7 @@ typedef struct fx_call {
 
 typedef struct fx_solver {
   frix_solver_info info;
+  bool prefers_velocity; /* works on M and H where it may choose */
   frix_status (*solve)(fx_call *call);
 } fx_solver;
 

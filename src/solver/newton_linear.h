@@ -1,0 +1,40 @@
+/* The linear systems of newton, in contact space or in velocity space.
+ *
+ *   contact    (A P + B) dx = -G                                A = S (W + R) S
+ *   velocity   (M + H S D S H') dv = -H S D G                   C = B + S R S P,  D = P C^-1
+ *              dx = -C^-1 (G + S H' dv)
+ *
+ * Velocity space stays small under many contacts per body and is definite under redundant ones. */
+#ifndef FX_SOLVER_NEWTON_LINEAR_H
+#define FX_SOLVER_NEWTON_LINEAR_H
+
+#include "linalg/block_lu.h"
+#include "problem/system.h"
+
+typedef struct fx_newton_linear {
+  const fx_system *s;
+  const double *S;
+  bool by_velocity;
+  fx_block_lu lu;
+  fx_block_matrix A, N;  /* contact space: scaled operator, Newton matrix on its pattern */
+  fx_block_matrix K;     /* velocity space, movers x movers */
+  int32_t *target;       /* block of K for each pair of movers of each contact */
+  size_t *target_start;
+  double *C_inverse, *D; /* per contact, at the offsets of s->diagonal */
+  double *product;       /* D S H' of one contact and mover */
+  double *v, *row, *moved, *rest;
+} fx_newton_linear;
+
+/* Takes everything; uses the velocity form where the system has one. */
+frix_status fx_newton_linear_init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, const double *S);
+
+/* out = A z, scaled, without q */
+void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
+
+/* Factors the system for slopes P and B (per contact, at the offsets of s->diagonal); false when a pivot vanished. */
+bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
+
+/* dx from G with one step of refinement. */
+void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);
+
+#endif
