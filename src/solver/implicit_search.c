@@ -42,12 +42,14 @@ static int compare(const void *left, const void *right) {
   return a->edge < b->edge ? -1 : a->edge > b->edge;
 }
 
-static int32_t find_crossings(const fx_implicit_search *s, const fx_implicit *m, const double *a, const double *b) {
+/* Sorted crossings of the segment a to b with edges that are not active (NULL: none is). */
+static int32_t find_crossings(const fx_implicit_search *s, const fx_implicit *m, const unsigned *active, const double *a,
+                              const double *b) {
   int32_t count = 0;
   for (int32_t i = 0; i < m->contact_count; i++) {
     double at[FX_IMPLICIT_CROSSINGS];
     unsigned edge[FX_IMPLICIT_CROSSINGS];
-    int32_t found = fx_implicit_crossings(&m->contact[i], s->active[i], a + m->row[i], b + m->row[i], at, edge);
+    int32_t found = fx_implicit_crossings(&m->contact[i], active ? active[i] : 0, a + m->row[i], b + m->row[i], at, edge);
     for (int32_t k = 0; k < found; k++) s->crossing[count++] = (fx_crossing){at[k], i, edge[k]};
   }
   qsort(s->crossing, (size_t)count, sizeof *s->crossing, compare);
@@ -95,7 +97,7 @@ static void look_between(fx_implicit_search *s, fx_implicit *m, const double *a,
 }
 
 void fx_implicit_search_segment(fx_implicit_search *s, fx_implicit *m, const double *a, const double *b) {
-  int32_t count = find_crossings(s, m, a, b), knots = 0;
+  int32_t count = find_crossings(s, m, s->active, a, b), knots = 0;
   double at[KNOTS + 2], level[KNOTS + 2];
   at[0] = 0;
   level[knots++] = look(s, m, a, b, 0, 0, 0);
@@ -131,7 +133,7 @@ int32_t fx_implicit_search_ray(fx_implicit_search *s, const fx_implicit *m, int3
   if (!(length > 0)) return 0;
   double far = 1e3 * sqrt(size / length) + 1;
   for (int32_t k = 0; k < m->row_count; k++) s->point[k] = x[k] + far * direction[k];
-  int32_t count = find_crossings(s, m, x, s->point);
+  int32_t count = find_crossings(s, m, NULL, x, s->point);
   if (count < wanted) wanted = count;
   if (wanted == 0) return 0;
   double at = s->crossing[wanted - 1].at, next = wanted < count ? s->crossing[wanted].at : 2 * at;
