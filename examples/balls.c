@@ -14,8 +14,8 @@
 
 enum { WALLS = 6, FLOOR = 0 };
 
-static const ex_vec wall_normal[WALLS] = {{0.0, 0.0, 1.0},  {1.0, 0.0, 0.0},  {-1.0, 0.0, 0.0},
-                                          {0.0, 1.0, 0.0},  {0.0, -1.0, 0.0}, {0.0, 0.0, -1.0}};
+static const ex_vec wall_normal[WALLS] = {{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0},  {-1.0, 0.0, 0.0},
+                                          {0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}, {0.0, 0.0, -1.0}};
 static const double wall_offset[WALLS] = {0.0, 0.0, -1.0, 0.0, -1.0, -1.0};
 static const double density = 1000.0;
 

@@ -5,10 +5,10 @@
  *   else the best point of the path x, Cauchy point, x_N, searched piece by piece between the edges it crosses.
  *
  * On an edge the Jacobian is J = (d2 J1 + d1 J2) / (d1 + d2) where l rises to both sides (d1, d2 its one-sided slopes),
- * and steps stay on the edge; else it is that of the side where l falls faster. Where nothing is found, rows are weighed
- * anew by their residuals and the search goes on. Reference: E. Todorov, Implicit nonlinear complementarity: a new
- * approach to contact dynamics, ICRA 2010, equations (10) to (29). */
-#include "solver/implicit_model.h"
+ * and steps stay on the edge; else it is that of the side where l falls faster. Local minima that are no roots are left
+ * as implicit_recover.h says. Reference: E. Todorov, Implicit nonlinear complementarity: a new approach to contact
+ * dynamics, ICRA 2010, equations (10) to (29). */
+#include "solver/implicit_recover.h"
 #include "solver/implicit_search.h"
 #include "solver/scaling.h"
 #include "solver/solver.h"
@@ -16,14 +16,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { START, DAMPING, RECOVERIES };
+enum { START, DAMPING, RECOVERY, RECOVERIES };
 enum { START_AUTO, START_STICKING, START_WARM, START_ZERO };
+enum { RECOVER_MIXED, RECOVER_EDGES, RECOVER_SWEEPS, RECOVER_SCALING };
 
 static const frix_option_info options[] = {
     {"start", FRIX_OPTION_CHOICE, START_AUTO, 0, 3, "auto|sticking|warm|zero",
      "sticking: all contacts stick; warm: from the guess; auto: warm where there is a guess, else sticking"},
     {"damping", FRIX_OPTION_REAL, 1e-6, 0, 1, NULL, "first lambda"},
-    {"recoveries", FRIX_OPTION_INTEGER, 20, 0, 1000, NULL, "times a local minimum is left by weighing the rows anew"},
+    {"recovery", FRIX_OPTION_CHOICE, RECOVER_MIXED, 0, 3, "mixed|edges|sweeps|scaling",
+     "how a local minimum is left: past edges along the residual, by sweeps, both in turn, or with rows weighed anew"},
+    {"recoveries", FRIX_OPTION_INTEGER, 40, 0, 1000, NULL, "how often"},
 };
 
 static const double least_damping = 1e-14, most_damping = 1e6;
@@ -34,7 +37,7 @@ typedef struct state {
   double *x, *res, *newton, *cauchy, *dx, *g, *rho, *z, *trial;
   unsigned *edge, *active; /* per contact: edges x lies on, and those it may not leave */
   double merit, lambda;
-  double mark; /* merit when its progress was last found good */
+  double mark;  /* merit when its progress was last found good */
   int32_t slow; /* iterations since */
 } state;
 
@@ -53,7 +56,8 @@ static double slope_along(const state *t, int32_t i, const double *P, const doub
   return sum;
 }
 
-/* Chooses between the two sides of an edge, outer (break, slip) and inner; true: the edge is active and P their mean. */
+/* Chooses between the two sides of an edge, outer (break, slip) and inner; true: the edge is active and P their mean.
+ */
 static bool choose_side(const state *t, int32_t i, const double *d, const double *outer, const double *inner,
                         double *P) {
   size_t size = (size_t)(t->m.contact[i].dim * t->m.contact[i].dim);
@@ -171,7 +175,7 @@ static bool iterate(state *t) {
 
   /* Dogleg through the Cauchy point, piece by piece. */
   double length = slope / (curvature(t, t->g) + t->lambda * slope);
-  t->lambda = t->lambda * 10 < most_damping ? t->lambda * 10 : most_damping;
+  t->lambda = t->lambda * 4 < most_damping ? t->lambda * 4 : most_damping;
   step_to(t, -length, t->g, t->cauchy);
   fx_implicit_search_begin(&t->search, t->merit * (1 - 1e-12), t->active);
   fx_implicit_search_segment(&t->search, &t->m, t->x, t->cauchy);
@@ -183,21 +187,25 @@ static bool iterate(state *t) {
 
 /* ---- leaving a local minimum ---- */
 
-/* l fell by less than a tenth in five iterations: near a minimum that is no root, where J is nearly singular. */
+/* l fell by less than a third in five iterations: near a minimum that is no root, where J is nearly singular. */
 static bool crawls(state *t) {
-  if (t->merit < 0.9 * t->mark) {
+  if (t->merit < 0.7 * t->mark) {
     t->mark = t->merit;
     t->slow = 0;
   }
   return ++t->slow > 5;
 }
 
-/* Along the residual: where contacts that cannot all stick make J singular, J'res = 0 says that l does not change along
- * x + tau res until an edge is met, and pushing against the velocity that is left is what friction and contact do. Each
- * fourth time twice as many edges are passed. */
-static void leave(state *t, int64_t round) {
-  int32_t edges = 1 << (round / 4 < 16 ? round / 4 : 16);
-  fx_implicit_search_ray(&t->search, &t->m, edges, t->res, t->x);
+/* The longer it takes, the farther the jump. */
+static void leave(state *t, int way, int64_t round) {
+  int doubled = (int)(round / 4 < 16 ? round / 4 : 16);
+  if (way == RECOVER_MIXED) way = round % 2 ? RECOVER_EDGES : RECOVER_SWEEPS;
+  if (way == RECOVER_EDGES)
+    fx_implicit_search_ray(&t->search, &t->m, 1 << doubled, t->res, t->x);
+  else if (way == RECOVER_SWEEPS)
+    fx_implicit_sweeps(&t->m, 50 << (doubled < 6 ? doubled : 6), t->x);
+  else
+    fx_implicit_reweigh(&t->m, round % 2 != 0, t->res);
   memset(t->edge, 0, (size_t)t->m.contact_count * sizeof *t->edge);
   t->lambda = 1e-4;
   t->merit = t->mark = fx_implicit_residual(&t->m, t->x, t->res);
@@ -272,7 +280,7 @@ static frix_status solve(fx_call *call) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED; /* a local minimum of l */
       return FRIX_OK;
     }
-    leave(&t, recovery);
+    leave(&t, (int)call->option[RECOVERY], recovery);
   }
 }
 

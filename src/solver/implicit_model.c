@@ -5,8 +5,8 @@
  *   [ a I   J  ] [y ]   [-w res]
  *   [ J'  -a I ] [dx] = [  0   ],   a = sqrt(lambda),
  *
- * it keeps the pattern of W, is quasi-definite (any order of pivots exists), and its condition is |J| / a instead of the
- * square of that. Reference for the equation: E. Todorov, Implicit nonlinear complementarity, ICRA 2010. */
+ * it keeps the pattern of W, is quasi-definite (any order of pivots exists), and its condition is |J| / a instead of
+ * the square of that. Reference for the equation: E. Todorov, Implicit nonlinear complementarity, ICRA 2010. */
 #include "solver/implicit_model.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ static double scale_of(const double *D, int32_t dim, int32_t first, int32_t last
   return trace > 0 ? sqrt((last - first) / trace) : 1;
 }
 
-/* The two tangents of an ellipse with half axes m1, m2: axes turned and stretched so that a disc of radius mu remains. A
- * tangent without friction gets a zero column: no impulse, whatever f is. */
+/* The two tangents of an ellipse with half axes m1, m2: axes turned and stretched so that a disc of radius mu remains.
+ * A tangent without friction gets a zero column: no impulse, whatever f is. */
 static double elliptic(const frix_contact *k, double scale, double *T) {
   double mu = k->mu > 0 && k->mu2 > 0 ? sqrt(k->mu * k->mu2) : k->mu > k->mu2 ? k->mu : k->mu2;
   double a = mu > 0 ? k->mu / mu : 1, b = mu > 0 ? k->mu2 / mu : 1;
@@ -144,11 +144,14 @@ frix_status fx_implicit_build(fx_arena *arena, const fx_system *s, fx_implicit *
   frix_status status = pattern(arena, &s->W, &start, &index);
   if (status == FRIX_OK) status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &m->A);
   if (status == FRIX_OK) status = fx_block_from_pattern(arena, n, s->row, n, s->row, start, index, &m->J);
-  if (status == FRIX_OK)
-    status = fx_block_from_pattern(arena, n, m->double_row, n, m->double_row, start, index, &m->K);
+  if (status == FRIX_OK) status = fx_block_from_pattern(arena, n, m->double_row, n, m->double_row, start, index, &m->K);
   if (status == FRIX_OK) status = fx_block_lu_analyze(arena, &m->K, &m->lu);
-  if (status == FRIX_OK) fill_operator(s, m);
-  return status;
+  if (status != FRIX_OK) return status;
+  fill_operator(s, m);
+  for (int32_t k = 0; k < m->row_count; k++)
+    if (fabs(m->q[k]) > m->tiny) m->tiny = fabs(m->q[k]);
+  m->tiny *= 1e-14;
+  return FRIX_OK;
 }
 
 /* ---- residual and slopes ---- */
@@ -245,6 +248,7 @@ void fx_implicit_impulse(const fx_implicit *m, const double *x, double *r) {
     double f[FRIX_MAX_DIM];
     int32_t d = m->contact[i].dim;
     fx_implicit_force(&m->contact[i], x + m->row[i], f);
+    if (m->contact[i].unilateral && f[0] <= m->tiny) memset(f, 0, sizeof f);
     for (int32_t a = 0; a < d; a++) {
       r[m->row[i] + a] = 0;
       for (int32_t b = 0; b < d; b++) r[m->row[i] + a] += m->T[m->diagonal[i] + (size_t)(a * d + b)] * f[b];

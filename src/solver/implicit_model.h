@@ -1,9 +1,11 @@
-/* The implicit method's equation and its linear model, in unknowns where every disc is round and every row weighs alike.
+/* The implicit method's equation and its linear model, in unknowns where every disc is round and every row weighs
+ * alike.
  *
  *   res(x) = (A - I) f(x) - x + q,   A = T' (W + R) T,  r = T f,  v = T' u
  *   l(x)   = 1/2 sum_i w_i^2 |res_i|^2,   J = -((A - I) P + I),  P = -df/dx
  *
- * T scales each contact by (tr D_ii / dim)^-1/2, rolling rows apart from the others, and turns an ellipse into a disc. */
+ * T scales each contact by (tr D_ii / dim)^-1/2, rolling rows apart from the others, and turns an ellipse into a disc.
+ */
 #ifndef FX_SOLVER_IMPLICIT_MODEL_H
 #define FX_SOLVER_IMPLICIT_MODEL_H
 
@@ -19,7 +21,8 @@ typedef struct fx_implicit {
   double *T, *P, *B;      /* B: projector on the tangent space of the active edges, I where there is none */
   fx_block_matrix A, J;   /* J holds w J B */
   double *q;
-  double *weight;         /* w, per contact */
+  double tiny;    /* a normal impulse that rounding of q could make */
+  double *weight; /* w, per contact */
   /* The damped least-squares step as one sparse system of twice the size. */
   int32_t *double_row;
   fx_block_matrix K;

@@ -8,7 +8,6 @@
 #include "solver/implicit_search.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { KNOTS = 24 };
@@ -35,28 +34,48 @@ void fx_implicit_search_begin(fx_implicit_search *s, double value, const unsigne
 }
 
 /* By place, then by contact: the same order on every machine. */
-static int compare(const void *left, const void *right) {
-  const fx_crossing *a = left, *b = right;
-  if (a->at != b->at) return a->at < b->at ? -1 : 1;
-  if (a->contact != b->contact) return a->contact < b->contact ? -1 : 1;
-  return a->edge < b->edge ? -1 : a->edge > b->edge;
+static bool before(const fx_crossing *a, const fx_crossing *b) {
+  if (a->at != b->at) return a->at < b->at;
+  return a->contact != b->contact ? a->contact < b->contact : a->edge < b->edge;
+}
+
+static void sift(fx_crossing *heap, int32_t at, int32_t count) {
+  fx_crossing moving = heap[at];
+  for (int32_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && before(&heap[child], &heap[child + 1])) child++;
+    if (!before(&moving, &heap[child])) break;
+    heap[at] = heap[child];
+  }
+  heap[at] = moving;
+}
+
+static void sort(fx_crossing *list, int32_t count) {
+  for (int32_t k = count / 2 - 1; k >= 0; k--) sift(list, k, count);
+  for (int32_t k = count - 1; k > 0; k--) {
+    fx_crossing last = list[k];
+    list[k] = list[0];
+    list[0] = last;
+    sift(list, 0, k);
+  }
 }
 
 /* Sorted crossings of the segment a to b with edges that are not active (NULL: none is). */
-static int32_t find_crossings(const fx_implicit_search *s, const fx_implicit *m, const unsigned *active, const double *a,
-                              const double *b) {
+static int32_t find_crossings(const fx_implicit_search *s, const fx_implicit *m, const unsigned *active,
+                              const double *a, const double *b) {
   int32_t count = 0;
   for (int32_t i = 0; i < m->contact_count; i++) {
     double at[FX_IMPLICIT_CROSSINGS];
     unsigned edge[FX_IMPLICIT_CROSSINGS];
-    int32_t found = fx_implicit_crossings(&m->contact[i], active ? active[i] : 0, a + m->row[i], b + m->row[i], at, edge);
+    int32_t found =
+        fx_implicit_crossings(&m->contact[i], active ? active[i] : 0, a + m->row[i], b + m->row[i], at, edge);
     for (int32_t k = 0; k < found; k++) s->crossing[count++] = (fx_crossing){at[k], i, edge[k]};
   }
-  qsort(s->crossing, (size_t)count, sizeof *s->crossing, compare);
+  sort(s->crossing, count);
   return count;
 }
 
-/* l at a + alpha (b - a), put back on the active edges; crossings first .. last - 1 are put on theirs. Keeps the best. */
+/* l at a + alpha (b - a), put back on the active edges; crossings first .. last - 1 are put on theirs. Keeps the best.
+ */
 static double look(fx_implicit_search *s, fx_implicit *m, const double *a, const double *b, double alpha, int32_t first,
                    int32_t last) {
   for (int32_t k = 0; k < m->row_count; k++) s->point[k] = a[k] + alpha * (b[k] - a[k]);
@@ -87,8 +106,8 @@ static double cubic_minimum(double y0, double y1, double y2, double y3) {
   return t > 0 && t < 1 ? t : 0;
 }
 
-static void look_between(fx_implicit_search *s, fx_implicit *m, const double *a, const double *b, double from, double to,
-                         double y0, double y3) {
+static void look_between(fx_implicit_search *s, fx_implicit *m, const double *a, const double *b, double from,
+                         double to, double y0, double y3) {
   double width = to - from;
   if (!(width > 1e-12)) return;
   double y1 = look(s, m, a, b, from + width / 3, 0, 0), y2 = look(s, m, a, b, from + 2 * width / 3, 0, 0);

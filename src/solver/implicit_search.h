@@ -12,9 +12,9 @@ typedef struct fx_crossing {
 
 typedef struct fx_implicit_search {
   bool found;
-  double value;          /* l at the best point, at first the value to beat */
-  double *best;          /* the point */
-  unsigned *best_edge;   /* the edges it lies on */
+  double value;        /* l at the best point, at first the value to beat */
+  double *best;        /* the point */
+  unsigned *best_edge; /* the edges it lies on */
   const unsigned *active;
   fx_crossing *crossing; /* workspace */
   double *point, *res;
@@ -31,7 +31,7 @@ void fx_implicit_search_begin(fx_implicit_search *search, double value, const un
 void fx_implicit_search_segment(fx_implicit_search *search, fx_implicit *m, const double *a, const double *b);
 
 /* Moves x along a direction just past the first `wanted` edges; returns how many there were. */
-int32_t fx_implicit_search_ray(fx_implicit_search *search, const fx_implicit *m, int32_t wanted, const double *direction,
-                               double *x);
+int32_t fx_implicit_search_ray(fx_implicit_search *search, const fx_implicit *m, int32_t wanted,
+                               const double *direction, double *x);
 
 #endif
