@@ -149,8 +149,7 @@ frix_status fx_implicit_build(fx_arena *arena, const fx_system *s, fx_implicit *
   if (status != FRIX_OK) return status;
   fill_operator(s, m);
   for (int32_t k = 0; k < m->row_count; k++)
-    if (fabs(m->q[k]) > m->tiny) m->tiny = fabs(m->q[k]);
-  m->tiny *= 1e-14;
+    if (fabs(m->q[k]) > m->size) m->size = fabs(m->q[k]);
   return FRIX_OK;
 }
 
@@ -243,12 +242,12 @@ bool fx_implicit_step(fx_implicit *m, double lambda, const double *res, double *
 
 /* ---- between x and impulses ---- */
 
-void fx_implicit_impulse(const fx_implicit *m, const double *x, double *r) {
+void fx_implicit_impulse(const fx_implicit *m, const double *x, double least, double *r) {
   for (int32_t i = 0; i < m->contact_count; i++) {
     double f[FRIX_MAX_DIM];
     int32_t d = m->contact[i].dim;
     fx_implicit_force(&m->contact[i], x + m->row[i], f);
-    if (m->contact[i].unilateral && f[0] <= m->tiny) memset(f, 0, sizeof f);
+    if (m->contact[i].unilateral && f[0] <= least * m->size) memset(f, 0, sizeof f);
     for (int32_t a = 0; a < d; a++) {
       r[m->row[i] + a] = 0;
       for (int32_t b = 0; b < d; b++) r[m->row[i] + a] += m->T[m->diagonal[i] + (size_t)(a * d + b)] * f[b];

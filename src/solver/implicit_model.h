@@ -21,7 +21,7 @@ typedef struct fx_implicit {
   double *T, *P, *B;      /* B: projector on the tangent space of the active edges, I where there is none */
   fx_block_matrix A, J;   /* J holds w J B */
   double *q;
-  double tiny;    /* a normal impulse that rounding of q could make */
+  double size;    /* largest of abs(q): impulses are of that order */
   double *weight; /* w, per contact */
   /* The damped least-squares step as one sparse system of twice the size. */
   int32_t *double_row;
@@ -45,8 +45,9 @@ void fx_implicit_jacobian(fx_implicit *m);
 /* dx = -(J'J + lambda I)^-1 J' w res; false when the factorisation broke down. */
 bool fx_implicit_step(fx_implicit *m, double lambda, const double *res, double *dx);
 
-/* From x to impulses, and from impulses r with velocities u to x = T'u - T^-1 r. */
-void fx_implicit_impulse(const fx_implicit *m, const double *x, double *r);
+/* From x to impulses, contacts with f_N <= least * size left without any. */
+void fx_implicit_impulse(const fx_implicit *m, const double *x, double least, double *r);
+/* From impulses r with velocities u to x = T'u - T^-1 r. */
 void fx_implicit_warm(const fx_implicit *m, const double *r, const double *u, double *x);
 
 #endif
