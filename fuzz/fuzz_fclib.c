@@ -1,5 +1,6 @@
-/* Fuzzes what the fclib reader makes of a file's structure: the input is a list of changes to a good file, which is then
- * built with the HDF5 library and read. The bytes of the file are always well-formed HDF5, so that a finding is ours.
+/* Fuzzes what the fclib reader makes of a file's structure: the input is a list of changes to a good file, which is
+ * then built with the HDF5 library and read. The bytes of the file are always well-formed HDF5, so that a finding is
+ * ours.
  *
  * input  := byte: which good file to begin with, then changes
  * change := byte path, byte kind, byte count, count values of one byte (small numbers, with a few special ones) */
@@ -10,10 +11,12 @@
 
 static const char *const roots[] = {"/fclib_local", "/fclib_global", "/fclib_local_rolling", "/fclib_global_rolling"};
 static const char *const places[] = {
-    "/spacedim",   "/W/m",        "/W/n",  "/W/nz", "/W/nzmax", "/W/p",  "/W/i",           "/W/x",           "/M/m",
-    "/M/n",        "/M/nz",       "/M/p",  "/M/i",  "/M/x",     "/H/m",  "/H/n",           "/H/nz",          "/H/p",
-    "/H/i",        "/H/x",        "/G/m",  "/G/n",  "/G/nz",    "/G/p",  "/G/i",           "/G/x",           "/vectors/q",
-    "/vectors/mu", "/vectors/mu_r", "/vectors/f", "/vectors/w", "/vectors/b", "/info/title", "/W", "/M", "/vectors", "",
+    "/spacedim",     "/W/m",       "/W/n",       "/W/nz",      "/W/nzmax",    "/W/p",       "/W/i",
+    "/W/x",          "/M/m",       "/M/n",       "/M/nz",      "/M/p",        "/M/i",       "/M/x",
+    "/H/m",          "/H/n",       "/H/nz",      "/H/p",       "/H/i",        "/H/x",       "/G/m",
+    "/G/n",          "/G/nz",      "/G/p",       "/G/i",       "/G/x",        "/vectors/q", "/vectors/mu",
+    "/vectors/mu_r", "/vectors/f", "/vectors/w", "/vectors/b", "/info/title", "/W",         "/M",
+    "/vectors",      "",
 };
 enum { PLACE_COUNT = sizeof places / sizeof *places };
 
@@ -99,8 +102,10 @@ static void put_text(fclib_file *f, const char *path, size_t length) {
 static void change(fclib_file *f, const char *root, tape *t) {
   int where = next(t), kind = next(t), count = next(t) % 17;
   char path[96];
-  if (where % 50 == 49) snprintf(path, sizeof path, "/guesses/1/r");
-  else snprintf(path, sizeof path, "%s%s", where >= 200 ? roots[where % 4] : root, places[where % PLACE_COUNT]);
+  if (where % 50 == 49)
+    snprintf(path, sizeof path, "/guesses/1/r");
+  else
+    snprintf(path, sizeof path, "%s%s", where >= 200 ? roots[where % 4] : root, places[where % PLACE_COUNT]);
   double x[17];
   for (int k = 0; k < 17; k++) x[k] = k < count ? number(t) : 0.0;
   H5Ldelete(f->file, path, H5P_DEFAULT);

@@ -1,102 +1,5 @@
 /* Readers and writers: all shared files, every storage, round trips bit for bit, solutions and guesses. */
-#include <frix/frix.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "test.h"
-#ifdef FRIX_HAVE_HDF5
-#include "fclib_file.h"
-#endif
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void keep_log(frix_log_level level, const char *text, void *user) {
-  (void)level;
-  snprintf(user, 512, "%s", text);
-}
-
-static frix_context *make_context(char log[512]) {
-  frix_context_config config = frix_context_default();
-  log[0] = 0;
-  config.log = keep_log;
-  config.user = log;
-  frix_context *context = NULL;
-  frix_context_create(&config, &context);
-  return context;
-}
-
-static bool same_reals(const double *a, const double *b, int64_t count) {
-  return !a == !b && (!a || count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0);
-}
-
-static bool same_matrix(const frix_matrix *a, const frix_matrix *b) {
-  if (a->format == FRIX_MATRIX_NONE || b->format == FRIX_MATRIX_NONE) return a->format == b->format;
-  size_t count = (size_t)a->nonzero_count;
-  return a->row_count == b->row_count && a->col_count == b->col_count && a->nonzero_count == b->nonzero_count &&
-         memcmp(a->p, b->p, ((size_t)a->col_count + 1) * sizeof *a->p) == 0 &&
-         (count == 0 || memcmp(a->i, b->i, count * sizeof *a->i) == 0) && same_reals(a->x, b->x, a->nonzero_count);
-}
-
-static bool same_contacts(const frix_problem_data *a, const frix_problem_data *b) {
-  if (a->contact_count != b->contact_count) return false;
-  for (int32_t k = 0; k < a->contact_count; k++) {
-    const frix_contact *c = &a->contact[k], *d = &b->contact[k];
-    if (c->cone != d->cone || c->dim != d->dim || c->facets != d->facets || !same_reals(&c->mu, &d->mu, 1) ||
-        !same_reals(&c->mu2, &d->mu2, 1) || !same_reals(&c->mu_r, &d->mu_r, 1) || !same_reals(c->axis, d->axis, 2))
-      return false;
-  }
-  return true;
-}
-
-/* NULL, or the first thing that differs by a bit. */
-static const char *difference(const frix_problem *p, const frix_problem *q, bool with_guess) {
-  frix_problem_data a, b;
-  frix_problem_view(p, &a);
-  frix_problem_view(q, &b);
-  if (a.form != b.form || a.row_count != b.row_count || a.dof_count != b.dof_count || a.joint_count != b.joint_count)
-    return "sizes";
-  if (!same_contacts(&a, &b)) return "contacts";
-  if (!same_matrix(&a.W, &b.W)) return "W";
-  if (!same_matrix(&a.M, &b.M)) return "M";
-  if (!same_matrix(&a.H, &b.H)) return "H";
-  if (!same_matrix(&a.G, &b.G)) return "G";
-  if (!same_reals(a.q, b.q, a.row_count)) return "q";
-  if (!same_reals(a.f, b.f, a.dof_count)) return "f";
-  if (!same_reals(a.w, b.w, a.row_count)) return "w";
-  if (!same_reals(a.b, b.b, a.joint_count)) return "b";
-  if (!same_reals(a.R, b.R, a.row_count)) return "R";
-  if (!same_reals(a.r_c, b.r_c, a.row_count)) return "r_c";
-  if (with_guess && !same_reals(a.guess, b.guess, a.row_count)) return "guess";
-  return NULL;
-}
-
-static frix_problem *read_text(fx_test *t, frix_context *context, const char *name, const char *text,
-                               frix_text_kind kind) {
-  frix_read_config config = frix_read_default();
-  config.kind = kind;
-  frix_problem *problem = NULL;
-  frix_status status = frix_problem_read_memory(context, name, text, strlen(text), &config, &problem);
-  if (status) fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
-  return problem;
-}
-
-/* Writes and reads back; the new problem replaces the old. */
-static void pass_through(fx_test *t, frix_context *context, frix_problem **problem, const char *path) {
-  frix_problem *again = NULL;
-  if (frix_problem_write(*problem, path, NULL) || frix_problem_read(context, path, NULL, &again)) {
-    fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
-    return;
-  }
-  frix_problem_destroy(*problem);
-  *problem = again;
-}
+#include "io_tools.h"
 
 static void table(fx_test *t) {
   static const char *const names[] = {"fclib", "json", "text"};
@@ -270,7 +173,8 @@ static const char all_cones[] =
     "{\"format\": \"frix-problem-1\", \"title\": \"all \\\"cones\\\" \\u00e9\\ud83d\\ude00\\\\\",\n"
     " \"comment\": {\"free\": [1, true, null, \"text\"]},\n"
     " \"contacts\": [{\"cone\": \"frictionless\", \"dim\": 2}, {\"cone\": \"circular\", \"mu\": 0.1, \"count\": 2},\n"
-    "  {\"cone\": \"elliptic\", \"mu\": 0.3, \"mu2\": 0.2, \"axis\": [0.3, 0.4]}, {\"cone\": \"planar\", \"mu\": 0.7},\n"
+    "  {\"cone\": \"elliptic\", \"mu\": 0.3, \"mu2\": 0.2, \"axis\": [0.3, 0.5]}, {\"cone\": \"planar\", \"mu\": "
+    "0.7},\n"
     "  {\"cone\": \"pyramid\", \"mu\": 0.5, \"facets\": 6}, {\"cone\": \"rolling\", \"mu\": 0.4, \"mu_r\": 0.01},\n"
     "  {\"cone\": \"limit\"}, {\"cone\": \"bilateral\", \"dim\": 4}],\n";
 
@@ -327,12 +231,6 @@ static void json_everything(fx_test *t) {
   frix_context_destroy(context);
 }
 
-/* The same block on a slope with a joint, in two spellings of its matrices. */
-static const char joined[] =
-    "{\"contacts\": [{\"cone\": \"circular\", \"mu\": 0.5}], \"M\": {\"diagonal\": [2, 2, 2, 0.1]},\n"
-    " \"H\": [[0,1,0],[0,0,1],[1,0,0],[0.5,0,0]], \"f\": [0, 1.5, -9.81, 0], \"w\": [0, 0.25, 0],\n"
-    " \"G\": {\"rows\": 4, \"cols\": 1, \"p\": [0, 2], \"i\": [0, 3], \"x\": [1, -1]}, \"b\": [0.125]}";
-
 static void json_joints(fx_test *t) {
   char log[512];
   frix_context *context = make_context(log);
@@ -363,10 +261,14 @@ static void text_storages(fx_test *t) {
       "3 1 1 3 3 1 1 1 3 3 2 1 0 1 0 0 4 1 0 1 5 -2 0 -2 6 " TAIL "1\n",
       "3\n1\n2\n3\n3\n1\nCSparse Version\ntriplet: 3-by-3, nzmax: 9 nnz: 8\n0 0 : 3\n1 0 : 1\n0 1 : 1\n1 1 : 5\n"
       "2 1 : -2\n1 2 : -2\n2 2 : 6\n0 0 : 1\n" TAIL "0\n",
-      "3\n1\n2\n3\n3\n2\nCSparse Version\n3-by-3, nzmax: 7 nnz: 7, 1-norm: 8\n    col 0 : locations 0 to 1\n      1 : 1\n"
-      "      0 : 4\n    col 1 : locations 2 to 4\n 0 : 1\n 1 : 5\n 2 : -2\n col 2 : locations 5 to 6\n 1 : -2\n 2 : 6\n" TAIL,
-      "3\r\n1\r\n2\r\n3\r\n3\r\n3\r\nCSparse Version\r\n3-by-3, nzmax: 7 nnz: 7, 1-norm: 8\r\nrow 0 : locations 0 to 1\r\n"
-      "0 : 4\r\n1 : 1\r\nrow 1 : locations 2 to 4\r\n0 : 1\n1 : 5\n2 : -2\nrow 2 : locations 5 to 6\n1 : -2\n2 : 6\n" TAIL,
+      "3\n1\n2\n3\n3\n2\nCSparse Version\n3-by-3, nzmax: 7 nnz: 7, 1-norm: 8\n    col 0 : locations 0 to 1\n      1 : "
+      "1\n"
+      "      0 : 4\n    col 1 : locations 2 to 4\n 0 : 1\n 1 : 5\n 2 : -2\n col 2 : locations 5 to 6\n 1 : -2\n 2 : "
+      "6\n" TAIL,
+      "3\r\n1\r\n2\r\n3\r\n3\r\n3\r\nCSparse Version\r\n3-by-3, nzmax: 7 nnz: 7, 1-norm: 8\r\nrow 0 : locations 0 to "
+      "1\r\n"
+      "0 : 4\r\n1 : 1\r\nrow 1 : locations 2 to 4\r\n0 : 1\n1 : 5\n2 : -2\nrow 2 : locations 5 to 6\n1 : -2\n2 : "
+      "6\n" TAIL,
   };
   char log[512];
   frix_context *context = make_context(log);
@@ -378,7 +280,8 @@ static void text_storages(fx_test *t) {
     frix_problem_view(problem, &data);
     CHECK(t, data.contact_count == 1 && data.contact[0].cone == FRIX_CONE_CIRCULAR && data.contact[0].mu == 0.5);
     CHECK(t, data.q[1] == 2e-3 && data.W.nonzero_count >= 7 && data.W.x[0] == 4.0);
-    if (!first) first = problem;
+    if (!first)
+      first = problem;
     else {
       /* The block keeps its zeros; the others are the same to the bit. */
       CHECK(t, k == 1 ? data.W.nonzero_count == 9 : difference(first, problem, true) == NULL);
@@ -391,10 +294,12 @@ static void text_storages(fx_test *t) {
 
 /* Local, global, LCP: told apart by structure, and by order. */
 static void text_kinds(fx_test *t) {
-  static const char global[] = "3\n1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1 0 0\n0 0 0\n.5\n";
+  static const char global[] =
+      "3\n1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n-1 0 0\n0 0 0\n.5\n";
   static const char lcp[] = "3\n0\n3\n3\n3 3\n2 0 0\n1 2 0\n0 0 2\n-1 -2 -3\nExample 7\n";
-  static const char tiny_lcp[] = "2\n2\n2\n2\n2\nCSparse\n2-by-2, nzmax: 1 nnz: 1, 1-norm: 1\ncol 0 : locations 0 to 0\n"
-                                 "0 : 1\ncol 1 : locations 1 to 0\n-1 1\n";
+  static const char tiny_lcp[] =
+      "2\n2\n2\n2\n2\nCSparse\n2-by-2, nzmax: 1 nnz: 1, 1-norm: 1\ncol 0 : locations 0 to 0\n"
+      "0 : 1\ncol 1 : locations 1 to 0\n-1 1\n";
   /* q and mu that look like the header of a second matrix: 0 3 3. */
   static const char trap[] = "3\n1\n0\n3\n3\n3 3\n1 0 0\n0 1 0\n0 0 1\n0 3 3\n3\n1\n";
   char log[512];
@@ -436,7 +341,8 @@ static void no_contacts(fx_test *t) {
   char log[512];
   frix_context *context = make_context(log);
   static const char *const names[] = {
-      "none.json", "none.dat",
+      "none.json",
+      "none.dat",
 #ifdef FRIX_HAVE_HDF5
       "none.hdf5",
 #endif
@@ -486,143 +392,11 @@ static void whole_or_nothing(fx_test *t) {
   frix_context_destroy(context);
 }
 
-/* A solved problem, its solution written and found again. */
-static void solutions(fx_test *t) {
-  char log[512];
-  frix_context *context = make_context(log);
-  frix_problem *problem = read_text(t, context, "joined.json", joined, FRIX_TEXT_DETECT);
-  frix_solution *solution = NULL;
-  REQUIRE(t, problem != NULL);
-  REQUIRE(t, frix_solve(context, problem, NULL, &solution) == FRIX_OK);
-  frix_result result;
-  frix_solution_view(solution, &result);
-  const char *const names[] = {
-      "solution.json",
-#ifdef FRIX_HAVE_HDF5
-      "solution.hdf5",
-#endif
-  };
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    const char *path = fx_test_scratch(t, names[k]);
-    double r[3] = {0};
-    if (frix_solution_write(problem, solution, path) || frix_guess_read(context, problem, path, r))
-      fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
-    CHECK(t, same_reals(r, result.r, 3));
-  }
-  CHECK(t, frix_solution_write(problem, solution, fx_test_scratch(t, "s.dat")) == FRIX_ERROR_UNSUPPORTED);
-#ifdef FRIX_HAVE_HDF5
-  /* The HDF5 file holds the problem as well. */
-  frix_problem *again = NULL;
-  CHECK(t, frix_problem_read(context, fx_test_scratch(t, "solution.hdf5"), NULL, &again) == FRIX_OK);
-  if (again) CHECK(t, difference(problem, again, true) == NULL);
-  frix_problem_destroy(again);
-#endif
-  frix_solution_destroy(solution);
-  frix_problem_destroy(problem);
-  frix_context_destroy(context);
-}
-
-static void guess_fails(fx_test *t, frix_context *context, const frix_problem *problem, const char *path,
-                        const char *text, const char *fragment) {
-  FILE *file = fopen(path, "w");
-  REQUIRE(t, file != NULL);
-  fputs(text, file);
-  fclose(file);
-  double r[3];
-  CHECK(t, frix_guess_read(context, problem, path, r) != FRIX_OK);
-  if (!strstr(frix_error_text(context), fragment))
-    fx_test_fail(t, __FILE__, __LINE__, "'%s' lacks '%s'", frix_error_text(context), fragment);
-}
-
-static void guesses(fx_test *t) {
-  char log[512];
-  frix_context *context = make_context(log);
-  frix_problem *problem = read_text(t, context, "joined.json", joined, FRIX_TEXT_DETECT);
-  REQUIRE(t, problem != NULL);
-  const char *path = fx_test_scratch(t, "guess.json");
-  guess_fails(t, context, problem, path, "{\"r\": [1, 2]}", ":1: r has 2 values, expected 3");
-  guess_fails(t, context, problem, path, "{\"u\": [1, 2, 3]}", "'r' is missing");
-  guess_fails(t, context, problem, path, "{\"r\": [1, 2, \"x\"]}", "expected a number");
-  guess_fails(t, context, problem, path, "", "is empty");
-  guess_fails(t, context, problem, fx_test_scratch(t, "guess.dat"), "1 2 3", "holds no solution");
-  FILE *file = fopen(path, "w");
-  REQUIRE(t, file != NULL);
-  fputs("{\"note\": {\"r\": [9]}, \"guess\": [7, 8, 9], \"r\": [1, 2, 3]}", file);
-  fclose(file);
-  double r[3] = {0};
-  CHECK(t, frix_guess_read(context, problem, path, r) == FRIX_OK && r[0] == 1 && r[1] == 2 && r[2] == 3);
-#ifdef FRIX_HAVE_HDF5
-  /* A solution of zeros is a placeholder: the guess counts. */
-  static const double zero[] = {0, 0, 0}, start[] = {4, 5, 6};
-  fclib_file f = fclib_file_begin();
-  fclib_file_reals(&f, "/solution/r", 3, zero);
-  fclib_file_reals(&f, "/guesses/1/r", 3, start);
-  size_t count = 0;
-  char *bytes = fclib_file_end(&f, &count);
-  file = fopen(fx_test_scratch(t, "guess.hdf5"), "wb");
-  REQUIRE(t, bytes && file);
-  CHECK(t, fwrite(bytes, 1, count, file) == count);
-  fclose(file);
-  free(bytes);
-  CHECK(t, frix_guess_read(context, problem, fx_test_scratch(t, "guess.hdf5"), r) == FRIX_OK && r[0] == 4 && r[2] == 6);
-#endif
-  frix_problem_destroy(problem);
-  frix_context_destroy(context);
-}
-
-#ifdef FRIX_HAVE_HDF5
-/* One triangle of M in rows, columns and triplets gives the whole of it, with a warning. */
-static void one_triangle(fx_test *t) {
-  static const int32_t p[] = {0, 2, 3}, i[] = {0, 1, 1}, row[] = {0, 0, 1}, col[] = {0, 1, 1};
-  static const double x[] = {2, 0.5, 3}, h[] = {1, 1}, f3[] = {0, -1}, w[] = {0, 0}, mu[] = {0.3};
-  char log[512];
-  frix_context *context = make_context(log);
-  for (int k = 0; k < 3; k++) {
-    fclib_file f = fclib_file_begin();
-    fclib_file_integer(&f, "/fclib_global/spacedim", 2);
-    const char *const names[] = {"M", "H"};
-    for (int m = 0; m < 2; m++) {
-      char path[64];
-      int nz = m ? 2 : k == 0 ? -1 : k == 1 ? -2 : 3;
-      const char *const fields[] = {"m", "n", "nz"};
-      const int values[] = {2, 2, nz};
-      for (int e = 0; e < 3; e++) {
-        snprintf(path, sizeof path, "/fclib_global/%s/%s", names[m], fields[e]);
-        fclib_file_integer(&f, path, values[e]);
-      }
-    }
-    fclib_file_integers(&f, "/fclib_global/M/p", 3, k == 2 ? col : p);
-    fclib_file_integers(&f, "/fclib_global/M/i", 3, k == 2 ? row : i);
-    fclib_file_reals(&f, "/fclib_global/M/x", 3, x);
-    fclib_file_integers(&f, "/fclib_global/H/p", 2, i);
-    fclib_file_integers(&f, "/fclib_global/H/i", 2, i);
-    fclib_file_reals(&f, "/fclib_global/H/x", 2, h);
-    fclib_file_reals(&f, "/fclib_global/vectors/f", 2, f3);
-    fclib_file_reals(&f, "/fclib_global/vectors/w", 2, w);
-    fclib_file_reals(&f, "/fclib_global/vectors/mu", 1, mu);
-    size_t count = 0;
-    char *bytes = fclib_file_end(&f, &count);
-    frix_problem *problem = NULL;
-    if (frix_problem_read_memory(context, "half.hdf5", bytes, count, NULL, &problem))
-      fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
-    free(bytes);
-    if (!problem) continue;
-    frix_problem_data data;
-    frix_problem_view(problem, &data);
-    CHECK(t, data.M.nonzero_count == 4 && data.M.x[1] == 0.5 && data.M.x[2] == 0.5 && data.M.x[3] == 3);
-    CHECK(t, strstr(log, k == 0 ? "lower" : "upper") != NULL);
-    frix_problem_destroy(problem);
-  }
-  frix_context_destroy(context);
-}
-#endif
-
 const fx_test_row test_io[] = {
     {"io/table", table},
     {"io/shared_files", shared_files},
 #ifdef FRIX_HAVE_HDF5
     {"io/round_trip", round_trip},
-    {"io/one_triangle", one_triangle},
 #endif
     {"io/round_trip_lcp", round_trip_lcp},
     {"io/json_everything", json_everything},
@@ -631,7 +405,5 @@ const fx_test_row test_io[] = {
     {"io/text_kinds", text_kinds},
     {"io/no_contacts", no_contacts},
     {"io/whole_or_nothing", whole_or_nothing},
-    {"io/solutions", solutions},
-    {"io/guesses", guesses},
     {0},
 };

@@ -1,24 +1,9 @@
 /* Broken files: every one gives the right status and one line that names the file and the place, quickly and without
  * leak; so does running out of memory at any point. */
-#include <frix/frix.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "test.h"
-#ifdef FRIX_HAVE_HDF5
-#include "fclib_file.h"
-#endif
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "io_tools.h"
 
 /* An allocator that counts what is alive and fails at allocation number `fail` (from 1; 0 never). */
 typedef struct meter {
@@ -94,7 +79,8 @@ static void broken_dat(fx_test *t) {
       {"3\n1\n0\n3\n3\n3 3\n" W3 "-1 0 0\n", "the file ends after 0 of 1 values of mu"},
       {"3\n1\n0\n3\n3\n3 3\n1 0 0 0 1\n", "needs 9 values"},
       {"3\n1\n0\n3\n3\n3 3\n" W3 "-1 nan 0\n0.5\n", ":10: q, value 1: 'nan' is not a finite number"},
-      {"3\n1\n0\n3\n3\n3 3\n1 0 0\n0 inf 0\n0 0 1\n-1 0 0\n0.5\n", ":8: the first matrix, value 4: 'inf' is not a finite"},
+      {"3\n1\n0\n3\n3\n3 3\n1 0 0\n0 inf 0\n0 0 1\n-1 0 0\n0.5\n",
+       ":8: the first matrix, value 4: 'inf' is not a finite"},
       {"3\n1\n0\n3\n3\n3 3\n" W3 "-1 0 x7\n0.5\n", ":10: q, value 2: expected a number, found 'x7'"},
       {"3\n1\n0\n3\n3\n3 3\n" W3 "-1 0 0\n-0.5\n", ":11: mu, value 0: -0.5 is less than 0"},
       {"3\n1\n0\n3\n3\n3 3\n" W3 "-1 0 0\n0.5\n1 2 3\n", ":12: '2' after the last value"},
@@ -104,20 +90,25 @@ static void broken_dat(fx_test *t) {
       {"4\n1\n0\n4\n4\n4 4\n", ":1: contact dimension is 4, expected 2, 3 or 5"},
       {"3\n-2\n0\n3\n3\n3 3\n", ":2: number of contacts is -2"},
       {"3\n99999999999999999999999\n0\n", ":2: number of contacts: expected a whole number"},
-      {"3\n12000\n0\n36000\n36000\n36000 36000\n1 2 3\n", "needs 1296000000 values, the rest of the file holds at most"},
+      {"3\n12000\n0\n36000\n36000\n36000 36000\n1 2 3\n",
+       "needs 1296000000 values, the rest of the file holds at most"},
       {"3\n1\n0\n2000000000\n2000000000\n2000000000 2000000000\n1\n", "needs 4000000000000000000 values"},
       {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 2000000000 nnz: 2000000000\n0 0 : 1\n", "needs 8000000000"},
       {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n3 0 : 1\n1 2 3\n0.5\n", ":9: row index is 3"},
       {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n0 -1 : 1\n1 2 3\n.5\n", ":9: column index is -1"},
-      {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n0 0 ; 1\n1 2 3\n.5\n", ":9: expected ':', found ';'"},
+      {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n0 0 ; 1\n1 2 3\n.5\n",
+       ":9: expected ':', found ';'"},
       {"3\n1\n2\n3\n3\n1\nSparse\n", ":7: expected 'CSparse'"},
       {"3\n1\n2\n3\n3\n1\nCSparse\nsomething else\n1 2 3\n", ":8: expected 'triplet: M-by-N"},
       {"3\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-4, nzmax: 1 nnz: 1\n", "is 3-by-4 here and 3-by-3 above"},
       {"3\n1\n2\n3\n3\n2\nCSparse\n3-by-3, nzmax: 1 nnz: 1, 1-norm: 1\ncol 0 : locations 0 to 0\n0 : 1\n"
-       "col 2 : locations 1 to 0\ncol 1 : locations 1 to 0\n-1 0 0\n0.5\n", ":11: slice number is 2"},
+       "col 2 : locations 1 to 0\ncol 1 : locations 1 to 0\n-1 0 0\n0.5\n",
+       ":11: slice number is 2"},
       {"3\n1\n2\n3\n3\n2\nCSparse\n3-by-3, nzmax: 2 nnz: 2, 1-norm: 1\ncol 0 : locations 0 to 0\n0 : 1\n"
-       "col 1 : locations 1 to 0\ncol 2 : locations 1 to 0\n-1 0 0 0 0 0 0 0 0\n0.5\n", "has 1 entries, its header says 2"},
-      {"3\n1\n1\n3\n3\n1\n1\n1\n3\n2\n2\n1\n0 1\n0\n0\n" W3 "-1 0 0\n.5\n", ":10: the blocks of the first matrix do not add up to 3 x 3"},
+       "col 1 : locations 1 to 0\ncol 2 : locations 1 to 0\n-1 0 0 0 0 0 0 0 0\n0.5\n",
+       "has 1 entries, its header says 2"},
+      {"3\n1\n1\n3\n3\n1\n1\n1\n3\n2\n2\n1\n0 1\n0\n0\n" W3 "-1 0 0\n.5\n",
+       ":10: the blocks of the first matrix do not add up to 3 x 3"},
       {"3\n1\n1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 1\n5\n0\n" W3 "-1 0 0\n.5\n", ":14: block column is 5"},
       {"3\n1\n1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 1\n0\n9\n" W3 "-1 0 0\n.5\n", ":15: block number is 9"},
       {"3\n1\n1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 0\n0\n0\n" W3 "-1 0 0\n.5\n", "do not run from 0 to 1"},
@@ -147,10 +138,18 @@ static void broken_json(fx_test *t) {
       {"{" ONE ",\"W\":[[1,0,0],[0,1],[0,0,1]],\"q\":[1,2,3]}", "row 1 of W has 2 values"},
       {"{" ONE ",\"W\":[[1,0],[0,1]],\"q\":[1,2,3]}", "W has 2 rows, expected 3"},
       {"{" ONE ",\n\"q\":[1,2],\n\"W\":{\"diagonal\":[1,1,1]}}", ":2: q has 2 values, expected 3"},
-      {"{" ONE ",\"q\":[1,2,NaN]," "\"W\":{\"diagonal\":[1,1,1]}}", "q: expected a number, found 'NaN'"},
-      {"{" ONE ",\"q\":[1,2,1e999]," "\"W\":{\"diagonal\":[1,1,1]}}", "'1e999' is not a finite number"},
-      {"{" ONE ",\"q\":[1,2,01]," "\"W\":{\"diagonal\":[1,1,1]}}", "expected a number, found '01'"},
-      {"{" ONE ",\"q\":[1,2,.5]," "\"W\":{\"diagonal\":[1,1,1]}}", "expected a number, found '.5'"},
+      {"{" ONE ",\"q\":[1,2,NaN],"
+       "\"W\":{\"diagonal\":[1,1,1]}}",
+       "q: expected a number, found 'NaN'"},
+      {"{" ONE ",\"q\":[1,2,1e999],"
+       "\"W\":{\"diagonal\":[1,1,1]}}",
+       "'1e999' is not a finite number"},
+      {"{" ONE ",\"q\":[1,2,01],"
+       "\"W\":{\"diagonal\":[1,1,1]}}",
+       "expected a number, found '01'"},
+      {"{" ONE ",\"q\":[1,2,.5],"
+       "\"W\":{\"diagonal\":[1,1,1]}}",
+       "expected a number, found '.5'"},
       {"{\"contacts\":[{\"cone\":\"circular\",\"mu\":-0.5}]," WQ "}", "mu is -0.5, it must not be negative"},
       {"{\"contacts\":[{\"cone\":\"circular\"}]," WQ "}", "a circular cone needs mu"},
       {"{\"contacts\":[{\"cone\":\"limit\",\"mu\":1}]," WQ "}", "a limit cone has no mu"},
@@ -161,7 +160,8 @@ static void broken_json(fx_test *t) {
       {"{\"contacts\":[{\"cone\":\"elliptic\",\"mu\":1,\"mu2\":1,\"axis\":[0,0]}]," WQ "}", "axis is zero"},
       {"{\"contacts\":[{\"cone\":\"elliptic\",\"mu\":1,\"mu2\":1,\"axis\":[1]}]," WQ "}", "axis needs two numbers"},
       {"{\"contacts\":[{\"cone\":\"circular\",\"mu\":1,\"count\":2000000000}]," WQ "}", "rows are too many"},
-      {"{\"contacts\":[{\"cone\":\"circular\",\"mu\":1,\"count\":300000000}]," WQ "}", "q has 3 values, expected 900000000"},
+      {"{\"contacts\":[{\"cone\":\"circular\",\"mu\":1,\"count\":300000000}]," WQ "}",
+       "q has 3 values, expected 900000000"},
       {"{" ONE "," ONE "," WQ "}", "'contacts' a second time"},
       {"{" ONE "," WQ ",\"Q\":1}", "unknown key 'Q', did you mean"},
       {"{" ONE "," WQ ",\"M\":{\"diagonal\":[1]}}", "exclude each other"},
@@ -173,7 +173,8 @@ static void broken_json(fx_test *t) {
       {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":3,\"cols\":3,\"entries\":[[0,-1,1]]}}", "column index is -1"},
       {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":3,\"cols\":3,\"entries\":[[0,1]]}}", "is not [row, column, value]"},
       {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":2000000000,\"cols\":2000000000,\"entries\":[]}}", "has 2000000000 rows"},
-      {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":3,\"cols\":3,\"p\":[0,2,1,3],\"i\":[0,1,2],\"x\":[1,1,1]}}", "do not agree"},
+      {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":3,\"cols\":3,\"p\":[0,2,1,3],\"i\":[0,1,2],\"x\":[1,1,1]}}",
+       "do not agree"},
       {"{" ONE ",\"q\":[1,2,3],\"W\":{\"rows\":3,\"cols\":3,\"p\":[0,1,2,3],\"i\":[0,1,2]}}", "needs rows, cols and"},
       {"{" ONE "," WQ ",\"title\":\"\\q\"}", "bad escape"},
       {"{" ONE "," WQ ",\"title\":\"\xff\"}", "not UTF-8"},
@@ -326,8 +327,9 @@ static const char small_json[] =
 static void out_of_memory(fx_test *t) {
   static const char dense[] = "3\n1\n0\n3\n3\n3 3\n" W3 "-1 0 0\n0.5\n";
   static const char blocks[] = "3\n1\n1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 1\n0\n0\n" W3 "-1 0 0\n.5\n";
-  static const char global[] = "2\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 3 nnz: 3\n0 0 : 1\n1 1 : 1\n2 2 : 1\n"
-                               "0\n3\n2\n3 2\n1 0 0\n0 1 1\n-1 0 0\n0 0\n.3\n";
+  static const char global[] =
+      "2\n1\n2\n3\n3\n1\nCSparse\ntriplet: 3-by-3, nzmax: 3 nnz: 3\n0 0 : 1\n1 1 : 1\n2 2 : 1\n"
+      "0\n3\n2\n3 2\n1 0 0\n0 1 1\n-1 0 0\n0 0\n.3\n";
   static const char rows[] = "{" ONE ",\"W\":[[1,0,0],[0,1,0],[0,0,1]],\"q\":[-1,0,0],\"R\":[1,1,1],\"r_c\":[0,0,0]}";
   walk_allocations(t, "dense.dat", dense, strlen(dense));
   walk_allocations(t, "blocks.dat", blocks, strlen(blocks));
@@ -406,8 +408,10 @@ static void broken_datasets(fx_test *t) {
   };
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
     fclib_file f = good_local();
-    if (row[k].real) fclib_file_reals(&f, row[k].path, row[k].count, row[k].real);
-    else fclib_file_integers(&f, row[k].path, row[k].count, row[k].integer);
+    if (row[k].real)
+      fclib_file_reals(&f, row[k].path, row[k].count, row[k].real);
+    else
+      fclib_file_integers(&f, row[k].path, row[k].count, row[k].integer);
     frix_status status = strstr(row[k].path, "/V/") ? FRIX_ERROR_UNSUPPORTED : FRIX_ERROR_FORMAT;
     end_fails(t, &f, "broken.hdf5", status, row[k].fragment);
   }
@@ -488,6 +492,17 @@ static void out_of_memory_hdf5(fx_test *t) {
   walk_writing(t, fx_test_scratch(t, "walk.hdf5"), small_json);
 }
 
+/* A file that makes libhdf5's own image driver read from nowhere. */
+static void damaged_hdf5(fx_test *t) {
+  frix_context *context = NULL;
+  frix_context_create(NULL, &context);
+  frix_problem *problem = NULL;
+  const char *path = FRIX_SOURCE_DIR "/fuzz/corpus/raw_fclib/accumulator.hdf5";
+  CHECK(t, frix_problem_read(context, path, NULL, &problem) == FRIX_ERROR_FORMAT && !problem);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+}
+
 #endif
 
 const fx_test_row test_io_broken[] = {
@@ -501,6 +516,7 @@ const fx_test_row test_io_broken[] = {
     {"io/broken/fclib_data", broken_datasets},
     {"io/broken/fclib_structure", broken_structure},
     {"io/broken/fclib_cut", truncated_hdf5},
+    {"io/broken/fclib_damaged", damaged_hdf5},
     {"io/broken/fclib_out_of_memory", out_of_memory_hdf5},
 #endif
     {0},

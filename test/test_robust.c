@@ -188,7 +188,7 @@ static void check_threads(fx_test *t, frix_context *context, const char *name, c
     for (int k = 0; k < 3; k++) {
       frix_solve_config config = frix_solve_default();
       config.solver = solver->name;
-      config.max_iterations = 25;
+      config.max_iterations = 10;
       config.thread_count = threads[k];
       if (frix_solve(context, problem, &config, &solution[k]) == FRIX_OK)
         frix_solution_view(solution[k], &result[k]);

@@ -79,8 +79,7 @@ static void conformance(fx_test *t) {
       if (!directory) continue;
       snprintf(folder, sizeof folder, "%s", shared);
       for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
-        if (entry->d_name[0] != '.')
-          conform_file(t, context, &expectations[e], folder, entry->d_name, &solved, &count);
+        if (entry->d_name[0] != '.') conform_file(t, context, &expectations[e], folder, entry->d_name, &solved, &count);
       closedir(directory);
     }
     snprintf(note + strlen(note), sizeof note - strlen(note), "%s %d/%d ", expectations[e].solver, solved, count);
@@ -102,7 +101,8 @@ static frix_contact sample_contact(fx_test *t, frix_cone cone) {
   return c;
 }
 
-/* Central differences at random points; points within h of a kink give a one-sided mixture and are few: allow 1 in 50. */
+/* Central differences at random points; points within h of a kink give a one-sided mixture and are few: allow 1 in 50.
+ */
 static void slopes(fx_test *t) {
   frix_context *context = NULL;
   REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
@@ -146,7 +146,7 @@ static void block_lu(fx_test *t) {
   REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
   fx_arena arena;
   fx_arena_init(&arena, context);
-  int32_t row[BLOCKS + 1] = {0}, start[BLOCKS + 1] = {0}, *index = FX_TAKE(&arena, int32_t, BLOCKS *BLOCKS);
+  int32_t row[BLOCKS + 1] = {0}, start[BLOCKS + 1] = {0}, *index = FX_TAKE(&arena, int32_t, BLOCKS * BLOCKS);
   for (int i = 0; i < BLOCKS; i++) {
     row[i + 1] = row[i] + 1 + (int)(6 * fabs(fx_test_random(t)));
     start[i + 1] = start[i];
@@ -158,7 +158,7 @@ static void block_lu(fx_test *t) {
   REQUIRE(t, fx_block_from_pattern(&arena, BLOCKS, row, BLOCKS, row, start, index, &a) == FRIX_OK);
   for (size_t k = 0; k < a.offset[start[BLOCKS]]; k++) a.x[k] = fx_test_random(t);
   REQUIRE(t, fx_block_lu_analyze(&arena, &a, &lu) == FRIX_OK);
-  REQUIRE(t, fx_block_lu_factor(&lu, &a, 40));
+  REQUIRE(t, fx_block_lu_factor(&lu, &a, 40, false));
   double *x = FX_TAKE(&arena, double, row[BLOCKS]), *b = FX_TAKE(&arena, double, row[BLOCKS]), worst = 0;
   for (int k = 0; k < row[BLOCKS]; k++) x[k] = fx_test_random(t);
   for (int k = 0; k < row[BLOCKS]; k++) b[k] = 40 * x[k];

@@ -5,7 +5,8 @@
 #include <frix/base.h>
 #include <stdarg.h>
 
-/* Memory is zeroed and aligned to 64 bytes. Overflow of count * size is a failure like any other. NULL sets the error text. */
+/* Memory is zeroed and aligned to 64 bytes. Overflow of count * size is a failure like any other. NULL sets the error
+ * text. */
 void *fx_alloc(frix_context *context, size_t count, size_t size);
 void fx_free(frix_context *context, void *pointer);
 /* Keeps the first old_count elements; the old block is freed on success only. */

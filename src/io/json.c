@@ -1,5 +1,5 @@
-/* JSON problems: reader. docs/formats.md describes the format; people write it by hand, so a key that means nothing is an
- * error with the nearest known one suggested, and every message has a line. */
+/* JSON problems: reader. docs/formats.md describes the format; people write it by hand, so a key that means nothing is
+ * an error with the nearest known one suggested, and every message has a line. */
 #include "io/json.h"
 
 #include <float.h>
@@ -154,8 +154,10 @@ static frix_status read_entries(reader *in, const char *what, frix_matrix *out, 
     if (!status && part) status = fx_pull_integer(json, "column index", 0, INT32_MAX - 1, &j);
     if (!status && part) status = fx_pull_element(json, &part);
     if (!status && part) status = fx_pull_real(json, what, &value);
-    if (!status && part) status = fx_pull_element(json, &part);
-    else if (!status) status = fx_pull_fail(json, "an entry of %s is not [row, column, value]", what);
+    if (!status && part)
+      status = fx_pull_element(json, &part);
+    else if (!status)
+      status = fx_pull_fail(json, "an entry of %s is not [row, column, value]", what);
     if (!status && part) status = fx_pull_fail(json, "an entry of %s is not [row, column, value]", what);
     if (status) break;
     row[count] = (int32_t)i;
@@ -261,8 +263,10 @@ static frix_status read_axis(fx_pull *json, double axis[2]) {
   frix_status status = fx_pull_enter(json, '[');
   for (int k = 0; k < 2 && !status; k++) {
     status = fx_pull_element(json, &more);
-    if (!status && more) status = fx_pull_real(json, "axis", &axis[k]);
-    else if (!status) return fx_pull_fail(json, "axis needs two numbers");
+    if (!status && more)
+      status = fx_pull_real(json, "axis", &axis[k]);
+    else if (!status)
+      return fx_pull_fail(json, "axis needs two numbers");
   }
   if (!status) status = fx_pull_element(json, &more);
   if (!status && more) status = fx_pull_fail(json, "axis needs two numbers");
@@ -364,7 +368,7 @@ static frix_status read_title(reader *in) {
 }
 
 static frix_status read_members(reader *in) {
-  static const char *const names[] = {"format", "title", "comment", "contacts", "W",   "M",  "H",     "G",
+  static const char *const names[] = {"format", "title", "comment", "contacts", "W", "M",   "H",    "G",
                                       "q",      "f",     "w",       "b",        "R", "r_c", "guess"};
   matrix *const matrices[] = {&in->W, &in->M, &in->H, &in->G};
   vector *const vectors[] = {&in->q, &in->f, &in->w, &in->b, &in->R, &in->r_c, &in->guess};
@@ -376,12 +380,18 @@ static frix_status read_members(reader *in) {
   while (!status && !(status = fx_pull_member(&in->json, key, sizeof key, &more)) && more) {
     int32_t k = find_key(&in->json, key, names, COUNT, &seen);
     if (k < 0) return FRIX_ERROR_FORMAT;
-    if (k == FORMAT) status = read_format(&in->json);
-    else if (k == TITLE) status = read_title(in);
-    else if (k == COMMENT) status = fx_pull_skip(&in->json);
-    else if (k == CONTACTS) status = read_contacts(in);
-    else if (k < VECTOR) status = read_matrix(in, key, matrices[k - MATRIX]);
-    else status = read_vector(in, key, k == COMPLIANCE ? 0.0 : -DBL_MAX, vectors[k - VECTOR]);
+    if (k == FORMAT)
+      status = read_format(&in->json);
+    else if (k == TITLE)
+      status = read_title(in);
+    else if (k == COMMENT)
+      status = fx_pull_skip(&in->json);
+    else if (k == CONTACTS)
+      status = read_contacts(in);
+    else if (k < VECTOR)
+      status = read_matrix(in, key, matrices[k - MATRIX]);
+    else
+      status = read_vector(in, key, k == COMPLIANCE ? 0.0 : -DBL_MAX, vectors[k - VECTOR]);
   }
   if (!status) status = fx_pull_end(&in->json);
   if (!status && !(seen & 1u << CONTACTS)) status = fx_pull_fail(&in->json, "'contacts' is missing");
@@ -429,7 +439,8 @@ static frix_status spread_contacts(reader *in, int64_t count) {
 /* Sizes against each other, each complaint at the line of what is wrong. */
 static frix_status assemble(reader *in) {
   frix_problem_data *data = &in->draft->data;
-  bool local = in->W.line || in->q.line, global = in->M.line || in->H.line || in->G.line || in->f.line || in->w.line || in->b.line;
+  bool local = in->W.line || in->q.line,
+       global = in->M.line || in->H.line || in->G.line || in->f.line || in->w.line || in->b.line;
   if (local && global) return fx_pull_fail(&in->json, "W, q (local) and M, H, G, f, w, b (global) exclude each other");
   int64_t rows = 0, count = 0;
   for (int64_t k = 0; k < in->run_count; k++) {

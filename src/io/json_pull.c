@@ -162,7 +162,10 @@ static int32_t hex4(fx_pull *json) {
   int32_t value = 0;
   for (int k = 0; k < 4; k++) {
     char c = *json->at++;
-    int32_t digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    int32_t digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
     if (digit < 0) return -1;
     value = 16 * value + digit;
   }

@@ -14,29 +14,37 @@ static int32_t size_of(const fx_block_lu *lu, int32_t step) {
   return lu->row[node + 1] - lu->row[node];
 }
 
+/* Offsets of all blocks for the partition at hand. */
+static void lay_out(fx_block_lu *lu) {
+  const fx_elimination *o = &lu->order;
+  lu->cost = 0;
+  for (int32_t k = 0; k < o->count; k++) {
+    size_t n = (size_t)size_of(lu, k), reached = 0;
+    lu->diagonal[k + 1] = lu->diagonal[k] + n * n;
+    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
+      size_t m = (size_t)size_of(lu, o->later[e]);
+      lu->upper[e + 1] = lu->upper[e] + n * m;
+      reached += m;
+    }
+    lu->cost += (double)n * (double)((reached + n) * (reached + n));
+  }
+}
+
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *lu) {
   *lu = (fx_block_lu){.row = a->row};
   frix_status status = fx_block_order(arena, a, &lu->order);
   if (status != FRIX_OK) return status;
   const fx_elimination *o = &lu->order;
-  lu->diagonal = FX_TAKE(arena, size_t, (size_t)o->count + 1);
-  lu->upper = FX_TAKE(arena, size_t, o->start[o->count] + 1);
-  lu->position = FX_TAKE(arena, int32_t, o->count);
   size_t largest = 0;
   for (int32_t k = 0; k < o->count; k++)
     if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
-  lu->work = FX_TAKE(arena, double, largest * largest + largest);
+  lu->diagonal = FX_TAKE(arena, size_t, (size_t)o->count + 1);
+  lu->upper = FX_TAKE(arena, size_t, o->start[o->count] + 1);
+  lu->position = FX_TAKE(arena, int32_t, o->count);
+  lu->work = FX_TAKE(arena, double, largest *largest + largest);
   lu->pivot = FX_TAKE(arena, int32_t, largest);
   if (!lu->diagonal || !lu->upper || !lu->position || !lu->work || !lu->pivot) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < o->count; k++) {
-    size_t n = (size_t)size_of(lu, k), reached = 0;
-    lu->diagonal[k + 1] = lu->diagonal[k] + n * n;
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      lu->upper[e + 1] = lu->upper[e] + n * (size_t)size_of(lu, o->later[e]);
-      reached += (size_t)size_of(lu, o->later[e]);
-    }
-    lu->cost += (double)n * (double)((reached + n) * (reached + n));
-  }
+  lay_out(lu);
   lu->D = FX_TAKE(arena, double, lu->diagonal[o->count]);
   lu->U = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);
   lu->L = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);
@@ -104,11 +112,12 @@ static void invert(int32_t n, const double *lu, const int32_t *pivot, double *co
   }
 }
 
-static void update_from(fx_block_lu *lu, int32_t k) {
+static void update_from(fx_block_lu *lu, int32_t k, bool symmetric) {
   const fx_elimination *o = &lu->order;
   int32_t n = size_of(lu, k);
   for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
     int32_t i = o->later[e], m = size_of(lu, i);
+    if (m == 0) continue;
     const double *L_ik = lu->L + lu->upper[e], *U_ki = lu->U + lu->upper[e];
     subtract_product(m, m, n, L_ik, U_ki, lu->D + lu->diagonal[i]);
     for (size_t f = o->start[i]; f < o->start[i + 1]; f++) lu->position[o->later[f]] = (int32_t)(f - o->start[i]);
@@ -116,32 +125,45 @@ static void update_from(fx_block_lu *lu, int32_t k) {
       int32_t j = o->later[f], p = size_of(lu, j);
       size_t target = lu->upper[o->start[i] + (size_t)lu->position[j]];
       subtract_product(m, p, n, L_ik, lu->U + lu->upper[f], lu->U + target);
-      subtract_product(p, m, n, lu->L + lu->upper[f], U_ki, lu->L + target);
+      if (!symmetric) subtract_product(p, m, n, lu->L + lu->upper[f], U_ki, lu->L + target);
     }
   }
 }
 
-bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift) {
+/* L_ik := A_ik D_k^-1, with A_ik = U_ki' where A is symmetric. */
+static void scale_column(fx_block_lu *lu, int32_t k, bool symmetric, double *row) {
   const fx_elimination *o = &lu->order;
+  int32_t n = size_of(lu, k);
+  const double *D = lu->D + lu->diagonal[k];
+  for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
+    double *block = lu->L + lu->upper[e];
+    const double *mirror = lu->U + lu->upper[e];
+    int32_t m = size_of(lu, o->later[e]);
+    for (int32_t i = 0; i < m; i++) {
+      for (int32_t c = 0; c < n; c++) row[c] = symmetric ? mirror[c * m + i] : block[i * n + c];
+      for (int32_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (int32_t c = 0; c < n; c++) sum += row[c] * D[c * n + j];
+        block[i * n + j] = sum;
+      }
+    }
+  }
+}
+
+bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric) {
+  const fx_elimination *o = &lu->order;
+  lu->row = a->row;
+  lay_out(lu);
   load(lu, a, shift);
   for (int32_t k = 0; k < o->count; k++) {
     int32_t n = size_of(lu, k);
+    if (n == 0) continue;
     double *D = lu->D + lu->diagonal[k], *inverse = lu->work, *row = lu->work + n * n;
     if (!fx_lu_factor(n, D, lu->pivot)) return false;
     invert(n, D, lu->pivot, row, inverse);
     memcpy(D, inverse, (size_t)(n * n) * sizeof *D); /* from here on D holds D_k^-1 */
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      double *block = lu->L + lu->upper[e];
-      for (int32_t i = 0; i < size_of(lu, o->later[e]); i++) {
-        memcpy(row, block + i * n, (size_t)n * sizeof *row);
-        for (int32_t j = 0; j < n; j++) {
-          double sum = 0;
-          for (int32_t c = 0; c < n; c++) sum += row[c] * D[c * n + j];
-          block[i * n + j] = sum;
-        }
-      }
-    }
-    update_from(lu, k);
+    scale_column(lu, k, symmetric, row);
+    update_from(lu, k, symmetric);
   }
   return true;
 }

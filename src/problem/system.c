@@ -191,8 +191,8 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
                                      &s->Ht)) != FRIX_OK)
     return status;
-  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start,
-                                      s->Ht.index, &s->Yt)) != FRIX_OK)
+  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start, s->Ht.index,
+                                      &s->Yt)) != FRIX_OK)
     return status;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
@@ -319,7 +319,8 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
   frix_status status;
   if (problem->form == FRIX_FORM_LOCAL) {
     if (form == FRIX_FORM_GLOBAL)
-      return fx_fail(arena->context, FRIX_ERROR_INPUT, "form global: this problem is given as W and q, without M and H");
+      return fx_fail(arena->context, FRIX_ERROR_INPUT,
+                     "form global: this problem is given as W and q, without M and H");
     status = build_local(arena, problem, out);
   } else {
     status = build_velocity(arena, problem, out);

@@ -1,9 +1,10 @@
 /* auto: the default.
  *
  * A few exact sweeps finish most small problems; newton finishes most others. Where one factorisation costs as much as
- * hundreds of gradient steps (large piles), the gradient method has its turn first. What newton leaves open, admm brings
- * near enough for newton to try again, with growing budgets, each stage from the best answer so far. Budgets are counted
- * in iterations, never in time, so that the answer does not depend on the machine; --explain shows each decision. */
+ * hundreds of gradient steps (large piles), the gradient method has its turn first. What newton leaves open, admm
+ * brings near enough for newton to try again, with growing budgets, each stage from the best answer so far. Budgets are
+ * counted in iterations, never in time, so that the answer does not depend on the machine; --explain shows each
+ * decision. */
 #include "solver/newton_linear.h"
 #include "solver/scaling.h"
 #include "solver/solver.h"
@@ -51,8 +52,8 @@ static bool run(course *c, const fx_solver *solver, int64_t budget) {
     memcpy(call->r, monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
   }
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: %s, %lld iterations: residual %.2e, best %.2e%s",
-         call->system->contact_count, solver->info.name, (long long)monitor->iteration, monitor->residual, monitor->best,
-         monitor->finished ? ", done" : "");
+         call->system->contact_count, solver->info.name, (long long)monitor->iteration, monitor->residual,
+         monitor->best, monitor->finished ? ", done" : "");
   return c->status != FRIX_OK || monitor->finished;
 }
 
@@ -65,8 +66,8 @@ static frix_status factor_cost(fx_call *call, double *out) {
   double *S = fx_scaling(&arena, s);
   frix_status status = S ? fx_newton_linear_init(&linear, &arena, s, S) : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) {
-    size_t entries = s->has_velocity ? 2 * s->Ht.offset[s->Ht.start[s->contact_count]]
-                                     : s->W.offset[s->W.start[s->contact_count]];
+    size_t entries =
+        s->has_velocity ? 2 * s->Ht.offset[s->Ht.start[s->contact_count]] : s->W.offset[s->W.start[s->contact_count]];
     *out = linear.lu.cost / (2.0 * (double)entries + 1);
   }
   fx_arena_free(&arena);

@@ -110,11 +110,15 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .r = r,
                   .finisher = j->solver->info.name};
 
-  /* The start itself may be the answer: a warm start then costs one certificate. */
+  /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
+   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs two
+   * certificates. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  if (!fx_monitor_check(&monitor, 0, r)) {
-    if (is_zero(r, island.row_count)) monitor.best = INFINITY; /* nothing is no answer, whatever its residual */
-    status = j->solver->solve(&call);
+  bool done =
+      is_zero(r, island.row_count) ? fx_monitor_check(&monitor, 0, r) : fx_monitor_check(&monitor, 0, monitor.best_r);
+  if (!done) {
+    monitor.best = INFINITY;
+    if (is_zero(r, island.row_count) || !fx_monitor_check(&monitor, 0, r)) status = j->solver->solve(&call);
   }
   if (status != FRIX_OK) return status;
   move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
@@ -225,7 +229,8 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
   return FRIX_OK;
 }
 
-/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M. */
+/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M.
+ */
 static bool velocity_is_smaller(const fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
@@ -249,7 +254,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   solution->r = FX_NEW(context, double, system.row_count);
   solution->u = FX_NEW(context, double, system.row_count);
   solution->v = FX_NEW(context, double, system.dof_count);
-  double *workspace = FX_TAKE(arena, double, system.dof_count);
+  double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
            .islands = &islands,
@@ -343,7 +348,8 @@ frix_status frix_certify(frix_context *context, const frix_problem *problem, fri
   frix_status status = fx_system_build(&arena, problem, problem->form, &system);
   if (status == FRIX_OK) {
     double *all = FX_TAKE(&arena, double, system.row_count), *velocity = FX_TAKE(&arena, double, system.row_count);
-    double *motion = FX_TAKE(&arena, double, system.dof_count), *workspace = FX_TAKE(&arena, double, system.dof_count);
+    double *motion = FX_TAKE(&arena, double, system.dof_count);
+    double *workspace = FX_TAKE(&arena, double, 2 * (size_t)system.dof_count);
     if (all && velocity && motion && workspace) {
       memcpy(all, r, (size_t)problem->row_count * sizeof *all);
       if (lambda) memcpy(all + problem->row_count, lambda, (size_t)problem->joint_count * sizeof *all);

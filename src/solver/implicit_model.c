@@ -224,7 +224,7 @@ static void fill_augmented(fx_implicit *m, double a) {
 
 bool fx_implicit_step(fx_implicit *m, double lambda, const double *res, double *dx) {
   fill_augmented(m, sqrt(lambda));
-  if (!fx_block_lu_factor(&m->lu, &m->K, 0)) return false;
+  if (!fx_block_lu_factor(&m->lu, &m->K, 0, true)) return false;
   for (int32_t i = 0; i < m->contact_count; i++)
     for (int32_t e = 0, d = m->contact[i].dim; e < d; e++) {
       m->both[m->double_row[i] + e] = -m->weight[i] * res[m->row[i] + e];

@@ -38,8 +38,8 @@ static void record(fx_monitor *m, double seconds) {
     for (int32_t k = 0; k < m->history_count; k++) m->history[k] = m->history[2 * k];
     m->history_stride *= 2;
   }
-  m->history[m->history_count++] = (frix_history_row){
-      .iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
+  m->history[m->history_count++] =
+      (frix_history_row){.iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
 }
 
 /* No progress worth the name (1 %) while the number of iterations doubled. */

@@ -6,13 +6,8 @@
 #include <string.h>
 
 static const fx_solver *const table[] = {
-    &fx_solver_auto,
-    &fx_solver_nsgs,
-    &fx_solver_newton,
-    &fx_solver_apgd,
-    &fx_solver_admm,
-    &fx_solver_implicit,
-    &fx_solver_pgs,
+    &fx_solver_auto, &fx_solver_nsgs,     &fx_solver_newton, &fx_solver_apgd,
+    &fx_solver_admm, &fx_solver_implicit, &fx_solver_pgs,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
@@ -70,8 +65,7 @@ frix_status frix_options_set(frix_options *options, const char *name, const char
     for (int32_t o = 0; o < table[k]->info.option_count; o++) {
       const frix_option_info *row = &table[k]->info.option[o];
       snprintf(full, sizeof full, "%s.%s", table[k]->info.name, row->name);
-      if (strcmp(full, name) == 0)
-        return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
+      if (strcmp(full, name) == 0) return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
       int distance = fx_text_distance(name, full);
       if (distance < best) {
         best = distance;
