@@ -5,7 +5,7 @@
  * The cube is [0, 1]^3 m; radii lie between 0.1 and 0.2 m (0.15 in a column), density is 1000 kg/m^3. */
 #include "balls.h"
 
-#include "assemble.h"
+#include "scenes.h"
 #include "trig.h"
 
 #include <math.h>
@@ -18,6 +18,7 @@ static const ex_vec wall_normal[WALLS] = {{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0},  {-1
                                           {0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}, {0.0, 0.0, -1.0}};
 static const double wall_offset[WALLS] = {0.0, 0.0, -1.0, 0.0, -1.0, -1.0};
 static const double density = 1000.0;
+static const double touching = 1e-9; /* m: balls set down one on the other touch whatever rounding says */
 
 /* A contact: who touches whom, its frame, and its impulse in the world frame. */
 typedef struct touch {
@@ -142,14 +143,14 @@ static void find_touches(ex_balls *b, ex_scene *scene) {
     for (int32_t j = i + 1; j < b->count; j++) {
       ex_vec between_centres = ex_sub(b->position[j], b->position[i]);
       double distance = ex_length(between_centres);
-      if (distance > b->radius[i] + b->radius[j]) continue;
+      if (distance > b->radius[i] + b->radius[j] + touching) continue;
       ex_vec normal = ex_scale(1.0 / distance, between_centres);
       ex_vec point = ex_add(b->position[i], ex_scale(b->radius[i], normal));
       add_touch(b, scene, i, j, i * (b->count + WALLS) + j, point, normal, &cursor);
     }
     for (int32_t w = 0; w < b->wall_count; w++) {
       ex_vec normal = wall_normal[w];
-      if (ex_dot(normal, b->position[i]) - wall_offset[w] > b->radius[i]) continue;
+      if (ex_dot(normal, b->position[i]) - wall_offset[w] > b->radius[i] + touching) continue;
       ex_vec point = ex_sub(b->position[i], ex_scale(b->radius[i], normal));
       add_touch(b, scene, EX_GROUND, i, i * (b->count + WALLS) + b->count + w, point, normal, &cursor);
     }
@@ -201,3 +202,24 @@ ex_balls_state ex_balls_look(const ex_balls *b) {
   }
   return s;
 }
+
+/* ---- the moment a column of balls hits the floor, as a problem of its own ---- */
+
+static const frix_example_parameter drop_parameter[] = {
+    {"count", 5.0, 1.0, 1000.0, "balls, one on top of the other"},
+    {"mu", 0.5, 0.0, 2.0, "friction"},
+    {"speed", 1.0, 0.0, 100.0, "of the fall, m/s"},
+};
+
+static frix_status build_drop(frix_context *context, const double *value, frix_problem **out) {
+  *out = NULL;
+  ex_balls *b = ex_balls_in_column((int32_t)value[0], value[1], 0.005, 0.0);
+  if (!b) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < b->count; k++) b->velocity[k].z = -value[2];
+  frix_status status = ex_balls_problem(b, context, out);
+  ex_balls_free(b);
+  return status;
+}
+
+const frix_example ex_drop =
+    EX_ROW("drop", "a column of balls hits the floor: the shock passes in one step", drop_parameter, build_drop);
