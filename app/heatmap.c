@@ -162,18 +162,16 @@ static void tick(FILE *file, double x, double y, double value) {
 }
 
 void fx_heat_bar(FILE *file, double x, double y, double height, const fx_heat_scale *s, const char *label) {
-  enum { WIDTH = 14, STEPS = 64 };
-  char text[8];
-  for (int k = 0; k < STEPS; k++) {
-    double top = y + height * (1 - (k + 1.0) / STEPS);
-    fx_heat_colour(s->palette, k * (FX_HEAT_LEVELS - 1) / (STEPS - 1), text);
-    fprintf(file, "<rect x=\"%.1f\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" fill=\"%s\"/>\n", x, top, WIDTH,
-            height / STEPS + 0.4, text);
-  }
+  enum { WIDTH = 14 };
+  fprintf(file, "<linearGradient id=\"bar%d\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">", (int)s->palette);
+  for (int k = 0; k < 10; k++)
+    fprintf(file, "<stop offset=\"%.4f\" stop-color=\"#%s\"/>", k / 9.0, stops[s->palette][k]);
+  fprintf(file, "</linearGradient>\n<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"url(#bar%d)\"/>\n",
+          x, y, WIDTH, height, (int)s->palette);
   fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"none\" stroke=\"#57606a\"/>\n", x, y,
           WIDTH, height);
   double decades = log10(s->high / s->low), per_decade = height / decades;
-  int skip = per_decade < 16 ? (int)ceil(16 / per_decade) : 1;
+  int skip = per_decade < 20 ? (int)ceil(20 / per_decade) : 1;
   for (int e = (int)ceil(log10(s->low) - 1e-9), first = e; pow(10, e) <= s->high * 1.0001; e++) {
     static const double between[] = {1, 2, 5};
     for (int k = 0; k < 3 && (k == 0 || per_decade > 60); k++) {
@@ -184,5 +182,5 @@ void fx_heat_bar(FILE *file, double x, double y, double height, const fx_heat_sc
   }
   fprintf(file,
           "<text transform=\"translate(%.1f %.1f) rotate(-90)\" class=\"label\" text-anchor=\"middle\">%s</text>\n",
-          x + 54, y + height / 2, label);
+          x + 66, y + height / 2, label);
 }

@@ -110,30 +110,46 @@ static void draw_panel(FILE *file, frame f, const domain *d, const fx_heat_scale
 
 /* ---- legend */
 
-static void legend(FILE *file, double y, double limit) {
+static void legend(FILE *file, double y, double width, double limit) {
   static const struct {
     const char *class, *text;
   } row[] = {{"normal", "normal n"},
              {"border", "below: the contact opens"},
              {"set", "friction set, along d"},
              {"cone", "edges of the friction cone: between them it sticks"}};
-  double x = LEFT;
-  char grey[8];
-  for (int k = 0; k < 4; k++) {
-    fprintf(file,
-            "<path class=\"under\" d=\"M%.1f %.1fh26\"/><path class=\"%s\" d=\"M%.1f %.1fh26\"/>"
-            "<text x=\"%.1f\" y=\"%.1f\" class=\"legend\">%s</text>\n",
-            x, y, row[k].class, x, y, x + 34, y + 4, row[k].text);
-    x += 64 + 6.6 * fx_text_width(row[k].text);
-  }
+  char grey[8], failed[64];
+  snprintf(failed, sizeof failed, "not solved within %g iterations", limit);
   fx_heat_colour(FX_PALETTE_COUNT, FX_HEAT_NONE, grey);
-  fprintf(file,
-          "<rect x=\"%d\" y=\"%.1f\" width=\"26\" height=\"12\" fill=\"%s\" stroke=\"#57606a\"/>"
-          "<text x=\"%d\" y=\"%.1f\" class=\"legend\">not solved within %g iterations</text>\n",
-          LEFT, y + 16, grey, LEFT + 34, y + 26, limit);
+  double x = LEFT;
+  for (int k = 0; k < 5; k++) {
+    const char *text = k < 4 ? row[k].text : failed;
+    double needed = 64 + 6.6 * fx_text_width(text);
+    if (x + needed > width && x > LEFT) {
+      x = LEFT;
+      y += 22;
+    }
+    if (k < 4)
+      fprintf(file, "<path class=\"under\" d=\"M%.1f %.1fh26\"/><path class=\"%s\" d=\"M%.1f %.1fh26\"/>", x, y,
+              row[k].class, x, y);
+    else
+      fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"26\" height=\"12\" fill=\"%s\" stroke=\"#57606a\"/>", x, y - 6,
+              grey);
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"legend\">%s</text>\n", x + 34, y + 4, text);
+    x += needed;
+  }
 }
 
 /* ---- a figure */
+
+/* The end of the scale: 1, 2 or 5 times a power of ten, at least 10. */
+static double most_iterations(const domain *panel, int count) {
+  double most = 10, end = 10;
+  for (int p = 0; p < count; p++)
+    for (int k = 0; k < panel[p].columns * panel[p].rows; k++)
+      if (isfinite(panel[p].iterations[k])) most = fmax(most, panel[p].iterations[k]);
+  for (int k = 0; end < most; k++) end *= k % 3 == 1 ? 2.5 : 2;
+  return end;
+}
 
 void fx_domain_plot(FILE *file, const domain_figure *figure, const domain *panel, const domain_text *text) {
   int count = figure->mu_count * figure->angle_count, maps = figure->residual ? 2 : 1;
@@ -147,7 +163,7 @@ void fx_domain_plot(FILE *file, const domain_figure *figure, const domain *panel
            figure->subtitle, text->tolerance);
   begin(file, width, height, title, subtitle);
 
-  fx_heat_scale scale[2] = {{FX_PALETTE_COUNT, 1, text->limit}, {FX_PALETTE_ERROR, 1e-10, 1}};
+  fx_heat_scale scale[2] = {{FX_PALETTE_COUNT, 1, most_iterations(panel, count)}, {FX_PALETTE_ERROR, 1e-10, 1}};
   for (int k = 0; k < count; k++) {
     const domain *d = &panel[k];
     for (int map = 0; map < maps; map++) {
@@ -173,7 +189,7 @@ void fx_domain_plot(FILE *file, const domain_figure *figure, const domain *panel
           "<text transform=\"translate(26 %.1f) rotate(-90)\" class=\"label\" text-anchor=\"middle\">"
           "p along the normal (predictor velocity = \xe2\x88\x92p)</text>\n",
           TOP + inner_height / 2.0);
-  legend(file, TOP + inner_height + 58, text->limit);
+  legend(file, TOP + inner_height + 58, width, text->limit);
   fputs("</svg>\n", file);
 }
 

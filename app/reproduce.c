@@ -22,6 +22,20 @@ const fx_reproduction *fx_reproduction_table(int k) {
   return k >= 0 && k < (int)(sizeof rows / sizeof rows[0]) ? rows[k] : NULL;
 }
 
+bool fx_reproduce_options(const fx_reproduce_settings *settings, frix_context *context, frix_options **out) {
+  bool good = frix_options_create(context, out) == FRIX_OK;
+  int cursor = 0;
+  for (const char *text; good && (text = fx_arg_next(settings->args, "--set", &cursor));) {
+    char *key = NULL;
+    const char *value = NULL;
+    if (!fx_split_setting(text, &key, &value)) return false;
+    good = frix_options_set(*out, key, value) == FRIX_OK;
+    free(key);
+  }
+  if (!good) fx_error("%s", frix_error_text(context));
+  return good;
+}
+
 FILE *fx_reproduce_open(const fx_reproduce_settings *settings, const char *name) {
   char *folder = fx_join(settings->out, "/"), *path = fx_join(folder, name);
   FILE *file = fopen(path, "w");
@@ -55,7 +69,7 @@ static int run_reproduce(const fx_args *args) {
     print_rows();
     return FX_EXIT_SOLVED;
   }
-  fx_reproduce_settings settings = {.out = fx_arg(args, "--out"), .solver = fx_arg(args, "--solver")};
+  fx_reproduce_settings settings = {.args = args, .out = fx_arg(args, "--out"), .solver = fx_arg(args, "--solver")};
   int k = fx_choose("@reproductions", "reproduction", args->word[0]);
   if (k < 0 || (settings.solver && !fx_find_solver(settings.solver))) return FX_EXIT_USAGE;
   if (!fx_arg_real(args, "--tol", 1e-300, 1, &settings.tolerance)) return FX_EXIT_USAGE;
@@ -73,6 +87,7 @@ static int run_reproduce(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--out", "DIR", NULL, "directory for the files; default: this one"},
     {"--solver", "NAME", "@solvers", "the method; default: the document's"},
+    {"--set", "k=v", NULL, "an option of the method; see frix list solvers; may be repeated"},
     {"--tol", "X", NULL, "relative residual to reach; default: the document's"},
     {"--size", "N", NULL, "grid points along an edge, or runs per condition; default: the document's"},
     {0},

@@ -104,10 +104,12 @@ static int run(const fx_reproduce_settings *settings) {
   int64_t runs = settings->size ? settings->size : RUNS;
   tally t[FRICTIONS][COUNTS][STARTS];
   memset(t, 0, sizeof t);
-  FILE *csv = fx_reproduce_open(settings, "balls.csv");
-  if (!csv) return FX_EXIT_USAGE;
-  fprintf(csv, "balls,mu,start,run,mean_contacts,median_iterations,most_iterations,unsolved_steps\n");
-  bool good = true;
+  frix_context *context = fx_context();
+  frix_options *options = NULL;
+  FILE *csv = fx_reproduce_options(settings, context, &options) ? fx_reproduce_open(settings, "balls.csv") : NULL;
+  bool good = csv != NULL;
+  config.options = options;
+  if (good) fprintf(csv, "balls,mu,start,run,mean_contacts,median_iterations,most_iterations,unsolved_steps\n");
   for (int m = 0; m < FRICTIONS; m++)
     for (int n = 0; n < COUNTS; n++)
       for (int start = 0; start < STARTS; start++)
@@ -116,7 +118,9 @@ static int run(const fx_reproduce_settings *settings) {
                       start ? "warm" : "cold", (long long)k);
           good = run_once(&config, ball_count[n], friction[m], start == 1, k, csv, &t[m][n][start]);
         }
-  good = fx_reproduce_close(csv, "balls.csv") && good;
+  if (csv) good = fx_reproduce_close(csv, "balls.csv") && good;
+  frix_options_destroy(options);
+  frix_context_destroy(context);
   fx_progress_clear();
   if (!good) return FX_EXIT_USAGE;
   print_table(t, config.solver, runs);

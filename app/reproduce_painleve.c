@@ -15,12 +15,12 @@
 #include "examples/examples.h"
 #include "reproduce.h"
 
-enum { GRID = 81, LIMIT = 500, DIRECTIONS = 90, SWITCH_POINTS = 48, ANGLES = 4 };
+enum { GRID = 61, LIMIT = 500, DIRECTIONS = 90, SWITCH_POINTS = 48, ANGLES = 4 };
 
 static const double degree = 3.14159265358979323846 / 180;
 
 static const domain_figure figures[] = {
-    {"6.2", "mu fixed in each row, the angle varies", 4, 4, 3, {20, 36, 60, 120}, {0.4, 0.8, 1.0}, false},
+    {"6.2", "\xce\xbc fixed in each row, the angle varies", 4, 4, 3, {20, 36, 60, 120}, {0.4, 0.8, 1.0}, false},
     {"6.3", "angle 120\xc2\xb0, realistic friction", 3, 1, 6, {120}, {0.2, 0.4, 0.6, 0.8, 1.0, 1.2}, false},
     {"6.4", "angle 36\xc2\xb0, realistic friction", 3, 1, 6, {36}, {0.2, 0.4, 0.6, 0.8, 1.0, 1.2}, false},
     {"6.5", "angle 20\xc2\xb0, realistic friction", 3, 1, 6, {20}, {0.2, 0.4, 0.6, 0.8, 1.0, 1.2}, false},
@@ -186,11 +186,27 @@ static bool make_switch(study *s) {
 
 /* ---- the whole */
 
-static const char *documents_solver(void) {
+static const frix_solver_info *find_solver(const char *name) {
   for (int k = 0; frix_solver_table(k); k++)
-    if (!strcmp(frix_solver_table(k)->name, "staggered")) return "staggered";
+    if (!strcmp(frix_solver_table(k)->name, name)) return frix_solver_table(k);
+  return NULL;
+}
+
+static const char *documents_solver(void) {
+  if (find_solver("staggered")) return "staggered";
   fx_warning("painleve-domains: this build has no staggered projections, measured with nsgs");
   return "nsgs";
+}
+
+/* The document alternates plainly: acceleration is off unless it is asked for. */
+static bool choose_options(study *s, frix_options **options) {
+  if (!fx_reproduce_options(s->settings, s->context, options)) return false;
+  const frix_solver_info *solver = find_solver(s->config.solver);
+  bool plain = !strcmp(s->config.solver, "staggered") && !fx_arg(s->settings->args, "--set");
+  for (int32_t k = 0; plain && k < solver->option_count; k++)
+    if (!strcmp(solver->option[k].name, "anderson")) frix_options_set(*options, "staggered.anderson", "0");
+  s->config.options = *options;
+  return true;
 }
 
 static int run(const fx_reproduce_settings *settings) {
@@ -202,7 +218,8 @@ static int run(const fx_reproduce_settings *settings) {
   s.text = (domain_text){s.config.solver, s.config.tolerance, LIMIT};
   s.example = frix_example_find("painleve");
   s.csv = fx_reproduce_open(settings, "painleve.csv");
-  bool good = s.csv != NULL;
+  frix_options *options = NULL;
+  bool good = s.csv && choose_options(&s, &options);
   if (good) fprintf(s.csv, "figure,angle,mu,px,py,iterations,outcome,residual\n");
   for (int k = 0; k < FIGURES && good; k++) good = make_figure(&s, &figures[k]);
   if (s.csv) good = fx_reproduce_close(s.csv, "painleve.csv") && good;
@@ -214,6 +231,7 @@ static int run(const fx_reproduce_settings *settings) {
     printf("wrote painleve.csv, painleve-6.2.svg to painleve-6.8.svg, painleve-switch.csv and .svg in %s\n",
            settings->out);
   }
+  frix_options_destroy(options);
   frix_context_destroy(s.context);
   return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }
@@ -221,7 +239,7 @@ static int run(const fx_reproduce_settings *settings) {
 const fx_reproduction fx_reproduce_painleve = {
     .name = "painleve-domains",
     .summary = "iterations over the predictor plane of Painleve's rod (Kaufman 2009, figures 6.2 to 6.8)",
-    .size = "grid points along an edge, 81",
+    .size = "grid points along an edge, 61",
     .run = run,
 };
 #endif
