@@ -26,7 +26,7 @@ static const frix_option_info options[] = {
     {"damping", FRIX_OPTION_REAL, 1e-6, 0, 1, NULL, "first lambda"},
     {"recovery", FRIX_OPTION_CHOICE, RECOVER_MIXED, 0, 3, "mixed|edges|sweeps|scaling",
      "how a local minimum is left: past edges along the residual, by sweeps, both in turn, or with rows weighed anew"},
-    {"recoveries", FRIX_OPTION_INTEGER, 40, 0, 1000, NULL, "how often"},
+    {"recoveries", FRIX_OPTION_INTEGER, 100, 0, 1000, NULL, "how often"},
 };
 
 static const double least_damping = 1e-14, most_damping = 1e6;
@@ -270,7 +270,7 @@ static frix_status solve(fx_call *call) {
   frix_status status = take(call->arena, &system, &t);
   if (status != FRIX_OK) return status;
 
-  fx_monitor_begin(call->monitor, 500);
+  fx_monitor_begin(call->monitor, 1000);
   int64_t recovery = 0;
   for (int64_t k = start(&t, call);; k++) {
     fx_implicit_impulse(&t.m, t.x, 0, call->r);
