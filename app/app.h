@@ -73,6 +73,7 @@ bool fx_split_setting(const char *text, char **key, const char **value);
 /* One line "frix: ..." on stderr; control characters are shown as '?'. */
 void fx_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void fx_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void fx_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef enum fx_colour { FX_PLAIN, FX_BOLD, FX_DIM, FX_GREEN, FX_YELLOW, FX_RED } fx_colour;
 
@@ -123,8 +124,8 @@ void fx_put_end_line(fx_json *json);
 
 /* ---- problems and results (report.c) */
 
-/* A context that logs warnings to stderr; exits with FX_EXIT_USAGE when there is no memory. */
-frix_context *fx_context(void);
+/* A context that logs warnings (verbose: everything) to stderr; exits with FX_EXIT_USAGE when there is no memory. */
+frix_context *fx_context(bool verbose);
 /* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
 /* Last part of a path. */

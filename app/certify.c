@@ -102,7 +102,7 @@ static int run_certify(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   if (!fx_arg_real(args, "--tol", 0, 1, &tolerance)) return FX_EXIT_USAGE;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   int code = judge(context, args, solution, tolerance);
   frix_context_destroy(context);
   return code;

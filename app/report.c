@@ -50,13 +50,19 @@ bool fx_interrupted(void *unused) {
 /* ---- reading */
 
 static void show_log(frix_log_level level, const char *text, void *user) {
-  (void)user;
-  if (level == FRIX_LOG_WARNING) fx_warning("%s", text);
+  bool verbose = user != NULL;
+  if (level == FRIX_LOG_WARNING) {
+    fx_warning("%s", text);
+  } else if (verbose) {
+    fx_remark("%s", text);
+  }
 }
 
-frix_context *fx_context(void) {
+frix_context *fx_context(bool verbose) {
+  static char yes; /* its address is the flag */
   frix_context_config config = frix_context_default();
   config.log = show_log;
+  config.user = verbose ? &yes : NULL;
   frix_context *context = NULL;
   if (frix_context_create(&config, &context) == FRIX_OK) return context;
   fx_error("out of memory");

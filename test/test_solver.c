@@ -22,14 +22,14 @@ typedef struct expectation {
 
 static const expectation expectations[] = {
     {"auto", {NULL}},
-    {"newton", {"RockPile_tob1.dat", NULL}},
+    {"newton", {NULL}},
     {"nsgs",
      {"Capsules-i100-1090.dat", "Capsules-i101-404.dat", "OneObject-i100000-316.hdf5.dat", "RockPile_tob1.dat",
       "fc2d_granularflowonwall_02020_00213.dat", NULL}},
     {"apgd", {"Capsules-i101-404.dat", "RockPile_tob1.dat", "fc2d_granularflowonwall_02020_00213.dat", NULL}},
     {"admm",
-     {"Capsules-i100-1090.dat", "Capsules-i100-889.dat", "Capsules-i101-404.dat", "RockPile_tob1.dat",
-      "fc2d_granularflowonwall_02020_00213.dat", "rfc3d_sphere_from_grfc3d.dat", NULL}},
+     {"Capsules-i100-889.dat", "Capsules-i101-404.dat", "RockPile_tob1.dat", "fc2d_granularflowonwall_02020_00213.dat",
+      NULL}},
 };
 
 static bool listed(const char *const *list, const char *name) {

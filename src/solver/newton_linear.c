@@ -285,15 +285,21 @@ static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
 
 /* ---- either ---- */
 
-frix_status fx_newton_linear_init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, const double *S) {
-  *n = (fx_newton_linear){.s = s, .S = S, .by_velocity = s->has_velocity};
+static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s) {
+  *n = (fx_newton_linear){.s = s, .by_velocity = s->has_velocity, .S = fx_scaling(arena, s)};
   n->v = FX_TAKE(arena, double, s->dof_count);
   n->row = FX_TAKE(arena, double, s->row_count);
   n->moved = FX_TAKE(arena, double, s->row_count);
   n->rest = FX_TAKE(arena, double, s->row_count);
   n->active_move = FX_TAKE(arena, double, s->row_count);
-  if (!n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
+  if (!n->S || !n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
   return n->by_velocity ? init_velocity(n, arena) : init_contact(n, arena);
+}
+
+fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status) {
+  fx_newton_linear *n = FX_TAKE(arena, fx_newton_linear, 1);
+  *status = n ? init(n, arena, s) : FRIX_ERROR_MEMORY;
+  return *status == FRIX_OK ? n : NULL;
 }
 
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {

@@ -14,7 +14,7 @@
 
 typedef struct fx_newton_linear {
   const fx_system *s;
-  const double *S;
+  const double *S; /* scale of each row: fx_scaling */
   bool by_velocity;
   bool fixed_symmetric; /* M, or A, is symmetric */
   bool D_symmetric;     /* so is every D, or every active P is the identity, in the last factorisation */
@@ -29,8 +29,9 @@ typedef struct fx_newton_linear {
   double *v, *row, *moved, *rest, *active_move;
 } fx_newton_linear;
 
-/* Takes everything; uses the velocity form where the system has one. */
-frix_status fx_newton_linear_init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, const double *S);
+/* Scales, analyses and takes all workspace, in the velocity form where the system has one; NULL when memory runs out or
+ * the system is too large. */
+fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status);
 
 /* out = A z, scaled, without q */
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);

@@ -14,8 +14,9 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  double *r;            /* start; the method may leave anything here, the monitor keeps the best */
-  const char *finisher; /* out: the method that gave the answer, where it is not the one called */
+  struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
+  double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
+  const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
 } fx_call;
 
 typedef struct fx_solver {

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
     &fx_solver_auto, &fx_solver_nsgs,     &fx_solver_newton, &fx_solver_apgd,
     &fx_solver_admm, &fx_solver_implicit, &fx_solver_pgs,
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
