@@ -49,7 +49,7 @@ static bool step(ex_balls *balls, frix_context *context, frix_solve_config *conf
 /* Steps without a contact have nothing to solve and do not count. */
 static bool run_once(frix_solve_config *config, int32_t balls, double mu, bool warm, int64_t seed, FILE *csv,
                      tally *t) {
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   ex_balls *b = ex_balls_in_cube(balls, mu, 0.005, (uint64_t)seed);
   int64_t iterations[STEPS], solved_steps = 0, contacts = 0, unsolved = 0;
   bool good = b != NULL;
@@ -104,7 +104,7 @@ static int run(const fx_reproduce_settings *settings) {
   int64_t runs = settings->size ? settings->size : RUNS;
   tally t[FRICTIONS][COUNTS][STARTS];
   memset(t, 0, sizeof t);
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   frix_options *options = NULL;
   FILE *csv = fx_reproduce_options(settings, context, &options) ? fx_reproduce_open(settings, "balls.csv") : NULL;
   bool good = csv != NULL;

@@ -210,7 +210,7 @@ static bool choose_options(study *s, frix_options **options) {
 }
 
 static int run(const fx_reproduce_settings *settings) {
-  study s = {.settings = settings, .context = fx_context(), .config = frix_solve_default()};
+  study s = {.settings = settings, .context = fx_context(false), .config = frix_solve_default()};
   s.config.solver = settings->solver ? settings->solver : documents_solver();
   s.config.tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-7;
   s.config.max_iterations = LIMIT;

@@ -4,7 +4,8 @@
  * |c|) W = [1 c; c 1],  c = cos(angle):  normal n = (0, 1) and friction d = (sin(angle), c) as unit vectors of a plane
  *   u_N = -p_y,  u_T = -(p_x sin(angle) + p_y c):  the predictor velocity is -p in that plane
  *
- * The contact sticks iff p lies in the cone between n + mu d and n - mu d, and opens iff p_y <= 0. Reference:
+ * For p_y > 0 the contact sticks iff p lies in the cone between n + mu d and n - mu d. For p_y <= 0 it opens; where the
+ * cone reaches down there (mu |c| > 1) it may also stick, an answer as lawful: Painleve's ambiguity. Reference:
  * D. Kaufman, Coupled principles for computational frictional contact mechanics, 2009, section 6.7. */
 #include "scenes.h"
 #include "trig.h"
