@@ -1,7 +1,7 @@
 /* Painleve's rod: one planar contact whose normal and friction directions are not orthogonal in the kinetic metric.
  *
- *   M = diag(m, m, J),  contact at rho = l (+-1, -1)/sqrt 2 from the centre of mass,  l = sqrt|c|, J = 1/2, m = 1/(1 -
- * |c|) W = [1 c; c 1],  c = cos(angle):  normal n = (0, 1) and friction d = (sin(angle), c) as unit vectors of a plane
+ *   M = diag(m, m, J),  m = 1/(1 - |c|),  J = 1/2,  contact at l (+-1, -1)/sqrt 2 from the centre of mass,  l = sqrt|c|
+ *   W = [1 c; c 1],  c = cos(angle):  normal n = (0, 1) and friction d = (sin(angle), c) as unit vectors of a plane
  *   u_N = -p_y,  u_T = -(p_x sin(angle) + p_y c):  the predictor velocity is -p in that plane
  *
  * For p_y > 0 the contact sticks iff p lies in the cone between n + mu d and n - mu d. For p_y <= 0 it opens; where the

@@ -133,8 +133,10 @@ frix_status fx_implicit_build(fx_arena *arena, const fx_system *s, fx_implicit *
   for (int k = 0; k < 3; k++)
     if (!(*rows[k] = FX_TAKE(arena, double, s->row_count)) || !(*blocks[k] = FX_TAKE(arena, double, s->diagonal[n])))
       return FRIX_ERROR_MEMORY;
-  m->both = FX_TAKE(arena, double, 2 * (size_t)s->row_count);
-  if (!m->contact || !m->double_row || !m->weight || !m->both) return FRIX_ERROR_MEMORY;
+  double **twice[] = {&m->both, &m->right, &m->step};
+  for (int k = 0; k < 3; k++)
+    if (!(*twice[k] = FX_TAKE(arena, double, 2 * (size_t)s->row_count))) return FRIX_ERROR_MEMORY;
+  if (!m->contact || !m->double_row || !m->weight) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n; i++) {
     describe(&s->contact[i], s->D + s->diagonal[i], &m->contact[i], m->T + s->diagonal[i]);
     m->double_row[i + 1] = 2 * s->row[i + 1];
@@ -222,15 +224,27 @@ static void fill_augmented(fx_implicit *m, double a) {
   }
 }
 
+/* One step of refinement: what the factors lost to a small pivot comes back. */
+static void refine(fx_implicit *m) {
+  size_t count = 2 * (size_t)m->row_count;
+  for (size_t k = 0; k < count; k++) m->step[k] = -m->both[k];
+  fx_block_multiply_add(&m->K, m->step, m->right);
+  fx_block_lu_solve(&m->lu, m->right);
+  for (size_t k = 0; k < count; k++) m->both[k] += m->right[k];
+}
+
 bool fx_implicit_step(fx_implicit *m, double lambda, const double *res, double *dx) {
   fill_augmented(m, sqrt(lambda));
-  if (!fx_block_lu_factor(&m->lu, &m->K, 0, true)) return false;
+  /* K is symmetric, but its halves factored apart keep digits that small pivots lose otherwise. */
+  if (!fx_block_lu_factor(&m->lu, &m->K, 0, false)) return false;
   for (int32_t i = 0; i < m->contact_count; i++)
     for (int32_t e = 0, d = m->contact[i].dim; e < d; e++) {
       m->both[m->double_row[i] + e] = -m->weight[i] * res[m->row[i] + e];
       m->both[m->double_row[i] + d + e] = 0;
     }
+  memcpy(m->right, m->both, 2 * (size_t)m->row_count * sizeof *m->right);
   fx_block_lu_solve(&m->lu, m->both);
+  refine(m);
   bool finite = true;
   for (int32_t i = 0; i < m->contact_count; i++)
     for (int32_t e = 0, d = m->contact[i].dim; e < d; e++) {

@@ -27,7 +27,7 @@ typedef struct fx_implicit {
   int32_t *double_row;
   fx_block_matrix K;
   fx_block_lu lu;
-  double *f, *z, *both; /* workspace */
+  double *f, *z, *both, *right, *step; /* workspace */
 } fx_implicit;
 
 /* W must be assembled. */
