@@ -99,19 +99,20 @@ static bool sweep(course *c) {
   return false;
 }
 
-/* newton from where the sweeps ended, from nothing, and from what admm makes of it under either law: starts that
- * differ, since a method that failed from one start will fail from it again. */
+/* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest under
+ * both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes of the
+ * best answer: starts that differ, since a method that failed from one start will fail from it again. */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  if (run(c, &fx_solver_newton, call->law, 60)) return;
+  if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
   memset(call->r, 0, bytes);
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
   for (int64_t round = 0, growth = 1; round < ROUNDS; round++, growth *= GROWTH) {
-    /* A structure that can rest is at rest under both laws, and the relaxation is the easier one. */
-    frix_law law = round % 2 ? call->law : FRIX_LAW_ASSOCIATED;
     memcpy(call->r, call->monitor->best_r, bytes);
-    if (run(c, &fx_solver_admm, law, 300 * growth)) return;
+    if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }
 }
