@@ -243,11 +243,10 @@ void fx_domain_switch_plot(FILE *file, const double *angle, int angle_count, con
                            const domain_text *text) {
   int inner = angle_count * (SWITCH_WIDTH + GAP_X) - GAP_X, width = LEFT + inner + 30, bottom = TOP + SWITCH_HEIGHT;
   char title[160], subtitle[240];
-  snprintf(title, sizeof title,
-           "Painlev\xc3\xa9's rod: sticking is harder below \xce\xbc = |cos \xce\xb8|, sliding above");
+  snprintf(title, sizeof title, "Painlev\xc3\xa9's rod: %s where it sticks and where it slides", text->solver);
   snprintf(subtitle, sizeof subtitle,
-           "Mean iterations of %s over directions of the predictor; failures count as %g. Certified residual %g.",
-           text->solver, text->limit, text->tolerance);
+           "Mean iterations over directions of the predictor; failures count as %g. Certified residual %g.",
+           text->limit, text->tolerance);
   begin(file, width, bottom + 84, title, subtitle);
   for (int a = 0; a < angle_count; a++) {
     frame f = {LEFT + a * (SWITCH_WIDTH + GAP_X), TOP};

@@ -204,7 +204,8 @@ static bool choose_options(study *s, frix_options **options) {
   const frix_solver_info *solver = find_solver(s->config.solver);
   bool plain = !strcmp(s->config.solver, "staggered") && !fx_arg(s->settings->args, "--set");
   for (int32_t k = 0; plain && k < solver->option_count; k++)
-    if (!strcmp(solver->option[k].name, "anderson")) frix_options_set(*options, "staggered.anderson", "0");
+    if (!strcmp(solver->option[k].name, "anderson") && frix_options_set(*options, "staggered.anderson", "0") == FRIX_OK)
+      s->text.solver = "plain staggered projections";
   s->config.options = *options;
   return true;
 }
