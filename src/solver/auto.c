@@ -99,9 +99,9 @@ static bool sweep(course *c) {
   return false;
 }
 
-/* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest under
- * both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes of the
- * best answer: starts that differ, since a method that failed from one start will fail from it again. */
+/* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
+ * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
+ * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;

@@ -288,7 +288,7 @@ static frix_status minimise(state *t, double *x, const double *lower, const doub
 static frix_status solve(fx_call *call) {
   fx_monitor_begin(call->monitor, 5000);
   if (call->system->row_count > call->option[MAX_ROWS]) {
-    fx_log(call->arena->context, FRIX_LOG_WARNING, "sqp: %d rows are more than sqp.max_rows = %.0f: left alone",
+    fx_log(call->arena->context, FRIX_LOG_INFO, "sqp: %d rows are more than sqp.max_rows = %.0f: left alone",
            call->system->row_count, call->option[MAX_ROWS]);
     call->monitor->outcome = FRIX_OUTCOME_STALLED;
     return FRIX_OK;
