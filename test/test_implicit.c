@@ -219,8 +219,8 @@ static void damped_step(fx_test *t) {
 
 /* ---- real problems and examples ---- */
 
-/* What stays above 1e-8: RockPile has 222 of its 463 contacts in one island with redundant, nearly singular W; the
- * method reaches 1e-5 and then moves between local minima. */
+/* What stays above 1e-8: RockPile, whose contacts are redundant and W nearly singular: the method comes to 1e-5 or 1e-6
+ * and then moves between local minima of l. */
 static const char *const known_failures[] = {"RockPile_tob1.dat", NULL};
 
 typedef struct tally {
