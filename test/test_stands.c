@@ -167,6 +167,8 @@ static void arch_thickness(fx_test *t) {
 static void arch_25(fx_test *t) {
   CHECK(t, arch(t, 25, 1, 0.2, 0.6, 0.01, 3, true) < 1e-6);
   CHECK(t, arch(t, 25, 1, 0.2, 0.6, 0.001, 0.3, true) < 1e-6);
+  CHECK(t, arch(t, 25, 1, 0.2, 0.33, 0.01, 2, true) < 1e-6); /* slides apart below about 0.31 */
+  CHECK(t, arch(t, 25, 1, 0.2, 0.29, 0.01, 3, true) > 1e-2);
 }
 
 /* ---- ladder ---- */
