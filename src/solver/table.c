@@ -12,6 +12,7 @@ static const fx_solver *const table[] = {
     &fx_solver_apgd,
     &fx_solver_admm,
     &fx_solver_pgs,
+    &fx_solver_lemke,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
