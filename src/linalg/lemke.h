@@ -15,6 +15,7 @@ typedef enum fx_lemke_end {
   FX_LEMKE_LIMIT,    /* as many pivots as were allowed */
   FX_LEMKE_STOPPED,  /* the stop callback said so */
   FX_LEMKE_SINGULAR, /* the free rows contradict each other, or cannot be solved for the free variables alone */
+  FX_LEMKE_CYCLE,    /* rounding made the path come back to a basis, whatever was done about it */
 } fx_lemke_end;
 
 typedef struct fx_lemke {
@@ -24,27 +25,29 @@ typedef struct fx_lemke {
   const double *q;
   const bool *free_row; /* NULL: none */
   const double *cover;  /* positive, the column of the artificial variable z0; NULL: ones */
+  double shift;         /* the path is that of M + shift I (rows that are not free), its last basis is solved for M */
   int64_t pivot_limit;
   bool (*stop)(int64_t pivots, const double *z, void *user); /* asked now and then with the z at hand; NULL: never */
   void *user;
   /* What came out. */
-  double *z;       /* n; refined where solved, else the point on the path where it ended */
+  double *z;         /* n; refined where solved, else the point on the path where it ended */
   int64_t pivots;
   double artificial; /* z0: how far the end of the path is from a solution */
-  double growth;   /* largest tableau entry that took part in a pivot, over the largest of M */
+  double growth;     /* largest entry that served as a pivot, over the largest of M */
   int32_t rebuilds;  /* tableaus made anew from M because rounding had grown */
-  /* The tableau: basic = T nonbasic + rhs. Variables: w_i is i, z_i is n + i, z0 is 2 n. */
+  /* The tableau: basic = (T + U V) nonbasic + rhs. Variables: w_i is i, z_i is n + i, z0 is 2 n. */
   size_t stride;
-  double *T;
+  double *T, *U, *V, *rhs;
+  int32_t late;              /* columns of U, rows of V: pivots not yet carried into T */
   int32_t *basic, *nonbasic; /* variable of each row, of each column */
   int32_t *place;            /* of each variable: its row, or -1 - its column */
+  double *column, *w, *rest;
   int32_t *list, *tied;
-  double *w, *rest;
-  int32_t *pivot;
-  double scale, size; /* largest |q| and |M| */
+  uint64_t basis, *seen;     /* hash of the basis, and of bases met before */
+  double scale, size, tie;   /* largest |q| and |M|; values that differ by less are equal */
 } fx_lemke;
 
-/* Memory for problems with n rows: one dense matrix of n rows and n + 2 columns. */
+/* Memory for problems with n rows: one dense n x n matrix and some vectors. */
 frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *out);
 
 fx_lemke_end fx_lemke_run(fx_lemke *lemke);

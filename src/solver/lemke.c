@@ -18,13 +18,14 @@
 
 #include <string.h>
 
-enum { PIVOTS, JOINTS };
+enum { PIVOTS, JOINTS, SHIFT };
 enum { ELIMINATE, KEEP };
 
 static const frix_option_info options[] = {
     {"pivots", FRIX_OPTION_INTEGER, 0, 0, 1e9, NULL, "pivot limit unless max_iterations is given; 0: 20 n + 1000"},
     {"joints", FRIX_OPTION_CHOICE, ELIMINATE, 0, 1, "eliminate|keep",
      "solve joint rows for their impulses first, or keep each as two inequalities"},
+    {"shift", FRIX_OPTION_REAL, 1e-6, 0, 1, NULL, "after a ray, follow the path of M + shift I instead; 0: do not"},
 };
 
 /* One contact in the complementarity problem: `force` impulse variables, then lambda where there is friction. */
@@ -218,7 +219,16 @@ static frix_status solve(fx_call *call) {
   lemke.user = &t;
   fx_monitor_begin(call->monitor, call->option[PIVOTS] > 0 ? (int64_t)call->option[PIVOTS] : 20 * (int64_t)t.n + 1000);
   lemke.pivot_limit = call->monitor->stage_limit;
-  finish(&t, &lemke, fx_lemke_run(&lemke));
+  fx_lemke_end end = fx_lemke_run(&lemke);
+  int64_t spent = lemke.pivots;
+  if (end == FX_LEMKE_RAY && call->option[SHIFT] > 0 && spent < lemke.pivot_limit) {
+    /* With M copositive M + shift I is strictly so, and its path cannot end in a ray. */
+    lemke.shift = call->option[SHIFT];
+    lemke.pivot_limit -= spent;
+    end = fx_lemke_run(&lemke);
+    lemke.pivots += spent;
+  }
+  finish(&t, &lemke, end);
   fx_sparse_free(call->arena->context, &M);
   return FRIX_OK;
 }
