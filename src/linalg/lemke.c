@@ -7,7 +7,7 @@
  * The tableau is a dictionary, basic = T nonbasic + rhs, of n rows and n + 1 columns. A pivot changes it by a product of
  * one column and one row; LATE of them are collected as U V and carried into T together, which is limited by arithmetic
  * and not by memory. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...) decides, and
- * the columns of B^-1 stand in the dictionary as those of the nonbasic w. Rounding is watched through
+ * the columns of B^-1 stand in the dictionary as those of the variables that were basic at the start. Rounding is watched through
  * w - M z - q - d z0 = 0 and through bases that come back, which they cannot in exact arithmetic: then the tableau is
  * made anew from M for the same basis. The last basis is solved once more by LU with refinement.
  *
@@ -38,16 +38,17 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->T = FX_TAKE(arena, double, l->stride * rows);
   l->U = FX_TAKE(arena, double, LATE * rows);
   l->V = FX_TAKE(arena, double, LATE * l->stride);
-  double **vectors[] = {&l->rhs, &l->column, &l->z, &l->w, &l->rest};
+  double **vectors[] = {&l->rhs, &l->d, &l->column, &l->z, &l->w, &l->rest};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, n))) return FRIX_ERROR_MEMORY;
   l->basic = FX_TAKE(arena, int32_t, n);
+  l->first = FX_TAKE(arena, int32_t, n);
   l->nonbasic = FX_TAKE(arena, int32_t, (size_t)n + 1);
   l->place = FX_TAKE(arena, int32_t, 2 * (size_t)n + 1);
   l->list = FX_TAKE(arena, int32_t, n);
   l->tied = FX_TAKE(arena, int32_t, n);
   l->seen = FX_TAKE(arena, uint64_t, SEEN);
-  bool all = l->T && l->U && l->V && l->basic && l->nonbasic && l->place && l->list && l->tied && l->seen;
+  bool all = l->T && l->U && l->V && l->basic && l->first && l->nonbasic && l->place && l->list && l->tied && l->seen;
   return all ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -56,12 +57,11 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
 static double *row_of(const fx_lemke *l, int32_t i) { return l->T + l->stride * (size_t)i; }
 static double *late_of(const fx_lemke *l, int32_t i) { return l->U + (size_t)LATE * (size_t)i; }
 static bool is_free(const fx_lemke *l, int32_t i) { return l->free_row && l->free_row[i]; }
-static double cover_of(const fx_lemke *l, int32_t i) { return is_free(l, i) ? 0 : l->cover ? l->cover[i] : 1; }
 static int32_t partner(const fx_lemke *l, int32_t variable) {
   return variable < l->n ? variable + l->n : variable - l->n;
 }
 
-/* All w basic: T = [M + shift, d], rhs = q. */
+/* All w basic: T = [M d], rhs = q. */
 static void reset(fx_lemke *l) {
   int32_t n = l->n;
   memset(l->T, 0, l->stride * (size_t)n * sizeof *l->T);
@@ -73,8 +73,7 @@ static void reset(fx_lemke *l) {
       if (fabs(l->M->x[k]) > l->size) l->size = fabs(l->M->x[k]);
     }
   for (int32_t i = 0; i < n; i++) {
-    if (!is_free(l, i)) row_of(l, i)[i] += l->shift;
-    row_of(l, i)[n] = cover_of(l, i);
+    row_of(l, i)[n] = l->d[i];
     l->rhs[i] = l->q[i];
     if (fabs(l->q[i]) > l->scale) l->scale = fabs(l->q[i]);
     l->basic[i] = i;
@@ -236,7 +235,7 @@ static bool bounded(const fx_lemke *l, int32_t row) {
 
 /* Entry j of row i of B^-1, divided by the entry of the entering column. */
 static double inverse_entry(const fx_lemke *l, int32_t i, int32_t j) {
-  int32_t place = l->place[j];
+  int32_t place = l->place[l->first[j]];
   return (place >= 0 ? place == i : -entry(l, i, -1 - place)) / -l->column[i];
 }
 
@@ -287,10 +286,9 @@ static double read_point(fx_lemke *l) {
   return l->place[2 * l->n] >= 0 ? l->rhs[l->place[2 * l->n]] : 0;
 }
 
-/* out = (M + shift) z + q + d z0 */
-static void apply(const fx_lemke *l, double shift, const double *z, double z0, double *out) {
-  for (int32_t i = 0; i < l->n; i++)
-    out[i] = l->q[i] + cover_of(l, i) * z0 + (is_free(l, i) ? 0 : shift * z[i]);
+/* out = M z + q + d z0 */
+static void apply(const fx_lemke *l, const double *z, double z0, double *out) {
+  for (int32_t i = 0; i < l->n; i++) out[i] = l->q[i] + l->d[i] * z0;
   for (int32_t c = 0; c < l->n; c++)
     for (int32_t k = l->M->p[c]; k < l->M->p[c + 1]; k++) out[l->M->i[k]] += l->M->x[k] * z[c];
 }
@@ -298,7 +296,7 @@ static void apply(const fx_lemke *l, double shift, const double *z, double z0, d
 /* Largest difference between w in the tableau and w computed from its z, relative to the terms. */
 static double rounding(fx_lemke *l) {
   double z0 = read_point(l), worst = 0, size = l->scale;
-  apply(l, l->shift, l->z, z0, l->w);
+  apply(l, l->z, z0, l->w);
   for (int32_t i = 0; i < l->n; i++)
     if (fabs(l->z[i]) * l->size > size) size = fabs(l->z[i]) * l->size;
   for (int32_t i = 0; i < l->n; i++) {
@@ -336,7 +334,7 @@ static bool rebuild(fx_lemke *l) {
 /* Largest |min(z, w)|, |w| in free rows: how far z is from a solution. */
 static double distance(fx_lemke *l) {
   double worst = 0;
-  apply(l, 0, l->z, 0, l->w);
+  apply(l, l->z, 0, l->w);
   for (int32_t i = 0; i < l->n; i++) {
     double gap = fabs(is_free(l, i) || l->w[i] < l->z[i] ? l->w[i] : l->z[i]);
     if (gap > worst || isnan(gap)) worst = gap;
@@ -378,6 +376,69 @@ static void refine(fx_lemke *l) {
     }
     before = now;
   }
+}
+
+/* ---- the start ---- */
+
+/* The largest |T_ij T_ji| over i for a wanted z_j, which decides between a pivot on j alone and on i and j together. */
+static int32_t companion(const fx_lemke *l, int32_t j, double *size) {
+  int32_t n = l->n, best = -1;
+  *size = 1e-10 * l->size * l->size;
+  double own = entry(l, l->place[j], -1 - l->place[n + j]);
+  if (own * own > *size) {
+    *size = 4 * own * own; /* alone, unless a pair is much better */
+    best = j;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (i == j || !l->start[i] || is_free(l, i) || l->place[i] < 0) continue;
+    double across = entry(l, l->place[i], -1 - l->place[n + j]), back = entry(l, l->place[j], -1 - l->place[n + i]);
+    if (fabs(across * back) > *size) {
+      *size = fabs(across * back);
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void swap_in(fx_lemke *l, int32_t w, int32_t z) {
+  int32_t e = -1 - l->place[l->n + z];
+  read_column(l, e);
+  exchange(l, l->place[w], e);
+}
+
+/* Principal pivots, alone or in pairs, bring the wanted z into the basis; those that would make it singular stay out. The
+ * artificial variable then lifts every basic variable alike: d is the column that does so. */
+static void advance(fx_lemke *l) {
+  int32_t n = l->n;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int32_t j = 0; j < n; j++) {
+      double size;
+      if (!l->start[j] || is_free(l, j) || l->place[j] < 0) continue;
+      int32_t i = companion(l, j, &size);
+      if (i < 0) continue;
+      if (i != j) {
+        swap_in(l, i, j);
+        /* the pair is singular after all: undo */
+        if (!(fabs(entry(l, l->place[j], -1 - l->place[n + i])) > 1e-10 * l->size)) {
+          int32_t e = -1 - l->place[i];
+          read_column(l, e);
+          exchange(l, l->place[n + j], e);
+          continue;
+        }
+        swap_in(l, j, i);
+      } else {
+        swap_in(l, j, j);
+      }
+      moved = true;
+    }
+  }
+  carry(l);
+  for (int32_t i = 0; i < n; i++) l->z[i] = !is_free(l, i) && l->place[n + i] >= 0;
+  for (int32_t i = 0; i < n; i++) l->d[i] = !is_free(l, i) && l->place[i] >= 0;
+  for (int32_t c = 0; c < n; c++)
+    for (int32_t k = l->M->p[c]; k < l->M->p[c + 1]; k++) l->d[l->M->i[k]] -= l->M->x[k] * l->z[c];
+  for (int32_t i = 0; i < n; i++) row_of(l, i)[n] = l->basic[i] == 2 * n || !bounded(l, i) ? 0 : 1;
 }
 
 /* ---- the path ---- */
@@ -440,8 +501,11 @@ fx_lemke_end fx_lemke_run(fx_lemke *l) {
   l->tie = first_tie;
   memset(l->seen, 0, SEEN * sizeof *l->seen);
   memset(l->z, 0, (size_t)l->n * sizeof *l->z);
+  for (int32_t i = 0; i < l->n; i++) l->d[i] = !is_free(l, i);
   reset(l);
   if (l->free_row && !eliminate_free(l)) return FX_LEMKE_SINGULAR;
+  if (l->start) advance(l);
+  memcpy(l->first, l->basic, (size_t)l->n * sizeof *l->first);
   read_column(l, l->n);
   int32_t row = first_row(l);
   fx_lemke_end end = FX_LEMKE_SOLVED;

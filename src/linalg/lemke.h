@@ -24,8 +24,7 @@ typedef struct fx_lemke {
   const fx_sparse *M;
   const double *q;
   const bool *free_row; /* NULL: none */
-  const double *cover;  /* positive, the column of the artificial variable z0; NULL: ones */
-  double shift;         /* the path is that of M + shift I (rows that are not free), its last basis is solved for M */
+  const bool *start;    /* z that shall be basic at the start, as far as they can; NULL: none, Lemke's own start */
   int64_t pivot_limit;
   bool (*stop)(int64_t pivots, const double *z, void *user); /* asked now and then with the z at hand; NULL: never */
   void *user;
@@ -41,7 +40,8 @@ typedef struct fx_lemke {
   int32_t late;              /* columns of U, rows of V: pivots not yet carried into T */
   int32_t *basic, *nonbasic; /* variable of each row, of each column */
   int32_t *place;            /* of each variable: its row, or -1 - its column */
-  double *column, *w, *rest;
+  int32_t *first;            /* variable of each row at the start: the lexicographic order */
+  double *d, *column, *w, *rest; /* d: the column of z0 */
   int32_t *list, *tied;
   uint64_t basis, *seen;     /* hash of the basis, and of bases met before */
   double scale, size, tie;   /* largest |q| and |M|; values that differ by less are equal */

@@ -16,16 +16,19 @@
 #include "solver/scaling.h"
 #include "solver/solver.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { PIVOTS, JOINTS, SHIFT };
+enum { PIVOTS, JOINTS, START, RESTARTS };
 enum { ELIMINATE, KEEP };
+enum { COLD, GUESS };
 
 static const frix_option_info options[] = {
     {"pivots", FRIX_OPTION_INTEGER, 0, 0, 1e9, NULL, "pivot limit unless max_iterations is given; 0: 20 n + 1000"},
     {"joints", FRIX_OPTION_CHOICE, ELIMINATE, 0, 1, "eliminate|keep",
      "solve joint rows for their impulses first, or keep each as two inequalities"},
-    {"shift", FRIX_OPTION_REAL, 1e-6, 0, 1, NULL, "after a ray, follow the path of M + shift I instead; 0: do not"},
+    {"start", FRIX_OPTION_CHOICE, GUESS, 0, 1, "cold|guess", "Lemke's own start, or the basis the start r suggests"},
+    {"restarts", FRIX_OPTION_INTEGER, 8, 0, 1000, NULL, "after a ray, paths from other bases to try"},
 };
 
 /* One contact in the complementarity problem: `force` impulse variables, then lambda where there is friction. */
@@ -166,6 +169,90 @@ static void fill_sides(const state *t, bool keep, double *q, bool *free_row) {
     }
 }
 
+/* ---- the start ---- */
+
+/* The variables that a contact with this r and u has in its basis. */
+static void suggest_friction(const frix_contact *c, const part *p, const double *generator, const double *r,
+                             const double *u, bool *start) {
+  /* Corners by how much of r_T they carry; a sliding contact uses the one that dissipates most. */
+  int32_t directions = p->force - 1, along = 1, across = 1, slip = 1;
+  double most[2] = {-INFINITY, -INFINITY}, power = -INFINITY, size = 0, need = 0;
+  for (int32_t b = 1; b <= directions; b++) {
+    const double *g = generator + (size_t)b * FRIX_MAX_DIM;
+    double carried = 0, spent = 0;
+    for (int32_t x = 1; x < c->dim; x++) {
+      carried += g[x] * r[x];
+      spent -= g[x] * u[x];
+    }
+    if (carried > most[0]) {
+      most[1] = most[0];
+      across = along;
+      most[0] = carried;
+      along = b;
+    } else if (carried > most[1]) {
+      most[1] = carried;
+      across = b;
+    }
+    if (spent > power) {
+      power = spent;
+      slip = b;
+    }
+  }
+  for (int32_t x = 1; x < c->dim; x++) size += r[x] * r[x];
+  /* r_T in units of its two corners; for a planar contact of one. */
+  if (c->cone == FRIX_CONE_PLANAR) {
+    need = most[0] > 0 ? most[0] : 0;
+  } else {
+    const double *g = generator + (size_t)along * FRIX_MAX_DIM, *h = generator + (size_t)across * FRIX_MAX_DIM;
+    double det = g[1] * h[2] - g[2] * h[1];
+    need = ((r[1] * h[2] - r[2] * h[1]) + (g[1] * r[2] - g[2] * r[1])) / det;
+  }
+  bool slides = !(r[0] > 0) || need >= (1 - 1e-6) * c->mu * r[0];
+  if (slides) {
+    start[slip] = start[p->force] = power > 0;
+  } else if (size > 0) {
+    start[along] = true;
+    if (c->cone == FRIX_CONE_PYRAMID) start[across] = true;
+  }
+}
+
+static void suggest(const state *t, const double *r, const double *u, bool *start) {
+  for (int32_t i = 0; i < t->s->contact_count; i++) {
+    const frix_contact *c = &t->s->contact[i];
+    const part *p = &t->part[i];
+    const double *own = r + t->s->row[i];
+    if (c->cone == FRIX_CONE_BILATERAL) {
+      for (int32_t a = 0; a < p->force; a++) start[p->first + a] = (a < c->dim) == (own[a % c->dim] > 0);
+      continue;
+    }
+    start[p->first] = own[0] > 0;
+    if (p->friction)
+      suggest_friction(c, p, t->generator + (size_t)p->first * FRIX_MAX_DIM, own, u + t->s->row[i], start + p->first);
+  }
+}
+
+static bool is_zero(const double *x, int32_t count) {
+  for (int32_t k = 0; k < count; k++)
+    if (x[k] != 0) return false;
+  return true;
+}
+
+/* Variable k and the one it works against most: a basis from which other paths set out. */
+static void suggest_pair(const fx_sparse *M, int32_t k, bool *start) {
+  int32_t best = k;
+  double size = 0;
+  memset(start, 0, (size_t)M->col_count * sizeof *start);
+  for (int32_t a = M->p[k]; a < M->p[k + 1]; a++) {
+    int32_t j = M->i[a];
+    for (int32_t b = M->p[j]; b < M->p[j + 1]; b++)
+      if (M->i[b] == k && fabs(M->x[a] * M->x[b]) > size) {
+        size = fabs(M->x[a] * M->x[b]);
+        best = j;
+      }
+  }
+  start[k] = start[best] = true;
+}
+
 /* ---- the run ---- */
 
 static void read_impulses(const state *t, const double *z, double *r) {
@@ -195,6 +282,26 @@ static void finish(state *t, fx_lemke *lemke, fx_lemke_end end) {
   monitor->outcome = end == FX_LEMKE_LIMIT ? FRIX_OUTCOME_MAX_ITERATIONS : FRIX_OUTCOME_STALLED;
 }
 
+/* The path; after a ray, others. */
+static fx_lemke_end run(state *t, fx_lemke *lemke, bool *start) {
+  const fx_call *call = t->call;
+  if (call->option[START] == GUESS && !is_zero(call->r, t->s->row_count)) {
+    suggest(t, call->r, call->monitor->u, start);
+    lemke->start = start;
+  }
+  fx_lemke_end end = fx_lemke_run(lemke);
+  int64_t spent = lemke->pivots, whole = lemke->pivot_limit;
+  for (int32_t k = 0; k < t->n && k < call->option[RESTARTS] && end == FX_LEMKE_RAY && spent < whole; k++) {
+    suggest_pair(lemke->M, k, start);
+    lemke->start = start;
+    lemke->pivot_limit = whole - spent;
+    end = fx_lemke_run(lemke);
+    spent += lemke->pivots;
+  }
+  lemke->pivots = spent;
+  return end;
+}
+
 static frix_status solve(fx_call *call) {
   fx_system system = *call->system;
   frix_status status = system.has_W ? FRIX_OK : fx_system_assemble(call->arena, &system);
@@ -206,9 +313,9 @@ static frix_status solve(fx_call *call) {
   fx_lemke lemke;
   if ((status = fx_lemke_take(call->arena, t.n, &lemke)) != FRIX_OK) return status;
   double *q = FX_TAKE(call->arena, double, t.n);
-  bool *free_row = FX_TAKE(call->arena, bool, t.n);
+  bool *free_row = FX_TAKE(call->arena, bool, t.n), *start = FX_TAKE(call->arena, bool, t.n);
   fx_sparse M;
-  if (!q || !free_row) return FRIX_ERROR_MEMORY;
+  if (!q || !free_row || !start) return FRIX_ERROR_MEMORY;
   if ((status = build_matrix(call->arena, &t, call->law, &M)) != FRIX_OK) return status;
   fill_sides(&t, keep, q, free_row);
 
@@ -219,15 +326,7 @@ static frix_status solve(fx_call *call) {
   lemke.user = &t;
   fx_monitor_begin(call->monitor, call->option[PIVOTS] > 0 ? (int64_t)call->option[PIVOTS] : 20 * (int64_t)t.n + 1000);
   lemke.pivot_limit = call->monitor->stage_limit;
-  fx_lemke_end end = fx_lemke_run(&lemke);
-  int64_t spent = lemke.pivots;
-  if (end == FX_LEMKE_RAY && call->option[SHIFT] > 0 && spent < lemke.pivot_limit) {
-    /* With M copositive M + shift I is strictly so, and its path cannot end in a ray. */
-    lemke.shift = call->option[SHIFT];
-    lemke.pivot_limit -= spent;
-    end = fx_lemke_run(&lemke);
-    lemke.pivots += spent;
-  }
+  fx_lemke_end end = run(&t, &lemke, start);
   finish(&t, &lemke, end);
   fx_sparse_free(call->arena->context, &M);
   return FRIX_OK;
