@@ -13,6 +13,7 @@ static const fx_solver *const table[] = {
     &fx_solver_admm,
     &fx_solver_pgs,
     &fx_solver_lemke,
+    &fx_solver_qp_active_set,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
