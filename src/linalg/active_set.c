@@ -14,10 +14,13 @@
  * Methods for Least Squares Problems, 1996, sec. 6.6 (semi-normal equations). */
 #include "linalg/active_set.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <string.h>
 
-static const double dependent = 1e-12;      /* squared length, relative: a row adds nothing */
+enum { REFRESH = 32 }; /* changes of the working set between two fresh factors */
+static const double dependent = 1e-12;      /* squared length, relative to the terms it is made of: a row adds nothing */
 static const double rounding_only = 1e-9;   /* contradictions below this, relative to scale, are rounding */
 
 const char *fx_qp_end_name(fx_qp_end end) {
@@ -110,13 +113,43 @@ void fx_active_set_sweep(fx_active_set *s, int32_t sweeps, double relaxation) {
 
 static double *column_of(const fx_active_set *s, int32_t j) { return s->R + (size_t)j * ((size_t)j + 1) / 2; }
 
+typedef double four __attribute__((vector_size(32)));
+
+/* Sums of four strands: the same on every machine, and four times as fast as one. */
+static double dot(int32_t count, const double *a, const double *b) {
+  four sum = {0, 0, 0, 0}, u, v;
+  int32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    memcpy(&u, a + i, sizeof u);
+    memcpy(&v, b + i, sizeof v);
+    sum += u * v;
+  }
+  double rest = 0;
+  for (; i < count; i++) rest += a[i] * b[i];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+}
+
+/* y -= f x */
+static void subtract(int32_t count, double f, const double *x, double *y) {
+  four u, v;
+  int32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    memcpy(&u, x + i, sizeof u);
+    memcpy(&v, y + i, sizeof v);
+    v -= f * u;
+    memcpy(y + i, &v, sizeof v);
+  }
+  for (; i < count; i++) y[i] -= f * x[i];
+}
+
 /* e := R'^-1 e */
 static void forward(const fx_active_set *s, double *e) {
-  for (int32_t j = 0; j < s->count; j++) {
+  int32_t first = 0;
+  while (first < s->count && e[first] == 0) first++;
+  for (int32_t j = first; j < s->count; j++) {
     const double *c = column_of(s, j);
-    double sum = e[j];
-    for (int32_t i = s->top[j]; i < j; i++) sum -= c[i] * e[i];
-    e[j] = sum / c[j];
+    int32_t from = s->top[j] > first ? s->top[j] : first;
+    e[j] = (e[j] - dot(j - from, c + from, e + from)) / c[j];
   }
 }
 
@@ -124,8 +157,9 @@ static void forward(const fx_active_set *s, double *e) {
 static void backward(const fx_active_set *s, double *e) {
   for (int32_t j = s->count - 1; j >= 0; j--) {
     const double *c = column_of(s, j);
-    double value = e[j] /= c[j];
-    for (int32_t i = s->top[j]; i < j; i++) e[i] -= c[i] * value;
+    if (e[j] == 0) continue;
+    e[j] /= c[j];
+    subtract(j - s->top[j], e[j], c + s->top[j], e + s->top[j]);
   }
 }
 
@@ -162,7 +196,14 @@ double fx_active_set_direction(fx_active_set *s, int32_t p) {
     }
     if (worst <= 1e-12 * s->norm[p]) break;
   }
+  s->reach = s->norm[p];
+  for (int32_t j = 0; j < s->count; j++) s->reach += fabs(s->r[j]) * s->norm[s->active[j]];
   return dot_row(&s->A, p, s->z) + soft_of(s, p);
+}
+
+/* A row that adds nothing but rounding to the active ones; fx_active_set_direction(p) came before. */
+static bool is_dependent(const fx_active_set *s, int32_t p, double length) {
+  return !(length > dependent * s->norm[p] * s->reach);
 }
 
 void fx_active_set_add(fx_active_set *s, int32_t p, double length) {
@@ -205,6 +246,35 @@ void fx_active_set_drop(fx_active_set *s, int32_t c) {
   s->iterations++;
 }
 
+/* t = R'^-1 B_Ap, and from it the squared length of what p adds: cheaper than a direction, and less exact. */
+static double quick_length(fx_active_set *s, int32_t p) {
+  memset(s->z, 0, (size_t)s->n * sizeof *s->z);
+  add_row(&s->Y, p, 1, s->z);
+  for (int32_t j = 0; j < s->count; j++) s->t[j] = dot_row(&s->A, s->active[j], s->z);
+  forward(s, s->t);
+  return s->diagonal[p] - dot(s->count, s->t, s->t);
+}
+
+/* The factor anew, rows in ascending order: rounding goes, and a narrow profile comes back. */
+static void refactor(fx_active_set *s) {
+  int32_t count = s->count;
+  fx_sort(s->active, (size_t)count);
+  s->count = 0;
+  for (int32_t j = 0; j < count; j++) {
+    int32_t p = s->active[j];
+    double length = quick_length(s, p);
+    if (!(length > 1e-4 * s->diagonal[p])) length = fx_active_set_direction(s, p);
+    if (length > 0) {
+      fx_active_set_add(s, p, length);
+    } else { /* only rounding kept it */
+      s->position[p] = -1;
+      add_row(&s->Y, p, -s->lambda[p], s->x);
+      s->lambda[p] = 0;
+    }
+    s->iterations--;
+  }
+}
+
 /* ---- the start: from a lambda to the minimiser under its active rows ---- */
 
 /* Takes the weight off a row that depends on the active ones, or puts it in the place of one of them. */
@@ -212,8 +282,10 @@ static bool admit(fx_active_set *s, int32_t p) {
   double weight = s->lambda[p];
   s->lambda[p] = 0;
   for (;;) {
-    double length = fx_active_set_direction(s, p);
-    if (length > dependent * s->diagonal[p]) {
+    double length = quick_length(s, p);
+    bool clear = length > 1e-4 * s->diagonal[p];
+    if (!clear) length = fx_active_set_direction(s, p);
+    if (clear || !is_dependent(s, p, length)) {
       if (s->count >= s->capacity) return false;
       fx_active_set_add(s, p, length);
       s->lambda[p] = weight;
@@ -281,7 +353,7 @@ static fx_qp_end add_equalities(fx_active_set *s) {
   for (int32_t k = 0; k < s->equality_count; k++) {
     if (s->ignored[k]) continue;
     double length = fx_active_set_direction(s, k), slack = fx_active_set_slack(s, k);
-    if (length <= dependent * s->diagonal[k]) {
+    if (is_dependent(s, k, length)) {
       if (fabs(slack) > rounding_only * s->scale * s->norm[k]) return FX_QP_INFEASIBLE;
       s->ignored[k] = true;
       continue;
@@ -316,7 +388,7 @@ static int32_t most_violated(const fx_active_set *s) {
 static fx_qp_end satisfy(fx_active_set *s, int32_t p) {
   for (;;) {
     double length = fx_active_set_direction(s, p), slack = fx_active_set_slack(s, p), t = INFINITY;
-    bool free_way = length > dependent * s->diagonal[p];
+    bool free_way = !is_dependent(s, p, length);
     int32_t blocking = -1;
     if (slack > 0) slack = 0;
     if (free_way) t = -slack / length;
@@ -346,8 +418,9 @@ static fx_qp_end satisfy(fx_active_set *s, int32_t p) {
   }
 }
 
-/* x anew from lambda, which rounding along the way has not touched. */
+/* The factor anew, and x from lambda. */
 static void refresh(fx_active_set *s) {
+  refactor(s);
   memcpy(s->x, s->x0, (size_t)s->n * sizeof *s->x);
   for (int32_t j = 0; j < s->count; j++)
     if (s->lambda[s->active[j]] != 0) add_row(&s->Y, s->active[j], s->lambda[s->active[j]], s->x);
@@ -362,7 +435,7 @@ fx_qp_end fx_active_set_dual(fx_active_set *s) {
   }
   fx_qp_end end = add_equalities(s);
   if (end == FX_QP_SOLVED && !warm_start(s)) end = FX_QP_FULL;
-  int64_t next_check = s->iterations + 64;
+  int64_t next_check = s->iterations + REFRESH;
   int64_t refreshed = -1;
   while (end == FX_QP_SOLVED) {
     int32_t p = most_violated(s);
@@ -370,7 +443,7 @@ fx_qp_end fx_active_set_dual(fx_active_set *s) {
       if (p < 0 && refreshed == s->iterations) break;
       refresh(s);
       if (p < 0) refreshed = s->iterations;
-      next_check = s->iterations + 64;
+      next_check = s->iterations + REFRESH;
       if (s->stop && s->stop(s->iterations, s->lambda, s->user)) return FX_QP_STOPPED;
       continue;
     }

@@ -46,7 +46,7 @@ typedef struct fx_active_set {
   int32_t *top;
   double *r, *t, *e, *z, *y; /* directions and workspace */
   bool *ignored;             /* rows that contradict others by rounding only */
-  double scale;
+  double scale, reach;       /* largest initial violation; size of the terms of the last direction */
 } fx_active_set;
 
 /* Room for n unknowns, m rows, and at most `capacity` active ones (never more than n + 1 without softness). */

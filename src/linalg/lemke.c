@@ -8,8 +8,10 @@
  * one column and one row; LATE of them are collected as U V and carried into T together, which is limited by arithmetic
  * and not by memory. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...) decides, and
  * the columns of B^-1 stand in the dictionary as those of the variables that were basic at the start. Rounding is watched through
- * w - M z - q - d z0 = 0 and through bases that come back, which they cannot in exact arithmetic: then the tableau is
- * made anew from M for the same basis. The last basis is solved once more by LU with refinement.
+ * w - M z - q - d z0 = 0: when it has grown, the tableau is made anew from M for the same basis. A basis that comes back,
+ * which in exact arithmetic none does, shows that rounding has decided ties: then the path begins again with a q that is
+ * perturbed a little, at random but the same on every run, so that there are none, and the basis where it ends is the
+ * start of a last path for the true q. The last basis is solved once more by LU with refinement.
  *
  * References: C. E. Lemke 1965; R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, ch. 4. */
 #include "linalg/lemke.h"
@@ -20,8 +22,9 @@
 #include <string.h>
 
 enum { LATE = 32, PANEL = 128, CHECK_EVERY = 64, SEEN = 1 << 14 };
-static const double zero_pivot = 1e-10;                   /* relative to the largest entry of its column */
-static const double first_tie = 1e-10, last_tie = 1e-7;   /* values this near, relative to the largest, are equal */
+static const double zero_pivot = 1e-9, zero_in_column = 1e-11; /* relative to M, to the largest of the column */
+static const double tie = 1e-10;                          /* values this near, relative to the largest, are equal */
+static const double perturbation[] = {1e-9, 1e-8, 1e-7}; /* relative to the largest |q|, one after the other */
 static const double lost_digits = 1e-9;                   /* relative error at which the tableau is made anew */
 
 const char *fx_lemke_end_name(fx_lemke_end end) {
@@ -38,7 +41,7 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->T = FX_TAKE(arena, double, l->stride * rows);
   l->U = FX_TAKE(arena, double, LATE * rows);
   l->V = FX_TAKE(arena, double, LATE * l->stride);
-  double **vectors[] = {&l->rhs, &l->d, &l->column, &l->z, &l->w, &l->rest};
+  double **vectors[] = {&l->rhs, &l->side, &l->d, &l->column, &l->z, &l->w, &l->rest};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, n))) return FRIX_ERROR_MEMORY;
   l->basic = FX_TAKE(arena, int32_t, n);
@@ -47,8 +50,9 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->place = FX_TAKE(arena, int32_t, 2 * (size_t)n + 1);
   l->list = FX_TAKE(arena, int32_t, n);
   l->tied = FX_TAKE(arena, int32_t, n);
+  l->end = FX_TAKE(arena, bool, n);
   l->seen = FX_TAKE(arena, uint64_t, SEEN);
-  bool all = l->T && l->U && l->V && l->basic && l->first && l->nonbasic && l->place && l->list && l->tied && l->seen;
+  bool all = l->T && l->U && l->V && l->basic && l->first && l->nonbasic && l->place && l->list && l->tied && l->end && l->seen;
   return all ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -74,7 +78,7 @@ static void reset(fx_lemke *l) {
     }
   for (int32_t i = 0; i < n; i++) {
     row_of(l, i)[n] = l->d[i];
-    l->rhs[i] = l->q[i];
+    l->rhs[i] = l->side[i];
     if (fabs(l->q[i]) > l->scale) l->scale = fabs(l->q[i]);
     l->basic[i] = i;
     l->place[i] = i;
@@ -261,8 +265,9 @@ static int32_t blocking_row(fx_lemke *l) {
     if (fabs(l->column[i]) > largest) largest = fabs(l->column[i]);
     if (fabs(l->rhs[i]) > size) size = fabs(l->rhs[i]);
   }
+  double least = zero_pivot * l->size + zero_in_column * largest;
   for (int32_t i = 0; i < n; i++) {
-    if (!(-l->column[i] > zero_pivot * largest) || !bounded(l, i)) continue;
+    if (!(-l->column[i] > least) || !bounded(l, i)) continue;
     l->list[count++] = i;
     double value = l->rhs[i] > 0 ? l->rhs[i] : 0;
     if (value < step * -l->column[i]) step = value / -l->column[i];
@@ -287,8 +292,8 @@ static double read_point(fx_lemke *l) {
 }
 
 /* out = M z + q + d z0 */
-static void apply(const fx_lemke *l, const double *z, double z0, double *out) {
-  for (int32_t i = 0; i < l->n; i++) out[i] = l->q[i] + l->d[i] * z0;
+static void apply(const fx_lemke *l, const double *q, const double *z, double z0, double *out) {
+  for (int32_t i = 0; i < l->n; i++) out[i] = q[i] + l->d[i] * z0;
   for (int32_t c = 0; c < l->n; c++)
     for (int32_t k = l->M->p[c]; k < l->M->p[c + 1]; k++) out[l->M->i[k]] += l->M->x[k] * z[c];
 }
@@ -296,7 +301,7 @@ static void apply(const fx_lemke *l, const double *z, double z0, double *out) {
 /* Largest difference between w in the tableau and w computed from its z, relative to the terms. */
 static double rounding(fx_lemke *l) {
   double z0 = read_point(l), worst = 0, size = l->scale;
-  apply(l, l->z, z0, l->w);
+  apply(l, l->side, l->z, z0, l->w);
   for (int32_t i = 0; i < l->n; i++)
     if (fabs(l->z[i]) * l->size > size) size = fabs(l->z[i]) * l->size;
   for (int32_t i = 0; i < l->n; i++) {
@@ -334,7 +339,7 @@ static bool rebuild(fx_lemke *l) {
 /* Largest |min(z, w)|, |w| in free rows: how far z is from a solution. */
 static double distance(fx_lemke *l) {
   double worst = 0;
-  apply(l, l->z, 0, l->w);
+  apply(l, l->q, l->z, 0, l->w);
   for (int32_t i = 0; i < l->n; i++) {
     double gap = fabs(is_free(l, i) || l->w[i] < l->z[i] ? l->w[i] : l->z[i]);
     if (gap > worst || isnan(gap)) worst = gap;
@@ -381,19 +386,19 @@ static void refine(fx_lemke *l) {
 /* ---- the start ---- */
 
 /* The largest |T_ij T_ji| over i for a wanted z_j, which decides between a pivot on j alone and on i and j together. */
-static int32_t companion(const fx_lemke *l, int32_t j, double *size) {
+static int32_t companion(const fx_lemke *l, const bool *start, int32_t j) {
   int32_t n = l->n, best = -1;
-  *size = 1e-10 * l->size * l->size;
+  double size = 1e-10 * l->size * l->size;
   double own = entry(l, l->place[j], -1 - l->place[n + j]);
-  if (own * own > *size) {
-    *size = 4 * own * own; /* alone, unless a pair is much better */
+  if (own * own > size) {
+    size = 4 * own * own; /* alone, unless a pair is much better */
     best = j;
   }
   for (int32_t i = 0; i < n; i++) {
-    if (i == j || !l->start[i] || is_free(l, i) || l->place[i] < 0) continue;
+    if (i == j || !start[i] || is_free(l, i) || l->place[i] < 0) continue;
     double across = entry(l, l->place[i], -1 - l->place[n + j]), back = entry(l, l->place[j], -1 - l->place[n + i]);
-    if (fabs(across * back) > *size) {
-      *size = fabs(across * back);
+    if (fabs(across * back) > size) {
+      size = fabs(across * back);
       best = i;
     }
   }
@@ -408,14 +413,13 @@ static void swap_in(fx_lemke *l, int32_t w, int32_t z) {
 
 /* Principal pivots, alone or in pairs, bring the wanted z into the basis; those that would make it singular stay out. The
  * artificial variable then lifts every basic variable alike: d is the column that does so. */
-static void advance(fx_lemke *l) {
+static void advance(fx_lemke *l, const bool *start) {
   int32_t n = l->n;
   for (bool moved = true; moved;) {
     moved = false;
     for (int32_t j = 0; j < n; j++) {
-      double size;
-      if (!l->start[j] || is_free(l, j) || l->place[j] < 0) continue;
-      int32_t i = companion(l, j, &size);
+      if (!start[j] || is_free(l, j) || l->place[j] < 0) continue;
+      int32_t i = companion(l, start, j);
       if (i < 0) continue;
       if (i != j) {
         swap_in(l, i, j);
@@ -458,13 +462,6 @@ static int32_t first_row(const fx_lemke *l) {
   return row;
 }
 
-/* A basis met before, which only rounding can bring about: coarser ties, a fresh tableau. False: no remedy is left. */
-static bool escape(fx_lemke *l) {
-  l->tie *= 10;
-  memset(l->seen, 0, SEEN * sizeof *l->seen);
-  return l->tie <= last_tie && rebuild(l);
-}
-
 static bool met_before(fx_lemke *l) {
   uint64_t *slot = &l->seen[l->basis % SEEN];
   bool met = *slot == l->basis;
@@ -481,7 +478,7 @@ static fx_lemke_end follow(fx_lemke *l, int32_t entering) {
       if (rounding(l) > lost_digits && !rebuild(l)) return FX_LEMKE_CYCLE;
       if (l->stop && l->stop(l->pivots, l->z, l->user)) return FX_LEMKE_STOPPED;
     }
-    if (met_before(l) && !escape(l)) return FX_LEMKE_CYCLE;
+    if (met_before(l)) return FX_LEMKE_CYCLE;
     int32_t e = -1 - l->place[entering];
     read_column(l, e);
     int32_t row = blocking_row(l);
@@ -494,17 +491,15 @@ static fx_lemke_end follow(fx_lemke *l, int32_t entering) {
   }
 }
 
-fx_lemke_end fx_lemke_run(fx_lemke *l) {
-  l->pivots = l->rebuilds = 0;
-  l->growth = l->artificial = 0;
-  l->basis = 0;
-  l->tie = first_tie;
+/* One path, from `start` or from all w. */
+static fx_lemke_end walk(fx_lemke *l, const bool *start) {
   memset(l->seen, 0, SEEN * sizeof *l->seen);
   memset(l->z, 0, (size_t)l->n * sizeof *l->z);
   for (int32_t i = 0; i < l->n; i++) l->d[i] = !is_free(l, i);
+  l->basis = 0;
   reset(l);
   if (l->free_row && !eliminate_free(l)) return FX_LEMKE_SINGULAR;
-  if (l->start) advance(l);
+  if (start) advance(l, start);
   memcpy(l->first, l->basic, (size_t)l->n * sizeof *l->first);
   read_column(l, l->n);
   int32_t row = first_row(l);
@@ -512,10 +507,35 @@ fx_lemke_end fx_lemke_run(fx_lemke *l) {
   if (row >= 0) {
     int32_t leaving = l->basic[row];
     exchange(l, row, l->n);
-    l->pivots = 1;
+    l->pivots++;
     end = follow(l, partner(l, leaving));
   }
   l->artificial = read_point(l);
-  if (end == FX_LEMKE_SOLVED) refine(l);
+  if (end != FX_LEMKE_SOLVED) return end;
+  for (int32_t i = 0; i < l->n; i++) l->end[i] = l->place[l->n + i] >= 0;
+  refine(l);
+  return end;
+}
+
+/* The path of a perturbed q, then one from its end for the true q. */
+static fx_lemke_end detour(fx_lemke *l, double size) {
+  for (int32_t i = 0; i < l->n; i++)
+    if (!is_free(l, i)) l->side[i] = l->q[i] + size * l->scale * (0.5 + (double)(key_of(i) >> 40) / (double)(1 << 25));
+  l->tie = 1e-15;
+  fx_lemke_end end = walk(l, l->start);
+  memcpy(l->side, l->q, (size_t)l->n * sizeof *l->q);
+  l->tie = tie;
+  if (end != FX_LEMKE_SOLVED || distance(l) <= 1e-12 * l->scale) return end;
+  return walk(l, l->end);
+}
+
+fx_lemke_end fx_lemke_run(fx_lemke *l) {
+  l->pivots = l->rebuilds = 0;
+  l->growth = 0;
+  l->tie = tie;
+  memcpy(l->side, l->q, (size_t)l->n * sizeof *l->q);
+  fx_lemke_end end = walk(l, l->start);
+  for (size_t k = 0; k < sizeof perturbation / sizeof *perturbation && end == FX_LEMKE_CYCLE; k++)
+    end = detour(l, perturbation[k]);
   return end;
 }

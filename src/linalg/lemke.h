@@ -41,7 +41,9 @@ typedef struct fx_lemke {
   int32_t *basic, *nonbasic; /* variable of each row, of each column */
   int32_t *place;            /* of each variable: its row, or -1 - its column */
   int32_t *first;            /* variable of each row at the start: the lexicographic order */
-  double *d, *column, *w, *rest; /* d: the column of z0 */
+  double *side, *d;          /* q, perturbed where rounding made the path cycle; the column of z0 */
+  bool *end;                 /* the basic z of the last solved path */
+  double *column, *w, *rest;
   int32_t *list, *tied;
   uint64_t basis, *seen;     /* hash of the basis, and of bases met before */
   double scale, size, tie;   /* largest |q| and |M|; values that differ by less are equal */
