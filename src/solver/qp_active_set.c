@@ -107,23 +107,42 @@ static void velocity_rows(state *t, int side, const fx_block_matrix *B) {
   }
 }
 
-/* y_k = (W + R) g_k: column i of W, which need not be its row. */
-static void impulse_rows(state *t, const int32_t *first, const int32_t *list) {
+/* Contacts that W couples with contact i, one way or the other, each once. */
+static int32_t neighbours(const fx_system *s, const int32_t *first, const int32_t *list, int32_t i, int32_t *seen,
+                          int32_t *out) {
+  int32_t count = 0;
+  for (int32_t e = s->W.start[i]; e < s->W.start[i + 1]; e++) {
+    seen[s->W.index[e]] = i + 1;
+    out[count++] = s->W.index[e];
+  }
+  for (int32_t e = first[i]; e < first[i + 1]; e++)
+    if (seen[list[e]] != i + 1) out[count++] = list[e];
+  return count;
+}
+
+/* Row a of (W_ji + W_ij') / 2 + R, times g. */
+static double symmetric_product(const fx_system *s, int32_t j, int32_t i, int32_t a, const double *g) {
+  int32_t d = s->contact[i].dim, n = s->contact[j].dim;
+  const double *down = i == j ? s->D + s->diagonal[i] : fx_block_at(&s->W, j, i);
+  const double *up = i == j ? down : fx_block_at(&s->W, i, j);
+  double sum = 0;
+  for (int32_t b = 0; b < d; b++) sum += ((down ? down[a * d + b] : 0) + (up ? up[b * n + a] : 0)) * g[b];
+  return 0.5 * sum;
+}
+
+/* y_k = (W_s + R) g_k, W_s the symmetric part of W. */
+static void impulse_rows(state *t, const int32_t *first, const int32_t *list, int32_t *seen, int32_t *near) {
   const fx_system *s = t->s;
   for (int32_t k = 0, at = 0; k < t->rows; k++) {
-    int32_t i = t->contact[k], d = s->contact[i].dim;
-    const double *g = t->edge + (size_t)k * FRIX_MAX_DIM;
-    for (int32_t e = first[i]; e < first[i + 1]; e++) {
-      int32_t j = list[e], n = s->contact[j].dim;
-      const double *B = j == i ? s->D + s->diagonal[i] : fx_block_at(&s->W, j, i);
-      for (int32_t a = 0; a < n; a++) {
-        double sum = 0;
-        for (int32_t b = 0; b < d; b++) sum += B[a * d + b] * g[b];
-        if (sum == 0) continue;
-        t->index[1][at] = s->row[j] + a;
-        t->value[1][at++] = sum;
+    int32_t i = t->contact[k];
+    if (k == 0 || t->contact[k - 1] != i) near[s->contact_count] = neighbours(s, first, list, i, seen, near);
+    for (int32_t e = 0; e < near[s->contact_count]; e++)
+      for (int32_t a = 0; a < s->contact[near[e]].dim; a++) {
+        double value = symmetric_product(s, near[e], i, a, t->edge + (size_t)k * FRIX_MAX_DIM);
+        if (value == 0) continue;
+        t->index[1][at] = s->row[near[e]] + a;
+        t->value[1][at++] = value;
       }
-    }
     t->start[1][k + 1] = at;
   }
 }
@@ -159,11 +178,11 @@ static frix_status build_rows(fx_arena *arena, state *t, bool by_velocity) {
   int64_t wide = 0;
   for (int32_t k = 0; k < t->rows; k++) {
     int32_t i = t->contact[k];
-    if (by_velocity)
-      for (int32_t b = B->start[i]; b < B->start[i + 1]; b++) wide += fx_block_cols(B, b);
-    else
-      for (int32_t e = first[i]; e < first[i + 1]; e++) wide += s->contact[list[e]].dim;
+    for (int32_t b = B->start[i]; b < B->start[i + 1]; b++) wide += fx_block_cols(B, b);
+    for (int32_t e = first ? first[i] : 0; first && e < first[i + 1]; e++) wide += s->contact[list[e]].dim;
   }
+  int32_t *seen = FX_TAKE(arena, int32_t, s->contact_count), *near = FX_TAKE(arena, int32_t, (size_t)s->contact_count + 1);
+  if (!seen || !near) return FRIX_ERROR_MEMORY;
   status = take_side(arena, t, 0, by_velocity ? wide : (int64_t)t->rows * FRIX_MAX_DIM);
   if (status == FRIX_OK) status = take_side(arena, t, 1, wide);
   t->lower = FX_TAKE(arena, double, t->rows);
@@ -176,7 +195,7 @@ static frix_status build_rows(fx_arena *arena, state *t, bool by_velocity) {
         t->lower[k] -= t->edge[(size_t)k * FRIX_MAX_DIM + (size_t)a] * s->w[s->row[t->contact[k]] + a];
   } else {
     own_rows(t);
-    impulse_rows(t, first, list);
+    impulse_rows(t, first, list, seen, near);
   }
   t->set.A = (fx_rows){t->start[0], t->index[0], t->value[0]};
   t->set.Y = (fx_rows){t->start[1], t->index[1], t->value[1]};
@@ -230,31 +249,84 @@ static bool stop(int64_t iteration, const double *lambda, void *user) {
   return fx_monitor_check(monitor, iteration, t->call->r);
 }
 
+/* x0 for the skew part of W, which the programme does not see: u(r) - (W_s + R) r at the lambda at hand. */
+static void correct(state *t, double *x0) {
+  fx_system_velocity(t->s, t->call->r, x0, t->call->monitor->v);
+  for (int32_t k = 0; k < t->rows; k++)
+    for (int32_t e = t->start[1][k]; e < t->start[1][k + 1]; e++)
+      x0[t->index[1][e]] -= t->set.lambda[k] * t->value[1][e];
+}
+
+/* Proximal steps from the lambda at hand until the certificate is content or nothing improves. */
+static fx_qp_end approach(state *t, double *x0, int64_t *spent) {
+  fx_active_set *set = &t->set;
+  double softness = t->call->option[PROXIMAL], best = INFINITY;
+  fx_qp_end end = FX_QP_STALLED;
+  set->soft = t->soft;
+  set->center = t->center;
+  for (int32_t step = 0, idle = 0; step < 200 && idle < 10; step++) {
+    fx_active_set_begin(set); /* for the diagonal */
+    for (int32_t k = 0; k < t->rows; k++) {
+      t->soft[k] = softness * (set->diagonal[k] - t->soft[k]);
+      t->center[k] = set->lambda[k];
+    }
+    read_impulses(t, set->lambda, t->call->r);
+    if (x0) correct(t, x0);
+    set->limit = t->call->monitor->stage_limit - *spent;
+    end = fx_active_set_dual(set);
+    *spent += set->iterations;
+    if (end == FX_QP_STOPPED || stop(*spent, set->lambda, t)) return FX_QP_STOPPED;
+    if (end != FX_QP_SOLVED) return end;
+    idle = t->call->monitor->residual < 0.9 * best ? 0 : idle + 1;
+    if (t->call->monitor->residual < best) best = t->call->monitor->residual;
+  }
+  return FX_QP_STALLED;
+}
+
+static frix_status prepare(state *t, bool by_velocity, double **x0) {
+  fx_arena *arena = t->call->arena;
+  const fx_system *s = t->s;
+  frix_status status = list_rows(arena, t);
+  if (status != FRIX_OK) return status;
+  int32_t unknowns = by_velocity ? s->dof_count : s->row_count;
+  if ((status = fx_active_set_take(arena, unknowns, t->rows, 2 * unknowns + 64, &t->set)) != FRIX_OK) return status;
+  if ((status = build_rows(arena, t, by_velocity)) != FRIX_OK) return status;
+  t->soft = FX_TAKE(arena, double, t->rows);
+  t->center = FX_TAKE(arena, double, t->rows);
+  *x0 = by_velocity ? NULL : FX_TAKE(arena, double, unknowns);
+  if (!t->soft || !t->center || (!by_velocity && !*x0)) return FRIX_ERROR_MEMORY;
+  if (*x0) memcpy(*x0, s->q, (size_t)unknowns * sizeof **x0);
+  t->set.equality_count = t->equalities;
+  t->set.x0 = by_velocity ? s->v_free : *x0;
+  t->set.lower = t->lower;
+  t->set.stop = stop;
+  t->set.user = t;
+  return FRIX_OK;
+}
+
 static frix_status solve(fx_call *call) {
   fx_system system = *call->system;
   state t = {.s = &system, .call = call};
-  frix_status status;
+  frix_status status = FRIX_OK;
   bool by_velocity = system.has_velocity && !system.R;
-  if (!by_velocity && !system.has_W && (status = fx_system_assemble(call->arena, &system)) != FRIX_OK) return status;
-  if ((status = list_rows(call->arena, &t)) != FRIX_OK) return status;
-  int32_t unknowns = by_velocity ? system.dof_count : system.row_count;
-  if ((status = fx_active_set_take(call->arena, unknowns, t.rows, unknowns + 1, &t.set)) != FRIX_OK) return status;
-  if ((status = build_rows(call->arena, &t, by_velocity)) != FRIX_OK) return status;
-  t.set.equality_count = t.equalities;
-  t.set.x0 = by_velocity ? system.v_free : system.q;
-  t.set.lower = t.lower;
-  t.set.stop = stop;
-  t.set.user = &t;
+  double *x0;
+  if (!by_velocity && !system.has_W) status = fx_system_assemble(call->arena, &system);
+  if (status == FRIX_OK) status = prepare(&t, by_velocity, &x0);
+  if (status != FRIX_OK) return status;
   fx_monitor_begin(call->monitor, 100 * (int64_t)t.rows + 1000);
   t.set.limit = call->monitor->stage_limit;
   if (is_zero(call->r, system.row_count))
     fx_active_set_sweep(&t.set, (int32_t)call->option[SWEEPS], 1.5);
   else
     guess_lambda(&t, call->r, t.set.lambda);
+
   fx_qp_end end = fx_active_set_dual(&t.set);
-  fx_log(call->arena->context, FRIX_LOG_INFO, "qp_active_set: %s, %lld changes, %d of %d rows active",
-         fx_qp_end_name(end), (long long)t.set.iterations, t.set.count, t.rows);
-  if (end == FX_QP_STOPPED || stop(t.set.iterations, t.set.lambda, &t)) return FRIX_OK;
+  int64_t spent = t.set.iterations;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "qp_active_set: %s after %lld changes, %d of %d rows active",
+         fx_qp_end_name(end), (long long)spent, t.set.count, t.rows);
+  if (end == FX_QP_STOPPED || stop(spent, t.set.lambda, &t)) return FRIX_OK;
+  if (end != FX_QP_LIMIT) end = approach(&t, x0, &spent);
+  if (end == FX_QP_STOPPED) return FRIX_OK;
   call->monitor->outcome = end == FX_QP_LIMIT ? FRIX_OUTCOME_MAX_ITERATIONS : FRIX_OUTCOME_STALLED;
   return FRIX_OK;
 }
