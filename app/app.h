@@ -72,6 +72,7 @@ bool fx_split_setting(const char *text, char **key, const char **value);
 /* One line "frix: ..." on stderr; control characters are shown as '?'. */
 void fx_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void fx_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void fx_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef enum fx_colour { FX_PLAIN, FX_BOLD, FX_DIM, FX_GREEN, FX_YELLOW, FX_RED } fx_colour;
 
@@ -112,31 +113,34 @@ typedef struct fx_json {
   bool comma;
 } fx_json;
 
-void fx_json_open(fx_json *json, const char *key, char bracket);
-void fx_json_close(fx_json *json, char bracket);
-void fx_json_text(fx_json *json, const char *key, const char *text);
-void fx_json_real(fx_json *json, const char *key, double value); /* null unless finite */
-void fx_json_integer(fx_json *json, const char *key, int64_t value);
-void fx_json_boolean(fx_json *json, const char *key, bool value);
-void fx_json_end_line(fx_json *json);
+void fx_put_open(fx_json *json, const char *key, char bracket);
+void fx_put_close(fx_json *json, char bracket);
+void fx_put_text(fx_json *json, const char *key, const char *text);
+void fx_put_real(fx_json *json, const char *key, double value); /* null unless finite */
+void fx_put_integer(fx_json *json, const char *key, int64_t value);
+void fx_put_boolean(fx_json *json, const char *key, bool value);
+void fx_put_end_line(fx_json *json);
 
 /* ---- problems and results (report.c) */
 
-/* A context that logs warnings to stderr; exits with FX_EXIT_USAGE when there is no memory. */
-frix_context *fx_context(void);
+/* A context that logs warnings (verbose: everything) to stderr; exits with FX_EXIT_USAGE when there is no memory. */
+frix_context *fx_context(bool verbose);
 /* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
 /* Last part of a path. */
 const char *fx_base_name(const char *path);
 /* What makes an answer approximate ("solver pgs, law associated, pyramid:8"), "" when nothing does. */
-void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out, size_t size);
+void fx_approximation(const frix_problem *problem, const frix_solver_info *solver, frix_law law, char *out,
+                      size_t size);
 /* Whether the solver takes the problem; false after a message that names the file. */
 bool fx_supported(const char *path, const frix_problem *problem, const frix_solver_info *solver, frix_law law,
                   bool quiet);
-void fx_json_certificate(fx_json *json, const char *key, const frix_certificate *c);
+void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *c);
 void fx_print_certificate(const frix_certificate *c);
 /* Whether a file can be created there; false after a message. Leaves nothing behind. */
 bool fx_check_writable(const char *path);
+/* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
+bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
 /* A field of a CSV file, in quotes. */
 void fx_csv_text(FILE *file, const char *text);
 /* Time since some fixed moment. */

@@ -138,8 +138,8 @@ static void run_problem(frix_context *context, bench *b, int p) {
 /* ---- the summary a person sees */
 
 static void print_summary(const bench *b) {
-  fx_column column[] = {{"solver", 12, true}, {"solved", 9, false},       {"time", 9, false},
-                        {"median residual", 15, false}, {"", 0, true}};
+  fx_column column[] = {
+      {"solver", 12, true}, {"solved", 9, false}, {"time", 9, false}, {"median residual", 15, false}, {"", 0, true}};
   fx_table_header(column, 5);
   for (int s = 0; s < b->solver_count; s++) {
     bench_summary sum = fx_bench_summary(b, s);
@@ -155,8 +155,8 @@ static void print_summary(const bench *b) {
   }
   int all = fx_bench_solved_by_any(b), readable = 0;
   for (int p = 0; p < b->problem_count; p++) readable += b->problem[p].readable;
-  printf("\n%s%d of %d problems solved to %g by some solver%s\n", fx_colour_on(all == readable ? FX_GREEN : FX_RED), all,
-         readable, b->config.tolerance, fx_colour_off());
+  printf("\n%s%d of %d problems solved to %g by some solver%s\n", fx_colour_on(all == readable ? FX_GREEN : FX_RED),
+         all, readable, b->config.tolerance, fx_colour_off());
   if (readable < b->problem_count) printf("%d files could not be read\n", b->problem_count - readable);
 }
 
@@ -230,7 +230,7 @@ static int run_bench(const fx_args *args) {
   bench b = {0};
   int code = FX_EXIT_USAGE;
   if (read_settings(args, &b) && list_problems(&b) && prepare_folder(b.out)) {
-    frix_context *context = fx_context();
+    frix_context *context = fx_context(false);
     fx_catch_interrupt();
     int readable = 0;
     for (int p = 0; p < b.problem_count && !fx_interrupted(NULL); p++) {
@@ -265,11 +265,13 @@ const fx_verb fx_verb_bench = {
     .name = "bench",
     .arguments = "problems DIR --out OUTDIR",
     .summary = "compare solvers on the problem files of a directory",
-    .detail = "Runs every solver on every problem file below DIR. Time never stands alone: the certified residual is\n"
-              "beside it. Solves shorter than 50 ms are repeated and the shortest time counts. Exit code 0 when every\n"
-              "problem was solved by some solver, 1 when not, 2 for bad usage or when nothing could be read.",
-    .example = "  frix bench problems instances --out profile\n"
-               "  frix bench problems instances --solvers nsgs,admm --tol 1e-4 --time-limit 5 --out profile",
+    .detail =
+        "Runs every solver on every problem file below DIR. Time never stands alone: the certified residual is\n"
+        "beside it. Solves shorter than 50 ms are repeated and the shortest time counts. Exit code 0 when every\n"
+        "problem was solved by some solver, 1 when not, 2 for bad usage or when nothing could be read.",
+    .example =
+        "  frix bench problems instances --out profile\n"
+        "  frix bench problems instances --solvers nsgs,admm --tol 1e-4 --time-limit 5 --out profile",
     .flag = flags,
     .words = "problems",
     .min_words = 2,

@@ -54,8 +54,9 @@ static double best_time(const bench *b, int p) {
 /* ---- CSV */
 
 static void write_csv(FILE *file, const bench *b) {
-  fprintf(file, "file,contacts,dof,solver,law,approximate,outcome,tolerance,iterations,seconds,residual,worst_velocity,"
-                "signorini,cone,dissipation\n");
+  fprintf(file,
+          "file,contacts,dof,solver,law,approximate,outcome,tolerance,iterations,seconds,residual,worst_velocity,"
+          "signorini,cone,dissipation\n");
   for (int p = 0; p < b->problem_count; p++) {
     const bench_problem *row = &b->problem[p];
     for (int s = 0; s < b->solver_count; s++) {
@@ -66,8 +67,8 @@ static void write_csv(FILE *file, const bench *b) {
               frix_law_name(b->config.law), run->approximate ? "yes" : "no",
               row->readable ? run->outcome : "unreadable", b->config.tolerance);
       if (run->supported) {
-        fprintf(file, "%lld,%.9g,%.17g,%.17g,%.17g,%.17g,%.17g\n", (long long)run->iterations, run->seconds, c->residual,
-                c->worst_velocity, c->signorini, c->cone, c->dissipation);
+        fprintf(file, "%lld,%.9g,%.17g,%.17g,%.17g,%.17g,%.17g\n", (long long)run->iterations, run->seconds,
+                c->residual, c->worst_velocity, c->signorini, c->cone, c->dissipation);
       } else {
         fprintf(file, ",,,,,,\n");
       }
@@ -103,8 +104,9 @@ static void write_cell(FILE *file, const bench_run *run, double best) {
 
 static void write_markdown(FILE *file, const bench *b) {
   fprintf(file, "# Solvers on %s\n\n", b->folder);
-  fprintf(file, "frix %s, law %s, tolerance %g, time limit %g s, %d thread%s. Times are wall time of the solve; the\n"
-                "residual is the certificate's. **Fastest solved**, *not solved*.\n\n",
+  fprintf(file,
+          "frix %s, law %s, tolerance %g, time limit %g s, %d thread%s. Times are wall time of the solve; the\n"
+          "residual is the certificate's. **Fastest solved**, *not solved*.\n\n",
           frix_version(), frix_law_name(b->config.law), b->config.tolerance, b->config.time_limit,
           (int)b->config.thread_count, b->config.thread_count == 1 ? "" : "s");
   write_summary(file, b);

@@ -25,9 +25,10 @@ static void bash_values(const fx_verb *verb) {
 }
 
 static void bash(void) {
-  printf("# bash completion for frix, made by 'frix completion bash'\n_frix() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words=\n"
-         "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
+  printf(
+      "# bash completion for frix, made by 'frix completion bash'\n_frix() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words=\n"
+      "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
   put_names("@verbs", " ");
   printf(" --version --help\" -- \"$word\"))\n    return\n  fi\n  case $verb:$before in\n");
   for (int k = 0; fx_verb_table(k); k++) bash_values(fx_verb_table(k));
@@ -42,8 +43,9 @@ static void bash(void) {
     put_names(verb->words, " ");
     printf("\" ;;\n");
   }
-  printf("    esac\n  fi\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\ncomplete -o filenames -F _frix frix\n");
+  printf(
+      "    esac\n  fi\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\ncomplete -o filenames -F _frix frix\n");
 }
 
 /* ---- zsh */
@@ -82,15 +84,17 @@ static void zsh_flag(const fx_flag *flag) {
 }
 
 static void zsh(void) {
-  printf("#compdef frix\n# zsh completion for frix, made by 'frix completion zsh'\n_frix() {\n"
-         "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n");
+  printf(
+      "#compdef frix\n# zsh completion for frix, made by 'frix completion zsh'\n_frix() {\n"
+      "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n");
   for (int k = 0; fx_verb_table(k); k++) {
     printf("      '%s:", fx_verb_table(k)->name);
     zsh_text(fx_verb_table(k)->summary);
     printf("'\n");
   }
-  printf("    )\n    _describe verb verbs\n    return\n  fi\n  local verb=$words[2]\n"
-         "  shift words\n  (( CURRENT-- ))\n  case $verb in\n");
+  printf(
+      "    )\n    _describe verb verbs\n    return\n  fi\n  local verb=$words[2]\n"
+      "  shift words\n  (( CURRENT-- ))\n  case $verb in\n");
   for (int k = 0; fx_verb_table(k); k++) {
     const fx_verb *verb = fx_verb_table(k);
     printf("    %s)\n      _arguments \\\n", verb->name);
@@ -123,8 +127,9 @@ const fx_verb fx_verb_completion = {
     .name = "completion",
     .arguments = "bash|zsh",
     .summary = "print a completion script",
-    .example = "  source <(frix completion bash)                              # this shell\n"
-               "  frix completion zsh > \"${fpath[1]}/_frix\"                   # zsh, for good",
+    .example =
+        "  source <(frix completion bash)                              # this shell\n"
+        "  frix completion zsh > \"${fpath[1]}/_frix\"                   # zsh, for good",
     .flag = flags,
     .words = SHELLS,
     .min_words = 1,

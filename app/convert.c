@@ -7,7 +7,7 @@ static int run_convert(const fx_args *args) {
   const char *from = args->word[0], *to = args->word[1], *format = fx_arg(args, "--format");
   if (format && fx_choose("@formats", "format", format) < 0) return FX_EXIT_USAGE;
   if (!fx_check_writable(to)) return FX_EXIT_USAGE;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   frix_problem *problem = fx_read_problem(context, from, fx_arg(args, "--text"));
   bool good = problem != NULL;
   int form = fx_arg_choice(args, "--form", -1);
@@ -44,10 +44,12 @@ const fx_verb fx_verb_convert = {
     .name = "convert",
     .arguments = "A B",
     .summary = "write problem A in the format of B",
-    .detail = "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
-              "whole or not at all.",
-    .example = "  frix convert wall.dat wall.hdf5\n"
-               "  frix convert wall.hdf5 wall.json --form local",
+    .detail =
+        "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
+        "whole or not at all.",
+    .example =
+        "  frix convert wall.dat wall.hdf5\n"
+        "  frix convert wall.hdf5 wall.json --form local",
     .flag = flags,
     .min_words = 2,
     .max_words = 2,

@@ -32,7 +32,7 @@ static bool set_parameter(const frix_example *e, const char *setting, double *va
 }
 
 static int write_example(const frix_example *e, const double *value, const char *out) {
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   frix_problem *problem = NULL;
   bool good = e->build(context, value, &problem) == FRIX_OK && frix_problem_write(problem, out, NULL) == FRIX_OK;
   if (!good) fx_error("%s", frix_error_text(context));
@@ -78,8 +78,9 @@ const fx_verb fx_verb_example = {
     .arguments = "NAME --out FILE",
     .summary = "write a generated contact problem",
     .detail = "'frix list examples' shows the names, their parameters and the ranges.",
-    .example = "  frix example slope --set angle=20 --out slope.json\n"
-               "  frix example cardhouse --set levels=3 --out cards.hdf5",
+    .example =
+        "  frix example slope --set angle=20 --out slope.json\n"
+        "  frix example cardhouse --set levels=3 --out cards.hdf5",
     .flag = flags,
     .words = "@examples",
     .min_words = 1,

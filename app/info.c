@@ -90,32 +90,32 @@ static void print_text(const char *path, const summary *s) {
 static void print_json(const char *path, const summary *s) {
   const frix_problem_data *d = &s->data;
   fx_json json = {stdout, false};
-  fx_json_open(&json, NULL, '{');
-  fx_json_text(&json, "file", path);
-  if (d->title) fx_json_text(&json, "title", d->title);
-  fx_json_text(&json, "form", d->form == FRIX_FORM_LOCAL ? "local" : "global");
-  fx_json_integer(&json, "contacts", d->contact_count);
-  fx_json_integer(&json, "rows", d->row_count);
-  fx_json_integer(&json, "dof", d->dof_count);
-  fx_json_integer(&json, "joints", d->joint_count);
-  fx_json_integer(&json, "islands", s->islands);
-  fx_json_open(&json, "cones", '{');
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "file", path);
+  if (d->title) fx_put_text(&json, "title", d->title);
+  fx_put_text(&json, "form", d->form == FRIX_FORM_LOCAL ? "local" : "global");
+  fx_put_integer(&json, "contacts", d->contact_count);
+  fx_put_integer(&json, "rows", d->row_count);
+  fx_put_integer(&json, "dof", d->dof_count);
+  fx_put_integer(&json, "joints", d->joint_count);
+  fx_put_integer(&json, "islands", s->islands);
+  fx_put_open(&json, "cones", '{');
   for (int c = 0; c < FRIX_CONE_COUNT; c++)
-    if (s->cone_count[c]) fx_json_integer(&json, frix_cone_table(c)->name, s->cone_count[c]);
-  fx_json_close(&json, '}');
-  fx_json_open(&json, "mu", '[');
-  fx_json_real(&json, NULL, s->min_mu);
-  fx_json_real(&json, NULL, s->max_mu);
-  fx_json_close(&json, ']');
-  fx_json_real(&json, "asymmetry", s->asymmetry);
-  fx_json_boolean(&json, "compliance", d->R != NULL);
-  fx_json_boolean(&json, "guess", d->guess != NULL);
-  fx_json_close(&json, '}');
-  fx_json_end_line(&json);
+    if (s->cone_count[c]) fx_put_integer(&json, frix_cone_table(c)->name, s->cone_count[c]);
+  fx_put_close(&json, '}');
+  fx_put_open(&json, "mu", '[');
+  fx_put_real(&json, NULL, s->min_mu);
+  fx_put_real(&json, NULL, s->max_mu);
+  fx_put_close(&json, ']');
+  fx_put_real(&json, "asymmetry", s->asymmetry);
+  fx_put_boolean(&json, "compliance", d->R != NULL);
+  fx_put_boolean(&json, "guess", d->guess != NULL);
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
 }
 
 static int run_info(const fx_args *args) {
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
     summary s;
@@ -143,10 +143,12 @@ const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
     .summary = "show what a problem file holds",
-    .detail = "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
-              "W (or M) is from symmetric.",
-    .example = "  frix info wall.hdf5\n"
-               "  frix info *.dat --json",
+    .detail =
+        "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
+        "W (or M) is from symmetric.",
+    .example =
+        "  frix info wall.hdf5\n"
+        "  frix info *.dat --json",
     .flag = flags,
     .min_words = 1,
     .max_words = 1 << 30,

@@ -44,18 +44,18 @@ static void put_key(fx_json *json, const char *key) {
   fputs(": ", json->file);
 }
 
-void fx_json_open(fx_json *json, const char *key, char bracket) {
+void fx_put_open(fx_json *json, const char *key, char bracket) {
   put_key(json, key);
   putc(bracket, json->file);
   json->comma = false;
 }
 
-void fx_json_close(fx_json *json, char bracket) {
+void fx_put_close(fx_json *json, char bracket) {
   putc(bracket, json->file);
   json->comma = true;
 }
 
-void fx_json_text(fx_json *json, const char *key, const char *text) {
+void fx_put_text(fx_json *json, const char *key, const char *text) {
   put_key(json, key);
   if (text) {
     put_text(json->file, text);
@@ -64,7 +64,7 @@ void fx_json_text(fx_json *json, const char *key, const char *text) {
   }
 }
 
-void fx_json_real(fx_json *json, const char *key, double value) {
+void fx_put_real(fx_json *json, const char *key, double value) {
   put_key(json, key);
   if (isfinite(value)) {
     fprintf(json->file, "%.17g", value);
@@ -73,17 +73,17 @@ void fx_json_real(fx_json *json, const char *key, double value) {
   }
 }
 
-void fx_json_integer(fx_json *json, const char *key, int64_t value) {
+void fx_put_integer(fx_json *json, const char *key, int64_t value) {
   put_key(json, key);
   fprintf(json->file, "%" PRId64, value);
 }
 
-void fx_json_boolean(fx_json *json, const char *key, bool value) {
+void fx_put_boolean(fx_json *json, const char *key, bool value) {
   put_key(json, key);
   fputs(value ? "true" : "false", json->file);
 }
 
-void fx_json_end_line(fx_json *json) {
+void fx_put_end_line(fx_json *json) {
   putc('\n', json->file);
   json->comma = false;
 }

@@ -67,40 +67,41 @@ static void solvers_text(void) {
 }
 
 static void solver_json(fx_json *json, const frix_solver_info *s) {
-  fx_json_open(json, NULL, '{');
-  fx_json_text(json, "name", s->name);
-  fx_json_text(json, "summary", s->summary);
-  fx_json_boolean(json, "approximate", s->approximate);
-  fx_json_open(json, "laws", '[');
-  if (s->coulomb) fx_json_text(json, NULL, "coulomb");
-  if (s->associated) fx_json_text(json, NULL, "associated");
-  fx_json_close(json, ']');
-  fx_json_open(json, "cones", '[');
+  fx_put_open(json, NULL, '{');
+  fx_put_text(json, "name", s->name);
+  fx_put_text(json, "summary", s->summary);
+  fx_put_boolean(json, "approximate", s->approximate);
+  fx_put_open(json, "laws", '[');
+  if (s->coulomb) fx_put_text(json, NULL, "coulomb");
+  if (s->associated) fx_put_text(json, NULL, "associated");
+  fx_put_close(json, ']');
+  fx_put_open(json, "cones", '[');
   for (int32_t c = 0; frix_cone_table(c); c++)
-    if (s->cones >> c & 1) fx_json_text(json, NULL, frix_cone_table(c)->name);
-  fx_json_close(json, ']');
-  fx_json_open(json, "options", '[');
+    if (s->cones >> c & 1) fx_put_text(json, NULL, frix_cone_table(c)->name);
+  fx_put_close(json, ']');
+  fx_put_open(json, "options", '[');
   for (int32_t k = 0; k < s->option_count; k++) {
     const frix_option_info *o = &s->option[k];
     char value[128];
     option_default(o, value, sizeof value);
-    fx_json_open(json, NULL, '{');
-    fx_json_text(json, "name", o->name);
-    fx_json_text(json, "kind", option_kind(o->kind));
-    fx_json_text(json, "default", value);
-    fx_json_real(json, "minimum", o->minimum);
-    fx_json_real(json, "maximum", o->maximum);
-    if (o->choices) fx_json_text(json, "choices", o->choices);
-    fx_json_text(json, "summary", o->summary);
-    fx_json_close(json, '}');
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", o->name);
+    fx_put_text(json, "kind", option_kind(o->kind));
+    fx_put_text(json, "default", value);
+    fx_put_real(json, "minimum", o->minimum);
+    fx_put_real(json, "maximum", o->maximum);
+    if (o->choices) fx_put_text(json, "choices", o->choices);
+    fx_put_text(json, "summary", o->summary);
+    fx_put_close(json, '}');
   }
-  fx_json_close(json, ']');
-  fx_json_close(json, '}');
+  fx_put_close(json, ']');
+  fx_put_close(json, '}');
 }
 
 /* ---- cones, formats, examples: (name, note, summary) */
 
-static void three_column(const char *title, const char *second, const char *(*row)(int k, char *note, size_t size, const char **summary)) {
+static void three_column(const char *title, const char *second,
+                         const char *(*row)(int k, char *note, size_t size, const char **summary)) {
   fx_column column[] = {{title, 14, true}, {second, 16, true}, {"what it is", 0, true}};
   char note[128];
   const char *summary = NULL, *name;
@@ -134,24 +135,24 @@ static const char *format_row(int k, char *note, size_t size, const char **summa
 static void cones_json(fx_json *json) {
   for (int32_t k = 0; frix_cone_table(k); k++) {
     const frix_cone_info *cone = frix_cone_table(k);
-    fx_json_open(json, NULL, '{');
-    fx_json_text(json, "name", cone->name);
-    fx_json_text(json, "summary", cone->summary);
-    fx_json_integer(json, "min_dim", cone->min_dim);
-    fx_json_integer(json, "max_dim", cone->max_dim);
-    fx_json_close(json, '}');
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", cone->name);
+    fx_put_text(json, "summary", cone->summary);
+    fx_put_integer(json, "min_dim", cone->min_dim);
+    fx_put_integer(json, "max_dim", cone->max_dim);
+    fx_put_close(json, '}');
   }
 }
 
 static void formats_json(fx_json *json) {
   for (int k = 0; frix_format_table(k); k++) {
     const frix_format_info *format = frix_format_table(k);
-    fx_json_open(json, NULL, '{');
-    fx_json_text(json, "name", format->name);
-    fx_json_text(json, "summary", format->summary);
-    fx_json_text(json, "extension", format->extension);
-    fx_json_boolean(json, "available", format->available);
-    fx_json_close(json, '}');
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", format->name);
+    fx_put_text(json, "summary", format->summary);
+    fx_put_text(json, "extension", format->extension);
+    fx_put_boolean(json, "available", format->available);
+    fx_put_close(json, '}');
   }
 }
 
@@ -173,21 +174,21 @@ static void examples_text(void) {
 static void examples_json(fx_json *json) {
   for (int k = 0; frix_example_table(k); k++) {
     const frix_example *e = frix_example_table(k);
-    fx_json_open(json, NULL, '{');
-    fx_json_text(json, "name", e->name);
-    fx_json_text(json, "summary", e->summary);
-    fx_json_open(json, "parameters", '[');
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", e->name);
+    fx_put_text(json, "summary", e->summary);
+    fx_put_open(json, "parameters", '[');
     for (int32_t p = 0; p < e->parameter_count; p++) {
-      fx_json_open(json, NULL, '{');
-      fx_json_text(json, "name", e->parameter[p].name);
-      fx_json_text(json, "summary", e->parameter[p].summary);
-      fx_json_real(json, "default", e->parameter[p].initial);
-      fx_json_real(json, "minimum", e->parameter[p].minimum);
-      fx_json_real(json, "maximum", e->parameter[p].maximum);
-      fx_json_close(json, '}');
+      fx_put_open(json, NULL, '{');
+      fx_put_text(json, "name", e->parameter[p].name);
+      fx_put_text(json, "summary", e->parameter[p].summary);
+      fx_put_real(json, "default", e->parameter[p].initial);
+      fx_put_real(json, "minimum", e->parameter[p].minimum);
+      fx_put_real(json, "maximum", e->parameter[p].maximum);
+      fx_put_close(json, '}');
     }
-    fx_json_close(json, ']');
-    fx_json_close(json, '}');
+    fx_put_close(json, ']');
+    fx_put_close(json, '}');
   }
 }
 #else
@@ -202,6 +203,11 @@ static void formats_text(void) { three_column("format", "extension", format_row)
 
 #define LISTS "solvers|cones|formats|examples"
 
+static bool solves(int32_t row, const char *law) {
+  const frix_solver_info *info = frix_solver_table(row);
+  return strcmp(law, frix_law_name(FRIX_LAW_ASSOCIATED)) == 0 ? info->associated : info->coulomb;
+}
+
 static int run_list(const fx_args *args) {
   static const struct {
     void (*text)(void);
@@ -215,7 +221,9 @@ static int run_list(const fx_args *args) {
   if (fx_arg(args, "--names")) {
     static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples"};
     char name[128];
-    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++) printf("%s\n", name);
+    const char *law = fx_arg(args, "--law");
+    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++)
+      if (!law || k != 0 || solves(n, law)) printf("%s\n", name);
     return FX_EXIT_SOLVED;
   }
   if (!fx_arg(args, "--json")) {
@@ -223,23 +231,27 @@ static int run_list(const fx_args *args) {
     return FX_EXIT_SOLVED;
   }
   fx_json json = {stdout, false};
-  fx_json_open(&json, NULL, '[');
+  fx_put_open(&json, NULL, '[');
   lists[k].json(&json);
-  fx_json_close(&json, ']');
-  fx_json_end_line(&json);
+  fx_put_close(&json, ']');
+  fx_put_end_line(&json);
   return FX_EXIT_SOLVED;
 }
 
 static const fx_flag flags[] = {
-    {"--json", NULL, NULL, "one JSON array"}, {"--names", NULL, NULL, "the names alone, one per line"}, {0}};
+    {"--json", NULL, NULL, "one JSON array"},
+    {"--names", NULL, NULL, "the names alone, one per line"},
+    {"--law", "LAW", "coulomb|associated", "with --names: only solvers of this law"},
+    {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",
     .arguments = "solvers|cones|formats|examples",
     .summary = "list what this build offers",
     .detail = "Solvers come with their laws, whether they are approximate, and their options for --set.",
-    .example = "  frix list solvers\n"
-               "  frix list formats --json",
+    .example =
+        "  frix list solvers\n"
+        "  frix list formats --json",
     .flag = flags,
     .words = LISTS,
     .min_words = 1,

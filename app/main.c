@@ -14,9 +14,7 @@ static const fx_verb *const verbs[] = {
     &fx_verb_certify, &fx_verb_bench, &fx_verb_completion, &fx_verb_help,
 };
 
-const fx_verb *fx_verb_table(int k) {
-  return k >= 0 && k < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[k] : NULL;
-}
+const fx_verb *fx_verb_table(int k) { return k >= 0 && k < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[k] : NULL; }
 
 /* ---- help */
 
@@ -50,8 +48,9 @@ static void overview(void) {
     printf("  %-36s %s\n", head, fx_verb_table(k)->summary);
   }
   printf("  %-36s %s\n", "--version", "the version");
-  printf("\n'frix help VERB' explains a verb, with examples. Exit code 0: all solved to tolerance, 1: some not,\n"
-         "2: bad usage or input.\n");
+  printf(
+      "\n'frix help VERB' explains a verb, with examples. Exit code 0: all solved to tolerance, 1: some not,\n"
+      "2: bad usage or input.\n");
 }
 
 static int run_help(const fx_args *args) {

@@ -69,8 +69,9 @@ static void draw_axes(FILE *file, const fx_plot *p) {
   }
   fprintf(file, "<path d=\"M%d %dV%dH%d\" class=\"axis\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
   put_text(file, (LEFT + RIGHT) / 2.0, BOTTOM + 46, "class=\"label\" text-anchor=\"middle\"", p->x_label);
-  fprintf(file, "<text transform=\"translate(22 %d) rotate(-90)\" class=\"label\" text-anchor=\"middle\">"
-                "share of problems</text>\n",
+  fprintf(file,
+          "<text transform=\"translate(22 %d) rotate(-90)\" class=\"label\" text-anchor=\"middle\">"
+          "share of problems</text>\n",
           (TOP + BOTTOM) / 2);
   if (p->mark > 0) {
     double x = place_x(p, p->mark);

@@ -13,9 +13,9 @@ typedef struct fx_series {
 
 typedef struct fx_plot {
   const char *title, *subtitle, *x_label;
-  int low, high;   /* axis from 10^low to 10^high */
-  bool ratio;      /* ticks 1, 10, 100 instead of powers */
-  double mark;     /* a vertical line with mark_text, 0: none */
+  int low, high; /* axis from 10^low to 10^high */
+  bool ratio;    /* ticks 1, 10, 100 instead of powers */
+  double mark;   /* a vertical line with mark_text, 0: none */
   const char *mark_text;
   const fx_series *series;
   int series_count, value_count;

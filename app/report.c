@@ -50,13 +50,19 @@ bool fx_interrupted(void *unused) {
 /* ---- reading */
 
 static void show_log(frix_log_level level, const char *text, void *user) {
-  (void)user;
-  if (level == FRIX_LOG_WARNING) fx_warning("%s", text);
+  bool verbose = user != NULL;
+  if (level == FRIX_LOG_WARNING) {
+    fx_warning("%s", text);
+  } else if (verbose) {
+    fx_remark("%s", text);
+  }
 }
 
-frix_context *fx_context(void) {
+frix_context *fx_context(bool verbose) {
+  static char yes; /* its address is the flag */
   frix_context_config config = frix_context_default();
   config.log = show_log;
+  config.user = verbose ? &yes : NULL;
   frix_context *context = NULL;
   if (frix_context_create(&config, &context) == FRIX_OK) return context;
   fx_error("out of memory");
@@ -120,8 +126,7 @@ static const struct {
   size_t offset;
 } parts[] = {
     {"residual", "", "the verdict: largest of the two relative residuals", offsetof(frix_certificate, residual)},
-    {"contact_residual", "", "natural map over all contacts, relative",
-     offsetof(frix_certificate, contact_residual)},
+    {"contact_residual", "", "natural map over all contacts, relative", offsetof(frix_certificate, contact_residual)},
     {"joint_residual", "", "bilateral rows, relative", offsetof(frix_certificate, joint_residual)},
     {"rho", "kg", "1 / mean diagonal of W", offsetof(frix_certificate, rho)},
     {"worst_velocity", "m/s", "largest natural map of one contact", offsetof(frix_certificate, worst_velocity)},
@@ -141,11 +146,11 @@ static double part(const frix_certificate *c, int k) {
   return value;
 }
 
-void fx_json_certificate(fx_json *json, const char *key, const frix_certificate *c) {
-  fx_json_open(json, key, '{');
-  for (int k = 0; k < PART_COUNT; k++) fx_json_real(json, parts[k].name, part(c, k));
-  fx_json_integer(json, "worst_contact", c->worst_contact);
-  fx_json_close(json, '}');
+void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *c) {
+  fx_put_open(json, key, '{');
+  for (int k = 0; k < PART_COUNT; k++) fx_put_real(json, parts[k].name, part(c, k));
+  fx_put_integer(json, "worst_contact", c->worst_contact);
+  fx_put_close(json, '}');
 }
 
 void fx_print_certificate(const frix_certificate *c) {
@@ -165,6 +170,22 @@ void fx_csv_text(FILE *file, const char *text) {
   putc('"', file);
 }
 
+/* A new, empty file beside path, NULL with errno set; free the name. */
+static char *probe_beside(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = fx_join(path, "");
+  folder[slash ? slash - path + (slash == path) : 0] = 0;
+  char *probe = fx_join(folder[0] ? folder : ".", "/.frix-XXXXXX");
+  int descriptor = mkstemp(probe);
+  free(folder);
+  if (descriptor < 0) {
+    free(probe);
+    return NULL;
+  }
+  close(descriptor);
+  return probe;
+}
+
 bool fx_check_writable(const char *path) {
   struct stat status;
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -172,18 +193,28 @@ bool fx_check_writable(const char *path) {
     return false;
   }
   /* files are written beside their name and moved, so it is the folder that must take a new file */
-  const char *slash = strrchr(path, '/');
-  char *folder = fx_join(path, "");
-  folder[slash ? slash - path + (slash == path) : 0] = 0;
-  char *probe = fx_join(folder[0] ? folder : ".", "/.frix-XXXXXX");
-  int descriptor = mkstemp(probe);
-  if (descriptor >= 0) {
-    close(descriptor);
-    unlink(probe);
-  } else {
+  char *probe = probe_beside(path);
+  if (!probe) {
     fx_error("%s: cannot write: %s", path, strerror(errno));
+    return false;
+  }
+  unlink(probe);
+  free(probe);
+  return true;
+}
+
+bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path) {
+  const char *dot = strrchr(fx_base_name(path), '.');
+  if (!dot || !strcmp(dot, ".json")) return true; /* holds r, u, v of any problem */
+  char *probe = probe_beside(path);
+  if (!probe) return true; /* fx_check_writable has the message */
+  frix_status status = frix_problem_write(problem, probe, "fclib");
+  unlink(probe);
+  if (status != FRIX_OK) {
+    /* the library's text names the probe: keep what follows it */
+    const char *text = frix_error_text(context), *reason = strstr(text, probe);
+    fx_error("%s%s%s", path, reason ? "" : ": ", reason ? reason + strlen(probe) : text);
   }
   free(probe);
-  free(folder);
-  return descriptor >= 0;
+  return status == FRIX_OK;
 }

@@ -119,7 +119,8 @@ static bool read_job(frix_context *context, const settings *s, job *j) {
     j->problem = pyramids;
     if (status != FRIX_OK) fx_error("%s: %s", j->path, frix_error_text(context));
   }
-  return j->problem && fx_supported(j->path, j->problem, s->solver, s->config.law, false);
+  return j->problem && fx_supported(j->path, j->problem, s->solver, s->config.law, false) &&
+         (!s->out || fx_check_format(context, j->problem, s->out));
 }
 
 static bool read_guess(frix_context *context, const settings *s, const job *j, double **out) {
@@ -156,29 +157,29 @@ static void show_progress(int64_t iteration, double residual, double seconds, vo
 
 static void print_json(const job *j, const settings *s, const frix_result *r, const char *approximation) {
   fx_json json = {stdout, false};
-  fx_json_open(&json, NULL, '{');
-  fx_json_text(&json, "file", j->path);
-  fx_json_integer(&json, "contacts", r->contact_count);
-  fx_json_integer(&json, "dof", r->dof_count);
-  fx_json_integer(&json, "joints", r->joint_count);
-  fx_json_integer(&json, "islands", r->island_count);
-  fx_json_text(&json, "solver", r->solver);
-  fx_json_text(&json, "finisher", r->finisher);
-  fx_json_text(&json, "law", frix_law_name(s->config.law));
-  fx_json_boolean(&json, "approximate", r->approximate || approximation[0]);
-  if (approximation[0]) fx_json_text(&json, "approximation", approximation);
-  fx_json_text(&json, "outcome", frix_outcome_name(r->outcome));
-  fx_json_real(&json, "tolerance", s->config.tolerance);
-  fx_json_integer(&json, "iterations", r->iterations);
-  fx_json_real(&json, "seconds", r->seconds);
-  fx_json_integer(&json, "threads", s->config.thread_count);
-  fx_json_real(&json, "residual", r->certificate.residual);
-  fx_json_certificate(&json, "certificate", &r->certificate);
-  fx_json_close(&json, '}');
-  fx_json_end_line(&json);
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "file", j->path);
+  fx_put_integer(&json, "contacts", r->contact_count);
+  fx_put_integer(&json, "dof", r->dof_count);
+  fx_put_integer(&json, "joints", r->joint_count);
+  fx_put_integer(&json, "islands", r->island_count);
+  fx_put_text(&json, "solver", r->solver);
+  fx_put_text(&json, "finisher", r->finisher);
+  fx_put_text(&json, "law", frix_law_name(s->config.law));
+  fx_put_boolean(&json, "approximate", r->approximate || approximation[0]);
+  if (approximation[0]) fx_put_text(&json, "approximation", approximation);
+  fx_put_text(&json, "outcome", frix_outcome_name(r->outcome));
+  fx_put_real(&json, "tolerance", s->config.tolerance);
+  fx_put_integer(&json, "iterations", r->iterations);
+  fx_put_real(&json, "seconds", r->seconds);
+  fx_put_integer(&json, "threads", s->config.thread_count);
+  fx_put_real(&json, "residual", r->certificate.residual);
+  fx_put_certificate(&json, "certificate", &r->certificate);
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
 }
 
-static fx_column columns[] = {{"problem", 0, true}, {"contacts", 8, false},  {"dof", 6, false},
+static fx_column columns[] = {{"problem", 0, true},  {"contacts", 8, false}, {"dof", 6, false},
                               {"islands", 7, false}, {"solver", 0, true},    {"iterations", 10, false},
                               {"time", 9, false},    {"residual", 8, false}, {"outcome", 14, true},
                               {"", 0, true}};
@@ -219,9 +220,9 @@ static void print_verdict(const tally *t, const settings *s) {
   char seconds[32];
   fx_format_seconds(t->seconds, seconds, sizeof seconds);
   bool all = t->solved == t->count;
-  printf("\n%s%d of %d solved to %g%s, worst residual %.2e (%s), %s of solving\n", fx_colour_on(all ? FX_GREEN : FX_RED),
-         t->solved, t->count, s->config.tolerance, fx_colour_off(), t->worst, t->worst_name ? t->worst_name : "-",
-         seconds);
+  printf("\n%s%d of %d solved to %g%s, worst residual %.2e (%s), %s of solving\n",
+         fx_colour_on(all ? FX_GREEN : FX_RED), t->solved, t->count, s->config.tolerance, fx_colour_off(), t->worst,
+         t->worst_name ? t->worst_name : "-", seconds);
   if (t->approximate)
     printf("%sapproximate:%s %d of %d answers come from an approximate method, law or cone, as asked for by name\n",
            fx_colour_on(FX_YELLOW), fx_colour_off(), t->approximate, t->count);
@@ -306,7 +307,7 @@ static int solve_jobs(frix_context *context, const job *jobs, int count, setting
 
 static int run_solve(const fx_args *args) {
   int code = FX_EXIT_USAGE, count = args->word_count;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(fx_arg(args, "--explain") != NULL);
   frix_options *options = NULL;
   settings s = {0};
   double *guess = NULL;
@@ -344,6 +345,7 @@ static const fx_flag flags[] = {
     {"--out", "FILE", NULL, "write r, u, v: .json, or .hdf5 with the problem"},
     {"--json", NULL, NULL, "one JSON object per problem and line"},
     {"--history", "FILE.csv", NULL, "write the residual over iterations and time"},
+    {"--explain", NULL, NULL, "say on stderr what the methods do"},
     {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
@@ -352,13 +354,15 @@ const fx_verb fx_verb_solve = {
     .name = "solve",
     .arguments = "FILE...",
     .summary = "solve contact problems and certify the answers",
-    .detail = "Solves every FILE (fclib HDF5, text .dat, JSON) and judges each answer by its certificate, whatever the\n"
-              "method says of itself. Exit code 0: all solved to the tolerance; 1: some not; 2: bad usage or input, and\n"
-              "nothing was written. Ctrl-C ends the running solve at the best answer so far.",
-    .example = "  frix solve wall.hdf5                            # the exact law to 1e-8\n"
-               "  frix solve *.dat --tol 1e-4 --time-limit 20     # a table and a verdict\n"
-               "  frix solve box.json --solver nsgs --set nsgs.relaxation=1.1 --out answer.json\n"
-               "  frix solve box.json --cone pyramid:8 --json     # an approximation, chosen by name",
+    .detail =
+        "Solves every FILE (fclib HDF5, text .dat, JSON) and judges each answer by its certificate, whatever the\n"
+        "method says of itself. Exit code 0: all solved to the tolerance; 1: some not; 2: bad usage or input, and\n"
+        "nothing was written. Ctrl-C ends the running solve at the best answer so far.",
+    .example =
+        "  frix solve wall.hdf5                            # the exact law to 1e-8\n"
+        "  frix solve *.dat --tol 1e-4 --time-limit 20     # a table and a verdict\n"
+        "  frix solve box.json --solver nsgs --set nsgs.relaxation=1.1 --out answer.json\n"
+        "  frix solve box.json --cone pyramid:8 --json     # an approximation, chosen by name",
     .flag = flags,
     .min_words = 1,
     .max_words = 1 << 30,

@@ -81,6 +81,7 @@ static const frix_example_parameter pile_parameter[] = {
     {"speed", 0.5, 0.0, 10.0, "of the fall, m/s"},
     {"seed", 1.0, 0.0, 1e9, "of the random shifts"},
     {"stiffness", 0.0, 0.0, 1e15, "of every contact, N/m; 0: rigid"},
+    {"closed", 0.0, 0.0, 1.0, "1: the gaps count as closed, a dense pile that its weight begins to load"},
 };
 
 static frix_status build_pile(frix_context *context, const double *value, frix_problem **out) {
@@ -102,6 +103,7 @@ static frix_status build_pile(frix_context *context, const double *value, frix_p
     touch_wall(&scene, k, (ex_vec){0.0, -1.0, 0.0}, -box.high, value[1]);
     touch_neighbours(&scene, &box, k, value[1]);
   }
+  for (int32_t i = 0; i < scene.contact_count && value[5] >= 0.5; i++) scene.contact[i].gap = 0.0;
   return ex_scene_build(&scene, context, "pile", out);
 }
 

@@ -6,7 +6,7 @@
 
 /* A row with its parameters, an array, and its build function. */
 #define EX_ROW(name, summary, parameters, build) \
-  {name, summary, parameters, (int32_t)(sizeof(parameters) / sizeof(parameters)[0]), build}
+  { name, summary, parameters, (int32_t)(sizeof(parameters) / sizeof(parameters)[0]), build }
 
 /* blocks.c: one body on a plane, all with closed-form answers */
 extern const frix_example ex_slope, ex_slide, ex_anisotropic, ex_hexapyramid, ex_rolling;

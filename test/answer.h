@@ -26,9 +26,10 @@ static inline void answer_free(answer *a) {
 }
 
 /* Solves what is in a->problem; false, with the test failed, where the certificate does not reach the tolerance. */
-static inline bool answer_solve(fx_test *t, answer *a, double tolerance) {
+static inline bool answer_solve(fx_test *t, answer *a, frix_law law, double tolerance) {
   frix_solve_config config = frix_solve_default();
   config.tolerance = tolerance;
+  config.law = law;
   config.time_limit = 20;
   frix_problem_view(a->problem, &a->data);
   if (frix_solve(a->context, a->problem, &config, &a->solution) != FRIX_OK) {
@@ -55,27 +56,7 @@ static inline bool answer_build(fx_test *t, answer *a, const char *name, const d
 }
 
 static inline bool answer_example(fx_test *t, answer *a, const char *name, const double *value, double tolerance) {
-  return answer_build(t, a, name, value) && answer_solve(t, a, tolerance);
-}
-
-/* A reduced problem of one contact with dense W (column-major). */
-static inline bool answer_contact(fx_test *t, answer *a, frix_contact contact, const double *W, const double *q,
-                                  const double *R, const double *r_c, double tolerance) {
-  *a = (answer){0};
-  frix_problem_data data = frix_problem_data_default();
-  data.form = FRIX_FORM_LOCAL;
-  data.contact_count = 1;
-  data.contact = &contact;
-  data.W = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = contact.dim, .col_count = contact.dim, .x = W};
-  data.q = q;
-  data.R = R;
-  data.r_c = r_c;
-  data.title = "one contact";
-  if (frix_context_create(NULL, &a->context) == FRIX_OK &&
-      frix_problem_create(a->context, &data, &a->problem) == FRIX_OK)
-    return answer_solve(t, a, tolerance);
-  fx_test_fail(t, __FILE__, __LINE__, "one contact: %s", a->context ? frix_error_text(a->context) : "no context");
-  return false;
+  return answer_build(t, a, name, value) && answer_solve(t, a, FRIX_LAW_COULOMB, tolerance);
 }
 
 /* Largest entry of v in absolute value. */

@@ -55,8 +55,8 @@ struct fx_test {
   int text_count;
 };
 
-static const char *running = "none";     /* for the crash handler */
-static char scratch_root[4096];          /* created on first use */
+static const char *running = "none"; /* for the crash handler */
+static char scratch_root[4096];      /* created on first use */
 
 static double now(void) {
   struct timespec t;
@@ -204,8 +204,11 @@ static int run_test(const fx_test_row *row, int number, bool quiet) {
   int verdict = t.failures ? 0 : t.skipped ? -1 : 1;
   if (t.failures > SHOWN_FAILURES) printf("      and %d more\n", t.failures - SHOWN_FAILURES);
   if (!quiet || verdict != 1)
-    printf("%-4s  %-48s %9s  %s\n", verdict == 0 ? "FAIL" : verdict < 0 ? "skip" : "ok", row->name, time_text,
-           verdict < 0 ? t.reason : t.note);
+    printf("%-4s  %-48s %9s  %s\n",
+           verdict == 0  ? "FAIL"
+           : verdict < 0 ? "skip"
+                         : "ok",
+           row->name, time_text, verdict < 0 ? t.reason : t.note);
   fflush(stdout);
   for (int k = 0; k < t.text_count; k++) free(t.text[k]);
   running = "none";

@@ -1,12 +1,13 @@
 /* The certificate once more, from its formulas alone: what test_certificate.c compares the library with.
  *
  * Nothing is shared with src/: sparse products are plain loops over the problem's view, M is factorised densely by
- * connected component with partial pivoting, and every cone K = { r_N >= 0, r_T in r_N E } is projected onto in the same
- * naive way, by bisection on the normal component s of the answer: with p(s) the point of s E nearest to x_T,
+ * connected component with partial pivoting, and every cone K = { r_N >= 0, r_T in r_N E } is projected onto in the
+ * same naive way, by bisection on the normal component s of the answer: with p(s) the point of s E nearest to x_T,
  *
  *   g(s) = s - x_N - sigma_E(x_T - p(s))   grows with s, and g = 0 at the projection; g(0) >= 0: the projection is 0
  *
- * (half the squared distance to x has derivative g). All in long double, so that what differs is the library's error. */
+ * (half the squared distance to x has derivative g). All in long double, so that what differs is the library's error.
+ */
 #ifndef FX_TEST_ORACLE_H
 #define FX_TEST_ORACLE_H
 
@@ -81,8 +82,10 @@ static void oracle_ellipse(const real y[2], const real a[2], real p[2]) {
     real t = (low + high) / 2;
     if (t == low || t == high) break;
     real g0 = a[0] * y[0] / (a[0] * a[0] + t), g1 = a[1] * y[1] / (a[1] * a[1] + t);
-    if (g0 * g0 + g1 * g1 > 1) low = t;
-    else high = t;
+    if (g0 * g0 + g1 * g1 > 1)
+      low = t;
+    else
+      high = t;
   }
   for (int k = 0; k < 2; k++) p[k] = y[k] * a[k] * a[k] / (a[k] * a[k] + high);
 }
@@ -159,8 +162,10 @@ static void oracle_project(const frix_contact *c, const real *x, real *out) {
   for (int round = 0; round < 400; round++) {
     real s = (low + high) / 2;
     if (s == low || s == high) break;
-    if (oracle_slope(c, x, s, p) < 0) low = s;
-    else high = s;
+    if (oracle_slope(c, x, s, p) < 0)
+      low = s;
+    else
+      high = s;
   }
   oracle_project_set(c, x + 1, high, p);
   out[0] = high;
@@ -171,10 +176,10 @@ static void oracle_project(const frix_contact *c, const real *x, real *out) {
 
 typedef struct oracle_mass {
   int32_t dof_count, part_count;
-  int32_t *order;  /* degrees of freedom, part by part */
-  int32_t *start;  /* part_count + 1 */
-  size_t *offset;  /* of the part's factor in lu */
-  int32_t *pivot;  /* per degree of freedom, inside its part */
+  int32_t *order; /* degrees of freedom, part by part */
+  int32_t *start; /* part_count + 1 */
+  size_t *offset; /* of the part's factor in lu */
+  int32_t *pivot; /* per degree of freedom, inside its part */
   real *lu;
 } oracle_mass;
 

@@ -18,20 +18,21 @@ typedef struct fx_test_row {
 } fx_test_row;
 
 /* Reports a failed check with printf-like detail. */
-void fx_test_fail(fx_test *t, const char *file, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void fx_test_fail(fx_test *t, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Marks the running test skipped, visibly, with the reason. */
 void fx_test_skip(fx_test *t, const char *reason);
 /* A measured figure, shown beside the test's name. */
 void fx_test_note(fx_test *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Path of a file or folder under the shared data (../shared of the source tree), NULL with the test skipped where it is absent. */
+/* Path of a file or folder under the shared data (../shared of the source tree), NULL with the test skipped where it is
+ * absent. */
 const char *fx_test_shared(fx_test *t, const char *relative);
 /* Path of a file in a scratch folder removed when the program ends. */
 const char *fx_test_scratch(fx_test *t, const char *name);
 /* A reproducible random number in (-1, 1), seeded anew for every test. */
 double fx_test_random(fx_test *t);
 
-#define CHECK(t, condition) \
-  ((condition) ? (void)0 : fx_test_fail((t), __FILE__, __LINE__, "%s", #condition))
+#define CHECK(t, condition) ((condition) ? (void)0 : fx_test_fail((t), __FILE__, __LINE__, "%s", #condition))
 #define CHECK_NEAR(t, value, expected, tolerance)                                                               \
   do {                                                                                                          \
     double value_ = (value), expected_ = (expected), tolerance_ = (tolerance);                                  \
@@ -39,12 +40,12 @@ double fx_test_random(fx_test *t);
       fx_test_fail((t), __FILE__, __LINE__, "%s is %.17g, expected %.17g within %g", #value, value_, expected_, \
                    tolerance_);                                                                                 \
   } while (0)
-#define REQUIRE(t, condition)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      fx_test_fail((t), __FILE__, __LINE__, "%s", #condition);      \
-      return;                                                       \
-    }                                                               \
+#define REQUIRE(t, condition)                                  \
+  do {                                                         \
+    if (!(condition)) {                                        \
+      fx_test_fail((t), __FILE__, __LINE__, "%s", #condition); \
+      return;                                                  \
+    }                                                          \
   } while (0)
 
 #endif

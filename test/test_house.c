@@ -50,10 +50,11 @@ static bool install(fx_test *t) {
 
 static void installed_files(fx_test *t) {
   if (!install(t)) return;
-  shell_result r = shell(t,
-                         "cd tree && test -x bin/frix && test -f include/frix/frix.h && test -f share/man/man1/frix.1 &&"
-                         " test -s share/bash-completion/completions/frix && test -s share/zsh/site-functions/_frix &&"
-                         " test -e lib*/libfrix.so && test -e lib*/libfrix.a && bin/frix --version");
+  shell_result r =
+      shell(t,
+            "cd tree && test -x bin/frix && test -f include/frix/frix.h && test -f share/man/man1/frix.1 &&"
+            " test -s share/bash-completion/completions/frix && test -s share/zsh/site-functions/_frix &&"
+            " test -e lib*/libfrix.so && test -e lib*/libfrix.a && bin/frix --version");
   CHECK(t, r.code == 0);
   CHECK(t, strstr(r.out, "frix ") == r.out);
   shell_free(&r);
@@ -61,10 +62,11 @@ static void installed_files(fx_test *t) {
 
 static void consumer_cmake(fx_test *t) {
   if (!install(t)) return;
-  shell_result r = shell(t,
-                         "cmake -S '%s/test/consumer' -B build -DCMAKE_PREFIX_PATH=\"$PWD/tree\" && cmake --build build &&"
-                         " build/consumer && if test -e build/consumer_static; then build/consumer_static; fi",
-                         FRIX_SOURCE_DIR);
+  shell_result r =
+      shell(t,
+            "cmake -S '%s/test/consumer' -B build -DCMAKE_PREFIX_PATH=\"$PWD/tree\" && cmake --build build &&"
+            " build/consumer && if test -e build/consumer_static; then build/consumer_static; fi",
+            FRIX_SOURCE_DIR);
   CHECK(t, r.code == 0);
   CHECK(t, strstr(r.out, "solved") != NULL);
   if (r.code) fx_test_fail(t, __FILE__, __LINE__, "%s%s", r.out, r.err);
@@ -73,15 +75,16 @@ static void consumer_cmake(fx_test *t) {
 
 static void consumer_pkg_config(fx_test *t) {
   if (!install(t)) return;
-  shell_result r = shell(t,
-                         "command -v pkg-config >/dev/null || exit 77; mv tree moved;"
-                         " PKG_CONFIG_PATH=$(echo \"$PWD\"/moved/lib*/pkgconfig); export PKG_CONFIG_PATH;"
-                         " dir=$(pkg-config --variable=libdir frix) &&"
-                         " ${CC:-cc} -std=c17 '%s/test/consumer/consumer.c' $(pkg-config --cflags --libs frix) -o shared &&"
-                         " LD_LIBRARY_PATH=$dir ./shared &&"
-                         " ${CC:-cc} -std=c17 '%s/test/consumer/consumer.c' $(pkg-config --cflags frix) \"$dir/libfrix.a\""
-                         " $(pkg-config --libs --static frix) -o static && LD_LIBRARY_PATH=$dir ./static",
-                         FRIX_SOURCE_DIR, FRIX_SOURCE_DIR);
+  shell_result r =
+      shell(t,
+            "command -v pkg-config >/dev/null || exit 77; mv tree moved;"
+            " PKG_CONFIG_PATH=$(echo \"$PWD\"/moved/lib*/pkgconfig); export PKG_CONFIG_PATH;"
+            " dir=$(pkg-config --variable=libdir frix) &&"
+            " ${CC:-cc} -std=c17 '%s/test/consumer/consumer.c' $(pkg-config --cflags --libs frix) -o shared &&"
+            " LD_LIBRARY_PATH=$dir ./shared &&"
+            " ${CC:-cc} -std=c17 '%s/test/consumer/consumer.c' $(pkg-config --cflags frix) \"$dir/libfrix.a\""
+            " $(pkg-config --libs --static frix) -o static && LD_LIBRARY_PATH=$dir ./static",
+            FRIX_SOURCE_DIR, FRIX_SOURCE_DIR);
   if (r.code == 77) {
     fx_test_skip(t, "pkg-config is not installed");
   } else {

@@ -13,7 +13,8 @@ typedef struct fx_arena {
 
 void fx_arena_init(fx_arena *arena, frix_context *context);
 void fx_arena_free(fx_arena *arena);
-/* Zeroed, aligned to 64 bytes; NULL with the error text set when memory runs out. A zero count gives a valid pointer. */
+/* Zeroed, aligned to 64 bytes; NULL with the error text set when memory runs out. A zero count gives a valid pointer.
+ */
 void *fx_arena_take(fx_arena *arena, size_t count, size_t size);
 
 #define FX_TAKE(arena, type, count) ((type *)fx_arena_take((arena), (size_t)(count), sizeof(type)))

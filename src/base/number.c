@@ -10,7 +10,8 @@
 /* Single characters only, as in every locale that uses a comma. */
 static char decimal_mark(void) {
   const struct lconv *conventions = localeconv();
-  return conventions && conventions->decimal_point && conventions->decimal_point[0] ? conventions->decimal_point[0] : '.';
+  return conventions && conventions->decimal_point && conventions->decimal_point[0] ? conventions->decimal_point[0]
+                                                                                    : '.';
 }
 
 bool fx_parse_real(const char *text, size_t length, double *out) {

@@ -1,4 +1,4 @@
-/* What readers share: memory within a limit, contacts of one kind, and the last step to a problem. */
+/* What readers and writers share: memory within a limit, contacts of one kind, and the last step to a problem. */
 #include "io/draft.h"
 
 #include <stdio.h>
@@ -40,6 +40,47 @@ frix_status fx_draft_contacts(fx_draft *draft, int32_t dim, int32_t count, const
   return FRIX_OK;
 }
 
+/* Row and column of entry k; *slice remembers the compressed row or column the walk is in. */
+static void entry_place(const frix_matrix *m, int64_t k, int32_t *slice, int32_t *row, int32_t *col) {
+  if (m->format == FRIX_MATRIX_TRIPLET) {
+    *row = m->i[k];
+    *col = m->p[k];
+    return;
+  }
+  while (m->p[*slice + 1] <= k) ++*slice;
+  *row = m->format == FRIX_MATRIX_CSC ? m->i[k] : *slice;
+  *col = m->format == FRIX_MATRIX_CSC ? *slice : m->i[k];
+}
+
+frix_status fx_draft_mirror(fx_draft *draft, const char *where, frix_matrix *m) {
+  int64_t above = 0, below = 0;
+  int32_t slice = 0, i, j;
+  for (int64_t k = 0; k < m->nonzero_count; k++) {
+    entry_place(m, k, &slice, &i, &j);
+    if (m->x[k] == 0.0) continue;
+    above += j > i;
+    below += i > j;
+  }
+  if ((above == 0) == (below == 0)) return FRIX_OK;
+  int64_t room = 2 * m->nonzero_count, count = 0;
+  int32_t *row = FX_DRAFT_TAKE(draft, int32_t, room), *col = FX_DRAFT_TAKE(draft, int32_t, room);
+  double *x = FX_DRAFT_TAKE(draft, double, room);
+  if (!row || !col || !x) return FRIX_ERROR_MEMORY;
+  slice = 0;
+  for (int64_t k = 0; k < m->nonzero_count; k++) {
+    entry_place(m, k, &slice, &i, &j);
+    for (int side = 0; side < (i == j ? 1 : 2); side++, count++) {
+      row[count] = side ? j : i;
+      col[count] = side ? i : j;
+      x[count] = m->x[k];
+    }
+  }
+  *m = (frix_matrix){FRIX_MATRIX_TRIPLET, m->row_count, m->col_count, count, col, row, x};
+  fx_log(draft->context, FRIX_LOG_WARNING, "%s:%s: only the %s triangle is stored; the other one is its mirror image",
+         draft->name, where, above ? "upper" : "lower");
+  return FRIX_OK;
+}
+
 frix_status fx_draft_finish(fx_draft *draft, frix_problem **out) {
   frix_status status = frix_problem_create(draft->context, &draft->data, out);
   if (status == FRIX_OK || status == FRIX_ERROR_MEMORY) return status;
@@ -54,6 +95,19 @@ bool fx_matrix_full(const frix_matrix *m) {
   for (int64_t k = 0; k < count; k++)
     if (m->x[k] == 0.0) return false;
   return true;
+}
+
+fx_obstacle fx_obstacle_of(const frix_problem_data *data, uint32_t cones) {
+  fx_obstacle obstacle = {""};
+  for (int32_t k = 0; k < data->contact_count && !obstacle.text[0]; k++) {
+    frix_cone cone = data->contact[k].cone;
+    if (!(cones >> cone & 1))
+      snprintf(obstacle.text, sizeof obstacle.text, "%s cones", frix_cone_table((int32_t)cone)->name);
+    else if (cone != data->contact[0].cone)
+      snprintf(obstacle.text, sizeof obstacle.text, "mixed cones");
+  }
+  if (!obstacle.text[0] && (data->R || data->r_c)) snprintf(obstacle.text, sizeof obstacle.text, "compliance (R)");
+  return obstacle;
 }
 
 fx_word fx_word_of(const char *bytes, size_t count) {

@@ -25,11 +25,25 @@ void *fx_draft_take(fx_draft *draft, int64_t count, size_t size);
 /* Contacts of one kind from mu and mu_r (NULL: none); dim 1 means limits. Fills contact, contact_count, row_count. */
 frix_status fx_draft_contacts(fx_draft *draft, int32_t dim, int32_t count, const double *mu, const double *mu_r);
 
+/* Some writers store one triangle of the symmetric M. A mass matrix with entries on one side of the diagonal only can
+ * be nothing else, so the other side is filled in, with a warning that names the place. Any sparse format. */
+frix_status fx_draft_mirror(fx_draft *draft, const char *where, frix_matrix *m);
+
 /* The problem. What frix_problem_create finds wrong is a fault of the file, and the text says which file. */
 frix_status fx_draft_finish(fx_draft *draft, frix_problem **out);
 
 /* Whether a compressed-column matrix has every entry and no zero among them, so that a dense form keeps its pattern. */
 bool fx_matrix_full(const frix_matrix *m);
+
+/* Cones of fclib and of text files, one for all contacts of a file. */
+enum { FX_FILE_CONES = 1 << FRIX_CONE_CIRCULAR | 1 << FRIX_CONE_PLANAR | 1 << FRIX_CONE_ROLLING };
+
+/* What keeps a problem out of a file with one of these cones for all contacts and without compliance; "" for nothing.
+ */
+typedef struct fx_obstacle {
+  char text[64];
+} fx_obstacle;
+fx_obstacle fx_obstacle_of(const frix_problem_data *data, uint32_t cones);
 
 /* Bytes of a file as a short printable word for a message. */
 typedef struct fx_word {

@@ -5,8 +5,8 @@
  *   /guesses/1/r, /solution/{r,u,v,l}     optional
  *
  * Files are read whole and handed to the library as an image in memory: no file locks, and what is read from a file and
- * from memory goes one way. The library trusts its input more than we do, so only plain datasets are opened: hard links,
- * known number types, data inside this file, known filters, and no more of it than the file can hold. */
+ * from memory goes one way. The library trusts its input more than we do, so only plain datasets are opened: hard
+ * links, known number types, data inside this file, known filters, and no more of it than the file can hold. */
 #include "io/format.h"
 
 #ifdef FRIX_HAVE_HDF5
@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "io/fclib_image.h"
 
 /* The library keeps global state and is built without thread safety by most distributions; one lock in the process is
  * what it needs. This is the one mutable static of frix, for state that is not ours. */
@@ -29,8 +31,9 @@ enum { FILTER_RATIO = 1100, PATH_SIZE = 128, TITLE_SIZE = 1024 };
 typedef struct archive {
   fx_draft *draft;
   hid_t file;
+  image_file *image;
   int64_t file_size;
-  const char *root; /* group of the problem */
+  const char *root;  /* group of the problem */
   H5E_auto2_t print; /* the caller's error printing, put back at the end */
   void *print_user;
 } archive;
@@ -72,12 +75,7 @@ static place join(const char *a, const char *b) {
 }
 
 static frix_status open_image(archive *in, const char *bytes, size_t count) {
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  bool good = access >= 0 && H5Pset_fapl_core(access, 1 << 16, 0) >= 0 &&
-              H5Pset_file_image(access, (void *)(uintptr_t)bytes, count) >= 0;
-  /* With the core driver and an image the name is only a label. */
-  in->file = good ? H5Fopen("frix", H5F_ACC_RDONLY, access) : -1;
-  if (access >= 0) H5Pclose(access);
+  in->file = image_open_file(bytes, count, &in->image);
   in->file_size = (int64_t)count;
   return in->file >= 0 ? FRIX_OK : fail(in, "/", "is not a whole HDF5 file (damaged or cut short)");
 }
@@ -117,8 +115,10 @@ static const char *check_storage(archive *in, hid_t set, int64_t bytes) {
     unsigned flags, config;
     size_t values = 0;
     H5Z_filter_t filter = H5Pget_filter2(plan, (unsigned)k, &flags, &values, NULL, 0, NULL, &config);
-    if (filter == H5Z_FILTER_DEFLATE) squeezed = true;
-    else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) problem = "uses a filter frix does not know";
+    if (filter == H5Z_FILTER_DEFLATE)
+      squeezed = true;
+    else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
+      problem = "uses a filter frix does not know";
   }
   if (!problem) {
     int64_t stored = (int64_t)H5Dget_storage_size(set);
@@ -156,10 +156,14 @@ static frix_status open_numbers(archive *in, const char *path, bool integer, num
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);
   const char *problem = NULL;
-  if (!known) problem = integer ? "is not made of whole numbers" : "is not made of real numbers";
-  else if (count < 0) problem = "is not a list of numbers";
-  else if (count > INT32_MAX) problem = "claims more data than the file holds";
-  else if (count > 0) problem = check_storage(in, set, count * (int64_t)size);
+  if (!known)
+    problem = integer ? "is not made of whole numbers" : "is not made of real numbers";
+  else if (count < 0)
+    problem = "is not a list of numbers";
+  else if (count > INT32_MAX)
+    problem = "claims more data than the file holds";
+  else if (count > 0)
+    problem = check_storage(in, set, count * (int64_t)size);
   out->count = count;
   return problem ? fail(in, path, "%s", problem) : FRIX_OK;
 }
@@ -180,8 +184,10 @@ static frix_status read_reals(archive *in, const char *path, int64_t wanted, dou
   if (!status && n.count && H5Dread(n.set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
     status = fail(in, path, "cannot be read (damaged or cut short)");
   for (int64_t k = 0; k < n.count && !status; k++) {
-    if (!isfinite(x[k])) status = fail(in, path, "value %lld is not a finite number", (long long)k);
-    else if (x[k] < minimum) status = fail(in, path, "value %lld is %g, less than %g", (long long)k, x[k], minimum);
+    if (!isfinite(x[k]))
+      status = fail(in, path, "value %lld is not a finite number", (long long)k);
+    else if (x[k] < minimum)
+      status = fail(in, path, "value %lld is %g, less than %g", (long long)k, x[k], minimum);
   }
   close_numbers(&n);
   *out = x;
@@ -209,7 +215,8 @@ static frix_status read_integers(archive *in, const char *path, int64_t wanted, 
     if (x[k] < minimum || x[k] > maximum)
       status = fail(in, path, "value %lld is %lld, expected %lld to %lld", (long long)k, (long long)x[k],
                     (long long)minimum, (long long)maximum);
-    else narrow[k] = (int32_t)x[k];
+    else
+      narrow[k] = (int32_t)x[k];
   }
   close_numbers(&n);
   *out = narrow;
@@ -264,49 +271,6 @@ static frix_status read_matrix(archive *in, const char *name, frix_matrix *out) 
   return FRIX_OK;
 }
 
-/* Row and column of entry k; *slice remembers the compressed row or column the walk is in. */
-static void entry_place(const frix_matrix *m, int64_t k, int32_t *slice, int32_t *row, int32_t *col) {
-  if (m->format == FRIX_MATRIX_TRIPLET) {
-    *row = m->i[k];
-    *col = m->p[k];
-    return;
-  }
-  while (m->p[*slice + 1] <= k) ++*slice;
-  *row = m->format == FRIX_MATRIX_CSC ? m->i[k] : *slice;
-  *col = m->format == FRIX_MATRIX_CSC ? *slice : m->i[k];
-}
-
-/* Some writers store one triangle of the symmetric M. A mass matrix with entries on one side of the diagonal only can
- * be nothing else, so the other side is filled in. */
-static frix_status mirror_triangle(archive *in, frix_matrix *m) {
-  int64_t above = 0, below = 0;
-  int32_t slice = 0, i, j;
-  for (int64_t k = 0; k < m->nonzero_count; k++) {
-    entry_place(m, k, &slice, &i, &j);
-    if (m->x[k] == 0.0) continue;
-    above += j > i;
-    below += i > j;
-  }
-  if ((above == 0) == (below == 0)) return FRIX_OK;
-  int64_t room = 2 * m->nonzero_count, count = 0;
-  int32_t *row = FX_DRAFT_TAKE(in->draft, int32_t, room), *col = FX_DRAFT_TAKE(in->draft, int32_t, room);
-  double *x = FX_DRAFT_TAKE(in->draft, double, room);
-  if (!row || !col || !x) return FRIX_ERROR_MEMORY;
-  slice = 0;
-  for (int64_t k = 0; k < m->nonzero_count; k++) {
-    entry_place(m, k, &slice, &i, &j);
-    for (int side = 0; side < (i == j ? 1 : 2); side++, count++) {
-      row[count] = side ? j : i;
-      col[count] = side ? i : j;
-      x[count] = m->x[k];
-    }
-  }
-  *m = (frix_matrix){FRIX_MATRIX_TRIPLET, m->row_count, m->col_count, count, col, row, x};
-  fx_log(in->draft->context, FRIX_LOG_WARNING, "%s:%s/M: only the %s triangle is stored; the other one is its mirror image",
-         in->draft->name, in->root, above ? "upper" : "lower");
-  return FRIX_OK;
-}
-
 static frix_status check_size(archive *in, const char *name, const frix_matrix *m, int64_t rows, int64_t cols) {
   if (m->row_count == rows && m->col_count == cols) return FRIX_OK;
   return fail(in, join(in->root, name).text, "is %d x %d, expected %lld x %lld", m->row_count, m->col_count,
@@ -340,7 +304,7 @@ static frix_status read_global(archive *in, int64_t *rows) {
   int64_t dof = data->dof_count = data->M.row_count;
   if (!status) status = check_size(in, "M", &data->M, dof, dof);
   if (!status) status = read_vector(in, "f", dof, -DBL_MAX, &data->f);
-  if (!status) status = mirror_triangle(in, &data->M);
+  if (!status) status = fx_draft_mirror(in->draft, join(in->root, "M").text, &data->M);
   if (!status) status = read_matrix(in, "H", &data->H);
   *rows = data->H.col_count;
   if (!status) status = check_size(in, "H", &data->H, dof, *rows);
@@ -368,8 +332,10 @@ static frix_status read_title(archive *in) {
   if (size > 0 && size < TITLE_SIZE && space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
       !check_storage(in, set, (int64_t)size)) {
     char *title = FX_DRAFT_TAKE(in->draft, char, size + 1);
-    if (!title) status = FRIX_ERROR_MEMORY;
-    else if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, title) >= 0 && title[0]) in->draft->data.title = title;
+    if (!title)
+      status = FRIX_ERROR_MEMORY;
+    else if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, title) >= 0 && title[0])
+      in->draft->data.title = title;
   }
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
@@ -444,7 +410,7 @@ static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, 
   library_enter(&in);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_problem(&in);
-  if (in.file >= 0) H5Fclose(in.file);
+  image_close_file(in.file, &in.image);
   library_leave(&in);
   return status;
 }
@@ -455,7 +421,7 @@ static frix_status read_guess(fx_draft *draft, const char *bytes, size_t count, 
   library_enter(&in);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_answer(&in, row_count, r);
-  if (in.file >= 0) H5Fclose(in.file);
+  image_close_file(in.file, &in.image);
   library_leave(&in);
   return status;
 }
@@ -560,25 +526,18 @@ static void put_answers(pen *out, const frix_problem_data *data, const frix_resu
 /* The group a problem goes to and its spacedim; what fclib has no place for is named. */
 static frix_status choose_root(const char *path, const frix_problem_data *data, frix_context *context,
                                const char **root, int32_t *dim) {
-  bool local = data->form == FRIX_FORM_LOCAL;
-  frix_cone cone = data->contact_count ? data->contact[0].cone : FRIX_CONE_CIRCULAR;
-  const char *what = NULL;
-  if (cone != FRIX_CONE_CIRCULAR && cone != FRIX_CONE_PLANAR && cone != FRIX_CONE_ROLLING)
-    what = frix_cone_table((int32_t)cone)->name;
-  for (int32_t k = 0; k < data->contact_count && !what; k++)
-    if (data->contact[k].cone != cone) what = "mixed";
-  if (what)
-    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: fclib has no place for %s cones; use .json", path, what);
-  if (data->R || data->r_c)
-    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: fclib has no place for compliance (R); use .json", path);
-  *dim = cone == FRIX_CONE_PLANAR ? 2 : cone == FRIX_CONE_ROLLING ? 5 : 3;
-  *root = roots[(*dim == 5 ? 2 : 0) + (local ? 0 : 1)];
+  fx_obstacle obstacle = fx_obstacle_of(data, FX_FILE_CONES);
+  if (obstacle.text[0])
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: fclib has no place for %s; use .json", path, obstacle.text);
+  *dim = data->contact_count ? data->contact[0].dim : 3;
+  *root = roots[(*dim == 5 ? 2 : 0) + (data->form == FRIX_FORM_LOCAL ? 0 : 1)];
   return FRIX_OK;
 }
 
 /* The finished file as bytes. */
 static frix_status take_image(pen *out, const char *path, fx_buffer *buffer) {
-  ssize_t size = !out->failed && H5Fflush(out->file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(out->file, NULL, 0) : -1;
+  ssize_t size =
+      !out->failed && H5Fflush(out->file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(out->file, NULL, 0) : -1;
   if (size <= 0) return fx_fail(buffer->context, FRIX_ERROR_FILE, "%s: the HDF5 library could not write it", path);
   char *room = fx_buffer_reserve(buffer, (size_t)size);
   if (!room) return FRIX_ERROR_MEMORY;
@@ -620,44 +579,15 @@ static frix_status write_fclib(const char *path, const frix_problem_data *data, 
   return status;
 }
 
-#else
-
-static bool matches(const char *bytes, size_t count) {
-  return count >= 8 && bytes[0] == '\x89' && bytes[1] == 'H' && bytes[2] == 'D' && bytes[3] == 'F';
-}
-
-static frix_status unavailable(frix_context *context, const char *name) {
-  return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: this build of frix has no HDF5; use .json or .dat", name);
-}
-
-static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, const frix_read_config *config) {
-  (void)bytes, (void)count, (void)config;
-  return unavailable(draft->context, draft->name);
-}
-
-static frix_status read_guess(fx_draft *draft, const char *bytes, size_t count, int32_t row_count, double *r) {
-  (void)bytes, (void)count, (void)row_count, (void)r;
-  return unavailable(draft->context, draft->name);
-}
-
-static frix_status write_fclib(const char *path, const frix_problem_data *data, const frix_result *result,
-                               fx_buffer *buffer) {
-  (void)data, (void)result;
-  return unavailable(buffer->context, path);
-}
-
-#endif
-
 const fx_format fx_format_fclib = {
     .info = {.name = "fclib",
              .summary = "fclib's HDF5: local, global and rolling problems with guesses and solutions",
              .extension = ".hdf5 .h5",
-#ifdef FRIX_HAVE_HDF5
-             .available = true,
-#endif
-    },
+             .available = true},
     .matches = matches,
     .read = read_fclib,
     .write = write_fclib,
     .read_guess = read_guess,
 };
+
+#endif

@@ -155,9 +155,7 @@ frix_status fx_file_write(frix_context *context, const char *path, const void *b
   return fail_errno(context, path, "cannot write");
 }
 
-void fx_buffer_init(fx_buffer *buffer, frix_context *context) {
-  *buffer = (fx_buffer){.context = context};
-}
+void fx_buffer_init(fx_buffer *buffer, frix_context *context) { *buffer = (fx_buffer){.context = context}; }
 
 void fx_buffer_free(fx_buffer *buffer) {
   fx_free(buffer->context, buffer->bytes);

@@ -82,7 +82,8 @@ static const fx_format *by_content(const char *path, const char *bytes, size_t c
 static frix_status check_config(frix_context *context, const frix_read_config *config, frix_read_config *out) {
   *out = frix_read_default();
   if (!config) return FRIX_OK;
-  if (config->size != sizeof *out) return fx_fail(context, FRIX_ERROR_INPUT, "read config: make it with frix_read_default");
+  if (config->size != sizeof *out)
+    return fx_fail(context, FRIX_ERROR_INPUT, "read config: make it with frix_read_default");
   *out = *config;
   if (out->max_bytes <= 0) out->max_bytes = frix_read_default().max_bytes;
   if (out->kind < FRIX_TEXT_DETECT || out->kind > FRIX_TEXT_LCP)
@@ -150,8 +151,7 @@ static frix_status format_for_writing(frix_context *context, const char *path, c
   if (name) return by_name(context, name, out);
   *out = by_extension(path);
   if (*out) return FRIX_OK;
-  return fx_fail(context, FRIX_ERROR_INPUT, "%s: the extension tells no format (known: %s)", path,
-                 known(true).text);
+  return fx_fail(context, FRIX_ERROR_INPUT, "%s: the extension tells no format (known: %s)", path, known(true).text);
 }
 
 frix_status frix_problem_write(const frix_problem *problem, const char *path, const char *format) {

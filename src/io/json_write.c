@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "io/json.h"
-#include "io/json_parse.h"
+#include "io/json_pull.h"
 
 /* A JSON string; bytes that are no UTF-8 become question marks. */
 static void put_string(fx_buffer *out, const char *text) {

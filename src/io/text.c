@@ -84,10 +84,8 @@ static frix_status read_block_pattern(fx_scan *scan, const char *what, const fri
   frix_status status = fx_scan_integer(scan, "number of blocks", 0, INT32_MAX, &b->count);
   if (!status) status = fx_scan_integer(scan, "number of block rows", 0, m->row_count, &b->row_blocks);
   if (!status) status = fx_scan_integer(scan, "number of block columns", 0, m->col_count, &b->col_blocks);
-  if (!status)
-    status = take_integers(scan, "end of a block row", 1, m->row_count, true, b->row_blocks, &b->row_end);
-  if (!status)
-    status = take_integers(scan, "end of a block column", 1, m->col_count, true, b->col_blocks, &b->col_end);
+  if (!status) status = take_integers(scan, "end of a block row", 1, m->row_count, true, b->row_blocks, &b->row_end);
+  if (!status) status = take_integers(scan, "end of a block column", 1, m->col_count, true, b->col_blocks, &b->col_end);
   if (status) return status;
   if ((b->row_blocks ? b->row_end[b->row_blocks - 1] : 0) != m->row_count ||
       (b->col_blocks ? b->col_end[b->col_blocks - 1] : 0) != m->col_count)
@@ -240,7 +238,8 @@ static frix_status read_sparse(fx_scan *scan, const char *what, frix_matrix *out
                            : read_compressed(scan, what, origin == CSR, count, out);
 }
 
-/* rows and cols are what the rest of the problem asks for; -1 leaves the number of rows open, -1 columns means square. */
+/* rows and cols are what the rest of the problem asks for; -1 leaves the number of rows open, -1 columns means square.
+ */
 static frix_status read_matrix(fx_scan *scan, const char *what, int64_t rows, int64_t cols, frix_matrix *out) {
   int64_t storage = 0, found_rows = 0, found_cols = 0;
   frix_status status = fx_scan_integer(scan, "matrix storage (0 dense, 1 blocks, 2 sparse)", 0, 2, &storage);

@@ -1,5 +1,5 @@
-/* Text problems (.dat): writer. Numbers are written so that they read back bit for bit: W in blocks where its pattern is
- * one of whole contact blocks, a full matrix dense, anything else sparse by columns. */
+/* Text problems (.dat): writer. Numbers are written so that they read back bit for bit: W in blocks where its pattern
+ * is one of whole contact blocks, a full matrix dense, anything else sparse by columns. */
 #include <math.h>
 
 #include "base/arena.h"
@@ -148,39 +148,22 @@ static frix_status put_matrix(fx_buffer *out, const frix_matrix *m, int32_t dim)
   return FRIX_OK;
 }
 
-/* Rows per contact when the file can say it: 1 for an LCP, 2, 3 or 5; 0 with the error text set when it cannot. */
-static int32_t common_dim(frix_context *context, const char *path, const frix_problem_data *data) {
-  const char *what = NULL;
-  frix_cone cone = data->contact_count ? data->contact[0].cone : FRIX_CONE_CIRCULAR;
-  int32_t dim = data->contact_count ? data->contact[0].dim : 3;
-  bool known = cone == FRIX_CONE_CIRCULAR || cone == FRIX_CONE_PLANAR || cone == FRIX_CONE_ROLLING ||
-               (cone == FRIX_CONE_LIMIT && data->form == FRIX_FORM_LOCAL);
-  if (!known) what = frix_cone_table((int32_t)cone)->name;
-  for (int32_t k = 0; k < data->contact_count && !what; k++)
-    if (data->contact[k].cone != cone) what = "mixed";
-  if (what) {
-    fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: the text format has no place for %s cones; use .json", path, what);
-    return 0;
-  }
-  if (data->R || data->r_c) what = "compliance (R)";
-  if (data->joint_count > 0) what = "joints (G, b)";
-  if (!what) return dim;
-  fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: the text format has no place for %s; use .json", path, what);
-  return 0;
-}
-
 frix_status fx_text_write(const char *path, const frix_problem_data *data, const frix_result *result, fx_buffer *out) {
   frix_context *context = out->context;
   if (result)
-    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: the text format has no place for a solution; use .json or .hdf5",
-                   path);
-  int32_t dim = common_dim(context, path, data), count = data->contact_count;
-  if (dim == 0) return FRIX_ERROR_UNSUPPORTED;
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
+                   "%s: the text format has no place for a solution; use .json or .hdf5", path);
+  bool local = data->form == FRIX_FORM_LOCAL;
+  fx_obstacle obstacle = fx_obstacle_of(data, FX_FILE_CONES | (local ? 1u << FRIX_CONE_LIMIT : 0));
+  const char *what = obstacle.text[0] ? obstacle.text : data->joint_count > 0 ? "joints (G, b)" : NULL;
+  if (what)
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s: the text format has no place for %s; use .json", path, what);
+  int32_t count = data->contact_count, dim = count ? data->contact[0].dim : 3;
   if (data->guess) fx_log(context, FRIX_LOG_WARNING, "%s: the text format has no place for a guess; left out", path);
   if (dim > 1) put_line(out, dim);
   put_line(out, count);
   frix_status status = FRIX_OK;
-  if (data->form == FRIX_FORM_LOCAL) {
+  if (local) {
     status = put_matrix(out, &data->W, dim);
     put_reals(out, data->q, data->row_count, dim);
   } else {

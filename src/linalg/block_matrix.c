@@ -44,7 +44,8 @@ static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
   return owner;
 }
 
-/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is given. */
+/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is
+ * given. */
 static void mark_pattern(const fx_sparse *s, bool transpose, const int32_t *row_owner, const int32_t *col_owner,
                          int32_t outer_blocks, const int32_t *outer, int32_t *seen, int32_t *count, int32_t *index) {
   /* Outer blocks follow the stored columns of s, so each inner block is met within one outer block at a time. */
@@ -111,7 +112,8 @@ frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t 
   int32_t *index = FX_TAKE(arena, int32_t, start[row_count]);
   if (!index) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < row_count; i++)
-    for (int32_t k = 0; k < start[i + 1] - start[i]; k++) index[start[i] + k] = new_col[a->index[a->start[rows[i]] + k]];
+    for (int32_t k = 0; k < start[i + 1] - start[i]; k++)
+      index[start[i] + k] = new_col[a->index[a->start[rows[i]] + k]];
   frix_status status = fx_block_from_pattern(arena, row_count, row, col_count, col, start, index, out);
   if (status != FRIX_OK) return status;
 
@@ -123,6 +125,20 @@ frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t 
   return FRIX_OK;
 }
 
+/* y += B x and y += B' x for one block; inlined with constant sizes for contacts on rigid bodies and in W. */
+static inline void multiply_sized(int32_t m, int32_t n, const double *block, const double *x, double *y) {
+  for (int32_t r = 0; r < m; r++) {
+    double sum = 0;
+    for (int32_t c = 0; c < n; c++) sum += block[r * n + c] * x[c];
+    y[r] += sum;
+  }
+}
+
+static inline void transpose_sized(int32_t m, int32_t n, const double *block, const double *x, double *restrict y) {
+  for (int32_t r = 0; r < m; r++)
+    for (int32_t c = 0; c < n; c++) y[c] += block[r * n + c] * x[r];
+}
+
 void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
   for (int32_t i = 0; i < a->row_blocks; i++) {
     int32_t m = fx_block_rows(a, i);
@@ -130,17 +146,12 @@ void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y)
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
       const double *block = fx_block(a, k), *xj = x + a->col[a->index[k]];
       int32_t n = fx_block_cols(a, k);
-      if (m == 3 && n == 3) {
-        yi[0] += block[0] * xj[0] + block[1] * xj[1] + block[2] * xj[2];
-        yi[1] += block[3] * xj[0] + block[4] * xj[1] + block[5] * xj[2];
-        yi[2] += block[6] * xj[0] + block[7] * xj[1] + block[8] * xj[2];
-        continue;
-      }
-      for (int32_t r = 0; r < m; r++) {
-        double sum = 0;
-        for (int32_t c = 0; c < n; c++) sum += block[r * n + c] * xj[c];
-        yi[r] += sum;
-      }
+      if (m == 3 && n == 3)
+        multiply_sized(3, 3, block, xj, yi);
+      else if (m == 3 && n == 6)
+        multiply_sized(3, 6, block, xj, yi);
+      else
+        multiply_sized(m, n, block, xj, yi);
     }
   }
 }
@@ -153,8 +164,10 @@ void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, 
       const double *block = fx_block(a, k);
       double *yj = y + a->col[a->index[k]];
       int32_t n = fx_block_cols(a, k);
-      for (int32_t r = 0; r < m; r++)
-        for (int32_t c = 0; c < n; c++) yj[c] += block[r * n + c] * xi[r];
+      if (m == 3 && n == 6)
+        transpose_sized(3, 6, block, xi, yj);
+      else
+        transpose_sized(m, n, block, xi, yj);
     }
   }
 }

@@ -1,4 +1,5 @@
-/* Block-sparse matrices: block rows in compressed form, blocks dense and row-major, sizes free per block row and column. */
+/* Block-sparse matrices: block rows in compressed form, blocks dense and row-major, sizes free per block row and
+ * column. */
 #ifndef FX_LINALG_BLOCK_MATRIX_H
 #define FX_LINALG_BLOCK_MATRIX_H
 
@@ -34,7 +35,8 @@ frix_status fx_block_from_sparse(fx_arena *arena, const fx_sparse *s, bool trans
 frix_status fx_block_from_pattern(fx_arena *arena, int32_t row_blocks, const int32_t *row, int32_t col_blocks,
                                   const int32_t *col, const int32_t *start, const int32_t *index, fx_block_matrix *out);
 
-/* The rows in `rows` and the columns with new_col[j] >= 0, renumbered; every block of a kept row must keep its column. */
+/* The rows in `rows` and the columns with new_col[j] >= 0, renumbered; every block of a kept row must keep its column.
+ */
 frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t row_count, const int32_t *rows,
                              const int32_t *row, int32_t col_count, const int32_t *new_col, const int32_t *col,
                              fx_block_matrix *out);

@@ -9,15 +9,15 @@
 
 typedef struct graph {
   int32_t n;
-  int32_t **near;      /* uneliminated neighbours by original edges */
+  int32_t **near; /* uneliminated neighbours by original edges */
   int32_t *near_count;
-  int32_t **element;   /* elements a node belongs to */
+  int32_t **element; /* elements a node belongs to */
   int32_t *element_count, *element_capacity;
-  int32_t **member;    /* of an element, all uneliminated as long as it is not absorbed */
+  int32_t **member; /* of an element, all uneliminated as long as it is not absorbed */
   int32_t *member_count;
   int32_t *absorbed; /* nonzero: a later element covers this one */
   int32_t *mark, stamp;
-  int32_t *outside, *outside_stamp; /* |L_e \ L_p| for the pivot at hand */
+  int32_t *outside, *outside_stamp;         /* |L_e \ L_p| for the pivot at hand */
   int32_t *degree, *head, *next, *previous; /* degree lists */
 } graph;
 

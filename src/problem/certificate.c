@@ -97,28 +97,33 @@ static void judge_contact(const fx_system *s, frix_law law, int32_t i, const dou
 }
 
 /* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|) */
+/* y = A x for a compressed-column matrix; returns |y|. */
+static double product(const fx_sparse *a, const double *x, double *y) {
+  double sum = 0;
+  memset(y, 0, (size_t)a->row_count * sizeof *y);
+  for (int32_t c = 0; c < a->col_count; c++)
+    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) y[a->i[k]] += a->x[k] * x[c];
+  for (int32_t k = 0; k < a->row_count; k++) sum += y[k] * y[k];
+  return sqrt(sum);
+}
+
 static double motion_error(const frix_problem *p, const double *r, const double *v, double *workspace) {
   int32_t n = p->dof_count;
-  double *error = workspace, f2 = 0, h2 = 0, g2 = 0, e2 = 0;
-  memset(error, 0, (size_t)n * sizeof *error);
-  for (int32_t c = 0; c < p->row_count; c++)
-    for (int32_t k = p->H.p[c]; k < p->H.p[c + 1]; k++) error[p->H.i[k]] -= p->H.x[k] * r[c];
-  for (int32_t k = 0; k < n; k++) h2 += error[k] * error[k];
-  for (int32_t c = 0; c < p->joint_count; c++) {
-    double lambda = r[p->row_count + c];
-    for (int32_t k = p->G.p[c]; k < p->G.p[c + 1]; k++) {
-      error[p->G.i[k]] -= p->G.x[k] * lambda;
-      g2 += p->G.x[k] * lambda * (p->G.x[k] * lambda);
-    }
+  double *error = workspace, *part = workspace + n, scale = 0, square = 0;
+  product(&p->M, v, error);
+  scale += product(&p->H, r, part);
+  for (int32_t k = 0; k < n; k++) error[k] -= part[k];
+  if (p->joint_count) {
+    scale += product(&p->G, r + p->row_count, part);
+    for (int32_t k = 0; k < n; k++) error[k] -= part[k];
   }
-  for (int32_t c = 0; c < n; c++)
-    for (int32_t k = p->M.p[c]; k < p->M.p[c + 1]; k++) error[p->M.i[k]] += p->M.x[k] * v[c];
+  double drive = 0;
   for (int32_t k = 0; k < n; k++) {
-    error[k] -= p->f[k];
-    e2 += error[k] * error[k];
-    f2 += p->f[k] * p->f[k];
+    double e = error[k] - p->f[k];
+    square += e * e;
+    drive += p->f[k] * p->f[k];
   }
-  return relative(sqrt(e2), sqrt(f2) + sqrt(h2) + sqrt(g2));
+  return relative(sqrt(square), scale + sqrt(drive));
 }
 
 void fx_certificate_compute(const frix_problem *problem, const fx_system *s, frix_law law, const double *r,

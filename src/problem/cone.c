@@ -19,11 +19,12 @@ static void clip(const double *t, double length, double bound, double *out) {
   out[1] = scale * t[1];
 }
 
-/* The n with n - n0 - a max(0, t - a n) - b max(0, s - b n) = 0. The left side is the least of four increasing lines, one
- * for each set of active bounds, so its root is the largest of their roots: nothing for rounding to decide wrongly. */
+/* The n with n - n0 - a max(0, t - a n) - b max(0, s - b n) = 0. The left side is the least of four increasing lines,
+ * one for each set of active bounds, so its root is the largest of their roots: nothing for rounding to decide wrongly.
+ */
 static double wider(double n0, double a, double t, double b, double s) {
-  double n = n0, root[3] = {(n0 + a * t) / (1 + a * a), (n0 + b * s) / (1 + b * b),
-                            (n0 + a * t + b * s) / (1 + a * a + b * b)};
+  double n = n0,
+         root[3] = {(n0 + a * t) / (1 + a * a), (n0 + b * s) / (1 + b * b), (n0 + a * t + b * s) / (1 + a * a + b * b)};
   for (int k = 0; k < 3; k++)
     if (root[k] > n) n = root[k];
   return n;
@@ -65,7 +66,9 @@ static void project_circular(const frix_contact *contact, const double *x, doubl
 
 static double shift_circular(const frix_contact *contact, const double *u) { return contact->mu * norm2(u + 1); }
 
-static const char *check_circular(frix_contact *contact) { return check_mu(contact->mu, "mu is negative or not finite"); }
+static const char *check_circular(frix_contact *contact) {
+  return check_mu(contact->mu, "mu is negative or not finite");
+}
 
 /* ---- elliptic: principal axes a (mu) and its normal (mu2) ---- */
 
@@ -134,7 +137,8 @@ static void project_elliptic(const frix_contact *contact, const double *x, doubl
     double p = t[0] / m[0], q = t[1] / m[1];
     n = sqrt(p * p + q * q);
   } else {
-    /* The gap is negative at the tangential end (lambda near 0 for n0 > 0, far for n0 < 0) and grows towards lambda = 1. */
+    /* The gap is negative at the tangential end (lambda near 0 for n0 > 0, far for n0 < 0) and grows towards lambda
+     * = 1. */
     double low = n0 > 0 ? 0 : 1, high = n0 > 0 ? 1 : 2;
     if (n0 < 0)
       while (elliptic_gap(m, n0, t0, high) > 0 && high < 1e300) high *= 2;
@@ -170,7 +174,7 @@ static const char *check_elliptic(frix_contact *contact) {
   if (!bad) bad = check_mu(contact->mu2, "mu2 is negative or not finite");
   double length = norm2(contact->axis);
   if (!bad && !(isfinite(length) && length > 0)) bad = "axis has no direction";
-  if (bad) return bad;
+  if (bad || fabs(length - 1) <= 1e-15) return bad; /* a unit axis stays as it is, to the bit */
   contact->axis[0] /= length;
   contact->axis[1] /= length;
   return NULL;
@@ -192,7 +196,7 @@ static void cos_sin(double x, double *c, double *s) {
 void fx_polygon_corner(int32_t k, int32_t m, double corner[2]) {
   static const double pi = 3.14159265358979323846;
   int32_t octant = (8 * k) / m, rest = 8 * k - octant * m; /* angle = (octant + rest / m) * pi / 4 */
-  bool mirrored = octant & 1;                                /* measure from the nearer axis */
+  bool mirrored = octant & 1;                              /* measure from the nearer axis */
   double c, s;
   cos_sin((mirrored ? (double)(m - rest) : (double)rest) / m * (pi / 4), &c, &s);
   if (mirrored) {
@@ -288,20 +292,34 @@ static void project_bilateral(const frix_contact *contact, const double *x, doub
 
 const fx_cone fx_cone_table[FRIX_CONE_COUNT] = {
     [FRIX_CONE_FRICTIONLESS] = {{"frictionless", "r_N >= 0, no friction", 1, 3},
-                                project_normal, no_shift, check_nothing},
+                                project_normal,
+                                no_shift,
+                                check_nothing},
     [FRIX_CONE_CIRCULAR] = {{"circular", "Coulomb's exact cone |r_T| <= mu r_N", 3, 3},
-                            project_circular, shift_circular, check_circular},
+                            project_circular,
+                            shift_circular,
+                            check_circular},
     [FRIX_CONE_ELLIPTIC] = {{"elliptic", "anisotropic: mu along an axis, mu2 across it", 3, 3},
-                            project_elliptic, shift_elliptic, check_elliptic},
+                            project_elliptic,
+                            shift_elliptic,
+                            check_elliptic},
     [FRIX_CONE_PYRAMID] = {{"pyramid", "polygon with 3 to 64 corners on Coulomb's circle (approximate)", 3, 3},
-                           project_pyramid, shift_pyramid, check_pyramid},
+                           project_pyramid,
+                           shift_pyramid,
+                           check_pyramid},
     [FRIX_CONE_PLANAR] = {{"planar", "two-dimensional contact |r_T| <= mu r_N", 2, 2},
-                          project_planar, shift_planar, check_circular},
+                          project_planar,
+                          shift_planar,
+                          check_circular},
     [FRIX_CONE_ROLLING] = {{"rolling", "sliding and rolling friction, |r_T| <= mu r_N and |r_R| <= mu_r r_N", 5, 5},
-                           project_rolling, shift_rolling, check_rolling},
+                           project_rolling,
+                           shift_rolling,
+                           check_rolling},
     [FRIX_CONE_LIMIT] = {{"limit", "joint limit, r >= 0", 1, 1}, project_normal, no_shift, check_nothing},
     [FRIX_CONE_BILATERAL] = {{"bilateral", "joint, r free and u = 0", 1, FRIX_MAX_DIM},
-                             project_bilateral, no_shift, check_nothing},
+                             project_bilateral,
+                             no_shift,
+                             check_nothing},
 };
 
 const frix_cone_info *frix_cone_table(int32_t k) {

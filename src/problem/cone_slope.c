@@ -106,7 +106,8 @@ static void slope_of_ellipse(const frix_contact *contact, const double *x, doubl
     }
     return;
   }
-  /* Hess g in world axes, and lambda from the normal row (1 - lambda) n = n0, or from the tangents where n0 is small. */
+  /* Hess g in world axes, and lambda from the normal row (1 - lambda) n = n0, or from the tangents where n0 is small.
+   */
   double a = 1 / (m1 * m1), b = 1 / (m2 * m2);
   double h11 = a * c * c + b * s * s, h12 = (a - b) * c * s, h22 = a * s * s + b * c * c;
   double grad[3] = {-r[0], h11 * r[1] + h12 * r[2], h12 * r[1] + h22 * r[2]};
@@ -116,14 +117,22 @@ static void slope_of_ellipse(const frix_contact *contact, const double *x, doubl
     square += grad[k] * grad[k];
   }
   lambda /= square;
-  double A[16] = {1 - lambda, 0,
-                  0,          grad[0],
-                  0,          1 + lambda * h11,
-                  lambda * h12, grad[1],
-                  0,          lambda * h12,
-                  1 + lambda * h22, grad[2],
-                  grad[0],    grad[1],
-                  grad[2],    0};
+  double A[16] = {1 - lambda,
+                  0,
+                  0,
+                  grad[0],
+                  0,
+                  1 + lambda * h11,
+                  lambda * h12,
+                  grad[1],
+                  0,
+                  lambda * h12,
+                  1 + lambda * h22,
+                  grad[2],
+                  grad[0],
+                  grad[1],
+                  grad[2],
+                  0};
   int32_t pivot[4];
   if (!fx_lu_factor(4, A, pivot)) return;
   for (int j = 0; j < 3; j++) {
@@ -148,7 +157,7 @@ void fx_cone_project_slope(const frix_contact *contact, const double *x, double 
     default: break;
   }
   fx_cone_project(contact, x, p);
-  const discs *c = contact->cone == FRIX_CONE_ROLLING                                        ? &two
+  const discs *c = contact->cone == FRIX_CONE_ROLLING                                         ? &two
                    : contact->cone == FRIX_CONE_CIRCULAR || contact->cone == FRIX_CONE_PLANAR ? &one
                                                                                               : &none;
   slope_of_discs(c, dim, x, p, J);

@@ -95,10 +95,19 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
   out->dof = dof;
   out->dof_count = dof[out->mover_count];
   double *v_free = FX_TAKE(arena, double, out->dof_count);
-  if (!v_free) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < out->mover_count; m++)
+  size_t *M_offset = FX_TAKE(arena, size_t, (size_t)out->mover_count + 1);
+  if (!v_free || !M_offset) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < out->mover_count; m++) {
     memcpy(v_free + dof[m], s->v_free + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *v_free);
+    M_offset[m + 1] = M_offset[m] + s->M_offset[movers[m] + 1] - s->M_offset[movers[m]];
+  }
+  double *M = FX_TAKE(arena, double, M_offset[out->mover_count]);
+  if (!M) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < out->mover_count; m++)
+    memcpy(M + M_offset[m], s->M + s->M_offset[movers[m]], (M_offset[m + 1] - M_offset[m]) * sizeof *M);
   out->v_free = v_free;
+  out->M = M;
+  out->M_offset = M_offset;
   out->has_velocity = true;
   const fx_block_matrix *from[2] = {&s->Ht, &s->Yt};
   fx_block_matrix *to[2] = {&out->Ht, &out->Yt};

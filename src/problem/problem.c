@@ -117,8 +117,8 @@ static frix_status take_matrix(frix_problem *p, const char *name, const frix_mat
   frix_context *context = p->context;
   if (a->format == FRIX_MATRIX_NONE) return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is missing", name);
   if (a->row_count != row_count || a->col_count != col_count)
-    return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is %d x %d, expected %d x %d", name, a->row_count, a->col_count,
-                   row_count, col_count);
+    return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is %d x %d, expected %d x %d", name, a->row_count,
+                   a->col_count, row_count, col_count);
   bool sparse = a->format != FRIX_MATRIX_DENSE;
   bool empty = sparse ? a->nonzero_count == 0 : row_count == 0 || col_count == 0;
   if (sparse && a->nonzero_count < 0) return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s: nonzero_count < 0", name);
@@ -139,8 +139,8 @@ static frix_status take_matrix(frix_problem *p, const char *name, const frix_mat
       goto cleanup;
     }
     if (!isfinite(x[k])) {
-      status = fx_fail(context, FRIX_ERROR_INPUT, "matrix %s: entry (%d, %d) is not a finite number", name, row[k],
-                       col[k]);
+      status =
+          fx_fail(context, FRIX_ERROR_INPUT, "matrix %s: entry (%d, %d) is not a finite number", name, row[k], col[k]);
       goto cleanup;
     }
   }

@@ -112,34 +112,49 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
 
 /* ---- the velocity form ---- */
 
-static frix_status factor_mass(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
+/* Factors of M, needed only while Y and the free motion are made. */
+typedef struct mass_factors {
+  const fx_system *s;
+  double *lu;
+  int32_t *pivot;
+} mass_factors;
+
+static frix_status gather_mass(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
   size_t *offset = FX_TAKE(arena, size_t, (size_t)s->mover_count + 1);
-  int32_t *pivot = FX_TAKE(arena, int32_t, p->dof_count);
-  if (!offset || !pivot) return FRIX_ERROR_MEMORY;
+  if (!offset) return FRIX_ERROR_MEMORY;
   for (int32_t m = 0; m < s->mover_count; m++) {
     size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
     offset[m + 1] = offset[m] + n * n;
   }
-  double *lu = FX_TAKE(arena, double, offset[s->mover_count]);
-  if (!lu) return FRIX_ERROR_MEMORY;
+  double *M = FX_TAKE(arena, double, offset[s->mover_count]);
+  if (!M) return FRIX_ERROR_MEMORY;
   for (int32_t c = 0; c < p->dof_count; c++) {
     int32_t m = mover_of[c], first = s->dof[m], n = s->dof[m + 1] - first;
     for (int32_t k = p->M.p[c]; k < p->M.p[c + 1]; k++)
-      if (p->M.x[k] != 0) lu[offset[m] + (size_t)(p->M.i[k] - first) * (size_t)n + (size_t)(c - first)] = p->M.x[k];
+      if (p->M.x[k] != 0) M[offset[m] + (size_t)(p->M.i[k] - first) * (size_t)n + (size_t)(c - first)] = p->M.x[k];
   }
-  for (int32_t m = 0; m < s->mover_count; m++)
-    if (!fx_lu_factor(s->dof[m + 1] - s->dof[m], lu + offset[m], pivot + s->dof[m]))
-      return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
-                     s->dof[m], s->dof[m + 1] - 1);
-  s->M_lu = lu;
-  s->M_pivot = pivot;
+  s->M = M;
   s->M_offset = offset;
   return FRIX_OK;
 }
 
+static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors *out) {
+  *out = (mass_factors){.s = s,
+                        .lu = FX_TAKE(arena, double, s->M_offset[s->mover_count]),
+                        .pivot = FX_TAKE(arena, int32_t, s->dof_count)};
+  if (!out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
+  memcpy(out->lu, s->M, s->M_offset[s->mover_count] * sizeof *out->lu);
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (!fx_lu_factor(s->dof[m + 1] - s->dof[m], out->lu + s->M_offset[m], out->pivot + s->dof[m]))
+      return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
+                     s->dof[m], s->dof[m + 1] - 1);
+  return FRIX_OK;
+}
+
 /* x := M^-1 x within mover m */
-static void solve_mass(const fx_system *s, int32_t m, double *x) {
-  fx_lu_solve(s->dof[m + 1] - s->dof[m], s->M_lu + s->M_offset[m], s->M_pivot + s->dof[m], x);
+static void solve_mass(const mass_factors *f, int32_t m, double *x) {
+  const fx_system *s = f->s;
+  fx_lu_solve(s->dof[m + 1] - s->dof[m], f->lu + s->M_offset[m], f->pivot + s->dof[m], x);
 }
 
 /* H and G side by side as one scalar matrix. */
@@ -167,22 +182,24 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if (status != FRIX_OK) return status;
   s->dof_count = p->dof_count;
   if ((status = list_contacts(arena, p, mover_of, s)) != FRIX_OK) return status;
-  if ((status = factor_mass(arena, p, mover_of, s)) != FRIX_OK) return status;
+  mass_factors factors;
+  if ((status = gather_mass(arena, p, mover_of, s)) != FRIX_OK) return status;
+  if ((status = factor_mass(arena, s, &factors)) != FRIX_OK) return status;
 
   fx_sparse directions;
   if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
   if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
                                      &s->Ht)) != FRIX_OK)
     return status;
-  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start,
-                                      s->Ht.index, &s->Yt)) != FRIX_OK)
+  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start, s->Ht.index,
+                                      &s->Yt)) != FRIX_OK)
     return status;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
       int32_t n = fx_block_cols(&s->Ht, k);
       double *y = fx_block(&s->Yt, k);
       memcpy(y, fx_block(&s->Ht, k), (size_t)(n * s->contact[i].dim) * sizeof *y);
-      for (int32_t a = 0; a < s->contact[i].dim; a++) solve_mass(s, s->Ht.index[k], y + a * n);
+      for (int32_t a = 0; a < s->contact[i].dim; a++) solve_mass(&factors, s->Ht.index[k], y + a * n);
     }
 
   /* Free motion, and the free velocity it gives each row. */
@@ -191,7 +208,7 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   double *q = FX_TAKE(arena, double, s->row_count);
   if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
   memcpy(v_free, p->f, (size_t)p->dof_count * sizeof *v_free);
-  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(s, m, v_free + s->dof[m]);
+  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, v_free + s->dof[m]);
   memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
   if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
   if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;
@@ -302,7 +319,8 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
   frix_status status;
   if (problem->form == FRIX_FORM_LOCAL) {
     if (form == FRIX_FORM_GLOBAL)
-      return fx_fail(arena->context, FRIX_ERROR_INPUT, "form global: this problem is given as W and q, without M and H");
+      return fx_fail(arena->context, FRIX_ERROR_INPUT,
+                     "form global: this problem is given as W and q, without M and H");
     status = build_local(arena, problem, out);
   } else {
     status = build_velocity(arena, problem, out);

@@ -15,10 +15,10 @@ typedef struct fx_system {
   int32_t contact_count, row_count;
   int32_t joint_first; /* contacts from here on come from G */
   const frix_contact *contact;
-  const int32_t *row;  /* contact_count + 1 */
-  const double *q;     /* row_count: free velocity */
-  const double *R;     /* row_count, NULL when rigid */
-  const double *D;     /* diagonal blocks of W + R, row-major, contact i at diagonal[i] */
+  const int32_t *row; /* contact_count + 1 */
+  const double *q;    /* row_count: free velocity */
+  const double *R;    /* row_count, NULL when rigid */
+  const double *D;    /* diagonal blocks of W + R, row-major, contact i at diagonal[i] */
   const size_t *diagonal;
   const double *W_diag; /* row_count: diagonal of W alone */
   bool has_W;
@@ -28,9 +28,7 @@ typedef struct fx_system {
   const int32_t *dof;     /* mover_count + 1 */
   fx_block_matrix Ht, Yt; /* contacts x movers */
   const double *v_free, *w;
-  /* Factors of M per mover, for whole problems only (NULL in islands). */
-  const double *M_lu;
-  const int32_t *M_pivot;
+  const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m] */
   const size_t *M_offset;
   double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
@@ -48,9 +46,9 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *system);
 /* Islands: connected sets of contacts, numbered by first contact, each listed in ascending order. */
 typedef struct fx_islands {
   int32_t count;
-  int32_t *start;   /* count + 1, into contact */
-  int32_t *contact; /* contacts island by island */
-  int32_t *place;   /* of each contact within its island */
+  int32_t *start;                             /* count + 1, into contact */
+  int32_t *contact;                           /* contacts island by island */
+  int32_t *place;                             /* of each contact within its island */
   int32_t *mover_start, *mover, *mover_place; /* the same for the movers they touch; has_velocity only */
 } fx_islands;
 

@@ -7,7 +7,7 @@
  *
  * The penalty rho starts between the extreme eigenvalues of A and follows the ratio of primal to dual residual; each
  * change costs one factorisation. References: D. Gabay 1983; J. Carpentier, Q. Le Lidec, L. Montaut, RSS 2024. */
-#include "linalg/block_lu.h"
+#include "solver/newton_linear.h"
 #include "solver/scaling.h"
 #include "solver/solver.h"
 
@@ -25,9 +25,9 @@ static const frix_option_info options[] = {
 typedef struct state {
   const fx_system *s;
   frix_law law;
-  double *S;
-  fx_block_matrix A; /* scaled W + R */
-  fx_block_lu lu;
+  const double *S;
+  fx_newton_linear *linear;
+  double *P, *B; /* identity and (rho + eta) times it, per contact */
   double rho, eta;
   double *q, *x, *z, *y, *z_old, *b, *u;
 } state;
@@ -39,8 +39,7 @@ static double largest_eigenvalue(state *t) {
   for (int32_t k = 0; k < n; k++) t->x[k] = 1 + 0.1 * (double)(k % 7);
   for (int round = 0; round < 10; round++) {
     double length = sqrt(fx_dot(n, t->x, t->x));
-    memset(t->b, 0, (size_t)n * sizeof *t->b);
-    fx_block_multiply_add(&t->A, t->x, t->b);
+    fx_newton_apply(t->linear, t->x, t->b);
     double grown = sqrt(fx_dot(n, t->b, t->b));
     if (!(grown > 0)) return 1;
     size = grown / length;
@@ -49,15 +48,30 @@ static double largest_eigenvalue(state *t) {
   return size;
 }
 
-static frix_status take(state *t, fx_arena *arena) {
+static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
+  frix_status status = FRIX_OK;
+  t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
+  if (!t->linear) return status;
+  t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->y, &t->z_old, &t->b, &t->u};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
-  if (!(t->S = fx_scaling(arena, t->s))) return FRIX_ERROR_MEMORY;
-  frix_status status = fx_scaled_operator(arena, t->s, t->S, &t->A);
-  if (status == FRIX_OK) status = fx_block_lu_analyze(arena, &t->A, &t->lu);
+  t->P = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
+  t->B = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
+  if (!t->P || !t->B) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
-  return status;
+  return FRIX_OK;
+}
+
+/* Factors A + (rho + eta) I. */
+static bool factor(state *t) {
+  for (int32_t i = 0; i < t->s->contact_count; i++)
+    for (int32_t k = 0, d = t->s->contact[i].dim; k < d; k++) {
+      size_t at = t->s->diagonal[i] + (size_t)(k * (d + 1));
+      t->P[at] = 1;
+      t->B[at] = t->rho + t->eta;
+    }
+  return fx_newton_factor(t->linear, t->P, t->B);
 }
 
 /* Starts from r: z = r / S, and the dual that belongs to its velocity; from nothing, y = 0. */
@@ -69,8 +83,8 @@ static void start(state *t, const double *r) {
   memcpy(t->x, t->z, (size_t)n * sizeof *t->x);
   for (int32_t k = 0; k < n; k++) size += t->z[k] * t->z[k];
   if (!(size > 0)) return;
-  memcpy(t->u, t->q, (size_t)n * sizeof *t->u);
-  fx_block_multiply_add(&t->A, t->z, t->u);
+  fx_newton_apply(t->linear, t->z, t->u);
+  for (int32_t k = 0; k < n; k++) t->u[k] += t->q[k];
   if (t->law == FRIX_LAW_COULOMB) fx_shift_all(t->s, t->u);
   for (int32_t k = 0; k < n; k++) t->y[k] = -t->u[k] / t->rho;
 }
@@ -83,12 +97,11 @@ typedef struct progress {
 static progress iterate(state *t, double relaxation) {
   int32_t n = t->s->row_count;
   for (int32_t k = 0; k < n; k++) t->u[k] = -t->rho * t->y[k];
-  for (int32_t k = 0; k < n; k++) t->b[k] = t->rho * (t->z[k] - t->y[k]) + t->eta * t->x[k] - t->q[k];
+  for (int32_t k = 0; k < n; k++) t->b[k] = t->q[k] - t->rho * (t->z[k] - t->y[k]) - t->eta * t->x[k];
   if (t->law == FRIX_LAW_COULOMB)
     for (int32_t i = 0; i < t->s->contact_count; i++)
-      t->b[t->s->row[i]] -= fx_cone_shift(&t->s->contact[i], t->u + t->s->row[i]);
-  fx_block_lu_solve(&t->lu, t->b);
-  memcpy(t->x, t->b, (size_t)n * sizeof *t->x);
+      t->b[t->s->row[i]] += fx_cone_shift(&t->s->contact[i], t->u + t->s->row[i]);
+  fx_newton_solve_once(t->linear, t->P, t->B, t->b, t->x);
   memcpy(t->z_old, t->z, (size_t)n * sizeof *t->z);
   for (int32_t k = 0; k < n; k++) {
     t->y[k] += relaxation * t->x[k] + (1 - relaxation) * t->z_old[k];
@@ -125,28 +138,23 @@ static bool adapt(state *t, progress p) {
 }
 
 static frix_status solve(fx_call *call) {
-  fx_system system = *call->system;
-  if (!system.has_W) {
-    frix_status status = fx_system_assemble(call->arena, &system);
-    if (status != FRIX_OK) return status;
-  }
-  state t = {.s = &system, .law = call->law, .eta = call->option[PROXIMAL]};
-  frix_status status = take(&t, call->arena);
+  state t = {.s = call->system, .law = call->law, .eta = call->option[PROXIMAL]};
+  frix_status status = take(&t, call->arena, call->linear);
   if (status != FRIX_OK) return status;
-  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.1 * sqrt(largest_eigenvalue(&t));
+  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.01 * sqrt(largest_eigenvalue(&t));
   start(&t, call->r);
   bool fresh = true;
   int64_t next_adapt = 10;
   fx_monitor_begin(call->monitor, 20000);
   for (int64_t k = 1;; k++) {
-    if (fresh && !fx_block_lu_factor(&t.lu, &t.A, t.rho + t.eta)) {
+    if (fresh && !factor(&t)) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED; /* an indefinite W can make the system singular */
       return FRIX_OK;
     }
     fresh = false;
     progress p = iterate(&t, call->option[RELAXATION]);
     if (fx_monitor_due(call->monitor, k, p.change)) {
-      for (int32_t e = 0; e < system.row_count; e++) call->r[e] = t.S[e] * t.z[e];
+      for (int32_t e = 0; e < t.s->row_count; e++) call->r[e] = t.S[e] * t.z[e];
       if (fx_monitor_check(call->monitor, k, call->r)) return FRIX_OK;
     }
     if (k >= next_adapt) {
@@ -164,5 +172,6 @@ const fx_solver fx_solver_admm = {
              .cones = FX_ALL_CONES,
              .option = options,
              .option_count = sizeof options / sizeof *options},
+    .prefers_velocity = true,
     .solve = solve,
 };

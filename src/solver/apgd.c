@@ -3,9 +3,9 @@
  *   g = u(y) + s(u) e_N     z' = P_K(y - t g)     y = z' + beta (z' - z)
  *
  * For the associated law this minimises 1/2 r'Wr + q'r over the cone; for Coulomb's law the shift s is refreshed with
- * every gradient, which makes it a fixed-point iteration for the exact law. The step t follows a local Lipschitz estimate
- * (backtracking, slow growth); momentum restarts when it points uphill.
- * References: Y. Nesterov 1983; B. O'Donoghue, E. Candes 2015 (restart); H. Mazhar et al., ACM TOG 2015 (contact). */
+ * every gradient, which makes it a fixed-point iteration for the exact law. The step t follows a local Lipschitz
+ * estimate (backtracking, slow growth); momentum restarts when it points uphill. References: Y. Nesterov 1983; B.
+ * O'Donoghue, E. Candes 2015 (restart); H. Mazhar et al., ACM TOG 2015 (contact). */
 #include "solver/scaling.h"
 #include "solver/solver.h"
 

@@ -1,18 +1,17 @@
-/* auto: the default. A few exact sweeps finish most small problems; newton finishes most others; where it does not, admm
- * brings the answer near enough for newton to try again, with growing budgets, each stage from the best answer so far.
- * Budgets are counted in iterations, never in time, so that the answer does not depend on the machine. */
+/* auto: the default.
+ *
+ * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
+ * most others. Where one of its iterations costs hundreds of sweeps (large piles), the gradient method has its turn
+ * first. What newton leaves open, admm brings near enough for newton to try again, with growing budgets, each stage
+ * from the best answer so far. Budgets are counted in iterations, never in time, so that the answer does not depend on
+ * the machine; --explain shows each decision. */
+#include "solver/newton_linear.h"
 #include "solver/solver.h"
 
+#include <math.h>
 #include <string.h>
 
-typedef struct stage {
-  const fx_solver *solver;
-  int64_t budget; /* iterations in the first round */
-} stage;
-
-static const stage stages[] = {{&fx_solver_nsgs, 10}, {&fx_solver_newton, 60}, {&fx_solver_admm, 300}};
-
-enum { STAGES = sizeof stages / sizeof *stages, ROUNDS = 6, GROWTH = 4 };
+enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4 };
 
 static int32_t row_of(const fx_solver *solver) {
   int32_t row = 0;
@@ -20,40 +19,111 @@ static int32_t row_of(const fx_solver *solver) {
   return row;
 }
 
+/* One method with a budget of iterations; true when nothing more need be tried. */
+typedef struct course {
+  fx_call *call;
+  const fx_limits *whole;
+  fx_limits part;
+  double best;
+  frix_status status;
+} course;
+
+static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget) {
+  fx_call *call = c->call;
+  fx_monitor *monitor = call->monitor;
+  if (law == FRIX_LAW_ASSOCIATED && !solver->info.associated) return false;
+  int64_t used = monitor->before + monitor->iteration;
+  int64_t left = c->whole->max_iterations ? c->whole->max_iterations - used : budget;
+  c->part.max_iterations = budget < left ? budget : left;
+  if (c->part.max_iterations < 1) return true;
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(call->options, row_of(solver), option);
+  fx_arena arena; /* every stage returns its workspace */
+  fx_arena_init(&arena, call->arena->context);
+  fx_call inner = *call;
+  inner.option = option;
+  inner.law = law;
+  inner.arena = &arena;
+  c->status = solver->solve(&inner);
+  fx_arena_free(&arena);
+  if (monitor->best < c->best) {
+    c->best = monitor->best;
+    call->finisher = solver->info.name;
+    memcpy(call->r, monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
+  }
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: %s, %lld iterations: residual %.2e, best %.2e%s",
+         call->system->contact_count, solver->info.name, (long long)monitor->iteration, monitor->residual,
+         monitor->best, monitor->finished ? ", done" : "");
+  return c->status != FRIX_OK || monitor->finished;
+}
+
+/* Multiplications of one Newton iteration over those of one sweep. Assembly and products
+ * count as 10 sweeps, and a multiplication of the factorisation as a quarter of one of a sweep (measured). */
+static double iteration_cost(const fx_system *s, const fx_newton_linear *linear) {
+  size_t entries =
+      s->has_velocity ? 2 * s->Ht.offset[s->Ht.start[s->contact_count]] : s->W.offset[s->W.start[s->contact_count]];
+  return 10 + 0.25 * linear->lu.cost / ((double)entries + 1);
+}
+
+/* Would the sweeps get there within the budget, at the rate of the last ten? */
+static bool sweeps_pay(double before, double now, double tolerance, double budget) {
+  double rate = now / before;
+  for (double sweep = SWEEPS; sweep <= budget && rate < 1; sweep += SWEEPS) {
+    now *= rate;
+    if (now <= tolerance) return true;
+  }
+  return false;
+}
+
+/* Sweeps until they stop paying against newton: it needs about eight iterations, and sweeps slow down as they go on, so
+ * they must promise to be done within the cost of three. */
+static bool sweep(course *c) {
+  fx_monitor *monitor = c->call->monitor;
+  if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
+  frix_status status;
+  c->call->linear = fx_newton_linear_create(c->call->arena, c->call->system, &status);
+  if (!c->call->linear) {
+    c->status = status;
+    return true;
+  }
+  double cost = iteration_cost(c->call->system, c->call->linear), spent = 0, before = monitor->residual;
+  fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
+         c->call->system->contact_count, cost);
+  do {
+    before = monitor->residual;
+    if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
+    spent += SWEEPS;
+  } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+  /* Where one factorisation costs hundreds of sweeps, the gradient method has its turn first. */
+  if (cost > 200) return run(c, &fx_solver_apgd, c->call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
+  return false;
+}
+
+/* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
+ * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
+ * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
+static void struggle(course *c) {
+  fx_call *call = c->call;
+  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  if (run(c, &fx_solver_newton, call->law, 60)) return;
+  if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  memset(call->r, 0, bytes);
+  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  for (int64_t round = 0, growth = 1; round < ROUNDS; round++, growth *= GROWTH) {
+    memcpy(call->r, call->monitor->best_r, bytes);
+    if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
+    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  }
+}
+
 static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
-  const fx_limits *whole = monitor->limits;
-  fx_limits part = *whole;
-  monitor->limits = &part;
-  frix_status status = FRIX_OK;
-  double best = monitor->best;
-  for (int32_t round = 0, growth = 1; round < ROUNDS && status == FRIX_OK; round++, growth *= GROWTH)
-    for (int32_t k = 0; k < STAGES && status == FRIX_OK; k++) {
-      const fx_solver *solver = stages[k].solver;
-      if (call->law == FRIX_LAW_ASSOCIATED && !solver->info.associated) continue;
-      part.max_iterations = stages[k].budget * growth;
-      int64_t left = whole->max_iterations ? whole->max_iterations - monitor->before - monitor->iteration : INT64_MAX;
-      if (part.max_iterations > left) part.max_iterations = left;
-      if (part.max_iterations < 1) goto done;
-      double option[FX_MAX_OPTIONS];
-      fx_options_values(call->options, row_of(solver), option);
-      fx_arena arena; /* every stage returns its workspace */
-      fx_arena_init(&arena, call->arena->context);
-      fx_call inner = *call;
-      inner.option = option;
-      inner.arena = &arena;
-      status = solver->solve(&inner);
-      fx_arena_free(&arena);
-      if (monitor->best < best) {
-        best = monitor->best;
-        call->finisher = solver->info.name;
-        memcpy(call->r, monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
-      }
-      if (monitor->finished) goto done;
-    }
-done:
-  monitor->limits = whole;
-  return status;
+  course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
+  monitor->limits = &c.part;
+  if (!sweep(&c)) struggle(&c);
+  monitor->limits = c.whole;
+  return c.status;
 }
 
 const fx_solver fx_solver_auto = {
@@ -62,5 +132,6 @@ const fx_solver fx_solver_auto = {
              .coulomb = true,
              .associated = true,
              .cones = FX_ALL_CONES},
+    .prefers_velocity = true,
     .solve = solve,
 };

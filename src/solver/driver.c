@@ -89,7 +89,8 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
   frix_status status = FRIX_OK;
-  if (j->islands->count > 1)
+  bool idle = island.has_velocity && j->islands->mover_start[1] < island.mover_count; /* movers without contact */
+  if (j->islands->count > 1 || idle)
     status = fx_system_extract(arena, j->system, j->islands, k, &island);
   else if (island.has_W)
     island.has_velocity = false;
@@ -227,6 +228,15 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
   return FRIX_OK;
 }
 
+/* A flexible body or a mechanism with few contacts has more degrees of freedom than rows: it is better off without M.
+ */
+static bool velocity_is_smaller(const fx_system *s) {
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      if (fx_block_cols(&s->Ht, k) > 6 && fx_block_cols(&s->Ht, k) > s->row_count) return false;
+  return true;
+}
+
 static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const frix_problem *problem,
                                    const frix_solve_config *config, int32_t row, frix_solution *solution) {
   double start = fx_seconds(), option[FX_MAX_OPTIONS];
@@ -234,14 +244,16 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   fx_options_values(config->options, row, option);
   fx_system system;
   fx_islands islands;
-  frix_status status = fx_system_build(arena, problem, config->form, &system);
+  bool velocity = config->form == FRIX_FORM_AUTO && problem->form == FRIX_FORM_GLOBAL && solver->prefers_velocity;
+  frix_status status = fx_system_build(arena, problem, velocity ? FRIX_FORM_GLOBAL : config->form, &system);
+  if (status == FRIX_OK && velocity && !velocity_is_smaller(&system)) status = fx_system_assemble(arena, &system);
   if (status == FRIX_OK) status = fx_islands_find(arena, &system, &islands);
   if (status != FRIX_OK) return status;
 
   solution->r = FX_NEW(context, double, system.row_count);
   solution->u = FX_NEW(context, double, system.row_count);
   solution->v = FX_NEW(context, double, system.dof_count);
-  double *workspace = FX_TAKE(arena, double, system.dof_count);
+  double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
            .islands = &islands,
@@ -335,7 +347,8 @@ frix_status frix_certify(frix_context *context, const frix_problem *problem, fri
   frix_status status = fx_system_build(&arena, problem, problem->form, &system);
   if (status == FRIX_OK) {
     double *all = FX_TAKE(&arena, double, system.row_count), *velocity = FX_TAKE(&arena, double, system.row_count);
-    double *motion = FX_TAKE(&arena, double, system.dof_count), *workspace = FX_TAKE(&arena, double, system.dof_count);
+    double *motion = FX_TAKE(&arena, double, system.dof_count);
+    double *workspace = FX_TAKE(&arena, double, 2 * (size_t)system.dof_count);
     if (all && velocity && motion && workspace) {
       memcpy(all, r, (size_t)problem->row_count * sizeof *all);
       if (lambda) memcpy(all + problem->row_count, lambda, (size_t)problem->joint_count * sizeof *all);

@@ -38,8 +38,8 @@ static void record(fx_monitor *m, double seconds) {
     for (int32_t k = 0; k < m->history_count; k++) m->history[k] = m->history[2 * k];
     m->history_stride *= 2;
   }
-  m->history[m->history_count++] = (frix_history_row){
-      .iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
+  m->history[m->history_count++] =
+      (frix_history_row){.iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
 }
 
 /* No progress worth the name (1 %) while the number of iterations doubled. */
@@ -54,7 +54,7 @@ static bool stands_still(fx_monitor *m) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   const fx_limits *limits = m->limits;
   m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration >> 3);
+  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
   fx_system_velocity(m->system, r, m->u, m->v);
   m->residual = fx_residual(m->system, m->law, r, m->u);
   if (m->residual < m->best) {

@@ -2,38 +2,43 @@
  *
  *   z = P_K(x),   y = z - x,   G(x) = u(z) + s(y) e_N - y          zero iff z obeys the law, and then y = u~
  *   dz = P dx,    B = (I - P) - e_N s'(y) (I - P) + delta I,       P = dP_K(x)
- *   (A P + B) dx = -G                                              A = W + R, scaled
+ *   (A P + B) dx = -G                                              A = W + R, scaled; see newton_linear.h
  *
  * delta is the inverse of a pseudo time step: it keeps the system regular where forces are not unique, falls while the
  * linear model predicts well and grows where it does not. |G| may grow on the way: piecewise smooth maps need it.
  * Reference: C. T. Kelley, D. E. Keyes, Convergence analysis of pseudo-transient continuation, 1998. */
-#include "linalg/block_lu.h"
-#include "linalg/dense.h"
 #include "problem/cone_slope.h"
+#include "solver/newton_linear.h"
 #include "solver/scaling.h"
 #include "solver/solver.h"
 
 #include <math.h>
 #include <string.h>
 
+enum { PATIENCE };
+
+static const frix_option_info options[] = {
+    {"patience", FRIX_OPTION_INTEGER, 400, 1, 1e6, NULL, "iterations without half the residual before it gives up"},
+};
+
 typedef struct state {
   const fx_system *s;
   frix_law law;
-  double *S;
-  fx_block_matrix A, N; /* scaled operator; Newton matrix on the same pattern */
-  fx_block_lu lu;
+  const double *S;
+  fx_newton_linear *linear;
   double *q, *x, *z, *G, *dx, *trial, *trial_z, *trial_G;
   double *P, *B; /* per contact, at the offsets of s->diagonal */
   double delta;
+  int drifting;  /* steps in a row that changed |G| by less than 5 % */
+  double shrink; /* how fast delta may fall: slower after it fell too far, faster again while the model holds */
 } state;
 
 /* z and G at x; returns |G|. */
-static double evaluate(const state *t, const double *x, double *z, double *G) {
+static double evaluate(state *t, const double *x, double *z, double *G) {
   const fx_system *s = t->s;
   memcpy(z, x, (size_t)s->row_count * sizeof *z);
   fx_project_all(s, z);
-  memcpy(G, t->q, (size_t)s->row_count * sizeof *G);
-  fx_block_multiply_add(&t->A, z, G);
+  fx_newton_apply(t->linear, z, G);
   double sum = 0;
   for (int32_t i = 0; i < s->contact_count; i++) {
     double y[FRIX_MAX_DIM];
@@ -41,7 +46,7 @@ static double evaluate(const state *t, const double *x, double *z, double *G) {
     for (int32_t k = 0; k < d; k++) y[k] = z[row + k] - x[row + k];
     if (t->law == FRIX_LAW_COULOMB) G[row] += fx_cone_shift(&s->contact[i], y);
     for (int32_t k = 0; k < d; k++) {
-      G[row + k] -= y[k];
+      G[row + k] += t->q[row + k] - y[k];
       sum += G[row + k] * G[row + k];
     }
   }
@@ -71,38 +76,10 @@ static void differentiate(state *t) {
   }
 }
 
-/* N = A P + B */
-static void assemble(state *t) {
-  const fx_system *s = t->s;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = t->A.start[i]; k < t->A.start[i + 1]; k++) {
-      int32_t j = t->A.index[k], m = s->contact[i].dim, n = s->contact[j].dim;
-      const double *a = fx_block(&t->A, k), *P = t->P + s->diagonal[j];
-      double *to = fx_block(&t->N, k);
-      for (int32_t r = 0; r < m; r++)
-        for (int32_t c = 0; c < n; c++) {
-          double sum = 0;
-          for (int32_t e = 0; e < n; e++) sum += a[r * n + e] * P[e * n + c];
-          to[r * n + c] = sum;
-        }
-      if (i == j)
-        for (int32_t e = 0; e < m * m; e++) to[e] += t->B[s->diagonal[i] + (size_t)e];
-    }
-}
-
-/* dx = -N^-1 G with one step of refinement; false when a pivot vanished. */
 static bool newton_step(state *t) {
-  int32_t n = t->s->row_count;
   differentiate(t);
-  assemble(t);
-  if (!fx_block_lu_factor(&t->lu, &t->N, 0)) return false;
-  for (int32_t k = 0; k < n; k++) t->dx[k] = -t->G[k];
-  fx_block_lu_solve(&t->lu, t->dx);
-  memset(t->trial, 0, (size_t)n * sizeof *t->trial);
-  fx_block_multiply_add(&t->N, t->dx, t->trial);
-  for (int32_t k = 0; k < n; k++) t->trial[k] = -t->G[k] - t->trial[k];
-  fx_block_lu_solve(&t->lu, t->trial);
-  for (int32_t k = 0; k < n; k++) t->dx[k] += t->trial[k];
+  if (!fx_newton_factor(t->linear, t->P, t->B)) return false;
+  fx_newton_solve(t->linear, t->P, t->B, t->G, t->dx);
   return true;
 }
 
@@ -139,16 +116,24 @@ static double advance(state *t, double norm) {
   if (fresh <= 20 * norm) {
     double error = model_error(t, norm);
     accept(t);
-    if (error < 0.05)
-      t->delta *= 0.03;
-    else if (error < 0.3)
-      t->delta *= 0.3;
-    else if (error > 0.8)
+    if (error < 0.05) {
+      t->delta *= t->shrink;
+      t->shrink = fmax(0.03, 0.6 * t->shrink);
+    } else if (error < 0.3) {
+      t->delta *= fmax(0.3, t->shrink);
+    } else if (error < 0.8) {
+      /* |G| neither falls nor grows while x drifts along a direction the law hardly feels: hold x tighter. */
+      t->drifting = fabs(fresh - norm) < 0.05 * norm ? t->drifting + 1 : 0;
+      if (t->drifting > 3) t->delta *= 2;
+    } else {
       t->delta *= 2;
+      t->shrink = fmin(0.8, sqrt(t->shrink));
+    }
     if (t->delta < 1e-9) t->delta = 1e-9;
     return fresh;
   }
   t->delta *= 4;
+  t->shrink = fmin(0.8, sqrt(t->shrink));
   static const double shorter[] = {0.5, 0.2};
   for (int k = 0; k < 2; k++) {
     fresh = try_step(t, shorter[k]);
@@ -159,20 +144,19 @@ static double advance(state *t, double norm) {
   return norm;
 }
 
-static frix_status take(state *t, fx_arena *arena) {
+static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
+  frix_status status = FRIX_OK;
+  t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
+  if (!t->linear) return status;
+  t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->G, &t->dx, &t->trial, &t->trial_z, &t->trial_G};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
   t->P = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
   t->B = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
-  if (!t->P || !t->B || !(t->S = fx_scaling(arena, t->s))) return FRIX_ERROR_MEMORY;
-  frix_status status = fx_scaled_operator(arena, t->s, t->S, &t->A);
-  if (status == FRIX_OK)
-    status = fx_block_from_pattern(arena, t->A.row_blocks, t->A.row, t->A.col_blocks, t->A.col, t->A.start, t->A.index,
-                                   &t->N);
-  if (status == FRIX_OK) status = fx_block_lu_analyze(arena, &t->A, &t->lu);
+  if (!t->P || !t->B) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
-  return status;
+  return FRIX_OK;
 }
 
 /* x = z - u~ at the start r, and delta by how far it is from the law. */
@@ -184,34 +168,35 @@ static double start(state *t, const double *r) {
     warm |= r[k] != 0;
   }
   fx_project_all(t->s, t->z);
-  memcpy(t->G, t->q, (size_t)n * sizeof *t->G);
-  fx_block_multiply_add(&t->A, t->z, t->G);
+  fx_newton_apply(t->linear, t->z, t->G);
+  for (int32_t k = 0; k < n; k++) t->G[k] += t->q[k];
   if (t->law == FRIX_LAW_COULOMB) fx_shift_all(t->s, t->G);
   for (int32_t i = 0; i < t->s->contact_count; i++)
     for (int32_t k = t->s->row[i]; k < t->s->row[i + 1]; k++)
       t->x[k] = t->s->contact[i].cone == FRIX_CONE_BILATERAL ? t->z[k] : t->z[k] - t->G[k];
   double norm = evaluate(t, t->x, t->z, t->G), drive = sqrt(fx_dot(n, t->q, t->q));
   t->delta = 0.1;
-  if (warm) t->delta = norm > drive ? 1 : norm < 1e-4 * drive ? 1e-4 : norm / drive;
+  t->shrink = 0.03;
+  if (warm) t->delta = norm > drive ? 1 : norm < 1e-8 * drive ? 1e-8 : norm / drive;
   return norm;
 }
 
 static frix_status solve(fx_call *call) {
-  fx_system system = *call->system;
-  if (!system.has_W) {
-    frix_status status = fx_system_assemble(call->arena, &system);
-    if (status != FRIX_OK) return status;
-  }
-  state t = {.s = &system, .law = call->law};
-  frix_status status = take(&t, call->arena);
+  state t = {.s = call->system, .law = call->law};
+  frix_status status = take(&t, call->arena, call->linear);
   if (status != FRIX_OK) return status;
-  double norm = start(&t, call->r);
-  fx_monitor_begin(call->monitor, 300);
+  double norm = start(&t, call->r), mark = INFINITY;
+  int64_t marked = 0;
+  fx_monitor_begin(call->monitor, 2000);
   for (int64_t k = 1;; k++) {
     norm = advance(&t, norm);
-    for (int32_t e = 0; e < system.row_count; e++) call->r[e] = t.S[e] * t.z[e];
+    for (int32_t e = 0; e < t.s->row_count; e++) call->r[e] = t.S[e] * t.z[e];
     if (fx_monitor_check(call->monitor, k, call->r)) return FRIX_OK;
-    if (!(t.delta < 1e8) || isnan(norm)) {
+    if (call->monitor->residual < 0.5 * mark) {
+      mark = call->monitor->residual;
+      marked = k;
+    }
+    if (!(t.delta < 1e8) || isnan(norm) || k - marked > (int64_t)call->option[PATIENCE]) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED;
       return FRIX_OK;
     }
@@ -223,6 +208,9 @@ const fx_solver fx_solver_newton = {
              .summary = "pseudo-transient semismooth Newton on the normal map",
              .coulomb = true,
              .associated = true,
-             .cones = FX_ALL_CONES},
+             .cones = FX_ALL_CONES,
+             .option = options,
+             .option_count = sizeof options / sizeof *options},
+    .prefers_velocity = true,
     .solve = solve,
 };

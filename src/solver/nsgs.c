@@ -2,10 +2,10 @@
  *
  *   for each contact i:  q_i = (W r + q)_i - W_ii r_i;   r_i := exact solution of u = (W_ii + R_i) r_i + q_i, Coulomb
  *
- * Reference: M. Jean, The non-smooth contact dynamics method, 1999. In the local form q_i is a row of W; in the velocity
- * form it is read off v, which every change of r_i updates. */
-#include "solver/one_contact.h"
+ * Reference: M. Jean, The non-smooth contact dynamics method, 1999. In the local form q_i is a row of W; in the
+ * velocity form it is read off v, which every change of r_i updates. */
 #include "problem/cone.h"
+#include "solver/one_contact.h"
 #include "solver/solver.h"
 
 #include <string.h>
@@ -64,7 +64,8 @@ static void gather_local(const state *t, int32_t i, double *q) {
       for (int32_t a = 0; a < d; a++) q[a] += x[a] * t->r[t->from[k] + e];
 }
 
-/* q += H' v for one row-major block, and v += Y r; fixed sizes let the compiler unroll the common case of rigid bodies. */
+/* q += H' v for one row-major block, and v += Y r; fixed sizes let the compiler unroll the common case of rigid bodies.
+ */
 static inline void add_rows(int32_t d, int32_t n, const double *h, const double *v, double *q) {
   for (int32_t a = 0; a < d; a++, h += n) {
     double sum = 0;

@@ -155,7 +155,8 @@ static void solve_planar(fx_one_contact *one, const double *q, double *r) {
 
 /* ---- pyramid: one corner or one facet slips ---- */
 
-/* Corner k: r_T = r_N c_k. Facet k: r_T = r_N c_k + s (c_k+1 - c_k), slip along the facet is zero. True when consistent. */
+/* Corner k: r_T = r_N c_k. Facet k: r_T = r_N c_k + s (c_k+1 - c_k), slip along the facet is zero. True when
+ * consistent. */
 static bool slip_corner(const fx_one_contact *one, int32_t k, const double *q, double *r) {
   const double *D = one->D, *c = one->corner + 2 * k;
   int32_t m = one->contact->facets;
@@ -292,7 +293,8 @@ static void solve_rolling(fx_one_contact *one, const double *q, double *r) {
   double low = 0, high = 1, low_gap = -1, high_gap = 1;
   bool bounded = false; /* a finite value at the high end is known */
   for (int step = 0; step < 200 && high - low > 1e-16; step++) {
-    double middle = bounded && low_gap > -INFINITY ? low + (high - low) * (low_gap / (low_gap - high_gap)) : 0.5 * (low + high);
+    double middle =
+        bounded && low_gap > -INFINITY ? low + (high - low) * (low_gap / (low_gap - high_gap)) : 0.5 * (low + high);
     if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
     if (!(middle > low && middle < high)) break;
     double gap = rolling_at(one, q, scale * middle / (1 - middle), r);

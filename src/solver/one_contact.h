@@ -8,7 +8,8 @@
 #include <frix/problem.h>
 #include <math.h>
 
-/* Normal and two tangents, friction disc of radius mu. Tangents after the normal is eliminated: S = D_TT - D_TN D_NT / D_NN. */
+/* Normal and two tangents, friction disc of radius mu. Tangents after the normal is eliminated: S = D_TT - D_TN D_NT /
+ * D_NN. */
 typedef struct fx_disc3 {
   double normal_inverse; /* 1 / D_NN, 0 where the contact cannot be moved */
   double nt[2], tn[2];   /* D_NT, and D_TN / D_NN */
@@ -20,13 +21,13 @@ typedef struct fx_disc3 {
 
 typedef struct fx_one_contact {
   const frix_contact *contact;
-  fx_disc3 disc;           /* circular; elliptic in its own axes, with unit friction */
-  double turn[4];          /* elliptic: r_T = turn z */
-  double *D;               /* copy of the block, dim x dim row-major */
-  double *lu;              /* bilateral */
+  fx_disc3 disc;  /* circular; elliptic in its own axes, with unit friction */
+  double turn[4]; /* elliptic: r_T = turn z */
+  double *D;      /* copy of the block, dim x dim row-major */
+  double *lu;     /* bilateral */
   int32_t pivot[FRIX_MAX_DIM];
-  double *corner;          /* pyramid: mu times the corners, 2 per corner */
-  int32_t last;            /* pyramid: candidate that was right last time */
+  double *corner; /* pyramid: mu times the corners, 2 per corner */
+  int32_t last;   /* pyramid: candidate that was right last time */
 } fx_one_contact;
 
 frix_status fx_one_contact_prepare(fx_arena *arena, const frix_contact *contact, const double *D, fx_one_contact *out);

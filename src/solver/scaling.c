@@ -40,7 +40,8 @@ double fx_dot(int32_t n, const double *a, const double *b) {
 frix_status fx_scaled_operator(fx_arena *arena, const fx_system *s, const double *S, fx_block_matrix *out) {
   const fx_block_matrix *W = &s->W;
   int32_t n = s->contact_count;
-  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1), *index = FX_TAKE(arena, int32_t, (size_t)W->start[n] + (size_t)n);
+  int32_t *start = FX_TAKE(arena, int32_t, (size_t)n + 1),
+          *index = FX_TAKE(arena, int32_t, (size_t)W->start[n] + (size_t)n);
   if (!start || !index) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0, at = 0; i < n; i++) {
     bool own = false; /* the diagonal block is listed */

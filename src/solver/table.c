@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
     &fx_solver_auto,
     &fx_solver_nsgs,
@@ -12,9 +14,16 @@ static const fx_solver *const table[] = {
     &fx_solver_apgd,
     &fx_solver_admm,
     &fx_solver_pgs,
+    &fx_solver_interior_point,
+    &fx_solver_fixed_point,
+    &fx_solver_staggered,
     &fx_solver_lemke,
     &fx_solver_qp_active_set,
+#ifdef FRIX_HAVE_NLOPT
+    &fx_solver_sqp,
+#endif
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
@@ -71,8 +80,7 @@ frix_status frix_options_set(frix_options *options, const char *name, const char
     for (int32_t o = 0; o < table[k]->info.option_count; o++) {
       const frix_option_info *row = &table[k]->info.option[o];
       snprintf(full, sizeof full, "%s.%s", table[k]->info.name, row->name);
-      if (strcmp(full, name) == 0)
-        return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
+      if (strcmp(full, name) == 0) return fx_option_parse(options->context, row, full, text, &options->value[k][o]);
       int distance = fx_text_distance(name, full);
       if (distance < best) {
         best = distance;

@@ -1,5 +1,5 @@
 /* Strict JSON (RFC 8259), pulled value by value. */
-#include "io/json_parse.h"
+#include "io/json_pull.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-void fx_json_init(fx_json *json, fx_draft *draft, const char *bytes, size_t count) {
+void fx_pull_init(fx_pull *json, fx_draft *draft, const char *bytes, size_t count) {
   memset(json, 0, sizeof *json);
   json->draft = draft;
   json->at = bytes;
@@ -17,7 +17,7 @@ void fx_json_init(fx_json *json, fx_draft *draft, const char *bytes, size_t coun
   if (count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) json->at += 3;
 }
 
-frix_status fx_json_fail(fx_json *json, const char *format, ...) {
+frix_status fx_pull_fail(fx_pull *json, const char *format, ...) {
   char text[512];
   va_list list;
   va_start(list, format);
@@ -28,26 +28,26 @@ frix_status fx_json_fail(fx_json *json, const char *format, ...) {
 }
 
 /* What stands at the present place, for a message. */
-static fx_word found(const fx_json *json) {
+static fx_word found(const fx_pull *json) {
   const char *stop = json->at;
   while (stop < json->end && stop - json->at < 24 && !strchr(" \t\r\n,]}", *stop)) stop++;
   if (stop == json->at && stop < json->end) stop++;
   return json->at < json->end ? fx_word_of(json->at, (size_t)(stop - json->at)) : fx_word_of("end of file", 11);
 }
 
-static frix_status expected(fx_json *json, const char *what) {
-  return fx_json_fail(json, "expected %s, found '%s'", what, found(json).text);
+static frix_status expected(fx_pull *json, const char *what) {
+  return fx_pull_fail(json, "expected %s, found '%s'", what, found(json).text);
 }
 
-char fx_json_peek(fx_json *json) {
+char fx_pull_peek(fx_pull *json) {
   while (json->at < json->end && (*json->at == ' ' || *json->at == '\t' || *json->at == '\r' || *json->at == '\n'))
     json->line += *json->at++ == '\n';
   return json->at < json->end ? *json->at : 0;
 }
 
-frix_status fx_json_enter(fx_json *json, char open) {
-  if (fx_json_peek(json) != open) return expected(json, open == '{' ? "an object '{'" : "an array '['");
-  if (json->depth == FX_JSON_DEPTH) return fx_json_fail(json, "nested deeper than %d levels", FX_JSON_DEPTH);
+frix_status fx_pull_enter(fx_pull *json, char open) {
+  if (fx_pull_peek(json) != open) return expected(json, open == '{' ? "an object '{'" : "an array '['");
+  if (json->depth == FX_PULL_DEPTH) return fx_pull_fail(json, "nested deeper than %d levels", FX_PULL_DEPTH);
   json->open[json->depth] = open;
   json->begun[json->depth++] = false;
   json->at++;
@@ -55,8 +55,8 @@ frix_status fx_json_enter(fx_json *json, char open) {
 }
 
 /* Passes the comma before the next member, or the bracket that ends the level. */
-static frix_status next_member(fx_json *json, bool *more) {
-  char close = json->open[json->depth - 1] == '{' ? '}' : ']', c = fx_json_peek(json);
+static frix_status next_member(fx_pull *json, bool *more) {
+  char close = json->open[json->depth - 1] == '{' ? '}' : ']', c = fx_pull_peek(json);
   bool first = !json->begun[json->depth - 1];
   *more = c != close;
   if (c == close) {
@@ -68,18 +68,18 @@ static frix_status next_member(fx_json *json, bool *more) {
   if (first) return FRIX_OK;
   if (c != ',') return expected(json, close == '}' ? "',' or '}'" : "',' or ']'");
   json->at++;
-  if (fx_json_peek(json) == close) return fx_json_fail(json, "a ',' before '%c'", close);
+  if (fx_pull_peek(json) == close) return fx_pull_fail(json, "a ',' before '%c'", close);
   return FRIX_OK;
 }
 
-frix_status fx_json_element(fx_json *json, bool *more) { return next_member(json, more); }
+frix_status fx_pull_element(fx_pull *json, bool *more) { return next_member(json, more); }
 
-frix_status fx_json_member(fx_json *json, char *key, size_t size, bool *more) {
+frix_status fx_pull_member(fx_pull *json, char *key, size_t size, bool *more) {
   frix_status status = next_member(json, more);
   if (status || !*more) return status;
-  status = fx_json_string(json, key, size);
+  status = fx_pull_string(json, key, size);
   if (status) return status;
-  if (fx_json_peek(json) != ':') return expected(json, "':' after the key");
+  if (fx_pull_peek(json) != ':') return expected(json, "':' after the key");
   json->at++;
   return FRIX_OK;
 }
@@ -90,7 +90,7 @@ static const char *digits(const char *at, const char *end) {
 }
 
 /* The end of the number at json->at, NULL where there is none by JSON's grammar; *whole: no fraction, no exponent. */
-static const char *number_end(const fx_json *json, bool *whole) {
+static const char *number_end(const fx_pull *json, bool *whole) {
   const char *at = json->at, *end = json->end, *start;
   if (at < end && *at == '-') at++;
   start = at;
@@ -114,30 +114,30 @@ static const char *number_end(const fx_json *json, bool *whole) {
   return at;
 }
 
-frix_status fx_json_real(fx_json *json, const char *what, double *out) {
-  fx_json_peek(json);
+frix_status fx_pull_real(fx_pull *json, const char *what, double *out) {
+  fx_pull_peek(json);
   bool whole;
   const char *stop = number_end(json, &whole);
   if (!stop || !fx_parse_real(json->at, (size_t)(stop - json->at), out))
-    return fx_json_fail(json, "%s: expected a number, found '%s'", what, found(json).text);
-  if (!isfinite(*out)) return fx_json_fail(json, "%s: '%s' is not a finite number", what, found(json).text);
+    return fx_pull_fail(json, "%s: expected a number, found '%s'", what, found(json).text);
+  if (!isfinite(*out)) return fx_pull_fail(json, "%s: '%s' is not a finite number", what, found(json).text);
   json->at = stop;
   return FRIX_OK;
 }
 
-frix_status fx_json_integer(fx_json *json, const char *what, int64_t minimum, int64_t maximum, int64_t *out) {
-  fx_json_peek(json);
+frix_status fx_pull_integer(fx_pull *json, const char *what, int64_t minimum, int64_t maximum, int64_t *out) {
+  fx_pull_peek(json);
   bool whole = false;
   const char *stop = number_end(json, &whole), *at = json->at;
   bool negative = at < json->end && *at == '-';
   if (negative) at++;
   if (!stop || !whole || stop - at > 18)
-    return fx_json_fail(json, "%s: expected a whole number, found '%s'", what, found(json).text);
+    return fx_pull_fail(json, "%s: expected a whole number, found '%s'", what, found(json).text);
   int64_t value = 0;
   for (; at < stop; at++) value = 10 * value + (*at - '0');
   if (negative) value = -value;
   if (value < minimum || value > maximum)
-    return fx_json_fail(json, "%s is %lld, expected %lld to %lld", what, (long long)value, (long long)minimum,
+    return fx_pull_fail(json, "%s is %lld, expected %lld to %lld", what, (long long)value, (long long)minimum,
                         (long long)maximum);
   json->at = stop;
   *out = value;
@@ -157,12 +157,15 @@ size_t fx_utf8_length(const char *text, const char *end) {
 }
 
 /* Four hexadecimal digits at json->at, passed; -1 where they are missing. */
-static int32_t hex4(fx_json *json) {
+static int32_t hex4(fx_pull *json) {
   if (json->end - json->at < 4) return -1;
   int32_t value = 0;
   for (int k = 0; k < 4; k++) {
     char c = *json->at++;
-    int32_t digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    int32_t digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
     if (digit < 0) return -1;
     value = 16 * value + digit;
   }
@@ -193,7 +196,7 @@ static size_t encode_utf8(int32_t code, char out[4]) {
 }
 
 /* The character after a backslash, passed; its UTF-8 goes to out, 0 when it is no escape of JSON's. */
-static size_t escape(fx_json *json, char out[4]) {
+static size_t escape(fx_pull *json, char out[4]) {
   if (json->at == json->end) return 0;
   char c = *json->at++;
   const char *from = "\"\\/bfnrt", *to = "\"\\/\b\f\n\r\t", *place = c ? strchr(from, c) : NULL;
@@ -215,8 +218,8 @@ static size_t escape(fx_json *json, char out[4]) {
   return encode_utf8(code, out);
 }
 
-frix_status fx_json_string(fx_json *json, char *out, size_t size) {
-  if (fx_json_peek(json) != '"') return expected(json, "a string");
+frix_status fx_pull_string(fx_pull *json, char *out, size_t size) {
+  if (fx_pull_peek(json) != '"') return expected(json, "a string");
   json->at++;
   size_t used = 0;
   bool room = true;
@@ -228,12 +231,12 @@ frix_status fx_json_string(fx_json *json, char *out, size_t size) {
       json->at++;
       length = escape(json, bytes);
       piece = bytes;
-      if (length == 0) return fx_json_fail(json, "bad escape in a string");
+      if (length == 0) return fx_pull_fail(json, "bad escape in a string");
     } else if ((unsigned char)*json->at < 0x20) {
-      return fx_json_fail(json, "control character in a string");
+      return fx_pull_fail(json, "control character in a string");
     } else {
       length = fx_utf8_length(json->at, json->end);
-      if (length == 0) return fx_json_fail(json, "a string is not UTF-8");
+      if (length == 0) return fx_pull_fail(json, "a string is not UTF-8");
       json->at += length;
     }
     room = room && used + length < size;
@@ -243,12 +246,12 @@ frix_status fx_json_string(fx_json *json, char *out, size_t size) {
     }
   }
   if (size) out[used] = 0;
-  if (json->at == json->end) return fx_json_fail(json, "a string does not end");
+  if (json->at == json->end) return fx_pull_fail(json, "a string does not end");
   json->at++;
   return FRIX_OK;
 }
 
-static frix_status skip_word(fx_json *json, const char *word) {
+static frix_status skip_word(fx_pull *json, const char *word) {
   size_t length = strlen(word);
   if ((size_t)(json->end - json->at) < length || memcmp(json->at, word, length) != 0) return expected(json, "a value");
   json->at += length;
@@ -256,10 +259,10 @@ static frix_status skip_word(fx_json *json, const char *word) {
 }
 
 /* One value that is no array and no object. */
-static frix_status skip_scalar(fx_json *json, char c) {
+static frix_status skip_scalar(fx_pull *json, char c) {
   char none[1];
   bool whole;
-  if (c == '"') return fx_json_string(json, none, sizeof none);
+  if (c == '"') return fx_pull_string(json, none, sizeof none);
   if (c == 't') return skip_word(json, "true");
   if (c == 'f') return skip_word(json, "false");
   if (c == 'n') return skip_word(json, "null");
@@ -269,28 +272,28 @@ static frix_status skip_scalar(fx_json *json, char c) {
   return FRIX_OK;
 }
 
-frix_status fx_json_skip(fx_json *json) {
+frix_status fx_pull_skip(fx_pull *json) {
   int outside = json->depth;
   frix_status status = FRIX_OK;
   do {
-    char c = fx_json_peek(json);
-    status = c == '{' || c == '[' ? fx_json_enter(json, c) : skip_scalar(json, c);
+    char c = fx_pull_peek(json);
+    status = c == '{' || c == '[' ? fx_pull_enter(json, c) : skip_scalar(json, c);
     /* After a value: leave the levels that end here; stop before the next value. */
     bool more = false;
     while (!status && !more && json->depth > outside) {
       char key[1];
-      status = json->open[json->depth - 1] == '{' ? fx_json_member(json, key, sizeof key, &more)
-                                                  : fx_json_element(json, &more);
+      status = json->open[json->depth - 1] == '{' ? fx_pull_member(json, key, sizeof key, &more)
+                                                  : fx_pull_element(json, &more);
     }
   } while (!status && json->depth > outside);
   return status;
 }
 
-frix_status fx_json_end(fx_json *json) {
-  return fx_json_peek(json) == 0 && json->at == json->end ? FRIX_OK : expected(json, "nothing more");
+frix_status fx_pull_end(fx_pull *json) {
+  return fx_pull_peek(json) == 0 && json->at == json->end ? FRIX_OK : expected(json, "nothing more");
 }
 
-int64_t fx_json_bound(const fx_json *json) {
+int64_t fx_pull_bound(const fx_pull *json) {
   int64_t commas = 0;
   int depth = 0;
   for (const char *at = json->at; at < json->end && *at != '"'; at++) {
