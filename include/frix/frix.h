@@ -5,6 +5,7 @@
 #include <frix/base.h>
 #include <frix/io.h>
 #include <frix/problem.h>
+#include <frix/qp.h>
 #include <frix/solve.h>
 
 #endif

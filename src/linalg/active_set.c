@@ -74,9 +74,7 @@ double fx_active_set_slack(const fx_active_set *s, int32_t k) {
   return value;
 }
 
-/* x of the lambda at hand, lengths of the rows, and the scale against which violations are judged. */
-void fx_active_set_begin(fx_active_set *s) {
-  memcpy(s->x, s->x0, (size_t)s->n * sizeof *s->x);
+void fx_active_set_measure(fx_active_set *s) {
   memset(s->y, 0, (size_t)s->n * sizeof *s->y);
   s->scale = 0;
   s->count = 0;
@@ -92,12 +90,18 @@ void fx_active_set_begin(fx_active_set *s) {
     double gap = s->ignored[k] ? 0 : fabs(dot_row(&s->A, k, s->x0) - s->lower[k]) / s->norm[k];
     if (gap > s->scale) s->scale = gap;
   }
+}
+
+/* x of the lambda at hand. */
+static void begin(fx_active_set *s) {
+  fx_active_set_measure(s);
+  memcpy(s->x, s->x0, (size_t)s->n * sizeof *s->x);
   for (int32_t k = 0; k < s->m; k++)
     if (s->lambda[k] != 0) add_row(&s->Y, k, s->lambda[k], s->x);
 }
 
 void fx_active_set_sweep(fx_active_set *s, int32_t sweeps, double relaxation) {
-  fx_active_set_begin(s);
+  begin(s);
   for (int32_t sweep = 0; sweep < sweeps; sweep++)
     for (int32_t k = 0; k < s->m; k++) {
       if (s->ignored[k]) continue;
@@ -201,8 +205,7 @@ double fx_active_set_direction(fx_active_set *s, int32_t p) {
   return dot_row(&s->A, p, s->z) + soft_of(s, p);
 }
 
-/* A row that adds nothing but rounding to the active ones; fx_active_set_direction(p) came before. */
-static bool is_dependent(const fx_active_set *s, int32_t p, double length) {
+bool fx_active_set_dependent(const fx_active_set *s, int32_t p, double length) {
   return !(length > dependent * s->norm[p] * s->reach);
 }
 
@@ -285,7 +288,7 @@ static bool admit(fx_active_set *s, int32_t p) {
     double length = quick_length(s, p);
     bool clear = length > 1e-4 * s->diagonal[p];
     if (!clear) length = fx_active_set_direction(s, p);
-    if (clear || !is_dependent(s, p, length)) {
+    if (clear || !fx_active_set_dependent(s, p, length)) {
       if (s->count >= s->capacity) return false;
       fx_active_set_add(s, p, length);
       s->lambda[p] = weight;
@@ -353,7 +356,7 @@ static fx_qp_end add_equalities(fx_active_set *s) {
   for (int32_t k = 0; k < s->equality_count; k++) {
     if (s->ignored[k]) continue;
     double length = fx_active_set_direction(s, k), slack = fx_active_set_slack(s, k);
-    if (is_dependent(s, k, length)) {
+    if (fx_active_set_dependent(s, k, length)) {
       if (fabs(slack) > rounding_only * s->scale * s->norm[k]) return FX_QP_INFEASIBLE;
       s->ignored[k] = true;
       continue;
@@ -388,7 +391,7 @@ static int32_t most_violated(const fx_active_set *s) {
 static fx_qp_end satisfy(fx_active_set *s, int32_t p) {
   for (;;) {
     double length = fx_active_set_direction(s, p), slack = fx_active_set_slack(s, p), t = INFINITY;
-    bool free_way = !is_dependent(s, p, length);
+    bool free_way = !fx_active_set_dependent(s, p, length);
     int32_t blocking = -1;
     if (slack > 0) slack = 0;
     if (free_way) t = -slack / length;
@@ -428,7 +431,7 @@ static void refresh(fx_active_set *s) {
 }
 
 fx_qp_end fx_active_set_dual(fx_active_set *s) {
-  fx_active_set_begin(s);
+  begin(s);
   for (int32_t k = 0; k < s->equality_count; k++) { /* their multipliers follow from the rest */
     if (s->lambda[k] != 0) add_row(&s->Y, k, -s->lambda[k], s->x);
     s->lambda[k] = 0;

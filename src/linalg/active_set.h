@@ -58,18 +58,35 @@ void fx_active_set_sweep(fx_active_set *set, int32_t sweeps, double relaxation);
 /* Goldfarb and Idnani's dual method from the lambda at hand (all zero: a cold start). */
 fx_qp_end fx_active_set_dual(fx_active_set *set);
 
-/* Primal method from a feasible x and the rows of it that are marked in `active` by the caller through lambda > 0. */
+/* Primal method from the feasible x at hand; rows with lambda > 0 that x holds with equality are active at first. */
 fx_qp_end fx_active_set_primal(fx_active_set *set);
+
+/* The same programme with a slack for each group of rows, at a price (M. Anitescu's hot start): whatever x is, it is a
+ * feasible start for the primal method, and once the price exceeds what a group's rows carry the slack is zero. */
+typedef struct fx_elastic {
+  fx_active_set set;
+  int32_t group_count;
+  const int32_t *group; /* of each row of the programme, equalities included (not read) */
+  double *x0, *lower, *give; /* give: how far a slack moves for its price */
+} fx_elastic;
+
+frix_status fx_elastic_take(fx_arena *arena, const fx_active_set *base, int32_t group_count, const int32_t *group,
+                            fx_elastic *out);
+/* From base->x and base->lambda, both a guess, to the answer in the same places. The price grows where it is too low. */
+fx_qp_end fx_elastic_run(fx_elastic *elastic, fx_active_set *base, double price);
 
 const char *fx_qp_end_name(fx_qp_end end);
 
 /* ---- parts, shared by the two methods ---- */
 
-void fx_active_set_begin(fx_active_set *set);
+/* Lengths of the rows, the scale against which violations are judged, an empty working set. */
+void fx_active_set_measure(fx_active_set *set);
 /* Slack of row k at the present x. */
 double fx_active_set_slack(const fx_active_set *set, int32_t k);
 /* r = B_AA^-1 B_Ap and z = y_p - Y_A' r; returns the squared length of what p adds, a_p . z + soft_p. */
 double fx_active_set_direction(fx_active_set *set, int32_t p);
+/* A row that adds nothing but rounding to the active ones; fx_active_set_direction(p) came before. */
+bool fx_active_set_dependent(const fx_active_set *set, int32_t p, double length);
 /* Adds row p; fx_active_set_direction(p) came just before and returned `length`. */
 void fx_active_set_add(fx_active_set *set, int32_t p, double length);
 /* Removes the row at position c of the working set. */

@@ -21,7 +21,7 @@ enum { DUAL, PRIMAL };
 
 static const frix_option_info options[] = {
     {"method", FRIX_OPTION_CHOICE, DUAL, 0, 1, "dual|primal", "Goldfarb-Idnani, or primal with penalty slacks"},
-    {"sweeps", FRIX_OPTION_INTEGER, 200, 0, 1e6, NULL, "row-action sweeps that guess the active rows of a cold start"},
+    {"sweeps", FRIX_OPTION_INTEGER, 400, 0, 1e6, NULL, "row-action sweeps that guess the active rows of a cold start"},
     {"proximal", FRIX_OPTION_REAL, 1e-6, 1e-12, 1, NULL, "softness of proximal steps, relative to the diagonal"},
     {"penalty", FRIX_OPTION_REAL, 5, 1, 1e6, NULL, "primal: price of slack over the largest impulse expected"},
 };
@@ -265,7 +265,7 @@ static fx_qp_end approach(state *t, double *x0, int64_t *spent) {
   set->soft = t->soft;
   set->center = t->center;
   for (int32_t step = 0, idle = 0; step < 200 && idle < 10; step++) {
-    fx_active_set_begin(set); /* for the diagonal */
+    fx_active_set_measure(set); /* for the diagonal */
     for (int32_t k = 0; k < t->rows; k++) {
       t->soft[k] = softness * (set->diagonal[k] - t->soft[k]);
       t->center[k] = set->lambda[k];
@@ -281,6 +281,26 @@ static fx_qp_end approach(state *t, double *x0, int64_t *spent) {
     if (t->call->monitor->residual < best) best = t->call->monitor->residual;
   }
   return FX_QP_STALLED;
+}
+
+/* The primal method with penalty slacks, one for each contact: from the motion that belongs to lambda. */
+static frix_status run_primal(state *t, fx_qp_end *end) {
+  fx_active_set *set = &t->set;
+  fx_elastic elastic;
+  frix_status status = fx_elastic_take(t->call->arena, set, t->s->contact_count, t->contact, &elastic);
+  if (status != FRIX_OK) return status;
+  double price = 0;
+  fx_active_set_measure(set);
+  memcpy(set->x, set->x0, (size_t)set->n * sizeof *set->x);
+  for (int32_t k = set->equality_count; k < t->rows; k++) {
+    double lift = set->diagonal[k] > 0 ? -fx_active_set_slack(set, k) / set->diagonal[k] : 0;
+    price = fmax(price, fmax(4 * lift, set->lambda[k]));
+  }
+  for (int32_t k = 0; k < t->rows; k++)
+    for (int32_t e = t->start[1][k]; e < t->start[1][k + 1]; e++)
+      set->x[t->index[1][e]] += set->lambda[k] * t->value[1][e];
+  *end = fx_elastic_run(&elastic, set, t->call->option[PENALTY] * price);
+  return FRIX_OK;
 }
 
 static frix_status prepare(state *t, bool by_velocity, double **x0) {
@@ -315,12 +335,17 @@ static frix_status solve(fx_call *call) {
   if (status != FRIX_OK) return status;
   fx_monitor_begin(call->monitor, 100 * (int64_t)t.rows + 1000);
   t.set.limit = call->monitor->stage_limit;
-  if (is_zero(call->r, system.row_count))
-    fx_active_set_sweep(&t.set, (int32_t)call->option[SWEEPS], 1.5);
-  else
+  bool cold = is_zero(call->r, system.row_count), primal = call->option[METHOD] == PRIMAL;
+  if (!cold)
     guess_lambda(&t, call->r, t.set.lambda);
+  else if (!primal)
+    fx_active_set_sweep(&t.set, (int32_t)call->option[SWEEPS], 1.5);
 
-  fx_qp_end end = fx_active_set_dual(&t.set);
+  fx_qp_end end = FX_QP_STALLED;
+  if (!primal)
+    end = fx_active_set_dual(&t.set);
+  else if ((status = run_primal(&t, &end)) != FRIX_OK)
+    return status;
   int64_t spent = t.set.iterations;
   fx_log(call->arena->context, FRIX_LOG_INFO, "qp_active_set: %s after %lld changes, %d of %d rows active",
          fx_qp_end_name(end), (long long)spent, t.set.count, t.rows);
@@ -339,5 +364,6 @@ const fx_solver fx_solver_qp_active_set = {
                       1u << FRIX_CONE_LIMIT | 1u << FRIX_CONE_BILATERAL,
              .option = options,
              .option_count = sizeof options / sizeof *options},
+    .prefers_velocity = true,
     .solve = solve,
 };
