@@ -219,13 +219,14 @@ fx_qp_end fx_elastic_run(fx_elastic *e, fx_active_set *base, double price) {
   fx_active_set *s = &e->set;
   fx_qp_end end = FX_QP_SOLVED;
   int64_t spent = 0;
+  fx_active_set_measure(base); /* its scale knows nothing of the price */
   s->x0 = e->x0;
   s->lower = e->lower;
   s->stop = base->stop;
   s->user = base->user;
   memcpy(e->x0, base->x0, (size_t)base->n * sizeof *e->x0);
   memcpy(e->lower, base->lower, (size_t)base->m * sizeof *e->lower);
-  for (int rise = 0; rise < 8; rise++, price *= 10) {
+  for (int rise = 0; rise < 6; rise++, price *= 10) {
     double worst = 0;
     for (int32_t g = 0; g < e->group_count; g++) e->x0[base->n + g] = -price * e->give[g];
     s->limit = base->limit - spent;
@@ -236,7 +237,7 @@ fx_qp_end fx_elastic_run(fx_elastic *e, fx_active_set *base, double price) {
     memcpy(base->lambda, s->lambda, (size_t)base->m * sizeof *base->lambda);
     for (int32_t g = 0; g < e->group_count; g++)
       worst = fmax(worst, s->x[base->n + g] / sqrt(e->give[g]));
-    if (end != FX_QP_SOLVED || worst <= 1e-10 * s->scale) break;
+    if (end != FX_QP_SOLVED || worst <= 1e-9 * base->scale) break;
     end = FX_QP_INFEASIBLE; /* unless a higher price helps */
   }
   base->iterations = spent;
