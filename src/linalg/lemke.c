@@ -41,7 +41,7 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->T = FX_TAKE(arena, double, l->stride * rows);
   l->U = FX_TAKE(arena, double, LATE * rows);
   l->V = FX_TAKE(arena, double, LATE * l->stride);
-  double **vectors[] = {&l->rhs, &l->side, &l->d, &l->column, &l->z, &l->w, &l->rest};
+  double **vectors[] = {&l->rhs, &l->side, &l->d, &l->column, &l->z, &l->w, &l->rest, &l->best};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, n))) return FRIX_ERROR_MEMORY;
   l->basic = FX_TAKE(arena, int32_t, n);
@@ -275,8 +275,10 @@ static int32_t blocking_row(fx_lemke *l) {
   int32_t tied = 0;
   for (int32_t k = 0; k < count; k++) {
     int32_t i = l->list[k];
-    if ((l->rhs[i] > 0 ? l->rhs[i] : 0) + step * l->column[i] > l->tie * size) continue;
-    if (l->basic[i] == 2 * n) return i; /* z0 may leave: done */
+    double left = (l->rhs[i] > 0 ? l->rhs[i] : 0) + step * l->column[i];
+    if (left > l->tie * size) continue;
+    if (l->basic[i] == 2 * n && left > 1e-13 * size) continue; /* what is left of z0 is error in the answer */
+    if (l->basic[i] == 2 * n) return i;                        /* z0 may leave: done */
     l->tied[tied++] = i;
   }
   for (int32_t j = 0; j < n && tied > 1; j++) tied = keep_least(l, tied, j);
@@ -511,13 +513,14 @@ static fx_lemke_end walk(fx_lemke *l, const bool *start) {
     end = follow(l, partner(l, leaving));
   }
   l->artificial = read_point(l);
+  if (end == FX_LEMKE_RAY && l->artificial <= 1e-13 * l->scale) end = FX_LEMKE_SOLVED; /* z0 is basic, at zero */
   if (end != FX_LEMKE_SOLVED) return end;
   for (int32_t i = 0; i < l->n; i++) l->end[i] = l->place[l->n + i] >= 0;
   refine(l);
   return end;
 }
 
-/* The path of a perturbed q, then one from its end for the true q. */
+/* The path of a perturbed q. */
 static fx_lemke_end detour(fx_lemke *l, double size) {
   for (int32_t i = 0; i < l->n; i++)
     if (!is_free(l, i)) l->side[i] = l->q[i] + size * l->scale * (0.5 + (double)(key_of(i) >> 40) / (double)(1 << 25));
@@ -525,8 +528,7 @@ static fx_lemke_end detour(fx_lemke *l, double size) {
   fx_lemke_end end = walk(l, l->start);
   memcpy(l->side, l->q, (size_t)l->n * sizeof *l->q);
   l->tie = tie;
-  if (end != FX_LEMKE_SOLVED || distance(l) <= 1e-12 * l->scale) return end;
-  return walk(l, l->end);
+  return end;
 }
 
 fx_lemke_end fx_lemke_run(fx_lemke *l) {
@@ -537,5 +539,16 @@ fx_lemke_end fx_lemke_run(fx_lemke *l) {
   fx_lemke_end end = walk(l, l->start);
   for (size_t k = 0; k < sizeof perturbation / sizeof *perturbation && end == FX_LEMKE_CYCLE; k++)
     end = detour(l, perturbation[k]);
+  /* The end of a perturbed path, or of one that lost its digits, is a start nearby. */
+  double gap = end == FX_LEMKE_SOLVED ? distance(l) : 0;
+  for (int again = 0; again < 3 && gap > 1e-11 * l->scale; again++) {
+    memcpy(l->best, l->z, (size_t)l->n * sizeof *l->z);
+    double now = walk(l, l->end) == FX_LEMKE_SOLVED ? distance(l) : INFINITY;
+    if (!(now < gap)) {
+      memcpy(l->z, l->best, (size_t)l->n * sizeof *l->z);
+      break;
+    }
+    gap = now;
+  }
   return end;
 }

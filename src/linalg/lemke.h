@@ -10,7 +10,7 @@
 #include "linalg/sparse.h"
 
 typedef enum fx_lemke_end {
-  FX_LEMKE_SOLVED,
+  FX_LEMKE_SOLVED,   /* z0 left the basis; how exact z is, the caller judges */
   FX_LEMKE_RAY,      /* the path ended in a secondary ray: no solution where M is copositive-plus, none found elsewhere */
   FX_LEMKE_LIMIT,    /* as many pivots as were allowed */
   FX_LEMKE_STOPPED,  /* the stop callback said so */
@@ -43,7 +43,7 @@ typedef struct fx_lemke {
   int32_t *first;            /* variable of each row at the start: the lexicographic order */
   double *side, *d;          /* q, perturbed where rounding made the path cycle; the column of z0 */
   bool *end;                 /* the basic z of the last solved path */
-  double *column, *w, *rest;
+  double *column, *w, *rest, *best;
   int32_t *list, *tied;
   uint64_t basis, *seen;     /* hash of the basis, and of bases met before */
   double scale, size, tie;   /* largest |q| and |M|; values that differ by less are equal */

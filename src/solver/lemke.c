@@ -44,6 +44,7 @@ typedef struct state {
   int32_t n;
   double *generator; /* of each impulse variable: the r it stands for, FRIX_MAX_DIM each */
   fx_call *call;
+  int64_t spent; /* pivots of earlier paths */
 } state;
 
 /* ---- variables ---- */
@@ -268,38 +269,37 @@ static void read_impulses(const state *t, const double *z, double *r) {
 static bool stop(int64_t pivots, const double *z, void *user) {
   state *t = user;
   fx_monitor *monitor = t->call->monitor;
+  pivots += t->spent;
   monitor->mark_iteration = pivots; /* a path need not come nearer all the time: no standstill */
   read_impulses(t, z, t->call->r);
   return fx_monitor_check(monitor, pivots, t->call->r);
 }
 
-static void finish(state *t, fx_lemke *lemke, fx_lemke_end end) {
-  fx_monitor *monitor = t->call->monitor;
+static void report(const state *t, const fx_lemke *lemke, fx_lemke_end end) {
   fx_log(t->call->arena->context, FRIX_LOG_INFO,
          "lemke: %s after %lld pivots, n = %d, artificial variable %.3g, growth %.3g, %d rebuilds",
          fx_lemke_end_name(end), (long long)lemke->pivots, t->n, lemke->artificial, lemke->growth, lemke->rebuilds);
-  if (end == FX_LEMKE_STOPPED || stop(lemke->pivots, lemke->z, t)) return;
-  monitor->outcome = end == FX_LEMKE_LIMIT ? FRIX_OUTCOME_MAX_ITERATIONS : FRIX_OUTCOME_STALLED;
 }
 
-/* The path; after a ray, others. */
-static fx_lemke_end run(state *t, fx_lemke *lemke, bool *start) {
+/* The path; after a ray, or an end that the certificate does not accept, others. */
+static void run(state *t, fx_lemke *lemke, bool *start) {
   const fx_call *call = t->call;
   if (call->option[START] == GUESS && !is_zero(call->r, t->s->row_count)) {
     suggest(t, call->r, call->monitor->u, start);
     lemke->start = start;
   }
-  fx_lemke_end end = fx_lemke_run(lemke);
-  int64_t spent = lemke->pivots, whole = lemke->pivot_limit;
-  for (int32_t k = 0; k < t->n && k < call->option[RESTARTS] && end == FX_LEMKE_RAY && spent < whole; k++) {
+  int64_t whole = lemke->pivot_limit;
+  for (int32_t k = 0;; k++) {
+    lemke->pivot_limit = whole - t->spent;
+    fx_lemke_end end = fx_lemke_run(lemke);
+    report(t, lemke, end);
+    if (end == FX_LEMKE_STOPPED || stop(lemke->pivots, lemke->z, t)) return;
+    t->spent += lemke->pivots;
+    call->monitor->outcome = end == FX_LEMKE_LIMIT ? FRIX_OUTCOME_MAX_ITERATIONS : FRIX_OUTCOME_STALLED;
+    if ((end != FX_LEMKE_RAY && end != FX_LEMKE_SOLVED) || k >= t->n || k >= call->option[RESTARTS]) return;
     suggest_pair(lemke->M, k, start);
     lemke->start = start;
-    lemke->pivot_limit = whole - spent;
-    end = fx_lemke_run(lemke);
-    spent += lemke->pivots;
   }
-  lemke->pivots = spent;
-  return end;
 }
 
 static frix_status solve(fx_call *call) {
@@ -326,8 +326,7 @@ static frix_status solve(fx_call *call) {
   lemke.user = &t;
   fx_monitor_begin(call->monitor, call->option[PIVOTS] > 0 ? (int64_t)call->option[PIVOTS] : 20 * (int64_t)t.n + 1000);
   lemke.pivot_limit = call->monitor->stage_limit;
-  fx_lemke_end end = run(&t, &lemke, start);
-  finish(&t, &lemke, end);
+  run(&t, &lemke, start);
   fx_sparse_free(call->arena->context, &M);
   return FRIX_OK;
 }
