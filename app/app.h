@@ -56,7 +56,8 @@ bool fx_arg_integer(const fx_args *args, const char *name, int64_t minimum, int6
 /* Index of the flag's value among its choices, `absent` when not given. */
 int fx_arg_choice(const fx_args *args, const char *name, int absent);
 
-/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@verbs"; false past the end. */
+/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@reproductions", "@verbs", "@methods",
+ * "@problems"; false past the end. */
 bool fx_choice(const char *choices, int k, char *out, size_t size);
 /* The nearest choice, for "did you mean"; "" when nothing is near. */
 void fx_nearest(const char *choices, const char *word, char *out, size_t size);
@@ -125,7 +126,7 @@ void fx_put_end_line(fx_json *json);
 
 /* A context that logs warnings (verbose: everything) to stderr; exits with FX_EXIT_USAGE when there is no memory. */
 frix_context *fx_context(bool verbose);
-/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp". */
+/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp", "mlcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
 /* Last part of a path. */
 const char *fx_base_name(const char *path);

@@ -113,7 +113,7 @@ static const fx_flag flags[] = {
     {"--law", "LAW", "coulomb|associated", "the law to judge by; default coulomb"},
     {"--tol", "X", NULL, "residual that counts as solved; default 1e-8"},
     {"--json", NULL, NULL, "one JSON object"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -36,7 +36,7 @@ static int run_convert(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--form", "FORM", "local|global", "local reduces a global problem to W, q"},
     {"--format", "NAME", "@formats", "format of B; default: by its extension"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

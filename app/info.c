@@ -135,7 +135,7 @@ static int run_info(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--json", NULL, NULL, "one JSON object per file and line"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

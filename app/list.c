@@ -238,11 +238,10 @@ static int run_list(const fx_args *args) {
   return FX_EXIT_SOLVED;
 }
 
-static const fx_flag flags[] = {
-    {"--json", NULL, NULL, "one JSON array"},
-    {"--names", NULL, NULL, "the names alone, one per line"},
-    {"--law", "LAW", "coulomb|associated", "with --names: only solvers of this law"},
-    {0}};
+static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"},
+                                {"--names", NULL, NULL, "the names alone, one per line"},
+                                {"--law", "LAW", "coulomb|associated", "with --names: only solvers of this law"},
+                                {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",

@@ -79,6 +79,7 @@ frix_problem *fx_read_problem(frix_context *context, const char *path, const cha
   if (text_kind && !strcmp(text_kind, "local")) config.kind = FRIX_TEXT_LOCAL;
   if (text_kind && !strcmp(text_kind, "global")) config.kind = FRIX_TEXT_GLOBAL;
   if (text_kind && !strcmp(text_kind, "lcp")) config.kind = FRIX_TEXT_LCP;
+  if (text_kind && !strcmp(text_kind, "mlcp")) config.kind = FRIX_TEXT_MLCP;
   frix_problem *problem = NULL;
   if (frix_problem_read(context, path, &config, &problem) == FRIX_OK) return problem;
   fx_error("%s", frix_error_text(context));

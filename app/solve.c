@@ -346,7 +346,7 @@ static const fx_flag flags[] = {
     {"--json", NULL, NULL, "one JSON object per problem and line"},
     {"--history", "FILE.csv", NULL, "write the residual over iterations and time"},
     {"--explain", NULL, NULL, "say on stderr what the methods do"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -120,7 +120,6 @@ static void broken_dat(fx_test *t) {
     snprintf(name, sizeof name, "broken%d.dat", k);
     must_fail(t, name, row[k].text, strlen(row[k].text), NULL, FRIX_ERROR_FORMAT, row[k].fragment);
   }
-  must_fail(t, "mlcp.dat", "1\n1\n20\n12\n0 20 32\n", 20, NULL, FRIX_ERROR_UNSUPPORTED, "MLCP");
   fx_test_note(t, "%d files", count + 1);
 }
 

@@ -4,8 +4,11 @@
 
 #include <frix/base.h>
 #include <frix/io.h>
+#include <frix/mcp.h>
+#include <frix/model.h>
 #include <frix/problem.h>
 #include <frix/qp.h>
 #include <frix/solve.h>
+#include <frix/vec.h>
 
 #endif

@@ -19,7 +19,13 @@ typedef struct frix_format_info {
 FRIX_API const frix_format_info *frix_format_table(int32_t k);
 
 /* What the matrix after the sizes is, where a text file leaves it open. */
-typedef enum frix_text_kind { FRIX_TEXT_DETECT, FRIX_TEXT_LOCAL, FRIX_TEXT_GLOBAL, FRIX_TEXT_LCP } frix_text_kind;
+typedef enum frix_text_kind {
+  FRIX_TEXT_DETECT,
+  FRIX_TEXT_LOCAL,
+  FRIX_TEXT_GLOBAL,
+  FRIX_TEXT_LCP,
+  FRIX_TEXT_MLCP
+} frix_text_kind;
 
 typedef struct frix_read_config {
   uint32_t size;      /* set by frix_read_default */

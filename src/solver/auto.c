@@ -99,6 +99,14 @@ static bool sweep(course *c) {
   return false;
 }
 
+/* A mixed linear complementarity problem: equations and signs, no friction. W may then be anything. */
+static bool is_mlcp(const fx_system *s) {
+  bool plain = true;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    plain &= s->contact[i].cone == FRIX_CONE_LIMIT || s->contact[i].cone == FRIX_CONE_BILATERAL;
+  return plain;
+}
+
 /* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
  * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
  * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
@@ -106,6 +114,10 @@ static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
   if (run(c, &fx_solver_newton, call->law, 60)) return;
+  if (call->law == FRIX_LAW_COULOMB && is_mlcp(call->system)) {
+    memset(call->r, 0, bytes);
+    if (run(c, &fx_solver_semismooth, call->law, 500)) return;
+  }
   if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
   memset(call->r, 0, bytes);

@@ -13,12 +13,15 @@ static const fx_solver *const table[] = {
     &fx_solver_newton,
     &fx_solver_apgd,
     &fx_solver_admm,
+    &fx_solver_implicit,
     &fx_solver_pgs,
     &fx_solver_interior_point,
     &fx_solver_fixed_point,
     &fx_solver_staggered,
     &fx_solver_lemke,
     &fx_solver_qp_active_set,
+    &fx_solver_semismooth,
+    &fx_solver_box_trust_region,
 #ifdef FRIX_HAVE_NLOPT
     &fx_solver_sqp,
 #endif
