@@ -10,7 +10,8 @@ enum { MOST = 40 };
 
 typedef struct programme {
   int32_t n, equalities, rows; /* rows: inequalities */
-  double Q[MOST * MOST], c[MOST], E[MOST * MOST], b[MOST], A[4 * MOST * MOST], lower[4 * MOST]; /* columns of E, A first */
+  double Q[MOST * MOST], c[MOST], E[MOST * MOST], b[MOST], A[4 * MOST * MOST],
+      lower[4 * MOST]; /* columns of E, A first */
   int32_t block[MOST + 1], block_count;
   double blocks[MOST * MOST]; /* Q as it is given: whole, or block after block */
 } programme;

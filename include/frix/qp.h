@@ -35,9 +35,9 @@ typedef struct frix_qp_data {
   int32_t block_count;  /* 0: Q is one dense block */
   const int32_t *block; /* first variable of each diagonal block, block_count + 1 */
   const double *c;
-  frix_matrix A_eq;     /* equality_count x variable_count; any storage */
+  frix_matrix A_eq; /* equality_count x variable_count; any storage */
   const double *b;
-  frix_matrix A;        /* inequality_count x variable_count */
+  frix_matrix A; /* inequality_count x variable_count */
   const double *lower;
 } frix_qp_data;
 
@@ -47,8 +47,8 @@ typedef struct frix_qp_config {
   uint32_t size; /* set by frix_qp_default */
   frix_qp_method method;
   int64_t max_iterations; /* changes of the active set; 0: 100 per row */
-  double tolerance;       /* of a row, relative to the largest violation of the unconstrained minimiser; default 1e-12 */
-  double price;           /* primal: of slack, at first; 0: chosen */
+  double tolerance; /* of a row, relative to the largest violation of the unconstrained minimiser; default 1e-12 */
+  double price;     /* primal: of slack, at first; 0: chosen */
   /* A guess: the dual method takes the rows with lambda > 0, the primal one x too. */
   const double *guess_x, *guess_lambda;
 } frix_qp_config;
@@ -58,11 +58,11 @@ FRIX_API frix_qp_config frix_qp_default(void);
 typedef struct frix_qp_result {
   uint32_t size;
   frix_qp_outcome outcome;
-  int64_t iterations;   /* rows that came and went */
+  int64_t iterations; /* rows that came and went */
   double objective;
-  double residual;      /* of the four conditions above, each relative to its terms; the largest */
+  double residual; /* of the four conditions above, each relative to its terms; the largest */
   const double *x, *nu, *lambda;
-  const bool *active;   /* inequality_count: rows of the final working set */
+  const bool *active; /* inequality_count: rows of the final working set */
   int32_t active_count;
 } frix_qp_result;
 

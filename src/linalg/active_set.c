@@ -19,13 +19,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFRESH = 32 }; /* changes of the working set between two fresh factors */
-static const double dependent = 1e-12;      /* squared length, relative to the terms it is made of: a row adds nothing */
-static const double rounding_only = 1e-9;   /* contradictions below this, relative to scale, are rounding */
+enum { REFRESH = 32 };                    /* changes of the working set between two fresh factors */
+static const double dependent = 1e-12;    /* squared length, relative to the terms it is made of: a row adds nothing */
+static const double rounding_only = 1e-9; /* contradictions below this, relative to scale, are rounding */
 
 const char *fx_qp_end_name(fx_qp_end end) {
-  static const char *const name[] = {"solved", "infeasible", "iteration limit", "stopped", "too many active rows",
-                                     "stalled"};
+  static const char *const name[] = {"solved",  "infeasible",           "iteration limit",
+                                     "stopped", "too many active rows", "stalled"};
   return (unsigned)end < sizeof name / sizeof *name ? name[end] : "unknown";
 }
 

@@ -2,10 +2,10 @@
  *
  *   min 1/2 (x - x0)' Q (x - x0)     a_k . x = lower_k (the first rows),  a_k . x >= lower_k (the others)
  *
- * Q enters only through y_k = Q^-1 a_k: rows a_k measure x, rows y_k move it, x = x0 + sum lambda_k y_k. Both are sparse,
- * each in its own pattern. Rows may depend on each other. With softness row k reads
- *   a_k . x + soft_k (lambda_k - center_k) >= lower_k,
- * which is one proximal step on lambda and always has a solution. Nothing is allocated after fx_active_set_take. */
+ * Q enters only through y_k = Q^-1 a_k: rows a_k measure x, rows y_k move it, x = x0 + sum lambda_k y_k. Both are
+ * sparse, each in its own pattern. Rows may depend on each other. With softness row k reads a_k . x + soft_k (lambda_k
+ * - center_k) >= lower_k, which is one proximal step on lambda and always has a solution. Nothing is allocated after
+ * fx_active_set_take. */
 #ifndef FX_LINALG_ACTIVE_SET_H
 #define FX_LINALG_ACTIVE_SET_H
 
@@ -66,13 +66,14 @@ fx_qp_end fx_active_set_primal(fx_active_set *set);
 typedef struct fx_elastic {
   fx_active_set set;
   int32_t group_count;
-  const int32_t *group; /* of each row of the programme, equalities included (not read) */
+  const int32_t *group;      /* of each row of the programme, equalities included (not read) */
   double *x0, *lower, *give; /* give: how far a slack moves for its price */
 } fx_elastic;
 
 frix_status fx_elastic_take(fx_arena *arena, const fx_active_set *base, int32_t group_count, const int32_t *group,
                             fx_elastic *out);
-/* From base->x and base->lambda, both a guess, to the answer in the same places. The price grows where it is too low. */
+/* From base->x and base->lambda, both a guess, to the answer in the same places. The price grows where it is too low.
+ */
 fx_qp_end fx_elastic_run(fx_elastic *elastic, fx_active_set *base, double price);
 
 const char *fx_qp_end_name(fx_qp_end end);

@@ -1,14 +1,14 @@
 /* The primal active-set method, and the elastic programme that lets it start anywhere.
  *
- *   x* = x0 + Y_A' B_AA^-1 (lower_A - A_A x0), the minimiser under the active rows; x moves towards it until a row blocks,
- *   which then comes in; once there, the row with the most negative multiplier goes.
+ *   x* = x0 + Y_A' B_AA^-1 (lower_A - A_A x0), the minimiser under the active rows; x moves towards it until a row
+ * blocks, which then comes in; once there, the row with the most negative multiplier goes.
  *
  *   elastic:  min 1/2 |x - x0|_Q^2 + C sum s_g + sum s_g^2 / (2 give_g)    a_k . x + s_g(k) >= lower_k,   s >= 0
  *
- * For C at least as large as the sum of multipliers of every group, s = 0 and x is the answer of the hard programme; the
- * quadratic term, which s = 0 does not feel, keeps the programme strictly convex.
- * References: R. Fletcher, Practical Methods of Optimization, 1987, ch. 10; M. Anitescu, Optimization-based simulation of
- * nonsmooth rigid multibody dynamics, 2006 (the penalty slack). */
+ * For C at least as large as the sum of multipliers of every group, s = 0 and x is the answer of the hard programme;
+ * the quadratic term, which s = 0 does not feel, keeps the programme strictly convex. References: R. Fletcher,
+ * Practical Methods of Optimization, 1987, ch. 10; M. Anitescu, Optimization-based simulation of nonsmooth rigid
+ * multibody dynamics, 2006 (the penalty slack). */
 #include "linalg/active_set.h"
 
 #include <math.h>
@@ -48,8 +48,7 @@ static void minimise(fx_active_set *s) {
   memcpy(s->y, s->x0, (size_t)s->n * sizeof *s->y);
   memset(s->r, 0, (size_t)s->count * sizeof *s->r);
   for (int pass = 0; pass < 3; pass++) {
-    for (int32_t j = 0; j < s->count; j++)
-      s->e[j] = s->lower[s->active[j]] - dot_row(&s->A, s->active[j], s->y);
+    for (int32_t j = 0; j < s->count; j++) s->e[j] = s->lower[s->active[j]] - dot_row(&s->A, s->active[j], s->y);
     fx_active_set_solve(s, s->e);
     for (int32_t j = 0; j < s->count; j++) {
       s->r[j] += s->e[j];
@@ -235,8 +234,7 @@ fx_qp_end fx_elastic_run(fx_elastic *e, fx_active_set *base, double price) {
     spent += s->iterations;
     memcpy(base->x, s->x, (size_t)base->n * sizeof *base->x);
     memcpy(base->lambda, s->lambda, (size_t)base->m * sizeof *base->lambda);
-    for (int32_t g = 0; g < e->group_count; g++)
-      worst = fmax(worst, s->x[base->n + g] / sqrt(e->give[g]));
+    for (int32_t g = 0; g < e->group_count; g++) worst = fmax(worst, s->x[base->n + g] / sqrt(e->give[g]));
     if (end != FX_QP_SOLVED || worst <= 1e-9 * base->scale) break;
     end = FX_QP_INFEASIBLE; /* unless a higher price helps */
   }

@@ -4,16 +4,18 @@
  *   enter, and so on: always the partner of what left the basis enters. The path ends when z0 leaves (solution) or when
  *   nothing blocks (ray).
  *
- * The tableau is a dictionary, basic = T nonbasic + rhs, of n rows and n + 1 columns. A pivot changes it by a product of
- * one column and one row; LATE of them are collected as U V and carried into T together, which is limited by arithmetic
- * and not by memory. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...) decides, and
- * the columns of B^-1 stand in the dictionary as those of the variables that were basic at the start. Rounding is watched through
- * w - M z - q - d z0 = 0: when it has grown, the tableau is made anew from M for the same basis. A basis that comes back,
- * which in exact arithmetic none does, shows that rounding has decided ties: then the path begins again with a q that is
- * perturbed a little, at random but the same on every run, so that there are none, and the basis where it ends is the
- * start of a last path for the true q. The last basis is solved once more by LU with refinement.
+ * The tableau is a dictionary, basic = T nonbasic + rhs, of n rows and n + 1 columns. A pivot changes it by a product
+ * of one column and one row; LATE of them are collected as U V and carried into T together, which is limited by
+ * arithmetic and not by memory. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...)
+ * decides, and the columns of B^-1 stand in the dictionary as those of the variables that were basic at the start.
+ * Rounding is watched through w - M z - q - d z0 = 0: when it has grown, the tableau is made anew from M for the same
+ * basis. A basis that comes back, which in exact arithmetic none does, shows that rounding has decided ties: then the
+ * path begins again with a q that is perturbed a little, at random but the same on every run, so that there are none,
+ * and the basis where it ends is the start of a last path for the true q. The last basis is solved once more by LU with
+ * refinement.
  *
- * References: C. E. Lemke 1965; R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, ch. 4. */
+ * References: C. E. Lemke 1965; R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, ch. 4.
+ */
 #include "linalg/lemke.h"
 
 #include "linalg/dense.h"
@@ -23,9 +25,9 @@
 
 enum { LATE = 32, PANEL = 128, CHECK_EVERY = 64, SEEN = 1 << 14 };
 static const double zero_pivot = 1e-9, zero_in_column = 1e-11; /* relative to M, to the largest of the column */
-static const double tie = 1e-10;                          /* values this near, relative to the largest, are equal */
+static const double tie = 1e-10;                         /* values this near, relative to the largest, are equal */
 static const double perturbation[] = {1e-9, 1e-8, 1e-7}; /* relative to the largest |q|, one after the other */
-static const double lost_digits = 1e-9;                   /* relative error at which the tableau is made anew */
+static const double lost_digits = 1e-9;                  /* relative error at which the tableau is made anew */
 
 const char *fx_lemke_end_name(fx_lemke_end end) {
   static const char *const name[] = {"solved",  "secondary ray",      "pivot limit",
@@ -38,8 +40,8 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->n = n;
   l->stride = ((size_t)n + 1 + 3) & ~(size_t)3;
   size_t rows = ((size_t)n + 3) & ~(size_t)3; /* the update goes by fours */
-  l->T = FX_TAKE(arena, double, l->stride * rows);
-  l->U = FX_TAKE(arena, double, LATE * rows);
+  l->T = FX_TAKE(arena, double, l->stride *rows);
+  l->U = FX_TAKE(arena, double, LATE *rows);
   l->V = FX_TAKE(arena, double, LATE * l->stride);
   double **vectors[] = {&l->rhs, &l->side, &l->d, &l->column, &l->z, &l->w, &l->rest, &l->best};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
@@ -52,7 +54,8 @@ frix_status fx_lemke_take(fx_arena *arena, int32_t n, fx_lemke *l) {
   l->tied = FX_TAKE(arena, int32_t, n);
   l->end = FX_TAKE(arena, bool, n);
   l->seen = FX_TAKE(arena, uint64_t, SEEN);
-  bool all = l->T && l->U && l->V && l->basic && l->first && l->nonbasic && l->place && l->list && l->tied && l->end && l->seen;
+  bool all = l->T && l->U && l->V && l->basic && l->first && l->nonbasic && l->place && l->list && l->tied && l->end &&
+             l->seen;
   return all ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -413,8 +416,8 @@ static void swap_in(fx_lemke *l, int32_t w, int32_t z) {
   exchange(l, l->place[w], e);
 }
 
-/* Principal pivots, alone or in pairs, bring the wanted z into the basis; those that would make it singular stay out. The
- * artificial variable then lifts every basic variable alike: d is the column that does so. */
+/* Principal pivots, alone or in pairs, bring the wanted z into the basis; those that would make it singular stay out.
+ * The artificial variable then lifts every basic variable alike: d is the column that does so. */
 static void advance(fx_lemke *l, const bool *start) {
   int32_t n = l->n;
   for (bool moved = true; moved;) {

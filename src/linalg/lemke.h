@@ -10,9 +10,9 @@
 #include "linalg/sparse.h"
 
 typedef enum fx_lemke_end {
-  FX_LEMKE_SOLVED,   /* z0 left the basis; how exact z is, the caller judges */
-  FX_LEMKE_RAY,      /* the path ended in a secondary ray: no solution where M is copositive-plus, none found elsewhere */
-  FX_LEMKE_LIMIT,    /* as many pivots as were allowed */
+  FX_LEMKE_SOLVED, /* z0 left the basis; how exact z is, the caller judges */
+  FX_LEMKE_RAY,    /* the path ended in a secondary ray: no solution where M is copositive-plus, none found elsewhere */
+  FX_LEMKE_LIMIT,  /* as many pivots as were allowed */
   FX_LEMKE_STOPPED,  /* the stop callback said so */
   FX_LEMKE_SINGULAR, /* the free rows contradict each other, or cannot be solved for the free variables alone */
   FX_LEMKE_CYCLE,    /* rounding made the path come back to a basis, whatever was done about it */
@@ -29,7 +29,7 @@ typedef struct fx_lemke {
   bool (*stop)(int64_t pivots, const double *z, void *user); /* asked now and then with the z at hand; NULL: never */
   void *user;
   /* What came out. */
-  double *z;         /* n; refined where solved, else the point on the path where it ended */
+  double *z; /* n; refined where solved, else the point on the path where it ended */
   int64_t pivots;
   double artificial; /* z0: how far the end of the path is from a solution */
   double growth;     /* largest entry that served as a pivot, over the largest of M */
@@ -45,8 +45,8 @@ typedef struct fx_lemke {
   bool *end;                 /* the basic z of the last solved path */
   double *column, *w, *rest, *best;
   int32_t *list, *tied;
-  uint64_t basis, *seen;     /* hash of the basis, and of bases met before */
-  double scale, size, tie;   /* largest |q| and |M|; values that differ by less are equal */
+  uint64_t basis, *seen;   /* hash of the basis, and of bases met before */
+  double scale, size, tie; /* largest |q| and |M|; values that differ by less are equal */
 } fx_lemke;
 
 /* Memory for problems with n rows: one dense n x n matrix and some vectors. */

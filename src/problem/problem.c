@@ -168,7 +168,8 @@ static frix_status take_global(frix_problem *p, const frix_problem_data *data) {
   if (!joints && data->joint_count > 0) return fx_fail(p->context, FRIX_ERROR_INPUT, "matrix G is missing");
   frix_status status = fx_matrix_take(p->context, "M", &data->M, p->dof_count, p->dof_count, &p->M);
   if (status == FRIX_OK) status = fx_matrix_take(p->context, "H", &data->H, p->dof_count, p->row_count, &p->H);
-  if (status == FRIX_OK && joints) status = fx_matrix_take(p->context, "G", &data->G, p->dof_count, p->joint_count, &p->G);
+  if (status == FRIX_OK && joints)
+    status = fx_matrix_take(p->context, "G", &data->G, p->dof_count, p->joint_count, &p->G);
   if (status == FRIX_OK) status = take_vector(p, "f", data->f, p->dof_count, false, &p->f);
   if (status == FRIX_OK) status = take_vector(p, "w", data->w, p->row_count, false, &p->w);
   if (status == FRIX_OK && joints) status = take_vector(p, "b", data->b, p->joint_count, false, &p->b);

@@ -6,11 +6,10 @@
  *   joint     u = 0, r free
  *
  * with u = W r + q: velocities are eliminated, so the matrix is
- *   [ W_nn   W_nd   0 ]      law associated: -mu instead of 0 in the corner (c, lambda), which makes the matrix monotone
- *   [ W_dn   W_dd   E ]      and the problem a quadratic programme.
- *   [ mu    -E'     0 ]
- * The matrix is copositive; with W symmetric and positive semidefinite the path ends in a solution where q allows one.
- * References: D. Stewart, J. Trinkle 1996; M. Anitescu, F. Potra 1997; M. Anitescu, G. Hart 2004, (6)-(7), their LCP0. */
+ *   [ W_nn   W_nd   0 ]      law associated: -mu instead of 0 in the corner (c, lambda), which makes the matrix
+ * monotone [ W_dn   W_dd   E ]      and the problem a quadratic programme. [ mu    -E'     0 ] The matrix is
+ * copositive; with W symmetric and positive semidefinite the path ends in a solution where q allows one. References: D.
+ * Stewart, J. Trinkle 1996; M. Anitescu, F. Potra 1997; M. Anitescu, G. Hart 2004, (6)-(7), their LCP0. */
 #include "linalg/lemke.h"
 #include "problem/cone.h"
 #include "solver/scaling.h"
@@ -82,7 +81,7 @@ static frix_status list_variables(fx_arena *arena, state *t, bool keep) {
     if (total > 100000) return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "too large for lemke's dense tableau");
   }
   t->n = (int32_t)total;
-  t->generator = FX_TAKE(arena, double, (size_t)t->n * FRIX_MAX_DIM);
+  t->generator = FX_TAKE(arena, double, (size_t)t->n *FRIX_MAX_DIM);
   if (!t->generator) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t a = 0; a < t->part[i].force; a++)

@@ -1,5 +1,5 @@
-/* The public interface to quadratic programmes: factors Q, makes rows of A and of A Q^-1, runs, and judges the answer by
- * its optimality conditions, from the data and not from what the method kept. */
+/* The public interface to quadratic programmes: factors Q, makes rows of A and of A Q^-1, runs, and judges the answer
+ * by its optimality conditions, from the data and not from what the method kept. */
 #include <frix/qp.h>
 
 #include "linalg/active_set.h"
@@ -21,8 +21,8 @@ typedef struct programme {
   int32_t n, m, block_count;
   const int32_t *block;
   int32_t whole[2];
-  double *L;        /* Cholesky factors of the blocks, row-major */
-  size_t *offset;   /* of each block in Q and L */
+  double *L;      /* Cholesky factors of the blocks, row-major */
+  size_t *offset; /* of each block in Q and L */
   int32_t *block_of;
   int32_t *start[2], *index[2];
   double *value[2]; /* rows of A_eq and A, and of their products with Q^-1 */
@@ -110,7 +110,8 @@ static frix_status factor(fx_arena *arena, programme *p) {
     for (int32_t i = 0; i < n; i++)
       for (int32_t j = 0; j <= i; j++) {
         double sum = L[(size_t)i * (size_t)n + (size_t)j];
-        for (int32_t k = 0; k < j; k++) sum -= L[(size_t)i * (size_t)n + (size_t)k] * L[(size_t)j * (size_t)n + (size_t)k];
+        for (int32_t k = 0; k < j; k++)
+          sum -= L[(size_t)i * (size_t)n + (size_t)k] * L[(size_t)j * (size_t)n + (size_t)k];
         if (i == j && !(sum > 0))
           return fx_fail(p->context, FRIX_ERROR_INPUT, "Q is not positive definite: pivot of variable %d is %g",
                          p->block[b] + i, sum);
@@ -174,7 +175,8 @@ static frix_status solve_rows(fx_arena *arena, programme *p) {
       if (seen[b] != k + 1) total += p->block[b + 1] - p->block[b];
       seen[b] = k + 1;
     }
-  if (total > INT32_MAX) return fx_fail(p->context, FRIX_ERROR_UNSUPPORTED, "the rows times Q^-1 have too many entries");
+  if (total > INT32_MAX)
+    return fx_fail(p->context, FRIX_ERROR_UNSUPPORTED, "the rows times Q^-1 have too many entries");
   p->start[1] = FX_TAKE(arena, int32_t, (size_t)p->m + 1);
   p->index[1] = FX_TAKE(arena, int32_t, total);
   p->value[1] = FX_TAKE(arena, double, total);
@@ -247,7 +249,8 @@ static double relative(double value, double scale) { return value == 0 ? 0 : sca
 
 static void judge(const programme *p, frix_qp_solution *s) {
   const frix_qp_data *d = p->data;
-  double *gradient = p->work, stationary = 0, force = 0, violated = 0, size = 0, gap = 0, power = 0, negative = 0, most = 0;
+  double *gradient = p->work, stationary = 0, force = 0, violated = 0, size = 0, gap = 0, power = 0, negative = 0,
+         most = 0;
   multiply(p, s->x, gradient);
   s->result.objective = 0;
   for (int32_t i = 0; i < p->n; i++) {
@@ -352,10 +355,8 @@ frix_status frix_qp_solve(frix_context *context, const frix_qp_data *data, const
   if (data->size != sizeof *data || (config && config->size != sizeof chosen))
     return fx_fail(context, FRIX_ERROR_INPUT, "data or config do not come from frix_qp_data_default, frix_qp_default");
   if (config) chosen = *config;
-  programme p = {.context = context,
-                 .data = data,
-                 .n = data->variable_count,
-                 .m = data->equality_count + data->inequality_count};
+  programme p = {
+      .context = context, .data = data, .n = data->variable_count, .m = data->equality_count + data->inequality_count};
   frix_status status = check(&p, &chosen);
   if (status != FRIX_OK) return status;
   frix_qp_solution *s = FX_NEW(context, frix_qp_solution, 1);

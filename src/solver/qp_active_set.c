@@ -3,12 +3,11 @@
  *   min 1/2 (v - v_free)' M (v - v_free)   subject to   g_k . u >= 0,   u = H' v + w
  *   g_k = (1, mu d_k): edges of the cone K_i, so that r = sum lambda_k g_k;   joints: u = 0
  *
- * In velocity form x = v, rows a_k = H g_k move it by M^-1 H g_k. Where only W is at hand x = u, rows a_k = g_k move it by
- * W g_k: the dual, with the same steps. W may be singular: dependent rows replace each other in the working set. Where the
- * rows contradict each other (W and q rounded in a file) or W is not symmetric, proximal steps
- *   u_k + eps (lambda_k - lambda_k^old) >= 0
- * on lambda always have a solution and end where the law holds as well as the data allow.
- * Reference: M. Anitescu, G. Hart 2004, (15), their LCP2; D. Goldfarb, A. Idnani 1983. */
+ * In velocity form x = v, rows a_k = H g_k move it by M^-1 H g_k. Where only W is at hand x = u, rows a_k = g_k move it
+ * by W g_k: the dual, with the same steps. W may be singular: dependent rows replace each other in the working set.
+ * Where the rows contradict each other (W and q rounded in a file) or W is not symmetric, proximal steps u_k + eps
+ * (lambda_k - lambda_k^old) >= 0 on lambda always have a solution and end where the law holds as well as the data
+ * allow. Reference: M. Anitescu, G. Hart 2004, (15), their LCP2; D. Goldfarb, A. Idnani 1983. */
 #include "linalg/active_set.h"
 #include "problem/cone.h"
 #include "solver/solver.h"
@@ -69,7 +68,7 @@ static frix_status list_rows(fx_arena *arena, state *t) {
   for (int32_t i = 0; i < s->contact_count; i++) total += edges_of(&s->contact[i]);
   if (total > INT32_MAX / 64) return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "too many rows");
   t->contact = FX_TAKE(arena, int32_t, total);
-  t->edge = FX_TAKE(arena, double, (size_t)total * FRIX_MAX_DIM);
+  t->edge = FX_TAKE(arena, double, (size_t)total *FRIX_MAX_DIM);
   if (!t->contact || !t->edge) return FRIX_ERROR_MEMORY;
   for (int joints = 1; joints >= 0; joints--) {
     for (int32_t i = 0; i < s->contact_count; i++) {
@@ -181,7 +180,8 @@ static frix_status build_rows(fx_arena *arena, state *t, bool by_velocity) {
     for (int32_t b = B->start[i]; b < B->start[i + 1]; b++) wide += fx_block_cols(B, b);
     for (int32_t e = first ? first[i] : 0; first && e < first[i + 1]; e++) wide += s->contact[list[e]].dim;
   }
-  int32_t *seen = FX_TAKE(arena, int32_t, s->contact_count), *near = FX_TAKE(arena, int32_t, (size_t)s->contact_count + 1);
+  int32_t *seen = FX_TAKE(arena, int32_t, s->contact_count),
+          *near = FX_TAKE(arena, int32_t, (size_t)s->contact_count + 1);
   if (!seen || !near) return FRIX_ERROR_MEMORY;
   status = take_side(arena, t, 0, by_velocity ? wide : (int64_t)t->rows * FRIX_MAX_DIM);
   if (status == FRIX_OK) status = take_side(arena, t, 1, wide);
