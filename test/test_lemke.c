@@ -157,19 +157,19 @@ static void lcp_files(fx_test *t) {
   if (count) fx_test_note(t, "%d of %d", solved, count);
 }
 
-/* Contact problems, circular cones as pyramids of 4. Too large for a dense tableau within a test: */
-static const char *const too_large[] = {"KaplasTower-i1061-4.hdf5.dat", "RockPile_tob1.dat",
-                                        "FrictionContactProblem00237.dat", "fc2d_granularflowonwall_02020_00213.dat"};
+/* Contact problems, circular cones as pyramids of 4. Known failures: paths too long for a test, on tableaus of 3420 and
+ * 2526 rows; one that comes to an end in a second is news. */
+static const char *const failures[] = {"KaplasTower-i1061-4.hdf5.dat", "RockPile_tob1.dat"};
 
 static void contact_visit(fx_test *t, frix_context *context, const char *name, const frix_problem *problem,
                           void *user) {
-  for (size_t k = 0; k < sizeof too_large / sizeof *too_large; k++)
-    if (strcmp(name, too_large[k]) == 0) return;
+  bool expected = true;
+  for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) expected = expected && strcmp(name, failures[k]) != 0;
   frix_problem *pyramids = NULL;
   REQUIRE(t, frix_problem_with_pyramids(problem, 4, &pyramids) == FRIX_OK);
   answer a = {.context = context, .problem = pyramids};
-  const method m = {.solver = "lemke", .time_limit = 30};
-  if (method_run(t, &a, &m) && a.result.outcome != FRIX_OUTCOME_SOLVED)
+  const method m = {.solver = "lemke", .time_limit = expected ? 120 : 1};
+  if (method_run(t, &a, &m) && (a.result.outcome == FRIX_OUTCOME_SOLVED) != expected)
     fx_test_fail(t, __FILE__, __LINE__, "%s: %s after %lld pivots, residual %.2e", name,
                  frix_outcome_name(a.result.outcome), (long long)a.result.iterations, a.result.certificate.residual);
   *(int *)user += a.result.outcome == FRIX_OUTCOME_SOLVED;
@@ -179,7 +179,7 @@ static void contact_visit(fx_test *t, frix_context *context, const char *name, c
 
 static void contact_files(fx_test *t) {
   int solved = 0, count = instances_visit(t, "problems/contact", contact_visit, &solved);
-  if (count) fx_test_note(t, "%d solved; %d of %d files passed over as too large", solved, count - solved, count);
+  if (count) fx_test_note(t, "%d of %d", solved, count);
 }
 
 /* ---- scenes ---- */
