@@ -124,7 +124,7 @@ static double entry(const fx_lemke *l, int32_t i, int32_t j) {
 }
 
 static void read_column(fx_lemke *l, int32_t e) {
-  double v[LATE];
+  double v[LATE] = {0};
   for (int32_t k = 0; k < l->late; k++) v[k] = l->V[l->stride * (size_t)k + (size_t)e];
   for (int32_t i = 0; i < l->n; i++) {
     const double *u = late_of(l, i);
