@@ -14,6 +14,8 @@ static const fx_solver *const table[] = {
     &fx_solver_apgd,
     &fx_solver_admm,
     &fx_solver_pgs,
+    &fx_solver_lemke,
+    &fx_solver_qp_active_set,
     &fx_solver_interior_point,
     &fx_solver_fixed_point,
     &fx_solver_staggered,
