@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const fx_solver *const table[] = {
-    &fx_solver_auto, &fx_solver_nsgs, &fx_solver_newton, &fx_solver_apgd, &fx_solver_admm, &fx_solver_pgs,
+    &fx_solver_auto, &fx_solver_nsgs, &fx_solver_newton, &fx_solver_apgd, &fx_solver_admm, &fx_solver_sweeps, &fx_solver_pgs,
 };
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };

@@ -1,0 +1,86 @@
+/* The kernels of sweeps for every instruction set: one source, compiled for each, chosen when a solve starts. */
+#include "solver/sweeps.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Vectors wider than the machine's go by pointer, between functions that are inlined. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define REAL float
+#define MASK int32_t
+#define LANES 8
+#define ROOT sqrtf
+#define NAME(x) x##_single
+#include "solver/sweeps_kernel.h"
+#undef REAL
+#undef MASK
+#undef LANES
+#undef ROOT
+#undef NAME
+
+#define REAL double
+#define MASK int64_t
+#define LANES 4
+#define ROOT sqrt
+#define NAME(x) x##_full
+#include "solver/sweeps_kernel.h"
+#undef REAL
+#undef MASK
+#undef LANES
+#undef ROOT
+#undef NAME
+
+/* Flags become constants, so that each of the eight loops has no branch inside. */
+INLINE fx_sweep_sums sweep_any(const fx_pile *p, bool full, double beta) {
+  if (full) {
+    if (p->round)
+      return p->compliant ? sweep_full(p, &p->full, true, true, beta) : sweep_full(p, &p->full, true, false, beta);
+    return p->compliant ? sweep_full(p, &p->full, false, true, beta) : sweep_full(p, &p->full, false, false, beta);
+  }
+  float b = (float)beta;
+  if (p->round)
+    return p->compliant ? sweep_single(p, &p->single, true, true, b) : sweep_single(p, &p->single, true, false, b);
+  return p->compliant ? sweep_single(p, &p->single, false, true, b) : sweep_single(p, &p->single, false, false, b);
+}
+
+INLINE void refresh_any(const fx_pile *p, bool full) {
+  if (full)
+    refresh_full(p, &p->full, p->round);
+  else
+    refresh_single(p, &p->single, p->round);
+}
+
+static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) { return sweep_any(p, full, beta); }
+static void refresh_plain(const fx_pile *p, bool full) { refresh_any(p, full); }
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, double beta) {
+  return sweep_any(p, full, beta);
+}
+__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) { refresh_any(p, full); }
+#else
+#define sweep_avx2 sweep_plain
+#define refresh_avx2 refresh_plain
+#endif
+
+fx_sweep_target fx_sweep_best_target(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return FX_SWEEP_AVX2;
+#endif
+  return FX_SWEEP_PLAIN;
+}
+
+fx_sweep_sums fx_sweep(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
+  if (target == FX_SWEEP_AVX2) return sweep_avx2(p, full, beta);
+  return sweep_plain(p, full, beta);
+}
+
+void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
+  const fx_pile_data *d = full ? &p->full : &p->single;
+  memcpy(d->v, d->v_free, (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
+  if (target == FX_SWEEP_AVX2)
+    refresh_avx2(p, full);
+  else
+    refresh_plain(p, full);
+}

@@ -1,0 +1,262 @@
+/* The kernel of sweeps, once per precision: REAL, LANES and NAME(x) are defined where this is included.
+ *
+ * For LANES contacts at once, y the impulse that v holds:
+ *   u   = Hh' v + w + C y                                C = rho R
+ *   z_N = max(0, y_N - u_N / D_NN)
+ *   u_T += D_TN (z_N - y_N)
+ *   z_T = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
+ *   y'  = z + beta (z - z_old),   v += Hh (y' - y)
+ * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution
+ * of the contact. Vectors of the compiler's own kind, one operation after the other: every target gives the same bits.
+ */
+
+typedef REAL NAME(vec) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+typedef MASK NAME(mask) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+typedef REAL NAME(half) __attribute__((vector_size(16), may_alias));
+
+#define VEC NAME(vec)
+#define LOADED(pointer, k) (((const VEC *)(pointer))[k])
+
+/* ---- body records to columns and back ---- */
+
+#if LANES == 8
+/* Four numbers of bodies i and i + 4 side by side, then 4 x 4 transposes within the halves. */
+INLINE void NAME(gather)(const REAL *v, const int32_t *body, VEC out[6]) {
+  VEC low[4], high[4];
+  for (int k = 0; k < 4; k++) {
+    const REAL *a = v + body[k], *b = v + body[k + 4];
+    low[k] = __builtin_shufflevector(*(const NAME(half) *)a, *(const NAME(half) *)b, 0, 1, 2, 3, 4, 5, 6, 7);
+    high[k] =
+        __builtin_shufflevector(*(const NAME(half) *)(a + 4), *(const NAME(half) *)(b + 4), 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+  VEC t0 = __builtin_shufflevector(low[0], low[1], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t1 = __builtin_shufflevector(low[0], low[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t2 = __builtin_shufflevector(low[2], low[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t3 = __builtin_shufflevector(low[2], low[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t4 = __builtin_shufflevector(high[0], high[1], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t5 = __builtin_shufflevector(high[2], high[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  out[0] = __builtin_shufflevector(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[1] = __builtin_shufflevector(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15);
+  out[2] = __builtin_shufflevector(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[3] = __builtin_shufflevector(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15);
+  out[4] = __builtin_shufflevector(t4, t5, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[5] = __builtin_shufflevector(t4, t5, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+INLINE void NAME(put)(REAL *a, REAL *b, const VEC *x) {
+  *(NAME(half) *)a = __builtin_shufflevector(*x, *x, 0, 1, 2, 3);
+  *(NAME(half) *)b = __builtin_shufflevector(*x, *x, 4, 5, 6, 7);
+}
+
+INLINE void NAME(scatter)(REAL *v, const int32_t *body, const VEC in[6]) {
+  VEC zero = {0};
+  VEC t0 = __builtin_shufflevector(in[0], in[1], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t1 = __builtin_shufflevector(in[0], in[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t2 = __builtin_shufflevector(in[2], in[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t3 = __builtin_shufflevector(in[2], in[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t4 = __builtin_shufflevector(in[4], in[5], 0, 8, 1, 9, 4, 12, 5, 13);
+  VEC t5 = __builtin_shufflevector(in[4], in[5], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC low[4] = {__builtin_shufflevector(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13),
+                __builtin_shufflevector(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15),
+                __builtin_shufflevector(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13),
+                __builtin_shufflevector(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15)};
+  VEC high[4] = {__builtin_shufflevector(t4, zero, 0, 1, 8, 9, 4, 5, 12, 13),
+                 __builtin_shufflevector(t4, zero, 2, 3, 10, 11, 6, 7, 14, 15),
+                 __builtin_shufflevector(t5, zero, 0, 1, 8, 9, 4, 5, 12, 13),
+                 __builtin_shufflevector(t5, zero, 2, 3, 10, 11, 6, 7, 14, 15)};
+  for (int k = 0; k < 4; k++) {
+    NAME(put)(v + body[k], v + body[k + 4], &low[k]);
+    NAME(put)(v + body[k] + 4, v + body[k + 4] + 4, &high[k]);
+  }
+}
+#else
+/* Two numbers of bodies i and i + 2 side by side. */
+INLINE void NAME(gather)(const REAL *v, const int32_t *body, VEC out[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    VEC a = __builtin_shufflevector(*(const NAME(half) *)(v + body[0] + k), *(const NAME(half) *)(v + body[2] + k), 0,
+                                    1, 2, 3);
+    VEC b = __builtin_shufflevector(*(const NAME(half) *)(v + body[1] + k), *(const NAME(half) *)(v + body[3] + k), 0,
+                                    1, 2, 3);
+    out[k] = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    out[k + 1] = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  }
+}
+
+INLINE void NAME(scatter)(REAL *v, const int32_t *body, const VEC in[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    VEC a = __builtin_shufflevector(in[k], in[k + 1], 0, 4, 2, 6);
+    VEC b = __builtin_shufflevector(in[k], in[k + 1], 1, 5, 3, 7);
+    *(NAME(half) *)(v + body[0] + k) = __builtin_shufflevector(a, a, 0, 1);
+    *(NAME(half) *)(v + body[1] + k) = __builtin_shufflevector(b, b, 0, 1);
+    *(NAME(half) *)(v + body[2] + k) = __builtin_shufflevector(a, a, 2, 3);
+    *(NAME(half) *)(v + body[3] + k) = __builtin_shufflevector(b, b, 2, 3);
+  }
+}
+#endif
+
+/* ---- u = Hh' v and v += Hh x ---- */
+
+INLINE void NAME(read_round)(const REAL *f, const VEC a[6], const VEC b[6], VEC u[3]) {
+  const VEC *q = (const VEC *)f + FX_H;
+  VEC v[3], t[3];
+  for (int k = 0; k < 3; k++) {
+    v[k] = LOADED(f, FX_ROUND_A) * a[k] + LOADED(f, FX_ROUND_A + 1) * b[k];
+    t[k] = LOADED(f, FX_ROUND_C) * a[k + 3] + LOADED(f, FX_ROUND_C + 1) * b[k + 3];
+  }
+  u[0] = q[0] * v[0] + q[1] * v[1] + q[2] * v[2];
+  u[1] = (q[3] * v[0] + q[4] * v[1] + q[5] * v[2]) + (q[6] * t[0] + q[7] * t[1] + q[8] * t[2]);
+  u[2] = (q[6] * v[0] + q[7] * v[1] + q[8] * v[2]) - (q[3] * t[0] + q[4] * t[1] + q[5] * t[2]);
+}
+
+INLINE void NAME(write_round)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6]) {
+  const VEC *q = (const VEC *)f + FX_H;
+  for (int k = 0; k < 3; k++) {
+    VEC p = q[k] * x[0] + q[3 + k] * x[1] + q[6 + k] * x[2];
+    VEC t = q[6 + k] * x[1] - q[3 + k] * x[2];
+    a[k] += LOADED(f, FX_ROUND_A) * p;
+    b[k] += LOADED(f, FX_ROUND_A + 1) * p;
+    a[k + 3] += LOADED(f, FX_ROUND_C) * t;
+    b[k + 3] += LOADED(f, FX_ROUND_C + 1) * t;
+  }
+}
+
+INLINE void NAME(read_general)(const REAL *f, const VEC a[6], const VEC b[6], VEC u[3]) {
+  const VEC *h = (const VEC *)f + FX_H;
+  for (int row = 0; row < 3; row++, h += 6)
+    u[row] = ((h[0] * a[0] + h[1] * a[1]) + (h[2] * a[2] + h[3] * a[3])) +
+             ((h[4] * a[4] + h[5] * a[5]) + (h[18] * b[0] + h[19] * b[1])) +
+             ((h[20] * b[2] + h[21] * b[3]) + (h[22] * b[4] + h[23] * b[5]));
+}
+
+INLINE void NAME(write_general)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6]) {
+  const VEC *h = (const VEC *)f + FX_H;
+  for (int k = 0; k < 6; k++) {
+    a[k] += h[k] * x[0] + h[6 + k] * x[1] + h[12 + k] * x[2];
+    b[k] += h[18 + k] * x[0] + h[24 + k] * x[1] + h[30 + k] * x[2];
+  }
+}
+
+/* ---- one batch ---- */
+
+INLINE void NAME(root)(const VEC *x, VEC *out) {
+  for (int k = 0; k < LANES; k++) (*out)[k] = ROOT((*x)[k]);
+}
+
+/* z from y and u; f are the fields. */
+INLINE void NAME(local)(const REAL *f, bool round, bool compliant, const VEC y[3], VEC u[3], VEC z[3]) {
+  const VEC *c = (const VEC *)f + (round ? FX_ROUND_END : FX_GENERAL_END);
+  for (int k = 0; k < 3; k++) {
+    u[k] += LOADED(f, FX_W + k);
+    if (compliant) u[k] += c[k] * y[k];
+  }
+  VEC normal = y[0] - u[0] * LOADED(f, FX_INVERSE_N);
+  z[0] = (VEC)((NAME(mask))normal & (normal > 0));
+  if (!round) {
+    u[1] += LOADED(f, FX_COUPLING) * (z[0] - y[0]);
+    u[2] += LOADED(f, FX_COUPLING + 1) * (z[0] - y[0]);
+  }
+  VEC s = y[1] - u[1] * LOADED(f, FX_INVERSE_T), t = y[2] - u[2] * LOADED(f, FX_INVERSE_T);
+  VEC radius = LOADED(f, FX_MU) * z[0], square = s * s + t * t, length;
+  NAME(root)(&square, &length);
+  NAME(mask) outside = length > radius;
+  VEC one = (VEC){0} + 1;
+  VEC factor = (VEC)(((NAME(mask))(radius / length) & outside) | ((NAME(mask))one & ~outside));
+  z[1] = s * factor;
+  z[2] = t * factor;
+}
+
+typedef struct NAME(sums) {
+  VEC step, size, uphill;
+} NAME(sums);
+
+INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, const int32_t *body, REAL *zp, REAL *lp,
+                        REAL *v, NAME(sums) * sums) {
+  VEC a[6], b[6], u[3], y[3], z[3], x[3], *now = (VEC *)zp, *last = (VEC *)lp;
+  NAME(gather)(v, body, a);
+  NAME(gather)(v, body + FX_BATCH, b);
+  for (int k = 0; k < 3; k++) y[k] = now[k] + (now[k] - last[k]) * beta;
+  if (round)
+    NAME(read_round)(f, a, b, u);
+  else
+    NAME(read_general)(f, a, b, u);
+  NAME(local)(f, round, compliant, y, u, z);
+  for (int k = 0; k < 3; k++) {
+    VEC step = z[k] - now[k];
+    x[k] = z[k] - y[k];
+    sums->step += step * step;
+    sums->size += z[k] * z[k];
+    sums->uphill -= x[k] * step;
+    last[k] = now[k];
+    now[k] = z[k];
+  }
+  if (round)
+    NAME(write_round)(f, x, a, b);
+  else
+    NAME(write_general)(f, x, a, b);
+  NAME(scatter)(v, body, a);
+  NAME(scatter)(v, body + FX_BATCH, b);
+}
+
+/* ---- all batches ---- */
+
+INLINE double NAME(total)(const VEC *x) {
+  double sum = 0;
+  for (int k = 0; k < LANES; k++) sum += (double)(*x)[k];
+  return sum;
+}
+
+/* v := v + beta (v - v_last), v_last := v: what the extrapolated impulses give, since both are linear. */
+INLINE void NAME(extrapolate)(int32_t body_count, REAL beta, VEC *v, VEC *last) {
+  int32_t count = body_count * (FX_RECORD / LANES);
+  for (int32_t k = 0; k < count; k++) {
+    VEC now = v[k];
+    v[k] = now + (now - last[k]) * beta;
+    last[k] = now;
+  }
+}
+
+/* Sums go to double every few batches, so that their error does not grow with the pile. */
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *d, bool round, bool compliant, REAL beta) {
+  enum { GROUPS = FX_BATCH / LANES, FLUSH = 64 };
+  fx_sweep_sums total = {0, 0, 0};
+  const REAL *f = d->field;
+  REAL *z = d->z, *y = d->y, *v = d->v;
+  const int32_t *body = pile->slot_body;
+  size_t stride = (size_t)pile->field_count * LANES;
+  NAME(extrapolate)(pile->body_count, beta, d->v, d->v_last);
+  for (int32_t first = 0; first < pile->batch_count; first += FLUSH) {
+    int32_t last = pile->batch_count - first < FLUSH ? pile->batch_count : first + FLUSH;
+    NAME(sums) sums = {{0}, {0}, {0}};
+    for (int32_t batch = first; batch < last; batch++, body += 2 * FX_BATCH)
+      for (int group = 0; group < GROUPS; group++, f += stride, z += 3 * LANES, y += 3 * LANES)
+        NAME(batch)(f, round, compliant, beta, body + group * LANES, z, y, v, &sums);
+    total.step += NAME(total)(&sums.step);
+    total.size += NAME(total)(&sums.size);
+    total.uphill += NAME(total)(&sums.uphill);
+  }
+  return total;
+}
+
+INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *d, bool round) {
+  enum { GROUPS = FX_BATCH / LANES };
+  const REAL *f = d->field;
+  const VEC *y = d->z;
+  REAL *v = d->v;
+  const int32_t *body = pile->slot_body;
+  size_t stride = (size_t)pile->field_count * LANES;
+  for (int32_t batch = 0; batch < pile->batch_count; batch++, body += 2 * FX_BATCH)
+    for (int group = 0; group < GROUPS; group++, f += stride, y += 3) {
+      VEC a[6], b[6];
+      NAME(gather)(v, body + group * LANES, a);
+      NAME(gather)(v, body + group * LANES + FX_BATCH, b);
+      if (round)
+        NAME(write_round)(f, y, a, b);
+      else
+        NAME(write_general)(f, y, a, b);
+      NAME(scatter)(v, body + group * LANES, a);
+      NAME(scatter)(v, body + group * LANES + FX_BATCH, b);
+    }
+}
+
+#undef VEC
+#undef LOADED
