@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Vectors wider than the machine's go by pointer, between functions that are inlined. */
+enum { FLUSH = 64 };
+
 #define INLINE static inline __attribute__((always_inline))
 
 #define REAL float
@@ -72,15 +73,21 @@ fx_sweep_target fx_sweep_best_target(void) {
 }
 
 fx_sweep_sums fx_sweep(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
-  if (target == FX_SWEEP_AVX2) return sweep_avx2(p, full, beta);
-  return sweep_plain(p, full, beta);
+  switch (target) {
+    case FX_SWEEP_AVX2: return sweep_avx2(p, full, beta);
+    case FX_SWEEP_PLAIN: return sweep_plain(p, full, beta);
+    case FX_SWEEP_SCALAR: break;
+  }
+  return fx_sweep_scalar(p, full, beta);
 }
 
 void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
-  const fx_pile_data *d = full ? &p->full : &p->single;
-  memcpy(d->v, d->v_free, (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
-  if (target == FX_SWEEP_AVX2)
-    refresh_avx2(p, full);
-  else
-    refresh_plain(p, full);
+  memset(full ? p->full.d : p->single.d, 0,
+         (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
+  switch (target) {
+    case FX_SWEEP_AVX2: refresh_avx2(p, full); return;
+    case FX_SWEEP_PLAIN: refresh_plain(p, full); return;
+    case FX_SWEEP_SCALAR: break;
+  }
+  fx_refresh_scalar(p, full);
 }

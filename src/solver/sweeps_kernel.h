@@ -1,14 +1,14 @@
-/* The kernel of sweeps, once per precision: REAL, LANES and NAME(x) are defined where this is included.
+/* The kernel of sweeps, once per precision: REAL, MASK, LANES, ROOT and NAME(x) are defined where this is included.
  *
- * For LANES contacts at once, y the impulse that v holds:
- *   u   = Hh' v + w + C y                                C = rho R
- *   z_N = max(0, y_N - u_N / D_NN)
+ * For LANES contacts at once, from y = z + beta (z - z_last):
+ *   u    = Hh' d + q + C y                               C = rho R
+ *   z_N  = max(0, y_N - u_N / D_NN)
  *   u_T += D_TN (z_N - y_N)
- *   z_T = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
- *   y'  = z + beta (z - z_old),   v += Hh (y' - y)
- * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution
- * of the contact. Vectors of the compiler's own kind, one operation after the other: every target gives the same bits.
- */
+ *   z_T  = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
+ *   d   += Hh (z - y)
+ * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution of
+ * the contact. Vectors are of the compiler's own kind, one operation after the other: every target gives the same bits.
+ * They go by pointer, since their calling convention depends on the target, though all of this is inlined. */
 
 typedef REAL NAME(vec) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef MASK NAME(mask) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
@@ -21,10 +21,10 @@ typedef REAL NAME(half) __attribute__((vector_size(16), may_alias));
 
 #if LANES == 8
 /* Four numbers of bodies i and i + 4 side by side, then 4 x 4 transposes within the halves. */
-INLINE void NAME(gather)(const REAL *v, const int32_t *body, VEC out[6]) {
+INLINE void NAME(gather)(const REAL *d, const int32_t *body, VEC out[6]) {
   VEC low[4], high[4];
   for (int k = 0; k < 4; k++) {
-    const REAL *a = v + body[k], *b = v + body[k + 4];
+    const REAL *a = d + body[k], *b = d + body[k + 4];
     low[k] = __builtin_shufflevector(*(const NAME(half) *)a, *(const NAME(half) *)b, 0, 1, 2, 3, 4, 5, 6, 7);
     high[k] =
         __builtin_shufflevector(*(const NAME(half) *)(a + 4), *(const NAME(half) *)(b + 4), 0, 1, 2, 3, 4, 5, 6, 7);
@@ -48,7 +48,7 @@ INLINE void NAME(put)(REAL *a, REAL *b, const VEC *x) {
   *(NAME(half) *)b = __builtin_shufflevector(*x, *x, 4, 5, 6, 7);
 }
 
-INLINE void NAME(scatter)(REAL *v, const int32_t *body, const VEC in[6]) {
+INLINE void NAME(scatter)(REAL *d, const int32_t *body, const VEC in[6]) {
   VEC zero = {0};
   VEC t0 = __builtin_shufflevector(in[0], in[1], 0, 8, 1, 9, 4, 12, 5, 13);
   VEC t1 = __builtin_shufflevector(in[0], in[1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -65,31 +65,31 @@ INLINE void NAME(scatter)(REAL *v, const int32_t *body, const VEC in[6]) {
                  __builtin_shufflevector(t5, zero, 0, 1, 8, 9, 4, 5, 12, 13),
                  __builtin_shufflevector(t5, zero, 2, 3, 10, 11, 6, 7, 14, 15)};
   for (int k = 0; k < 4; k++) {
-    NAME(put)(v + body[k], v + body[k + 4], &low[k]);
-    NAME(put)(v + body[k] + 4, v + body[k + 4] + 4, &high[k]);
+    NAME(put)(d + body[k], d + body[k + 4], &low[k]);
+    NAME(put)(d + body[k] + 4, d + body[k + 4] + 4, &high[k]);
   }
 }
 #else
 /* Two numbers of bodies i and i + 2 side by side. */
-INLINE void NAME(gather)(const REAL *v, const int32_t *body, VEC out[6]) {
+INLINE void NAME(gather)(const REAL *d, const int32_t *body, VEC out[6]) {
   for (int k = 0; k < 6; k += 2) {
-    VEC a = __builtin_shufflevector(*(const NAME(half) *)(v + body[0] + k), *(const NAME(half) *)(v + body[2] + k), 0,
+    VEC a = __builtin_shufflevector(*(const NAME(half) *)(d + body[0] + k), *(const NAME(half) *)(d + body[2] + k), 0,
                                     1, 2, 3);
-    VEC b = __builtin_shufflevector(*(const NAME(half) *)(v + body[1] + k), *(const NAME(half) *)(v + body[3] + k), 0,
+    VEC b = __builtin_shufflevector(*(const NAME(half) *)(d + body[1] + k), *(const NAME(half) *)(d + body[3] + k), 0,
                                     1, 2, 3);
     out[k] = __builtin_shufflevector(a, b, 0, 4, 2, 6);
     out[k + 1] = __builtin_shufflevector(a, b, 1, 5, 3, 7);
   }
 }
 
-INLINE void NAME(scatter)(REAL *v, const int32_t *body, const VEC in[6]) {
+INLINE void NAME(scatter)(REAL *d, const int32_t *body, const VEC in[6]) {
   for (int k = 0; k < 6; k += 2) {
     VEC a = __builtin_shufflevector(in[k], in[k + 1], 0, 4, 2, 6);
     VEC b = __builtin_shufflevector(in[k], in[k + 1], 1, 5, 3, 7);
-    *(NAME(half) *)(v + body[0] + k) = __builtin_shufflevector(a, a, 0, 1);
-    *(NAME(half) *)(v + body[1] + k) = __builtin_shufflevector(b, b, 0, 1);
-    *(NAME(half) *)(v + body[2] + k) = __builtin_shufflevector(a, a, 2, 3);
-    *(NAME(half) *)(v + body[3] + k) = __builtin_shufflevector(b, b, 2, 3);
+    *(NAME(half) *)(d + body[0] + k) = __builtin_shufflevector(a, a, 0, 1);
+    *(NAME(half) *)(d + body[1] + k) = __builtin_shufflevector(b, b, 0, 1);
+    *(NAME(half) *)(d + body[2] + k) = __builtin_shufflevector(a, a, 2, 3);
+    *(NAME(half) *)(d + body[3] + k) = __builtin_shufflevector(b, b, 2, 3);
   }
 }
 #endif
@@ -146,7 +146,7 @@ INLINE void NAME(root)(const VEC *x, VEC *out) {
 INLINE void NAME(local)(const REAL *f, bool round, bool compliant, const VEC y[3], VEC u[3], VEC z[3]) {
   const VEC *c = (const VEC *)f + (round ? FX_ROUND_END : FX_GENERAL_END);
   for (int k = 0; k < 3; k++) {
-    u[k] += LOADED(f, FX_W + k);
+    u[k] += LOADED(f, FX_Q + k);
     if (compliant) u[k] += c[k] * y[k];
   }
   VEC normal = y[0] - u[0] * LOADED(f, FX_INVERSE_N);
@@ -169,11 +169,11 @@ typedef struct NAME(sums) {
   VEC step, size, uphill;
 } NAME(sums);
 
-INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, const int32_t *body, REAL *zp, REAL *lp,
-                        REAL *v, NAME(sums) * sums) {
-  VEC a[6], b[6], u[3], y[3], z[3], x[3], *now = (VEC *)zp, *last = (VEC *)lp;
-  NAME(gather)(v, body, a);
-  NAME(gather)(v, body + FX_BATCH, b);
+INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, const int32_t *body, VEC *now, VEC *last,
+                        REAL *d, NAME(sums) * sums) {
+  VEC a[6], b[6], u[3], y[3], z[3], x[3];
+  NAME(gather)(d, body, a);
+  NAME(gather)(d, body + FX_BATCH, b);
   for (int k = 0; k < 3; k++) y[k] = now[k] + (now[k] - last[k]) * beta;
   if (round)
     NAME(read_round)(f, a, b, u);
@@ -193,8 +193,8 @@ INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, co
     NAME(write_round)(f, x, a, b);
   else
     NAME(write_general)(f, x, a, b);
-  NAME(scatter)(v, body, a);
-  NAME(scatter)(v, body + FX_BATCH, b);
+  NAME(scatter)(d, body, a);
+  NAME(scatter)(d, body + FX_BATCH, b);
 }
 
 /* ---- all batches ---- */
@@ -205,31 +205,31 @@ INLINE double NAME(total)(const VEC *x) {
   return sum;
 }
 
-/* v := v + beta (v - v_last), v_last := v: what the extrapolated impulses give, since both are linear. */
-INLINE void NAME(extrapolate)(int32_t body_count, REAL beta, VEC *v, VEC *last) {
+/* d := d + beta (d - d_last), d_last := d: what the extrapolated impulses give, since d is linear in z. */
+INLINE void NAME(extrapolate)(int32_t body_count, REAL beta, VEC *d, VEC *last) {
   int32_t count = body_count * (FX_RECORD / LANES);
   for (int32_t k = 0; k < count; k++) {
-    VEC now = v[k];
-    v[k] = now + (now - last[k]) * beta;
+    VEC now = d[k];
+    d[k] = now + (now - last[k]) * beta;
     last[k] = now;
   }
 }
 
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
-INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *d, bool round, bool compliant, REAL beta) {
-  enum { GROUPS = FX_BATCH / LANES, FLUSH = 64 };
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, REAL beta) {
+  enum { GROUPS = FX_BATCH / LANES };
   fx_sweep_sums total = {0, 0, 0};
-  const REAL *f = d->field;
-  REAL *z = d->z, *y = d->y, *v = d->v;
+  const REAL *f = data->field;
+  VEC *z = data->z, *last = data->z_last;
   const int32_t *body = pile->slot_body;
-  size_t stride = (size_t)pile->field_count * LANES;
-  NAME(extrapolate)(pile->body_count, beta, d->v, d->v_last);
+  int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
+  NAME(extrapolate)(pile->body_count, beta, data->d, data->d_last);
   for (int32_t first = 0; first < pile->batch_count; first += FLUSH) {
-    int32_t last = pile->batch_count - first < FLUSH ? pile->batch_count : first + FLUSH;
+    int32_t end = pile->batch_count - first < FLUSH ? pile->batch_count : first + FLUSH;
     NAME(sums) sums = {{0}, {0}, {0}};
-    for (int32_t batch = first; batch < last; batch++, body += 2 * FX_BATCH)
-      for (int group = 0; group < GROUPS; group++, f += stride, z += 3 * LANES, y += 3 * LANES)
-        NAME(batch)(f, round, compliant, beta, body + group * LANES, z, y, v, &sums);
+    for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
+      for (int group = 0; group < GROUPS; group++, f += fields * LANES, z += 3, last += 3)
+        NAME(batch)(f, round, compliant, beta, body + group * LANES, z, last, data->d, &sums);
     total.step += NAME(total)(&sums.step);
     total.size += NAME(total)(&sums.size);
     total.uphill += NAME(total)(&sums.uphill);
@@ -237,24 +237,23 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *d, boo
   return total;
 }
 
-INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *d, bool round) {
+INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool round) {
   enum { GROUPS = FX_BATCH / LANES };
-  const REAL *f = d->field;
-  const VEC *y = d->z;
-  REAL *v = d->v;
+  const REAL *f = data->field;
+  const VEC *z = data->z;
+  REAL *d = data->d;
   const int32_t *body = pile->slot_body;
-  size_t stride = (size_t)pile->field_count * LANES;
   for (int32_t batch = 0; batch < pile->batch_count; batch++, body += 2 * FX_BATCH)
-    for (int group = 0; group < GROUPS; group++, f += stride, y += 3) {
+    for (int group = 0; group < GROUPS; group++, f += pile->field_count * LANES, z += 3) {
       VEC a[6], b[6];
-      NAME(gather)(v, body + group * LANES, a);
-      NAME(gather)(v, body + group * LANES + FX_BATCH, b);
+      NAME(gather)(d, body + group * LANES, a);
+      NAME(gather)(d, body + group * LANES + FX_BATCH, b);
       if (round)
-        NAME(write_round)(f, y, a, b);
+        NAME(write_round)(f, z, a, b);
       else
-        NAME(write_general)(f, y, a, b);
-      NAME(scatter)(v, body + group * LANES, a);
-      NAME(scatter)(v, body + group * LANES + FX_BATCH, b);
+        NAME(write_general)(f, z, a, b);
+      NAME(scatter)(d, body + group * LANES, a);
+      NAME(scatter)(d, body + group * LANES + FX_BATCH, b);
     }
 }
 

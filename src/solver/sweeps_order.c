@@ -3,7 +3,7 @@
  * Bodies are numbered by walking the contact graph breadth first, and contacts follow their first body, so that what is
  * near in the pile is near in memory. Each contact goes to the oldest of 64 open batches that holds none of its bodies
  * and, where possible, whose neighbours hold none either: then a batch need not wait for the one before it. */
-#include "solver/sweeps_order.h"
+#include "solver/sweeps.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Packing a pile: from the blocks of a system to what a sweep reads, in the units of sweeps.h. */
 #include "solver/sweeps.h"
-#include "solver/sweeps_order.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,27 +63,23 @@ static void invert(const double *L, int32_t n, double *K) {
     }
 }
 
-/* Roots of all bodies, and vh_free = L' v_free / scale. */
-static bool roots(const fx_pile *p, root *out) {
+static bool find_roots(const fx_pile *p, root *out) {
   const fx_system *s = p->system;
-  double *full = p->full.v_free;
-  float *single = p->single.v_free;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
-    const double *M = s->M + s->M_offset[m], *v = s->v_free + s->dof[m];
-    double L[DOF * DOF] = {0}, vh[DOF] = {0};
+    const double *M = s->M + s->M_offset[m];
+    double L[DOF * DOF] = {0};
     root *r = &out[body];
     r->diagonal = true;
     for (int32_t a = 0; a < n; a++)
       for (int32_t b = 0; b < a; b++) r->diagonal &= M[a * n + b] == 0;
+    for (int32_t a = 0; a < n && r->diagonal; a++) {
+      if (!(M[a * n + a] > 0)) return false;
+      r->K[a * DOF + a] = 1 / sqrt(M[a * n + a]);
+    }
+    if (r->diagonal) continue;
     if (!factor(M, n, L)) return false;
     invert(L, n, r->K);
-    for (int32_t a = 0; a < n; a++)
-      for (int32_t b = 0; b <= a; b++) vh[b] += L[a * DOF + b] * v[a];
-    for (int32_t a = 0; a < n; a++) {
-      single[body * FX_RECORD + a] = (float)(vh[a] / p->scale);
-      if (full) full[body * FX_RECORD + a] = vh[a] / p->scale;
-    }
   }
   return true;
 }
@@ -147,7 +142,7 @@ static bool as_round(const double *H, double *out) {
          fabs(dot3(Q + 6, Q + 6) - 1) < round_error;
 }
 
-/* Everything but H: w, inverses, mu, and compliance at c; the coupling D_TN goes to coupling. */
+/* Everything but H: q, inverses, mu, and compliance at c; the coupling D_TN goes to coupling. */
 static void laws(const fx_pile *p, int32_t i, double *field, double *c, double coupling[2]) {
   const fx_system *s = p->system;
   const frix_contact *contact = &s->contact[i];
@@ -157,7 +152,7 @@ static void laws(const fx_pile *p, int32_t i, double *field, double *c, double c
   double largest = 0;
   coupling[0] = coupling[1] = 0;
   memset(field, 0, FX_H * sizeof *field);
-  for (int32_t k = 0; k < d; k++) field[FX_W + k] = s->w[row + k];
+  for (int32_t k = 0; k < d; k++) field[FX_Q + k] = s->q[row + k];
   for (int32_t k = 1; k < d; k++) coupling[k - 1] = s->rho * D[k * d];
   for (int32_t k = 0; p->compliant && k < 3; k++) c[k] = k < d ? s->rho * s->R[row + k] : 0;
   if (D[0] > 0) field[FX_INVERSE_N] = 1 / (s->rho * D[0]);
@@ -209,11 +204,10 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
   size_t slots = (size_t)p->batch_count * FX_BATCH, most = MAX_FIELDS;
   d->field = fx_arena_take(arena, slots * most, size);
   d->z = fx_arena_take(arena, slots * 3, size);
-  d->y = fx_arena_take(arena, slots * 3, size);
-  d->v = fx_arena_take(arena, (size_t)p->body_count * FX_RECORD, size);
-  d->v_last = fx_arena_take(arena, (size_t)p->body_count * FX_RECORD, size);
-  d->v_free = fx_arena_take(arena, (size_t)p->body_count * FX_RECORD, size);
-  return d->field && d->z && d->y && d->v && d->v_free;
+  d->z_last = fx_arena_take(arena, slots * 3, size);
+  d->d = fx_arena_take(arena, (size_t)p->body_count * FX_RECORD, size);
+  d->d_last = fx_arena_take(arena, (size_t)p->body_count * FX_RECORD, size);
+  return d->field && d->z && d->z_last && d->d && d->d_last;
 }
 
 frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pile *p) {
@@ -224,7 +218,7 @@ frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pil
   if (!r || !take(arena, p, sizeof(float), &p->single) || (full && !take(arena, p, sizeof(double), &p->full)))
     return FRIX_ERROR_MEMORY;
   p->roots = r;
-  if (!roots(p, r)) return FRIX_ERROR_UNSUPPORTED;
+  if (!find_roots(p, r)) return FRIX_ERROR_UNSUPPORTED;
   p->round = true;
   p->field_count = FX_ROUND_END + (p->compliant ? FX_COMPLIANCE_SIZE : 0);
   if (pack(p, r, false)) return FRIX_OK;
@@ -244,9 +238,9 @@ void fx_pile_load(const fx_pile *p, bool full, const double *r) {
     for (int32_t k = 0; k < s->contact[i].dim; k++) {
       double value = r[s->row[i] + k] / s->rho;
       if (full)
-        ((double *)p->full.z)[at(slot, 4, 3, k)] = ((double *)p->full.y)[at(slot, 4, 3, k)] = value;
+        ((double *)p->full.z)[at(slot, 4, 3, k)] = value;
       else
-        ((float *)p->single.z)[at(slot, 8, 3, k)] = ((float *)p->single.y)[at(slot, 8, 3, k)] = (float)value;
+        ((float *)p->single.z)[at(slot, 8, 3, k)] = (float)value;
     }
   }
 }
