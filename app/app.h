@@ -56,7 +56,8 @@ bool fx_arg_integer(const fx_args *args, const char *name, int64_t minimum, int6
 /* Index of the flag's value among its choices, `absent` when not given. */
 int fx_arg_choice(const fx_args *args, const char *name, int absent);
 
-/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@verbs"; false past the end. */
+/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@verbs", "@methods", "@problems"; false past
+ * the end. */
 bool fx_choice(const char *choices, int k, char *out, size_t size);
 /* The nearest choice, for "did you mean"; "" when nothing is near. */
 void fx_nearest(const char *choices, const char *word, char *out, size_t size);
@@ -72,6 +73,7 @@ bool fx_split_setting(const char *text, char **key, const char **value);
 /* One line "frix: ..." on stderr; control characters are shown as '?'. */
 void fx_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void fx_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void fx_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef enum fx_colour { FX_PLAIN, FX_BOLD, FX_DIM, FX_GREEN, FX_YELLOW, FX_RED } fx_colour;
 
@@ -122,9 +124,9 @@ void fx_put_end_line(fx_json *json);
 
 /* ---- problems and results (report.c) */
 
-/* A context that logs warnings to stderr; exits with FX_EXIT_USAGE when there is no memory. */
-frix_context *fx_context(void);
-/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp". */
+/* A context that logs warnings (verbose: everything) to stderr; exits with FX_EXIT_USAGE when there is no memory. */
+frix_context *fx_context(bool verbose);
+/* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp", "mlcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
 /* Last part of a path. */
 const char *fx_base_name(const char *path);

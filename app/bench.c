@@ -230,7 +230,7 @@ static int run_bench(const fx_args *args) {
   bench b = {0};
   int code = FX_EXIT_USAGE;
   if (read_settings(args, &b) && list_problems(&b) && prepare_folder(b.out)) {
-    frix_context *context = fx_context();
+    frix_context *context = fx_context(false);
     fx_catch_interrupt();
     int readable = 0;
     for (int p = 0; p < b.problem_count && !fx_interrupted(NULL); p++) {

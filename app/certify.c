@@ -102,7 +102,7 @@ static int run_certify(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   if (!fx_arg_real(args, "--tol", 0, 1, &tolerance)) return FX_EXIT_USAGE;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   int code = judge(context, args, solution, tolerance);
   frix_context_destroy(context);
   return code;
@@ -113,7 +113,7 @@ static const fx_flag flags[] = {
     {"--law", "LAW", "coulomb|associated", "the law to judge by; default coulomb"},
     {"--tol", "X", NULL, "residual that counts as solved; default 1e-8"},
     {"--json", NULL, NULL, "one JSON object"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -7,7 +7,7 @@ static int run_convert(const fx_args *args) {
   const char *from = args->word[0], *to = args->word[1], *format = fx_arg(args, "--format");
   if (format && fx_choose("@formats", "format", format) < 0) return FX_EXIT_USAGE;
   if (!fx_check_writable(to)) return FX_EXIT_USAGE;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   frix_problem *problem = fx_read_problem(context, from, fx_arg(args, "--text"));
   bool good = problem != NULL;
   int form = fx_arg_choice(args, "--form", -1);
@@ -36,7 +36,7 @@ static int run_convert(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--form", "FORM", "local|global", "local reduces a global problem to W, q"},
     {"--format", "NAME", "@formats", "format of B; default: by its extension"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

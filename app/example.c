@@ -32,7 +32,7 @@ static bool set_parameter(const frix_example *e, const char *setting, double *va
 }
 
 static int write_example(const frix_example *e, const double *value, const char *out) {
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   frix_problem *problem = NULL;
   bool good = e->build(context, value, &problem) == FRIX_OK && frix_problem_write(problem, out, NULL) == FRIX_OK;
   if (!good) fx_error("%s", frix_error_text(context));

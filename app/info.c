@@ -115,7 +115,7 @@ static void print_json(const char *path, const summary *s) {
 }
 
 static int run_info(const fx_args *args) {
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(false);
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
     summary s;
@@ -135,7 +135,7 @@ static int run_info(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--json", NULL, NULL, "one JSON object per file and line"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -203,6 +203,11 @@ static void formats_text(void) { three_column("format", "extension", format_row)
 
 #define LISTS "solvers|cones|formats|examples"
 
+static bool solves(int32_t row, const char *law) {
+  const frix_solver_info *info = frix_solver_table(row);
+  return strcmp(law, frix_law_name(FRIX_LAW_ASSOCIATED)) == 0 ? info->associated : info->coulomb;
+}
+
 static int run_list(const fx_args *args) {
   static const struct {
     void (*text)(void);
@@ -216,7 +221,9 @@ static int run_list(const fx_args *args) {
   if (fx_arg(args, "--names")) {
     static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples"};
     char name[128];
-    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++) printf("%s\n", name);
+    const char *law = fx_arg(args, "--law");
+    for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++)
+      if (!law || k != 0 || solves(n, law)) printf("%s\n", name);
     return FX_EXIT_SOLVED;
   }
   if (!fx_arg(args, "--json")) {
@@ -231,8 +238,10 @@ static int run_list(const fx_args *args) {
   return FX_EXIT_SOLVED;
 }
 
-static const fx_flag flags[] = {
-    {"--json", NULL, NULL, "one JSON array"}, {"--names", NULL, NULL, "the names alone, one per line"}, {0}};
+static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"},
+                                {"--names", NULL, NULL, "the names alone, one per line"},
+                                {"--law", "LAW", "coulomb|associated", "with --names: only solvers of this law"},
+                                {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",

@@ -50,13 +50,19 @@ bool fx_interrupted(void *unused) {
 /* ---- reading */
 
 static void show_log(frix_log_level level, const char *text, void *user) {
-  (void)user;
-  if (level == FRIX_LOG_WARNING) fx_warning("%s", text);
+  bool verbose = user != NULL;
+  if (level == FRIX_LOG_WARNING) {
+    fx_warning("%s", text);
+  } else if (verbose) {
+    fx_remark("%s", text);
+  }
 }
 
-frix_context *fx_context(void) {
+frix_context *fx_context(bool verbose) {
+  static char yes; /* its address is the flag */
   frix_context_config config = frix_context_default();
   config.log = show_log;
+  config.user = verbose ? &yes : NULL;
   frix_context *context = NULL;
   if (frix_context_create(&config, &context) == FRIX_OK) return context;
   fx_error("out of memory");
@@ -73,6 +79,7 @@ frix_problem *fx_read_problem(frix_context *context, const char *path, const cha
   if (text_kind && !strcmp(text_kind, "local")) config.kind = FRIX_TEXT_LOCAL;
   if (text_kind && !strcmp(text_kind, "global")) config.kind = FRIX_TEXT_GLOBAL;
   if (text_kind && !strcmp(text_kind, "lcp")) config.kind = FRIX_TEXT_LCP;
+  if (text_kind && !strcmp(text_kind, "mlcp")) config.kind = FRIX_TEXT_MLCP;
   frix_problem *problem = NULL;
   if (frix_problem_read(context, path, &config, &problem) == FRIX_OK) return problem;
   fx_error("%s", frix_error_text(context));

@@ -307,7 +307,7 @@ static int solve_jobs(frix_context *context, const job *jobs, int count, setting
 
 static int run_solve(const fx_args *args) {
   int code = FX_EXIT_USAGE, count = args->word_count;
-  frix_context *context = fx_context();
+  frix_context *context = fx_context(fx_arg(args, "--explain") != NULL);
   frix_options *options = NULL;
   settings s = {0};
   double *guess = NULL;
@@ -345,7 +345,8 @@ static const fx_flag flags[] = {
     {"--out", "FILE", NULL, "write r, u, v: .json, or .hdf5 with the problem"},
     {"--json", NULL, NULL, "one JSON object per problem and line"},
     {"--history", "FILE.csv", NULL, "write the residual over iterations and time"},
-    {"--text", "KIND", "local|global|lcp", "what a .dat file holds, where it leaves it open"},
+    {"--explain", NULL, NULL, "say on stderr what the methods do"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {0},
 };
 

@@ -32,6 +32,13 @@ void fx_error(const char *format, ...) {
   va_end(list);
 }
 
+void fx_remark(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  message("note: ", format, list);
+  va_end(list);
+}
+
 void fx_warning(const char *format, ...) {
   va_list list;
   va_start(list, format);

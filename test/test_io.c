@@ -173,7 +173,7 @@ static const char all_cones[] =
     "{\"format\": \"frix-problem-1\", \"title\": \"all \\\"cones\\\" \\u00e9\\ud83d\\ude00\\\\\",\n"
     " \"comment\": {\"free\": [1, true, null, \"text\"]},\n"
     " \"contacts\": [{\"cone\": \"frictionless\", \"dim\": 2}, {\"cone\": \"circular\", \"mu\": 0.1, \"count\": 2},\n"
-    "  {\"cone\": \"elliptic\", \"mu\": 0.3, \"mu2\": 0.2, \"axis\": [0.3, 0.4]}, {\"cone\": \"planar\", \"mu\": "
+    "  {\"cone\": \"elliptic\", \"mu\": 0.3, \"mu2\": 0.2, \"axis\": [0.3, 0.5]}, {\"cone\": \"planar\", \"mu\": "
     "0.7},\n"
     "  {\"cone\": \"pyramid\", \"mu\": 0.5, \"facets\": 6}, {\"cone\": \"rolling\", \"mu\": 0.4, \"mu_r\": 0.01},\n"
     "  {\"cone\": \"limit\"}, {\"cone\": \"bilateral\", \"dim\": 4}],\n";

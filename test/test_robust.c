@@ -141,7 +141,8 @@ static void no_allocation(fx_test *t) {
   answer a;
   if (answer_build(t, &a, "pile", (double[]){60, 0.5, 0.5, 1, 0, 0}))
     for (int32_t s = 0; (solver = frix_solver_table(s)); s++) {
-      if (strcmp(solver->name, "auto") == 0) continue; /* prepares one method after the other */
+      /* these prepare one method after the other */
+      if (strcmp(solver->name, "auto") == 0 || strcmp(solver->name, "fixed_point") == 0) continue;
       int64_t calls[2] = {0, 0};
       for (int round = 0; round < 2; round++) {
         ledger l = {.fail_at = -1};
@@ -150,6 +151,7 @@ static void no_allocation(fx_test *t) {
         frix_solution *solution = NULL;
         frix_solve_config config = frix_solve_default();
         config.solver = solver->name;
+        config.law = solver->coulomb ? FRIX_LAW_COULOMB : FRIX_LAW_ASSOCIATED;
         config.tolerance = 1e-15;
         config.max_iterations = round ? 300 : 30;
         CHECK(t, ledger_context(&l, &context) == FRIX_OK);
@@ -233,9 +235,10 @@ static void threads_on_files(fx_test *t) {
 /* ---- stops ---- */
 
 /* A problem no method ends at once, since nothing reaches the tolerance. */
-static bool build_endless(fx_test *t, answer *a, frix_solve_config *config, const char *solver) {
+static bool build_endless(fx_test *t, answer *a, frix_solve_config *config, const frix_solver_info *solver) {
   *config = frix_solve_default();
-  config->solver = solver;
+  config->solver = solver->name;
+  config->law = solver->coulomb ? FRIX_LAW_COULOMB : FRIX_LAW_ASSOCIATED;
   config->tolerance = 1e-300;
   config->max_iterations = INT64_C(1) << 40;
   return answer_build(t, a, "pile", (double[]){200, 0.5, 0.5, 1, 0, 0});
@@ -249,7 +252,8 @@ static void cancel(fx_test *t) {
     answer a;
     frix_solve_config config;
     int polls = 0;
-    if (build_endless(t, &a, &config, solver->name)) {
+    if (strcmp(solver->name, "sqp") == 0) continue; /* leaves problems of this size alone */
+    if (build_endless(t, &a, &config, solver)) {
       config.cancel = cancel_later;
       config.user = &polls;
       CHECK(t, frix_solve(a.context, a.problem, &config, &a.solution) == FRIX_OK);
@@ -267,7 +271,7 @@ static void time_limit(fx_test *t) {
   for (int32_t s = 0; (solver = frix_solver_table(s)); s++) {
     answer a;
     frix_solve_config config;
-    if (build_endless(t, &a, &config, solver->name)) {
+    if (build_endless(t, &a, &config, solver)) {
       config.time_limit = allowed;
       CHECK(t, frix_solve(a.context, a.problem, &config, &a.solution) == FRIX_OK);
       if (a.solution) frix_solution_view(a.solution, &a.result);

@@ -69,8 +69,8 @@ typedef enum frix_option_kind {
 typedef struct frix_option_info {
   const char *name;
   frix_option_kind kind;
-  double initial;      /* default; for a choice the index into choices */
-  double minimum;      /* inclusive range of numbers */
+  double initial; /* default; for a choice the index into choices */
+  double minimum; /* inclusive range of numbers */
   double maximum;
   const char *choices; /* "first|second|third", NULL unless kind is FRIX_OPTION_CHOICE */
   const char *summary;

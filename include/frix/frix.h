@@ -4,6 +4,7 @@
 
 #include <frix/base.h>
 #include <frix/io.h>
+#include <frix/mcp.h>
 #include <frix/problem.h>
 #include <frix/solve.h>
 

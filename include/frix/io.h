@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 typedef struct frix_format_info {
-  const char *name;      /* "text", "fclib", "json" */
+  const char *name; /* "text", "fclib", "json" */
   const char *summary;
   const char *extension; /* ".dat", ".hdf5 .h5", ".json" */
   bool available;        /* false when this build lacks its library */
@@ -19,13 +19,19 @@ typedef struct frix_format_info {
 FRIX_API const frix_format_info *frix_format_table(int32_t k);
 
 /* What the matrix after the sizes is, where a text file leaves it open. */
-typedef enum frix_text_kind { FRIX_TEXT_DETECT, FRIX_TEXT_LOCAL, FRIX_TEXT_GLOBAL, FRIX_TEXT_LCP } frix_text_kind;
+typedef enum frix_text_kind {
+  FRIX_TEXT_DETECT,
+  FRIX_TEXT_LOCAL,
+  FRIX_TEXT_GLOBAL,
+  FRIX_TEXT_LCP,
+  FRIX_TEXT_MLCP
+} frix_text_kind;
 
 typedef struct frix_read_config {
-  uint32_t size;       /* set by frix_read_default */
-  const char *format;  /* name in the table, NULL: by content */
+  uint32_t size;      /* set by frix_read_default */
+  const char *format; /* name in the table, NULL: by content */
   frix_text_kind kind;
-  int64_t max_bytes;   /* refuse problems that would need more memory; default 16 GiB */
+  int64_t max_bytes; /* refuse problems that would need more memory; default 16 GiB */
 } frix_read_config;
 
 FRIX_API frix_read_config frix_read_default(void);

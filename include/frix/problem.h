@@ -28,8 +28,8 @@ typedef enum frix_cone {
   FRIX_CONE_COUNT
 } frix_cone;
 
-#define FRIX_MAX_DIM 6       /* rows of the largest contact */
-#define FRIX_MAX_FACETS 64   /* corners of the finest pyramid */
+#define FRIX_MAX_DIM 6     /* rows of the largest contact */
+#define FRIX_MAX_FACETS 64 /* corners of the finest pyramid */
 
 typedef struct frix_contact {
   frix_cone cone;

@@ -14,11 +14,11 @@ typedef enum frix_law {
 } frix_law;
 
 typedef enum frix_outcome {
-  FRIX_OUTCOME_SOLVED,         /* the certificate is at or below the tolerance */
+  FRIX_OUTCOME_SOLVED, /* the certificate is at or below the tolerance */
   FRIX_OUTCOME_MAX_ITERATIONS,
-  FRIX_OUTCOME_STALLED,        /* the method cannot get further by itself */
+  FRIX_OUTCOME_STALLED, /* the method cannot get further by itself */
   FRIX_OUTCOME_TIME_LIMIT,
-  FRIX_OUTCOME_CANCELLED,      /* the cancel callback said so */
+  FRIX_OUTCOME_CANCELLED, /* the cancel callback said so */
 } frix_outcome;
 
 FRIX_API const char *frix_law_name(frix_law law);
@@ -27,28 +27,28 @@ FRIX_API const char *frix_outcome_name(frix_outcome outcome);
 /* How exactly the law holds. docs/certificate.md has the formulas. Velocities in m/s (of the rows' own units), impulses
  * in N s, energies in J. */
 typedef struct frix_certificate {
-  double residual;          /* the verdict: max(contact_residual, joint_residual), relative */
-  double contact_residual;  /* | r - P_K(r - rho u~) | / |r| over all contacts */
-  double joint_residual;    /* | rho_b (G' v + b) | / |lambda|-scale over bilateral rows, 0 without joints */
-  double rho;               /* 1 / mean diagonal of W over contact rows */
-  double worst_velocity;    /* largest per-contact natural map, rho_i = dim / tr W_ii, in velocity units */
-  int32_t worst_contact;    /* where; -1 when there is no contact */
-  double signorini;         /* largest |min(u_N, r_N / rho_i)|: penetration speed, pulling force or force at a distance */
-  double cone;              /* largest distance of r_i from K_i, divided by rho_i */
-  double dissipation;       /* largest gap in maximum dissipation r_N s(u) + r_T . u_T, J */
-  double bilateral;         /* largest |G' v + b| */
-  double motion;            /* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|), global form; else 0 */
-  double power;             /* sum of r . u: work of the contacts in the step, J; <= 0 when nothing drives them */
+  double residual;         /* the verdict: max(contact_residual, joint_residual), relative */
+  double contact_residual; /* | r - P_K(r - rho u~) | / |r| over all contacts */
+  double joint_residual;   /* | rho_b (G' v + b) | / |lambda|-scale over bilateral rows, 0 without joints */
+  double rho;              /* 1 / mean diagonal of W over contact rows */
+  double worst_velocity;   /* largest per-contact natural map, rho_i = dim / tr W_ii, in velocity units */
+  int32_t worst_contact;   /* where; -1 when there is no contact */
+  double signorini;   /* largest |min(u_N, r_N / rho_i)|: penetration speed, pulling force or force at a distance */
+  double cone;        /* largest distance of r_i from K_i, divided by rho_i */
+  double dissipation; /* largest gap in maximum dissipation r_N s(u) + r_T . u_T, J */
+  double bilateral;   /* largest |G' v + b| */
+  double motion;      /* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|), global form; else 0 */
+  double power;       /* sum of r . u: work of the contacts in the step, J; <= 0 when nothing drives them */
 } frix_certificate;
 
 /* A row of the solver table. */
 typedef struct frix_solver_info {
   const char *name;
   const char *summary;
-  bool approximate;   /* does not converge to the exact law; every output says so */
-  bool coulomb;       /* solves law coulomb */
-  bool associated;    /* solves law associated */
-  uint32_t cones;     /* bit c: cone c is supported */
+  bool approximate; /* does not converge to the exact law; every output says so */
+  bool coulomb;     /* solves law coulomb */
+  bool associated;  /* solves law associated */
+  uint32_t cones;   /* bit c: cone c is supported */
   const frix_option_info *option;
   int32_t option_count;
 } frix_solver_info;
@@ -64,14 +64,14 @@ FRIX_API void frix_options_destroy(frix_options *options);
 FRIX_API frix_status frix_options_set(frix_options *options, const char *name, const char *value);
 
 typedef struct frix_solve_config {
-  uint32_t size;           /* set by frix_solve_default */
-  const char *solver;      /* name in the table; default "auto" */
-  double tolerance;        /* default 1e-8 */
-  int64_t max_iterations;  /* per island and method; 0: the method's own */
-  double time_limit;       /* seconds of wall time; 0: none */
+  uint32_t size;          /* set by frix_solve_default */
+  const char *solver;     /* name in the table; default "auto" */
+  double tolerance;       /* default 1e-8 */
+  int64_t max_iterations; /* per island and method; 0: the method's own */
+  double time_limit;      /* seconds of wall time; 0: none */
   frix_law law;
   frix_form form;
-  int32_t thread_count;    /* default 1; never changes a bit of the answer */
+  int32_t thread_count; /* default 1; never changes a bit of the answer */
   const frix_options *options;
   const double *guess_r;      /* warm start, row_count; NULL: the problem's own guess, or zero */
   const double *guess_lambda; /* joint_count, NULL: zero */
@@ -94,15 +94,15 @@ typedef struct frix_result {
   uint32_t size;
   frix_outcome outcome;
   frix_certificate certificate;
-  int64_t iterations;      /* most over the islands */
+  int64_t iterations; /* most over the islands */
   int32_t island_count;
-  double seconds;          /* wall time of the solve, reduction included */
-  const char *solver;      /* the method that was asked for */
-  const char *finisher;    /* the method that gave the answer of the slowest island ("nsgs" inside "auto", say) */
-  bool approximate;        /* the method, the law or a cone is an approximation */
+  double seconds;       /* wall time of the solve, reduction included */
+  const char *solver;   /* the method that was asked for */
+  const char *finisher; /* the method that gave the answer of the slowest island ("nsgs" inside "auto", say) */
+  bool approximate;     /* the method, the law or a cone is an approximation */
   int32_t contact_count, row_count, dof_count, joint_count;
-  const double *r, *u;       /* row_count */
-  const double *v, *lambda;  /* dof_count and joint_count; NULL for a reduced problem without M */
+  const double *r, *u;      /* row_count */
+  const double *v, *lambda; /* dof_count and joint_count; NULL for a reduced problem without M */
   const frix_history_row *history;
   int64_t history_count;
 } frix_result;

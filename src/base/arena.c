@@ -1,7 +1,9 @@
 /* Arena: a chain of growing blocks. */
 #include "base/arena.h"
 
-enum { ALIGNMENT = 64, FIRST_BLOCK = 1 << 16 };
+#include <string.h>
+
+enum { ALIGNMENT = 64, FIRST_BLOCK = 1 << 13 };
 
 struct fx_arena_block {
   fx_arena_block *next;
@@ -34,13 +36,14 @@ void *fx_arena_take(fx_arena *arena, size_t count, size_t size) {
     /* Blocks double, so that the number of blocks stays logarithmic. */
     size_t wanted = head ? 2 * head->size : FIRST_BLOCK;
     if (wanted < bytes) wanted = bytes;
-    fx_arena_block *block = fx_alloc(arena->context, 1, sizeof *block + wanted);
+    fx_arena_block *block = fx_alloc_raw(arena->context, 1, sizeof *block + wanted);
     if (!block) return NULL;
     block->next = head;
     block->size = wanted;
+    block->used = 0;
     arena->head = head = block;
   }
-  void *pointer = head->bytes + head->used; /* blocks come zeroed */
+  void *pointer = head->bytes + head->used;
   head->used += bytes;
-  return pointer;
+  return memset(pointer, 0, count * size);
 }

@@ -85,7 +85,7 @@ const char *frix_status_name(frix_status status) {
 
 const char *frix_version(void) { return FRIX_VERSION_TEXT; }
 
-void *fx_alloc(frix_context *context, size_t count, size_t size) {
+void *fx_alloc_raw(frix_context *context, size_t count, size_t size) {
   size_t extra = sizeof(header) + ALIGNMENT;
   void *base = NULL;
   size_t bytes = 0;
@@ -103,8 +103,13 @@ void *fx_alloc(frix_context *context, size_t count, size_t size) {
   header *h = (header *)(start - sizeof(header));
   h->base = base;
   h->bytes = bytes;
-  memset((void *)start, 0, count * size);
   return (void *)start;
+}
+
+void *fx_alloc(frix_context *context, size_t count, size_t size) {
+  void *pointer = fx_alloc_raw(context, count, size);
+  if (pointer) memset(pointer, 0, count * size);
+  return pointer;
 }
 
 void fx_free(frix_context *context, void *pointer) {

@@ -8,6 +8,8 @@
 /* Memory is zeroed and aligned to 64 bytes. Overflow of count * size is a failure like any other. NULL sets the error
  * text. */
 void *fx_alloc(frix_context *context, size_t count, size_t size);
+/* The same without zeroing. */
+void *fx_alloc_raw(frix_context *context, size_t count, size_t size);
 void fx_free(frix_context *context, void *pointer);
 /* Keeps the first old_count elements; the old block is freed on success only. */
 void *fx_realloc(frix_context *context, void *pointer, size_t old_count, size_t new_count, size_t size);

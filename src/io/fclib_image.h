@@ -3,11 +3,10 @@
  * The library's own driver for images copies the file twice and lets the library merge small reads in a buffer; on
  * damaged files that buffer is read where it was never filled (1.10.8, found by fuzz/raw_fclib.c). A driver without
  * features is asked for every read, and each is checked against the size of the file. The interface of drivers changes
- * with 1.13, so later versions get the library's own. */
+ * with 1.13, so later versions get the library's own. fclib.c includes this after the library's header. */
 #ifndef FX_IO_FCLIB_IMAGE_H
 #define FX_IO_FCLIB_IMAGE_H
 
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 

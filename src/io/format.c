@@ -86,7 +86,7 @@ static frix_status check_config(frix_context *context, const frix_read_config *c
     return fx_fail(context, FRIX_ERROR_INPUT, "read config: make it with frix_read_default");
   *out = *config;
   if (out->max_bytes <= 0) out->max_bytes = frix_read_default().max_bytes;
-  if (out->kind < FRIX_TEXT_DETECT || out->kind > FRIX_TEXT_LCP)
+  if (out->kind < FRIX_TEXT_DETECT || out->kind > FRIX_TEXT_MLCP)
     return fx_fail(context, FRIX_ERROR_INPUT, "read config: unknown kind %d", (int)out->kind);
   return FRIX_OK;
 }

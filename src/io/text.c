@@ -1,7 +1,7 @@
 /* Text problems (.dat): reader. docs/formats.md has the grammar.
  *
  *   local   := dim nc MATRIX(W) q mu             global := dim nc MATRIX(M) MATRIX(H) f w mu
- *   rolling := the same with dim 5 and mu_r      lcp    := n MATRIX(M) q
+ *   rolling := the same with dim 5 and mu_r      lcp    := n MATRIX(M) q      mlcp: see mlcp.c
  *
  * A file does not say which it is. An LCP shows in its first four numbers; a global problem in a second matrix header
  * that fits the first, or in a first matrix that is not as large as the contacts. */
@@ -13,7 +13,7 @@
 
 #include "io/scan.h"
 
-static const double ANY = -DBL_MAX;
+#define ANY FX_TEXT_ANY
 
 static frix_status expect_word(fx_scan *scan, const char *word) {
   const char *token = "";
@@ -23,7 +23,7 @@ static frix_status expect_word(fx_scan *scan, const char *word) {
   return fx_scan_fail(scan, "expected '%s', found '%s'", word, fx_word_of(token, length).text);
 }
 
-static frix_status take_reals(fx_scan *scan, const char *what, double minimum, int64_t count, const double **out) {
+frix_status fx_text_reals(fx_scan *scan, const char *what, double minimum, int64_t count, const double **out) {
   frix_status status = fx_scan_room(scan, what, count);
   if (status) return status;
   double *x = FX_DRAFT_TAKE(scan->draft, double, count);
@@ -70,7 +70,7 @@ static frix_status read_dense(fx_scan *scan, const char *what, frix_matrix *out)
   if (!status) status = fx_scan_integer(scan, "repeated column count", out->col_count, out->col_count, &cols);
   if (status) return status;
   out->format = FRIX_MATRIX_DENSE;
-  return take_reals(scan, what, ANY, rows * cols, &out->x);
+  return fx_text_reals(scan, what, ANY, rows * cols, &out->x);
 }
 
 /* Block rows in compressed form, as they stand in the file. */
@@ -238,9 +238,7 @@ static frix_status read_sparse(fx_scan *scan, const char *what, frix_matrix *out
                            : read_compressed(scan, what, origin == CSR, count, out);
 }
 
-/* rows and cols are what the rest of the problem asks for; -1 leaves the number of rows open, -1 columns means square.
- */
-static frix_status read_matrix(fx_scan *scan, const char *what, int64_t rows, int64_t cols, frix_matrix *out) {
+frix_status fx_text_matrix(fx_scan *scan, const char *what, int64_t rows, int64_t cols, frix_matrix *out) {
   int64_t storage = 0, found_rows = 0, found_cols = 0;
   frix_status status = fx_scan_integer(scan, "matrix storage (0 dense, 1 blocks, 2 sparse)", 0, 2, &storage);
   if (!status) status = fx_scan_integer(scan, "number of rows", 0, INT32_MAX - 1, &found_rows);
@@ -300,8 +298,8 @@ static frix_status read_lcp(fx_scan *scan) {
   frix_problem_data *data = &scan->draft->data;
   int64_t n = 0;
   frix_status status = fx_scan_integer(scan, "size of the LCP", 0, INT32_MAX - 1, &n);
-  if (!status) status = read_matrix(scan, "M", n, n, &data->W);
-  if (!status) status = take_reals(scan, "q", ANY, n, &data->q);
+  if (!status) status = fx_text_matrix(scan, "M", n, n, &data->W);
+  if (!status) status = fx_text_reals(scan, "q", ANY, n, &data->q);
   if (status) return status;
   data->form = FRIX_FORM_LOCAL;
   /* Files carry remarks after q. */
@@ -311,8 +309,8 @@ static frix_status read_lcp(fx_scan *scan) {
 /* mu, for rolling contacts mu_r, and the flag some writers leave at the end. */
 static frix_status read_friction(fx_scan *scan, int64_t dim, int64_t count) {
   const double *mu = NULL, *mu_r = NULL;
-  frix_status status = take_reals(scan, "mu", 0.0, count, &mu);
-  if (!status && dim == 5) status = take_reals(scan, "mu_r", 0.0, count, &mu_r);
+  frix_status status = fx_text_reals(scan, "mu", 0.0, count, &mu);
+  if (!status && dim == 5) status = fx_text_reals(scan, "mu_r", 0.0, count, &mu_r);
   if (!status) status = fx_draft_contacts(scan->draft, (int32_t)dim, (int32_t)count, mu, mu_r);
   if (status) return status;
   int64_t flag = 0;
@@ -334,7 +332,7 @@ static frix_status read_contact(fx_scan *scan, frix_text_kind kind) {
   if (status) return status;
   int64_t rows = dim * count;
   frix_matrix first = {0};
-  status = read_matrix(scan, "the first matrix", kind == FRIX_TEXT_LOCAL ? rows : -1, -1, &first);
+  status = fx_text_matrix(scan, "the first matrix", kind == FRIX_TEXT_LOCAL ? rows : -1, -1, &first);
   if (status) return status;
   int64_t dof = first.row_count, local_count = rows + count + (dim == 5 ? count : 0);
   if (kind == FRIX_TEXT_DETECT)
@@ -342,14 +340,14 @@ static frix_status read_contact(fx_scan *scan, frix_text_kind kind) {
   if (kind == FRIX_TEXT_LOCAL) {
     data->form = FRIX_FORM_LOCAL;
     data->W = first;
-    status = take_reals(scan, "q", ANY, rows, &data->q);
+    status = fx_text_reals(scan, "q", ANY, rows, &data->q);
   } else {
     data->form = FRIX_FORM_GLOBAL;
     data->dof_count = (int32_t)dof;
     data->M = first;
-    status = read_matrix(scan, "H", dof, rows, &data->H);
-    if (!status) status = take_reals(scan, "f", ANY, dof, &data->f);
-    if (!status) status = take_reals(scan, "w", ANY, rows, &data->w);
+    status = fx_text_matrix(scan, "H", dof, rows, &data->H);
+    if (!status) status = fx_text_reals(scan, "f", ANY, dof, &data->f);
+    if (!status) status = fx_text_reals(scan, "w", ANY, rows, &data->w);
   }
   return status ? status : read_friction(scan, dim, count);
 }
@@ -362,16 +360,14 @@ static frix_status read_text(fx_draft *draft, const char *bytes, size_t count, c
   fx_scan ahead = scan;
   if (!fx_scan_token(&ahead, &token, &length)) return fx_scan_fail(&scan, "nothing but white space");
   if (kind == FRIX_TEXT_DETECT && looks_lcp(scan)) kind = FRIX_TEXT_LCP;
-  if (kind == FRIX_TEXT_DETECT && looks_mlcp(scan))
-    return fx_fail(draft->context, FRIX_ERROR_UNSUPPORTED,
-                   "%s:1: looks like a mixed linear complementarity problem (MLCP), which frix does not read",
-                   draft->name);
+  if (kind == FRIX_TEXT_DETECT && looks_mlcp(scan)) kind = FRIX_TEXT_MLCP;
+  if (kind == FRIX_TEXT_MLCP) return fx_mlcp_read(&scan);
   return kind == FRIX_TEXT_LCP ? read_lcp(&scan) : read_contact(&scan, kind);
 }
 
 const fx_format fx_format_text = {
     .info = {.name = "text",
-             .summary = "numbers separated by white space: local, global, rolling and LCP problems",
+             .summary = "numbers separated by white space: local, global, rolling, LCP and MLCP problems",
              .extension = ".dat .txt",
              .available = true},
     .read = read_text,

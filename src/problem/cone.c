@@ -174,7 +174,7 @@ static const char *check_elliptic(frix_contact *contact) {
   if (!bad) bad = check_mu(contact->mu2, "mu2 is negative or not finite");
   double length = norm2(contact->axis);
   if (!bad && !(isfinite(length) && length > 0)) bad = "axis has no direction";
-  if (bad) return bad;
+  if (bad || fabs(length - 1) <= 1e-15) return bad; /* a unit axis stays as it is, to the bit */
   contact->axis[0] /= length;
   contact->axis[1] /= length;
   return NULL;

@@ -25,8 +25,8 @@ static const frix_option_info options[] = {
 typedef struct state {
   const fx_system *s;
   frix_law law;
-  double *S;
-  fx_newton_linear linear;
+  const double *S;
+  fx_newton_linear *linear;
   double *P, *B; /* identity and (rho + eta) times it, per contact */
   double rho, eta;
   double *q, *x, *z, *y, *z_old, *b, *u;
@@ -39,7 +39,7 @@ static double largest_eigenvalue(state *t) {
   for (int32_t k = 0; k < n; k++) t->x[k] = 1 + 0.1 * (double)(k % 7);
   for (int round = 0; round < 10; round++) {
     double length = sqrt(fx_dot(n, t->x, t->x));
-    fx_newton_apply(&t->linear, t->x, t->b);
+    fx_newton_apply(t->linear, t->x, t->b);
     double grown = sqrt(fx_dot(n, t->b, t->b));
     if (!(grown > 0)) return 1;
     size = grown / length;
@@ -48,16 +48,19 @@ static double largest_eigenvalue(state *t) {
   return size;
 }
 
-static frix_status take(state *t, fx_arena *arena) {
+static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
+  frix_status status = FRIX_OK;
+  t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
+  if (!t->linear) return status;
+  t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->y, &t->z_old, &t->b, &t->u};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
-  if (!(t->S = fx_scaling(arena, t->s))) return FRIX_ERROR_MEMORY;
   t->P = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
   t->B = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
   if (!t->P || !t->B) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
-  return fx_newton_linear_init(&t->linear, arena, t->s, t->S);
+  return FRIX_OK;
 }
 
 /* Factors A + (rho + eta) I. */
@@ -68,7 +71,7 @@ static bool factor(state *t) {
       t->P[at] = 1;
       t->B[at] = t->rho + t->eta;
     }
-  return fx_newton_factor(&t->linear, t->P, t->B);
+  return fx_newton_factor(t->linear, t->P, t->B);
 }
 
 /* Starts from r: z = r / S, and the dual that belongs to its velocity; from nothing, y = 0. */
@@ -80,7 +83,7 @@ static void start(state *t, const double *r) {
   memcpy(t->x, t->z, (size_t)n * sizeof *t->x);
   for (int32_t k = 0; k < n; k++) size += t->z[k] * t->z[k];
   if (!(size > 0)) return;
-  fx_newton_apply(&t->linear, t->z, t->u);
+  fx_newton_apply(t->linear, t->z, t->u);
   for (int32_t k = 0; k < n; k++) t->u[k] += t->q[k];
   if (t->law == FRIX_LAW_COULOMB) fx_shift_all(t->s, t->u);
   for (int32_t k = 0; k < n; k++) t->y[k] = -t->u[k] / t->rho;
@@ -98,7 +101,7 @@ static progress iterate(state *t, double relaxation) {
   if (t->law == FRIX_LAW_COULOMB)
     for (int32_t i = 0; i < t->s->contact_count; i++)
       t->b[t->s->row[i]] += fx_cone_shift(&t->s->contact[i], t->u + t->s->row[i]);
-  fx_newton_solve_once(&t->linear, t->b, t->x);
+  fx_newton_solve_once(t->linear, t->P, t->B, t->b, t->x);
   memcpy(t->z_old, t->z, (size_t)n * sizeof *t->z);
   for (int32_t k = 0; k < n; k++) {
     t->y[k] += relaxation * t->x[k] + (1 - relaxation) * t->z_old[k];
@@ -136,9 +139,9 @@ static bool adapt(state *t, progress p) {
 
 static frix_status solve(fx_call *call) {
   state t = {.s = call->system, .law = call->law, .eta = call->option[PROXIMAL]};
-  frix_status status = take(&t, call->arena);
+  frix_status status = take(&t, call->arena, call->linear);
   if (status != FRIX_OK) return status;
-  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.1 * sqrt(largest_eigenvalue(&t));
+  t.rho = call->option[PENALTY] > 0 ? call->option[PENALTY] : 0.01 * sqrt(largest_eigenvalue(&t));
   start(&t, call->r);
   bool fresh = true;
   int64_t next_adapt = 10;

@@ -54,7 +54,7 @@ static bool stands_still(fx_monitor *m) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   const fx_limits *limits = m->limits;
   m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration >> 3);
+  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
   fx_system_velocity(m->system, r, m->u, m->v);
   m->residual = fx_residual(m->system, m->law, r, m->u);
   if (m->residual < m->best) {

@@ -15,14 +15,22 @@
 #include <math.h>
 #include <string.h>
 
+enum { PATIENCE };
+
+static const frix_option_info options[] = {
+    {"patience", FRIX_OPTION_INTEGER, 400, 1, 1e6, NULL, "iterations without half the residual before it gives up"},
+};
+
 typedef struct state {
   const fx_system *s;
   frix_law law;
-  double *S;
-  fx_newton_linear linear;
+  const double *S;
+  fx_newton_linear *linear;
   double *q, *x, *z, *G, *dx, *trial, *trial_z, *trial_G;
   double *P, *B; /* per contact, at the offsets of s->diagonal */
   double delta;
+  int drifting;  /* steps in a row that changed |G| by less than 5 % */
+  double shrink; /* how fast delta may fall: slower after it fell too far, faster again while the model holds */
 } state;
 
 /* z and G at x; returns |G|. */
@@ -30,7 +38,7 @@ static double evaluate(state *t, const double *x, double *z, double *G) {
   const fx_system *s = t->s;
   memcpy(z, x, (size_t)s->row_count * sizeof *z);
   fx_project_all(s, z);
-  fx_newton_apply(&t->linear, z, G);
+  fx_newton_apply(t->linear, z, G);
   double sum = 0;
   for (int32_t i = 0; i < s->contact_count; i++) {
     double y[FRIX_MAX_DIM];
@@ -70,8 +78,8 @@ static void differentiate(state *t) {
 
 static bool newton_step(state *t) {
   differentiate(t);
-  if (!fx_newton_factor(&t->linear, t->P, t->B)) return false;
-  fx_newton_solve(&t->linear, t->P, t->B, t->G, t->dx);
+  if (!fx_newton_factor(t->linear, t->P, t->B)) return false;
+  fx_newton_solve(t->linear, t->P, t->B, t->G, t->dx);
   return true;
 }
 
@@ -108,16 +116,24 @@ static double advance(state *t, double norm) {
   if (fresh <= 20 * norm) {
     double error = model_error(t, norm);
     accept(t);
-    if (error < 0.05)
-      t->delta *= 0.03;
-    else if (error < 0.3)
-      t->delta *= 0.3;
-    else if (error > 0.8)
+    if (error < 0.05) {
+      t->delta *= t->shrink;
+      t->shrink = fmax(0.03, 0.6 * t->shrink);
+    } else if (error < 0.3) {
+      t->delta *= fmax(0.3, t->shrink);
+    } else if (error < 0.8) {
+      /* |G| neither falls nor grows while x drifts along a direction the law hardly feels: hold x tighter. */
+      t->drifting = fabs(fresh - norm) < 0.05 * norm ? t->drifting + 1 : 0;
+      if (t->drifting > 3) t->delta *= 2;
+    } else {
       t->delta *= 2;
+      t->shrink = fmin(0.8, sqrt(t->shrink));
+    }
     if (t->delta < 1e-9) t->delta = 1e-9;
     return fresh;
   }
   t->delta *= 4;
+  t->shrink = fmin(0.8, sqrt(t->shrink));
   static const double shorter[] = {0.5, 0.2};
   for (int k = 0; k < 2; k++) {
     fresh = try_step(t, shorter[k]);
@@ -128,15 +144,19 @@ static double advance(state *t, double norm) {
   return norm;
 }
 
-static frix_status take(state *t, fx_arena *arena) {
+static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
+  frix_status status = FRIX_OK;
+  t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
+  if (!t->linear) return status;
+  t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->G, &t->dx, &t->trial, &t->trial_z, &t->trial_G};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
   t->P = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
   t->B = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
-  if (!t->P || !t->B || !(t->S = fx_scaling(arena, t->s))) return FRIX_ERROR_MEMORY;
+  if (!t->P || !t->B) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
-  return fx_newton_linear_init(&t->linear, arena, t->s, t->S);
+  return FRIX_OK;
 }
 
 /* x = z - u~ at the start r, and delta by how far it is from the law. */
@@ -148,7 +168,7 @@ static double start(state *t, const double *r) {
     warm |= r[k] != 0;
   }
   fx_project_all(t->s, t->z);
-  fx_newton_apply(&t->linear, t->z, t->G);
+  fx_newton_apply(t->linear, t->z, t->G);
   for (int32_t k = 0; k < n; k++) t->G[k] += t->q[k];
   if (t->law == FRIX_LAW_COULOMB) fx_shift_all(t->s, t->G);
   for (int32_t i = 0; i < t->s->contact_count; i++)
@@ -156,21 +176,27 @@ static double start(state *t, const double *r) {
       t->x[k] = t->s->contact[i].cone == FRIX_CONE_BILATERAL ? t->z[k] : t->z[k] - t->G[k];
   double norm = evaluate(t, t->x, t->z, t->G), drive = sqrt(fx_dot(n, t->q, t->q));
   t->delta = 0.1;
+  t->shrink = 0.03;
   if (warm) t->delta = norm > drive ? 1 : norm < 1e-8 * drive ? 1e-8 : norm / drive;
   return norm;
 }
 
 static frix_status solve(fx_call *call) {
   state t = {.s = call->system, .law = call->law};
-  frix_status status = take(&t, call->arena);
+  frix_status status = take(&t, call->arena, call->linear);
   if (status != FRIX_OK) return status;
-  double norm = start(&t, call->r);
-  fx_monitor_begin(call->monitor, 300);
+  double norm = start(&t, call->r), mark = INFINITY;
+  int64_t marked = 0;
+  fx_monitor_begin(call->monitor, 2000);
   for (int64_t k = 1;; k++) {
     norm = advance(&t, norm);
     for (int32_t e = 0; e < t.s->row_count; e++) call->r[e] = t.S[e] * t.z[e];
     if (fx_monitor_check(call->monitor, k, call->r)) return FRIX_OK;
-    if (!(t.delta < 1e8) || isnan(norm)) {
+    if (call->monitor->residual < 0.5 * mark) {
+      mark = call->monitor->residual;
+      marked = k;
+    }
+    if (!(t.delta < 1e8) || isnan(norm) || k - marked > (int64_t)call->option[PATIENCE]) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED;
       return FRIX_OK;
     }
@@ -182,7 +208,9 @@ const fx_solver fx_solver_newton = {
              .summary = "pseudo-transient semismooth Newton on the normal map",
              .coulomb = true,
              .associated = true,
-             .cones = FX_ALL_CONES},
+             .cones = FX_ALL_CONES,
+             .option = options,
+             .option_count = sizeof options / sizeof *options},
     .prefers_velocity = true,
     .solve = solve,
 };

@@ -8,24 +8,79 @@
 #include <math.h>
 #include <string.h>
 
+/* To round-off: sticking, separate and associated contacts are, slipping ones under Coulomb's law are not. */
+static bool is_symmetric(int32_t n, const double *a) {
+  for (int32_t r = 0; r < n; r++)
+    for (int32_t c = r + 1; c < n; c++)
+      if (fabs(a[r * n + c] - a[c * n + r]) > 1e-13 * (fabs(a[r * n + r]) + fabs(a[c * n + c]))) return false;
+  return true;
+}
+
+/* out = X g for one block */
+static void multiply_block(int32_t d, const double *X, const double *g, double *out) {
+  for (int32_t r = 0; r < d; r++) {
+    out[r] = 0;
+    for (int32_t c = 0; c < d; c++) out[r] += X[r * d + c] * g[c];
+  }
+}
+
 /* ---- contact space ---- */
+
+static bool operator_is_symmetric(const fx_block_matrix *a) {
+  for (int32_t i = 0; i < a->row_blocks; i++)
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
+      int32_t j = a->index[k], m = fx_block_rows(a, i), n = fx_block_cols(a, k);
+      const double *x = fx_block(a, k), *y = fx_block_at(a, j, i);
+      for (int32_t r = 0; r < m; r++)
+        for (int32_t c = 0; c < n; c++)
+          if (!y || fabs(x[r * n + c] - y[c * m + r]) > 1e-13) return false; /* the scaled diagonal is about 1 */
+    }
+  return true;
+}
 
 static frix_status init_contact(fx_newton_linear *n, fx_arena *arena) {
   frix_status status = fx_scaled_operator(arena, n->s, n->S, &n->A);
   if (status == FRIX_OK)
     status = fx_block_from_pattern(arena, n->A.row_blocks, n->A.row, n->A.col_blocks, n->A.col, n->A.start, n->A.index,
                                    &n->N);
-  return status == FRIX_OK ? fx_block_lu_analyze(arena, &n->A, &n->lu) : status;
+  if (status != FRIX_OK) return status;
+  n->active = FX_TAKE(arena, int32_t, (size_t)n->s->contact_count + 1);
+  if (!n->active) return FRIX_ERROR_MEMORY;
+  n->N.row = n->N.col = n->active;
+  n->fixed_symmetric = operator_is_symmetric(&n->A);
+  return fx_block_lu_analyze(arena, &n->A, &n->lu);
 }
 
-/* N = A P + B */
+/* Contacts with P != 0 keep their rows; D_symmetric tells whether all of them have P = I. */
+static void select_active(fx_newton_linear *n, const double *P) {
+  const fx_system *s = n->s;
+  n->D_symmetric = true;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t d = s->contact[i].dim;
+    const double *p = P + s->diagonal[i];
+    bool zero = true, identity = true;
+    for (int32_t k = 0; k < d * d; k++) {
+      zero = zero && p[k] == 0;
+      identity = identity && p[k] == (k % (d + 1) == 0);
+    }
+    n->active[i + 1] = n->active[i] + (zero ? 0 : d);
+    n->D_symmetric = n->D_symmetric && (zero || identity);
+  }
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = n->N.start[i]; k < n->N.start[i + 1]; k++)
+      n->N.offset[k + 1] = n->N.offset[k] + (size_t)(fx_block_rows(&n->N, i) * fx_block_cols(&n->N, k));
+}
+
+/* N = A P + B over the active contacts */
 static bool factor_contact(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
+  select_active(n, P);
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = n->A.start[i]; k < n->A.start[i + 1]; k++) {
-      int32_t j = n->A.index[k], rows = s->contact[i].dim, cols = s->contact[j].dim;
+      int32_t j = n->A.index[k], rows = fx_block_rows(&n->N, i), cols = fx_block_cols(&n->N, k);
       const double *a = fx_block(&n->A, k), *p = P + s->diagonal[j];
       double *to = fx_block(&n->N, k);
+      if (rows == 0) break;
       for (int32_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < cols; c++) {
           double sum = 0;
@@ -35,18 +90,40 @@ static bool factor_contact(fx_newton_linear *n, const double *P, const double *B
       if (i == j)
         for (int32_t e = 0; e < rows * rows; e++) to[e] += B[s->diagonal[i] + (size_t)e];
     }
-  return fx_block_lu_factor(&n->lu, &n->N, 0, false);
+  return fx_block_lu_factor(&n->lu, &n->N, 0, n->fixed_symmetric && n->D_symmetric);
+}
+
+static void solve_contact(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
+  const fx_system *s = n->s;
+  double *packed = n->row;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = n->active[i]; k < n->active[i + 1]; k++) packed[k] = -G[s->row[i] + k - n->active[i]];
+  fx_block_lu_solve(&n->lu, packed);
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = 0; k < s->contact[i].dim; k++)
+      dx[s->row[i] + k] = n->active[i + 1] > n->active[i] ? packed[n->active[i] + k] : 0;
+  if (n->active[s->contact_count] == s->row_count) return;
+  /* The others: B dx = -(G + A P dx). */
+  for (int32_t i = 0; i < s->contact_count; i++)
+    multiply_block(s->contact[i].dim, P + s->diagonal[i], dx + s->row[i], n->active_move + s->row[i]);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    if (n->active[i + 1] > n->active[i]) continue;
+    int32_t d = s->contact[i].dim, pivot[FRIX_MAX_DIM];
+    double *x = dx + s->row[i], C[FRIX_MAX_DIM * FRIX_MAX_DIM];
+    for (int32_t r = 0; r < d; r++) x[r] = -G[s->row[i] + r];
+    for (int32_t k = n->A.start[i]; k < n->A.start[i + 1]; k++) {
+      int32_t j = n->A.index[k], w = s->contact[j].dim;
+      if (n->active[j + 1] == n->active[j]) continue;
+      const double *a = fx_block(&n->A, k), *z = n->active_move + s->row[j];
+      for (int32_t r = 0; r < d; r++)
+        for (int32_t c = 0; c < w; c++) x[r] -= a[r * w + c] * z[c];
+    }
+    memcpy(C, B + s->diagonal[i], (size_t)(d * d) * sizeof *C);
+    if (fx_lu_factor(d, C, pivot)) fx_lu_solve(d, C, pivot, x);
+  }
 }
 
 /* ---- velocity space ---- */
-
-/* To round-off: sticking, separate and associated contacts are, slipping ones under Coulomb's law are not. */
-static bool is_symmetric(int32_t n, const double *a) {
-  for (int32_t r = 0; r < n; r++)
-    for (int32_t c = r + 1; c < n; c++)
-      if (fabs(a[r * n + c] - a[c * n + r]) > 1e-13 * (fabs(a[r * n + r]) + fabs(a[c * n + c]))) return false;
-  return true;
-}
 
 /* Movers that share a contact, and the place in K of every pair of movers of every contact. */
 static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
@@ -100,9 +177,9 @@ static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
   int32_t widest = 1;
   for (int32_t m = 0; m < movers; m++)
     if (s->dof[m + 1] - s->dof[m] > widest) widest = s->dof[m + 1] - s->dof[m];
-  n->M_symmetric = true;
+  n->fixed_symmetric = true;
   for (int32_t m = 0; m < movers; m++)
-    n->M_symmetric = n->M_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m]);
+    n->fixed_symmetric = n->fixed_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m]);
   size_t blocks = s->diagonal[s->contact_count];
   n->C_inverse = FX_TAKE(arena, double, blocks);
   n->D = FX_TAKE(arena, double, blocks);
@@ -186,15 +263,7 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
     if (!invert_contact(n, i, P + s->diagonal[i], B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
-  return fx_block_lu_factor(&n->lu, &n->K, 0, n->M_symmetric && n->D_symmetric);
-}
-
-/* out = block X of contact i: dim x dim times g */
-static void multiply_block(int32_t d, const double *X, const double *g, double *out) {
-  for (int32_t r = 0; r < d; r++) {
-    out[r] = 0;
-    for (int32_t c = 0; c < d; c++) out[r] += X[r * d + c] * g[c];
-  }
+  return fx_block_lu_factor(&n->lu, &n->K, 0, n->fixed_symmetric && n->D_symmetric);
 }
 
 static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
@@ -216,14 +285,21 @@ static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
 
 /* ---- either ---- */
 
-frix_status fx_newton_linear_init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, const double *S) {
-  *n = (fx_newton_linear){.s = s, .S = S, .by_velocity = s->has_velocity};
+static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s) {
+  *n = (fx_newton_linear){.s = s, .by_velocity = s->has_velocity, .S = fx_scaling(arena, s)};
   n->v = FX_TAKE(arena, double, s->dof_count);
   n->row = FX_TAKE(arena, double, s->row_count);
   n->moved = FX_TAKE(arena, double, s->row_count);
   n->rest = FX_TAKE(arena, double, s->row_count);
-  if (!n->v || !n->row || !n->moved || !n->rest) return FRIX_ERROR_MEMORY;
+  n->active_move = FX_TAKE(arena, double, s->row_count);
+  if (!n->S || !n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
   return n->by_velocity ? init_velocity(n, arena) : init_contact(n, arena);
+}
+
+fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status) {
+  fx_newton_linear *n = FX_TAKE(arena, fx_newton_linear, 1);
+  *status = n ? init(n, arena, s) : FRIX_ERROR_MEMORY;
+  return *status == FRIX_OK ? n : NULL;
 }
 
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
@@ -244,18 +320,16 @@ bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B) {
   return n->by_velocity ? factor_velocity(n, P, B) : factor_contact(n, P, B);
 }
 
-void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx) {
-  if (n->by_velocity) {
+void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
+  if (n->by_velocity)
     solve_velocity(n, G, dx);
-    return;
-  }
-  for (int32_t k = 0; k < n->s->row_count; k++) dx[k] = -G[k];
-  fx_block_lu_solve(&n->lu, dx);
+  else
+    solve_contact(n, P, B, G, dx);
 }
 
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   const fx_system *s = n->s;
-  fx_newton_solve_once(n, G, dx);
+  fx_newton_solve_once(n, P, B, G, dx);
   /* What is left of the equation, G + A P dx + B dx, is solved for once more. */
   for (int32_t i = 0; i < s->contact_count; i++)
     multiply_block(s->contact[i].dim, P + s->diagonal[i], dx + s->row[i], n->moved + s->row[i]);
@@ -266,6 +340,6 @@ void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, cons
     multiply_block(d, B + s->diagonal[i], dx + row, part);
     for (int32_t k = 0; k < d; k++) n->rest[row + k] += G[row + k] + part[k];
   }
-  fx_newton_solve_once(n, n->rest, n->moved);
+  fx_newton_solve_once(n, P, B, n->rest, n->moved);
   for (int32_t k = 0; k < s->row_count; k++) dx[k] += n->moved[k];
 }

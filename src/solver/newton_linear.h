@@ -1,6 +1,7 @@
 /* The linear systems of newton and admm, in contact space or in velocity space.
  *
- *   contact    (A P + B) dx = -G                                A = S (W + R) S
+ *   contact    (A P + B) dx = -G                                A = S (W + R) S;  only over contacts with P != 0,
+ *                                                               the others follow from B dx = -(G + A P dx)
  *   velocity   (M + H S D S H') dv = -H S D G                   C = B + S R S P,  D = P C^-1
  *              dx = -C^-1 (G + S H' dv)
  *
@@ -13,20 +14,24 @@
 
 typedef struct fx_newton_linear {
   const fx_system *s;
-  const double *S;
-  bool by_velocity, M_symmetric, D_symmetric;
+  const double *S; /* scale of each row: fx_scaling */
+  bool by_velocity;
+  bool fixed_symmetric; /* M, or A, is symmetric */
+  bool D_symmetric;     /* so is every D, or every active P is the identity, in the last factorisation */
   fx_block_lu lu;
-  fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix on its pattern */
+  fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix of the active contacts on its pattern */
+  int32_t *active;      /* partition of N: contacts with P = 0 have no rows */
   fx_block_matrix K;    /* velocity space, movers x movers */
   int32_t *target;      /* block of K for each pair of movers of each contact */
   size_t *target_start;
   double *C_inverse, *D; /* per contact, at the offsets of s->diagonal */
   double *product;       /* D S H' of one contact and mover */
-  double *v, *row, *moved, *rest;
+  double *v, *row, *moved, *rest, *active_move;
 } fx_newton_linear;
 
-/* Takes everything; uses the velocity form where the system has one. */
-frix_status fx_newton_linear_init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, const double *S);
+/* Scales, analyses and takes all workspace, in the velocity form where the system has one; NULL when memory runs out or
+ * the system is too large. */
+fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status);
 
 /* out = A z, scaled, without q */
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
@@ -36,7 +41,7 @@ bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
 
 /* dx from G, once. P and B are those of the factorisation: admm uses P = I, B = kappa I, that is (A + kappa I) dx = -G.
  */
-void fx_newton_solve_once(fx_newton_linear *n, const double *G, double *dx);
+void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);
 
 /* The same with one step of refinement. */
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);

@@ -14,8 +14,9 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  double *r;            /* start; the method may leave anything here, the monitor keeps the best */
-  const char *finisher; /* out: the method that gave the answer, where it is not the one called */
+  struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
+  double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
+  const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
 } fx_call;
 
 typedef struct fx_solver {
@@ -24,8 +25,10 @@ typedef struct fx_solver {
   frix_status (*solve)(fx_call *call);
 } fx_solver;
 
-extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm,
-    fx_solver_sweeps;
+extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
+extern const fx_solver fx_solver_sweeps, fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
+extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
+extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);

@@ -5,9 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One row per line: */
+/* clang-format off */
 static const fx_solver *const table[] = {
-    &fx_solver_auto, &fx_solver_nsgs, &fx_solver_newton, &fx_solver_apgd, &fx_solver_admm, &fx_solver_sweeps, &fx_solver_pgs,
+    &fx_solver_auto,
+    &fx_solver_nsgs,
+    &fx_solver_newton,
+    &fx_solver_apgd,
+    &fx_solver_admm,
+    &fx_solver_sweeps,
+    &fx_solver_pgs,
+    &fx_solver_interior_point,
+    &fx_solver_fixed_point,
+    &fx_solver_staggered,
+    &fx_solver_semismooth,
+    &fx_solver_box_trust_region,
+#ifdef FRIX_HAVE_NLOPT
+    &fx_solver_sqp,
+#endif
 };
+/* clang-format on */
 
 enum { SOLVER_COUNT = sizeof table / sizeof *table };
 
