@@ -22,6 +22,7 @@ typedef struct fx_call {
 typedef struct fx_solver {
   frix_solver_info info;
   bool prefers_velocity; /* works on M and H where it may choose */
+  bool takes_islands;    /* sweeps over many islands as easily as over one: they need not be taken apart */
   frix_status (*solve)(fx_call *call);
 } fx_solver;
 

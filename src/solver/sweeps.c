@@ -178,5 +178,6 @@ const fx_solver fx_solver_sweeps = {
              .option = options,
              .option_count = sizeof options / sizeof *options},
     .prefers_velocity = true,
+    .takes_islands = true,
     .solve = solve,
 };

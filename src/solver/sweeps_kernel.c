@@ -32,17 +32,18 @@ enum { FLUSH = 64 };
 #undef ROOT
 #undef NAME
 
-/* Flags become constants, so that each of the eight loops has no branch inside. */
+/* Flags become constants, so that no loop has a branch inside. */
+#define CHOOSE(name, data, beta)                                                                                       \
+  (plain         ? p->round ? p->compliant ? name(p, data, true, true, true, beta) : name(p, data, true, false, true, beta) \
+   : p->compliant ? name(p, data, false, true, true, beta)                                                             \
+                  : name(p, data, false, false, true, beta)                                                            \
+   : p->round     ? p->compliant ? name(p, data, true, true, false, beta) : name(p, data, true, false, false, beta)    \
+   : p->compliant ? name(p, data, false, true, false, beta)                                                            \
+                  : name(p, data, false, false, false, beta))
+
 INLINE fx_sweep_sums sweep_any(const fx_pile *p, bool full, double beta) {
-  if (full) {
-    if (p->round)
-      return p->compliant ? sweep_full(p, &p->full, true, true, beta) : sweep_full(p, &p->full, true, false, beta);
-    return p->compliant ? sweep_full(p, &p->full, false, true, beta) : sweep_full(p, &p->full, false, false, beta);
-  }
-  float b = (float)beta;
-  if (p->round)
-    return p->compliant ? sweep_single(p, &p->single, true, true, b) : sweep_single(p, &p->single, true, false, b);
-  return p->compliant ? sweep_single(p, &p->single, false, true, b) : sweep_single(p, &p->single, false, false, b);
+  bool plain = beta == 0;
+  return full ? CHOOSE(sweep_full, &p->full, beta) : CHOOSE(sweep_single, &p->single, (float)beta);
 }
 
 INLINE void refresh_any(const fx_pile *p, bool full) {

@@ -21,10 +21,10 @@ typedef REAL NAME(half) __attribute__((vector_size(16), may_alias));
 
 #if LANES == 8
 /* Four numbers of bodies i and i + 4 side by side, then 4 x 4 transposes within the halves. */
-INLINE void NAME(gather)(const REAL *d, const int32_t *body, VEC out[6]) {
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
   VEC low[4], high[4];
   for (int k = 0; k < 4; k++) {
-    const REAL *a = d + body[k], *b = d + body[k + 4];
+    const REAL *a = row[k], *b = row[k + 4];
     low[k] = __builtin_shufflevector(*(const NAME(half) *)a, *(const NAME(half) *)b, 0, 1, 2, 3, 4, 5, 6, 7);
     high[k] =
         __builtin_shufflevector(*(const NAME(half) *)(a + 4), *(const NAME(half) *)(b + 4), 0, 1, 2, 3, 4, 5, 6, 7);
@@ -44,11 +44,11 @@ INLINE void NAME(gather)(const REAL *d, const int32_t *body, VEC out[6]) {
 }
 
 INLINE void NAME(put)(REAL *a, REAL *b, const VEC *x) {
-  *(NAME(half) *)a = __builtin_shufflevector(*x, *x, 0, 1, 2, 3);
-  *(NAME(half) *)b = __builtin_shufflevector(*x, *x, 4, 5, 6, 7);
+  *(NAME(half) *)a = ((const NAME(half) *)x)[0];
+  *(NAME(half) *)b = ((const NAME(half) *)x)[1];
 }
 
-INLINE void NAME(scatter)(REAL *d, const int32_t *body, const VEC in[6]) {
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
   VEC zero = {0};
   VEC t0 = __builtin_shufflevector(in[0], in[1], 0, 8, 1, 9, 4, 12, 5, 13);
   VEC t1 = __builtin_shufflevector(in[0], in[1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -65,31 +65,33 @@ INLINE void NAME(scatter)(REAL *d, const int32_t *body, const VEC in[6]) {
                  __builtin_shufflevector(t5, zero, 0, 1, 8, 9, 4, 5, 12, 13),
                  __builtin_shufflevector(t5, zero, 2, 3, 10, 11, 6, 7, 14, 15)};
   for (int k = 0; k < 4; k++) {
-    NAME(put)(d + body[k], d + body[k + 4], &low[k]);
-    NAME(put)(d + body[k] + 4, d + body[k + 4] + 4, &high[k]);
+    NAME(put)(row[k], row[k + 4], &low[k]);
+    NAME(put)(row[k] + 4, row[k + 4] + 4, &high[k]);
   }
 }
 #else
 /* Two numbers of bodies i and i + 2 side by side. */
-INLINE void NAME(gather)(const REAL *d, const int32_t *body, VEC out[6]) {
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
   for (int k = 0; k < 6; k += 2) {
-    VEC a = __builtin_shufflevector(*(const NAME(half) *)(d + body[0] + k), *(const NAME(half) *)(d + body[2] + k), 0,
-                                    1, 2, 3);
-    VEC b = __builtin_shufflevector(*(const NAME(half) *)(d + body[1] + k), *(const NAME(half) *)(d + body[3] + k), 0,
-                                    1, 2, 3);
+    const NAME(half) *p[4] = {(NAME(half) *)(row[0] + k), (NAME(half) *)(row[1] + k), (NAME(half) *)(row[2] + k),
+                              (NAME(half) *)(row[3] + k)};
+    VEC a = __builtin_shufflevector(*p[0], *p[2], 0, 1, 2, 3), b = __builtin_shufflevector(*p[1], *p[3], 0, 1, 2, 3);
     out[k] = __builtin_shufflevector(a, b, 0, 4, 2, 6);
     out[k + 1] = __builtin_shufflevector(a, b, 1, 5, 3, 7);
   }
 }
 
-INLINE void NAME(scatter)(REAL *d, const int32_t *body, const VEC in[6]) {
+INLINE void NAME(put)(REAL *a, REAL *b, const VEC *x) {
+  *(NAME(half) *)a = ((const NAME(half) *)x)[0];
+  *(NAME(half) *)b = ((const NAME(half) *)x)[1];
+}
+
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
   for (int k = 0; k < 6; k += 2) {
     VEC a = __builtin_shufflevector(in[k], in[k + 1], 0, 4, 2, 6);
     VEC b = __builtin_shufflevector(in[k], in[k + 1], 1, 5, 3, 7);
-    *(NAME(half) *)(d + body[0] + k) = __builtin_shufflevector(a, a, 0, 1);
-    *(NAME(half) *)(d + body[1] + k) = __builtin_shufflevector(b, b, 0, 1);
-    *(NAME(half) *)(d + body[2] + k) = __builtin_shufflevector(a, a, 2, 3);
-    *(NAME(half) *)(d + body[3] + k) = __builtin_shufflevector(b, b, 2, 3);
+    NAME(put)(row[0] + k, row[2] + k, &a);
+    NAME(put)(row[1] + k, row[3] + k, &b);
   }
 }
 #endif
@@ -169,23 +171,38 @@ typedef struct NAME(sums) {
   VEC step, size, uphill;
 } NAME(sums);
 
-INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, const int32_t *body, VEC *now, VEC *last,
-                        REAL *d, NAME(sums) * sums) {
+/* The records of the bodies of a batch: addresses are read once, since stores might reach them for all the compiler
+ * knows. */
+INLINE void NAME(rows)(REAL *d, const int32_t *body, REAL *row[LANES]) {
+  for (int k = 0; k < LANES; k++) row[k] = d + body[k];
+}
+
+/* A plain sweep (beta = 0) measures its step; one with momentum only whether it went uphill. */
+INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body, VEC *now,
+                        VEC *last, REAL *d, NAME(sums) * sums) {
   VEC a[6], b[6], u[3], y[3], z[3], x[3];
-  NAME(gather)(d, body, a);
-  NAME(gather)(d, body + FX_BATCH, b);
-  for (int k = 0; k < 3; k++) y[k] = now[k] + (now[k] - last[k]) * beta;
+  REAL *first[LANES], *second[LANES];
+  NAME(rows)(d, body, first);
+  NAME(rows)(d, body + FX_BATCH, second);
+  NAME(gather)(first, a);
+  NAME(gather)(second, b);
+  for (int k = 0; k < 3; k++) {
+    y[k] = now[k];
+    if (!plain) y[k] += (now[k] - last[k]) * beta;
+  }
   if (round)
     NAME(read_round)(f, a, b, u);
   else
     NAME(read_general)(f, a, b, u);
   NAME(local)(f, round, compliant, y, u, z);
   for (int k = 0; k < 3; k++) {
-    VEC step = z[k] - now[k];
     x[k] = z[k] - y[k];
-    sums->step += step * step;
-    sums->size += z[k] * z[k];
-    sums->uphill -= x[k] * step;
+    if (plain) {
+      sums->step += x[k] * x[k];
+      sums->size += z[k] * z[k];
+    } else {
+      sums->uphill -= x[k] * (z[k] - now[k]);
+    }
     last[k] = now[k];
     now[k] = z[k];
   }
@@ -193,8 +210,8 @@ INLINE void NAME(batch)(const REAL *f, bool round, bool compliant, REAL beta, co
     NAME(write_round)(f, x, a, b);
   else
     NAME(write_general)(f, x, a, b);
-  NAME(scatter)(d, body, a);
-  NAME(scatter)(d, body + FX_BATCH, b);
+  NAME(scatter)(first, a);
+  NAME(scatter)(second, b);
 }
 
 /* ---- all batches ---- */
@@ -206,30 +223,31 @@ INLINE double NAME(total)(const VEC *x) {
 }
 
 /* d := d + beta (d - d_last), d_last := d: what the extrapolated impulses give, since d is linear in z. */
-INLINE void NAME(extrapolate)(int32_t body_count, REAL beta, VEC *d, VEC *last) {
+INLINE void NAME(extrapolate)(int32_t body_count, bool plain, REAL beta, VEC *d, VEC *last) {
   int32_t count = body_count * (FX_RECORD / LANES);
   for (int32_t k = 0; k < count; k++) {
     VEC now = d[k];
-    d[k] = now + (now - last[k]) * beta;
+    if (!plain) d[k] = now + (now - last[k]) * beta;
     last[k] = now;
   }
 }
 
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
-INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, REAL beta) {
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, bool plain,
+                                 REAL beta) {
   enum { GROUPS = FX_BATCH / LANES };
   fx_sweep_sums total = {0, 0, 0};
   const REAL *f = data->field;
   VEC *z = data->z, *last = data->z_last;
   const int32_t *body = pile->slot_body;
   int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
-  NAME(extrapolate)(pile->body_count, beta, data->d, data->d_last);
+  NAME(extrapolate)(pile->body_count, plain, beta, data->d, data->d_last);
   for (int32_t first = 0; first < pile->batch_count; first += FLUSH) {
     int32_t end = pile->batch_count - first < FLUSH ? pile->batch_count : first + FLUSH;
     NAME(sums) sums = {{0}, {0}, {0}};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
       for (int group = 0; group < GROUPS; group++, f += fields * LANES, z += 3, last += 3)
-        NAME(batch)(f, round, compliant, beta, body + group * LANES, z, last, data->d, &sums);
+        NAME(batch)(f, round, compliant, plain, beta, body + group * LANES, z, last, data->d, &sums);
     total.step += NAME(total)(&sums.step);
     total.size += NAME(total)(&sums.size);
     total.uphill += NAME(total)(&sums.uphill);
@@ -246,14 +264,17 @@ INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool ro
   for (int32_t batch = 0; batch < pile->batch_count; batch++, body += 2 * FX_BATCH)
     for (int group = 0; group < GROUPS; group++, f += pile->field_count * LANES, z += 3) {
       VEC a[6], b[6];
-      NAME(gather)(d, body + group * LANES, a);
-      NAME(gather)(d, body + group * LANES + FX_BATCH, b);
+      REAL *first[LANES], *second[LANES];
+      NAME(rows)(d, body + group * LANES, first);
+      NAME(rows)(d, body + group * LANES + FX_BATCH, second);
+      NAME(gather)(first, a);
+      NAME(gather)(second, b);
       if (round)
         NAME(write_round)(f, z, a, b);
       else
         NAME(write_general)(f, z, a, b);
-      NAME(scatter)(d, body + group * LANES, a);
-      NAME(scatter)(d, body + group * LANES + FX_BATCH, b);
+      NAME(scatter)(first, a);
+      NAME(scatter)(second, b);
     }
 }
 

@@ -76,15 +76,15 @@ enum { FLUSH = 64 };
     contact_##name c = find_##name(p, data, slot);                                                                   \
     size_t first = (size_t)(slot / LANES) * 3 * LANES + (size_t)(slot % LANES);                                      \
     REAL *now = (REAL *)data->z + first, *last = (REAL *)data->z_last + first, u[3], y[3], z[3], x[3];               \
-    for (int k = 0; k < 3; k++) y[k] = now[k * LANES] + (now[k * LANES] - last[k * LANES]) * beta;                   \
+    for (int k = 0; k < 3; k++)                                                                                      \
+      y[k] = beta == 0 ? now[k * LANES] : now[k * LANES] + (now[k * LANES] - last[k * LANES]) * beta;                \
     read_##name(p->round, &c, u);                                                                                    \
     local_##name(p, c.f, y, u, z);                                                                                   \
     for (int k = 0; k < 3; k++) {                                                                                    \
-      REAL step = z[k] - now[k * LANES];                                                                             \
       x[k] = z[k] - y[k];                                                                                            \
-      sums[0] += step * step;                                                                                        \
-      sums[1] += z[k] * z[k];                                                                                        \
-      sums[2] -= x[k] * step;                                                                                        \
+      sums[0] += beta == 0 ? x[k] * x[k] : 0;                                                                        \
+      sums[1] += beta == 0 ? z[k] * z[k] : 0;                                                                        \
+      sums[2] -= beta == 0 ? 0 : x[k] * (z[k] - now[k * LANES]);                                                     \
       last[k * LANES] = now[k * LANES];                                                                              \
       now[k * LANES] = z[k];                                                                                         \
     }                                                                                                                \
@@ -96,7 +96,7 @@ enum { FLUSH = 64 };
     REAL *d = data->d, *d_last = data->d_last;                                                                       \
     for (int32_t k = 0; k < p->body_count * FX_RECORD; k++) {                                                        \
       REAL now = d[k];                                                                                               \
-      d[k] = now + (now - d_last[k]) * beta;                                                                         \
+      if (beta != 0) d[k] = now + (now - d_last[k]) * beta;                                                          \
       d_last[k] = now;                                                                                               \
     }                                                                                                                \
     for (int32_t first = 0; first < p->batch_count * FX_BATCH; first += FLUSH * FX_BATCH) {                          \
