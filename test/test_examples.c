@@ -51,7 +51,7 @@ static void same_bits(fx_test *t) {
       {"hexapyramid", 0xae67ce4612fb89d3}, {"rolling", 0x9cc4a2e33c910391}, {"cardhouse", 0xb46d38c8add27b2a},
       {"stack", 0x719541914f4e891c},       {"arch", 0x8340b2916db10400},    {"wall", 0xfac2ced2faee902f},
       {"pile", 0x82e7359b18df3ebd},        {"discs", 0x17069c7c2fd8f63c},   {"chain", 0x601c7a44896625b1},
-      {"limit", 0x91455c3b5d69e38b},
+      {"limit", 0x91455c3b5d69e38b},       {"drop", 0xe18ea37faa1ab028},    {"painleve", 0x029b8af0ada6dc2f},
   };
   const frix_example *row;
   for (int32_t k = 0; (row = frix_example_table(k)); k++) {

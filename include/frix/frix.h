@@ -5,7 +5,9 @@
 #include <frix/base.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
+#include <frix/model.h>
 #include <frix/problem.h>
 #include <frix/solve.h>
+#include <frix/vec.h>
 
 #endif

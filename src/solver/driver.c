@@ -103,9 +103,9 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   if (status != FRIX_OK) return status;
 
   fx_monitor monitor;
-  double *r = FX_TAKE(arena, double, island.row_count);
+  double *r = FX_TAKE(arena, double, island.row_count), *nothing = FX_TAKE(arena, double, island.row_count);
   status = fx_monitor_init(&monitor, arena, &island, j->law, &j->limits, j->history);
-  if (!r || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  if (!r || !nothing || status != FRIX_OK) return FRIX_ERROR_MEMORY;
   move_rows(j, k, &island, r, false);
   fx_call call = {.system = &island,
                   .law = j->law,
@@ -116,11 +116,13 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .r = r,
                   .finisher = j->solver->info.name};
 
-  /* The start itself may be the answer: a warm start then costs one certificate. */
+  /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
+   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs two
+   * certificates. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  if (!fx_monitor_check(&monitor, 0, r)) {
-    if (is_zero(r, island.row_count)) monitor.best = INFINITY; /* nothing is no answer, whatever its residual */
-    status = j->solver->solve(&call);
+  if (!fx_monitor_check(&monitor, 0, nothing)) {
+    monitor.best = INFINITY;
+    if (is_zero(r, island.row_count) || !fx_monitor_check(&monitor, 0, r)) status = j->solver->solve(&call);
   }
   if (status != FRIX_OK) return status;
   move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);

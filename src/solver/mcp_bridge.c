@@ -401,7 +401,7 @@ void fx_bridge_start(const frix_mcp *mcp, const double *r, const double *u, doub
   const bridge *b = bridge_of(mcp);
   for (int32_t i = 0; b && i < b->link_count; i++) {
     const link *l = &b->link[i];
-    double ri[FRIX_MAX_DIM], ui[FRIX_MAX_DIM], *xi = x + l->first;
+    double ri[FRIX_MAX_DIM] = {0}, ui[FRIX_MAX_DIM] = {0}, *xi = x + l->first;
     for (int32_t e = 0; e < l->dim; e++) {
       ri[e] = r[l->row + e] / b->impulse;
       ui[e] = u[l->row + e] / b->velocity;

@@ -30,6 +30,7 @@ extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solv
 extern const fx_solver fx_solver_sweeps, fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
 extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;
+extern const fx_solver fx_solver_implicit;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);

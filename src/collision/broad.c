@@ -1,0 +1,404 @@
+/* Broad phase: a grid per size class, by sorting alone.
+ *
+ * Boxes fall into classes by their largest side, a factor of two each; a class has a grid whose cell is its largest
+ * side and every box stands in the cell of its low corner, so that overlapping boxes of a class stand in neighbouring
+ * cells. Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to those runs
+ * only move forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class look into the
+ * coarser classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are. */
+#include "collision/broad.h"
+
+#include <string.h>
+
+enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT };
+
+/* Box in single precision, rounded outward: half the memory traffic, and never a missed pair. */
+typedef struct tight {
+  float low[3], high[3];
+  int32_t proxy;
+  bool mobile;
+} tight;
+
+typedef struct size_class {
+  int32_t first, count; /* in the sorted list */
+  double cell;
+  int64_t from[3]; /* least cell */
+  int bits[3];     /* of the key: x lowest */
+} size_class;
+
+struct fx_broad {
+  frix_context *context;
+  uint64_t *key, *key_scratch;
+  int32_t *item, *item_scratch, *histogram, *wide;
+  uint8_t *class_of;
+  tight *box;
+  fx_pair *pair, *pair_scratch;
+  size_t key_room, key_scratch_room, item_room, item_scratch_room, histogram_room, wide_room, class_room, box_room,
+      pair_room, pair_scratch_room;
+  int32_t pair_count;
+  bool failed;
+};
+
+bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size) {
+  if (wanted <= *room && *buffer) return true;
+  size_t target = *room + *room / 2 > wanted ? *room + *room / 2 : wanted;
+  if (target < 64) target = 64;
+  fx_free(context, *buffer);
+  *room = 0;
+  *buffer = fx_alloc(context, target, size);
+  if (!*buffer) return false;
+  *room = target;
+  return true;
+}
+
+#define GROW(b, name, room, wanted) \
+  fx_grow((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
+
+frix_status fx_broad_create(frix_context *context, fx_broad **out) {
+  fx_broad *b = FX_NEW(context, fx_broad, 1);
+  if (!b) return FRIX_ERROR_MEMORY;
+  b->context = context;
+  *out = b;
+  return FRIX_OK;
+}
+
+void fx_broad_destroy(fx_broad *b) {
+  if (!b) return;
+  void *list[] = {b->key,      b->key_scratch, b->item, b->item_scratch, b->histogram,
+                  b->class_of, b->box,         b->pair, b->pair_scratch, b->wide};
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(b->context, list[k]);
+  fx_free(b->context, b);
+}
+
+/* ---- pairs ---- */
+
+static void add_pair(fx_broad *b, int32_t i, int32_t j) {
+  if ((size_t)b->pair_count == b->pair_room) {
+    if (b->pair_count > INT32_MAX / 2) {
+      fx_fail(b->context, FRIX_ERROR_MEMORY, "collision: more than %d pairs", b->pair_count);
+      b->failed = true;
+    }
+    if (b->failed) return;
+    size_t wanted = b->pair_room ? 2 * b->pair_room : 1024;
+    fx_pair *grown = fx_realloc(b->context, b->pair, (size_t)b->pair_count, wanted, sizeof *grown);
+    if (!grown) {
+      b->failed = true;
+      return;
+    }
+    b->pair = grown;
+    b->pair_room = wanted;
+  }
+  b->pair[b->pair_count++] = i < j ? (fx_pair){i, j} : (fx_pair){j, i};
+}
+
+static bool overlap(const fx_proxy *p, const fx_proxy *q) {
+  return p->low.x <= q->high.x && q->low.x <= p->high.x && p->low.y <= q->high.y && q->low.y <= p->high.y &&
+         p->low.z <= q->high.z && q->low.z <= p->high.z;
+}
+
+/* Whether the box's lowest corner is below the surface. */
+static bool reaches(const fx_proxy *half_space, const fx_proxy *q) {
+  frix_vec3 n = half_space->low;
+  frix_vec3 corner = {n.x > 0.0 ? q->low.x : q->high.x, n.y > 0.0 ? q->low.y : q->high.y,
+                      n.z > 0.0 ? q->low.z : q->high.z};
+  return fx_dot(n, fx_sub(corner, half_space->high)) <= 0.0;
+}
+
+static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
+  return p->slot != q->slot && (p->mobile || q->mobile) && p->flat == q->flat && (p->group & q->mask) &&
+         (q->group & p->mask);
+}
+
+static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
+  const fx_proxy *p = &proxy[i], *q = &proxy[j];
+  double reach = p->ball + q->ball;
+  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q) && may_meet(p, q)) add_pair(b, i, j);
+}
+
+/* A run of the sorted list against one of its boxes. */
+static void scan_run(fx_broad *b, const fx_proxy *proxy, const tight *me, int32_t first, int32_t end) {
+  for (const tight *t = b->box + first, *stop = b->box + end; t < stop; t++) {
+    bool apart = (me->low[0] > t->high[0]) | (t->low[0] > me->high[0]) | (me->low[1] > t->high[1]) |
+                 (t->low[1] > me->high[1]) | (me->low[2] > t->high[2]) | (t->low[2] > me->high[2]);
+    if (!apart && (me->mobile || t->mobile)) consider(b, proxy, me->proxy, t->proxy);
+  }
+}
+
+/* ---- classes and cells ---- */
+
+static double largest_side(const fx_proxy *p) {
+  return fx_max(fx_max(p->high.x - p->low.x, p->high.y - p->low.y), p->high.z - p->low.z);
+}
+
+/* Class 0 is for half spaces; the rest go by powers of two, the outermost classes being wider. */
+static uint8_t class_of_proxy(const fx_proxy *p) {
+  if (p->half_space) return 0;
+  int exponent = 0;
+  frexp(largest_side(p), &exponent);
+  return (uint8_t)(exponent < -40 ? 1 : exponent > 20 ? 62 : exponent + 41);
+}
+
+static float round_down(double x) {
+  float f = (float)x;
+  return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float round_up(double x) {
+  float f = (float)x;
+  return (double)f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/* Clamping keeps order and never widens a distance, so neighbours stay neighbours. */
+static int64_t cell_of(double x, double cell) {
+  double at = x / cell;
+  if (at < -1e18) at = -1e18;
+  if (at > 1e18) at = 1e18;
+  int64_t c = (int64_t)at;
+  return c - (at < (double)c);
+}
+
+static int bits_for(int64_t range) {
+  int bits = 1;
+  while (bits < 21 && (int64_t)1 << bits <= range) bits++;
+  return bits;
+}
+
+/* The grid of a class: cell size, extent, bits of its keys. `at` lists its proxies. */
+static void lay_grid(size_class *c, const fx_proxy *proxy, const int32_t *at) {
+  int64_t most[3] = {0, 0, 0};
+  c->cell = 1e-300;
+  for (int32_t k = 0; k < c->count; k++) c->cell = fx_max(c->cell, largest_side(&proxy[at[k]]));
+  /* rounding up keeps the largest box within two cells */
+  c->cell *= 1.0 + 1e-12;
+  double magnitude = 0.0;
+  for (int32_t k = 0; k < c->count; k++) {
+    frix_vec3 low = proxy[at[k]].low;
+    magnitude = fx_max(magnitude, fx_max(fx_max(fabs(low.x), fabs(low.y)), fabs(low.z)));
+  }
+  c->cell = fx_max(c->cell, magnitude * 1e-12); /* cells must be distinct numbers */
+  for (int32_t k = 0; k < c->count; k++) {
+    frix_vec3 low = proxy[at[k]].low;
+    for (int axis = 0; axis < 3; axis++) {
+      int64_t cell = cell_of(fx_at(low, axis), c->cell);
+      if (!k || cell < c->from[axis]) c->from[axis] = cell;
+      if (!k || cell > most[axis]) most[axis] = cell;
+    }
+  }
+  for (int axis = 0; axis < 3; axis++) {
+    /* outliers are gathered in the last cell; the first cell is kept free as a guard */
+    c->from[axis] -= 1;
+    int64_t range = most[axis] - c->from[axis] + 1;
+    c->bits[axis] = bits_for(range < CELLS ? range : CELLS);
+  }
+}
+
+/* Cell coordinate within a class's grid, clamped into its bits. */
+static int64_t place(const size_class *c, int axis, double x) {
+  int64_t at = cell_of(x, c->cell) - c->from[axis], last = ((int64_t)1 << c->bits[axis]) - 2;
+  return at < 0 ? 0 : at > last ? last : at;
+}
+
+static uint64_t pack(const size_class *c, int64_t x, int64_t y, int64_t z) {
+  return ((uint64_t)z << c->bits[1] | (uint64_t)y) << c->bits[0] | (uint64_t)x;
+}
+
+/* Radix sort of keys with their items; digits that are all equal are skipped. */
+static void sort_keys(fx_broad *b, int32_t first, int32_t count, int bits) {
+  uint64_t *key = b->key + first, *key_out = b->key_scratch + first;
+  int32_t *item = b->item + first, *item_out = b->item_scratch + first;
+  for (int shift = 0; shift < bits; shift += DIGIT) {
+    int32_t *h = b->histogram;
+    memset(h, 0, (BINS + 1) * sizeof *h);
+    for (int32_t k = 0; k < count; k++) h[(key[k] >> shift & (BINS - 1)) + 1]++;
+    if (h[(key[0] >> shift & (BINS - 1)) + 1] == count) continue;
+    for (int k = 0; k < BINS; k++) h[k + 1] += h[k];
+    for (int32_t k = 0; k < count; k++) {
+      int32_t to = h[key[k] >> shift & (BINS - 1)]++;
+      key_out[to] = key[k], item_out[to] = item[k];
+    }
+    memcpy(key, key_out, (size_t)count * sizeof *key);
+    memcpy(item, item_out, (size_t)count * sizeof *item);
+  }
+}
+
+/* The class's boxes in the order of their cells. */
+static void sort_class(fx_broad *b, size_class *c, const fx_proxy *proxy) {
+  lay_grid(c, proxy, b->item + c->first);
+  for (int32_t k = c->first; k < c->first + c->count; k++) {
+    frix_vec3 low = proxy[b->item[k]].low;
+    b->key[k] = pack(c, place(c, 0, low.x), place(c, 1, low.y), place(c, 2, low.z));
+  }
+  sort_keys(b, c->first, c->count, c->bits[0] + c->bits[1] + c->bits[2]);
+  for (int32_t k = c->first; k < c->first + c->count; k++) {
+    const fx_proxy *p = &proxy[b->item[k]];
+    b->box[k] = (tight){{round_down(p->low.x), round_down(p->low.y), round_down(p->low.z)},
+                        {round_up(p->high.x), round_up(p->high.y), round_up(p->high.z)},
+                        b->item[k],
+                        p->mobile};
+  }
+}
+
+/* First place in the class whose key is at least `key`. */
+static int32_t lower_bound(const fx_broad *b, const size_class *c, uint64_t key) {
+  int32_t low = c->first, high = c->first + c->count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (b->key[middle] < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Pairs within a class. The rows ahead of a cell: its own, the next in y, and three in the next z. */
+static void scan_class(fx_broad *b, const size_class *c, const fx_proxy *proxy) {
+  int32_t end = c->first + c->count;
+  uint64_t row = (uint64_t)1 << c->bits[0], layer = row << c->bits[1];
+  /* distance in keys from a cell to the middle of the neighbouring rows */
+  const uint64_t ahead[4] = {row, layer - row, layer, layer + row};
+  int32_t from[4] = {c->first, c->first, c->first, c->first}, to[4] = {c->first, c->first, c->first, c->first};
+  int32_t own = c->first;
+  for (int32_t k = c->first; k < end; k++) {
+    uint64_t key = b->key[k];
+    const tight *me = &b->box[k];
+    if (own <= k) own = k + 1;
+    while (own < end && b->key[own] <= key + 1) own++;
+    scan_run(b, proxy, me, k + 1, own);
+    for (int r = 0; r < 4; r++) {
+      uint64_t least = key + ahead[r] - 1, most = key + ahead[r] + 1;
+      while (from[r] < end && b->key[from[r]] < least) from[r]++;
+      if (to[r] < from[r]) to[r] = from[r];
+      while (to[r] < end && b->key[to[r]] <= most) to[r]++;
+      scan_run(b, proxy, me, from[r], to[r]);
+    }
+  }
+}
+
+/* Pairs of a finer class with a coarser one. */
+static void scan_across(fx_broad *b, const size_class *fine, const size_class *coarse, const fx_proxy *proxy) {
+  for (int32_t k = fine->first; k < fine->first + fine->count; k++) {
+    const tight *me = &b->box[k];
+    if (coarse->count <= FEW) {
+      scan_run(b, proxy, me, coarse->first, coarse->first + coarse->count);
+      continue;
+    }
+    const fx_proxy *p = &proxy[me->proxy];
+    int64_t x0 = place(coarse, 0, p->low.x - coarse->cell), x1 = place(coarse, 0, p->high.x);
+    int64_t y0 = place(coarse, 1, p->low.y - coarse->cell), y1 = place(coarse, 1, p->high.y);
+    int64_t z0 = place(coarse, 2, p->low.z - coarse->cell), z1 = place(coarse, 2, p->high.z);
+    for (int64_t z = z0; z <= z1; z++)
+      for (int64_t y = y0; y <= y1; y++) {
+        int32_t first = lower_bound(b, coarse, pack(coarse, x0, y, z));
+        int32_t stop = first;
+        uint64_t last = pack(coarse, x1, y, z);
+        while (stop < coarse->first + coarse->count && b->key[stop] <= last) stop++;
+        scan_run(b, proxy, me, first, stop);
+      }
+  }
+}
+
+/* ---- order ---- */
+
+/* Stable counting sort of the pairs by one number each. */
+static void sort_pairs(fx_broad *b, const fx_proxy *proxy, int32_t bins, int which) {
+  int32_t *h = b->histogram;
+  memset(h, 0, ((size_t)bins + 1) * sizeof *h);
+#define NUMBER(p) (which == 0 ? (p).b : which == 1 ? (p).a : which == 2 ? proxy[(p).b].slot : proxy[(p).a].slot)
+  for (int32_t k = 0; k < b->pair_count; k++) h[NUMBER(b->pair[k]) + 1]++;
+  for (int32_t k = 0; k < bins; k++) h[k + 1] += h[k];
+  for (int32_t k = 0; k < b->pair_count; k++) b->pair_scratch[h[NUMBER(b->pair[k])]++] = b->pair[k];
+#undef NUMBER
+  fx_pair *swap = b->pair;
+  size_t room = b->pair_room;
+  b->pair = b->pair_scratch, b->pair_room = b->pair_scratch_room;
+  b->pair_scratch = swap, b->pair_scratch_room = room;
+}
+
+static bool room_for(fx_broad *b, int32_t count, int32_t slot_count) {
+  int32_t bins = count > slot_count ? count : slot_count;
+  return GROW(b, key, key_room, count) && GROW(b, key_scratch, key_scratch_room, count) &&
+         GROW(b, item, item_room, count) && GROW(b, item_scratch, item_scratch_room, count) &&
+         GROW(b, class_of, class_room, count) && GROW(b, box, box_room, count) && GROW(b, wide, wide_room, count) &&
+         GROW(b, histogram, histogram_room, (bins > BINS ? bins : BINS) + 2);
+}
+
+/* A class that is small against the next one up joins it: fewer grids, and spheres of nearly one size share theirs.
+ * Only one step up, so that no box stands in a grid more than four times too coarse. */
+static void merge_classes(size_class *list, uint8_t *map) {
+  bool grown = false;
+  for (int c = 0; c < CLASSES; c++) map[c] = (uint8_t)c;
+  for (int c = 1; c + 1 < CLASSES; c++) {
+    bool merge = !grown && list[c].count > 0 && list[c].count < 4 * (int64_t)list[c + 1].count;
+    if (merge) map[c] = (uint8_t)(c + 1), list[c + 1].count += list[c].count, list[c].count = 0;
+    grown = merge;
+  }
+}
+
+/* Boxes by class, each class in the order of proxies; returns how many half spaces there are. */
+static int32_t classify(fx_broad *b, const fx_proxy *proxy, int32_t count, size_class *list) {
+  int32_t wide = 0, at = 0;
+  uint8_t map[CLASSES];
+  memset(list, 0, CLASSES * sizeof *list);
+  for (int32_t k = 0; k < count; k++) {
+    b->class_of[k] = class_of_proxy(&proxy[k]);
+    if (b->class_of[k] == 0) {
+      b->wide[wide++] = k;
+    } else {
+      list[b->class_of[k]].count++;
+    }
+  }
+  merge_classes(list, map);
+  for (int c = 1; c < CLASSES; c++) list[c].first = at, at += list[c].count, list[c].count = 0;
+  for (int32_t k = 0; k < count; k++) {
+    b->class_of[k] = map[b->class_of[k]];
+    size_class *c = &list[b->class_of[k]];
+    if (b->class_of[k]) b->item[c->first + c->count++] = k;
+  }
+  return wide;
+}
+
+static void scan_half_spaces(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t wide) {
+  for (int32_t w = 0; w < wide; w++) {
+    const fx_proxy *p = &proxy[b->wide[w]];
+    for (int32_t k = 0; k < count; k++)
+      if (!proxy[k].half_space && may_meet(p, &proxy[k]) && reaches(p, &proxy[k])) add_pair(b, b->wide[w], k);
+  }
+}
+
+/* Whether some body has several shapes, so that the order of proxies is not enough. */
+static bool has_compound(const fx_proxy *proxy, int32_t count) {
+  for (int32_t k = 1; k < count; k++)
+    if (proxy[k].slot == proxy[k - 1].slot) return true;
+  return false;
+}
+
+frix_status fx_broad_run(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t slot_count, const fx_pair **pair,
+                         int32_t *pair_count) {
+  size_class list[CLASSES];
+  b->pair_count = 0;
+  b->failed = false;
+  if (!room_for(b, count, slot_count)) return FRIX_ERROR_MEMORY;
+  int32_t wide = classify(b, proxy, count, list);
+  for (int c = 1; c < CLASSES; c++) {
+    if (!list[c].count) continue;
+    sort_class(b, &list[c], proxy);
+    scan_class(b, &list[c], proxy);
+  }
+  for (int c = 1; c < CLASSES; c++)
+    for (int d = c + 1; d < CLASSES && list[c].count; d++)
+      if (list[d].count) scan_across(b, &list[c], &list[d], proxy);
+  scan_half_spaces(b, proxy, count, wide);
+  if (b->failed) return FRIX_ERROR_MEMORY;
+  if (!GROW(b, pair_scratch, pair_scratch_room, b->pair_room)) return FRIX_ERROR_MEMORY;
+
+  sort_pairs(b, proxy, count, 0);
+  sort_pairs(b, proxy, count, 1);
+  if (has_compound(proxy, count)) {
+    sort_pairs(b, proxy, slot_count, 2);
+    sort_pairs(b, proxy, slot_count, 3);
+  }
+  *pair = b->pair;
+  *pair_count = b->pair_count;
+  return FRIX_OK;
+}

@@ -1,0 +1,277 @@
+/* The collision run: proxies, broad phase, narrow phase in fixed parts, one sorted list. */
+#include "collision/collision.h"
+
+#include "base/threads.h"
+#include "collision/broad.h"
+#include "collision/narrow.h"
+
+#include <string.h>
+
+enum { PARTS = 64, FEWEST_PAIRS = 32 };
+
+/* What one part of the pairs gave. */
+typedef struct part {
+  fx_manifold manifold; /* scratch, one pair at a time */
+  fx_contact *contact;
+  size_t room;
+  int32_t count;
+  bool failed;
+} part;
+
+struct fx_collision {
+  frix_context *context;
+  const frix_model *model;
+  fx_broad *broad;
+  fx_proxy *proxy;
+  frix_pose *pose; /* of proxies */
+  fx_contact *contact;
+  size_t proxy_room, pose_room, contact_room;
+  part part[PARTS];
+  fx_collision_stats stats;
+};
+
+frix_status fx_collision_create(frix_context *context, const frix_model *model, fx_collision **out) {
+  *out = NULL;
+  fx_collision *c = FX_NEW(context, fx_collision, 1);
+  if (!c) return FRIX_ERROR_MEMORY;
+  c->context = context;
+  c->model = model;
+  for (int k = 0; k < PARTS; k++) c->part[k].manifold.context = context;
+  frix_status status = fx_broad_create(context, &c->broad);
+  if (status) {
+    fx_collision_destroy(c);
+    return status;
+  }
+  *out = c;
+  return FRIX_OK;
+}
+
+void fx_collision_destroy(fx_collision *c) {
+  if (!c) return;
+  for (int k = 0; k < PARTS; k++) {
+    fx_free(c->context, c->part[k].manifold.touch);
+    fx_free(c->context, c->part[k].contact);
+  }
+  fx_broad_destroy(c->broad);
+  fx_free(c->context, c->proxy);
+  fx_free(c->context, c->pose);
+  fx_free(c->context, c->contact);
+  fx_free(c->context, c);
+}
+
+fx_collision_stats fx_collision_statistics(const fx_collision *c) { return c->stats; }
+
+int fx_contact_order(const fx_contact *a, const fx_contact *b) {
+  if (a->body_a != b->body_a) return a->body_a < b->body_a ? -1 : 1;
+  if (a->body_b != b->body_b) return a->body_b < b->body_b ? -1 : 1;
+  if (a->shape_a != b->shape_a) return a->shape_a < b->shape_a ? -1 : 1;
+  if (a->shape_b != b->shape_b) return a->shape_b < b->shape_b ? -1 : 1;
+  return a->feature < b->feature ? -1 : a->feature > b->feature;
+}
+
+/* ---- proxies ---- */
+
+static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? p->reach[slot] : 0.0; }
+
+static bool good_pose(frix_pose pose) {
+  double sum = pose.p.x + pose.p.y + pose.p.z + pose.q.w + pose.q.x + pose.q.y + pose.q.z;
+  return isfinite(sum) && fabs(fx_quat_norm2(pose.q) - 1.0) < 1e-6;
+}
+
+/* A half space has no box: its normal and a point on its surface, moved out by the margin. */
+static void place_half_space(const fx_shape *s, frix_pose pose, double wide, fx_proxy *p) {
+  p->half_space = true;
+  p->low = fx_rotate(pose.q, s->kind == FRIX_SHAPE_PLANE ? fx_vec(0.0, 0.0, 1.0) : fx_vec(0.0, 1.0, 0.0));
+  p->high = fx_mad(pose.p, wide, p->low);
+}
+
+static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t slot, int32_t shape, double wide,
+                        int32_t at) {
+  const fx_shape *s = &c->model->shape[shape];
+  const fx_body *body = &c->model->body[s->body];
+  fx_proxy *p = &c->proxy[at];
+  frix_pose pose = c->pose[at] = s->centred ? placement->pose[slot] : fx_pose_mul(placement->pose[slot], s->local);
+  p->slot = slot, p->shape = shape;
+  p->group = s->group, p->mask = s->mask;
+  p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
+  p->flat = fx_shape_row_of(s->kind)->info.flat;
+  p->mobile = body->dof > 0 && !(placement->asleep && placement->asleep[slot]);
+  p->half_space = false;
+  if (s->kind == FRIX_SHAPE_PLANE || s->kind == FRIX_SHAPE_HALF_PLANE) {
+    place_half_space(s, pose, wide, p);
+    return;
+  }
+  fx_shape_row_of(s->kind)->box(s, pose, &p->low, &p->high);
+  frix_vec3 margin = {wide, wide, wide};
+  p->low = fx_sub(p->low, margin), p->high = fx_add(p->high, margin);
+}
+
+static frix_status place_all(fx_collision *c, const fx_placement *placement, double margin, int32_t *count) {
+  const frix_model *m = c->model;
+  int64_t wanted = 0;
+  for (int32_t k = 0; k < placement->count; k++) {
+    int32_t body = placement->prototype[k];
+    if (body < 0) continue;
+    if (body >= m->body_count) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: slot %d has no body", k);
+    if (!good_pose(placement->pose[k]))
+      return fx_fail(c->context, FRIX_ERROR_INPUT,
+                     "collision: the pose of body '%s' (slot %d) is not finite or not unit",
+                     m->body[body].name ? m->body[body].name : "", k);
+    wanted += m->body[body].shape_count;
+  }
+  if (wanted > INT32_MAX / 4) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: too many shapes");
+  if (!fx_grow(c->context, (void **)&c->proxy, &c->proxy_room, (size_t)wanted, sizeof *c->proxy) ||
+      !fx_grow(c->context, (void **)&c->pose, &c->pose_room, (size_t)wanted, sizeof *c->pose))
+    return FRIX_ERROR_MEMORY;
+  int32_t at = 0;
+  for (int32_t k = 0; k < placement->count; k++) {
+    if (placement->prototype[k] < 0) continue;
+    const fx_body *body = &m->body[placement->prototype[k]];
+    double wide = 0.5 * margin + reach_of(placement, k);
+    for (int32_t s = 0; s < body->shape_count; s++) place_proxy(c, placement, k, body->shape_start + s, wide, at++);
+  }
+  *count = at;
+  return FRIX_OK;
+}
+
+/* ---- narrow phase ---- */
+
+typedef struct job {
+  fx_collision *c;
+  const fx_placement *placement;
+  const fx_pair *pair;
+  int32_t pair_count, part_count;
+  double margin;
+} job;
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * 0x9e3779b97f4a7c15u;
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93u;
+  return h ^ h >> 32;
+}
+
+static uint32_t generation_of(const fx_placement *p, int32_t slot) { return p->generation ? p->generation[slot] : 1; }
+
+/* Touches in the order of their features, which are then told apart where two are equal. */
+static void sort_touches(fx_manifold *m) {
+  for (int32_t k = 1; k < m->count; k++) {
+    fx_touch t = m->touch[k];
+    int32_t at = k;
+    for (; at > 0 && m->touch[at - 1].feature > t.feature; at--) m->touch[at] = m->touch[at - 1];
+    m->touch[at] = t;
+  }
+  for (int32_t k = 1; k < m->count; k++)
+    if (m->touch[k].feature <= m->touch[k - 1].feature) m->touch[k].feature = m->touch[k - 1].feature + 1;
+}
+
+static void frame_of(fx_contact *x) {
+  if (x->planar) {
+    x->tangent[0] = fx_vec(-x->normal.y, x->normal.x, 0.0);
+    x->tangent[1] = fx_vec(0.0, 0.0, 1.0);
+  } else {
+    x->tangent[0] = fx_across(x->normal);
+    x->tangent[1] = fx_cross(x->normal, x->tangent[0]);
+  }
+}
+
+static bool part_room(fx_collision *c, part *p, int32_t more) {
+  size_t wanted = (size_t)p->count + (size_t)more;
+  if (wanted <= p->room) return true;
+  size_t target = 2 * p->room > wanted ? 2 * p->room : wanted;
+  fx_contact *grown = fx_realloc(c->context, p->contact, (size_t)p->count, target, sizeof *grown);
+  if (!grown) return false;
+  p->contact = grown;
+  p->room = target;
+  return true;
+}
+
+static void run_pair(const job *j, part *p, fx_pair pair) {
+  fx_collision *c = j->c;
+  const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
+  const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
+  if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
+  double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
+  fx_manifold *m = &p->manifold;
+  m->count = 0;
+  fx_narrow_pair(shape_a, c->pose[pair.a], shape_b, c->pose[pair.b], margin, m);
+  if (m->failed || !part_room(c, p, m->count)) {
+    p->failed = true;
+    return;
+  }
+  if (m->count == 0) return;
+  if (m->count > 1) sort_touches(m);
+  uint64_t h = mix(0, (uint64_t)(uint32_t)a->slot << 32 | generation_of(j->placement, a->slot));
+  h = mix(h, (uint64_t)(uint32_t)b->slot << 32 | generation_of(j->placement, b->slot));
+  h = mix(h, (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
+  for (int32_t k = 0; k < m->count; k++) {
+    const fx_touch *t = &m->touch[k];
+    fx_contact *x = &p->contact[p->count++];
+    x->id = mix(h, t->feature);
+    x->feature = t->feature;
+    x->body_a = a->slot, x->body_b = b->slot;
+    x->shape_a = a->shape, x->shape_b = b->shape;
+    x->point_a = t->point_a, x->point_b = t->point_b;
+    x->normal = t->normal;
+    x->gap = t->gap;
+    x->planar = a->flat;
+    frame_of(x);
+  }
+}
+
+static void run_part(int32_t task, void *user) {
+  const job *j = user;
+  part *p = &j->c->part[task];
+  p->count = 0;
+  p->failed = p->manifold.failed = false;
+  int32_t first = (int32_t)((int64_t)j->pair_count * task / j->part_count);
+  int32_t end = (int32_t)((int64_t)j->pair_count * (task + 1) / j->part_count);
+  for (int32_t k = first; k < end && !p->failed; k++) run_pair(j, p, j->pair[k]);
+}
+
+/* The parts' lists one after the other. */
+static frix_status gather(fx_collision *c, int32_t part_count, const fx_contact **contact, int32_t *count) {
+  int64_t total = 0;
+  for (int32_t k = 0; k < part_count; k++) {
+    if (c->part[k].failed) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: out of memory");
+    total += c->part[k].count;
+  }
+  if (total > INT32_MAX / 8) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: too many contacts");
+  *count = (int32_t)total;
+  if (part_count == 1) {
+    *contact = c->part[0].contact;
+    return FRIX_OK;
+  }
+  if (!fx_grow(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
+    return FRIX_ERROR_MEMORY;
+  int32_t at = 0;
+  for (int32_t k = 0; k < part_count; k++) {
+    if (c->part[k].count) memcpy(c->contact + at, c->part[k].contact, (size_t)c->part[k].count * sizeof *c->contact);
+    at += c->part[k].count;
+  }
+  *contact = c->contact;
+  return FRIX_OK;
+}
+
+frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, double margin, int32_t thread_count,
+                             const fx_contact **contact, int32_t *count) {
+  *contact = NULL;
+  *count = 0;
+  if (!(margin >= 0.0) || !isfinite(margin))
+    return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: margin is %g, must be finite and not negative", margin);
+  double start = fx_seconds();
+  int32_t proxy_count = 0;
+  job j = {.c = c, .placement = placement, .margin = margin, .part_count = 1};
+  frix_status status = place_all(c, placement, margin, &proxy_count);
+  if (status) return status;
+  status = fx_broad_run(c->broad, c->proxy, proxy_count, placement->count, &j.pair, &j.pair_count);
+  if (status) return status;
+  double middle = fx_seconds();
+
+  /* one thread needs one part; the list is the same however it is cut */
+  if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
+  fx_parallel(thread_count, j.part_count, run_part, &j);
+  status = gather(c, j.part_count, contact, count);
+  c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle};
+  return status;
+}

@@ -1,0 +1,232 @@
+/* Convex against convex: closest points by GJK or EPA, then the flat features that face each other are clipped.
+ *
+ * The signed distance is the largest separation over all axes. An iterative axis is therefore checked against the exact
+ * ones at hand (face normals, axes of cylinders and their cross products): where one of those separates as well or
+ * better, it is the axis, and a cylinder that stands on a box has the box's normal to the last bit. */
+#include "collision/convex.h"
+
+#include "collision/poly.h"
+
+/* ---- features ---- */
+
+static void point_face(frix_vec3 p, fx_face *out) {
+  out->count = 1;
+  out->point[0] = p;
+  out->vertex[0] = out->edge[0] = out->face = 0;
+}
+
+static void segment_face(frix_vec3 p, frix_vec3 q, int32_t first, int32_t second, int32_t edge, fx_face *out) {
+  out->count = 2;
+  out->point[0] = p, out->point[1] = q;
+  out->vertex[0] = first, out->vertex[1] = second;
+  out->edge[0] = out->edge[1] = out->face = edge;
+}
+
+/* cos and sin of k * 45 degrees */
+#define HALF_ROOT 0.70710678118654752440
+static const double rim[8][2] = {{1.0, 0.0},  {HALF_ROOT, HALF_ROOT},   {0.0, 1.0},  {-HALF_ROOT, HALF_ROOT},
+                                 {-1.0, 0.0}, {-HALF_ROOT, -HALF_ROOT}, {0.0, -1.0}, {HALF_ROOT, -HALF_ROOT}};
+
+/* A cap as eight rim points fixed in the body, and the lowest rim point where the tilt shows. */
+static void cap_face(const fx_shape *s, frix_vec3 d, double slop, fx_face *out) {
+  double level = d.z > 0.0 ? s->half_length : -s->half_length, flat = sqrt(d.x * d.x + d.y * d.y);
+  bool tilted = s->radius * flat * 0.07 > slop;
+  int32_t base = d.z > 0.0 ? 0 : 16;
+  double ux = tilted ? d.x / flat : 1.0, uy = tilted ? d.y / flat : 0.0;
+  out->count = 0;
+  for (int k = 0; k < 8; k++) {
+    int at = d.z > 0.0 ? k : 7 - k, next = d.z > 0.0 ? (at + 1) & 7 : (at + 7) & 7;
+    out->vertex[out->count] = out->edge[out->count] = base + at;
+    out->point[out->count++] = fx_vec(s->radius * rim[at][0], s->radius * rim[at][1], level);
+    if (!tilted) continue;
+    /* the lowest point between this rim point and the next */
+    double turn = d.z > 0.0 ? 1.0 : -1.0;
+    double from = turn * (rim[at][0] * uy - rim[at][1] * ux), to = turn * (ux * rim[next][1] - uy * rim[next][0]);
+    double ahead = rim[at][0] * ux + rim[at][1] * uy;
+    if (!(from > 1e-4 && to > 1e-4 && ahead > 0.0)) continue;
+    out->vertex[out->count] = out->edge[out->count] = base + 8;
+    out->point[out->count++] = fx_vec(s->radius * ux, s->radius * uy, level);
+  }
+  out->face = base;
+  out->normal = fx_vec(0.0, 0.0, d.z > 0.0 ? 1.0 : -1.0);
+}
+
+static void cylinder_face(const fx_shape *s, frix_vec3 d, double slop, fx_face *out) {
+  double flat = sqrt(d.x * d.x + d.y * d.y);
+  if (fabs(d.z) > flat) {
+    cap_face(s, d, slop, out);
+    return;
+  }
+  double x = s->radius * d.x / flat, y = s->radius * d.y / flat;
+  segment_face(fx_vec(x, y, -s->half_length), fx_vec(x, y, s->half_length), 32, 33, 32, out);
+}
+
+/* The face within eight degrees of d, else the edge, else the corner. */
+static void poly_feature(const fx_shape *shape, frix_vec3 d, fx_face *out) {
+  fx_poly p;
+  fx_poly_of(shape, &p);
+  int32_t face = 0, corner = 0, edge = -1;
+  for (int32_t f = 1; f < p.face_count; f++)
+    if (fx_dot(p.face_normal[f], d) > fx_dot(p.face_normal[face], d)) face = f;
+  if (fx_dot(p.face_normal[face], d) > 0.99) {
+    fx_poly_face(&p, face, out);
+    return;
+  }
+  for (int32_t v = 1; v < p.vertex_count; v++)
+    if (fx_dot(p.vertex[v], d) > fx_dot(p.vertex[corner], d)) corner = v;
+  double least = 0.1;
+  for (int32_t e = 0; e < p.edge_count; e++) {
+    if (p.edge[e].tail != corner && p.edge[e].head != corner) continue;
+    frix_vec3 along = fx_unit(fx_sub(p.vertex[p.edge[e].head], p.vertex[p.edge[e].tail]));
+    if (fabs(fx_dot(along, d)) < least) least = fabs(fx_dot(along, d)), edge = e;
+  }
+  if (edge < 0) {
+    point_face(p.vertex[corner], out);
+    out->vertex[0] = corner;
+  } else {
+    fx_edge e = p.edge[edge];
+    segment_face(p.vertex[e.tail], p.vertex[e.head], e.tail, e.head, edge, out);
+  }
+}
+
+void fx_shape_face(const fx_shape *shape, frix_pose pose, frix_vec3 d, double slop, fx_face *out) {
+  frix_vec3 local = fx_unrotate(pose.q, d);
+  switch (shape->kind) {
+    case FRIX_SHAPE_CAPSULE: {
+      frix_vec3 skin = fx_scale(shape->radius, local), end = fx_vec(0.0, 0.0, shape->half_length);
+      segment_face(fx_sub(skin, end), fx_add(skin, end), 0, 1, 0, out);
+      break;
+    }
+    case FRIX_SHAPE_CYLINDER: cylinder_face(shape, local, slop, out); break;
+    case FRIX_SHAPE_BOX:
+    case FRIX_SHAPE_HULL: poly_feature(shape, local, out); break;
+    default: point_face(fx_shape_row_of(shape->kind)->support(shape, local), out);
+  }
+  for (int32_t k = 0; k < out->count; k++) out->point[k] = fx_pose_point(pose, out->point[k]);
+  if (out->count > 2) out->normal = fx_rotate(pose.q, out->normal);
+}
+
+/* ---- exact axes near an iterative one ---- */
+
+typedef struct candidates {
+  int count;
+  frix_vec3 axis[64];
+} candidates;
+
+static void propose(candidates *c, frix_vec3 axis, frix_vec3 near) {
+  if (c->count == 64 || !(fx_norm2(axis) > 0.0)) return;
+  axis = fx_unit(axis);
+  double along = fx_dot(axis, near);
+  if (fabs(along) > 0.98) c->axis[c->count++] = along > 0.0 ? axis : fx_neg(axis);
+}
+
+/* Face normals of a shape; its own lines for cross products. */
+static int directions(const fx_shape *s, frix_pose pose, frix_vec3 near, candidates *c, frix_vec3 line[3]) {
+  fx_mat3 r = fx_quat_matrix(pose.q);
+  if (s->kind == FRIX_SHAPE_BOX) {
+    for (int k = 0; k < 3; k++) propose(c, line[k] = fx_mat3_col(r, k), near);
+    return 3;
+  }
+  if (s->kind == FRIX_SHAPE_CYLINDER || s->kind == FRIX_SHAPE_CAPSULE) {
+    line[0] = fx_mat3_col(r, 2);
+    if (s->kind == FRIX_SHAPE_CYLINDER) propose(c, line[0], near);
+    propose(c, fx_mad(near, -fx_dot(near, line[0]), line[0]), near);
+    return 1;
+  }
+  if (s->kind == FRIX_SHAPE_HULL) {
+    const fx_polyhedron *h = &s->geometry->hull;
+    frix_vec3 local = fx_mat3_tmul(r, near);
+    for (int32_t f = 0; f < h->face_count; f++)
+      if (fabs(fx_dot(h->face_normal[f], local)) > 0.98) propose(c, fx_mat3_mul(r, h->face_normal[f]), near);
+  }
+  return 0;
+}
+
+/* The best of the exact axes, where it is as good as the iterative one. */
+static bool snap(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, const fx_convex *ca,
+                 const fx_convex *cb, double slack, fx_closest *closest) {
+  candidates c = {0};
+  frix_vec3 line_a[3], line_b[3], near = closest->axis;
+  int count_a = directions(a, pose_a, near, &c, line_a), count_b = directions(b, pose_b, near, &c, line_b);
+  for (int i = 0; i < count_a; i++)
+    for (int j = 0; j < count_b; j++) {
+      frix_vec3 across = fx_cross(line_a[i], line_b[j]);
+      if (fx_norm2(across) > 1e-8) propose(&c, across, near);
+    }
+  /* parallel axes of two rods: the line between them */
+  frix_vec3 between = fx_sub(pose_b.p, pose_a.p);
+  if (count_a == 1 && count_b == 1) propose(&c, fx_mad(between, -fx_dot(between, line_a[0]), line_a[0]), near);
+  double best = closest->distance - slack;
+  bool found = false;
+  for (int k = 0; k < c.count; k++) {
+    double separation = fx_convex_separation(ca, cb, c.axis[k]);
+    if (!(separation > best)) continue;
+    best = separation, found = true;
+    closest->axis = c.axis[k];
+  }
+  if (found) closest->distance = best;
+  return found;
+}
+
+/* Clips the features across the axis; false, with nothing added, where they do not hold the deepest point. */
+static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, frix_vec3 axis, double gap,
+                        double margin, double slop, frix_pose frame, fx_manifold *out) {
+  fx_face face_a, face_b;
+  double least;
+  int32_t before = out->count;
+  fx_shape_face(a, fx_pose_one(), axis, slop, &face_a);
+  fx_shape_face(b, b_in_a, fx_neg(axis), slop, &face_b);
+  fx_clip_faces(&face_a, &face_b, axis, margin, slop, frame, out, &least);
+  if (least <= gap + 4.0 * slop) return true;
+  out->count = before;
+  return false;
+}
+
+void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
+                      fx_manifold *out) {
+  frix_pose rel = fx_pose_mul(fx_pose_inverse(pose_a), pose_b), one = fx_pose_one();
+  fx_convex ca = fx_convex_of_shape(a, one), cb = fx_convex_of_shape(b, rel);
+  double round = ca.round + cb.round, slop = 1e-6 * fx_min(a->bound, b->bound);
+  fx_closest closest, exact;
+  if (!fx_closest_find(&ca, &cb, rel.p, margin + round, &closest)) return;
+  exact = closest;
+  bool snapped = snap(a, one, b, rel, &ca, &cb, 1e-3 * slop, &exact);
+  if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out)) return;
+  if (clip_across(a, b, rel, closest.axis, closest.distance - round, margin, slop, pose_a, out)) return;
+  if (closest.distance - round > margin) return;
+  /* one point: where a shape ends in a corner or is strictly convex, that; else the witness */
+  fx_face face_a, face_b;
+  fx_shape_face(a, one, closest.axis, slop, &face_a);
+  fx_shape_face(b, rel, fx_neg(closest.axis), slop, &face_b);
+  if (face_a.count == 1) {
+    closest.point_a = fx_mad(face_a.point[0], -ca.round, closest.axis);
+    closest.point_b = fx_mad(closest.point_a, closest.distance, closest.axis);
+  } else if (face_b.count == 1) {
+    closest.point_b = fx_mad(face_b.point[0], cb.round, closest.axis);
+    closest.point_a = fx_mad(closest.point_b, -closest.distance, closest.axis);
+  }
+  fx_clip_single(fx_mad(closest.point_a, ca.round, closest.axis), fx_mad(closest.point_b, -cb.round, closest.axis),
+                 closest.axis, 0, pose_a, out);
+}
+
+/* ---- boxes and hulls ---- */
+
+void fx_narrow_poly(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
+                    fx_manifold *out) {
+  frix_pose rel = fx_pose_mul(fx_pose_inverse(pose_a), pose_b);
+  fx_axes axes;
+  bool boxes = a->kind == FRIX_SHAPE_BOX && b->kind == FRIX_SHAPE_BOX;
+  if (boxes && !fx_axes_boxes(a->half, b->half, rel, margin, &axes)) return;
+  fx_poly pa, pb, moved;
+  frix_vec3 vertex[FX_POLY_MOST], normal[FX_POLY_MOST];
+  double offset[FX_POLY_MOST];
+  fx_poly_of(a, &pa);
+  fx_poly_of(b, &pb);
+  if (!fx_poly_small(&pa, &pb)) {
+    fx_narrow_convex(a, pose_a, b, pose_b, margin, out);
+    return;
+  }
+  fx_poly_move(&pb, rel, vertex, normal, offset, &moved);
+  if (!boxes && !fx_axes_search(&pa, &moved, margin, &axes)) return;
+  if (!fx_poly_manifold(&pa, &moved, &axes, margin, pose_a, out)) fx_narrow_convex(a, pose_a, b, pose_b, margin, out);
+}

@@ -1,0 +1,38 @@
+/* Narrow phase: two placed shapes in, a manifold out. */
+#ifndef FX_COLLISION_NARROW_H
+#define FX_COLLISION_NARROW_H
+
+#include "model/shape.h"
+
+/* A contact between two placed shapes; the normal points from b to a. */
+typedef struct fx_touch {
+  uint64_t feature;
+  frix_vec3 point_a, point_b, normal;
+  double gap;
+} fx_touch;
+
+/* A growing list; `failed` is set when memory ran out, and nothing is added after that. */
+typedef struct fx_manifold {
+  frix_context *context;
+  fx_touch *touch;
+  int32_t count, capacity;
+  bool failed;
+} fx_manifold;
+
+/* Room for one more, NULL when memory ran out. */
+fx_touch *fx_manifold_add(fx_manifold *m);
+
+typedef void fx_narrow(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
+                       fx_manifold *out);
+
+/* Contacts with gap <= margin, for any two shapes that may meet, in either order. */
+void fx_narrow_pair(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
+                    fx_manifold *out);
+
+/* Feature ids: kinds of the two features and their numbers. */
+enum { FX_FEATURE_NONE, FX_FEATURE_VERTEX, FX_FEATURE_EDGE, FX_FEATURE_FACE };
+#define FX_FEATURE(kind_a, a, kind_b, b)                                                               \
+  ((uint64_t)(kind_a) << 62 | (uint64_t)(kind_b) << 60 | ((uint64_t)(uint32_t)(a)&0x3fffffffu) << 30 | \
+   ((uint64_t)(uint32_t)(b)&0x3fffffffu))
+
+#endif

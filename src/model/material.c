@@ -1,0 +1,58 @@
+/* Materials: what happens where two of them meet. The rule is documented in frix/model.h. */
+#include "model/builder.h"
+
+frix_material_config frix_material_default(void) {
+  frix_material_config config = {0};
+  config.size = sizeof config;
+  config.mu = 0.5;
+  return config;
+}
+
+static bool anisotropic(const frix_material_config *m) { return fx_norm2(m->axis) > 0.0; }
+
+static double across(const frix_material_config *m) { return anisotropic(m) ? m->mu2 : m->mu; }
+
+/* Springs in series; 0 stands for rigid. */
+static double in_series(double a, double b) { return a == 0.0 ? b : b == 0.0 ? a : a / (a + b) * b; }
+
+/* Exact where both are the same. */
+static double mean(double a, double b) { return a == b ? a : sqrt(a) * sqrt(b); }
+
+fx_surface fx_surface_mix(const frix_material_config *a, const frix_material_config *b) {
+  fx_surface s = {0};
+  s.mu = mean(a->mu, b->mu);
+  s.mu2 = mean(across(a), across(b));
+  s.anisotropic = s.mu != s.mu2;
+  s.axis_side = anisotropic(a) ? 0 : 1;
+  s.axis = anisotropic(a) ? a->axis : b->axis;
+  s.rolling = fx_max(a->rolling, b->rolling);
+  s.spinning = fx_max(a->spinning, b->spinning);
+  s.restitution = fx_max(a->restitution, b->restitution);
+  s.stiffness = in_series(a->stiffness, b->stiffness);
+  return s;
+}
+
+fx_surface fx_surface_of(const frix_material_config *m) {
+  fx_surface s = {m->mu,          across(m),   anisotropic(m) && m->mu != m->mu2, 0, m->axis, m->rolling, m->spinning,
+                  m->restitution, m->stiffness};
+  return s;
+}
+
+fx_surface fx_model_surface(const frix_model *model, int32_t a, int32_t b) {
+  fx_pair key = a <= b ? (fx_pair){a, b} : (fx_pair){b, a};
+  for (int32_t low = 0, high = model->pair_count; low < high;) {
+    int32_t middle = low + (high - low) / 2;
+    fx_pair at = model->pair[middle].material;
+    if (at.a == key.a && at.b == key.b) {
+      fx_surface s = model->pair[middle].surface;
+      if (a > b) s.axis_side = 1 - s.axis_side;
+      return s;
+    }
+    if (at.a < key.a || (at.a == key.a && at.b < key.b)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return fx_surface_mix(&model->material[a].config, &model->material[b].config);
+}
