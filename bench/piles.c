@@ -117,17 +117,17 @@ static double summary(const sample *s, int32_t count, int k, bool median) {
   return list[median ? count / 2 : count - 1];
 }
 
-static void report(bench *b, int32_t spheres, const law *l, const phase *p, int32_t contacts) {
+static void report(bench *b, int32_t count, const law *l, const phase *p, int32_t contacts) {
   for (int t = 0; t < MOST_TOLERANCES && l->tolerance[t] > 0; t++) {
     const sample *s = b->sample[t];
     double method = 1e3 * summary(s, b->steps, 0, true), solve = 1e3 * summary(s, b->steps, 1, true);
     double residual = summary(s, b->steps, 2, false);
     double sweeps = summary(s, b->steps, 3, true), most = summary(s, b->steps, 3, false);
-    printf("%8d %9d  %-10s %-9s %7.0e %9.2f %9.2f %7.0f %7.0f %10.1e%s\n", spheres, contacts, l->name, p->name,
+    printf("%8d %9d  %-10s %-9s %7.0e %9.2f %9.2f %7.0f %7.0f %10.1e%s\n", count, contacts, l->name, p->name,
            l->tolerance[t], method, solve, sweeps, most, residual, residual > l->tolerance[t] ? "  not reached" : "");
     fflush(stdout);
     for (int32_t k = 0; b->csv && k < b->steps; k++)
-      fprintf(b->csv, "%d,%s,%s,%d,%g,%.9g,%.9g,%.0f,%.9g\n", spheres, l->name, p->name, p->first + k, l->tolerance[t],
+      fprintf(b->csv, "%d,%s,%s,%d,%g,%.9g,%.9g,%.0f,%.9g\n", count, l->name, p->name, p->first + k, l->tolerance[t],
               s[k].method, s[k].solve, s[k].sweeps, s[k].residual);
   }
 }

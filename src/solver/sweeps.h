@@ -12,7 +12,8 @@
 
 #include "problem/system.h"
 
-enum { FX_BATCH = 8, FX_RECORD = 8 }; /* contacts per batch; numbers per body, of which 6 are used */
+/* Contacts per batch; numbers per body, of which 6 are used; batches whose sums stay in one precision. */
+enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64 };
 
 /* Numbers of a contact that a sweep reads, in this order. A round contact (two spheres, or a sphere and the world) has
  * Hh = (a Q, c Q~) for each body with Q = [n t1 t2], Q~ = [0 t2 -t1] and numbers a and c. */

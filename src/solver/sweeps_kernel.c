@@ -4,63 +4,70 @@
 #include <math.h>
 #include <string.h>
 
-enum { FLUSH = 64 };
-
 #define INLINE static inline __attribute__((always_inline))
 
+/* Vectors of 16 bytes: SSE2, NEON, WebAssembly. */
 #define REAL float
 #define MASK int32_t
-#define LANES 8
 #define ROOT sqrtf
-#define NAME(x) x##_single
+#define WIDE 8
+#define LANES 4
+#define NAME(x) x##_single_16
 #include "solver/sweeps_kernel.h"
-#undef REAL
-#undef MASK
-#undef LANES
-#undef ROOT
-#undef NAME
 
 #define REAL double
 #define MASK int64_t
-#define LANES 4
 #define ROOT sqrt
-#define NAME(x) x##_full
+#define WIDE 4
+#define LANES 2
+#define NAME(x) x##_full_16
 #include "solver/sweeps_kernel.h"
-#undef REAL
-#undef MASK
-#undef LANES
-#undef ROOT
-#undef NAME
 
 /* Flags become constants, so that no loop has a branch inside. */
-#define CHOOSE(name, data, beta)                                                                                       \
-  (plain         ? p->round ? p->compliant ? name(p, data, true, true, true, beta) : name(p, data, true, false, true, beta) \
-   : p->compliant ? name(p, data, false, true, true, beta)                                                             \
-                  : name(p, data, false, false, true, beta)                                                            \
-   : p->round     ? p->compliant ? name(p, data, true, true, false, beta) : name(p, data, true, false, false, beta)    \
-   : p->compliant ? name(p, data, false, true, false, beta)                                                            \
-                  : name(p, data, false, false, false, beta))
+#define FOUR(sweep, data, plain, beta)                                                         \
+  (p->round ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
+            : p->compliant ? sweep(p, data, false, true, plain, beta) : sweep(p, data, false, false, plain, beta))
+#define CHOOSE(sweep, data, beta) (beta == 0 ? FOUR(sweep, data, true, beta) : FOUR(sweep, data, false, beta))
 
-INLINE fx_sweep_sums sweep_any(const fx_pile *p, bool full, double beta) {
-  bool plain = beta == 0;
-  return full ? CHOOSE(sweep_full, &p->full, beta) : CHOOSE(sweep_single, &p->single, (float)beta);
+static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) {
+  return full ? CHOOSE(sweep_full_16, &p->full, beta) : CHOOSE(sweep_single_16, &p->single, (float)beta);
 }
 
-INLINE void refresh_any(const fx_pile *p, bool full) {
+static void refresh_plain(const fx_pile *p, bool full) {
   if (full)
-    refresh_full(p, &p->full, p->round);
+    refresh_full_16(p, &p->full, p->round);
   else
-    refresh_single(p, &p->single, p->round);
+    refresh_single_16(p, &p->single, p->round);
 }
-
-static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) { return sweep_any(p, full, beta); }
-static void refresh_plain(const fx_pile *p, bool full) { refresh_any(p, full); }
 
 #if defined(__x86_64__)
+/* Vectors of 32 bytes. */
+#define REAL float
+#define MASK int32_t
+#define ROOT sqrtf
+#define WIDE 8
+#define LANES 8
+#define NAME(x) x##_single_32
+#include "solver/sweeps_kernel.h"
+
+#define REAL double
+#define MASK int64_t
+#define ROOT sqrt
+#define WIDE 4
+#define LANES 4
+#define NAME(x) x##_full_32
+#include "solver/sweeps_kernel.h"
+
 __attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, double beta) {
-  return sweep_any(p, full, beta);
+  return full ? CHOOSE(sweep_full_32, &p->full, beta) : CHOOSE(sweep_single_32, &p->single, (float)beta);
 }
-__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) { refresh_any(p, full); }
+
+__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) {
+  if (full)
+    refresh_full_32(p, &p->full, p->round);
+  else
+    refresh_single_32(p, &p->single, p->round);
+}
 #else
 #define sweep_avx2 sweep_plain
 #define refresh_avx2 refresh_plain

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { FLUSH = 64 };
+
 
 #define DEFINE_SCALAR(REAL, LANES, ROOT, name)                                                                       \
   typedef struct contact_##name {                                                                                    \
@@ -99,9 +99,9 @@ enum { FLUSH = 64 };
       if (beta != 0) d[k] = now + (now - d_last[k]) * beta;                                                          \
       d_last[k] = now;                                                                                               \
     }                                                                                                                \
-    for (int32_t first = 0; first < p->batch_count * FX_BATCH; first += FLUSH * FX_BATCH) {                          \
+    for (int32_t first = 0; first < p->batch_count * FX_BATCH; first += FX_FLUSH * FX_BATCH) {                          \
       REAL sums[LANES][3] = {{0}};                                                                                   \
-      for (int32_t slot = first; slot < first + FLUSH * FX_BATCH && slot < p->batch_count * FX_BATCH; slot++)        \
+      for (int32_t slot = first; slot < first + FX_FLUSH * FX_BATCH && slot < p->batch_count * FX_BATCH; slot++)        \
         visit_##name(p, data, slot, beta, sums[slot % LANES]);                                                       \
       double part[3] = {0, 0, 0};                                                                                    \
       for (int lane = 0; lane < LANES; lane++)                                                                       \
