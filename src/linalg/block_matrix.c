@@ -56,43 +56,55 @@ static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
   return owner;
 }
 
-/* The transpose of a scalar matrix: block row b holds the columns outer[b] .. of s, so that each block row is finished
- * before the next begins. seen[j] is, while block row b is at work, b + 1 where block column j was met. */
+/* Block columns of block row b of the transpose, each once, to `list` where given; returns how many. seen[j] is b + 1
+ * where block column j was met; rows of a column are sorted, so that most entries repeat the block before them. */
+static int32_t blocks_of(const fx_sparse *s, int32_t b, const int32_t *row, const int32_t *owner, int32_t *seen,
+                         int32_t *list) {
+  int32_t count = 0, last = -1;
+  for (int32_t k = s->p[row[b]]; k < s->p[row[b + 1]]; k++) {
+    int32_t j = owner[s->i[k]];
+    if (j == last || s->x[k] == 0) continue;
+    last = j;
+    if (seen[j] == b + 1) continue;
+    seen[j] = b + 1;
+    if (list) list[count] = j;
+    count++;
+  }
+  return count;
+}
+
+/* The transpose of a scalar matrix: block row b holds the columns row[b] .. of s, so that each block row is finished
+ * before the next begins. */
 static frix_status from_transpose(fx_arena *arena, const fx_sparse *s, int32_t row_blocks, const int32_t *row,
                                   int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
   int32_t *owner = owners(arena, col_blocks, col), *seen = FX_TAKE(arena, int32_t, col_blocks), count = 0;
   int32_t *where = FX_TAKE_RAW(arena, int32_t, col_blocks);
   if (!owner || !seen || !where) return FRIX_ERROR_MEMORY;
-  for (int32_t b = 0; b < row_blocks; b++)
-    for (int32_t k = s->p[row[b]]; k < s->p[row[b + 1]]; k++)
-      if (s->x[k] != 0 && seen[owner[s->i[k]]] != b + 1) {
-        seen[owner[s->i[k]]] = b + 1;
-        count++;
-      }
+  for (int32_t b = 0; b < row_blocks; b++) count += blocks_of(s, b, row, owner, seen, NULL);
   if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
   memset(seen, 0, (size_t)col_blocks * sizeof *seen);
-  count = 0;
   for (int32_t b = 0; b < row_blocks; b++) {
-    for (int32_t k = s->p[row[b]]; k < s->p[row[b + 1]]; k++)
-      if (s->x[k] != 0 && seen[owner[s->i[k]]] != b + 1) {
-        seen[owner[s->i[k]]] = b + 1;
-        out->index[count++] = owner[s->i[k]];
-      }
-    out->start[b + 1] = count;
-    fx_sort(out->index + out->start[b], (size_t)(count - out->start[b]));
+    int32_t *list = out->index + out->start[b];
+    count = blocks_of(s, b, row, owner, seen, list);
+    out->start[b + 1] = out->start[b] + count;
+    fx_sort(list, (size_t)count);
   }
   find_offsets(out);
-  if (!(out->x = FX_TAKE(arena, double, out->offset[count]))) return FRIX_ERROR_MEMORY;
+  if (!(out->x = FX_TAKE(arena, double, out->offset[out->start[row_blocks]]))) return FRIX_ERROR_MEMORY;
 
   /* where[j]: the block of block column j in this block row. */
   for (int32_t b = 0; b < row_blocks; b++) {
     for (int32_t k = out->start[b]; k < out->start[b + 1]; k++) where[out->index[k]] = k;
-    for (int32_t c = row[b]; c < row[b + 1]; c++)
-      for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
+    for (int32_t c = row[b]; c < row[b + 1]; c++) {
+      double *to = NULL; /* where scalar row 0 would go */
+      for (int32_t k = s->p[c], last = -1; k < s->p[c + 1]; k++) {
         if (s->x[k] == 0) continue;
         int32_t j = owner[s->i[k]];
-        fx_block(out, where[j])[(c - row[b]) * (col[j + 1] - col[j]) + s->i[k] - col[j]] = s->x[k];
+        if (j != last) to = fx_block(out, where[j]) + (c - row[b]) * (col[j + 1] - col[j]);
+        last = j;
+        to[s->i[k] - col[j]] = s->x[k];
       }
+    }
   }
   return FRIX_OK;
 }

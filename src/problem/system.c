@@ -173,8 +173,8 @@ static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors
   return FRIX_OK;
 }
 
-/* Rows of x := M^-1 rows within mover m */
-static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, double *x) {
+/* y = M^-1 x for rows of mover m; x and y may be the same. */
+static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const double *x, double *y) {
   const fx_system *s = f->s;
   int32_t n = s->dof[m + 1] - s->dof[m];
   const double *M = s->M + s->M_offset[m];
@@ -182,14 +182,13 @@ static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, double *x
     double mass[6];
     for (int32_t k = 0; k < 6; k++) mass[k] = M[7 * k];
     for (int32_t r = 0; r < rows; r++)
-      for (int32_t k = 0; k < 6; k++) x[6 * r + k] /= mass[k];
+      for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
     return;
   }
-  for (int32_t r = 0; r < rows; r++, x += n)
-    if (f->diagonal[m])
-      for (int32_t k = 0; k < n; k++) x[k] /= M[k * n + k];
-    else
-      fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], x);
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = f->diagonal[m] ? x[r * n + k] / M[k * n + k] : x[r * n + k];
+  for (int32_t r = 0; r < rows && !f->diagonal[m]; r++)
+    fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
 }
 
 /* H and G side by side as one scalar matrix; without joints H itself. */
@@ -232,18 +231,16 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   size_t entries = s->Ht.offset[s->Ht.start[s->contact_count]];
   s->Yt = s->Ht;
   if (!(s->Yt.x = FX_TAKE_RAW(arena, double, entries))) return FRIX_ERROR_MEMORY;
-  memcpy(s->Yt.x, s->Ht.x, entries * sizeof *s->Yt.x);
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-      solve_mass(&factors, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Yt, k));
+      solve_mass(&factors, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
 
   /* Free motion, and the free velocity it gives each row. */
   double *v_free = FX_TAKE(arena, double, s->dof_count);
   double *w = FX_TAKE(arena, double, s->row_count);
   double *q = FX_TAKE(arena, double, s->row_count);
   if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
-  memcpy(v_free, p->f, (size_t)p->dof_count * sizeof *v_free);
-  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, 1, v_free + s->dof[m]);
+  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
   if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
   if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;
