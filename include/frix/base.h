@@ -32,6 +32,7 @@ typedef enum frix_status {
   FRIX_ERROR_FILE,        /* a file cannot be opened, read or written */
   FRIX_ERROR_FORMAT,      /* a file was read and is malformed */
   FRIX_ERROR_UNSUPPORTED, /* understood, but this build or this method cannot do it */
+  FRIX_ERROR_CERTIFICATE, /* a strict simulation met a step whose answer is not certified */
 } frix_status;
 
 typedef enum frix_log_level { FRIX_LOG_WARNING, FRIX_LOG_INFO } frix_log_level;

@@ -81,6 +81,7 @@ const char *frix_status_name(frix_status status) {
     case FRIX_ERROR_FILE: return "file error";
     case FRIX_ERROR_FORMAT: return "bad format";
     case FRIX_ERROR_UNSUPPORTED: return "unsupported";
+    case FRIX_ERROR_CERTIFICATE: return "not certified";
   }
   return "unknown status";
 }

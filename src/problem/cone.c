@@ -5,6 +5,8 @@
  * convex and piecewise quadratic in n, so its minimiser is found by checking which discs are active. */
 #include "problem/cone.h"
 
+#include "base/trig.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -182,23 +184,11 @@ static const char *check_elliptic(frix_contact *contact) {
 
 /* ---- pyramid ---- */
 
-/* cos and sin of x in [0, pi/4] by Taylor series: + and * only, so the same bits everywhere. */
-static void cos_sin(double x, double *c, double *s) {
-  double y = x * x, cosine = 1, sine = 1;
-  for (int k = 20; k >= 2; k -= 2) {
-    cosine = 1 - y / (double)(k * (k - 1)) * cosine;
-    sine = 1 - y / (double)(k * (k + 1)) * sine;
-  }
-  *c = cosine;
-  *s = x * sine;
-}
-
 void fx_polygon_corner(int32_t k, int32_t m, double corner[2]) {
-  static const double pi = 3.14159265358979323846;
   int32_t octant = (8 * k) / m, rest = 8 * k - octant * m; /* angle = (octant + rest / m) * pi / 4 */
   bool mirrored = octant & 1;                              /* measure from the nearer axis */
   double c, s;
-  cos_sin((mirrored ? (double)(m - rest) : (double)rest) / m * (pi / 4), &c, &s);
+  fx_sincos((mirrored ? (double)(m - rest) : (double)rest) / m * (FX_PI / 4), &s, &c);
   if (mirrored) {
     double swap = c;
     c = s;
@@ -210,22 +200,31 @@ void fx_polygon_corner(int32_t k, int32_t m, double corner[2]) {
   corner[1] = a[1] * c + a[0] * s;
 }
 
-/* By symmetry the answer lies in the sector of x_T. There, with a towards the middle of the edge and b along it, the
- * cone is a <= mu cos(pi/m) n, |b| <= mu sin(pi/m) n: the same problem as for the two discs of the rolling cone. */
-static void project_pyramid(const frix_contact *contact, const double *x, double *out) {
+double fx_pyramid_sector(const frix_contact *contact, const double *x, double mid[2], double width[2]) {
   int32_t m = contact->facets;
-  double mid[2] = {1, 0}, bound[2], a = -INFINITY;
+  double towards_edge = -INFINITY;
+  mid[0] = 1;
+  mid[1] = 0;
   for (int32_t k = 0; k < m; k++) {
     double d[2];
     fx_polygon_corner(2 * k + 1, 2 * m, d);
     double towards = d[0] * x[1] + d[1] * x[2];
-    if (towards > a) {
-      a = towards;
-      memcpy(mid, d, sizeof mid);
+    if (towards > towards_edge) {
+      towards_edge = towards;
+      memcpy(mid, d, 2 * sizeof *mid);
     }
   }
-  fx_polygon_corner(1, 2 * m, bound);
-  double p = contact->mu * bound[0], q = contact->mu * bound[1], b = mid[0] * x[2] - mid[1] * x[1];
+  fx_polygon_corner(1, 2 * m, width);
+  width[0] *= contact->mu;
+  width[1] *= contact->mu;
+  return towards_edge;
+}
+
+/* By symmetry the answer lies in the sector of x_T. There, with a towards the middle of the edge and b along it, the
+ * cone is a <= mu cos(pi/m) n, |b| <= mu sin(pi/m) n: the same problem as for the two discs of the rolling cone. */
+static void project_pyramid(const frix_contact *contact, const double *x, double *out) {
+  double mid[2], width[2], a = fx_pyramid_sector(contact, x, mid, width);
+  double p = width[0], q = width[1], b = mid[0] * x[2] - mid[1] * x[1];
   double n = wider(x[0], p, a, q, fabs(b));
   if (n >= 0 && n == x[0] && a <= p * n && fabs(b) <= q * n) {
     memmove(out, x, 3 * sizeof *x);

@@ -35,4 +35,8 @@ static inline double fx_cone_shift(const frix_contact *contact, const double *u)
 /* Corner k of the unit polygon with m corners: angle 2 pi k / m, the same bits on every machine. */
 void fx_polygon_corner(int32_t k, int32_t m, double corner[2]);
 
+/* The sector of a pyramid that holds x_T: mid points to the middle of its edge, and the cone there is a box of
+ * half-widths width[0] n towards the edge and width[1] n along it. Returns the component of x_T towards the edge. */
+double fx_pyramid_sector(const frix_contact *contact, const double *x, double mid[2], double width[2]);
+
 #endif

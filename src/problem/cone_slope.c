@@ -52,23 +52,12 @@ static void slope_of_discs(const discs *c, int dim, const double *x, const doubl
 
 /* In the sector of x_T the pyramid is a box: half-widths mu cos(pi/m) n towards the edge, mu sin(pi/m) n along it. */
 static void slope_of_pyramid(const frix_contact *contact, const double *x, double *J) {
-  int32_t m = contact->facets;
-  double mid[2] = {1, 0}, bound[2], best = -INFINITY;
-  for (int32_t k = 0; k < m; k++) {
-    double d[2];
-    fx_polygon_corner(2 * k + 1, 2 * m, d);
-    double towards = d[0] * x[1] + d[1] * x[2];
-    if (towards > best) {
-      best = towards;
-      memcpy(mid, d, sizeof mid);
-    }
-  }
-  fx_polygon_corner(1, 2 * m, bound);
+  double mid[2], width[2], best = fx_pyramid_sector(contact, x, mid, width);
   double turned[3] = {x[0], best, mid[0] * x[2] - mid[1] * x[1]}, p[3], projected[3], T[9], K[9];
   fx_cone_project(contact, x, p);
   projected[0] = p[0];
   projected[1] = projected[2] = 0;
-  discs box = {2, {1, 2}, {1, 1}, {contact->mu * bound[0], contact->mu * bound[1]}};
+  discs box = {2, {1, 2}, {1, 1}, {width[0], width[1]}};
   slope_of_discs(&box, 3, turned, projected, K);
   /* Back: J = Q K Q' with Q = diag(1, [mid, mid rotated]) */
   double Q[9] = {1, 0, 0, 0, mid[0], -mid[1], 0, mid[1], mid[0]};

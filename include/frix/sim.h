@@ -1,0 +1,214 @@
+/* frix: a world in motion.
+ *
+ *   frix_sim_create(context, model, config, &sim);
+ *   for (...) frix_sim_step(sim, h, &report);      collide -> assemble -> solve -> integrate
+ *
+ * Every step brings its certificate (how exactly Coulomb's law holds) and adds to an energy ledger that closes. A sim
+ * reads its model, which must outlive it; any number of sims share one. Calls on one sim come from one thread at a
+ * time. Positions in metres, world frame; velocities are those of the centre of mass. */
+#ifndef FRIX_SIM_H
+#define FRIX_SIM_H
+
+#include <frix/model.h>
+#include <frix/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frix_sim frix_sim;
+
+/* What a step does when its answer does not reach the tolerance. */
+typedef enum frix_policy {
+  FRIX_POLICY_REPORT, /* goes on with the best answer; the report says so */
+  FRIX_POLICY_STRICT, /* takes the step back and returns FRIX_ERROR_CERTIFICATE */
+} frix_policy;
+
+typedef enum frix_restitution {
+  FRIX_RESTITUTION_NEWTON,  /* u_N after = -e u_N before */
+  FRIX_RESTITUTION_POISSON, /* compression, then decompression with e times its normal impulse */
+} frix_restitution;
+
+typedef struct frix_sim_config {
+  uint32_t size;          /* set by frix_sim_default */
+  const char *integrator; /* name in the table; default "moreau" */
+  const char *solver;     /* name in the solver table; default "auto" */
+  const frix_options *options;
+  frix_law law;
+  double tolerance; /* of the certificate, default 1e-8 */
+  double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
+  bool seek_rest; /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
+  int64_t max_iterations; /* 0: the method's own */
+  int32_t thread_count;   /* default 1; never changes a bit */
+  frix_policy policy;
+  frix_restitution restitution;
+  double restitution_speed;       /* slower impacts do not bounce; negative (default): 2 |gravity| h */
+  double stabilisation;           /* gamma: part of a penetration removed per step, default 0.2 */
+  double joint_stabilisation;     /* the same for joints, default 1 */
+  double margin;                  /* contacts are known from this gap on; negative (default): from sizes and speeds */
+  int32_t projections;            /* steps of projection on the joint and contact manifold after each step, default 0 */
+  bool sleep;                     /* bodies at rest are left out until something touches them; default false */
+  double sleep_speed, sleep_time; /* below this speed for this long, default 1e-4 m/s, 0.5 s */
+  /* Called whenever forces are needed, at the poses where they are needed: query bodies, then add forces. May be NULL.
+   */
+  void (*force)(frix_sim *sim, double time, void *user);
+  void *user;
+} frix_sim_config;
+
+FRIX_API frix_sim_config frix_sim_default(void);
+
+/* A row of the integrator table. */
+typedef struct frix_integrator_info {
+  const char *name;
+  const char *summary;
+} frix_integrator_info;
+
+/* Row k of the table, NULL past its end. */
+FRIX_API const frix_integrator_info *frix_integrator_table(int32_t k);
+
+/* config may be NULL. The model must outlive the sim. */
+FRIX_API frix_status frix_sim_create(frix_context *context, const frix_model *model, const frix_sim_config *config,
+                                     frix_sim **out);
+FRIX_API void frix_sim_destroy(frix_sim *sim);
+
+/* ---- stepping ---- */
+
+/* Joules. kinetic and potential are of now; the others sum up over all steps since the sim was created or the ledger
+ * reset, and
+ *   kinetic + potential = start + work - friction - impact - damping + joint + scheme + error   (up to rounding)
+ * where start is the energy at the reset. */
+typedef struct frix_energy {
+  double start;
+  double kinetic;
+  double potential; /* gravity and joint springs */
+  double work;      /* done by forces, motors, kinematic bodies and hands (setting poses, velocities, spawning) */
+  double friction;  /* lost to friction, sliding and rolling, contacts and joints */
+  double impact;    /* lost along the normals of contacts and at limits */
+  double damping;   /* lost in dampers and implicit forces */
+  double joint;     /* brought in by the bilateral rows (drift control) */
+  double scheme; /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations */
+  double error;  /* brought in by the solver: what M v = H r + G lambda + f misses */
+} frix_energy;
+
+typedef struct frix_step_report {
+  uint32_t size;
+  frix_outcome outcome;
+  frix_certificate certificate; /* of the step's contact problem */
+  bool certified;   /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
+                     * relative residual says nothing where the impulses themselves are rounding) */
+  bool approximate; /* method or law was chosen as an approximation */
+  int64_t iterations;
+  const char *finisher;
+  int32_t contact_count; /* in the problem, open ones too */
+  int32_t touching_count;
+  int32_t row_count, dof_count, joint_count, island_count;
+  int32_t awake_count;
+  double penetration; /* deepest, before the step */
+  double seconds, collide_seconds, assemble_seconds, solve_seconds, integrate_seconds;
+} frix_step_report;
+
+/* report may be NULL. */
+FRIX_API frix_status frix_sim_step(frix_sim *sim, double h, frix_step_report *report);
+/* The best answer after so many microseconds of solving. Where it is not certified, contacts take out no more than they
+ * may: the step never has more energy than without them. */
+FRIX_API frix_status frix_sim_step_within(frix_sim *sim, double h, double microseconds, frix_step_report *report);
+
+FRIX_API double frix_sim_time(const frix_sim *sim);
+FRIX_API int64_t frix_sim_step_count(const frix_sim *sim);
+FRIX_API frix_energy frix_sim_energy(const frix_sim *sim);
+FRIX_API void frix_sim_reset_ledger(frix_sim *sim);
+FRIX_API frix_status frix_sim_set_gravity(frix_sim *sim, frix_vec3 gravity);
+/* The contact problem of the last step, to keep, write or judge again; the caller destroys it. */
+FRIX_API frix_status frix_sim_problem(const frix_sim *sim, frix_problem **out);
+
+/* ---- bodies: ids of the model's bodies are valid in every sim until removed there ---- */
+typedef struct frix_body_state {
+  frix_pose pose;           /* of the frame the user gave */
+  frix_vec3 center;         /* of mass, world */
+  frix_vec3 velocity, spin; /* of the centre of mass, world */
+  bool asleep;
+} frix_body_state;
+
+FRIX_API int32_t frix_sim_body_count(const frix_sim *sim); /* living ones */
+/* The k-th living body, null past the end. */
+FRIX_API frix_body_id frix_sim_body_at(const frix_sim *sim, int32_t k);
+FRIX_API bool frix_sim_alive(const frix_sim *sim, frix_body_id id);
+FRIX_API frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state *out);
+/* Which body of the model this one is an instance of. */
+FRIX_API frix_status frix_sim_pattern(const frix_sim *sim, frix_body_id id, frix_body_id *out);
+/* Another instance of a model body (without its joints). */
+FRIX_API frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, frix_vec3 velocity,
+                                    frix_vec3 spin, frix_body_id *out);
+/* Its contacts and joints go with it. */
+FRIX_API frix_status frix_sim_remove(frix_sim *sim, frix_body_id id);
+FRIX_API frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose);
+/* Kinematic bodies keep moving like this. */
+FRIX_API frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velocity, frix_vec3 spin);
+/* Kinematic: velocities that bring it to pose in the time h. */
+FRIX_API frix_status frix_sim_move_to(frix_sim *sim, frix_body_id id, frix_pose pose, double h);
+/* Forces act during the next step only. */
+FRIX_API frix_status frix_sim_add_force(frix_sim *sim, frix_body_id id, frix_vec3 force, frix_vec3 torque);
+FRIX_API frix_status frix_sim_add_force_at(frix_sim *sim, frix_body_id id, frix_vec3 force, frix_vec3 point);
+/* Slopes of the force on the centre of mass, -dF/dx and -dF/dv (positive semidefinite), for the next step: the step is
+ * then linearly implicit in this force, and stable however stiff it is. torque_damping: -dT/dw. */
+FRIX_API frix_status frix_sim_add_slope(frix_sim *sim, frix_body_id id, frix_sym3 stiffness, frix_sym3 damping,
+                                        frix_sym3 torque_damping);
+FRIX_API frix_status frix_sim_wake(frix_sim *sim, frix_body_id id);
+
+/* ---- contacts of the last step ---- */
+typedef enum frix_contact_phase { FRIX_CONTACT_BEGIN, FRIX_CONTACT_PERSIST, FRIX_CONTACT_END } frix_contact_phase;
+typedef enum frix_contact_state { FRIX_CONTACT_OPEN, FRIX_CONTACT_STICK, FRIX_CONTACT_SLIP } frix_contact_state;
+
+typedef struct frix_contact_report {
+  uint64_t id; /* the same from step to step while the same features touch */
+  frix_body_id a, b;
+  frix_shape_id shape_a, shape_b;
+  frix_contact_phase phase;
+  frix_contact_state state;
+  frix_vec3 point, normal, tangent[2]; /* the normal points from b to a */
+  double gap;                          /* before the step */
+  double mu;
+  double margin;      /* |r_T| / (mu r_N): 1 slides, below 1 sticks; 0 without friction or force */
+  frix_vec3 impulse;  /* on a, world frame */
+  frix_vec3 force;    /* impulse / h */
+  frix_vec3 roll;     /* rolling and spinning impulse on a, N m s */
+  frix_vec3 velocity; /* of a against b at the point, after the step */
+} frix_contact_report;
+
+/* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */
+FRIX_API int32_t frix_sim_contact_count(const frix_sim *sim);
+FRIX_API frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out);
+/* Sum of the contact forces that b exerts on a in the last step, and their torque about the centre of a. Null ids: the
+ * world. */
+FRIX_API frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, frix_body_id b, frix_vec3 *force,
+                                         frix_vec3 *torque);
+
+/* ---- joints ---- */
+typedef struct frix_joint_state {
+  bool active;                        /* both bodies are there */
+  double coordinate[FRIX_JOINT_AXES]; /* angles count full turns */
+  double rate[FRIX_JOINT_AXES];
+  double axis_force[FRIX_JOINT_AXES]; /* limits, motors, friction, springs together, N or N m, on b */
+  frix_vec3 force, torque;            /* of the bilateral rows on b, at its anchor, world frame */
+  double error;                       /* distance from the joint manifold, m and rad together */
+} frix_joint_state;
+
+FRIX_API frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out);
+FRIX_API frix_status frix_sim_set_axis(frix_sim *sim, frix_joint_id id, int32_t axis, const frix_axis_config *config);
+FRIX_API frix_status frix_sim_axis(const frix_sim *sim, frix_joint_id id, int32_t axis, frix_axis_config *out);
+
+/* ---- snapshots ---- */
+typedef struct frix_snapshot frix_snapshot;
+
+/* All that the future depends on, bit by bit. */
+FRIX_API frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out);
+/* Into the same sim or another one of the same model and config. */
+FRIX_API frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot);
+FRIX_API void frix_snapshot_destroy(frix_snapshot *snapshot);
+/* Of all that a snapshot holds. */
+FRIX_API frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,124 @@
+/* Poisson's restitution: compression, then decompression.
+ *
+ *   compression     M v_c = M v_free + H r_c                     contact law without restitution
+ *   decompression   M v = M v_c + H (e r_cN n) + H r,            contact law for r; friction of the known normal
+ * impulse e r_cN as well: rows whose normal impulse is fixed, |r_T| <= mu e r_cN
+ *
+ * The sum of the two is what reports, ledger and the next step see. Reference: M. Anitescu, F. Potra, Formulating
+ * dynamic multi-rigid-body contact problems with friction as solvable linear complementarity problems, 1997. */
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool bounces(const frix_sim *sim, const fx_group *g) {
+  const fx_assembly *a = &sim->rows;
+  double speed =
+      sim->config.restitution_speed >= 0.0 ? sim->config.restitution_speed : 2.0 * sim->h * fx_norm(sim->state.gravity);
+  return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].restitution > 0.0 && a->r[g->row] > 0.0 &&
+         -fx_group_velocity(sim, a, g, 0, FX_BEFORE) > speed;
+}
+
+/* The group again in another assembly, with its directions and shift. */
+static fx_group *copy(frix_sim *sim, const fx_assembly *from, const fx_group *g, fx_assembly *to, fx_group_kind kind) {
+  int32_t slot[4];
+  for (int32_t b = 0; b < g->body_count; b++) slot[b] = sim->mover[g->mover[b]].slot;
+  fx_group *n = fx_group_add(sim, to, kind, g->source, from->law[g - from->group], g->body_count, slot);
+  n->axis = g->axis, n->part = g->part, n->damper = g->damper;
+  memcpy(to->J + n->value, from->J + g->value, (to->value_count - n->value) * sizeof *to->J);
+  for (int32_t k = 0; k < g->dim; k++) {
+    to->w[n->row + k] = from->w[g->row + k];
+    to->drive[n->row + k] = from->drive[g->row + k];
+    to->R[n->row + k] = from->R[g->row + k];
+    to->r_c[n->row + k] = from->r_c[g->row + k] - from->r[g->row + k]; /* springs hold what they hold already */
+  }
+  return n;
+}
+
+/* v_free += M^-1 J' impulse for one row */
+static void kick(frix_sim *sim, const fx_assembly *a, const fx_group *g, double impulse) {
+  const double *J = a->J + g->value;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    fx_mover *m = &sim->mover[g->mover[b]];
+    frix_vec3 lin = {J[0], J[1], m->dof == 3 ? 0.0 : J[2]};
+    frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
+    m->v_free = fx_mad(m->v_free, impulse, fx_sym3_mul(m->A_inverse, lin));
+    if (m->dof == 3)
+      m->w_free.z += impulse * m->B_inverse.zz * J[2];
+    else
+      m->w_free = fx_mad(m->w_free, impulse, fx_sym3_mul(m->B_inverse, ang));
+    J += g->dim * m->dof;
+  }
+}
+
+/* The normal impulse also carries the forces of the step; what belongs to the impact is the part of the speed before.
+ */
+static double impact_part(double before, double free) { return free < before && before < 0.0 ? before / free : 1.0; }
+
+static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) {
+  fx_assembly second;
+  frix_status status = fx_assembly_begin(sim, &second, first->group_count + count, first->row_count + 6 * count,
+                                         first->value_count + 72 * (size_t)count);
+  double *known = FX_TAKE(&sim->arena, double, first->group_count);
+  double *approach = FX_TAKE(&sim->arena, double, first->group_count); /* normal speed without contacts */
+  int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
+  frix_vec3 *kept = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
+  if (status != FRIX_OK || !known || !approach || !place || !kept) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < first->group_count; k++)
+    approach[k] = fx_group_velocity(sim, first, &first->group[k], 0, FX_FREE);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    kept[2 * k] = m->v_free, kept[2 * k + 1] = m->w_free;
+    m->v_free = m->v1, m->w_free = m->w1;
+  }
+  second.compliant = first->compliant || count > 0;
+  for (int32_t k = 0; k < first->group_count; k++) {
+    const fx_group *g = &first->group[k];
+    if (k == first->joint_first) second.joint_first = second.group_count;
+    place[2 * k + 1] = -1;
+    if (bounces(sim, g)) {
+      double before = fx_group_velocity(sim, first, g, 0, FX_BEFORE), free = approach[k];
+      known[k] = sim->surface[g->source].restitution * first->r[g->row] * impact_part(before, free);
+      kick(sim, first, g, known[k]);
+      if (g->dim > 1) { /* friction under the known impulse */
+        place[2 * k + 1] = second.group_count;
+        fx_group *n = copy(sim, first, g, &second, FX_GROUP_REBOUND);
+        double *J = second.J + n->value;
+        for (int32_t b = 0; b < n->body_count; b++) { /* the normal row moves nobody */
+          int32_t dof = sim->mover[n->mover[b]].dof;
+          memset(J, 0, (size_t)dof * sizeof *J);
+          J += n->dim * dof;
+        }
+        second.w[n->row] = second.drive[n->row] = 0.0;
+        for (int32_t j = 0; j < n->dim; j++) second.R[n->row + j] = second.r_c[n->row + j] = 0.0;
+        second.R[n->row] = fx_group_weight(sim, &second, n, 1);
+        second.r_c[n->row] = second.guess[n->row] = known[k];
+      }
+    }
+    place[2 * k] = second.group_count;
+    copy(sim, first, g, &second, g->kind);
+  }
+  if (first->joint_first == first->group_count) second.joint_first = second.group_count;
+  status = fx_sim_solve(sim, &second);
+
+  /* the two phases together */
+  for (int32_t k = 0; k < first->group_count; k++) {
+    const fx_group *g = &first->group[k];
+    first->r[g->row] += known[k];
+    for (int32_t j = 0; j < g->dim; j++) {
+      first->r[g->row + j] += second.r[second.group[place[2 * k]].row + j];
+      if (place[2 * k + 1] >= 0 && j > 0) first->r[g->row + j] += second.r[second.group[place[2 * k + 1]].row + j];
+      first->u[g->row + j] = fx_group_velocity(sim, first, g, j, FX_AFTER);
+    }
+  }
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    sim->mover[k].v_free = kept[2 * k], sim->mover[k].w_free = kept[2 * k + 1];
+  return status;
+}
+
+frix_status fx_poisson(frix_sim *sim) {
+  if (sim->config.restitution != FRIX_RESTITUTION_POISSON) return FRIX_OK;
+  int32_t count = 0;
+  for (int32_t k = 0; k < sim->rows.group_count; k++) count += bounces(sim, &sim->rows.group[k]);
+  return count ? decompress(sim, &sim->rows, count) : FRIX_OK;
+}

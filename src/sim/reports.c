@@ -1,0 +1,178 @@
+/* Contacts over time: which one is which, what they carry, when they begin and end. */
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Both lists are sorted alike: one walk finds what lasted. */
+void fx_contacts_match(frix_sim *sim) {
+  const fx_state *s = &sim->state;
+  int32_t old = 0;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    const fx_contact *c = &sim->contact[i];
+    sim->past[i] = -1;
+    while (old < s->touching_count && fx_contact_order(&s->touching[old].contact, c) < 0) old++;
+    if (old == s->touching_count || fx_contact_order(&s->touching[old].contact, c) != 0) continue;
+    const fx_touching *t = &s->touching[old];
+    if (t->generation_a == s->generation[c->body_a] && t->generation_b == s->generation[c->body_b]) sim->past[i] = old;
+  }
+}
+
+/* ---- after the solve ---- */
+
+static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
+  const fx_assembly *a = &sim->rows;
+  const fx_contact *c = &sim->contact[g->source];
+  const frix_contact *law = &a->law[g - a->group];
+  const double *r = a->r + g->row, *u = a->u + g->row;
+  frix_vec3 zero = {0.0, 0.0, 0.0};
+  *t = (fx_touching){.contact = *c,
+                     .mu = law->mu,
+                     .generation_a = sim->state.generation[c->body_a],
+                     .generation_b = sim->state.generation[c->body_b]};
+  t->impulse = fx_scale(r[0], c->normal);
+  t->velocity = fx_scale(u[0], c->normal);
+  t->roll = zero;
+  double friction = 0.0, slip = 0.0;
+  for (int32_t k = 1; k < g->dim && k < 3; k++) {
+    t->impulse = fx_mad(t->impulse, r[k], c->tangent[k - 1]);
+    t->velocity = fx_mad(t->velocity, u[k], c->tangent[k - 1]);
+    friction += r[k] * r[k];
+    slip += u[k] * u[k];
+  }
+  for (int32_t k = 3; k < g->dim; k++) t->roll = fx_mad(t->roll, r[k], c->tangent[k - 3]);
+  double bound = law->mu * r[0];
+  if (law->cone == FRIX_CONE_ELLIPTIC) { /* the impulse seen in the ellipse's axes */
+    double x = law->axis[0] * r[1] + law->axis[1] * r[2], y = law->axis[0] * r[2] - law->axis[1] * r[1];
+    double p = law->mu > 0.0 ? x / law->mu : 0.0, q = law->mu2 > 0.0 ? y / law->mu2 : 0.0;
+    friction = p * p + q * q;
+    bound = r[0];
+  }
+  t->margin = bound > 0.0 ? sqrt(friction) / bound : 0.0;
+  bool loaded = r[0] > 0.0;
+  /* a sliding contact stands on the cone; rounding decides nothing: it must also move */
+  double noise = 1e-9 * (sim->h * (1e-3 + fx_norm(sim->state.gravity)));
+  t->state = !loaded                                                           ? FRIX_CONTACT_OPEN
+             : (t->margin >= 1.0 - 1e-7 || bound == 0.0) && sqrt(slip) > noise ? FRIX_CONTACT_SLIP
+                                                                               : FRIX_CONTACT_STICK;
+}
+
+/* Those of the last step that are not among the new ones, with their last impulse. */
+static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *out) {
+  const fx_state *s = &sim->state;
+  int32_t count = 0;
+  for (int32_t k = 0; k < s->touching_count; k++) {
+    if (lasted[k]) continue;
+    out[count] = s->touching[k];
+    out[count++].phase = FRIX_CONTACT_END;
+  }
+  return count;
+}
+
+frix_status fx_contacts_report(frix_sim *sim) {
+  fx_state *s = &sim->state;
+  const fx_assembly *a = &sim->rows;
+  fx_touching *list = FX_TAKE(&sim->arena, fx_touching, sim->contact_count + s->touching_count);
+  uint8_t *lasted = FX_TAKE(&sim->arena, uint8_t, s->touching_count);
+  if (!list || !lasted) return FRIX_ERROR_MEMORY;
+  int32_t count = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    if (g->kind == FX_GROUP_SPINNING && count > 0) list[count - 1].spin_impulse = a->r[g->row + 1];
+    if (g->kind == FX_GROUP_SPINNING && count > 0)
+      list[count - 1].roll = fx_mad(list[count - 1].roll, a->r[g->row + 1], sim->contact[g->source].normal);
+    if (g->kind != FX_GROUP_CONTACT) continue;
+    bool touches = a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0;
+    int32_t past = sim->past[g->source];
+    if (!touches) continue;
+    fill(sim, g, &list[count]);
+    list[count].phase = past >= 0 ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
+    if (past >= 0) lasted[past] = 1;
+    count++;
+  }
+  /* contacts of sleeping bodies stay as they were */
+  int32_t ended = 0;
+  for (int32_t k = 0; k < s->touching_count; k++) {
+    const fx_contact *c = &s->touching[k].contact;
+    bool resting = !lasted[k] && sim->config.sleep && sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0 &&
+                   s->prototype[c->body_a] >= 0 && s->prototype[c->body_b] >= 0 &&
+                   s->generation[c->body_a] == s->touching[k].generation_a &&
+                   s->generation[c->body_b] == s->touching[k].generation_b;
+    if (!resting) continue;
+    /* kept in order: insert where it belongs */
+    int32_t at = count++;
+    for (; at > 0 && fx_contact_order(&list[at - 1].contact, c) > 0; at--) list[at] = list[at - 1];
+    list[at] = s->touching[k];
+    list[at].phase = FRIX_CONTACT_PERSIST;
+    lasted[k] = 1;
+  }
+  ended = append_ended(sim, lasted, list + count);
+  frix_status status = fx_sim_reserve_touching(sim, count + ended);
+  if (status != FRIX_OK) return status;
+  if (count + ended) memcpy(s->touching, list, (size_t)(count + ended) * sizeof *list);
+  s->touching_count = count;
+  s->ended_count = ended;
+  sim->report.touching_count = count;
+  return FRIX_OK;
+}
+
+/* ---- queries ---- */
+
+int32_t frix_sim_contact_count(const frix_sim *sim) {
+  return sim ? sim->state.touching_count + sim->state.ended_count : 0;
+}
+
+static frix_body_id body_id(const fx_touching *t, int side) {
+  int32_t slot = side ? t->contact.body_b : t->contact.body_a;
+  uint32_t generation = side ? t->generation_b : t->generation_a;
+  return slot ? (frix_body_id){(uint32_t)slot, generation} : (frix_body_id){0, 0};
+}
+
+frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  if (k < 0 || k >= frix_sim_contact_count(sim))
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_contact: there is no contact %d", k);
+  const fx_touching *t = &sim->state.touching[k];
+  const fx_contact *c = &t->contact;
+  double h = sim->state.last_step;
+  *out = (frix_contact_report){.id = c->id,
+                               .a = body_id(t, 0),
+                               .b = body_id(t, 1),
+                               .shape_a = {(uint32_t)sim->model->shape[c->shape_a].id + 1, 1},
+                               .shape_b = {(uint32_t)sim->model->shape[c->shape_b].id + 1, 1},
+                               .phase = t->phase,
+                               .state = t->state,
+                               .point = fx_scale(0.5, fx_add(c->point_a, c->point_b)),
+                               .normal = c->normal,
+                               .tangent = {c->tangent[0], c->tangent[1]},
+                               .gap = c->gap,
+                               .mu = t->mu,
+                               .margin = t->margin,
+                               .impulse = t->impulse,
+                               .force = h > 0.0 ? fx_scale(1.0 / h, t->impulse) : t->impulse,
+                               .roll = t->roll,
+                               .velocity = t->velocity};
+  return FRIX_OK;
+}
+
+frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, frix_body_id b, frix_vec3 *force,
+                                frix_vec3 *torque) {
+  if (!sim || !force) return FRIX_ERROR_INPUT;
+  int32_t p = fx_slot_of(sim, a, true, "frix_sim_pair_force"), q = fx_slot_of(sim, b, true, "frix_sim_pair_force");
+  if (p < 0 || q < 0) return FRIX_ERROR_INPUT;
+  const fx_state *s = &sim->state;
+  frix_vec3 f = {0.0, 0.0, 0.0}, m = {0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < s->touching_count; k++) {
+    const fx_touching *t = &s->touching[k];
+    bool forward = t->contact.body_a == p && t->contact.body_b == q;
+    bool backward = t->contact.body_a == q && t->contact.body_b == p;
+    if (!forward && !backward) continue;
+    double sign = (forward ? 1.0 : -1.0) / (s->last_step > 0.0 ? s->last_step : 1.0);
+    frix_vec3 arm = fx_sub(fx_scale(0.5, fx_add(t->contact.point_a, t->contact.point_b)), s->pose[p].p);
+    f = fx_mad(f, sign, t->impulse);
+    m = fx_mad(m, sign, fx_add(fx_cross(arm, t->impulse), t->roll));
+  }
+  *force = f;
+  if (torque) *torque = m;
+  return FRIX_OK;
+}

@@ -1,0 +1,97 @@
+/* Rows: velocities that the contact problem speaks about, as blocks per body.
+ *
+ *   u_k = sum over movers (J_k v) + drive_k + w_k,   drive_k: the share of fixed and kinematic bodies */
+#include "sim/sim.h"
+
+frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int32_t rows, size_t values) {
+  fx_arena *arena = &sim->arena;
+  *a = (fx_assembly){.arena = arena, .group_capacity = groups, .row_capacity = rows, .value_capacity = values};
+  a->group = FX_TAKE(arena, fx_group, groups);
+  a->law = FX_TAKE(arena, frix_contact, groups);
+  a->J = FX_TAKE(arena, double, values);
+  a->w = FX_TAKE(arena, double, rows);
+  a->R = FX_TAKE(arena, double, rows);
+  a->r_c = FX_TAKE(arena, double, rows);
+  a->guess = FX_TAKE(arena, double, rows);
+  a->drive = FX_TAKE(arena, double, rows);
+  a->r = FX_TAKE(arena, double, rows);
+  a->u = FX_TAKE(arena, double, rows);
+  bool good = a->group && a->law && a->J && a->w && a->R && a->r_c && a->guess && a->drive && a->r && a->u;
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
+                       int32_t body_count, const int32_t *slot) {
+  fx_group *g = &a->group[a->group_count];
+  a->law[a->group_count++] = law;
+  *g = (fx_group){.kind = kind, .source = source, .row = a->row_count, .dim = law.dim, .value = a->value_count};
+  for (int32_t k = 0; k < body_count; k++) {
+    int32_t m = sim->mover_of[slot[k]], at = g->body_count;
+    bool known = m < 0;
+    for (int32_t j = 0; j < g->body_count; j++) known |= g->mover[j] == m;
+    if (known) continue;
+    for (; at > 0 && g->mover[at - 1] > m; at--) g->mover[at] = g->mover[at - 1];
+    g->mover[at] = m;
+    g->body_count++;
+  }
+  a->row_count += law.dim;
+  for (int32_t k = 0; k < g->body_count; k++) a->value_count += (size_t)(law.dim * sim->mover[g->mover[k]].dof);
+  return g;
+}
+
+/* Row k of the block of the group's b-th body. */
+static double *row_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t b, int32_t k) {
+  size_t at = g->value;
+  for (int32_t j = 0; j < b; j++) at += (size_t)(g->dim * sim->mover[g->mover[j]].dof);
+  return a->J + at + (size_t)(k * sim->mover[g->mover[b]].dof);
+}
+
+void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang) {
+  int32_t m = sim->mover_of[slot];
+  if (m < 0) {
+    const fx_state *s = &sim->state;
+    if (slot > 0 && !s->asleep[slot])
+      a->drive[g->row + k] += fx_dot(lin, s->velocity[slot]) + fx_dot(ang, s->spin[slot]);
+    return;
+  }
+  int32_t b = 0;
+  while (g->mover[b] != m) b++;
+  double *J = row_of(sim, a, g, b, k);
+  if (sim->mover[m].dof == 3) {
+    J[0] += lin.x, J[1] += lin.y, J[2] += ang.z;
+  } else {
+    J[0] += lin.x, J[1] += lin.y, J[2] += lin.z, J[3] += ang.x, J[4] += ang.y, J[5] += ang.z;
+  }
+}
+
+static double product(int32_t dof, const double *J, frix_vec3 v, frix_vec3 w) {
+  if (dof == 3) return J[0] * v.x + J[1] * v.y + J[2] * w.z;
+  return J[0] * v.x + J[1] * v.y + J[2] * v.z + J[3] * w.x + J[4] * w.y + J[5] * w.z;
+}
+
+double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when) {
+  double sum = a->drive[g->row + k];
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    frix_vec3 v = when == FX_BEFORE ? m->v0 : when == FX_FREE ? m->v_free : m->v1;
+    frix_vec3 w = when == FX_BEFORE ? m->w0 : when == FX_FREE ? m->w_free : m->w1;
+    sum += product(m->dof, row_of(sim, a, g, b, k), v, w);
+  }
+  return sum;
+}
+
+double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k) {
+  double sum = 0.0;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    const double *J = row_of(sim, a, g, b, k);
+    if (m->dof == 3) {
+      frix_vec3 lin = {J[0], J[1], 0.0};
+      sum += fx_dot(lin, fx_sym3_mul(m->A_inverse, lin)) + J[2] * J[2] * m->B_inverse.zz;
+    } else {
+      frix_vec3 lin = {J[0], J[1], J[2]}, ang = {J[3], J[4], J[5]};
+      sum += fx_dot(lin, fx_sym3_mul(m->A_inverse, lin)) + fx_dot(ang, fx_sym3_mul(m->B_inverse, ang));
+    }
+  }
+  return sum;
+}

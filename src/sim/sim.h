@@ -1,0 +1,247 @@
+/* The simulator: state, what one step computes from it, and the pieces a step is made of.
+ *
+ *   collide -> assemble (groups of rows) -> solve -> integrate (finish, reports, ledger) */
+#ifndef FX_SIM_SIM_H
+#define FX_SIM_SIM_H
+
+#include "base/arena.h"
+#include "collision/collision.h"
+#include "model/model.h"
+#include "problem/problem.h"
+#include "sim/pool.h"
+
+#include <frix/sim.h>
+
+/* ---- state: all that the future depends on ---- */
+
+/* A touching contact of the last step: reports, warm start and the memory of tangential springs. */
+typedef struct fx_touching {
+  fx_contact contact;
+  frix_vec3 impulse, roll; /* on a, world */
+  frix_vec3 velocity;
+  double spin_impulse; /* about the normal */
+  double mu, margin;
+  frix_contact_phase phase;
+  frix_contact_state state;
+  uint32_t generation_a, generation_b;
+} fx_touching;
+
+enum { FX_AXIS_LOWER, FX_AXIS_UPPER, FX_AXIS_FRICTION, FX_AXIS_MOTOR, FX_AXIS_SPRING, FX_AXIS_PARTS };
+
+typedef struct fx_joint_memory {
+  frix_axis_config axis[FRIX_JOINT_AXES];
+  double coordinate[FRIX_JOINT_AXES], rate[FRIX_JOINT_AXES];
+  double part[FRIX_JOINT_AXES][FX_AXIS_PARTS][3]; /* impulses of the last step */
+  double lambda[FRIX_MAX_DIM];
+  frix_vec3 force, torque;
+  double error;
+} fx_joint_memory;
+
+/* What the hands of the user put on a body for the next step. */
+typedef struct fx_load {
+  frix_vec3 force, torque;
+  frix_sym3 stiffness, damping, torque_damping;
+  bool slope;
+} fx_load;
+
+typedef struct fx_state {
+  double time, last_step;
+  int64_t step_count;
+  int64_t polish_at, polish_wait, polish_again; /* when answers are refined next */
+  frix_vec3 gravity;
+  frix_energy energy;
+  int32_t count;      /* slots, with the world at 0 */
+  int32_t *prototype; /* model body, -1 where empty */
+  uint32_t *generation;
+  frix_pose *pose; /* central frames */
+  frix_vec3 *velocity, *spin;
+  frix_vec3 *momentum; /* angular, world: kept itself, so that free flight keeps every bit */
+  fx_load *load;
+  uint8_t *asleep;
+  double *quiet; /* seconds below the sleeping speed */
+  int32_t joint_count;
+  fx_joint_memory *joint;
+  int32_t touching_count, ended_count; /* ended ones stand after the touching ones */
+  fx_touching *touching;
+} fx_state;
+
+/* ---- one step ---- */
+
+/* A slot during a step: M = diag(A, B) with A the linear and B the angular part, both at the pose of the start. */
+typedef struct fx_mover {
+  int32_t slot, dof;
+  int32_t first; /* first degree of freedom in the problem, -1 where nothing touches it */
+  double mass;
+  frix_sym3 A, B, A_inverse, B_inverse, J; /* A, B hold the slopes of implicit forces, J is the inertia alone */
+  frix_pose pose0;
+  frix_vec3 v0, w0, L0;     /* at the start */
+  frix_vec3 force, torque;  /* with gravity */
+  frix_vec3 spring;         /* h^2 K v0 of an implicit force */
+  frix_vec3 v_free, w_free; /* without contacts and joints */
+  frix_vec3 v1, w1;         /* the answer, seen with B */
+} fx_mover;
+
+typedef enum fx_group_kind {
+  FX_GROUP_CONTACT,
+  FX_GROUP_SPINNING, /* drilling friction of a contact */
+  FX_GROUP_REBOUND,  /* friction under a known normal impulse (decompression) */
+  FX_GROUP_AXIS,     /* limit, friction, motor, spring of a joint coordinate */
+  FX_GROUP_JOINT,    /* bilateral rows */
+} fx_group_kind;
+
+/* Rows that stand together: one contact of the problem. Bodies in ascending order of their movers. */
+typedef struct fx_group {
+  fx_group_kind kind;
+  int32_t source;     /* contact or joint */
+  int32_t axis, part; /* of an axis group */
+  int32_t row, dim;
+  int32_t body_count;
+  int32_t mover[4];
+  size_t value;  /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
+  double damper; /* spring: h c */
+} fx_group;
+
+typedef struct fx_assembly {
+  fx_arena *arena;
+  fx_group *group;
+  frix_contact *law;
+  int32_t group_count, group_capacity, joint_first; /* joints last */
+  int32_t row_count, row_capacity, contact_rows;
+  size_t value_count, value_capacity;
+  double *J;
+  double *w, *R, *r_c, *guess;
+  double *drive; /* the part of w that fixed and kinematic bodies bring */
+  double *r, *u; /* the answer */
+  bool compliant;
+} fx_assembly;
+
+typedef struct fx_integrator fx_integrator;
+
+struct frix_sim {
+  frix_context *context; /* of the user: errors and log */
+  fx_pool *pool;
+  frix_context *inner; /* recycles what steps allocate */
+  const frix_model *model;
+  frix_sim_config config;
+  const fx_integrator *integrator;
+  fx_collision *collision;
+  fx_state state;
+  int32_t slot_capacity, touching_capacity;
+  double smallest; /* radius of the smallest dynamic body */
+  /* of the running or last step */
+  double h;
+  double deadline; /* seconds for the solve, 0: none */
+  fx_arena arena;
+  bool arena_live;
+  bool in_force; /* inside the user's force callback */
+  int32_t mover_count;
+  fx_mover *mover;
+  int32_t *mover_of; /* by slot, -1: does not move by itself */
+  double *reach;
+  frix_pose *pose0; /* by slot: at the start of the step */
+  const fx_contact *contact;
+  int32_t contact_count;
+  fx_surface *surface; /* by contact */
+  int32_t *past;       /* by contact: its place in state.touching, -1: new */
+  fx_assembly rows;
+  frix_problem problem;
+  frix_step_report report;
+};
+
+/* ---- integrators: one table ---- */
+
+typedef struct fx_normal {
+  double gap;
+  double before, free; /* approach speed before the step and without the contact */
+  double restitution;
+  bool compress; /* Poisson: the bounce follows later, the normal velocity is only stopped here */
+} fx_normal;
+
+struct fx_integrator {
+  frix_integrator_info info;
+  double position_time; /* part of the step after the place where contacts are looked at */
+  bool implicit;        /* forces are taken at the middle that the answer gives: solved again until it agrees */
+  /* Poses where contacts (and forces, unless implicit) are taken, into state.pose. */
+  void (*begin)(frix_sim *sim);
+  /* Velocity the normal row asks for (u_N = v_N + *w >= 0); false: the contact plays no part. */
+  bool (*normal)(const frix_sim *sim, const fx_normal *n, double *w);
+  /* Poses and velocities of the end from the movers' v1, w1. */
+  void (*finish)(frix_sim *sim);
+};
+
+int32_t fx_integrator_find(frix_context *context, const char *name);
+const fx_integrator *fx_integrator_at(int32_t k);
+
+/* ---- motion.c: SE(3) and momentum ---- */
+frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h);
+frix_sym3 fx_sym3_inverse(frix_sym3 s);
+/* Position and turn over time h with momenta kept: v and the angular momentum L (world) are given. */
+frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h);
+/* The spin that has angular momentum L at this pose; w where it needs no turning. */
+frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3 w);
+/* After velocities or poses were set. */
+void fx_set_momentum(frix_sim *sim, int32_t slot);
+frix_sym3 fx_world_inertia(const fx_body *body, frix_pose pose);
+bool fx_isotropic(const fx_body *body);
+frix_status fx_movers_collect(frix_sim *sim);
+/* Forces at state.pose, and the free motion they give. */
+frix_status fx_movers_load(frix_sim *sim);
+
+/* ---- assembly ---- */
+frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int32_t rows, size_t values);
+/* bodies: slots that may be fixed; only movers become blocks. NULL: out of memory. */
+fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
+                       int32_t body_count, const int32_t *slot);
+/* Adds lin . v + ang . w of a slot to row k of the group. */
+void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
+/* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */
+typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
+double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when);
+/* J M^-1 J' of one row */
+double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k);
+
+frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
+frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a);
+void fx_joints_push(frix_sim *sim); /* motors that are given forces */
+void fx_joints_keep(frix_sim *sim); /* impulses of the step, while the poses are still those of the assembly */
+void fx_joints_measure(frix_sim *sim, bool fresh);
+double fx_joints_potential(const frix_sim *sim);
+/* Room the joints need at most. */
+void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
+
+/* ---- solve.c ---- */
+/* Movers' v1, w1 and the rows' r, u. */
+frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
+
+/* ---- reports.c ---- */
+void fx_contacts_match(frix_sim *sim);
+frix_status fx_contacts_report(frix_sim *sim);
+
+/* ---- ledger.c ---- */
+double fx_kinetic(const frix_sim *sim);
+double fx_potential(const frix_sim *sim);
+void fx_ledger_solve(frix_sim *sim, frix_energy *step);
+void fx_ledger_close(frix_sim *sim, const frix_energy *step);
+/* The energy of a body changed by hand. */
+double fx_body_energy(const frix_sim *sim, int32_t slot);
+
+/* ---- others ---- */
+frix_status fx_poisson(frix_sim *sim);
+frix_status fx_project(frix_sim *sim);
+void fx_sleep_update(frix_sim *sim);
+/* Wakes what a moving body reaches; true: contacts must be found again. */
+bool fx_sleep_wake_touched(frix_sim *sim);
+frix_status fx_sim_reserve(frix_sim *sim, int32_t slots);
+frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count);
+/* Slot of a living body, -1 with the error text set. allow_world: null gives 0. */
+int32_t fx_slot_of(const frix_sim *sim, frix_body_id id, bool allow_world, const char *call);
+void fx_wake(frix_sim *sim, int32_t slot);
+static inline const fx_body *fx_slot_body(const frix_sim *sim, int32_t slot) {
+  return &sim->model->body[sim->state.prototype[slot]];
+}
+static inline bool fx_is_mover(const frix_sim *sim, int32_t slot) {
+  const fx_state *s = &sim->state;
+  return s->prototype[slot] > 0 && sim->model->body[s->prototype[slot]].dof > 0 && !s->asleep[slot];
+}
+
+#endif

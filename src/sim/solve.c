@@ -1,0 +1,375 @@
+/* Rows to a contact problem, and its answer back to the movers.
+ *
+ *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part.
+ *
+ * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
+ * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
+ * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
+#include "problem/certificate.h"
+#include "sim/system.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
+
+/* Numbers the movers that some group touches. */
+static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
+  int32_t dof = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].first = -1;
+  for (int32_t k = 0; k < a->group_count; k++)
+    for (int32_t b = 0; b < a->group[k].body_count; b++) sim->mover[a->group[k].mover[b]].first = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first == 0) {
+      sim->mover[k].first = dof;
+      dof += sim->mover[k].dof;
+    }
+  return dof;
+}
+
+static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entries, fx_sparse *out) {
+  *out = (fx_sparse){.row_count = rows, .col_count = cols};
+  out->p = FX_TAKE(arena, int32_t, (size_t)cols + 1);
+  out->i = FX_TAKE(arena, int32_t, entries);
+  out->x = FX_TAKE(arena, double, entries);
+  return out->p && out->i && out->x;
+}
+
+/* Columns of one mover: a full block for each of the linear and the angular part. */
+static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
+  frix_sym3 A = m->A, B = m->B;
+  double full[6][6] = {{A.xx, A.xy, A.xz, 0, 0, 0}, {A.xy, A.yy, A.yz, 0, 0, 0}, {A.xz, A.yz, A.zz, 0, 0, 0},
+                       {0, 0, 0, B.xx, B.xy, B.xz}, {0, 0, 0, B.xy, B.yy, B.yz}, {0, 0, 0, B.xz, B.yz, B.zz}};
+  static const int flat[3] = {0, 1, 5};
+  for (int32_t c = 0; c < m->dof; c++) {
+    for (int32_t r = 0; r < m->dof; r++) {
+      double x = m->dof == 3 ? full[flat[r]][flat[c]] : full[r][c];
+      if (x == 0.0) continue;
+      M->i[at] = m->first + r;
+      M->x[at++] = x;
+    }
+    M->p[m->first + c + 1] = at;
+  }
+  return at;
+}
+
+static void put_drive(const fx_mover *m, double *f) {
+  frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
+  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+  if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
+  memcpy(f + m->first, all, (size_t)m->dof * sizeof *f);
+}
+
+/* The group's rows become columns. */
+static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t first_row,
+                              fx_sparse *H, int32_t at) {
+  for (int32_t k = 0; k < g->dim; k++) {
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      for (int32_t c = 0; c < m->dof; c++)
+        if (J[k * m->dof + c] != 0.0) {
+          H->i[at] = m->first + c;
+          H->x[at++] = J[k * m->dof + c];
+        }
+      J += g->dim * m->dof;
+    }
+    H->p[g->row + k - first_row + 1] = at;
+  }
+  return at;
+}
+
+/* The problem lives in the step's arena; rows are finite and sorted by construction, so nothing is checked again. */
+static frix_status build(frix_sim *sim, fx_assembly *a) {
+  fx_arena *arena = &sim->arena;
+  frix_problem *p = &sim->problem;
+  int32_t dof = number_dofs(sim, a);
+  int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
+  a->contact_rows = first_joint_row;
+  *p = (frix_problem){.context = sim->inner,
+                      .form = FRIX_FORM_GLOBAL,
+                      .contact_count = a->joint_first,
+                      .row_count = first_joint_row,
+                      .dof_count = dof,
+                      .joint_count = a->row_count - first_joint_row,
+                      .contact = a->law,
+                      .w = a->w,
+                      .b = a->w + first_joint_row,
+                      .guess = a->guess};
+  if (a->compliant) p->R = a->R, p->r_c = a->r_c;
+  p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
+  p->f = FX_TAKE(arena, double, dof);
+  if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
+      !take_sparse(arena, dof, p->row_count, a->value_count, &p->H) ||
+      !take_sparse(arena, dof, p->joint_count, a->value_count, &p->G))
+    return FRIX_ERROR_MEMORY;
+  int32_t at = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0) {
+      at = put_mass(&sim->mover[k], &p->M, at);
+      put_drive(&sim->mover[k], p->f);
+    }
+  at = 0;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
+    p->row[k + 1] = a->group[k].row + a->group[k].dim;
+    if (a->law[k].cone != FRIX_CONE_ELLIPTIC) continue;
+    frix_contact *law = &a->law[k];
+    double length = sqrt(law->axis[0] * law->axis[0] + law->axis[1] * law->axis[1]);
+    law->axis[0] /= length, law->axis[1] /= length;
+  }
+  at = 0;
+  for (int32_t k = a->joint_first; k < a->group_count; k++)
+    at = put_directions(sim, a, &a->group[k], first_joint_row, &p->G, at);
+  return FRIX_OK;
+}
+
+/* ---- the answer ---- */
+
+static void put_answer(frix_sim *sim, const double *v) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    m->v1 = m->v_free;
+    m->w1 = m->w_free;
+    if (m->first < 0) continue;
+    const double *x = v + m->first;
+    m->v1 = m->dof == 3 ? fx_vec(x[0], x[1], 0.0) : fx_vec(x[0], x[1], x[2]);
+    m->w1 = m->dof == 3 ? fx_vec(0.0, 0.0, x[2]) : fx_vec(x[3], x[4], x[5]);
+  }
+}
+
+static bool all_finite(const double *x, int32_t count) {
+  for (int32_t k = 0; k < count; k++)
+    if (!isfinite(x[k])) return false;
+  return true;
+}
+
+/* Scales the impulses so that they add no energy to the free motion. */
+static void hold_energy(frix_sim *sim, fx_assembly *a) {
+  double before = 0.0, after = 0.0; /* r . J v_free and r . J v1 */
+  bool good = all_finite(a->r, a->row_count);
+  for (int32_t k = 0; good && k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    for (int32_t j = 0; j < g->dim; j++) {
+      double r = a->r[g->row + j], drive = a->drive[g->row + j];
+      before += r * (fx_group_velocity(sim, a, g, j, FX_FREE) - drive);
+      after += r * (fx_group_velocity(sim, a, g, j, FX_AFTER) - drive);
+    }
+  }
+  if (good && 0.5 * (before + after) <= 0.0) return;
+  double s = good && before < 0.0 && after > before ? -before / (after - before) : 0.0;
+  for (int32_t k = 0; k < a->row_count; k++) a->r[k] = s > 0.0 ? s * a->r[k] : 0.0;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    m->v1 = s > 0.0 ? fx_mad(m->v_free, s, fx_sub(m->v1, m->v_free)) : m->v_free;
+    m->w1 = s > 0.0 ? fx_mad(m->w_free, s, fx_sub(m->w1, m->w_free)) : m->w_free;
+  }
+}
+
+/* Bounds of drilling friction from the contacts' normal impulses; true where one moved. */
+static bool update_spinning(fx_assembly *a) {
+  bool moved = false;
+  for (int32_t k = 1; k < a->joint_first; k++) {
+    if (a->group[k].kind != FX_GROUP_SPINNING) continue;
+    double normal = a->r[a->group[k - 1].row], *bound = &a->r_c[a->group[k].row]; /* its contact stands just before */
+    if (fabs(normal - *bound) > 1e-13 * fabs(normal)) moved = true;
+    *bound = normal;
+  }
+  return moved;
+}
+
+/* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
+static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const char *polisher) {
+  frix_solve_config config = frix_solve_default();
+  config.solver = sim->config.solver;
+  config.options = sim->config.options;
+  config.law = sim->config.law;
+  config.tolerance = sim->config.tolerance;
+  config.max_iterations = sim->config.max_iterations;
+  config.thread_count = sim->config.thread_count;
+  config.time_limit = sim->deadline;
+  config.guess_r = again ? a->r : a->guess;
+  config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
+  if (polisher) { /* a few steps from a good start; nothing is lost where they fail */
+    config.solver = polisher;
+    config.tolerance = 0.01 * sim->config.polish; /* as near as a few steps come */
+    config.max_iterations = POLISH_STEPS;
+  }
+  frix_solution *solution;
+  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  frix_result result;
+  frix_solution_view(solution, &result);
+  frix_step_report *report = &sim->report;
+  report->iterations += result.iterations;
+  if (!(result.certificate.residual < best)) {
+    frix_solution_destroy(solution);
+    return FRIX_OK;
+  }
+  bool good = result.certificate.residual <= sim->config.tolerance;
+  report->outcome = good ? FRIX_OUTCOME_SOLVED : result.outcome;
+  report->certificate = result.certificate;
+  report->approximate = result.approximate;
+  report->finisher = result.finisher;
+  report->island_count = result.island_count;
+  memcpy(a->r, result.r, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, result.v);
+  frix_solution_destroy(solution);
+  return FRIX_OK;
+}
+
+/* Largest sum of |J v| over the rows: what their velocities are rounded from. */
+static double rounding_scale(const frix_sim *sim, const fx_assembly *a) {
+  double most = 0.0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    double row[FRIX_MAX_DIM] = {0};
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      frix_vec3 v = m->v_free, w = m->w_free;
+      double x[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+      if (m->dof == 3) x[2] = w.z;
+      for (int32_t j = 0; j < g->dim; j++)
+        for (int32_t c = 0; c < m->dof; c++) row[j] += fabs(J[j * m->dof + c] * x[c]);
+      J += g->dim * m->dof;
+    }
+    for (int32_t j = 0; j < g->dim; j++) most = fmax(most, row[j] + fabs(a->w[g->row + j]));
+  }
+  return most;
+}
+
+static bool certified(const frix_sim *sim, const fx_assembly *a) {
+  const frix_certificate *c = &sim->report.certificate;
+  if (c->residual <= sim->config.tolerance) return true;
+  double worst = c->worst_velocity > c->bilateral ? c->worst_velocity : c->bilateral;
+  return worst <= 1e-13 * rounding_scale(sim, a);
+}
+
+/* Nothing moves more than a thousandth of what one step of gravity would make it. */
+static bool near_rest(const frix_sim *sim) {
+  double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
+  return true;
+}
+
+/* Polishing starts where the residual is ten times the goal, and waits ever longer where it failed. The step after a
+ * success polishes to the goal once more: the first one also stopped what had been moving, so its impulses are not yet
+ * those of rest. */
+static bool needs_polish(const frix_sim *sim, double residual) {
+  int32_t count = sim->problem.contact_count + sim->problem.joint_count;
+  double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
+  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && count <= POLISH_CONTACTS &&
+         (count <= SMALL_WORLD || near_rest(sim)) && sim->state.step_count >= sim->state.polish_at;
+}
+
+static void count_polish(frix_sim *sim) {
+  fx_state *s = &sim->state;
+  bool done = sim->report.certificate.residual <= 10.0 * sim->config.polish;
+  s->polish_again = done && !s->polish_again;
+  s->polish_wait = done ? 0 : s->polish_wait < 7 ? 2 * s->polish_wait + 1 : 7;
+  s->polish_at = s->step_count + 1 + s->polish_wait;
+}
+
+/* The impulses of the last step, judged as they are; true: they are the answer. */
+static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
+  fx_system system;
+  *good = false;
+  frix_status status = fx_sim_system(sim, a, &system);
+  double *v = FX_TAKE(&sim->arena, double, system.dof_count);
+  double *workspace = FX_TAKE(&sim->arena, double, 2 * (size_t)system.dof_count);
+  if (status != FRIX_OK || !v || !workspace) return FRIX_ERROR_MEMORY;
+  fx_system_velocity(&system, a->guess, a->u, v);
+  double residual = fx_residual(&system, sim->config.law, a->guess, a->u);
+  if (!(residual <= sim->config.tolerance) || needs_polish(sim, residual)) return FRIX_OK;
+  fx_certificate_compute(&sim->problem, &system, sim->config.law, a->guess, a->u, v, workspace,
+                         &sim->report.certificate);
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
+  sim->report.finisher = "warm start";
+  sim->state.polish_again = 0;
+  *good = true;
+  return FRIX_OK;
+}
+
+/* A world that stands still and is new to its contacts. */
+static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
+  int32_t contacts = 0, fresh = 0;
+  double slow = 4.0 * sim->h * fx_norm(sim->state.gravity);
+  if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    if (a->group[k].kind != FX_GROUP_CONTACT) continue;
+    contacts++;
+    fresh += a->guess[a->group[k].row] == 0.0;
+  }
+  if (2 * fresh <= contacts) return false;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && (fx_norm(sim->mover[k].v0) > slow)) return false;
+  return true;
+}
+
+/* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything: such forces obey the
+ * exact law too. Its answer is only a start; the exact law judges it. */
+static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
+  frix_solve_config config = frix_solve_default();
+  config.law = FRIX_LAW_ASSOCIATED;
+  config.thread_count = sim->config.thread_count;
+  config.guess_r = a->guess;
+  config.guess_lambda = a->guess + sim->problem.row_count;
+  config.max_iterations = 400;
+  frix_solution *solution;
+  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
+  if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
+  frix_result result;
+  frix_solution_view(solution, &result);
+  if (result.outcome == FRIX_OUTCOME_SOLVED) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
+  frix_solution_destroy(solution);
+  return FRIX_OK;
+}
+
+static bool worth_polishing(const frix_sim *sim) {
+  double residual = sim->report.certificate.residual;
+  return needs_polish(sim, residual) && residual <= sim->config.tolerance && sim->config.law == FRIX_LAW_COULOMB &&
+         !sim->report.approximate;
+}
+
+frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
+  frix_step_report *report = &sim->report;
+  report->row_count = a->contact_rows = 0;
+  report->outcome = FRIX_OUTCOME_SOLVED;
+  report->certificate = (frix_certificate){.worst_contact = -1};
+  report->finisher = "";
+  report->certified = true;
+  frix_status status = build(sim, a);
+  if (status != FRIX_OK) return status;
+  report->row_count = sim->problem.row_count;
+  report->joint_count = sim->problem.joint_count;
+  report->dof_count = sim->problem.dof_count;
+  report->contact_count = sim->problem.contact_count;
+  if (a->row_count == 0) {
+    put_answer(sim, NULL);
+    return FRIX_OK;
+  }
+  bool good = false;
+  if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
+  if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
+  if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
+  for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
+    status = solve_once(sim, a, true, INFINITY, NULL);
+  if (status == FRIX_OK && worth_polishing(sim)) {
+    static const char *const polisher[] = {"newton", "nsgs", "newton"};
+    for (int k = 0; k < 3 && status == FRIX_OK && (k == 0 || report->certificate.residual > sim->config.polish); k++)
+      status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
+    count_polish(sim);
+  }
+  if (status != FRIX_OK) return status;
+  report->certified = certified(sim, a);
+  if (report->certified) report->outcome = FRIX_OUTCOME_SOLVED;
+  if (!report->certified) hold_energy(sim, a);
+  for (int32_t k = 0; k < a->group_count; k++)
+    for (int32_t j = 0; j < a->group[k].dim; j++)
+      a->u[a->group[k].row + j] = fx_group_velocity(sim, a, &a->group[k], j, FX_AFTER);
+  return FRIX_OK;
+}
