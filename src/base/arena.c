@@ -19,13 +19,13 @@ void fx_arena_init(fx_arena *arena, frix_context *context) {
 void fx_arena_free(fx_arena *arena) {
   for (fx_arena_block *block = arena->head; block;) {
     fx_arena_block *next = block->next;
-    fx_free(arena->context, block);
+    fx_block_give(arena->context, block);
     block = next;
   }
   arena->head = NULL;
 }
 
-void *fx_arena_take(fx_arena *arena, size_t count, size_t size) {
+void *fx_arena_take_raw(fx_arena *arena, size_t count, size_t size) {
   if (size && count > (SIZE_MAX / 4) / size) {
     fx_fail(arena->context, FRIX_ERROR_MEMORY, "out of memory: %zu x %zu bytes", count, size);
     return NULL;
@@ -36,14 +36,19 @@ void *fx_arena_take(fx_arena *arena, size_t count, size_t size) {
     /* Blocks double, so that the number of blocks stays logarithmic. */
     size_t wanted = head ? 2 * head->size : FIRST_BLOCK;
     if (wanted < bytes) wanted = bytes;
-    fx_arena_block *block = fx_alloc_raw(arena->context, 1, sizeof *block + wanted);
+    fx_arena_block *block = fx_block_take(arena->context, sizeof *block + wanted, &wanted);
     if (!block) return NULL;
     block->next = head;
-    block->size = wanted;
+    block->size = wanted - sizeof *block;
     block->used = 0;
     arena->head = head = block;
   }
   void *pointer = head->bytes + head->used;
   head->used += bytes;
-  return memset(pointer, 0, count * size);
+  return pointer;
+}
+
+void *fx_arena_take(fx_arena *arena, size_t count, size_t size) {
+  void *pointer = fx_arena_take_raw(arena, count, size);
+  return pointer ? memset(pointer, 0, count * size) : NULL;
 }

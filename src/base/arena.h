@@ -17,6 +17,10 @@ void fx_arena_free(fx_arena *arena);
  */
 void *fx_arena_take(fx_arena *arena, size_t count, size_t size);
 
+/* The same, with whatever the memory holds: for large arrays that are filled at once. */
+void *fx_arena_take_raw(fx_arena *arena, size_t count, size_t size);
+
+#define FX_TAKE_RAW(arena, type, count) ((type *)fx_arena_take_raw((arena), (size_t)(count), sizeof(type)))
 #define FX_TAKE(arena, type, count) ((type *)fx_arena_take((arena), (size_t)(count), sizeof(type)))
 
 #endif

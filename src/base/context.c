@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, TEXT_SIZE = 1024 };
+enum { ALIGNMENT = 64, TEXT_SIZE = 1024, SPARE_BLOCKS = 16 };
 
 struct frix_context {
   frix_context_config config;
   pthread_mutex_t lock; /* worker threads share allocator, log and error text */
   char text[TEXT_SIZE];
+  void *spare[SPARE_BLOCKS]; /* blocks that wait for the next arena; NULL: none */
 };
 
 /* Stands just below every block frix hands out. */
@@ -65,6 +66,7 @@ frix_status frix_context_create(const frix_context_config *config, frix_context 
 void frix_context_destroy(frix_context *context) {
   if (!context) return;
   frix_context_config config = context->config;
+  for (int k = 0; k < SPARE_BLOCKS; k++) fx_free(context, context->spare[k]);
   pthread_mutex_destroy(&context->lock);
   config.release(context, sizeof *context, config.user);
 }
@@ -85,6 +87,8 @@ const char *frix_status_name(frix_status status) {
 }
 
 const char *frix_version(void) { return FRIX_VERSION_TEXT; }
+
+static size_t bytes_of(const void *pointer) { return ((const header *)pointer - 1)->bytes; }
 
 void *fx_alloc_raw(frix_context *context, size_t count, size_t size) {
   size_t extra = sizeof(header) + ALIGNMENT;
@@ -119,6 +123,41 @@ void fx_free(frix_context *context, void *pointer) {
   pthread_mutex_lock(&context->lock);
   context->config.release(h.base, h.bytes, context->config.user);
   pthread_mutex_unlock(&context->lock);
+}
+
+/* ---- spare blocks ---- */
+
+/* The smallest that is large enough. */
+void *fx_block_take(frix_context *context, size_t bytes, size_t *size) {
+  void *found = NULL;
+  int at = -1;
+  pthread_mutex_lock(&context->lock);
+  for (int k = 0; k < SPARE_BLOCKS; k++) {
+    void *block = context->spare[k];
+    if (!block || bytes_of(block) - sizeof(header) - ALIGNMENT < bytes) continue;
+    if (!found || bytes_of(block) < bytes_of(found)) {
+      found = block;
+      at = k;
+    }
+  }
+  if (found) context->spare[at] = NULL;
+  pthread_mutex_unlock(&context->lock);
+  if (!found) found = fx_alloc_raw(context, bytes, 1);
+  if (found) *size = bytes_of(found) - sizeof(header) - ALIGNMENT;
+  return found;
+}
+
+/* Where there is no room the smallest goes. */
+void fx_block_give(frix_context *context, void *pointer) {
+  pthread_mutex_lock(&context->lock);
+  for (int k = 0; k < SPARE_BLOCKS && pointer; k++) {
+    void *block = context->spare[k];
+    if (block && bytes_of(block) >= bytes_of(pointer)) continue;
+    context->spare[k] = pointer;
+    pointer = block;
+  }
+  pthread_mutex_unlock(&context->lock);
+  fx_free(context, pointer);
 }
 
 void *fx_realloc(frix_context *context, void *pointer, size_t old_count, size_t new_count, size_t size) {

@@ -15,6 +15,12 @@ void fx_free(frix_context *context, void *pointer);
 void *fx_realloc(frix_context *context, void *pointer, size_t old_count, size_t new_count, size_t size);
 char *fx_copy_text(frix_context *context, const char *text);
 
+/* Blocks for arenas: at least `bytes`, not zeroed, *size is what there is. Given back they wait in the context for the
+ * next arena, a few at a time, until the context is destroyed: a simulation that solves every step then asks the system
+ * for memory once. */
+void *fx_block_take(frix_context *context, size_t bytes, size_t *size);
+void fx_block_give(frix_context *context, void *pointer);
+
 #define FX_NEW(context, type, count) ((type *)fx_alloc((context), (size_t)(count), sizeof(type)))
 
 /* Sets the error text and returns status, so that a failing line reads `return fx_fail(ctx, STATUS, "...")`. */

@@ -17,20 +17,32 @@ double *fx_block_at(const fx_block_matrix *a, int32_t i, int32_t j) {
   return low < a->start[i + 1] && a->index[low] == j ? fx_block(a, low) : NULL;
 }
 
+/* Takes everything but the values. */
+static frix_status take_pattern(fx_arena *arena, int32_t row_blocks, const int32_t *row, int32_t col_blocks,
+                                const int32_t *col, int32_t count, fx_block_matrix *out) {
+  *out = (fx_block_matrix){.row_blocks = row_blocks, .col_blocks = col_blocks, .row = row, .col = col};
+  out->start = FX_TAKE(arena, int32_t, row_blocks + 1);
+  out->index = FX_TAKE_RAW(arena, int32_t, count);
+  out->offset = FX_TAKE_RAW(arena, size_t, (size_t)count + 1);
+  if (!out->start || !out->index || !out->offset) return FRIX_ERROR_MEMORY;
+  out->offset[0] = 0;
+  return FRIX_OK;
+}
+
+static void find_offsets(fx_block_matrix *a) {
+  for (int32_t i = 0; i < a->row_blocks; i++)
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+      a->offset[k + 1] = a->offset[k] + (size_t)fx_block_rows(a, i) * (size_t)fx_block_cols(a, k);
+}
+
 frix_status fx_block_from_pattern(fx_arena *arena, int32_t row_blocks, const int32_t *row, int32_t col_blocks,
                                   const int32_t *col, const int32_t *start, const int32_t *index,
                                   fx_block_matrix *out) {
   int32_t count = start[row_blocks];
-  *out = (fx_block_matrix){.row_blocks = row_blocks, .col_blocks = col_blocks, .row = row, .col = col};
-  out->start = FX_TAKE(arena, int32_t, row_blocks + 1);
-  out->index = FX_TAKE(arena, int32_t, count);
-  out->offset = FX_TAKE(arena, size_t, (size_t)count + 1);
-  if (!out->start || !out->index || !out->offset) return FRIX_ERROR_MEMORY;
+  if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
   memcpy(out->start, start, ((size_t)row_blocks + 1) * sizeof *start);
   memcpy(out->index, index, (size_t)count * sizeof *index);
-  for (int32_t i = 0; i < row_blocks; i++)
-    for (int32_t k = start[i]; k < start[i + 1]; k++)
-      out->offset[k + 1] = out->offset[k] + (size_t)fx_block_rows(out, i) * (size_t)fx_block_cols(out, k);
+  find_offsets(out);
   out->x = FX_TAKE(arena, double, out->offset[count]);
   return out->x ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
@@ -44,83 +56,122 @@ static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
   return owner;
 }
 
-/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is
- * given. */
-static void mark_pattern(const fx_sparse *s, bool transpose, const int32_t *row_owner, const int32_t *col_owner,
-                         int32_t outer_blocks, const int32_t *outer, int32_t *seen, int32_t *count, int32_t *index) {
-  /* Outer blocks follow the stored columns of s, so each inner block is met within one outer block at a time. */
-  for (int32_t b = 0; b < outer_blocks; b++) {
-    for (int32_t c = outer[b]; c < outer[b + 1]; c++) {
-      for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
+/* Block columns of block row b of the transpose, each once, to `list` where given; returns how many. seen[j] is b + 1
+ * where block column j was met; rows of a column are sorted, so that most entries repeat the block before them. */
+static int32_t blocks_of(const fx_sparse *s, int32_t b, const int32_t *row, const int32_t *owner, int32_t *seen,
+                         int32_t *list) {
+  int32_t count = 0, last = -1;
+  for (int32_t k = s->p[row[b]]; k < s->p[row[b + 1]]; k++) {
+    int32_t j = owner[s->i[k]];
+    if (j == last || s->x[k] == 0) continue;
+    last = j;
+    if (seen[j] == b + 1) continue;
+    seen[j] = b + 1;
+    if (list) list[count] = j;
+    count++;
+  }
+  return count;
+}
+
+/* The transpose of a scalar matrix: block row b holds the columns row[b] .. of s, so that each block row is finished
+ * before the next begins. */
+static frix_status from_transpose(fx_arena *arena, const fx_sparse *s, int32_t row_blocks, const int32_t *row,
+                                  int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
+  int32_t *owner = owners(arena, col_blocks, col), *seen = FX_TAKE(arena, int32_t, col_blocks), count = 0;
+  int32_t *where = FX_TAKE_RAW(arena, int32_t, col_blocks);
+  if (!owner || !seen || !where) return FRIX_ERROR_MEMORY;
+  for (int32_t b = 0; b < row_blocks; b++) count += blocks_of(s, b, row, owner, seen, NULL);
+  if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  memset(seen, 0, (size_t)col_blocks * sizeof *seen);
+  for (int32_t b = 0; b < row_blocks; b++) {
+    int32_t *list = out->index + out->start[b];
+    count = blocks_of(s, b, row, owner, seen, list);
+    out->start[b + 1] = out->start[b] + count;
+    fx_sort(list, (size_t)count);
+  }
+  find_offsets(out);
+  if (!(out->x = FX_TAKE(arena, double, out->offset[out->start[row_blocks]]))) return FRIX_ERROR_MEMORY;
+
+  /* where[j]: the block of block column j in this block row. */
+  for (int32_t b = 0; b < row_blocks; b++) {
+    for (int32_t k = out->start[b]; k < out->start[b + 1]; k++) where[out->index[k]] = k;
+    for (int32_t c = row[b]; c < row[b + 1]; c++) {
+      double *to = NULL; /* where scalar row 0 would go */
+      for (int32_t k = s->p[c], last = -1; k < s->p[c + 1]; k++) {
         if (s->x[k] == 0) continue;
-        int32_t inner = transpose ? col_owner[s->i[k]] : row_owner[s->i[k]];
-        if (seen[inner] == b + 1) continue;
-        seen[inner] = b + 1;
-        int32_t target_row = transpose ? b : inner, target_col = transpose ? inner : b;
-        if (index)
-          index[count[target_row]++] = target_col;
-        else
-          count[target_row + 1]++;
+        int32_t j = owner[s->i[k]];
+        if (j != last) to = fx_block(out, where[j]) + (c - row[b]) * (col[j + 1] - col[j]);
+        last = j;
+        to[s->i[k] - col[j]] = s->x[k];
       }
     }
   }
+  return FRIX_OK;
+}
+
+/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is
+ * given. Block columns follow the stored columns of s, so each block row is met within one block column at a time. */
+static void mark_pattern(const fx_sparse *s, const int32_t *row_owner, int32_t col_blocks, const int32_t *col,
+                         int32_t *seen, int32_t *count, int32_t *index) {
+  for (int32_t b = 0; b < col_blocks; b++)
+    for (int32_t k = s->p[col[b]]; k < s->p[col[b + 1]]; k++) {
+      int32_t i = row_owner[s->i[k]];
+      if (s->x[k] == 0 || seen[i] == b + 1) continue;
+      seen[i] = b + 1;
+      if (index)
+        index[count[i]++] = b;
+      else
+        count[i + 1]++;
+    }
 }
 
 frix_status fx_block_from_sparse(fx_arena *arena, const fx_sparse *s, bool transpose, int32_t row_blocks,
                                  const int32_t *row, int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
-  int32_t outer_blocks = transpose ? row_blocks : col_blocks, inner_blocks = transpose ? col_blocks : row_blocks;
-  const int32_t *outer = transpose ? row : col;
-  int32_t *row_owner = owners(arena, row_blocks, row);
-  int32_t *col_owner = owners(arena, col_blocks, col);
-  int32_t *seen = FX_TAKE(arena, int32_t, inner_blocks);
-  int32_t *start = FX_TAKE(arena, int32_t, row_blocks + 1);
+  if (transpose) return from_transpose(arena, s, row_blocks, row, col_blocks, col, out);
+  int32_t *row_owner = owners(arena, row_blocks, row), *col_owner = owners(arena, col_blocks, col);
+  int32_t *seen = FX_TAKE(arena, int32_t, row_blocks), *start = FX_TAKE(arena, int32_t, row_blocks + 1);
   int32_t *fill = FX_TAKE(arena, int32_t, row_blocks + 1);
   if (!row_owner || !col_owner || !seen || !start || !fill) return FRIX_ERROR_MEMORY;
 
-  /* Count, then list, the blocks that hold a nonzero. */
-  mark_pattern(s, transpose, row_owner, col_owner, outer_blocks, outer, seen, start, NULL);
+  /* Count, then list, the blocks that hold a nonzero; columns come in ascending order. */
+  mark_pattern(s, row_owner, col_blocks, col, seen, start, NULL);
   for (int32_t i = 0; i < row_blocks; i++) start[i + 1] += start[i];
   int32_t *index = FX_TAKE(arena, int32_t, start[row_blocks]);
   if (!index) return FRIX_ERROR_MEMORY;
   memcpy(fill, start, ((size_t)row_blocks + 1) * sizeof *fill);
-  memset(seen, 0, (size_t)inner_blocks * sizeof *seen);
-  mark_pattern(s, transpose, row_owner, col_owner, outer_blocks, outer, seen, fill, index);
-  for (int32_t i = 0; i < row_blocks; i++) fx_sort(index + start[i], (size_t)(start[i + 1] - start[i]));
-
+  memset(seen, 0, (size_t)row_blocks * sizeof *seen);
+  mark_pattern(s, row_owner, col_blocks, col, seen, fill, index);
   frix_status status = fx_block_from_pattern(arena, row_blocks, row, col_blocks, col, start, index, out);
   if (status != FRIX_OK) return status;
 
   /* Scatter the values. */
-  for (int32_t c = 0; c < s->col_count; c++) {
+  for (int32_t c = 0; c < s->col_count; c++)
     for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
       if (s->x[k] == 0) continue;
-      int32_t sr = transpose ? c : s->i[k], sc = transpose ? s->i[k] : c;
-      int32_t i = row_owner[sr], j = col_owner[sc];
-      double *block = fx_block_at(out, i, j);
-      block[(sr - row[i]) * (col[j + 1] - col[j]) + (sc - col[j])] = s->x[k];
+      int32_t i = row_owner[s->i[k]], j = col_owner[c];
+      fx_block_at(out, i, j)[(s->i[k] - row[i]) * (col[j + 1] - col[j]) + (c - col[j])] = s->x[k];
     }
-  }
   return FRIX_OK;
 }
 
 frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t row_count, const int32_t *rows,
                              const int32_t *row, int32_t col_count, const int32_t *new_col, const int32_t *col,
                              fx_block_matrix *out) {
-  int32_t *start = FX_TAKE(arena, int32_t, row_count + 1);
-  if (!start) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < row_count; i++) start[i + 1] = start[i] + a->start[rows[i] + 1] - a->start[rows[i]];
-  int32_t *index = FX_TAKE(arena, int32_t, start[row_count]);
-  if (!index) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < row_count; i++)
-    for (int32_t k = 0; k < start[i + 1] - start[i]; k++)
-      index[start[i] + k] = new_col[a->index[a->start[rows[i]] + k]];
-  frix_status status = fx_block_from_pattern(arena, row_count, row, col_count, col, start, index, out);
-  if (status != FRIX_OK) return status;
+  int32_t count = 0;
+  for (int32_t i = 0; i < row_count; i++) count += a->start[rows[i] + 1] - a->start[rows[i]];
+  if (take_pattern(arena, row_count, row, col_count, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  count = 0;
+  for (int32_t i = 0; i < row_count; i++) {
+    for (int32_t k = a->start[rows[i]]; k < a->start[rows[i] + 1]; k++) out->index[count++] = new_col[a->index[k]];
+    out->start[i + 1] = count;
+  }
+  find_offsets(out);
+  if (!(out->x = FX_TAKE_RAW(arena, double, out->offset[count]))) return FRIX_ERROR_MEMORY;
 
   /* Renumbering keeps the order within a row, so values copy row by row. */
   for (int32_t i = 0; i < row_count; i++) {
     int32_t from = a->start[rows[i]], to = a->start[rows[i] + 1];
-    memcpy(fx_block(out, start[i]), fx_block(a, from), (a->offset[to] - a->offset[from]) * sizeof(double));
+    memcpy(fx_block(out, out->start[i]), fx_block(a, from), (a->offset[to] - a->offset[from]) * sizeof(double));
   }
   return FRIX_OK;
 }

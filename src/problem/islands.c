@@ -109,12 +109,17 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
   out->M = M;
   out->M_offset = M_offset;
   out->has_velocity = true;
-  const fx_block_matrix *from[2] = {&s->Ht, &s->Yt};
-  fx_block_matrix *to[2] = {&out->Ht, &out->Yt};
-  for (int side = 0; side < 2; side++) {
-    frix_status status = fx_block_extract(arena, from[side], out->contact_count, contacts, out->row, out->mover_count,
-                                          islands->mover_place, dof, to[side]);
-    if (status != FRIX_OK) return status;
+  frix_status status = fx_block_extract(arena, &s->Ht, out->contact_count, contacts, out->row, out->mover_count,
+                                        islands->mover_place, dof, &out->Ht);
+  if (status != FRIX_OK) return status;
+  /* Y shares the pattern of H. */
+  out->Yt = out->Ht;
+  out->Yt.x = FX_TAKE_RAW(arena, double, out->Ht.offset[out->Ht.start[out->contact_count]]);
+  if (!out->Yt.x) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < out->contact_count; i++) {
+    int32_t from = s->Yt.start[contacts[i]], to = s->Yt.start[contacts[i] + 1];
+    memcpy(fx_block(&out->Yt, out->Yt.start[i]), fx_block(&s->Yt, from),
+           (s->Yt.offset[to] - s->Yt.offset[from]) * sizeof(double));
   }
   return FRIX_OK;
 }
@@ -125,6 +130,21 @@ static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_system
   for (int32_t c = 0; to && c < out->contact_count; c++)
     memcpy(to + out->row[c], from + s->row[contacts[c]], (size_t)out->contact[c].dim * sizeof *to);
   return to;
+}
+
+static frix_status extract_diagonal(fx_arena *arena, const fx_system *s, const int32_t *contacts, fx_system *out) {
+  size_t *offset = FX_TAKE(arena, size_t, (size_t)out->contact_count + 1);
+  if (!offset) return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < out->contact_count; c++)
+    offset[c + 1] = offset[c] + (size_t)(out->contact[c].dim * out->contact[c].dim);
+  double *D = FX_TAKE_RAW(arena, double, offset[out->contact_count]);
+  out->W_diag = extract_rows(arena, s, out, contacts, s->W_diag);
+  if (!D || !out->W_diag) return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < out->contact_count; c++)
+    memcpy(D + offset[c], s->D + s->diagonal[contacts[c]], (offset[c + 1] - offset[c]) * sizeof *D);
+  out->D = D;
+  out->diagonal = offset;
+  return FRIX_OK;
 }
 
 frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k,
@@ -156,7 +176,7 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_isla
     if (!(out->w = extract_rows(arena, s, out, contacts, s->w))) return FRIX_ERROR_MEMORY;
     status = extract_velocity(arena, s, islands, k, contacts, out);
   }
-  if (status == FRIX_OK) status = fx_system_diagonal(arena, out);
+  if (status == FRIX_OK) status = extract_diagonal(arena, s, contacts, out);
   out->rho = s->rho;
   out->rho_joint = s->rho_joint;
   return status;

@@ -112,6 +112,40 @@ static void list_entries(const frix_matrix *a, int32_t *row, int32_t *col, doubl
     }
 }
 
+/* Columns in ascending order without duplicates, all within range and finite: what most callers give, and what is kept.
+ */
+static bool is_canonical(const frix_matrix *a) {
+  bool good = a->format == FRIX_MATRIX_CSC;
+  for (int32_t c = 0; good && c < a->col_count; c++) {
+    int32_t before = -1;
+    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) {
+      good &= a->i[k] > before && isfinite(a->x[k]);
+      before = a->i[k];
+    }
+    good &= before < a->row_count;
+  }
+  return good;
+}
+
+static frix_status copy_canonical(frix_context *context, const frix_matrix *a, int64_t count, fx_sparse *out) {
+  *out = (fx_sparse){.row_count = a->row_count, .col_count = a->col_count};
+  if (count > INT32_MAX)
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "a matrix with more than %d entries", INT32_MAX);
+  out->p = fx_alloc_raw(context, (size_t)a->col_count + 1, sizeof *out->p);
+  out->i = fx_alloc_raw(context, (size_t)count, sizeof *out->i);
+  out->x = fx_alloc_raw(context, (size_t)count, sizeof *out->x);
+  if (!out->p || !out->i || !out->x) {
+    fx_sparse_free(context, out);
+    return FRIX_ERROR_MEMORY;
+  }
+  memcpy(out->p, a->p, ((size_t)a->col_count + 1) * sizeof *out->p);
+  if (count > 0) {
+    memcpy(out->i, a->i, (size_t)count * sizeof *out->i);
+    memcpy(out->x, a->x, (size_t)count * sizeof *out->x);
+  }
+  return FRIX_OK;
+}
+
 frix_status fx_matrix_take(frix_context *context, const char *name, const frix_matrix *a, int32_t row_count,
                            int32_t col_count, fx_sparse *out) {
   if (a->format == FRIX_MATRIX_NONE) return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is missing", name);
@@ -125,6 +159,8 @@ frix_status fx_matrix_take(frix_context *context, const char *name, const frix_m
     return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s has a NULL array", name);
   int64_t count = stored_entries(a);
   if (count < 0) return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s: column pointers are not increasing", name);
+
+  if (is_canonical(a)) return copy_canonical(context, a, count, out);
 
   frix_status status = FRIX_ERROR_MEMORY;
   int32_t *row = FX_NEW(context, int32_t, count), *col = FX_NEW(context, int32_t, count);

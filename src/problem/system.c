@@ -74,10 +74,20 @@ static void scales(fx_system *s) {
   s->rho_joint = sum[1] > 0 ? (double)count[1] / sum[1] : 1;
 }
 
+/* D += H Y' for one block of d rows and n columns; inlined with constant sizes for contacts on rigid bodies. */
+static inline void add_diagonal(int32_t d, int32_t n, const double *h, const double *y, double *D) {
+  for (int32_t a = 0; a < d; a++)
+    for (int32_t b = 0; b < d; b++) {
+      double sum = D[a * d + b];
+      for (int32_t c = 0; c < n; c++) sum += h[a * n + c] * y[b * n + c];
+      D[a * d + b] = sum;
+    }
+}
+
 /* D_i = W_ii + R_i, from W where there is one, else from H' Y. */
 frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
   size_t *offset = FX_TAKE(arena, size_t, (size_t)s->contact_count + 1);
-  double *diag = FX_TAKE(arena, double, s->row_count);
+  double *diag = FX_TAKE_RAW(arena, double, s->row_count);
   if (!offset || !diag) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++)
     offset[i + 1] = offset[i] + (size_t)(s->contact[i].dim * s->contact[i].dim);
@@ -86,17 +96,14 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t d = s->contact[i].dim;
     double *block = D + offset[i];
-    if (s->has_W) {
-      const double *w = fx_block_at(&s->W, i, i);
-      if (w) memcpy(block, w, (size_t)(d * d) * sizeof *block);
-    } else {
-      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-        const double *h = fx_block(&s->Ht, k), *y = fx_block(&s->Yt, k);
-        int32_t n = fx_block_cols(&s->Ht, k);
-        for (int32_t a = 0; a < d; a++)
-          for (int32_t b = 0; b < d; b++)
-            for (int32_t c = 0; c < n; c++) block[a * d + b] += h[a * n + c] * y[b * n + c];
-      }
+    const double *w = s->has_W ? fx_block_at(&s->W, i, i) : NULL;
+    if (w) memcpy(block, w, (size_t)(d * d) * sizeof *block);
+    for (int32_t k = s->Ht.start ? s->Ht.start[i] : 0; !s->has_W && k < s->Ht.start[i + 1]; k++) {
+      int32_t n = fx_block_cols(&s->Ht, k);
+      if (d == 3 && n == 6)
+        add_diagonal(3, 6, fx_block(&s->Ht, k), fx_block(&s->Yt, k), block);
+      else
+        add_diagonal(d, n, fx_block(&s->Ht, k), fx_block(&s->Yt, k), block);
     }
     for (int32_t a = 0; a < d; a++) {
       diag[s->row[i] + a] = block[a * d + a];
@@ -112,12 +119,20 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
 
 /* ---- the velocity form ---- */
 
-/* Factors of M, needed only while Y and the free motion are made. */
+/* Factors of M, needed only while Y and the free motion are made. A diagonal block is its own factor. */
 typedef struct mass_factors {
   const fx_system *s;
+  bool *diagonal;
   double *lu;
   int32_t *pivot;
 } mass_factors;
+
+static bool is_diagonal(const double *a, int32_t n) {
+  for (int32_t r = 0; r < n; r++)
+    for (int32_t c = 0; c < n; c++)
+      if (r == c ? !(a[r * n + c] != 0) : a[r * n + c] != 0) return false;
+  return true;
+}
 
 static frix_status gather_mass(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
   size_t *offset = FX_TAKE(arena, size_t, (size_t)s->mover_count + 1);
@@ -140,26 +155,47 @@ static frix_status gather_mass(fx_arena *arena, const frix_problem *p, const int
 
 static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors *out) {
   *out = (mass_factors){.s = s,
-                        .lu = FX_TAKE(arena, double, s->M_offset[s->mover_count]),
-                        .pivot = FX_TAKE(arena, int32_t, s->dof_count)};
-  if (!out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
-  memcpy(out->lu, s->M, s->M_offset[s->mover_count] * sizeof *out->lu);
-  for (int32_t m = 0; m < s->mover_count; m++)
-    if (!fx_lu_factor(s->dof[m + 1] - s->dof[m], out->lu + s->M_offset[m], out->pivot + s->dof[m]))
+                        .diagonal = FX_TAKE(arena, bool, s->mover_count),
+                        .lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]),
+                        .pivot = FX_TAKE_RAW(arena, int32_t, s->dof_count)};
+  if (!out->diagonal || !out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m];
+    const double *M = s->M + s->M_offset[m];
+    double *lu = out->lu + s->M_offset[m];
+    out->diagonal[m] = is_diagonal(M, n);
+    if (out->diagonal[m]) continue;
+    memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
+    if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
       return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
                      s->dof[m], s->dof[m + 1] - 1);
+  }
   return FRIX_OK;
 }
 
-/* x := M^-1 x within mover m */
-static void solve_mass(const mass_factors *f, int32_t m, double *x) {
+/* y = M^-1 x for rows of mover m; x and y may be the same. */
+static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const double *x, double *y) {
   const fx_system *s = f->s;
-  fx_lu_solve(s->dof[m + 1] - s->dof[m], f->lu + s->M_offset[m], f->pivot + s->dof[m], x);
+  int32_t n = s->dof[m + 1] - s->dof[m];
+  const double *M = s->M + s->M_offset[m];
+  if (f->diagonal[m] && n == 6) { /* a rigid body in its own axes, or a sphere */
+    double mass[6];
+    for (int32_t k = 0; k < 6; k++) mass[k] = M[7 * k];
+    for (int32_t r = 0; r < rows; r++)
+      for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
+    return;
+  }
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = f->diagonal[m] ? x[r * n + k] / M[k * n + k] : x[r * n + k];
+  for (int32_t r = 0; r < rows && !f->diagonal[m]; r++)
+    fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
 }
 
-/* H and G side by side as one scalar matrix. */
+/* H and G side by side as one scalar matrix; without joints H itself. */
 static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sparse *out) {
-  int32_t h = p->H.p[p->row_count], g = p->joint_count ? p->G.p[p->joint_count] : 0;
+  *out = p->H;
+  if (!p->joint_count) return FRIX_OK;
+  int32_t h = p->H.p[p->row_count], g = p->G.p[p->joint_count];
   *out = (fx_sparse){.row_count = p->dof_count, .col_count = p->row_count + p->joint_count};
   out->p = FX_TAKE(arena, int32_t, (size_t)out->col_count + 1);
   out->i = FX_TAKE(arena, int32_t, (size_t)h + (size_t)g);
@@ -191,24 +227,20 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
                                      &s->Ht)) != FRIX_OK)
     return status;
-  if ((status = fx_block_from_pattern(arena, s->contact_count, s->row, s->mover_count, s->dof, s->Ht.start, s->Ht.index,
-                                      &s->Yt)) != FRIX_OK)
-    return status;
+  /* Y has the pattern of H, and shares it. */
+  size_t entries = s->Ht.offset[s->Ht.start[s->contact_count]];
+  s->Yt = s->Ht;
+  if (!(s->Yt.x = FX_TAKE_RAW(arena, double, entries))) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-      int32_t n = fx_block_cols(&s->Ht, k);
-      double *y = fx_block(&s->Yt, k);
-      memcpy(y, fx_block(&s->Ht, k), (size_t)(n * s->contact[i].dim) * sizeof *y);
-      for (int32_t a = 0; a < s->contact[i].dim; a++) solve_mass(&factors, s->Ht.index[k], y + a * n);
-    }
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      solve_mass(&factors, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
 
   /* Free motion, and the free velocity it gives each row. */
   double *v_free = FX_TAKE(arena, double, s->dof_count);
   double *w = FX_TAKE(arena, double, s->row_count);
   double *q = FX_TAKE(arena, double, s->row_count);
   if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
-  memcpy(v_free, p->f, (size_t)p->dof_count * sizeof *v_free);
-  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, v_free + s->dof[m]);
+  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
   if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
   if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;

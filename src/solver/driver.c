@@ -49,12 +49,18 @@ typedef struct job {
   frix_law law;
   fx_limits limits;
   bool history;
+  bool together; /* all islands as one */
+  int32_t count; /* islands, or 1 */
   double *r; /* whole: start and answer; islands write disjoint rows */
   island_result *result;
 } job;
 
 /* Copies an island's rows from the whole vector to its own, or back. */
 static void move_rows(const job *j, int32_t k, const fx_system *island, double *own, bool back) {
+  if (j->together) {
+    memcpy(back ? j->r : own, back ? own : j->r, (size_t)island->row_count * sizeof *own);
+    return;
+  }
   for (int32_t c = 0; c < island->contact_count; c++) {
     double *whole = j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]];
     size_t bytes = (size_t)island->contact[c].dim * sizeof(double);
@@ -90,7 +96,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   fx_system island = *j->system;
   frix_status status = FRIX_OK;
   bool idle = island.has_velocity && j->islands->mover_start[1] < island.mover_count; /* movers without contact */
-  if (j->islands->count > 1 || idle)
+  if (!j->together && (j->islands->count > 1 || idle))
     status = fx_system_extract(arena, j->system, j->islands, k, &island);
   else if (island.has_W)
     island.has_velocity = false;
@@ -183,7 +189,7 @@ static frix_status start_from(const frix_problem *problem, const frix_solve_conf
 
 /* Outcome, iterations and finisher of the whole: the worst outcome and the island that worked longest. */
 static frix_status merge(const job *j, frix_result *result) {
-  for (int32_t k = 0; k < j->islands->count; k++) {
+  for (int32_t k = 0; k < j->count; k++) {
     const island_result *one = &j->result[k];
     if (one->status != FRIX_OK) return one->status;
     if (k == 0 || one->iterations > result->iterations) {
@@ -197,15 +203,23 @@ static frix_status merge(const job *j, frix_result *result) {
 
 static frix_status merge_history(const job *j, frix_solution *solution) {
   int64_t count = 0;
-  for (int32_t k = 0; k < j->islands->count; k++) count += j->result[k].history_count;
+  for (int32_t k = 0; k < j->count; k++) count += j->result[k].history_count;
   solution->history = FX_NEW(j->context, frix_history_row, count);
   if (!solution->history) return FRIX_ERROR_MEMORY;
   count = 0;
-  for (int32_t k = 0; k < j->islands->count; k++)
+  for (int32_t k = 0; k < j->count; k++)
     for (int32_t h = 0; h < j->result[k].history_count; h++) solution->history[count++] = j->result[k].history[h];
   solution->result.history = solution->history;
   solution->result.history_count = count;
   return FRIX_OK;
+}
+
+/* Taking a pile apart means to copy nearly all of it, where nearly all of it hangs together. */
+static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
+  int32_t largest = 0, all = islands->start[islands->count];
+  for (int32_t k = 0; k < islands->count; k++)
+    if (islands->start[k + 1] - islands->start[k] > largest) largest = islands->start[k + 1] - islands->start[k];
+  return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
 /* Runs the islands and judges the whole. Islands that are solved one by one are solved together up to the sums in the
@@ -214,7 +228,7 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
                        frix_solution *solution) {
   frix_result *result = &solution->result;
   for (int attempt = 0; attempt < 4; attempt++) {
-    fx_parallel(config->thread_count, j->islands->count, run_island, j);
+    fx_parallel(config->thread_count, j->count, run_island, j);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
@@ -271,9 +285,12 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
                       .progress = config->progress,
                       .user = config->user},
            .history = config->history,
+           .together = solve_together(solver, &islands),
+           .count = islands.count,
            .r = solution->r,
            .result = FX_TAKE(arena, island_result, islands.count)};
   if (!solution->r || !solution->u || !solution->v || !workspace || !j.result) return FRIX_ERROR_MEMORY;
+  if (j.together) j.count = 1;
   status = start_from(problem, config, system.row_count, solution->r);
   if (status == FRIX_OK) status = run(&j, problem, config, workspace, solution);
   if (status == FRIX_OK && config->history) status = merge_history(&j, solution);

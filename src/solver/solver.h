@@ -22,11 +22,12 @@ typedef struct fx_call {
 typedef struct fx_solver {
   frix_solver_info info;
   bool prefers_velocity; /* works on M and H where it may choose */
+  bool takes_islands;    /* sweeps over many islands as easily as over one: they need not be taken apart */
   frix_status (*solve)(fx_call *call);
 } fx_solver;
 
 extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
-extern const fx_solver fx_solver_lemke, fx_solver_qp_active_set;
+extern const fx_solver fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;
 extern const fx_solver fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
 extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;

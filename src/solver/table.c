@@ -13,6 +13,7 @@ static const fx_solver *const table[] = {
     &fx_solver_newton,
     &fx_solver_apgd,
     &fx_solver_admm,
+    &fx_solver_sweeps,
     &fx_solver_implicit,
     &fx_solver_pgs,
     &fx_solver_interior_point,

@@ -1,0 +1,183 @@
+/* sweeps: vectorised block Gauss-Seidel with momentum, for large piles.
+ *
+ *   z_k+1 = S(y_k),   y_k = z_k + beta_k (z_k - z_k-1),   beta = min(cap, (theta_k - 1) / theta_k+1),
+ *   theta_k+1 = (1 + sqrt(1 + 4 theta_k^2)) / 2,   theta := 1 and beta := 0 where (y_k - z_k+1) . (z_k+1 - z_k) > 0
+ *
+ * S is one sweep over all contacts (sweeps_kernel.h). Each round ends in a sweep without momentum: it damps what
+ * momentum stirs up (a sweep is not a symmetric map), and its step |z' - z| / |z| measures the residual (about 0.45 of
+ * it). Where that step grew over a round the cap comes down, else it recovers. Sweeps run in single precision, and in
+ * double where the tolerance asks for more than single precision holds. Reference: Y. Nesterov 1983; B. O'Donoghue, E.
+ * Candes 2015 (restart); docs/methods/sweeps.md. */
+#include "solver/sweeps.h"
+
+#include "base/threads.h"
+#include "solver/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOMENTUM, ROUND, SINGLE };
+
+static const frix_option_info options[] = {
+    [MOMENTUM] = {"momentum", FRIX_OPTION_REAL, 0.95, 0, 0.99, NULL, "largest momentum; 0: plain sweeps"},
+    [ROUND] = {"round", FRIX_OPTION_INTEGER, 15, 2, 1000, NULL, "sweeps from one plain sweep to the next"},
+    [SINGLE] = {"single", FRIX_OPTION_BOOLEAN, 1, 0, 1, NULL, "begin in single precision"},
+};
+
+static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
+
+typedef struct state {
+  fx_call *call;
+  fx_pile pile;
+  fx_sweep_target target;
+  bool full;
+  double theta, beta, cap;
+  double step, last_step; /* of plain sweeps, relative */
+  double ratio;           /* residual / step, as measured */
+  int64_t sweep, round, next_check, stage_start;
+  double best_step, mark_step; /* for telling when single precision gives no more */
+  int64_t mark_round;
+} state;
+
+/* ---- islands that are no piles ---- */
+
+static frix_status scalar_path(fx_call *call) {
+  double option[FX_MAX_OPTIONS];
+  int32_t row = 0;
+  while (fx_solver_at(row) != &fx_solver_nsgs) row++;
+  fx_options_values(call->options, row, option);
+  fx_call inner = *call;
+  inner.option = option;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "sweeps: %d contacts: not all of a kind the kernels know, nsgs instead",
+         call->system->contact_count);
+  frix_status status = fx_solver_nsgs.solve(&inner);
+  call->finisher = fx_solver_nsgs.info.name;
+  return status;
+}
+
+/* ---- sweeping ---- */
+
+static void sweep_with_momentum(state *t) {
+  fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, t->beta);
+  t->sweep++;
+  double theta = 0.5 * (1 + sqrt(1 + 4 * t->theta * t->theta)), beta = (t->theta - 1) / theta;
+  t->theta = sums.uphill > 0 ? 1 : theta;
+  t->beta = sums.uphill > 0 ? 0 : fmin(t->cap, beta);
+}
+
+/* A plain sweep measures the step, and adjusts the cap by what the round has done to it. */
+static void plain_sweep(state *t) {
+  fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, 0);
+  t->sweep++;
+  t->step = sums.size > 0 ? sqrt(sums.step / sums.size) : sums.step > 0 ? 1 : 0;
+  t->cap = t->step > t->last_step ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
+  t->last_step = t->step;
+  if (t->step < t->best_step) t->best_step = t->step;
+}
+
+/* Rounds are short at first, since a good warm start is done after a few sweeps. */
+static void run_round(state *t) {
+  int64_t length = 4 + 2 * t->round, left = t->call->monitor->stage_limit - t->sweep;
+  if (length > (int64_t)t->call->option[ROUND]) length = (int64_t)t->call->option[ROUND];
+  if (length > left) length = left;
+  for (int64_t k = 0; k < length - 1; k++) sweep_with_momentum(t);
+  if (t->round++ % 4 == 3) fx_sweep_refresh(&t->pile, t->full, t->target); /* no drift by rounding */
+  plain_sweep(t);
+}
+
+static void begin(state *t, bool full) {
+  t->full = full;
+  if (full) fx_pile_pack_full(&t->pile);
+  fx_pile_load(&t->pile, full, t->call->r);
+  fx_sweep_refresh(&t->pile, full, t->target);
+  t->theta = 1;
+  t->beta = 0;
+  t->cap = t->call->option[MOMENTUM];
+  t->last_step = t->best_step = t->mark_step = INFINITY;
+  t->mark_round = t->round;
+}
+
+/* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
+static bool single_is_done(state *t) {
+  if (t->ratio * t->step <= single_limit) return true;
+  if (t->best_step < 0.7 * t->mark_step) {
+    t->mark_step = t->best_step;
+    t->mark_round = t->round;
+  }
+  return t->step < 1e-3 && t->round - t->mark_round >= 30;
+}
+
+/* ---- judging ---- */
+
+/* A check costs as much as several sweeps: it is made when the step says the answer is there, when somebody waits for
+ * the time or the progress, and now and then. */
+static bool check_is_due(const state *t) {
+  const fx_limits *limits = t->call->monitor->limits;
+  if (t->ratio * t->step <= limits->tolerance || t->sweep >= t->call->monitor->stage_limit) return true;
+  if (t->sweep >= t->next_check) return true;
+  if (limits->deadline > 0 && fx_seconds() >= limits->deadline) return true;
+  return limits->cancel && limits->cancel(limits->user);
+}
+
+static bool check(state *t) {
+  fx_monitor *monitor = t->call->monitor;
+  fx_pile_store(&t->pile, t->full, t->call->r);
+  bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
+  t->next_check = t->sweep + t->sweep / 2 + 60;
+  if (t->step > 0 && monitor->residual < INFINITY)
+    t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
+  return stop;
+}
+
+/* Relative change of the motion that the impulses make, over the last sweep; in the norm of the kinetic energy. */
+static double motion_change(const state *t) {
+  double change = 0, size = 0;
+  for (int32_t k = 0; k < t->pile.body_count * FX_RECORD; k++) {
+    double now = t->full ? ((double *)t->pile.full.d)[k] : (double)((float *)t->pile.single.d)[k];
+    double last = t->full ? ((double *)t->pile.full.d_last)[k] : (double)((float *)t->pile.single.d_last)[k];
+    change += (now - last) * (now - last);
+    size += now * now;
+  }
+  return size > 0 ? sqrt(change / size) : 0;
+}
+
+static frix_status solve(fx_call *call) {
+  const fx_system *s = call->system;
+  if (!fx_pile_fits(s)) return scalar_path(call);
+  state t = {.call = call, .ratio = 0.45, .next_check = 60};
+  bool single = call->option[SINGLE] != 0, double_needed = !single || call->monitor->limits->tolerance < single_limit;
+  frix_status status = fx_pile_build(call->arena, s, double_needed, &t.pile);
+  if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
+  if (status != FRIX_OK) return status;
+  t.target = fx_sweep_best_target();
+
+  fx_monitor_begin(call->monitor, 100000);
+  begin(&t, !single);
+  int64_t singles = 0;
+  for (;;) {
+    run_round(&t);
+    if (!t.full) singles = t.sweep;
+    if (check_is_due(&t) && check(&t)) break;
+    if (t.full || !double_needed || !single_is_done(&t)) continue;
+    fx_pile_store(&t.pile, false, call->r);
+    begin(&t, true);
+  }
+  fx_log(call->arena->context, FRIX_LOG_INFO,
+         "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
+         "velocities still changing by %.1e per sweep",
+         s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
+         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, motion_change(&t));
+  return FRIX_OK;
+}
+
+const fx_solver fx_solver_sweeps = {
+    .info = {.name = "sweeps",
+             .summary = "vectorised block Gauss-Seidel with momentum, for large piles",
+             .coulomb = true,
+             .cones = FX_ALL_CONES,
+             .option = options,
+             .option_count = sizeof options / sizeof *options},
+    .prefers_velocity = true,
+    .takes_islands = true,
+    .solve = solve,
+};

@@ -1,0 +1,89 @@
+/* sweeps, its parts: the packed pile and the kernels that sweep it.
+ *
+ *   M = L L',   Hh = sqrt(rho) L^-1 H,   r = rho z,   d = L' (v - v_free) / sqrt(rho)
+ *   d = Hh z,   u = Hh' d + q + rho R z
+ *
+ * In these units W has the mean diagonal 1 and z is a velocity; the same Hh reads u and writes d, and single precision
+ * suffers neither from small masses nor from a fast common motion. Contacts stand in batches of FX_BATCH, no two of a
+ * batch on the same body, so that a batch is swept at once. Slot = 8 batch + lane; empty slots and the fixed world are
+ * body 0, whose record stays zero. */
+#ifndef FX_SOLVER_SWEEPS_H
+#define FX_SOLVER_SWEEPS_H
+
+#include "problem/system.h"
+
+/* Contacts per batch; numbers per body, of which 6 are used; batches whose sums stay in one precision. */
+enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64 };
+
+/* Numbers of a contact that a sweep reads, in this order. A round contact (two spheres, or a sphere and the world) has
+ * Hh = (a Q, c Q~) for each body with Q = [n t1 t2], Q~ = [0 t2 -t1] and numbers a and c. */
+enum {
+  FX_Q = 0,         /* 3: velocity without impulses */
+  FX_INVERSE_N = 3, /* 1 / D_NN */
+  FX_INVERSE_T = 4, /* 1 / largest eigenvalue of D_TT */
+  FX_MU = 5,
+  FX_H = 6,        /* general: two 3 x 6 blocks, row-major; round: Q (9) */
+  FX_ROUND_A = 15, /* round: a of both bodies */
+  FX_ROUND_C = 17, /* round: c of both bodies */
+  FX_ROUND_END = 19,
+  FX_COUPLING = 42, /* general: D_TN (2) */
+  FX_GENERAL_END = 44,
+  FX_COMPLIANCE_SIZE = 3 /* after the end, where compliant: rho R */
+};
+
+/* The pile in one precision: LANES contacts stand together, 8 in single and 4 in double, number by number. */
+typedef struct fx_pile_data {
+  void *field;      /* field_count per slot */
+  void *z, *z_last; /* 3 per slot: impulses after the last sweep and the one before */
+  void *d, *d_last; /* FX_RECORD per body: d after the last sweep (z) and the one before (z_last) */
+} fx_pile_data;
+
+typedef struct fx_pile {
+  const fx_system *system;
+  int32_t batch_count, body_count; /* body 0 included */
+  bool round, compliant;
+  int32_t field_count;
+  int32_t *slot_contact; /* contact in each slot, -1: empty */
+  int32_t *slot_body;    /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
+  int32_t *body_mover;   /* mover of each body, -1 for body 0 */
+  double scale;          /* sqrt(rho) */
+  const void *roots;     /* L^-1 of each body */
+  fx_pile_data single, full;
+} fx_pile;
+
+/* Whether the kernels can take this system: velocity form with symmetric M, at most two movers of at most 6 degrees of
+ * freedom per contact, cones that are a disc, an interval or no friction around one normal. */
+bool fx_pile_fits(const fx_system *system);
+
+/* Order, batches and fields in single precision; with `full` also room for double precision. UNSUPPORTED, without a
+ * text, where a block of M is not positive. */
+frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
+/* Order and batches alone: batch_count, body_count, slot_contact, slot_body, body_mover. */
+frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);
+/* Fields in double precision, where room was taken. */
+void fx_pile_pack_full(const fx_pile *pile);
+
+/* z from r, and r from z. */
+void fx_pile_load(const fx_pile *pile, bool full, const double *r);
+void fx_pile_store(const fx_pile *pile, bool full, double *r);
+
+/* What a sweep measures, in units of z. */
+typedef struct fx_sweep_sums {
+  double step, size; /* without momentum: squares of |z - z_last| and |z| */
+  double uphill;     /* with momentum: (y - z) . (z - z_last), y = where the sweep began: > 0 where momentum points the wrong way */
+} fx_sweep_sums;
+
+/* Instruction sets: the same bits from each. SCALAR is the reference, written without vectors. */
+typedef enum fx_sweep_target { FX_SWEEP_SCALAR, FX_SWEEP_PLAIN, FX_SWEEP_AVX2 } fx_sweep_target;
+fx_sweep_target fx_sweep_best_target(void);
+
+/* One sweep over all batches from y = z + momentum (z - z_last). */
+fx_sweep_sums fx_sweep(const fx_pile *pile, bool full, fx_sweep_target target, double momentum);
+/* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
+void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
+
+/* The reference, scalar. */
+fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, double momentum);
+void fx_refresh_scalar(const fx_pile *pile, bool full);
+
+#endif

@@ -1,0 +1,101 @@
+/* The kernels of sweeps for every instruction set: one source, compiled for each, chosen when a solve starts. */
+#include "solver/sweeps.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Vectors of 16 bytes: SSE2, NEON, WebAssembly. */
+#define REAL float
+#define MASK int32_t
+#define ROOT sqrtf
+#define WIDE 8
+#define LANES 4
+#define NAME(x) x##_single_16
+#include "solver/sweeps_kernel.h"
+
+#define REAL double
+#define MASK int64_t
+#define ROOT sqrt
+#define WIDE 4
+#define LANES 2
+#define NAME(x) x##_full_16
+#include "solver/sweeps_kernel.h"
+
+/* Flags become constants, so that no loop has a branch inside. */
+#define FOUR(sweep, data, plain, beta)                                                         \
+  (p->round ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
+            : p->compliant ? sweep(p, data, false, true, plain, beta) : sweep(p, data, false, false, plain, beta))
+#define CHOOSE(sweep, data, beta) (beta == 0 ? FOUR(sweep, data, true, beta) : FOUR(sweep, data, false, beta))
+
+static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) {
+  return full ? CHOOSE(sweep_full_16, &p->full, beta) : CHOOSE(sweep_single_16, &p->single, (float)beta);
+}
+
+static void refresh_plain(const fx_pile *p, bool full) {
+  if (full)
+    refresh_full_16(p, &p->full, p->round);
+  else
+    refresh_single_16(p, &p->single, p->round);
+}
+
+#if defined(__x86_64__)
+/* Vectors of 32 bytes. */
+#define REAL float
+#define MASK int32_t
+#define ROOT sqrtf
+#define WIDE 8
+#define LANES 8
+#define NAME(x) x##_single_32
+#include "solver/sweeps_kernel.h"
+
+#define REAL double
+#define MASK int64_t
+#define ROOT sqrt
+#define WIDE 4
+#define LANES 4
+#define NAME(x) x##_full_32
+#include "solver/sweeps_kernel.h"
+
+__attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, double beta) {
+  return full ? CHOOSE(sweep_full_32, &p->full, beta) : CHOOSE(sweep_single_32, &p->single, (float)beta);
+}
+
+__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) {
+  if (full)
+    refresh_full_32(p, &p->full, p->round);
+  else
+    refresh_single_32(p, &p->single, p->round);
+}
+#else
+#define sweep_avx2 sweep_plain
+#define refresh_avx2 refresh_plain
+#endif
+
+fx_sweep_target fx_sweep_best_target(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return FX_SWEEP_AVX2;
+#endif
+  return FX_SWEEP_PLAIN;
+}
+
+fx_sweep_sums fx_sweep(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
+  switch (target) {
+    case FX_SWEEP_AVX2: return sweep_avx2(p, full, beta);
+    case FX_SWEEP_PLAIN: return sweep_plain(p, full, beta);
+    case FX_SWEEP_SCALAR: break;
+  }
+  return fx_sweep_scalar(p, full, beta);
+}
+
+void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
+  memset(full ? p->full.d : p->single.d, 0,
+         (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
+  switch (target) {
+    case FX_SWEEP_AVX2: refresh_avx2(p, full); return;
+    case FX_SWEEP_PLAIN: refresh_plain(p, full); return;
+    case FX_SWEEP_SCALAR: break;
+  }
+  fx_refresh_scalar(p, full);
+}

@@ -1,0 +1,320 @@
+/* The kernel of sweeps, once per precision and width of the machine's vectors: REAL, MASK, ROOT, NAME(x), WIDE (contacts
+ * that stand together in memory) and LANES (contacts at once, a part of WIDE) are defined where this is included.
+ *
+ * For LANES contacts at once, from y = z + beta (z - z_last):
+ *   u    = Hh' d + q + C y                               C = rho R
+ *   z_N  = max(0, y_N - u_N / D_NN)
+ *   u_T += D_TN (z_N - y_N)
+ *   z_T  = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
+ *   d   += Hh (z - y)
+ * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution of
+ * the contact. Vectors are of the compiler's own kind, one operation after the other: every target gives the same bits.
+ * They go by pointer, since their calling convention depends on the target, though all of this is inlined. */
+
+typedef REAL NAME(vec) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+typedef MASK NAME(mask) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+typedef REAL NAME(half) __attribute__((vector_size(16), may_alias));
+
+#define VEC NAME(vec)
+#define HALF NAME(half)
+#define NUMBER(pointer, k) (*(const VEC *)((pointer) + (k)*WIDE))
+#define MIX __builtin_shufflevector
+
+/* ---- records of bodies to columns and back; row[k] is the record of the body in lane k ---- */
+
+#if LANES * 4 == 16 && WIDE == 8 /* four of single precision: 4 x 4 transposes */
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
+  VEC t0 = MIX(*(VEC *)row[0], *(VEC *)row[1], 0, 4, 1, 5), t1 = MIX(*(VEC *)row[0], *(VEC *)row[1], 2, 6, 3, 7);
+  VEC t2 = MIX(*(VEC *)row[2], *(VEC *)row[3], 0, 4, 1, 5), t3 = MIX(*(VEC *)row[2], *(VEC *)row[3], 2, 6, 3, 7);
+  VEC t4 = MIX(*(VEC *)(row[0] + 4), *(VEC *)(row[1] + 4), 0, 4, 1, 5);
+  VEC t5 = MIX(*(VEC *)(row[2] + 4), *(VEC *)(row[3] + 4), 0, 4, 1, 5);
+  out[0] = MIX(t0, t2, 0, 1, 4, 5);
+  out[1] = MIX(t0, t2, 2, 3, 6, 7);
+  out[2] = MIX(t1, t3, 0, 1, 4, 5);
+  out[3] = MIX(t1, t3, 2, 3, 6, 7);
+  out[4] = MIX(t4, t5, 0, 1, 4, 5);
+  out[5] = MIX(t4, t5, 2, 3, 6, 7);
+}
+
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
+  VEC zero = {0}, t0 = MIX(in[0], in[1], 0, 4, 1, 5), t1 = MIX(in[0], in[1], 2, 6, 3, 7);
+  VEC t2 = MIX(in[2], in[3], 0, 4, 1, 5), t3 = MIX(in[2], in[3], 2, 6, 3, 7);
+  VEC t4 = MIX(in[4], in[5], 0, 4, 1, 5), t5 = MIX(in[4], in[5], 2, 6, 3, 7);
+  *(VEC *)row[0] = MIX(t0, t2, 0, 1, 4, 5);
+  *(VEC *)row[1] = MIX(t0, t2, 2, 3, 6, 7);
+  *(VEC *)row[2] = MIX(t1, t3, 0, 1, 4, 5);
+  *(VEC *)row[3] = MIX(t1, t3, 2, 3, 6, 7);
+  *(VEC *)(row[0] + 4) = MIX(t4, zero, 0, 1, 4, 5);
+  *(VEC *)(row[1] + 4) = MIX(t4, zero, 2, 3, 6, 7);
+  *(VEC *)(row[2] + 4) = MIX(t5, zero, 0, 1, 4, 5);
+  *(VEC *)(row[3] + 4) = MIX(t5, zero, 2, 3, 6, 7);
+}
+#elif LANES == 8 /* eight of single precision: bodies k and k + 4 side by side, transposes within the halves */
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
+  VEC low[4], high[4];
+  for (int k = 0; k < 4; k++) {
+    low[k] = MIX(*(HALF *)row[k], *(HALF *)row[k + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    high[k] = MIX(*(HALF *)(row[k] + 4), *(HALF *)(row[k + 4] + 4), 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+  VEC t0 = MIX(low[0], low[1], 0, 8, 1, 9, 4, 12, 5, 13), t1 = MIX(low[0], low[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t2 = MIX(low[2], low[3], 0, 8, 1, 9, 4, 12, 5, 13), t3 = MIX(low[2], low[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t4 = MIX(high[0], high[1], 0, 8, 1, 9, 4, 12, 5, 13), t5 = MIX(high[2], high[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  out[0] = MIX(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[1] = MIX(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15);
+  out[2] = MIX(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[3] = MIX(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15);
+  out[4] = MIX(t4, t5, 0, 1, 8, 9, 4, 5, 12, 13);
+  out[5] = MIX(t4, t5, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
+  VEC zero = {0};
+  VEC t0 = MIX(in[0], in[1], 0, 8, 1, 9, 4, 12, 5, 13), t1 = MIX(in[0], in[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t2 = MIX(in[2], in[3], 0, 8, 1, 9, 4, 12, 5, 13), t3 = MIX(in[2], in[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC t4 = MIX(in[4], in[5], 0, 8, 1, 9, 4, 12, 5, 13), t5 = MIX(in[4], in[5], 2, 10, 3, 11, 6, 14, 7, 15);
+  VEC low[4] = {MIX(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13), MIX(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15),
+                MIX(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13), MIX(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15)};
+  VEC high[4] = {MIX(t4, zero, 0, 1, 8, 9, 4, 5, 12, 13), MIX(t4, zero, 2, 3, 10, 11, 6, 7, 14, 15),
+                 MIX(t5, zero, 0, 1, 8, 9, 4, 5, 12, 13), MIX(t5, zero, 2, 3, 10, 11, 6, 7, 14, 15)};
+  for (int k = 0; k < 4; k++) {
+    *(HALF *)row[k] = ((const HALF *)&low[k])[0];
+    *(HALF *)row[k + 4] = ((const HALF *)&low[k])[1];
+    *(HALF *)(row[k] + 4) = ((const HALF *)&high[k])[0];
+    *(HALF *)(row[k + 4] + 4) = ((const HALF *)&high[k])[1];
+  }
+}
+#elif LANES == 4 /* four of double precision: two numbers of bodies k and k + 2 side by side */
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    VEC a = MIX(*(HALF *)(row[0] + k), *(HALF *)(row[2] + k), 0, 1, 2, 3);
+    VEC b = MIX(*(HALF *)(row[1] + k), *(HALF *)(row[3] + k), 0, 1, 2, 3);
+    out[k] = MIX(a, b, 0, 4, 2, 6);
+    out[k + 1] = MIX(a, b, 1, 5, 3, 7);
+  }
+}
+
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    VEC a = MIX(in[k], in[k + 1], 0, 4, 2, 6), b = MIX(in[k], in[k + 1], 1, 5, 3, 7);
+    *(HALF *)(row[0] + k) = ((const HALF *)&a)[0];
+    *(HALF *)(row[2] + k) = ((const HALF *)&a)[1];
+    *(HALF *)(row[1] + k) = ((const HALF *)&b)[0];
+    *(HALF *)(row[3] + k) = ((const HALF *)&b)[1];
+  }
+}
+#else /* two of double precision */
+INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    out[k] = MIX(*(VEC *)(row[0] + k), *(VEC *)(row[1] + k), 0, 2);
+    out[k + 1] = MIX(*(VEC *)(row[0] + k), *(VEC *)(row[1] + k), 1, 3);
+  }
+}
+
+INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
+  for (int k = 0; k < 6; k += 2) {
+    *(VEC *)(row[0] + k) = MIX(in[k], in[k + 1], 0, 2);
+    *(VEC *)(row[1] + k) = MIX(in[k], in[k + 1], 1, 3);
+  }
+}
+#endif
+
+/* ---- u = Hh' d and d += Hh x; f are the numbers of the contacts ---- */
+
+INLINE void NAME(read_round)(const REAL *f, const VEC a[6], const VEC b[6], VEC u[3]) {
+  VEC q[9], v[3], t[3];
+  for (int k = 0; k < 9; k++) q[k] = NUMBER(f, FX_H + k);
+  for (int k = 0; k < 3; k++) {
+    v[k] = NUMBER(f, FX_ROUND_A) * a[k] + NUMBER(f, FX_ROUND_A + 1) * b[k];
+    t[k] = NUMBER(f, FX_ROUND_C) * a[k + 3] + NUMBER(f, FX_ROUND_C + 1) * b[k + 3];
+  }
+  u[0] = q[0] * v[0] + q[1] * v[1] + q[2] * v[2];
+  u[1] = (q[3] * v[0] + q[4] * v[1] + q[5] * v[2]) + (q[6] * t[0] + q[7] * t[1] + q[8] * t[2]);
+  u[2] = (q[6] * v[0] + q[7] * v[1] + q[8] * v[2]) - (q[3] * t[0] + q[4] * t[1] + q[5] * t[2]);
+}
+
+INLINE void NAME(write_round)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6]) {
+  for (int k = 0; k < 3; k++) {
+    VEC p = NUMBER(f, FX_H + k) * x[0] + NUMBER(f, FX_H + 3 + k) * x[1] + NUMBER(f, FX_H + 6 + k) * x[2];
+    VEC t = NUMBER(f, FX_H + 6 + k) * x[1] - NUMBER(f, FX_H + 3 + k) * x[2];
+    a[k] += NUMBER(f, FX_ROUND_A) * p;
+    b[k] += NUMBER(f, FX_ROUND_A + 1) * p;
+    a[k + 3] += NUMBER(f, FX_ROUND_C) * t;
+    b[k + 3] += NUMBER(f, FX_ROUND_C + 1) * t;
+  }
+}
+
+INLINE void NAME(read_general)(const REAL *f, const VEC a[6], const VEC b[6], VEC u[3]) {
+  for (int row = 0; row < 3; row++) {
+    const REAL *g = f + (FX_H + 6 * row) * WIDE, *h = g + 18 * WIDE;
+    u[row] = ((NUMBER(g, 0) * a[0] + NUMBER(g, 1) * a[1]) + (NUMBER(g, 2) * a[2] + NUMBER(g, 3) * a[3])) +
+             ((NUMBER(g, 4) * a[4] + NUMBER(g, 5) * a[5]) + (NUMBER(h, 0) * b[0] + NUMBER(h, 1) * b[1])) +
+             ((NUMBER(h, 2) * b[2] + NUMBER(h, 3) * b[3]) + (NUMBER(h, 4) * b[4] + NUMBER(h, 5) * b[5]));
+  }
+}
+
+INLINE void NAME(write_general)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6]) {
+  for (int k = 0; k < 6; k++) {
+    const REAL *g = f + (FX_H + k) * WIDE, *h = g + 18 * WIDE;
+    a[k] += NUMBER(g, 0) * x[0] + NUMBER(g, 6) * x[1] + NUMBER(g, 12) * x[2];
+    b[k] += NUMBER(h, 0) * x[0] + NUMBER(h, 6) * x[1] + NUMBER(h, 12) * x[2];
+  }
+}
+
+/* ---- one group of contacts ---- */
+
+INLINE void NAME(root)(const VEC *x, VEC *out) {
+  for (int k = 0; k < LANES; k++) (*out)[k] = ROOT((*x)[k]);
+}
+
+/* z from y and u = Hh' d. */
+INLINE void NAME(local)(const REAL *f, bool round, bool compliant, const VEC y[3], VEC u[3], VEC z[3]) {
+  int end = round ? FX_ROUND_END : FX_GENERAL_END;
+  for (int k = 0; k < 3; k++) {
+    u[k] += NUMBER(f, FX_Q + k);
+    if (compliant) u[k] += NUMBER(f, end + k) * y[k];
+  }
+  VEC normal = y[0] - u[0] * NUMBER(f, FX_INVERSE_N);
+  z[0] = (VEC)((NAME(mask))normal & (normal > 0));
+  if (!round) {
+    u[1] += NUMBER(f, FX_COUPLING) * (z[0] - y[0]);
+    u[2] += NUMBER(f, FX_COUPLING + 1) * (z[0] - y[0]);
+  }
+  VEC s = y[1] - u[1] * NUMBER(f, FX_INVERSE_T), t = y[2] - u[2] * NUMBER(f, FX_INVERSE_T);
+  VEC radius = NUMBER(f, FX_MU) * z[0], square = s * s + t * t, length, one = (VEC){0} + 1;
+  NAME(root)(&square, &length);
+  NAME(mask) outside = length > radius;
+  VEC factor = (VEC)(((NAME(mask))(radius / length) & outside) | ((NAME(mask))one & ~outside));
+  z[1] = s * factor;
+  z[2] = t * factor;
+}
+
+typedef struct NAME(sums) {
+  VEC step, size, uphill;
+} NAME(sums);
+
+/* Addresses of records are found once, since stores might change the indices for all the compiler knows. A plain sweep
+ * (beta = 0) measures its step, one with momentum only whether it went uphill. */
+INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body, REAL *now,
+                        REAL *last, REAL *d, NAME(sums) * sums) {
+  VEC a[6], b[6], u[3], y[3], z[3], x[3];
+  REAL *first[LANES], *second[LANES];
+  for (int k = 0; k < LANES; k++) {
+    first[k] = d + body[k];
+    second[k] = d + body[k + FX_BATCH];
+  }
+  NAME(gather)(first, a);
+  NAME(gather)(second, b);
+  for (int k = 0; k < 3; k++) {
+    y[k] = NUMBER(now, k);
+    if (!plain) y[k] += (NUMBER(now, k) - NUMBER(last, k)) * beta;
+  }
+  if (round)
+    NAME(read_round)(f, a, b, u);
+  else
+    NAME(read_general)(f, a, b, u);
+  NAME(local)(f, round, compliant, y, u, z);
+  for (int k = 0; k < 3; k++) {
+    x[k] = z[k] - y[k];
+    if (plain) {
+      sums->step += x[k] * x[k];
+      sums->size += z[k] * z[k];
+    } else {
+      sums->uphill -= x[k] * (z[k] - NUMBER(now, k));
+    }
+    *(VEC *)(last + k * WIDE) = NUMBER(now, k);
+    *(VEC *)(now + k * WIDE) = z[k];
+  }
+  if (round)
+    NAME(write_round)(f, x, a, b);
+  else
+    NAME(write_general)(f, x, a, b);
+  NAME(scatter)(first, a);
+  NAME(scatter)(second, b);
+}
+
+/* ---- all batches ---- */
+
+/* Lanes are added in the order in which they stand, whatever the width. */
+INLINE void NAME(add)(const VEC *x, double *total) {
+  for (int k = 0; k < LANES; k++) *total += (double)(*x)[k];
+}
+
+/* d := d + beta (d - d_last), d_last := d: what the extrapolated impulses give, since d is linear in z. */
+INLINE void NAME(extrapolate)(int32_t body_count, bool plain, REAL beta, VEC *d, VEC *last) {
+  int32_t count = body_count * (FX_RECORD / LANES);
+  for (int32_t k = 0; k < count; k++) {
+    VEC now = d[k];
+    if (!plain) d[k] = now + (now - last[k]) * beta;
+    last[k] = now;
+  }
+}
+
+/* Sums go to double every few batches, so that their error does not grow with the pile. */
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, bool plain,
+                                 REAL beta) {
+  enum { PARTS = WIDE / LANES };
+  fx_sweep_sums total = {0, 0, 0};
+  const REAL *f = data->field;
+  REAL *z = data->z, *last = data->z_last;
+  const int32_t *body = pile->slot_body;
+  int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
+  NAME(extrapolate)(pile->body_count, plain, beta, data->d, data->d_last);
+  for (int32_t first = 0; first < pile->batch_count; first += FX_FLUSH) {
+    int32_t end = pile->batch_count - first < FX_FLUSH ? pile->batch_count : first + FX_FLUSH;
+    NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
+    fx_sweep_sums part = {0, 0, 0};
+    for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
+      for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
+        for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES)
+          NAME(visit)(f + lane, round, compliant, plain, beta, body + group + lane, z + lane, last + lane, data->d,
+                      &sums[p]);
+    for (int p = 0; p < PARTS; p++) {
+      NAME(add)(&sums[p].step, &part.step);
+      NAME(add)(&sums[p].size, &part.size);
+      NAME(add)(&sums[p].uphill, &part.uphill);
+    }
+    total.step += part.step;
+    total.size += part.size;
+    total.uphill += part.uphill;
+  }
+  return total;
+}
+
+/* d = Hh z, from d = 0. */
+INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool round) {
+  const REAL *f = data->field, *z = data->z;
+  REAL *d = data->d;
+  const int32_t *body = pile->slot_body;
+  int32_t groups = pile->batch_count * (FX_BATCH / LANES);
+  for (int32_t g = 0; g < groups; g++) {
+    int32_t slot = g * LANES, at = slot / WIDE, lane = slot % WIDE;
+    const REAL *numbers = f + (size_t)at * (size_t)pile->field_count * WIDE + lane;
+    const int32_t *list = body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;
+    VEC a[6], b[6], x[3];
+    REAL *first[LANES], *second[LANES];
+    for (int k = 0; k < LANES; k++) {
+      first[k] = d + list[k];
+      second[k] = d + list[k + FX_BATCH];
+    }
+    for (int k = 0; k < 3; k++) x[k] = NUMBER(z + (size_t)at * 3 * WIDE + lane, k);
+    NAME(gather)(first, a);
+    NAME(gather)(second, b);
+    if (round)
+      NAME(write_round)(numbers, x, a, b);
+    else
+      NAME(write_general)(numbers, x, a, b);
+    NAME(scatter)(first, a);
+    NAME(scatter)(second, b);
+  }
+}
+
+#undef VEC
+#undef HALF
+#undef NUMBER
+#undef MIX
+#undef REAL
+#undef MASK
+#undef ROOT
+#undef NAME
+#undef WIDE
+#undef LANES

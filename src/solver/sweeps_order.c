@@ -1,0 +1,154 @@
+/* Order and batches of a pile.
+ *
+ * Bodies are numbered by walking the contact graph breadth first, and contacts follow their first body, so that what is
+ * near in the pile is near in memory. Each contact goes to the oldest of 64 open batches that holds none of its bodies
+ * and, where possible, whose neighbours hold none either: then a batch need not wait for the one before it. */
+#include "solver/sweeps.h"
+
+#include <string.h>
+
+enum { WINDOW = 64, ALWAYS_NEAR = 4096 }; /* records of so many bodies stay in the cache in any order */
+
+/* ---- bodies ---- */
+
+/* Visits the movers that contacts join, breadth first; those without a contact are left out. */
+static void walk(const fx_system *s, const int32_t *first, const int32_t *list, fx_pile *p, int32_t *body_of) {
+  int32_t count = 1, head = 1;
+  for (int32_t seed = 0; seed < s->mover_count; seed++) {
+    if (body_of[seed] || first[seed] == first[seed + 1]) continue;
+    body_of[seed] = count;
+    p->body_mover[count++] = seed;
+    for (; head < count; head++) {
+      int32_t mover = p->body_mover[head];
+      for (int32_t e = first[mover]; e < first[mover + 1]; e++)
+        for (int32_t k = s->Ht.start[list[e]]; k < s->Ht.start[list[e] + 1]; k++) {
+          int32_t other = s->Ht.index[k];
+          if (body_of[other]) continue;
+          body_of[other] = count;
+          p->body_mover[count++] = other;
+        }
+    }
+  }
+  p->body_count = count;
+}
+
+/* Contacts in the order of their first body. */
+static void list_contacts(const fx_system *s, const int32_t *first, const int32_t *list, const fx_pile *p,
+                          int32_t *order, int32_t *place) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < s->contact_count; i++) place[i] = -1;
+  for (int32_t body = 1; body < p->body_count; body++) {
+    int32_t mover = p->body_mover[body];
+    for (int32_t e = first[mover]; e < first[mover + 1]; e++)
+      if (place[list[e]] < 0) {
+        place[list[e]] = 0;
+        order[count++] = list[e];
+      }
+  }
+  for (int32_t i = 0; i < s->contact_count; i++)
+    if (place[i] < 0) order[count++] = i; /* on the fixed world alone */
+}
+
+static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
+                          int32_t *place) {
+  if (s->mover_count <= ALWAYS_NEAR) {
+    for (int32_t m = 0; m < s->mover_count; m++) {
+      body_of[m] = m + 1;
+      p->body_mover[m + 1] = m;
+    }
+    for (int32_t i = 0; i < s->contact_count; i++) order[i] = i;
+    p->body_count = s->mover_count + 1;
+    return FRIX_OK;
+  }
+  int32_t *first, *list;
+  frix_status status = fx_block_columns(arena, &s->Ht, &first, &list);
+  if (status != FRIX_OK) return status;
+  walk(s, first, list, p, body_of);
+  list_contacts(s, first, list, p, order, place);
+  return FRIX_OK;
+}
+
+/* ---- batches ---- */
+
+/* The open batches: first .. first + 63, each at the bit of its number modulo 64. */
+typedef struct window {
+  uint64_t *used; /* per body: the open batches that hold it */
+  uint64_t full;
+  int32_t first, last;
+  int32_t fill[WINDOW], body[WINDOW][FX_BATCH][2];
+} window;
+
+static uint64_t rotate(uint64_t x, int by) { return by ? x << by | x >> (64 - by) : x; }
+
+/* The first batch takes no more: its bit serves batch first + 64. */
+static void retire(window *w) {
+  int at = w->first % WINDOW;
+  uint64_t bit = (uint64_t)1 << at;
+  for (int lane = 0; lane < w->fill[at]; lane++) {
+    w->used[w->body[at][lane][0]] &= ~bit;
+    w->used[w->body[at][lane][1]] &= ~bit;
+  }
+  w->fill[at] = 0;
+  w->full &= ~bit;
+  w->first++;
+}
+
+static int32_t place_contact(window *w, int32_t a, int32_t b) {
+  uint64_t taken = (w->used[a] | w->used[b]), near = rotate(taken, 1) | rotate(taken, 63);
+  uint64_t open = ~(taken | near | w->full);
+  if (!open) open = ~(taken | w->full);
+  if (!open) {
+    retire(w);
+    open = (uint64_t)1 << (w->first + WINDOW - 1) % WINDOW;
+  }
+  int start = w->first % WINDOW;
+  int at = (start + __builtin_ctzll(rotate(open, (WINDOW - start) % WINDOW))) % WINDOW;
+  int32_t batch = w->first + (at - start + WINDOW) % WINDOW, lane = w->fill[at]++;
+  w->body[at][lane][0] = a;
+  w->body[at][lane][1] = b;
+  uint64_t bit = (uint64_t)1 << at;
+  if (a) w->used[a] |= bit;
+  if (b) w->used[b] |= bit;
+  if (lane + 1 == FX_BATCH) w->full |= bit;
+  if (batch > w->last) w->last = batch;
+  while (w->full >> (w->first % WINDOW) & 1) retire(w);
+  return batch * FX_BATCH + lane;
+}
+
+static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int32_t out[2]) {
+  int32_t k = s->Ht.start[i], count = s->Ht.start[i + 1] - k;
+  out[0] = count == 2 ? body_of[s->Ht.index[k]] : 0;
+  out[1] = count >= 1 ? body_of[s->Ht.index[k + count - 1]] : 0;
+}
+
+frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
+  int32_t n = s->contact_count;
+  int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *order = FX_TAKE(arena, int32_t, n);
+  int32_t *slot = FX_TAKE(arena, int32_t, n);
+  p->body_mover = FX_TAKE(arena, int32_t, (size_t)s->mover_count + 1);
+  if (!body_of || !order || !slot || !p->body_mover) return FRIX_ERROR_MEMORY;
+  p->body_mover[0] = -1;
+  frix_status status = number(arena, s, p, body_of, order, slot);
+  if (status != FRIX_OK) return status;
+
+  window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
+  if (!w.used) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t body[2];
+    bodies_of(s, order[k], body_of, body);
+    slot[order[k]] = place_contact(&w, body[0], body[1]);
+  }
+  p->batch_count = w.last + 1;
+  p->slot_contact = FX_TAKE(arena, int32_t, (size_t)p->batch_count * FX_BATCH);
+  p->slot_body = FX_TAKE(arena, int32_t, (size_t)p->batch_count * FX_BATCH * 2);
+  if (!p->slot_contact || !p->slot_body) return FRIX_ERROR_MEMORY;
+  memset(p->slot_contact, 0xff, (size_t)p->batch_count * FX_BATCH * sizeof *p->slot_contact);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t body[2], *to = p->slot_body + (slot[i] / FX_BATCH) * 2 * FX_BATCH + slot[i] % FX_BATCH;
+    bodies_of(s, i, body_of, body);
+    p->slot_contact[slot[i]] = i;
+    to[0] = FX_RECORD * body[0];
+    to[FX_BATCH] = FX_RECORD * body[1];
+  }
+  return FRIX_OK;
+}

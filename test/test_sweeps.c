@@ -1,0 +1,343 @@
+/* sweeps: batches, the same bits from every kernel, agreement with nsgs and newton on piles, and its limits. */
+#include "answer.h"
+#include "base/threads.h"
+#include "bench/spheres.h"
+#include "solver/sweeps.h"
+
+/* ---- piles ---- */
+
+typedef struct pile {
+  frix_context *context;
+  spheres *spheres;
+  frix_problem *problem;
+  frix_problem_data data;
+} pile;
+
+static void pile_free(pile *p) {
+  frix_problem_destroy(p->problem);
+  spheres_destroy(p->spheres);
+  frix_context_destroy(p->context);
+}
+
+static bool pile_next(pile *p) {
+  frix_problem_destroy(p->problem);
+  p->problem = NULL;
+  return spheres_problem(p->spheres, &p->data) && frix_problem_create(p->context, &p->data, &p->problem) == FRIX_OK;
+}
+
+static frix_solution *pile_solve(const pile *p, const char *solver, double tolerance, frix_result *result) {
+  frix_solve_config config = frix_solve_default();
+  frix_solution *solution = NULL;
+  config.solver = solver;
+  config.tolerance = tolerance;
+  if (frix_solve(p->context, p->problem, &config, &solution) == FRIX_OK) frix_solution_view(solution, result);
+  return solution;
+}
+
+/* The problem after some steps of a trajectory; to be freed in any case. */
+static bool pile_make(pile *p, int32_t count, double compliance, bool shuffle, int32_t steps) {
+  *p = (pile){0};
+  spheres_config config = spheres_default(count);
+  config.compliance = compliance;
+  config.shuffle = shuffle;
+  p->spheres = spheres_create(&config);
+  bool good = frix_context_create(NULL, &p->context) == FRIX_OK && p->spheres && pile_next(p);
+  for (int32_t k = 0; good && k < steps; k++) {
+    frix_result result;
+    frix_solution *solution = pile_solve(p, "sweeps", 1e-4, &result);
+    good = solution != NULL;
+    if (good) spheres_advance(p->spheres, result.r, result.v);
+    frix_solution_destroy(solution);
+    good = good && pile_next(p);
+  }
+  return good;
+}
+
+static double distance(const double *a, const double *b, int32_t n) {
+  double sum = 0, size = 0;
+  for (int32_t k = 0; k < n; k++) {
+    sum += (a[k] - b[k]) * (a[k] - b[k]);
+    size += a[k] * a[k];
+  }
+  return sqrt(sum / (size > 0 ? size : 1));
+}
+
+/* ---- batches ---- */
+
+/* Every contact once, no body twice in a batch (but the world), batches nearly full. */
+static void check_batches(fx_test *t, const fx_pile *p, double fill) {
+  int32_t slots = p->batch_count * FX_BATCH, n = p->system->contact_count;
+  int32_t *seen = calloc((size_t)n + 1, sizeof *seen), twice = 0, missing = 0;
+  REQUIRE(t, seen);
+  for (int32_t slot = 0; slot < slots; slot++)
+    if (p->slot_contact[slot] >= 0) twice += seen[p->slot_contact[slot]]++ > 0;
+  for (int32_t i = 0; i < n; i++) missing += seen[i] == 0;
+  CHECK(t, twice == 0 && missing == 0);
+  int32_t shared = 0;
+  for (int32_t b = 0; b < p->batch_count; b++) {
+    const int32_t *body = p->slot_body + 2 * FX_BATCH * b;
+    for (int i = 0; i < 2 * FX_BATCH; i++)
+      for (int j = 0; j < i; j++) shared += body[i] != 0 && body[i] == body[j];
+  }
+  CHECK(t, shared == 0);
+  CHECK(t, n >= fill * slots);
+  free(seen);
+}
+
+static void batches(fx_test *t) {
+  static const struct {
+    int32_t count;
+    bool shuffle;
+    double fill;
+  } row[] = {{2, false, 0}, {50, false, 0.5}, {300, true, 0.9}, {6000, false, 0.97}, {6000, true, 0.97}};
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    pile p;
+    fx_arena arena;
+    fx_system system;
+    fx_pile packed;
+    bool good = pile_make(&p, row[k].count, 0, row[k].shuffle, row[k].count > 1000 ? 45 : 70);
+    CHECK(t, good);
+    if (good) {
+      fx_arena_init(&arena, p.context);
+      CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK);
+      CHECK(t, fx_pile_fits(&system));
+      CHECK(t, fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
+      CHECK(t, packed.round);
+      check_batches(t, &packed, row[k].fill);
+      fx_arena_free(&arena);
+    }
+    pile_free(&p);
+  }
+}
+
+/* ---- bits ---- */
+
+typedef struct snapshot {
+  fx_sweep_sums sums;
+  void *z, *d;
+} snapshot;
+
+/* Six sweeps from the guess, three with momentum. */
+static snapshot sweep_some(const fx_pile *p, bool full, fx_sweep_target target, const double *r) {
+  static const double momentum[] = {0, 0.25, 0, 0.5, 0.75, 0};
+  const fx_pile_data *data = full ? &p->full : &p->single;
+  size_t size = full ? sizeof(double) : sizeof(float), z = (size_t)p->batch_count * FX_BATCH * 3 * size;
+  size_t d = (size_t)p->body_count * FX_RECORD * size;
+  snapshot s = {{0, 0, 0}, malloc(z), malloc(d)};
+  memset(data->z_last, 0, z);
+  memset(data->d_last, 0, d);
+  fx_pile_load(p, full, r);
+  fx_sweep_refresh(p, full, target);
+  for (size_t k = 0; k < sizeof momentum / sizeof *momentum; k++) {
+    fx_sweep_sums one = fx_sweep(p, full, target, momentum[k]);
+    s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, s.sums.uphill + one.uphill};
+  }
+  if (s.z) memcpy(s.z, data->z, z);
+  if (s.d) memcpy(s.d, data->d, d);
+  return s;
+}
+
+static void check_kernels(fx_test *t, const char *name, const frix_problem *problem, const double *r) {
+  fx_arena arena;
+  fx_arena_init(&arena, problem->context);
+  fx_system system;
+  fx_pile p;
+  bool good = fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK && fx_pile_fits(&system) &&
+              fx_pile_build(&arena, &system, true, &p) == FRIX_OK;
+  CHECK(t, good);
+  if (good) fx_pile_pack_full(&p);
+  for (int full = 0; good && full < 2; full++) {
+    size_t size = full ? sizeof(double) : sizeof(float);
+    snapshot scalar = sweep_some(&p, full, FX_SWEEP_SCALAR, r);
+    CHECK(t, scalar.sums.size > 0 && scalar.sums.step > 0);
+    for (int target = FX_SWEEP_PLAIN; target <= (int)fx_sweep_best_target(); target++) {
+      snapshot other = sweep_some(&p, full, (fx_sweep_target)target, r);
+      bool same = memcmp(&scalar.sums, &other.sums, sizeof scalar.sums) == 0 &&
+                  memcmp(scalar.z, other.z, (size_t)p.batch_count * FX_BATCH * 3 * size) == 0 &&
+                  memcmp(scalar.d, other.d, (size_t)p.body_count * FX_RECORD * size) == 0;
+      if (!same) fx_test_fail(t, __FILE__, __LINE__, "%s: target %d, full %d: other bits", name, target, full);
+      free(other.z);
+      free(other.d);
+    }
+    free(scalar.z);
+    free(scalar.d);
+  }
+  fx_arena_free(&arena);
+}
+
+/* Round and general contacts, rigid and compliant, planar bodies: scalar, plain and the best the machine has. */
+static void bits(fx_test *t) {
+  for (int compliant = 0; compliant < 2; compliant++) {
+    pile p;
+    if (pile_make(&p, 700, compliant ? 1e-2 : 0, false, 70))
+      check_kernels(t, compliant ? "compliant pile" : "pile", p.problem, p.data.guess);
+    else
+      CHECK(t, false);
+    pile_free(&p);
+  }
+  static const char *const name[] = {"cardhouse", "wall", "discs", "arch"};
+  for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+    answer a;
+    if (answer_build(t, &a, name[k], NULL)) {
+      double *r = calloc((size_t)a.data.row_count, sizeof *r);
+      for (int32_t i = 0; r && i < a.data.row_count; i++) r[i] = 0.1 * fx_test_random(t);
+      if (r) check_kernels(t, name[k], a.problem, r);
+      free(r);
+    }
+    answer_free(&a);
+  }
+}
+
+/* ---- answers ---- */
+
+/* Consecutive rigid steps: certified like nsgs, to the same tolerance. */
+static void against_nsgs(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 80, 0, false, 50);
+  CHECK(t, good);
+  for (int step = 0; good && step < 10; step++) {
+    frix_result sweeps = {0}, nsgs = {0};
+    frix_solution *a = pile_solve(&p, "sweeps", 1e-6, &sweeps), *b = pile_solve(&p, "nsgs", 1e-6, &nsgs);
+    CHECK(t, a && sweeps.outcome == FRIX_OUTCOME_SOLVED && sweeps.certificate.residual <= 1e-6);
+    CHECK(t, b && nsgs.outcome == FRIX_OUTCOME_SOLVED);
+    if (a) spheres_advance(p.spheres, sweeps.r, sweeps.v);
+    frix_solution_destroy(a);
+    frix_solution_destroy(b);
+    good = a && b && pile_next(&p);
+  }
+  pile_free(&p);
+}
+
+/* With stiffness there is one answer: newton and sweeps agree, also from nothing. */
+static void against_newton(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 80, 5e-2, false, 60);
+  CHECK(t, good);
+  double worst = 0;
+  for (int step = 0; good && step < 5; step++) {
+    frix_result sweeps = {0}, newton = {0}, cold = {0};
+    frix_solution *a = pile_solve(&p, "sweeps", 1e-10, &sweeps), *b = pile_solve(&p, "newton", 1e-10, &newton);
+    double *zero = calloc((size_t)p.data.contact_count * 3, sizeof *zero);
+    frix_solve_config config = frix_solve_default();
+    config.solver = "sweeps";
+    config.tolerance = 1e-10;
+    config.guess_r = zero;
+    frix_solution *c = NULL;
+    if (frix_solve(p.context, p.problem, &config, &c) == FRIX_OK) frix_solution_view(c, &cold);
+    good = a && b && c && zero;
+    CHECK(t, good);
+    if (good) {
+      CHECK(t, sweeps.outcome == FRIX_OUTCOME_SOLVED && newton.outcome == FRIX_OUTCOME_SOLVED &&
+                   cold.outcome == FRIX_OUTCOME_SOLVED);
+      worst = fmax(worst, distance(sweeps.v, newton.v, sweeps.dof_count));
+      worst = fmax(worst, distance(sweeps.v, cold.v, sweeps.dof_count));
+      spheres_advance(p.spheres, sweeps.r, sweeps.v);
+    }
+    free(zero);
+    frix_solution_destroy(a);
+    frix_solution_destroy(b);
+    frix_solution_destroy(c);
+    good = good && pile_next(&p);
+  }
+  CHECK(t, worst < 1e-7);
+  fx_test_note(t, "velocities differ by %.1e", worst);
+  pile_free(&p);
+}
+
+/* Bodies that are no spheres, planar bodies, and what the kernels do not know: nsgs then. */
+static void other_contacts(fx_test *t) {
+  static const struct {
+    const char *name;
+    bool kernel;
+  } row[] = {{"cardhouse", true}, {"wall", true},        {"discs", true},   {"slope", true},
+             {"chain", false},    {"anisotropic", false}, {"rolling", false}, {"limit", false}};
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    answer a;
+    if (answer_build(t, &a, row[k].name, NULL)) {
+      frix_solve_config config = frix_solve_default();
+      config.solver = "sweeps";
+      config.tolerance = 1e-4;
+      CHECK(t, frix_solve(a.context, a.problem, &config, &a.solution) == FRIX_OK);
+      if (a.solution) frix_solution_view(a.solution, &a.result);
+      if (a.result.outcome != FRIX_OUTCOME_SOLVED)
+        fx_test_fail(t, __FILE__, __LINE__, "%s: %s, residual %.1e", row[k].name, frix_outcome_name(a.result.outcome),
+                     a.result.certificate.residual);
+      if (a.result.iterations > 0 && !strcmp(a.result.finisher, "sweeps") != row[k].kernel)
+        fx_test_fail(t, __FILE__, __LINE__, "%s: solved by %s", row[k].name, a.result.finisher);
+    }
+    answer_free(&a);
+  }
+}
+
+/* 1, 2 and 4 threads on many islands and on one. */
+static void threads(fx_test *t) {
+  pile p;
+  for (int32_t steps = 20; steps <= 80; steps += 60) {
+    if (!pile_make(&p, 400, 0, false, steps)) CHECK(t, false);
+    frix_result result[3];
+    frix_solution *solution[3] = {NULL, NULL, NULL};
+    for (int k = 0; k < 3; k++) {
+      frix_solve_config config = frix_solve_default();
+      config.solver = "sweeps";
+      config.tolerance = 1e-5;
+      config.max_iterations = 200;
+      config.thread_count = 1 << k;
+      CHECK(t, frix_solve(p.context, p.problem, &config, &solution[k]) == FRIX_OK);
+      if (solution[k]) frix_solution_view(solution[k], &result[k]);
+    }
+    for (int k = 1; k < 3 && solution[0] && solution[k]; k++)
+      CHECK(t, memcmp(result[0].r, result[k].r, (size_t)result[0].row_count * sizeof(double)) == 0);
+    for (int k = 0; k < 3; k++) frix_solution_destroy(solution[k]);
+    pile_free(&p);
+  }
+}
+
+/* ---- the stepper, and speed ---- */
+
+/* With stiffness and memory a pile comes to rest. */
+static void comes_to_rest(fx_test *t) {
+  pile p;
+  CHECK(t, pile_make(&p, 60, 1e-2, false, 500));
+  double speed = spheres_speed(p.spheres);
+  CHECK(t, speed < 1e-3);
+  fx_test_note(t, "%.1e m/s after %.1f s, overlap %.2f %% of the radius", speed, spheres_time(p.spheres),
+               100 * spheres_overlap(p.spheres));
+  pile_free(&p);
+}
+
+/* Figures, not a verdict: machines differ and are busy. */
+static void speed(fx_test *t) {
+  pile p;
+  fx_arena arena;
+  fx_system system;
+  fx_pile packed;
+  CHECK(t, pile_make(&p, 1000, 0, false, 70));
+  fx_arena_init(&arena, p.context);
+  if (fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+      fx_pile_build(&arena, &system, false, &packed) == FRIX_OK) {
+    double best[2] = {1, 1};
+    fx_pile_load(&packed, false, p.data.guess);
+    for (int k = 0; k < 40; k++)
+      for (int scalar = 0; scalar < 2; scalar++) {
+        double start = fx_seconds();
+        fx_sweep(&packed, false, scalar ? FX_SWEEP_SCALAR : fx_sweep_best_target(), 0);
+        best[scalar] = fmin(best[scalar], fx_seconds() - start);
+      }
+    fx_test_note(t, "%.1f ns per contact and sweep, scalar %.1f", 1e9 * best[0] / system.contact_count,
+                 1e9 * best[1] / system.contact_count);
+  }
+  fx_arena_free(&arena);
+  pile_free(&p);
+}
+
+const fx_test_row test_sweeps[] = {
+    {"sweeps/batches", batches},
+    {"sweeps/bits", bits},
+    {"sweeps/against_nsgs", against_nsgs},
+    {"sweeps/against_newton", against_newton},
+    {"sweeps/other_contacts", other_contacts},
+    {"sweeps/threads", threads},
+    {"sweeps/comes_to_rest", comes_to_rest},
+    {"sweeps/speed", speed},
+    {0},
+};
