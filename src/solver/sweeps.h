@@ -54,6 +54,8 @@ typedef struct fx_pile {
 /* Whether the kernels can take this system: velocity form with symmetric M, at most two movers of at most 6 degrees of
  * freedom per contact, cones that are a disc, an interval or no friction around one normal. */
 bool fx_pile_fits(const fx_system *system);
+/* Whether a sample of its contacts are those of spheres. */
+bool fx_pile_looks_round(const fx_system *system);
 
 /* Order, batches and fields in single precision; with `full` also room for double precision. UNSUPPORTED, without a
  * text, where a block of M is not positive. */

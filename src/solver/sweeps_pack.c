@@ -130,14 +130,14 @@ static bool is_round(const double *h, const double *Q, double *a, double *c) {
   return error <= round_error * (fabs(*a) + fabs(*c));
 }
 
-/* Q, a (2) and c (2) of contact i; false where it has another form. */
-static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const int32_t *body, double *out) {
-  const fx_system *s = p->system;
+/* Q, a (2) and c (2) of contact i, masses left out; false where it has another form. */
+static bool find_frame(const fx_system *s, int32_t i, double *Q, double a[2], double c[2]) {
   int32_t first = s->Ht.start[i], count = s->Ht.start[i + 1] - first;
   if (s->contact[i].dim != 3 || count == 0) return false;
   const double *h = fx_block(&s->Ht, first + count - 1);
-  double Q[9], length = sqrt(dot3(h, h)), *a = out + 9, *c = out + 11, error = 0;
+  double length = sqrt(dot3(h, h)), error = 0;
   if (!(length > 0)) return false;
+  if (fx_block_cols(&s->Ht, first + count - 1) != DOF) return false;
   for (int k = 0; k < 3; k++) {
     Q[k] = h[k] / length;
     Q[3 + k] = h[DOF + k] / length;
@@ -147,13 +147,27 @@ static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const i
           fabs(dot3(Q + 6, Q + 6) - 1);
   if (!(error <= round_error)) return false;
   a[0] = c[0] = 0;
-  for (int side = 2 - count, k = first; side < 2; side++, k++) {
+  for (int side = 2 - count, k = first; side < 2; side++, k++)
+    if (fx_block_cols(&s->Ht, k) != DOF || !is_round(fx_block(&s->Ht, k), Q, &a[side], &c[side])) return false;
+  return true;
+}
+
+static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const int32_t *body, double *out) {
+  double *a = out + 9, *c = out + 11;
+  if (!find_frame(p->system, i, out, a, c)) return false;
+  for (int side = 0; side < 2; side++) {
     const ball *b = &balls[body[side * FX_BATCH] / FX_RECORD];
-    if (!is_round(fx_block(&s->Ht, k), Q, &a[side], &c[side])) return false;
     a[side] *= b->mass;
     c[side] *= b->inertia;
   }
-  memcpy(out, Q, sizeof Q);
+  return true;
+}
+
+bool fx_pile_looks_round(const fx_system *s) {
+  enum { SAMPLES = 16 };
+  double Q[9], a[2], c[2];
+  for (int32_t k = 0; k < SAMPLES && k < s->contact_count; k++)
+    if (!find_frame(s, (int32_t)((int64_t)k * s->contact_count / SAMPLES), Q, a, c)) return false;
   return true;
 }
 
