@@ -2,10 +2,10 @@
  *
  *   bench_piles [--spheres N[,N...]] [--steps N] [--kernel] [--out FILE.csv]
  *
- * Every step is solved from its warm start to each tolerance, three times, and the shortest time counts; the median over
- * the steps of a phase is printed. Times are those of the processor in this thread, so that a busy machine disturbs them
- * less. "method" is the time of sweeps itself (packing, sweeping, its checks), "solve" that
- * of frix_solve with everything it does. The trajectory goes on with the answer to the advance tolerance. */
+ * Every step is solved from its warm start to each tolerance, three times, and the shortest time counts; the median
+ * over the steps of a phase is printed. Times are those of the processor in this thread, so that a busy machine
+ * disturbs them less. "method" is the time of sweeps itself (packing, sweeping, its checks), "solve" that of frix_solve
+ * with everything it does. The trajectory goes on with the answer to the advance tolerance. */
 #include "problem/system.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
@@ -68,13 +68,10 @@ static double time_method(const frix_problem *problem, const fx_system *system, 
   double option[FX_MAX_OPTIONS], *r = FX_TAKE(&arena, double, system->row_count), seconds = INFINITY;
   if (r && fx_monitor_init(&monitor, &arena, system, FRIX_LAW_COULOMB, &limits, false) == FRIX_OK) {
     memcpy(r, data.guess, (size_t)system->row_count * sizeof *r);
-    for (int32_t o = 0; o < fx_solver_sweeps.info.option_count; o++) option[o] = fx_solver_sweeps.info.option[o].initial;
-    fx_call call = {.system = system,
-                    .law = FRIX_LAW_COULOMB,
-                    .option = option,
-                    .arena = &arena,
-                    .monitor = &monitor,
-                    .r = r};
+    for (int32_t o = 0; o < fx_solver_sweeps.info.option_count; o++)
+      option[o] = fx_solver_sweeps.info.option[o].initial;
+    fx_call call = {
+        .system = system, .law = FRIX_LAW_COULOMB, .option = option, .arena = &arena, .monitor = &monitor, .r = r};
     double start = processor_seconds();
     if (fx_solver_sweeps.solve(&call) == FRIX_OK) seconds = processor_seconds() - start;
   }

@@ -144,10 +144,10 @@ spheres *spheres_create(const spheres_config *config) {
 
 void spheres_destroy(spheres *s) {
   if (!s) return;
-  void *owned[] = {s->x,         s->v,       s->radius,     s->mass,      s->now, s->last, s->now_start,
-                   s->last_start, s->cell_start, s->cell_list, s->cell_of, s->last_impulse, s->contact,
-                   s->H_p,       s->H_i,     s->M_p,        s->M_i,       s->H_x, s->M_x,  s->f,
-                   s->w,         s->R,       s->r_c,        s->guess};
+  void *owned[] = {s->x,         s->v,          s->radius,     s->mass,      s->now,     s->last,
+                   s->now_start, s->last_start, s->cell_start, s->cell_list, s->cell_of, s->last_impulse,
+                   s->contact,   s->H_p,        s->H_i,        s->M_p,       s->M_i,     s->H_x,
+                   s->M_x,       s->f,          s->w,          s->R,         s->r_c,     s->guess};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(s);
 }

@@ -1,8 +1,8 @@
 /* A small stepper for spheres in a box: true, warm-started trajectories as sequences of contact problems.
  *
- *   M v = M v0 + h M g + H r      u = H' v + w      gap + h u_N >= 0      x := x + h v          (Moreau's time stepping)
- *   rigid      w_N = gap / h where the gap is open, 0.05 gap / h where bodies overlap
- *   compliant  w_N = gap / h, R = 1 / (k h^2), r_c = the last tangential impulse (a spring with memory in every row)
+ *   M v = M v0 + h M g + H r      u = H' v + w      gap + h u_N >= 0      x := x + h v          (Moreau's time
+ * stepping) rigid      w_N = gap / h where the gap is open, 0.05 gap / h where bodies overlap compliant  w_N = gap / h,
+ * R = 1 / (k h^2), r_c = the last tangential impulse (a spring with memory in every row)
  *
  * Uses the public interface only. Contacts are matched with those of the last step by the pair of bodies, and impulses
  * carried over as vectors in space. */

@@ -249,7 +249,7 @@ static void other_contacts(fx_test *t) {
   static const struct {
     const char *name;
     bool kernel;
-  } row[] = {{"cardhouse", true}, {"wall", true},        {"discs", true},   {"slope", true},
+  } row[] = {{"cardhouse", true}, {"wall", true},         {"discs", true},    {"slope", true},
              {"chain", false},    {"anisotropic", false}, {"rolling", false}, {"limit", false}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
     answer a;

@@ -51,7 +51,7 @@ typedef struct job {
   bool history;
   bool together; /* all islands as one */
   int32_t count; /* islands, or 1 */
-  double *r; /* whole: start and answer; islands write disjoint rows */
+  double *r;     /* whole: start and answer; islands write disjoint rows */
   island_result *result;
 } job;
 

@@ -124,8 +124,7 @@ static bool check(state *t) {
   fx_pile_store(&t->pile, t->full, t->call->r);
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   t->next_check = t->sweep + t->sweep / 2 + 60;
-  if (t->step > 0 && monitor->residual < INFINITY)
-    t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
+  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
   return stop;
 }
 

@@ -72,7 +72,8 @@ void fx_pile_store(const fx_pile *pile, bool full, double *r);
 /* What a sweep measures, in units of z. */
 typedef struct fx_sweep_sums {
   double step, size; /* without momentum: squares of |z - z_last| and |z| */
-  double uphill;     /* with momentum: (y - z) . (z - z_last), y = where the sweep began: > 0 where momentum points the wrong way */
+  double uphill;     /* with momentum: (y - z) . (z - z_last), y = where the sweep began: > 0 where momentum points the
+                        wrong way */
 } fx_sweep_sums;
 
 /* Instruction sets: the same bits from each. SCALAR is the reference, written without vectors. */

@@ -24,9 +24,10 @@
 #include "solver/sweeps_kernel.h"
 
 /* Flags become constants, so that no loop has a branch inside. */
-#define FOUR(sweep, data, plain, beta)                                                         \
-  (p->round ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
-            : p->compliant ? sweep(p, data, false, true, plain, beta) : sweep(p, data, false, false, plain, beta))
+#define FOUR(sweep, data, plain, beta)                                                                                \
+  (p->round       ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
+         : p->compliant ? sweep(p, data, false, true, plain, beta)                                                    \
+                  : sweep(p, data, false, false, plain, beta))
 #define CHOOSE(sweep, data, beta) (beta == 0 ? FOUR(sweep, data, true, beta) : FOUR(sweep, data, false, beta))
 
 static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) {

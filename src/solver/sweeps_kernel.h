@@ -1,5 +1,6 @@
-/* The kernel of sweeps, once per precision and width of the machine's vectors: REAL, MASK, ROOT, NAME(x), WIDE (contacts
- * that stand together in memory) and LANES (contacts at once, a part of WIDE) are defined where this is included.
+/* The kernel of sweeps, once per precision and width of the machine's vectors: REAL, MASK, ROOT, NAME(x), WIDE
+ * (contacts that stand together in memory) and LANES (contacts at once, a part of WIDE) are defined where this is
+ * included.
  *
  * For LANES contacts at once, from y = z + beta (z - z_last):
  *   u    = Hh' d + q + C y                               C = rho R
@@ -7,9 +8,9 @@
  *   u_T += D_TN (z_N - y_N)
  *   z_T  = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
  *   d   += Hh (z - y)
- * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution of
- * the contact. Vectors are of the compiler's own kind, one operation after the other: every target gives the same bits.
- * They go by pointer, since their calling convention depends on the target, though all of this is inlined. */
+ * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution
+ * of the contact. Vectors are of the compiler's own kind, one operation after the other: every target gives the same
+ * bits. They go by pointer, since their calling convention depends on the target, though all of this is inlined. */
 
 typedef REAL NAME(vec) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef MASK NAME(mask) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
@@ -102,7 +103,7 @@ INLINE void NAME(scatter)(REAL *const *row, const VEC in[6]) {
     *(HALF *)(row[3] + k) = ((const HALF *)&b)[1];
   }
 }
-#else /* two of double precision */
+#else            /* two of double precision */
 INLINE void NAME(gather)(REAL *const *row, VEC out[6]) {
   for (int k = 0; k < 6; k += 2) {
     out[k] = MIX(*(VEC *)(row[0] + k), *(VEC *)(row[1] + k), 0, 2);
@@ -194,8 +195,8 @@ typedef struct NAME(sums) {
 
 /* Addresses of records are found once, since stores might change the indices for all the compiler knows. A plain sweep
  * (beta = 0) measures its step, one with momentum only whether it went uphill. */
-INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body, REAL *now,
-                        REAL *last, REAL *d, NAME(sums) * sums) {
+INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body,
+                        REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
   VEC a[6], b[6], u[3], y[3], z[3], x[3];
   REAL *first[LANES], *second[LANES];
   for (int k = 0; k < LANES; k++) {
@@ -266,8 +267,8 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
         for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES)
-          NAME(visit)(f + lane, round, compliant, plain, beta, body + group + lane, z + lane, last + lane, data->d,
-                      &sums[p]);
+          NAME(visit)
+          (f + lane, round, compliant, plain, beta, body + group + lane, z + lane, last + lane, data->d, &sums[p]);
     for (int p = 0; p < PARTS; p++) {
       NAME(add)(&sums[p].step, &part.step);
       NAME(add)(&sums[p].size, &part.size);

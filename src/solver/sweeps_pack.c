@@ -123,8 +123,12 @@ static bool is_round(const double *h, const double *Q, double *a, double *c) {
   *a = dot3(h, Q);
   *c = dot3(h + DOF + 3, Q + 6);
   for (int k = 0; k < 3; k++) {
-    double e[6] = {h[k] - *a * Q[k],           h[DOF + k] - *a * Q[3 + k], h[2 * DOF + k] - *a * Q[6 + k],
-                   h[DOF + 3 + k] - *c * Q[6 + k], h[2 * DOF + 3 + k] + *c * Q[3 + k], h[3 + k]};
+    double e[6] = {h[k] - *a * Q[k],
+                   h[DOF + k] - *a * Q[3 + k],
+                   h[2 * DOF + k] - *a * Q[6 + k],
+                   h[DOF + 3 + k] - *c * Q[6 + k],
+                   h[2 * DOF + 3 + k] + *c * Q[3 + k],
+                   h[3 + k]};
     for (int j = 0; j < 6; j++) error += fabs(e[j]);
   }
   return error <= round_error * (fabs(*a) + fabs(*c));
@@ -298,7 +302,7 @@ void fx_pile_store(const fx_pile *p, bool full, double *r) {
     int32_t i = p->slot_contact[slot];
     if (i < 0) continue;
     for (int32_t k = 0; k < s->contact[i].dim; k++)
-      r[s->row[i] + k] =
-          s->rho * (full ? ((double *)p->full.z)[at(slot, 4, 3, k)] : (double)((float *)p->single.z)[at(slot, 8, 3, k)]);
+      r[s->row[i] + k] = s->rho * (full ? ((double *)p->full.z)[at(slot, 4, 3, k)]
+                                        : (double)((float *)p->single.z)[at(slot, 8, 3, k)]);
   }
 }
