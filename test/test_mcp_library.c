@@ -140,6 +140,7 @@ static void solved_by(fx_test *t, const char *method) {
   double worst = 0;
   for (int32_t k = 0; frix_mcp_library(k); k++) {
     const frix_mcp_entry *entry = frix_mcp_library(k);
+    if (!strcmp(method, "lemke") && !entry->linear) continue;
     frix_mcp_data data;
     frix_mcp *mcp = open_named(t, context, entry->name, &data);
     REQUIRE(t, mcp);
@@ -166,6 +167,7 @@ static void solved_by(fx_test *t, const char *method) {
 
 static void by_auto(fx_test *t) { solved_by(t, "auto"); }
 static void by_semismooth(fx_test *t) { solved_by(t, "semismooth"); }
+static void by_lemke(fx_test *t) { solved_by(t, "lemke"); }
 static void by_box_trust_region(fx_test *t) { solved_by(t, "box_trust_region"); }
 
 /* The three equilibria of Kehoe's economy all come up. */
@@ -343,6 +345,7 @@ const fx_test_row test_mcp_library[] = {
     {"mcp/library/auto", by_auto},
     {"mcp/library/semismooth", by_semismooth},
     {"mcp/library/box_trust_region", by_box_trust_region},
+    {"mcp/library/lemke", by_lemke},
     {"mcp/library/equilibria", equilibria},
     {"mcp/library/control", control},
     {"mcp/library/seventy_thousand", seventy_thousand},

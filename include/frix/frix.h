@@ -7,6 +7,7 @@
 #include <frix/mcp.h>
 #include <frix/model.h>
 #include <frix/problem.h>
+#include <frix/qp.h>
 #include <frix/sim.h>
 #include <frix/solve.h>
 #include <frix/vec.h>

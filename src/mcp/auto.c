@@ -7,10 +7,8 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {&fx_mcp_semismooth, 0},
-    {&fx_mcp_box_trust_region, 0},
-    {&fx_mcp_semismooth, 40},
-    {&fx_mcp_box_trust_region, 40},
+    {&fx_mcp_semismooth, 0},  {&fx_mcp_box_trust_region, 0},  {&fx_mcp_lemke, 0},
+    {&fx_mcp_semismooth, 40}, {&fx_mcp_box_trust_region, 40},
 };
 
 enum { STAGES = sizeof stages / sizeof *stages };
@@ -31,8 +29,8 @@ static frix_status solve(fx_mcp_call *call) {
     if (method->info.linear_only && !call->mcp->data.linear) continue;
     double option[FX_MCP_MAX_OPTIONS];
     for (int32_t o = 0; o < FX_MCP_MAX_OPTIONS; o++) option[o] = call->options[row_of(method)][o];
-    if (method->info.option_count) option[0] = stages[k].restarts; /* restarts stand first */
-    fx_arena arena;                                                /* every stage returns its workspace */
+    if (method != &fx_mcp_lemke) option[0] = stages[k].restarts; /* restarts stand first */
+    fx_arena arena;                                              /* every stage returns its workspace */
     fx_arena_init(&arena, call->arena->context);
     fx_mcp_call inner = *call;
     inner.option = option;

@@ -11,6 +11,7 @@ static const fx_mcp_method *const table[] = {
     &fx_mcp_auto,
     &fx_mcp_semismooth,
     &fx_mcp_box_trust_region,
+    &fx_mcp_lemke,
 };
 
 enum { METHOD_COUNT = sizeof table / sizeof *table };

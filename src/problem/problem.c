@@ -134,7 +134,10 @@ static frix_status copy_canonical(frix_context *context, const frix_matrix *a, i
   out->p = fx_alloc_raw(context, (size_t)a->col_count + 1, sizeof *out->p);
   out->i = fx_alloc_raw(context, (size_t)count, sizeof *out->i);
   out->x = fx_alloc_raw(context, (size_t)count, sizeof *out->x);
-  if (!out->p || !out->i || !out->x) return FRIX_ERROR_MEMORY;
+  if (!out->p || !out->i || !out->x) {
+    fx_sparse_free(context, out);
+    return FRIX_ERROR_MEMORY;
+  }
   memcpy(out->p, a->p, ((size_t)a->col_count + 1) * sizeof *out->p);
   if (count > 0) {
     memcpy(out->i, a->i, (size_t)count * sizeof *out->i);
@@ -143,9 +146,8 @@ static frix_status copy_canonical(frix_context *context, const frix_matrix *a, i
   return FRIX_OK;
 }
 
-static frix_status take_matrix(frix_problem *p, const char *name, const frix_matrix *a, int32_t row_count,
-                               int32_t col_count, fx_sparse *out) {
-  frix_context *context = p->context;
+frix_status fx_matrix_take(frix_context *context, const char *name, const frix_matrix *a, int32_t row_count,
+                           int32_t col_count, fx_sparse *out) {
   if (a->format == FRIX_MATRIX_NONE) return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is missing", name);
   if (a->row_count != row_count || a->col_count != col_count)
     return fx_fail(context, FRIX_ERROR_INPUT, "matrix %s is %d x %d, expected %d x %d", name, a->row_count,
@@ -188,7 +190,7 @@ cleanup:
 
 static frix_status take_local(frix_problem *p, const frix_problem_data *data) {
   p->dof_count = p->row_count;
-  frix_status status = take_matrix(p, "W", &data->W, p->row_count, p->row_count, &p->W);
+  frix_status status = fx_matrix_take(p->context, "W", &data->W, p->row_count, p->row_count, &p->W);
   if (status == FRIX_OK) status = take_vector(p, "q", data->q, p->row_count, false, &p->q);
   return status;
 }
@@ -200,9 +202,10 @@ static frix_status take_global(frix_problem *p, const frix_problem_data *data) {
   p->joint_count = joints ? data->G.col_count : 0;
   if (p->joint_count < 0) return fx_fail(p->context, FRIX_ERROR_INPUT, "matrix G has a negative size");
   if (!joints && data->joint_count > 0) return fx_fail(p->context, FRIX_ERROR_INPUT, "matrix G is missing");
-  frix_status status = take_matrix(p, "M", &data->M, p->dof_count, p->dof_count, &p->M);
-  if (status == FRIX_OK) status = take_matrix(p, "H", &data->H, p->dof_count, p->row_count, &p->H);
-  if (status == FRIX_OK && joints) status = take_matrix(p, "G", &data->G, p->dof_count, p->joint_count, &p->G);
+  frix_status status = fx_matrix_take(p->context, "M", &data->M, p->dof_count, p->dof_count, &p->M);
+  if (status == FRIX_OK) status = fx_matrix_take(p->context, "H", &data->H, p->dof_count, p->row_count, &p->H);
+  if (status == FRIX_OK && joints)
+    status = fx_matrix_take(p->context, "G", &data->G, p->dof_count, p->joint_count, &p->G);
   if (status == FRIX_OK) status = take_vector(p, "f", data->f, p->dof_count, false, &p->f);
   if (status == FRIX_OK) status = take_vector(p, "w", data->w, p->row_count, false, &p->w);
   if (status == FRIX_OK && joints) status = take_vector(p, "b", data->b, p->joint_count, false, &p->b);

@@ -17,4 +17,8 @@ struct frix_problem {
   char *title;
 };
 
+/* Checks a matrix as it was given, entry by entry, and copies it; name is what messages call it. */
+frix_status fx_matrix_take(frix_context *context, const char *name, const frix_matrix *a, int32_t row_count,
+                           int32_t col_count, fx_sparse *out);
+
 #endif

@@ -156,8 +156,11 @@ static frix_status check_request(frix_context *context, const frix_problem *prob
   for (int32_t i = 0; i < problem->contact_count; i++) cones |= 1u << problem->contact[i].cone;
   for (int32_t c = 0; c < FRIX_CONE_COUNT; c++)
     if (cones & ~solver->info.cones & 1u << c)
-      return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "solver %s does not know %s contacts", solver->info.name,
-                     frix_cone_table(c)->name);
+      return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "solver %s does not know %s contacts%s", solver->info.name,
+                     frix_cone_table(c)->name,
+                     c == FRIX_CONE_CIRCULAR && solver->info.cones & 1u << FRIX_CONE_PYRAMID
+                         ? "; pyramids can stand in for them: --cone pyramid:M, frix_problem_with_pyramids"
+                         : "");
   return FRIX_OK;
 }
 

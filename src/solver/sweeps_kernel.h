@@ -164,7 +164,8 @@ INLINE void NAME(write_general)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6
 /* ---- one group of contacts ---- */
 
 INLINE void NAME(root)(const VEC *x, VEC *out) {
-  for (int k = 0; k < LANES; k++) (*out)[k] = ROOT((*x)[k]);
+  *out = *x;
+  for (int k = 0; k < LANES; k++) (*out)[k] = ROOT((*out)[k]);
 }
 
 /* z from y and u = Hh' d. */

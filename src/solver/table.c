@@ -19,6 +19,8 @@ static const fx_solver *const table[] = {
     &fx_solver_interior_point,
     &fx_solver_fixed_point,
     &fx_solver_staggered,
+    &fx_solver_lemke,
+    &fx_solver_qp_active_set,
     &fx_solver_semismooth,
     &fx_solver_box_trust_region,
 #ifdef FRIX_HAVE_NLOPT
