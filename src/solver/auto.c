@@ -1,10 +1,10 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others. Where one of its iterations costs hundreds of sweeps (large piles), the gradient method has its turn
- * first. What newton leaves open, admm brings near enough for newton to try again, with growing budgets, each stage
- * from the best answer so far. Budgets are counted in iterations, never in time, so that the answer does not depend on
- * the machine; --explain shows each decision. */
+ * most others. Piles begin with vectorised sweeps. Where a newton iteration costs hundreds of sweeps, a first-order
+ * method has its turn before it. What newton leaves open, admm brings near enough for newton to try again, with growing
+ * budgets, each stage from the best answer so far. Budgets are counted in iterations, never in time, so that the answer
+ * does not depend on the machine; --explain shows each decision. */
 #include "solver/newton_linear.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"

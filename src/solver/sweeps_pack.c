@@ -118,20 +118,20 @@ static bool find_balls(const fx_pile *p, ball *out) {
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Is H = (a Q, c Q~) for this body, to rounding? Rows of H are 6 long, those of Q 3. */
-static bool is_round(const double *h, const double *Q, double *a, double *c) {
-  double error = 0;
-  *a = dot3(h, Q);
-  *c = dot3(h + DOF + 3, Q + 6);
+static bool is_round(const double *h, const double *Q, double *a_out, double *c_out) {
+  double a = dot3(h, Q), c = dot3(h + DOF + 3, Q + 6), error[6] = {0};
   for (int k = 0; k < 3; k++) {
-    double e[6] = {h[k] - *a * Q[k],
-                   h[DOF + k] - *a * Q[3 + k],
-                   h[2 * DOF + k] - *a * Q[6 + k],
-                   h[DOF + 3 + k] - *c * Q[6 + k],
-                   h[2 * DOF + 3 + k] + *c * Q[3 + k],
-                   h[3 + k]};
-    for (int j = 0; j < 6; j++) error += fabs(e[j]);
+    error[0] += fabs(h[k] - a * Q[k]);
+    error[1] += fabs(h[DOF + k] - a * Q[3 + k]);
+    error[2] += fabs(h[2 * DOF + k] - a * Q[6 + k]);
+    error[3] += fabs(h[DOF + 3 + k] - c * Q[6 + k]);
+    error[4] += fabs(h[2 * DOF + 3 + k] + c * Q[3 + k]);
+    error[5] += fabs(h[3 + k]);
   }
-  return error <= round_error * (fabs(*a) + fabs(*c));
+  *a_out = a;
+  *c_out = c;
+  double sum = (error[0] + error[1]) + (error[2] + error[3]) + (error[4] + error[5]);
+  return sum <= round_error * (fabs(a) + fabs(c));
 }
 
 /* Q, a (2) and c (2) of contact i, masses left out; false where it has another form. */
@@ -142,10 +142,11 @@ static bool find_frame(const fx_system *s, int32_t i, double *Q, double a[2], do
   double length = sqrt(dot3(h, h)), error = 0;
   if (!(length > 0)) return false;
   if (fx_block_cols(&s->Ht, first + count - 1) != DOF) return false;
+  double inverse = 1 / length;
   for (int k = 0; k < 3; k++) {
-    Q[k] = h[k] / length;
-    Q[3 + k] = h[DOF + k] / length;
-    Q[6 + k] = h[2 * DOF + k] / length;
+    Q[k] = h[k] * inverse;
+    Q[3 + k] = h[DOF + k] * inverse;
+    Q[6 + k] = h[2 * DOF + k] * inverse;
   }
   error = fabs(dot3(Q, Q + 3)) + fabs(dot3(Q, Q + 6)) + fabs(dot3(Q + 3, Q + 6)) + fabs(dot3(Q + 3, Q + 3) - 1) +
           fabs(dot3(Q + 6, Q + 6) - 1);
