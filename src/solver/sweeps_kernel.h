@@ -267,9 +267,8 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
     fx_sweep_sums part = {0, 0, 0};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
-        for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES)
-          NAME(visit)
-          (f + lane, round, compliant, plain, beta, body + group + lane, z + lane, last + lane, data->d, &sums[p]);
+        for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) NAME(visit)
+    (f + lane, round, compliant, plain, beta, body + group + lane, z + lane, last + lane, data->d, &sums[p]);
     for (int p = 0; p < PARTS; p++) {
       NAME(add)(&sums[p].step, &part.step);
       NAME(add)(&sums[p].size, &part.size);

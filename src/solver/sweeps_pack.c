@@ -16,24 +16,12 @@ static bool cone_fits(const frix_contact *c) {
   return disc && c->dim <= 3;
 }
 
-static bool mass_fits(const fx_system *s, int32_t m) {
-  const double *M = s->M + s->M_offset[m];
-  int32_t n = s->dof[m + 1] - s->dof[m];
-  if (n > DOF) return false;
-  for (int32_t a = 0; a < n; a++)
-    for (int32_t b = 0; b < a; b++)
-      if (M[a * n + b] != M[b * n + a] &&
-          fabs(M[a * n + b] - M[b * n + a]) > 1e-14 * sqrt(fabs(M[a * n + a] * M[b * n + b])))
-        return false;
-  return true;
-}
-
 bool fx_pile_fits(const fx_system *s) {
   if (!s->has_velocity || s->contact_count == 0 || s->contact_count > INT32_MAX / 64) return false;
   for (int32_t i = 0; i < s->contact_count; i++)
     if (!cone_fits(&s->contact[i]) || s->Ht.start[i + 1] - s->Ht.start[i] > 2) return false;
   for (int32_t m = 0; m < s->mover_count; m++)
-    if (!mass_fits(s, m)) return false;
+    if (s->dof[m + 1] - s->dof[m] > DOF) return false;
   return true;
 }
 
@@ -64,13 +52,22 @@ static void invert(const double *L, int32_t n, double *K) {
     }
 }
 
-/* False where a block of M is not positive. */
+static bool is_symmetric(const double *M, int32_t n) {
+  for (int32_t a = 0; a < n; a++)
+    for (int32_t b = 0; b < a; b++)
+      if (M[a * n + b] != M[b * n + a] &&
+          fabs(M[a * n + b] - M[b * n + a]) > 1e-14 * sqrt(fabs(M[a * n + a] * M[b * n + b])))
+        return false;
+  return true;
+}
+
+/* False where a block of M is not symmetric and positive. */
 static bool find_roots(const fx_pile *p, root *out) {
   const fx_system *s = p->system;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
     double L[DOF * DOF] = {0};
-    if (!factor(s->M + s->M_offset[m], n, L)) return false;
+    if (!is_symmetric(s->M + s->M_offset[m], n) || !factor(s->M + s->M_offset[m], n, L)) return false;
     invert(L, n, out[body].K);
   }
   return true;
