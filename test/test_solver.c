@@ -27,6 +27,9 @@ static const expectation expectations[] = {
     {"nsgs",
      {"Capsules-i100-1090.dat", "Capsules-i101-404.dat", "OneObject-i100000-316.hdf5.dat", "RockPile_tob1.dat",
       "fc2d_granularflowonwall_02020_00213.dat", NULL}},
+    {"sweeps", /* W alone: nsgs */
+     {"Capsules-i100-1090.dat", "Capsules-i101-404.dat", "OneObject-i100000-316.hdf5.dat", "RockPile_tob1.dat",
+      "fc2d_granularflowonwall_02020_00213.dat", NULL}},
     {"apgd", {"Capsules-i101-404.dat", "RockPile_tob1.dat", "fc2d_granularflowonwall_02020_00213.dat", NULL}},
     {"admm",
      {"Capsules-i100-889.dat", "Capsules-i101-404.dat", "RockPile_tob1.dat", "fc2d_granularflowonwall_02020_00213.dat",

@@ -19,7 +19,7 @@ void fx_arena_init(fx_arena *arena, frix_context *context) {
 void fx_arena_free(fx_arena *arena) {
   for (fx_arena_block *block = arena->head; block;) {
     fx_arena_block *next = block->next;
-    fx_block_give(arena->context, block);
+    fx_free(arena->context, block);
     block = next;
   }
   arena->head = NULL;
@@ -36,10 +36,10 @@ void *fx_arena_take_raw(fx_arena *arena, size_t count, size_t size) {
     /* Blocks double, so that the number of blocks stays logarithmic. */
     size_t wanted = head ? 2 * head->size : FIRST_BLOCK;
     if (wanted < bytes) wanted = bytes;
-    fx_arena_block *block = fx_block_take(arena->context, sizeof *block + wanted, &wanted);
+    fx_arena_block *block = fx_alloc_raw(arena->context, 1, sizeof *block + wanted);
     if (!block) return NULL;
     block->next = head;
-    block->size = wanted - sizeof *block;
+    block->size = wanted;
     block->used = 0;
     arena->head = head = block;
   }

@@ -6,20 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, TEXT_SIZE = 1024, SPARE_BLOCKS = 16 };
+enum { ALIGNMENT = 64, TEXT_SIZE = 1024, SPARE_BLOCKS = 32 };
 
-struct frix_context {
-  frix_context_config config;
-  pthread_mutex_t lock; /* worker threads share allocator, log and error text */
-  char text[TEXT_SIZE];
-  void *spare[SPARE_BLOCKS]; /* blocks that wait for the next arena; NULL: none */
-};
+static const size_t large = 1 << 16, spare_limit = (size_t)1 << 28;
 
 /* Stands just below every block frix hands out. */
 typedef struct header {
   void *base;
   size_t bytes;
 } header;
+
+struct frix_context {
+  frix_context_config config;
+  pthread_mutex_t lock; /* worker threads share allocator, log and error text */
+  char text[TEXT_SIZE];
+  header spare[SPARE_BLOCKS]; /* large blocks that wait for the next that asks; bytes 0: none */
+  size_t spare_bytes;
+};
 
 static void *default_allocate(size_t bytes, void *user) {
   (void)user;
@@ -66,7 +69,8 @@ frix_status frix_context_create(const frix_context_config *config, frix_context 
 void frix_context_destroy(frix_context *context) {
   if (!context) return;
   frix_context_config config = context->config;
-  for (int k = 0; k < SPARE_BLOCKS; k++) fx_free(context, context->spare[k]);
+  for (int k = 0; k < SPARE_BLOCKS; k++)
+    if (context->spare[k].bytes) config.release(context->spare[k].base, context->spare[k].bytes, config.user);
   pthread_mutex_destroy(&context->lock);
   config.release(context, sizeof *context, config.user);
 }
@@ -88,26 +92,59 @@ const char *frix_status_name(frix_status status) {
 
 const char *frix_version(void) { return FRIX_VERSION_TEXT; }
 
-static size_t bytes_of(const void *pointer) { return ((const header *)pointer - 1)->bytes; }
+/* ---- memory ---- */
+
+/* Large blocks come in eight sizes per doubling, so that one that has grown a little still fits. */
+static size_t rounded(size_t bytes) {
+  if (bytes < large) return bytes;
+  size_t step = large / 8;
+  while (step < bytes / 16) step *= 2;
+  return bytes > SIZE_MAX - step ? bytes : (bytes + step - 1) / step * step;
+}
+
+/* The smallest spare block that is large enough and not much too large; bytes 0 where there is none. */
+static header take_spare(frix_context *context, size_t bytes) {
+  int found = -1;
+  for (int k = 0; k < SPARE_BLOCKS; k++) {
+    size_t has = context->spare[k].bytes;
+    if (has >= bytes && has / 2 <= bytes && (found < 0 || has < context->spare[found].bytes)) found = k;
+  }
+  header h = {NULL, 0};
+  if (found < 0) return h;
+  h = context->spare[found];
+  context->spare[found].bytes = 0;
+  context->spare_bytes -= h.bytes;
+  return h;
+}
+
+/* Keeps a block, where needed in place of a smaller one; what is left over is to be released. */
+static header give_spare(frix_context *context, header h) {
+  int least = 0;
+  for (int k = 0; k < SPARE_BLOCKS; k++)
+    if (context->spare[k].bytes < context->spare[least].bytes) least = k;
+  header other = context->spare[least];
+  if (other.bytes >= h.bytes || context->spare_bytes - other.bytes + h.bytes > spare_limit) return h;
+  context->spare[least] = h;
+  context->spare_bytes += h.bytes - other.bytes;
+  return other;
+}
 
 void *fx_alloc_raw(frix_context *context, size_t count, size_t size) {
   size_t extra = sizeof(header) + ALIGNMENT;
-  void *base = NULL;
-  size_t bytes = 0;
+  header block = {NULL, 0};
   if (size == 0 || count <= (SIZE_MAX - extra) / size) {
-    bytes = count * size + extra;
+    size_t bytes = rounded(count * size + extra);
     pthread_mutex_lock(&context->lock);
-    base = context->config.allocate(bytes, context->config.user);
+    if (bytes >= large) block = take_spare(context, bytes);
+    if (!block.base) block = (header){context->config.allocate(bytes, context->config.user), bytes};
     pthread_mutex_unlock(&context->lock);
   }
-  if (!base) {
+  if (!block.base) {
     fx_fail(context, FRIX_ERROR_MEMORY, "out of memory: %zu x %zu bytes", count, size);
     return NULL;
   }
-  uintptr_t start = ((uintptr_t)base + sizeof(header) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
-  header *h = (header *)(start - sizeof(header));
-  h->base = base;
-  h->bytes = bytes;
+  uintptr_t start = ((uintptr_t)block.base + sizeof(header) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+  *(header *)(start - sizeof(header)) = block;
   return (void *)start;
 }
 
@@ -121,43 +158,9 @@ void fx_free(frix_context *context, void *pointer) {
   if (!pointer) return;
   header h = *((header *)pointer - 1);
   pthread_mutex_lock(&context->lock);
-  context->config.release(h.base, h.bytes, context->config.user);
+  if (h.bytes >= large) h = give_spare(context, h);
+  if (h.bytes) context->config.release(h.base, h.bytes, context->config.user);
   pthread_mutex_unlock(&context->lock);
-}
-
-/* ---- spare blocks ---- */
-
-/* The smallest that is large enough. */
-void *fx_block_take(frix_context *context, size_t bytes, size_t *size) {
-  void *found = NULL;
-  int at = -1;
-  pthread_mutex_lock(&context->lock);
-  for (int k = 0; k < SPARE_BLOCKS; k++) {
-    void *block = context->spare[k];
-    if (!block || bytes_of(block) - sizeof(header) - ALIGNMENT < bytes) continue;
-    if (!found || bytes_of(block) < bytes_of(found)) {
-      found = block;
-      at = k;
-    }
-  }
-  if (found) context->spare[at] = NULL;
-  pthread_mutex_unlock(&context->lock);
-  if (!found) found = fx_alloc_raw(context, bytes, 1);
-  if (found) *size = bytes_of(found) - sizeof(header) - ALIGNMENT;
-  return found;
-}
-
-/* Where there is no room the smallest goes. */
-void fx_block_give(frix_context *context, void *pointer) {
-  pthread_mutex_lock(&context->lock);
-  for (int k = 0; k < SPARE_BLOCKS && pointer; k++) {
-    void *block = context->spare[k];
-    if (block && bytes_of(block) >= bytes_of(pointer)) continue;
-    context->spare[k] = pointer;
-    pointer = block;
-  }
-  pthread_mutex_unlock(&context->lock);
-  fx_free(context, pointer);
 }
 
 void *fx_realloc(frix_context *context, void *pointer, size_t old_count, size_t new_count, size_t size) {

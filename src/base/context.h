@@ -5,7 +5,10 @@
 #include <frix/base.h>
 #include <stdarg.h>
 
-/* Memory is zeroed and aligned to 64 bytes. Overflow of count * size is a failure like any other. NULL sets the error
+/* Large blocks that are freed wait in the context for the next that asks, up to a limit, until the context is
+ * destroyed: a simulation that solves every step then pays for fresh pages once.
+ *
+ * Memory is zeroed and aligned to 64 bytes. Overflow of count * size is a failure like any other. NULL sets the error
  * text. */
 void *fx_alloc(frix_context *context, size_t count, size_t size);
 /* The same without zeroing. */
@@ -14,12 +17,6 @@ void fx_free(frix_context *context, void *pointer);
 /* Keeps the first old_count elements; the old block is freed on success only. */
 void *fx_realloc(frix_context *context, void *pointer, size_t old_count, size_t new_count, size_t size);
 char *fx_copy_text(frix_context *context, const char *text);
-
-/* Blocks for arenas: at least `bytes`, not zeroed, *size is what there is. Given back they wait in the context for the
- * next arena, a few at a time, until the context is destroyed: a simulation that solves every step then asks the system
- * for memory once. */
-void *fx_block_take(frix_context *context, size_t bytes, size_t *size);
-void fx_block_give(frix_context *context, void *pointer);
 
 #define FX_NEW(context, type, count) ((type *)fx_alloc((context), (size_t)(count), sizeof(type)))
 

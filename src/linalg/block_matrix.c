@@ -56,10 +56,11 @@ static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
   return owner;
 }
 
-/* Block columns of block row b of the transpose, each once, to `list` where given; returns how many. seen[j] is b + 1
- * where block column j was met; rows of a column are sorted, so that most entries repeat the block before them. */
+/* Block columns of block row b of the transpose, each once, to `list` as long as there is room; returns how many there
+ * are. seen[j] is b + 1 where block column j was met; rows of a column are sorted, so that most entries repeat the
+ * block before them. */
 static int32_t blocks_of(const fx_sparse *s, int32_t b, const int32_t *row, const int32_t *owner, int32_t *seen,
-                         int32_t *list) {
+                         int32_t *list, int32_t room) {
   int32_t count = 0, last = -1;
   for (int32_t k = s->p[row[b]]; k < s->p[row[b + 1]]; k++) {
     int32_t j = owner[s->i[k]];
@@ -67,34 +68,47 @@ static int32_t blocks_of(const fx_sparse *s, int32_t b, const int32_t *row, cons
     last = j;
     if (seen[j] == b + 1) continue;
     seen[j] = b + 1;
-    if (list) list[count] = j;
+    if (count < room) list[count] = j;
     count++;
   }
   return count;
 }
 
+/* Fills start and index, or only start where the blocks are more than index has room for; returns their number. */
+static int32_t list_blocks(const fx_sparse *s, const int32_t *owner, int32_t *seen, int32_t room,
+                           fx_block_matrix *out) {
+  memset(seen, 0, (size_t)out->col_blocks * sizeof *seen);
+  for (int32_t b = 0; b < out->row_blocks; b++) {
+    int32_t at = out->start[b], left = at < room ? room - at : 0;
+    int32_t count = blocks_of(s, b, out->row, owner, seen, out->index + (left ? at : 0), left);
+    if (count <= left) fx_sort(out->index + at, (size_t)count);
+    out->start[b + 1] = at + count;
+  }
+  return out->start[out->row_blocks];
+}
+
 /* The transpose of a scalar matrix: block row b holds the columns row[b] .. of s, so that each block row is finished
- * before the next begins. */
+ * before the next begins. Room for two blocks per row is enough for contacts; where it is not, all is listed again. */
 static frix_status from_transpose(fx_arena *arena, const fx_sparse *s, int32_t row_blocks, const int32_t *row,
                                   int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
-  int32_t *owner = owners(arena, col_blocks, col), *seen = FX_TAKE(arena, int32_t, col_blocks), count = 0;
+  int32_t *owner = owners(arena, col_blocks, col), *seen = FX_TAKE_RAW(arena, int32_t, col_blocks);
   int32_t *where = FX_TAKE_RAW(arena, int32_t, col_blocks);
+  int32_t room = row_blocks < INT32_MAX / 2 ? 2 * row_blocks : row_blocks;
   if (!owner || !seen || !where) return FRIX_ERROR_MEMORY;
-  for (int32_t b = 0; b < row_blocks; b++) count += blocks_of(s, b, row, owner, seen, NULL);
-  if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
-  memset(seen, 0, (size_t)col_blocks * sizeof *seen);
-  for (int32_t b = 0; b < row_blocks; b++) {
-    int32_t *list = out->index + out->start[b];
-    count = blocks_of(s, b, row, owner, seen, list);
-    out->start[b + 1] = out->start[b] + count;
-    fx_sort(list, (size_t)count);
+  if (take_pattern(arena, row_blocks, row, col_blocks, col, room, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  int32_t count = list_blocks(s, owner, seen, room, out);
+  if (count > room) {
+    if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
+    list_blocks(s, owner, seen, count, out);
   }
   find_offsets(out);
-  if (!(out->x = FX_TAKE(arena, double, out->offset[out->start[row_blocks]]))) return FRIX_ERROR_MEMORY;
+  if (!(out->x = FX_TAKE_RAW(arena, double, out->offset[out->start[row_blocks]]))) return FRIX_ERROR_MEMORY;
 
   /* where[j]: the block of block column j in this block row. */
   for (int32_t b = 0; b < row_blocks; b++) {
     for (int32_t k = out->start[b]; k < out->start[b + 1]; k++) where[out->index[k]] = k;
+    memset(out->x + out->offset[out->start[b]], 0,
+           (out->offset[out->start[b + 1]] - out->offset[out->start[b]]) * sizeof *out->x);
     for (int32_t c = row[b]; c < row[b + 1]; c++) {
       double *to = NULL; /* where scalar row 0 would go */
       for (int32_t k = s->p[c], last = -1; k < s->p[c + 1]; k++) {

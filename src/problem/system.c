@@ -84,37 +84,61 @@ static inline void add_diagonal(int32_t d, int32_t n, const double *h, const dou
     }
 }
 
-/* D_i = W_ii + R_i, from W where there is one, else from H' Y. */
-frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
-  size_t *offset = FX_TAKE(arena, size_t, (size_t)s->contact_count + 1);
+/* Room for D and its offsets. */
+static double *take_diagonal(fx_arena *arena, fx_system *s) {
+  size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->contact_count + 1), at = 0;
+  if (!offset) return NULL;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    offset[i] = at;
+    at += (size_t)(s->contact[i].dim * s->contact[i].dim);
+  }
+  offset[s->contact_count] = at;
+  s->diagonal = offset;
+  double *D = FX_TAKE(arena, double, at);
+  s->D = D;
+  return D;
+}
+
+/* H' Y of contact i, added to D. */
+static void velocity_diagonal(const fx_system *s, int32_t i, double *D) {
+  int32_t d = s->contact[i].dim;
+  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+    int32_t n = fx_block_cols(&s->Ht, k);
+    if (d == 3 && n == 6)
+      add_diagonal(3, 6, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+    else
+      add_diagonal(d, n, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+  }
+}
+
+/* W_diag and the scales from D = blocks of W, which then become blocks of W + R. */
+static frix_status finish_diagonal(fx_arena *arena, fx_system *s, double *D) {
   double *diag = FX_TAKE_RAW(arena, double, s->row_count);
-  if (!offset || !diag) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    offset[i + 1] = offset[i] + (size_t)(s->contact[i].dim * s->contact[i].dim);
-  double *D = FX_TAKE(arena, double, offset[s->contact_count]);
-  if (!D) return FRIX_ERROR_MEMORY;
+  if (!diag) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t d = s->contact[i].dim;
-    double *block = D + offset[i];
-    const double *w = s->has_W ? fx_block_at(&s->W, i, i) : NULL;
-    if (w) memcpy(block, w, (size_t)(d * d) * sizeof *block);
-    for (int32_t k = s->Ht.start ? s->Ht.start[i] : 0; !s->has_W && k < s->Ht.start[i + 1]; k++) {
-      int32_t n = fx_block_cols(&s->Ht, k);
-      if (d == 3 && n == 6)
-        add_diagonal(3, 6, fx_block(&s->Ht, k), fx_block(&s->Yt, k), block);
-      else
-        add_diagonal(d, n, fx_block(&s->Ht, k), fx_block(&s->Yt, k), block);
-    }
+    double *block = D + s->diagonal[i];
     for (int32_t a = 0; a < d; a++) {
       diag[s->row[i] + a] = block[a * d + a];
       if (s->R) block[a * d + a] += s->R[s->row[i] + a];
     }
   }
-  s->D = D;
-  s->diagonal = offset;
   s->W_diag = diag;
   scales(s);
   return FRIX_OK;
+}
+
+/* D_i = W_ii + R_i, from W where there is one, else from H' Y. */
+frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
+  double *D = take_diagonal(arena, s);
+  if (!D) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    size_t size = s->diagonal[i + 1] - s->diagonal[i];
+    const double *w = s->has_W ? fx_block_at(&s->W, i, i) : NULL;
+    if (w) memcpy(D + s->diagonal[i], w, size * sizeof *D);
+    if (!s->has_W) velocity_diagonal(s, i, D + s->diagonal[i]);
+  }
+  return finish_diagonal(arena, s, D);
 }
 
 /* ---- the velocity form ---- */
@@ -212,6 +236,15 @@ static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sp
   return FRIX_OK;
 }
 
+/* q += H v for d rows and n columns. */
+static void add_velocity(int32_t d, int32_t n, const double *h, const double *v, double *q) {
+  for (int32_t a = 0; a < d; a++, h += n) {
+    double sum = 0;
+    for (int32_t c = 0; c < n; c++) sum += h[c] * v[c];
+    q[a] += sum;
+  }
+}
+
 static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_system *s) {
   int32_t *mover_of;
   frix_status status = fx_movers_find(arena, p, &mover_of, &s->dof, &s->mover_count);
@@ -227,25 +260,31 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
                                      &s->Ht)) != FRIX_OK)
     return status;
-  /* Y has the pattern of H, and shares it. */
-  size_t entries = s->Ht.offset[s->Ht.start[s->contact_count]];
-  s->Yt = s->Ht;
-  if (!(s->Yt.x = FX_TAKE_RAW(arena, double, entries))) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-      solve_mass(&factors, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
-
-  /* Free motion, and the free velocity it gives each row. */
-  double *v_free = FX_TAKE(arena, double, s->dof_count);
-  double *w = FX_TAKE(arena, double, s->row_count);
-  double *q = FX_TAKE(arena, double, s->row_count);
+  /* Free motion. */
+  double *v_free = FX_TAKE_RAW(arena, double, s->dof_count);
+  double *w = FX_TAKE_RAW(arena, double, s->row_count);
+  double *q = FX_TAKE_RAW(arena, double, s->row_count);
   if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
   for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
   if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
   if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;
-  memcpy(q, w, (size_t)s->row_count * sizeof *q);
-  fx_block_multiply_add(&s->Ht, v_free, q);
+
+  /* Contact by contact: Y, which has the pattern of H and shares it; D = H' Y; the velocity without impulses. */
+  double *D = take_diagonal(arena, s);
+  s->Yt = s->Ht;
+  s->Yt.x = FX_TAKE_RAW(arena, double, s->Ht.offset[s->Ht.start[s->contact_count]]);
+  if (!D || !s->Yt.x) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t d = s->contact[i].dim, row = s->row[i];
+    for (int32_t a = 0; a < d; a++) q[row + a] = w[row + a];
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+      int32_t m = s->Ht.index[k];
+      solve_mass(&factors, m, d, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
+      add_velocity(d, fx_block_cols(&s->Ht, k), fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
+    }
+    velocity_diagonal(s, i, D + s->diagonal[i]);
+  }
   s->v_free = v_free;
   s->w = w;
   s->q = q;
@@ -348,20 +387,22 @@ static bool local_is_cheaper(const fx_system *s, int32_t *rows_on) {
 
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out) {
   memset(out, 0, sizeof *out);
-  frix_status status;
   if (problem->form == FRIX_FORM_LOCAL) {
     if (form == FRIX_FORM_GLOBAL)
       return fx_fail(arena->context, FRIX_ERROR_INPUT,
                      "form global: this problem is given as W and q, without M and H");
-    status = build_local(arena, problem, out);
-  } else {
-    status = build_velocity(arena, problem, out);
-    int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
-    if (status == FRIX_OK && !rows_on) status = FRIX_ERROR_MEMORY;
-    if (status == FRIX_OK && (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, rows_on))))
-      status = fx_system_assemble(arena, out);
+    frix_status status = build_local(arena, problem, out);
+    return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
   }
-  return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
+  frix_status status = build_velocity(arena, problem, out);
+  if (status != FRIX_OK) return status;
+  int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
+  if (!rows_on) return FRIX_ERROR_MEMORY;
+  if (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, rows_on))) {
+    status = fx_system_assemble(arena, out);
+    return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
+  }
+  return finish_diagonal(arena, out, (double *)out->D);
 }
 
 /* ---- products ---- */

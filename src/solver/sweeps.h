@@ -51,12 +51,14 @@ typedef struct fx_pile {
   fx_pile_data single, full;
 } fx_pile;
 
-/* Whether the kernels can take this system: velocity form with symmetric M, at most two movers of at most 6 degrees of
- * freedom per contact, cones that are a disc, an interval or no friction around one normal. */
+/* Whether the kernels can take this system: velocity form, at most two movers of at most 6 degrees of freedom per
+ * contact, cones that are a disc, an interval or no friction around one normal. */
 bool fx_pile_fits(const fx_system *system);
+/* Whether a sample of its contacts are those of spheres. */
+bool fx_pile_looks_round(const fx_system *system);
 
 /* Order, batches and fields in single precision; with `full` also room for double precision. UNSUPPORTED, without a
- * text, where a block of M is not positive. */
+ * text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, slot_contact, slot_body, body_mover. */
 frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);

@@ -1,13 +1,14 @@
 /* Order and batches of a pile.
  *
- * Bodies are numbered by walking the contact graph breadth first, and contacts follow their first body, so that what is
- * near in the pile is near in memory. Each contact goes to the oldest of 64 open batches that holds none of its bodies
- * and, where possible, whose neighbours hold none either: then a batch need not wait for the one before it. */
+ * What is near in the pile has to be near in memory. Where the given order does not see to that, bodies are numbered by
+ * walking the contact graph breadth first, and contacts follow their first body. Each contact goes to the oldest of 64
+ * open batches that holds none of its bodies and, where possible, whose neighbours hold none either: then a batch need
+ * not wait for the one before it. */
 #include "solver/sweeps.h"
 
 #include <string.h>
 
-enum { WINDOW = 64, ALWAYS_NEAR = 4096 }; /* records of so many bodies stay in the cache in any order */
+enum { WINDOW = 64, NEAR = 4096 }; /* open batches; bodies whose records stay in the cache */
 
 /* ---- bodies ---- */
 
@@ -49,9 +50,23 @@ static void list_contacts(const fx_system *s, const int32_t *first, const int32_
     if (place[i] < 0) order[count++] = i; /* on the fixed world alone */
 }
 
+/* Mean distance, in bodies, from one contact to the next and across a contact. */
+static double spread(const fx_system *s) {
+  double sum = 0;
+  int32_t before = 0;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t k = s->Ht.start[i], end = s->Ht.start[i + 1];
+    if (k == end) continue;
+    int32_t low = s->Ht.index[k], high = s->Ht.index[end - 1];
+    sum += high - low + (high > before ? high - before : before - high);
+    before = high;
+  }
+  return s->contact_count ? sum / s->contact_count : 0;
+}
+
 static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
                           int32_t *place) {
-  if (s->mover_count <= ALWAYS_NEAR) {
+  if (s->mover_count <= NEAR || spread(s) <= NEAR) {
     for (int32_t m = 0; m < s->mover_count; m++) {
       body_of[m] = m + 1;
       p->body_mover[m + 1] = m;

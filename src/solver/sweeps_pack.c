@@ -16,24 +16,12 @@ static bool cone_fits(const frix_contact *c) {
   return disc && c->dim <= 3;
 }
 
-static bool mass_fits(const fx_system *s, int32_t m) {
-  const double *M = s->M + s->M_offset[m];
-  int32_t n = s->dof[m + 1] - s->dof[m];
-  if (n > DOF) return false;
-  for (int32_t a = 0; a < n; a++)
-    for (int32_t b = 0; b < a; b++)
-      if (M[a * n + b] != M[b * n + a] &&
-          fabs(M[a * n + b] - M[b * n + a]) > 1e-14 * sqrt(fabs(M[a * n + a] * M[b * n + b])))
-        return false;
-  return true;
-}
-
 bool fx_pile_fits(const fx_system *s) {
   if (!s->has_velocity || s->contact_count == 0 || s->contact_count > INT32_MAX / 64) return false;
   for (int32_t i = 0; i < s->contact_count; i++)
     if (!cone_fits(&s->contact[i]) || s->Ht.start[i + 1] - s->Ht.start[i] > 2) return false;
   for (int32_t m = 0; m < s->mover_count; m++)
-    if (!mass_fits(s, m)) return false;
+    if (s->dof[m + 1] - s->dof[m] > DOF) return false;
   return true;
 }
 
@@ -64,13 +52,22 @@ static void invert(const double *L, int32_t n, double *K) {
     }
 }
 
-/* False where a block of M is not positive. */
+static bool is_symmetric(const double *M, int32_t n) {
+  for (int32_t a = 0; a < n; a++)
+    for (int32_t b = 0; b < a; b++)
+      if (M[a * n + b] != M[b * n + a] &&
+          fabs(M[a * n + b] - M[b * n + a]) > 1e-14 * sqrt(fabs(M[a * n + a] * M[b * n + b])))
+        return false;
+  return true;
+}
+
+/* False where a block of M is not symmetric and positive. */
 static bool find_roots(const fx_pile *p, root *out) {
   const fx_system *s = p->system;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
     double L[DOF * DOF] = {0};
-    if (!factor(s->M + s->M_offset[m], n, L)) return false;
+    if (!is_symmetric(s->M + s->M_offset[m], n) || !factor(s->M + s->M_offset[m], n, L)) return false;
     invert(L, n, out[body].K);
   }
   return true;
@@ -118,46 +115,61 @@ static bool find_balls(const fx_pile *p, ball *out) {
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Is H = (a Q, c Q~) for this body, to rounding? Rows of H are 6 long, those of Q 3. */
-static bool is_round(const double *h, const double *Q, double *a, double *c) {
-  double error = 0;
-  *a = dot3(h, Q);
-  *c = dot3(h + DOF + 3, Q + 6);
+static bool is_round(const double *h, const double *Q, double *a_out, double *c_out) {
+  double a = dot3(h, Q), c = dot3(h + DOF + 3, Q + 6), error[6] = {0};
   for (int k = 0; k < 3; k++) {
-    double e[6] = {h[k] - *a * Q[k],
-                   h[DOF + k] - *a * Q[3 + k],
-                   h[2 * DOF + k] - *a * Q[6 + k],
-                   h[DOF + 3 + k] - *c * Q[6 + k],
-                   h[2 * DOF + 3 + k] + *c * Q[3 + k],
-                   h[3 + k]};
-    for (int j = 0; j < 6; j++) error += fabs(e[j]);
+    error[0] += fabs(h[k] - a * Q[k]);
+    error[1] += fabs(h[DOF + k] - a * Q[3 + k]);
+    error[2] += fabs(h[2 * DOF + k] - a * Q[6 + k]);
+    error[3] += fabs(h[DOF + 3 + k] - c * Q[6 + k]);
+    error[4] += fabs(h[2 * DOF + 3 + k] + c * Q[3 + k]);
+    error[5] += fabs(h[3 + k]);
   }
-  return error <= round_error * (fabs(*a) + fabs(*c));
+  *a_out = a;
+  *c_out = c;
+  double sum = (error[0] + error[1]) + (error[2] + error[3]) + (error[4] + error[5]);
+  return sum <= round_error * (fabs(a) + fabs(c));
 }
 
-/* Q, a (2) and c (2) of contact i; false where it has another form. */
-static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const int32_t *body, double *out) {
-  const fx_system *s = p->system;
+/* Q, a (2) and c (2) of contact i, masses left out; false where it has another form. */
+static bool find_frame(const fx_system *s, int32_t i, double *Q, double a[2], double c[2]) {
   int32_t first = s->Ht.start[i], count = s->Ht.start[i + 1] - first;
   if (s->contact[i].dim != 3 || count == 0) return false;
   const double *h = fx_block(&s->Ht, first + count - 1);
-  double Q[9], length = sqrt(dot3(h, h)), *a = out + 9, *c = out + 11, error = 0;
+  double length = sqrt(dot3(h, h)), error = 0;
   if (!(length > 0)) return false;
+  if (fx_block_cols(&s->Ht, first + count - 1) != DOF) return false;
+  double inverse = 1 / length;
   for (int k = 0; k < 3; k++) {
-    Q[k] = h[k] / length;
-    Q[3 + k] = h[DOF + k] / length;
-    Q[6 + k] = h[2 * DOF + k] / length;
+    Q[k] = h[k] * inverse;
+    Q[3 + k] = h[DOF + k] * inverse;
+    Q[6 + k] = h[2 * DOF + k] * inverse;
   }
   error = fabs(dot3(Q, Q + 3)) + fabs(dot3(Q, Q + 6)) + fabs(dot3(Q + 3, Q + 6)) + fabs(dot3(Q + 3, Q + 3) - 1) +
           fabs(dot3(Q + 6, Q + 6) - 1);
   if (!(error <= round_error)) return false;
   a[0] = c[0] = 0;
-  for (int side = 2 - count, k = first; side < 2; side++, k++) {
+  for (int side = 2 - count, k = first; side < 2; side++, k++)
+    if (fx_block_cols(&s->Ht, k) != DOF || !is_round(fx_block(&s->Ht, k), Q, &a[side], &c[side])) return false;
+  return true;
+}
+
+static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const int32_t *body, double *out) {
+  double *a = out + 9, *c = out + 11;
+  if (!find_frame(p->system, i, out, a, c)) return false;
+  for (int side = 0; side < 2; side++) {
     const ball *b = &balls[body[side * FX_BATCH] / FX_RECORD];
-    if (!is_round(fx_block(&s->Ht, k), Q, &a[side], &c[side])) return false;
     a[side] *= b->mass;
     c[side] *= b->inertia;
   }
-  memcpy(out, Q, sizeof Q);
+  return true;
+}
+
+bool fx_pile_looks_round(const fx_system *s) {
+  enum { SAMPLES = 16 };
+  double Q[9], a[2], c[2];
+  for (int32_t k = 0; k < SAMPLES && k < s->contact_count; k++)
+    if (!find_frame(s, (int32_t)((int64_t)k * s->contact_count / SAMPLES), Q, a, c)) return false;
   return true;
 }
 
