@@ -10,6 +10,7 @@
 #include <frix/qp.h>
 #include <frix/sim.h>
 #include <frix/solve.h>
+#include <frix/trajectory.h>
 #include <frix/vec.h>
 
 #endif
