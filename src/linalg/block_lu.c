@@ -106,7 +106,7 @@ static frix_status order_groups(fx_arena *arena, const neighbourhoods *n, fx_blo
 /* Offsets of all blocks for the partition at hand. */
 static void lay_out(fx_block_lu *lu) {
   const fx_elimination *o = &lu->order;
-  lu->cost = 0;
+  lu->cost = lu->fill = 0;
   for (int32_t k = 0; k < o->count; k++) {
     int32_t g = o->node[k], rows = 0;
     for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) {
@@ -123,6 +123,7 @@ static void lay_out(fx_block_lu *lu) {
       lu->upper[e + 1] = lu->upper[e] + n * m;
       reached += m;
     }
+    lu->fill += (double)(n * (n + reached));
     lu->cost += (double)n * (double)((reached + n) * (reached + n));
   }
 }

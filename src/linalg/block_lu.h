@@ -20,6 +20,7 @@ typedef struct fx_block_lu {
   size_t *upper;                  /* offset of each block of row k of U (and of column k of L) */
   double *D, *U, *L; /* D holds inverses once factored; L blocks are n_later x n_k, U blocks n_k x n_later, row-major */
   double cost;       /* multiplications of one nonsymmetric factorisation */
+  double fill;       /* entries of one triangular factor, the diagonal blocks whole */
   int32_t *position;
   double *work; /* one block and one row of the largest size */
   int32_t *pivot;
