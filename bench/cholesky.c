@@ -34,7 +34,7 @@ static bool again(stopwatch *w) {
     w->best = INFINITY;
   else if (w->spent += now - w->start, now - w->start < w->best)
     w->best = now - w->start;
-  if (w->count > 3 && (w->spent > 1 || w->count > 2000)) return false;
+  if ((w->count > 3 && (w->spent > 1 || w->count > 2000)) || w->spent > 5) return false;
   w->start = processor_seconds();
   return true;
 }
@@ -136,10 +136,51 @@ static outcome run_frix(frix_context *context, const fx_block_matrix *K, const d
   return out;
 }
 
+/* ---- orderings ---- */
+
+/* Work and fill of every order on the graph of bodies, and the time it takes to find. */
+static bool compare_orders(frix_context *context, const char *name, const fx_block_matrix *K) {
+  static const char *const names[FX_ORDER_COUNT] = {"own", "natural", "degree", "dissection", "AMD", "METIS"};
+  bool good = true;
+  for (int k = 0; good && k < FX_ORDER_COUNT; k++) {
+    fx_arena arena;
+    fx_arena_init(&arena, context);
+    int32_t *order = FX_TAKE(&arena, int32_t, K->row_blocks), *weight = FX_TAKE(&arena, int32_t, K->row_blocks);
+    fx_graph graph;
+    fx_effort effort;
+    good = order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
+    for (int32_t i = 0; good && i < K->row_blocks; i++) weight[i] = fx_block_rows(K, i);
+    graph.weight = weight;
+    if (good && fx_order_has_package((fx_ordering)k)) {
+      double start = processor_seconds();
+      good = fx_graph_order(&arena, &graph, (fx_ordering)k, order) == FRIX_OK;
+      double seconds = processor_seconds() - start;
+      good = good && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
+      printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill, 1e3 * seconds);
+      fflush(stdout);
+    }
+    fx_arena_free(&arena);
+  }
+  return good;
+}
+
 /* ---- cases ---- */
 
+static void compare_factors(frix_context *context, const char *name, const fx_system *s, const fx_block_matrix *K,
+                            const double *b) {
+  outcome simple = run_cholmod(K, b, CHOLMOD_SIMPLICIAL);
+  outcome super = run_cholmod(K, b, CHOLMOD_SUPERNODAL);
+  outcome own = run_frix(context, K, b, true), lu = run_frix(context, K, b, false);
+  double rival = simple.factor < super.factor ? simple.factor : super.factor;
+  printf("%-12s %6d %7d %9.3f %9.3f %9.3f %9.3f %6.2f  %8.1e %8.1e %8.1e  %8.2f %8.2f  %8.2f %8.2f\n", name,
+         s->mover_count, s->contact_count, 1e3 * own.factor, 1e3 * simple.factor, 1e3 * super.factor, 1e3 * lu.factor,
+         own.factor / rival, own.residual, simple.residual, super.residual, 1e3 * own.analyze, 1e3 * super.analyze,
+         1e-6 * own.fill, 1e-6 * super.fill);
+  fflush(stdout);
+}
+
 /* Assembles M + H S D S H' with every contact sticking, kappa = 0.1, and compares. */
-static bool compare(frix_context *context, const char *name, const frix_problem *problem) {
+static bool compare(frix_context *context, const char *name, const frix_problem *problem, bool orders) {
   fx_arena arena;
   fx_arena_init(&arena, context);
   fx_system s;
@@ -157,34 +198,28 @@ static bool compare(frix_context *context, const char *name, const frix_problem 
     fx_newton_factor(linear, P, B);
     for (int32_t k = 0; k < s.dof_count; k++) one[k] = 1 + 0.1 * (k % 7);
     fx_block_multiply_add(&linear->K, one, b);
-    outcome simple = run_cholmod(&linear->K, b, CHOLMOD_SIMPLICIAL);
-    outcome super = run_cholmod(&linear->K, b, CHOLMOD_SUPERNODAL);
-    outcome own = run_frix(context, &linear->K, b, true), lu = run_frix(context, &linear->K, b, false);
-    double rival = simple.factor < super.factor ? simple.factor : super.factor;
-    printf("%-12s %6d %7d %9.3f %9.3f %9.3f %9.3f %6.2f  %8.1e %8.1e %8.1e  %8.2f %8.2f  %8.2f %8.2f\n", name,
-           s.mover_count, s.contact_count, 1e3 * own.factor, 1e3 * simple.factor, 1e3 * super.factor, 1e3 * lu.factor,
-           own.factor / rival, own.residual, simple.residual, super.residual, 1e3 * own.analyze, 1e3 * super.analyze,
-           1e-6 * own.fill, 1e-6 * super.fill);
-    fflush(stdout);
+    if (orders)
+      compare_orders(context, name, &linear->K);
+    else
+      compare_factors(context, name, &s, &linear->K, b);
   }
   fx_arena_free(&arena);
   return linear != NULL;
 }
-
 static bool compare_example(frix_context *context, const char *name, const char *example_name, const char *const *set,
-                            const double *to) {
+                            const double *to, bool orders) {
   const frix_example *example = frix_example_find(example_name);
   double value[FRIX_EXAMPLE_MAX_PARAMETERS];
   frix_problem *problem = NULL;
   for (int32_t k = 0; k < example->parameter_count; k++) value[k] = example->parameter[k].initial;
   for (int k = 0; set[k]; k++) value[frix_example_parameter_index(example, set[k])] = to[k];
-  bool good = frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem);
+  bool good = frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem, orders);
   frix_problem_destroy(problem);
   return good;
 }
 
 /* A pile that has settled for a while. */
-static bool compare_pile(frix_context *context, int32_t count) {
+static bool compare_pile(frix_context *context, int32_t count, bool orders) {
   spheres_config config = spheres_default(count);
   spheres *s = spheres_create(&config);
   bool good = s != NULL;
@@ -200,7 +235,7 @@ static bool compare_pile(frix_context *context, int32_t count) {
     solve.tolerance = 1e-3;
     solve.max_iterations = 500;
     good = spheres_problem(s, &data) && frix_problem_create(context, &data, &problem) == FRIX_OK;
-    if (good && step == 110) good = compare(context, name, problem);
+    if (good && step == 110) good = compare(context, name, problem, orders);
     good = good && frix_solve(context, problem, &solve, &solution) == FRIX_OK;
     if (good) {
       frix_solution_view(solution, &result);
@@ -214,23 +249,39 @@ static bool compare_pile(frix_context *context, int32_t count) {
 }
 
 int main(int argc, char **argv) {
-  const char *list = argc == 3 && !strcmp(argv[1], "--spheres") ? argv[2] : argc == 1 ? "100,1000,10000" : NULL;
-  if (!list) {
-    fprintf(stderr, "usage: bench_cholesky [--spheres N[,N...]]\n");
+  const char *list = "100,1000,10000";
+  bool orders = false, known = true;
+  for (int k = 1; k < argc && known; k++) {
+    if (!strcmp(argv[k], "--orders"))
+      orders = true;
+    else if (!strcmp(argv[k], "--spheres") && k + 1 < argc)
+      list = argv[++k];
+    else
+      known = false;
+  }
+  if (!known) {
+    fprintf(stderr, "usage: bench_cholesky [--spheres N[,N...]] [--orders]\n");
     return 2;
   }
   frix_context *context = NULL;
   if (frix_context_create(NULL, &context) != FRIX_OK) return 1;
-  printf("refactorisation in ms; ratio: frix over the faster CHOLMOD; fill: million entries of the factor\n");
-  printf("%-12s %6s %7s %9s %9s %9s %9s %6s  %8s %8s %8s  %8s %8s  %8s %8s\n", "case", "bodies", "contact", "frix",
-         "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill", "CHOLMOD");
-  bool good = compare_example(context, "cards 8", "cardhouse", (const char *[]){"levels", NULL}, (double[]){8});
+  if (orders) {
+    printf("million multiplications and entries of the factor, ms to find the order\n");
+    printf("%-12s %-12s %12s %10s %10s\n", "case", "order", "work", "fill", "time");
+  } else {
+    printf("refactorisation in ms; ratio: frix over the faster CHOLMOD; fill: million entries of the factor\n");
+    printf("%-12s %6s %7s %9s %9s %9s %9s %6s  %8s %8s %8s  %8s %8s  %8s %8s\n", "case", "bodies", "contact", "frix",
+           "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill",
+           "CHOLMOD");
+  }
+  bool good = compare_example(context, "cards 8", "cardhouse", (const char *[]){"levels", NULL}, (double[]){8}, orders);
   for (int side = 10; good && side <= 30; side += 20) {
     char name[32];
     snprintf(name, sizeof name, "wall %d", side);
-    good = compare_example(context, name, "wall", (const char *[]){"columns", "courses", NULL}, (double[]){side, side});
+    good = compare_example(context, name, "wall", (const char *[]){"columns", "courses", NULL}, (double[]){side, side},
+                           orders);
   }
-  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',') good = compare_pile(context, atoi(c));
+  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',') good = compare_pile(context, atoi(c), orders);
   if (!good) fprintf(stderr, "bench_cholesky: %s\n", frix_error_text(context));
   frix_context_destroy(context);
   return good ? 0 : 1;

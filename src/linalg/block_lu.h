@@ -34,9 +34,10 @@ typedef struct fx_block_lu {
   int32_t *waiting, *next; /* panels that have to update a panel; */
   size_t *cursor;          /* and where in their lists they stand */
   int32_t *position;       /* of a step's rows in the panel at hand */
-  size_t *to, *even;
+  int32_t *column;         /* in the panel at hand of the rows of an update that are its own */
+  size_t *to, *even, *flat;
   fx_strip *strip;
-  double *packed, *x;
+  double *packed, *tile, *x;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);

@@ -1,5 +1,6 @@
 /* Analysis of a block matrix for its factors: groups of nodes, their order, panels, memory. */
 #include "linalg/block_lu_parts.h"
+#include "linalg/product.h"
 
 #include <string.h>
 
@@ -131,11 +132,17 @@ static frix_status take(fx_arena *arena, fx_block_lu *lu) {
   }
   lu->to = FX_TAKE_RAW(arena, size_t, longest);
   lu->even = FX_TAKE_RAW(arena, size_t, longest);
+  lu->flat = FX_TAKE_RAW(arena, size_t, FX_ROWS_AT_ONCE);
+  lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
+  lu->column = FX_TAKE_RAW(arena, int32_t, widest);
   lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
   lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
   lu->L = FX_TAKE_RAW(arena, double, lu->lower[panels]);
   lu->U = FX_TAKE_RAW(arena, double, lu->upper[panels]);
-  return lu->to && lu->even && lu->strip && lu->packed && lu->L && lu->U ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->column || !lu->strip || !lu->packed || !lu->L || !lu->U)
+    return FRIX_ERROR_MEMORY;
+  for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
+  return FRIX_OK;
 }
 
 frix_status fx_block_lu_analyze_with(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, fx_block_lu *lu) {
