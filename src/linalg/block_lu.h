@@ -37,7 +37,7 @@ typedef struct fx_block_lu {
   int32_t *column;         /* in the panel at hand of the rows of an update that are its own */
   size_t *to, *even, *flat;
   fx_strip *strip;
-  double *packed, *tile, *x;
+  double *packed, *chunk, *tile, *x;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);
