@@ -3,8 +3,8 @@
  *   bench_cholesky [--spheres N[,N...]] [--orders]
  *
  * Analysis is done once; the time is that of a numerical factorisation with the pattern known, shortest of several that
- * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders measures the
- * orderings of frix against each other instead. */
+ * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders
+ * measures the orderings of frix against each other instead. */
 #include "cases.h"
 #include "solver/newton_linear.h"
 
@@ -145,7 +145,8 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
     int32_t *order = FX_TAKE(&arena, int32_t, K->row_blocks), *weight = FX_TAKE(&arena, int32_t, K->row_blocks);
     fx_graph graph;
     fx_effort effort;
-    good = order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
+    good =
+        order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
     for (int32_t i = 0; good && i < K->row_blocks; i++) weight[i] = fx_block_rows(K, i);
     graph.weight = weight;
     if (good && fx_order_has_package((fx_ordering)k)) {
@@ -153,7 +154,8 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
       good = fx_graph_order(&arena, &graph, (fx_ordering)k, INFINITY, order) == FRIX_OK;
       double seconds = case_seconds() - start;
       good = good && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
-      printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill, 1e3 * seconds);
+      printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill,
+             1e3 * seconds);
       fflush(stdout);
     }
     fx_arena_free(&arena);
@@ -236,7 +238,8 @@ int main(int argc, char **argv) {
            "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill",
            "CHOLMOD");
   }
-  bool good = compare(context, "cards 8", case_example(context, "cardhouse", (case_value[]){{"levels", 8}, {0}}), orders);
+  bool good =
+      compare(context, "cards 8", case_example(context, "cardhouse", (case_value[]){{"levels", 8}, {0}}), orders);
   for (int side = 10; good && side <= 30; side += 20) {
     char name[32];
     snprintf(name, sizeof name, "wall %d", side);

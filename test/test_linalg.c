@@ -173,7 +173,8 @@ static void orders(fx_test *t) {
   for (int k = FX_ORDER_AMD; k <= FX_ORDER_METIS; k++)
     if (effort[k].cost > 0) CHECK(t, effort[FX_ORDER_OWN].cost < 1.15 * effort[k].cost);
   fx_test_note(t, "million multiplications: own %.1f, degree %.1f, AMD %.1f, METIS %.1f", 1e-6 * effort[0].cost,
-               1e-6 * effort[FX_ORDER_DEGREE].cost, 1e-6 * effort[FX_ORDER_AMD].cost, 1e-6 * effort[FX_ORDER_METIS].cost);
+               1e-6 * effort[FX_ORDER_DEGREE].cost, 1e-6 * effort[FX_ORDER_AMD].cost,
+               1e-6 * effort[FX_ORDER_METIS].cost);
   free_grid(&g);
 }
 
@@ -273,7 +274,9 @@ static void apply(void *user, const double *x, double *y) {
   fx_block_multiply_add(&s->g->a, x, y);
 }
 
-static void precondition(void *user, const double *x, double *y) { fx_block_ilu_solve(&((iteration *)user)->ilu, x, y); }
+static void precondition(void *user, const double *x, double *y) {
+  fx_block_ilu_solve(&((iteration *)user)->ilu, x, y);
+}
 
 /* Both methods with both preconditioners; incomplete factors need fewer iterations. */
 static void krylov(fx_test *t) {
@@ -426,14 +429,9 @@ static void newton_laws(fx_test *t) {
 }
 
 const fx_test_row test_linalg[] = {
-    {"linalg/kernel", kernel},
-    {"linalg/factors", factors},
-    {"linalg/indefinite", indefinite},
-    {"linalg/orders", orders},
-    {"linalg/repair", repair},
-    {"linalg/cholmod", oracle},
-    {"linalg/krylov", krylov},
-    {"linalg/newton_iterates", newton_iterates},
-    {"linalg/newton_laws", newton_laws},
-    {0},
+    {"linalg/kernel", kernel},           {"linalg/factors", factors},
+    {"linalg/indefinite", indefinite},   {"linalg/orders", orders},
+    {"linalg/repair", repair},           {"linalg/cholmod", oracle},
+    {"linalg/krylov", krylov},           {"linalg/newton_iterates", newton_iterates},
+    {"linalg/newton_laws", newton_laws}, {0},
 };

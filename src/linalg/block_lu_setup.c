@@ -41,8 +41,8 @@ static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const 
 }
 
 /* The graph between groups: that of any member. */
-static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n,
-                                   const fx_block_lu *lu, fx_graph *out) {
+static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n, const fx_block_lu *lu,
+                                   fx_graph *out) {
   int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1);
   int32_t *seen = FX_TAKE(arena, int32_t, lu->group_count), *weight = FX_TAKE(arena, int32_t, lu->group_count);
   int32_t *near = FX_TAKE_RAW(arena, int32_t, n->start[lu->node_count]);
@@ -56,7 +56,8 @@ static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, co
       near[count++] = other;
     }
     start[g + 1] = count;
-    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) weight[g] += fx_block_rows(a, lu->member[e]);
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++)
+      weight[g] += fx_block_rows(a, lu->member[e]);
   }
   *out = (fx_graph){.count = lu->group_count, .start = start, .near = near, .weight = weight};
   return FRIX_OK;
@@ -147,7 +148,8 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
   lu->L = FX_TAKE_RAW(arena, double, lu->lower[o->panel_count]);
   lu->U = FX_TAKE_RAW(arena, double, lu->upper[o->panel_count]);
-  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->chunk || !lu->column || !lu->strip || !lu->packed || !lu->L || !lu->U)
+  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->chunk || !lu->column || !lu->strip || !lu->packed ||
+      !lu->L || !lu->U)
     return FRIX_ERROR_MEMORY;
   for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
   return FRIX_OK;
@@ -191,8 +193,8 @@ static frix_status earlier_order(fx_arena *arena, const fx_graph *graph, const f
 }
 
 /* Keeps the earlier order where the factors cost at most a quarter more for their size. */
-static frix_status repair_order(fx_arena *arena, const fx_graph *graph, const fx_block_lu *before, const fx_block_lu *lu,
-                                double most_cost, int32_t *order, bool *kept) {
+static frix_status repair_order(fx_arena *arena, const fx_graph *graph, const fx_block_lu *before,
+                                const fx_block_lu *lu, double most_cost, int32_t *order, bool *kept) {
   fx_effort now;
   frix_status status = earlier_order(arena, graph, before, lu, order);
   if (status == FRIX_OK) status = fx_symbolic_effort(arena, graph, order, &now);
@@ -234,8 +236,8 @@ static frix_status set_up(fx_arena *arena, const fx_block_matrix *a, fx_ordering
   return status;
 }
 
-frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, double most_cost,
-                                       fx_block_lu *out) {
+frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
+                                       double most_cost, fx_block_lu *out) {
   return set_up(arena, a, ordering, NULL, most_cost, out, NULL);
 }
 
