@@ -9,6 +9,7 @@ struct frix_solution {
   frix_context *context;
   frix_result result;
   double *r, *u, *v; /* r and u over contact and joint rows; lambda is the tail of r */
+  uint8_t *hint;     /* over contacts and joints */
   frix_history_row *history;
 };
 
@@ -24,7 +25,7 @@ frix_solve_config frix_solve_default(void) {
 const char *frix_law_name(frix_law law) { return law == FRIX_LAW_ASSOCIATED ? "associated" : "coulomb"; }
 
 const char *frix_outcome_name(frix_outcome outcome) {
-  static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled"};
+  static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled", "loose"};
   return (unsigned)outcome < sizeof name / sizeof *name ? name[outcome] : "unknown";
 }
 
@@ -35,6 +36,7 @@ typedef struct island_result {
   frix_outcome outcome;
   int64_t iterations;
   const char *finisher;
+  double velocity_error;
   bool has_velocity;         /* u and v of the whole are found */
   frix_history_row *history; /* NULL unless asked for */
   int32_t history_count;
@@ -54,6 +56,8 @@ typedef struct job {
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
+  uint8_t *hint; /* whole: of the last time, and of this one */
+  int32_t thread_count;
   island_result *result;
 } job;
 
@@ -104,6 +108,37 @@ static void keep_velocity(const job *j, const fx_system *island, const fx_monito
   if (island->has_velocity) memcpy(j->v, m->v, (size_t)island->dof_count * sizeof *m->v);
 }
 
+/* ---- time ---- */
+
+/* The island's part of the time that is left, by its rows; what the certificate of the whole will cost is taken off. */
+static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
+  if (!(limits->deadline > 0)) return;
+  const fx_system *s = j->system;
+  double rest = 0, own = m->system->row_count, now = fx_seconds();
+  for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
+    rest += s->contact[j->islands->contact[c]].dim;
+  double share = j->thread_count * own / rest, finish = 2.5 * m->check_cost * s->row_count / own;
+  limits->deadline -= finish;
+  if (share < 1) limits->deadline = now + share * (limits->deadline - now);
+}
+
+/* The hint of an island is that of its first contact; islands that met take the largest. */
+static uint8_t read_hint(const job *j, int32_t k) {
+  uint8_t most = 0;
+  for (int32_t c = j->together ? 0 : j->islands->start[k];
+       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++) {
+    uint8_t hint = j->hint[j->islands->contact[c]];
+    if (hint > most) most = hint;
+  }
+  return most;
+}
+
+static void write_hint(const job *j, int32_t k, uint8_t hint) {
+  for (int32_t c = j->together ? 0 : j->islands->start[k];
+       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++)
+    j->hint[j->islands->contact[c]] = hint;
+}
+
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
@@ -117,7 +152,8 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
 
   fx_monitor monitor;
   double *r = FX_TAKE_RAW(arena, double, island.row_count);
-  status = fx_monitor_init(&monitor, arena, &island, j->law, &j->limits, j->history);
+  fx_limits limits = j->limits;
+  status = fx_monitor_init(&monitor, arena, &island, j->law, &limits, j->history);
   if (!r || status != FRIX_OK) return FRIX_ERROR_MEMORY;
   move_rows(j, k, &island, r, false);
   fx_call call = {.system = &island,
@@ -127,21 +163,27 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .arena = arena,
                   .monitor = &monitor,
                   .r = r,
-                  .finisher = j->solver->info.name};
+                  .finisher = j->solver->info.name,
+                  .hint = read_hint(j, k)};
 
   /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
    * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  if (!fx_monitor_check_nothing(&monitor)) {
-    if (is_zero(r, island.row_count) || !fx_monitor_check(&monitor, 0, r)) status = j->solver->solve(&call);
+  bool stop = fx_monitor_check_nothing(&monitor);
+  if (!stop && (limits.deadline > 0 || !is_zero(r, island.row_count))) {
+    stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
+    share_time(j, k, &monitor, &limits);
   }
+  if (!stop) status = j->solver->solve(&call);
   if (status != FRIX_OK) return status;
   move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
   keep_velocity(j, &island, &monitor, result);
   result->outcome = monitor.outcome;
   result->iterations = monitor.before + monitor.iteration;
   result->finisher = call.finisher;
+  result->velocity_error = monitor.velocity_error;
+  write_hint(j, k, stop ? 0 : call.hint);
   return keep_history(j, k, &monitor, result);
 }
 
@@ -200,6 +242,11 @@ static frix_status start_from(const frix_problem *problem, const frix_solve_conf
   return FRIX_OK;
 }
 
+/* Loose is next to solved; the others stand in the order of their names. */
+static int badness(frix_outcome outcome) {
+  return outcome == FRIX_OUTCOME_SOLVED ? 0 : outcome == FRIX_OUTCOME_LOOSE ? 1 : 1 + (int)outcome;
+}
+
 /* Outcome, iterations and finisher of the whole: the worst outcome and the island that worked longest. */
 static frix_status merge(const job *j, frix_result *result) {
   for (int32_t k = 0; k < j->count; k++) {
@@ -209,7 +256,8 @@ static frix_status merge(const job *j, frix_result *result) {
       result->iterations = one->iterations;
       result->finisher = one->finisher;
     }
-    if (one->outcome > result->outcome) result->outcome = one->outcome;
+    if (one->velocity_error > result->velocity_error) result->velocity_error = one->velocity_error;
+    if (badness(one->outcome) > badness(result->outcome)) result->outcome = one->outcome;
   }
   return FRIX_OK;
 }
@@ -283,6 +331,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   solution->r = FX_NEW(context, double, system.row_count);
   solution->u = FX_NEW(context, double, system.row_count);
   solution->v = FX_NEW(context, double, system.dof_count);
+  solution->hint = FX_NEW(context, uint8_t, system.contact_count);
   double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
@@ -304,9 +353,13 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
            .r = solution->r,
            .u = solution->u,
            .v = solution->v,
+           .hint = solution->hint,
+           .thread_count = config->thread_count,
            .result = FX_TAKE(arena, island_result, islands.count)};
-  if (!solution->r || !solution->u || !solution->v || !workspace || !j.result) return FRIX_ERROR_MEMORY;
+  if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result)
+    return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;
+  if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   status = start_from(problem, config, system.row_count, solution->r);
   if (status == FRIX_OK) status = run(&j, problem, config, workspace, solution);
   if (status == FRIX_OK && config->history) status = merge_history(&j, solution);
@@ -355,6 +408,7 @@ frix_status frix_solve(frix_context *context, const frix_problem *problem, const
   result->joint_count = problem->joint_count;
   result->r = solution->r;
   result->u = solution->u;
+  result->hint = solution->hint;
   result->v = global ? solution->v : NULL;
   result->lambda = global ? solution->r + problem->row_count : NULL;
   *out = solution;
@@ -367,6 +421,7 @@ void frix_solution_destroy(frix_solution *solution) {
   fx_free(context, solution->r);
   fx_free(context, solution->u);
   fx_free(context, solution->v);
+  fx_free(context, solution->hint);
   fx_free(context, solution->history);
   fx_free(context, solution);
 }

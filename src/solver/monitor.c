@@ -25,9 +25,23 @@ void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
+  m->pace_iteration = 0;
+  m->pace = m->check_cost;
+  if (m->limits->deadline > 0) m->pace_time = fx_seconds();
 }
 
-bool fx_monitor_due(const fx_monitor *m, int64_t iteration, double step) {
+bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
+  return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
+}
+
+/* Seconds per iteration since the last check; true where the next iteration and its check would end too late. */
+static bool is_late(fx_monitor *m, int64_t iteration, double now) {
+  if (iteration > m->pace_iteration) m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
+  return now + m->pace + m->check_cost >= m->limits->deadline;
+}
+
+bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
+  if (m->limits->deadline > 0 && is_late(m, iteration, fx_seconds())) return true;
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
 
@@ -72,7 +86,7 @@ static bool decide(fx_monitor *m) {
     m->outcome = FRIX_OUTCOME_SOLVED;
   } else if (limits->cancel && limits->cancel(limits->user)) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
-  } else if (limits->deadline > 0 && now >= limits->deadline) {
+  } else if (limits->deadline > 0 && is_late(m, m->iteration, now)) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;
   } else {
     m->finished = false;
@@ -86,9 +100,11 @@ static bool decide(fx_monitor *m) {
   return true;
 }
 
+/* Time cannot be up before anything was tried: the start comes next, and it may be better. */
 bool fx_monitor_check_nothing(fx_monitor *m) {
   judge_nothing(m);
-  if (decide(m)) return true;
+  if (decide(m) && m->outcome != FRIX_OUTCOME_TIME_LIMIT) return true;
+  m->finished = false;
   m->best = INFINITY;
   return false;
 }
@@ -96,11 +112,19 @@ bool fx_monitor_check_nothing(fx_monitor *m) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
   fx_system_velocity(m->system, r, m->u, m->v);
   m->residual = fx_residual(m->system, m->law, r, m->u);
   if (m->residual < m->best) {
     m->best = m->residual;
+    m->velocity_error = 0;
     memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
   }
-  return decide(m);
+  if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
+  bool stop = decide(m);
+  if (m->limits->deadline > 0) {
+    m->pace_time = fx_seconds();
+    m->pace_iteration = iteration;
+  }
+  return stop;
 }
