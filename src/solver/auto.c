@@ -230,6 +230,8 @@ static void struggle(course *c) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
   if (run(c, &fx_solver_newton, call->law, hard ? 15 : 60)) return;
+  call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
+  if (call->left_off) return;
   call->hint = NEEDED_START;
   if (call->law == FRIX_LAW_COULOMB && is_mlcp(call->system)) {
     memset(call->r, 0, bytes);

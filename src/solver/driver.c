@@ -37,6 +37,7 @@ typedef struct island_result {
   int64_t iterations;
   const char *finisher;
   double velocity_error;
+  bool left_off;             /* near the tolerance */
   bool has_velocity;         /* u and v of the whole are found */
   frix_history_row *history; /* NULL unless asked for */
   int32_t history_count;
@@ -53,6 +54,7 @@ typedef struct job {
   fx_limits limits;
   bool history;
   bool together; /* all islands as one */
+  bool of_many;  /* islands may leave off near the tolerance, since the whole is judged relative to all impulses */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
@@ -164,6 +166,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .monitor = &monitor,
                   .r = r,
                   .finisher = j->solver->info.name,
+                  .of_many = j->of_many,
                   .hint = read_hint(j, k)};
 
   /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
@@ -182,6 +185,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   result->outcome = monitor.outcome;
   result->iterations = monitor.before + monitor.iteration;
   result->finisher = call.finisher;
+  result->left_off = call.left_off;
   result->velocity_error = monitor.velocity_error;
   write_hint(j, k, stop ? 0 : call.hint);
   return keep_history(j, k, &monitor, result);
@@ -283,8 +287,9 @@ static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
   return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
-/* Runs the islands and judges the whole. Islands that are solved one by one are solved together up to the sums in the
- * certificate; where these miss by a little, the islands go on with a tighter tolerance. */
+/* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
+ * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
+ * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
 static frix_status run(job *j, const frix_problem *problem, const frix_solve_config *config, double *workspace,
                        frix_solution *solution) {
   frix_result *result = &solution->result;
@@ -298,8 +303,12 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
     fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
                            &result->certificate);
     bool good = result->certificate.residual <= config->tolerance;
+    bool ended = result->outcome != FRIX_OUTCOME_SOLVED, again = false;
+    for (int32_t k = 0; k < j->count; k++) again |= j->result[k].left_off;
+    j->of_many = false;
     if (good) result->outcome = FRIX_OUTCOME_SOLVED;
-    if (good || result->outcome != FRIX_OUTCOME_SOLVED) return FRIX_OK;
+    if (good || (ended && !again)) return FRIX_OK;
+    if (ended) continue; /* from where they are, and thoroughly */
     result->outcome = FRIX_OUTCOME_STALLED;
     j->limits.tolerance *= 0.1;
   }
@@ -349,6 +358,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
                       .user = config->user},
            .history = config->history,
            .together = solve_together(solver, &islands),
+           .of_many = islands.count > 1 && !(config->time_limit > 0),
            .count = islands.count,
            .r = solution->r,
            .u = solution->u,
