@@ -182,7 +182,7 @@ static bool sweep(course *c) {
   if (!(hurried && pile) && first_sweeps(c)) return true;
 
   /* The analysis costs about as much as these many checks (measured on stacks, walls, towers). */
-  if (!fx_monitor_time_for(monitor, 30 * monitor->check_cost)) return sweep_on(c, "an analysis");
+  if (!fx_monitor_time_for(monitor, 40 * monitor->check_cost + 20e-6)) return sweep_on(c, "an analysis");
   frix_status status;
   call->linear = fx_newton_linear_create(call->arena, s, &status);
   if (!call->linear) {

@@ -36,7 +36,7 @@ typedef struct island_result {
   frix_outcome outcome;
   int64_t iterations;
   const char *finisher;
-  double velocity_error;
+  double velocity_error, residual, check_cost;
   bool left_off;             /* near the tolerance */
   bool has_velocity;         /* u and v of the whole are found */
   frix_history_row *history; /* NULL unless asked for */
@@ -60,6 +60,7 @@ typedef struct job {
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
   uint8_t *hint; /* whole: of the last time, and of this one */
   int32_t thread_count;
+  double finish; /* under a deadline, once known: seconds that the certificate of the whole takes */
   island_result *result;
 } job;
 
@@ -142,6 +143,10 @@ static void write_hint(const job *j, int32_t k, uint8_t hint) {
 }
 
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
+  if (j->finish > 0 && fx_seconds() + j->finish >= j->limits.deadline) { /* swept before, and no time for more */
+    result->outcome = FRIX_OUTCOME_TIME_LIMIT;
+    return FRIX_OK;
+  }
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
   frix_status status = FRIX_OK;
@@ -186,6 +191,8 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   result->iterations = monitor.before + monitor.iteration;
   result->finisher = call.finisher;
   result->left_off = call.left_off;
+  result->residual = monitor.best;
+  result->check_cost = monitor.check_cost;
   result->velocity_error = monitor.velocity_error;
   write_hint(j, k, stop ? 0 : call.hint);
   return keep_history(j, k, &monitor, result);
@@ -287,21 +294,57 @@ static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
   return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
+static void judge(const job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+  if (j->count != 1 || !j->result[0].has_velocity) fx_system_velocity(j->system, solution->r, solution->u, solution->v);
+  fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
+                         &solution->result.certificate);
+}
+
+/* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
+ * another takes its time. */
+static frix_status sweep_first(job *j, const frix_solve_config *config, double *residual) {
+  enum { SWEEPS = 10 };
+  int32_t row = 0;
+  while (fx_solver_at(row) != &fx_solver_nsgs) row++;
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(config->options, row, option);
+  job all = *j;
+  all.together = true;
+  all.count = 1;
+  all.solver = &fx_solver_nsgs;
+  all.option = option;
+  all.history = false;
+  if (!all.limits.max_iterations || all.limits.max_iterations > SWEEPS) all.limits.max_iterations = SWEEPS;
+  run_island(0, &all);
+  *residual = j->result[0].residual;
+  j->finish = 2.5 * j->result[0].check_cost;
+  return j->result[0].status;
+}
+
 /* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
  * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
  * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
-static frix_status run(job *j, const frix_problem *problem, const frix_solve_config *config, double *workspace,
-                       frix_solution *solution) {
+static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, const frix_solve_config *config,
+                       double *workspace, frix_solution *solution) {
   frix_result *result = &solution->result;
+  double *swept = NULL, swept_residual = INFINITY;
+  if (j->limits.deadline > 0 && j->count > 1 && j->solver == &fx_solver_auto && j->law == FRIX_LAW_COULOMB) {
+    size_t rows = (size_t)j->system->row_count;
+    frix_status status = sweep_first(j, config, &swept_residual);
+    if (status != FRIX_OK) return status;
+    if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
+    memcpy(swept, solution->r, rows * sizeof *swept);
+  }
   for (int attempt = 0; attempt < 4; attempt++) {
     fx_parallel(config->thread_count, j->count, run_island, j);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
-    if (j->count != 1 || !j->result[0].has_velocity)
-      fx_system_velocity(j->system, solution->r, solution->u, solution->v);
-    fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
-                           &result->certificate);
+    judge(j, problem, workspace, solution);
+    if (swept && result->certificate.residual > swept_residual) { /* better island by island need not be better */
+      memcpy(solution->r, swept, (size_t)j->system->row_count * sizeof *swept);
+      judge(j, problem, workspace, solution);
+    }
     bool good = result->certificate.residual <= config->tolerance;
     bool ended = result->outcome != FRIX_OUTCOME_SOLVED, again = false;
     for (int32_t k = 0; k < j->count; k++) again |= j->result[k].left_off;
@@ -371,7 +414,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (j.together) j.count = 1;
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   status = start_from(problem, config, system.row_count, solution->r);
-  if (status == FRIX_OK) status = run(&j, problem, config, workspace, solution);
+  if (status == FRIX_OK) status = run(arena, &j, problem, config, workspace, solution);
   if (status == FRIX_OK && config->history) status = merge_history(&j, solution);
   for (int32_t k = 0; k < islands.count; k++) fx_free(context, j.result[k].history);
   if (status != FRIX_OK) return status;
