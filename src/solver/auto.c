@@ -41,6 +41,7 @@ typedef struct course {
   fx_limits part;
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
+  bool pile;
   frix_status status;
 } course;
 
@@ -172,14 +173,14 @@ static bool sweep(course *c) {
   const fx_system *s = call->system;
   uint8_t needed = call->hint;
   call->hint = NEEDED_SWEEPS;
-  bool pile = is_pile(call), hurried = monitor->limits->deadline > 0;
+  bool pile = c->pile = is_pile(call), hurried = monitor->limits->deadline > 0;
   double loose = call->option[PILE_TOLERANCE];
   /* Under a deadline the answer shall not be worse than that of plain sweeps. */
   if (hurried && pile && fx_monitor_time_for(monitor, 20 * monitor->check_cost) && first_sweeps(c)) return true;
   if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
     return settle_pile(c, loose);
   if (pile && run(c, &fx_solver_sweeps, call->law, PILE_SWEEPS)) return true;
-  if (!(hurried && pile) && first_sweeps(c)) return true;
+  if (!pile && first_sweeps(c)) return true;
 
   /* The analysis costs about as much as these many checks (measured on stacks, walls, towers). */
   if (!fx_monitor_time_for(monitor, 40 * monitor->check_cost + 20e-6)) return sweep_on(c, "an analysis");
@@ -193,6 +194,7 @@ static bool sweep(course *c) {
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
          s->contact_count, cost);
   if (!fx_monitor_time_for(monitor, 1.5 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
+  if (pile && cost <= 200) return false; /* sweeps have had their turn */
   if (needed >= NEEDED_NEWTON && !pile) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
            s->contact_count);
@@ -229,7 +231,7 @@ static void struggle(course *c) {
   if (hard)
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
-  if (run(c, &fx_solver_newton, call->law, hard ? 15 : 60)) return;
+  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : hard ? 15 : 60)) return;
   call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
   call->hint = NEEDED_START;
@@ -237,8 +239,10 @@ static void struggle(course *c) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
-  if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
-  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  if (!c->pile) { /* a pile in motion is no structure at rest */
+    if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  }
   memset(call->r, 0, bytes);
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
   double last = INFINITY;
