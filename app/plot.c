@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-
 /* The picture, in pixels; the legend stands right of the axes. */
 enum { WIDTH = 900, HEIGHT = 460, LEFT = 74, RIGHT = 650, TOP = 70, BOTTOM = 390, LEGEND = 676 };
 
@@ -90,7 +88,8 @@ static int ascending(const void *a, const void *b) {
 static void draw_curve(FILE *file, const fx_plot *p, int k) {
   const fx_series *s = &p->series[k];
   int n = p->value_count;
-  double *sorted = fx_grow(NULL, (size_t)n, sizeof *sorted);
+  double *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+  if (!sorted) return; /* a curve less */
   if (n) memcpy(sorted, s->value, (size_t)n * sizeof *sorted);
   qsort(sorted, (size_t)n, sizeof *sorted, ascending);
   double edge = pow(10, p->high);
