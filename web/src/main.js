@@ -21,7 +21,7 @@ let theme = 'light';
 
 function header() {
   const { index, meta } = replay;
-  const name = meta.scene ?? meta.name ?? index.file;
+  const name = meta.scene ?? meta.name ?? replay.file;
   document.title = `${name} – frix replay`;
   by('title').textContent = name;
   const parts = [];

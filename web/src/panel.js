@@ -94,7 +94,7 @@ export function aboutRun(replay) {
       : [[key, typeof value === 'object' ? JSON.stringify(value) : String(value)]],
   );
   const rows = [
-    ['file', index.file],
+    ['file', replay.file],
     ['recorded steps', count(index.steps)],
     ['certified', `${count(index.certified)} of ${count(index.steps)}`],
     ['worst residual', index.steps ? `${power(index.worst.residual)} at step ${count(index.worst.step)}, t = ${number(index.worst.time, 's')}` : '–'],

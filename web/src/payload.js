@@ -54,22 +54,29 @@ export async function readPayload(page, progress) {
   return new Replay(index, bytes.buffer);
 }
 
+/* What is known about the run; nothing where the text is no JSON object. */
+function parsed(text) {
+  try {
+    const out = JSON.parse(text);
+    return out && typeof out === 'object' && !Array.isArray(out) ? out : {};
+  } catch {
+    return {};
+  }
+}
+
 export class Replay {
   /** @param {any} index @param {ArrayBuffer} buffer */
   constructor(index, buffer) {
     this.index = index;
     this.buffer = buffer;
-    try {
-      this.meta = JSON.parse(index.meta) ?? {};
-    } catch {
-      this.meta = {};
-    }
+    this.file = this.text('run.file');
+    this.meta = parsed(this.text('run.meta'));
     this.time = this.column('frame.time');
     this.step = this.column('frame.step');
     this.frameCount = this.time.length;
     this.slotPattern = this.column('slot.pattern');
     this.slotCount = this.slotPattern.length;
-    this.names = new TextDecoder().decode(this.column('body.names')).split('\n');
+    this.names = this.text('body.names').split('\n');
     this.bodyKind = this.column('body.kind');
     this.bodyMass = this.column('body.mass');
     this.bodyPose = this.column('body.pose');
@@ -86,6 +93,11 @@ export class Replay {
     const row = this.index.columns[name];
     if (!row) throw new Error(`no column ${name}`);
     return new TYPES[row[0]](this.buffer, row[1], row[2]);
+  }
+
+  /** @param {string} name */
+  text(name) {
+    return new TextDecoder().decode(this.column(name));
   }
 
   /** Last frame at or before a time. @param {number} t */

@@ -45,9 +45,8 @@ export function lookOf(replay, kind, size, geometry) {
       return { key: `polygon ${geometry}`, scale: [1, 1, 1], make: () => outline(polygonPoints(replay, geometry)), edges: false };
     case 'hull':
     case 'mesh':
-      return { key: `${kind} ${geometry}`, scale: [1, 1, 1], make: () => triangles(replay, geometry), edges: true };
     case 'height_field':
-      return { key: `height ${geometry}`, scale: [1, 1, 1], make: () => heights(replay, geometry), edges: false };
+      return { key: `${kind} ${geometry}`, scale: [1, 1, 1], make: () => triangles(replay, geometry), edges: kind !== 'height_field' };
     default:
       throw new Error(`no shape ${kind}`);
   }
@@ -93,28 +92,6 @@ function creased(geometry, angle = Math.PI / 6) {
   }
   flat.setAttribute('normal', new THREE.BufferAttribute(smooth, 3));
   return mergeVertices(flat);
-}
-
-function heights(replay, geometry) {
-  const { rows, columns, width, depth } = replay.index.geometries[geometry];
-  const height = replay.column(`geometry.${geometry}.heights`);
-  const position = new Float32Array(3 * rows * columns);
-  for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++) {
-      const i = r * columns + c;
-      position.set([(c / (columns - 1) - 0.5) * width, (r / (rows - 1) - 0.5) * depth, height[i]], 3 * i);
-    }
-  const index = [];
-  for (let r = 0; r + 1 < rows; r++)
-    for (let c = 0; c + 1 < columns; c++) {
-      const i = r * columns + c;
-      index.push(i, i + 1, i + columns + 1, i, i + columns + 1, i + columns);
-    }
-  const out = new THREE.BufferGeometry();
-  out.setAttribute('position', new THREE.BufferAttribute(position, 3));
-  out.setIndex(index);
-  out.computeVertexNormals();
-  return out;
 }
 
 /* ---- flat shapes: a face with a darker rim; round ones have a spoke that shows how they turn */
