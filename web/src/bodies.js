@@ -11,7 +11,7 @@ const PALETTE = {
   dark: ['#7d9ac2', '#b9a37c', '#86a37c', '#b0877f', '#9b93bd', '#7aa3a6'],
 };
 const STILL = { light: '#c9cfd8', dark: '#4b5563' };
-export const PICKED = '#f2b01e';
+export const PICKED = '#e5397f';
 
 /**
  * @typedef {object} Instance

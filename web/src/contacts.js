@@ -1,6 +1,7 @@
 /* Contacts of a frame: points, force arrows and friction cones, coloured by what the contact does. */
 import * as THREE from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
+import { PICKED } from './bodies.js';
 
 /* open, stick, slip: told apart by colour-blind eyes as well */
 export const STATE_COLOURS = {
@@ -44,7 +45,7 @@ export class ContactMarks {
     );
     this.ring = new THREE.Mesh(
       new THREE.RingGeometry(0.7, 1, 40),
-      new THREE.MeshBasicMaterial({ color: '#f2b01e', depthTest: false, transparent: true, side: THREE.DoubleSide }),
+      new THREE.MeshBasicMaterial({ color: PICKED, depthTest: false, transparent: true, side: THREE.DoubleSide }),
     );
     this.ring.renderOrder = 13;
     this.ring.visible = false;
