@@ -85,12 +85,12 @@ static frix_status build(frix_builder *builder, const double *value, uint64_t se
     frix_vec3 corner[4] = {at[k].inner, at[k].outer, at[k + 1].outer, at[k + 1].inner};
     frix_shape_config shape = ex_polygon(&world, corner, 4);
     frix_body_config body = ex_body(name, ex_at(0.0, 0.0, 0.0));
-    ex_add(&world, &body, &shape);
+    ex_put(&world, &body, &shape);
   }
   frix_body_config stone = ex_body("stone", ex_at(0.0, 3.0, 0.0));
   frix_shape_config square = ex_box(stone_side / 2.0, stone_side / 2.0, 0.0);
   stone.spawn_only = true;
-  if (value[BLOW] != BLOW_NONE) ex_add(&world, &stone, &square);
+  if (value[BLOW] != BLOW_NONE) ex_put(&world, &stone, &square);
   return world.status;
 }
 

@@ -24,7 +24,7 @@ static frix_status build_stack(frix_builder *builder, const double *value, uint6
     double x = world.perturbed ? ex_noise(&world, 1e-3) : 0.0, y = world.perturbed ? ex_noise(&world, 1e-3) : 0.0;
     frix_body_config body = ex_body(name, ex_at(x, y, (2 * k + 1) * half));
     body.mass = 1.0;
-    ex_add(&world, &body, &cube);
+    ex_put(&world, &body, &cube);
   }
   return world.status;
 }
@@ -67,7 +67,7 @@ static frix_status build_wall(frix_builder *builder, const double *value, uint64
           ex_body(name, ex_at((start + end - 2 * columns) / 2.0 * half, y, (course + 0.5) * brick_height));
       frix_shape_config brick = ex_box((end - start) * half / 2.0, brick_width / 2.0, brick_height / 2.0);
       brick.density = brick_density;
-      ex_add(&world, &body, &brick);
+      ex_put(&world, &body, &brick);
     }
   return world.status;
 }
@@ -108,7 +108,7 @@ static void add_part(ex_world *world, frix_body_id log, bool along_x, double a, 
 
 static void add_log(ex_world *world, const char *name, bool along_x, bool lowest, double across, double z) {
   frix_body_config body = ex_body(name, along_x ? ex_at(0.0, across, z) : ex_at(across, 0.0, z));
-  frix_body_id log = ex_add(world, &body, NULL);
+  frix_body_id log = ex_put(world, &body, NULL);
   double corner = log_span / 2.0, notch = log_side / 2.0 + log_clearance, end = corner + notch + log_overhang;
   double under = lowest ? 0.0 : log_clearance; /* the lowest ones lie on the ground */
   add_part(world, log, along_x, -corner + notch, corner - notch, under, log_side);
@@ -166,7 +166,7 @@ static frix_status build_hexapyramid(frix_builder *builder, const double *value,
   if (world.status == FRIX_OK) world.status = frix_builder_add_geometry(builder, &geometry, &hull.geometry);
   frix_body_config body = ex_body("pyramid", ex_at(0.0, 0.0, 0.0));
   body.mass = value[PYRAMID_MASS];
-  ex_add(&world, &body, &hull);
+  ex_put(&world, &body, &hull);
   return world.status;
 }
 

@@ -40,7 +40,7 @@ static void add_card(ex_world *world, int32_t number, frix_pose pose, bool lying
   frix_shape_config shape = lying ? ex_box(card_length / 2.0, card_width / 2.0, card_thickness / 2.0)
                                   : ex_box(card_thickness / 2.0, card_width / 2.0, card_length / 2.0);
   shape.density = card_density;
-  ex_add(world, &body, &shape);
+  ex_put(world, &body, &shape);
 }
 
 static frix_status build_cardhouse(frix_builder *builder, const double *value, uint64_t seed) {
@@ -68,7 +68,7 @@ static frix_status build_cardhouse(frix_builder *builder, const double *value, u
   frix_shape_config wood = ex_box(block_side / 2.0, block_side / 2.0, block_side / 2.0);
   block.spawn_only = true;
   wood.density = card_density;
-  if (value[BLOW] > 0.0) ex_add(&world, &block, &wood);
+  if (value[BLOW] > 0.0) ex_put(&world, &block, &wood);
   return world.status;
 }
 
@@ -131,7 +131,7 @@ static frix_status build_dominoes(frix_builder *builder, const double *value, ui
       body.spin = ex_vec3(0.0, spin, 0.0);
       body.velocity = ex_vec3(spin * tile_height / 2.0, 0.0, spin * tile_thickness / 2.0);
     }
-    ex_add(&world, &body, &shape);
+    ex_put(&world, &body, &shape);
   }
   return world.status;
 }

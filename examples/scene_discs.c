@@ -31,7 +31,7 @@ static frix_status build_cannonball(frix_builder *builder, const double *value, 
       double x = r * (2 * k + row - levels + 1), y = r * (1.0 + sqrt(3.0) * row);
       if (world.perturbed) x += ex_noise(&world, 1e-4), y += 1e-4 + ex_noise(&world, 1e-4);
       frix_body_config body = numbered(name, sizeof name, "ball", number++, x, y);
-      ex_add(&world, &body, &disc);
+      ex_put(&world, &body, &disc);
     }
   return world.status;
 }
@@ -94,7 +94,7 @@ static frix_status build_funnel(frix_builder *builder, const double *value, uint
     double y = rise + (k / columns + 0.5) * pitch + ex_noise(&world, free);
     frix_body_config body = numbered(name, sizeof name, "disc", k, x, y);
     frix_shape_config disc = ex_ball(&world, radius);
-    ex_add(&world, &body, &disc);
+    ex_put(&world, &body, &disc);
   }
   return world.status;
 }
@@ -139,7 +139,7 @@ static frix_status build_segregation(frix_builder *builder, const double *value,
   box.kind = FRIX_BODY_KINEMATIC;
   frix_shape_config floor = ex_box(half + box_wall, box_wall, 0.0), wall = ex_box(box_wall, high / 2.0, 0.0);
   floor.pose = ex_at(0.0, -box_wall, 0.0);
-  frix_body_id id = ex_add(&world, &box, &floor);
+  frix_body_id id = ex_put(&world, &box, &floor);
   for (int side = -1; side <= 1; side += 2) {
     wall.pose = ex_at(side * (half + box_wall), high / 2.0, 0.0);
     ex_add_shape(&world, id, &wall);
@@ -151,7 +151,7 @@ static frix_status build_segregation(frix_builder *builder, const double *value,
     double y = (k / columns + 0.5) * pitch + ex_noise(&world, 0.04 * large);
     frix_body_config body = numbered(name, sizeof name, k < large_count ? "large" : "small", k, x, y);
     frix_shape_config disc = ex_ball(&world, radius);
-    ex_add(&world, &body, &disc);
+    ex_put(&world, &body, &disc);
   }
   return world.status;
 }

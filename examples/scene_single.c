@@ -28,7 +28,7 @@ static frix_status build_incline(frix_builder *builder, const double *value, uin
   plane.pose.q = ex_turned(value[ANGLE], 0.0, 1.0, 0.0);
   ex_add_shape(&world, (frix_body_id){0, 0}, &plane);
   frix_body_config body = ex_body("block", (frix_pose){{half * s, 0.0, half * c}, plane.pose.q});
-  ex_add(&world, &body, &brick);
+  ex_put(&world, &body, &brick);
   return world.status;
 }
 
@@ -61,7 +61,7 @@ static frix_status build_puck(frix_builder *builder, const double *value, uint64
   body.mass = 1.0;
   body.inertia = (frix_sym3){0.01, 0.01, 0.02, 0.0, 0.0, 0.0};
   body.velocity = ex_vec3(value[SPEED] * c, value[SPEED] * s, 0.0);
-  frix_body_id puck = ex_add(&world, &body, NULL);
+  frix_body_id puck = ex_put(&world, &body, NULL);
   for (int k = 0; k < 3; k++) {
     ex_sincos(120.0 * k, &s, &c);
     frix_shape_config foot = ex_ball(&world, radius);
@@ -97,7 +97,7 @@ static frix_status build_ellipse(frix_builder *builder, const double *value, uin
   frix_body_config body = ex_body("ellipse", ex_at(0.0, value[ELLIPSE_HEIGHT], 0.0));
   body.spin = ex_vec3(0.0, 0.0, value[ELLIPSE_SPIN]);
   ex_add_ground(&world);
-  ex_add(&world, &body, &shape);
+  ex_put(&world, &body, &shape);
   return world.status;
 }
 
@@ -130,7 +130,7 @@ static frix_status build_painleve(frix_builder *builder, const double *value, ui
   body.mass = 1.0;
   body.inertia = (frix_sym3){1e-4, half * half / 3.0, half * half / 3.0, 0.0, 0.0, 0.0};
   body.velocity = ex_vec3(value[ROD_SPEED], 0.0, 0.0);
-  frix_body_id rod = ex_add(&world, &body, NULL);
+  frix_body_id rod = ex_put(&world, &body, NULL);
   for (int side = -1; side <= 1; side += 2) {
     frix_shape_config tip = ex_ball(&world, tip_radius);
     tip.pose = ex_at(side * half, 0.0, 0.0);
@@ -170,7 +170,7 @@ static frix_status build_top(frix_builder *builder, const double *value, uint64_
   body.spin = ex_vec3(value[TOP_SPIN] * s, 0.0, value[TOP_SPIN] * c);
   frix_shape_config ball = ex_ball(&world, radius);
   ex_add_ground(&world);
-  ex_add(&world, &body, &ball);
+  ex_put(&world, &body, &ball);
   return world.status;
 }
 
@@ -201,7 +201,7 @@ static frix_status build_grip(frix_builder *builder, const double *value, uint64
     frix_shape_config pad = ex_box(thick, 0.02, 0.02);
     body.mass = 0.1;
     frix_joint_config rail = frix_joint_default(FRIX_JOINT_SLIDER);
-    rail.b = ex_add(&world, &body, &pad);
+    rail.b = ex_put(&world, &body, &pad);
     rail.axis[0].motor = FRIX_MOTOR_FORCE, rail.axis[0].target = -side * value[FORCE];
     frix_vec3 zero = ex_vec3(0.0, 0.0, 0.0);
     if (world.status == FRIX_OK)
@@ -212,7 +212,7 @@ static frix_status build_grip(frix_builder *builder, const double *value, uint64
   frix_shape_config capsule = frix_shape_default();
   capsule.kind = FRIX_SHAPE_CAPSULE, capsule.radius = radius, capsule.half_length = 0.01;
   body.mass = 0.045;
-  ex_add(&world, &body, &capsule);
+  ex_put(&world, &body, &capsule);
   return world.status;
 }
 
@@ -251,7 +251,7 @@ static frix_status build_cradle(frix_builder *builder, const double *value, uint
     if (k == 0) ex_sincos(value[PULL], &s, &c);
     snprintf(name, sizeof name, "ball_%d", (int)k);
     frix_body_config body = ex_body(name, ex_at(x - drop * s, 0.0, drop - drop * c));
-    frix_body_id id = ex_add(&world, &body, &ball);
+    frix_body_id id = ex_put(&world, &body, &ball);
     for (int side = -1; side <= 1; side += 2) {
       frix_joint_config string = frix_joint_default(FRIX_JOINT_DISTANCE);
       string.b = id;

@@ -61,7 +61,7 @@ static frix_status build_balls(frix_builder *builder, const double *value, uint6
     body.velocity.z = ex_noise(&world, 1.0);
     body.spin.x = ex_noise(&world, 1.0), body.spin.y = ex_noise(&world, 1.0), body.spin.z = ex_noise(&world, 1.0);
     frix_shape_config ball = ex_ball(&world, radius);
-    ex_add(&world, &body, &ball);
+    ex_put(&world, &body, &ball);
   }
   return world.status;
 }
@@ -94,7 +94,7 @@ static frix_status build_drop5(frix_builder *builder, const double *value, uint6
     char name[32];
     double x = world.perturbed ? ex_noise(&world, 1e-3) : 0.0;
     frix_body_config body = numbered(name, sizeof name, "ball", k, x, 0.0, value[DROP_HEIGHT] + (2 * k + 1) * radius);
-    ex_add(&world, &body, &ball);
+    ex_put(&world, &body, &ball);
   }
   return world.status;
 }
@@ -136,7 +136,7 @@ static frix_status build_pile(frix_builder *builder, const double *value, uint64
     frix_body_config body = numbered(name, sizeof name, "sphere", (int32_t)k, x, y, z);
     frix_shape_config ball = ex_ball(&world, sphere * (1.0 + ex_noise(&world, sphere_spread)));
     ball.density = sphere_density;
-    ex_add(&world, &body, &ball);
+    ex_put(&world, &body, &ball);
   }
   return world.status;
 }
@@ -212,7 +212,7 @@ static void add_vessel(ex_world *world, const vessel *v) {
   double s, c, sl, cl, upright = v->top - v->height + 0.5, run = v->radius - v->outlet;
   frix_body_config body = ex_body("vessel", ex_at(0.0, 0.0, 0.0));
   body.kind = FRIX_BODY_STATIC;
-  frix_body_id id = ex_add(world, &body, NULL);
+  frix_body_id id = ex_put(world, &body, NULL);
   ex_sincos(180.0 / FACETS, &s, &c);
   ex_sincos(cone_slope, &sl, &cl);
   double half_width = (v->radius + vessel_wall) * s / c;
@@ -240,7 +240,7 @@ static frix_status build_pebbles(frix_builder *builder, const double *value, uin
     if (x * x + y * y > inside * inside) continue;
     frix_body_config body = numbered(name, sizeof name, "pebble", (int32_t)k++, x + ex_noise(&world, free),
                                      y + ex_noise(&world, free), z + ex_noise(&world, free));
-    ex_add(&world, &body, &ball);
+    ex_put(&world, &body, &ball);
   }
   return world.status;
 }

@@ -69,7 +69,7 @@ void ex_add_shape(ex_world *world, frix_body_id body, const frix_shape_config *s
   if (world->status == FRIX_OK) keep(world, frix_builder_add_shape(world->builder, body, &config, NULL));
 }
 
-frix_body_id ex_add(ex_world *world, const frix_body_config *body, const frix_shape_config *shape) {
+frix_body_id ex_put(ex_world *world, const frix_body_config *body, const frix_shape_config *shape) {
   frix_body_config config = *body;
   frix_body_id id = {0, 0};
   config.planar = world->planar;

@@ -40,7 +40,7 @@ frix_shape_config ex_ball(const ex_world *world, double radius);
 frix_body_config ex_body(const char *name, frix_pose pose);
 
 /* A body of one shape, dynamic unless the config says otherwise. */
-frix_body_id ex_add(ex_world *world, const frix_body_config *body, const frix_shape_config *shape);
+frix_body_id ex_put(ex_world *world, const frix_body_config *body, const frix_shape_config *shape);
 /* A shape of a body; a null body is the world. */
 void ex_add_shape(ex_world *world, frix_body_id body, const frix_shape_config *shape);
 /* The ground: z = 0, planar y = 0. */
