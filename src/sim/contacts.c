@@ -53,7 +53,9 @@ static void spin_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, cons
 static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, int32_t dim, double *out) {
   double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
-  for (int32_t k = 0; k < dim; k++) out[k] = scale * fx_dot(k < 3 ? past->impulse : past->roll, direction[k]);
+  bool same = !memcmp(&c->normal, &past->contact.normal, sizeof c->normal);
+  for (int32_t k = 0; k < dim; k++)
+    out[k] = scale * (same ? past->row[k] : fx_dot(k < 3 ? past->impulse : past->roll, direction[k]));
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
 }
 
@@ -86,12 +88,15 @@ static void add_spinning(frix_sim *sim, fx_assembly *a, int32_t i, double past_n
   a->guess[g->row + 1] = past_spin;
 }
 
-/* Gaps near what the coordinates are rounded to are no gaps, and penetrations of ten times that are not pushed out:
- * a body at rest is left in peace. */
-static double clean_gap(const fx_contact *c) {
+/* What a contact problem solved to 1e-8 lets gaps wander, with room to spare: 1e-6 of the way gravity makes in a step,
+ * small against every body; and what the coordinates are rounded to. A gap within is none, else a structure at rest would
+ * be asked to tell apart forces by gaps that are noise. */
+static double clean_gap(const frix_sim *sim, const fx_contact *c) {
   frix_vec3 p = c->point_a, q = c->point_b;
   double size = fmax(fmax(fabs(p.x) + fabs(q.x), fabs(p.y) + fabs(q.y)), fabs(p.z) + fabs(q.z));
-  return c->gap <= 1e-12 * size && c->gap >= -1e-11 * size ? 0.0 : c->gap;
+  double noise = fmin(1e-6 * sim->h * sim->h * fx_norm(sim->state.gravity), 1e-6 * sim->smallest);
+  bool none = c->gap <= fmax(noise, 1e-12 * size) && c->gap >= -fmax(noise, 1e-11 * size);
+  return none ? 0.0 : c->gap;
 }
 
 static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
@@ -105,7 +110,7 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   point_row(sim, a, g, 0, c, p, c->normal);
 
   /* what the integrator wants of the normal row; a contact that plays no part is taken back */
-  fx_normal n = {.gap = clean_gap(c),
+  fx_normal n = {.gap = clean_gap(sim, c),
                  .before = fx_group_velocity(sim, a, g, 0, FX_BEFORE),
                  .free = fx_group_velocity(sim, a, g, 0, FX_FREE),
                  .restitution = f->restitution,

@@ -30,6 +30,7 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
                      .mu = law->mu,
                      .generation_a = sim->state.generation[c->body_a],
                      .generation_b = sim->state.generation[c->body_b]};
+  memcpy(t->row, r, (size_t)g->dim * sizeof *r);
   t->impulse = fx_scale(r[0], c->normal);
   t->velocity = fx_scale(u[0], c->normal);
   t->roll = zero;

@@ -18,6 +18,7 @@
 typedef struct fx_touching {
   fx_contact contact;
   frix_vec3 impulse, roll; /* on a, world */
+  double row[5];           /* the same in the contact's frame: taken over bit by bit while the frame stays */
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;

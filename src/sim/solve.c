@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ROUNDING 1e-14 /* of a sum of some tens of terms */
+
 enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
 
 /* Numbers the movers that some group touches. */
@@ -126,6 +128,35 @@ static frix_status build(frix_sim *sim, fx_assembly *a) {
 
 /* ---- the answer ---- */
 
+/* Sizes of what the movers' velocities are the sums of: |v_free| + |M^-1| |J' r|, linear and angular. */
+static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      int32_t dof = sim->mover[g->mover[b]].dof, linear = dof == 3 ? 2 : 3;
+      for (int32_t j = 0; j < g->dim; j++, J += dof)
+        for (int32_t c = 0; c < dof; c++) size[g->mover[b]][c >= linear] += fabs(J[c] * r[g->row + j]);
+    }
+  }
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    frix_sym3 B = m->B_inverse;
+    size[k][0] = fx_norm(m->v_free) + m->A_inverse.xx * size[k][0];
+    size[k][1] = fx_norm(m->w_free) + (m->dof == 3 ? B.zz : fmax(B.xx, fmax(B.yy, B.zz))) * size[k][1];
+  }
+}
+
+/* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
+ * impulses of one step are those of the next. */
+static void still(frix_sim *sim, double (*size)[2]) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
+    m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
+  }
+}
+
 static void put_answer(frix_sim *sim, const double *v) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
@@ -192,7 +223,7 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (polisher) { /* a few steps from a good start; nothing is lost where they fail */
     config.solver = polisher;
-    config.tolerance = 0.01 * sim->config.polish; /* as near as a few steps come */
+    config.tolerance = 1e-3 * sim->config.polish; /* as near as a few steps come */
     config.max_iterations = POLISH_STEPS;
   }
   frix_solution *solution;
@@ -293,17 +324,19 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   return FRIX_OK;
 }
 
-/* A world that stands still and is new to its contacts. */
+/* A world that stands still and is new to most of the contacts it will close. */
 static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
-  int32_t contacts = 0, fresh = 0;
+  int32_t closing = 0, fresh = 0;
   double slow = 4.0 * sim->h * fx_norm(sim->state.gravity);
   if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
   for (int32_t k = 0; k < a->joint_first; k++) {
-    if (a->group[k].kind != FX_GROUP_CONTACT) continue;
-    contacts++;
-    fresh += a->guess[a->group[k].row] == 0.0;
+    const fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT || a->w[g->row] - a->drive[g->row] + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0)
+      continue;
+    closing++;
+    fresh += sim->past[g->source] < 0;
   }
-  if (2 * fresh <= contacts) return false;
+  if (2 * fresh <= closing) return false;
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0 && (fx_norm(sim->mover[k].v0) > slow)) return false;
   return true;
@@ -366,7 +399,13 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   }
   if (status != FRIX_OK) return status;
   report->certified = certified(sim, a);
-  if (report->certified) report->outcome = FRIX_OUTCOME_SOLVED;
+  if (report->certified) {
+    report->outcome = FRIX_OUTCOME_SOLVED;
+    double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+    if (!size) return FRIX_ERROR_MEMORY;
+    sum_sizes(sim, a, a->r, size);
+    still(sim, size);
+  }
   if (!report->certified) hold_energy(sim, a);
   for (int32_t k = 0; k < a->group_count; k++)
     for (int32_t j = 0; j < a->group[k].dim; j++)
