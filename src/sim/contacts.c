@@ -88,14 +88,14 @@ static void add_spinning(frix_sim *sim, fx_assembly *a, int32_t i, double past_n
   a->guess[g->row + 1] = past_spin;
 }
 
-/* What a contact problem solved to 1e-8 lets gaps wander, with room to spare: 1e-6 of the way gravity makes in a step,
- * small against every body; and what the coordinates are rounded to. A gap within is none, else a structure at rest would
- * be asked to tell apart forces by gaps that are noise. */
+/* Gaps that are noise are none, else a structure at rest would be asked to tell its forces apart by them. Noise is what
+ * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
+ * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
 static double clean_gap(const frix_sim *sim, const fx_contact *c) {
   frix_vec3 p = c->point_a, q = c->point_b;
   double size = fmax(fmax(fabs(p.x) + fabs(q.x), fabs(p.y) + fabs(q.y)), fabs(p.z) + fabs(q.z));
-  double noise = fmin(1e-6 * sim->h * sim->h * fx_norm(sim->state.gravity), 1e-6 * sim->smallest);
-  bool none = c->gap <= fmax(noise, 1e-12 * size) && c->gap >= -fmax(noise, 1e-11 * size);
+  double noise = fmin(1e-5 * sim->h * sim->h * fx_norm(sim->state.gravity), 1e-6 * sim->smallest);
+  bool none = c->gap <= fmax(noise, 1e-12 * size) && c->gap >= -fmax(0.1 * noise, 1e-11 * size);
   return none ? 0.0 : c->gap;
 }
 
