@@ -1,12 +1,11 @@
-/* Rows to a contact problem, and its answer back to the movers.
+/* The contact problem of a step, and its answer back to the movers.
  *
- *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part.
+ * The impulses of the last step are judged first; at rest they are the answer.
  *
  * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
-#include "problem/certificate.h"
-#include "sim/system.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,117 +13,6 @@
 #define ROUNDING 1e-14 /* of a sum of some tens of terms */
 
 enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
-
-/* Numbers the movers that some group touches. */
-static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
-  int32_t dof = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].first = -1;
-  for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 0; b < a->group[k].body_count; b++) sim->mover[a->group[k].mover[b]].first = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first == 0) {
-      sim->mover[k].first = dof;
-      dof += sim->mover[k].dof;
-    }
-  return dof;
-}
-
-static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entries, fx_sparse *out) {
-  *out = (fx_sparse){.row_count = rows, .col_count = cols};
-  out->p = FX_TAKE(arena, int32_t, (size_t)cols + 1);
-  out->i = FX_TAKE(arena, int32_t, entries);
-  out->x = FX_TAKE(arena, double, entries);
-  return out->p && out->i && out->x;
-}
-
-/* Columns of one mover: a full block for each of the linear and the angular part. */
-static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
-  frix_sym3 A = m->A, B = m->B;
-  double full[6][6] = {{A.xx, A.xy, A.xz, 0, 0, 0}, {A.xy, A.yy, A.yz, 0, 0, 0}, {A.xz, A.yz, A.zz, 0, 0, 0},
-                       {0, 0, 0, B.xx, B.xy, B.xz}, {0, 0, 0, B.xy, B.yy, B.yz}, {0, 0, 0, B.xz, B.yz, B.zz}};
-  static const int flat[3] = {0, 1, 5};
-  for (int32_t c = 0; c < m->dof; c++) {
-    for (int32_t r = 0; r < m->dof; r++) {
-      double x = m->dof == 3 ? full[flat[r]][flat[c]] : full[r][c];
-      if (x == 0.0) continue;
-      M->i[at] = m->first + r;
-      M->x[at++] = x;
-    }
-    M->p[m->first + c + 1] = at;
-  }
-  return at;
-}
-
-static void put_drive(const fx_mover *m, double *f) {
-  frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
-  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
-  if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
-  memcpy(f + m->first, all, (size_t)m->dof * sizeof *f);
-}
-
-/* The group's rows become columns. */
-static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t first_row,
-                              fx_sparse *H, int32_t at) {
-  for (int32_t k = 0; k < g->dim; k++) {
-    const double *J = a->J + g->value;
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_mover *m = &sim->mover[g->mover[b]];
-      for (int32_t c = 0; c < m->dof; c++)
-        if (J[k * m->dof + c] != 0.0) {
-          H->i[at] = m->first + c;
-          H->x[at++] = J[k * m->dof + c];
-        }
-      J += g->dim * m->dof;
-    }
-    H->p[g->row + k - first_row + 1] = at;
-  }
-  return at;
-}
-
-/* The problem lives in the step's arena; rows are finite and sorted by construction, so nothing is checked again. */
-static frix_status build(frix_sim *sim, fx_assembly *a) {
-  fx_arena *arena = &sim->arena;
-  frix_problem *p = &sim->problem;
-  int32_t dof = number_dofs(sim, a);
-  int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
-  a->contact_rows = first_joint_row;
-  *p = (frix_problem){.context = sim->inner,
-                      .form = FRIX_FORM_GLOBAL,
-                      .contact_count = a->joint_first,
-                      .row_count = first_joint_row,
-                      .dof_count = dof,
-                      .joint_count = a->row_count - first_joint_row,
-                      .contact = a->law,
-                      .w = a->w,
-                      .b = a->w + first_joint_row,
-                      .guess = a->guess};
-  if (a->compliant) p->R = a->R, p->r_c = a->r_c;
-  p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
-  p->f = FX_TAKE(arena, double, dof);
-  if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
-      !take_sparse(arena, dof, p->row_count, a->value_count, &p->H) ||
-      !take_sparse(arena, dof, p->joint_count, a->value_count, &p->G))
-    return FRIX_ERROR_MEMORY;
-  int32_t at = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0) {
-      at = put_mass(&sim->mover[k], &p->M, at);
-      put_drive(&sim->mover[k], p->f);
-    }
-  at = 0;
-  for (int32_t k = 0; k < a->joint_first; k++) {
-    at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
-    p->row[k + 1] = a->group[k].row + a->group[k].dim;
-    if (a->law[k].cone != FRIX_CONE_ELLIPTIC) continue;
-    frix_contact *law = &a->law[k];
-    double length = sqrt(law->axis[0] * law->axis[0] + law->axis[1] * law->axis[1]);
-    law->axis[0] /= length, law->axis[1] /= length;
-  }
-  at = 0;
-  for (int32_t k = a->joint_first; k < a->group_count; k++)
-    at = put_directions(sim, a, &a->group[k], first_joint_row, &p->G, at);
-  return FRIX_OK;
-}
 
 /* ---- the answer ---- */
 
@@ -209,8 +97,14 @@ static bool update_spinning(fx_assembly *a) {
   return moved;
 }
 
+static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
+  return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
+}
+
 /* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
 static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const char *polisher) {
+  frix_status status = build_once(sim, a);
+  if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
   config.solver = sim->config.solver;
   config.options = sim->config.options;
@@ -227,7 +121,7 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
     config.max_iterations = POLISH_STEPS;
   }
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   frix_result result;
   frix_solution_view(solution, &result);
@@ -305,21 +199,18 @@ static void count_polish(frix_sim *sim) {
 
 /* The impulses of the last step, judged as they are; true: they are the answer. */
 static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
-  fx_system system;
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
   *good = false;
-  frix_status status = fx_sim_system(sim, a, &system);
-  double *v = FX_TAKE(&sim->arena, double, system.dof_count);
-  double *workspace = FX_TAKE(&sim->arena, double, 2 * (size_t)system.dof_count);
-  if (status != FRIX_OK || !v || !workspace) return FRIX_ERROR_MEMORY;
-  fx_system_velocity(&system, a->guess, a->u, v);
-  double residual = fx_residual(&system, sim->config.law, a->guess, a->u);
-  if (!(residual <= sim->config.tolerance) || needs_polish(sim, residual)) return FRIX_OK;
-  fx_certificate_compute(&sim->problem, &system, sim->config.law, a->guess, a->u, v, workspace,
-                         &sim->report.certificate);
-  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, v);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
+  if (status != FRIX_OK) return status;
+  if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
+  sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
   *good = true;
   return FRIX_OK;
 }
@@ -345,6 +236,8 @@ static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
 /* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything: such forces obey the
  * exact law too. Its answer is only a start; the exact law judges it. */
 static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
+  frix_status status = build_once(sim, a);
+  if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
   config.law = FRIX_LAW_ASSOCIATED;
   config.thread_count = sim->config.thread_count;
@@ -352,7 +245,7 @@ static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
   config.guess_lambda = a->guess + sim->problem.row_count;
   config.max_iterations = 400;
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
@@ -410,8 +303,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->certificate = (frix_certificate){.worst_contact = -1};
   report->finisher = "";
   report->certified = true;
-  frix_status status = build(sim, a);
-  if (status != FRIX_OK) return status;
+  fx_rows_count(sim, a);
   report->row_count = sim->problem.row_count;
   report->joint_count = sim->problem.joint_count;
   report->dof_count = sim->problem.dof_count;
@@ -421,6 +313,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     return FRIX_OK;
   }
   bool good = false;
+  frix_status status = FRIX_OK;
   if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
   if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
   if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
@@ -444,7 +337,6 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   }
   if (!report->certified) hold_energy(sim, a);
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t j = 0; j < a->group[k].dim; j++)
-      a->u[a->group[k].row + j] = fx_group_velocity(sim, a, &a->group[k], j, FX_AFTER);
+    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
   return FRIX_OK;
 }
