@@ -117,11 +117,13 @@ static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double pas
  * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
  * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
 static double clean_gap(const frix_sim *sim, const fx_contact *c) {
-  frix_vec3 p = c->point_a, q = c->point_b;
-  double size = fmax(fmax(fabs(p.x) + fabs(q.x), fabs(p.y) + fabs(q.y)), fabs(p.z) + fabs(q.z));
-  double noise = fmin(1e-5 * sim->h * sim->h * fx_norm(sim->state.gravity), 1e-6 * sim->smallest);
-  bool none = c->gap <= fmax(noise, 1e-12 * size) && c->gap >= -fmax(0.1 * noise, 1e-11 * size);
-  return none ? 0.0 : c->gap;
+  double near = sim->gap_noise, deep = 0.1 * near;
+  if (c->gap > near || c->gap < -deep) { /* seldom */
+    double far = 0.0, part[3] = {c->point_a.x, c->point_a.y, c->point_a.z};
+    for (int k = 0; k < 3; k++) far = fabs(part[k]) > far ? fabs(part[k]) : far;
+    near = 2e-12 * far, deep = 2e-11 * far;
+  }
+  return c->gap <= near && c->gap >= -deep ? 0.0 : c->gap;
 }
 
 static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
@@ -135,10 +137,12 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   double shift = c->gap / (sim->h * sim->integrator->position_time);
   if (f->stiffness == 0.0) {
     fx_normal n = {.gap = clean_gap(sim, c),
-                   .before = fx_group_velocity(sim, a, g, 0, FX_BEFORE),
-                   .free = fx_group_velocity(sim, a, g, 0, FX_FREE),
                    .restitution = f->restitution,
                    .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
+    if (f->restitution > 0.0) {
+      n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
+      n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
+    }
     shift = sim->integrator->normal(sim, &n);
   }
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
@@ -184,6 +188,8 @@ static void place_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
 }
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a) {
+  double fall = 1e-5 * sim->h * sim->h * fx_norm(sim->state.gravity), small = 1e-6 * sim->smallest;
+  sim->gap_noise = fall < small ? fall : small;
   for (int32_t i = 0; i < sim->contact_count; i++) place_contact(sim, a, i);
   filling f = {sim, a};
   fx_parallel(sim->config.thread_count, (a->group_count + PART - 1) / PART, fill_part, &f);

@@ -94,6 +94,8 @@ double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_gro
   return sum;
 }
 
+static bool is_zero(frix_vec3 v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
+
 void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out) {
   const double *J = a->J + g->value;
   for (int32_t k = 0; k < g->dim; k++) out[k] = a->drive[g->row + k];
@@ -101,6 +103,10 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
     const fx_mover *m = &sim->mover[g->mover[b]];
     frix_vec3 v, w;
     velocity_of(m, when, &v, &w);
+    if (is_zero(v) && is_zero(w)) { /* as everything is at rest */
+      J += g->dim * m->dof;
+      continue;
+    }
     for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, v, w);
   }
 }

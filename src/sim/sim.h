@@ -143,6 +143,7 @@ struct frix_sim {
   frix_pose *pose0; /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
+  double gap_noise; /* open gaps below are none */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   fx_assembly rows;
@@ -154,7 +155,7 @@ struct frix_sim {
 
 typedef struct fx_normal {
   double gap;
-  double before, free; /* approach speed before the step and without the contact */
+  double before, free; /* where it bounces: normal velocity before the step and without the contact */
   double restitution;
   bool compress; /* Poisson: the bounce follows later, the normal velocity is only stopped here */
 } fx_normal;

@@ -22,9 +22,16 @@ static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
-      int32_t dof = sim->mover[g->mover[b]].dof, linear = dof == 3 ? 2 : 3;
-      for (int32_t j = 0; j < g->dim; j++, J += dof)
-        for (int32_t c = 0; c < dof; c++) size[g->mover[b]][c >= linear] += fabs(J[c] * r[g->row + j]);
+      int32_t dof = sim->mover[g->mover[b]].dof;
+      double linear = 0.0, angular = 0.0;
+      for (int32_t j = 0; j < g->dim; j++, J += dof) {
+        double f = fabs(r[g->row + j]);
+        if (f == 0.0) continue;
+        linear += f * (fabs(J[0]) + fabs(J[1]) + (dof == 3 ? 0.0 : fabs(J[2])));
+        angular += f * (dof == 3 ? fabs(J[2]) : fabs(J[3]) + fabs(J[4]) + fabs(J[5]));
+      }
+      size[g->mover[b]][0] += linear;
+      size[g->mover[b]][1] += angular;
     }
   }
   for (int32_t k = 0; k < sim->mover_count; k++) {
@@ -222,10 +229,12 @@ static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
   if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
-    if (g->kind != FX_GROUP_CONTACT || a->w[g->row] - a->drive[g->row] + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0)
-      continue;
+    if (g->kind != FX_GROUP_CONTACT) continue;
+    bool known = sim->past[g->source] >= 0;
+    double shift = a->w[g->row] - a->drive[g->row];
+    if (!known && shift + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0) continue;
     closing++;
-    fresh += sim->past[g->source] < 0;
+    fresh += !known;
   }
   if (2 * fresh <= closing) return false;
   for (int32_t k = 0; k < sim->mover_count; k++)
