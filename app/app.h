@@ -142,6 +142,8 @@ void fx_print_certificate(const frix_certificate *c);
 bool fx_check_writable(const char *path);
 /* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
 bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
+/* Bytes as base64 text. */
+void fx_put_base64(FILE *file, const unsigned char *data, size_t size);
 /* A field of a CSV file, in quotes. */
 void fx_csv_text(FILE *file, const char *text);
 /* Time since some fixed moment. */
