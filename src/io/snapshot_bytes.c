@@ -8,7 +8,7 @@
 enum { VERSION = 1 };
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 264 && sizeof(fx_touching) == 280 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 264 && sizeof(fx_touching) == 320 &&
                                        sizeof(fx_joint_memory) == 552 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -57,6 +57,7 @@ static void pack_touching(fx_pack *p, fx_touching *t) {
   pack_contact(p, &t->contact);
   fx_pack_vec(p, &t->impulse);
   fx_pack_vec(p, &t->roll);
+  fx_pack_reals(p, t->row, 5);
   fx_pack_vec(p, &t->velocity);
   fx_pack_f64(p, &t->spin_impulse);
   fx_pack_f64(p, &t->mu);
