@@ -1,4 +1,5 @@
-/* A small rasteriser. Depth is kept as 1/z (parallel rays: 1 - z/far), which is linear over a triangle on the screen. */
+/* A small rasteriser. Depth is kept as 1/z (parallel rays: 1 - z/far), which is linear over a triangle on the screen.
+ */
 #include "raster.h"
 
 #include <stdlib.h>

@@ -17,7 +17,9 @@ static inline fx_v3 fx_v3_of(double x, double y, double z) { return (fx_v3){(flo
 static inline fx_v3 fx_v3_add(fx_v3 a, fx_v3 b) { return (fx_v3){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static inline fx_v3 fx_v3_sub(fx_v3 a, fx_v3 b) { return (fx_v3){a.x - b.x, a.y - b.y, a.z - b.z}; }
 static inline fx_v3 fx_v3_scale(float s, fx_v3 a) { return (fx_v3){s * a.x, s * a.y, s * a.z}; }
-static inline fx_v3 fx_v3_mad(fx_v3 a, float s, fx_v3 b) { return (fx_v3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z}; }
+static inline fx_v3 fx_v3_mad(fx_v3 a, float s, fx_v3 b) {
+  return (fx_v3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
 static inline float fx_v3_dot(fx_v3 a, fx_v3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline fx_v3 fx_v3_cross(fx_v3 a, fx_v3 b) {
   return (fx_v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
