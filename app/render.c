@@ -104,7 +104,9 @@ static bool read_frame(const job *j, int32_t k, frix_frame *frame) {
 static bool prepare(const job *j, fx_stage *stage, bool film) {
   frix_frame frame;
   int32_t count = frix_trajectory_frame_count(j->trajectory), looks = film && count > 1 ? 9 : 1;
-  fx_stage_create(stage, frix_trajectory_model(j->trajectory), &j->look);
+  fx_look look = j->look;
+  if (film) look.fineness = 2; /* moving pictures hide more than still ones */
+  fx_stage_create(stage, frix_trajectory_model(j->trajectory), &look);
   for (int32_t k = 0; k < looks; k++) {
     int32_t at = film && count > 1 ? (int32_t)((int64_t)(count - 1) * k / (looks - 1)) : j->frame;
     if (!read_frame(j, at, &frame)) return false;

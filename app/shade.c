@@ -15,13 +15,16 @@ static uint8_t srgb_of(float linear) {
   return (uint8_t)lrintf(255.0f * v);
 }
 
+enum { TAPS = 256 };
+
 typedef struct lighting {
   const fx_stage *stage;
   const fx_raster *view, *shadow;
-  float table[256]; /* sRGB byte -> linear */
-  fx_v3 *sky;       /* by row of samples */
-  fx_v3 line;       /* of the floor's grid */
-  float cell;       /* its spacing */
+  float table[256];   /* sRGB byte -> linear */
+  fx_v3 *sky;         /* by row of samples */
+  fx_v3 line;         /* of the floor's grid */
+  float cell;         /* its spacing */
+  float tap[TAPS][2]; /* places around a sample of the shadow, by quarters of a disc in turn */
 } lighting;
 
 static fx_v3 linear_colour(fx_v3 srgb) { return (fx_v3){linear_of(srgb.x), linear_of(srgb.y), linear_of(srgb.z)}; }
@@ -29,6 +32,15 @@ static fx_v3 linear_colour(fx_v3 srgb) { return (fx_v3){linear_of(srgb.x), linea
 static fx_v3 normal_of(const fx_sample *s) {
   return (fx_v3){(float)s->normal[0] / 32767.0f, (float)s->normal[1] / 32767.0f, (float)s->normal[2] / 32767.0f};
 }
+
+/* Scattered bits, the same in every picture. */
+static uint32_t scatter(int i, int j, int k) {
+  uint32_t h = (uint32_t)i * 374761393u + (uint32_t)j * 668265263u + (uint32_t)k * 2246822519u;
+  h = (h ^ h >> 13) * 1274126177u;
+  return h ^ h >> 16;
+}
+
+static float noise(int i, int j, int k) { return (float)(scatter(i, j, k) & 0xffff) / 65536.0f; }
 
 /* What does not change over the picture. */
 static void prepare(lighting *l) {
@@ -38,16 +50,13 @@ static void prepare(lighting *l) {
   l->sky = fx_grow(NULL, (size_t)rows, sizeof *l->sky);
   for (int j = 0; j < rows; j++) l->sky[j] = linear_colour(fx_v3_mix(t->sky[0], t->sky[1], (float)j / (float)rows));
   for (int k = 0; k < 256; k++) l->table[k] = linear_of((float)k / 255.0f);
+  for (int k = 0; k < TAPS; k++) {
+    float angle = 1.5707963f * ((float)(k % 4) + noise(k, 1, 2)), far = 2.6f * sqrtf(noise(k, 5, 9));
+    l->tap[k][0] = far * cosf(angle), l->tap[k][1] = far * sinf(angle);
+  }
   l->line = linear_colour(t->line);
   l->cell = powf(10.0f, floorf(log10f(s->extent)));
   if (s->extent / l->cell < 2.0f) l->cell *= 0.5f;
-}
-
-/* Scattered numbers in 0 .. 1, the same in every picture. */
-static float noise(int i, int j, int k) {
-  uint32_t h = (uint32_t)i * 374761393u + (uint32_t)j * 668265263u + (uint32_t)k * 2246822519u;
-  h = (h ^ h >> 13) * 1274126177u;
-  return (float)((h ^ h >> 16) & 0xffff) / 65536.0f;
 }
 
 /* ---- shadows */
@@ -59,9 +68,9 @@ static float sunlit(const lighting *l, fx_v3 place, fx_v3 normal, int i, int j) 
   place = fx_v3_mad(place, 1.5f * texel, normal);
   if (!fx_camera_project(c, fx_camera_view(c, place), &x, &y, &near)) return 1.0f;
   float bias = 1.5f * texel / c->far;
+  const float(*tap)[2] = l->tap + 4 * (scatter(i, j, 0) % (TAPS / 4));
   for (int k = 0; k < 4; k++) {
-    float angle = 6.2831853f * ((float)k + noise(i, j, k)) / 4.0f, far = 2.6f * sqrtf(noise(j, i, k + 7));
-    int a = (int)(x + far * cosf(angle)), b = (int)(y + far * sinf(angle));
+    int a = (int)(x + tap[k][0]), b = (int)(y + tap[k][1]);
     bool inside = a >= 0 && b >= 0 && a < c->width && b < c->height;
     lit += inside && l->shadow->near[(size_t)b * (size_t)c->width + (size_t)a] > near + bias ? 0.0f : 0.25f;
   }
