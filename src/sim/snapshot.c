@@ -140,8 +140,9 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
   const fx_state *s = &sim->state;
   uint64_t hash = 14695981039346656037u;
   mix_real(&hash, s->time);
+  mix_real(&hash, s->last_step);
   mix(&hash, (uint64_t)s->step_count);
-  mix(&hash, (uint64_t)(s->polish_at ^ s->polish_again << 32));
+  mix(&hash, (uint64_t)(s->polish_at ^ s->polish_again << 32 ^ s->polish_wait << 40));
   mix_vec(&hash, s->gravity);
   for (int32_t k = 1; k < s->count; k++) mix_slot(&hash, s, k);
   for (int32_t k = 0; k < s->joint_count; k++) {
@@ -152,6 +153,8 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
     mix(&hash, s->touching[k].contact.id);
     mix_vec(&hash, s->touching[k].impulse);
     mix_vec(&hash, s->touching[k].roll);
+    mix_reals(&hash, s->touching[k].row, 5);
+    mix_real(&hash, s->touching[k].spin_impulse);
   }
   *out = hash;
   return FRIX_OK;
