@@ -108,7 +108,7 @@ for (let k = 0; k + 1 < files.length; k += 2) {
     bodies = a.length;
     a.forEach((x, i) => {
       const y = b[i], size = 1 + Math.hypot(...y.pos);
-      if (x.free !== y.free || x.name !== y.name) throw new Error(`body ${i}: '${x.name}' against '${y.name}'`);
+      if (x.free !== y.free || (x.name && x.name !== y.name)) throw new Error(`body ${i}: '${x.name}' against '${y.name}'`);
       const sign = x.quat.reduce((s, v, n) => s + v * y.quat[n], 0) < 0 ? -1 : 1;
       see(gap(x.pos, y.pos, size), `pos of ${i}`);
       see(gap(x.quat.map(v => sign * v), y.quat, 1), `quat of ${i}`);
