@@ -136,7 +136,7 @@ static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
                         p[2]);
   bool changed = p[0] < r->bound_inertia;
   for (int k = 0; k < 3; k++) p[k] = fx_max(p[k], r->bound_inertia);
-  if (p[0] + p[1] < p[2] * (1.0 - 1e-9) && body->inertial) {
+  if (p[2] > (p[0] + p[1]) * (1.0 + 1e-6) && body->inertial) {
     if (!r->balance_inertia)
       return fx_mjcf_fail(r, body->inertial,
                           "inertial: no body has principal moments %g, %g, %g: the largest exceeds the sum of the "

@@ -42,8 +42,11 @@ static void put(writer *w, const char *text) { fx_buffer_text(&w->text, text); }
 static void put_quoted(writer *w, const char *name, const char *value) {
   put(w, " "), put(w, name), put(w, "=\"");
   for (const char *c = value; *c; c++) {
-    char one[2] = {*c, 0};
-    put(w, *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '"' ? "&quot;" : (unsigned char)*c < 32 ? "?" : one);
+    char one[8] = {*c, 0};
+    bool break_in_line = *c == '\t' || *c == '\n' || *c == '\r'; /* other control characters have no XML */
+    if (break_in_line) snprintf(one, sizeof one, "&#%d;", *c);
+    if ((unsigned char)*c < 32 && !break_in_line) one[0] = '?';
+    put(w, *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '"' ? "&quot;" : one);
   }
   put(w, "\"");
 }
