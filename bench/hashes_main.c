@@ -12,7 +12,7 @@
 
 int main(int argc, char **argv) {
   int32_t steps = 2000, threads = 1;
-  bool resume = false, failed = false, verbose = false;
+  bool resume = false, failed = false;
   for (int k = 1; k < argc; k++) {
     if (!strcmp(argv[k], "--steps") && k + 1 < argc)
       steps = atoi(argv[++k]);
