@@ -1,11 +1,12 @@
 /* Piles of spheres, poured into a box: time beside accuracy over consecutive steps of true trajectories.
  *
- *   bench_piles [--spheres N[,N...]] [--steps N] [--kernel] [--out FILE.csv]
+ *   bench_piles [--spheres N[,N...]] [--steps N] [--phase NAME] [--kernel] [--out FILE.csv]
  *
  * Every step is solved from its warm start to each tolerance, three times, and the shortest time counts; the median
  * over the steps of a phase is printed. Times are those of the processor in this thread, so that a busy machine
  * disturbs them less. "method" is the time of sweeps itself (packing, sweeping, its checks), "solve" that of frix_solve
- * with everything it does. The trajectory goes on with the answer to the advance tolerance. */
+ * with everything it does; as there, the method begins with judging the start. The trajectory goes on with the answer
+ * to the advance tolerance. */
 #include "problem/system.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
@@ -46,6 +47,7 @@ typedef struct bench {
   frix_context *context;
   FILE *csv;
   int32_t steps;
+  const char *only; /* the phase to measure; NULL: all */
   sample sample[MOST_TOLERANCES][MOST_STEPS];
 } bench;
 
@@ -73,7 +75,9 @@ static double time_method(const frix_problem *problem, const fx_system *system, 
     fx_call call = {
         .system = system, .law = FRIX_LAW_COULOMB, .option = option, .arena = &arena, .monitor = &monitor, .r = r};
     double start = processor_seconds();
-    if (fx_solver_sweeps.solve(&call) == FRIX_OK) seconds = processor_seconds() - start;
+    fx_monitor_begin(&monitor, INT64_MAX);
+    if (fx_monitor_check(&monitor, 0, r) || fx_solver_sweeps.solve(&call) == FRIX_OK)
+      seconds = processor_seconds() - start;
   }
   fx_arena_free(&arena);
   return seconds;
@@ -164,7 +168,9 @@ static bool run(bench *b, int32_t count, const law *l) {
     frix_problem *problem = NULL;
     good = spheres_problem(s, &data) && frix_problem_create(b->context, &data, &problem) == FRIX_OK;
     int32_t k = step - phases[p].first;
-    bool measured = good && k >= 0 && k < b->steps;
+    bool wanted = !b->only || !strcmp(b->only, phases[p].name);
+    bool measured = good && wanted && k >= 0 && k < b->steps;
+    if (b->only && wanted) last = phases[p].first + b->steps;
     for (int t = 0; measured && t < MOST_TOLERANCES && l->tolerance[t] > 0; t++)
       b->sample[t][k] = measure(b, problem, l->tolerance[t]);
     if (measured && k == b->steps - 1) report(b, count, l, &phases[p], data.contact_count);
@@ -240,13 +246,15 @@ int main(int argc, char **argv) {
       list = argv[++k];
     else if (!strcmp(argv[k], "--steps") && value)
       b.steps = atoi(argv[++k]);
+    else if (!strcmp(argv[k], "--phase") && value)
+      b.only = argv[++k];
     else if (!strcmp(argv[k], "--out") && value)
       out = argv[++k];
     else
       good = false;
   }
   if (!good || b.steps < 1 || b.steps > MOST_STEPS) {
-    fprintf(stderr, "usage: bench_piles [--spheres N[,N...]] [--steps N] [--kernel] [--out FILE.csv]\n");
+    fprintf(stderr, "usage: bench_piles [--spheres N[,N...]] [--steps N] [--phase NAME] [--kernel] [--out FILE.csv]\n");
     return 2;
   }
   if (frix_context_create(NULL, &b.context) != FRIX_OK) return 1;

@@ -37,6 +37,8 @@ FRIX_API frix_status frix_snapshot_encode(frix_context *context, const frix_snap
 FRIX_API frix_status frix_snapshot_decode(frix_context *context, const frix_model *model, const unsigned char *bytes,
                                           size_t size, frix_snapshot **out);
 FRIX_API void frix_bytes_free(frix_context *context, unsigned char *bytes);
+/* CRC-32 as in zip and PNG, which also guards the blocks of a file: goes on from `crc`, 0 at first. */
+FRIX_API uint32_t frix_crc32(uint32_t crc, const void *bytes, size_t size);
 
 /* ---- writing ----
  *

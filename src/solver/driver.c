@@ -35,6 +35,7 @@ typedef struct island_result {
   frix_outcome outcome;
   int64_t iterations;
   const char *finisher;
+  bool has_velocity;         /* u and v of the whole are found */
   frix_history_row *history; /* NULL unless asked for */
   int32_t history_count;
 } island_result;
@@ -52,6 +53,7 @@ typedef struct job {
   bool together; /* all islands as one */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
+  double *u, *v; /* whole: velocities of the answer, where one island is the whole */
   island_result *result;
 } job;
 
@@ -91,6 +93,17 @@ static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monit
   return FRIX_OK;
 }
 
+/* Where the island is the whole, in the same form, the velocities of the answer are there already: those that the
+ * monitor found from the impulses when it judged them last. */
+static void keep_velocity(const job *j, const fx_system *island, const fx_monitor *m, island_result *result) {
+  result->has_velocity = island->contact_count == j->system->contact_count &&
+                         island->dof_count == j->system->dof_count && island->has_velocity == j->system->has_velocity &&
+                         m->finished && m->residual == m->best;
+  if (!result->has_velocity) return;
+  memcpy(j->u, m->u, (size_t)island->row_count * sizeof *m->u);
+  if (island->has_velocity) memcpy(j->v, m->v, (size_t)island->dof_count * sizeof *m->v);
+}
+
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
@@ -103,9 +116,9 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   if (status != FRIX_OK) return status;
 
   fx_monitor monitor;
-  double *r = FX_TAKE(arena, double, island.row_count), *nothing = FX_TAKE(arena, double, island.row_count);
+  double *r = FX_TAKE_RAW(arena, double, island.row_count);
   status = fx_monitor_init(&monitor, arena, &island, j->law, &j->limits, j->history);
-  if (!r || !nothing || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  if (!r || status != FRIX_OK) return FRIX_ERROR_MEMORY;
   move_rows(j, k, &island, r, false);
   fx_call call = {.system = &island,
                   .law = j->law,
@@ -117,15 +130,15 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .finisher = j->solver->info.name};
 
   /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
-   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs two
-   * certificates. */
+   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
+   * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  if (!fx_monitor_check(&monitor, 0, nothing)) {
-    monitor.best = INFINITY;
+  if (!fx_monitor_check_nothing(&monitor)) {
     if (is_zero(r, island.row_count) || !fx_monitor_check(&monitor, 0, r)) status = j->solver->solve(&call);
   }
   if (status != FRIX_OK) return status;
   move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
+  keep_velocity(j, &island, &monitor, result);
   result->outcome = monitor.outcome;
   result->iterations = monitor.before + monitor.iteration;
   result->finisher = call.finisher;
@@ -232,7 +245,8 @@ static frix_status run(job *j, const frix_problem *problem, const frix_solve_con
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
-    fx_system_velocity(j->system, solution->r, solution->u, solution->v);
+    if (j->count != 1 || !j->result[0].has_velocity)
+      fx_system_velocity(j->system, solution->r, solution->u, solution->v);
     fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
                            &result->certificate);
     bool good = result->certificate.residual <= config->tolerance;
@@ -288,6 +302,8 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
            .together = solve_together(solver, &islands),
            .count = islands.count,
            .r = solution->r,
+           .u = solution->u,
+           .v = solution->v,
            .result = FX_TAKE(arena, island_result, islands.count)};
   if (!solution->r || !solution->u || !solution->v || !workspace || !j.result) return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;

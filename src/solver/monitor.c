@@ -11,8 +11,8 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
   *m = (fx_monitor){.system = system, .limits = limits, .law = law, .history_stride = 1};
   m->best = m->residual = INFINITY;
   m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
-  m->best_r = FX_TAKE(arena, double, system->row_count);
-  m->u = FX_TAKE(arena, double, system->row_count);
+  m->best_r = FX_TAKE_RAW(arena, double, system->row_count);
+  m->u = FX_TAKE_RAW(arena, double, system->row_count);
   m->v = FX_TAKE(arena, double, system->dof_count);
   if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
   return m->best_r && m->u && m->v && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
@@ -51,19 +51,21 @@ static bool stands_still(fx_monitor *m) {
   return still;
 }
 
-bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
+/* Where the start is nothing, u is the velocity without impulses. */
+static void judge_nothing(fx_monitor *m) {
+  const fx_system *s = m->system;
+  memset(m->best_r, 0, (size_t)s->row_count * sizeof *m->best_r);
+  memcpy(m->u, s->q, (size_t)s->row_count * sizeof *m->u);
+  if (s->has_velocity) memcpy(m->v, s->v_free, (size_t)s->dof_count * sizeof *m->v);
+  m->residual = m->best = fx_residual(s, m->law, m->best_r, m->u);
+}
+
+/* What follows from the residual: history, progress, and whether to stop. */
+static bool decide(fx_monitor *m) {
   const fx_limits *limits = m->limits;
-  m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
-  fx_system_velocity(m->system, r, m->u, m->v);
-  m->residual = fx_residual(m->system, m->law, r, m->u);
-  if (m->residual < m->best) {
-    m->best = m->residual;
-    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
-  }
   double now = m->history || limits->deadline > 0 || limits->progress ? fx_seconds() : 0;
   record(m, now - limits->start);
-  if (limits->progress) limits->progress(m->before + iteration, m->residual, now - limits->start, limits->user);
+  if (limits->progress) limits->progress(m->before + m->iteration, m->residual, now - limits->start, limits->user);
 
   m->finished = true;
   if (m->residual <= limits->tolerance) {
@@ -74,7 +76,7 @@ bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;
   } else {
     m->finished = false;
-    if (iteration >= m->stage_limit)
+    if (m->iteration >= m->stage_limit)
       m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
     else if (stands_still(m) || isnan(m->residual))
       m->outcome = FRIX_OUTCOME_STALLED;
@@ -82,4 +84,23 @@ bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
       return false;
   }
   return true;
+}
+
+bool fx_monitor_check_nothing(fx_monitor *m) {
+  judge_nothing(m);
+  if (decide(m)) return true;
+  m->best = INFINITY;
+  return false;
+}
+
+bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
+  m->iteration = iteration;
+  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  fx_system_velocity(m->system, r, m->u, m->v);
+  m->residual = fx_residual(m->system, m->law, r, m->u);
+  if (m->residual < m->best) {
+    m->best = m->residual;
+    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
+  }
+  return decide(m);
 }

@@ -50,4 +50,7 @@ bool fx_monitor_due(const fx_monitor *monitor, int64_t iteration, double step);
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);
 
+/* Judges r = 0, before any method; short of the tolerance it does not count as an answer. */
+bool fx_monitor_check_nothing(fx_monitor *monitor);
+
 #endif
