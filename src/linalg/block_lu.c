@@ -1,307 +1,285 @@
-/* Right-looking block LU: pivot k scales its column of L and updates the pairs (i, j) it reaches.
+/* Left-looking factorisation by panels. Panel J first takes its part of A, then what earlier panels K owe it,
  *
- *   L_ik = A_ik D_k^-1,   A_ij -= L_ik U_kj   for all i, j that step k reaches
+ *   L_J -= L_K (rows from J on)  U_K (columns of J)         U_J' -= U_K' (rows after J)  L_K' (columns of J)
  *
- * U row i and L column i share one list of later steps, so one scatter of that list serves both updates. */
-#include "linalg/block_lu.h"
-
-#include "base/sort.h"
+ * then is factored by chunks c of at most 8 columns: Cholesky, L_ic := A_ic T' with T = L_cc^-1, and U = L'; or LU with
+ * row pivots within the chunk, L_ic := A_ic D_c^-1. T or D_c^-1 stays in place of the chunk. U is kept as its transpose,
+ * so that both halves are the same loop.
+ *
+ * Reference: E. Ng, B. Peyton, Block sparse Cholesky algorithms on advanced uniprocessor computers, 1993. */
+#include "linalg/block_lu_parts.h"
 #include "linalg/dense.h"
 #include "linalg/product.h"
 
+#include <math.h>
 #include <string.h>
 
-static int32_t size_of(const fx_block_lu *lu, int32_t step) { return lu->first[step + 1] - lu->first[step]; }
+enum { ROWS_AT_ONCE = 96 }; /* rows of an update that stay in the cache while the strips pass */
 
-/* ---- groups of nodes with the same neighbours ---- */
+/* ---- A's part ---- */
 
-/* The closed neighbourhoods of A + A', sorted, as one compressed list. */
-typedef struct neighbourhoods {
-  int32_t *start, *list;
-} neighbourhoods;
+/* Rows of every step within panel J. */
+static void place_steps(fx_block_lu *lu, int32_t J) {
+  const fx_symbolic *o = &lu->order;
+  for (int32_t k = o->first[J]; k < o->first[J + 1]; k++) lu->position[k] = lu->first[k] - lu->first[o->first[J]];
+  for (size_t e = o->start[J]; e < o->start[J + 1]; e++) lu->position[o->list[e]] = lu->list_row[e];
+}
 
-static frix_status find_neighbourhoods(fx_arena *arena, const fx_block_matrix *a, neighbourhoods *out) {
-  int32_t n = a->row_blocks, *first = NULL, *rows = NULL;
-  frix_status status = fx_block_columns(arena, a, &first, &rows);
-  if (status != FRIX_OK) return status;
-  int32_t *seen = FX_TAKE(arena, int32_t, n);
-  out->start = FX_TAKE(arena, int32_t, (size_t)n + 1);
-  out->list = FX_TAKE(arena, int32_t, 2 * (size_t)a->start[n] + (size_t)n);
-  if (!seen || !out->start || !out->list) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t *to = out->list + out->start[i], count = 0;
-    seen[i] = i + 1;
-    to[count++] = i;
-    for (int side = 0; side < 2; side++) {
-      const int32_t *from = side ? rows + first[i] : a->index + a->start[i];
-      int32_t size = side ? first[i + 1] - first[i] : a->start[i + 1] - a->start[i];
-      for (int32_t k = 0; k < size; k++)
-        if (seen[from[k]] != i + 1) {
-          seen[from[k]] = i + 1;
-          to[count++] = from[k];
-        }
+/* Blocks of row j of A, transposed, to the rows of `panel`, whose first is row `base` of the panel J; only steps from
+ * `from` on. */
+static void load_row(const fx_block_lu *lu, const fx_block_matrix *a, int32_t j, int32_t column, int32_t from,
+                     int32_t base, double *panel, size_t width) {
+  const fx_symbolic *o = &lu->order;
+  int32_t rows = fx_block_rows(a, j);
+  for (int32_t k = a->start[j]; k < a->start[j + 1]; k++) {
+    int32_t i = a->index[k], step = o->step[lu->group_of[i]], cols = fx_block_cols(a, k);
+    if (step < from) continue;
+    double *to = panel + (size_t)(lu->position[step] + lu->place[i] - base) * width + column;
+    const double *block = fx_block(a, k);
+    for (int32_t c = 0; c < cols; c++)
+      for (int32_t r = 0; r < rows; r++) to[(size_t)c * width + (size_t)r] = block[r * cols + c];
+  }
+}
+
+/* Blocks of column j of A as they are. */
+static void load_column(const fx_block_lu *lu, const fx_block_matrix *a, int32_t j, int32_t column, int32_t from,
+                        double *panel, size_t width) {
+  const fx_symbolic *o = &lu->order;
+  for (int32_t e = lu->above_start[j]; e < lu->above_start[j + 1]; e++) {
+    int32_t i = lu->above_row[e], step = o->step[lu->group_of[i]], rows = fx_block_rows(a, i);
+    int32_t cols = fx_block_cols(a, lu->above[e]);
+    if (step < from) continue;
+    double *to = panel + (size_t)(lu->position[step] + lu->place[i]) * width + column;
+    const double *block = fx_block(a, lu->above[e]);
+    for (int32_t r = 0; r < rows; r++) memcpy(to + (size_t)r * width, block + r * cols, (size_t)cols * sizeof *to);
+  }
+}
+
+static void load_panel(fx_block_lu *lu, const fx_block_matrix *a, double shift, int32_t J) {
+  const fx_symbolic *o = &lu->order;
+  int32_t width = fx_panel_width(lu, J), first = o->first[J], last = o->first[J + 1];
+  double *L = lu->L + lu->lower[J], *U = lu->U + lu->upper[J];
+  memset(L, 0, (lu->lower[J + 1] - lu->lower[J]) * sizeof *L);
+  if (!lu->symmetric) memset(U, 0, (lu->upper[J + 1] - lu->upper[J]) * sizeof *U);
+  for (int32_t k = first; k < last; k++)
+    for (int32_t e = lu->member_start[o->node[k]]; e < lu->member_start[o->node[k] + 1]; e++) {
+      int32_t j = lu->member[e], column = lu->position[k] + lu->place[j];
+      if (lu->symmetric) {
+        load_row(lu, a, j, column, first, 0, L, (size_t)width);
+      } else {
+        load_column(lu, a, j, column, first, L, (size_t)width);
+        load_row(lu, a, j, column, last, width, U, (size_t)width);
+      }
     }
-    fx_sort(to, (size_t)count);
-    out->start[i + 1] = out->start[i] + count;
-  }
-  return FRIX_OK;
+  for (int32_t k = 0; k < width; k++) L[k * (width + 1)] += shift;
 }
 
-static bool same_list(const neighbourhoods *n, int32_t i, int32_t j) {
-  int32_t size = n->start[i + 1] - n->start[i];
-  return size == n->start[j + 1] - n->start[j] &&
-         memcmp(n->list + n->start[i], n->list + n->start[j], (size_t)size * sizeof *n->list) == 0;
+/* ---- what earlier panels owe ---- */
+
+/* Rows of b as columns of a strip. */
+static void pack_rows(int32_t width, int32_t k, const double *b, size_t ldb, double *to) {
+  for (int32_t c = 0; c < width; c++)
+    for (int32_t e = 0; e < k; e++) to[e * width + c] = b[(size_t)c * ldb + (size_t)e];
 }
 
-/* A node joins the group of its first neighbour with the same neighbourhood, while the group stays small enough. */
-static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const neighbourhoods *n, fx_block_lu *lu) {
-  enum { LARGEST_GROUP = 24 }; /* rows: beyond it, blocks fall out of the nearest cache */
-  int32_t count = a->row_blocks;
-  int32_t *rows = FX_TAKE(arena, int32_t, count);
-  lu->group_of = FX_TAKE(arena, int32_t, count);
-  lu->member = FX_TAKE(arena, int32_t, count);
-  lu->member_start = FX_TAKE(arena, int32_t, (size_t)count + 2);
-  if (!rows || !lu->group_of || !lu->member || !lu->member_start) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < count; i++) {
-    int32_t own = fx_block_rows(a, i), group = -1;
-    for (int32_t k = n->start[i]; k < n->start[i + 1] && n->list[k] < i && group < 0; k++) {
-      int32_t candidate = lu->group_of[n->list[k]];
-      if (rows[candidate] + own <= LARGEST_GROUP && same_list(n, i, n->list[k])) group = candidate;
+/* Strips for the entries p .. q - 1 of K's list, from the rows of B that belong to them; returns their number. Steps
+ * that follow each other are one run of columns. */
+static int32_t pack_strips(fx_block_lu *lu, int32_t K, size_t p, size_t q, const double *B) {
+  const int32_t *list = lu->order.list;
+  int32_t n = fx_panel_width(lu, K), count = 0, origin = lu->list_row[p];
+  size_t at = 0;
+  while (p < q) {
+    size_t end = p + 1;
+    while (end < q && list[end] == list[end - 1] + 1) end++;
+    int32_t row = lu->list_row[p] - origin, column = lu->position[list[p]];
+    int32_t left = lu->list_row[end - 1] - lu->list_row[p] + lu->first[list[end - 1] + 1] - lu->first[list[end - 1]];
+    while (left > 0) {
+      int32_t width = fx_strip_width(left);
+      lu->strip[count++] = (fx_strip){width, column, row, at};
+      pack_rows(width, n, B + (size_t)row * (size_t)n, (size_t)n, lu->packed + at);
+      at += (size_t)(width * n);
+      row += width;
+      column += width;
+      left -= width;
     }
-    if (group < 0) group = lu->group_count++;
-    lu->group_of[i] = group;
-    rows[group] += own;
+    p = end;
   }
-  int32_t *next = lu->member_start + 1;
-  for (int32_t i = 0; i < count; i++) next[lu->group_of[i] + 1]++;
-  for (int32_t g = 0; g < lu->group_count; g++) next[g + 1] += next[g];
-  for (int32_t i = 0; i < count; i++) lu->member[next[lu->group_of[i]]++] = i;
-  return FRIX_OK;
+  return count;
 }
 
-/* The graph between groups: that of any member. */
-static frix_status order_groups(fx_arena *arena, const neighbourhoods *n, fx_block_lu *lu) {
-  int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1),
-          *seen = FX_TAKE(arena, int32_t, lu->group_count);
-  int32_t *index = FX_TAKE(arena, int32_t, n->start[lu->node_count]);
-  if (!start || !seen || !index) return FRIX_ERROR_MEMORY;
-  for (int32_t g = 0; g < lu->group_count; g++) {
-    int32_t node = lu->member[lu->member_start[g]], count = start[g];
-    for (int32_t k = n->start[node]; k < n->start[node + 1]; k++) {
-      int32_t other = lu->group_of[n->list[k]];
-      if (seen[other] == g + 1) continue;
-      seen[other] = g + 1;
-      index[count++] = other;
-    }
-    fx_sort(index + start[g], (size_t)(count - start[g]));
-    start[g + 1] = count;
-  }
-  fx_block_matrix graph = {
-      .row_blocks = lu->group_count, .col_blocks = lu->group_count, .start = start, .index = index};
-  return fx_block_order(arena, &graph, &lu->order);
-}
-
-/* ---- layout ---- */
-
-/* Offsets of all blocks for the partition at hand. */
-static void lay_out(fx_block_lu *lu) {
-  const fx_elimination *o = &lu->order;
-  lu->cost = 0;
-  for (int32_t k = 0; k < o->count; k++) {
-    int32_t g = o->node[k], rows = 0;
-    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) {
-      lu->place[lu->member[e]] = rows;
-      rows += lu->row[lu->member[e] + 1] - lu->row[lu->member[e]];
-    }
-    lu->first[k + 1] = lu->first[k] + rows;
-  }
-  for (int32_t k = 0; k < o->count; k++) {
-    size_t n = (size_t)size_of(lu, k), reached = 0;
-    lu->diagonal[k + 1] = lu->diagonal[k] + n * n;
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      size_t m = (size_t)size_of(lu, o->later[e]);
-      lu->upper[e + 1] = lu->upper[e] + n * m;
-      reached += m;
-    }
-    lu->cost += (double)n * (double)((reached + n) * (reached + n));
-  }
-}
-
-frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *lu) {
-  *lu = (fx_block_lu){.node_count = a->row_blocks, .row = a->row};
-  neighbourhoods near = {0};
-  frix_status status = find_neighbourhoods(arena, a, &near);
-  if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
-  if (status == FRIX_OK) status = order_groups(arena, &near, lu);
-  if (status != FRIX_OK) return status;
-  const fx_elimination *o = &lu->order;
-  size_t largest = 0;
-  lu->first = FX_TAKE(arena, int32_t, (size_t)o->count + 1);
-  lu->place = FX_TAKE(arena, int32_t, lu->node_count);
-  lu->diagonal = FX_TAKE(arena, size_t, (size_t)o->count + 1);
-  lu->upper = FX_TAKE(arena, size_t, o->start[o->count] + 1);
-  lu->position = FX_TAKE(arena, int32_t, o->count);
-  lu->x = FX_TAKE(arena, double, a->row[a->row_blocks]);
-  if (!lu->first || !lu->place || !lu->diagonal || !lu->upper || !lu->position || !lu->x) return FRIX_ERROR_MEMORY;
-  lay_out(lu);
-  for (int32_t k = 0; k < o->count; k++)
-    if ((size_t)size_of(lu, k) > largest) largest = (size_t)size_of(lu, k);
-  lu->work = FX_TAKE(arena, double, largest *largest + largest);
-  lu->pivot = FX_TAKE(arena, int32_t, largest);
-  lu->D = FX_TAKE(arena, double, lu->diagonal[o->count]);
-  lu->U = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);
-  lu->L = FX_TAKE(arena, double, lu->upper[o->start[o->count]]);
-  return lu->work && lu->pivot && lu->D && lu->U && lu->L ? FRIX_OK : FRIX_ERROR_MEMORY;
-}
-
-/* The block of D, U or L that holds entries (step i, step j). */
-static double *block_of(const fx_block_lu *lu, int32_t i, int32_t j) {
-  const fx_elimination *o = &lu->order;
-  if (i == j) return lu->D + lu->diagonal[i];
-  int32_t low = i < j ? i : j, high = i < j ? j : i;
-  size_t first = o->start[low], last = o->start[low + 1];
-  while (first < last) {
-    size_t middle = first + (last - first) / 2;
-    if (o->later[middle] < high)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return (i < j ? lu->U : lu->L) + lu->upper[first];
-}
-
-/* Copies A + shift I into D, U and L. */
-static void load(fx_block_lu *lu, const fx_block_matrix *a, double shift) {
-  const fx_elimination *o = &lu->order;
-  memset(lu->D, 0, lu->diagonal[o->count] * sizeof *lu->D);
-  memset(lu->U, 0, lu->upper[o->start[o->count]] * sizeof *lu->U);
-  memset(lu->L, 0, lu->upper[o->start[o->count]] * sizeof *lu->L);
-  for (int32_t i = 0; i < a->row_blocks; i++) {
-    int32_t si = o->step[lu->group_of[i]], rows = fx_block_rows(a, i);
-    for (int32_t k = a->start[i]; k < a->start[i + 1] && rows; k++) {
-      int32_t j = a->index[k], sj = o->step[lu->group_of[j]], cols = fx_block_cols(a, k), stride = size_of(lu, sj);
-      if (!cols) continue;
-      double *to = block_of(lu, si, sj) + lu->place[i] * stride + lu->place[j];
-      for (int32_t r = 0; r < rows; r++) memcpy(to + r * stride, fx_block(a, k) + r * cols, (size_t)cols * sizeof *to);
-    }
-  }
-  for (int32_t k = 0; k < o->count; k++)
-    for (int32_t e = 0, n = size_of(lu, k); e < n; e++) lu->D[lu->diagonal[k] + (size_t)(e * (n + 1))] += shift;
-}
-
-/* ---- factorisation ---- */
-
-/* Inverse of a factored block, column by column. */
-static void invert(int32_t n, const double *lu, const int32_t *pivot, double *column, double *inverse) {
-  for (int32_t c = 0; c < n; c++) {
-    for (int32_t r = 0; r < n; r++) column[r] = r == c;
-    fx_lu_solve(n, lu, pivot, column);
-    for (int32_t r = 0; r < n; r++) inverse[r * n + c] = column[r];
-  }
-}
-
-/* L_ik := A_ik D_k^-1, with A_ik = U_ki' where A is symmetric. */
-static void scale_column(fx_block_lu *lu, int32_t k, bool symmetric, double *row) {
-  const fx_elimination *o = &lu->order;
-  int32_t n = size_of(lu, k);
-  const double *D = lu->D + lu->diagonal[k];
-  for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-    double *block = lu->L + lu->upper[e];
-    const double *mirror = lu->U + lu->upper[e];
-    int32_t m = size_of(lu, o->later[e]);
-    for (int32_t i = 0; i < m; i++) {
-      for (int32_t c = 0; c < n; c++) row[c] = symmetric ? -mirror[c * m + i] : -block[i * n + c];
-      memset(block + i * n, 0, (size_t)n * sizeof *block);
-      fx_subtract_product(1, n, n, row, D, block + i * n);
+/* C -= A B over `rows` rows; below_diagonal: a strip needs only the rows from its own on. */
+static void subtract_strips(const fx_block_lu *lu, int32_t count, int32_t rows, int32_t n, const double *A,
+                            const size_t *to, double *C, bool below_diagonal) {
+  for (int32_t block = 0; block < rows; block += ROWS_AT_ONCE) {
+    int32_t end = block + ROWS_AT_ONCE < rows ? block + ROWS_AT_ONCE : rows;
+    for (int32_t s = 0; s < count; s++) {
+      const fx_strip *strip = &lu->strip[s];
+      int32_t from = below_diagonal && strip->row > block ? strip->row : block;
+      if (from >= end) break;
+      fx_subtract_strip(end - from, strip->width, n, A + (size_t)from * (size_t)n, (size_t)n, lu->packed + strip->at,
+                        C + strip->column, to + from);
     }
   }
 }
 
-static void update_from(fx_block_lu *lu, int32_t k, bool symmetric) {
-  const fx_elimination *o = &lu->order;
-  int32_t n = size_of(lu, k);
-  for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-    int32_t i = o->later[e], m = size_of(lu, i);
-    if (m == 0) continue;
-    const double *L_ik = lu->L + lu->upper[e], *U_ki = lu->U + lu->upper[e];
-    fx_subtract_product(m, m, n, L_ik, U_ki, lu->D + lu->diagonal[i]);
-    for (size_t f = o->start[i]; f < o->start[i + 1]; f++) lu->position[o->later[f]] = (int32_t)(f - o->start[i]);
-    for (size_t f = e + 1; f < o->start[k + 1]; f++) {
-      int32_t j = o->later[f], p = size_of(lu, j);
-      size_t target = lu->upper[o->start[i] + (size_t)lu->position[j]];
-      fx_subtract_product(m, p, n, L_ik, lu->U + lu->upper[f], lu->U + target);
-      if (!symmetric) fx_subtract_product(p, m, n, lu->L + lu->upper[f], U_ki, lu->L + target);
-    }
+/* Panel K's part in panel J: the entries p .. q - 1 of its list are steps of J. */
+static void update_panel(fx_block_lu *lu, int32_t J, int32_t K, size_t p, size_t q) {
+  const fx_symbolic *o = &lu->order;
+  int32_t n = fx_panel_width(lu, K), rows = lu->rows[K] - lu->list_row[p], at = 0, own = 0;
+  size_t width = (size_t)fx_panel_width(lu, J);
+  for (size_t e = p; e < o->start[K + 1]; e++) {
+    int32_t size = lu->first[o->list[e] + 1] - lu->first[o->list[e]], row = lu->position[o->list[e]];
+    for (int32_t r = 0; r < size; r++) lu->to[at++] = (size_t)(row + r) * width;
+    if (e + 1 == q) own = at; /* rows that are J's own */
+  }
+  const double *L_K = lu->L + lu->lower[K] + (size_t)lu->list_row[p] * (size_t)n;
+  const double *U_K = lu->U + lu->upper[K] + (size_t)(lu->list_row[p] - n) * (size_t)n;
+  int32_t count = pack_strips(lu, K, p, q, lu->symmetric ? L_K : U_K);
+  subtract_strips(lu, count, rows, n, L_K, lu->to, lu->L + lu->lower[J], lu->symmetric);
+  if (lu->symmetric || rows == own) return;
+  count = pack_strips(lu, K, p, q, L_K);
+  for (int32_t r = own; r < rows; r++) lu->to[r] -= width * width;
+  subtract_strips(lu, count, rows - own, n, U_K + (size_t)own * (size_t)n, lu->to + own, lu->U + lu->upper[J], false);
+}
+
+/* Panel K waits for the panel that holds the entry at its cursor. */
+static void wait(fx_block_lu *lu, int32_t K) {
+  const fx_symbolic *o = &lu->order;
+  if (lu->cursor[K] == o->start[K + 1] || fx_panel_width(lu, K) == 0) return;
+  int32_t J = o->panel_of[o->list[lu->cursor[K]]];
+  lu->next[K] = lu->waiting[J];
+  lu->waiting[J] = K;
+}
+
+static void collect_updates(fx_block_lu *lu, int32_t J) {
+  const fx_symbolic *o = &lu->order;
+  for (int32_t K = lu->waiting[J], next; K >= 0; K = next) {
+    size_t p = lu->cursor[K], q = p;
+    next = lu->next[K];
+    while (q < o->start[K + 1] && o->list[q] < o->first[J + 1]) q++;
+    if (fx_panel_width(lu, J) > 0) update_panel(lu, J, K, p, q);
+    lu->cursor[K] = q;
+    wait(lu, K);
   }
 }
 
-bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric) {
-  const fx_elimination *o = &lu->order;
-  lu->row = a->row;
-  lay_out(lu);
-  load(lu, a, shift);
-  for (int32_t k = 0; k < o->count; k++) {
-    int32_t n = size_of(lu, k);
-    if (n == 0) continue;
-    double *D = lu->D + lu->diagonal[k], *inverse = lu->work, *row = lu->work + n * n;
-    if (!fx_lu_factor(n, D, lu->pivot)) return false;
-    invert(n, D, lu->pivot, row, inverse);
-    memcpy(D, inverse, (size_t)(n * n) * sizeof *D); /* from here on D holds D_k^-1 */
-    scale_column(lu, k, symmetric, row);
-    update_from(lu, k, symmetric);
+/* ---- one panel ---- */
+
+/* Rows of a chunk times the packed b: row := row b. */
+static void multiply_rows(int32_t rows, int32_t width, const double *b, double *c, const size_t *even) {
+  double old[12 * FX_STRIP];
+  for (int32_t at = 0; at < rows; at += 12) {
+    int32_t count = rows - at < 12 ? rows - at : 12;
+    for (int32_t r = 0; r < count; r++) {
+      double *row = c + even[at + r];
+      for (int32_t e = 0; e < width; e++) old[r * width + e] = -row[e];
+      memset(row, 0, (size_t)width * sizeof *row);
+    }
+    fx_subtract_strip(count, width, width, old, (size_t)width, b, c, even + at);
+  }
+}
+
+/* A chunk's Cholesky factor, then its inverse T in the same place, zero above; transposed to b as well. */
+static bool invert_definite(int32_t n, double *chunk, size_t ld, double *b) {
+  double l[FX_STRIP][FX_STRIP];
+  for (int32_t j = 0; j < n; j++)
+    for (int32_t i = j; i < n; i++) {
+      double sum = chunk[(size_t)i * ld + (size_t)j];
+      for (int32_t k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
+      if (i == j && !(sum > 0 && sum < INFINITY)) return false;
+      l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+    }
+  for (int32_t j = 0; j < n; j++)
+    for (int32_t i = 0; i < n; i++) {
+      double sum = i == j;
+      for (int32_t k = j; k < i; k++) sum -= l[i][k] * b[j * n + k];
+      b[j * n + i] = chunk[(size_t)i * ld + (size_t)j] = i < j ? 0 : sum / l[i][i];
+    }
+  return true;
+}
+
+static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
+  int32_t n = fx_panel_width(lu, J), rows = lu->rows[J];
+  size_t ld = (size_t)n;
+  double *L = lu->L + lu->lower[J], b[FX_STRIP * FX_STRIP];
+  for (int32_t c = 0, w; c < n; c += w) {
+    double *own = L + (size_t)c * ld;
+    w = fx_strip_width(n - c);
+    if (c > 0) {
+      pack_rows(w, c, own, ld, lu->packed);
+      fx_subtract_strip(rows - c, w, c, own, ld, lu->packed, own + c, lu->even);
+    }
+    if (!invert_definite(w, own + c, ld, b)) return false;
+    multiply_rows(rows - c - w, w, b, own + (size_t)w * ld + c, lu->even);
   }
   return true;
 }
 
-/* ---- solution ---- */
-
-/* Copies x to elimination order, or back. */
-static void permute(const fx_block_lu *lu, double *x, bool back) {
-  for (int32_t i = 0; i < lu->node_count; i++) {
-    double *own = lu->x + lu->first[lu->order.step[lu->group_of[i]]] + lu->place[i];
-    size_t bytes = (size_t)(lu->row[i + 1] - lu->row[i]) * sizeof *x;
-    if (back)
-      memcpy(x + lu->row[i], own, bytes);
-    else
-      memcpy(own, x + lu->row[i], bytes);
+/* The inverse of a chunk, with row pivots, in its place and in b. */
+static bool invert_chunk(int32_t n, double *chunk, size_t ld, double *b) {
+  double d[FX_STRIP * FX_STRIP], column[FX_STRIP];
+  int32_t pivot[FX_STRIP];
+  for (int32_t r = 0; r < n; r++) memcpy(d + r * n, chunk + (size_t)r * ld, (size_t)n * sizeof *d);
+  if (!fx_lu_factor(n, d, pivot)) return false;
+  for (int32_t c = 0; c < n; c++) {
+    for (int32_t r = 0; r < n; r++) column[r] = r == c;
+    fx_lu_solve(n, d, pivot, column);
+    for (int32_t r = 0; r < n; r++) b[r * n + c] = chunk[(size_t)r * ld + (size_t)c] = column[r];
   }
+  return true;
 }
 
-void fx_block_lu_solve(const fx_block_lu *lu, double *x) {
-  const fx_elimination *o = &lu->order;
-  permute(lu, x, false);
-  /* Forward: L y = x, by columns. */
-  for (int32_t k = 0; k < o->count; k++) {
-    const double *y = lu->x + lu->first[k];
-    int32_t n = size_of(lu, k);
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      double *to = lu->x + lu->first[o->later[e]];
-      const double *block = lu->L + lu->upper[e];
-      for (int32_t i = 0; i < size_of(lu, o->later[e]); i++) {
-        double sum = 0;
-        for (int32_t j = 0; j < n; j++) sum += block[i * n + j] * y[j];
-        to[i] -= sum;
+static bool factor_general(fx_block_lu *lu, int32_t J) {
+  int32_t n = fx_panel_width(lu, J), rows = lu->rows[J];
+  size_t ld = (size_t)n;
+  double *L = lu->L + lu->lower[J], *U = lu->U + lu->upper[J], b[FX_STRIP * FX_STRIP];
+  for (int32_t c = 0, w; c < n; c += w) {
+    double *own = L + (size_t)c * ld;
+    w = fx_strip_width(n - c);
+    if (c > 0) {
+      /* Columns c of L, then columns c of U', then what is right of the chunk in its rows. */
+      for (int32_t e = 0; e < c; e++)
+        memcpy(lu->packed + e * w, L + (size_t)e * ld + c, (size_t)w * sizeof *lu->packed);
+      fx_subtract_strip(rows - c, w, c, own, ld, lu->packed, own + c, lu->even);
+      pack_rows(w, c, own, ld, lu->packed);
+      fx_subtract_strip(rows - n, w, c, U, ld, lu->packed, U + c, lu->even);
+      for (int32_t j = c + w, v; j < n; j += v) {
+        v = fx_strip_width(n - j);
+        for (int32_t e = 0; e < c; e++)
+          memcpy(lu->packed + e * v, L + (size_t)e * ld + j, (size_t)v * sizeof *lu->packed);
+        fx_subtract_strip(w, v, c, own, ld, lu->packed, own + j, lu->even);
       }
     }
+    if (!invert_chunk(w, own + c, ld, b)) return false;
+    multiply_rows(rows - c - w, w, b, own + (size_t)w * ld + c, lu->even);
   }
-  /* Backward: D U x = y, by rows. */
-  for (int32_t k = o->count - 1; k >= 0; k--) {
-    double *y = lu->x + lu->first[k], *rest = lu->work;
-    int32_t n = size_of(lu, k);
-    memcpy(rest, y, (size_t)n * sizeof *rest);
-    for (size_t e = o->start[k]; e < o->start[k + 1]; e++) {
-      const double *from = lu->x + lu->first[o->later[e]], *block = lu->U + lu->upper[e];
-      int32_t m = size_of(lu, o->later[e]);
-      for (int32_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int32_t j = 0; j < m; j++) sum += block[i * m + j] * from[j];
-        rest[i] -= sum;
-      }
-    }
-    for (int32_t i = 0; i < n; i++) {
-      y[i] = 0;
-      for (int32_t j = 0; j < n; j++) y[i] += lu->D[lu->diagonal[k] + (size_t)(i * n + j)] * rest[j];
-    }
+  return true;
+}
+
+/* ---- all panels ---- */
+
+static bool factor(fx_block_lu *lu, const fx_block_matrix *a, double shift) {
+  const fx_symbolic *o = &lu->order;
+  for (int32_t p = 0; p < o->panel_count; p++) lu->waiting[p] = -1;
+  for (int32_t J = 0; J < o->panel_count; J++) {
+    size_t width = (size_t)fx_panel_width(lu, J);
+    place_steps(lu, J);
+    load_panel(lu, a, shift, J);
+    collect_updates(lu, J);
+    for (int32_t r = 0; r < lu->rows[J]; r++) lu->even[r] = (size_t)r * width;
+    if (width > 0 && !(lu->symmetric ? factor_symmetric(lu, J) : factor_general(lu, J))) return false;
+    lu->cursor[J] = o->start[J];
+    wait(lu, J);
   }
-  permute(lu, x, true);
+  return true;
+}
+
+bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric) {
+  lu->row = a->row;
+  fx_block_lu_lay_out(lu);
+  lu->symmetric = symmetric;
+  if (factor(lu, a, shift)) return true;
+  if (!symmetric) return false;
+  lu->symmetric = false; /* not definite: LU may still do */
+  return factor(lu, a, shift);
 }

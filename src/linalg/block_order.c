@@ -1,13 +1,11 @@
 /* Minimum degree with a quotient graph: eliminated nodes become elements whose member lists stand for the cliques they
  * create, and degrees are bounded as in the approximate minimum degree method (P. Amestoy, T. Davis, I. Duff, 1996).
- * The member list of an element is the structure of its row of U, so the symbolic factorisation comes for free. */
+ * Nodes may be held back in stages, which is how nested dissection keeps its separators for last. */
 #include "linalg/block_order.h"
-
-#include "base/sort.h"
 
 #include <string.h>
 
-typedef struct graph {
+typedef struct quotient {
   int32_t n;
   int32_t **near; /* uneliminated neighbours by original edges */
   int32_t *near_count;
@@ -18,10 +16,15 @@ typedef struct graph {
   int32_t *absorbed; /* nonzero: a later element covers this one */
   int32_t *mark, stamp;
   int32_t *outside, *outside_stamp;         /* |L_e \ L_p| for the pivot at hand */
-  int32_t *degree, *head, *next, *previous; /* degree lists */
-} graph;
+  int32_t *degree, *head, *next, *previous; /* degree lists of the nodes of the stage at hand */
+  const int32_t *stage;
+  int32_t now, lowest; /* stage; no node of it has a lower degree */
+} quotient;
 
-static void unlink_node(graph *g, int32_t i) {
+static bool listed(const quotient *g, int32_t i) { return !g->stage || g->stage[i] == g->now; }
+
+static void unlink_node(quotient *g, int32_t i) {
+  if (!listed(g, i)) return;
   if (g->next[i] >= 0) g->previous[g->next[i]] = g->previous[i];
   if (g->previous[i] >= 0)
     g->next[g->previous[i]] = g->next[i];
@@ -29,41 +32,29 @@ static void unlink_node(graph *g, int32_t i) {
     g->head[g->degree[i]] = g->next[i];
 }
 
-static void link_node(graph *g, int32_t i, int32_t degree) {
+static void link_node(quotient *g, int32_t i, int32_t degree) {
   g->degree[i] = degree;
+  if (!listed(g, i)) return;
+  if (degree < g->lowest) g->lowest = degree;
   g->previous[i] = -1;
   g->next[i] = g->head[degree];
   if (g->next[i] >= 0) g->previous[g->next[i]] = i;
   g->head[degree] = i;
 }
 
-/* Neighbours of A + A' without the diagonal, each once. */
-static frix_status adjacency(fx_arena *arena, const fx_block_matrix *a, graph *g) {
-  int32_t *first = NULL, *list = NULL, n = g->n;
-  frix_status status = fx_block_columns(arena, a, &first, &list);
-  if (status != FRIX_OK) return status;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t bound = a->start[i + 1] - a->start[i] + first[i + 1] - first[i], count = 0;
-    int32_t *near = FX_TAKE(arena, int32_t, bound);
-    if (!near) return FRIX_ERROR_MEMORY;
-    g->stamp++;
-    g->mark[i] = g->stamp;
-    for (int32_t side = 0; side < 2; side++) {
-      const int32_t *from = side ? list + first[i] : a->index + a->start[i];
-      int32_t size = side ? first[i + 1] - first[i] : a->start[i + 1] - a->start[i];
-      for (int32_t k = 0; k < size; k++)
-        if (g->mark[from[k]] != g->stamp) {
-          g->mark[from[k]] = g->stamp;
-          near[count++] = from[k];
-        }
-    }
-    g->near[i] = near;
-    g->near_count[i] = count;
+/* Every node's own copy of its neighbours, since lists shrink. */
+static frix_status adjacency(fx_arena *arena, const fx_graph *source, quotient *g) {
+  int32_t *near = FX_TAKE_RAW(arena, int32_t, source->start[g->n]);
+  if (!near) return FRIX_ERROR_MEMORY;
+  memcpy(near, source->near, (size_t)source->start[g->n] * sizeof *near);
+  for (int32_t i = 0; i < g->n; i++) {
+    g->near[i] = near + source->start[i];
+    g->near_count[i] = source->start[i + 1] - source->start[i];
   }
   return FRIX_OK;
 }
 
-static frix_status take(fx_arena *arena, graph *g) {
+static frix_status take(fx_arena *arena, quotient *g) {
   size_t n = (size_t)g->n;
   int32_t **numbers[] = {&g->near_count, &g->element_count, &g->element_capacity, &g->member_count, &g->absorbed,
                          &g->mark,       &g->outside,       &g->outside_stamp,    &g->degree,       &g->head,
@@ -77,7 +68,7 @@ static frix_status take(fx_arena *arena, graph *g) {
 }
 
 /* Members of the new element p: everything reachable from p. Elements it covers are absorbed. */
-static frix_status form_element(fx_arena *arena, graph *g, int32_t p, const bool *done) {
+static frix_status form_element(fx_arena *arena, quotient *g, int32_t p, const bool *done) {
   int32_t bound = g->near_count[p];
   for (int32_t k = 0; k < g->element_count[p]; k++)
     if (!g->absorbed[g->element[p][k]]) bound += g->member_count[g->element[p][k]];
@@ -102,7 +93,7 @@ static frix_status form_element(fx_arena *arena, graph *g, int32_t p, const bool
 }
 
 /* Drops from node i what the element p covers (marked with the stamp) and adds p to its elements. */
-static frix_status clean_node(fx_arena *arena, graph *g, int32_t i, int32_t p) {
+static frix_status clean_node(fx_arena *arena, quotient *g, int32_t i, int32_t p) {
   int32_t kept = 0;
   for (int32_t k = 0; k < g->near_count[i]; k++)
     if (g->mark[g->near[i][k]] != g->stamp) g->near[i][kept++] = g->near[i][k];
@@ -122,7 +113,7 @@ static frix_status clean_node(fx_arena *arena, graph *g, int32_t i, int32_t p) {
   return FRIX_OK;
 }
 
-static frix_status eliminate(fx_arena *arena, graph *g, int32_t p, const bool *done, int32_t left) {
+static frix_status eliminate(fx_arena *arena, quotient *g, int32_t p, const bool *done, int32_t left) {
   frix_status status = form_element(arena, g, p, done);
   if (status != FRIX_OK) return status;
   const int32_t *member = g->member[p];
@@ -151,41 +142,80 @@ static frix_status eliminate(fx_arena *arena, graph *g, int32_t p, const bool *d
   return FRIX_OK;
 }
 
-/* Member lists, in elimination numbers and sorted, are the structure of the factor. */
-static frix_status collect(fx_arena *arena, const graph *g, fx_elimination *out) {
-  out->start = FX_TAKE(arena, size_t, (size_t)g->n + 1);
-  if (!out->start) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < g->n; k++) out->start[k + 1] = out->start[k] + (size_t)g->member_count[out->node[k]];
-  out->later = FX_TAKE(arena, int32_t, out->start[g->n]);
-  if (!out->later) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < g->n; k++) {
-    int32_t p = out->node[k], *to = out->later + out->start[k];
-    for (int32_t e = 0; e < g->member_count[p]; e++) to[e] = out->step[g->member[p][e]];
-    fx_sort(to, (size_t)g->member_count[p]);
+/* Nodes by stage, each stage in ascending order: start by stage (stages + 1) and list. */
+static int32_t *nodes_by_stage(fx_arena *arena, const quotient *g, int32_t stages, int32_t **start) {
+  int32_t *first = FX_TAKE(arena, int32_t, (size_t)stages + 2), *list = FX_TAKE_RAW(arena, int32_t, g->n);
+  if (!first || !list) return NULL;
+  for (int32_t i = 0; i < g->n; i++) first[(g->stage ? g->stage[i] : 0) + 2]++;
+  for (int32_t s = 0; s < stages; s++) first[s + 2] += first[s + 1];
+  for (int32_t i = 0; i < g->n; i++) list[first[(g->stage ? g->stage[i] : 0) + 1]++] = i;
+  *start = first;
+  return list;
+}
+
+frix_status fx_order_degree(fx_arena *arena, const fx_graph *source, const int32_t *stage, int32_t *order) {
+  quotient g = {.n = source->count, .stage = stage};
+  int32_t n = g.n, stages = 1, done_count = 0, *start = NULL;
+  bool *done = FX_TAKE(arena, bool, n);
+  for (int32_t i = 0; stage && i < n; i++)
+    if (stage[i] >= stages) stages = stage[i] + 1;
+  int32_t *list = nodes_by_stage(arena, &g, stages, &start);
+  frix_status status = take(arena, &g);
+  if (status != FRIX_OK || !done || !list) return FRIX_ERROR_MEMORY;
+  if ((status = adjacency(arena, source, &g)) != FRIX_OK) return status;
+  for (int32_t d = 0; d <= n; d++) g.head[d] = -1;
+  for (int32_t i = 0; i < n; i++) g.degree[i] = g.near_count[i];
+  for (; g.now < stages; g.now++) {
+    g.lowest = n;
+    for (int32_t k = start[g.now + 1] - 1; k >= start[g.now]; k--) link_node(&g, list[k], g.degree[list[k]]);
+    for (int32_t left = start[g.now + 1] - start[g.now]; left > 0; left--) {
+      while (g.head[g.lowest] < 0) g.lowest++;
+      int32_t p = g.head[g.lowest];
+      unlink_node(&g, p);
+      done[p] = true;
+      order[done_count++] = p;
+      if ((status = eliminate(arena, &g, p, done, n - done_count)) != FRIX_OK) return status;
+    }
   }
   return FRIX_OK;
 }
 
-frix_status fx_block_order(fx_arena *arena, const fx_block_matrix *a, fx_elimination *out) {
-  graph g = {.n = a->row_blocks};
-  int32_t n = g.n;
-  bool *done = FX_TAKE(arena, bool, n);
-  *out = (fx_elimination){.count = n, .node = FX_TAKE(arena, int32_t, n), .step = FX_TAKE(arena, int32_t, n)};
-  frix_status status = take(arena, &g);
-  if (status != FRIX_OK || !done || !out->node || !out->step) return FRIX_ERROR_MEMORY;
-  if ((status = adjacency(arena, a, &g)) != FRIX_OK) return status;
-  for (int32_t d = 0; d <= n; d++) g.head[d] = -1;
-  for (int32_t i = n - 1; i >= 0; i--) link_node(&g, i, g.near_count[i]);
-  int32_t lowest = 0;
-  for (int32_t k = 0; k < n; k++) {
-    lowest = 0;
-    while (g.head[lowest] < 0) lowest++;
-    int32_t p = g.head[lowest];
-    unlink_node(&g, p);
-    done[p] = true;
-    out->node[k] = p;
-    out->step[p] = k;
-    if ((status = eliminate(arena, &g, p, done, n - k - 1)) != FRIX_OK) return status;
+/* ---- the choice ---- */
+
+enum { LARGE = 200 }; /* nodes: below it minimum degree is as good as any */
+
+static void natural(int32_t n, int32_t *order) {
+  for (int32_t k = 0; k < n; k++) order[k] = k;
+}
+
+static frix_status dissection(fx_arena *arena, const fx_graph *graph, int32_t *order) {
+  int32_t *stage = FX_TAKE(arena, int32_t, graph->count);
+  if (!stage) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_order_dissect(arena, graph, stage);
+  return status == FRIX_OK ? fx_order_degree(arena, graph, stage, order) : status;
+}
+
+/* Minimum degree, and nested dissection where the graph is large enough to gain from it. */
+static frix_status own(fx_arena *arena, const fx_graph *graph, int32_t *order) {
+  frix_status status = fx_order_degree(arena, graph, NULL, order);
+  if (status != FRIX_OK || graph->count < LARGE) return status;
+  fx_effort plain, dissected;
+  int32_t *other = FX_TAKE(arena, int32_t, graph->count);
+  if (!other) return FRIX_ERROR_MEMORY;
+  if ((status = fx_symbolic_effort(arena, graph, order, &plain)) != FRIX_OK) return status;
+  if ((status = dissection(arena, graph, other)) != FRIX_OK) return status;
+  if ((status = fx_symbolic_effort(arena, graph, other, &dissected)) != FRIX_OK) return status;
+  if (dissected.cost < plain.cost) memcpy(order, other, (size_t)graph->count * sizeof *order);
+  return FRIX_OK;
+}
+
+frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order) {
+  switch (ordering) {
+    case FX_ORDER_NATURAL: natural(graph->count, order); return FRIX_OK;
+    case FX_ORDER_DEGREE: return fx_order_degree(arena, graph, NULL, order);
+    case FX_ORDER_DISSECTION: return dissection(arena, graph, order);
+    case FX_ORDER_AMD:
+    case FX_ORDER_METIS: return fx_order_package(arena, graph, ordering, order);
+    default: return own(arena, graph, order);
   }
-  return collect(arena, &g, out);
 }

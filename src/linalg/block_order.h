@@ -1,18 +1,31 @@
-/* Fill-reducing elimination order of a block graph, with the exact structure of its factor. */
+/* Fill-reducing elimination orders of a graph. */
 #ifndef FX_LINALG_BLOCK_ORDER_H
 #define FX_LINALG_BLOCK_ORDER_H
 
-#include "linalg/block_matrix.h"
+#include "linalg/block_symbolic.h"
 
-typedef struct fx_elimination {
-  int32_t count;
-  int32_t *node;  /* node eliminated at step k */
-  int32_t *step;  /* step at which a node is eliminated */
-  size_t *start;  /* count + 1 */
-  int32_t *later; /* steps after k that step k reaches, ascending: rows of column k of L, columns of row k of U */
-} fx_elimination;
+/* The own orders are the same on every machine; those of packages are there to be measured against. */
+typedef enum fx_ordering {
+  FX_ORDER_OWN,        /* minimum degree; nested dissection as well where the graph is large, and the better one */
+  FX_ORDER_NATURAL,    /* as the nodes come */
+  FX_ORDER_DEGREE,     /* approximate minimum degree */
+  FX_ORDER_DISSECTION, /* nested dissection, minimum degree within the parts */
+  FX_ORDER_AMD,        /* of SuiteSparse */
+  FX_ORDER_METIS,
+  FX_ORDER_COUNT,
+} fx_ordering;
 
-/* Minimum degree on the graph of A + A' (A square in blocks). */
-frix_status fx_block_order(fx_arena *arena, const fx_block_matrix *a, fx_elimination *out);
+/* Nodes in the order of their elimination. FRIX_ERROR_UNSUPPORTED where this build lacks the package. */
+frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order);
+
+/* Minimum degree; stage (NULL: none) says which nodes must wait until all of lower stages are gone. */
+frix_status fx_order_degree(fx_arena *arena, const fx_graph *graph, const int32_t *stage, int32_t *order);
+
+/* Stage of every node by nested dissection: 0 in the parts, then the separators, smallest parts first. */
+frix_status fx_order_dissect(fx_arena *arena, const fx_graph *graph, int32_t *stage);
+
+/* AMD and METIS: block_order_packages.c. */
+bool fx_order_has_package(fx_ordering ordering);
+frix_status fx_order_package(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order);
 
 #endif

@@ -1,59 +1,134 @@
-/* Products of small dense blocks: rows of c stay in registers while b streams by. Compiled once for every machine and,
- * on x86, once more for AVX2; both give the same bits, since lanes never mix and nothing is contracted. */
+/* Products of small dense blocks: a tile of c (6 rows, one strip of columns) stays in registers while a and b stream
+ * by. Compiled once for every machine and, on x86, once more for AVX2; both give the same bits, since lanes never mix
+ * and nothing is contracted. */
 #include "linalg/product.h"
 
-typedef double lanes __attribute__((vector_size(32), aligned(8)));
+typedef double lanes4 __attribute__((vector_size(32), aligned(8)));
+typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 
-/* Width lanes of c: columns at .. at + 4 count - 1 of one row. */
-#define ROW_BY_LANES(COUNT)                                                                   \
-  do {                                                                                        \
-    lanes sum[COUNT];                                                                         \
-    for (int w = 0; w < (COUNT); w++) sum[w] = *(const lanes *)(c + 4 * w);                   \
-    for (int32_t e = 0; e < k; e++)                                                           \
-      for (int w = 0; w < (COUNT); w++) sum[w] -= a[e] * *(const lanes *)(b + e * n + 4 * w); \
-    for (int w = 0; w < (COUNT); w++) *(lanes *)(c + 4 * w) = sum[w];                         \
+/* One row of a tile whose strip is two vectors of types L and H, the second at column 4. */
+#define ROW_LOAD(R, L, H)                        \
+  const double *a##R = a + (R)*lda;              \
+  double *c##R = c + to[R];                      \
+  L low##R = *(const L *)c##R;                   \
+  H high##R = *(const H *)(c##R + 4);
+#define ROW_STEP(R)         \
+  low##R -= a##R[e] * low;  \
+  high##R -= a##R[e] * high;
+#define ROW_STORE(R, L, H)  \
+  *(L *)c##R = low##R;      \
+  *(H *)(c##R + 4) = high##R;
+
+/* The same with one vector. */
+#define THIN_LOAD(R, L)             \
+  const double *a##R = a + (R)*lda; \
+  double *c##R = c + to[R];         \
+  L low##R = *(const L *)c##R;
+#define THIN_STEP(R) low##R -= a##R[e] * low;
+#define THIN_STORE(R, L) *(L *)c##R = low##R;
+
+#define INLINE static inline __attribute__((always_inline))
+#define TILE_ARGUMENTS int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
+
+#define WIDE_TILES(W, L, H)                                                                             \
+  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                               \
+    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)           \
+    ROW_LOAD(5, L, H)                                                                                   \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
+      L low = *(const L *)b;                                                                            \
+      H high = *(const H *)(b + 4);                                                                     \
+      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2) ROW_STEP(3) ROW_STEP(4) ROW_STEP(5)                           \
+    }                                                                                                   \
+    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H)      \
+    ROW_STORE(5, L, H)                                                                                  \
+  }                                                                                                     \
+  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                               \
+    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H)                                               \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
+      L low = *(const L *)b;                                                                            \
+      H high = *(const H *)(b + 4);                                                                     \
+      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2)                                                               \
+    }                                                                                                   \
+    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H)                                            \
+  }                                                                                                     \
+  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                               \
+    ROW_LOAD(0, L, H)                                                                                   \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
+      L low = *(const L *)b;                                                                            \
+      H high = *(const H *)(b + 4);                                                                     \
+      ROW_STEP(0)                                                                                       \
+    }                                                                                                   \
+    ROW_STORE(0, L, H)                                                                                  \
+  }
+
+#define THIN_TILES(W, L)                                                                                        \
+  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L) THIN_LOAD(5, L)             \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                             \
+    }                                                                                                           \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L)       \
+  }                                                                                                             \
+  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L)                                                             \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                                    \
+    }                                                                                                           \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                          \
+  }                                                                                                             \
+  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L)                                                                                             \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0)                                                                                              \
+    }                                                                                                           \
+    THIN_STORE(0, L)                                                                                            \
+  }
+
+WIDE_TILES(8, lanes4, lanes4)
+WIDE_TILES(6, lanes4, lanes2)
+THIN_TILES(4, lanes4)
+THIN_TILES(2, lanes2)
+THIN_TILES(1, double)
+
+/* All rows of one strip. */
+#define STRIP(W)                                                                     \
+  do {                                                                               \
+    int32_t r = 0;                                                                   \
+    for (; r + 6 <= rows; r += 6) tile6_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
+    for (; r + 3 <= rows; r += 3) tile3_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
+    for (; r < rows; r++) tile1_##W(k, a + (size_t)r * lda, lda, b, c, to + r);         \
   } while (0)
 
-static inline __attribute__((always_inline)) void product(int32_t m, int32_t n, int32_t k, const double *restrict a,
-                                                          const double *restrict b, double *restrict c) {
-  const double *b0 = b;
-  for (int32_t i = 0; i < m; i++, a += k) {
-    int32_t left = n;
-    b = b0;
-    for (; left >= 12; left -= 12, b += 12, c += 12) ROW_BY_LANES(3);
-    for (; left >= 4; left -= 4, b += 4, c += 4) ROW_BY_LANES(1);
-    for (; left > 0; left--, b++, c++) {
-      double sum = *c;
-      for (int32_t e = 0; e < k; e++) sum -= a[e] * b[e * n];
-      *c = sum;
-    }
+INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+                     const size_t *to) {
+  switch (width) {
+    case 8: STRIP(8); break;
+    case 6: STRIP(6); break;
+    case 4: STRIP(4); break;
+    case 2: STRIP(2); break;
+    default: STRIP(1); break;
   }
 }
 
-static inline __attribute__((always_inline)) void dispatch(int32_t m, int32_t n, int32_t k, const double *a,
-                                                           const double *b, double *c) {
-  if (m == 6 && n == 6 && k == 6)
-    product(6, 6, 6, a, b, c);
-  else if (m == 3 && n == 3 && k == 3)
-    product(3, 3, 3, a, b, c);
-  else
-    product(m, n, k, a, b, c);
-}
-
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void product_avx2(int32_t m, int32_t n, int32_t k, const double *a,
-                                                         const double *b, double *c) {
-  dispatch(m, n, k, a, b, c);
+__attribute__((target("avx2"))) static void subtract_avx2(int32_t rows, int32_t width, int32_t k, const double *a,
+                                                          size_t lda, const double *b, double *c, const size_t *to) {
+  subtract(rows, width, k, a, lda, b, c, to);
 }
 
-void fx_subtract_product(int32_t m, int32_t n, int32_t k, const double *a, const double *b, double *c) {
+void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+                       const size_t *to) {
   if (__builtin_cpu_supports("avx2"))
-    product_avx2(m, n, k, a, b, c);
+    subtract_avx2(rows, width, k, a, lda, b, c, to);
   else
-    dispatch(m, n, k, a, b, c);
+    subtract(rows, width, k, a, lda, b, c, to);
 }
 #else
-void fx_subtract_product(int32_t m, int32_t n, int32_t k, const double *a, const double *b, double *c) {
-  dispatch(m, n, k, a, b, c);
+void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+                       const size_t *to) {
+  subtract(rows, width, k, a, lda, b, c, to);
 }
 #endif

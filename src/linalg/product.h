@@ -2,10 +2,21 @@
 #ifndef FX_LINALG_PRODUCT_H
 #define FX_LINALG_PRODUCT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* c -= a b, row-major, a m x k, b k x n. Every entry of c is updated in the order of k, so the bits do not depend on
- * how wide the machine's registers are. */
-void fx_subtract_product(int32_t m, int32_t n, int32_t k, const double *a, const double *b, double *c);
+/* Columns that fit the registers together; what is left of a run of columns is taken as 6, 4, 2 or 1. */
+enum { FX_STRIP = 8 };
+
+/* Width of the next strip of a run with `left` columns. */
+static inline int32_t fx_strip_width(int32_t left) {
+  return left >= 8 ? 8 : left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+/* Row r of c, at c + to[r] and `width` long, loses row r of a (k long, at a + r lda) times the strip b (k x width,
+ * packed). Every entry is updated in the order of k, so the bits do not depend on how wide the machine's registers are.
+ */
+void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+                       const size_t *to);
 
 #endif

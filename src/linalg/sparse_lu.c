@@ -11,20 +11,16 @@
 
 /* ---- order and memory */
 
-/* Minimum degree wants rows; the graph of A + A' is that of its transpose. */
+/* The graph of A + A' is that of its transpose, so columns may stand for rows. */
 static frix_status order_columns(fx_arena *arena, int32_t n, const int32_t *p, const int32_t *i, int32_t *order,
                                  int64_t *fill) {
-  int32_t *part = FX_TAKE(arena, int32_t, (int64_t)n + 1);
-  if (!part) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k <= n; k++) part[k] = k;
-  fx_block_matrix graph = {
-      .row_blocks = n, .col_blocks = n, .row = part, .col = part, .start = (int32_t *)p, .index = (int32_t *)i};
-  fx_elimination elimination;
-  frix_status status = fx_block_order(arena, &graph, &elimination);
-  if (status != FRIX_OK) return status;
-  memcpy(order, elimination.node, (size_t)n * sizeof *order);
-  *fill = (int64_t)elimination.start[n];
-  return FRIX_OK;
+  fx_graph graph;
+  fx_effort effort = {0};
+  frix_status status = fx_graph_from_pattern(arena, n, p, i, false, &graph);
+  if (status == FRIX_OK) status = fx_order_degree(arena, &graph, NULL, order);
+  if (status == FRIX_OK) status = fx_symbolic_effort(arena, &graph, order, &effort);
+  *fill = (int64_t)effort.fill;
+  return status;
 }
 
 frix_status fx_sparse_lu_analyze(fx_arena *arena, int32_t n, const int32_t *p, const int32_t *i, fx_sparse_lu *out) {

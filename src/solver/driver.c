@@ -338,7 +338,7 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     memcpy(swept, solution->r, rows * sizeof *swept);
   }
   for (int attempt = 0; attempt < 4; attempt++) {
-    fx_parallel(config->thread_count, j->count, run_island, j);
+    fx_parallel(j->context, config->thread_count, j->count, run_island, j);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;

@@ -1,0 +1,159 @@
+/* Analysis of a block matrix for its factors: groups of nodes, their order, panels, memory. */
+#include "linalg/block_lu_parts.h"
+
+#include <string.h>
+
+/* ---- groups of nodes with the same neighbours ---- */
+
+static bool same_list(const fx_graph *n, int32_t i, int32_t j) {
+  int32_t size = n->start[i + 1] - n->start[i];
+  return size == n->start[j + 1] - n->start[j] &&
+         memcmp(n->near + n->start[i], n->near + n->start[j], (size_t)size * sizeof *n->near) == 0;
+}
+
+/* A node joins the group of its first neighbour with the same neighbourhood, while the group stays small enough. */
+static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n, fx_block_lu *lu) {
+  enum { LARGEST_GROUP = 24 }; /* rows: beyond it, blocks fall out of the nearest cache */
+  int32_t count = a->row_blocks;
+  int32_t *rows = FX_TAKE(arena, int32_t, count);
+  lu->group_of = FX_TAKE(arena, int32_t, count);
+  lu->member = FX_TAKE(arena, int32_t, count);
+  lu->member_start = FX_TAKE(arena, int32_t, (size_t)count + 2);
+  if (!rows || !lu->group_of || !lu->member || !lu->member_start) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t own = fx_block_rows(a, i), group = -1;
+    for (int32_t k = n->start[i]; k < n->start[i + 1] && n->near[k] < i && group < 0; k++) {
+      int32_t candidate = lu->group_of[n->near[k]];
+      if (rows[candidate] + own <= LARGEST_GROUP && same_list(n, i, n->near[k])) group = candidate;
+    }
+    if (group < 0) group = lu->group_count++;
+    lu->group_of[i] = group;
+    rows[group] += own;
+  }
+  int32_t *next = lu->member_start + 1;
+  for (int32_t i = 0; i < count; i++) next[lu->group_of[i] + 1]++;
+  for (int32_t g = 0; g < lu->group_count; g++) next[g + 1] += next[g];
+  for (int32_t i = 0; i < count; i++) lu->member[next[lu->group_of[i]]++] = i;
+  return FRIX_OK;
+}
+
+/* The graph between groups: that of any member. */
+static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n,
+                                   const fx_block_lu *lu, fx_graph *out) {
+  int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1);
+  int32_t *seen = FX_TAKE(arena, int32_t, lu->group_count), *weight = FX_TAKE(arena, int32_t, lu->group_count);
+  int32_t *near = FX_TAKE_RAW(arena, int32_t, n->start[lu->node_count]);
+  if (!start || !seen || !weight || !near) return FRIX_ERROR_MEMORY;
+  for (int32_t g = 0; g < lu->group_count; g++) {
+    int32_t node = lu->member[lu->member_start[g]], count = start[g];
+    for (int32_t k = n->start[node]; k < n->start[node + 1]; k++) {
+      int32_t other = lu->group_of[n->near[k]];
+      if (seen[other] == g + 1 || other == g) continue;
+      seen[other] = g + 1;
+      near[count++] = other;
+    }
+    start[g + 1] = count;
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) weight[g] += fx_block_rows(a, lu->member[e]);
+  }
+  *out = (fx_graph){.count = lu->group_count, .start = start, .near = near, .weight = weight};
+  return FRIX_OK;
+}
+
+/* Blocks of every column of the pattern, so that a panel finds its part of A. */
+static frix_status list_columns(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *lu) {
+  int32_t n = a->row_blocks, count = a->start[n];
+  lu->above_start = FX_TAKE(arena, int32_t, (size_t)n + 2);
+  lu->above = FX_TAKE_RAW(arena, int32_t, count);
+  lu->above_row = FX_TAKE_RAW(arena, int32_t, count);
+  if (!lu->above_start || !lu->above || !lu->above_row) return FRIX_ERROR_MEMORY;
+  int32_t *next = lu->above_start + 1;
+  for (int32_t k = 0; k < count; k++) next[a->index[k] + 1]++;
+  for (int32_t j = 0; j < n; j++) next[j + 1] += next[j];
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
+      int32_t at = next[a->index[k]]++;
+      lu->above[at] = k;
+      lu->above_row[at] = i;
+    }
+  return FRIX_OK;
+}
+
+/* ---- layout ---- */
+
+void fx_block_lu_lay_out(fx_block_lu *lu) {
+  const fx_symbolic *o = &lu->order;
+  for (int32_t k = 0; k < o->count; k++) {
+    int32_t g = o->node[k], rows = 0;
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) {
+      lu->place[lu->member[e]] = rows;
+      rows += lu->row[lu->member[e] + 1] - lu->row[lu->member[e]];
+    }
+    lu->first[k + 1] = lu->first[k] + rows;
+  }
+  lu->cost = lu->fill = 0;
+  for (int32_t p = 0; p < o->panel_count; p++) {
+    int32_t width = fx_panel_width(lu, p), rows = width;
+    for (size_t e = o->start[p]; e < o->start[p + 1]; e++) {
+      lu->list_row[e] = rows;
+      rows += lu->first[o->list[e] + 1] - lu->first[o->list[e]];
+    }
+    lu->rows[p] = rows;
+    lu->lower[p + 1] = lu->lower[p] + (size_t)width * (size_t)rows;
+    lu->upper[p + 1] = lu->upper[p] + (size_t)width * (size_t)(rows - width);
+    lu->fill += (double)width * rows;
+    lu->cost += (double)width * rows * rows;
+  }
+}
+
+/* Tables and workspace for the partition at hand, which may only shrink later. */
+static frix_status take(fx_arena *arena, fx_block_lu *lu) {
+  const fx_symbolic *o = &lu->order;
+  size_t panels = (size_t)o->panel_count, steps = (size_t)o->count;
+  lu->first = FX_TAKE(arena, int32_t, steps + 1);
+  lu->place = FX_TAKE(arena, int32_t, lu->node_count);
+  lu->list_row = FX_TAKE_RAW(arena, int32_t, o->start[o->panel_count]);
+  lu->rows = FX_TAKE(arena, int32_t, panels);
+  lu->lower = FX_TAKE(arena, size_t, panels + 1);
+  lu->upper = FX_TAKE(arena, size_t, panels + 1);
+  lu->waiting = FX_TAKE_RAW(arena, int32_t, panels);
+  lu->next = FX_TAKE_RAW(arena, int32_t, panels);
+  lu->cursor = FX_TAKE_RAW(arena, size_t, panels);
+  lu->position = FX_TAKE(arena, int32_t, steps);
+  lu->x = FX_TAKE(arena, double, lu->row[lu->node_count]);
+  if (!lu->first || !lu->place || !lu->list_row || !lu->rows || !lu->lower || !lu->upper || !lu->waiting || !lu->next ||
+      !lu->cursor || !lu->position || !lu->x)
+    return FRIX_ERROR_MEMORY;
+  fx_block_lu_lay_out(lu);
+  size_t widest = 1, longest = 1;
+  for (int32_t p = 0; p < o->panel_count; p++) {
+    if ((size_t)fx_panel_width(lu, p) > widest) widest = (size_t)fx_panel_width(lu, p);
+    if ((size_t)lu->rows[p] > longest) longest = (size_t)lu->rows[p];
+  }
+  lu->to = FX_TAKE_RAW(arena, size_t, longest);
+  lu->even = FX_TAKE_RAW(arena, size_t, longest);
+  lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
+  lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
+  lu->L = FX_TAKE_RAW(arena, double, lu->lower[panels]);
+  lu->U = FX_TAKE_RAW(arena, double, lu->upper[panels]);
+  return lu->to && lu->even && lu->strip && lu->packed && lu->L && lu->U ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+frix_status fx_block_lu_analyze_with(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, fx_block_lu *lu) {
+  *lu = (fx_block_lu){.node_count = a->row_blocks, .row = a->row};
+  fx_arena scratch; /* what only the analysis needs */
+  fx_arena_init(&scratch, arena->context);
+  fx_graph near, graph;
+  int32_t *order = FX_TAKE_RAW(&scratch, int32_t, a->row_blocks);
+  frix_status status = order ? fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near) : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
+  if (status == FRIX_OK) status = graph_of_groups(&scratch, a, &near, lu, &graph);
+  if (status == FRIX_OK) status = fx_graph_order(&scratch, &graph, ordering, order);
+  if (status == FRIX_OK) status = fx_symbolic_analyze(arena, &graph, order, &lu->order);
+  fx_arena_free(&scratch);
+  if (status == FRIX_OK) status = list_columns(arena, a, lu);
+  return status == FRIX_OK ? take(arena, lu) : status;
+}
+
+frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out) {
+  return fx_block_lu_analyze_with(arena, a, FX_ORDER_OWN, out);
+}
