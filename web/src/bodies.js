@@ -226,7 +226,8 @@ export class Bodies {
     let inside = 0;
     for (let i = 0; i < count; i++) if (room.containsPoint(p.fromArray(position, 3 * i))) inside++;
     if (!count || inside < 0.6 * count) return;
-    for (const { mesh } of vessels) {
+    for (const { mesh, lines } of vessels) {
+      if (lines) lines.material.opacity = 0.14;
       Object.assign(mesh.material, { transparent: true, opacity: 0.14, depthWrite: false });
       mesh.castShadow = mesh.receiveShadow = false;
       mesh.renderOrder = 2;
