@@ -199,6 +199,40 @@ static void sizes(fx_test *t) {
   }
 }
 
+/* Where the size does not do: 16 bits of the frame's box, ten bits of a turn. */
+static void coarse(fx_test *t) {
+  if (!available(t)) return;
+  tale run = {0};
+  record(t, fx_test_scratch(t, "run.frx"), &run);
+  shell_result r = shell(t, "$frix view run.frx --no-open --max-size 0.1");
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+  page p = read_page(t, "run.html");
+  long frames = 0;
+  const double *poses = p.index ? column(&p, "frame.poses", "f64", 8, &frames) : NULL;
+  CHECK(t, poses && frames == 2 && strstr(p.index, "\"coarse\": true"));
+  if (poses && frames == 2 && (size_t)poses[1] + 24 + 30 <= p.count) {
+    const float *box = (const float *)(p.bytes + (size_t)poses[1]);
+    const uint32_t *turn = (const uint32_t *)(box + 6);
+    const uint16_t *place = (const uint16_t *)(turn + 3);
+    for (int i = 0; i < 3; i++) {
+      CHECK_NEAR(t, box[0] + place[3 * i] * (double)box[3] / 65535, run.last[i].x, 2e-5);
+      CHECK_NEAR(t, box[2] + place[3 * i + 2] * (double)box[5] / 65535, run.last[i].z, 2e-5);
+      double q[4] = {0}, whole[4] = {run.turn[i].x, run.turn[i].y, run.turn[i].z, run.turn[i].w}, dot = 0, rest = 1;
+      for (int c = 0, shift = 2; c < 4; c++) {
+        if (c == (int)(turn[i] & 3)) continue;
+        q[c] = ((int)(turn[i] >> shift & 1023) - 511) / 511.0 * sqrt(0.5);
+        rest -= q[c] * q[c];
+        shift += 10;
+      }
+      q[turn[i] & 3] = sqrt(fmax(0, rest));
+      for (int c = 0; c < 4; c++) dot += q[c] * whole[c];
+      CHECK_NEAR(t, fabs(dot), 1, 1e-5);
+    }
+  }
+  page_free(&p);
+}
+
 static void refused(fx_test *t) {
   if (!available(t)) return;
   shell_result r = shell(t, "echo no trajectory >bad.frx; $frix view bad.frx --no-open");
@@ -212,4 +246,5 @@ static void refused(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_page[] = {{"page/bytes", bytes}, {"page/sizes", sizes}, {"page/refused", refused}, {0}};
+const fx_test_row test_page[] = {
+    {"page/bytes", bytes}, {"page/sizes", sizes}, {"page/coarse", coarse}, {"page/refused", refused}, {0}};
