@@ -248,15 +248,15 @@ static frix_status build_pebbles(frix_builder *builder, const double *value, uin
 /* A place on top where no pebble is, beginning the search where the step count says. */
 static bool free_place(const frix_sim *sim, const vessel *v, frix_vec3 *out) {
   uint64_t random = (uint64_t)frix_sim_step_count(sim);
-  int32_t count = frix_sim_body_count(sim);
+  const frix_body_id none = {0, 0};
   for (int k = 0; k < PLACES; k++) {
     double half = 0.7 * (v->radius - 2.0 * pebble), clear = 4.0 * pebble * pebble * 1.1;
     double x = half * ex_random(&random), y = half * ex_random(&random);
     *out = ex_vec3(x, y, v->top);
     bool good = true;
-    for (int32_t n = 0; n < count && good; n++) {
+    for (frix_body_id id = frix_sim_body_next(sim, none); id.index && good; id = frix_sim_body_next(sim, id)) {
       frix_body_state state;
-      if (frix_sim_body(sim, frix_sim_body_at(sim, n), &state) != FRIX_OK) return false;
+      if (frix_sim_body(sim, id, &state) != FRIX_OK) return false;
       double dx = state.pose.p.x - x, dy = state.pose.p.y - y, dz = state.pose.p.z - v->top;
       good = dx * dx + dy * dy + dz * dz > clear;
     }
@@ -268,9 +268,8 @@ static bool free_place(const frix_sim *sim, const vessel *v, frix_vec3 *out) {
 static frix_status drive_pebbles(frix_sim *sim, const frix_model *model, const double *value, double h) {
   (void)model, (void)h;
   vessel v = vessel_for(value);
-  int32_t count = frix_sim_body_count(sim);
-  for (int32_t n = 0; n < count; n++) {
-    frix_body_id id = frix_sim_body_at(sim, n);
+  const frix_body_id none = {0, 0};
+  for (frix_body_id id = frix_sim_body_next(sim, none); id.index; id = frix_sim_body_next(sim, id)) {
     frix_body_state state;
     frix_vec3 place;
     frix_status status = frix_sim_body(sim, id, &state);
