@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PARTS = 64, FEWEST_PAIRS = 32 };
+enum { PARTS = 64, FEWEST_PAIRS = 512 };
 
 /* What one part of the pairs gave. */
 typedef struct part {
@@ -278,7 +278,7 @@ frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, dou
 
   /* one thread needs one part; the list is the same however it is cut */
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
-  fx_parallel(thread_count, j.part_count, run_part, &j);
+  fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
   status = gather(c, j.part_count, contact, count);
   c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle};
   return status;

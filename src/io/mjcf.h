@@ -88,10 +88,10 @@ typedef struct fx_mjcf_geom {
   fx_mjcf_asset *asset;
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
-  double mass, density; /* mass < 0: by density */
-  int32_t special;      /* > 0: alone of its kind, since a pair or an exclusion names it */
-  int32_t kind;         /* of who meets whom */
-  int32_t material;     /* into fx_mjcf_reader.material */
+  double mass, density;           /* mass < 0: by density */
+  int32_t own_kind, own_material; /* > 0: alone of its sort, since a pair or an exclusion names it */
+  int32_t kind;                   /* of who meets whom */
+  int32_t material;               /* into fx_mjcf_reader.material */
 } fx_mjcf_geom;
 
 /* Same friction, same answer. */
