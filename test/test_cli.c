@@ -5,8 +5,8 @@
 
 #include "shell.h"
 
-static const char *const verbs[] = {"solve", "info", "convert",   "list",       "example", "certify",
-                                    "bench", "mcp",  "reproduce", "completion", "help"};
+static const char *const verbs[] = {"export",  "render", "solve", "info",      "convert",    "list", "example",
+                                    "certify", "bench",  "mcp",   "reproduce", "completion", "help"};
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
 /* A command that must end with this exit code. */
