@@ -16,11 +16,18 @@ extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_
 /* By document. */
 static const fx_reproduction *const rows[] = {
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_disc_table, &fx_reproduce_disc_runs, &fx_reproduce_hexapyramid, &fx_reproduce_lemke,
+    &fx_reproduce_disc_table,
+    &fx_reproduce_disc_runs,
+    &fx_reproduce_hexapyramid,
+    &fx_reproduce_lemke,
 #endif
-    &fx_reproduce_library,    &fx_reproduce_scara,
+    &fx_reproduce_library,
+    &fx_reproduce_scara,
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_balls,      &fx_reproduce_particle, &fx_reproduce_oscillator, &fx_reproduce_painleve,
+    &fx_reproduce_balls,
+    &fx_reproduce_particle,
+    &fx_reproduce_oscillator,
+    &fx_reproduce_painleve,
 #endif
     NULL,
 };
