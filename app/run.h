@@ -55,8 +55,8 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
 /* Ends with a checkpoint, from which the run can be continued; false after a message. NULL is allowed. */
 bool fx_run_file_close(fx_run_file *file, const fx_run *run);
 
-/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on
- * writing there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
+/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on writing
+ * there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
 /* Releases what a resumed run lives on; after the sim is gone. */
 void fx_run_file_free(fx_run_file *file);

@@ -123,8 +123,8 @@ static void print_ledger(const frix_sim *sim) {
   frix_energy e;
   entry row[ENTRIES];
   double gap = ledger(sim, &e, row);
-  printf("  energy            %.6g J now (kinetic %.6g, potential %.6g), ledger open by %.1e J\n",
-         e.kinetic + e.potential, e.kinetic, e.potential, fabs(gap));
+  printf("  energy            %.6g J now (kinetic %.6g, potential %.6g), ledger open by %.1e J\n", e.kinetic + e.potential,
+         e.kinetic, e.potential, fabs(gap));
   for (int k = 0; k < ENTRIES; k++)
     if (k == 0 || row[k].value != 0)
       printf("    %c %-12.6g    %s\n", row[k].sign < 0 ? '-' : '+', row[k].value, row[k].summary);
@@ -156,9 +156,8 @@ void fx_run_print(const fx_run *run) {
   printf("  displacement      %.3e m at most%s%s\n", far, moved[0] ? ", " : "", moved);
   print_ledger(run->sim);
   print_phases(a);
-  if (run->interrupted)
-    printf("  %sinterrupted%s       at step %" PRId64 " of %" PRId64 "\n", fx_colour_on(FX_YELLOW), fx_colour_off(),
-           frix_sim_step_count(run->sim), run->step_count);
+  if (run->interrupted) printf("  %sinterrupted%s       at step %" PRId64 " of %" PRId64 "\n", fx_colour_on(FX_YELLOW),
+                               fx_colour_off(), frix_sim_step_count(run->sim), run->step_count);
 }
 
 /* ---- JSON */

@@ -1,5 +1,5 @@
-/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with
- * how it is simulated. */
+/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with how
+ * it is simulated. */
 #ifndef FX_SUBJECT_H
 #define FX_SUBJECT_H
 
@@ -28,12 +28,11 @@ void fx_subject_value(const frix_option_info *parameter, double value, char *out
 
 /* How it is simulated: --solver, --tol, --integrator, --law, --threads, --strict and --set method.option=value. */
 bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config *config, frix_options **options);
-#define FX_SIM_FLAGS                                                                                         \
-  {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},      \
-      {"--integrator", "NAME", "@integrators", "time stepping"},                                             \
-      {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, { \
-    "--threads", "N", NULL, "threads; the bits are the same for any N"                                       \
-  }
+#define FX_SIM_FLAGS                                                                                       \
+  {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
+      {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
+      {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
+      {"--threads", "N", NULL, "threads; the bits are the same for any N"}
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
 void fx_body_name(const frix_sim *sim, const frix_model *model, frix_body_id id, char *out, size_t size);

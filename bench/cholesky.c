@@ -223,8 +223,7 @@ int main(int argc, char **argv) {
   if (frix_context_create(NULL, &context) != FRIX_OK) return 1;
   printf("refactorisation in ms; ratio: frix over the faster CHOLMOD; fill: million entries of the factor\n");
   printf("%-12s %6s %7s %9s %9s %9s %9s %6s  %8s %8s %8s  %8s %8s  %8s %8s\n", "case", "bodies", "contact", "frix",
-         "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill",
-         "CHOLMOD");
+         "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill", "CHOLMOD");
   bool good = compare_example(context, "cards 8", "cardhouse", (const char *[]){"levels", NULL}, (double[]){8});
   for (int side = 10; good && side <= 30; side += 20) {
     char name[32];

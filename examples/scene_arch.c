@@ -1,8 +1,8 @@
 /* An arch of flat-faced voussoirs on the ground, in the plane; half span (semicircle: mean radius) 1 m.
  *
  *   semicircle  joints along the radii; stands, friction apart, from thickness 0.1075 on (many voussoirs)
- *   catenary    y = a (cosh(x_0/a) - cosh(x/a)): by arc length s from the crown the direction is (a, s)/sqrt(a^2 +
- * s^2), so that dx = a ds / sqrt(a^2 + s^2), integrated by Simpson's rule; joints along the normals, feet cut level */
+ *   catenary    y = a (cosh(x_0/a) - cosh(x/a)): by arc length s from the crown the direction is (a, s)/sqrt(a^2 + s^2),
+ *               so that dx = a ds / sqrt(a^2 + s^2), integrated by Simpson's rule; joints along the normals, feet cut level */
 #include "world.h"
 
 #include <math.h>
@@ -18,8 +18,7 @@ static const frix_option_info parameter[] = {
     [THICKNESS] = EX_REAL("thickness", 0.2, 0.01, 0.8, "of the ring over half the span"),
     [MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SHAPE] = EX_CHOICE("shape", SEMICIRCLE, 2, "semicircle|catenary", "of the centre line"),
-    [BLOW] =
-        EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones, dropped on the crown or thrown at a leg"),
+    [BLOW] = EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones, dropped on the crown or thrown at a leg"),
 };
 
 /* Arc length from crown to foot over a: the foot leans by 1 in 4 to the vertical. */

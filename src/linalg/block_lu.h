@@ -1,6 +1,6 @@
-/* Sparse factors of a square block matrix with (made) symmetric pattern, without pivoting between panels: Cholesky
- * where the matrix is symmetric and definite, LU on the same panels where it is not. Meant for matrices that are
- * positive on the diagonal, such as W + kappa I or M + H D H'.
+/* Sparse factors of a square block matrix with (made) symmetric pattern, without pivoting between panels: Cholesky where
+ * the matrix is symmetric and definite, LU on the same panels where it is not. Meant for matrices that are positive on
+ * the diagonal, such as W + kappa I or M + H D H'.
  *
  * Nodes with the same neighbours (the contacts between the same two bodies, say) are eliminated together as one group.
  */

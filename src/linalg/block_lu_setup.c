@@ -38,8 +38,8 @@ static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const 
 }
 
 /* The graph between groups: that of any member. */
-static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n, const fx_block_lu *lu,
-                                   fx_graph *out) {
+static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n,
+                                   const fx_block_lu *lu, fx_graph *out) {
   int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1);
   int32_t *seen = FX_TAKE(arena, int32_t, lu->group_count), *weight = FX_TAKE(arena, int32_t, lu->group_count);
   int32_t *near = FX_TAKE_RAW(arena, int32_t, n->start[lu->node_count]);
@@ -53,8 +53,7 @@ static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, co
       near[count++] = other;
     }
     start[g + 1] = count;
-    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++)
-      weight[g] += fx_block_rows(a, lu->member[e]);
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) weight[g] += fx_block_rows(a, lu->member[e]);
   }
   *out = (fx_graph){.count = lu->group_count, .start = start, .near = near, .weight = weight};
   return FRIX_OK;
@@ -145,8 +144,7 @@ frix_status fx_block_lu_analyze_with(fx_arena *arena, const fx_block_matrix *a, 
   fx_arena_init(&scratch, arena->context);
   fx_graph near, graph;
   int32_t *order = FX_TAKE_RAW(&scratch, int32_t, a->row_blocks);
-  frix_status status =
-      order ? fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near) : FRIX_ERROR_MEMORY;
+  frix_status status = order ? fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near) : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
   if (status == FRIX_OK) status = graph_of_groups(&scratch, a, &near, lu, &graph);
   if (status == FRIX_OK) status = fx_graph_order(&scratch, &graph, ordering, order);
