@@ -35,6 +35,7 @@ typedef struct fx_run {
   double h;
   int64_t step_count, every, checkpoint; /* step_count: where the run ends */
   const char *out, *page, *csv, *problems;
+  char *scratch; /* the file a page is made from where none was asked for */
   bool json, poses, quiet, interrupted, broken; /* broken: a strict run met a step that is not certified */
   fx_account account;
 } fx_run;

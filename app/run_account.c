@@ -156,6 +156,8 @@ void fx_run_print(const fx_run *run) {
   printf("  displacement      %.3e m at most%s%s\n", far, moved[0] ? ", " : "", moved);
   print_ledger(run->sim);
   print_phases(a);
+  if (run->out && !run->scratch) printf("  file              %s\n", run->out);
+  if (run->page) printf("  page              %s\n", run->page);
   if (run->interrupted) printf("  %sinterrupted%s       at step %" PRId64 " of %" PRId64 "\n", fx_colour_on(FX_YELLOW),
                                fx_colour_off(), frix_sim_step_count(run->sim), run->step_count);
 }

@@ -18,12 +18,12 @@ static const frix_option_info parameter[] = {
     [THICKNESS] = EX_REAL("thickness", 0.2, 0.01, 0.8, "of the ring over half the span"),
     [MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SHAPE] = EX_CHOICE("shape", SEMICIRCLE, 2, "semicircle|catenary", "of the centre line"),
-    [BLOW] = EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones, dropped on the crown or thrown at a leg"),
+    [BLOW] = EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones dropped on the crown, or thrown at a leg"),
 };
 
 /* Arc length from crown to foot over a: the foot leans by 1 in 4 to the vertical. */
 static const double foot_length = 4.0;
-static const double blow_first = 0.5, blow_every = 1.0, stone_side = 0.12;
+static const double blow_first = 0.5, blow_every = 1.0, dropped_side = 0.15, thrown_side = 0.30;
 enum { BLOWS = 3 };
 
 typedef struct joint {
@@ -88,7 +88,8 @@ static frix_status build(frix_builder *builder, const double *value, uint64_t se
     ex_put(&world, &body, &shape);
   }
   frix_body_config stone = ex_body("stone", ex_at(0.0, 3.0, 0.0));
-  frix_shape_config square = ex_box(stone_side / 2.0, stone_side / 2.0, 0.0);
+  double half = (value[BLOW] == BLOW_LEG ? thrown_side : dropped_side) / 2.0;
+  frix_shape_config square = ex_box(half, half, 0.0);
   stone.spawn_only = true;
   if (value[BLOW] != BLOW_NONE) ex_put(&world, &stone, &square);
   return world.status;
@@ -100,8 +101,8 @@ static frix_status drive(frix_sim *sim, const frix_model *model, const double *v
     bool leg = value[BLOW] == BLOW_LEG;
     double span = value[SHAPE] == SEMICIRCLE ? 1.0 : abscissa(foot_length);
     double rise = value[SHAPE] == SEMICIRCLE ? 1.0 : (sqrt(1.0 + foot_length * foot_length) - 1.0) / span;
-    frix_pose pose = leg ? ex_at(2.0, 0.45 * rise, 0.0) : ex_at(0.0, rise + value[THICKNESS] / 2.0 + 0.3, 0.0);
-    frix_vec3 velocity = leg ? ex_vec3(-6.0, 1.0, 0.0) : ex_vec3(0.0, 0.0, 0.0);
+    frix_pose pose = leg ? ex_at(2.0, 0.45 * rise, 0.0) : ex_at(0.0, rise + value[THICKNESS] / 2.0 + 0.3 + k * dropped_side, 0.0);
+    frix_vec3 velocity = leg ? ex_vec3(-10.0, 1.0, 0.0) : ex_vec3(0.0, 0.0, 0.0);
     return frix_sim_spawn(sim, frix_model_find_body(model, "stone"), pose, velocity, ex_vec3(0.0, 0.0, 0.0), NULL);
   }
   return FRIX_OK;

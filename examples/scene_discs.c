@@ -110,31 +110,28 @@ const frix_scene ex_scene_funnel = {
 
 /* ---- segregation: a box shaken up and down, y = A (1 - cos 2 pi f t)/2 ---- */
 
-static const double small = 0.05, box_wall = 0.2;
+static const double small = 0.5, box_wall = 2.0;
 
 enum { BODIES, RATIO, AMPLITUDE, FREQUENCY, SEGREGATION_MU };
 
 static const frix_option_info segregation_parameter[] = {
     [BODIES] = EX_WHOLE("n", 270, 1, 20000, "discs, one in nine of them large"),
     [RATIO] = EX_REAL("ratio", 2, 1, 6, "radius of the large ones over that of the small ones"),
-    [AMPLITUDE] = EX_REAL("amplitude", 0.2, 0, 2, "of the box, from lowest to highest, m"),
-    [FREQUENCY] = EX_REAL("frequency", 2, 0, 20, "Hz"),
+    [AMPLITUDE] = EX_REAL("amplitude", 1.5, 0, 20, "of the box, from lowest to highest, m"),
+    [FREQUENCY] = EX_REAL("frequency", 0.75, 0, 20, "Hz"),
     [SEGREGATION_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
 };
 
-static int32_t segregation_columns(int32_t n) {
-  int32_t columns = 2;
-  while (2 * columns * columns < n) columns++;
-  return columns;
-}
-
 static frix_status build_segregation(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, true, value[SEGREGATION_MU], 0.2, seed);
-  int32_t n = (int32_t)value[BODIES], columns = segregation_columns(n);
-  double large = small * value[RATIO], pitch = 2.1 * large, half = columns * pitch / 2.0;
-  /* large ones first get their row at the bottom, so that what rises did rise */
-  int32_t large_count = n / 9;
-  double high = (n / columns + 4) * pitch + value[AMPLITUDE] + 2.0;
+  int32_t n = (int32_t)value[BODIES], large_count = n / 9, columns = 4;
+  while (2 * columns * columns < n) columns++;
+  double large = small * value[RATIO], pitch = 2.15 * small, half = columns * pitch / 2.0;
+  int32_t large_columns = (int32_t)(half / (1.05 * large));
+  if (large_columns < 1) large_columns = 1, half = 1.05 * large;
+  /* the large ones begin at the bottom, so that what is on top at the end did rise */
+  double bed = (large_count + large_columns - 1) / large_columns * 2.1 * large;
+  double high = bed + (n / columns + 2) * pitch + 2.0 * value[AMPLITUDE] + 20.0 * small;
   frix_body_config box = ex_body("box", ex_at(0.0, 0.0, 0.0));
   box.kind = FRIX_BODY_KINEMATIC;
   frix_shape_config floor = ex_box(half + box_wall, box_wall, 0.0), wall = ex_box(box_wall, high / 2.0, 0.0);
@@ -146,10 +143,12 @@ static frix_status build_segregation(frix_builder *builder, const double *value,
   }
   for (int32_t k = 0; k < n; k++) {
     char name[32];
-    double radius = k < large_count ? large : small * (1.0 + ex_noise(&world, 0.05));
-    double x = (k % columns + 0.5) * pitch - half + ex_noise(&world, 0.04 * large);
-    double y = (k / columns + 0.5) * pitch + ex_noise(&world, 0.04 * large);
-    frix_body_config body = numbered(name, sizeof name, k < large_count ? "large" : "small", k, x, y);
+    bool big = k < large_count;
+    int32_t place = big ? k : k - large_count, across = big ? large_columns : columns;
+    double radius = big ? large : small * (1.0 + ex_noise(&world, 0.05)), cell = big ? 2.1 * large : pitch;
+    double x = (place % across - 0.5 * (across - 1)) * cell + ex_noise(&world, 0.02 * small);
+    double y = (big ? 0.0 : bed) + (place / across + 0.5) * cell + ex_noise(&world, 0.02 * small);
+    frix_body_config body = numbered(name, sizeof name, big ? "large" : "small", k, x, y);
     frix_shape_config disc = ex_ball(&world, radius);
     ex_put(&world, &body, &disc);
   }

@@ -12,7 +12,7 @@
 
 #define ROUNDING 1e-14 /* of a sum of some tens of terms */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40 };
 
 /* ---- the answer ---- */
 

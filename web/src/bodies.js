@@ -11,7 +11,7 @@ const PALETTE = {
   dark: ['#7d9ac2', '#b9a37c', '#86a37c', '#b0877f', '#9b93bd', '#7aa3a6'],
 };
 const STILL = { light: '#c9cfd8', dark: '#4b5563' };
-export const PICKED = '#f2b01e';
+export const PICKED = '#e5397f';
 
 /**
  * @typedef {object} Instance
@@ -77,7 +77,7 @@ export class Bodies {
       if (!looks.has(look.key)) looks.set(look.key, { look, kind, instances: [] });
       const list = looks.get(look.key).instances;
       if (fixed) list.push({ slot: -1, body, local: pose, scale: look.scale });
-      else for (const slot of slots[body]) list.push({ slot, body, local: pose, scale: look.scale });
+      if (body >= 0) for (const slot of slots[body]) list.push({ slot, body, local: pose, scale: look.scale });
     }
     for (const { look, kind, instances } of looks.values()) this.add(look, kind, instances);
   }
@@ -124,7 +124,11 @@ export class Bodies {
   show(poses) {
     this.poses = poses;
     this.row.fill(-1);
-    for (let i = 0; i < poses.count; i++) this.row[poses.slot[i]] = i;
+    this.away = new Set(poses.gone);
+    for (let i = 0; i < poses.count; i++) {
+      this.row[poses.slot[i]] = i;
+      this.away.add(this.replay.slotPattern[poses.slot[i]]); /* a static body that was moved stands there, not here */
+    }
     for (const { mesh, instances } of this.parts) {
       const out = mesh.instanceMatrix.array;
       instances.forEach((instance, i) => this.place(instance, out, 16 * i));
@@ -140,7 +144,8 @@ export class Bodies {
       const row = this.row[slot];
       if (row < 0) out.fill(0, at, at + 16);
       else compose(this.poses.position, 3 * row, this.poses.turn, 4 * row, local, scale, out, at);
-    } else if (body < 0) compose(ORIGIN, 0, ORIGIN, 3, local, scale, out, at);
+    } else if (this.away.has(body)) out.fill(0, at, at + 16);
+    else if (body < 0) compose(ORIGIN, 0, ORIGIN, 3, local, scale, out, at);
     else compose(this.replay.bodyPose, 7 * body, this.replay.bodyPose, 7 * body + 3, local, scale, out, at);
   }
 
