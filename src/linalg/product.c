@@ -12,9 +12,14 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   double *c##R = c + to[R];                      \
   L low##R = *(const L *)c##R;                   \
   H high##R = *(const H *)(c##R + 4);
-#define ROW_STEP(R)         \
-  low##R -= a##R[e] * low;  \
-  high##R -= a##R[e] * high;
+#define ROW_STEP(R, PART)                               \
+  {                                                     \
+    lanes4 f = {a##R[e], a##R[e], a##R[e], a##R[e]};    \
+    low##R -= f * low;                                  \
+    high##R -= PART(f) * high;                          \
+  }
+#define WHOLE(f) f
+#define HALF(f) __builtin_shufflevector(f, f, 0, 1)
 #define ROW_STORE(R, L, H)  \
   *(L *)c##R = low##R;      \
   *(H *)(c##R + 4) = high##R;
@@ -30,14 +35,14 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #define INLINE static inline __attribute__((always_inline))
 #define TILE_ARGUMENTS int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
 
-#define WIDE_TILES(W, L, H)                                                                             \
+#define WIDE_TILES(W, L, H, PART)                                                                             \
   INLINE void tile6_##W(TILE_ARGUMENTS) {                                                               \
     ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)           \
     ROW_LOAD(5, L, H)                                                                                   \
     for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
       L low = *(const L *)b;                                                                            \
       H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2) ROW_STEP(3) ROW_STEP(4) ROW_STEP(5)                           \
+      ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART) ROW_STEP(3, PART) ROW_STEP(4, PART) ROW_STEP(5, PART)                           \
     }                                                                                                   \
     ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H)      \
     ROW_STORE(5, L, H)                                                                                  \
@@ -47,7 +52,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
       L low = *(const L *)b;                                                                            \
       H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2)                                                               \
+      ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART)                                                               \
     }                                                                                                   \
     ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H)                                            \
   }                                                                                                     \
@@ -56,7 +61,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
       L low = *(const L *)b;                                                                            \
       H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0)                                                                                       \
+      ROW_STEP(0, PART)                                                                                       \
     }                                                                                                   \
     ROW_STORE(0, L, H)                                                                                  \
   }
@@ -87,8 +92,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     THIN_STORE(0, L)                                                                                            \
   }
 
-WIDE_TILES(8, lanes4, lanes4)
-WIDE_TILES(6, lanes4, lanes2)
+WIDE_TILES(8, lanes4, lanes4, WHOLE)
+WIDE_TILES(6, lanes4, lanes2, HALF)
 THIN_TILES(4, lanes4)
 THIN_TILES(2, lanes2)
 THIN_TILES(1, double)
