@@ -10,7 +10,9 @@ extern const fx_reproduction fx_reproduce_library, fx_reproduce_scara;
 extern const fx_reproduction fx_reproduce_disc_table, fx_reproduce_disc_runs, fx_reproduce_hexapyramid;
 extern const fx_reproduction fx_reproduce_lemke;
 extern const fx_reproduction fx_reproduce_balls;
-extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_painleve;
+extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
+extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
+extern const fx_reproduction fx_reproduce_loghouse;
 #endif
 
 /* By document. */
@@ -20,7 +22,7 @@ static const fx_reproduction *const rows[] = {
 #endif
     &fx_reproduce_library,    &fx_reproduce_scara,
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_balls,      &fx_reproduce_particle, &fx_reproduce_oscillator, &fx_reproduce_painleve,
+    &fx_reproduce_balls,      &fx_reproduce_particle, &fx_reproduce_oscillator, &fx_reproduce_painleve, &fx_reproduce_comparison, &fx_reproduce_cardhouse, &fx_reproduce_arch, &fx_reproduce_stacks, &fx_reproduce_tables, &fx_reproduce_loghouse,
 #endif
     NULL,
 };
