@@ -75,8 +75,8 @@ static bool run_rows(int only, const fx_reproduce_settings *settings) {
     if (only >= 0 && k != only) continue;
     if (only < 0 && k > 0) printf("\n");
     good = fx_report_run(fx_reproduction_table(k), settings, lines);
+    if (good && only < 0) good = fx_headlines_write(lines, settings); /* after each: a run that ends early has one too */
   }
-  if (good && only < 0) good = fx_headlines_write(lines, settings);
   if (good && only < 0) printf("\nwrote %s/index.md\n", settings->out);
   fx_headlines_free(lines);
   return good;

@@ -109,9 +109,21 @@ static void correlate(const frix_vec3 *p, int count, double reach, double diamet
   }
 }
 
+/* Mean diameter of the discs. */
+static double diameter_of(const frix_model *model) {
+  double sum = 0;
+  int count = 0;
+  for (int32_t k = 0; k < frix_model_count(model).shape_count; k++) {
+    frix_shape_config shape = {.size = sizeof shape};
+    if (frix_model_shape(model, frix_model_shape_at(model, k), &shape, NULL) != FRIX_OK || shape.kind != FRIX_SHAPE_DISC) continue;
+    sum += 2 * shape.radius, count++;
+  }
+  return count ? sum / count : 1;
+}
+
 static bool run_correlation(fx_report *report) {
   enum { BINS = 28 };
-  const double width = 0.125, diameter = 0.1;
+  const double width = 0.125;
   int n = (int)fx_report_size(report, 60, 400);
   bool quick = fx_report_settings(report)->quick;
   double r[BINS], g[BINS], peak = 0, at = 0;
@@ -120,13 +132,14 @@ static bool run_correlation(fx_report *report) {
               fx_trial_set(&t, "amplitude", 0);
   t.h = 0.01;
   t.config.tolerance = 1e-5;
-  good = good && fx_trial_start(&t) && fx_trial_run(&t, quick ? 0.5 : 1.5);
+  good = good && fx_trial_start(&t) && fx_trial_run(&t, quick ? 1 : 2);
   fx_report_text(report, "%d discs of one size (+- 5 %%) fall together in a box, relative residual 1e-5; pairs at distance "
                          "r over those of a disordered plane. The slides show a curve from a first peak of about 3.5 at "
                          "r = D down to 1, of an equilibrium found by Metropolis' method.",
                  n);
   if (good) {
     frix_vec3 *p = fx_grow(NULL, (size_t)n, sizeof *p);
+    double diameter = diameter_of(t.model);
     int count = 0;
     for (int32_t k = 0; k < frix_model_count(t.model).body_count && count < n; k++) {
       frix_body_config body = {.size = sizeof body};

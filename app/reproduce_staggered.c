@@ -231,8 +231,8 @@ static bool histories(fx_report *report, double levels, double tolerance) {
 static bool run_comparison(fx_report *report) {
   static const double document[RIVALS] = {0.8, 0.8, 57, 123, NAN, NAN};
   const fx_reproduce_settings *settings = fx_report_settings(report);
-  double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.3 : 30;
-  int64_t problems = fx_report_size(report, 3, 10);
+  double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.3 : 20;
+  int64_t problems = fx_report_size(report, 3, 5);
   double levels = settings->quick ? 2 : 4;
   score s[RIVALS] = {{0}};
   fx_curve curve[RIVALS];
@@ -301,7 +301,7 @@ static bool run_loghouse(fx_report *report) {
   };
   enum { METHODS = 4 };
   const fx_reproduce_settings *settings = fx_report_settings(report);
-  double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.5 : 20;
+  double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.5 : 5;
   double levels = settings->quick ? 3 : 17;
   score s[METHODS] = {{0}};
   fx_trial t;
