@@ -37,12 +37,13 @@ static bool standing_cards(fx_report *report, double time) {
 enum { MOST_SAMPLES = 4000 };
 
 /* Blocks fall; heights of the highest card tell of the sections that went. */
-static bool struck_cards(fx_report *report, int blows, double time) {
+static bool struck_cards(fx_report *report, double levels, int blows, double time) {
   double *at = fx_grow(NULL, MOST_SAMPLES, sizeof *at), *fallen = fx_grow(NULL, MOST_SAMPLES, sizeof *fallen);
   double *speed = fx_grow(NULL, MOST_SAMPLES, sizeof *speed);
   int count = 0;
   fx_trial t;
-  bool good = fx_trial_new(&t, frix_scene_find("cardhouse")) && fx_trial_set(&t, "blow", blows) && fx_trial_start(&t);
+  bool good = fx_trial_new(&t, frix_scene_find("cardhouse")) && fx_trial_set(&t, "levels", levels) &&
+              fx_trial_set(&t, "blow", blows) && fx_trial_start(&t);
   int64_t steps = (int64_t)(time / t.h + 0.5);
   for (int64_t k = 0; k < steps && good; k++) {
     if (k % 20 == 0) fx_progress("cardhouse: struck, %.2f s of %g s", frix_sim_time(t.sim), time);
@@ -52,8 +53,8 @@ static bool struck_cards(fx_report *report, int blows, double time) {
     speed[count++] = fx_trial_speed(&t);
   }
   if (good) {
-    fx_report_compare(report, (fx_compared){NAN, fallen[count - 1], "", true}, "struck by %d blocks: cards fallen, of 26",
-                      blows);
+    fx_report_compare(report, (fx_compared){NAN, fallen[count - 1], "", true}, "struck, %g levels, %d blocks: cards fallen",
+                      levels, blows);
     fx_report_compare(report, (fx_compared){0, fx_trial_speed(&t), "m/s", false}, "struck: largest speed at the end");
     compare_certified(report, &t, "struck", true);
     fx_report_compare(report, (fx_compared){4.7, t.seconds / (double)t.steps, "s", true}, "struck: CPU time a step");
@@ -61,7 +62,7 @@ static bool struck_cards(fx_report *report, int blows, double time) {
     fx_chart chart = {.title = "A card house under dropped blocks",
                       .subtitle = "cards more than 3 cm from their place; a block every 1.5 s from 1 s on",
                       .x_label = "time, s",
-                      .y_label = "cards of 26",
+                      .y_label = "cards",
                       .from_zero = true,
                       .curve = &curve,
                       .curve_count = 1};
@@ -102,7 +103,7 @@ static bool run_cards(fx_report *report) {
   fx_report_text(report,
                  "Cards of 90 x 60 x 2 mm, leaning by 25 degrees; steps of 5 ms (the document: 1 ms). Other packages "
                  "of the document's time fell at all sizes. The solver is frix's default, tolerance 1e-8.");
-  return standing_cards(report, time) && struck_cards(report, quick ? 1 : 4, quick ? 1.4 : 8) &&
+  return standing_cards(report, time) && struck_cards(report, quick ? 2 : 4, quick ? 1 : 4, quick ? 1.6 : 8) &&
          approximate_cards(report, quick ? 0.5 : 5);
 }
 
@@ -169,7 +170,7 @@ static bool stack(fx_report *report, const char *solver, int n, double h, double
   good = good && fx_trial_start(&t) && fx_trial_run(&t, time);
   if (good) {
     double moved = fx_trial_moved(&t);
-    fx_report_compare(report, (fx_compared){approximate ? INFINITY : 0, moved, "m", !approximate && n == 100},
+    fx_report_compare(report, (fx_compared){approximate ? INFINITY : 0, moved, "m", !approximate},
                       "%d blocks, %s%s, %g s: displacement", n, solver, approximate ? " (approximate, 100 iterations)" : "",
                       time);
     if (!approximate)
