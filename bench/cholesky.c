@@ -3,8 +3,8 @@
  *   bench_cholesky [--spheres N[,N...]] [--orders]
  *
  * Analysis is done once; the time is that of a numerical factorisation with the pattern known, shortest of several that
- * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders measures the
- * orderings of frix against each other instead. */
+ * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders
+ * measures the orderings of frix against each other instead. */
 #include "examples/examples.h"
 #include "solver/newton_linear.h"
 #include "spheres.h"
@@ -153,7 +153,8 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
     int32_t *order = FX_TAKE(&arena, int32_t, K->row_blocks), *weight = FX_TAKE(&arena, int32_t, K->row_blocks);
     fx_graph graph;
     fx_effort effort;
-    good = order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
+    good =
+        order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
     for (int32_t i = 0; good && i < K->row_blocks; i++) weight[i] = fx_block_rows(K, i);
     graph.weight = weight;
     if (good && fx_order_has_package((fx_ordering)k)) {
@@ -161,7 +162,8 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
       good = fx_graph_order(&arena, &graph, (fx_ordering)k, INFINITY, order) == FRIX_OK;
       double seconds = processor_seconds() - start;
       good = good && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
-      printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill, 1e3 * seconds);
+      printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill,
+             1e3 * seconds);
       fflush(stdout);
     }
     fx_arena_free(&arena);
@@ -223,7 +225,8 @@ static bool compare_example(frix_context *context, const char *name, const char 
   frix_problem *problem = NULL;
   for (int32_t k = 0; k < example->parameter_count; k++) value[k] = example->parameter[k].initial;
   for (int k = 0; set[k]; k++) value[frix_example_parameter_index(example, set[k])] = to[k];
-  bool good = frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem, orders);
+  bool good =
+      frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem, orders);
   frix_problem_destroy(problem);
   return good;
 }
@@ -291,7 +294,8 @@ int main(int argc, char **argv) {
     good = compare_example(context, name, "wall", (const char *[]){"columns", "courses", NULL}, (double[]){side, side},
                            orders);
   }
-  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',') good = compare_pile(context, atoi(c), orders);
+  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',')
+    good = compare_pile(context, atoi(c), orders);
   if (!good) fprintf(stderr, "bench_cholesky: %s\n", frix_error_text(context));
   frix_context_destroy(context);
   return good ? 0 : 1;

@@ -66,8 +66,8 @@ static void run_frix(const scene *s, standing *w, double seconds) {
     batch[b] = 1e3 * (w->seconds - before) / (double)count;
   }
   char rest[160];
-  snprintf(rest, sizeof rest, "residual %.1e, %lld not certified, collision %.4f ms, %d contacts, warm %.0f %%", w->worst,
-           (long long)w->uncertified, 1e3 * collide, report.touching_count,
+  snprintf(rest, sizeof rest, "residual %.1e, %lld not certified, collision %.4f ms, %d contacts, warm %.0f %%",
+           w->worst, (long long)w->uncertified, 1e3 * collide, report.touching_count,
            100.0 * (double)w->warm / (double)(w->steps ? w->steps : 1));
   line(s, "frix", median(batch, BATCHES), good ? standing_moved(w) : NAN, seconds, rest);
 }

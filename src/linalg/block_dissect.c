@@ -61,7 +61,8 @@ static void scrambled(int32_t n, uint32_t salt, int32_t *order) {
 
 static int32_t degree(const part *g, int32_t i) { return g->start[i + 1] - g->start[i]; }
 
-/* Pairs along the heaviest edge, nodes with few neighbours first among equals; map gives each node its coarse number. */
+/* Pairs along the heaviest edge, nodes with few neighbours first among equals; map gives each node its coarse number.
+ */
 static int32_t match(const part *g, const int32_t *order, int32_t *map) {
   int32_t count = 0;
   int64_t heaviest = g->total / COARSEST + 1;

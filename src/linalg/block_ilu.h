@@ -3,8 +3,8 @@
  *
  *   A ~ (L + D) D^-1 (D + U),   L and U those of A,   D_i = A_ii - sum_k A_ik D_k^-1 A_ki       (k before i)
  *
- * which is incomplete block Cholesky where A is symmetric. Only the diagonal is changed, so A itself serves for L and U.
- * Reference: C. Pommerell, Solution of large unsymmetric systems, 1992 (D-ILU). */
+ * which is incomplete block Cholesky where A is symmetric. Only the diagonal is changed, so A itself serves for L and
+ * U. Reference: C. Pommerell, Solution of large unsymmetric systems, 1992 (D-ILU). */
 #ifndef FX_LINALG_BLOCK_ILU_H
 #define FX_LINALG_BLOCK_ILU_H
 

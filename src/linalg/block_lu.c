@@ -3,8 +3,8 @@
  *   L_J -= L_K (rows from J on)  U_K (columns of J)         U_J' -= U_K' (rows after J)  L_K' (columns of J)
  *
  * then is factored by chunks c of at most 8 columns: Cholesky, L_ic := A_ic T' with T = L_cc^-1, and U = L'; or LU with
- * row pivots within the chunk, L_ic := A_ic D_c^-1. T or D_c^-1 stays in place of the chunk. U is kept as its transpose,
- * so that both halves are the same loop.
+ * row pivots within the chunk, L_ic := A_ic D_c^-1. T or D_c^-1 stays in place of the chunk. U is kept as its
+ * transpose, so that both halves are the same loop.
  *
  * Reference: E. Ng, B. Peyton, Block sparse Cholesky algorithms on advanced uniprocessor computers, 1993. */
 #include "linalg/block_lu_parts.h"

@@ -40,8 +40,8 @@ static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const 
 }
 
 /* The graph between groups: that of any member. */
-static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n,
-                                   const fx_block_lu *lu, fx_graph *out) {
+static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n, const fx_block_lu *lu,
+                                   fx_graph *out) {
   int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1);
   int32_t *seen = FX_TAKE(arena, int32_t, lu->group_count), *weight = FX_TAKE(arena, int32_t, lu->group_count);
   int32_t *near = FX_TAKE_RAW(arena, int32_t, n->start[lu->node_count]);
@@ -55,7 +55,8 @@ static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, co
       near[count++] = other;
     }
     start[g + 1] = count;
-    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) weight[g] += fx_block_rows(a, lu->member[e]);
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++)
+      weight[g] += fx_block_rows(a, lu->member[e]);
   }
   *out = (fx_graph){.count = lu->group_count, .start = start, .near = near, .weight = weight};
   return FRIX_OK;
@@ -151,8 +152,8 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   return FRIX_OK;
 }
 
-frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, double most_cost,
-                                       fx_block_lu *lu) {
+frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
+                                       double most_cost, fx_block_lu *lu) {
   *lu = (fx_block_lu){.node_count = a->row_blocks, .row = a->row};
   fx_arena scratch; /* what only the analysis needs */
   fx_arena_init(&scratch, arena->context);

@@ -182,7 +182,7 @@ frix_status fx_order_degree(fx_arena *arena, const fx_graph *source, const int32
 
 /* ---- the choice ---- */
 
-enum { LARGE = 200 };           /* nodes: below it minimum degree is as good as any */
+enum { LARGE = 200 };          /* nodes: below it minimum degree is as good as any */
 enum { DISSECTION_GAIN = 10 }; /* it never saves more than this factor */
 
 static void natural(int32_t n, int32_t *order) {

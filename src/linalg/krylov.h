@@ -1,5 +1,6 @@
-/* Iterative solution of A x = b, where A is known by what it does to a vector: conjugate gradients where it is symmetric
- * and definite, BiCGStab where it is not. Sums run in one fixed order, so the answer is the same on every machine. */
+/* Iterative solution of A x = b, where A is known by what it does to a vector: conjugate gradients where it is
+ * symmetric and definite, BiCGStab where it is not. Sums run in one fixed order, so the answer is the same on every
+ * machine. */
 #ifndef FX_LINALG_KRYLOV_H
 #define FX_LINALG_KRYLOV_H
 
@@ -7,7 +8,7 @@
 
 typedef struct fx_krylov {
   int32_t n;
-  void (*apply)(void *user, const double *x, double *y);  /* y := A x */
+  void (*apply)(void *user, const double *x, double *y);        /* y := A x */
   void (*precondition)(void *user, const double *x, double *y); /* y := about A^-1 x */
   void *user;
   double tolerance; /* of |b - A x| / |b| */

@@ -154,7 +154,8 @@ static frix_status choose_method(fx_newton_linear *n, fx_arena *arena, fx_linear
   n->krylov.user = n;
   fx_log(arena->context, FRIX_LOG_INFO,
          "newton: %d contacts, %d bodies: factors would take %.2g multiplications (limit %.2g): iterating with %s",
-         n->s->contact_count, n->s->mover_count, n->lu.cost, most, n->jacobi ? "diagonal blocks" : "incomplete factors");
+         n->s->contact_count, n->s->mover_count, n->lu.cost, most,
+         n->jacobi ? "diagonal blocks" : "incomplete factors");
   return FRIX_OK;
 }
 
