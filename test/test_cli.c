@@ -5,8 +5,9 @@
 
 #include "shell.h"
 
-static const char *const verbs[] = {"run", "check", "limit", "solve", "info", "convert",   "list",       "example", "certify",
-                                    "bench", "mcp",  "reproduce", "completion", "help"};
+static const char *const verbs[] = {"run",     "check", "limit", "view",      "render",     "export",
+                                    "scene",   "solve", "info",  "convert",   "list",       "example",
+                                    "certify", "bench", "mcp",   "reproduce", "completion", "help"};
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
 /* A command that must end with this exit code. */
