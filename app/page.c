@@ -109,7 +109,7 @@ static int64_t size_of(const survey *s, const bool *shown, bool coarse) {
 
 /* Frames and precision that fit the size; true: coarse positions. */
 static bool fit(const survey *s, const fx_page_config *config, bool *shown) {
-  double room = config->megabytes * 0.75e6; /* base64 takes 4 bytes for 3 */
+  double room = 0.75 * (config->megabytes * 1e6 - (double)strlen(fx_replay_page)); /* base64 takes 4 bytes for 3 */
   int64_t wanted = config->frames;
   choose(s, wanted, shown);
   if ((double)size_of(s, shown, false) <= room) return false;

@@ -19,8 +19,8 @@ void fx_account_begin(fx_account *a, const frix_sim *sim, const frix_model *mode
   *a = (fx_account){.first_step = frix_sim_step_count(sim)};
   a->body = fx_grow(NULL, (size_t)count, sizeof *a->body);
   a->start = fx_grow(NULL, (size_t)count, sizeof *a->start);
-  for (int32_t k = 0; k < count; k++) {
-    frix_body_id id = frix_sim_body_at(sim, k), pattern = id;
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
+    frix_body_id pattern = id;
     frix_body_state state;
     frix_body_config body;
     frix_sim_pattern(sim, id, &pattern);
@@ -173,8 +173,8 @@ static void put_vec(fx_json *json, const char *key, frix_vec3 v) {
 
 static void put_poses(fx_json *json, const fx_run *run) {
   fx_put_open(json, "bodies", '{');
-  for (int32_t k = 0; k < frix_sim_body_count(run->sim); k++) {
-    frix_body_id id = frix_sim_body_at(run->sim, k);
+  const frix_sim *sim = run->sim;
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
     frix_body_state s;
     char name[256];
     if (frix_sim_body(run->sim, id, &s) != FRIX_OK) continue;

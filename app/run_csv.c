@@ -54,7 +54,8 @@ void fx_run_csv_add(fx_run_csv *csv, const frix_sim *sim, const frix_model *mode
           r->iterations, r->penetration);
   for (size_t k = 0; k < sizeof energy / sizeof energy[0]; k++) fprintf(csv->steps, ",%.17g", energy[k]);
   fprintf(csv->steps, ",%.9g\n", r->seconds);
-  for (int32_t k = 0; k < frix_sim_body_count(sim); k++) body_row(csv, sim, model, frix_sim_body_at(sim, k));
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id))
+    body_row(csv, sim, model, id);
 }
 
 bool fx_run_csv_close(fx_run_csv *csv) {

@@ -266,6 +266,7 @@ async function start() {
   player = new Player(replay);
   bodies = new Bodies(replay);
   bodies.show(replay.poses(0));
+  bodies.makeGlass();
   makeStage();
   const box = bodies.box();
   marks = new ContactMarks(replay, box.getBoundingSphere(new THREE.Sphere()).radius || 1, stage?.up ?? new THREE.Vector3(0, 0, 1));
