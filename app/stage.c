@@ -177,7 +177,7 @@ static float median(float *value, int32_t count) {
 static void drop_strays(fx_stage *s) {
   if (s->seen_count < 4) return;
   float *value = fx_grow(NULL, (size_t)s->seen_count, sizeof *value);
-  fx_v3 middle;
+  fx_v3 middle = {0, 0, 0};
   float *part[3] = {&middle.x, &middle.y, &middle.z};
   for (int axis = 0; axis < 3; axis++) {
     for (int32_t k = 0; k < s->seen_count; k++) {
