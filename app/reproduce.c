@@ -9,7 +9,8 @@ extern const fx_reproduction fx_reproduce_library, fx_reproduce_scara;
 #ifdef FRIX_HAVE_EXAMPLES
 extern const fx_reproduction fx_reproduce_disc_table, fx_reproduce_disc_runs, fx_reproduce_hexapyramid;
 extern const fx_reproduction fx_reproduce_lemke, fx_reproduce_convergence, fx_reproduce_particles, fx_reproduce_drift;
-extern const fx_reproduction fx_reproduce_ellipse, fx_reproduce_segregation, fx_reproduce_correlation, fx_reproduce_pebbles;
+extern const fx_reproduction fx_reproduce_ellipse, fx_reproduce_segregation, fx_reproduce_correlation,
+    fx_reproduce_pebbles;
 extern const fx_reproduction fx_reproduce_balls, fx_reproduce_ball_drop;
 extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
 extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
@@ -19,11 +20,32 @@ extern const fx_reproduction fx_reproduce_loghouse;
 /* By document. */
 static const fx_reproduction *const rows[] = {
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_disc_table, &fx_reproduce_disc_runs, &fx_reproduce_hexapyramid, &fx_reproduce_lemke, &fx_reproduce_convergence, &fx_reproduce_particles, &fx_reproduce_drift, &fx_reproduce_ellipse, &fx_reproduce_segregation, &fx_reproduce_correlation, &fx_reproduce_pebbles,
+    &fx_reproduce_disc_table,
+    &fx_reproduce_disc_runs,
+    &fx_reproduce_hexapyramid,
+    &fx_reproduce_lemke,
+    &fx_reproduce_convergence,
+    &fx_reproduce_particles,
+    &fx_reproduce_drift,
+    &fx_reproduce_ellipse,
+    &fx_reproduce_segregation,
+    &fx_reproduce_correlation,
+    &fx_reproduce_pebbles,
 #endif
-    &fx_reproduce_library,    &fx_reproduce_scara,
+    &fx_reproduce_library,
+    &fx_reproduce_scara,
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_balls, &fx_reproduce_ball_drop,     &fx_reproduce_particle, &fx_reproduce_oscillator, &fx_reproduce_painleve, &fx_reproduce_comparison, &fx_reproduce_cardhouse, &fx_reproduce_arch, &fx_reproduce_stacks, &fx_reproduce_tables, &fx_reproduce_loghouse,
+    &fx_reproduce_balls,
+    &fx_reproduce_ball_drop,
+    &fx_reproduce_particle,
+    &fx_reproduce_oscillator,
+    &fx_reproduce_painleve,
+    &fx_reproduce_comparison,
+    &fx_reproduce_cardhouse,
+    &fx_reproduce_arch,
+    &fx_reproduce_stacks,
+    &fx_reproduce_tables,
+    &fx_reproduce_loghouse,
 #endif
     NULL,
 };
@@ -150,7 +172,8 @@ const fx_verb fx_verb_reproduce = {
     .summary = "make figures and tables of the documents again",
     .detail =
         "Each reproduction writes NAME.md and NAME.csv, what the document says, what came out, and the ratio, with\n"
-        "SVG pictures where there is something to see; index.md shows the main lines of all that are in the directory.\n"
+        "SVG pictures where there is something to see; index.md shows the main lines of all that are in the "
+        "directory.\n"
         "Exit code 0 when everything was measured: that a method fails where its document says so is a result.",
     .example =
         "  frix reproduce --list\n"

@@ -1,7 +1,7 @@
 /* ball-drop: five balls in a column fall together; the shock passes in one step.
  *
- * S4, figure 6: equal balls touching each other, dropped from rest; all stop within the step in which the lowest hits the
- * floor, and the method takes one iteration for it. */
+ * S4, figure 6: equal balls touching each other, dropped from rest; all stop within the step in which the lowest hits
+ * the floor, and the method takes one iteration for it. */
 #ifdef FRIX_HAVE_EXAMPLES
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +21,9 @@ static bool run(fx_report *report) {
   double time[STEPS], low[STEPS], high[STEPS], before = 0, after = NAN;
   int64_t at_impact = -1;
   bool good = balls != NULL;
-  fx_report_text(report, "Five balls of radius 0.15 m, the lowest 0.5 m above the floor, at rest; steps of 5 ms, "
-                         "method %s from the sticking start.",
+  fx_report_text(report,
+                 "Five balls of radius 0.15 m, the lowest 0.5 m above the floor, at rest; steps of 5 ms, "
+                 "method %s from the sticking start.",
                  config.solver);
   for (int k = 0; k < STEPS && good; k++) {
     frix_problem *problem = NULL;
@@ -47,8 +48,10 @@ static bool run(fx_report *report) {
   frix_context_destroy(context);
   if (!good) return false;
   fx_report_compare(report, (fx_compared){1, (double)at_impact, "", true}, "iterations in the step of the impact");
-  fx_report_compare(report, (fx_compared){0, after, "m/s", true}, "largest speed after that step (before: %.3g m/s)", before);
-  fx_curve curve[2] = {{"highest ball", time, high, STEPS, FX_CURVE_LINE}, {"lowest ball", time, low, STEPS, FX_CURVE_LINE}};
+  fx_report_compare(report, (fx_compared){0, after, "m/s", true}, "largest speed after that step (before: %.3g m/s)",
+                    before);
+  fx_curve curve[2] = {{"highest ball", time, high, STEPS, FX_CURVE_LINE},
+                       {"lowest ball", time, low, STEPS, FX_CURVE_LINE}};
   fx_chart chart = {.title = "Five balls dropped in a column",
                     .subtitle = "height of the centres; the shock passes within one step",
                     .x_label = "time, s",

@@ -83,8 +83,8 @@ static bool compare_21(fx_report *report, int steps, disc_run *all) {
       fx_report_compare(report, (fx_compared){NAN, (double)all[k].certified, "", false},
                         "21 discs, %s: steps certified to 1e-8, of %d", variants[k].name, all[k].count);
     else
-      fx_report_compare(report, (fx_compared){NAN, all[k].lift, "m/s", false}, "21 discs, %s: mean normal velocity error",
-                        variants[k].name);
+      fx_report_compare(report, (fx_compared){NAN, all[k].lift, "m/s", false},
+                        "21 discs, %s: mean normal velocity error", variants[k].name);
   }
   return true;
 }
@@ -119,15 +119,16 @@ static bool charts(fx_report *report, const disc_run *all) {
     fall[k] = (fx_curve){variants[k].name, all[k].time, all[k].centre, all[k].count,
                          k == 3 ? FX_CURVE_DASHED : FX_CURVE_LINE};
   }
-  fx_chart chart = {.title = "21 discs, mu = 0.05: time of a step",
-                    .subtitle = "LCP0 pivoting, LCP1 fixed point, LCP2 one convex programme; the document's limit is 50 ms",
-                    .x_label = "simulated time, s",
-                    .y_label = "CPU seconds",
-                    .log_y = true,
-                    .mark = 0.05,
-                    .mark_text = "real time",
-                    .curve = cost,
-                    .curve_count = VARIANTS};
+  fx_chart chart = {
+      .title = "21 discs, mu = 0.05: time of a step",
+      .subtitle = "LCP0 pivoting, LCP1 fixed point, LCP2 one convex programme; the document's limit is 50 ms",
+      .x_label = "simulated time, s",
+      .y_label = "CPU seconds",
+      .log_y = true,
+      .mark = 0.05,
+      .mark_text = "real time",
+      .curve = cost,
+      .curve_count = VARIANTS};
   if (!fx_report_chart(report, "-time.svg", &chart)) return false;
   chart = (fx_chart){.title = "21 discs, mu = 0.05: height of the centre of mass",
                      .subtitle = "the pile runs apart; LCP2 lifts what slides",

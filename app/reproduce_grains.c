@@ -37,8 +37,9 @@ static bool run_segregation(fx_report *report) {
   if (fx_report_settings(report)->quick) good = good && fx_trial_set(&t, "n", 45);
   t.config.tolerance = 1e-6;
   good = good && fx_trial_start(&t);
-  fx_report_text(report, "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large and lies at "
-                         "the bottom at first. The slides show pictures only.",
+  fx_report_text(report,
+                 "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large and lies at "
+                 "the bottom at first. The slides show pictures only.",
                  time);
   if (good) heights(&t, &first[0], &first[1]);
   for (int64_t k = 0; k < (int64_t)(time / t.h + 0.5) && good; k++) {
@@ -51,7 +52,8 @@ static bool run_segregation(fx_report *report) {
   }
   if (good) {
     fx_report_compare(report, (fx_compared){270, frix_sim_body_count(t.sim) - 1, "", false}, "bodies");
-    fx_report_compare(report, (fx_compared){NAN, first[0] - first[1], "m", true}, "large over small, mean heights: start");
+    fx_report_compare(report, (fx_compared){NAN, first[0] - first[1], "m", true},
+                      "large over small, mean heights: start");
     fx_report_compare(report, (fx_compared){NAN, large[count - 1] - small[count - 1], "m", true},
                       "large over small, mean heights: after %g s", time);
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true},
@@ -96,7 +98,8 @@ static void correlate(const frix_vec3 *p, int count, double reach, double diamet
   for (int k = 0; k < count; k++) density += p[k].y <= high[1];
   density /= area;
   for (int i = 0; i < count; i++) {
-    if (p[i].x < low[0] + reach || p[i].x > high[0] - reach || p[i].y < low[1] + reach || p[i].y > high[1] - reach) continue;
+    if (p[i].x < low[0] + reach || p[i].x > high[0] - reach || p[i].y < low[1] + reach || p[i].y > high[1] - reach)
+      continue;
     inside++;
     for (int j = 0; j < count; j++) {
       double r = hypot(p[i].x - p[j].x, p[i].y - p[j].y) / diameter;
@@ -115,7 +118,9 @@ static double diameter_of(const frix_model *model) {
   int count = 0;
   for (int32_t k = 0; k < frix_model_count(model).shape_count; k++) {
     frix_shape_config shape = {.size = sizeof shape};
-    if (frix_model_shape(model, frix_model_shape_at(model, k), &shape, NULL) != FRIX_OK || shape.kind != FRIX_SHAPE_DISC) continue;
+    if (frix_model_shape(model, frix_model_shape_at(model, k), &shape, NULL) != FRIX_OK ||
+        shape.kind != FRIX_SHAPE_DISC)
+      continue;
     sum += 2 * shape.radius, count++;
   }
   return count ? sum / count : 1;
@@ -128,14 +133,15 @@ static bool run_correlation(fx_report *report) {
   bool quick = fx_report_settings(report)->quick;
   double r[BINS], g[BINS], peak = 0, at = 0;
   fx_trial t;
-  bool good = fx_trial_new(&t, frix_scene_find("segregation")) && fx_trial_set(&t, "n", n) && fx_trial_set(&t, "ratio", 1) &&
-              fx_trial_set(&t, "amplitude", 0);
+  bool good = fx_trial_new(&t, frix_scene_find("segregation")) && fx_trial_set(&t, "n", n) &&
+              fx_trial_set(&t, "ratio", 1) && fx_trial_set(&t, "amplitude", 0);
   t.h = 0.01;
   t.config.tolerance = 1e-5;
   good = good && fx_trial_start(&t) && fx_trial_run(&t, quick ? 1 : 2);
-  fx_report_text(report, "%d discs of one size (+- 5 %%) fall together in a box, relative residual 1e-5; pairs at distance "
-                         "r over those of a disordered plane. The slides show a curve from a first peak of about 3.5 at "
-                         "r = D down to 1, of an equilibrium found by Metropolis' method.",
+  fx_report_text(report,
+                 "%d discs of one size (+- 5 %%) fall together in a box, relative residual 1e-5; pairs at distance "
+                 "r over those of a disordered plane. The slides show a curve from a first peak of about 3.5 at "
+                 "r = D down to 1, of an equilibrium found by Metropolis' method.",
                  n);
   if (good) {
     frix_vec3 *p = fx_grow(NULL, (size_t)n, sizeof *p);
@@ -154,7 +160,8 @@ static bool run_correlation(fx_report *report) {
     }
     fx_report_compare(report, (fx_compared){1, at, "D", true}, "first peak: distance");
     fx_report_compare(report, (fx_compared){3.5, peak, "", true}, "first peak: height");
-    fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", false}, "steps certified to 1e-5");
+    fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", false},
+                      "steps certified to 1e-5");
   }
   fx_trial_end(&t);
   fx_curve curve = {"frix", r, g, BINS, FX_CURVE_BOTH};
@@ -189,20 +196,25 @@ static bool run_pebbles(fx_report *report) {
   int rows = quick ? 1 : 3;
   double n[3], cost[3], time = quick ? 0.2 : 0.6;
   bool good = true;
-  fx_report_text(report, "Pebbles of 60 mm fall together in a closed vessel, rigid, mu 0.4, %g s in steps of 5 ms, relative "
-                         "residual 1e-5. How much time the document's 20 h of CPU time for 2,000 pebbles simulate is not said.",
+  fx_report_text(report,
+                 "Pebbles of 60 mm fall together in a closed vessel, rigid, mu 0.4, %g s in steps of 5 ms, relative "
+                 "residual 1e-5. How much time the document's 20 h of CPU time for 2,000 pebbles simulate is not said.",
                  time);
   for (int k = 0; k < rows && good; k++) {
     fx_trial t;
-    good = fx_trial_new(&t, frix_scene_find("pebbles")) && fx_trial_set(&t, "n", size[k]) && fx_trial_set(&t, "outlet", 0);
+    good =
+        fx_trial_new(&t, frix_scene_find("pebbles")) && fx_trial_set(&t, "n", size[k]) && fx_trial_set(&t, "outlet", 0);
     t.config.tolerance = 1e-5;
     good = good && fx_trial_start(&t) && fx_trial_run(&t, time);
     if (good) {
       n[k] = size[k], cost[k] = t.seconds / (double)t.steps;
-      fx_report_compare(report, (fx_compared){k == 2 ? 20 * 3600 : NAN, t.seconds, "s", k == rows - 1}, "%g pebbles: CPU time for %g s", size[k], time);
+      fx_report_compare(report, (fx_compared){k == 2 ? 20 * 3600 : NAN, t.seconds, "s", k == rows - 1},
+                        "%g pebbles: CPU time for %g s", size[k], time);
       fx_report_compare(report, (fx_compared){NAN, cost[k], "s", false}, "%g pebbles: CPU time a step", size[k]);
-      fx_report_compare(report, (fx_compared){NAN, (double)t.last.touching_count, "", false}, "%g pebbles: contacts at the end", size[k]);
-      fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", k == rows - 1}, "%g pebbles: steps certified to 1e-5", size[k]);
+      fx_report_compare(report, (fx_compared){NAN, (double)t.last.touching_count, "", false},
+                        "%g pebbles: contacts at the end", size[k]);
+      fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", k == rows - 1},
+                        "%g pebbles: steps certified to 1e-5", size[k]);
     }
     fx_trial_end(&t);
   }

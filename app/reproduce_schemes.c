@@ -81,9 +81,11 @@ static bool run_convergence(fx_report *report) {
   path a = path_new(), b = path_new();
   double h[LEVELS], ours[2][LEVELS];
   bool good = true;
-  fx_report_text(report,
-                 "|y_QP - y_LCP| in the 2-norm over 3 s. The slides do not say which body the tables are of: here it is "
-                 "their dropped ellipse (axes 4 and 8, upright, 8 above the table, spin 3), so sizes may differ and rates are what compares.");
+  fx_report_text(
+      report,
+      "|y_QP - y_LCP| in the 2-norm over 3 s. The slides do not say which body the tables are of: here it is "
+      "their dropped ellipse (axes 4 and 8, upright, 8 above the table, spin 3), so sizes may differ and rates are "
+      "what compares.");
   for (int m = 0; m < 2 && good; m++) {
     for (int k = 0; k < levels && good; k++) {
       h[k] = 0.1 / (1 << k);
@@ -91,7 +93,8 @@ static bool run_convergence(fx_report *report) {
       good = follow_only(frix_scene_find("ellipse"), mu[m], h[k], FRIX_LAW_COULOMB, 3, &a) &&
              follow_only(frix_scene_find("ellipse"), mu[m], h[k], FRIX_LAW_ASSOCIATED, 3, &b);
       ours[m][k] = distance(&a, &b, h[k]);
-      fx_report_compare(report, (fx_compared){document[m][k], ours[m][k], "m", k == levels - 1}, "mu %g, h = 0.1/2^%d", mu[m], k);
+      fx_report_compare(report, (fx_compared){document[m][k], ours[m][k], "m", k == levels - 1}, "mu %g, h = 0.1/2^%d",
+                        mu[m], k);
     }
     if (good)
       fx_report_compare(report,
@@ -149,8 +152,12 @@ static frix_status build_particle(frix_builder *builder, const double *value, ui
   return world.status;
 }
 
-static const frix_scene dropped = {
-    .name = "particle", .summary = "", EX_PARAMETERS(particle_parameter), .step = 0.01, .time = 3, .build = build_particle};
+static const frix_scene dropped = {.name = "particle",
+                                   .summary = "",
+                                   EX_PARAMETERS(particle_parameter),
+                                   .step = 0.01,
+                                   .time = 3,
+                                   .build = build_particle};
 
 static bool slide(frix_law law, double h, double mu, double speed, path *out) {
   fx_trial t;
@@ -167,20 +174,28 @@ static bool slide(frix_law law, double h, double mu, double speed, path *out) {
 static bool run_particles(fx_report *report) {
   const double mu = 0.3, speed = 2, step[3] = {0.02, 0.01, 0.005};
   path a = path_new(), b = path_new();
-  fx_report_text(report,
-                 "The slides give axes, no numbers: a particle dropped from 3 m that comes 3 m far, and one that slides "
-                 "and floats by less than 0.018 m under the QP scheme. Start and speed are chosen here (mu 0.3; dropped "
-                 "with 1 m/s, sliding with 2 m/s). Under the associated law what slides takes off with mu |u_T| and flies "
-                 "up to (mu |u_T|)^2 / (2 g) high.");
+  fx_report_text(
+      report,
+      "The slides give axes, no numbers: a particle dropped from 3 m that comes 3 m far, and one that slides "
+      "and floats by less than 0.018 m under the QP scheme. Start and speed are chosen here (mu 0.3; dropped "
+      "with 1 m/s, sliding with 2 m/s). Under the associated law what slides takes off with mu |u_T| and flies "
+      "up to (mu |u_T|)^2 / (2 g) high.");
   bool good = follow_only(&dropped, mu, 0.01, FRIX_LAW_COULOMB, 3, &a) &&
               follow_only(&dropped, mu, 0.01, FRIX_LAW_ASSOCIATED, 3, &b);
   if (good)
-    fx_report_compare(report, (fx_compared){NAN, hypot(a.x[a.count - 1] - b.x[b.count - 1], a.y[a.count - 1] - b.y[b.count - 1]), "m", true},
-                      "dropped, h = 0.01: distance of the two schemes after 3 s");
+    fx_report_compare(
+        report,
+        (fx_compared){NAN, hypot(a.x[a.count - 1] - b.x[b.count - 1], a.y[a.count - 1] - b.y[b.count - 1]), "m", true},
+        "dropped, h = 0.01: distance of the two schemes after 3 s");
   fx_curve curve[2] = {{"LCP scheme (exact law)", a.x, a.y, a.count, FX_CURVE_LINE},
                        {"QP scheme (associated law)", b.x, b.y, b.count, FX_CURVE_DASHED}};
-  fx_chart chart = {.title = "Dropped particle", .subtitle = "path, h = 0.01, mu = 0.3", .x_label = "x, m", .y_label = "y, m",
-                    .from_zero = true, .curve = curve, .curve_count = 2};
+  fx_chart chart = {.title = "Dropped particle",
+                    .subtitle = "path, h = 0.01, mu = 0.3",
+                    .x_label = "x, m",
+                    .y_label = "y, m",
+                    .from_zero = true,
+                    .curve = curve,
+                    .curve_count = 2};
   good = good && fx_report_chart(report, "-dropped.svg", &chart);
   for (int k = 0; k < 3 && good; k++) {
     double most = 0;
@@ -192,15 +207,21 @@ static bool run_particles(fx_report *report) {
   good = good && slide(FRIX_LAW_ASSOCIATED, 0.01, mu, speed, &b) && slide(FRIX_LAW_COULOMB, 0.01, mu, speed, &a);
   if (good) {
     double exact = speed * speed / (2 * mu * 9.81);
-    fx_report_compare(report, (fx_compared){exact, a.x[a.count - 1], "m", false}, "sliding, LCP scheme: stopping distance (closed form)");
-    fx_report_compare(report, (fx_compared){exact, b.x[b.count - 1], "m", false}, "sliding, QP scheme: stopping distance (closed form)");
+    fx_report_compare(report, (fx_compared){exact, a.x[a.count - 1], "m", false},
+                      "sliding, LCP scheme: stopping distance (closed form)");
+    fx_report_compare(report, (fx_compared){exact, b.x[b.count - 1], "m", false},
+                      "sliding, QP scheme: stopping distance (closed form)");
   }
   for (int i = 0; i < a.count; i++) a.y[i] -= radius;
   for (int i = 0; i < b.count; i++) b.y[i] -= radius;
   fx_curve floats[2] = {{"LCP scheme (exact law)", a.t, a.y, a.count, FX_CURVE_LINE},
                         {"QP scheme (associated law)", b.t, b.y, b.count, FX_CURVE_LINE}};
-  chart = (fx_chart){.title = "Sliding particle", .subtitle = "height over the plane, h = 0.01, mu = 0.3", .x_label = "time, s",
-                     .y_label = "m", .curve = floats, .curve_count = 2};
+  chart = (fx_chart){.title = "Sliding particle",
+                     .subtitle = "height over the plane, h = 0.01, mu = 0.3",
+                     .x_label = "time, s",
+                     .y_label = "m",
+                     .curve = floats,
+                     .curve_count = 2};
   good = good && fx_report_chart(report, "-sliding.svg", &chart);
   path_free(&a), path_free(&b);
   return good;
@@ -227,13 +248,16 @@ static bool run_ellipse(fx_report *report) {
   bool good = follow(frix_scene_find("ellipse"), 0.3, 0.01, FRIX_LAW_COULOMB, time, &p, &t);
   if (good) {
     frix_energy e = frix_sim_energy(t.sim);
-    fx_report_text(report, "Axes 4 and 8, upright, its lowest point 8 m above the table, spin 3, mu 0.3, h = 0.01. The document "
-                           "shows ten frames.");
-    fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true}, "steps certified to 1e-8, of %lld",
-                      (long long)t.steps);
+    fx_report_text(
+        report,
+        "Axes 4 and 8, upright, its lowest point 8 m above the table, spin 3, mu 0.3, h = 0.01. The document "
+        "shows ten frames.");
+    fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true},
+                      "steps certified to 1e-8, of %lld", (long long)t.steps);
     fx_report_compare(report, (fx_compared){NAN, t.penetration, "m", false}, "deepest penetration");
     fx_report_compare(report, (fx_compared){NAN, p.y[p.count - 1], "m", true}, "height of the centre after %g s", time);
-    fx_report_compare(report, (fx_compared){NAN, (e.kinetic + e.potential) / e.start, "", false}, "energy left, of the start");
+    fx_report_compare(report, (fx_compared){NAN, (e.kinetic + e.potential) / e.start, "", false},
+                      "energy left, of the start");
   }
   fx_trial_end(&t);
   fx_curve curve[FRAMES + 1];
@@ -289,7 +313,8 @@ static frix_status build_chain(frix_builder *builder, const double *value, uint6
     frix_joint_config joint = frix_joint_default(FRIX_JOINT_BALL);
     joint.a = last, joint.b = id;
     if (world.status == FRIX_OK)
-      world.status = frix_joint_place(builder, &joint, ex_vec3(k, 0, 0), ex_vec3(0, 1, 0), ex_vec3(0, 0, 0), ex_vec3(0, 0, 0));
+      world.status =
+          frix_joint_place(builder, &joint, ex_vec3(k, 0, 0), ex_vec3(0, 1, 0), ex_vec3(0, 0, 0), ex_vec3(0, 0, 0));
     if (world.status == FRIX_OK) world.status = frix_builder_add_joint(builder, &joint, NULL);
     last = id;
   }
@@ -316,7 +341,8 @@ static bool swing(double gamma, double h, double time, path *out, double *most) 
       error = fmax(error, s.error);
     }
     *most = fmax(*most, error);
-    if (k % every == 0 && out->count < MOST_STEPS) out->t[out->count] = (double)(k + 1) * h, out->y[out->count++] = error;
+    if (k % every == 0 && out->count < MOST_STEPS)
+      out->t[out->count] = (double)(k + 1) * h, out->y[out->count++] = error;
   }
   fx_trial_end(&t);
   return good;
@@ -325,21 +351,29 @@ static bool swing(double gamma, double h, double time, path *out, double *most) 
 static bool run_drift(fx_report *report) {
   double time = (double)fx_report_size(report, 4, 20), most[3];
   path free_path = path_new(), held = path_new(), finer = path_new();
-  fx_report_text(report,
-                 "Five rods of 1 m linked by ball joints swing down from the horizontal; largest gap of a joint, h = 0.01. "
-                 "The slides show curves of an unnamed mechanism: up to 0.3 m without stabilisation, growing; up to "
-                 "0.06 m with it, bounded. The bound is O(h^2).");
+  fx_report_text(
+      report,
+      "Five rods of 1 m linked by ball joints swing down from the horizontal; largest gap of a joint, h = 0.01. "
+      "The slides show curves of an unnamed mechanism: up to 0.3 m without stabilisation, growing; up to "
+      "0.06 m with it, bounded. The bound is O(h^2).");
   bool good = swing(0, 0.01, time, &free_path, &most[0]) && swing(1, 0.01, time, &held, &most[1]) &&
               swing(1, 0.005, time, &finer, &most[2]);
   if (good) {
-    fx_report_compare(report, (fx_compared){0.3, most[0], "m", true}, "unstabilised: largest infeasibility in %g s", time);
+    fx_report_compare(report, (fx_compared){0.3, most[0], "m", true}, "unstabilised: largest infeasibility in %g s",
+                      time);
     fx_report_compare(report, (fx_compared){0.06, most[1], "m", true}, "stabilised, gamma = 1: largest infeasibility");
-    fx_report_compare(report, (fx_compared){4, most[1] / most[2], "", true}, "stabilised: ratio for h and h/2 (O(h^2): 4)");
+    fx_report_compare(report, (fx_compared){4, most[1] / most[2], "", true},
+                      "stabilised: ratio for h and h/2 (O(h^2): 4)");
   }
   fx_curve curve[2] = {{"unstabilised", free_path.t, free_path.y, free_path.count, FX_CURVE_LINE},
                        {"stabilised, gamma = 1", held.t, held.y, held.count, FX_CURVE_LINE}};
-  fx_chart chart = {.title = "Constraint infeasibility", .subtitle = "largest gap of a ball joint in a swinging chain, h = 0.01",
-                    .x_label = "time, s", .y_label = "m", .log_y = true, .curve = curve, .curve_count = 2};
+  fx_chart chart = {.title = "Constraint infeasibility",
+                    .subtitle = "largest gap of a ball joint in a swinging chain, h = 0.01",
+                    .x_label = "time, s",
+                    .y_label = "m",
+                    .log_y = true,
+                    .curve = curve,
+                    .curve_count = 2};
   good = good && fx_report_chart(report, ".svg", &chart);
   path_free(&free_path), path_free(&held), path_free(&finer);
   return good;

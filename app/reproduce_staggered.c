@@ -1,9 +1,9 @@
 /* staggered-tables, solver-comparison, loghouse: methods on the same contact problems, taken from simulated scenes.
  *
  * S5: table 7.1 (time, contacts, iterations), table 7.2 (warm and cold iterations; log house with and without
- * decomposition), figure 6.9 (residual over iterations) and figure 6.10 (residual and time of Lemke, SQP and staggered).
- * Each problem is that of a step of the scene, solved by each method from the impulses of the step before (warm) or from
- * zero (cold). */
+ * decomposition), figure 6.9 (residual over iterations) and figure 6.10 (residual and time of Lemke, SQP and
+ * staggered). Each problem is that of a step of the scene, solved by each method from the impulses of the step before
+ * (warm) or from zero (cold). */
 #ifdef FRIX_HAVE_EXAMPLES
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 typedef struct contender {
   const char *name, *solver;
   const char *setting[4]; /* key, value, key, value */
-  bool warm, pyramid; /* pyramid: circular cones become pyramids of 8 sides, as in the document */
+  bool warm, pyramid;     /* pyramid: circular cones become pyramids of 8 sides, as in the document */
 } contender;
 
 typedef struct score {
@@ -100,7 +100,8 @@ static double mean(double sum, const score *s) { return s->problems ? sum / (dou
 
 /* ---- tables 7.1 and 7.2 */
 
-#define AS_PUBLISHED {"staggered.anderson", "0", "staggered.friction_error", "1e-4"}
+#define AS_PUBLISHED \
+  { "staggered.anderson", "0", "staggered.friction_error", "1e-4" }
 static const contender staggered[] = {
     {"as published, warm", "staggered", AS_PUBLISHED, true, false},
     {"as published, cold", "staggered", AS_PUBLISHED, false, false},
@@ -127,8 +128,11 @@ static bool staggered_row(fx_report *report, fx_trial *t, const scene_row *d, do
     bool warm = staggered[m].warm, is_auto = m == 4;
     fx_report_compare(report, (fx_compared){d->seconds, mean(s[m].seconds, &s[m]), "s", warm && m != 2},
                       "%s, %s: CPU time a solve", text, staggered[m].name);
-    fx_report_compare(report, (fx_compared){is_auto ? NAN : warm ? d->iterations : d->cold, mean(s[m].iterations, &s[m]),
-                                            "", m < 2},
+    fx_report_compare(report,
+                      (fx_compared){is_auto ? NAN
+                                    : warm  ? d->iterations
+                                            : d->cold,
+                                    mean(s[m].iterations, &s[m]), "", m < 2},
                       "%s, %s: iterations", text, staggered[m].name);
     fx_report_compare(report, (fx_compared){NAN, s[m].residual, "", false}, "%s, %s: worst residual", text,
                       staggered[m].name);
@@ -146,12 +150,13 @@ static bool run_tables(fx_report *report) {
   int every = (int)fx_report_size(report, 20, 20);
   scene_row cards = {"card house", 4.7, 528, 3.2, 57.1, 348, quick ? 1.0 : 0.9, quick ? 1.3 : 2.5, every},
             arch = {"catenary arch", 1.2, 2042, 5.6, 133.7, 162, 0.4, quick ? 1.0 : 3, every};
-  fx_report_text(report,
-                 "Problems of every %dth step while blocks strike. As published: plain alternation until friction changes "
-                 "by less than 1e-4 (equation 5.21), which leaves the residual shown; the others end at a certified "
-                 "residual of %g. Accelerated adds Anderson's method. A card house of six levels and one block has the "
-                 "document's 348 degrees of freedom, with fewer contact points; the arch is planar here.",
-                 every, tolerance);
+  fx_report_text(
+      report,
+      "Problems of every %dth step while blocks strike. As published: plain alternation until friction changes "
+      "by less than 1e-4 (equation 5.21), which leaves the residual shown; the others end at a certified "
+      "residual of %g. Accelerated adds Anderson's method. A card house of six levels and one block has the "
+      "document's 348 degrees of freedom, with fewer contact points; the arch is planar here.",
+      every, tolerance);
   fx_trial t;
   bool good = fx_trial_new(&t, frix_scene_find("cardhouse")) && fx_trial_set(&t, "levels", quick ? 2 : 6) &&
               fx_trial_set(&t, "blow", 1) && fx_trial_start(&t) && staggered_row(report, &t, &cards, tolerance, limit);
@@ -236,12 +241,13 @@ static bool run_comparison(fx_report *report) {
   double levels = settings->quick ? 2 : 4;
   score s[RIVALS] = {{0}};
   fx_curve curve[RIVALS];
-  fx_report_text(report,
-                 "A card house of %g levels, laid down to a tenth of a millimetre and struck by a block, steps of 1 ms; "
-                 "%lld problems, all methods from zero, relative residual %g, at most %g s each. The document's figures "
-                 "are means over 500 steps of a standing house. Lemke's method works on pyramids and is judged by them; "
-                 "SQP is NLopt's.",
-                 levels, (long long)problems, tolerance, limit);
+  fx_report_text(
+      report,
+      "A card house of %g levels, laid down to a tenth of a millimetre and struck by a block, steps of 1 ms; "
+      "%lld problems, all methods from zero, relative residual %g, at most %g s each. The document's figures "
+      "are means over 500 steps of a standing house. Lemke's method works on pyramids and is judged by them; "
+      "SQP is NLopt's.",
+      levels, (long long)problems, tolerance, limit);
   for (int m = 0; m < RIVALS; m++) {
     s[m].step = fx_grow(NULL, MOST_PROBLEMS, sizeof(double)), s[m].trace = fx_grow(NULL, MOST_PROBLEMS, sizeof(double));
   }
@@ -257,8 +263,8 @@ static bool run_comparison(fx_report *report) {
     fx_trial_end(&t);
   }
   for (int m = 0; m < RIVALS && good; m++) {
-    fx_report_compare(report, (fx_compared){document[m], mean(s[m].seconds, &s[m]), "s", m != 1}, "%s: CPU time a solve",
-                      rivals[m].name);
+    fx_report_compare(report, (fx_compared){document[m], mean(s[m].seconds, &s[m]), "s", m != 1},
+                      "%s: CPU time a solve", rivals[m].name);
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)s[m].solved / (double)s[m].problems, "%", m != 1},
                       "%s: solved of %lld", rivals[m].name, (long long)s[m].problems);
     fx_report_compare(report, (fx_compared){m < 2 ? 1e-6 : NAN, s[m].residual, "", false}, "%s: worst residual",
@@ -305,18 +311,21 @@ static bool run_loghouse(fx_report *report) {
   double levels = settings->quick ? 3 : 17;
   score s[METHODS] = {{0}};
   fx_trial t;
-  fx_report_text(report,
-                 "Four walls of %g notched logs, sliding over the ground at 2 m/s until they rest (the document's house "
-                 "also jumps a ramp). frix solves independent islands apart; this house is one island, and there is no "
-                 "second decomposition inside it: the rows below compare whole solves with the document's two times, "
-                 "4.9 s without and 0.061 s with decomposition.",
-                 levels);
+  fx_report_text(
+      report,
+      "Four walls of %g notched logs, sliding over the ground at 2 m/s until they rest (the document's house "
+      "also jumps a ramp). frix solves independent islands apart; this house is one island, and there is no "
+      "second decomposition inside it: the rows below compare whole solves with the document's two times, "
+      "4.9 s without and 0.061 s with decomposition.",
+      levels);
   bool good = fx_trial_new(&t, frix_scene_find("loghouse")) && fx_trial_set(&t, "levels", levels);
   t.seed = 1;
   good = good && fx_trial_start(&t);
   for (int32_t k = 0; good && k < frix_sim_body_count(t.sim); k++)
-    good = frix_sim_set_velocity(t.sim, frix_sim_body_at(t.sim, k), (frix_vec3){2, 0.5, 0}, (frix_vec3){0, 0, 0}) == FRIX_OK;
-  good = good && sample(&t, 0, settings->quick ? 0.06 : 0.6, settings->quick ? 2 : 6, method, METHODS, tolerance, limit, s);
+    good = frix_sim_set_velocity(t.sim, frix_sim_body_at(t.sim, k), (frix_vec3){2, 0.5, 0}, (frix_vec3){0, 0, 0}) ==
+           FRIX_OK;
+  good = good &&
+         sample(&t, 0, settings->quick ? 0.06 : 0.6, settings->quick ? 2 : 6, method, METHODS, tolerance, limit, s);
   if (good) {
     fx_report_compare(report, (fx_compared){414, s[0].dof, "", false}, "degrees of freedom");
     fx_report_compare(report, (fx_compared){NAN, mean(s[0].contacts, &s[0]), "", false}, "contacts");

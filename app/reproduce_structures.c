@@ -1,8 +1,8 @@
 /* cardhouse, arch, stacks: what stands on friction alone, and what a blow brings down.
  *
- * S5, sections 7.3.4, 7.3.5, 7.4 and 7.5: a card house of four levels (mu 0.8, e 0.1) stands for ten simulated minutes and
- * comes down in sections under dropped blocks; a catenary arch (mu 0.6) stands a blow on its keystone and falls by one at
- * a leg; stacks stand where iterative packages let them slide apart. */
+ * S5, sections 7.3.4, 7.3.5, 7.4 and 7.5: a card house of four levels (mu 0.8, e 0.1) stands for ten simulated minutes
+ * and comes down in sections under dropped blocks; a catenary arch (mu 0.6) stands a blow on its keystone and falls by
+ * one at a leg; stacks stand where iterative packages let them slide apart. */
 #ifdef FRIX_HAVE_EXAMPLES
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "reproduce_trial.h"
 
 static void compare_certified(fx_report *report, const fx_trial *t, const char *what, bool headline) {
-  fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t->certified / (double)(t->steps ? t->steps : 1), "%", headline},
+  fx_report_compare(report,
+                    (fx_compared){NAN, 100.0 * (double)t->certified / (double)(t->steps ? t->steps : 1), "%", headline},
                     "%s: steps certified to 1e-8, of %lld", what, (long long)t->steps);
   fx_report_compare(report, (fx_compared){NAN, t->residual, "", false}, "%s: worst residual", what);
   fx_report_compare(report, (fx_compared){NAN, t->penetration, "m", false}, "%s: deepest penetration", what);
@@ -25,7 +26,8 @@ static bool standing_cards(fx_report *report, double time) {
   bool good = fx_trial_new(&t, frix_scene_find("cardhouse")) && fx_trial_start(&t) && fx_trial_run(&t, time);
   if (good) {
     fx_report_compare(report, (fx_compared){600, frix_sim_time(t.sim), "s", true}, "four levels: stands for");
-    fx_report_compare(report, (fx_compared){0, fx_trial_moved(&t), "m", true}, "four levels: largest displacement then");
+    fx_report_compare(report, (fx_compared){0, fx_trial_moved(&t), "m", true},
+                      "four levels: largest displacement then");
     compare_certified(report, &t, "four levels, standing", true);
     fx_report_compare(report, (fx_compared){4.7, t.seconds / (double)t.steps, "s", true},
                       "four levels, standing: CPU time a step (document: struck and standing)");
@@ -53,8 +55,8 @@ static bool struck_cards(fx_report *report, double levels, int blows, double tim
     speed[count++] = fx_trial_speed(&t);
   }
   if (good) {
-    fx_report_compare(report, (fx_compared){NAN, fallen[count - 1], "", true}, "struck, %g levels, %d blocks: cards fallen",
-                      levels, blows);
+    fx_report_compare(report, (fx_compared){NAN, fallen[count - 1], "", true},
+                      "struck, %g levels, %d blocks: cards fallen", levels, blows);
     fx_report_compare(report, (fx_compared){0, fx_trial_speed(&t), "m/s", false}, "struck: largest speed at the end");
     compare_certified(report, &t, "struck", true);
     fx_report_compare(report, (fx_compared){4.7, t.seconds / (double)t.steps, "s", true}, "struck: CPU time a step");
@@ -88,7 +90,8 @@ static bool approximate_cards(fx_report *report, double time) {
     if (fx_trial_moved(&t) > 0.02) fell = frix_sim_time(t.sim);
   }
   if (good) {
-    fx_report_compare(report, (fx_compared){NAN, isnan(fell) ? fx_trial_moved(&t) : fell, isnan(fell) ? "m" : "s", false},
+    fx_report_compare(report,
+                      (fx_compared){NAN, isnan(fell) ? fx_trial_moved(&t) : fell, isnan(fell) ? "m" : "s", false},
                       isnan(fell) ? "two levels, pgs with 100 iterations (approximate): displacement after %g s"
                                   : "two levels, pgs with 100 iterations (approximate): falls after (of %g s)",
                       time);
@@ -127,7 +130,8 @@ static bool arch_blow(fx_report *report, int blow, double time) {
               fx_trial_set(&t, "blow", blow) && fx_trial_start(&t) && fx_trial_run(&t, time);
   if (good) {
     double moved = fx_trial_moved(&t);
-    fx_report_compare(report, (fx_compared){blow < 2, moved < 0.05, "", true}, "%s: stands (1) or falls (0)", name[blow]);
+    fx_report_compare(report, (fx_compared){blow < 2, moved < 0.05, "", true}, "%s: stands (1) or falls (0)",
+                      name[blow]);
     fx_report_compare(report, (fx_compared){NAN, moved, "m", false}, "%s: largest displacement after %g s", name[blow],
                       time);
     compare_certified(report, &t, name[blow], blow > 0);
@@ -140,8 +144,9 @@ static bool arch_blow(fx_report *report, int blow, double time) {
 
 static bool run_arch(fx_report *report) {
   double time = (double)fx_report_size(report, 3, 600);
-  fx_report_text(report, "25 flat-faced voussoirs along a catenary, mu 0.6, in the plane (the document's arch is "
-                         "spatial, 162 degrees of freedom with its blocks), steps of 10 ms as there.");
+  fx_report_text(report,
+                 "25 flat-faced voussoirs along a catenary, mu 0.6, in the plane (the document's arch is "
+                 "spatial, 162 degrees of freedom with its blocks), steps of 10 ms as there.");
   bool good = true;
   for (int blow = 0; blow < 3 && good; blow++) good = arch_blow(report, blow, time);
   return good;
@@ -171,13 +176,13 @@ static bool stack(fx_report *report, const char *solver, int n, double h, double
   if (good) {
     double moved = fx_trial_moved(&t);
     fx_report_compare(report, (fx_compared){approximate ? INFINITY : 0, moved, "m", !approximate},
-                      "%d blocks, %s%s, %g s: displacement", n, solver, approximate ? " (approximate, 100 iterations)" : "",
-                      time);
+                      "%d blocks, %s%s, %g s: displacement", n, solver,
+                      approximate ? " (approximate, 100 iterations)" : "", time);
     if (!approximate)
       fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", false},
                         "%d blocks, %s: steps certified to 1e-8", n, solver);
-    fx_report_compare(report, (fx_compared){NAN, t.seconds / (double)t.steps, "s", false}, "%d blocks, %s: CPU time a step",
-                      n, solver);
+    fx_report_compare(report, (fx_compared){NAN, t.seconds / (double)t.steps, "s", false},
+                      "%d blocks, %s: CPU time a step", n, solver);
   }
   fx_trial_end(&t);
   return good;
@@ -190,7 +195,8 @@ static bool run_stacks(fx_report *report) {
                  "Cubes of 0.5 m laid down to a millimetre. In the document iterative packages let stacks slide apart "
                  "within seconds (100 iterations, steps down to 0.1 ms), pivoting comes to 15 blocks, staggered "
                  "projections stand for ten minutes.");
-  bool good = stack(report, "auto", 10, 0.01, time, false) && stack(report, "auto", quick ? 15 : 100, 0.01, time, false) &&
+  bool good = stack(report, "auto", 10, 0.01, time, false) &&
+              stack(report, "auto", quick ? 15 : 100, 0.01, time, false) &&
               stack(report, "staggered", 15, 0.01, time, false);
   return good && stack(report, "pgs", 10, 0.01, quick ? 1 : 10, true) &&
          (quick || stack(report, "pgs", 100, 0.01, 10, true));

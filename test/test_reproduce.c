@@ -67,7 +67,8 @@ static void domains(fx_test *t) {
     CHECK(t, !strstr(svg, "nan") && !strstr(svg, "inf"));
     free(svg);
   }
-  char *csv = read_output(t, "out", "painleve-domains-maps.csv"), *flip = read_output(t, "out", "painleve-domains-switch.csv");
+  char *csv = read_output(t, "out", "painleve-domains-maps.csv"),
+       *flip = read_output(t, "out", "painleve-domains-switch.csv");
   CHECK(t, shell_lines(csv) == 1 + (12 + 18 + 12) * 9 * 6);
   CHECK(t, shell_lines(flip) == 1 + 4 * 48);
   free(csv);
@@ -97,7 +98,8 @@ static void domain_switch(fx_test *t) {
   free(csv);
 }
 
-/* The fourth field (frix) of the line of a quantity; infinite where a method failed, NAN where there is no such line. */
+/* The fourth field (frix) of the line of a quantity; infinite where a method failed, NAN where there is no such line.
+ */
 static double measured(const char *csv, const char *quantity) {
   char head[300];
   snprintf(head, sizeof head, "\"%s\",", quantity);
