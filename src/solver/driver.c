@@ -180,9 +180,10 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
    * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  bool stop = fx_monitor_check_nothing(&monitor);
-  if (!stop && (limits.deadline > 0 || !is_zero(r, island.row_count))) {
+  bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
+  if (!stop && (limits.deadline > 0 || !zero)) {
     stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
+    if (zero) monitor.best = INFINITY;
     share_time(j, k, &monitor, &limits);
   }
   if (!stop) status = j->solver->solve(&call);
