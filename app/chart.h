@@ -17,10 +17,10 @@ typedef struct fx_curve {
 typedef struct fx_chart {
   const char *title, *subtitle, *x_label, *y_label;
   bool log_x, log_y;
-  bool equal;                             /* the same scale along x and y */
-  bool from_zero;                         /* the y axis begins at zero */
-  double x_low, x_high, y_low, y_high;    /* limits; both equal: those of the curves */
-  double mark;                            /* a horizontal line with mark_text; mark_text NULL: none */
+  bool equal;                          /* the same scale along x and y */
+  bool from_zero;                      /* the y axis begins at zero */
+  double x_low, x_high, y_low, y_high; /* limits; both equal: those of the curves */
+  double mark;                         /* a horizontal line with mark_text; mark_text NULL: none */
   const char *mark_text;
   const fx_curve *curve;
   int curve_count;

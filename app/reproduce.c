@@ -8,19 +8,44 @@
 extern const fx_reproduction fx_reproduce_library, fx_reproduce_scara;
 #ifdef FRIX_HAVE_EXAMPLES
 extern const fx_reproduction fx_reproduce_disc_table, fx_reproduce_disc_runs, fx_reproduce_hexapyramid;
-extern const fx_reproduction fx_reproduce_lemke;
-extern const fx_reproduction fx_reproduce_balls;
-extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_painleve;
+extern const fx_reproduction fx_reproduce_lemke, fx_reproduce_convergence, fx_reproduce_particles, fx_reproduce_drift;
+extern const fx_reproduction fx_reproduce_ellipse, fx_reproduce_segregation, fx_reproduce_correlation,
+    fx_reproduce_pebbles;
+extern const fx_reproduction fx_reproduce_balls, fx_reproduce_ball_drop;
+extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
+extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
+extern const fx_reproduction fx_reproduce_loghouse;
 #endif
 
 /* By document. */
 static const fx_reproduction *const rows[] = {
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_disc_table, &fx_reproduce_disc_runs, &fx_reproduce_hexapyramid, &fx_reproduce_lemke,
+    &fx_reproduce_disc_table,
+    &fx_reproduce_disc_runs,
+    &fx_reproduce_hexapyramid,
+    &fx_reproduce_lemke,
+    &fx_reproduce_convergence,
+    &fx_reproduce_particles,
+    &fx_reproduce_drift,
+    &fx_reproduce_ellipse,
+    &fx_reproduce_segregation,
+    &fx_reproduce_correlation,
+    &fx_reproduce_pebbles,
 #endif
-    &fx_reproduce_library,    &fx_reproduce_scara,
+    &fx_reproduce_library,
+    &fx_reproduce_scara,
 #ifdef FRIX_HAVE_EXAMPLES
-    &fx_reproduce_balls,      &fx_reproduce_particle, &fx_reproduce_oscillator, &fx_reproduce_painleve,
+    &fx_reproduce_balls,
+    &fx_reproduce_ball_drop,
+    &fx_reproduce_particle,
+    &fx_reproduce_oscillator,
+    &fx_reproduce_painleve,
+    &fx_reproduce_comparison,
+    &fx_reproduce_cardhouse,
+    &fx_reproduce_arch,
+    &fx_reproduce_stacks,
+    &fx_reproduce_tables,
+    &fx_reproduce_loghouse,
 #endif
     NULL,
 };
@@ -64,19 +89,50 @@ static void print_rows(void) {
   for (int k = 0; fx_report_document(k); k++) printf("%s\n", fx_report_document(k));
 }
 
-/* Runs row `only`, or all of them where it is negative. */
-static bool run_rows(int only, const fx_reproduce_settings *settings) {
+/* Whether row k was asked for: by name, or with all of them. */
+static bool chosen(const fx_args *args, int k) {
+  if (fx_arg(args, "--all")) return true;
+  for (int w = 0; w < args->word_count; w++)
+    if (!strcmp(args->word[w], fx_reproduction_table(k)->name)) return true;
+  return false;
+}
+
+/* Runs what was asked for; where it is more than one, with an index. */
+static bool run_rows(const fx_reproduce_settings *settings, bool index) {
   fx_headlines *lines = fx_headlines_new();
   bool good = true;
-  for (int k = 0; fx_reproduction_table(k) && good; k++) {
-    if (only >= 0 && k != only) continue;
-    if (only < 0 && k > 0) printf("\n");
+  for (int k = 0, count = 0; fx_reproduction_table(k) && good; k++) {
+    if (!chosen(settings->args, k)) continue;
+    if (count++) printf("\n");
     good = fx_report_run(fx_reproduction_table(k), settings, lines);
+    if (good && index) good = fx_headlines_write(lines, settings); /* after each: a run that ends early has one too */
   }
-  if (good && only < 0) good = fx_headlines_write(lines, settings);
-  if (good && only < 0) printf("\nwrote %s/index.md\n", settings->out);
+  if (good && index) printf("\nwrote %s/index.md\n", settings->out);
   fx_headlines_free(lines);
   return good;
+}
+
+/* Names and flags that do not go together; false after a message. */
+static bool check_words(const fx_args *args) {
+  bool all = fx_arg(args, "--all") != NULL;
+  if (all && args->word_count) {
+    fx_error("either names or --all");
+    return false;
+  }
+  for (int w = 0; w < args->word_count; w++) {
+    int k = fx_choose("@reproductions", "reproduction", args->word[w]);
+    if (k < 0) return false;
+    if (fx_arg(args, "--size") && !fx_reproduction_table(k)->size) {
+      fx_error("%s has no --size", args->word[w]);
+      return false;
+    }
+  }
+  if ((all || args->word_count > 1) &&
+      (fx_arg(args, "--solver") || fx_arg(args, "--set") || fx_arg(args, "--size") || fx_arg(args, "--tol"))) {
+    fx_error("--solver, --set, --tol and --size are for one reproduction");
+    return false;
+  }
+  return true;
 }
 
 static int run_reproduce(const fx_args *args) {
@@ -89,22 +145,9 @@ static int run_reproduce(const fx_args *args) {
                                     .out = fx_arg(args, "--out"),
                                     .solver = fx_arg(args, "--solver"),
                                     .quick = fx_arg(args, "--quick") != NULL};
-  int k = all ? -1 : fx_choose("@reproductions", "reproduction", args->word[0]);
-  if (all && args->word_count) {
-    fx_error("either a name or --all");
-    return FX_EXIT_USAGE;
-  }
-  if ((k < 0 && !all) || (settings.solver && !fx_find_solver(settings.solver))) return FX_EXIT_USAGE;
-  if (all && (settings.solver || fx_arg(args, "--set") || fx_arg(args, "--size") || fx_arg(args, "--tol"))) {
-    fx_error("--solver, --set, --tol and --size are for one reproduction, not for --all");
-    return FX_EXIT_USAGE;
-  }
+  if (!check_words(args) || (settings.solver && !fx_find_solver(settings.solver))) return FX_EXIT_USAGE;
   if (!fx_arg_real(args, "--tol", 1e-300, 1, &settings.tolerance)) return FX_EXIT_USAGE;
   if (!fx_arg_integer(args, "--size", 1, 1000000, &settings.size)) return FX_EXIT_USAGE;
-  if (settings.size && !fx_reproduction_table(k)->size) {
-    fx_error("%s has no --size", fx_reproduction_table(k)->name);
-    return FX_EXIT_USAGE;
-  }
   if (!settings.out) settings.out = ".";
   struct stat status;
   if (mkdir(settings.out, 0777) != 0 && (stat(settings.out, &status) != 0 || !S_ISDIR(status.st_mode))) {
@@ -112,7 +155,7 @@ static int run_reproduce(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   fx_catch_interrupt();
-  return run_rows(k, &settings) ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return run_rows(&settings, all || args->word_count > 1) ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }
 
 static const fx_flag flags[] = {
@@ -129,11 +172,12 @@ static const fx_flag flags[] = {
 
 const fx_verb fx_verb_reproduce = {
     .name = "reproduce",
-    .arguments = "[NAME]",
+    .arguments = "[NAME...]",
     .summary = "make figures and tables of the documents again",
     .detail =
         "Each reproduction writes NAME.md and NAME.csv, what the document says, what came out, and the ratio, with\n"
-        "SVG pictures where there is something to see. Exit code 0 when everything was measured: that a method\n"
+        "SVG pictures where there is something to see; several write an index.md too. Exit code 0 when everything was "
+        "measured: that a method\n"
         "fails where its document says so is a result.",
     .example =
         "  frix reproduce --list\n"
@@ -142,6 +186,6 @@ const fx_verb fx_verb_reproduce = {
         "  frix reproduce --all --quick --out reproduced",
     .flag = flags,
     .words = "@reproductions",
-    .max_words = 1,
+    .max_words = 1 << 10,
     .run = run_reproduce,
 };

@@ -129,13 +129,14 @@ static bool run(fx_report *report) {
   frix_options_destroy(options);
   frix_context_destroy(context);
   if (!good) return false;
-  fx_report_text(report,
-                 "Method %s, relative residual %g; the median over the steps of a run, averaged over %lld runs of %d "
-                 "steps of 5 ms. The table of the document is made from the sticking start without warm start; it "
-                 "says that warm starts were better still, without numbers. It does not state the tolerance, nor the "
-                 "radii and the size of the cube: they are chosen here (0.1 to 0.2 m in 1 m) such that the mean number "
-                 "of contacts is the document's. The sticking start is a linear solve and counts as one iteration here.",
-                 config.solver, config.tolerance, (long long)runs, STEPS);
+  fx_report_text(
+      report,
+      "Method %s, relative residual %g; the median over the steps of a run, averaged over %lld runs of %d "
+      "steps of 5 ms. The table of the document is made from the sticking start without warm start; it "
+      "says that warm starts were better still, without numbers. It does not state the tolerance, nor the "
+      "radii and the size of the cube: they are chosen here (0.1 to 0.2 m in 1 m) such that the mean number "
+      "of contacts is the document's. The sticking start is a linear solve and counts as one iteration here.",
+      config.solver, config.tolerance, (long long)runs, STEPS);
   compare(report, t, runs);
   return true;
 }

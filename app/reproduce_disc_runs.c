@@ -118,15 +118,16 @@ static bool charts(fx_report *report, const disc_run *all) {
     fall[k] = (fx_curve){variants[k].name, all[k].time, all[k].centre, all[k].count,
                          k == 3 ? FX_CURVE_DASHED : FX_CURVE_LINE};
   }
-  fx_chart chart = {.title = "21 discs, mu = 0.05: time of a step",
-                    .subtitle = "LCP0 pivoting, LCP1 fixed point, LCP2 one convex programme; the document's limit is 50 ms",
-                    .x_label = "simulated time, s",
-                    .y_label = "CPU seconds",
-                    .log_y = true,
-                    .mark = 0.05,
-                    .mark_text = "real time",
-                    .curve = cost,
-                    .curve_count = VARIANTS};
+  fx_chart chart = {
+      .title = "21 discs, mu = 0.05: time of a step",
+      .subtitle = "LCP0 pivoting, LCP1 fixed point, LCP2 one convex programme; the document's limit is 50 ms",
+      .x_label = "simulated time, s",
+      .y_label = "CPU seconds",
+      .log_y = true,
+      .mark = 0.05,
+      .mark_text = "real time",
+      .curve = cost,
+      .curve_count = VARIANTS};
   if (!fx_report_chart(report, "-time.svg", &chart)) return false;
   chart = (fx_chart){.title = "21 discs, mu = 0.05: height of the centre of mass",
                      .subtitle = "the pile runs apart; LCP2 lifts what slides",

@@ -91,8 +91,8 @@ static bool harker(fx_report *report, frix_context *context, FILE *csv) {
     for (int k = 0; k < 8; k++)
       if (!solve_named(report, context, name[k], methods[m], 1, csv, &t)) return false;
     fx_report_compare(report, (fx_compared){8, t.solved, "", m == 0}, "Harker, 8 models, %s: solved", methods[m]);
-    fx_report_compare(report, (fx_compared){1e-10, t.objective, "", m == 0}, "Harker, %s: worst objective (document: below)",
-                      methods[m]);
+    fx_report_compare(report, (fx_compared){1e-10, t.objective, "", m == 0},
+                      "Harker, %s: worst objective (document: below)", methods[m]);
   }
   return true;
 }

@@ -12,7 +12,8 @@ static const char *const documents[] = {
     "S1: M. Anitescu, G. D. Hart, Solving nonconvex problems of multibody dynamics with joints, contact and small "
     "friction by successive convex relaxation, 2003",
     "S2: M. Anitescu, Optimisation-based time stepping for rigid multibody dynamics with contact and friction, slides",
-    "S3: R. Andreani, A. Friedlander, M. P. Mello, S. A. Santos, Multi-rigid-body contact problems with Coulomb friction: "
+    "S3: R. Andreani, A. Friedlander, M. P. Mello, S. A. Santos, Multi-rigid-body contact problems with Coulomb "
+    "friction: "
     "complementarity and equivalent formulations, 2003",
     "S4: E. Todorov, Implicit nonlinear complementarity: a new approach to contact dynamics, ICRA 2010",
     "S5: D. M. Kaufman, Coupled principles for computational frictional contact mechanics, thesis, 2009",

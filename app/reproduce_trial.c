@@ -50,8 +50,8 @@ bool fx_trial_step(fx_trial *t) {
   t->contacts += t->last.touching_count;
   t->iterations += t->last.iterations;
   /* a residual above the tolerance may still be certified, where the impulses themselves are rounding */
-  double residual = t->last.certified ? fmin(t->last.certificate.residual, t->config.tolerance)
-                                      : t->last.certificate.residual;
+  double residual =
+      t->last.certified ? fmin(t->last.certificate.residual, t->config.tolerance) : t->last.certificate.residual;
   if (!(residual <= t->residual)) t->residual = residual;
   if (!(t->last.penetration <= t->penetration)) t->penetration = t->last.penetration;
   return !fx_interrupted(NULL);

@@ -47,8 +47,12 @@ static frix_status build_particle(frix_builder *builder, const double *value, ui
   return world.status;
 }
 
-static const frix_scene particle = {
-    .name = "particle", .summary = "", EX_PARAMETERS(particle_parameter), .step = 0.01, .time = 10, .build = build_particle};
+static const frix_scene particle = {.name = "particle",
+                                    .summary = "",
+                                    EX_PARAMETERS(particle_parameter),
+                                    .step = 0.01,
+                                    .time = 10,
+                                    .build = build_particle};
 
 typedef struct bounces {
   double drift; /* largest change of energy, relative */
@@ -92,22 +96,23 @@ static bool run_particle(fx_report *report) {
   fx_curve curve[5];
   bool good = true;
   bounces b;
-  fx_report_text(report, "Dropped from 1 m, restitution 1, %g s. Energy of an exact bounce is constant; the document "
-                         "says that it is closely kept for all three steps, in words.",
+  fx_report_text(report,
+                 "Dropped from 1 m, restitution 1, %g s. Energy of an exact bounce is constant; the document "
+                 "says that it is closely kept for all three steps, in words.",
                  time);
   for (int k = 0; k < 5; k++) p[k] = path_new((int64_t)(time / 0.001) + 2);
   for (int k = 0; k < 3 && good; k++) {
     good = bounce("variational", h[k], 1, time, &p[k], &b);
     curve[k] = (fx_curve){label[k], p[k].time, p[k].value, p[k].count, k == 2 ? FX_CURVE_LINE : FX_CURVE_POINTS};
-    fx_report_compare(report, (fx_compared){0, b.drift, "", true}, "variational, h = %g: largest change of energy, %d bounces",
-                      h[k], b.count);
+    fx_report_compare(report, (fx_compared){0, b.drift, "", true},
+                      "variational, h = %g: largest change of energy, %d bounces", h[k], b.count);
   }
   for (int k = 0; k < 3 && good; k++) {
     static const double height[3] = {0.99, 1, 1.01};
     path q = path_new((int64_t)(time / 0.001) + 2);
     good = bounce("variational", 0.01, height[k], time, &q, &b);
-    fx_report_compare(report, (fx_compared){1, b.least, "", false}, "height %g m, h = 0.01: least effective restitution",
-                      height[k]);
+    fx_report_compare(report, (fx_compared){1, b.least, "", false},
+                      "height %g m, h = 0.01: least effective restitution", height[k]);
     path_free(&q);
   }
   static const char *const other[2] = {"moreau", "two_step"};
@@ -115,15 +120,17 @@ static bool run_particle(fx_report *report) {
     good = bounce(other[k], 0.01, 1, time, &p[3 + k], &b);
     curve[3 + k] = (fx_curve){k ? "two_step, h = 0.01" : "moreau, h = 0.01", p[3 + k].time, p[3 + k].value,
                               p[3 + k].count, FX_CURVE_DASHED};
-    fx_report_compare(report, (fx_compared){NAN, b.drift, "", false}, "%s, h = 0.01: largest change of energy", other[k]);
+    fx_report_compare(report, (fx_compared){NAN, b.drift, "", false}, "%s, h = 0.01: largest change of energy",
+                      other[k]);
   }
-  fx_chart chart = {.title = "A particle that bounces without loss",
-                    .subtitle = "height over the plane; the variational integrator at three steps, two others beside it",
-                    .x_label = "time, s",
-                    .y_label = "m",
-                    .from_zero = true,
-                    .curve = curve,
-                    .curve_count = 5};
+  fx_chart chart = {
+      .title = "A particle that bounces without loss",
+      .subtitle = "height over the plane; the variational integrator at three steps, two others beside it",
+      .x_label = "time, s",
+      .y_label = "m",
+      .from_zero = true,
+      .curve = curve,
+      .curve_count = 5};
   good = good && fx_report_chart(report, ".svg", &chart);
   for (int k = 0; k < 5; k++) path_free(&p[k]);
   return good;
@@ -207,8 +214,9 @@ static bool run_oscillator(fx_report *report) {
   static const char *const part[4] = {"free", "frictionless plane", "mu = 0.5", "mu = 5"};
   static const char *const file[4] = {"-a.svg", "-b.svg", "-c.svg", "-d.svg"};
   double time = (double)fx_report_size(report, 1, 10);
-  fx_report_text(report, "From q = (4, 4) at rest, %g s, restitution 1. The document shows energies as curves, without "
-                         "numbers: kept up to a constant without friction, falling alike for all steps with it.",
+  fx_report_text(report,
+                 "From q = (4, 4) at rest, %g s, restitution 1. The document shows energies as curves, without "
+                 "numbers: kept up to a constant without friction, falling alike for all steps with it.",
                  time);
   bool good = true;
   for (int m = 0; m < 4 && good; m++) {

@@ -188,7 +188,8 @@ static int run_run(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--set", "k=v", NULL, "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
+    {"--set", "k=v", NULL,
+     "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
     {"--time", "T", NULL, "simulated seconds; default: the scene's"},
     {"--dt", "H", NULL, "step in seconds; default: the scene's"},
     {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
@@ -211,13 +212,15 @@ const fx_verb fx_verb_run = {
     .name = "run",
     .arguments = "SCENE|FILE",
     .summary = "simulate, every step certified",
-    .detail = "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
-              "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
-              "step, with a valid file.",
-    .example = "  frix run cardhouse\n"
-               "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
-               "  frix run --resume arch.frx --time 20\n"
-               "  frix run cannonball --set levels=20 --set mu=0.2 --json",
+    .detail =
+        "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
+        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
+        "step, with a valid file.",
+    .example =
+        "  frix run cardhouse\n"
+        "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
+        "  frix run --resume arch.frx --time 20\n"
+        "  frix run cannonball --set levels=20 --set mu=0.2 --json",
     .flag = flags,
     .words = "@scenes",
     .max_words = 1,

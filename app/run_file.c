@@ -131,8 +131,8 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
 
 bool fx_run_file_close(fx_run_file *file, const fx_run *run) {
   if (!file || !file->recorder) return true;
-  bool good = frix_sim_step_count(run->sim) == file->kept ||
-              frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  bool good =
+      frix_sim_step_count(run->sim) == file->kept || frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
   if (!good) failed(run);
   frix_status status = frix_recorder_close(file->recorder);
   file->recorder = NULL;

@@ -378,7 +378,7 @@ static void draw_arrow(const fx_stage *s, fx_v3 from, fx_v3 along, float width, 
 /* The force on the upper body of each pair; green sticks, red slides. */
 void fx_stage_arrows(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   fx_v3 vertical = s->planar ? (fx_v3){0, 1, 0} : (fx_v3){s->up == 0, s->up == 1, s->up == 2};
-  float longest = 0.45f * s->extent, width = 0.012f * s->extent;
+  float longest = 0.32f * s->extent, width = 0.012f * s->extent;
   for (int32_t k = 0; k < frame->contact_count; k++) {
     const frix_contact_report *c = &frame->contact[k];
     if (c->phase == FRIX_CONTACT_END || !(s->strongest > 0.0)) continue;

@@ -8,7 +8,8 @@
 
 #include "scene.h"
 
-static const double file_time = 5, file_step = 0.002; /* s, of a world from a file unless it or the user says otherwise */
+static const double file_time = 5,
+                    file_step = 0.002; /* s, of a world from a file unless it or the user says otherwise */
 
 /* ---- parameters */
 

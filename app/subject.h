@@ -1,5 +1,5 @@
-/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with how
- * it is simulated. */
+/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with
+ * how it is simulated. */
 #ifndef FX_SUBJECT_H
 #define FX_SUBJECT_H
 

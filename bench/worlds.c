@@ -243,8 +243,7 @@ bool standing_chain(standing *w, const frix_sim_config *config, int32_t links) {
     if (k && w->count > 1) joint.a = w->body[w->count - 2];
     if (k == 0) joint.axis[0].motor = FRIX_MOTOR_VELOCITY, joint.axis[0].target = 1, joint.axis[0].max_force = 3;
     frix_vec3 none = {0, 0, 0}, y = {0, 1, 0};
-    if (s.status == FRIX_OK)
-      s.status = frix_joint_place(s.builder, &joint, (frix_vec3){0.2 * k, 0, 0}, y, none, none);
+    if (s.status == FRIX_OK) s.status = frix_joint_place(s.builder, &joint, (frix_vec3){0.2 * k, 0, 0}, y, none, none);
     if (s.status == FRIX_OK) s.status = frix_builder_add_joint(s.builder, &joint, NULL);
   }
   return finish(&s, config);

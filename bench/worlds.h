@@ -11,9 +11,9 @@ typedef struct standing {
   frix_context *context;
   frix_model *model;
   frix_sim *sim;
-  int32_t count;      /* of its bodies, in the order they were built */
-  frix_body_id *body; /* count */
-  frix_vec3 *start;   /* count: where they were at the last mark */
+  int32_t count;                    /* of its bodies, in the order they were built */
+  frix_body_id *body;               /* count */
+  frix_vec3 *start;                 /* count: where they were at the last mark */
   int64_t steps, uncertified, warm; /* warm: the impulses of the last step were the answer */
   double worst;                     /* residual of a step */
   double seconds;                   /* processor time of the steps */

@@ -1,6 +1,6 @@
-/* Fuzzes everything a trajectory file is made of. The first byte chooses: a whole file, or what stands in a block of it,
- * so that checksums keep nothing away. What can be read must survive use: models come back as the same bytes, sims of
- * them and of snapshots take a step. */
+/* Fuzzes everything a trajectory file is made of. The first byte chooses: a whole file, or what stands in a block of
+ * it, so that checksums keep nothing away. What can be read must survive use: models come back as the same bytes, sims
+ * of them and of snapshots take a step. */
 #include "fuzz.h"
 
 #include "io/trajectory.h"

@@ -37,8 +37,8 @@ static void same_bits(fx_test *t) {
     uint64_t hash = hash_world_run(k, 1, STEPS);
     CHECK(t, hash != 0);
     if ((has_hulls() || (strcmp(name, "mixed") && strcmp(name, "poisson"))) && hash != golden(name))
-      fx_test_fail(t, __FILE__, __LINE__, "%s: %016" PRIx64 " is not the golden hash; changed on purpose? see above", name,
-                   hash);
+      fx_test_fail(t, __FILE__, __LINE__, "%s: %016" PRIx64 " is not the golden hash; changed on purpose? see above",
+                   name, hash);
     if (hash_world_run(k, 4, STEPS) != hash) fx_test_fail(t, __FILE__, __LINE__, "%s: differs with 4 threads", name);
     if (hash_world_resume(k, 1, STEPS, 10, 7) != hash) fx_test_fail(t, __FILE__, __LINE__, "%s: differs resumed", name);
   }

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "shell.h"
+#ifdef FRIX_HAVE_EXAMPLES
+#include "examples/scene.h"
+#endif
 
-#ifdef FRIX_HAVE_EXPAT
+#if defined(FRIX_HAVE_EXPAT) && defined(FRIX_HAVE_QHULL)
 
 typedef struct scene {
   frix_context *context;
@@ -601,6 +604,26 @@ static void round_trip(fx_test *t) {
   }
 }
 
+/* Scenes of the table go out and come back; the flat ones say that they cannot. */
+static void scenes(fx_test *t) {
+#ifdef FRIX_HAVE_EXAMPLES
+  static const char *const name[] = {"cardhouse", "stack", "wall", "loghouse", "dominoes", "balls", "top", "incline"};
+  for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+    scene s = {0};
+    frix_model *model = NULL;
+    const frix_scene *row = frix_scene_find(name[k]);
+    REQUIRE(t, row && frix_context_create(NULL, &s.context) == FRIX_OK);
+    CHECK(t, frix_scene_build(row, s.context, NULL, 0, &model) == FRIX_OK);
+    s.model = model;
+    if (model) round_trip_of(t, &s);
+    frix_model_destroy(model);
+    frix_context_destroy(s.context);
+  }
+#else
+  fx_test_skip(t, "built without examples");
+#endif
+}
+
 /* frix's own way of mixing, velocities, things MJCF has no place for. */
 static void written_models(fx_test *t) {
   frix_context *context = NULL;
@@ -734,6 +757,7 @@ const fx_test_row test_mjcf[] = {{"mjcf/orientations", orientations},
                                  {"mjcf/answers", answers},
                                  {"mjcf/shared-models-run", shared_models_run},
                                  {"mjcf/round-trip", round_trip},
+                                 {"mjcf/scenes", scenes},
                                  {"mjcf/written-models", written_models},
                                  {"mjcf/command", command},
                                  {"mjcf/memory", memory},
@@ -741,7 +765,7 @@ const fx_test_row test_mjcf[] = {{"mjcf/orientations", orientations},
 
 #else
 
-static void absent(fx_test *t) { fx_test_skip(t, "built without expat"); }
+static void absent(fx_test *t) { fx_test_skip(t, "built without expat or qhull"); }
 
 const fx_test_row test_mjcf[] = {{"mjcf", absent}, {0}};
 

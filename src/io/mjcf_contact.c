@@ -32,34 +32,34 @@ static frix_material_config law_of(const double friction[3], int32_t condim) {
 
 /* ---- pairs and exclusions by name ---- */
 
-static frix_status find_geom(const fx_mjcf_reader *r, const fx_xml_element *e, const char *key, int32_t *out) {
-  fx_mjcf_item item = {e, NULL};
-  const char *name, *best = NULL;
-  frix_status status = fx_mjcf_need(r, &item, key, &name);
-  if (status) return status;
-  for (int32_t k = 0; k < r->geom_count; k++) {
-    const char *other = r->geom[k].name;
-    *out = k;
-    if (other && !strcmp(other, name)) return FRIX_OK;
-    if (other && !best && *fx_mjcf_nearest(other, name).text) best = other;
-  }
-  return fx_mjcf_fail(r, e, "there is no geom '%s'%s%s%s", fx_word_of(name, strlen(name)).text,
-                      best ? "; did you mean '" : "", best ? fx_word_of(best, strlen(best)).text : "",
-                      best ? "'?" : "");
+static const char *name_at(const fx_mjcf_reader *r, bool body, int32_t k) {
+  return body ? r->body[r->body_by_name[k]].name : r->geom[r->geom_by_name[k]].name;
 }
 
-static frix_status find_body(const fx_mjcf_reader *r, const fx_xml_element *e, const char *key, int32_t *out) {
+/* A body or a geom by the name in attribute `key`. */
+static frix_status find(const fx_mjcf_reader *r, const fx_xml_element *e, bool body, const char *key, int32_t *out) {
   fx_mjcf_item item = {e, NULL};
   const char *name, *best = NULL;
+  int32_t count = body ? r->named_bodies : r->named_geoms, low = 0, high = count;
   frix_status status = fx_mjcf_need(r, &item, key, &name);
   if (status) return status;
-  for (int32_t k = 0; k < r->body_count; k++) {
-    const char *other = k ? r->body[k].name : "world";
-    *out = k;
-    if (other && !strcmp(other, name)) return FRIX_OK;
-    if (other && !best && *fx_mjcf_nearest(other, name).text) best = other;
+  *out = 0;
+  if (body && !strcmp(name, "world")) return FRIX_OK;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (strcmp(name_at(r, body, middle), name) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
-  return fx_mjcf_fail(r, e, "there is no body '%s'%s%s%s", fx_word_of(name, strlen(name)).text,
+  if (low < count && !strcmp(name_at(r, body, low), name)) {
+    *out = body ? r->body_by_name[low] : r->geom_by_name[low];
+    return FRIX_OK;
+  }
+  for (int32_t k = 0; k < count && !best; k++)
+    if (*fx_mjcf_nearest(name_at(r, body, k), name).text) best = name_at(r, body, k);
+  return fx_mjcf_fail(r, e, "there is no %s '%s'%s%s%s", body ? "body" : "geom", fx_word_of(name, strlen(name)).text,
                       best ? "; did you mean '" : "", best ? fx_word_of(best, strlen(best)).text : "",
                       best ? "'?" : "");
 }
@@ -69,8 +69,8 @@ static void single_out(fx_mjcf_reader *r, int32_t *special) {
 }
 
 static frix_status find_bodies(const fx_mjcf_reader *r, const fx_xml_element *e, int32_t *a, int32_t *b) {
-  frix_status status = find_body(r, e, "body1", a);
-  return status ? status : find_body(r, e, "body2", b);
+  frix_status status = find(r, e, true, "body1", a);
+  return status ? status : find(r, e, true, "body2", b);
 }
 
 /* Both whole bodies of the model, so that the model's own exclusion does. */
@@ -150,7 +150,7 @@ static frix_status read_pairs(fx_mjcf_reader *r, pair_entry **list, int32_t *cou
     if (strcmp(e->name, "pair")) continue;
     pair_entry *p = &(*list)[*count];
     frix_status status;
-    if ((status = find_geom(r, e, "geom1", &p->a)) || (status = find_geom(r, e, "geom2", &p->b)) ||
+    if ((status = find(r, e, false, "geom1", &p->a)) || (status = find(r, e, false, "geom2", &p->b)) ||
         (status = pair_law(r, e, p)))
       return status;
     if (r->body[r->geom[p->a].body].root == r->body[r->geom[p->b].body].root) continue;
@@ -162,11 +162,11 @@ static frix_status read_pairs(fx_mjcf_reader *r, pair_entry **list, int32_t *cou
   return FRIX_OK;
 }
 
-/* How many pairs of geoms of two materials can touch, excluded bodies aside. */
-static int64_t possible_pairs(const fx_mjcf_reader *r, int32_t a, int32_t b) {
+/* How many pairs of geoms of two materials can touch, excluded bodies aside; counts no further than past `most`. */
+static int64_t possible_pairs(const fx_mjcf_reader *r, int32_t a, int32_t b, int64_t most) {
   int64_t count = 0;
-  for (int32_t i = 0; i < r->geom_count; i++)
-    for (int32_t j = 0; r->geom[i].material == a && j < r->geom_count; j++) {
+  for (int32_t i = 0; i < r->geom_count && count <= most; i++)
+    for (int32_t j = 0; r->geom[i].material == a && j < r->geom_count && count <= most; j++) {
       if (r->geom[j].material != b || (a == b && j <= i)) continue;
       const fx_mjcf_body *x = &r->body[r->body[r->geom[i].body].root], *y = &r->body[r->body[r->geom[j].body].root];
       if (x == y || (!x->free && !y->free) || !fx_mjcf_bits_meet(&r->geom[i], &r->geom[j])) continue;
@@ -198,7 +198,8 @@ static frix_status split_materials(fx_mjcf_reader *r, const pair_entry *list, in
   }
   for (int32_t k = 0; k < r->material_count * r->material_count; k++) {
     struct group *g = &table[k];
-    if (g->count && !g->mixed) g->mixed = possible_pairs(r, k / r->material_count, k % r->material_count) != g->count;
+    int32_t a = k / r->material_count, b = k % r->material_count;
+    if (g->count && !g->mixed) g->mixed = possible_pairs(r, a, b, g->count) != g->count;
   }
   for (int32_t k = 0; k < count; k++) {
     int32_t a = r->geom[list[k].a].material, b = r->geom[list[k].b].material;

@@ -173,7 +173,7 @@ static bool sweep(course *c) {
   const fx_system *s = call->system;
   uint8_t needed = call->hint;
   call->hint = NEEDED_SWEEPS;
-  bool pile = c->pile = is_pile(call), hurried = monitor->limits->deadline > 0;
+  bool pile = c->pile = is_pile(call), hurried = monitor->limits->hurried;
   double loose = call->option[PILE_TOLERANCE];
   /* Under a deadline the answer shall not be worse than that of plain sweeps. */
   if (hurried && pile && fx_monitor_time_for(monitor, 20 * monitor->check_cost) && first_sweeps(c)) return true;

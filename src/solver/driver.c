@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { HURRY = 300 };
+
 struct frix_solution {
   frix_context *context;
   frix_result result;
@@ -122,7 +124,7 @@ static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *
     rest += s->contact[j->islands->contact[c]].dim;
   double share = j->thread_count * own / rest, finish = 2.5 * m->check_cost * s->row_count / own;
   limits->deadline -= finish;
-  if (share < 1) limits->deadline = now + share * (limits->deadline - now);
+  if (share < 1 && limits->hurried) limits->deadline = now + share * (limits->deadline - now);
 }
 
 /* The hint of an island is that of its first contact; islands that met take the largest. */
@@ -328,7 +330,7 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
                        double *workspace, frix_solution *solution) {
   frix_result *result = &solution->result;
   double *swept = NULL, swept_residual = INFINITY;
-  if (j->limits.deadline > 0 && j->count > 1 && j->solver == &fx_solver_auto && j->law == FRIX_LAW_COULOMB) {
+  if (j->limits.hurried && j->count > 1 && j->solver == &fx_solver_auto && j->law == FRIX_LAW_COULOMB) {
     size_t rows = (size_t)j->system->row_count;
     frix_status status = sweep_first(j, config, &swept_residual);
     if (status != FRIX_OK) return status;
@@ -401,7 +403,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
                       .user = config->user},
            .history = config->history,
            .together = solve_together(solver, &islands),
-           .of_many = islands.count > 1 && !(config->time_limit > 0),
+           .of_many = islands.count > 1,
            .count = islands.count,
            .r = solution->r,
            .u = solution->u,
@@ -412,6 +414,9 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result)
     return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;
+  double read = fx_seconds() - start; /* a solve of many iterations takes some hundred times as long */
+  j.limits.hurried = config->time_limit > 0 && config->time_limit - read < HURRY * read;
+  j.of_many = j.of_many && !j.limits.hurried;
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   status = start_from(problem, config, system.row_count, solution->r);
   if (status == FRIX_OK) status = run(arena, &j, problem, config, workspace, solution);

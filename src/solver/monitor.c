@@ -23,7 +23,7 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->before += m->iteration;
   m->iteration = 0;
-  m->next_check = m->limits->deadline > 0 ? RARE : 0;
+  m->next_check = m->limits->hurried ? RARE : 0;
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
@@ -114,7 +114,7 @@ bool fx_monitor_check_nothing(fx_monitor *m) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
-  if (m->limits->deadline > 0 && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
+  if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
   fx_system_velocity(m->system, r, m->u, m->v);
   m->residual = fx_residual(m->system, m->law, r, m->u);

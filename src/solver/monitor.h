@@ -12,6 +12,7 @@ typedef struct fx_limits {
   double tolerance;
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
+  bool hurried;           /* the deadline is near, measured by what it took to read the problem */
   bool (*cancel)(void *user);
   void (*progress)(int64_t iteration, double residual, double seconds, void *user);
   void *user;
