@@ -7,7 +7,7 @@
 #include "svg.h"
 
 /* The picture, in pixels; the legend stands right of the axes. */
-enum { WIDTH = 900, HEIGHT = 460, LEFT = 84, RIGHT = 650, TOP = 70, BOTTOM = 390, LEGEND = 672 };
+enum { WIDTH = 960, HEIGHT = 460, LEFT = 84, RIGHT = 650, TOP = 70, BOTTOM = 390, LEGEND = 672 };
 
 typedef struct axis {
   double low, high; /* in the axis' own measure: powers of ten where it is logarithmic */

@@ -97,18 +97,14 @@ static bool chosen(const fx_args *args, int k) {
   return false;
 }
 
-/* Runs what was asked for; where it is more than one, with an index. */
-static bool run_rows(const fx_reproduce_settings *settings, bool index) {
-  fx_headlines *lines = fx_headlines_new();
+/* Runs what was asked for; the index is written after each, so that a run that ends early has one too. */
+static bool run_rows(const fx_reproduce_settings *settings) {
   bool good = true;
   for (int k = 0, count = 0; fx_reproduction_table(k) && good; k++) {
     if (!chosen(settings->args, k)) continue;
     if (count++) printf("\n");
-    good = fx_report_run(fx_reproduction_table(k), settings, lines);
-    if (good && index) good = fx_headlines_write(lines, settings); /* after each: a run that ends early has one too */
+    good = fx_report_run(fx_reproduction_table(k), settings) && fx_report_index(settings);
   }
-  if (good && index) printf("\nwrote %s/index.md\n", settings->out);
-  fx_headlines_free(lines);
   return good;
 }
 
@@ -155,12 +151,12 @@ static int run_reproduce(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   fx_catch_interrupt();
-  return run_rows(&settings, all || args->word_count > 1) ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return run_rows(&settings) ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }
 
 static const fx_flag flags[] = {
     {"--list", NULL, NULL, "the reproductions, with the time they take"},
-    {"--all", NULL, NULL, "all of them, with an index.md"},
+    {"--all", NULL, NULL, "all of them"},
     {"--quick", NULL, NULL, "a small form: fewer, shorter runs"},
     {"--out", "DIR", NULL, "directory for the files; default: this one"},
     {"--solver", "NAME", "@solvers", "the method; default: the document's"},
@@ -176,9 +172,9 @@ const fx_verb fx_verb_reproduce = {
     .summary = "make figures and tables of the documents again",
     .detail =
         "Each reproduction writes NAME.md and NAME.csv, what the document says, what came out, and the ratio, with\n"
-        "SVG pictures where there is something to see; several write an index.md too. Exit code 0 when everything was "
-        "measured: that a method\n"
-        "fails where its document says so is a result.",
+        "SVG pictures where there is something to see; index.md shows the main lines of all that are in the "
+        "directory.\n"
+        "Exit code 0 when everything was measured: that a method fails where its document says so is a result.",
     .example =
         "  frix reproduce --list\n"
         "  frix reproduce balls-in-cube --out balls\n"

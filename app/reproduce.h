@@ -1,7 +1,7 @@
 /* Reproductions: one row each, one file each.
  *
  * A reproduction measures and tells its report, line by line, what the document says and what came out. The report
- * writes NAME.md and NAME.csv, prints the comparison, and keeps the lines that stand in the index of all. */
+ * writes NAME.md and NAME.csv and prints the comparison; the headlines of all that is there make index.md. */
 #ifndef FX_APP_REPRODUCE_H
 #define FX_APP_REPRODUCE_H
 
@@ -66,14 +66,10 @@ double fx_cpu_seconds(void);
 
 /* ---- for the verb (reproduce_report.c) */
 
-/* The headline lines of all reports of a run. */
-typedef struct fx_headlines fx_headlines;
-fx_headlines *fx_headlines_new(void);
-void fx_headlines_free(fx_headlines *lines);
-/* index.md; false after a message. */
-bool fx_headlines_write(const fx_headlines *lines, const fx_reproduce_settings *settings);
 /* Runs a row with a report of its own; false after a message. */
-bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *settings, fx_headlines *lines);
+bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *settings);
+/* index.md of all reports in the directory; false after a message. */
+bool fx_report_index(const fx_reproduce_settings *settings);
 /* The bibliography: what S1 .. S5 are. Line k, NULL past the end. */
 const char *fx_report_document(int k);
 

@@ -28,23 +28,11 @@ enum { MOST_FILES = 64 };
 struct fx_report {
   const fx_reproduction *row;
   const fx_reproduce_settings *settings;
-  fx_headlines *lines;
   FILE *markdown, *csv;
   char *opened; /* the file being written, for messages */
   char *file[MOST_FILES];
   int file_count;
   bool in_table;
-};
-
-typedef struct headline {
-  const fx_reproduction *row;
-  char *what;
-  fx_compared value;
-} headline;
-
-struct fx_headlines {
-  headline *line;
-  int count;
 };
 
 double fx_cpu_seconds(void) {
@@ -187,15 +175,6 @@ static void print_row(const char *what, const fx_compared *v) {
   fflush(stdout);
 }
 
-static void keep_headline(fx_report *report, const char *what, fx_compared value) {
-  fx_headlines *all = report->lines;
-  size_t length = strlen(what) + 1;
-  all->line = fx_grow(all->line, (size_t)all->count + 1, sizeof *all->line);
-  headline *line = &all->line[all->count++];
-  *line = (headline){.row = report->row, .what = fx_grow(NULL, length, 1), .value = value};
-  memcpy(line->what, what, length);
-}
-
 void fx_report_compare(fx_report *report, fx_compared value, const char *format, ...) {
   char what[256];
   va_list list;
@@ -211,9 +190,8 @@ void fx_report_compare(fx_report *report, fx_compared value, const char *format,
   number_csv(report->csv, value.document);
   number_csv(report->csv, value.ours);
   number_csv(report->csv, ratio_of(&value));
-  fputc('\n', report->csv);
+  fprintf(report->csv, ",%d\n", value.headline);
   print_row(what, &value);
-  if (value.headline) keep_headline(report, what, value);
 }
 
 /* ---- one report */
@@ -228,7 +206,7 @@ static void begin(fx_report *report) {
   const fx_reproduction *row = report->row;
   fprintf(report->markdown, "# %s\n\n%s, %s: %s.\n\n", row->name, citation(row->document), row->place, row->summary);
   if (report->settings->quick) fputs("This is the quick form: less work than the document's.\n\n", report->markdown);
-  fputs("quantity,unit,document,frix,ratio\n", report->csv);
+  fputs("quantity,unit,document,frix,ratio,headline\n", report->csv);
   printf("%s%s%s: %s (%s, %s)\n\n", fx_colour_on(FX_BOLD), row->name, fx_colour_off(), row->summary, row->document,
          row->place);
   fx_table_header(columns, 5);
@@ -245,8 +223,8 @@ static void finish(fx_report *report, double seconds) {
          report->row->name, report->file_count - 1);
 }
 
-bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *settings, fx_headlines *lines) {
-  fx_report report = {.row = row, .settings = settings, .lines = lines};
+bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *settings) {
+  fx_report report = {.row = row, .settings = settings};
   report.csv = fx_report_open(&report, ".csv");
   report.markdown = report.csv ? fx_report_open(&report, ".md") : NULL;
   bool good = report.markdown != NULL;
@@ -263,35 +241,56 @@ bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *sett
   return good;
 }
 
-/* ---- the index */
+/* ---- the index: the headlines of every NAME.csv in the directory */
 
-fx_headlines *fx_headlines_new(void) {
-  fx_headlines *lines = fx_grow(NULL, 1, sizeof *lines);
-  *lines = (fx_headlines){0};
-  return lines;
+static double number_from(const char *text) {
+  if (!*text) return NAN;
+  return !strcmp(text, "fails") ? INFINITY : strtod(text, NULL);
 }
 
-void fx_headlines_free(fx_headlines *lines) {
-  for (int k = 0; k < lines->count; k++) free(lines->line[k].what);
-  free(lines->line);
-  free(lines);
+/* A line as fx_report_compare wrote it; false where it is none, or no headline. The text is cut up. */
+static bool read_headline(char *line, char **what, fx_compared *value) {
+  char *end = line[0] == '"' ? strstr(line, "\",") : NULL, *field[5];
+  if (!end) return false;
+  *end = 0, *what = line + 1, end += 2;
+  for (int k = 0; k < 5; k++) {
+    field[k] = end;
+    end += strcspn(end, ",\n");
+    if (*end) *end++ = 0;
+  }
+  *value = (fx_compared){number_from(field[1]), number_from(field[2]), field[0], !strcmp(field[4], "1")};
+  return value->headline;
 }
 
-bool fx_headlines_write(const fx_headlines *lines, const fx_reproduce_settings *settings) {
-  FILE *file = open_in(settings, "index.md");
-  if (!file) return false;
-  fprintf(file, "# Reproductions\n\nMade by `frix reproduce --all%s`. The documents:\n\n",
-          settings->quick ? " --quick" : "");
-  for (int k = 0; fx_report_document(k); k++) fprintf(file, "- %s\n", fx_report_document(k));
-  fputs("\n| name | | document | frix | frix / document | |\n|---|---|---|---|---|---|\n", file);
-  for (int k = 0; k < lines->count; k++) {
-    const headline *line = &lines->line[k];
-    bool first = k == 0 || lines->line[k - 1].row != line->row;
+static void index_row(FILE *file, const fx_reproduction *row, FILE *csv) {
+  char *line = NULL, *what;
+  size_t size = 0;
+  fx_compared value;
+  for (bool first = true; getline(&line, &size, csv) > 0;) {
+    if (!read_headline(line, &what, &value)) continue;
     if (first)
-      fprintf(file, "| [%s](%s.md), %s %s ", line->row->name, line->row->name, line->row->document, line->row->place);
+      fprintf(file, "| [%s](%s.md), %s %s ", row->name, row->name, row->document, row->place);
     else
       fputs("| ", file);
-    markdown_row(file, line->what, &line->value);
+    markdown_row(file, what, &value);
+    first = false;
+  }
+  free(line);
+}
+
+bool fx_report_index(const fx_reproduce_settings *settings) {
+  FILE *file = open_in(settings, "index.md");
+  if (!file) return false;
+  fputs("# Reproductions\n\nMade by `frix reproduce`. The documents:\n\n", file);
+  for (int k = 0; fx_report_document(k); k++) fprintf(file, "- %s\n", fx_report_document(k));
+  fputs("\n| name | | document | frix | frix / document | |\n|---|---|---|---|---|---|\n", file);
+  for (int k = 0; fx_reproduction_table(k); k++) {
+    char *folder = fx_join(settings->out, "/"), *stem = fx_join(folder, fx_reproduction_table(k)->name);
+    char *path = fx_join(stem, ".csv");
+    FILE *csv = fopen(path, "r");
+    if (csv) index_row(file, fx_reproduction_table(k), csv);
+    if (csv) fclose(csv);
+    free(folder), free(stem), free(path);
   }
   return close_written(file, "index.md");
 }

@@ -28,6 +28,13 @@ static path path_new(void) {
 
 static void path_free(path *p) { free(p->t), free(p->x), free(p->y), free(p->turn); }
 
+/* The document's ellipse starts upright, its lowest point 8 above the table: its figure reaches up to 16. */
+static bool set_upright(fx_trial *t) {
+  const double half = 0.70710678118654752440; /* a quarter turn about z */
+  frix_pose pose = {{0, 12, 0}, {half, 0, 0, half}};
+  return frix_sim_set_pose(t->sim, frix_model_body_at(t->model, 0), pose) == FRIX_OK;
+}
+
 /* Follows the body in the plane from rest of time 0; law and step are the trial's. */
 static bool follow(const frix_scene *scene, double mu, double h, frix_law law, double time, path *out, fx_trial *t) {
   bool good = fx_trial_new(t, scene) && fx_trial_set(t, "mu", mu);
@@ -35,7 +42,8 @@ static bool follow(const frix_scene *scene, double mu, double h, frix_law law, d
   t->config.law = law;
   t->config.solver = law == FRIX_LAW_ASSOCIATED ? "interior_point" : "auto";
   t->config.stabilisation = 1;
-  good = good && fx_trial_start(t);
+  good = good && fx_trial_start(t) && (scene != frix_scene_find("ellipse") || set_upright(t));
+  if (good) frix_sim_reset_ledger(t->sim);
   out->count = 0;
   for (int64_t k = 0; k < (int64_t)(time / h + 0.5) && good && out->count < MOST_STEPS; k++) {
     good = fx_trial_step(t);
@@ -76,7 +84,8 @@ static bool run_convergence(fx_report *report) {
   fx_report_text(
       report,
       "|y_QP - y_LCP| in the 2-norm over 3 s. The slides do not say which body the tables are of: here it is "
-      "their dropped ellipse (axes 4 and 8, height 8, spin 3), so sizes may differ and rates are what compares.");
+      "their dropped ellipse (axes 4 and 8, upright, 8 above the table, spin 3), so sizes may differ and rates are "
+      "what compares.");
   for (int m = 0; m < 2 && good; m++) {
     for (int k = 0; k < levels && good; k++) {
       h[k] = 0.1 / (1 << k);
@@ -239,7 +248,10 @@ static bool run_ellipse(fx_report *report) {
   bool good = follow(frix_scene_find("ellipse"), 0.3, 0.01, FRIX_LAW_COULOMB, time, &p, &t);
   if (good) {
     frix_energy e = frix_sim_energy(t.sim);
-    fx_report_text(report, "Axes 4 and 8, dropped from a height of 8 with a spin of 3, mu 0.3, h = 0.01.");
+    fx_report_text(
+        report,
+        "Axes 4 and 8, upright, its lowest point 8 m above the table, spin 3, mu 0.3, h = 0.01. The document "
+        "shows ten frames.");
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true},
                       "steps certified to 1e-8, of %lld", (long long)t.steps);
     fx_report_compare(report, (fx_compared){NAN, t.penetration, "m", false}, "deepest penetration");
