@@ -3,15 +3,9 @@
  *   bench_cholesky [--spheres N[,N...]] [--orders]
  *
  * Analysis is done once; the time is that of a numerical factorisation with the pattern known, shortest of several that
-<<<<<<< HEAD
  * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders
  * measures the orderings of frix against each other instead. */
-#include "examples/examples.h"
-=======
- * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders measures the
- * orderings of frix against each other instead. */
 #include "cases.h"
->>>>>>> linalg
 #include "solver/newton_linear.h"
 
 #include <cholmod.h>
@@ -218,52 +212,6 @@ static bool compare(frix_context *context, const char *name, frix_problem *probl
   frix_problem_destroy(problem);
   return linear != NULL;
 }
-<<<<<<< HEAD
-static bool compare_example(frix_context *context, const char *name, const char *example_name, const char *const *set,
-                            const double *to, bool orders) {
-  const frix_example *example = frix_example_find(example_name);
-  double value[FRIX_EXAMPLE_MAX_PARAMETERS];
-  frix_problem *problem = NULL;
-  for (int32_t k = 0; k < example->parameter_count; k++) value[k] = example->parameter[k].initial;
-  for (int k = 0; set[k]; k++) value[frix_example_parameter_index(example, set[k])] = to[k];
-  bool good =
-      frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem, orders);
-  frix_problem_destroy(problem);
-  return good;
-}
-
-/* A pile that has settled for a while. */
-static bool compare_pile(frix_context *context, int32_t count, bool orders) {
-  spheres_config config = spheres_default(count);
-  spheres *s = spheres_create(&config);
-  bool good = s != NULL;
-  char name[32];
-  snprintf(name, sizeof name, "pile %d", count);
-  for (int32_t step = 0; good && step <= 110; step++) {
-    frix_problem_data data;
-    frix_problem *problem = NULL;
-    frix_solution *solution = NULL;
-    frix_result result;
-    frix_solve_config solve = frix_solve_default();
-    solve.solver = "sweeps";
-    solve.tolerance = 1e-3;
-    solve.max_iterations = 500;
-    good = spheres_problem(s, &data) && frix_problem_create(context, &data, &problem) == FRIX_OK;
-    if (good && step == 110) good = compare(context, name, problem, orders);
-    good = good && frix_solve(context, problem, &solve, &solution) == FRIX_OK;
-    if (good) {
-      frix_solution_view(solution, &result);
-      spheres_advance(s, result.r, result.v);
-    }
-    frix_solution_destroy(solution);
-    frix_problem_destroy(problem);
-  }
-  spheres_destroy(s);
-  return good;
-}
-
-=======
->>>>>>> linalg
 int main(int argc, char **argv) {
   const char *list = "100,1000,10000";
   bool orders = false, known = true;
@@ -290,7 +238,8 @@ int main(int argc, char **argv) {
            "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill",
            "CHOLMOD");
   }
-  bool good = compare(context, "cards 8", case_example(context, "cardhouse", (case_value[]){{"levels", 8}, {0}}), orders);
+  bool good =
+      compare(context, "cards 8", case_example(context, "cardhouse", (case_value[]){{"levels", 8}, {0}}), orders);
   for (int side = 10; good && side <= 30; side += 20) {
     char name[32];
     snprintf(name, sizeof name, "wall %d", side);
@@ -302,11 +251,6 @@ int main(int argc, char **argv) {
     snprintf(name, sizeof name, "pile %d", atoi(c));
     good = atoi(c) > 0 && compare(context, name, case_pile(context, atoi(c)), orders);
   }
-<<<<<<< HEAD
-  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',')
-    good = compare_pile(context, atoi(c), orders);
-=======
->>>>>>> linalg
   if (!good) fprintf(stderr, "bench_cholesky: %s\n", frix_error_text(context));
   frix_context_destroy(context);
   return good ? 0 : 1;

@@ -82,31 +82,39 @@ static double place_y(double seconds) { return 420 - 340 * (log10(seconds) + 5) 
 static void draw(FILE *f, sample s[FAMILIES][KINDS][SIZES]) {
   static const char *const colour[FAMILIES] = {"#0969da", "#bc4c00", "#1a7f37"};
   static const char *const dash[KINDS] = {"", "7 4", "2 3"};
-  fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"480\" viewBox=\"0 0 800 480\" "
-             "font-family=\"system-ui,'DejaVu Sans',sans-serif\" font-size=\"12\" fill=\"#24292f\">\n"
-             "<rect width=\"800\" height=\"480\" fill=\"#fff\"/>\n"
-             "<text x=\"80\" y=\"32\" font-size=\"18\" font-weight=\"600\">Growth of cost with the number of bodies</text>\n"
-             "<text x=\"80\" y=\"52\" fill=\"#57606a\">seconds of processor time, one thread; exponents beside the "
-             "names</text>\n");
+  fprintf(
+      f,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"480\" viewBox=\"0 0 800 480\" "
+      "font-family=\"system-ui,'DejaVu Sans',sans-serif\" font-size=\"12\" fill=\"#24292f\">\n"
+      "<rect width=\"800\" height=\"480\" fill=\"#fff\"/>\n"
+      "<text x=\"80\" y=\"32\" font-size=\"18\" font-weight=\"600\">Growth of cost with the number of bodies</text>\n"
+      "<text x=\"80\" y=\"52\" fill=\"#57606a\">seconds of processor time, one thread; exponents beside the "
+      "names</text>\n");
   for (int e = 2; e <= 4; e++)
-    fprintf(f, "<path d=\"M%.1f 80V420\" stroke=\"#e6e8eb\"/><text x=\"%.1f\" y=\"440\" text-anchor=\"middle\">%g</text>\n",
-            place_x(pow(10, e)), place_x(pow(10, e)), pow(10, e));
+    fprintf(
+        f, "<path d=\"M%.1f 80V420\" stroke=\"#e6e8eb\"/><text x=\"%.1f\" y=\"440\" text-anchor=\"middle\">%g</text>\n",
+        place_x(pow(10, e)), place_x(pow(10, e)), pow(10, e));
   for (int e = -5; e <= 2; e++)
-    fprintf(f, "<path d=\"M80 %.1fH500\" stroke=\"#e6e8eb\"/><text x=\"72\" y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
+    fprintf(f,
+            "<path d=\"M80 %.1fH500\" stroke=\"#e6e8eb\"/><text x=\"72\" y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
             place_y(pow(10, e)), place_y(pow(10, e)) + 4, e);
   fprintf(f, "<text x=\"290\" y=\"464\" text-anchor=\"middle\">bodies</text>\n");
   for (int family = 0, line = 0; family < FAMILIES; family++)
     for (int kind = 0; kind < KINDS; kind++, line++) {
       bool begun = false;
-      fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" d=\"", colour[family], dash[kind]);
+      fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" d=\"", colour[family],
+              dash[kind]);
       for (int k = 0; k < SIZES; k++)
         if (s[family][kind][k].seconds > 0) {
-          fprintf(f, "%c%.1f %.1f", begun ? 'L' : 'M', place_x(s[family][kind][k].bodies), place_y(s[family][kind][k].seconds));
+          fprintf(f, "%c%.1f %.1f", begun ? 'L' : 'M', place_x(s[family][kind][k].bodies),
+                  place_y(s[family][kind][k].seconds));
           begun = true;
         }
-      fprintf(f, "\"/>\n<path stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" d=\"M530 %dh30\"/>"
-                 "<text x=\"570\" y=\"%d\">%s, %s: %.2f</text>\n", colour[family], dash[kind], 90 + 24 * line, 94 + 24 * line,
-              families[family], kinds[kind], exponent(s[family][kind]));
+      fprintf(f,
+              "\"/>\n<path stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" d=\"M530 %dh30\"/>"
+              "<text x=\"570\" y=\"%d\">%s, %s: %.2f</text>\n",
+              colour[family], dash[kind], 90 + 24 * line, 94 + 24 * line, families[family], kinds[kind],
+              exponent(s[family][kind]));
     }
   fputs("</svg>\n", f);
 }
