@@ -56,7 +56,7 @@ bool fx_arg_integer(const fx_args *args, const char *name, int64_t minimum, int6
 /* Index of the flag's value among its choices, `absent` when not given. */
 int fx_arg_choice(const fx_args *args, const char *name, int absent);
 
-/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@scenes", "@integrators",
+/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@exports", "@examples", "@scenes", "@integrators",
  * "@reproductions", "@verbs", "@methods", "@problems"; false past the end. */
 bool fx_choice(const char *choices, int k, char *out, size_t size);
 /* The nearest choice, for "did you mean"; "" when nothing is near. */

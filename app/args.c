@@ -20,6 +20,7 @@
 static const char *table_name(const char *table, int k) {
   if (!strcmp(table, "@solvers")) return frix_solver_table(k) ? frix_solver_table(k)->name : NULL;
   if (!strcmp(table, "@formats")) return frix_format_table(k) ? frix_format_table(k)->name : NULL;
+  if (!strcmp(table, "@exports")) return frix_export_table(k) ? frix_export_table(k)->name : NULL;
   if (!strcmp(table, "@reproductions")) return fx_reproduction_table(k) ? fx_reproduction_table(k)->name : NULL;
   if (!strcmp(table, "@methods")) return frix_mcp_method_table(k) ? frix_mcp_method_table(k)->name : NULL;
   if (!strcmp(table, "@problems")) return frix_mcp_library(k) ? frix_mcp_library(k)->name : NULL;

@@ -107,10 +107,10 @@ static margins find_margins(const fx_stand_case *c, const frix_sim *sim) {
 /* ---- margins of the whole */
 
 typedef struct whole {
-  int32_t mu;                                    /* the parameter, -1: none */
-  bool mu_found, tilt_found[4];                  /* false: stands at any value tried */
-  double mu_stands, mu_falls;                    /* the bracket of least friction */
-  double tilt_stands[4], tilt_falls[4];          /* degrees, by direction */
+  int32_t mu;                           /* the parameter, -1: none */
+  bool mu_found, tilt_found[4];         /* false: stands at any value tried */
+  double mu_stands, mu_falls;           /* the bracket of least friction */
+  double tilt_stands[4], tilt_falls[4]; /* degrees, by direction */
   int directions, runs;
   bool certified;
 } whole;
@@ -155,8 +155,8 @@ static bool least_tilt(fx_stand_case *c, whole *w) {
 static bool find_whole(fx_stand_case *c, whole *w) {
   frix_vec3 g = frix_model_gravity(c->subject->model);
   frix_body_config body;
-  bool planar = frix_model_body(c->subject->model, frix_model_body_at(c->subject->model, 0), &body) == FRIX_OK &&
-                body.planar;
+  bool planar =
+      frix_model_body(c->subject->model, frix_model_body_at(c->subject->model, 0), &body) == FRIX_OK && body.planar;
   *w = (whole){.mu = c->subject->scene ? frix_scene_parameter_index(c->subject->scene, "mu") : -1, .certified = true};
   w->directions = dot(g, g) == 0 ? 0 : planar ? 2 : 4;
   return (w->mu < 0 || least_friction(c, w)) && least_tilt(c, w);
@@ -172,8 +172,8 @@ static int by_slip(const void *a, const void *b) {
 }
 
 static void print_interfaces(const fx_stand_case *c, const frix_sim *sim, margins *m, int32_t shown) {
-  fx_column column[] = {{"bodies", 28, true}, {"points", 6, false}, {"N", 10, false}, {"slip", 8, false},
-                        {"topple", 8, false}, {"lift", 8, false}};
+  fx_column column[] = {{"bodies", 28, true}, {"points", 6, false}, {"N", 10, false},
+                        {"slip", 8, false},   {"topple", 8, false}, {"lift", 8, false}};
   char a[128], b[128];
   qsort(m->row, (size_t)m->count, sizeof *m->row, by_slip);
   m->worst = 0;
@@ -207,7 +207,8 @@ static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_
          fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(), fx_colour_on(v->stands ? FX_GREEN : FX_RED),
          v->stands ? "stands" : "does not stand", fx_colour_off(), v->time, v->drift > 0 ? ", " : "",
          v->drift > 0 ? name : "", v->drift, v->speed);
-  printf("  %s, worst residual %.1e\n", v->certified ? "every step certified" : "not every step certified", v->residual);
+  printf("  %s, worst residual %.1e\n", v->certified ? "every step certified" : "not every step certified",
+         v->residual);
 }
 
 static void print_whole(const fx_stand_case *c, const whole *w) {
@@ -220,7 +221,8 @@ static void print_whole(const fx_stand_case *c, const whole *w) {
       printf("  slip     stands at mu %.5g: needs no friction\n", w->mu_stands);
   }
   for (int k = 0; k < w->directions; k++)
-    printf(w->tilt_found[k] ? "  tilt %-2s  stands at %.4g degrees, falls at %.4g\n" : "  tilt %-2s  stands at any angle\n",
+    printf(w->tilt_found[k] ? "  tilt %-2s  stands at %.4g degrees, falls at %.4g\n"
+                            : "  tilt %-2s  stands at any angle\n",
            direction_name[k], w->tilt_stands[k], w->tilt_falls[k]);
 }
 
@@ -366,11 +368,13 @@ const fx_verb fx_verb_check = {
     .name = "check",
     .arguments = "SCENE|FILE",
     .summary = "does a structure stand, and how far is it from falling",
-    .detail = "The world is stepped for --time seconds from rest (tolerance 1e-10); blows of the scene do not happen. The\n"
-              "least friction and the tilt that it bears are bisected; slip, topple and lift are told of every pair of\n"
-              "bodies that touch. Exit code 0: it stands, every step certified; 1: not; 2: bad usage or input.",
-    .example = "  frix check cardhouse --set levels=2\n"
-               "  frix check arch --set mu=0.35 --json",
+    .detail =
+        "The world is stepped for --time seconds from rest (tolerance 1e-10); blows of the scene do not happen. The\n"
+        "least friction and the tilt that it bears are bisected; slip, topple and lift are told of every pair of\n"
+        "bodies that touch. Exit code 0: it stands, every step certified; 1: not; 2: bad usage or input.",
+    .example =
+        "  frix check cardhouse --set levels=2\n"
+        "  frix check arch --set mu=0.35 --json",
     .flag = flags,
     .words = "@scenes",
     .min_words = 1,

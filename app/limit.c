@@ -128,12 +128,13 @@ static bool find_bound(fx_stand_case *c, vary *v, bool present_stands, double en
 }
 
 static void print(const fx_stand_case *c, const vary *v, bool stands, const bound side[2], int runs, bool certified) {
-  const char *unit = strcmp(v->name, "tilt") == 0 && v->parameter < 0 ? " degrees" : strcmp(v->name, "load") ? "" : " N";
+  const char *unit = strcmp(v->name, "tilt") == 0 && v->parameter < 0 ? " degrees"
+                     : strcmp(v->name, "load")                        ? ""
+                                                                      : " N";
   printf("%s%s%s %s at %s %.6g%s\n", fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(),
          stands ? "stands" : "does not stand", v->name, v->present, unit);
   for (int k = 0; k < 2; k++)
-    if (side[k].found)
-      printf("  stands at %s %.8g, falls at %.8g%s\n", v->name, side[k].stands, side[k].falls, unit);
+    if (side[k].found) printf("  stands at %s %.8g, falls at %.8g%s\n", v->name, side[k].stands, side[k].falls, unit);
   if (!side[0].found && !side[1].found)
     printf("  the same from %.6g to %.6g%s: no limit in this range\n", v->least, v->most, unit);
   printf("  %d trials of %g s, %s\n", runs, c->time, certified ? "every step certified" : "not every step certified");
@@ -214,12 +215,14 @@ const fx_verb fx_verb_limit = {
     .name = "limit",
     .arguments = "SCENE|FILE --vary NAME",
     .summary = "the value at which a structure begins to fall",
-    .detail = "From its present value the parameter is taken to both ends of its range; where the verdict changes, the\n"
-              "limit is bisected. Every trial steps the world for --time seconds; what is accelerated by more than\n"
-              "1e-5 g falls. Exit code 0: a limit was found and every step is certified; 1: not; 2: bad usage or input.",
-    .example = "  frix limit incline --vary angle                                # atan(mu)\n"
-               "  frix limit arch --vary thickness --set mu=0.7 --set voussoirs=21\n"
-               "  frix limit stack --vary tilt --direction y",
+    .detail =
+        "From its present value the parameter is taken to both ends of its range; where the verdict changes, the\n"
+        "limit is bisected. Every trial steps the world for --time seconds; what is accelerated by more than\n"
+        "1e-5 g falls. Exit code 0: a limit was found and every step is certified; 1: not; 2: bad usage or input.",
+    .example =
+        "  frix limit incline --vary angle                                # atan(mu)\n"
+        "  frix limit arch --vary thickness --set mu=0.7 --set voussoirs=21\n"
+        "  frix limit stack --vary tilt --direction y",
     .flag = flags,
     .words = "@scenes",
     .min_words = 1,

@@ -37,7 +37,7 @@ typedef struct survey {
   moment *moment;
   int32_t count;
   int64_t steps, certified, approximate, worst_step;
-  double worst, worst_time, penetration;
+  double worst, worst_time, penetration, h;
 } survey;
 
 static void note(survey *s, const frix_frame *frame, moment *m) {
@@ -48,7 +48,8 @@ static void note(survey *s, const frix_frame *frame, moment *m) {
                 .motion = sqrt(fmax(0, frame->energy.kinetic)),
                 .body_count = frame->body_count,
                 .contact_count = frame->contact_count};
-  if (!frame->report.size) return; /* the start: no step led here */
+  if (!(frame->h > 0)) return; /* the start: no step led here */
+  s->h = frame->h;
   s->steps++;
   s->certified += frame->report.certified;
   s->approximate += frame->report.approximate;
@@ -108,7 +109,7 @@ static int64_t size_of(const survey *s, const bool *shown, bool coarse) {
 
 /* Frames and precision that fit the size; true: coarse positions. */
 static bool fit(const survey *s, const fx_page_config *config, bool *shown) {
-  double room = config->megabytes * 0.75e6; /* base64 takes 4 bytes for 3 */
+  double room = 0.75 * (config->megabytes * 1e6 - (double)strlen(fx_replay_page)); /* base64 takes 4 bytes for 3 */
   int64_t wanted = config->frames;
   choose(s, wanted, shown);
   if ((double)size_of(s, shown, false) <= room) return false;
@@ -128,6 +129,8 @@ static bool fit(const survey *s, const fx_page_config *config, bool *shown) {
 static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *trajectory, const survey *s,
                       bool coarse) {
   fx_json json = {.file = file};
+  frix_sim_config config = frix_sim_default();
+  if (frix_trajectory_config(trajectory, &config) != FRIX_OK) config = frix_sim_default();
   frix_vec3 gravity = frix_model_gravity(frix_trajectory_model(trajectory));
   fputs("<script type=\"application/json\" id=\"frix-index\">", file);
   fx_put_open(&json, NULL, '{');
@@ -137,6 +140,10 @@ static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *t
   fx_put_integer(&json, "bytes", bytes->count);
   fx_put_boolean(&json, "coarse", coarse);
   fx_put_boolean(&json, "truncated", frix_trajectory_truncated(trajectory));
+  fx_put_real(&json, "h", s->h);
+  fx_put_real(&json, "tolerance", config.tolerance);
+  fx_put_text(&json, "solver", config.solver);
+  fx_put_text(&json, "integrator", config.integrator);
   fx_put_integer(&json, "frames_in_file", s->count);
   fx_put_integer(&json, "steps", s->steps);
   fx_put_integer(&json, "certified", s->certified);

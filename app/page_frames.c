@@ -40,10 +40,10 @@ struct fx_page_frames {
   uint32_t body_map_count;
   holder *holder;
   uint32_t holder_count;
-  numbers slot_pattern, list_start, list_slot; /* u32 */
-  numbers time, step, poses, contacts;         /* f64 */
-  numbers kept, list;                          /* u32 */
-  numbers series[SERIES];                      /* f32 */
+  numbers slot_pattern, list_start, list_slot, gone_start, gone_body; /* u32 */
+  numbers time, step, poses, contacts;                                /* f64 */
+  numbers kept, list, gone;                                           /* u32 */
+  numbers series[SERIES];                                             /* f32 */
   uint32_t *slot;
   void *scratch;
 };
@@ -61,6 +61,7 @@ fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *mo
   *f = (fx_page_frames){.bytes = bytes, .coarse = coarse};
   f->body_map = fx_page_body_map(model, &f->body_map_count);
   append_u32(&f->list_start, 0);
+  append_u32(&f->gone_start, 0);
   return f;
 }
 
@@ -92,19 +93,28 @@ static uint32_t slot_of(fx_page_frames *f, const frix_frame_body *body) {
   return h->slot;
 }
 
-/* The list of the frame before where it is the same. */
-static void put_list(fx_page_frames *f, const frix_frame *frame) {
-  size_t lists = f->list_start.count - 1, n = (size_t)frame->body_count;
-  f->slot = fx_grow(f->slot, n + 1, sizeof *f->slot);
-  for (size_t i = 0; i < n; i++) f->slot[i] = slot_of(f, &frame->body[i]);
-  const uint32_t *start = f->list_start.data, *all = f->list_slot.data;
-  bool same = lists > 0 && start[lists] - start[lists - 1] == n &&
-              (n == 0 || !memcmp(all + start[lists - 1], f->slot, n * sizeof *f->slot));
+/* A list of numbers, or the last one where it is the same; which one it is goes to `use`. */
+static void put_list(const uint32_t *value, size_t n, numbers *start, numbers *all, numbers *use) {
+  size_t lists = start->count - 1;
+  const uint32_t *from = start->data, *before = all->data;
+  bool same = lists > 0 && from[lists] - from[lists - 1] == n &&
+              (n == 0 || !memcmp(before + from[lists - 1], value, n * sizeof *value));
   if (!same) {
-    for (size_t i = 0; i < n; i++) append_u32(&f->list_slot, f->slot[i]);
-    append_u32(&f->list_start, (uint32_t)f->list_slot.count);
+    for (size_t i = 0; i < n; i++) append_u32(all, value[i]);
+    append_u32(start, (uint32_t)all->count);
   }
-  append_u32(&f->list, (uint32_t)f->list_start.count - 2);
+  append_u32(use, (uint32_t)start->count - 2);
+}
+
+/* Who is there, and which static bodies were taken away. */
+static void put_lists(fx_page_frames *f, const frix_frame *frame) {
+  size_t n = (size_t)frame->body_count, gone = 0;
+  f->slot = fx_grow(f->slot, n + (size_t)frame->gone_count + 1, sizeof *f->slot);
+  for (size_t i = 0; i < n; i++) f->slot[i] = slot_of(f, &frame->body[i]);
+  put_list(f->slot, n, &f->list_start, &f->list_slot, &f->list);
+  for (int32_t i = 0; i < frame->gone_count; i++)
+    if (model_body(f, frame->gone[i]) >= 0) f->slot[gone++] = (uint32_t)model_body(f, frame->gone[i]);
+  put_list(f->slot, gone, &f->gone_start, &f->gone_body, &f->gone);
 }
 
 static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
@@ -266,7 +276,7 @@ static void put_series(fx_page_frames *f, const frix_frame *frame) {
 void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
   append_f64(&f->time, frame->time);
   append_f64(&f->step, (double)frame->step);
-  put_list(f, frame);
+  put_lists(f, frame);
   fx_page_align(f->bytes);
   append_f64(&f->poses, (double)f->bytes->count);
   if (f->coarse)
@@ -287,6 +297,9 @@ void fx_page_frames_end(fx_page_frames *f) {
   put_numbers(f->bytes, "slot.pattern", FX_U32, &f->slot_pattern);
   put_numbers(f->bytes, "list.start", FX_U32, &f->list_start);
   put_numbers(f->bytes, "list.slot", FX_U32, &f->list_slot);
+  put_numbers(f->bytes, "gone.start", FX_U32, &f->gone_start);
+  put_numbers(f->bytes, "gone.body", FX_U32, &f->gone_body);
+  put_numbers(f->bytes, "frame.gone", FX_U32, &f->gone);
   put_numbers(f->bytes, "frame.time", FX_F64, &f->time);
   put_numbers(f->bytes, "frame.step", FX_F64, &f->step);
   put_numbers(f->bytes, "frame.list", FX_U32, &f->list);
@@ -302,8 +315,8 @@ void fx_page_frames_end(fx_page_frames *f) {
 
 void fx_page_frames_free(fx_page_frames *f) {
   if (!f) return;
-  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,
-                    &f->poses,        &f->contacts,   &f->kept,      &f->list};
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,       &f->poses,
+                    &f->contacts,     &f->kept,       &f->list,      &f->gone, &f->gone_start, &f->gone_body};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
   for (int k = 0; k < SERIES; k++) free(f->series[k].data);
   free(f->body_map);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
 #include "svg.h"
 
 /* The picture, in pixels; the legend stands right of the axes. */
@@ -58,7 +57,8 @@ static int ascending(const void *a, const void *b) {
 static void draw_curve(FILE *file, const fx_plot *p, int k) {
   const fx_series *s = &p->series[k];
   int n = p->value_count;
-  double *sorted = fx_grow(NULL, (size_t)n, sizeof *sorted);
+  double *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+  if (!sorted) return; /* a curve less */
   if (n) memcpy(sorted, s->value, (size_t)n * sizeof *sorted);
   qsort(sorted, (size_t)n, sizeof *sorted, ascending);
   double edge = pow(10, p->high);

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "page.h"
 
 /* ---- settings */
 
@@ -27,6 +30,7 @@ bool fx_run_times(fx_run *run, const fx_args *args) {
 
 static bool read_flags(fx_run *run, const fx_args *args) {
   run->out = fx_arg(args, "--out");
+  run->page = fx_arg(args, "--html");
   run->csv = fx_arg(args, "--csv");
   run->problems = fx_arg(args, "--export-problems");
   run->poses = fx_arg(args, "--poses");
@@ -44,6 +48,11 @@ static bool read_flags(fx_run *run, const fx_args *args) {
     return false;
   }
   if (run->out && !resumed && !fx_check_writable(run->out)) return false;
+  if (run->page && (!fx_page_available() || !fx_check_writable(run->page))) return false;
+  if (run->page && !run->out && !resumed) { /* a page is made from a file, which may go then */
+    run->scratch = fx_join(run->page, ".frx");
+    run->out = run->scratch;
+  }
   if (run->problems && mkdir(run->problems, 0777) && errno != EEXIST) {
     fx_error("%s: cannot make the directory: %s", run->problems, strerror(errno));
     return false;
@@ -148,6 +157,11 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
   return (!run->out || o->file) && (!run->csv || o->csv);
 }
 
+static bool write_page(const fx_run *run) {
+  fx_page_config config = fx_page_default();
+  return !run->page || fx_page_write(run->context, run->out, run->page, &config);
+}
+
 static int run_run(const fx_args *args) {
   fx_run run = {.context = fx_context(false)};
   outputs o = {0};
@@ -158,9 +172,12 @@ static int run_run(const fx_args *args) {
   /* the file is made whole in any case */
   if (!fx_run_csv_close(o.csv)) good = false;
   if (run.sim && !fx_run_file_close(o.file, &run)) good = false;
+  if (good) good = write_page(&run);
   if (good && run.json) fx_run_json(&run);
   if (good && !run.json && !run.quiet) fx_run_print(&run);
   bool all = !run.broken && !run.interrupted && run.account.certified == run.account.steps;
+  if (run.scratch) unlink(run.scratch);
+  free(run.scratch);
   fx_account_free(&run.account);
   frix_sim_destroy(run.sim);
   fx_run_file_free(o.file);
@@ -171,12 +188,14 @@ static int run_run(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--set", "k=v", NULL, "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
+    {"--set", "k=v", NULL,
+     "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
     {"--time", "T", NULL, "simulated seconds; default: the scene's"},
     {"--dt", "H", NULL, "step in seconds; default: the scene's"},
     {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
     FX_SIM_FLAGS,
     {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},
+    {"--html", "PAGE", NULL, "write a replay page, one HTML file for any browser"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
     {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files"},
     {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},
@@ -193,13 +212,15 @@ const fx_verb fx_verb_run = {
     .name = "run",
     .arguments = "SCENE|FILE",
     .summary = "simulate, every step certified",
-    .detail = "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
-              "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
-              "step, with a valid file.",
-    .example = "  frix run cardhouse\n"
-               "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
-               "  frix run --resume arch.frx --time 20\n"
-               "  frix run cannonball --set levels=20 --set mu=0.2 --json",
+    .detail =
+        "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
+        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
+        "step, with a valid file.",
+    .example =
+        "  frix run cardhouse\n"
+        "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
+        "  frix run --resume arch.frx --time 20\n"
+        "  frix run cannonball --set levels=20 --set mu=0.2 --json",
     .flag = flags,
     .words = "@scenes",
     .max_words = 1,

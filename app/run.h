@@ -35,6 +35,7 @@ typedef struct fx_run {
   double h;
   int64_t step_count, every, checkpoint; /* step_count: where the run ends */
   const char *out, *page, *csv, *problems;
+  char *scratch;                                /* the file a page is made from where none was asked for */
   bool json, poses, quiet, interrupted, broken; /* broken: a strict run met a step that is not certified */
   fx_account account;
 } fx_run;
@@ -55,8 +56,8 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
 /* Ends with a checkpoint, from which the run can be continued; false after a message. NULL is allowed. */
 bool fx_run_file_close(fx_run_file *file, const fx_run *run);
 
-/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on writing
- * there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
+/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on
+ * writing there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
 /* Releases what a resumed run lives on; after the sim is gone. */
 void fx_run_file_free(fx_run_file *file);

@@ -19,8 +19,8 @@ void fx_account_begin(fx_account *a, const frix_sim *sim, const frix_model *mode
   *a = (fx_account){.first_step = frix_sim_step_count(sim)};
   a->body = fx_grow(NULL, (size_t)count, sizeof *a->body);
   a->start = fx_grow(NULL, (size_t)count, sizeof *a->start);
-  for (int32_t k = 0; k < count; k++) {
-    frix_body_id id = frix_sim_body_at(sim, k), pattern = id;
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
+    frix_body_id pattern = id;
     frix_body_state state;
     frix_body_config body;
     frix_sim_pattern(sim, id, &pattern);
@@ -123,8 +123,8 @@ static void print_ledger(const frix_sim *sim) {
   frix_energy e;
   entry row[ENTRIES];
   double gap = ledger(sim, &e, row);
-  printf("  energy            %.6g J now (kinetic %.6g, potential %.6g), ledger open by %.1e J\n", e.kinetic + e.potential,
-         e.kinetic, e.potential, fabs(gap));
+  printf("  energy            %.6g J now (kinetic %.6g, potential %.6g), ledger open by %.1e J\n",
+         e.kinetic + e.potential, e.kinetic, e.potential, fabs(gap));
   for (int k = 0; k < ENTRIES; k++)
     if (k == 0 || row[k].value != 0)
       printf("    %c %-12.6g    %s\n", row[k].sign < 0 ? '-' : '+', row[k].value, row[k].summary);
@@ -156,8 +156,11 @@ void fx_run_print(const fx_run *run) {
   printf("  displacement      %.3e m at most%s%s\n", far, moved[0] ? ", " : "", moved);
   print_ledger(run->sim);
   print_phases(a);
-  if (run->interrupted) printf("  %sinterrupted%s       at step %" PRId64 " of %" PRId64 "\n", fx_colour_on(FX_YELLOW),
-                               fx_colour_off(), frix_sim_step_count(run->sim), run->step_count);
+  if (run->out && !run->scratch) printf("  file              %s\n", run->out);
+  if (run->page) printf("  page              %s\n", run->page);
+  if (run->interrupted)
+    printf("  %sinterrupted%s       at step %" PRId64 " of %" PRId64 "\n", fx_colour_on(FX_YELLOW), fx_colour_off(),
+           frix_sim_step_count(run->sim), run->step_count);
 }
 
 /* ---- JSON */
@@ -170,8 +173,8 @@ static void put_vec(fx_json *json, const char *key, frix_vec3 v) {
 
 static void put_poses(fx_json *json, const fx_run *run) {
   fx_put_open(json, "bodies", '{');
-  for (int32_t k = 0; k < frix_sim_body_count(run->sim); k++) {
-    frix_body_id id = frix_sim_body_at(run->sim, k);
+  const frix_sim *sim = run->sim;
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
     frix_body_state s;
     char name[256];
     if (frix_sim_body(run->sim, id, &s) != FRIX_OK) continue;

@@ -41,10 +41,10 @@ typedef struct watch {
 static watch watch_begin(const frix_sim *sim, const frix_model *model) {
   int32_t count = frix_sim_body_count(sim);
   watch w = {fx_grow(NULL, (size_t)count, sizeof *w.id), fx_grow(NULL, (size_t)count, sizeof *w.start), 0};
-  for (int32_t k = 0; k < count; k++) {
+  for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
     frix_body_config body;
     frix_body_state state;
-    w.id[w.count] = frix_sim_body_at(sim, k);
+    w.id[w.count] = id;
     if (frix_model_body(model, w.id[w.count], &body) != FRIX_OK || body.kind != FRIX_BODY_DYNAMIC) continue;
     if (frix_sim_body(sim, w.id[w.count], &state) != FRIX_OK) continue;
     w.start[w.count++] = state.center;

@@ -1,11 +1,15 @@
 /* A scene of the table or a world from a file, with its parameters. */
 #include "subject.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "scene.h"
+
+static const double file_time = 5,
+                    file_step = 0.002; /* s, of a world from a file unless it or the user says otherwise */
 
 /* ---- parameters */
 
@@ -65,6 +69,8 @@ static bool looks_like_file(const char *word) { return strpbrk(word, "./") || ac
 bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
   memset(out, 0, sizeof *out);
   out->word = word;
+  out->args = args;
+  out->step = file_step, out->time = file_time;
   out->scene = frix_scene_find(word);
   int64_t seed = 0;
   if (!out->scene && !looks_like_file(word)) {
@@ -85,11 +91,16 @@ bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
 
 /* ---- the model */
 
-/* The place where readers of world files belong: fills own, step and time. */
+/* Worlds from files: MJCF. */
 static bool read_world(fx_subject *subject, frix_context *context) {
-  (void)context;
-  fx_error("%s: this build reads no world files; scenes by name: 'frix list scenes'", subject->word);
-  return false;
+  frix_mjcf *file = fx_read_scene(context, subject->word, subject->args);
+  if (!file) return false;
+  frix_mjcf_info info = frix_mjcf_view(file);
+  fx_print_notes(&info, fx_arg(subject->args, "--quiet") != NULL);
+  subject->step = info.timestep;
+  subject->own = frix_mjcf_take_model(file);
+  frix_mjcf_destroy(file);
+  return true;
 }
 
 bool fx_subject_build(fx_subject *subject, frix_context *context) {

@@ -1,5 +1,5 @@
-/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with how
- * it is simulated. */
+/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with
+ * how it is simulated. */
 #ifndef FX_SUBJECT_H
 #define FX_SUBJECT_H
 
@@ -8,10 +8,11 @@
 
 typedef struct fx_subject {
   const char *word;        /* as given */
+  const fx_args *args;     /* --strict, --key, --allow-outside, --quiet of readers */
   const frix_scene *scene; /* NULL: a file */
   double value[FRIX_SCENE_MAX_PARAMETERS];
   uint64_t seed;
-  double step, time; /* defaults of the scene */
+  double step, time; /* defaults; the step of a file is known once it is read */
   const frix_model *model;
   frix_model *own; /* the same where it was built here */
 } fx_subject;
@@ -32,7 +33,10 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
   {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
       {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
       {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
-      {"--threads", "N", NULL, "threads; the bits are the same for any N"}
+      {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
+      {"--key", "NAME", NULL, "start a scene file at this keyframe"}, {                                    \
+    "--allow-outside", NULL, NULL, "scene files may use files outside their folder"                        \
+  }
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
 void fx_body_name(const frix_sim *sim, const frix_model *model, frix_body_id id, char *out, size_t size);

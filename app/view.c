@@ -39,7 +39,7 @@ static int run_view(const fx_args *args) {
   const char *trajectory = args->word[0];
   fx_page_config config = fx_page_default();
   if (!fx_arg_integer(args, "--frames", 1, 1000000, &config.frames) ||
-      !fx_arg_real(args, "--max-size", 1, 2000, &config.megabytes))
+      !fx_arg_real(args, "--max-size", 0.1, 2000, &config.megabytes))
     return FX_EXIT_USAGE;
   char *html = fx_arg(args, "--out") ? fx_join(fx_arg(args, "--out"), "") : page_name(trajectory);
   frix_context *context = fx_context(false);

@@ -35,8 +35,8 @@ static bool run(const char *name, bool (*build)(standing *), double h, double mi
   w.seconds = 0, w.steps = w.warm = 0;
   for (int64_t k = 0; good && k < count; k++) good = standing_step(&w, h, NULL);
   double drift = standing_moved(&w);
-  printf("%-9s %6g %9.1e %9.1e %8.1e %6lld %8.4f %9.2f\n", name, h, settled, drift, w.worst,
-         (long long)w.uncertified, (double)w.warm / (double)w.steps, 1e6 * w.seconds / (double)w.steps);
+  printf("%-9s %6g %9.1e %9.1e %8.1e %6lld %8.4f %9.2f\n", name, h, settled, drift, w.worst, (long long)w.uncertified,
+         (double)w.warm / (double)w.steps, 1e6 * w.seconds / (double)w.steps);
   fflush(stdout);
   good = good && missed == 0 && w.uncertified == 0 && drift < 1e-6;
   standing_end(&w);

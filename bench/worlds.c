@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static const double pi = 3.14159265358979323846;
+static const volatile double pi = 3.14159265358979323846; /* volatile: no compiler computes the start by itself */
 
 double standing_random(uint64_t *seed) {
   uint64_t z = *seed += 0x9e3779b97f4a7c15u; /* splitmix64 */
@@ -185,6 +185,66 @@ bool standing_pile(standing *w, const frix_sim_config *config, int32_t spheres, 
                               cell * (k / side % side + 0.5) - half + s.shake * standing_random(&s.seed),
                               cell * (k / (side * side) + 0.5)};
     add_body(&s, body, shape);
+  }
+  return finish(&s, config);
+}
+
+/* The hull of some points on a sphere; a sphere where there are no hulls. */
+static frix_shape_config pebble(site *s, double radius) {
+  enum { POINTS = 12 };
+  frix_vec3 point[POINTS];
+  for (int k = 0; k < POINTS; k++) {
+    double x = standing_random(&s->seed), y = standing_random(&s->seed), z = standing_random(&s->seed);
+    double length = sqrt(x * x + y * y + z * z) + 1e-3;
+    point[k] = (frix_vec3){radius * x / length, radius * y / length, radius * z / length};
+  }
+  frix_geometry_config hull = frix_geometry_default();
+  hull.kind = FRIX_GEOMETRY_HULL, hull.point_count = POINTS, hull.point = point;
+  frix_shape_config shape = frix_shape_default();
+  shape.kind = FRIX_SHAPE_HULL;
+  frix_status status = s->status == FRIX_OK ? frix_builder_add_geometry(s->builder, &hull, &shape.geometry) : s->status;
+  if (status == FRIX_ERROR_UNSUPPORTED) shape.kind = FRIX_SHAPE_SPHERE, shape.radius = radius;
+  return shape;
+}
+
+bool standing_mixed(standing *w, const frix_sim_config *config, int32_t bodies, uint64_t seed) {
+  static const frix_shape_kind kinds[] = {FRIX_SHAPE_SPHERE,   FRIX_SHAPE_BOX,       FRIX_SHAPE_CAPSULE,
+                                          FRIX_SHAPE_CYLINDER, FRIX_SHAPE_ELLIPSOID, FRIX_SHAPE_HULL};
+  site s = begin(w, 0.4, 0, 0.02, seed);
+  frix_material_config bouncy = frix_material_default();
+  bouncy.mu = 0.4, bouncy.restitution = 0.3;
+  if (s.status == FRIX_OK) s.status = frix_builder_add_material(s.builder, &bouncy, &s.material);
+  add_ground(&s, FRIX_SHAPE_PLANE, (frix_vec3){0, 0, 0}, upright);
+  for (int32_t k = 0; k < bodies; k++) {
+    frix_body_config body = frix_body_default();
+    frix_shape_config shape = frix_shape_default();
+    shape.kind = kinds[k % 6], shape.radius = 0.1, shape.half_length = 0.08, shape.half = (frix_vec3){0.1, 0.07, 0.05};
+    if (shape.kind == FRIX_SHAPE_HULL) shape = pebble(&s, 0.1);
+    double turn = 0.5 * standing_random(&s.seed), rest = sqrt(1 - turn * turn);
+    body.pose = (frix_pose){{0.1 * standing_random(&s.seed), 0.1 * standing_random(&s.seed), 0.15 + 0.21 * k},
+                            {rest, turn, 0, 0}};
+    add_body(&s, body, shape);
+  }
+  return finish(&s, config);
+}
+
+bool standing_chain(standing *w, const frix_sim_config *config, int32_t links) {
+  site s = begin(w, 0.5, 0, 0, 0);
+  add_ground(&s, FRIX_SHAPE_PLANE, (frix_vec3){0, 0, -0.15 * links}, upright);
+  for (int32_t k = 0; k < links; k++) {
+    frix_body_config body = frix_body_default();
+    frix_shape_config shape = frix_shape_default();
+    shape.kind = FRIX_SHAPE_CAPSULE, shape.radius = 0.03, shape.half_length = 0.06;
+    double x = 0.2 * k + 0.1, half = sqrt(0.5);
+    body.pose = (frix_pose){{x, 0, 0}, {half, 0, half, 0}};
+    add_body(&s, body, shape);
+    frix_joint_config joint = frix_joint_default(k ? FRIX_JOINT_BALL : FRIX_JOINT_HINGE);
+    joint.b = w->count ? w->body[w->count - 1] : joint.b;
+    if (k && w->count > 1) joint.a = w->body[w->count - 2];
+    if (k == 0) joint.axis[0].motor = FRIX_MOTOR_VELOCITY, joint.axis[0].target = 1, joint.axis[0].max_force = 3;
+    frix_vec3 none = {0, 0, 0}, y = {0, 1, 0};
+    if (s.status == FRIX_OK) s.status = frix_joint_place(s.builder, &joint, (frix_vec3){0.2 * k, 0, 0}, y, none, none);
+    if (s.status == FRIX_OK) s.status = frix_builder_add_joint(s.builder, &joint, NULL);
   }
   return finish(&s, config);
 }

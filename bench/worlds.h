@@ -1,4 +1,4 @@
-/* Worlds that stand: stacks, card houses, arches, piles of spheres; for benchmarks and tests.
+/* Worlds that stand: stacks, card houses, arches, piles of spheres; and some that move; for benchmarks and tests.
  *
  * Uses the public interface only. A shake moves every body a little at the start, at random, so that nothing stands
  * only because its coordinates are round. */
@@ -11,9 +11,9 @@ typedef struct standing {
   frix_context *context;
   frix_model *model;
   frix_sim *sim;
-  int32_t count;      /* of its bodies, in the order they were built */
-  frix_body_id *body; /* count */
-  frix_vec3 *start;   /* count: where they were at the last mark */
+  int32_t count;                    /* of its bodies, in the order they were built */
+  frix_body_id *body;               /* count */
+  frix_vec3 *start;                 /* count: where they were at the last mark */
   int64_t steps, uncertified, warm; /* warm: the impulses of the last step were the answer */
   double worst;                     /* residual of a step */
   double seconds;                   /* processor time of the steps */
@@ -28,6 +28,10 @@ bool standing_arch(standing *w, const frix_sim_config *config, int32_t voussoirs
                    double shake, uint64_t seed);
 /* Spheres of 1 cm on a loose lattice in a box, about to fall; stiffness 0: rigid. */
 bool standing_pile(standing *w, const frix_sim_config *config, int32_t spheres, double stiffness, uint64_t seed);
+/* Spheres, boxes, capsules, cylinders, ellipsoids and hulls (where qhull is there) that fall in a heap and bounce. */
+bool standing_mixed(standing *w, const frix_sim_config *config, int32_t bodies, uint64_t seed);
+/* Links on ball joints that hang from a motor and sweep the ground. */
+bool standing_chain(standing *w, const frix_sim_config *config, int32_t links);
 void standing_end(standing *w);
 
 bool standing_step(standing *w, double h, frix_step_report *report);

@@ -1,8 +1,8 @@
 /* An arch of flat-faced voussoirs on the ground, in the plane; half span (semicircle: mean radius) 1 m.
  *
  *   semicircle  joints along the radii; stands, friction apart, from thickness 0.1075 on (many voussoirs)
- *   catenary    y = a (cosh(x_0/a) - cosh(x/a)): by arc length s from the crown the direction is (a, s)/sqrt(a^2 + s^2),
- *               so that dx = a ds / sqrt(a^2 + s^2), integrated by Simpson's rule; joints along the normals, feet cut level */
+ *   catenary    y = a (cosh(x_0/a) - cosh(x/a)): by arc length s from the crown the direction is (a, s)/sqrt(a^2 +
+ * s^2), so that dx = a ds / sqrt(a^2 + s^2), integrated by Simpson's rule; joints along the normals, feet cut level */
 #include "world.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static const frix_option_info parameter[] = {
     [THICKNESS] = EX_REAL("thickness", 0.2, 0.01, 0.8, "of the ring over half the span"),
     [MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SHAPE] = EX_CHOICE("shape", SEMICIRCLE, 2, "semicircle|catenary", "of the centre line"),
-    [BLOW] = EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones dropped on the crown, or thrown at a leg"),
+    [BLOW] =
+        EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones dropped on the crown, or thrown at a leg"),
 };
 
 /* Arc length from crown to foot over a: the foot leans by 1 in 4 to the vertical. */
@@ -101,7 +102,8 @@ static frix_status drive(frix_sim *sim, const frix_model *model, const double *v
     bool leg = value[BLOW] == BLOW_LEG;
     double span = value[SHAPE] == SEMICIRCLE ? 1.0 : abscissa(foot_length);
     double rise = value[SHAPE] == SEMICIRCLE ? 1.0 : (sqrt(1.0 + foot_length * foot_length) - 1.0) / span;
-    frix_pose pose = leg ? ex_at(2.0, 0.45 * rise, 0.0) : ex_at(0.0, rise + value[THICKNESS] / 2.0 + 0.3 + k * dropped_side, 0.0);
+    frix_pose pose =
+        leg ? ex_at(2.0, 0.45 * rise, 0.0) : ex_at(0.0, rise + value[THICKNESS] / 2.0 + 0.3 + k * dropped_side, 0.0);
     frix_vec3 velocity = leg ? ex_vec3(-10.0, 1.0, 0.0) : ex_vec3(0.0, 0.0, 0.0);
     return frix_sim_spawn(sim, frix_model_find_body(model, "stone"), pose, velocity, ex_vec3(0.0, 0.0, 0.0), NULL);
   }

@@ -88,7 +88,7 @@ const frix_scene ex_scene_wall = {
  * Every log is notched from below by d/2 at its two crossings, where it rides on the log below; between and outside
  * the crossings it has its full height less a clearance, so that it bears there alone. */
 
-static const double log_side = 0.20, log_span = 3.0, log_overhang = 0.30, log_clearance = 0.002, log_density = 500.0;
+static const double log_side = 0.20, log_span = 3.0, log_overhang = 0.30, log_clearance = 0.02, log_density = 500.0;
 
 enum { LOG_LEVELS, LOG_MU };
 
@@ -115,7 +115,8 @@ static void add_log(ex_world *world, const char *name, bool along_x, bool lowest
   for (int side = -1; side <= 1; side += 2) {
     double inner = side * (corner - notch), outer = side * (corner + notch), tip = side * end;
     bool right = side > 0;
-    add_part(world, log, along_x, right ? inner : outer, right ? outer : inner, lowest ? 0.0 : log_side / 2.0, log_side);
+    add_part(world, log, along_x, right ? inner : outer, right ? outer : inner, lowest ? 0.0 : log_side / 2.0,
+             log_side);
     add_part(world, log, along_x, right ? outer : tip, right ? tip : outer, under, log_side);
   }
 }
@@ -156,7 +157,7 @@ static const frix_option_info pyramid_parameter[] = {
 static frix_status build_hexapyramid(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[PYRAMID_MU], 0.0, seed);
   const double tall = sqrt(3.0) / 2.0;
-  const frix_vec3 corner[7] = {{1, 0, 0},  {0.5, tall, 0},   {-0.5, tall, 0}, {-1, 0, 0},
+  const frix_vec3 corner[7] = {{1, 0, 0},        {0.5, tall, 0},  {-0.5, tall, 0}, {-1, 0, 0},
                                {-0.5, -tall, 0}, {0.5, -tall, 0}, {0, 0, 1}};
   frix_geometry_config geometry = frix_geometry_default();
   frix_shape_config hull = frix_shape_default();

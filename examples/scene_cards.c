@@ -99,8 +99,8 @@ const frix_scene ex_scene_cardhouse = {
 
 /* ---- dominoes ----
  *
- * A tile b thick and H high turns over its edge when its centre rises by (sqrt(b^2 + H^2) - H)/2; the first one is given
- * twice that energy, 1/2 J_edge w^2 with J_edge = m (b^2 + H^2)/3. */
+ * A tile b thick and H high turns over its edge when its centre rises by (sqrt(b^2 + H^2) - H)/2; the first one is
+ * given twice that energy, 1/2 J_edge w^2 with J_edge = m (b^2 + H^2)/3. */
 
 static const double tile_thickness = 0.0075, tile_width = 0.024, tile_height = 0.048;
 

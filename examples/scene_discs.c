@@ -67,10 +67,12 @@ static void add_hopper(ex_world *world, double outlet, double width, double slop
   for (int side = -1; side <= 1; side += 2) {
     double x0 = side * outlet / 2.0, x1 = side * width / 2.0;
     /* outward normal of the wall: (side s, -c) */
-    frix_vec3 wall[4] = {{x0, 0, 0}, {x1, rise, 0}, {x1 + side * s * thick, rise - c * thick, 0},
+    frix_vec3 wall[4] = {{x0, 0, 0},
+                         {x1, rise, 0},
+                         {x1 + side * s * thick, rise - c * thick, 0},
                          {x0 + side * s * thick, -c * thick, 0}};
-    frix_vec3 shaft[4] = {{x1, rise, 0}, {x1, rise + height, 0}, {x1 + side * thick, rise + height, 0},
-                          {x1 + side * thick, rise, 0}};
+    frix_vec3 shaft[4] = {
+        {x1, rise, 0}, {x1, rise + height, 0}, {x1 + side * thick, rise + height, 0}, {x1 + side * thick, rise, 0}};
     frix_shape_config lower = ex_polygon(world, wall, 4), upper = ex_polygon(world, shaft, 4);
     ex_add_shape(world, (frix_body_id){0, 0}, &lower);
     ex_add_shape(world, (frix_body_id){0, 0}, &upper);
@@ -81,7 +83,8 @@ static frix_status build_funnel(frix_builder *builder, const double *value, uint
   ex_world world = ex_world_new(builder, true, value[FUNNEL_MU], 0.0, seed);
   int32_t n = (int32_t)value[GRAINS], columns = 4;
   while (columns * columns < n) columns++;
-  double pitch = 2.3 * grain * (1.0 + grain_spread), width = columns * pitch, outlet = 2.0 * grain * value[OUTLET], s, c;
+  double pitch = 2.3 * grain * (1.0 + grain_spread), width = columns * pitch, outlet = 2.0 * grain * value[OUTLET], s,
+         c;
   if (outlet > 0.9 * width) width = outlet / 0.9;
   ex_sincos(value[SLOPE], &s, &c);
   double rise = (width - outlet) / 2.0 * s / c, floor = -0.3, height = (n / columns + 3) * pitch;
@@ -112,7 +115,7 @@ const frix_scene ex_scene_funnel = {
 
 static const double small = 0.5, box_wall = 2.0;
 
-enum { BODIES, RATIO, AMPLITUDE, FREQUENCY, SEGREGATION_MU };
+enum { BODIES, RATIO, AMPLITUDE, FREQUENCY, SEGREGATION_MU, SEGREGATION_STIFFNESS };
 
 static const frix_option_info segregation_parameter[] = {
     [BODIES] = EX_WHOLE("n", 270, 1, 20000, "discs, one in nine of them large"),
@@ -120,10 +123,13 @@ static const frix_option_info segregation_parameter[] = {
     [AMPLITUDE] = EX_REAL("amplitude", 1.5, 0, 20, "of the box, from lowest to highest, m"),
     [FREQUENCY] = EX_REAL("frequency", 0.75, 0, 20, "Hz"),
     [SEGREGATION_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
+    [SEGREGATION_STIFFNESS] =
+        EX_REAL("stiffness", 1e8, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
 };
 
 static frix_status build_segregation(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, true, value[SEGREGATION_MU], 0.2, seed);
+  world.material = ex_material(&world, value[SEGREGATION_MU], 0.2, value[SEGREGATION_STIFFNESS]);
   int32_t n = (int32_t)value[BODIES], large_count = n / 9, columns = 4;
   while (2 * columns * columns < n) columns++;
   double large = small * value[RATIO], pitch = 2.15 * small, half = columns * pitch / 2.0;

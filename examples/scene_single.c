@@ -116,7 +116,8 @@ enum { ROD_ANGLE, ROD_MU, ROD_SPEED };
 
 static const frix_option_info painleve_parameter[] = {
     [ROD_ANGLE] = EX_REAL("angle", 63.43494882292201, 1, 89, "to the table, degrees"),
-    [ROD_MU] = EX_REAL("mu", 1.6, 0, 5, "friction; sliding is inconsistent above (1 + 3 cos^2)/(3 sin cos) of the angle"),
+    [ROD_MU] =
+        EX_REAL("mu", 1.6, 0, 5, "friction; sliding is inconsistent above (1 + 3 cos^2)/(3 sin cos) of the angle"),
     [ROD_SPEED] = EX_REAL("speed", -1, -20, 20, "of the rod along x, m/s; it leans towards +x"),
 };
 

@@ -54,7 +54,8 @@ static frix_status build_balls(frix_builder *builder, const double *value, uint6
       if (tries % TRIES == TRIES - 1) radius *= 0.9;
       double room = 0.5 - radius;
       all[k].radius = radius;
-      all[k].p.x = ex_noise(&world, room), all[k].p.y = ex_noise(&world, room), all[k].p.z = 0.5 + ex_noise(&world, room);
+      all[k].p.x = ex_noise(&world, room), all[k].p.y = ex_noise(&world, room),
+      all[k].p.z = 0.5 + ex_noise(&world, room);
     }
     frix_body_config body = numbered(name, sizeof name, "ball", k, all[k].p.x, all[k].p.y, all[k].p.z);
     body.velocity.x = ex_noise(&world, 1.0), body.velocity.y = ex_noise(&world, 1.0);
@@ -117,7 +118,7 @@ enum { PILE_N, PILE_MU, PILE_STIFFNESS };
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
     [PILE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [PILE_STIFFNESS] = EX_REAL("stiffness", 0, 0, 1e12, "of a contact, N/m; 0: rigid"),
+    [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
 };
 
 static frix_status build_pile(frix_builder *builder, const double *value, uint64_t seed) {
@@ -125,7 +126,8 @@ static frix_status build_pile(frix_builder *builder, const double *value, uint64
   world.material = ex_material(&world, value[PILE_MU], 0.0, value[PILE_STIFFNESS]);
   int64_t n = (int64_t)value[PILE_N], side = 1;
   while (3 * side * side * side < 2 * n) side++;
-  double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest, free = (looseness - 1.0) * largest;
+  double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest,
+         free = (looseness - 1.0) * largest;
   double half = (double)side * pitch / 2.0;
   add_tub(&world, half);
   for (int64_t k = 0; k < n && world.status == FRIX_OK; k++) {
@@ -152,9 +154,9 @@ const frix_scene ex_scene_pile = {
 
 /* ---- pebbles ----
  *
- * A reactor vessel of FACETS walls around a cylinder of radius R, with a conical bottom of 30 degrees and an outlet in its
- * middle. Fuel pebbles of 60 mm fill it about 3 R high. A pebble that has left through the outlet is put back on top,
- * where it finds a free place; until then it goes on falling. */
+ * A reactor vessel of FACETS walls around a cylinder of radius R, with a conical bottom of 30 degrees and an outlet in
+ * its middle. Fuel pebbles of 60 mm fill it about 3 R high. A pebble that has left through the outlet is put back on
+ * top, where it finds a free place; until then it goes on falling. */
 
 static const double pebble = 0.030, pebble_density = 1750.0, cone_slope = 30.0, vessel_wall = 0.20;
 enum { FACETS = 24, PLACES = 64 };
@@ -165,7 +167,7 @@ static const frix_option_info pebble_parameter[] = {
     [PEBBLES] = EX_WHOLE("n", 2000, 1, 1000000, "pebbles of 60 mm"),
     [PEBBLE_OUTLET] = EX_REAL("outlet", 5, 0, 20, "width of the outlet over the diameter of a pebble; 0: closed"),
     [PEBBLE_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [PEBBLE_STIFFNESS] = EX_REAL("stiffness", 0, 0, 1e12, "of a contact, N/m; 0: rigid"),
+    [PEBBLE_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
 };
 
 typedef struct vessel {
@@ -194,8 +196,8 @@ static vessel vessel_for(const double *value) {
 
 /* One facet: a box whose inner face stands at `distance` from the axis in the middle between the heights, leaning
  * outwards by `lean` degrees from upright. */
-static void add_facet(ex_world *world, frix_body_id body, int k, frix_vec3 middle, double half_width, double half_length,
-                      double lean) {
+static void add_facet(ex_world *world, frix_body_id body, int k, frix_vec3 middle, double half_width,
+                      double half_length, double lean) {
   double s, c, sl, cl;
   ex_sincos(360.0 * k / FACETS, &s, &c);
   ex_sincos(lean, &sl, &cl);
@@ -204,7 +206,8 @@ static void add_facet(ex_world *world, frix_body_id body, int k, frix_vec3 middl
   double x = middle.x + cl * vessel_wall / 2.0, z = middle.z - sl * vessel_wall / 2.0;
   frix_quat about_y = ex_turned(lean, 0.0, 1.0, 0.0), about_z = ex_turned(360.0 * k / FACETS, 0.0, 0.0, 1.0);
   wall.pose.p = ex_vec3(c * x, s * x, z);
-  wall.pose.q = (frix_quat){about_z.w * about_y.w, -about_z.z * about_y.y, about_z.w * about_y.y, about_z.z * about_y.w};
+  wall.pose.q =
+      (frix_quat){about_z.w * about_y.w, -about_z.z * about_y.y, about_z.w * about_y.y, about_z.z * about_y.w};
   ex_add_shape(world, body, &wall);
 }
 
@@ -248,15 +251,15 @@ static frix_status build_pebbles(frix_builder *builder, const double *value, uin
 /* A place on top where no pebble is, beginning the search where the step count says. */
 static bool free_place(const frix_sim *sim, const vessel *v, frix_vec3 *out) {
   uint64_t random = (uint64_t)frix_sim_step_count(sim);
-  int32_t count = frix_sim_body_count(sim);
+  const frix_body_id none = {0, 0};
   for (int k = 0; k < PLACES; k++) {
     double half = 0.7 * (v->radius - 2.0 * pebble), clear = 4.0 * pebble * pebble * 1.1;
     double x = half * ex_random(&random), y = half * ex_random(&random);
     *out = ex_vec3(x, y, v->top);
     bool good = true;
-    for (int32_t n = 0; n < count && good; n++) {
+    for (frix_body_id id = frix_sim_body_next(sim, none); id.index && good; id = frix_sim_body_next(sim, id)) {
       frix_body_state state;
-      if (frix_sim_body(sim, frix_sim_body_at(sim, n), &state) != FRIX_OK) return false;
+      if (frix_sim_body(sim, id, &state) != FRIX_OK) return false;
       double dx = state.pose.p.x - x, dy = state.pose.p.y - y, dz = state.pose.p.z - v->top;
       good = dx * dx + dy * dy + dz * dz > clear;
     }
@@ -268,9 +271,8 @@ static bool free_place(const frix_sim *sim, const vessel *v, frix_vec3 *out) {
 static frix_status drive_pebbles(frix_sim *sim, const frix_model *model, const double *value, double h) {
   (void)model, (void)h;
   vessel v = vessel_for(value);
-  int32_t count = frix_sim_body_count(sim);
-  for (int32_t n = 0; n < count; n++) {
-    frix_body_id id = frix_sim_body_at(sim, n);
+  const frix_body_id none = {0, 0};
+  for (frix_body_id id = frix_sim_body_next(sim, none); id.index; id = frix_sim_body_next(sim, id)) {
     frix_body_state state;
     frix_vec3 place;
     frix_status status = frix_sim_body(sim, id, &state);
@@ -278,8 +280,7 @@ static frix_status drive_pebbles(frix_sim *sim, const frix_model *model, const d
     if (state.pose.p.z > -0.5 || !free_place(sim, &v, &place)) continue;
     state.pose.p = place;
     status = frix_sim_set_pose(sim, id, state.pose);
-    if (status == FRIX_OK)
-      status = frix_sim_set_velocity(sim, id, ex_vec3(0.0, 0.0, -1.0), ex_vec3(0.0, 0.0, 0.0));
+    if (status == FRIX_OK) status = frix_sim_set_velocity(sim, id, ex_vec3(0.0, 0.0, -1.0), ex_vec3(0.0, 0.0, 0.0));
     if (status != FRIX_OK) return status;
   }
   return FRIX_OK;

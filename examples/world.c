@@ -105,8 +105,7 @@ frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t c
   frix_shape_config shape = shape_of(FRIX_SHAPE_POLYGON);
   frix_geometry_config geometry = frix_geometry_default();
   geometry.kind = FRIX_GEOMETRY_POLYGON, geometry.point_count = count, geometry.point = corner;
-  if (world->status == FRIX_OK)
-    keep(world, frix_builder_add_geometry(world->builder, &geometry, &shape.geometry));
+  if (world->status == FRIX_OK) keep(world, frix_builder_add_geometry(world->builder, &geometry, &shape.geometry));
   return shape;
 }
 

@@ -382,6 +382,33 @@ static void resumes(fx_test *t) {
   world_end(&w);
 }
 
+/* Whatever a step reports can be read again. */
+static void any_report_returns(fx_test *t) {
+  world w = full_world(t);
+  REQUIRE(t, world_start(&w));
+  const char *path = fx_test_scratch(t, "report.frx");
+  frix_recorder *recorder = NULL;
+  MUST(&w, frix_recorder_create(w.context, path, w.model, NULL, &recorder));
+  REQUIRE(t, recorder);
+  int outcomes = 0;
+  for (; strcmp(frix_outcome_name((frix_outcome)outcomes), "unknown") != 0; outcomes++) {
+    frix_step_report report = {.outcome = (frix_outcome)outcomes, .finisher = outcomes % 2 ? "nsgs" : NULL};
+    report.certificate.residual = INFINITY;
+    MUST(&w, frix_recorder_add(recorder, w.sim, &report));
+  }
+  MUST(&w, frix_recorder_close(recorder));
+  frix_trajectory *file = NULL;
+  MUST(&w, frix_trajectory_open(w.context, path, &file));
+  for (int32_t k = 0; k < outcomes; k++) {
+    frix_frame frame;
+    MUST(&w, frix_trajectory_frame(file, k, &frame));
+    CHECK(t, (int)frame.report.outcome == k && frame.report.certificate.residual == INFINITY);
+  }
+  CHECK(t, outcomes >= 5);
+  frix_trajectory_close(file);
+  world_end(&w);
+}
+
 /* A snapshot of one model is not for another. */
 static void other_model_refused(fx_test *t) {
   world w = full_world(t), x = world_new(t, 0.5, 0);
@@ -585,6 +612,7 @@ const fx_test_row test_trajectory[] = {{"trajectory/model_returns", model_return
                                        {"trajectory/planar_model_returns", planar_model_returns},
                                        {"trajectory/frames_return", frames_return},
                                        {"trajectory/resumes", resumes},
+                                       {"trajectory/any_report_returns", any_report_returns},
                                        {"trajectory/other_model_refused", other_model_refused},
                                        {"trajectory/every_cut_opens_or_tells", every_cut_opens_or_tells},
                                        {"trajectory/every_flip_is_seen", every_flip_is_seen},

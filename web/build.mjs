@@ -28,13 +28,12 @@ const style = await build({
   write: false,
 });
 
-/* The licences ask to be named where the code goes. */
+/* The licences go where the code goes. */
 const credits = [...new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/([^/]+)\//.exec(path)?.[1]).filter(Boolean))].map((name) => {
   const { version, license } = JSON.parse(readFileSync(join(here, 'node_modules', name, 'package.json')));
-  const owner = readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').match(/Copyright.*/)[0];
-  return `${name} ${version} (${license}, ${owner})`;
+  return `${name} ${version}, ${license}\n\n${readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`;
 });
-const script = `/* holds ${credits.join(', ')} */\n${outputFiles[0].text.replaceAll('</script', '<\\/script')}`;
+const script = `/* This page holds:\n\n${credits.join('\n')}*/\n${outputFiles[0].text.replaceAll('</script', '<\\/script')}`;
 const page = readFileSync(join(here, 'src/page.html'), 'utf8')
   .replace('@STYLE@', () => style.outputFiles[0].text.trim())
   .replace('@SCRIPT@', () => script.trim());

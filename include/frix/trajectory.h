@@ -106,6 +106,30 @@ FRIX_API frix_status frix_trajectory_frame_time(frix_trajectory *trajectory, int
 FRIX_API frix_status frix_trajectory_checkpoint(frix_trajectory *trajectory, int32_t k, const frix_model *model,
                                                 int64_t *step, frix_snapshot **out);
 
+/* ---- tables for other programs ---- */
+typedef struct frix_export_config {
+  uint32_t size;       /* set by frix_export_default */
+  const char *format;  /* name in the table, NULL: by extension */
+  int32_t first, last; /* frames; -1: the last one */
+  int32_t every;       /* of them; default 1 */
+} frix_export_config;
+
+FRIX_API frix_export_config frix_export_default(void);
+
+typedef struct frix_export_info {
+  const char *name; /* "csv", "npz", "hdf5" */
+  const char *summary;
+  const char *extension;
+  bool available; /* false when this build lacks its library */
+} frix_export_info;
+
+/* Row k of the table, NULL past its end. */
+FRIX_API const frix_export_info *frix_export_table(int32_t k);
+/* Frames as arrays (docs/formats.md lists them); csv writes three files beside path. Files appear whole or not at all.
+ * config may be NULL. */
+FRIX_API frix_status frix_trajectory_export(frix_trajectory *trajectory, const char *path,
+                                            const frix_export_config *config);
+
 #ifdef __cplusplus
 }
 #endif

@@ -149,9 +149,9 @@ static float round_up(double x) {
 
 /* Clamping keeps order and never widens a distance, so neighbours stay neighbours. */
 static int64_t cell_of(double x, double cell) {
-  double at = x / cell;
-  if (at < -1e18) at = -1e18;
-  if (at > 1e18) at = 1e18;
+  double at = x / cell, far = 1e15; /* numbers beyond, and none at all, stand at the ends */
+  if (!(at > -far)) return -(int64_t)far;
+  if (!(at < far)) return (int64_t)far;
   int64_t c = (int64_t)at;
   return c - (at < (double)c);
 }

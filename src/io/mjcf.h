@@ -88,10 +88,10 @@ typedef struct fx_mjcf_geom {
   fx_mjcf_asset *asset;
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
-  double mass, density; /* mass < 0: by density */
-  int32_t special;      /* > 0: alone of its kind, since a pair or an exclusion names it */
-  int32_t kind;         /* of who meets whom */
-  int32_t material;     /* into fx_mjcf_reader.material */
+  double mass, density;           /* mass < 0: by density */
+  int32_t own_kind, own_material; /* > 0: alone of its sort, since a pair or an exclusion names it */
+  int32_t kind;                   /* of who meets whom */
+  int32_t material;               /* into fx_mjcf_reader.material */
 } fx_mjcf_geom;
 
 /* Same friction, same answer. */
@@ -105,10 +105,10 @@ typedef struct fx_mjcf_reader {
   frix_context *context;
   frix_mjcf_config config;
   frix_mjcf *out;
-  fx_arena arena; /* the document and everything that is not in the result */
-  char *folder;   /* of the model, with its '/', or "" */
-  char *real;     /* the same without links; NULL: unknown */
-  const char **file;
+  fx_arena arena;    /* the document and everything that is not in the result */
+  char *folder;      /* of the model, with its '/', or "" */
+  const char *real;  /* the same without links */
+  const char **file; /* real paths of what was read */
   int32_t file_count, file_room;
   fx_xml_element *root;
   fx_mjcf_class *classes; /* main first */
@@ -133,6 +133,8 @@ typedef struct fx_mjcf_reader {
   int32_t asset_count, asset_room, body_count, body_room, geom_count, geom_room;
   int32_t material_count, material_room, note_count, note_room, key_count, key_room;
   int32_t qpos_count, qvel_count, mocap_count;
+  int32_t *body_by_name, *geom_by_name; /* sorted: those that have a name */
+  int32_t named_bodies, named_geoms;
   int32_t special_count;
   uint32_t meets[32]; /* by kind of geom: the kinds it meets */
 } fx_mjcf_reader;

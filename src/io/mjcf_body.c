@@ -203,8 +203,8 @@ static int compare_names(int32_t a, int32_t b, const void *user) {
   return strcmp(name[a], name[b]);
 }
 
-/* No two of a kind share a name. */
-static frix_status check_names(fx_mjcf_reader *r, bool bodies) {
+/* The list by name; no two of a kind share one. */
+static frix_status sort_names(fx_mjcf_reader *r, bool bodies) {
   int32_t count = bodies ? r->body_count : r->geom_count, named = 0;
   const char **name = FX_TAKE(&r->arena, const char *, count);
   int32_t *order = FX_TAKE(&r->arena, int32_t, count), *scratch = FX_TAKE(&r->arena, int32_t, count);
@@ -214,6 +214,8 @@ static frix_status check_names(fx_mjcf_reader *r, bool bodies) {
     if (name[k]) order[named++] = k;
   }
   fx_sort_by(order, scratch, (size_t)named, compare_names, name);
+  *(bodies ? &r->body_by_name : &r->geom_by_name) = order;
+  *(bodies ? &r->named_bodies : &r->named_geoms) = named;
   for (int32_t k = 1; k < named; k++) {
     if (strcmp(name[order[k - 1]], name[order[k]])) continue;
     const fx_xml_element *a = bodies ? r->body[order[k - 1]].element : r->geom[order[k - 1]].item.element;
@@ -251,6 +253,6 @@ frix_status fx_mjcf_bodies(fx_mjcf_reader *r) {
     if (!status) status = visit(r, e, at);
   }
   place_joints(r);
-  if (!status) status = check_names(r, true);
-  return status ? status : check_names(r, false);
+  if (!status) status = sort_names(r, true);
+  return status ? status : sort_names(r, false);
 }

@@ -49,8 +49,8 @@ static bool climbs(const char *name) {
 static bool outside(const fx_mjcf_reader *r, const char *path) {
   char *real = realpath(path, NULL);
   if (!real) return false;
-  size_t length = r->real ? strlen(r->real) : 0;
-  bool beneath = length && !strncmp(real, r->real, length) && (r->real[length - 1] == '/' || real[length] == '/');
+  size_t length = strlen(r->real);
+  bool beneath = !strncmp(real, r->real, length) && (r->real[length - 1] == '/' || real[length] == '/');
   free(real);
   return !beneath;
 }
@@ -87,24 +87,29 @@ frix_status fx_mjcf_open(fx_mjcf_reader *r, const fx_xml_element *at, const char
 
 /* ---- includes ---- */
 
+/* The path without links, or as it is where that cannot be had. */
+static const char *real_path(fx_mjcf_reader *r, const char *path) {
+  char *real = realpath(path, NULL), *copy = fx_arena_take(&r->arena, strlen(real ? real : path) + 1, 1);
+  if (copy) strcpy(copy, real ? real : path);
+  free(real);
+  return copy;
+}
+
 static frix_status parse_file(fx_mjcf_reader *r, const char *path, const char *bytes, size_t count,
                               fx_xml_element **root) {
-  if (!FX_MJCF_ROOM(r, file)) return FRIX_ERROR_MEMORY;
-  r->file[r->file_count++] = path;
+  const char *real = real_path(r, path);
+  if (!real || !FX_MJCF_ROOM(r, file)) return FRIX_ERROR_MEMORY;
+  r->file[r->file_count++] = real;
   return fx_xml_parse(&r->arena, path, bytes, count, root);
 }
 
 /* Each file once, which also ends circles. */
 static frix_status check_new(fx_mjcf_reader *r, const fx_xml_element *at, const char *path) {
-  char *real = realpath(path, NULL);
-  bool seen = false;
-  for (int32_t k = 0; k < r->file_count && !seen; k++) {
-    char *other = realpath(r->file[k], NULL);
-    seen = real && other ? !strcmp(real, other) : !strcmp(path, r->file[k]);
-    free(other);
-  }
-  free(real);
-  if (seen) return fx_mjcf_fail(r, at, "'%s' is included a second time, or includes itself", path);
+  const char *real = real_path(r, path);
+  if (!real) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < r->file_count; k++)
+    if (!strcmp(real, r->file[k]))
+      return fx_mjcf_fail(r, at, "'%s' is included a second time, or includes itself", path);
   return FRIX_OK;
 }
 
@@ -162,9 +167,8 @@ frix_status fx_mjcf_load(fx_mjcf_reader *r, const char *path, const char *bytes,
   memcpy(name, path, size);
   r->folder = folder_of(r, name);
   if (!r->folder) return FRIX_ERROR_MEMORY;
-  char *real = realpath(*r->folder ? r->folder : ".", NULL);
-  if (real && (r->real = fx_arena_take(&r->arena, strlen(real) + 1, 1))) memcpy(r->real, real, strlen(real) + 1);
-  free(real);
+  r->real = real_path(r, *r->folder ? r->folder : ".");
+  if (!r->real) return FRIX_ERROR_MEMORY;
   frix_status status = parse_file(r, name, bytes, count, &r->root);
   if (status) return status;
   if (!strcmp(r->root->name, "robot"))

@@ -148,6 +148,17 @@ static frix_status field_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dy
   return FRIX_OK;
 }
 
+static void rod_shape(frix_shape_kind kind, const fx_mjcf_geom *g, frix_shape_config *out) {
+  out->kind = kind;
+  out->radius = g->size[0];
+  out->half_length = kind == FRIX_SHAPE_SPHERE ? 0.0 : g->size[1];
+}
+
+static void half_shape(frix_shape_kind kind, const fx_mjcf_geom *g, frix_shape_config *out) {
+  out->kind = kind;
+  out->half = fx_vec(g->size[0], g->size[1], g->size[2]);
+}
+
 frix_status fx_mjcf_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dynamic, frix_shape_config *out) {
   *out = frix_shape_default();
   out->name = g->name;
@@ -155,14 +166,12 @@ frix_status fx_mjcf_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dynamic
     case FX_GEOM_PLANE: out->kind = FRIX_SHAPE_PLANE; break;
     case FX_GEOM_HFIELD: return field_shape(r, g, dynamic, out);
     case FX_GEOM_MESH: return mesh_shape(r, g, dynamic, out);
-    case FX_GEOM_SPHERE: out->kind = FRIX_SHAPE_SPHERE; break;
-    case FX_GEOM_CAPSULE: out->kind = FRIX_SHAPE_CAPSULE; break;
-    case FX_GEOM_ELLIPSOID: out->kind = FRIX_SHAPE_ELLIPSOID; break;
-    case FX_GEOM_CYLINDER: out->kind = FRIX_SHAPE_CYLINDER; break;
-    case FX_GEOM_BOX: out->kind = FRIX_SHAPE_BOX; break;
+    case FX_GEOM_SPHERE: rod_shape(FRIX_SHAPE_SPHERE, g, out); break;
+    case FX_GEOM_CAPSULE: rod_shape(FRIX_SHAPE_CAPSULE, g, out); break;
+    case FX_GEOM_CYLINDER: rod_shape(FRIX_SHAPE_CYLINDER, g, out); break;
+    case FX_GEOM_ELLIPSOID: half_shape(FRIX_SHAPE_ELLIPSOID, g, out); break;
+    case FX_GEOM_BOX: half_shape(FRIX_SHAPE_BOX, g, out); break;
     case FX_GEOM_SDF: return FRIX_ERROR_UNSUPPORTED;
   }
-  out->radius = g->size[0], out->half_length = g->size[1];
-  out->half = fx_vec(g->size[0], g->size[1], g->size[2]);
   return FRIX_OK;
 }

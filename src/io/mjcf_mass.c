@@ -1,9 +1,9 @@
 /* Masses as MuJoCo's compiler finds them.
  *
- * A mesh is a sum of pyramids over its triangles. Of kind exact: with signs, the integral over a closed surface; legacy
- * (MuJoCo's default): the pyramids stand on the area centroid c of the surface and all count as positive, then about
- * the centre of mass found that way, so a mesh that is not star-shaped about c weighs more than its volume; convex: its
- * hull; shell: the surface itself.
+ * A mesh is a sum of pyramids over its triangles. They first stand on the area centroid of the surface, which gives the
+ * centre of mass, then on that, which gives mass and inertia; on a closed surface it is all the same. Kinds: exact,
+ * with signs; legacy (MuJoCo's default), all positive, so a mesh that is not star-shaped weighs more than its volume;
+ * convex, its hull; shell, the surface itself.
  *   pyramid (o, a, b, c)   V = det/6,  centre 3/4 face centre + 1/4 o,  second moments V/20 (aa' + bb' + cc' + ss')
  *   triangle               A,          centre s/3,                      second moments A/12 (aa' + bb' + cc' + ss')
  * with s = a + b + c. */
@@ -31,37 +31,43 @@ static void add_outer(frix_sym3 *s, double w, frix_vec3 v) {
   s->xy += w * v.x * v.y, s->xz += w * v.x * v.z, s->yz += w * v.y * v.z;
 }
 
-fx_mass fx_mjcf_mesh_mass(const fx_mesh *m, fx_mjcf_mesh_inertia kind) {
-  if (kind == FX_MESH_EXACT || kind == FX_MESH_CONVEX)
-    return fx_mass_triangles(m->vertex, m->triangle, m->triangle_count);
-  bool shell = kind == FX_MESH_SHELL;
-  fx_mass mass = {0};
-  double area = 0.0;
-  frix_vec3 center = {0.0, 0.0, 0.0};
+static frix_vec3 area_center(const fx_mesh *m, double *area) {
+  frix_vec3 sum = {0.0, 0.0, 0.0};
+  *area = 0.0;
   for (int32_t k = 0; k < m->triangle_count; k++) {
     triangle x = triangle_at(m, k, fx_vec(0.0, 0.0, 0.0));
-    area += x.area;
-    center = fx_mad(center, x.area / 3.0, x.sum);
+    *area += x.area;
+    sum = fx_mad(sum, x.area / 3.0, x.sum);
   }
-  if (!(area > 0.0)) return mass;
-  center = fx_scale(1.0 / area, center);
-  frix_vec3 first = {0.0, 0.0, 0.0};
-  for (int32_t k = 0; k < m->triangle_count && !shell; k++) {
+  return *area > 0.0 ? fx_scale(1.0 / *area, sum) : sum;
+}
+
+/* The weight of a triangle's part, and how its second moments are spread. */
+static double weight_of(const triangle *x, fx_mjcf_mesh_inertia kind) {
+  if (kind == FX_MESH_SHELL) return x->area;
+  return kind == FX_MESH_LEGACY ? fabs(x->sign_volume) : x->sign_volume;
+}
+
+fx_mass fx_mjcf_mesh_mass(const fx_mesh *m, fx_mjcf_mesh_inertia kind) {
+  double area, volume = 0.0, spread = kind == FX_MESH_SHELL ? 12.0 : 20.0;
+  frix_vec3 center = area_center(m, &area), first = {0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < m->triangle_count && kind != FX_MESH_SHELL; k++) {
     triangle x = triangle_at(m, k, center);
-    mass.mass += fabs(x.sign_volume);
-    first = fx_mad(first, 0.25 * fabs(x.sign_volume), x.sum);
+    volume += weight_of(&x, kind);
+    first = fx_mad(first, 0.25 * weight_of(&x, kind), x.sum);
   }
-  if (shell) mass.mass = area;
-  if (!(mass.mass > 0.0)) return (fx_mass){0};
-  mass.center = fx_mad(center, 1.0 / mass.mass, first);
+  if (kind != FX_MESH_SHELL && !(volume > 0.0)) return (fx_mass){0};
+  fx_mass mass = {.center = volume > 0.0 ? fx_mad(center, 1.0 / volume, first) : center};
   frix_sym3 s = {0};
   for (int32_t k = 0; k < m->triangle_count; k++) {
     triangle x = triangle_at(m, k, mass.center);
-    double w = shell ? x.area / 12.0 : fabs(x.sign_volume) / 20.0;
-    add_outer(&s, w, x.a), add_outer(&s, w, x.b), add_outer(&s, w, x.c), add_outer(&s, w, x.sum);
+    double w = weight_of(&x, kind);
+    mass.mass += w;
+    add_outer(&s, w / spread, x.a), add_outer(&s, w / spread, x.b), add_outer(&s, w / spread, x.c);
+    add_outer(&s, w / spread, x.sum);
   }
   mass.inertia = (frix_sym3){s.yy + s.zz, s.xx + s.zz, s.xx + s.yy, -s.xy, -s.xz, -s.yz};
-  return mass;
+  return mass.mass > 0.0 ? mass : (fx_mass){0};
 }
 
 /* ---- bodies ---- */
@@ -130,7 +136,7 @@ static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
                         p[2]);
   bool changed = p[0] < r->bound_inertia;
   for (int k = 0; k < 3; k++) p[k] = fx_max(p[k], r->bound_inertia);
-  if (p[0] + p[1] < p[2] * (1.0 - 1e-9) && body->inertial) {
+  if (p[2] > (p[0] + p[1]) * (1.0 + 1e-6) && body->inertial) {
     if (!r->balance_inertia)
       return fx_mjcf_fail(r, body->inertial,
                           "inertial: no body has principal moments %g, %g, %g: the largest exceeds the sum of the "

@@ -115,7 +115,9 @@ static frix_status syntax_error(parse *p) {
   enum XML_Error code = XML_GetErrorCode(p->parser);
   if (code == XML_ERROR_NO_MEMORY) return fx_fail(context, FRIX_ERROR_MEMORY, "%s: out of memory", p->file);
   const char *what = XML_ErrorString(code);
-  if (code == XML_ERROR_UNDEFINED_ENTITY) what = "undefined entity; write & as &amp;";
+  if (code == XML_ERROR_UNDEFINED_ENTITY)
+    return fx_fail(context, FRIX_ERROR_FORMAT, "%s:%d: XML: undefined entity; write & as &amp;", p->file,
+                   (int)line_of(p));
   if (!p->root) {
     return fx_fail(context, FRIX_ERROR_FORMAT, "%s:%d: not XML: %s; an MJCF file starts with <mujoco>", p->file,
                    (int)line_of(p), what);

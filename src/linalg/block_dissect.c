@@ -9,7 +9,17 @@
 
 #include <string.h>
 
-enum { LEAF = 100, COARSEST = 60, DEPTH = 40, TRIES = 6, PASSES = 8, SEPARATOR = 2 };
+enum {
+  LEAF = 120,      /* nodes that are left to minimum degree */
+  COARSEST = 60,   /* nodes of the coarsest graph, about */
+  TRIES = 6,       /* first separators on it */
+  MIDDLING = 1000, /* nodes up to which several coarsenings */
+  COARSENINGS = 4, /* are tried; beyond, two */
+  LARGE_COARSENINGS = 2,
+  PASSES = 8,
+  DEPTH = 40,
+  SEPARATOR = 2
+};
 
 typedef struct part {
   int32_t n, *start, *near, *link; /* link: weight of each edge */
@@ -37,11 +47,11 @@ static uint32_t scramble(uint32_t k) {
   return k ^ (k >> 13);
 }
 
-/* 0 .. n - 1 in scrambled order. */
-static void scrambled(int32_t n, int32_t *order) {
+/* 0 .. n - 1 in scrambled order, another for every salt. */
+static void scrambled(int32_t n, uint32_t salt, int32_t *order) {
   for (int32_t k = 0; k < n; k++) order[k] = k;
   for (int32_t k = n - 1; k > 0; k--) {
-    int32_t other = (int32_t)(scramble((uint32_t)k) % (uint32_t)(k + 1)), value = order[k];
+    int32_t other = (int32_t)(scramble((uint32_t)k + 0x3c6ef372u * salt) % (uint32_t)(k + 1)), value = order[k];
     order[k] = order[other];
     order[other] = value;
   }
@@ -49,7 +59,10 @@ static void scrambled(int32_t n, int32_t *order) {
 
 /* ---- coarser graphs ---- */
 
-/* Pairs along the heaviest edge, light nodes first among equals; map gives each node its coarse number. */
+static int32_t degree(const part *g, int32_t i) { return g->start[i + 1] - g->start[i]; }
+
+/* Pairs along the heaviest edge, nodes with few neighbours first among equals; map gives each node its coarse number.
+ */
 static int32_t match(const part *g, const int32_t *order, int32_t *map) {
   int32_t count = 0;
   int64_t heaviest = g->total / COARSEST + 1;
@@ -60,7 +73,7 @@ static int32_t match(const part *g, const int32_t *order, int32_t *map) {
     for (int32_t e = g->start[i]; e < g->start[i + 1]; e++) {
       int32_t j = g->near[e];
       if (map[j] >= 0 || g->weight[i] + (int64_t)g->weight[j] > heaviest) continue;
-      if (g->link[e] > best_link || (g->link[e] == best_link && g->weight[j] < g->weight[best])) {
+      if (g->link[e] > best_link || (g->link[e] == best_link && degree(g, j) < degree(g, best))) {
         best = j;
         best_link = g->link[e];
       }
@@ -202,10 +215,10 @@ static void apply(cut *c, int32_t node, int32_t side) {
 
 static int64_t larger_side(const cut *c) { return c->weight[0] > c->weight[1] ? c->weight[0] : c->weight[1]; }
 
-/* A separator's worth: its weight, and a little for balance. */
+/* A separator's worth: its weight, more where the sides are uneven. */
 static double worth(const cut *c, int64_t limit) {
   double side = (double)larger_side(c), over = side > (double)limit ? side - (double)limit : 0;
-  return (double)c->weight[SEPARATOR] * (1 + 0.3 * (side / (double)(c->g->total + 1) - 0.5)) + 4 * over;
+  return (double)c->weight[SEPARATOR] * (1 + (side / (double)(c->g->total + 1) - 0.5)) + 4 * over;
 }
 
 /* One pass; true when it found something better. */
@@ -318,40 +331,62 @@ static int32_t far_from(cut *c, int32_t seed, int32_t *queue) {
 }
 
 /* The best of some first separators on the coarsest graph. */
-static frix_status first_cut(fx_arena *arena, const part *g, int8_t *side) {
+static frix_status first_cut(fx_arena *arena, const part *g, uint32_t salt, int8_t *side, double *worth_found) {
   cut c;
   int32_t *queue = FX_TAKE_RAW(arena, int32_t, g->n);
   if (!queue || take_cut(arena, g, &c) != FRIX_OK) return FRIX_ERROR_MEMORY;
   double best = -1;
   for (int32_t k = 0; k < TRIES; k++) {
-    int32_t seed = (int32_t)(scramble((uint32_t)k) % (uint32_t)g->n);
+    int32_t seed = (int32_t)(scramble((uint32_t)k + 0x3c6ef372u * salt) % (uint32_t)g->n);
     grow(&c, k % 2 ? seed : far_from(&c, seed, queue), queue);
     double found = improve(&c);
     if (best >= 0 && found >= best) continue;
     best = found;
     memcpy(side, c.side, (size_t)g->n);
   }
+  *worth_found = best;
   return FRIX_OK;
 }
 
-/* A separator of g: side of every node. */
-static frix_status separate(fx_arena *arena, const part *g, int8_t *side, int depth) {
-  if (g->n <= COARSEST || depth == DEPTH) return first_cut(arena, g, side);
+static frix_status separate(fx_arena *arena, const part *g, uint32_t salt, bool tried, int8_t *side, double *found);
+
+/* A separator of g by way of a coarser graph. */
+static frix_status separate_once(fx_arena *arena, const part *g, uint32_t salt, bool tried, int8_t *side,
+                                 double *found) {
   int32_t *order = FX_TAKE_RAW(arena, int32_t, g->n), *map = FX_TAKE_RAW(arena, int32_t, g->n);
   if (!order || !map) return FRIX_ERROR_MEMORY;
-  scrambled(g->n, order);
+  scrambled(g->n, salt, order);
   int32_t count = match(g, order, map);
-  if (count > g->n - g->n / 20) return first_cut(arena, g, side);
+  if (count > g->n - g->n / 20) return first_cut(arena, g, salt, side, found);
   part coarse;
   int8_t *coarse_side = FX_TAKE_RAW(arena, int8_t, count);
   if (!coarse_side || coarsen(arena, g, map, count, &coarse) != FRIX_OK) return FRIX_ERROR_MEMORY;
-  frix_status status = separate(arena, &coarse, coarse_side, depth + 1);
+  frix_status status = separate(arena, &coarse, salt, tried, coarse_side, found);
   cut c;
   if (status != FRIX_OK || (status = take_cut(arena, g, &c)) != FRIX_OK) return status;
   for (int32_t i = 0; i < g->n; i++) c.side[i] = coarse_side[map[i]];
   weigh(&c);
-  improve(&c);
+  *found = improve(&c);
   memcpy(side, c.side, (size_t)g->n);
+  return FRIX_OK;
+}
+
+/* A separator of g, side of every node and its worth: the best of several coarsenings where the graph is of middling
+ * size, and of a few where it is large. tried: a finer graph has been through this already. */
+static frix_status separate(fx_arena *arena, const part *g, uint32_t salt, bool tried, int8_t *side, double *found) {
+  if (g->n <= COARSEST) return first_cut(arena, g, salt, side, found);
+  bool middling = g->n <= MIDDLING;
+  uint32_t tries = middling ? (tried ? 1 : COARSENINGS) : salt == 0 ? LARGE_COARSENINGS : 1;
+  int8_t *other = FX_TAKE_RAW(arena, int8_t, g->n);
+  if (!other) return FRIX_ERROR_MEMORY;
+  for (uint32_t k = 0; k < tries; k++) {
+    double worth_k;
+    frix_status status = separate_once(arena, g, 4 * salt + k + 1, tried || middling, other, &worth_k);
+    if (status != FRIX_OK) return status;
+    if (k > 0 && worth_k >= *found) continue;
+    *found = worth_k;
+    memcpy(side, other, (size_t)g->n);
+  }
   return FRIX_OK;
 }
 
@@ -389,7 +424,8 @@ static frix_status dissect(frix_context *context, const part *g, int32_t *stage,
   fx_arena arena;
   fx_arena_init(&arena, context);
   int8_t *side = FX_TAKE_RAW(&arena, int8_t, g->n);
-  frix_status status = side ? separate(&arena, g, side, 0) : FRIX_ERROR_MEMORY;
+  double found;
+  frix_status status = side ? separate(&arena, g, 0, false, side, &found) : FRIX_ERROR_MEMORY;
   int32_t count[3] = {0};
   for (int32_t i = 0; status == FRIX_OK && i < g->n; i++) count[side[i]]++;
   bool useful = count[0] > 0 && count[1] > 0 && count[SEPARATOR] < g->n / 2;

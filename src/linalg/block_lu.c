@@ -3,8 +3,8 @@
  *   L_J -= L_K (rows from J on)  U_K (columns of J)         U_J' -= U_K' (rows after J)  L_K' (columns of J)
  *
  * then is factored by chunks c of at most 8 columns: Cholesky, L_ic := A_ic T' with T = L_cc^-1, and U = L'; or LU with
- * row pivots within the chunk, L_ic := A_ic D_c^-1. T or D_c^-1 stays in place of the chunk. U is kept as its transpose,
- * so that both halves are the same loop.
+ * row pivots within the chunk, L_ic := A_ic D_c^-1. T or D_c^-1 stays in place of the chunk. U is kept as its
+ * transpose, so that both halves are the same loop.
  *
  * Reference: E. Ng, B. Peyton, Block sparse Cholesky algorithms on advanced uniprocessor computers, 1993. */
 #include "linalg/block_lu_parts.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_AT_ONCE = 96 }; /* rows of an update that stay in the cache while the strips pass */
+enum { WORTH_GATHERING = 30 }; /* columns of a panel from which full strips pay even if their target is scattered */
 
 /* ---- A's part ---- */
 
@@ -82,42 +82,47 @@ static void pack_rows(int32_t width, int32_t k, const double *b, size_t ldb, dou
     for (int32_t e = 0; e < k; e++) to[e * width + c] = b[(size_t)c * ldb + (size_t)e];
 }
 
-/* Strips for the entries p .. q - 1 of K's list, from the rows of B that belong to them; returns their number. Steps
- * that follow each other are one run of columns. */
-static int32_t pack_strips(fx_block_lu *lu, int32_t K, size_t p, size_t q, const double *B) {
-  const int32_t *list = lu->order.list;
-  int32_t n = fx_panel_width(lu, K), count = 0, origin = lu->list_row[p];
+/* Strips for the first `own` rows of B, which go to the columns lu->column; returns their number. Columns that are not
+ * neighbours share a strip only where that pays. */
+static int32_t pack_strips(fx_block_lu *lu, int32_t own, int32_t n, const double *B) {
+  int32_t count = 0;
   size_t at = 0;
-  while (p < q) {
-    size_t end = p + 1;
-    while (end < q && list[end] == list[end - 1] + 1) end++;
-    int32_t row = lu->list_row[p] - origin, column = lu->position[list[p]];
-    int32_t left = lu->list_row[end - 1] - lu->list_row[p] + lu->first[list[end - 1] + 1] - lu->first[list[end - 1]];
-    while (left > 0) {
-      int32_t width = fx_strip_width(left);
-      lu->strip[count++] = (fx_strip){width, column, row, at};
-      pack_rows(width, n, B + (size_t)row * (size_t)n, (size_t)n, lu->packed + at);
-      at += (size_t)(width * n);
-      row += width;
-      column += width;
-      left -= width;
-    }
-    p = end;
+  for (int32_t row = 0, width; row < own; row += width) {
+    int32_t run = 1, left = own - row;
+    while (run < left && lu->column[row + run] == lu->column[row] + run) run++;
+    width = fx_strip_width(run < FX_STRIP && n >= WORTH_GATHERING ? left : run);
+    lu->strip[count++] = (fx_strip){row, width, width > run, at};
+    pack_rows(width, n, B + (size_t)row * (size_t)n, (size_t)n, lu->packed + at);
+    at += (size_t)(width * n);
   }
   return count;
+}
+
+/* A strip whose columns lie apart goes by way of a tile. */
+static void subtract_apart(const fx_block_lu *lu, const fx_strip *s, int32_t rows, int32_t n, const double *A,
+                           const size_t *to, double *C) {
+  const int32_t *column = lu->column + s->row;
+  memset(lu->tile, 0, (size_t)(rows * FX_STRIP) * sizeof *lu->tile);
+  fx_subtract_strip(rows, s->width, n, A, (size_t)n, lu->packed + s->at, lu->tile, lu->flat);
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t c = 0; c < s->width; c++) C[to[r] + (size_t)column[c]] += lu->tile[r * FX_STRIP + c];
 }
 
 /* C -= A B over `rows` rows; below_diagonal: a strip needs only the rows from its own on. */
 static void subtract_strips(const fx_block_lu *lu, int32_t count, int32_t rows, int32_t n, const double *A,
                             const size_t *to, double *C, bool below_diagonal) {
-  for (int32_t block = 0; block < rows; block += ROWS_AT_ONCE) {
-    int32_t end = block + ROWS_AT_ONCE < rows ? block + ROWS_AT_ONCE : rows;
-    for (int32_t s = 0; s < count; s++) {
-      const fx_strip *strip = &lu->strip[s];
-      int32_t from = below_diagonal && strip->row > block ? strip->row : block;
+  for (int32_t block = 0; block < rows; block += FX_ROWS_AT_ONCE) {
+    int32_t end = block + FX_ROWS_AT_ONCE < rows ? block + FX_ROWS_AT_ONCE : rows;
+    for (int32_t k = 0; k < count; k++) {
+      const fx_strip *s = &lu->strip[k];
+      int32_t from = below_diagonal && s->row > block ? s->row : block;
       if (from >= end) break;
-      fx_subtract_strip(end - from, strip->width, n, A + (size_t)from * (size_t)n, (size_t)n, lu->packed + strip->at,
-                        C + strip->column, to + from);
+      const double *rows_of_A = A + (size_t)from * (size_t)n;
+      if (s->apart)
+        subtract_apart(lu, s, end - from, n, rows_of_A, to + from, C);
+      else
+        fx_subtract_strip(end - from, s->width, n, rows_of_A, (size_t)n, lu->packed + s->at, C + lu->column[s->row],
+                          to + from);
     }
   }
 }
@@ -125,19 +130,19 @@ static void subtract_strips(const fx_block_lu *lu, int32_t count, int32_t rows, 
 /* Panel K's part in panel J: the entries p .. q - 1 of its list are steps of J. */
 static void update_panel(fx_block_lu *lu, int32_t J, int32_t K, size_t p, size_t q) {
   const fx_symbolic *o = &lu->order;
-  int32_t n = fx_panel_width(lu, K), rows = lu->rows[K] - lu->list_row[p], at = 0, own = 0;
+  int32_t n = fx_panel_width(lu, K), rows = 0, own = 0;
   size_t width = (size_t)fx_panel_width(lu, J);
   for (size_t e = p; e < o->start[K + 1]; e++) {
     int32_t size = lu->first[o->list[e] + 1] - lu->first[o->list[e]], row = lu->position[o->list[e]];
-    for (int32_t r = 0; r < size; r++) lu->to[at++] = (size_t)(row + r) * width;
-    if (e + 1 == q) own = at; /* rows that are J's own */
+    for (int32_t r = 0; r < size; r++) lu->to[rows++] = (size_t)(row + r) * width;
+    for (int32_t r = 0; r < size && e < q; r++) lu->column[own++] = row + r;
   }
   const double *L_K = lu->L + lu->lower[K] + (size_t)lu->list_row[p] * (size_t)n;
   const double *U_K = lu->U + lu->upper[K] + (size_t)(lu->list_row[p] - n) * (size_t)n;
-  int32_t count = pack_strips(lu, K, p, q, lu->symmetric ? L_K : U_K);
+  int32_t count = pack_strips(lu, own, n, lu->symmetric ? L_K : U_K);
   subtract_strips(lu, count, rows, n, L_K, lu->to, lu->L + lu->lower[J], lu->symmetric);
   if (lu->symmetric || rows == own) return;
-  count = pack_strips(lu, K, p, q, L_K);
+  count = pack_strips(lu, own, n, L_K);
   for (int32_t r = own; r < rows; r++) lu->to[r] -= width * width;
   subtract_strips(lu, count, rows - own, n, U_K + (size_t)own * (size_t)n, lu->to + own, lu->U + lu->upper[J], false);
 }

@@ -1,6 +1,6 @@
-/* Sparse factors of a square block matrix with (made) symmetric pattern, without pivoting between panels: Cholesky where
- * the matrix is symmetric and definite, LU on the same panels where it is not. Meant for matrices that are positive on
- * the diagonal, such as W + kappa I or M + H D H'.
+/* Sparse factors of a square block matrix with (made) symmetric pattern, without pivoting between panels: Cholesky
+ * where the matrix is symmetric and definite, LU on the same panels where it is not. Meant for matrices that are
+ * positive on the diagonal, such as W + kappa I or M + H D H'.
  *
  * Nodes with the same neighbours (the contacts between the same two bodies, say) are eliminated together as one group.
  */
@@ -34,15 +34,18 @@ typedef struct fx_block_lu {
   int32_t *waiting, *next; /* panels that have to update a panel; */
   size_t *cursor;          /* and where in their lists they stand */
   int32_t *position;       /* of a step's rows in the panel at hand */
-  size_t *to, *even;
+  int32_t *column;         /* in the panel at hand of the rows of an update that are its own */
+  size_t *to, *even, *flat;
   fx_strip *strip;
-  double *packed, *x;
+  double *packed, *tile, *x;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);
 
-/* The same in an order of the caller's choice. */
-frix_status fx_block_lu_analyze_with(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, fx_block_lu *out);
+/* The same in an order of the caller's choice, and with room for the factors only where a factorisation costs at most
+ * this many multiplications: elsewhere L is NULL, and only cost and fill are of use. */
+frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
+                                       double most_cost, fx_block_lu *out);
 
 /* Factors A + shift I; false when a pivot block is singular. A has the block pattern that was analysed; its blocks may
  * be smaller than they were then, or empty. Where the caller knows A to be symmetric the work is halved. */

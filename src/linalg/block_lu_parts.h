@@ -6,11 +6,12 @@
 
 /* A strip of packed columns on its way into a panel. */
 struct fx_strip {
-  int32_t width;
-  int32_t column; /* in the panel that is updated */
-  int32_t row;    /* of the first column among the rows of the update */
-  size_t at;      /* in lu->packed */
+  int32_t row, width; /* its first column is this row of the update */
+  bool apart;         /* its columns are not neighbours in the panel */
+  size_t at;          /* in lu->packed */
 };
+
+enum { FX_ROWS_AT_ONCE = 24 }; /* rows of an update that stay in the cache while the strips pass */
 
 /* Offsets of all panels for the partition at hand. */
 void fx_block_lu_lay_out(fx_block_lu *lu);

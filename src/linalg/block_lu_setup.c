@@ -1,6 +1,8 @@
 /* Analysis of a block matrix for its factors: groups of nodes, their order, panels, memory. */
 #include "linalg/block_lu_parts.h"
+#include "linalg/product.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- groups of nodes with the same neighbours ---- */
@@ -38,8 +40,8 @@ static frix_status find_groups(fx_arena *arena, const fx_block_matrix *a, const 
 }
 
 /* The graph between groups: that of any member. */
-static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n,
-                                   const fx_block_lu *lu, fx_graph *out) {
+static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, const fx_graph *n, const fx_block_lu *lu,
+                                   fx_graph *out) {
   int32_t *start = FX_TAKE(arena, int32_t, (size_t)lu->group_count + 1);
   int32_t *seen = FX_TAKE(arena, int32_t, lu->group_count), *weight = FX_TAKE(arena, int32_t, lu->group_count);
   int32_t *near = FX_TAKE_RAW(arena, int32_t, n->start[lu->node_count]);
@@ -53,7 +55,8 @@ static frix_status graph_of_groups(fx_arena *arena, const fx_block_matrix *a, co
       near[count++] = other;
     }
     start[g + 1] = count;
-    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) weight[g] += fx_block_rows(a, lu->member[e]);
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++)
+      weight[g] += fx_block_rows(a, lu->member[e]);
   }
   *out = (fx_graph){.count = lu->group_count, .start = start, .near = near, .weight = weight};
   return FRIX_OK;
@@ -105,8 +108,8 @@ void fx_block_lu_lay_out(fx_block_lu *lu) {
   }
 }
 
-/* Tables and workspace for the partition at hand, which may only shrink later. */
-static frix_status take(fx_arena *arena, fx_block_lu *lu) {
+/* Tables for the partition at hand, which may only shrink later. */
+static frix_status take_tables(fx_arena *arena, fx_block_lu *lu) {
   const fx_symbolic *o = &lu->order;
   size_t panels = (size_t)o->panel_count, steps = (size_t)o->count;
   lu->first = FX_TAKE(arena, int32_t, steps + 1);
@@ -124,6 +127,11 @@ static frix_status take(fx_arena *arena, fx_block_lu *lu) {
       !lu->cursor || !lu->position || !lu->x)
     return FRIX_ERROR_MEMORY;
   fx_block_lu_lay_out(lu);
+  return FRIX_OK;
+}
+
+static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
+  const fx_symbolic *o = &lu->order;
   size_t widest = 1, longest = 1;
   for (int32_t p = 0; p < o->panel_count; p++) {
     if ((size_t)fx_panel_width(lu, p) > widest) widest = (size_t)fx_panel_width(lu, p);
@@ -131,29 +139,39 @@ static frix_status take(fx_arena *arena, fx_block_lu *lu) {
   }
   lu->to = FX_TAKE_RAW(arena, size_t, longest);
   lu->even = FX_TAKE_RAW(arena, size_t, longest);
+  lu->flat = FX_TAKE_RAW(arena, size_t, FX_ROWS_AT_ONCE);
+  lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
+  lu->column = FX_TAKE_RAW(arena, int32_t, widest);
   lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
   lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
-  lu->L = FX_TAKE_RAW(arena, double, lu->lower[panels]);
-  lu->U = FX_TAKE_RAW(arena, double, lu->upper[panels]);
-  return lu->to && lu->even && lu->strip && lu->packed && lu->L && lu->U ? FRIX_OK : FRIX_ERROR_MEMORY;
+  lu->L = FX_TAKE_RAW(arena, double, lu->lower[o->panel_count]);
+  lu->U = FX_TAKE_RAW(arena, double, lu->upper[o->panel_count]);
+  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->column || !lu->strip || !lu->packed || !lu->L || !lu->U)
+    return FRIX_ERROR_MEMORY;
+  for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
+  return FRIX_OK;
 }
 
-frix_status fx_block_lu_analyze_with(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, fx_block_lu *lu) {
+frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
+                                       double most_cost, fx_block_lu *lu) {
   *lu = (fx_block_lu){.node_count = a->row_blocks, .row = a->row};
   fx_arena scratch; /* what only the analysis needs */
   fx_arena_init(&scratch, arena->context);
   fx_graph near, graph;
   int32_t *order = FX_TAKE_RAW(&scratch, int32_t, a->row_blocks);
-  frix_status status = order ? fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near) : FRIX_ERROR_MEMORY;
+  frix_status status = FRIX_ERROR_MEMORY;
+  if (order) status = fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near);
   if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
   if (status == FRIX_OK) status = graph_of_groups(&scratch, a, &near, lu, &graph);
-  if (status == FRIX_OK) status = fx_graph_order(&scratch, &graph, ordering, order);
+  if (status == FRIX_OK) status = fx_graph_order(&scratch, &graph, ordering, most_cost, order);
   if (status == FRIX_OK) status = fx_symbolic_analyze(arena, &graph, order, &lu->order);
   fx_arena_free(&scratch);
   if (status == FRIX_OK) status = list_columns(arena, a, lu);
-  return status == FRIX_OK ? take(arena, lu) : status;
+  if (status == FRIX_OK) status = take_tables(arena, lu);
+  if (status == FRIX_OK && lu->cost <= most_cost) status = take_factors(arena, lu);
+  return status;
 }
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out) {
-  return fx_block_lu_analyze_with(arena, a, FX_ORDER_OWN, out);
+  return fx_block_lu_analyze_within(arena, a, FX_ORDER_OWN, INFINITY, out);
 }

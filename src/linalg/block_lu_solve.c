@@ -44,7 +44,8 @@ static void apply_chunk(int32_t n, const double *chunk, size_t ld, bool transpos
   memcpy(old, y, (size_t)n * sizeof *y);
   for (int32_t r = 0; r < n; r++) {
     y[r] = 0;
-    for (int32_t c = 0; c < n; c++) y[r] += chunk[transposed ? (size_t)c * ld + (size_t)r : (size_t)r * ld + (size_t)c] * old[c];
+    for (int32_t c = 0; c < n; c++)
+      y[r] += chunk[transposed ? (size_t)c * ld + (size_t)r : (size_t)r * ld + (size_t)c] * old[c];
   }
 }
 

@@ -182,7 +182,8 @@ frix_status fx_order_degree(fx_arena *arena, const fx_graph *source, const int32
 
 /* ---- the choice ---- */
 
-enum { LARGE = 200 }; /* nodes: below it minimum degree is as good as any */
+enum { LARGE = 200 };          /* nodes: below it minimum degree is as good as any */
+enum { DISSECTION_GAIN = 10 }; /* it never saves more than this factor */
 
 static void natural(int32_t n, int32_t *order) {
   for (int32_t k = 0; k < n; k++) order[k] = k;
@@ -196,26 +197,28 @@ static frix_status dissection(fx_arena *arena, const fx_graph *graph, int32_t *o
 }
 
 /* Minimum degree, and nested dissection where the graph is large enough to gain from it. */
-static frix_status own(fx_arena *arena, const fx_graph *graph, int32_t *order) {
+static frix_status own(fx_arena *arena, const fx_graph *graph, double most_cost, int32_t *order) {
   frix_status status = fx_order_degree(arena, graph, NULL, order);
   if (status != FRIX_OK || graph->count < LARGE) return status;
   fx_effort plain, dissected;
   int32_t *other = FX_TAKE(arena, int32_t, graph->count);
   if (!other) return FRIX_ERROR_MEMORY;
   if ((status = fx_symbolic_effort(arena, graph, order, &plain)) != FRIX_OK) return status;
+  if (plain.cost > DISSECTION_GAIN * most_cost) return FRIX_OK;
   if ((status = dissection(arena, graph, other)) != FRIX_OK) return status;
   if ((status = fx_symbolic_effort(arena, graph, other, &dissected)) != FRIX_OK) return status;
   if (dissected.cost < plain.cost) memcpy(order, other, (size_t)graph->count * sizeof *order);
   return FRIX_OK;
 }
 
-frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order) {
+frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, double most_cost,
+                           int32_t *order) {
   switch (ordering) {
     case FX_ORDER_NATURAL: natural(graph->count, order); return FRIX_OK;
     case FX_ORDER_DEGREE: return fx_order_degree(arena, graph, NULL, order);
     case FX_ORDER_DISSECTION: return dissection(arena, graph, order);
     case FX_ORDER_AMD:
     case FX_ORDER_METIS: return fx_order_package(arena, graph, ordering, order);
-    default: return own(arena, graph, order);
+    default: return own(arena, graph, most_cost, order);
   }
 }

@@ -15,8 +15,10 @@ typedef enum fx_ordering {
   FX_ORDER_COUNT,
 } fx_ordering;
 
-/* Nodes in the order of their elimination. FRIX_ERROR_UNSUPPORTED where this build lacks the package. */
-frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order);
+/* Nodes in the order of their elimination. FRIX_ERROR_UNSUPPORTED where this build lacks the package. No effort is
+ * spent on an order that would still cost more than most_cost multiplications. */
+frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, double most_cost,
+                           int32_t *order);
 
 /* Minimum degree; stage (NULL: none) says which nodes must wait until all of lower stages are gone. */
 frix_status fx_order_degree(fx_arena *arena, const fx_graph *graph, const int32_t *stage, int32_t *order);

@@ -7,16 +7,21 @@ typedef double lanes4 __attribute__((vector_size(32), aligned(8)));
 typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 
 /* One row of a tile whose strip is two vectors of types L and H, the second at column 4. */
-#define ROW_LOAD(R, L, H)                        \
-  const double *a##R = a + (R)*lda;              \
-  double *c##R = c + to[R];                      \
-  L low##R = *(const L *)c##R;                   \
+#define ROW_LOAD(R, L, H)           \
+  const double *a##R = a + (R)*lda; \
+  double *c##R = c + to[R];         \
+  L low##R = *(const L *)c##R;      \
   H high##R = *(const H *)(c##R + 4);
-#define ROW_STEP(R)         \
-  low##R -= a##R[e] * low;  \
-  high##R -= a##R[e] * high;
-#define ROW_STORE(R, L, H)  \
-  *(L *)c##R = low##R;      \
+#define ROW_STEP(R, PART)                            \
+  {                                                  \
+    lanes4 f = {a##R[e], a##R[e], a##R[e], a##R[e]}; \
+    low##R -= f * low;                               \
+    high##R -= PART(f) * high;                       \
+  }
+#define WHOLE(f) f
+#define HALF(f) __builtin_shufflevector(f, f, 0, 1)
+#define ROW_STORE(R, L, H) \
+  *(L *)c##R = low##R;     \
   *(H *)(c##R + 4) = high##R;
 
 /* The same with one vector. */
@@ -28,75 +33,74 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #define THIN_STORE(R, L) *(L *)c##R = low##R;
 
 #define INLINE static inline __attribute__((always_inline))
-#define TILE_ARGUMENTS int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
+#define TILE_ARGUMENTS \
+  int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
 
-#define WIDE_TILES(W, L, H)                                                                             \
-  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                               \
-    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)           \
-    ROW_LOAD(5, L, H)                                                                                   \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
-      L low = *(const L *)b;                                                                            \
-      H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2) ROW_STEP(3) ROW_STEP(4) ROW_STEP(5)                           \
-    }                                                                                                   \
-    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H)      \
-    ROW_STORE(5, L, H)                                                                                  \
-  }                                                                                                     \
-  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                               \
-    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H)                                               \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
-      L low = *(const L *)b;                                                                            \
-      H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0) ROW_STEP(1) ROW_STEP(2)                                                               \
-    }                                                                                                   \
-    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H)                                            \
-  }                                                                                                     \
-  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                               \
-    ROW_LOAD(0, L, H)                                                                                   \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                         \
-      L low = *(const L *)b;                                                                            \
-      H high = *(const H *)(b + 4);                                                                     \
-      ROW_STEP(0)                                                                                       \
-    }                                                                                                   \
-    ROW_STORE(0, L, H)                                                                                  \
+#define WIDE_TILES(W, L, H, PART)                                                                                     \
+  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                             \
+    ROW_LOAD(0, L, H)                                                                                                 \
+    ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)                                           \
+        ROW_LOAD(5, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                                                 \
+      L low = *(const L *)b;                                                                                          \
+      H high = *(const H *)(b + 4);                                                                                   \
+      ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART) ROW_STEP(3, PART) ROW_STEP(4, PART) ROW_STEP(5, PART)     \
+    }                                                                                                                 \
+    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H) ROW_STORE(5, L, H) \
+  }                                                                                                                   \
+  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                             \
+    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
+      L low = *(const L *)b;                                                                                          \
+      H high = *(const H *)(b + 4);                                                                                   \
+      ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART)                                                           \
+    }                                                                                                                 \
+    ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H)                                                          \
+  }                                                                                                                   \
+  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                             \
+    ROW_LOAD(0, L, H)                                                                                                 \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                       \
+      L low = *(const L *)b;                                                                                          \
+      H high = *(const H *)(b + 4);                                                                                   \
+      ROW_STEP(0, PART)                                                                                               \
+    }                                                                                                                 \
+    ROW_STORE(0, L, H)                                                                                                \
   }
 
-#define THIN_TILES(W, L)                                                                                        \
-  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L) THIN_LOAD(5, L)             \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                             \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L)       \
-  }                                                                                                             \
-  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L)                                                             \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                                    \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                          \
-  }                                                                                                             \
-  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L)                                                                                             \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0)                                                                                              \
-    }                                                                                                           \
-    THIN_STORE(0, L)                                                                                            \
+#define THIN_TILES(W, L)                                                                                  \
+  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                 \
+    THIN_LOAD(0, L)                                                                                       \
+    THIN_LOAD(1, L) THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L)                                       \
+        THIN_LOAD(5, L) for (int32_t e = 0; e < k; e++, b += (W)) {                                       \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                       \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L) \
+  }                                                                                                       \
+  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                 \
+    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) for (int32_t e = 0; e < k; e++, b += (W)) {           \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                              \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                    \
+  }                                                                                                       \
+  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                 \
+    THIN_LOAD(0, L)                                                                                       \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                           \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0)                                                                                        \
+    }                                                                                                     \
+    THIN_STORE(0, L)                                                                                      \
   }
 
-WIDE_TILES(8, lanes4, lanes4)
-WIDE_TILES(6, lanes4, lanes2)
+WIDE_TILES(8, lanes4, lanes4, WHOLE)
+WIDE_TILES(6, lanes4, lanes2, HALF)
 THIN_TILES(4, lanes4)
 THIN_TILES(2, lanes2)
 THIN_TILES(1, double)
 
 /* All rows of one strip. */
-#define STRIP(W)                                                                     \
-  do {                                                                               \
-    int32_t r = 0;                                                                   \
+#define STRIP(W)                                                                        \
+  do {                                                                                  \
+    int32_t r = 0;                                                                      \
     for (; r + 6 <= rows; r += 6) tile6_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
     for (; r + 3 <= rows; r += 3) tile3_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
     for (; r < rows; r++) tile1_##W(k, a + (size_t)r * lda, lda, b, c, to + r);         \

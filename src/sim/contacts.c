@@ -192,6 +192,6 @@ frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a) {
   sim->gap_noise = fall < small ? fall : small;
   for (int32_t i = 0; i < sim->contact_count; i++) place_contact(sim, a, i);
   filling f = {sim, a};
-  fx_parallel(sim->config.thread_count, (a->group_count + PART - 1) / PART, fill_part, &f);
+  fx_parallel(sim->inner, sim->config.thread_count, (a->group_count + PART - 1) / PART, fill_part, &f);
   return FRIX_OK;
 }

@@ -143,7 +143,7 @@ struct frix_sim {
   frix_pose *pose0; /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
-  double gap_noise; /* open gaps below are none */
+  double gap_noise;    /* open gaps below are none */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   fx_assembly rows;

@@ -12,7 +12,7 @@
 
 #define ROUNDING 1e-14 /* of a sum of some tens of terms */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40 };
 
 /* ---- the answer ---- */
 
@@ -271,7 +271,8 @@ static bool worth_polishing(const frix_sim *sim) {
 }
 
 /* Overlaps of a hyperstatic structure ask for push-out velocities that contradict each other a little, and forces that
- * decide between them may be beyond reach. Then this step leaves overlaps as they are; true where some were asked out. */
+ * decide between them may be beyond reach. Then this step leaves overlaps as they are; true where some were asked out.
+ */
 static bool drop_push_out(const frix_sim *sim, fx_assembly *a) {
   bool any = false;
   for (int32_t k = 0; k < a->joint_first; k++) {

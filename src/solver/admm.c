@@ -52,6 +52,8 @@ static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
   frix_status status = FRIX_OK;
   t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
   if (!t->linear) return status;
+  t->linear->krylov.tolerance = 1e-11; /* its fixed point is that of exact systems */
+  t->linear->krylov.limit = 2000;
   t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->y, &t->z_old, &t->b, &t->u};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { RARE = 10 }; /* iterations from check to check, at least, where time is short */
+
 frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *system, frix_law law,
                             const fx_limits *limits, bool history) {
   *m = (fx_monitor){.system = system, .limits = limits, .law = law, .history_stride = 1};
@@ -21,13 +23,27 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->before += m->iteration;
   m->iteration = 0;
-  m->next_check = 0;
+  m->next_check = m->limits->hurried ? RARE : 0;
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
+  m->pace_iteration = 0;
+  m->pace = m->check_cost;
+  if (m->limits->deadline > 0) m->pace_time = fx_seconds();
 }
 
-bool fx_monitor_due(const fx_monitor *m, int64_t iteration, double step) {
+bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
+  return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
+}
+
+/* Seconds per iteration since the last check; true where the next iteration and its check would end too late. */
+static bool is_late(fx_monitor *m, int64_t iteration, double now) {
+  if (iteration > m->pace_iteration) m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
+  return now + m->pace + m->check_cost >= m->limits->deadline;
+}
+
+bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
+  if (m->limits->deadline > 0 && is_late(m, iteration, fx_seconds())) return true;
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
 
@@ -72,7 +88,7 @@ static bool decide(fx_monitor *m) {
     m->outcome = FRIX_OUTCOME_SOLVED;
   } else if (limits->cancel && limits->cancel(limits->user)) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
-  } else if (limits->deadline > 0 && now >= limits->deadline) {
+  } else if (limits->deadline > 0 && is_late(m, m->iteration, now)) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;
   } else {
     m->finished = false;
@@ -86,9 +102,11 @@ static bool decide(fx_monitor *m) {
   return true;
 }
 
+/* Time cannot be up before anything was tried: the start comes next, and it may be better. */
 bool fx_monitor_check_nothing(fx_monitor *m) {
   judge_nothing(m);
-  if (decide(m)) return true;
+  if (decide(m) && m->outcome != FRIX_OUTCOME_TIME_LIMIT) return true;
+  m->finished = false;
   m->best = INFINITY;
   return false;
 }
@@ -96,11 +114,20 @@ bool fx_monitor_check_nothing(fx_monitor *m) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
+  double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
   fx_system_velocity(m->system, r, m->u, m->v);
   m->residual = fx_residual(m->system, m->law, r, m->u);
   if (m->residual < m->best) {
     m->best = m->residual;
+    m->velocity_error = 0;
     memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
   }
-  return decide(m);
+  if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
+  bool stop = decide(m);
+  if (m->limits->deadline > 0) {
+    m->pace_time = fx_seconds();
+    m->pace_iteration = iteration;
+  }
+  return stop;
 }

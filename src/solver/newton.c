@@ -15,10 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATIENCE };
+enum { PATIENCE, LINEAR };
 
 static const frix_option_info options[] = {
     {"patience", FRIX_OPTION_INTEGER, 400, 1, 1e6, NULL, "iterations without half the residual before it gives up"},
+    {"linear", FRIX_OPTION_CHOICE, 0, 0, 3, "auto|direct|krylov|jacobi",
+     "its linear systems: factors, or iteration with incomplete factors or diagonal blocks"},
 };
 
 typedef struct state {
@@ -76,8 +78,14 @@ static void differentiate(state *t) {
   }
 }
 
+/* Relative residual of the linear systems where they are solved by iteration: steps need not be better than the model
+ * they come from. */
+static const double step_tolerance = 1e-3;
+
 static bool newton_step(state *t) {
   differentiate(t);
+  t->linear->krylov.tolerance = step_tolerance;
+  t->linear->krylov.limit = 400;
   if (!fx_newton_factor(t->linear, t->P, t->B)) return false;
   fx_newton_solve(t->linear, t->P, t->B, t->G, t->dx);
   return true;
@@ -144,9 +152,9 @@ static double advance(state *t, double norm) {
   return norm;
 }
 
-static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
+static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared, fx_linear_choice choice) {
   frix_status status = FRIX_OK;
-  t->linear = shared ? shared : fx_newton_linear_create(arena, t->s, &status);
+  t->linear = shared && choice == FX_LINEAR_AUTO ? shared : fx_newton_linear_create_as(arena, t->s, choice, &status);
   if (!t->linear) return status;
   t->S = t->linear->S;
   double **vectors[] = {&t->q, &t->x, &t->z, &t->G, &t->dx, &t->trial, &t->trial_z, &t->trial_G};
@@ -183,7 +191,7 @@ static double start(state *t, const double *r) {
 
 static frix_status solve(fx_call *call) {
   state t = {.s = call->system, .law = call->law};
-  frix_status status = take(&t, call->arena, call->linear);
+  frix_status status = take(&t, call->arena, call->linear, (fx_linear_choice)call->option[LINEAR]);
   if (status != FRIX_OK) return status;
   double norm = start(&t, call->r), mark = INFINITY;
   int64_t marked = 0;

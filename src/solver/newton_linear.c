@@ -125,8 +125,42 @@ static void solve_contact(fx_newton_linear *n, const double *P, const double *B,
 
 /* ---- velocity space ---- */
 
+/* Multiplications of a factorisation, over the entries of K, from which iteration is faster (measured on piles of
+ * spheres: docs/growth.md). */
+static const double iteration_pays = 4000;
+
+static void apply_velocity(void *user, const double *x, double *y);
+
+static void precondition_velocity(void *user, const double *x, double *y) {
+  const fx_newton_linear *n = user;
+  fx_block_ilu_solve(&n->ilu, x, y);
+}
+
+/* Factors where they are affordable, else iteration; the choice depends on the graph alone. */
+static frix_status choose_method(fx_newton_linear *n, fx_arena *arena, fx_linear_choice choice) {
+  double entries = (double)n->K.offset[n->K.start[n->K.row_blocks]];
+  double most = choice == FX_LINEAR_AUTO ? iteration_pays * entries : choice == FX_LINEAR_DIRECT ? INFINITY : -1;
+  frix_status status = FRIX_OK;
+  if (most > 0) status = fx_block_lu_analyze_within(arena, &n->K, FX_ORDER_OWN, most, &n->lu);
+  if (status != FRIX_OK || n->lu.L) return status;
+  n->by_iteration = true;
+  n->jacobi = choice == FX_LINEAR_JACOBI;
+  n->right = FX_TAKE(arena, double, n->s->dof_count);
+  if (!n->right) return FRIX_ERROR_MEMORY;
+  if ((status = fx_block_ilu_take(arena, &n->K, &n->ilu)) != FRIX_OK) return status;
+  if ((status = fx_krylov_take(arena, n->s->dof_count, &n->krylov)) != FRIX_OK) return status;
+  n->krylov.apply = apply_velocity;
+  n->krylov.precondition = precondition_velocity;
+  n->krylov.user = n;
+  fx_log(arena->context, FRIX_LOG_INFO,
+         "newton: %d contacts, %d bodies: factors would take %.2g multiplications (limit %.2g): iterating with %s",
+         n->s->contact_count, n->s->mover_count, n->lu.cost, most,
+         n->jacobi ? "diagonal blocks" : "incomplete factors");
+  return FRIX_OK;
+}
+
 /* Movers that share a contact, and the place in K of every pair of movers of every contact. */
-static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
+static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena, fx_linear_choice choice) {
   const fx_system *s = n->s;
   const fx_block_matrix *H = &s->Ht;
   int32_t *first = NULL, *list = NULL, movers = s->mover_count;
@@ -185,7 +219,7 @@ static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena) {
   n->D = FX_TAKE(arena, double, blocks);
   n->product = FX_TAKE(arena, double, FRIX_MAX_DIM *(size_t)widest);
   if (!n->C_inverse || !n->D || !n->product) return FRIX_ERROR_MEMORY;
-  return fx_block_lu_analyze(arena, &n->K, &n->lu);
+  return choose_method(n, arena, choice);
 }
 
 /* C^-1 and D = P C^-1 of contact i; false where C is singular. */
@@ -263,7 +297,34 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
     if (!invert_contact(n, i, P + s->diagonal[i], B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
+  if (n->by_iteration) return fx_block_ilu_factor(&n->ilu, n->jacobi);
   return fx_block_lu_factor(&n->lu, &n->K, 0, n->fixed_symmetric && n->D_symmetric);
+}
+
+/* y := (M + H S D S H') x, without the matrix */
+static void apply_velocity(void *user, const double *x, double *y) {
+  fx_newton_linear *n = user;
+  const fx_system *s = n->s;
+  for (int32_t m = 0; m < s->mover_count; m++)
+    multiply_block(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m], x + s->dof[m], y + s->dof[m]);
+  memset(n->row, 0, (size_t)s->row_count * sizeof *n->row);
+  fx_block_multiply_add(&s->Ht, x, n->row);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    double part[FRIX_MAX_DIM], square = n->S[s->row[i]] * n->S[s->row[i]];
+    int32_t d = s->contact[i].dim;
+    multiply_block(d, n->D + s->diagonal[i], n->row + s->row[i], part);
+    for (int32_t k = 0; k < d; k++) n->row[s->row[i] + k] = square * part[k];
+  }
+  fx_block_transpose_multiply_add(&s->Ht, n->row, y);
+}
+
+/* v := K^-1 v */
+static void iterate_velocity(fx_newton_linear *n, double *v) {
+  memcpy(n->right, v, (size_t)n->s->dof_count * sizeof *v);
+  fx_krylov_end end = n->fixed_symmetric && n->D_symmetric ? fx_krylov_symmetric(&n->krylov, n->right, v)
+                                                           : fx_krylov_general(&n->krylov, n->right, v);
+  n->krylov_iterations += end.iterations;
+  n->krylov_solves++;
 }
 
 static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
@@ -275,7 +336,10 @@ static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
   }
   memset(n->v, 0, (size_t)s->dof_count * sizeof *n->v);
   fx_block_transpose_multiply_add(&s->Ht, n->row, n->v);
-  fx_block_lu_solve(&n->lu, n->v);
+  if (n->by_iteration)
+    iterate_velocity(n, n->v);
+  else
+    fx_block_lu_solve(&n->lu, n->v);
   memset(n->row, 0, (size_t)s->row_count * sizeof *n->row);
   fx_block_multiply_add(&s->Ht, n->v, n->row);
   for (int32_t k = 0; k < s->row_count; k++) n->row[k] = -(G[k] + n->S[k] * n->row[k]);
@@ -285,7 +349,7 @@ static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
 
 /* ---- either ---- */
 
-static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s) {
+static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s, fx_linear_choice choice) {
   *n = (fx_newton_linear){.s = s, .by_velocity = s->has_velocity, .S = fx_scaling(arena, s)};
   n->v = FX_TAKE(arena, double, s->dof_count);
   n->row = FX_TAKE(arena, double, s->row_count);
@@ -293,13 +357,18 @@ static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s
   n->rest = FX_TAKE(arena, double, s->row_count);
   n->active_move = FX_TAKE(arena, double, s->row_count);
   if (!n->S || !n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
-  return n->by_velocity ? init_velocity(n, arena) : init_contact(n, arena);
+  return n->by_velocity ? init_velocity(n, arena, choice) : init_contact(n, arena);
+}
+
+fx_newton_linear *fx_newton_linear_create_as(fx_arena *arena, const fx_system *s, fx_linear_choice choice,
+                                             frix_status *status) {
+  fx_newton_linear *n = FX_TAKE(arena, fx_newton_linear, 1);
+  *status = n ? init(n, arena, s, choice) : FRIX_ERROR_MEMORY;
+  return *status == FRIX_OK ? n : NULL;
 }
 
 fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status) {
-  fx_newton_linear *n = FX_TAKE(arena, fx_newton_linear, 1);
-  *status = n ? init(n, arena, s) : FRIX_ERROR_MEMORY;
-  return *status == FRIX_OK ? n : NULL;
+  return fx_newton_linear_create_as(arena, s, FX_LINEAR_AUTO, status);
 }
 
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
@@ -330,6 +399,7 @@ void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B,
 void fx_newton_solve(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   const fx_system *s = n->s;
   fx_newton_solve_once(n, P, B, G, dx);
+  if (n->by_iteration) return; /* as exact as was asked for */
   /* What is left of the equation, G + A P dx + B dx, is solved for once more. */
   for (int32_t i = 0; i < s->contact_count; i++)
     multiply_block(s->contact[i].dim, P + s->diagonal[i], dx + s->row[i], n->moved + s->row[i]);

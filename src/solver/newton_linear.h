@@ -5,12 +5,18 @@
  *   velocity   (M + H S D S H') dv = -H S D G                   C = B + S R S P,  D = P C^-1
  *              dx = -C^-1 (G + S H' dv)
  *
- * Velocity space stays small under many contacts per body and is definite under redundant ones. */
+ * Velocity space stays small under many contacts per body and is definite under redundant ones. Where its factors would
+ * cost too much, its systems are solved by iteration: conjugate gradients or BiCGStab on M + H S D S H' as it stands,
+ * preconditioned by incomplete factors. */
 #ifndef FX_SOLVER_NEWTON_LINEAR_H
 #define FX_SOLVER_NEWTON_LINEAR_H
 
+#include "linalg/block_ilu.h"
 #include "linalg/block_lu.h"
+#include "linalg/krylov.h"
 #include "problem/system.h"
+
+typedef enum fx_linear_choice { FX_LINEAR_AUTO, FX_LINEAR_DIRECT, FX_LINEAR_KRYLOV, FX_LINEAR_JACOBI } fx_linear_choice;
 
 typedef struct fx_newton_linear {
   const fx_system *s;
@@ -27,11 +33,22 @@ typedef struct fx_newton_linear {
   double *C_inverse, *D; /* per contact, at the offsets of s->diagonal */
   double *product;       /* D S H' of one contact and mover */
   double *v, *row, *moved, *rest, *active_move;
+  /* Velocity space by iteration. */
+  bool by_iteration, jacobi;
+  fx_block_ilu ilu;
+  fx_krylov krylov;
+  double *right;
+  int64_t krylov_iterations, krylov_solves; /* so far */
 } fx_newton_linear;
 
 /* Scales, analyses and takes all workspace, in the velocity form where the system has one; NULL when memory runs out or
  * the system is too large. */
 fx_newton_linear *fx_newton_linear_create(fx_arena *arena, const fx_system *s, frix_status *status);
+
+/* The same with a choice between factors and iteration (with incomplete factors, or with diagonal blocks alone);
+ * contact space has factors only. */
+fx_newton_linear *fx_newton_linear_create_as(fx_arena *arena, const fx_system *s, fx_linear_choice choice,
+                                             frix_status *status);
 
 /* out = A z, scaled, without q */
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);

@@ -4,14 +4,14 @@ import { isEndless, isFlat, KINDS, lookOf } from './shapes.js';
 import { SphereCloud } from './spheres.js';
 
 /* From so many spheres on they are drawn as pictures of spheres, two triangles each. */
-const CLOUD = 3000;
+const CLOUD = 1500;
 
 const PALETTE = {
   light: ['#7f9cc0', '#c8b28c', '#9bb28f', '#c09a94', '#a9a2c6', '#8fb3b5'],
   dark: ['#7d9ac2', '#b9a37c', '#86a37c', '#b0877f', '#9b93bd', '#7aa3a6'],
 };
 const STILL = { light: '#c9cfd8', dark: '#4b5563' };
-export const PICKED = '#f2b01e';
+export const PICKED = '#e5397f';
 
 /**
  * @typedef {object} Instance
@@ -43,7 +43,6 @@ export class Bodies {
     this.theme = 'light';
     this.picked = { slot: -1, body: -2 };
     this.row = new Int32Array(replay.slotCount);
-    this.reach = new Float32Array(replay.slotCount);
     this.endless = [];
     this.parts = [];
     this.cloud = null;
@@ -74,24 +73,19 @@ export class Bodies {
       }
       const size = sizes.subarray(3 * s, 3 * s + 3);
       const look = lookOf(replay, kind, size, geometry[s]);
-      if (!looks.has(look.key)) looks.set(look.key, { look, kind, instances: [] });
-      const list = looks.get(look.key).instances;
+      const still = body < 0 || replay.bodyKind[body] !== 0;
+      const key = `${look.key} ${still}`;
+      if (!looks.has(key)) looks.set(key, { look, kind, still, instances: [] });
+      const list = looks.get(key).instances;
       if (fixed) list.push({ slot: -1, body, local: pose, scale: look.scale });
-      else for (const slot of slots[body]) list.push({ slot, body, local: pose, scale: look.scale });
+      if (body >= 0) for (const slot of slots[body]) list.push({ slot, body, local: pose, scale: look.scale });
     }
-    for (const { look, kind, instances } of looks.values()) this.add(look, kind, instances);
+    for (const { look, kind, still, instances } of looks.values()) this.add(look, kind, still, instances);
   }
 
-  add(look, kind, instances) {
+  add(look, kind, still, instances) {
     const geometry = look.make();
-    geometry.computeBoundingSphere();
-    const extent = geometry.boundingSphere.radius + geometry.boundingSphere.center.length();
-    for (const { slot, local, scale } of instances) {
-      if (slot < 0) continue;
-      const reach = Math.hypot(local[0], local[1], local[2]) + extent * Math.max(...scale);
-      this.reach[slot] = Math.max(this.reach[slot], reach);
-    }
-    if (kind === 'sphere' && instances.length > CLOUD) {
+    if (kind === 'sphere' && !still && instances.length > CLOUD) {
       this.cloud = new SphereCloud(instances);
       this.group.add(this.cloud.mesh);
       return;
@@ -113,7 +107,7 @@ export class Bodies {
       material.polygonOffset = true;
       material.polygonOffsetFactor = material.polygonOffsetUnits = 1;
     }
-    this.parts.push({ mesh, lines, instances, flat: isFlat(kind) });
+    this.parts.push({ mesh, lines, instances, kind, still, flat: isFlat(kind) });
   }
 
   get count() {
@@ -124,12 +118,16 @@ export class Bodies {
   show(poses) {
     this.poses = poses;
     this.row.fill(-1);
-    for (let i = 0; i < poses.count; i++) this.row[poses.slot[i]] = i;
+    this.away = new Set(poses.gone);
+    for (let i = 0; i < poses.count; i++) {
+      this.row[poses.slot[i]] = i;
+      this.away.add(this.replay.slotPattern[poses.slot[i]]); /* a static body that was moved stands there, not here */
+    }
     for (const { mesh, instances } of this.parts) {
       const out = mesh.instanceMatrix.array;
       instances.forEach((instance, i) => this.place(instance, out, 16 * i));
       mesh.instanceMatrix.needsUpdate = true;
-      mesh.boundingSphere = null;
+      mesh.boundingSphere = mesh.boundingBox = null;
     }
     this.cloud?.show(poses, this.row);
   }
@@ -140,7 +138,8 @@ export class Bodies {
       const row = this.row[slot];
       if (row < 0) out.fill(0, at, at + 16);
       else compose(this.poses.position, 3 * row, this.poses.turn, 4 * row, local, scale, out, at);
-    } else if (body < 0) compose(ORIGIN, 0, ORIGIN, 3, local, scale, out, at);
+    } else if (this.away.has(body)) out.fill(0, at, at + 16);
+    else if (body < 0) compose(ORIGIN, 0, ORIGIN, 3, local, scale, out, at);
     else compose(this.replay.bodyPose, 7 * body, this.replay.bodyPose, 7 * body + 3, local, scale, out, at);
   }
 
@@ -167,6 +166,7 @@ export class Bodies {
   /** @param {boolean} on */
   seeThrough(on) {
     for (const { mesh } of this.parts) {
+      if (mesh.userData.glass) continue;
       mesh.material.transparent = on;
       mesh.material.opacity = on ? 0.32 : 1;
       mesh.material.depthWrite = !on;
@@ -179,38 +179,66 @@ export class Bodies {
   pick(raycaster) {
     let best = this.cloud?.pick(raycaster.ray) ?? null;
     for (const { mesh, instances } of this.parts) {
+      if (mesh.userData.glass) continue;
       const [hit] = raycaster.intersectObject(mesh, false);
       if (hit && (!best || hit.distance < best.distance)) best = { distance: hit.distance, instance: instances[hit.instanceId] };
     }
     return best && { slot: best.instance.slot, body: best.instance.body };
   }
 
-  /** Box of the bodies of the shown frame; a few that flew away are left out. */
+  /** Box of the bodies of the shown frame; a few that are far away are left out. */
   box() {
-    const { position, slot, count } = this.poses;
+    const near = this.near();
     const box = new THREE.Box3();
-    const keep = (axis) => {
-      const sorted = Float32Array.from({ length: count }, (_, i) => position[3 * i + axis]).sort();
-      return [sorted[Math.floor(0.01 * (count - 1))], sorted[Math.ceil(0.99 * (count - 1))]];
-    };
-    const range = count > 20 ? [keep(0), keep(1), keep(2)] : null;
-    for (let i = 0; i < count; i++) {
-      const p = new THREE.Vector3().fromArray(position, 3 * i);
-      const near = !range || range.every(([low, high], c) => {
-        const slack = 0.3 * (high - low) + this.reach[slot[i]];
-        const x = p.getComponent(c);
-        return x >= low - slack && x <= high + slack;
+    const matrix = new THREE.Matrix4();
+    for (const { mesh, instances, still } of this.parts) {
+      if (still) continue;
+      mesh.geometry.computeBoundingBox();
+      instances.forEach(({ slot }, i) => {
+        if (this.row[slot] < 0 || !near[this.row[slot]]) return;
+        box.union(mesh.geometry.boundingBox.clone().applyMatrix4(matrix.fromArray(mesh.instanceMatrix.array, 16 * i)));
       });
-      if (near) box.union(new THREE.Box3(p.clone().subScalar(this.reach[slot[i]]), p.clone().addScalar(this.reach[slot[i]])));
     }
-    if (box.isEmpty()) {
-      for (const { mesh } of this.parts) {
-        mesh.computeBoundingBox();
-        box.union(mesh.boundingBox);
-      }
-    }
+    this.cloud?.grow(box, (slot) => this.row[slot] >= 0 && near[this.row[slot]]);
+    if (box.isEmpty()) for (const part of this.parts) box.union(boxOf(part));
     return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)) : box;
   }
+
+  /* Per row: dynamic, and not much farther from the middle than most are. */
+  near() {
+    const { position, slot, count } = this.poses;
+    const rows = Array.from({ length: count }, (_, i) => i).filter((i) => this.replay.bodyKind[this.replay.slotPattern[slot[i]]] === 0);
+    const middle = [0, 1, 2].map((c) => Float32Array.from(rows, (i) => position[3 * i + c]).sort()[rows.length >> 1] ?? 0);
+    const distance = (i) => Math.hypot(...middle.map((m, c) => position[3 * i + c] - m));
+    const most = Float32Array.from(rows, distance).sort()[Math.floor(0.9 * (rows.length - 1))] ?? 0;
+    const out = new Uint8Array(count);
+    for (const i of rows) out[i] = rows.length < 5 || distance(i) <= 2.5 * most ? 1 : 0;
+    return out;
+  }
+
+  /* A vessel would hide what is in it: where most bodies stand within what does not move, that is glass. */
+  makeGlass() {
+    const vessels = this.parts.filter(({ still, kind, flat }) => still && !flat && kind !== 'height_field');
+    const room = new THREE.Box3();
+    for (const part of vessels) room.union(boxOf(part));
+    const { position, count } = this.poses;
+    const p = new THREE.Vector3();
+    let inside = 0;
+    for (let i = 0; i < count; i++) if (room.containsPoint(p.fromArray(position, 3 * i))) inside++;
+    if (!count || inside < 0.6 * count) return;
+    for (const { mesh, lines } of vessels) {
+      if (lines) lines.material.opacity = 0.14;
+      Object.assign(mesh.material, { transparent: true, opacity: 0.14, depthWrite: false });
+      mesh.castShadow = mesh.receiveShadow = false;
+      mesh.renderOrder = 2;
+      mesh.userData.glass = true;
+    }
+  }
+}
+
+function boxOf({ mesh }) {
+  mesh.computeBoundingBox();
+  return mesh.boundingBox;
 }
 
 const ORIGIN = [0, 0, 0, 0, 0, 0, 1];

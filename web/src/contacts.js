@@ -1,6 +1,7 @@
 /* Contacts of a frame: points, force arrows and friction cones, coloured by what the contact does. */
 import * as THREE from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
+import { PICKED } from './bodies.js';
 
 /* open, stick, slip: told apart by colour-blind eyes as well */
 export const STATE_COLOURS = {
@@ -21,9 +22,10 @@ function coneGeometry() {
 }
 
 export class ContactMarks {
-  /** @param {import('./payload.js').Replay} replay @param {number} scale size of the scene */
-  constructor(replay, scale) {
+  /** @param {import('./payload.js').Replay} replay @param {number} scale size of the scene @param {THREE.Vector3} up */
+  constructor(replay, scale, up) {
     this.replay = replay;
+    this.up = up;
     this.scale = scale;
     this.group = new THREE.Group();
     this.group.renderOrder = 10;
@@ -43,7 +45,7 @@ export class ContactMarks {
     );
     this.ring = new THREE.Mesh(
       new THREE.RingGeometry(0.7, 1, 40),
-      new THREE.MeshBasicMaterial({ color: '#f2b01e', depthTest: false, transparent: true, side: THREE.DoubleSide }),
+      new THREE.MeshBasicMaterial({ color: PICKED, depthTest: false, transparent: true, side: THREE.DoubleSide }),
     );
     this.ring.renderOrder = 13;
     this.ring.visible = false;
@@ -84,15 +86,16 @@ export class ContactMarks {
     for (let i = 0; i < c.count; i++) {
       p.fromArray(c.point, 3 * i);
       const tone = tones[c.state[i]];
+      const side = this.side(i);
       if (on.points) this.set(this.points, i, m.compose(p, q.identity(), s.setScalar(size)), tone);
       if (on.forces) {
         const length = this.arrowLength(v.fromArray(c.force, 3 * i).length());
-        q.setFromUnitVectors(Z, v.normalize());
+        q.setFromUnitVectors(Z, v.normalize().multiplyScalar(side));
         const thick = Math.min(length, 0.16 * this.scale);
         this.set(this.arrows, i, m.compose(p, q, s.set(thick, thick, length)), tone);
       }
       if (on.cones) {
-        q.setFromUnitVectors(Z, v.set(c.normal[3 * i], c.normal[3 * i + 1], c.normal[3 * i + 2]).normalize());
+        q.setFromUnitVectors(Z, v.set(c.normal[3 * i], c.normal[3 * i + 1], c.normal[3 * i + 2]).normalize().multiplyScalar(side));
         const height = 0.11 * this.scale;
         const wide = Math.max(1e-6, c.mu[i]) * height;
         this.set(this.cones, i, m.compose(p, q, s.set(wide, wide, height)), tone);
@@ -102,6 +105,16 @@ export class ContactMarks {
       mesh.instanceMatrix.needsUpdate = true;
       mesh.instanceColor.needsUpdate = true;
     }
+  }
+
+  /* Arrows and cones show what holds a body up: they act on the one that can move, of two such on the upper one. The
+   * numbers in the page are of a: 1, or -1 where b is shown. */
+  side(i) {
+    const { a, b, normal } = this.contacts;
+    const moves = (end) => this.replay.moves(end);
+    if (moves(a[i]) !== moves(b[i])) return moves(a[i]) ? 1 : -1;
+    const { x, y, z } = this.up;
+    return normal[3 * i] * x + normal[3 * i + 1] * y + normal[3 * i + 2] * z >= 0 ? 1 : -1;
   }
 
   set(mesh, i, matrix, tone) {

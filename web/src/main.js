@@ -7,7 +7,7 @@ import { readPayload } from './payload.js';
 import { Player } from './player.js';
 import { Plots } from './plots.js';
 import { Stage } from './stage.js';
-import { clock, count, element, number, power } from './text.js';
+import { count, decimals, element, number, power } from './text.js';
 
 const by = (id) => document.getElementById(id);
 const SHADOWS = 4000; /* bodies up to which shadows are worth their price */
@@ -25,9 +25,8 @@ function header() {
   document.title = `${name} – frix replay`;
   by('title').textContent = name;
   const parts = [];
-  const step = meta.h ?? meta.dt;
-  if (step) parts.push(`h = ${number(Number(step), 's')}`);
-  for (const key of ['solver', 'integrator']) if (meta[key]) parts.push(String(meta[key]));
+  if (index.h) parts.push(`h = ${number(index.h, 's')}`);
+  parts.push(index.solver, index.integrator);
   parts.push(`${count(index.steps)} steps`, `${count(replay.slotCount)} bodies`);
   by('subtitle').textContent = parts.join(' · ');
   const all = index.certified === index.steps;
@@ -166,12 +165,13 @@ function connect() {
     player.pause();
     player.seek(Number(scrub.value));
   };
-  const last = replay.time[player.last];
+  const digits = decimals(replay.time);
+  by('span').textContent = ` / ${replay.time[player.last].toFixed(digits)} s`;
   player.listen(() => {
     scrub.value = String(player.frame);
-    const now = clock(replay.time[player.frame], last);
+    const now = `${replay.time[player.frame].toFixed(digits)} s`;
     scrub.setAttribute('aria-valuetext', now);
-    by('clock').textContent = `${now} / ${clock(last, last)}`;
+    by('clock').textContent = now;
     by('play').setAttribute('aria-pressed', player.playing);
     by('play').setAttribute('aria-label', player.playing ? 'Pause' : 'Play');
     showFrame();
@@ -266,9 +266,10 @@ async function start() {
   player = new Player(replay);
   bodies = new Bodies(replay);
   bodies.show(replay.poses(0));
+  bodies.makeGlass();
   makeStage();
   const box = bodies.box();
-  marks = new ContactMarks(replay, box.getBoundingSphere(new THREE.Sphere()).radius || 1);
+  marks = new ContactMarks(replay, box.getBoundingSphere(new THREE.Sphere()).radius || 1, stage?.up ?? new THREE.Vector3(0, 0, 1));
   if (stage) {
     stage.scene.add(bodies.group, marks.group);
     stage.furnish(box, bodies.endless, bodies.count <= SHADOWS, poseOf);

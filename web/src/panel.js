@@ -101,6 +101,10 @@ export function aboutRun(replay) {
     ['deepest penetration', number(index.penetration, 'm')],
     ['frames shown', index.frames_in_file > replay.frameCount ? `${count(replay.frameCount)} of ${count(index.frames_in_file)}, more where things move` : count(replay.frameCount)],
     ['positions', index.coarse ? '16 bits of the box of a frame' : 'single precision'],
+    ['step h', number(index.h, 's')],
+    ['solver', index.solver],
+    ['integrator', index.integrator],
+    ['tolerance', power(index.tolerance)],
     ...plain,
     ['page made by', index.made_by],
   ];

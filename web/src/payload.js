@@ -8,6 +8,7 @@
  * @property {Float32Array} position 3 per row
  * @property {Float32Array} turn    quaternions x y z w, 4 per row
  * @property {Float32Array|null} speed null in coarse pages
+ * @property {Uint32Array} gone  static bodies that were taken away
  *
  * @typedef {object} Contacts
  * @property {number} count
@@ -83,6 +84,9 @@ export class Replay {
     this.lists = this.column('frame.list');
     this.listStart = this.column('list.start');
     this.listSlot = this.column('list.slot');
+    this.goneList = this.column('frame.gone');
+    this.goneStart = this.column('gone.start');
+    this.goneBody = this.column('gone.body');
     this.poseAt = this.column('frame.poses');
     this.contactAt = this.column('frame.contacts');
     this.contactKept = this.column('frame.contacts_kept');
@@ -116,7 +120,8 @@ export class Replay {
   poses(k) {
     const list = this.lists[k];
     const slot = this.listSlot.subarray(this.listStart[list], this.listStart[list + 1]);
-    return this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : this.finePoses(this.poseAt[k], slot);
+    const gone = this.goneBody.subarray(this.goneStart[this.goneList[k]], this.goneStart[this.goneList[k] + 1]);
+    return { gone, ...(this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : this.finePoses(this.poseAt[k], slot)) };
   }
 
   finePoses(at, slot) {
@@ -189,12 +194,17 @@ export class Replay {
     return end >= STATIC ? end - STATIC : this.slotPattern[end];
   }
 
+  /** Whether an end of a contact is a dynamic body. @param {number} end */
+  moves(end) {
+    return end < STATIC && this.bodyKind[this.slotPattern[end]] === 0;
+  }
+
   /** @param {number} end */
   nameOf(end) {
     const body = this.bodyOf(end);
     if (body < 0) return 'world';
     const name = this.names[body] || `body ${body + 1}`;
-    const copy = end < STATIC && end !== WORLD ? this.copyNumber(end) : 0;
+    const copy = end < STATIC ? this.copyNumber(end) : 0;
     return copy ? `${name} #${copy}` : name;
   }
 

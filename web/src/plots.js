@@ -3,16 +3,23 @@ import uPlot from 'uplot';
 import { count, number, power } from './text.js';
 
 const INK = {
-  light: { text: '#5b6675', grid: '#e6eaef', lines: ['#1f6fd1', '#e0631b', '#2c8a5a', '#8a5cc4', '#8a94a3'], limit: '#c0392b' },
-  dark: { text: '#94a1b3', grid: '#232b36', lines: ['#5aa7ff', '#ff8f4a', '#55c08a', '#b595e8', '#8b97a8'], limit: '#ff6b5e' },
+  light: { text: '#5b6675', grid: '#e6eaef', lines: ['#1f6fd1', '#e0631b', '#2c8a5a', '#8a5cc4', '#a8781d', '#8a94a3'], limit: '#c0392b' },
+  dark: { text: '#94a1b3', grid: '#232b36', lines: ['#5aa7ff', '#ff8f4a', '#55c08a', '#b595e8', '#e0b45c', '#8b97a8'], limit: '#ff6b5e' },
 };
+
+const HEIGHT = 116;
 
 /** What each plot shows. @param {import('./payload.js').Replay} replay */
 function plans(replay) {
   const list = (name) => Array.from(replay.column(`series.${name}`));
-  const tolerance = Number(replay.meta.tolerance ?? replay.meta.tol ?? 1e-8);
+  const tolerance = replay.index.tolerance;
+  const also = (name) => {
+    const data = list(name);
+    return data.some((x) => Math.abs(x) > 1e-6 * scale) ? [[name, data]] : [];
+  };
   const potential = list('potential');
   const lowest = potential.reduce((a, b) => Math.min(a, b), Infinity);
+  const scale = Math.max(...['kinetic', 'friction', 'impact'].map((name) => list(name).reduce((a, b) => Math.max(a, Math.abs(b)), 0)));
   return [
     {
       title: 'Residual',
@@ -24,12 +31,14 @@ function plans(replay) {
     },
     {
       title: 'Energy, J',
-      hint: 'potential energy counted from its lowest; friction and impact: lost so far',
+      hint: 'potential energy from its lowest; friction, impact, damping: lost so far; work: put in so far',
       series: [
         ['kinetic', list('kinetic')],
         ['potential', potential.map((x) => x - lowest)],
         ['friction', list('friction')],
         ['impact', list('impact')],
+        ...also('work'),
+        ...also('damping'),
       ],
       value: (x) => number(x),
     },
@@ -67,6 +76,7 @@ export class Plots {
     figure.className = 'plot';
     const head = document.createElement('figcaption');
     head.title = plan.hint;
+    head.dataset.count = String(plan.series.length);
     head.innerHTML = `<b></b>`;
     head.firstChild.textContent = plan.title;
     const values = plan.series.map(([name], k) => {
@@ -93,14 +103,14 @@ export class Plots {
     const axis = { stroke: ink.text, grid: { stroke: ink.grid, width: 1 }, ticks: { show: false }, font: '11px system-ui' };
     return {
       width: Math.max(120, this.home.clientWidth),
-      height: 128,
+      height: HEIGHT,
       padding: [6, 10, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: { x: { time: false }, y: plan.log ? { distr: 3, range: (_, low, high) => logRange(low, high, plan.limit) } : { range: linearRange } },
       axes: [
         { ...axis, size: 24, values: (_, ticks) => ticks.map((t) => `${Number(t.toPrecision(6))}`) },
-        { ...axis, size: 46, values: (_, ticks) => ticks.map((v) => (plan.log ? decade(v) : short(v))) },
+        { ...axis, size: 46, ...(plan.log ? { splits: (_, __, low, high) => decades(low, high), filter: (_, ticks) => ticks, values: (_, ticks) => ticks.map(power) } : { values: (_, ticks) => ticks.map(short) }) },
       ],
       series: [{}, ...plan.series.map(([name], k) => ({ label: name, stroke: ink.lines[k], width: 1.5, points: { show: this.times.length === 1 } }))],
       hooks: { draw: [(plot) => plan.limit && dashed(plot, plan.limit, ink.limit)] },
@@ -129,7 +139,7 @@ export class Plots {
   }
 
   resize() {
-    for (const { plot } of this.plots) plot.setSize({ width: Math.max(120, this.home.clientWidth), height: 128 });
+    for (const { plot } of this.plots) plot.setSize({ width: Math.max(120, this.home.clientWidth), height: HEIGHT });
     this.follow();
   }
 }
@@ -146,7 +156,14 @@ function linearRange(_, low, high) {
   return [low >= 0 && low < span ? 0 : low - 0.06 * span, high + 0.08 * span];
 }
 
-const decade = (v) => (v != null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? power(v) : '');
+/* Powers of ten, at most six of them. */
+function decades(low, high) {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const step = Math.max(1, Math.ceil((last - first) / 5));
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, k) => Number(`1e${first + k * step}`));
+}
+
 const short = (v) => (Math.abs(v) >= 1e4 || (v !== 0 && Math.abs(v) < 1e-2) ? power(v) : String(Number(v.toPrecision(6))));
 
 function dashed(plot, value, colour) {

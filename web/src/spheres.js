@@ -108,6 +108,21 @@ export class SphereCloud {
     material.needsUpdate = true;
   }
 
+  /** @param {THREE.Box3} box @param {(slot: number) => boolean} wanted */
+  grow(box, wanted) {
+    const { array } = this.place;
+    const low = [Infinity, Infinity, Infinity];
+    const high = [-Infinity, -Infinity, -Infinity];
+    this.instances.forEach(({ slot }, i) => {
+      if (!wanted(slot)) return;
+      for (let c = 0; c < 3; c++) {
+        low[c] = Math.min(low[c], array[4 * i + c] - array[4 * i + 3]);
+        high[c] = Math.max(high[c], array[4 * i + c] + array[4 * i + 3]);
+      }
+    });
+    box.union(new THREE.Box3(new THREE.Vector3(...low), new THREE.Vector3(...high)));
+  }
+
   /** @param {THREE.Ray} ray */
   pick(ray) {
     const { array } = this.place;

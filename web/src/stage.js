@@ -68,7 +68,7 @@ export class Stage {
     Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * this.radius, far: 9 * this.radius });
   }
 
-  /* A plane reaches as far as the eye; its lines fade out. Walls are seen from inside only. */
+  /* A floor reaches as far as the eye; its lines fade out. Walls are seen from inside only. */
   addEndless(shape, matrix) {
     const normal = new THREE.Vector3(0, 0, 1).transformDirection(matrix);
     const holder = new THREE.Group();
@@ -77,31 +77,37 @@ export class Stage {
     const near = this.centre.clone().applyMatrix4(matrix.clone().invert());
     const floor = shape.kind === 'half_plane' || normal.dot(this.up) > 0.5;
     if (shape.kind === 'half_plane') this.addHalfPlane(holder, near);
-    else this.addPlane(holder, near, floor);
+    else if (floor) this.addFloor(holder, near);
+    else this.addWall(holder, matrix);
     this.scene.add(holder);
     return holder;
   }
 
-  addPlane(holder, near, floor) {
-    const reach = (floor ? 9 : 1.6) * this.radius;
+  /* As much of a wall as stands beside the bodies. */
+  addWall(holder, matrix) {
+    const part = this.box.clone().applyMatrix4(matrix.clone().invert());
+    const size = part.getSize(new THREE.Vector3());
+    const geometry = new THREE.PlaneGeometry(size.x, size.y).translate((part.min.x + part.max.x) / 2, (part.min.y + part.max.y) / 2, 0);
+    const face = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.1, depthWrite: false }));
+    const rim = new THREE.LineSegments(new THREE.EdgesGeometry(geometry), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.6 }));
+    for (const thing of [face, rim]) {
+      thing.renderOrder = -1;
+      thing.userData.tone = LINES;
+      holder.add(thing);
+    }
+  }
+
+  addFloor(holder, near) {
+    const reach = 9 * this.radius;
     const step = niceStep(0.22 * this.radius);
     const x = Math.round(near.x / step) * step;
     const y = Math.round(near.y / step) * step;
-    if (floor) {
-      const face = new THREE.Mesh(fadingDisc(reach), new THREE.MeshLambertMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
-      face.position.set(x, y, 0);
-      face.receiveShadow = true;
-      face.renderOrder = -2;
-      face.userData.tone = GROUND;
-      holder.add(face);
-    } else {
-      const face = new THREE.Mesh(new THREE.PlaneGeometry(2 * reach, 2 * reach), new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.18, depthWrite: false }));
-      face.position.set(x, y, 0);
-      face.renderOrder = -2;
-      face.userData.tone = LINES;
-      holder.add(face);
-    }
-    if (!floor) return;
+    const face = new THREE.Mesh(fadingDisc(reach), new THREE.MeshLambertMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+    face.position.set(x, y, 0);
+    face.receiveShadow = true;
+    face.renderOrder = -2;
+    face.userData.tone = GROUND;
+    holder.add(face);
     const lines = new THREE.LineSegments(fadingGrid(reach * 0.75, step), new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
     lines.position.set(x, y, 0);
     lines.renderOrder = -1;
@@ -224,8 +230,7 @@ function gradient([top, bottom]) {
 }
 
 function fadingDisc(radius) {
-  const rings = [0, 0.25, 0.5, 0.75, 1];
-  const geometry = new THREE.RingGeometry(1e-6 * radius, radius, 72, rings.length - 1);
+  const geometry = new THREE.RingGeometry(1e-6 * radius, radius, 256, 24); /* fine, for it is seen from the side */
   const { position } = geometry.attributes;
   const colour = new Float32Array(4 * position.count).fill(1);
   for (let i = 0; i < position.count; i++) {

@@ -30,9 +30,10 @@ export function vector(v, at, unit) {
 
 export const count = (n) => Math.round(n).toLocaleString('en-US');
 
-/** @param {number} t seconds */
-export function clock(t, span) {
-  return `${t.toFixed(span > 100 ? 1 : span > 1 ? 2 : 4)} s`;
+/** Decimals that tell frames apart. @param {ArrayLike<number>} times */
+export function decimals(times) {
+  const step = times.length > 1 ? (times[times.length - 1] - times[0]) / (times.length - 1) : 1;
+  return Math.max(1, Math.min(4, Math.ceil(-Math.log10(step))));
 }
 
 /** An element with text or children. @returns {HTMLElement} */
