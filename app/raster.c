@@ -144,25 +144,29 @@ void fx_raster_ball(fx_raster *r, fx_v3 center, float radius, fx_ink ink) {
 
 /* ---- planes */
 
-void fx_raster_plane(fx_raster *r, fx_v3 point, fx_v3 normal, fx_v3 middle, float reach, fx_ink ink) {
+static bool between(fx_v3 p, fx_v3 low, fx_v3 high) {
+  return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
+}
+
+void fx_raster_plane(fx_raster *r, fx_v3 point, fx_v3 normal, fx_v3 low, fx_v3 high, fx_ink ink) {
   const fx_camera *c = &r->camera;
   for (int j = 0; j < c->height; j++)
     for (int i = 0; i < c->width; i++) {
       fx_v3 origin, ray;
       fx_camera_ray(c, (float)i + 0.5f, (float)j + 0.5f, &origin, &ray);
       float slope = fx_v3_dot(ray, normal);
-      if (fabsf(slope) < 1e-6f) continue;
+      if (slope > -1e-6f) continue;
       float t = fx_v3_dot(fx_v3_sub(point, origin), normal) / slope;
       if (t <= 1e-4f) continue;
       float n = near_of(c, t);
       size_t at = (size_t)j * (size_t)c->width + (size_t)i;
       if (behind(r, at, n)) continue;
       fx_v3 place = fx_v3_mad(origin, t, ray);
-      if (fx_v3_norm(fx_v3_sub(place, middle)) > reach) continue;
+      if (!between(place, low, high)) continue;
       if (r->near) {
         r->near[at] = n;
       } else {
-        put(r, at, n, slope > 0.0f ? fx_v3_scale(-1.0f, normal) : normal, ink);
+        put(r, at, n, normal, ink);
       }
     }
 }

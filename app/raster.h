@@ -83,7 +83,7 @@ void fx_raster_free(fx_raster *raster);
 void fx_raster_clear(fx_raster *raster);
 void fx_raster_triangle(fx_raster *raster, const fx_corner corner[3], fx_ink ink);
 void fx_raster_ball(fx_raster *raster, fx_v3 center, float radius, fx_ink ink);
-/* The plane through `point`, where it is within `reach` of `middle`. */
-void fx_raster_plane(fx_raster *raster, fx_v3 point, fx_v3 normal, fx_v3 middle, float reach, fx_ink ink);
+/* The plane through `point`, seen from its outside only, where it lies between the corners `low` and `high`. */
+void fx_raster_plane(fx_raster *raster, fx_v3 point, fx_v3 normal, fx_v3 low, fx_v3 high, fx_ink ink);
 
 #endif

@@ -140,21 +140,26 @@ static void add_mesh(maker *m, const frix_geometry_config *g) {
   free(normal);
 }
 
-/* ---- flat shapes: a dark one, and a smaller bright one a little before it */
+/* ---- flat shapes: a dark one, and a bright one inside its rim, a little before it */
 
-static void add_outline(maker *m, const fx_v3 *v, int32_t count, float inset) {
+static fx_v3 inward(fx_v3 a, fx_v3 b) { return fx_v3_unit((fx_v3){a.y - b.y, b.x - a.x, 0}); }
+
+/* Corners counter-clockwise. The rim is a share of the distance from the middle to the nearest edge. */
+static void add_outline(maker *m, const fx_v3 *v, int32_t count, float share) {
   fx_v3 up = {0, 0, 1}, middle = {0, 0, 0};
-  float size = 0.0f;
+  float room = INFINITY;
   for (int32_t k = 0; k < count; k++) middle = fx_v3_mad(middle, 1.0f / (float)count, v[k]);
-  for (int32_t k = 0; k < count; k++) size = fmaxf(size, fx_v3_norm(fx_v3_sub(v[k], middle)));
+  for (int32_t k = 0; k < count; k++)
+    room = fminf(room, fx_v3_dot(fx_v3_sub(middle, v[k]), inward(v[k], v[(k + 1) % count])));
+  fx_v3 lift = {0, 0, 0.02f * room}, inner[2];
   for (int32_t k = 0; k < count; k++) {
-    fx_corner a = {v[k], up}, b = {v[(k + 1) % count], up}, o = {middle, up};
-    add(m, o, a, b, true);
-    fx_v3 lift = {0, 0, 0.01f * size};
-    a.place = fx_v3_add(fx_v3_mix(a.place, middle, inset), lift);
-    b.place = fx_v3_add(fx_v3_mix(b.place, middle, inset), lift);
-    o.place = fx_v3_add(middle, lift);
-    add(m, o, a, b, false);
+    for (int32_t i = 0; i < 2; i++) { /* where the two edges of a corner meet when both move in */
+      fx_v3 before = v[(k + i + count - 1) % count], at = v[(k + i) % count], after = v[(k + i + 1) % count];
+      fx_v3 p = inward(before, at), q = inward(at, after);
+      inner[i] = fx_v3_add(fx_v3_mad(at, share * room / (1.0f + fx_v3_dot(p, q)), fx_v3_add(p, q)), lift);
+    }
+    add(m, (fx_corner){middle, up}, (fx_corner){v[k], up}, (fx_corner){v[(k + 1) % count], up}, true);
+    add(m, (fx_corner){fx_v3_add(middle, lift), up}, (fx_corner){inner[0], up}, (fx_corner){inner[1], up}, false);
   }
 }
 
@@ -175,15 +180,9 @@ static void add_round(maker *m, double x, double y, int segments) {
 }
 
 static void add_rectangle(maker *m, frix_vec3 half) {
-  double w = 0.12 * fmin(half.x, half.y);
   fx_v3 v[4] = {fx_v3_of(-half.x, -half.y, 0), fx_v3_of(half.x, -half.y, 0), fx_v3_of(half.x, half.y, 0),
                 fx_v3_of(-half.x, half.y, 0)};
-  add_outline(m, v, 4, 0.0f);
-  /* the rim has the same width on all sides */
-  for (int32_t k = 0; k < m->solid->corner_count; k++) {
-    fx_v3 *p = &m->solid->corner[k].place;
-    if (p->z > 0.0f) p->x *= (float)(1.0 - w / half.x), p->y *= (float)(1.0 - w / half.y);
-  }
+  add_outline(m, v, 4, 0.12f);
 }
 
 static void add_polygon(maker *m, const frix_geometry_config *g) {

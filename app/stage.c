@@ -177,7 +177,7 @@ static float median(float *value, int32_t count) {
 static void drop_strays(fx_stage *s) {
   if (s->seen_count < 4) return;
   float *value = fx_grow(NULL, (size_t)s->seen_count, sizeof *value);
-  fx_v3 middle;
+  fx_v3 middle = {0, 0, 0};
   float *part[3] = {&middle.x, &middle.y, &middle.z};
   for (int axis = 0; axis < 3; axis++) {
     for (int32_t k = 0; k < s->seen_count; k++) {
@@ -205,6 +205,7 @@ static void find_extent(fx_stage *s) {
     high = (fx_v3){fmaxf(high.x, c.x + r), fmaxf(high.y, c.y + r), fmaxf(high.z, c.z + r)};
   }
   if (s->seen_count == 0) low = (fx_v3){-1, -1, -1}, high = (fx_v3){1, 1, 1};
+  s->low = low, s->high = high;
   s->middle = fx_v3_mix(low, high, 0.5f);
   s->extent = 0.0f;
   for (int32_t k = 0; k < s->seen_count; k++)
@@ -319,6 +320,16 @@ static void draw_solid(const fx_stage *s, const fx_solid *solid, const frame3 *f
   }
 }
 
+/* Floors go far; walls end a little beyond what stands between them, or they would be all there is to see. */
+static void draw_plane(const fx_stage *s, const frame3 *f, fx_raster *r) {
+  fx_v3 vertical = {s->up == 0, s->up == 1, s->up == 2};
+  bool wall = fabsf(fx_v3_dot(f->z, vertical)) < 0.3f;
+  float beyond = wall ? 0.05f * s->extent : 14.0f * s->extent;
+  fx_v3 more = {beyond, beyond, beyond};
+  fx_raster_plane(r, f->origin, f->z, fx_v3_sub(s->low, more), fx_v3_add(s->high, more),
+                  ink_of(s->look.theme->ground, FX_PAINT_GROUND));
+}
+
 static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pose pose, fx_raster *r) {
   fx_v3 colour = body_colour(s, number, s->kind[body]);
   for (int32_t k = s->prop_start[body]; k < s->prop_start[body + 1]; k++) {
@@ -327,8 +338,7 @@ static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pos
     if (p->kind == FRIX_SHAPE_SPHERE) {
       fx_raster_ball(r, f.origin, p->radius, ink_of(colour, FX_PAINT_LIT));
     } else if (p->kind == FRIX_SHAPE_PLANE) {
-      if (!r->near) /* a plane throws no shadow worth seeing */
-        fx_raster_plane(r, f.origin, f.z, s->middle, 14.0f * s->extent, ink_of(s->look.theme->ground, FX_PAINT_GROUND));
+      if (!r->near) draw_plane(s, &f, r); /* a plane throws no shadow worth seeing */
     } else if (p->kind == FRIX_SHAPE_HALF_PLANE) {
       draw_half_plane(s, &f, r);
     } else {

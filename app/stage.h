@@ -54,7 +54,7 @@ typedef struct fx_stage {
   /* what the camera must show */
   fx_ball *seen;
   int32_t seen_count, seen_room;
-  fx_v3 middle;
+  fx_v3 low, high, middle;
   float extent;
   fx_camera camera, sun_camera;
   fx_v3 sun;

@@ -5,22 +5,14 @@
  * Analysis is done once; the time is that of a numerical factorisation with the pattern known, shortest of several that
  * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders
  * measures the orderings of frix against each other instead. */
-#include "examples/examples.h"
+#include "cases.h"
 #include "solver/newton_linear.h"
-#include "spheres.h"
 
 #include <cholmod.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double processor_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- the matrix ---- */
 
@@ -78,9 +70,9 @@ static void rival_analyze(rival *r, const fx_block_matrix *K, int kind) {
   r->common.supernodal = kind;
   r->common.final_ll = kind == CHOLMOD_SUPERNODAL;
   r->a = lower_of(K, &r->common);
-  double start = processor_seconds();
+  double start = case_seconds();
   r->factor = cholmod_analyze(r->a, &r->common);
-  r->outcome = (outcome){.analyze = processor_seconds() - start, .factor = INFINITY};
+  r->outcome = (outcome){.analyze = case_seconds() - start, .factor = INFINITY};
   r->outcome.fill = r->common.method[r->common.selected].lnz;
 }
 
@@ -112,9 +104,9 @@ static bool measure(fx_arena *arena, const fx_block_matrix *K, const double *b, 
   enum { TURNS = 200 };
   rival cholmod[2];
   fx_block_lu lu;
-  double *x = FX_TAKE(arena, double, K->row[K->row_blocks]), start = processor_seconds(), spent = 0;
+  double *x = FX_TAKE(arena, double, K->row[K->row_blocks]), start = case_seconds(), spent = 0;
   if (!x || fx_block_lu_analyze(arena, K, &lu) != FRIX_OK) return false;
-  double analyze = processor_seconds() - start;
+  double analyze = case_seconds() - start;
   rival_analyze(&cholmod[SIMPLICIAL], K, CHOLMOD_SIMPLICIAL);
   rival_analyze(&cholmod[SUPERNODAL], K, CHOLMOD_SUPERNODAL);
   out[OWN] = out[OWN_LU] = (outcome){.analyze = analyze, .factor = INFINITY};
@@ -124,12 +116,12 @@ static bool measure(fx_arena *arena, const fx_block_matrix *K, const double *b, 
   for (int turn = 0; good && turn < TURNS && (turn < 8 || spent < 4); turn++)
     for (int k = 0; k < METHODS; k++) {
       if (turn >= 2 && out[k].factor > 1) continue;
-      start = processor_seconds();
+      start = case_seconds();
       if (k < 2)
         cholmod_factorize(cholmod[k].a, cholmod[k].factor, &cholmod[k].common);
       else
         good = good && fx_block_lu_factor(&lu, K, 0, k == OWN);
-      double seconds = processor_seconds() - start;
+      double seconds = case_seconds() - start;
       if (seconds < out[k].factor) out[k].factor = seconds;
       spent += seconds;
       if (k >= 2 && turn == 0) own_finish(&lu, K, b, x, &out[k]);
@@ -158,9 +150,9 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
     for (int32_t i = 0; good && i < K->row_blocks; i++) weight[i] = fx_block_rows(K, i);
     graph.weight = weight;
     if (good && fx_order_has_package((fx_ordering)k)) {
-      double start = processor_seconds();
+      double start = case_seconds();
       good = fx_graph_order(&arena, &graph, (fx_ordering)k, INFINITY, order) == FRIX_OK;
-      double seconds = processor_seconds() - start;
+      double seconds = case_seconds() - start;
       good = good && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
       printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill,
              1e3 * seconds);
@@ -192,7 +184,8 @@ static bool compare_factors(frix_context *context, const char *name, const fx_sy
 }
 
 /* Assembles M + H S D S H' with every contact sticking, kappa = 0.1, and compares. */
-static bool compare(frix_context *context, const char *name, const frix_problem *problem, bool orders) {
+static bool compare(frix_context *context, const char *name, frix_problem *problem, bool orders) {
+  if (!problem) return false;
   fx_arena arena;
   fx_arena_init(&arena, context);
   fx_system s;
@@ -216,51 +209,9 @@ static bool compare(frix_context *context, const char *name, const frix_problem 
       compare_factors(context, name, &s, &linear->K, b);
   }
   fx_arena_free(&arena);
+  frix_problem_destroy(problem);
   return linear != NULL;
 }
-static bool compare_example(frix_context *context, const char *name, const char *example_name, const char *const *set,
-                            const double *to, bool orders) {
-  const frix_example *example = frix_example_find(example_name);
-  double value[FRIX_EXAMPLE_MAX_PARAMETERS];
-  frix_problem *problem = NULL;
-  for (int32_t k = 0; k < example->parameter_count; k++) value[k] = example->parameter[k].initial;
-  for (int k = 0; set[k]; k++) value[frix_example_parameter_index(example, set[k])] = to[k];
-  bool good =
-      frix_example_build(example, context, value, &problem) == FRIX_OK && compare(context, name, problem, orders);
-  frix_problem_destroy(problem);
-  return good;
-}
-
-/* A pile that has settled for a while. */
-static bool compare_pile(frix_context *context, int32_t count, bool orders) {
-  spheres_config config = spheres_default(count);
-  spheres *s = spheres_create(&config);
-  bool good = s != NULL;
-  char name[32];
-  snprintf(name, sizeof name, "pile %d", count);
-  for (int32_t step = 0; good && step <= 110; step++) {
-    frix_problem_data data;
-    frix_problem *problem = NULL;
-    frix_solution *solution = NULL;
-    frix_result result;
-    frix_solve_config solve = frix_solve_default();
-    solve.solver = "sweeps";
-    solve.tolerance = 1e-3;
-    solve.max_iterations = 500;
-    good = spheres_problem(s, &data) && frix_problem_create(context, &data, &problem) == FRIX_OK;
-    if (good && step == 110) good = compare(context, name, problem, orders);
-    good = good && frix_solve(context, problem, &solve, &solution) == FRIX_OK;
-    if (good) {
-      frix_solution_view(solution, &result);
-      spheres_advance(s, result.r, result.v);
-    }
-    frix_solution_destroy(solution);
-    frix_problem_destroy(problem);
-  }
-  spheres_destroy(s);
-  return good;
-}
-
 int main(int argc, char **argv) {
   const char *list = "100,1000,10000";
   bool orders = false, known = true;
@@ -287,15 +238,19 @@ int main(int argc, char **argv) {
            "simpl.", "supern.", "frix LU", "ratio", "residual", "simpl.", "supern.", "analysis", "CHOLMOD", "fill",
            "CHOLMOD");
   }
-  bool good = compare_example(context, "cards 8", "cardhouse", (const char *[]){"levels", NULL}, (double[]){8}, orders);
+  bool good =
+      compare(context, "cards 8", case_example(context, "cardhouse", (case_value[]){{"levels", 8}, {0}}), orders);
   for (int side = 10; good && side <= 30; side += 20) {
     char name[32];
     snprintf(name, sizeof name, "wall %d", side);
-    good = compare_example(context, name, "wall", (const char *[]){"columns", "courses", NULL}, (double[]){side, side},
-                           orders);
+    case_value set[] = {{"columns", side}, {"courses", side}, {0}};
+    good = compare(context, name, case_example(context, "wall", set), orders);
   }
-  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',')
-    good = compare_pile(context, atoi(c), orders);
+  for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',') {
+    char name[32];
+    snprintf(name, sizeof name, "pile %d", atoi(c));
+    good = atoi(c) > 0 && compare(context, name, case_pile(context, atoi(c)), orders);
+  }
   if (!good) fprintf(stderr, "bench_cholesky: %s\n", frix_error_text(context));
   frix_context_destroy(context);
   return good ? 0 : 1;

@@ -10,7 +10,7 @@ static const double step = 0.01;
 static const ex_vec up = {0.0, 0.0, 1.0};
 
 static const frix_example_parameter chain_parameter[] = {
-    {"count", 5.0, 1.0, 1000.0, "rods of 0.2 m and 0.3 kg"},
+    {"count", 5.0, 1.0, 20000.0, "rods of 0.2 m and 0.3 kg"},
     {"mu", 0.4, 0.0, 2.0, "friction"},
     {"pull", 0.6, 0.0, 100.0, "force on the last rod along the chain, times the weight of the chain"},
     {"hang", 0.0, 0.0, 1.0, "1: hangs from the ceiling, 1 mm above the ground; 0: lies on the ground"},

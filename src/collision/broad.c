@@ -38,7 +38,7 @@ struct fx_broad {
   bool failed;
 };
 
-bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size) {
+bool fx_make_room(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size) {
   if (wanted <= *room && *buffer) return true;
   size_t target = *room + *room / 2 > wanted ? *room + *room / 2 : wanted;
   if (target < 64) target = 64;
@@ -51,7 +51,7 @@ bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, 
 }
 
 #define GROW(b, name, room, wanted) \
-  fx_grow((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
+  fx_make_room((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
 
 frix_status fx_broad_create(frix_context *context, fx_broad **out) {
   fx_broad *b = FX_NEW(context, fx_broad, 1);

@@ -128,8 +128,8 @@ static frix_status place_all(fx_collision *c, const fx_placement *placement, dou
     wanted += m->body[body].shape_count;
   }
   if (wanted > INT32_MAX / 4) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: too many shapes");
-  if (!fx_grow(c->context, (void **)&c->proxy, &c->proxy_room, (size_t)wanted, sizeof *c->proxy) ||
-      !fx_grow(c->context, (void **)&c->pose, &c->pose_room, (size_t)wanted, sizeof *c->pose))
+  if (!fx_make_room(c->context, (void **)&c->proxy, &c->proxy_room, (size_t)wanted, sizeof *c->proxy) ||
+      !fx_make_room(c->context, (void **)&c->pose, &c->pose_room, (size_t)wanted, sizeof *c->pose))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int32_t k = 0; k < placement->count; k++) {
@@ -250,7 +250,7 @@ static frix_status gather(fx_collision *c, int32_t part_count, const fx_contact 
     *contact = c->part[0].contact;
     return FRIX_OK;
   }
-  if (!fx_grow(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
+  if (!fx_make_room(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int32_t k = 0; k < part_count; k++) {

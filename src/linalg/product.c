@@ -39,7 +39,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #define WIDE_TILES(W, L, H, PART)                                                                                     \
   INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                             \
     ROW_LOAD(0, L, H)                                                                                                 \
-    ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)                                           \
+    ROW_LOAD(1, L, H)                                                                                                 \
+    ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)                                                             \
         ROW_LOAD(5, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                                                 \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
@@ -65,30 +66,30 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_STORE(0, L, H)                                                                                                \
   }
 
-#define THIN_TILES(W, L)                                                                                  \
-  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                 \
-    THIN_LOAD(0, L)                                                                                       \
-    THIN_LOAD(1, L) THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L)                                       \
-        THIN_LOAD(5, L) for (int32_t e = 0; e < k; e++, b += (W)) {                                       \
-      L low = *(const L *)b;                                                                              \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                       \
-    }                                                                                                     \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L) \
-  }                                                                                                       \
-  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                 \
-    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) for (int32_t e = 0; e < k; e++, b += (W)) {           \
-      L low = *(const L *)b;                                                                              \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                              \
-    }                                                                                                     \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                    \
-  }                                                                                                       \
-  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                 \
-    THIN_LOAD(0, L)                                                                                       \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                           \
-      L low = *(const L *)b;                                                                              \
-      THIN_STEP(0)                                                                                        \
-    }                                                                                                     \
-    THIN_STORE(0, L)                                                                                      \
+#define THIN_TILES(W, L)                                                                                        \
+  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L)                                                                                             \
+    THIN_LOAD(1, L)                                                                                             \
+    THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L) THIN_LOAD(5, L) for (int32_t e = 0; e < k; e++, b += (W)) { \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                             \
+    }                                                                                                           \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L)       \
+  }                                                                                                             \
+  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                                    \
+    }                                                                                                           \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                          \
+  }                                                                                                             \
+  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                       \
+    THIN_LOAD(0, L)                                                                                             \
+    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
+      L low = *(const L *)b;                                                                                    \
+      THIN_STEP(0)                                                                                              \
+    }                                                                                                           \
+    THIN_STORE(0, L)                                                                                            \
   }
 
 WIDE_TILES(8, lanes4, lanes4, WHOLE)

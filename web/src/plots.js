@@ -9,6 +9,8 @@ const INK = {
 
 const HEIGHT = 116;
 
+const inkOf = (plan, ink, k) => ink.lines[plan.inks?.[k] ?? k];
+
 /** What each plot shows. @param {import('./payload.js').Replay} replay */
 function plans(replay) {
   const list = (name) => Array.from(replay.column(`series.${name}`));
@@ -46,6 +48,7 @@ function plans(replay) {
       title: 'Contacts',
       hint: 'touching contacts by what they do',
       series: [['stick', list('stick')], ['slip', list('slip')], ['open', list('open')]],
+      inks: [0, 1, 5],
       value: (x) => (x == null ? '–' : count(x)),
     },
   ];
@@ -82,7 +85,7 @@ export class Plots {
     const values = plan.series.map(([name], k) => {
       const key = document.createElement('span');
       key.innerHTML = '<i></i><span class="name"></span> <output></output>';
-      key.firstChild.style.background = ink.lines[k];
+      key.firstChild.style.background = inkOf(plan, ink, k);
       key.querySelector('.name').textContent = plan.series.length > 1 ? name : '';
       head.append(key);
       return key.querySelector('output');
@@ -112,7 +115,7 @@ export class Plots {
         { ...axis, size: 24, values: (_, ticks) => ticks.map((t) => `${Number(t.toPrecision(6))}`) },
         { ...axis, size: 46, ...(plan.log ? { splits: (_, __, low, high) => decades(low, high), filter: (_, ticks) => ticks, values: (_, ticks) => ticks.map(power) } : { values: (_, ticks) => ticks.map(short) }) },
       ],
-      series: [{}, ...plan.series.map(([name], k) => ({ label: name, stroke: ink.lines[k], width: 1.5, points: { show: this.times.length === 1 } }))],
+      series: [{}, ...plan.series.map(([name], k) => ({ label: name, stroke: inkOf(plan, ink, k), width: 1.5, points: { show: this.times.length === 1 } }))],
       hooks: { draw: [(plot) => plan.limit && dashed(plot, plan.limit, ink.limit)] },
     };
   }
