@@ -39,6 +39,7 @@ typedef struct course {
   fx_call *call;
   const fx_limits *whole;
   fx_limits part;
+  const double *start; /* impulses at the beginning */
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile;
@@ -221,8 +222,10 @@ static bool is_mlcp(const fx_system *s) {
 }
 
 /* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
- * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
- * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
+ * under both laws and the relaxation is the easier one; then newton from there; then a few relaxations in a row from
+ * the start, which reach what creeps along the edge between stick and slip; then newton from nothing, and from what
+ * admm makes of the best answer: starts that differ, since a method that failed from one start will fail from it again.
+ */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
@@ -241,6 +244,10 @@ static void struggle(course *c) {
   }
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+    if (run(c, &fx_solver_newton, call->law, 250)) return;
+    memcpy(call->r, c->start, bytes);
+    if (call->law == FRIX_LAW_COULOMB && run(c, &fx_solver_fixed_point, call->law, 30)) return;
+    memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }
   memset(call->r, 0, bytes);
@@ -259,6 +266,10 @@ static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
   uint8_t needed = call->hint;
+  size_t rows = (size_t)call->system->row_count;
+  double *start = FX_TAKE_RAW(call->arena, double, rows);
+  if (!start) return FRIX_ERROR_MEMORY;
+  c.start = memcpy(start, call->r, rows * sizeof *start);
   monitor->limits = &c.part;
   if (!sweep(&c)) {
     call->hint = needed;
