@@ -490,7 +490,7 @@ static void crc_is_known(fx_test *t) {
   CHECK(t, frix_crc32(0, "123456789", 9) == 0xcbf43926);
   unsigned char *bytes = malloc(100000);
   REQUIRE(t, bytes);
-  for (int k = 0; k < 100000; k++) bytes[k] = (unsigned char)(k * k >> 3);
+  for (int k = 0; k < 100000; k++) bytes[k] = (unsigned char)((unsigned)k * (unsigned)k >> 3);
   uint32_t whole = frix_crc32(0, bytes, 100000), parts = 0;
   for (int k = 0; k < 100000; k += 1000) parts = frix_crc32(parts, bytes + k, 1000);
   CHECK(t, whole == parts);
