@@ -246,10 +246,12 @@ static bool run_hexapyramid(fx_report *report) {
   frix_problem *problem = NULL;
   double value[3] = {mu, 1, 6};
   bool good = frix_example_build(frix_example_find("hexapyramid"), context, value, &problem) == FRIX_OK;
-  fx_report_text(
-      report,
-      "A pyramid of 1 kg on six corners, friction pyramids of six sides. With the slack lambda as an "
-      "unknown the solutions do not form a convex set; the motion (at rest) and the impulses by themselves do.");
+  fx_report_text(report,
+                 "A pyramid of 1 kg on six corners, friction pyramids of six sides. With the slack lambda as an "
+                 "unknown the solutions do not form a convex set; the motion (at rest) and the impulses by themselves "
+                 "do. The average violates "
+                 "mu c_n _|_ lambda by mu h m g / 6 = %.5f.",
+                 mu * weight / 6);
   for (int which = 0; which < 3 && good; which++) {
     double r[18] = {0}, normal[6], lambda[6], u[18], v[6], speed = 0;
     for (int k = 0; k < 6; k++) {
@@ -261,7 +263,7 @@ static bool run_hexapyramid(fx_report *report) {
     good = frix_certify(context, problem, FRIX_LAW_COULOMB, r, NULL, &c, u, v) == FRIX_OK;
     for (int i = 0; i < 6; i++) speed = fmax(speed, fabs(v[i]));
     double worst = good ? violation(u, normal, lambda, mu) : NAN;
-    fx_report_compare(report, (fx_compared){which == 2 ? mu * weight / 6 : 0, worst < 1e-14 ? 0 : worst, "", true},
+    fx_report_compare(report, (fx_compared){which == 2 ? NAN : 0, worst < 1e-14 ? 0 : worst, "", true},
                       "%s: violation of the complementarity problem", text[which]);
     fx_report_compare(report, (fx_compared){0, speed < 1e-14 ? 0 : speed, "m/s", false}, "%s: speed", text[which]);
   }

@@ -196,10 +196,11 @@ static bool run_pebbles(fx_report *report) {
   int rows = quick ? 1 : 3;
   double n[3], cost[3], time = quick ? 0.2 : 0.6;
   bool good = true;
-  fx_report_text(report,
-                 "Pebbles of 60 mm fall together in a closed vessel, rigid, mu 0.4, %g s in steps of 5 ms, relative "
-                 "residual 1e-5. How much time the document's 20 h of CPU time for 2,000 pebbles simulate is not said.",
-                 time);
+  fx_report_text(
+      report,
+      "Pebbles of 60 mm fall together in a closed vessel, rigid, mu 0.4, %g s in steps of 5 ms, relative "
+      "residual 1e-5. The document took 20 h of CPU time for 2,000; what time that simulates is not said, so no ratio.",
+      time);
   for (int k = 0; k < rows && good; k++) {
     fx_trial t;
     good =
@@ -208,8 +209,8 @@ static bool run_pebbles(fx_report *report) {
     good = good && fx_trial_start(&t) && fx_trial_run(&t, time);
     if (good) {
       n[k] = size[k], cost[k] = t.seconds / (double)t.steps;
-      fx_report_compare(report, (fx_compared){k == 2 ? 20 * 3600 : NAN, t.seconds, "s", k == rows - 1},
-                        "%g pebbles: CPU time for %g s", size[k], time);
+      fx_report_compare(report, (fx_compared){NAN, t.seconds, "s", k == rows - 1}, "%g pebbles: CPU time for %g s",
+                        size[k], time);
       fx_report_compare(report, (fx_compared){NAN, cost[k], "s", false}, "%g pebbles: CPU time a step", size[k]);
       fx_report_compare(report, (fx_compared){NAN, (double)t.last.touching_count, "", false},
                         "%g pebbles: contacts at the end", size[k]);

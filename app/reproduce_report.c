@@ -214,8 +214,14 @@ static void begin(fx_report *report) {
 
 static void finish(fx_report *report, double seconds) {
   end_table(report);
-  fprintf(report->markdown, "Made by `frix reproduce %s%s` in %.3g s of processor time. Files:", report->row->name,
-          report->settings->quick ? " --quick" : "", seconds);
+  fprintf(report->markdown, "Made by `frix reproduce %s%s", report->row->name,
+          report->settings->quick ? " --quick" : "");
+  for (int k = 0; k < report->settings->args->flag_count; k++) {
+    const char *flag = report->settings->args->flag[k]->name;
+    if (strcmp(flag, "--size") && strcmp(flag, "--solver") && strcmp(flag, "--tol") && strcmp(flag, "--set")) continue;
+    fprintf(report->markdown, " %s %s", flag, report->settings->args->value[k]);
+  }
+  fprintf(report->markdown, "` in %.3g s of processor time. Files:", seconds);
   for (int k = 0; k < report->file_count; k++)
     fprintf(report->markdown, "%s [%s](%s)", k ? "," : "", report->file[k], report->file[k]);
   fputs(".\n", report->markdown);

@@ -36,13 +36,14 @@ static bool set_upright(fx_trial *t) {
 }
 
 /* Follows the body in the plane from rest of time 0; law and step are the trial's. */
-static bool follow(const frix_scene *scene, double mu, double h, frix_law law, double time, path *out, fx_trial *t) {
+static bool follow(const frix_scene *scene, bool upright, double mu, double h, frix_law law, double time, path *out,
+                   fx_trial *t) {
   bool good = fx_trial_new(t, scene) && fx_trial_set(t, "mu", mu);
   t->h = h;
   t->config.law = law;
   t->config.solver = law == FRIX_LAW_ASSOCIATED ? "interior_point" : "auto";
   t->config.stabilisation = 1;
-  good = good && fx_trial_start(t) && (scene != frix_scene_find("ellipse") || set_upright(t));
+  good = good && fx_trial_start(t) && (!upright || set_upright(t));
   if (good) frix_sim_reset_ledger(t->sim);
   out->count = 0;
   for (int64_t k = 0; k < (int64_t)(time / h + 0.5) && good && out->count < MOST_STEPS; k++) {
@@ -55,9 +56,10 @@ static bool follow(const frix_scene *scene, double mu, double h, frix_law law, d
   return good;
 }
 
-static bool follow_only(const frix_scene *scene, double mu, double h, frix_law law, double time, path *out) {
+static bool follow_only(const frix_scene *scene, bool upright, double mu, double h, frix_law law, double time,
+                        path *out) {
   fx_trial t;
-  bool good = follow(scene, mu, h, law, time, out, &t);
+  bool good = follow(scene, upright, mu, h, law, time, out, &t);
   fx_trial_end(&t);
   return good;
 }
@@ -70,53 +72,67 @@ static double distance(const path *a, const path *b, double h) {
   return sqrt(h * sum);
 }
 
+enum { LEVELS = 8 };
+
+/* Difference of the two schemes for one start and friction. */
+static bool differences(bool upright, double mu, int levels, double *h, double *out) {
+  path a = path_new(), b = path_new();
+  const frix_scene *scene = frix_scene_find("ellipse");
+  bool good = true;
+  for (int k = 0; k < levels && good; k++) {
+    h[k] = 0.1 / (1 << k);
+    fx_progress("qp-convergence: mu %g, h %g", mu, h[k]);
+    good = follow_only(scene, upright, mu, h[k], FRIX_LAW_COULOMB, 3, &a) &&
+           follow_only(scene, upright, mu, h[k], FRIX_LAW_ASSOCIATED, 3, &b);
+    out[k] = distance(&a, &b, h[k]);
+  }
+  path_free(&a), path_free(&b);
+  return good;
+}
+
 static bool run_convergence(fx_report *report) {
-  enum { LEVELS = 8 };
   static const double document[2][LEVELS] = {
       {5.6314784e-2, 1.7416198e-2, 6.7389905e-3, 2.1011170e-3, 7.6112319e-4, 2.6647317e-4, 9.2498029e-5, 3.2649217e-5},
       {1.5736018, 7.2176724e-1, 1.4580267e-1, 9.2969637e-2, 5.5543025e-3, 4.3982975e-3, 3.7537593e-3, 3.7007014e-4}};
   static const double mu[2] = {0.3, 0.75};
+  static const char *const start[2] = {"upright", "lying"};
   int levels = (int)fx_report_size(report, 4, LEVELS);
   if (levels > LEVELS) levels = LEVELS;
-  path a = path_new(), b = path_new();
-  double h[LEVELS], ours[2][LEVELS];
+  double h[LEVELS], ours[2][2][LEVELS];
   bool good = true;
   fx_report_text(
       report,
-      "|y_QP - y_LCP| in the 2-norm over 3 s. The slides do not say which body the tables are of: here it is "
-      "their dropped ellipse (axes 4 and 8, upright, 8 above the table, spin 3), so sizes may differ and rates are "
-      "what compares.");
-  for (int m = 0; m < 2 && good; m++) {
-    for (int k = 0; k < levels && good; k++) {
-      h[k] = 0.1 / (1 << k);
-      fx_progress("qp-convergence: mu %g, h %g", mu[m], h[k]);
-      good = follow_only(frix_scene_find("ellipse"), mu[m], h[k], FRIX_LAW_COULOMB, 3, &a) &&
-             follow_only(frix_scene_find("ellipse"), mu[m], h[k], FRIX_LAW_ASSOCIATED, 3, &b);
-      ours[m][k] = distance(&a, &b, h[k]);
-      fx_report_compare(report, (fx_compared){document[m][k], ours[m][k], "m", k == levels - 1}, "mu %g, h = 0.1/2^%d",
-                        mu[m], k);
+      "|y_QP - y_LCP| in the 2-norm over 3 s. The slides do not say which body or motion their two tables are "
+      "of. Tried here: their dropped ellipse (axes 4 and 8, spin 3), upright with its lowest point 8 above "
+      "the table, and lying with its centre at 8. Neither gives the document's tables: the differences are "
+      "of other sizes and fall at other rates, and not evenly, since impacts move between steps.");
+  for (int w = 0; w < 2 && good; w++)
+    for (int m = 0; m < 2 && good; m++) {
+      good = differences(w == 0, mu[m], levels, h, ours[w][m]);
+      for (int k = 0; k < levels && good; k++)
+        fx_report_compare(report, (fx_compared){document[m][k], ours[w][m][k], "m", k == levels - 1},
+                          "%s, mu %g, h = 0.1/2^%d", start[w], mu[m], k);
+      if (good)
+        fx_report_compare(report,
+                          (fx_compared){log2(document[m][0] / document[m][levels - 1]) / (levels - 1),
+                                        log2(ours[w][m][0] / ours[w][m][levels - 1]) / (levels - 1), "", true},
+                          "%s, mu %g: mean order", start[w], mu[m]);
     }
-    if (good)
-      fx_report_compare(report,
-                        (fx_compared){log2(document[m][0] / document[m][levels - 1]) / (levels - 1),
-                                      log2(ours[m][0] / ours[m][levels - 1]) / (levels - 1), "", true},
-                        "mu %g: mean order", mu[m]);
-  }
-  fx_curve curve[4] = {{"document, mu 0.3", h, document[0], levels, FX_CURVE_DASHED},
+  fx_curve curve[6] = {{"document, mu 0.3", h, document[0], levels, FX_CURVE_DASHED},
                        {"document, mu 0.75", h, document[1], levels, FX_CURVE_DASHED},
-                       {"frix, ellipse, mu 0.3", h, ours[0], levels, FX_CURVE_BOTH},
-                       {"frix, ellipse, mu 0.75", h, ours[1], levels, FX_CURVE_BOTH}};
-  fx_chart chart = {.title = "The QP scheme approaches the LCP scheme",
+                       {"ellipse upright, mu 0.3", h, ours[0][0], levels, FX_CURVE_BOTH},
+                       {"ellipse upright, mu 0.75", h, ours[0][1], levels, FX_CURVE_BOTH},
+                       {"ellipse lying, mu 0.3", h, ours[1][0], levels, FX_CURVE_BOTH},
+                       {"ellipse lying, mu 0.75", h, ours[1][1], levels, FX_CURVE_BOTH}};
+  fx_chart chart = {.title = "The QP scheme and the LCP scheme",
                     .subtitle = "2-norm of the difference of heights over 3 s",
                     .x_label = "step h, s",
                     .y_label = "difference",
                     .log_x = true,
                     .log_y = true,
                     .curve = curve,
-                    .curve_count = 4};
-  good = good && fx_report_chart(report, ".svg", &chart);
-  path_free(&a), path_free(&b);
-  return good;
+                    .curve_count = 6};
+  return good && fx_report_chart(report, ".svg", &chart);
 }
 
 const fx_reproduction fx_reproduce_convergence = {
@@ -166,7 +182,7 @@ static bool slide(frix_law law, double h, double mu, double speed, path *out) {
   memcpy(rows, particle_parameter, sizeof rows);
   rows[PARTICLE_HEIGHT].initial = 0, rows[PARTICLE_SPEED].initial = speed;
   on_ground.parameter = rows;
-  bool good = follow(&on_ground, mu, h, law, 3, out, &t);
+  bool good = follow(&on_ground, false, mu, h, law, 3, out, &t);
   fx_trial_end(&t);
   return good;
 }
@@ -177,11 +193,13 @@ static bool run_particles(fx_report *report) {
   fx_report_text(
       report,
       "The slides give axes, no numbers: a particle dropped from 3 m that comes 3 m far, and one that slides "
-      "and floats by less than 0.018 m under the QP scheme. Start and speed are chosen here (mu 0.3; dropped "
-      "with 1 m/s, sliding with 2 m/s). Under the associated law what slides takes off with mu |u_T| and flies "
-      "up to (mu |u_T|)^2 / (2 g) high.");
-  bool good = follow_only(&dropped, mu, 0.01, FRIX_LAW_COULOMB, 3, &a) &&
-              follow_only(&dropped, mu, 0.01, FRIX_LAW_ASSOCIATED, 3, &b);
+      "and floats under the QP scheme, on an axis that ends at 0.018 m. Friction, start and speed are not "
+      "given; here mu is 0.3, the dropped one has 1 m/s, the sliding one 2 m/s. That speed was chosen after "
+      "6 m/s had given 0.146 m, to come near the axis: the height below is no confirmation of the slides. "
+      "Under the associated law what slides takes off with mu |u_T| and flies (mu |u_T|)^2 / (2 g) high, "
+      "0.0183 m here, whatever the step.");
+  bool good = follow_only(&dropped, false, mu, 0.01, FRIX_LAW_COULOMB, 3, &a) &&
+              follow_only(&dropped, false, mu, 0.01, FRIX_LAW_ASSOCIATED, 3, &b);
   if (good)
     fx_report_compare(
         report,
@@ -201,16 +219,16 @@ static bool run_particles(fx_report *report) {
     double most = 0;
     good = slide(FRIX_LAW_ASSOCIATED, step[k], mu, speed, &b);
     for (int i = 0; i < b.count; i++) most = fmax(most, b.y[i] - radius);
-    fx_report_compare(report, (fx_compared){0.018, most, "m", k == 1},
-                      "sliding, h = %g: highest float of the QP scheme", step[k]);
+    fx_report_compare(report, (fx_compared){NAN, most, "m", k == 1}, "sliding, h = %g: highest float of the QP scheme",
+                      step[k]);
   }
   good = good && slide(FRIX_LAW_ASSOCIATED, 0.01, mu, speed, &b) && slide(FRIX_LAW_COULOMB, 0.01, mu, speed, &a);
   if (good) {
     double exact = speed * speed / (2 * mu * 9.81);
     fx_report_compare(report, (fx_compared){exact, a.x[a.count - 1], "m", false},
-                      "sliding, LCP scheme: stopping distance (closed form)");
+                      "sliding, LCP scheme: stopping distance (in the first column: closed form)");
     fx_report_compare(report, (fx_compared){exact, b.x[b.count - 1], "m", false},
-                      "sliding, QP scheme: stopping distance (closed form)");
+                      "sliding, QP scheme: stopping distance (in the first column: closed form)");
   }
   for (int i = 0; i < a.count; i++) a.y[i] -= radius;
   for (int i = 0; i < b.count; i++) b.y[i] -= radius;
@@ -245,13 +263,13 @@ static bool run_ellipse(fx_report *report) {
   x = fx_grow(NULL, FRAMES, sizeof *x), y = fx_grow(NULL, FRAMES, sizeof *y);
   path p = path_new();
   fx_trial t;
-  bool good = follow(frix_scene_find("ellipse"), 0.3, 0.01, FRIX_LAW_COULOMB, time, &p, &t);
+  bool good = follow(frix_scene_find("ellipse"), true, 0.3, 0.01, FRIX_LAW_COULOMB, time, &p, &t);
   if (good) {
     frix_energy e = frix_sim_energy(t.sim);
     fx_report_text(
         report,
-        "Axes 4 and 8, upright, its lowest point 8 m above the table, spin 3, mu 0.3, h = 0.01. The document "
-        "shows ten frames.");
+        "Axes 4 and 8, spin 3, mu 0.3, h = 0.01. The document shows ten frames and gives a height of 8; that it "
+        "starts upright with its lowest point there is read from its axes, which end at 16. Friction is chosen here.");
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true},
                       "steps certified to 1e-8, of %lld", (long long)t.steps);
     fx_report_compare(report, (fx_compared){NAN, t.penetration, "m", false}, "deepest penetration");

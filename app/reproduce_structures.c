@@ -104,7 +104,8 @@ static bool run_cards(fx_report *report) {
   bool quick = fx_report_settings(report)->quick;
   double time = (double)fx_report_size(report, 2, 600);
   fx_report_text(report,
-                 "Cards of 90 x 60 x 2 mm, leaning by 25 degrees; steps of 5 ms (the document: 1 ms). Other packages "
+                 "Cards of 90 x 60 x 2 mm, leaning by 25 degrees, 84 contacts (the document: 528); steps of 5 ms (the "
+                 "document: 1 ms). Other packages "
                  "of the document's time fell at all sizes. The solver is frix's default, tolerance 1e-8.");
   return standing_cards(report, time) && struck_cards(report, quick ? 2 : 4, quick ? 1 : 4, quick ? 1.6 : 8) &&
          approximate_cards(report, quick ? 0.5 : 5);
@@ -144,9 +145,13 @@ static bool arch_blow(fx_report *report, int blow, double time) {
 
 static bool run_arch(fx_report *report) {
   double time = (double)fx_report_size(report, 3, 600);
-  fx_report_text(report,
-                 "25 flat-faced voussoirs along a catenary, mu 0.6, in the plane (the document's arch is "
-                 "spatial, 162 degrees of freedom with its blocks), steps of 10 ms as there.");
+  fx_report_text(
+      report,
+      "25 flat-faced voussoirs along a catenary, mu 0.6, in the plane: some 56 contacts (the document's arch is "
+      "spatial, 162 degrees of freedom and 2,042 contacts), steps of 10 ms as there. The document does not "
+      "give its blows. Here three stones of 0.15 m are dropped on the crown, and three of 0.30 m thrown at a "
+      "leg with 10 m/s; stones of 0.12 m with 6 m/s had left the arch standing, so that the leg falls is a "
+      "matter of the blow chosen.");
   bool good = true;
   for (int blow = 0; blow < 3 && good; blow++) good = arch_blow(report, blow, time);
   return good;

@@ -228,10 +228,10 @@ static bool run_oscillator(fx_report *report) {
       good = swing(mu[m], m > 0, h[k], time, &p[k], &largest, &end);
       curve[k] = (fx_curve){label[k], p[k].time, p[k].value, p[k].count, FX_CURVE_LINE};
       if (m < 2)
-        fx_report_compare(report, (fx_compared){0, largest, "", k == 2}, "%s, %s: largest change of energy", part[m],
+        fx_report_compare(report, (fx_compared){0, largest, "", k != 1}, "%s, %s: largest change of energy", part[m],
                           label[k]);
       else
-        fx_report_compare(report, (fx_compared){NAN, end, "", k == 2}, "%s, %s: energy left at the end", part[m],
+        fx_report_compare(report, (fx_compared){NAN, end, "", k != 1}, "%s, %s: energy left at the end", part[m],
                           label[k]);
     }
     char title[96];
