@@ -39,7 +39,6 @@ typedef struct course {
   fx_call *call;
   const fx_limits *whole;
   fx_limits part;
-  const double *start; /* impulses at the beginning */
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile;
@@ -245,7 +244,7 @@ static void struggle(course *c) {
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 250)) return;
-    memcpy(call->r, c->start, bytes);
+    memcpy(call->r, call->start, bytes);
     if (call->law == FRIX_LAW_COULOMB && run(c, &fx_solver_fixed_point, call->law, 30)) return;
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
@@ -266,10 +265,6 @@ static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
   uint8_t needed = call->hint;
-  size_t rows = (size_t)call->system->row_count;
-  double *start = FX_TAKE_RAW(call->arena, double, rows);
-  if (!start) return FRIX_ERROR_MEMORY;
-  c.start = memcpy(start, call->r, rows * sizeof *start);
   monitor->limits = &c.part;
   if (!sweep(&c)) {
     call->hint = needed;
