@@ -362,6 +362,7 @@ static void newton_iterates(fx_test *t) {
     REQUIRE(t, frix_options_set(options, "newton.linear", choices[k]) == FRIX_OK);
     config.solver = "newton";
     config.options = options;
+    config.tolerance = 1e-10;
     REQUIRE(t, frix_solve(context, problem, &config, &solution[k]) == FRIX_OK);
     frix_solution_view(solution[k], &result[k]);
     CHECK(t, result[k].outcome == FRIX_OUTCOME_SOLVED);
@@ -369,7 +370,7 @@ static void newton_iterates(fx_test *t) {
     frix_options_destroy(options);
   }
   CHECK(t, memcmp(result[1].r, result[3].r, (size_t)result[1].row_count * sizeof(double)) == 0);
-  CHECK(t, worst < 1e-6);
+  CHECK(t, worst < 1e-7);
   fx_test_note(t, "%d, %d, %d iterations, velocities to %.1e m/s", (int)result[0].iterations, (int)result[1].iterations,
                (int)result[2].iterations, worst);
   for (int k = 0; k < 4; k++) frix_solution_destroy(solution[k]);
