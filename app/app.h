@@ -56,8 +56,8 @@ bool fx_arg_integer(const fx_args *args, const char *name, int64_t minimum, int6
 /* Index of the flag's value among its choices, `absent` when not given. */
 int fx_arg_choice(const fx_args *args, const char *name, int absent);
 
-/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@examples", "@reproductions", "@verbs", "@methods",
- * "@problems"; false past the end. */
+/* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@exports", "@examples", "@scenes", "@integrators",
+ * "@reproductions", "@verbs", "@methods", "@problems"; false past the end. */
 bool fx_choice(const char *choices, int k, char *out, size_t size);
 /* The nearest choice, for "did you mean"; "" when nothing is near. */
 void fx_nearest(const char *choices, const char *word, char *out, size_t size);
@@ -142,6 +142,8 @@ void fx_print_certificate(const frix_certificate *c);
 bool fx_check_writable(const char *path);
 /* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
 bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
+/* Bytes as base64 text. */
+void fx_put_base64(FILE *file, const unsigned char *data, size_t size);
 /* A field of a CSV file, in quotes. */
 void fx_csv_text(FILE *file, const char *text);
 /* Time since some fixed moment. */

@@ -1,4 +1,4 @@
-/* Heat maps: palettes, a PNG writer of the simplest kind (8-bit palette, stored blocks), base64, the colour bar. */
+/* Heat maps: palettes, a PNG writer of the simplest kind (8-bit palette, stored blocks), the colour bar. */
 #include "heatmap.h"
 
 #include <math.h>
@@ -123,20 +123,6 @@ static bytes png_of(fx_palette palette, int columns, int rows, const unsigned ch
   return png;
 }
 
-static void put_base64(FILE *file, const bytes *b) {
-  static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (size_t k = 0; k < b->count; k += 3) {
-    size_t left = b->count - k;
-    uint32_t v = (uint32_t)b->data[k] << 16;
-    if (left > 1) v |= (uint32_t)b->data[k + 1] << 8;
-    if (left > 2) v |= b->data[k + 2];
-    putc(digit[v >> 18 & 63], file);
-    putc(digit[v >> 12 & 63], file);
-    putc(left > 1 ? digit[v >> 6 & 63] : '=', file);
-    putc(left > 2 ? digit[v & 63] : '=', file);
-  }
-}
-
 /* ---- what is drawn */
 
 void fx_heat_image(FILE *file, double x, double y, double width, double height, fx_palette palette, int columns,
@@ -146,7 +132,7 @@ void fx_heat_image(FILE *file, double x, double y, double width, double height, 
           "<image x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" preserveAspectRatio=\"none\" "
           "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,",
           x, y, width, height);
-  put_base64(file, &png);
+  fx_put_base64(file, png.data, png.count);
   fputs("\"/>\n", file);
   free(png.data);
 }

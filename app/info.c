@@ -1,5 +1,5 @@
-/* frix info: what a problem file holds. */
-#include "app.h"
+/* frix info: what a file of a problem or a scene holds. */
+#include "scene.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,6 +118,10 @@ static int run_info(const fx_args *args) {
   frix_context *context = fx_context(false);
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
+    if (fx_is_scene_file(args->word[k])) {
+      if (!fx_info_scene(context, args->word[k], args)) code = FX_EXIT_USAGE;
+      continue;
+    }
     summary s;
     frix_problem *problem = fx_read_problem(context, args->word[k], fx_arg(args, "--text"));
     if (!problem || !summarise(context, args->word[k], problem, &s)) {
@@ -136,19 +140,24 @@ static int run_info(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--json", NULL, NULL, "one JSON object per file and line"},
     {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
+    {"--strict", NULL, NULL, "scenes: what frix does not do is an error"},
+    {"--key", "NAME", NULL, "scenes: bodies stand as in this keyframe"},
+    {"--allow-outside", NULL, NULL, "scenes: meshes and includes may lie outside the scene's folder"},
     {0},
 };
 
 const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "show what a problem file holds",
+    .summary = "show what a file of a problem or a scene holds",
     .detail =
         "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
-        "W (or M) is from symmetric.",
+        "W (or M) is from symmetric. Of a scene (MJCF, .xml): bodies, shapes, masses, keyframes, and every name that\n"
+        "frix does not support, with file and line; --json adds poses and inertias.",
     .example =
         "  frix info wall.hdf5\n"
-        "  frix info *.dat --json",
+        "  frix info *.dat --json\n"
+        "  frix info humanoid.xml",
     .flag = flags,
     .min_words = 1,
     .max_words = 1 << 30,

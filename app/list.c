@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "examples/scene.h"
+
 #ifdef FRIX_HAVE_EXAMPLES
 #include "examples/examples.h"
 #endif
@@ -29,9 +31,10 @@ static void option_default(const frix_option_info *o, char *out, size_t size) {
   }
 }
 
+/* One row "name  default  range  what it is"; no solver: a parameter of a scene. */
 static void option_text(const char *solver, const frix_option_info *o) {
   char name[128], value[128], range[160];
-  snprintf(name, sizeof name, "%s.%s", solver, o->name);
+  snprintf(name, sizeof name, "%s%s%s", solver ? solver : "", solver ? "." : "  ", o->name);
   option_default(o, value, sizeof value);
   if (o->kind == FRIX_OPTION_CHOICE) {
     snprintf(range, sizeof range, "%s", o->choices);
@@ -40,7 +43,7 @@ static void option_text(const char *solver, const frix_option_info *o) {
   } else {
     snprintf(range, sizeof range, "%g .. %g", o->minimum, o->maximum);
   }
-  printf("  %-28s %-10s %-22s %s\n", name, value, range, o->summary);
+  printf("  %-*s %-10s %-22s %s\n", solver ? 28 : 14, name, value, range, o->summary);
 }
 
 static void solvers_text(void) {
@@ -66,22 +69,9 @@ static void solvers_text(void) {
       option_text(frix_solver_table(k)->name, &frix_solver_table(k)->option[o]);
 }
 
-static void solver_json(fx_json *json, const frix_solver_info *s) {
-  fx_put_open(json, NULL, '{');
-  fx_put_text(json, "name", s->name);
-  fx_put_text(json, "summary", s->summary);
-  fx_put_boolean(json, "approximate", s->approximate);
-  fx_put_open(json, "laws", '[');
-  if (s->coulomb) fx_put_text(json, NULL, "coulomb");
-  if (s->associated) fx_put_text(json, NULL, "associated");
-  fx_put_close(json, ']');
-  fx_put_open(json, "cones", '[');
-  for (int32_t c = 0; frix_cone_table(c); c++)
-    if (s->cones >> c & 1) fx_put_text(json, NULL, frix_cone_table(c)->name);
-  fx_put_close(json, ']');
-  fx_put_open(json, "options", '[');
-  for (int32_t k = 0; k < s->option_count; k++) {
-    const frix_option_info *o = &s->option[k];
+static void options_json(fx_json *json, const char *key, const frix_option_info *row, int32_t count) {
+  fx_put_open(json, key, '[');
+  for (const frix_option_info *o = row; o < row + count; o++) {
     char value[128];
     option_default(o, value, sizeof value);
     fx_put_open(json, NULL, '{');
@@ -95,6 +85,22 @@ static void solver_json(fx_json *json, const frix_solver_info *s) {
     fx_put_close(json, '}');
   }
   fx_put_close(json, ']');
+}
+
+static void solver_json(fx_json *json, const frix_solver_info *s) {
+  fx_put_open(json, NULL, '{');
+  fx_put_text(json, "name", s->name);
+  fx_put_text(json, "summary", s->summary);
+  fx_put_boolean(json, "approximate", s->approximate);
+  fx_put_open(json, "laws", '[');
+  if (s->coulomb) fx_put_text(json, NULL, "coulomb");
+  if (s->associated) fx_put_text(json, NULL, "associated");
+  fx_put_close(json, ']');
+  fx_put_open(json, "cones", '[');
+  for (int32_t c = 0; frix_cone_table(c); c++)
+    if (s->cones >> c & 1) fx_put_text(json, NULL, frix_cone_table(c)->name);
+  fx_put_close(json, ']');
+  options_json(json, "options", s->option, s->option_count);
   fx_put_close(json, '}');
 }
 
@@ -196,12 +202,37 @@ static void examples_text(void) { printf("no examples in this build\n"); }
 static void examples_json(fx_json *json) { (void)json; }
 #endif
 
+/* ---- scenes */
+
+static void scenes_text(void) {
+  for (int k = 0; frix_scene_table(k); k++) {
+    const frix_scene *s = frix_scene_table(k);
+    printf("%s%s%s: %s (%g s in steps of %g s)\n", fx_colour_on(FX_BOLD), s->name, fx_colour_off(), s->summary, s->time,
+           s->step);
+    for (int32_t p = 0; p < s->parameter_count; p++) option_text(NULL, &s->parameter[p]);
+  }
+}
+
+static void scenes_json(fx_json *json) {
+  for (int k = 0; frix_scene_table(k); k++) {
+    const frix_scene *s = frix_scene_table(k);
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", s->name);
+    fx_put_text(json, "summary", s->summary);
+    fx_put_real(json, "time", s->time);
+    fx_put_real(json, "dt", s->step);
+    fx_put_boolean(json, "stands", s->stands);
+    options_json(json, "parameters", s->parameter, s->parameter_count);
+    fx_put_close(json, '}');
+  }
+}
+
 static void cones_text(void) { three_column("cone", "rows", cone_row); }
 static void formats_text(void) { three_column("format", "extension", format_row); }
 
 /* ---- the verb */
 
-#define LISTS "solvers|cones|formats|examples"
+#define LISTS "solvers|cones|formats|examples|scenes"
 
 static bool solves(int32_t row, const char *law) {
   const frix_solver_info *info = frix_solver_table(row);
@@ -215,11 +246,12 @@ static int run_list(const fx_args *args) {
   } lists[] = {{solvers_text, solvers_json},
                {cones_text, cones_json},
                {formats_text, formats_json},
-               {examples_text, examples_json}};
+               {examples_text, examples_json},
+               {scenes_text, scenes_json}};
   int k = fx_choose(LISTS, "list", args->word[0]);
   if (k < 0) return FX_EXIT_USAGE;
   if (fx_arg(args, "--names")) {
-    static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples"};
+    static const char *const table[] = {"@solvers", "@cones", "@formats", "@examples", "@scenes"};
     char name[128];
     const char *law = fx_arg(args, "--law");
     for (int n = 0; fx_choice(table[k], n, name, sizeof name); n++)
@@ -245,11 +277,12 @@ static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"},
 
 const fx_verb fx_verb_list = {
     .name = "list",
-    .arguments = "solvers|cones|formats|examples",
+    .arguments = LISTS,
     .summary = "list what this build offers",
     .detail = "Solvers come with their laws, whether they are approximate, and their options for --set.",
     .example =
         "  frix list solvers\n"
+        "  frix list scenes\n"
         "  frix list formats --json",
     .flag = flags,
     .words = LISTS,

@@ -7,11 +7,13 @@
 #include <string.h>
 
 extern const fx_verb fx_verb_solve, fx_verb_info, fx_verb_convert, fx_verb_list, fx_verb_example, fx_verb_certify,
-    fx_verb_bench, fx_verb_mcp, fx_verb_reproduce, fx_verb_completion, fx_verb_help;
+    fx_verb_bench, fx_verb_mcp, fx_verb_reproduce, fx_verb_view, fx_verb_completion, fx_verb_help, fx_verb_run,
+    fx_verb_check, fx_verb_limit, fx_verb_export, fx_verb_render, fx_verb_scene;
 
 static const fx_verb *const verbs[] = {
-    &fx_verb_solve, &fx_verb_info, &fx_verb_convert,   &fx_verb_list,       &fx_verb_example, &fx_verb_certify,
-    &fx_verb_bench, &fx_verb_mcp,  &fx_verb_reproduce, &fx_verb_completion, &fx_verb_help,
+    &fx_verb_run,     &fx_verb_check, &fx_verb_limit, &fx_verb_view,      &fx_verb_render,     &fx_verb_export,
+    &fx_verb_scene,   &fx_verb_solve, &fx_verb_info,  &fx_verb_convert,   &fx_verb_list,       &fx_verb_example,
+    &fx_verb_certify, &fx_verb_bench, &fx_verb_mcp,   &fx_verb_reproduce, &fx_verb_completion, &fx_verb_help,
 };
 
 const fx_verb *fx_verb_table(int k) { return k >= 0 && k < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[k] : NULL; }
@@ -110,6 +112,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write, so that files are still finished */
+  signal(SIGXFSZ, SIG_IGN); /* so does a file that may not grow */
   int code = dispatch(argc, argv);
   fx_progress_clear();
   int reason = 0;

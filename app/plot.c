@@ -5,33 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
+#include "svg.h"
 
 /* The picture, in pixels; the legend stands right of the axes. */
 enum { WIDTH = 900, HEIGHT = 460, LEFT = 74, RIGHT = 650, TOP = 70, BOTTOM = 390, LEGEND = 676 };
-
-/* Distinct for most eyes, on light ground (after Okabe and Ito). */
-static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                      "#56b4e9", "#7a5195", "#8a6d3b", "#444444", "#b3b300"};
-enum { PALETTE_COUNT = sizeof palette / sizeof palette[0] };
-
-static void put_escaped(FILE *file, const char *text) {
-  for (; *text; text++) {
-    switch (*text) {
-      case '<': fputs("&lt;", file); break;
-      case '>': fputs("&gt;", file); break;
-      case '&': fputs("&amp;", file); break;
-      case '"': fputs("&quot;", file); break;
-      default: putc((unsigned char)*text < 32 ? ' ' : *text, file);
-    }
-  }
-}
-
-static void put_text(FILE *file, double x, double y, const char *style, const char *text) {
-  fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style);
-  put_escaped(file, text);
-  fputs("</text>\n", file);
-}
 
 static double place_x(const fx_plot *p, double value) {
   double position = (log10(value) - p->low) / (p->high - p->low);
@@ -42,33 +19,23 @@ static double place_y(double share) { return BOTTOM - (BOTTOM - TOP) * share; }
 
 /* ---- axes */
 
-static void power_label(FILE *file, double x, double y, int exponent, bool ratio) {
-  fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\" text-anchor=\"middle\">", x, y);
-  if (ratio && exponent < 4) {
-    fprintf(file, "%.0f", pow(10, exponent));
-  } else {
-    fprintf(file, "10<tspan dy=\"-6\" font-size=\"9\">%s%d</tspan>", exponent < 0 ? "\xe2\x88\x92" : "", abs(exponent));
-  }
-  fputs("</text>\n", file);
-}
-
 static void draw_axes(FILE *file, const fx_plot *p) {
   int step = p->high - p->low > 10 ? 2 : 1;
   for (int e = p->low; e <= p->high; e++) {
     double x = place_x(p, pow(10, e));
     bool major = (e - p->low) % step == 0;
     fprintf(file, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"grid\"/>\n", x, TOP, x, BOTTOM);
-    if (major) power_label(file, x, BOTTOM + 20, e, p->ratio);
+    if (major) fx_svg_power(file, x, BOTTOM + 20, "middle", e, p->ratio);
   }
   for (int k = 0; k <= 5; k++) {
     char text[16];
     double y = place_y(k / 5.0);
     snprintf(text, sizeof text, "%d %%", 20 * k);
     fprintf(file, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, y, RIGHT, y);
-    put_text(file, LEFT - 10, y + 4, "class=\"tick\" text-anchor=\"end\"", text);
+    fx_svg_text(file, LEFT - 10, y + 4, "class=\"tick\" text-anchor=\"end\"", text);
   }
   fprintf(file, "<path d=\"M%d %dV%dH%d\" class=\"axis\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
-  put_text(file, (LEFT + RIGHT) / 2.0, BOTTOM + 46, "class=\"label\" text-anchor=\"middle\"", p->x_label);
+  fx_svg_text(file, (LEFT + RIGHT) / 2.0, BOTTOM + 46, "class=\"label\" text-anchor=\"middle\"", p->x_label);
   fprintf(file,
           "<text transform=\"translate(22 %d) rotate(-90)\" class=\"label\" text-anchor=\"middle\">"
           "share of problems</text>\n",
@@ -76,7 +43,7 @@ static void draw_axes(FILE *file, const fx_plot *p) {
   if (p->mark > 0) {
     double x = place_x(p, p->mark);
     fprintf(file, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"mark\"/>\n", x, TOP, x, BOTTOM);
-    put_text(file, x + 5, BOTTOM - 8, "class=\"tick\"", p->mark_text);
+    fx_svg_text(file, x + 5, BOTTOM - 8, "class=\"tick\"", p->mark_text);
   }
 }
 
@@ -90,14 +57,15 @@ static int ascending(const void *a, const void *b) {
 static void draw_curve(FILE *file, const fx_plot *p, int k) {
   const fx_series *s = &p->series[k];
   int n = p->value_count;
-  double *sorted = fx_grow(NULL, (size_t)n, sizeof *sorted);
+  double *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+  if (!sorted) return; /* a curve less */
   if (n) memcpy(sorted, s->value, (size_t)n * sizeof *sorted);
   qsort(sorted, (size_t)n, sizeof *sorted, ascending);
   double edge = pow(10, p->high);
   double counted = p->mark > 0 ? p->mark : edge; /* what the legend counts */
   int reached = 0;
   fprintf(file, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2.2\" stroke-linejoin=\"round\"%s d=\"M%d %d",
-          palette[k % PALETTE_COUNT], s->dashed ? " stroke-dasharray=\"7 4\"" : "", LEFT, BOTTOM);
+          fx_svg_colour(k), s->dashed ? " stroke-dasharray=\"7 4\"" : "", LEFT, BOTTOM);
   for (int i = 0; i < n && sorted[i] <= edge; i++) {
     if (sorted[i] <= counted) reached = i + 1;
     if (i + 1 < n && sorted[i + 1] == sorted[i]) continue;
@@ -108,26 +76,16 @@ static void draw_curve(FILE *file, const fx_plot *p, int k) {
   char text[160];
   double y = TOP + 14 + 24.0 * k;
   fprintf(file, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2.6\"%s/>\n", LEGEND, y,
-          LEGEND + 28, y, palette[k % PALETTE_COUNT], s->dashed ? " stroke-dasharray=\"7 4\"" : "");
+          LEGEND + 28, y, fx_svg_colour(k), s->dashed ? " stroke-dasharray=\"7 4\"" : "");
   snprintf(text, sizeof text, "%s%s, %d/%d", s->name, s->dashed ? " (approximate)" : "", reached, n);
-  put_text(file, LEGEND + 36, y + 4, "class=\"legend\"", text);
+  fx_svg_text(file, LEGEND + 36, y + 4, "class=\"legend\"", text);
 }
 
 void fx_plot_write(FILE *file, const fx_plot *p) {
   int legend_bottom = TOP + 24 * p->series_count + 20;
   int height = legend_bottom > HEIGHT ? legend_bottom : HEIGHT;
-  fprintf(file,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n"
-          "<style>text{font-family:system-ui,'DejaVu Sans',sans-serif;fill:#24292f}"
-          ".title{font-size:18px;font-weight:600}.sub{font-size:12px;fill:#57606a}.label{font-size:13px}"
-          ".tick{font-size:12px;fill:#57606a}.legend{font-size:12px}.grid{stroke:#e6e8eb;stroke-width:1}"
-          ".axis{fill:none;stroke:#57606a;stroke-width:1.2}"
-          ".mark{stroke:#57606a;stroke-width:1;stroke-dasharray:3 3}</style>\n"
-          "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
-          WIDTH, height, WIDTH, height, WIDTH, height);
-  put_text(file, LEFT, 30, "class=\"title\"", p->title);
-  put_text(file, LEFT, 50, "class=\"sub\"", p->subtitle);
+  fx_svg_begin(file, WIDTH, height, LEFT, p->title, p->subtitle);
   draw_axes(file, p);
   for (int k = p->series_count - 1; k >= 0; k--) draw_curve(file, p, k); /* the first method on top */
-  fputs("</svg>\n", file);
+  fx_svg_end(file);
 }

@@ -171,6 +171,20 @@ void fx_csv_text(FILE *file, const char *text) {
   putc('"', file);
 }
 
+void fx_put_base64(FILE *file, const unsigned char *data, size_t size) {
+  static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t k = 0; k < size; k += 3) {
+    size_t left = size - k;
+    uint32_t v = (uint32_t)data[k] << 16;
+    if (left > 1) v |= (uint32_t)data[k + 1] << 8;
+    if (left > 2) v |= data[k + 2];
+    putc(digit[v >> 18 & 63], file);
+    putc(digit[v >> 12 & 63], file);
+    putc(left > 1 ? digit[v >> 6 & 63] : '=', file);
+    putc(left > 2 ? digit[v & 63] : '=', file);
+  }
+}
+
 /* A new, empty file beside path, NULL with errno set; free the name. */
 static char *probe_beside(const char *path) {
   const char *slash = strrchr(path, '/');

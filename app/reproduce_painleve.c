@@ -15,8 +15,9 @@
 #include "examples/examples.h"
 #include "reproduce.h"
 
-enum { GRID = 61, LIMIT = 500, DIRECTIONS = 90, SWITCH_POINTS = 48, ANGLES = 4 };
+enum { GRID = 61, QUICK_GRID = 9, LIMIT = 500, DIRECTIONS = 90, SWITCH_POINTS = 48, ANGLES = 4 };
 
+static const double switch_angle[ANGLES] = {20, 36, 60, 120};
 static const double degree = 3.14159265358979323846 / 180;
 
 static const domain_figure figures[] = {
@@ -52,13 +53,14 @@ static const domain_figure figures[] = {
 enum { FIGURES = sizeof figures / sizeof figures[0], MOST_PANELS = 12 };
 
 typedef struct study {
-  const fx_reproduce_settings *settings;
+  fx_report *report;
   frix_context *context;
   frix_solve_config config;
   const frix_example *example;
   domain_text text;
   FILE *csv;
   int64_t solves, failures;
+  double crossing[ANGLES]; /* mu where sliding becomes harder than sticking; 0: not seen */
 } study;
 
 /* ---- one solve */
@@ -116,7 +118,7 @@ static bool measure_domain(study *s, const char *figure, domain *d) {
 
 static bool make_figure(study *s, const domain_figure *figure) {
   domain panel[MOST_PANELS] = {{0}};
-  int count = 0, columns = s->settings->size ? (int)s->settings->size : GRID;
+  int count = 0, columns = (int)fx_report_size(s->report, QUICK_GRID, GRID);
   int rows = (int)(columns * (DOMAIN_TOP - DOMAIN_BOTTOM) / (DOMAIN_RIGHT - DOMAIN_LEFT) + 0.5);
   bool good = true;
   for (int m = 0; m < figure->mu_count && good; m++)
@@ -127,10 +129,10 @@ static bool make_figure(study *s, const domain_figure *figure) {
       good = measure_domain(s, figure->number, d);
     }
   char name[64];
-  snprintf(name, sizeof name, "painleve-%s.svg", figure->number);
-  FILE *file = good ? fx_reproduce_open(s->settings, name) : NULL;
+  snprintf(name, sizeof name, "-%s.svg", figure->number);
+  FILE *file = good ? fx_report_open(s->report, name) : NULL;
   if (file) fx_domain_plot(file, figure, panel, &s->text);
-  good = file && fx_reproduce_close(file, name);
+  good = file && fx_report_close(s->report, file);
   for (int k = 0; k < count; k++) {
     free(panel[k].iterations);
     free(panel[k].residual);
@@ -164,9 +166,9 @@ static bool measure_switch(study *s, double angle, domain_switch *out) {
 }
 
 static bool make_switch(study *s) {
-  static const double angle[ANGLES] = {20, 36, 60, 120};
+  const double *angle = switch_angle;
   domain_switch point[ANGLES * SWITCH_POINTS];
-  FILE *csv = fx_reproduce_open(s->settings, "painleve-switch.csv");
+  FILE *csv = fx_report_open(s->report, "-switch.csv");
   if (!csv) return false;
   fprintf(csv, "angle,cosine,mu,mean_iterations_sticking,mean_iterations_sliding\n");
   bool good = true;
@@ -176,12 +178,13 @@ static bool make_switch(study *s) {
       *p = (domain_switch){.mu = 0.05 * pow(60, k / (SWITCH_POINTS - 1.0))};
       fx_progress("the switch: angle %g, mu %.2f", angle[a], p->mu);
       good = measure_switch(s, angle[a], p);
+      if (good && p->outside > p->inside && s->crossing[a] == 0) s->crossing[a] = p->mu;
       fprintf(csv, "%g,%.6f,%.6f,%.3f,%.3f\n", angle[a], cos(angle[a] * degree), p->mu, p->inside, p->outside);
     }
-  good = fx_reproduce_close(csv, "painleve-switch.csv") && good;
-  FILE *file = good ? fx_reproduce_open(s->settings, "painleve-switch.svg") : NULL;
+  good = fx_report_close(s->report, csv) && good;
+  FILE *file = good ? fx_report_open(s->report, "-switch.svg") : NULL;
   if (file) fx_domain_switch_plot(file, angle, ANGLES, point, SWITCH_POINTS, &s->text);
-  return file && fx_reproduce_close(file, "painleve-switch.svg");
+  return file && fx_report_close(s->report, file);
 }
 
 /* ---- the whole */
@@ -200,9 +203,9 @@ static const char *documents_solver(void) {
 
 /* The document alternates plainly: acceleration is off unless it is asked for. */
 static bool choose_options(study *s, frix_options **options) {
-  if (!fx_reproduce_options(s->settings, s->context, options)) return false;
+  if (!fx_report_options(s->report, s->context, options)) return false;
   const frix_solver_info *solver = find_solver(s->config.solver);
-  bool plain = !strcmp(s->config.solver, "staggered") && !fx_arg(s->settings->args, "--set");
+  bool plain = !strcmp(s->config.solver, "staggered") && !fx_arg(fx_report_settings(s->report)->args, "--set");
   for (int32_t k = 0; plain && k < solver->option_count; k++)
     if (!strcmp(solver->option[k].name, "anderson") && frix_options_set(*options, "staggered.anderson", "0") == FRIX_OK)
       s->text.solver = "plain staggered projections";
@@ -210,37 +213,54 @@ static bool choose_options(study *s, frix_options **options) {
   return true;
 }
 
-static int run(const fx_reproduce_settings *settings) {
-  study s = {.settings = settings, .context = fx_context(false), .config = frix_solve_default()};
+/* Mean iterations over the upper half of the map, for the comparison. */
+static void compare(study *s) {
+  fx_report_compare(s->report, (fx_compared){NAN, (double)s->failures, "", true},
+                    "not solved within %d iterations, of %lld", LIMIT, (long long)s->solves);
+  for (int a = 0; a < ANGLES; a++)
+    if (s->crossing[a] > 0)
+      fx_report_compare(s->report, (fx_compared){fabs(cos(switch_angle[a] * degree)), s->crossing[a], "", a == 1},
+                        "mu where sliding becomes harder than sticking, angle %g", switch_angle[a]);
+}
+
+static bool run(fx_report *report) {
+  const fx_reproduce_settings *settings = fx_report_settings(report);
+  study s = {.report = report, .context = fx_context(false), .config = frix_solve_default()};
   s.config.solver = settings->solver ? settings->solver : documents_solver();
   s.config.tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-7;
   s.config.max_iterations = LIMIT;
   s.config.cancel = fx_interrupted;
   s.text = (domain_text){s.config.solver, s.config.tolerance, LIMIT};
   s.example = frix_example_find("painleve");
-  s.csv = fx_reproduce_open(settings, "painleve.csv");
+  s.csv = fx_report_open(report, "-maps.csv");
   frix_options *options = NULL;
   bool good = s.csv && choose_options(&s, &options);
-  if (good) fprintf(s.csv, "figure,angle,mu,px,py,iterations,outcome,residual\n");
-  for (int k = 0; k < FIGURES && good; k++) good = make_figure(&s, &figures[k]);
-  if (s.csv) good = fx_reproduce_close(s.csv, "painleve.csv") && good;
-  good = good && make_switch(&s);
-  fx_progress_clear();
   if (good) {
-    printf("%lld problems with %s to %g: %lld not solved within %d iterations\n", (long long)s.solves, s.config.solver,
-           s.config.tolerance, (long long)s.failures, LIMIT);
-    printf("wrote painleve.csv, painleve-6.2.svg to painleve-6.8.svg, painleve-switch.csv and .svg in %s\n",
-           settings->out);
+    fprintf(s.csv, "figure,angle,mu,px,py,iterations,outcome,residual\n");
+    fx_report_text(report,
+                   "Method %s, relative residual %g. Colour: iterations over the plane of the predictor; white the "
+                   "normal, red the friction set, yellow the edges of the friction cone, dotted the border below "
+                   "which the contact opens. The angles of figure 6.2 and the values of mu in 6.3 to 6.8 are not in "
+                   "the text of the document and are chosen here.",
+                   s.text.solver, s.config.tolerance);
   }
+  for (int k = 0; k < FIGURES && good; k++) good = make_figure(&s, &figures[k]);
+  if (s.csv) good = fx_report_close(report, s.csv) && good;
+  good = good && make_switch(&s);
+  if (good) compare(&s);
   frix_options_destroy(options);
   frix_context_destroy(s.context);
-  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return good;
 }
 
 const fx_reproduction fx_reproduce_painleve = {
     .name = "painleve-domains",
-    .summary = "iterations over the predictor plane of Painleve's rod (Kaufman 2009, figures 6.2 to 6.8)",
-    .size = "grid points along an edge, 61",
+    .document = "S5",
+    .place = "figures 6.2 to 6.8",
+    .summary = "iterations of staggered projections over the predictor plane of Painleve's rod",
+    .size = "grid points along an edge",
+    .seconds = 15,
+    .quick_seconds = 2,
     .run = run,
 };
 #endif

@@ -174,6 +174,7 @@ static void print_json(const job *j, const settings *s, const frix_result *r, co
   fx_put_real(&json, "seconds", r->seconds);
   fx_put_integer(&json, "threads", s->config.thread_count);
   fx_put_real(&json, "residual", r->certificate.residual);
+  if (r->velocity_error > 0) fx_put_real(&json, "velocity_error", r->velocity_error);
   fx_put_certificate(&json, "certificate", &r->certificate);
   fx_put_close(&json, '}');
   fx_put_end_line(&json);

@@ -68,6 +68,7 @@ static int32_t add_floor(ex_scene *scene, const card_frame *frame, double apex_x
 static const frix_example_parameter cardhouse_parameter[] = {
     {"levels", 2.0, 1.0, 20.0, "storeys"},
     {"mu", 0.8, 0.0, 2.0, "friction"},
+    {"push", 0.0, 0.0, 1e4, "force along x on a card of the top tent, times its weight"},
 };
 
 enum { MAX_TENTS = 20 };
@@ -87,6 +88,8 @@ static frix_status build_cardhouse(frix_context *context, const double *value, f
       floor[k] = add_floor(&scene, &frame, first + k * frame.pitch, z, card[k][1], card[k + 1][0], mu);
     z += card_thickness;
   }
+  double weight = card_density * card_length * card_width * card_thickness * FRIX_EXAMPLE_GRAVITY;
+  ex_set_force(&scene, card[0][0], (ex_vec){value[2] * weight, 0.0, 0.0});
   return ex_scene_build(&scene, context, "cardhouse", out);
 }
 
@@ -100,6 +103,7 @@ static const frix_example_parameter stack_parameter[] = {
     {"mu", 0.5, 0.0, 2.0, "friction"},
     {"ratio", 1.0, 1e-6, 1e6, "mass of the top cube; the others have 1 kg"},
     {"stiffness", 0.0, 0.0, 1e15, "of every contact, N/m; 0: rigid"},
+    {"push", 0.0, 0.0, 1e4, "force along x on the cube in the middle, times its weight"},
 };
 
 static frix_status build_stack(frix_context *context, const double *value, frix_problem **out) {
@@ -112,6 +116,7 @@ static frix_status build_stack(frix_context *context, const double *value, frix_
     int32_t cube = ex_add_box(&scene, (ex_vec){0.0, 0.0, (k + 0.5) * side}, (ex_vec){side, side, side}, mass);
     ex_touch_edge(&scene, below, cube, (ex_vec){-side / 2.0, 0.0, k * side}, side, up, value[1]);
     ex_touch_edge(&scene, below, cube, (ex_vec){side / 2.0, 0.0, k * side}, side, up, value[1]);
+    if (k == count / 2) ex_set_force(&scene, cube, (ex_vec){value[4] * mass * FRIX_EXAMPLE_GRAVITY, 0.0, 0.0});
     below = cube;
   }
   return ex_scene_build(&scene, context, "stack", out);

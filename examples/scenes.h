@@ -15,7 +15,7 @@ extern const frix_example ex_cardhouse, ex_stack, ex_arch, ex_wall;
 /* grains.c */
 extern const frix_example ex_pile, ex_discs;
 /* linkage.c: joints and limits */
-extern const frix_example ex_chain, ex_limit;
+extern const frix_example ex_chain, ex_bridge, ex_limit;
 /* balls.c: also steps, see balls.h */
 extern const frix_example ex_drop;
 /* painleve.c */

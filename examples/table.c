@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const frix_example *const rows[] = {
-    &ex_slope, &ex_slide, &ex_anisotropic, &ex_hexapyramid, &ex_rolling, &ex_cardhouse, &ex_stack,    &ex_arch,
-    &ex_wall,  &ex_pile,  &ex_discs,       &ex_chain,       &ex_limit,   &ex_drop,      &ex_painleve,
+    &ex_slope, &ex_slide, &ex_anisotropic, &ex_hexapyramid, &ex_rolling, &ex_cardhouse, &ex_stack, &ex_arch,
+    &ex_wall,  &ex_pile,  &ex_discs,       &ex_chain,       &ex_bridge,  &ex_limit,     &ex_drop,  &ex_painleve,
 };
 
 const frix_example *frix_example_table(int32_t k) {

@@ -1,20 +1,27 @@
 /* The test program: runs the tables of all test files, in order, with a name filter.
  *
- *   frix_test [--list] [--quiet] [FILTER...]     a test runs when its name contains one of the filters
+ *   frix_test [--list] [--quiet] [--jobs N] [--without NAME]... [FILTER...]
+ *
+ * A test runs when its name contains one of the filters and none of the names it is to go without; with --jobs, N
+ * processes share the work.
  *
  * Every test/test_NAME.c brings the table test_NAME; the build lists them in test_tables.inc. The last line is
  * `N passed, N failed`, with `, N skipped` where tests were skipped; the exit code is 1 when a test failed. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -174,10 +181,10 @@ static void crashed(int signal_number) {
 }
 #endif
 
-static bool matches(const char *name, int filter_count, char **filter) {
-  for (int k = 0; k < filter_count; k++)
-    if (strstr(name, filter[k])) return true;
-  return filter_count == 0;
+static bool contains_one(const char *name, int count, char **part) {
+  for (int k = 0; k < count; k++)
+    if (strstr(name, part[k])) return true;
+  return false;
 }
 
 static void show_time(double seconds, char *out, size_t size) {
@@ -215,42 +222,105 @@ static int run_test(const fx_test_row *row, int number, bool quiet) {
   return verdict;
 }
 
-int main(int argc, char **argv) {
-  bool list = false, quiet = false;
-  int first = 1;
-  for (; first < argc && argv[first][0] == '-'; first++) {
-    if (!strcmp(argv[first], "--list")) {
-      list = true;
-    } else if (!strcmp(argv[first], "--quiet")) {
-      quiet = true;
+/* ---- the command */
+
+enum { MOST_JOBS = 64, MOST_WITHOUT = 16 };
+
+static struct {
+  bool list, quiet;
+  int jobs;
+  int without_count, filter_count;
+  char *without[MOST_WITHOUT], **filter;
+} asked = {.jobs = 1};
+
+/* What the workers share. */
+typedef struct tally {
+  atomic_int next, passed, failed, skipped;
+} tally;
+
+static bool parse(int argc, char **argv) {
+  int k = 1;
+  for (; k < argc && argv[k][0] == '-'; k++) {
+    if (!strcmp(argv[k], "--list")) {
+      asked.list = true;
+    } else if (!strcmp(argv[k], "--quiet")) {
+      asked.quiet = true;
+    } else if (!strcmp(argv[k], "--jobs") && k + 1 < argc) {
+      asked.jobs = atoi(argv[++k]);
+      if (asked.jobs < 1 || asked.jobs > MOST_JOBS) return false;
+    } else if (!strcmp(argv[k], "--without") && k + 1 < argc && asked.without_count < MOST_WITHOUT) {
+      asked.without[asked.without_count++] = argv[++k];
     } else {
-      fprintf(stderr, "usage: frix_test [--list] [--quiet] [FILTER...]\n");
-      return 2;
+      return false;
     }
+  }
+  asked.filter_count = argc - k;
+  asked.filter = argv + k;
+  return true;
+}
+
+static bool is_wanted(const char *name) {
+  return (!asked.filter_count || contains_one(name, asked.filter_count, asked.filter)) &&
+         !contains_one(name, asked.without_count, asked.without);
+}
+
+/* Takes the next wanted test nobody has taken, until there is none. */
+static void work(tally *all) {
+  int number = 0, mine = atomic_fetch_add(&all->next, 1);
+  for (int k = 0; tables[k].row; k++) {
+    for (const fx_test_row *row = tables[k].row; row->name; row++) {
+      if (!is_wanted(row->name) || number++ != mine) continue;
+      int verdict = run_test(row, number, asked.quiet);
+      atomic_fetch_add(verdict == 1 ? &all->passed : verdict == 0 ? &all->failed : &all->skipped, 1);
+      mine = atomic_fetch_add(&all->next, 1);
+    }
+  }
+}
+
+static void work_in_processes(tally *all) {
+  for (int k = 0; k < asked.jobs; k++) {
+    fflush(stdout);
+    if (fork() == 0) {
+      work(all);
+      if (scratch_root[0]) remove_tree(scratch_root);
+      exit(0);
+    }
+  }
+  for (int status; wait(&status) > 0;)
+    if (status) {
+      printf("FAIL  a worker ended %s %d\n", WIFSIGNALED(status) ? "by signal" : "with exit code",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+      atomic_fetch_add(&all->failed, 1);
+    }
+}
+
+int main(int argc, char **argv) {
+  if (!parse(argc, argv)) {
+    fprintf(stderr, "usage: frix_test [--list] [--quiet] [--jobs N] [--without NAME]... [FILTER...]\n");
+    return 2;
+  }
+  if (asked.list) {
+    for (int k = 0; tables[k].row; k++)
+      for (const fx_test_row *row = tables[k].row; row->name; row++)
+        if (is_wanted(row->name)) printf("%s\n", row->name);
+    return 0;
   }
 #ifndef SANITIZED
   signal(SIGSEGV, crashed);
   signal(SIGABRT, crashed);
   signal(SIGFPE, crashed);
 #endif
-  int passed = 0, failed = 0, skipped = 0, number = 0;
-  for (int k = 0; tables[k].row; k++) {
-    for (const fx_test_row *row = tables[k].row; row->name; row++, number++) {
-      if (!matches(row->name, argc - first, argv + first)) continue;
-      if (list) {
-        printf("%s\n", row->name);
-        continue;
-      }
-      int verdict = run_test(row, number, quiet);
-      passed += verdict == 1;
-      failed += verdict == 0;
-      skipped += verdict < 0;
-    }
+  tally *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return 2;
+  if (asked.jobs > 1) {
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* the lines of a test stay together */
+    work_in_processes(all);
+  } else {
+    work(all);
+    if (scratch_root[0]) remove_tree(scratch_root);
   }
-  if (scratch_root[0]) remove_tree(scratch_root);
-  if (list) return 0;
-  printf("%d passed, %d failed", passed, failed);
-  if (skipped) printf(", %d skipped", skipped);
+  printf("%d passed, %d failed", all->passed, all->failed);
+  if (all->skipped) printf(", %d skipped", all->skipped);
   printf("\n");
-  return failed || passed + skipped == 0 ? 1 : 0;
+  return all->failed || all->passed + all->skipped == 0 ? 1 : 0;
 }

@@ -5,8 +5,9 @@
 
 #include "shell.h"
 
-static const char *const verbs[] = {"solve", "info", "convert",   "list",       "example", "certify",
-                                    "bench", "mcp",  "reproduce", "completion", "help"};
+static const char *const verbs[] = {"run",     "check", "limit", "view",      "render",     "export",
+                                    "scene",   "solve", "info",  "convert",   "list",       "example",
+                                    "certify", "bench", "mcp",   "reproduce", "completion", "help"};
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
 /* A command that must end with this exit code. */
@@ -84,8 +85,8 @@ static void bad_usage(fx_test *t) {
 }
 
 static void lists(fx_test *t) {
-  static const char *const names[] = {"solvers", "cones", "formats", "examples"};
-  for (int k = 0; k < 4; k++) {
+  static const char *const names[] = {"solvers", "cones", "formats", "examples", "scenes"};
+  for (int k = 0; k < 5; k++) {
     shell_result text = shell(t, "$frix list %s", names[k]), json = shell(t, "$frix list %s --json", names[k]);
     EXPECT(t, text, 0);
     EXPECT(t, json, 0);

@@ -51,7 +51,8 @@ static void same_bits(fx_test *t) {
       {"hexapyramid", 0xae67ce4612fb89d3}, {"rolling", 0x9cc4a2e33c910391}, {"cardhouse", 0xb46d38c8add27b2a},
       {"stack", 0x719541914f4e891c},       {"arch", 0x8340b2916db10400},    {"wall", 0xfac2ced2faee902f},
       {"pile", 0x82e7359b18df3ebd},        {"discs", 0x17069c7c2fd8f63c},   {"chain", 0x601c7a44896625b1},
-      {"limit", 0x91455c3b5d69e38b},       {"drop", 0xe18ea37faa1ab028},    {"painleve", 0x029b8af0ada6dc2f},
+      {"bridge", 0x4cabd678bf8c4506},      {"limit", 0x91455c3b5d69e38b},   {"drop", 0xe18ea37faa1ab028},
+      {"painleve", 0x029b8af0ada6dc2f},
   };
   const frix_example *row;
   for (int32_t k = 0; (row = frix_example_table(k)); k++) {
@@ -273,9 +274,10 @@ static void falls(fx_test *t, const char *name, const double *value) {
 }
 
 static void cardhouse(fx_test *t) {
-  for (int levels = 1; levels <= 4; levels++) stands(t, "cardhouse", (double[]){levels, 0.8});
-  falls(t, "cardhouse", (double[]){1, 0.15});
-  falls(t, "cardhouse", (double[]){3, 0.15});
+  for (int levels = 1; levels <= 4; levels++) stands(t, "cardhouse", (double[]){levels, 0.8, 0});
+  falls(t, "cardhouse", (double[]){1, 0.15, 0});
+  falls(t, "cardhouse", (double[]){3, 0.15, 0});
+  falls(t, "cardhouse", (double[]){3, 0.8, 50});
 }
 
 /* Least thickness over mean radius of a semicircular arch of n flat-faced voussoirs under its own weight. */
@@ -297,7 +299,7 @@ static void stack(fx_test *t) {
   static const double ratio[] = {1, 1e3, 1e-3};
   for (int k = 0; k < 3; k++) {
     answer a;
-    if (answer_example(t, &a, "stack", (double[]){6, 0.5, ratio[k], 0}, 1e-12)) {
+    if (answer_example(t, &a, "stack", (double[]){6, 0.5, ratio[k], 0, 0}, 1e-12)) {
       for (int joint = 0; joint < 6; joint++) {
         double sum = 0, weight = (5 - joint + ratio[k]) * g * h;
         for (int i = 0; i < 4; i++) sum += a.result.r[12 * joint + 3 * i];
@@ -313,7 +315,7 @@ static void stack(fx_test *t) {
 static void springs(fx_test *t) {
   double stiffness = 1e5, R = 1 / (stiffness * h * h);
   answer a;
-  if (answer_example(t, &a, "stack", (double[]){1, 0.5, 1, stiffness}, 1e-13)) {
+  if (answer_example(t, &a, "stack", (double[]){1, 0.5, 1, stiffness, 0}, 1e-13)) {
     double r = g * h / (4 + R);
     for (int i = 0; i < 4; i++) CHECK_NEAR(t, a.result.r[3 * i], r, 1e-12);
     CHECK_NEAR(t, a.result.v[2], -R * r, 1e-12);
@@ -355,7 +357,7 @@ static void chain(fx_test *t) {
   enum { COUNT = 5 };
   const double mass = 0.3;
   answer a;
-  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0, 1}, 1e-12)) {
+  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0, 1, 1}, 1e-12)) {
     CHECK(t, answer_speed(&a) < 1e-12);
     for (int k = 0; k < COUNT; k++) {
       CHECK_NEAR(t, a.result.lambda[3 * k], 0, 1e-12);
@@ -364,7 +366,7 @@ static void chain(fx_test *t) {
     for (int k = 0; k < 3; k++) CHECK(t, a.result.r[k] == 0);
   }
   answer_free(&a);
-  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0.6, 0}, 1e-12)) {
+  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0.6, 0, 1}, 1e-12)) {
     double normal = 0, friction = 0, weight = COUNT * mass * g * h;
     for (int32_t i = 0; i < a.data.contact_count; i++) normal += a.result.r[3 * i], friction += a.result.r[3 * i + 1];
     CHECK_NEAR(t, normal, weight, 1e-9);
@@ -372,7 +374,7 @@ static void chain(fx_test *t) {
     for (int k = 0; k < COUNT; k++) CHECK_NEAR(t, a.result.v[6 * k], h * g * 0.2, 1e-9);
   }
   answer_free(&a);
-  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0.39, 0}, 1e-12)) CHECK(t, answer_speed(&a) < 1e-9);
+  if (answer_example(t, &a, "chain", (double[]){COUNT, 0.4, 0.39, 0, 1}, 1e-12)) CHECK(t, answer_speed(&a) < 1e-9);
   answer_free(&a);
 }
 

@@ -237,7 +237,7 @@ static void joints(fx_test *t) {
                          {.solver = "lemke", .option = {{"lemke.joints", "keep"}}},
                          {.solver = "newton"}};
   double v[3][24] = {{0}};
-  if (answer_build(t, &a, "chain", (double[]){4, 0.4, 0.6, 0}) &&
+  if (answer_build(t, &a, "chain", (double[]){4, 0.4, 0.6, 0, 1}) &&
       frix_problem_with_pyramids(a.problem, 4, &pyramids) == FRIX_OK) {
     frix_problem_destroy(a.problem);
     a.problem = pyramids;

@@ -372,7 +372,7 @@ static void same_motion(fx_test *t) {
   static const struct {
     const char *name;
     double value[5];
-  } scene[] = {{"discs", {6, 0.2}}, {"discs", {6, 0.8}}, {"hexapyramid", {0.5, 1, 6}}, {"chain", {4, 0.5, 0.6, 0}}};
+  } scene[] = {{"discs", {6, 0.2}}, {"discs", {6, 0.8}}, {"hexapyramid", {0.5, 1, 6}}, {"chain", {4, 0.5, 0.6, 0, 1}}};
   for (size_t s = 0; s < sizeof scene / sizeof *scene; s++) {
     answer a;
     const method first = {.solver = "qp_active_set", .law = FRIX_LAW_ASSOCIATED};

@@ -3,6 +3,7 @@
 #include "examples/trig.h"
 #include "shell.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool has_solver(const char *name) {
@@ -55,18 +56,19 @@ static char *read_output(fx_test *t, const char *folder, const char *name) {
 
 static void domains(fx_test *t) {
   shell_result r = shell(t, "$frix reproduce painleve-domains --size 9 --solver implicit --out out");
-  CHECK(t, r.code == 0 && strstr(r.out, " 0 not solved") && !r.err[0]);
+  CHECK(t, r.code == 0 && strstr(r.out, "not solved within 500 iterations") && !r.err[0]);
   shell_free(&r);
   static const int panels[] = {12, 6, 6, 6, 8, 8, 8};
   for (int k = 0; k < 7; k++) {
     char name[64];
-    snprintf(name, sizeof name, "painleve-6.%d.svg", k + 2);
+    snprintf(name, sizeof name, "painleve-domains-6.%d.svg", k + 2);
     char *svg = read_output(t, "out", name);
     CHECK(t, !strncmp(svg, "<svg ", 5) && strstr(svg, "</svg>\n") && count_of(svg, "<image ") == panels[k]);
     CHECK(t, !strstr(svg, "nan") && !strstr(svg, "inf"));
     free(svg);
   }
-  char *csv = read_output(t, "out", "painleve.csv"), *flip = read_output(t, "out", "painleve-switch.csv");
+  char *csv = read_output(t, "out", "painleve-domains-maps.csv"),
+       *flip = read_output(t, "out", "painleve-domains-switch.csv");
   CHECK(t, shell_lines(csv) == 1 + (12 + 18 + 12) * 9 * 6);
   CHECK(t, shell_lines(flip) == 1 + 4 * 48);
   free(csv);
@@ -80,7 +82,7 @@ static void domain_switch(fx_test *t) {
   shell_result r = shell(t, "$frix reproduce painleve-domains --size 3 --out out");
   CHECK(t, r.code == 0);
   shell_free(&r);
-  char *csv = read_output(t, "out", "painleve-switch.csv");
+  char *csv = read_output(t, "out", "painleve-domains-switch.csv");
   int rows = 0;
   for (char *line = strtok(csv, "\n"); line; line = strtok(NULL, "\n")) {
     double angle, cosine, mu, inside, outside;
@@ -96,20 +98,119 @@ static void domain_switch(fx_test *t) {
   free(csv);
 }
 
-static void balls(fx_test *t) {
-  shell_result r = shell(t, "$frix reproduce balls-in-cube --size 1 --tol 1e-6 --out out && $frix reproduce");
-  CHECK(t, r.code == 0 && strstr(r.out, "warm") && strstr(r.out, "painleve-domains"));
-  char *csv = read_output(t, "out", "balls.csv");
-  CHECK(t, shell_lines(csv) == 1 + 24);
+/* The fourth field (frix) of the line of a quantity; infinite where a method failed, NAN where there is no such line.
+ */
+static double measured(const char *csv, const char *quantity) {
+  char head[300];
+  snprintf(head, sizeof head, "\"%s\",", quantity);
+  const char *line = strstr(csv, head);
+  if (!line) return NAN;
+  line += strlen(head);
+  for (int field = 1; field < 3 && line; field++) line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL;
+  return !line ? NAN : !strncmp(line, "fails", 5) ? INFINITY : strtod(line, NULL);
+}
+
+/* Bands around what the quick forms measured. */
+static const struct {
+  const char *name, *quantity;
+  double low, high;
+} band[] = {
+    {"disc-table", "mu 0.1, exact, auto: certified residual", 0, 1e-8},
+    {"disc-table", "mu 0.4, exact, auto: certified residual", 0, 1e-8},
+    {"disc-table", "mu 0.2, LCP2, qp_active_set: normal velocity error", 0.03, 0.05},
+    {"disc-table", "mu 0.8, LCP2, qp_active_set: normal velocity error", 0, 1e-9},
+    {"disc-table", "mu 0.2, LCP0, lemke, 10,000 pivots: CPU time", 0, 5},
+    {"disc-runs", "21 discs, LCP0 (lemke): steps certified to 1e-8, of 10", 10, 10},
+    {"disc-runs", "21 discs, LCP1 (fixed_point): steps certified to 1e-8, of 10", 10, 10},
+    {"disc-runs", "21 discs, exact (auto): steps certified to 1e-8, of 10", 10, 10},
+    {"disc-runs", "55 discs, mu 0.2, exact: steps certified to 1e-8, of 3", 3, 3},
+    {"hexapyramid", "corners 1, 3, 5 carry: violation of the complementarity problem", 0, 0},
+    {"hexapyramid", "their average: violation of the complementarity problem", 0.00817, 0.00818},
+    {"lemke-table", "36 bodies, mu 0.8: contacts", 92, 92},
+    {"lemke-table", "36 bodies, mu 0.8, auto: CPU time", 0, 1},
+    {"qp-convergence", "upright, mu 0.75, h = 0.1/2^0", 0.5, 0.8},
+    {"qp-convergence", "upright, mu 0.75, h = 0.1/2^3", 0.015, 0.05},
+    {"particles", "sliding, h = 0.01: highest float of the QP scheme", 0.017, 0.0187},
+    {"particles", "sliding, LCP scheme: stopping distance (in the first column: closed form)", 0.66, 0.69},
+    {"drift", "stabilised, gamma = 1: largest infeasibility", 0.001, 0.06},
+    {"drift", "stabilised: ratio for h and h/2 (O(h^2): 4)", 2.5, 5},
+    {"ellipse", "steps certified to 1e-8, of 400", 100, 100},
+    {"ellipse", "height of the centre after 4 s", 1.9, 4.1},
+    {"segregation", "steps certified to 1e-6, of 20", 100, 100},
+    {"correlation", "first peak: distance", 0.9, 1.1},
+    {"pebbles", "125 pebbles: steps certified to 1e-5", 100, 100},
+    {"mcp-library", "Harker, 8 models, auto: solved", 8, 8},
+    {"mcp-library", "Scarf, sum of prices, box_trust_region: solved of 4", 4, 4},
+    {"mcp-library", "control: worst objective", 0, 1e-10},
+    {"scara", "sliding, box_trust_region: solved of 20", 100, 100},
+    {"scara", "cone, box_trust_region: solved of 20", 100, 100},
+    {"scara", "pyramid, box_trust_region: solved of 20", 100, 100},
+    {"balls-in-cube", "cells of 12 above the document, warm start", 0, 0},
+    {"balls-in-cube", "cells of 12 above the document, sticking start", 0, 12},
+    {"balls-in-cube", "iterations per step, mu 2, 15 balls, sticking start", 5, 16.2},
+    {"balls-in-cube", "mean contacts, mu 0.1, 15 balls", 24, 30},
+    {"ball-drop", "iterations in the step of the impact", 1, 1},
+    {"bouncing-particle", "variational, h = 0.1: largest change of energy, 3 bounces", 0, 1e-12},
+    {"bouncing-particle", "variational, h = 0.001: largest change of energy, 3 bounces", 0, 1e-12},
+    {"oscillator", "frictionless plane, h = 0.001: largest change of energy", 0, 0.005},
+    {"oscillator", "mu = 0.5, h = 0.001: energy left at the end", 0.4, 0.52},
+    {"painleve-domains", "mu where sliding becomes harder than sticking, angle 36", 0.73, 0.89},
+    {"solver-comparison", "auto: solved of 3", 100, 100},
+    {"solver-comparison", "staggered, accelerated: solved of 3", 100, 100},
+    {"solver-comparison", "pgs (approximate): solved of 3", 0, 99},
+    {"cardhouse", "four levels: largest displacement then", 0, 1e-9},
+    {"cardhouse", "four levels, standing: steps certified to 1e-8, of 400", 100, 100},
+    {"arch", "keystone struck: stands (1) or falls (0)", 1, 1},
+    {"arch", "leg struck: stands (1) or falls (0)", 0, 0},
+    {"arch", "leg struck: steps certified to 1e-8, of 300", 100, 100},
+    {"stacks", "15 blocks, auto, 2 s: displacement", 0, 1e-9},
+    {"stacks", "10 blocks, pgs (approximate, 100 iterations), 1 s: displacement", 1e-4, 1},
+    {"staggered-tables", "card house, as published, warm: iterations", 1, 20},
+    {"staggered-tables", "card house, auto, warm: solved to 1e-06 of 3", 100, 100},
+    {"staggered-tables", "catenary arch, auto, warm: solved to 1e-06 of 3", 100, 100},
+    {"loghouse", "auto, warm: solved of 3", 100, 100},
+};
+
+/* All of them in their quick forms: listed, written, and within the bands. */
+static void quick(fx_test *t) {
+  if (!has_solver("staggered") || !has_solver("sqp")) return fx_test_skip(t, "not all methods are in this build");
+  shell_result r = shell(t, "$frix reproduce --all --quick --out out"), list = shell(t, "$frix reproduce --list");
+  CHECK(t, r.code == 0 && !r.err[0] && list.code == 0);
+  char *index = read_output(t, "out", "index.md");
+  const char *last = "";
+  char *csv = NULL;
+  for (size_t k = 0; k < sizeof band / sizeof *band; k++) {
+    if (strcmp(last, band[k].name) != 0) {
+      char name[96];
+      free(csv);
+      snprintf(name, sizeof name, "%s.csv", band[k].name);
+      csv = read_output(t, "out", name);
+      snprintf(name, sizeof name, "%s.md", band[k].name);
+      char *text = read_output(t, "out", name);
+      CHECK(t, strstr(text, "| document | frix |") && strstr(text, "Made by `frix reproduce") && !strstr(text, "nan"));
+      CHECK(t, strstr(list.out, band[k].name) && strstr(index, name));
+      free(text);
+      last = band[k].name;
+    }
+    double value = measured(csv, band[k].quantity);
+    if (!(value >= band[k].low && value <= band[k].high))
+      fx_test_fail(t, __FILE__, __LINE__, "%s, %s: %g is not in [%g, %g]", band[k].name, band[k].quantity, value,
+                   band[k].low, band[k].high);
+  }
   free(csv);
+  free(index);
+  shell_free(&list);
   shell_free(&r);
 }
 
 static void refused(fx_test *t) {
-  static const char *const command[][2] = {{"$frix reproduce painleve", "did you mean 'painleve-domains'"},
+  static const char *const command[][2] = {{"$frix reproduce scara painleve", "did you mean 'painleve-domains'"},
                                            {"$frix reproduce painleve-domains --solver nsg", "did you mean 'nsgs'"},
                                            {"$frix reproduce painleve-domains --size 0", "--size"},
                                            {"$frix reproduce balls-in-cube --set implicit.x=1", "implicit"},
+                                           {"$frix reproduce hexapyramid --size 3", "no --size"},
+                                           {"$frix reproduce --all --size 3", "are for one"},
+                                           {"$frix reproduce scara --all", "either names or --all"},
                                            {"touch file && $frix reproduce balls-in-cube --out file", "file"}};
   for (size_t k = 0; k < sizeof command / sizeof *command; k++) {
     shell_result r = shell(t, "%s", command[k][0]);
@@ -121,5 +222,5 @@ static void refused(fx_test *t) {
 
 const fx_test_row test_reproduce[] = {
     {"reproduce/painleve", painleve}, {"reproduce/domains", domains}, {"reproduce/domain_switch", domain_switch},
-    {"reproduce/balls", balls},       {"reproduce/refused", refused}, {0},
+    {"reproduce/quick", quick},       {"reproduce/refused", refused}, {0},
 };

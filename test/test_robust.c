@@ -87,14 +87,15 @@ static frix_status lifetime(ledger *l, const trial *what) {
   return status;
 }
 
-/* Fails call 0, 1, 2, ... until nothing fails any more. */
+/* Fails call 0, 1, 2, ... until nothing fails any more. Only threads are done without: one failure may be survived. */
 static int64_t walk(fx_test *t, const trial *what, bool fail_after) {
   enum { MOST = 100000 };
+  int spare = what->threads > 1;
   for (int64_t k = 0; k < MOST; k++) {
     ledger l = {.fail_at = k, .fail_after = fail_after};
     frix_status status = lifetime(&l, what);
-    bool failed = l.calls > k;
-    if (l.blocks || l.bytes || status != (failed ? FRIX_ERROR_MEMORY : FRIX_OK)) {
+    bool failed = l.calls > k, alone = failed && status == FRIX_OK && spare-- > 0;
+    if (l.blocks || l.bytes || (!alone && status != (failed ? FRIX_ERROR_MEMORY : FRIX_OK))) {
       fx_test_fail(t, __FILE__, __LINE__, "%s on %s, failure at call %lld: %s, %lld blocks lost", what->solver,
                    what->data->title, (long long)k, frix_status_name(status), (long long)l.blocks);
       return k;
@@ -116,7 +117,7 @@ static void memory(fx_test *t) {
       {"anisotropic", {0.3, 0.9, 20, 30}, 1},
       {"limit", {0.5, 0.5, 0}, 1},
       {"discs", {3, 0.2}, 1},
-      {"chain", {2, 0.4, 0.6, 0}, 1},
+      {"chain", {2, 0.4, 0.6, 0, 1}, 1},
       {"rolling", {0.5, 0.01, 0, 1, 3}, 1},
       {"rolling", {0.5, 0.01, 0, 1, 3}, 2},
   };

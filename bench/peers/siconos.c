@@ -1,11 +1,13 @@
 /* frix beside the packaged Siconos numerics on the same problems, in one run, one thread each.
  *
- *   bench_siconos [--out table.csv] [--limit SECONDS] [--repeat N] FILE...
+ *   bench_siconos [--out table.csv] [--svg profile.svg] [--limit SECONDS] [--repeat N] FILE...
  *
  * Both get the problem in reduced form (for a global file the rival's reduction is free, ours is timed). A rival's own
  * error measure is not the certificate's, so its tolerance is lowered until the certificate accepts the answer, and
  * only that last run counts. Every rival run is a process of its own with a time limit; times are CPU seconds, best of
  * N. */
+#include "plot.h"
+
 #include <frix/frix.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +36,11 @@ static const rival rivals[] = {
     {"2D-CPG", SICONOS_FRICTION_2D_CPG, 2},    {"2D-LEMKE", SICONOS_FRICTION_2D_LEMKE, 2},
 };
 
-enum { RIVALS = sizeof rivals / sizeof *rivals, TARGETS = 3 };
+enum { RIVALS = sizeof rivals / sizeof *rivals, TARGETS = 3, MOST = 1000 };
+
+/* Seconds to the last target by solver (frix last) and problem, for the profile. */
+static double spent[RIVALS + 1][MOST];
+static int problem_count;
 
 static const double targets[TARGETS] = {1e-4, 1e-6, 1e-8};
 
@@ -153,6 +159,36 @@ typedef struct tally {
   double worst;
 } tally;
 
+/* Times as multiples of the fastest on the same problem. Problems in the plane and in space are drawn together: a
+ * solver counts as failed on those that are not its own. */
+static void draw(FILE *file) {
+  static double ratio[RIVALS + 1][MOST];
+  fx_series series[RIVALS + 1];
+  double largest = 10;
+  for (int p = 0; p < problem_count; p++) {
+    double best = INFINITY;
+    for (int k = 0; k <= RIVALS; k++) best = fmin(best, spent[k][p]);
+    for (int k = 0; k <= RIVALS; k++) {
+      ratio[k][p] = spent[k][p] < INFINITY ? spent[k][p] / best : INFINITY;
+      if (ratio[k][p] < INFINITY) largest = fmax(largest, ratio[k][p]);
+    }
+  }
+  series[0] = (fx_series){"frix auto", ratio[RIVALS], false};
+  for (int k = 0; k < RIVALS; k++) series[k + 1] = (fx_series){rivals[k].name, ratio[k], false};
+  char subtitle[100];
+  snprintf(subtitle, sizeof subtitle, "%d problems, certified to %g, one thread; all but frix: Siconos numerics",
+           problem_count, targets[TARGETS - 1]);
+  fx_plot plot = {.title = "Time to a certified answer",
+                  .subtitle = subtitle,
+                  .x_label = "processor time, as a multiple of the fastest solver on the same problem",
+                  .high = (int)fmin(6, ceil(log10(largest))),
+                  .ratio = true,
+                  .series = series,
+                  .series_count = RIVALS + 1,
+                  .value_count = problem_count};
+  fx_plot_write(file, &plot);
+}
+
 static void compare(frix_context *context, const char *path, FILE *csv, unsigned limit, int repeat, tally *sum) {
   frix_problem *problem = NULL, *reduced = NULL;
   const char *dat = "bench_siconos.tmp.dat", *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -165,9 +201,12 @@ static void compare(frix_context *context, const char *path, FILE *csv, unsigned
   for (int t = 0; t < TARGETS; t++) {
     run ours = our_best(context, problem, targets[t], limit, repeat), theirs = {INFINITY, INFINITY};
     const char *winner = "-";
+    spent[RIVALS][problem_count] = ours.seconds;
     for (int k = 0; k < RIVALS; k++) {
+      spent[k][problem_count] = INFINITY;
       if (rivals[k].dim != dim) continue;
       run one = rival_best(context, reduced, dat, &rivals[k], targets[t], limit, repeat);
+      spent[k][problem_count] = one.seconds;
       if (one.seconds < theirs.seconds) {
         theirs = one;
         winner = rivals[k].name;
@@ -198,6 +237,7 @@ static void compare(frix_context *context, const char *path, FILE *csv, unsigned
   }
   printf("\n");
   fflush(stdout);
+  if (problem_count < MOST - 1) problem_count++;
   unlink(dat);
   goto cleanup;
 failed:
@@ -209,16 +249,18 @@ cleanup:
 
 int main(int count, char **argument) {
   frix_context *context = NULL;
-  FILE *csv = NULL;
+  FILE *csv = NULL, *svg = NULL;
   unsigned limit = 10;
   int repeat = 3, first = 1;
   for (; first + 1 < count && argument[first][0] == '-'; first += 2) {
     if (strcmp(argument[first], "--out") == 0) csv = fopen(argument[first + 1], "w");
+    if (strcmp(argument[first], "--svg") == 0) svg = fopen(argument[first + 1], "w");
     if (strcmp(argument[first], "--limit") == 0) limit = (unsigned)atoi(argument[first + 1]);
     if (strcmp(argument[first], "--repeat") == 0) repeat = atoi(argument[first + 1]);
   }
   if (first >= count || limit < 1 || repeat < 1 || frix_context_create(NULL, &context) != FRIX_OK) {
-    fprintf(stderr, "usage: bench_siconos [--out table.csv] [--limit SECONDS] [--repeat N] FILE...\n");
+    fprintf(stderr,
+            "usage: bench_siconos [--out table.csv] [--svg profile.svg] [--limit SECONDS] [--repeat N] FILE...\n");
     return 2;
   }
   if (csv) fprintf(csv, "problem,contacts,target,solver,cpu_seconds,residual\n");
@@ -232,6 +274,10 @@ int main(int count, char **argument) {
       "slower on %d); only frix solves %d, only the rival %d\n",
       sum.both ? exp(sum.log_sum / sum.both) : 0, sum.both, sum.worst, sum.slower, sum.ours_only, sum.theirs_only);
   if (csv) fclose(csv);
+  if (svg) {
+    draw(svg);
+    fclose(svg);
+  }
   frix_context_destroy(context);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <frix/base.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
+#include <frix/mjcf.h>
 #include <frix/model.h>
 #include <frix/problem.h>
 #include <frix/qp.h>

@@ -132,6 +132,9 @@ typedef struct frix_body_state {
 FRIX_API int32_t frix_sim_body_count(const frix_sim *sim); /* living ones */
 /* The k-th living body, null past the end. */
 FRIX_API frix_body_id frix_sim_body_at(const frix_sim *sim, int32_t k);
+/* The living body behind this one (null: the first), null behind the last: a way through all of them that costs no
+ * more than their number. */
+FRIX_API frix_body_id frix_sim_body_next(const frix_sim *sim, frix_body_id id);
 FRIX_API bool frix_sim_alive(const frix_sim *sim, frix_body_id id);
 FRIX_API frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state *out);
 /* Which body of the model this one is an instance of. */

@@ -19,6 +19,8 @@ typedef enum frix_outcome {
   FRIX_OUTCOME_STALLED, /* the method cannot get further by itself */
   FRIX_OUTCOME_TIME_LIMIT,
   FRIX_OUTCOME_CANCELLED, /* the cancel callback said so */
+  FRIX_OUTCOME_LOOSE, /* auto: a large rigid pile, solved to the option auto.pile_tolerance and no further, since it has
+                         several solutions; the certificate says what was reached */
 } frix_outcome;
 
 FRIX_API const char *frix_law_name(frix_law law);
@@ -75,6 +77,7 @@ typedef struct frix_solve_config {
   const frix_options *options;
   const double *guess_r;      /* warm start, row_count; NULL: the problem's own guess, or zero */
   const double *guess_lambda; /* joint_count, NULL: zero */
+  const uint8_t *guess_hint;  /* contact_count: hint of an earlier result, for auto; NULL: none */
   bool history;               /* keep the residual history */
   bool (*cancel)(void *user); /* polled by worker threads; true ends the solve at the best answer so far */
   void (*progress)(int64_t iteration, double residual, double seconds, void *user); /* may come from any thread */
@@ -96,13 +99,18 @@ typedef struct frix_result {
   frix_certificate certificate;
   int64_t iterations; /* most over the islands */
   int32_t island_count;
-  double seconds;       /* wall time of the solve, reduction included */
-  const char *solver;   /* the method that was asked for */
-  const char *finisher; /* the method that gave the answer of the slowest island ("nsgs" inside "auto", say) */
-  bool approximate;     /* the method, the law or a cone is an approximation */
+  double seconds;        /* wall time of the solve, reduction included */
+  const char *solver;    /* the method that was asked for */
+  const char *finisher;  /* the method that gave the answer of the slowest island ("nsgs" inside "auto", say) */
+  bool approximate;      /* the method, the law or a cone is an approximation */
+  double velocity_error; /* estimate of |v - v*| / |v - v without impulses| in the norm of the kinetic energy, the
+                            largest of the islands whose method makes one (sweeps); 0: no estimate */
   int32_t contact_count, row_count, dof_count, joint_count;
   const double *r, *u;      /* row_count */
   const double *v, *lambda; /* dof_count and joint_count; NULL for a reduced problem without M */
+  const uint8_t *hint;      /* contact_count: what auto had to do for the contact's island. Kept with the impulses and
+                               given back with the next step it saves attempts that failed before; nothing else in frix
+                               remembers a solve */
   const frix_history_row *history;
   int64_t history_count;
 } frix_result;

@@ -4,9 +4,18 @@
  *   for (...) { frix_sim_step(sim, h, &report); frix_recorder_add(recorder, sim, &report); }
  *   frix_recorder_close(recorder);
  *
+ * and to go on with it later:
+ *
+ *   frix_trajectory_open(context, "run.frx", &trajectory);
+ *   frix_trajectory_config(trajectory, &config);
+ *   frix_sim_create(context, frix_trajectory_model(trajectory), &config, &sim);
+ *   frix_trajectory_checkpoint(trajectory, -1, NULL, NULL, &snapshot);
+ *   frix_sim_restore(sim, snapshot);
+ *   frix_recorder_append(context, "run.frx", -1, &recorder);
+ *
  * The file only ever grows, block by block, each with its checksum: after a kill at any moment it is readable up to the
- * last whole block. It holds the model, a text about the run (JSON), frames (what a viewer shows) and checkpoints
- * (snapshots, from which a run goes on with the same bits). docs/formats.md describes every byte. */
+ * last whole block. It holds the model, a text about the run (JSON), how it is simulated, frames (what a viewer shows)
+ * and checkpoints (snapshots, from which a run goes on with the same bits). docs/formats.md describes every byte. */
 #ifndef FRIX_TRAJECTORY_H
 #define FRIX_TRAJECTORY_H
 
@@ -19,31 +28,36 @@ extern "C" {
 /* ---- models and snapshots as bytes; *out is released with frix_bytes_free ---- */
 FRIX_API frix_status frix_model_encode(frix_context *context, const frix_model *model, unsigned char **out,
                                        size_t *size);
-/* The same model: a sim of it takes the same steps, bit for bit. */
+/* The same model: a sim of it takes the same steps, bit for bit. (User pointers are not kept.) */
 FRIX_API frix_status frix_model_decode(frix_context *context, const unsigned char *bytes, size_t size,
                                        frix_model **out);
 FRIX_API frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *snapshot, unsigned char **out,
                                           size_t *size);
-FRIX_API frix_status frix_snapshot_decode(frix_context *context, const unsigned char *bytes, size_t size,
-                                          frix_snapshot **out);
+/* For sims of this model, which must be the same as the one the snapshot was taken with. */
+FRIX_API frix_status frix_snapshot_decode(frix_context *context, const frix_model *model, const unsigned char *bytes,
+                                          size_t size, frix_snapshot **out);
 FRIX_API void frix_bytes_free(frix_context *context, unsigned char *bytes);
+/* CRC-32 as in zip and PNG, which also guards the blocks of a file: goes on from `crc`, 0 at first. */
+FRIX_API uint32_t frix_crc32(uint32_t crc, const void *bytes, size_t size);
 
-/* ---- writing ---- */
+/* ---- writing ----
+ *
+ * Every block is handed to the system at once: it survives the end of the process, however that comes. When a write
+ * fails (disk full), the file is cut back to its last whole block, and every later call gives the same error. */
 typedef struct frix_recorder frix_recorder;
 
-/* meta: a JSON object about the run (scene, parameters, h, solver, ...), kept as it is. A file of that name is
- * replaced. */
+/* meta: a JSON object about the run (scene, parameters, ...), kept as it is. A file of that name is replaced. */
 FRIX_API frix_status frix_recorder_create(frix_context *context, const char *path, const frix_model *model,
                                           const char *meta, frix_recorder **out);
-/* Goes on behind the last whole block of an existing file after dropping what follows checkpoint `checkpoint` (-1: the
- * last one). */
+/* Goes on behind checkpoint `checkpoint` (-1: the last one) of an existing file after dropping what follows it. */
 FRIX_API frix_status frix_recorder_append(frix_context *context, const char *path, int32_t checkpoint,
                                           frix_recorder **out);
 /* A frame: poses and velocities of all bodies, contacts, report, energy. report may be NULL (the start). */
 FRIX_API frix_status frix_recorder_add(frix_recorder *recorder, const frix_sim *sim, const frix_step_report *report);
 FRIX_API frix_status frix_recorder_checkpoint(frix_recorder *recorder, const frix_sim *sim);
-/* All that was added is in the file when this returns OK. */
+/* All that was added is on the disk, not only in the hands of the system, when this returns OK. */
 FRIX_API frix_status frix_recorder_flush(frix_recorder *recorder);
+/* Flushes and frees, whatever it returns. NULL is allowed. */
 FRIX_API frix_status frix_recorder_close(frix_recorder *recorder);
 
 /* ---- reading ---- */
@@ -58,26 +72,63 @@ typedef struct frix_frame {
   uint32_t size;
   int64_t step;
   double time;
+  double h;                /* length of the last step, 0 at the start */
   frix_step_report report; /* zero for the start */
   frix_energy energy;
   uint64_t hash; /* of the sim's state */
-  int32_t body_count, contact_count;
-  const frix_frame_body *body; /* dynamic and kinematic ones; live until the next frame is read */
+  int32_t body_count, contact_count, gone_count;
+  const frix_frame_body *body; /* all but static bodies that stand where the model has them */
   const frix_contact_report *contact;
+  const frix_body_id *gone; /* static bodies of the model that were removed */
+  /* these lists, and report.finisher, live until the next frame is read */
 } frix_frame;
 
 FRIX_API frix_status frix_trajectory_open(frix_context *context, const char *path, frix_trajectory **out);
 FRIX_API void frix_trajectory_close(frix_trajectory *trajectory);
+/* Lives as long as the trajectory. */
 FRIX_API const frix_model *frix_trajectory_model(const frix_trajectory *trajectory);
 FRIX_API const char *frix_trajectory_meta(const frix_trajectory *trajectory);
+/* How the run was simulated; names and options live as long as the trajectory, force is NULL. FRIX_ERROR_INPUT where
+ * the file holds no frame yet. */
+FRIX_API frix_status frix_trajectory_config(const frix_trajectory *trajectory, frix_sim_config *out);
 FRIX_API int32_t frix_trajectory_frame_count(const frix_trajectory *trajectory);
 FRIX_API int32_t frix_trajectory_checkpoint_count(const frix_trajectory *trajectory);
-/* Whether the file ended in the middle of a block (a run that was killed, or is still going). */
+/* Whether the file ended in the middle of a block (a run that was killed, or is still going) or is damaged from some
+ * place on; what is lost is told in a line, NULL where nothing is. */
 FRIX_API bool frix_trajectory_truncated(const frix_trajectory *trajectory);
+FRIX_API const char *frix_trajectory_trouble(const frix_trajectory *trajectory);
+/* frame->size is set here. */
 FRIX_API frix_status frix_trajectory_frame(frix_trajectory *trajectory, int32_t k, frix_frame *out);
-/* The snapshot of checkpoint k (-1: the last), and the step it was taken at. */
-FRIX_API frix_status frix_trajectory_checkpoint(frix_trajectory *trajectory, int32_t k, int64_t *step,
-                                                frix_snapshot **out);
+/* Step and time of frame k, without reading its bodies. */
+FRIX_API frix_status frix_trajectory_frame_time(frix_trajectory *trajectory, int32_t k, int64_t *step, double *time);
+/* The snapshot of checkpoint k (-1: the last), and the step it was taken at (step may be NULL). model: for sims of this
+ * one, refused unless it equals the file's; NULL: of frix_trajectory_model. Without out: only the step. */
+FRIX_API frix_status frix_trajectory_checkpoint(frix_trajectory *trajectory, int32_t k, const frix_model *model,
+                                                int64_t *step, frix_snapshot **out);
+
+/* ---- tables for other programs ---- */
+typedef struct frix_export_config {
+  uint32_t size;       /* set by frix_export_default */
+  const char *format;  /* name in the table, NULL: by extension */
+  int32_t first, last; /* frames; -1: the last one */
+  int32_t every;       /* of them; default 1 */
+} frix_export_config;
+
+FRIX_API frix_export_config frix_export_default(void);
+
+typedef struct frix_export_info {
+  const char *name; /* "csv", "npz", "hdf5" */
+  const char *summary;
+  const char *extension;
+  bool available; /* false when this build lacks its library */
+} frix_export_info;
+
+/* Row k of the table, NULL past its end. */
+FRIX_API const frix_export_info *frix_export_table(int32_t k);
+/* Frames as arrays (docs/formats.md lists them); csv writes three files beside path. Files appear whole or not at all.
+ * config may be NULL. */
+FRIX_API frix_status frix_trajectory_export(frix_trajectory *trajectory, const char *path,
+                                            const frix_export_config *config);
 
 #ifdef __cplusplus
 }

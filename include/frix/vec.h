@@ -2,6 +2,8 @@
 #ifndef FRIX_VEC_H
 #define FRIX_VEC_H
 
+#include <frix/base.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +27,11 @@ typedef struct frix_pose {
 typedef struct frix_sym3 {
   double xx, yy, zz, xy, xz, yz;
 } frix_sym3;
+
+/* Sine and cosine of an angle in radians, with the same bits on every machine (libm's differ). */
+FRIX_API void frix_sincos(double angle, double *sine, double *cosine);
+/* A turn by an angle in radians about an axis of any length; no turn about the zero axis. */
+FRIX_API frix_quat frix_quat_turn(frix_vec3 axis, double angle);
 
 #ifdef __cplusplus
 }

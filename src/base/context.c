@@ -1,6 +1,8 @@
 /* Context: allocator, log and error text. */
 #include "base/context.h"
 
+#include "base/threads.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,8 @@ typedef struct header {
 struct frix_context {
   frix_context_config config;
   pthread_mutex_t lock; /* worker threads share allocator, log and error text */
+  pthread_mutex_t crew_lock;
+  fx_crew *crew;
   char text[TEXT_SIZE];
   header spare[SPARE_BLOCKS]; /* large blocks that wait for the next that asks; bytes 0: none */
   size_t spare_bytes;
@@ -62,6 +66,7 @@ frix_status frix_context_create(const frix_context_config *config, frix_context 
   memset(context, 0, sizeof *context);
   context->config = chosen;
   pthread_mutex_init(&context->lock, NULL);
+  pthread_mutex_init(&context->crew_lock, NULL);
   *out = context;
   return FRIX_OK;
 }
@@ -69,10 +74,20 @@ frix_status frix_context_create(const frix_context_config *config, frix_context 
 void frix_context_destroy(frix_context *context) {
   if (!context) return;
   frix_context_config config = context->config;
+  fx_crew_destroy(context, context->crew);
   for (int k = 0; k < SPARE_BLOCKS; k++)
     if (context->spare[k].bytes) config.release(context->spare[k].base, context->spare[k].bytes, config.user);
+  pthread_mutex_destroy(&context->crew_lock);
   pthread_mutex_destroy(&context->lock);
   config.release(context, sizeof *context, config.user);
+}
+
+fx_crew *fx_context_crew(frix_context *context) {
+  pthread_mutex_lock(&context->crew_lock);
+  if (!context->crew) context->crew = fx_crew_create(context);
+  fx_crew *crew = context->crew;
+  pthread_mutex_unlock(&context->crew_lock);
+  return crew;
 }
 
 const char *frix_error_text(const frix_context *context) { return context ? context->text : ""; }

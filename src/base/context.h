@@ -5,6 +5,10 @@
 #include <frix/base.h>
 #include <stdarg.h>
 
+/* The context's threads, made at the first call; NULL without memory. */
+typedef struct fx_crew fx_crew;
+fx_crew *fx_context_crew(frix_context *context);
+
 /* Large blocks that are freed wait in the context for the next that asks, up to a limit, until the context is
  * destroyed: a simulation that solves every step then pays for fresh pages once.
  *

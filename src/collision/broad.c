@@ -38,7 +38,7 @@ struct fx_broad {
   bool failed;
 };
 
-bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size) {
+bool fx_make_room(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size) {
   if (wanted <= *room && *buffer) return true;
   size_t target = *room + *room / 2 > wanted ? *room + *room / 2 : wanted;
   if (target < 64) target = 64;
@@ -51,7 +51,7 @@ bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, 
 }
 
 #define GROW(b, name, room, wanted) \
-  fx_grow((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
+  fx_make_room((b)->context, (void **)&(b)->name, &(b)->room, (size_t)(wanted), sizeof *(b)->name)
 
 frix_status fx_broad_create(frix_context *context, fx_broad **out) {
   fx_broad *b = FX_NEW(context, fx_broad, 1);
@@ -149,9 +149,9 @@ static float round_up(double x) {
 
 /* Clamping keeps order and never widens a distance, so neighbours stay neighbours. */
 static int64_t cell_of(double x, double cell) {
-  double at = x / cell;
-  if (at < -1e18) at = -1e18;
-  if (at > 1e18) at = 1e18;
+  double at = x / cell, far = 1e15; /* numbers beyond, and none at all, stand at the ends */
+  if (!(at > -far)) return -(int64_t)far;
+  if (!(at < far)) return (int64_t)far;
   int64_t c = (int64_t)at;
   return c - (at < (double)c);
 }

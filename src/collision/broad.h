@@ -27,6 +27,6 @@ frix_status fx_broad_run(fx_broad *broad, const fx_proxy *proxy, int32_t proxy_c
                          const fx_pair **pair, int32_t *pair_count);
 
 /* Grows a buffer to at least `wanted` elements, by half at least; what it held is lost. */
-bool fx_grow(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size);
+bool fx_make_room(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PARTS = 64, FEWEST_PAIRS = 32 };
+enum { PARTS = 64, FEWEST_PAIRS = 512 };
 
 /* What one part of the pairs gave. */
 typedef struct part {
@@ -71,11 +71,19 @@ int fx_contact_order(const fx_contact *a, const fx_contact *b) {
 
 /* ---- proxies ---- */
 
-static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? p->reach[slot] : 0.0; }
+/* Boxes end here, metres: their sizes and distances are then numbers. */
+static const double EDGE = 1e100;
+
+static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? fx_min(p->reach[slot], EDGE) : 0.0; }
 
 static bool good_pose(frix_pose pose) {
+  double most = fx_max(fx_max(fabs(pose.p.x), fabs(pose.p.y)), fabs(pose.p.z));
   double sum = pose.p.x + pose.p.y + pose.p.z + pose.q.w + pose.q.x + pose.q.y + pose.q.z;
-  return isfinite(sum) && fabs(fx_quat_norm2(pose.q) - 1.0) < 1e-6;
+  return isfinite(sum) && most < EDGE && fabs(fx_quat_norm2(pose.q) - 1.0) < 1e-6;
+}
+
+static frix_vec3 within_edge(frix_vec3 v) {
+  return fx_vec(fx_clamp(v.x, -EDGE, EDGE), fx_clamp(v.y, -EDGE, EDGE), fx_clamp(v.z, -EDGE, EDGE));
 }
 
 /* A half space has no box: its normal and a point on its surface, moved out by the margin. */
@@ -103,7 +111,7 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   }
   fx_shape_row_of(s->kind)->box(s, pose, &p->low, &p->high);
   frix_vec3 margin = {wide, wide, wide};
-  p->low = fx_sub(p->low, margin), p->high = fx_add(p->high, margin);
+  p->low = within_edge(fx_sub(p->low, margin)), p->high = within_edge(fx_add(p->high, margin));
 }
 
 static frix_status place_all(fx_collision *c, const fx_placement *placement, double margin, int32_t *count) {
@@ -115,13 +123,13 @@ static frix_status place_all(fx_collision *c, const fx_placement *placement, dou
     if (body >= m->body_count) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: slot %d has no body", k);
     if (!good_pose(placement->pose[k]))
       return fx_fail(c->context, FRIX_ERROR_INPUT,
-                     "collision: the pose of body '%s' (slot %d) is not finite or not unit",
+                     "collision: the pose of body '%s' (slot %d) is out of range or not unit",
                      m->body[body].name ? m->body[body].name : "", k);
     wanted += m->body[body].shape_count;
   }
   if (wanted > INT32_MAX / 4) return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: too many shapes");
-  if (!fx_grow(c->context, (void **)&c->proxy, &c->proxy_room, (size_t)wanted, sizeof *c->proxy) ||
-      !fx_grow(c->context, (void **)&c->pose, &c->pose_room, (size_t)wanted, sizeof *c->pose))
+  if (!fx_make_room(c->context, (void **)&c->proxy, &c->proxy_room, (size_t)wanted, sizeof *c->proxy) ||
+      !fx_make_room(c->context, (void **)&c->pose, &c->pose_room, (size_t)wanted, sizeof *c->pose))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int32_t k = 0; k < placement->count; k++) {
@@ -242,7 +250,7 @@ static frix_status gather(fx_collision *c, int32_t part_count, const fx_contact 
     *contact = c->part[0].contact;
     return FRIX_OK;
   }
-  if (!fx_grow(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
+  if (!fx_make_room(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int32_t k = 0; k < part_count; k++) {
@@ -270,7 +278,7 @@ frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, dou
 
   /* one thread needs one part; the list is the same however it is cut */
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
-  fx_parallel(thread_count, j.part_count, run_part, &j);
+  fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
   status = gather(c, j.part_count, contact, count);
   c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle};
   return status;

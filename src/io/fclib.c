@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/fclib.h"
 #include "io/fclib_image.h"
 
 /* The library keeps global state and is built without thread safety by most distributions; one lock in the process is
@@ -33,19 +34,18 @@ typedef struct archive {
   hid_t file;
   image_file *image;
   int64_t file_size;
-  const char *root;  /* group of the problem */
-  H5E_auto2_t print; /* the caller's error printing, put back at the end */
-  void *print_user;
+  const char *root; /* group of the problem */
+  fx_hdf5_guard guard;
 } archive;
 
-static void library_enter(archive *in) {
+void fx_hdf5_enter(fx_hdf5_guard *guard) {
   pthread_mutex_lock(&library_lock);
-  H5Eget_auto2(H5E_DEFAULT, &in->print, &in->print_user);
+  H5Eget_auto2(H5E_DEFAULT, &guard->print, &guard->user);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-static void library_leave(archive *in) {
-  H5Eset_auto2(H5E_DEFAULT, in->print, in->print_user);
+void fx_hdf5_leave(fx_hdf5_guard *guard) {
+  H5Eset_auto2(H5E_DEFAULT, guard->print, guard->user);
   pthread_mutex_unlock(&library_lock);
 }
 
@@ -407,22 +407,22 @@ static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, 
   (void)config;
   archive in = {.draft = draft, .file = -1, .root = "/"};
   if (!matches(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
-  library_enter(&in);
+  fx_hdf5_enter(&in.guard);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_problem(&in);
   image_close_file(in.file, &in.image);
-  library_leave(&in);
+  fx_hdf5_leave(&in.guard);
   return status;
 }
 
 static frix_status read_guess(fx_draft *draft, const char *bytes, size_t count, int32_t row_count, double *r) {
   archive in = {.draft = draft, .file = -1, .root = "/"};
   if (!matches(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
-  library_enter(&in);
+  fx_hdf5_enter(&in.guard);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_answer(&in, row_count, r);
   image_close_file(in.file, &in.image);
-  library_leave(&in);
+  fx_hdf5_leave(&in.guard);
   return status;
 }
 
@@ -560,7 +560,7 @@ static frix_status write_fclib(const char *path, const frix_problem_data *data, 
     mu[count + k] = data->contact[k].mu_r;
   }
   archive silence;
-  library_enter(&silence);
+  fx_hdf5_enter(&silence.guard);
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   pen out = {.file = -1, .plan = H5Pcreate(H5P_DATASET_CREATE)};
   /* Without time stamps the same problem gives the same bytes. */
@@ -574,7 +574,7 @@ static frix_status write_fclib(const char *path, const frix_problem_data *data, 
   if (out.file >= 0) H5Fclose(out.file);
   if (out.plan >= 0) H5Pclose(out.plan);
   if (access >= 0) H5Pclose(access);
-  library_leave(&silence);
+  fx_hdf5_leave(&silence.guard);
   fx_free(buffer->context, mu);
   return status;
 }

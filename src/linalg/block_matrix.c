@@ -74,52 +74,64 @@ static int32_t blocks_of(const fx_sparse *s, int32_t b, const int32_t *row, cons
   return count;
 }
 
-/* Fills start and index, or only start where the blocks are more than index has room for; returns their number. */
-static int32_t list_blocks(const fx_sparse *s, const int32_t *owner, int32_t *seen, int32_t room,
-                           fx_block_matrix *out) {
+/* Values of block row b of the transpose; where[j]: its block in block column j. */
+static void fill_row(const fx_sparse *s, int32_t b, const int32_t *owner, int32_t *where, fx_block_matrix *out) {
+  const int32_t *row = out->row, *col = out->col;
+  for (int32_t k = out->start[b]; k < out->start[b + 1]; k++) where[out->index[k]] = k;
+  memset(out->x + out->offset[out->start[b]], 0,
+         (out->offset[out->start[b + 1]] - out->offset[out->start[b]]) * sizeof *out->x);
+  for (int32_t c = row[b]; c < row[b + 1]; c++) {
+    double *to = NULL; /* where scalar row 0 would go */
+    for (int32_t k = s->p[c], last = -1; k < s->p[c + 1]; k++) {
+      if (s->x[k] == 0) continue;
+      int32_t j = owner[s->i[k]];
+      if (j != last) to = fx_block(out, where[j]) + (c - row[b]) * (col[j + 1] - col[j]);
+      last = j;
+      to[s->i[k] - col[j]] = s->x[k];
+    }
+  }
+}
+
+/* Lists and fills one block row after the other, as long as there is room; returns the number of blocks. */
+static int32_t fill_rows(const fx_sparse *s, const int32_t *owner, int32_t *seen, int32_t *where, int32_t room,
+                         size_t value_room, fx_block_matrix *out) {
   memset(seen, 0, (size_t)out->col_blocks * sizeof *seen);
   for (int32_t b = 0; b < out->row_blocks; b++) {
     int32_t at = out->start[b], left = at < room ? room - at : 0;
     int32_t count = blocks_of(s, b, out->row, owner, seen, out->index + (left ? at : 0), left);
-    if (count <= left) fx_sort(out->index + at, (size_t)count);
     out->start[b + 1] = at + count;
+    if (count > left) continue;
+    if (count > 1) fx_sort(out->index + at, (size_t)count);
+    for (int32_t k = at; k < at + count; k++)
+      out->offset[k + 1] = out->offset[k] + (size_t)fx_block_rows(out, b) * (size_t)fx_block_cols(out, k);
+    if (out->offset[at + count] <= value_room) fill_row(s, b, owner, where, out);
   }
   return out->start[out->row_blocks];
 }
 
 /* The transpose of a scalar matrix: block row b holds the columns row[b] .. of s, so that each block row is finished
- * before the next begins. Room for two blocks per row is enough for contacts; where it is not, all is listed again. */
+ * before the next begins. Room for two blocks per row of the width of the first is enough for contacts of equal bodies;
+ * where it is not, all is done again. */
 static frix_status from_transpose(fx_arena *arena, const fx_sparse *s, int32_t row_blocks, const int32_t *row,
                                   int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
   int32_t *owner = owners(arena, col_blocks, col), *seen = FX_TAKE_RAW(arena, int32_t, col_blocks);
   int32_t *where = FX_TAKE_RAW(arena, int32_t, col_blocks);
   int32_t room = row_blocks < INT32_MAX / 2 ? 2 * row_blocks : row_blocks;
+  size_t width = col_blocks ? (size_t)(col[1] - col[0]) : 0;
+  size_t value_room = width > 6 ? 0 : 2 * width * (size_t)row[row_blocks];
   if (!owner || !seen || !where) return FRIX_ERROR_MEMORY;
   if (take_pattern(arena, row_blocks, row, col_blocks, col, room, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
-  int32_t count = list_blocks(s, owner, seen, room, out);
+  if (!(out->x = FX_TAKE_RAW(arena, double, value_room))) return FRIX_ERROR_MEMORY;
+  int32_t count = fill_rows(s, owner, seen, where, room, value_room, out);
+  if (count <= room && out->offset[count] <= value_room) return FRIX_OK;
+
   if (count > room) {
     if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
-    list_blocks(s, owner, seen, count, out);
+    fill_rows(s, owner, seen, where, count, 0, out);
   }
-  find_offsets(out);
-  if (!(out->x = FX_TAKE_RAW(arena, double, out->offset[out->start[row_blocks]]))) return FRIX_ERROR_MEMORY;
-
-  /* where[j]: the block of block column j in this block row. */
-  for (int32_t b = 0; b < row_blocks; b++) {
-    for (int32_t k = out->start[b]; k < out->start[b + 1]; k++) where[out->index[k]] = k;
-    memset(out->x + out->offset[out->start[b]], 0,
-           (out->offset[out->start[b + 1]] - out->offset[out->start[b]]) * sizeof *out->x);
-    for (int32_t c = row[b]; c < row[b + 1]; c++) {
-      double *to = NULL; /* where scalar row 0 would go */
-      for (int32_t k = s->p[c], last = -1; k < s->p[c + 1]; k++) {
-        if (s->x[k] == 0) continue;
-        int32_t j = owner[s->i[k]];
-        if (j != last) to = fx_block(out, where[j]) + (c - row[b]) * (col[j + 1] - col[j]);
-        last = j;
-        to[s->i[k] - col[j]] = s->x[k];
-      }
-    }
-  }
+  value_room = out->offset[count];
+  if (!(out->x = FX_TAKE_RAW(arena, double, value_room))) return FRIX_ERROR_MEMORY;
+  for (int32_t b = 0; b < row_blocks; b++) fill_row(s, b, owner, where, out);
   return FRIX_OK;
 }
 

@@ -1,6 +1,18 @@
 /* Small fixed-size maths: what is too long to stand inline. */
 #include "linalg/vec.h"
 
+#include "base/trig.h"
+
+void frix_sincos(double angle, double *sine, double *cosine) { fx_sincos(angle, sine, cosine); }
+
+frix_quat frix_quat_turn(frix_vec3 axis, double angle) {
+  double length = fx_norm(axis), s, c;
+  if (!(length > 0.0)) return (frix_quat){1.0, 0.0, 0.0, 0.0};
+  fx_sincos(0.5 * angle, &s, &c);
+  s /= length;
+  return fx_quat_unit((frix_quat){c, s * axis.x, s * axis.y, s * axis.z});
+}
+
 frix_quat fx_quat_of_axes(frix_vec3 x, frix_vec3 y, frix_vec3 z) {
   /* Shepperd: divide by the largest of the four, so that nothing cancels. */
   double trace = x.x + y.y + z.z;

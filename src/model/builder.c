@@ -115,11 +115,17 @@ frix_status frix_builder_add_material(frix_builder *b, const frix_material_confi
 
 frix_status frix_builder_add_geometry(frix_builder *b, const frix_geometry_config *config, frix_geometry_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  return fx_builder_add_geometry(b, config, NULL, out);
+}
+
+frix_status fx_builder_add_geometry(frix_builder *b, const frix_geometry_config *config, const fx_faces *faces,
+                                    frix_geometry_id *out) {
   frix_context *context = b->context;
   if (config->size != sizeof *config) FAIL("geometry: start from frix_geometry_default()");
   if (!ROOM(b, geometry)) return FRIX_ERROR_MEMORY;
-  frix_status status = fx_geometry_create(context, config, &b->geometry[b->geometry_count]);
+  frix_status status = fx_geometry_restore(context, config, faces, &b->geometry[b->geometry_count]);
   if (status) return status;
+  b->geometry[b->geometry_count]->number = b->geometry_count + 1;
   b->geometry_count++;
   if (out) *out = (frix_geometry_id){(uint32_t)b->geometry_count, 1};
   return FRIX_OK;

@@ -29,6 +29,10 @@ struct frix_builder {
   fx_pair *excluded;
 };
 
+/* With the faces of a hull that was built before, or NULL. */
+frix_status fx_builder_add_geometry(frix_builder *builder, const frix_geometry_config *config, const fx_faces *faces,
+                                    frix_geometry_id *out);
+
 /* ---- checks (model/check.c): every message names the element ---- */
 frix_status fx_check_material(frix_context *context, const frix_material_config *config);
 /* Also brings the pose to its exact form: unit quaternion, planar ones in the plane. */

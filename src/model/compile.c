@@ -126,6 +126,17 @@ static frix_status weigh(const frix_builder *b, frix_model *m, int32_t k) {
   return status;
 }
 
+/* What follows from where the shapes stand. */
+static void measure(frix_model *m, fx_body *body) {
+  body->radius = 0.0;
+  for (int32_t s = 0; s < body->shape_count; s++) {
+    fx_shape *shape = &m->shape[body->shape_start + s];
+    frix_quat q = shape->local.q;
+    shape->centred = fx_norm2(shape->local.p) == 0.0 && q.w == 1.0 && q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
+    body->radius = fx_max(body->radius, fx_norm(shape->local.p) + shape->bound);
+  }
+}
+
 static frix_status copy_bodies(const frix_builder *b, frix_model *m) {
   for (int32_t k = 0; k < b->body_count; k++) {
     const frix_body_config *c = &b->body[k];
@@ -142,12 +153,7 @@ static frix_status copy_bodies(const frix_builder *b, frix_model *m) {
     frix_status status = weigh(b, m, k);
     if (status) return status;
     body->start = fx_body_central_pose(body, c->pose);
-    for (int32_t s = 0; s < body->shape_count; s++) {
-      fx_shape *shape = &m->shape[body->shape_start + s];
-      frix_quat q = shape->local.q;
-      shape->centred = fx_norm2(shape->local.p) == 0.0 && q.w == 1.0 && q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
-      body->radius = fx_max(body->radius, fx_norm(shape->local.p) + shape->bound);
-    }
+    measure(m, body);
   }
   return FRIX_OK;
 }
@@ -243,4 +249,40 @@ frix_status frix_builder_compile(frix_builder *b, frix_model **out) {
 cleanup:
   frix_model_destroy(m);
   return status;
+}
+
+/* ---- the very bits of a model that was compiled before ---- */
+
+/* The same but for rounding, and flat where the other is. */
+static bool same_pose(frix_pose a, frix_pose b, double scale, bool flat) {
+  double slack = 1e-9 * (1.0 + scale + fx_norm(a.p));
+  frix_quat d = {a.q.w - b.q.w, a.q.x - b.q.x, a.q.y - b.q.y, a.q.z - b.q.z};
+  if (flat && (a.p.z != 0.0 || a.q.x != 0.0 || a.q.y != 0.0)) return false;
+  return fx_norm(fx_sub(a.p, b.p)) <= slack && fx_quat_norm2(d) <= 1e-18;
+}
+
+frix_status fx_model_restore_frames(frix_model *m, const frix_pose *start, const frix_pose *local,
+                                    const frix_pose (*frame)[2]) {
+  frix_context *context = m->context;
+  for (int32_t k = 1; k < m->body_count; k++) {
+    if (!same_pose(start[k], m->body[k].start, fx_norm(m->body[k].center), m->body[k].planar))
+      FAIL("model: body %d does not stand where its frame says", k);
+    m->body[k].start = start[k];
+  }
+  for (int32_t k = 0; k < m->shape_count; k++) {
+    fx_shape *s = &m->shape[m->shape_of_id[k]];
+    if (!same_pose(local[k], s->local, fx_norm(m->body[s->body].center), frix_shape_table((int32_t)s->kind)->flat))
+      FAIL("model: shape %d does not stand where its body says", k);
+    s->local = local[k];
+  }
+  for (int32_t k = 0; k < m->body_count; k++) measure(m, &m->body[k]);
+  for (int32_t k = 0; k < m->joint_count; k++) {
+    fx_joint *j = &m->joint[k];
+    if (j->config.kind == FRIX_JOINT_COUPLING) continue;
+    if (!same_pose(frame[k][0], j->config.frame_a, fx_norm(m->body[j->a].center), false) ||
+        !same_pose(frame[k][1], j->config.frame_b, fx_norm(m->body[j->b].center), false))
+      FAIL("model: the frames of joint %d do not stand where its bodies say", k);
+    j->config.frame_a = frame[k][0], j->config.frame_b = frame[k][1];
+  }
+  return FRIX_OK;
 }

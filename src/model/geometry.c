@@ -89,6 +89,16 @@ static frix_status fan_faces(frix_context *context, fx_geometry *g) {
   return FRIX_OK;
 }
 
+/* Faces as a file kept them; what they must be is checked. */
+static frix_status restore_convex(frix_context *context, const frix_geometry_config *c, const fx_faces *faces,
+                                  fx_geometry *g) {
+  frix_status status = check_points(context, c);
+  if (status) return status;
+  if (c->kind == FRIX_GEOMETRY_POLYGON) return fx_polygon_restore(context, c->point, c->point_count, &g->hull);
+  status = fx_polyhedron_restore(context, c->point, c->point_count, faces, &g->hull);
+  return status ? status : fan_faces(context, g);
+}
+
 static frix_status read_hull(frix_context *context, const frix_geometry_config *c, fx_geometry *g) {
   frix_status status = fx_hull_build(context, c->point, c->point_count, &g->hull);
   return status ? status : fan_faces(context, g);
@@ -119,12 +129,17 @@ static frix_status read_kind(frix_context *context, const frix_geometry_config *
 }
 
 frix_status fx_geometry_create(frix_context *context, const frix_geometry_config *config, fx_geometry **out) {
+  return fx_geometry_restore(context, config, NULL, out);
+}
+
+frix_status fx_geometry_restore(frix_context *context, const frix_geometry_config *config, const fx_faces *faces,
+                                fx_geometry **out) {
   fx_geometry *g = FX_NEW(context, fx_geometry, 1);
   if (!g) return FRIX_ERROR_MEMORY;
   atomic_init(&g->reference_count, 1);
   g->kind = config->kind;
   g->user = config->user;
-  frix_status status = read_kind(context, config, g);
+  frix_status status = faces ? restore_convex(context, config, faces, g) : read_kind(context, config, g);
   if (!status && config->name && !(g->name = fx_copy_text(context, config->name))) status = FRIX_ERROR_MEMORY;
   if (status) {
     fx_geometry_release(context, g);

@@ -36,6 +36,7 @@ typedef struct fx_tree_node {
 struct fx_geometry {
   atomic_int reference_count; /* the builder and its models share it */
   frix_geometry_kind kind;
+  int32_t number;      /* in its builder, from 1 */
   frix_vec3 low, high; /* bounding box */
   double bound;        /* largest distance from the origin */
   fx_polyhedron hull;  /* hull; polygon: vertices counter-clockwise in the plane, edge k from k to k + 1, no faces */
@@ -56,7 +57,16 @@ struct fx_geometry {
   void *user;
 };
 
+/* Faces of a hull that was built before; a polygon needs none but its corners in order. */
+typedef struct fx_faces {
+  int32_t count;
+  const int32_t *start, *vertex; /* as in fx_polyhedron */
+} fx_faces;
+
 frix_status fx_geometry_create(frix_context *context, const frix_geometry_config *config, fx_geometry **out);
+/* faces: how a hull or polygon of these corners was built before, so that it comes out the same; NULL: as create. */
+frix_status fx_geometry_restore(frix_context *context, const frix_geometry_config *config, const fx_faces *faces,
+                                fx_geometry **out);
 /* Gives one reference back; the last one frees. */
 void fx_geometry_release(frix_context *context, fx_geometry *geometry);
 /* Neighbours, edge kinds and the tree of boxes over the triangles of a mesh whose vertices and triangles are set. */
@@ -72,5 +82,9 @@ frix_status fx_polyhedron_finish(frix_context *context, fx_polyhedron *p);
 void fx_polyhedron_free(frix_context *context, fx_polyhedron *p);
 /* Counter-clockwise convex polygon of points in the plane. */
 frix_status fx_polygon_build(frix_context *context, const frix_vec3 *point, int32_t count, fx_polyhedron *out);
+/* From corners and faces that were built before. Refused unless they are closed and convex. */
+frix_status fx_polyhedron_restore(frix_context *context, const frix_vec3 *point, int32_t count, const fx_faces *faces,
+                                  fx_polyhedron *out);
+frix_status fx_polygon_restore(frix_context *context, const frix_vec3 *point, int32_t count, fx_polyhedron *out);
 
 #endif

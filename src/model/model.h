@@ -99,6 +99,11 @@ fx_surface fx_model_surface(const frix_model *model, int32_t material_a, int32_t
 /* Whether the user, or a joint, keeps these bodies apart. */
 bool fx_model_excluded(const frix_model *model, int32_t body_a, int32_t body_b);
 
+/* Central frames of bodies (by index), shapes (in the order of adding) and joints (a, b), bit by bit as another compile
+ * of the same model had them; refused where they differ by more than rounding. */
+frix_status fx_model_restore_frames(frix_model *model, const frix_pose *start, const frix_pose *local,
+                                    const frix_pose (*frame)[2]);
+
 /* User frame <-> central frame of a body. */
 static inline frix_pose fx_body_user_pose(const fx_body *body, frix_pose central) {
   return (frix_pose){fx_sub(central.p, fx_rotate(central.q, body->center)), central.q};

@@ -65,8 +65,7 @@ frix_status frix_model_shape(const frix_model *m, frix_shape_id id, frix_shape_c
   out->pose.p = fx_add(s->local.p, m->body[s->body].center);
   out->density = s->density, out->group = s->group, out->mask = s->mask;
   if (s->material) out->material = (frix_material_id){(uint32_t)s->material, 1};
-  for (int32_t k = 0; s->geometry && k < m->geometry_count; k++)
-    if (m->geometry[k] == s->geometry) out->geometry = (frix_geometry_id){(uint32_t)k + 1, 1};
+  if (s->geometry) out->geometry = (frix_geometry_id){(uint32_t)s->geometry->number, 1};
   if (body) *body = (frix_body_id){(uint32_t)s->body, s->body ? 1u : 0u};
   return FRIX_OK;
 }

@@ -136,5 +136,5 @@ void fx_certificate_compute(const frix_problem *problem, const fx_system *s, fri
   c->rho = s->rho;
   for (int32_t i = 0; i < s->contact_count; i++) judge_contact(s, law, i, r + s->row[i], u + s->row[i], c);
   for (int32_t k = 0; k < s->row_count; k++) c->power += r[k] * u[k];
-  if (problem->form == FRIX_FORM_GLOBAL) c->motion = motion_error(problem, r, v, workspace);
+  if (problem && problem->form == FRIX_FORM_GLOBAL) c->motion = motion_error(problem, r, v, workspace);
 }

@@ -9,8 +9,8 @@
 /* Relative natural-map residual of (r, u) over a system: the verdict, cheap enough for every check of a solver. */
 double fx_residual(const fx_system *system, frix_law law, const double *r, const double *u);
 
-/* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion;
- * workspace holds 2 dof_count numbers. */
+/* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion
+ * (NULL: left to the caller); workspace holds 2 dof_count numbers. */
 void fx_certificate_compute(const frix_problem *problem, const fx_system *system, frix_law law, const double *r,
                             const double *u, const double *v, double *workspace, frix_certificate *out);
 

@@ -34,6 +34,13 @@ frix_body_id frix_sim_body_at(const frix_sim *sim, int32_t k) {
   return (frix_body_id){0, 0};
 }
 
+frix_body_id frix_sim_body_next(const frix_sim *sim, frix_body_id id) {
+  const fx_state *s = sim ? &sim->state : NULL;
+  for (int64_t at = (int64_t)id.index + 1; s && at < s->count; at++)
+    if (s->prototype[at] > 0) return (frix_body_id){(uint32_t)at, s->generation[at]};
+  return (frix_body_id){0, 0};
+}
+
 bool frix_sim_alive(const frix_sim *sim, frix_body_id id) {
   if (!sim) return false;
   const fx_state *s = &sim->state;

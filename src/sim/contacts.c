@@ -7,6 +7,7 @@
  *
  * Drilling friction has no cone of its own yet: its bound spinning * r_N enters as a known normal impulse and is set
  * anew until it agrees with the answer (solve.c). */
+#include "base/threads.h"
 #include "sim/sim.h"
 
 #include <string.h>
@@ -22,9 +23,10 @@ static frix_contact law_of(const fx_surface *f, const fx_contact *c, frix_vec3 a
     law.mu = f->mu < f->mu2 ? f->mu : f->mu2;
     return law;
   }
+  double length = sqrt(x * x + y * y);
   law.cone = FRIX_CONE_ELLIPTIC;
   law.mu2 = f->mu2;
-  law.axis[0] = x, law.axis[1] = y;
+  law.axis[0] = x / length, law.axis[1] = y / length;
   return law;
 }
 
@@ -35,12 +37,44 @@ static frix_vec3 axis_of(const frix_sim *sim, const fx_surface *f, const fx_cont
   return fx_rotate(sim->state.pose[body].q, fx_rotate(shape->local.q, f->axis));
 }
 
-/* Both terms of a relative velocity row along d at point p. */
-static void point_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, const fx_contact *c, frix_vec3 p,
-                      frix_vec3 d) {
-  const frix_pose *pose = sim->state.pose;
-  fx_group_term(sim, a, g, k, c->body_a, d, fx_cross(fx_sub(p, pose[c->body_a].p), d));
-  fx_group_term(sim, a, g, k, c->body_b, fx_neg(d), fx_neg(fx_cross(fx_sub(p, pose[c->body_b].p), d)));
+/* One body's block: velocity of the contact point along normal and tangents, then its spin about the tangents. */
+static void fill_block(int32_t dim, int32_t dof, double sign, const fx_contact *c, frix_vec3 arm, double *J) {
+  frix_vec3 axis[3] = {c->normal, c->tangent[0], c->tangent[1]};
+  for (int32_t k = 0; k < dim; k++, J += dof) {
+    frix_vec3 d = fx_scale(sign, axis[k < 3 ? k : k - 2]), zero = {0.0, 0.0, 0.0};
+    frix_vec3 lin = k < 3 ? d : zero, ang = k < 3 ? fx_cross(arm, d) : d;
+    if (dof == 3) {
+      J[0] = lin.x, J[1] = lin.y, J[2] = ang.z;
+    } else {
+      J[0] = lin.x, J[1] = lin.y, J[2] = lin.z, J[3] = ang.x, J[4] = ang.y, J[5] = ang.z;
+    }
+  }
+}
+
+/* What a body that does not move by itself adds to the same velocities. */
+static void fill_drive(const fx_state *s, int32_t slot, int32_t dim, double sign, const fx_contact *c, frix_vec3 p,
+                       double *drive) {
+  if (slot == 0 || s->asleep[slot]) return;
+  frix_vec3 axis[3] = {c->normal, c->tangent[0], c->tangent[1]}, w = s->spin[slot];
+  frix_vec3 v = fx_add(s->velocity[slot], fx_cross(w, fx_sub(p, s->pose[slot].p)));
+  for (int32_t k = 0; k < dim; k++) drive[k] += sign * (k < 3 ? fx_dot(axis[k], v) : fx_dot(axis[k - 2], w));
+}
+
+static void fill_rows(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_contact *c) {
+  frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
+  double *J = a->J + g->value, *drive = a->drive + g->row;
+  for (int side = 0; side < 2; side++) {
+    int32_t slot = side ? c->body_b : c->body_a, m = sim->mover_of[slot];
+    double sign = side ? -1.0 : 1.0;
+    if (m < 0) {
+      fill_drive(&sim->state, slot, g->dim, sign, c, p, drive);
+    } else {
+      int32_t dof = sim->mover[m].dof;
+      bool second = g->mover[0] != m; /* blocks stand in the order of movers, as do slots */
+      double *block = second ? J + (size_t)(g->dim * sim->mover[g->mover[0]].dof) : J;
+      fill_block(g->dim, dof, sign, c, fx_sub(p, sim->state.pose[slot].p), block);
+    }
+  }
 }
 
 static void spin_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, const fx_contact *c, frix_vec3 d) {
@@ -53,94 +87,113 @@ static void spin_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, cons
 static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, int32_t dim, double *out) {
   double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
-  for (int32_t k = 0; k < dim; k++) out[k] = scale * fx_dot(k < 3 ? past->impulse : past->roll, direction[k]);
+  bool same = !memcmp(&c->normal, &past->contact.normal, sizeof c->normal);
+  for (int32_t k = 0; k < dim; k++)
+    out[k] = scale * (same ? past->row[k] : fx_dot(k < 3 ? past->impulse : past->roll, direction[k]));
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
 }
 
-static void add_compliance(const frix_sim *sim, fx_assembly *a, const fx_group *g, const fx_surface *f,
+static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-  a->compliant = true;
   for (int32_t k = 0; k < g->dim && k < 3; k++) {
     a->R[g->row + k] = R;
     a->r_c[g->row + k] = k ? past[k] : 0.0;
   }
 }
 
-/* A row whose normal impulse is known: u_N = R (r_N - known), no body moves with it. */
-static void known_normal(fx_assembly *a, const fx_group *g, double R, double known) {
-  a->compliant = true;
-  a->R[g->row] = R;
-  a->r_c[g->row] = known;
-  a->guess[g->row] = known;
-}
-
-static void add_spinning(frix_sim *sim, fx_assembly *a, int32_t i, double past_normal, double past_spin) {
-  const fx_contact *c = &sim->contact[i];
-  int32_t slot[2] = {c->body_a, c->body_b};
-  fx_group *g =
-      fx_group_add(sim, a, FX_GROUP_SPINNING, i, frix_contact_of_dim(2, sim->surface[i].spinning, 0.0), 2, slot);
+/* Drilling friction beside contact group c: the normal row moves nobody, u_N = R (r_N - known). */
+static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double past_normal, double past_spin) {
+  const fx_contact *c = &sim->contact[g->source];
   spin_row(sim, a, g, 1, c, c->normal);
   a->w[g->row + 1] = a->drive[g->row + 1];
-  known_normal(a, g, fx_group_weight(sim, a, g, 1), past_normal);
+  a->R[g->row] = fx_group_weight(sim, a, g, 1);
+  a->r_c[g->row] = past_normal;
+  a->guess[g->row] = past_normal;
   a->guess[g->row + 1] = past_spin;
 }
 
-/* Gaps near what the coordinates are rounded to are no gaps, and penetrations of ten times that are not pushed out:
- * a body at rest is left in peace. */
-static double clean_gap(const fx_contact *c) {
-  frix_vec3 p = c->point_a, q = c->point_b;
-  double size = fmax(fmax(fabs(p.x) + fabs(q.x), fabs(p.y) + fabs(q.y)), fabs(p.z) + fabs(q.z));
-  return c->gap <= 1e-12 * size && c->gap >= -1e-11 * size ? 0.0 : c->gap;
+/* Gaps that are noise are none, else a structure at rest would be asked to tell its forces apart by them. Noise is what
+ * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
+ * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
+static double clean_gap(const frix_sim *sim, const fx_contact *c) {
+  double near = sim->gap_noise, deep = 0.1 * near;
+  if (c->gap > near || c->gap < -deep) { /* seldom */
+    double far = 0.0, part[3] = {c->point_a.x, c->point_a.y, c->point_a.z};
+    for (int k = 0; k < 3; k++) far = fabs(part[k]) > far ? fabs(part[k]) : far;
+    near = 2e-12 * far, deep = 2e-11 * far;
+  }
+  return c->gap <= near && c->gap >= -deep ? 0.0 : c->gap;
 }
 
-static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
+static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
+
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+  fx_normal n = {.gap = gap,
+                 .restitution = sim->surface[g->source].restitution,
+                 .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
+  if (n.restitution > 0.0) {
+    n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
+    n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
+  }
+  return sim->integrator->normal(sim, &n);
+}
+
+/* Rows, shift, compliance and warm start of a contact group; drilling friction follows it. */
+static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
+  int32_t i = g->source;
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
-  frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
-  frix_contact law = law_of(f, c, f->anisotropic ? axis_of(sim, f, c) : fx_vec(0.0, 0.0, 0.0));
-  int32_t slot[2] = {c->body_a, c->body_b};
-  fx_assembly before = *a;
-  fx_group *g = fx_group_add(sim, a, FX_GROUP_CONTACT, i, law, 2, slot);
-  point_row(sim, a, g, 0, c, p, c->normal);
-
-  /* what the integrator wants of the normal row; a contact that plays no part is taken back */
-  fx_normal n = {.gap = clean_gap(c),
-                 .before = fx_group_velocity(sim, a, g, 0, FX_BEFORE),
-                 .free = fx_group_velocity(sim, a, g, 0, FX_FREE),
-                 .restitution = f->restitution,
-                 .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
-  double shift = c->gap / (sim->h * sim->integrator->position_time);
-  if (f->stiffness == 0.0 && !sim->integrator->normal(sim, &n, &shift)) {
-    memset(a->J + before.value_count, 0, (a->value_count - before.value_count) * sizeof *a->J);
-    a->drive[g->row] = 0.0;
-    *a = before;
-    return;
-  }
-  for (int32_t k = 1; k < law.dim; k++) {
-    frix_vec3 d = c->tangent[(k - 1) % 2];
-    if (k < 3)
-      point_row(sim, a, g, k, c, p, d);
-    else
-      spin_row(sim, a, g, k, c, d);
-  }
-  for (int32_t k = 0; k < law.dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
-
+  fill_rows(sim, a, g, c);
+  double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
+                                     : c->gap / (sim->h * sim->integrator->position_time);
+  for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
-    remember(sim, c, past, law.dim, guess);
+    remember(sim, c, past, g->dim, guess);
     spin_guess = past->spin_impulse;
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
-  if (f->spinning > 0.0 && !c->planar) add_spinning(sim, a, i, guess[0], spin_guess);
+  if (has_spinning(f, c)) fill_spinning(sim, a, g + 1, guess[0], spin_guess);
+}
+
+/* ---- all: places first, then contents, in parts that need not know each other ---- */
+
+typedef struct filling {
+  frix_sim *sim;
+  fx_assembly *a;
+} filling;
+
+enum { PART = 256 };
+
+static void fill_part(int32_t task, void *user) {
+  const filling *f = user;
+  int32_t end = (task + 1) * PART < f->a->group_count ? (task + 1) * PART : f->a->group_count;
+  for (int32_t k = task * PART; k < end; k++)
+    if (f->a->group[k].kind == FX_GROUP_CONTACT) fill_contact(f->sim, f->a, &f->a->group[k]);
+}
+
+static void place_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
+  const fx_contact *c = &sim->contact[i];
+  const fx_surface *f = &sim->surface[i];
+  int32_t slot[2] = {c->body_a, c->body_b};
+  if (sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0) return;
+  if (f->stiffness == 0.0 && !sim->integrator->takes(sim, clean_gap(sim, c))) return;
+  frix_vec3 none = {0.0, 0.0, 0.0};
+  frix_contact law = law_of(f, c, f->anisotropic ? axis_of(sim, f, c) : none);
+  fx_group_add_raw(sim, a, FX_GROUP_CONTACT, i, law, 2, slot);
+  a->compliant |= f->stiffness > 0.0;
+  if (!has_spinning(f, c)) return;
+  a->compliant = true;
+  fx_group_add(sim, a, FX_GROUP_SPINNING, i, frix_contact_of_dim(2, f->spinning, 0.0), 2, slot);
 }
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a) {
-  for (int32_t i = 0; i < sim->contact_count; i++) {
-    const fx_contact *c = &sim->contact[i];
-    if (sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0) continue;
-    add_contact(sim, a, i);
-  }
+  double fall = 1e-5 * sim->h * sim->h * fx_norm(sim->state.gravity), small = 1e-6 * sim->smallest;
+  sim->gap_noise = fall < small ? fall : small;
+  for (int32_t i = 0; i < sim->contact_count; i++) place_contact(sim, a, i);
+  filling f = {sim, a};
+  fx_parallel(sim->inner, sim->config.thread_count, (a->group_count + PART - 1) / PART, fill_part, &f);
   return FRIX_OK;
 }

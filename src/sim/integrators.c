@@ -23,24 +23,30 @@ static double threshold(const frix_sim *sim) {
 }
 
 /* Contacts that will close in this step and come fast enough bounce at once; others close their gap. */
-static bool speculative(const frix_sim *sim, const fx_normal *n, double *w) {
-  double t = sim->h * sim->integrator->position_time;
-  *w = n->gap > 0.0 ? n->gap / t : sim->config.stabilisation * n->gap / t;
-  double fastest = n->before < n->free ? n->before : n->free;
-  if (n->restitution > 0.0 && -n->before > threshold(sim) && n->gap + t * fastest <= 0.0) {
-    double bounce = n->compress ? 0.0 : n->restitution * n->before;
-    *w = n->gap > 0.0 || bounce < *w ? bounce : *w;
-  }
+static bool takes_all(const frix_sim *sim, double gap) {
+  (void)sim, (void)gap;
   return true;
 }
 
-static bool closed_only(const frix_sim *sim, const fx_normal *n, double *w) {
-  double h = sim->h, near = 1e-6 * h * h * fx_norm(sim->state.gravity);
-  if (n->gap > near) return false;
-  *w = n->before < 0.0 && !n->compress ? n->restitution * n->before : 0.0;
-  double push = sim->config.stabilisation * n->gap / h;
-  if (n->restitution == 0.0 && push < *w) *w = push;
-  return true;
+static double speculative(const frix_sim *sim, const fx_normal *n) {
+  double t = sim->h * sim->integrator->position_time;
+  double w = n->gap > 0.0 ? n->gap / t : sim->config.stabilisation * n->gap / t;
+  double fastest = n->before < n->free ? n->before : n->free;
+  if (n->restitution > 0.0 && -n->before > threshold(sim) && n->gap + t * fastest <= 0.0) {
+    double bounce = n->compress ? 0.0 : n->restitution * n->before;
+    w = n->gap > 0.0 || bounce < w ? bounce : w;
+  }
+  return w;
+}
+
+static bool takes_closed(const frix_sim *sim, double gap) {
+  return gap <= 1e-6 * sim->h * sim->h * fx_norm(sim->state.gravity);
+}
+
+static double closed_only(const frix_sim *sim, const fx_normal *n) {
+  double w = n->before < 0.0 && !n->compress ? n->restitution * n->before : 0.0;
+  double push = sim->config.stabilisation * n->gap / sim->h;
+  return n->restitution == 0.0 && push < w ? push : w;
 }
 
 /* ---- poses ---- */
@@ -90,18 +96,21 @@ static const fx_integrator table[] = {
      1.0,
      false,
      begin_at_start,
+     takes_all,
      speculative,
      finish_new},
     {{"two_step", "predictor at the half step, corrector by the contact problem"},
      0.5,
      false,
      begin_at_half,
+     takes_all,
      speculative,
      finish_mean},
     {{"variational", "symmetric half step: keeps energy where nothing dissipates"},
      1.0,
      true,
      begin_at_start,
+     takes_closed,
      closed_only,
      finish_mean},
 };

@@ -43,11 +43,12 @@ double fx_potential(const frix_sim *sim) {
 /* The rows of one group: r . u at the middle velocity. */
 static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e) {
   const fx_assembly *a = &sim->rows;
-  double total = 0.0;
+  double total = 0.0, before[FRIX_MAX_DIM];
+  fx_group_velocities(sim, a, g, FX_BEFORE, before);
   for (int32_t k = 0; k < g->dim; k++) {
     double r = a->r[g->row + k], drive = a->drive[g->row + k];
     if (r == 0.0) continue;
-    double middle = 0.5 * (fx_group_velocity(sim, a, g, k, FX_BEFORE) + a->u[g->row + k]);
+    double middle = 0.5 * (before[k] + a->u[g->row + k]);
     double power = r * middle, into = r * (middle - drive);
     total += into;
     e->work += into - power; /* what kinematic bodies and moving fixtures bring */

@@ -100,6 +100,8 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   }
   if (first->joint_first == first->group_count) second.joint_first = second.group_count;
   status = fx_sim_solve(sim, &second);
+  if (status == FRIX_OK && !sim->problem.row) /* its rows end here: whoever asks for the problem later finds it whole */
+    status = fx_rows_build(sim, &second, &sim->arena, &sim->problem);
 
   /* the two phases together */
   for (int32_t k = 0; k < first->group_count; k++) {

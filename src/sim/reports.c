@@ -30,6 +30,7 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
                      .mu = law->mu,
                      .generation_a = sim->state.generation[c->body_a],
                      .generation_b = sim->state.generation[c->body_b]};
+  memcpy(t->row, r, (size_t)g->dim * sizeof *r);
   t->impulse = fx_scale(r[0], c->normal);
   t->velocity = fx_scale(u[0], c->normal);
   t->roll = zero;
@@ -58,13 +59,14 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
 }
 
 /* Those of the last step that are not among the new ones, with their last impulse. */
-static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *out) {
+static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *list, int32_t first) {
   const fx_state *s = &sim->state;
   int32_t count = 0;
   for (int32_t k = 0; k < s->touching_count; k++) {
     if (lasted[k]) continue;
-    out[count] = s->touching[k];
-    out[count++].phase = FRIX_CONTACT_END;
+    fx_touching *out = &list[first + count++];
+    *out = s->touching[k];
+    out->phase = FRIX_CONTACT_END;
   }
   return count;
 }
@@ -72,9 +74,10 @@ static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touch
 frix_status fx_contacts_report(frix_sim *sim) {
   fx_state *s = &sim->state;
   const fx_assembly *a = &sim->rows;
-  fx_touching *list = FX_TAKE(&sim->arena, fx_touching, sim->contact_count + s->touching_count);
   uint8_t *lasted = FX_TAKE(&sim->arena, uint8_t, s->touching_count);
-  if (!list || !lasted) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
+  if (status != FRIX_OK || !lasted) return FRIX_ERROR_MEMORY;
+  fx_touching *list = sim->touching_next;
   int32_t count = 0;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -106,10 +109,9 @@ frix_status fx_contacts_report(frix_sim *sim) {
     list[at].phase = FRIX_CONTACT_PERSIST;
     lasted[k] = 1;
   }
-  ended = append_ended(sim, lasted, list + count);
-  frix_status status = fx_sim_reserve_touching(sim, count + ended);
-  if (status != FRIX_OK) return status;
-  if (count + ended) memcpy(s->touching, list, (size_t)(count + ended) * sizeof *list);
+  ended = append_ended(sim, lasted, list, count);
+  sim->touching_next = s->touching;
+  s->touching = list;
   s->touching_count = count;
   s->ended_count = ended;
   sim->report.touching_count = count;

@@ -3,12 +3,14 @@
  *   u_k = sum over movers (J_k v) + drive_k + w_k,   drive_k: the share of fixed and kinematic bodies */
 #include "sim/sim.h"
 
+#include <string.h>
+
 frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int32_t rows, size_t values) {
   fx_arena *arena = &sim->arena;
   *a = (fx_assembly){.arena = arena, .group_capacity = groups, .row_capacity = rows, .value_capacity = values};
-  a->group = FX_TAKE(arena, fx_group, groups);
-  a->law = FX_TAKE(arena, frix_contact, groups);
-  a->J = FX_TAKE(arena, double, values);
+  a->group = FX_TAKE_RAW(arena, fx_group, groups); /* J and groups are set where a group is added */
+  a->law = FX_TAKE_RAW(arena, frix_contact, groups);
+  a->J = FX_TAKE_RAW(arena, double, values);
   a->w = FX_TAKE(arena, double, rows);
   a->R = FX_TAKE(arena, double, rows);
   a->r_c = FX_TAKE(arena, double, rows);
@@ -20,8 +22,8 @@ frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
-fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
-                       int32_t body_count, const int32_t *slot) {
+fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
+                           int32_t body_count, const int32_t *slot) {
   fx_group *g = &a->group[a->group_count];
   a->law[a->group_count++] = law;
   *g = (fx_group){.kind = kind, .source = source, .row = a->row_count, .dim = law.dim, .value = a->value_count};
@@ -36,6 +38,13 @@ fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_
   }
   a->row_count += law.dim;
   for (int32_t k = 0; k < g->body_count; k++) a->value_count += (size_t)(law.dim * sim->mover[g->mover[k]].dof);
+  return g;
+}
+
+fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
+                       int32_t body_count, const int32_t *slot) {
+  fx_group *g = fx_group_add_raw(sim, a, kind, source, law, body_count, slot);
+  memset(a->J + g->value, 0, (a->value_count - g->value) * sizeof *a->J);
   return g;
 }
 
@@ -69,15 +78,37 @@ static double product(int32_t dof, const double *J, frix_vec3 v, frix_vec3 w) {
   return J[0] * v.x + J[1] * v.y + J[2] * v.z + J[3] * w.x + J[4] * w.y + J[5] * w.z;
 }
 
+static void velocity_of(const fx_mover *m, fx_when when, frix_vec3 *v, frix_vec3 *w) {
+  *v = when == FX_BEFORE ? m->v0 : when == FX_FREE ? m->v_free : m->v1;
+  *w = when == FX_BEFORE ? m->w0 : when == FX_FREE ? m->w_free : m->w1;
+}
+
 double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when) {
   double sum = a->drive[g->row + k];
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
-    frix_vec3 v = when == FX_BEFORE ? m->v0 : when == FX_FREE ? m->v_free : m->v1;
-    frix_vec3 w = when == FX_BEFORE ? m->w0 : when == FX_FREE ? m->w_free : m->w1;
+    frix_vec3 v, w;
+    velocity_of(m, when, &v, &w);
     sum += product(m->dof, row_of(sim, a, g, b, k), v, w);
   }
   return sum;
+}
+
+static bool is_zero(frix_vec3 v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
+
+void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out) {
+  const double *J = a->J + g->value;
+  for (int32_t k = 0; k < g->dim; k++) out[k] = a->drive[g->row + k];
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    frix_vec3 v, w;
+    velocity_of(m, when, &v, &w);
+    if (is_zero(v) && is_zero(w)) { /* as everything is at rest */
+      J += g->dim * m->dof;
+      continue;
+    }
+    for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, v, w);
+  }
 }
 
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k) {

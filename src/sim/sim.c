@@ -54,7 +54,8 @@ frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count) {
   if (count <= sim->touching_capacity) return FRIX_OK;
   int32_t wanted = count > INT32_MAX / 2 ? count : 2 * count;
   fx_state *s = &sim->state;
-  if (!grow(sim->context, &s->touching, s->touching_count + s->ended_count, wanted, sizeof *s->touching))
+  if (!grow(sim->context, &s->touching, s->touching_count + s->ended_count, wanted, sizeof *s->touching) ||
+      !grow(sim->context, &sim->touching_next, 0, wanted, sizeof *s->touching))
     return FRIX_ERROR_MEMORY;
   sim->touching_capacity = wanted;
   return FRIX_OK;
@@ -151,7 +152,7 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
   void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,  s->velocity, s->spin,
-                   s->load,     s->asleep,    s->quiet,      s->joint, s->touching};
+                   s->load,     s->asleep,    s->quiet,      s->joint, s->touching, sim->touching_next};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }
@@ -185,9 +186,17 @@ frix_status frix_sim_problem(const frix_sim *sim, frix_problem **out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
   if (!sim->problem.context) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_problem: no step yet");
-  frix_problem_data data;
-  frix_problem_view(&sim->problem, &data);
-  data.title = NULL;
-  if (sim->problem.joint_count == 0) data.G = (frix_matrix){.format = FRIX_MATRIX_NONE};
-  return frix_problem_create(sim->context, &data, out);
+  fx_arena arena;
+  fx_arena_init(&arena, sim->inner);
+  frix_problem problem = sim->problem;
+  frix_status status = problem.row ? FRIX_OK : fx_rows_build(sim, &sim->rows, &arena, &problem);
+  if (status == FRIX_OK) {
+    frix_problem_data data;
+    frix_problem_view(&problem, &data);
+    data.title = NULL;
+    if (problem.joint_count == 0) data.G = (frix_matrix){.format = FRIX_MATRIX_NONE};
+    status = frix_problem_create(sim->context, &data, out);
+  }
+  fx_arena_free(&arena);
+  return status;
 }

@@ -18,6 +18,7 @@
 typedef struct fx_touching {
   fx_contact contact;
   frix_vec3 impulse, roll; /* on a, world */
+  double row[5];           /* the same in the contact's frame: taken over bit by bit while the frame stays */
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;
@@ -126,6 +127,7 @@ struct frix_sim {
   const fx_integrator *integrator;
   fx_collision *collision;
   fx_state state;
+  fx_touching *touching_next; /* where a step writes its list, as long as the state's own */
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
   /* of the running or last step */
@@ -141,10 +143,11 @@ struct frix_sim {
   frix_pose *pose0; /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
+  double gap_noise;    /* open gaps below are none */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   fx_assembly rows;
-  frix_problem problem;
+  frix_problem problem; /* of the last solve; matrices only where they were needed (p->row != NULL) */
   frix_step_report report;
 };
 
@@ -152,7 +155,7 @@ struct frix_sim {
 
 typedef struct fx_normal {
   double gap;
-  double before, free; /* approach speed before the step and without the contact */
+  double before, free; /* where it bounces: normal velocity before the step and without the contact */
   double restitution;
   bool compress; /* Poisson: the bounce follows later, the normal velocity is only stopped here */
 } fx_normal;
@@ -163,8 +166,9 @@ struct fx_integrator {
   bool implicit;        /* forces are taken at the middle that the answer gives: solved again until it agrees */
   /* Poses where contacts (and forces, unless implicit) are taken, into state.pose. */
   void (*begin)(frix_sim *sim);
-  /* Velocity the normal row asks for (u_N = v_N + *w >= 0); false: the contact plays no part. */
-  bool (*normal)(const frix_sim *sim, const fx_normal *n, double *w);
+  /* Whether a contact of this gap plays a part, and the velocity w its normal row asks for: u_N = v_N + w >= 0. */
+  bool (*takes)(const frix_sim *sim, double gap);
+  double (*normal)(const frix_sim *sim, const fx_normal *n);
   /* Poses and velocities of the end from the movers' v1, w1. */
   void (*finish)(frix_sim *sim);
 };
@@ -192,15 +196,22 @@ frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int
 /* bodies: slots that may be fixed; only movers become blocks. NULL: out of memory. */
 fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
                        int32_t body_count, const int32_t *slot);
+/* The same with J left as it is, to be written whole. */
+fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
+                           int32_t body_count, const int32_t *slot);
 /* Adds lin . v + ang . w of a slot to row k of the group. */
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
 /* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */
 typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
 double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when);
+/* All rows of a group. */
+void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out);
 /* J M^-1 J' of one row */
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k);
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
+/* What its normal row asks for at this gap, beside what drives it: push-out, a gap to close, a bounce. */
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap);
 frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a);
 void fx_joints_push(frix_sim *sim); /* motors that are given forces */
 void fx_joints_keep(frix_sim *sim); /* impulses of the step, while the poses are still those of the assembly */
@@ -208,6 +219,17 @@ void fx_joints_measure(frix_sim *sim, bool fresh);
 double fx_joints_potential(const frix_sim *sim);
 /* Room the joints need at most. */
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
+
+/* ---- problem.c: the rows as a contact problem ---- */
+/* Sizes, and the movers' degrees of freedom. */
+void fx_rows_count(frix_sim *sim, fx_assembly *a);
+/* Its matrices, in an arena. */
+frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p);
+
+/* ---- judge.c ---- */
+/* Impulses judged as they are: velocities u and v (all degrees of freedom) and the certificate. */
+frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
+                          frix_certificate *out);
 
 /* ---- solve.c ---- */
 /* Movers' v1, w1 and the rows' r, u. */

@@ -1,15 +1,9 @@
 /* Snapshots: the state, bit by bit, and its hash.
  *
  * The hash (FNV-1a over 64-bit words) walks the same fields one by one, so padding never counts. */
-#include "sim/sim.h"
+#include "sim/snapshot.h"
 
 #include <string.h>
-
-struct frix_snapshot {
-  frix_context *context;
-  const frix_model *model;
-  fx_state state;
-};
 
 /* The arrays of a state, with their element sizes and counts. */
 typedef struct field {
@@ -45,29 +39,36 @@ void frix_snapshot_destroy(frix_snapshot *snapshot) {
   fx_free(snapshot->context, snapshot);
 }
 
-frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out) {
-  if (!sim || !out) return FRIX_ERROR_INPUT;
-  *out = NULL;
-  if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_save: called from the force callback");
-  frix_snapshot *snapshot = FX_NEW(sim->context, frix_snapshot, 1);
-  if (!snapshot) return FRIX_ERROR_MEMORY;
-  snapshot->context = sim->context;
-  snapshot->model = sim->model;
-  snapshot->state = sim->state;
+frix_snapshot *fx_snapshot_new(frix_context *context, const frix_model *model, const fx_state *like) {
+  frix_snapshot *snapshot = FX_NEW(context, frix_snapshot, 1);
+  if (!snapshot) return NULL;
+  snapshot->context = context;
+  snapshot->model = model;
+  snapshot->state = *like;
   field to[FIELDS];
   list_fields(&snapshot->state, to);
   bool failed = false;
   for (int k = 0; k < FIELDS; k++) {
-    const void *from = *to[k].array;
-    void *copy = failed ? NULL : fx_alloc(sim->context, to[k].count, to[k].size);
-    failed |= !copy;
-    if (copy && to[k].count) memcpy(copy, from, to[k].count * to[k].size);
-    *to[k].array = copy;
+    *to[k].array = failed ? NULL : fx_alloc(context, to[k].count, to[k].size);
+    failed |= !*to[k].array;
   }
-  if (failed) {
-    frix_snapshot_destroy(snapshot);
-    return FRIX_ERROR_MEMORY;
-  }
+  if (!failed) return snapshot;
+  frix_snapshot_destroy(snapshot);
+  return NULL;
+}
+
+frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_save: called from the force callback");
+  frix_snapshot *snapshot = fx_snapshot_new(sim->context, sim->model, &sim->state);
+  if (!snapshot) return FRIX_ERROR_MEMORY;
+  fx_state state = sim->state;
+  field to[FIELDS], from[FIELDS];
+  list_fields(&snapshot->state, to);
+  list_fields(&state, from);
+  for (int k = 0; k < FIELDS; k++)
+    if (to[k].count) memcpy(*to[k].array, *from[k].array, to[k].count * to[k].size);
   *out = snapshot;
   return FRIX_OK;
 }
@@ -139,8 +140,9 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
   const fx_state *s = &sim->state;
   uint64_t hash = 14695981039346656037u;
   mix_real(&hash, s->time);
+  mix_real(&hash, s->last_step);
   mix(&hash, (uint64_t)s->step_count);
-  mix(&hash, (uint64_t)(s->polish_at ^ s->polish_again << 32));
+  mix(&hash, (uint64_t)(s->polish_at ^ s->polish_again << 32 ^ s->polish_wait << 40));
   mix_vec(&hash, s->gravity);
   for (int32_t k = 1; k < s->count; k++) mix_slot(&hash, s, k);
   for (int32_t k = 0; k < s->joint_count; k++) {
@@ -151,6 +153,8 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
     mix(&hash, s->touching[k].contact.id);
     mix_vec(&hash, s->touching[k].impulse);
     mix_vec(&hash, s->touching[k].roll);
+    mix_reals(&hash, s->touching[k].row, 5);
+    mix_real(&hash, s->touching[k].spin_impulse);
   }
   *out = hash;
   return FRIX_OK;

@@ -1,130 +1,56 @@
-/* Rows to a contact problem, and its answer back to the movers.
+/* The contact problem of a step, and its answer back to the movers.
  *
- *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part.
+ * The impulses of the last step are judged first; at rest they are the answer.
  *
  * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
-#include "problem/certificate.h"
-#include "sim/system.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 400, SMALL_WORLD = 40 };
+#define ROUNDING 1e-14 /* of a sum of some tens of terms */
 
-/* Numbers the movers that some group touches. */
-static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
-  int32_t dof = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].first = -1;
-  for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 0; b < a->group[k].body_count; b++) sim->mover[a->group[k].mover[b]].first = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first == 0) {
-      sim->mover[k].first = dof;
-      dof += sim->mover[k].dof;
-    }
-  return dof;
-}
-
-static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entries, fx_sparse *out) {
-  *out = (fx_sparse){.row_count = rows, .col_count = cols};
-  out->p = FX_TAKE(arena, int32_t, (size_t)cols + 1);
-  out->i = FX_TAKE(arena, int32_t, entries);
-  out->x = FX_TAKE(arena, double, entries);
-  return out->p && out->i && out->x;
-}
-
-/* Columns of one mover: a full block for each of the linear and the angular part. */
-static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
-  frix_sym3 A = m->A, B = m->B;
-  double full[6][6] = {{A.xx, A.xy, A.xz, 0, 0, 0}, {A.xy, A.yy, A.yz, 0, 0, 0}, {A.xz, A.yz, A.zz, 0, 0, 0},
-                       {0, 0, 0, B.xx, B.xy, B.xz}, {0, 0, 0, B.xy, B.yy, B.yz}, {0, 0, 0, B.xz, B.yz, B.zz}};
-  static const int flat[3] = {0, 1, 5};
-  for (int32_t c = 0; c < m->dof; c++) {
-    for (int32_t r = 0; r < m->dof; r++) {
-      double x = m->dof == 3 ? full[flat[r]][flat[c]] : full[r][c];
-      if (x == 0.0) continue;
-      M->i[at] = m->first + r;
-      M->x[at++] = x;
-    }
-    M->p[m->first + c + 1] = at;
-  }
-  return at;
-}
-
-static void put_drive(const fx_mover *m, double *f) {
-  frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
-  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
-  if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
-  memcpy(f + m->first, all, (size_t)m->dof * sizeof *f);
-}
-
-/* The group's rows become columns. */
-static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t first_row,
-                              fx_sparse *H, int32_t at) {
-  for (int32_t k = 0; k < g->dim; k++) {
-    const double *J = a->J + g->value;
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_mover *m = &sim->mover[g->mover[b]];
-      for (int32_t c = 0; c < m->dof; c++)
-        if (J[k * m->dof + c] != 0.0) {
-          H->i[at] = m->first + c;
-          H->x[at++] = J[k * m->dof + c];
-        }
-      J += g->dim * m->dof;
-    }
-    H->p[g->row + k - first_row + 1] = at;
-  }
-  return at;
-}
-
-/* The problem lives in the step's arena; rows are finite and sorted by construction, so nothing is checked again. */
-static frix_status build(frix_sim *sim, fx_assembly *a) {
-  fx_arena *arena = &sim->arena;
-  frix_problem *p = &sim->problem;
-  int32_t dof = number_dofs(sim, a);
-  int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
-  a->contact_rows = first_joint_row;
-  *p = (frix_problem){.context = sim->inner,
-                      .form = FRIX_FORM_GLOBAL,
-                      .contact_count = a->joint_first,
-                      .row_count = first_joint_row,
-                      .dof_count = dof,
-                      .joint_count = a->row_count - first_joint_row,
-                      .contact = a->law,
-                      .w = a->w,
-                      .b = a->w + first_joint_row,
-                      .guess = a->guess};
-  if (a->compliant) p->R = a->R, p->r_c = a->r_c;
-  p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
-  p->f = FX_TAKE(arena, double, dof);
-  if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
-      !take_sparse(arena, dof, p->row_count, a->value_count, &p->H) ||
-      !take_sparse(arena, dof, p->joint_count, a->value_count, &p->G))
-    return FRIX_ERROR_MEMORY;
-  int32_t at = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0) {
-      at = put_mass(&sim->mover[k], &p->M, at);
-      put_drive(&sim->mover[k], p->f);
-    }
-  at = 0;
-  for (int32_t k = 0; k < a->joint_first; k++) {
-    at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
-    p->row[k + 1] = a->group[k].row + a->group[k].dim;
-    if (a->law[k].cone != FRIX_CONE_ELLIPTIC) continue;
-    frix_contact *law = &a->law[k];
-    double length = sqrt(law->axis[0] * law->axis[0] + law->axis[1] * law->axis[1]);
-    law->axis[0] /= length, law->axis[1] /= length;
-  }
-  at = 0;
-  for (int32_t k = a->joint_first; k < a->group_count; k++)
-    at = put_directions(sim, a, &a->group[k], first_joint_row, &p->G, at);
-  return FRIX_OK;
-}
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40 };
 
 /* ---- the answer ---- */
+
+/* Sizes of what the movers' velocities are the sums of: |v_free| + |M^-1| |J' r|, linear and angular. */
+static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      int32_t dof = sim->mover[g->mover[b]].dof;
+      double linear = 0.0, angular = 0.0;
+      for (int32_t j = 0; j < g->dim; j++, J += dof) {
+        double f = fabs(r[g->row + j]);
+        if (f == 0.0) continue;
+        linear += f * (fabs(J[0]) + fabs(J[1]) + (dof == 3 ? 0.0 : fabs(J[2])));
+        angular += f * (dof == 3 ? fabs(J[2]) : fabs(J[3]) + fabs(J[4]) + fabs(J[5]));
+      }
+      size[g->mover[b]][0] += linear;
+      size[g->mover[b]][1] += angular;
+    }
+  }
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    frix_sym3 B = m->B_inverse;
+    size[k][0] = fx_norm(m->v_free) + m->A_inverse.xx * size[k][0];
+    size[k][1] = fx_norm(m->w_free) + (m->dof == 3 ? B.zz : fmax(B.xx, fmax(B.yy, B.zz))) * size[k][1];
+  }
+}
+
+/* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
+ * impulses of one step are those of the next. */
+static void still(frix_sim *sim, double (*size)[2]) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
+    m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
+  }
+}
 
 static void put_answer(frix_sim *sim, const double *v) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
@@ -178,8 +104,14 @@ static bool update_spinning(fx_assembly *a) {
   return moved;
 }
 
+static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
+  return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
+}
+
 /* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
 static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const char *polisher) {
+  frix_status status = build_once(sim, a);
+  if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
   config.solver = sim->config.solver;
   config.options = sim->config.options;
@@ -192,11 +124,11 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (polisher) { /* a few steps from a good start; nothing is lost where they fail */
     config.solver = polisher;
-    config.tolerance = 0.01 * sim->config.polish; /* as near as a few steps come */
+    config.tolerance = 1e-3 * sim->config.polish; /* as near as a few steps come */
     config.max_iterations = POLISH_STEPS;
   }
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   frix_result result;
   frix_solution_view(solution, &result);
@@ -274,36 +206,37 @@ static void count_polish(frix_sim *sim) {
 
 /* The impulses of the last step, judged as they are; true: they are the answer. */
 static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
-  fx_system system;
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
   *good = false;
-  frix_status status = fx_sim_system(sim, a, &system);
-  double *v = FX_TAKE(&sim->arena, double, system.dof_count);
-  double *workspace = FX_TAKE(&sim->arena, double, 2 * (size_t)system.dof_count);
-  if (status != FRIX_OK || !v || !workspace) return FRIX_ERROR_MEMORY;
-  fx_system_velocity(&system, a->guess, a->u, v);
-  double residual = fx_residual(&system, sim->config.law, a->guess, a->u);
-  if (!(residual <= sim->config.tolerance) || needs_polish(sim, residual)) return FRIX_OK;
-  fx_certificate_compute(&sim->problem, &system, sim->config.law, a->guess, a->u, v, workspace,
-                         &sim->report.certificate);
-  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, v);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
+  if (status != FRIX_OK) return status;
+  if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
+  sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
   *good = true;
   return FRIX_OK;
 }
 
-/* A world that stands still and is new to its contacts. */
+/* A world that stands still and is new to most of the contacts it will close. */
 static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
-  int32_t contacts = 0, fresh = 0;
+  int32_t closing = 0, fresh = 0;
   double slow = 4.0 * sim->h * fx_norm(sim->state.gravity);
   if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
   for (int32_t k = 0; k < a->joint_first; k++) {
-    if (a->group[k].kind != FX_GROUP_CONTACT) continue;
-    contacts++;
-    fresh += a->guess[a->group[k].row] == 0.0;
+    const fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT) continue;
+    bool known = sim->past[g->source] >= 0;
+    double shift = a->w[g->row] - a->drive[g->row];
+    if (!known && shift + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0) continue;
+    closing++;
+    fresh += !known;
   }
-  if (2 * fresh <= contacts) return false;
+  if (2 * fresh <= closing) return false;
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0 && (fx_norm(sim->mover[k].v0) > slow)) return false;
   return true;
@@ -312,6 +245,8 @@ static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
 /* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything: such forces obey the
  * exact law too. Its answer is only a start; the exact law judges it. */
 static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
+  frix_status status = build_once(sim, a);
+  if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
   config.law = FRIX_LAW_ASSOCIATED;
   config.thread_count = sim->config.thread_count;
@@ -319,7 +254,7 @@ static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
   config.guess_lambda = a->guess + sim->problem.row_count;
   config.max_iterations = 400;
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
@@ -335,6 +270,43 @@ static bool worth_polishing(const frix_sim *sim) {
          !sim->report.approximate;
 }
 
+/* Overlaps of a hyperstatic structure ask for push-out velocities that contradict each other a little, and forces that
+ * decide between them may be beyond reach. Then this step leaves overlaps as they are; true where some were asked out.
+ */
+static bool drop_push_out(const frix_sim *sim, fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    bool rigid = g->kind == FX_GROUP_CONTACT && sim->surface[g->source].stiffness == 0.0;
+    if (!rigid || sim->contact[g->source].gap >= 0.0) continue;
+    double w = a->drive[g->row] + fx_contact_shift(sim, a, g, 0.0); /* what bounces still does */
+    any |= a->w[g->row] != w;
+    a->w[g->row] = w;
+  }
+  return any;
+}
+
+/* The answer without push-out where it is certified, else the one there was. */
+static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
+  size_t rows = (size_t)a->row_count * sizeof *a->w, movers = (size_t)sim->mover_count * sizeof *sim->mover;
+  double *kept = FX_TAKE(&sim->arena, double, 2 * (size_t)a->row_count);
+  fx_mover *mover = FX_TAKE(&sim->arena, fx_mover, sim->mover_count);
+  if (!kept || !mover) return FRIX_ERROR_MEMORY;
+  memcpy(kept, a->w, rows);
+  memcpy(kept + a->row_count, a->r, rows);
+  memcpy(mover, sim->mover, movers);
+  frix_step_report report = sim->report;
+  if (!drop_push_out(sim, a)) return FRIX_OK;
+  frix_status status = solve_once(sim, a, false, INFINITY, NULL);
+  if (status != FRIX_OK || certified(sim, a)) return status;
+  memcpy(a->w, kept, rows);
+  memcpy(a->r, kept + a->row_count, rows);
+  memcpy(sim->mover, mover, movers);
+  report.iterations = sim->report.iterations;
+  sim->report = report;
+  return FRIX_OK;
+}
+
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   frix_step_report *report = &sim->report;
   report->row_count = a->contact_rows = 0;
@@ -342,8 +314,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->certificate = (frix_certificate){.worst_contact = -1};
   report->finisher = "";
   report->certified = true;
-  frix_status status = build(sim, a);
-  if (status != FRIX_OK) return status;
+  fx_rows_count(sim, a);
   report->row_count = sim->problem.row_count;
   report->joint_count = sim->problem.joint_count;
   report->dof_count = sim->problem.dof_count;
@@ -353,6 +324,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     return FRIX_OK;
   }
   bool good = false;
+  frix_status status = FRIX_OK;
   if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
   if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
   if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
@@ -364,12 +336,18 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
       status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
     count_polish(sim);
   }
+  if (status == FRIX_OK && sim->deadline == 0.0 && !certified(sim, a)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
   report->certified = certified(sim, a);
-  if (report->certified) report->outcome = FRIX_OUTCOME_SOLVED;
+  if (report->certified) {
+    report->outcome = FRIX_OUTCOME_SOLVED;
+    double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+    if (!size) return FRIX_ERROR_MEMORY;
+    sum_sizes(sim, a, a->r, size);
+    still(sim, size);
+  }
   if (!report->certified) hold_energy(sim, a);
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t j = 0; j < a->group[k].dim; j++)
-      a->u[a->group[k].row + j] = fx_group_velocity(sim, a, &a->group[k], j, FX_AFTER);
+    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
   return FRIX_OK;
 }

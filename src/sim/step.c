@@ -118,7 +118,72 @@ static frix_status solve_at_middle(frix_sim *sim) {
 
 /* ---- the step ---- */
 
-static frix_status begin(frix_sim *sim, double h) {
+/* ---- the way back ---- */
+
+/* All that a step changes before it is sure of its answer. Contacts of the last step wait in touching_next. */
+typedef struct fx_kept {
+  fx_state state; /* its numbers; its arrays below */
+  frix_vec3 *velocity, *spin, *momentum;
+  uint8_t *asleep;
+  double *quiet;
+  fx_joint_memory *joint;
+} fx_kept;
+
+static void *copied(frix_sim *sim, const void *from, int32_t count, size_t size) {
+  void *copy = fx_arena_take_raw(&sim->arena, (size_t)count, size);
+  return copy && count ? memcpy(copy, from, (size_t)count * size) : copy;
+}
+
+static frix_status keep(frix_sim *sim, fx_kept *k) {
+  const fx_state *s = &sim->state;
+  k->state = *s;
+  k->velocity = copied(sim, s->velocity, s->count, sizeof *s->velocity);
+  k->spin = copied(sim, s->spin, s->count, sizeof *s->spin);
+  k->momentum = copied(sim, s->momentum, s->count, sizeof *s->momentum);
+  k->asleep = copied(sim, s->asleep, s->count, sizeof *s->asleep);
+  k->quiet = copied(sim, s->quiet, s->count, sizeof *s->quiet);
+  k->joint = copied(sim, s->joint, s->joint_count, sizeof *s->joint);
+  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint;
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+/* As if nothing had been asked. */
+static void take_back(frix_sim *sim, const fx_kept *k, bool reported) {
+  fx_state *s = &sim->state;
+  size_t n = (size_t)s->count;
+  memcpy(s->pose, sim->pose0, n * sizeof *s->pose);
+  memcpy(s->velocity, k->velocity, n * sizeof *s->velocity);
+  memcpy(s->spin, k->spin, n * sizeof *s->spin);
+  memcpy(s->momentum, k->momentum, n * sizeof *s->momentum);
+  memcpy(s->asleep, k->asleep, n * sizeof *s->asleep);
+  memcpy(s->quiet, k->quiet, n * sizeof *s->quiet);
+  if (s->joint_count) memcpy(s->joint, k->joint, (size_t)s->joint_count * sizeof *s->joint);
+  if (reported) {
+    fx_touching *list = s->touching;
+    s->touching = sim->touching_next;
+    sim->touching_next = list;
+  }
+  s->touching_count = k->state.touching_count;
+  s->ended_count = k->state.ended_count;
+  s->polish_at = k->state.polish_at;
+  s->polish_wait = k->state.polish_wait;
+  s->polish_again = k->state.polish_again;
+}
+
+/* Overflow has no answer. */
+static bool is_finite(const frix_sim *sim) {
+  const fx_state *s = &sim->state;
+  for (int32_t k = 1; k < s->count; k++) {
+    if (s->prototype[k] <= 0) continue;
+    frix_quat q = s->pose[k].q;
+    if (!fx_finite(s->pose[k].p) || !isfinite(q.w + q.x + q.y + q.z) || !fx_finite(s->velocity[k]) ||
+        !fx_finite(s->spin[k]) || !fx_finite(s->momentum[k]))
+      return false;
+  }
+  return true;
+}
+
+static frix_status begin(frix_sim *sim, double h, fx_kept *kept) {
   fx_state *s = &sim->state;
   if (sim->arena_live) fx_arena_free(&sim->arena);
   fx_arena_init(&sim->arena, sim->inner);
@@ -129,7 +194,8 @@ static frix_status begin(frix_sim *sim, double h) {
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
   memcpy(sim->pose0, s->pose, (size_t)s->count * sizeof *s->pose);
-  return fx_movers_collect(sim);
+  frix_status status = keep(sim, kept);
+  return status == FRIX_OK ? fx_movers_collect(sim) : status;
 }
 
 static frix_status find_contacts(frix_sim *sim) {
@@ -138,11 +204,11 @@ static frix_status find_contacts(frix_sim *sim) {
   return status == FRIX_OK ? collide(sim) : status;
 }
 
-static frix_status advance(frix_sim *sim, double h) {
+/* Collide, assemble, solve, report: the answer of the step, with the poses still where the contacts were found. */
+static frix_status answer(frix_sim *sim) {
   double start = fx_seconds();
-  frix_energy ledger = {0};
-  frix_status status = begin(sim, h);
-  if (status == FRIX_OK) status = find_contacts(sim);
+  frix_step_report *r = &sim->report;
+  frix_status status = find_contacts(sim);
   while (status == FRIX_OK && fx_sleep_wake_touched(sim)) { /* who was woken takes part from the start */
     memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
     if ((status = fx_movers_collect(sim)) == FRIX_OK) status = find_contacts(sim);
@@ -152,19 +218,29 @@ static frix_status advance(frix_sim *sim, double h) {
   double assembled = fx_seconds();
   if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : fx_sim_solve(sim, &sim->rows);
   if (status == FRIX_OK) status = fx_poisson(sim);
-  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !sim->report.certified)
+  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified)
     status = fx_fail(sim->context, FRIX_ERROR_CERTIFICATE, "step %lld: residual %.3g is above the tolerance %.3g",
-                     (long long)sim->state.step_count, sim->report.certificate.residual, sim->config.tolerance);
-  if (status == FRIX_OK) status = fx_contacts_report(sim);
-  double solved = fx_seconds();
-  if (status != FRIX_OK) { /* as if nothing had been asked */
-    if (sim->pose0) memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
-    return status;
-  }
+                     (long long)sim->state.step_count, r->certificate.residual, sim->config.tolerance);
+  r->collide_seconds = collided - start;
+  r->assemble_seconds = assembled - collided;
+  r->solve_seconds = fx_seconds() - assembled;
+  return status;
+}
+
+/* The answer becomes the new state. */
+static frix_status settle(frix_sim *sim, double h, bool *reported) {
+  frix_energy ledger = {0};
+  frix_status status = fx_contacts_report(sim);
+  if (status != FRIX_OK) return status;
+  *reported = true;
   fx_ledger_solve(sim, &ledger);
   fx_joints_keep(sim);
   sim->integrator->finish(sim);
-  status = fx_project(sim); /* where it fails, the step is made without it, and says so */
+  frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
+  if (!is_finite(sim))
+    return fx_fail(sim->context, FRIX_ERROR_INPUT,
+                   "step %lld: the state would not be finite: h, a force, a speed or a mass is out of all measure",
+                   (long long)sim->state.step_count);
   fx_joints_measure(sim, false);
   sim->state.time += h;
   sim->state.last_step = h;
@@ -172,14 +248,23 @@ static frix_status advance(frix_sim *sim, double h) {
   memset(sim->state.load, 0, (size_t)sim->state.count * sizeof *sim->state.load);
   fx_ledger_close(sim, &ledger);
   fx_sleep_update(sim);
-  frix_step_report *r = &sim->report;
-  double end = fx_seconds();
-  r->awake_count = sim->mover_count;
-  r->collide_seconds = collided - start;
-  r->assemble_seconds = assembled - collided;
-  r->solve_seconds = solved - assembled;
-  r->integrate_seconds = end - solved;
-  r->seconds = end - start;
+  return projected;
+}
+
+static frix_status advance(frix_sim *sim, double h) {
+  double start = fx_seconds();
+  bool reported = false;
+  fx_kept kept;
+  int64_t steps = sim->state.step_count;
+  frix_status status = begin(sim, h, &kept);
+  if (status != FRIX_OK) return status;
+  status = answer(sim);
+  double solved = fx_seconds();
+  if (status == FRIX_OK) status = settle(sim, h, &reported);
+  if (sim->state.step_count == steps) take_back(sim, &kept, reported);
+  sim->report.awake_count = sim->mover_count;
+  sim->report.seconds = fx_seconds() - start;
+  sim->report.integrate_seconds = fx_seconds() - solved;
   return status;
 }
 

@@ -1,10 +1,11 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others. Piles begin with vectorised sweeps. Where a newton iteration costs hundreds of sweeps, a first-order
- * method has its turn before it. What newton leaves open, admm brings near enough for newton to try again, with growing
- * budgets, each stage from the best answer so far. Budgets are counted in iterations, never in time, so that the answer
- * does not depend on the machine; --explain shows each decision. */
+ * most others. Piles begin with vectorised sweeps, and large rigid ones end there. Where a newton iteration costs
+ * hundreds of sweeps, a first-order method has its turn before it. What newton leaves open, admm brings near enough for
+ * newton to try again, with growing budgets, each stage from the best answer so far. Budgets are counted in iterations,
+ * so that the answer does not depend on the machine; only under a deadline is a stage left out that would end too late.
+ * --explain shows each decision. */
 #include "solver/newton_linear.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
@@ -12,7 +13,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
+enum { SWEEPS = 10, MORE_SWEEPS = 15, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
+enum { ADMM_STEPS = 40, HASTE = 40 };
+
+enum { PILE, PILE_TOLERANCE };
+
+static const frix_option_info options[] = {
+    [PILE] = {"pile", FRIX_OPTION_INTEGER, BODIES, 1, 1e9, NULL,
+              "contacts from which a rigid pile is large: it has several solutions, and is solved to pile_tolerance"},
+    [PILE_TOLERANCE] = {"pile_tolerance", FRIX_OPTION_REAL, 1e-4, 0, 1, NULL,
+                        "residual at which a large rigid pile is left, outcome loose; 0: as all others"},
+};
+
+/* What an island needed, in the order of effort; kept by the caller from step to step. */
+enum { NEEDED_UNKNOWN, NEEDED_SWEEPS, NEEDED_NEWTON, NEEDED_START };
 
 static int32_t row_of(const fx_solver *solver) {
   int32_t row = 0;
@@ -26,6 +40,8 @@ typedef struct course {
   const fx_limits *whole;
   fx_limits part;
   double best;
+  double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
+  bool pile;
   frix_status status;
 } course;
 
@@ -84,30 +100,115 @@ static bool is_pile(const fx_call *call) {
   return s->contact_count >= BODIES || fx_pile_looks_round(s);
 }
 
+static bool is_rigid(const fx_system *s) {
+  for (int32_t k = 0; s->R && k < s->row_count; k++)
+    if (s->R[k] > 0) return false;
+  return true;
+}
+
+/* ---- large rigid piles ---- */
+
+/* Would the sweeps reach the tolerance soon, at the rate at which they came to where they are? */
+static bool is_nearly_done(const course *c, double start) {
+  double spent = (double)c->call->monitor->iteration, now = c->best;
+  if (!(now < start) || !(spent > 0)) return false;
+  double needed = spent * log(now / c->whole->tolerance) / log(start / now);
+  return needed <= fmax(spent, HASTE);
+}
+
+/* Sweeps to pile_tolerance; to the tolerance itself only where that is near. Beyond lie digits of one of several
+ * solutions, at a price of seconds. True when nothing more need be tried. */
+static bool settle_pile(course *c, double loose) {
+  fx_call *call = c->call;
+  fx_monitor *monitor = call->monitor;
+  double start = monitor->residual;
+  c->part.tolerance = loose;
+  bool stop = run(c, &fx_solver_sweeps, call->law, 20000);
+  c->part.tolerance = c->whole->tolerance;
+  if (!stop || monitor->outcome != FRIX_OUTCOME_SOLVED) return stop;
+  monitor->finished = false;
+  if (is_nearly_done(c, start) && run(c, &fx_solver_sweeps, call->law, 2 * HASTE + 2 * monitor->iteration) &&
+      monitor->finished)
+    return true;
+  fx_log(call->arena->context, FRIX_LOG_INFO,
+         "auto: %d contacts: a large rigid pile has several solutions; left at auto.pile_tolerance %.0e, residual %.2e",
+         call->system->contact_count, loose, monitor->best);
+  monitor->outcome = FRIX_OUTCOME_LOOSE;
+  monitor->finished = true;
+  return true;
+}
+
+/* ---- sweeps ---- */
+
+/* Sweeps until the time is up: all that can be done where a factorisation would not end in time. */
+static bool sweep_on(course *c, const char *what) {
+  fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: no time for %s, sweeps until the deadline",
+         c->call->system->contact_count, what);
+  run(c, &fx_solver_nsgs, c->call->law, INT32_MAX);
+  return true;
+}
+
+/* Ten sweeps, and a few more where these will finish it. */
+static bool first_sweeps(course *c) {
+  fx_monitor *monitor = c->call->monitor;
+  bool stop = run(c, &fx_solver_nsgs, c->call->law, SWEEPS);
+  c->sweep_seconds = monitor->pace;
+  if (stop) return true;
+  return monitor->residual * monitor->residual <= 10 * c->whole->tolerance &&
+         run(c, &fx_solver_nsgs, c->call->law, MORE_SWEEPS);
+}
+
+/* A factorisation is worth so much more than a solution that alternating directions, which need one, may be done before
+ * newton has made its third. Where they are not, they have cost two. */
+static bool alternate(course *c, double cost) {
+  return cost > 30 && cost < 200 && c->call->law == FRIX_LAW_COULOMB &&
+         run(c, &fx_solver_admm, c->call->law, ADMM_STEPS);
+}
+
 /* Sweeps until they stop paying against newton: it needs about eight iterations, and sweeps slow down as they go on, so
  * they must promise to be done within the cost of three. */
 static bool sweep(course *c) {
-  fx_monitor *monitor = c->call->monitor;
-  bool pile = is_pile(c->call);
-  if (pile && run(c, &fx_solver_sweeps, c->call->law, PILE_SWEEPS)) return true;
-  if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
+  fx_call *call = c->call;
+  fx_monitor *monitor = call->monitor;
+  const fx_system *s = call->system;
+  uint8_t needed = call->hint;
+  call->hint = NEEDED_SWEEPS;
+  bool pile = c->pile = is_pile(call), hurried = monitor->limits->hurried;
+  double loose = call->option[PILE_TOLERANCE];
+  /* Under a deadline the answer shall not be worse than that of plain sweeps. */
+  if (hurried && pile && fx_monitor_time_for(monitor, 20 * monitor->check_cost) && first_sweeps(c)) return true;
+  if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
+    return settle_pile(c, loose);
+  if (pile && run(c, &fx_solver_sweeps, call->law, PILE_SWEEPS)) return true;
+  if (!pile && first_sweeps(c)) return true;
+
+  /* The analysis costs about as much as these many checks (measured on stacks, walls, towers). */
+  if (!fx_monitor_time_for(monitor, 40 * monitor->check_cost + 20e-6)) return sweep_on(c, "an analysis");
   frix_status status;
-  c->call->linear = fx_newton_linear_create(c->call->arena, c->call->system, &status);
-  if (!c->call->linear) {
+  call->linear = fx_newton_linear_create(call->arena, s, &status);
+  if (!call->linear) {
     c->status = status;
     return true;
   }
-  double cost = iteration_cost(c->call->system, c->call->linear), spent = 0, before = monitor->residual;
-  fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
-         c->call->system->contact_count, cost);
-  do {
-    before = monitor->residual;
-    if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
-    spent += SWEEPS;
-  } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+  double cost = iteration_cost(s, call->linear), spent = 0, before = monitor->residual;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
+         s->contact_count, cost);
+  if (!fx_monitor_time_for(monitor, 1.5 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
+  if (pile && cost <= 200) return false; /* sweeps have had their turn */
+  if (needed >= NEEDED_NEWTON && !pile) {
+    fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
+           s->contact_count);
+  } else {
+    if (!pile && alternate(c, cost)) return true;
+    do {
+      before = monitor->residual;
+      if (run(c, &fx_solver_nsgs, call->law, SWEEPS)) return true;
+      spent += SWEEPS;
+    } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+  }
   /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-  if (cost > 200 && pile) return run(c, &fx_solver_sweeps, c->call->law, cost > 2000 ? 20000 : (int64_t)(10 * cost));
-  if (cost > 200) return run(c, &fx_solver_apgd, c->call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
+  if (cost > 200 && pile) return run(c, &fx_solver_sweeps, call->law, cost > 2000 ? 20000 : (int64_t)(10 * cost));
+  if (cost > 200) return run(c, &fx_solver_apgd, call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
   return false;
 }
 
@@ -120,23 +221,42 @@ static bool is_mlcp(const fx_system *s) {
 }
 
 /* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
- * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
- * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
+ * under both laws and the relaxation is the easier one; then newton from there; then a few relaxations in a row from
+ * the start, which reach what creeps along the edge between stick and slip; then newton from nothing, and from what
+ * admm makes of the best answer: starts that differ, since a method that failed from one start will fail from it again.
+ */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
-  if (run(c, &fx_solver_newton, call->law, 60)) return;
+  bool hard = call->hint == NEEDED_START;
+  call->hint = NEEDED_NEWTON;
+  if (hard)
+    fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
+           call->system->contact_count);
+  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : hard ? 15 : 60)) return;
+  call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
+  if (call->left_off) return;
+  call->hint = NEEDED_START;
   if (call->law == FRIX_LAW_COULOMB && is_mlcp(call->system)) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
-  if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
-  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  if (!c->pile) { /* a pile in motion is no structure at rest */
+    if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+    if (run(c, &fx_solver_newton, call->law, 250)) return;
+    memcpy(call->r, call->start, bytes);
+    if (call->law == FRIX_LAW_COULOMB && run(c, &fx_solver_fixed_point, call->law, 30)) return;
+    memcpy(call->r, call->monitor->best_r, bytes);
+    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  }
   memset(call->r, 0, bytes);
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  double last = INFINITY;
   for (int64_t round = 0, growth = 1; round < ROUNDS; round++, growth *= GROWTH) {
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
+    if (call->monitor->residual == last) return; /* it stands where it stood, and so would newton */
+    last = call->monitor->residual;
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }
 }
@@ -144,8 +264,12 @@ static void struggle(course *c) {
 static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
+  uint8_t needed = call->hint;
   monitor->limits = &c.part;
-  if (!sweep(&c)) struggle(&c);
+  if (!sweep(&c)) {
+    call->hint = needed;
+    struggle(&c);
+  }
   monitor->limits = c.whole;
   return c.status;
 }
@@ -155,7 +279,9 @@ const fx_solver fx_solver_auto = {
              .summary = "the default: exact sweeps, then newton and admm in turn until one is certified",
              .coulomb = true,
              .associated = true,
-             .cones = FX_ALL_CONES},
+             .cones = FX_ALL_CONES,
+             .option = options,
+             .option_count = sizeof options / sizeof *options},
     .prefers_velocity = true,
     .solve = solve,
 };

@@ -5,10 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+enum { HURRY = 300 };
+
 struct frix_solution {
   frix_context *context;
   frix_result result;
   double *r, *u, *v; /* r and u over contact and joint rows; lambda is the tail of r */
+  uint8_t *hint;     /* over contacts and joints */
   frix_history_row *history;
 };
 
@@ -24,7 +27,7 @@ frix_solve_config frix_solve_default(void) {
 const char *frix_law_name(frix_law law) { return law == FRIX_LAW_ASSOCIATED ? "associated" : "coulomb"; }
 
 const char *frix_outcome_name(frix_outcome outcome) {
-  static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled"};
+  static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled", "loose"};
   return (unsigned)outcome < sizeof name / sizeof *name ? name[outcome] : "unknown";
 }
 
@@ -35,6 +38,9 @@ typedef struct island_result {
   frix_outcome outcome;
   int64_t iterations;
   const char *finisher;
+  double velocity_error, residual, check_cost;
+  bool left_off;             /* near the tolerance */
+  bool has_velocity;         /* u and v of the whole are found */
   frix_history_row *history; /* NULL unless asked for */
   int32_t history_count;
 } island_result;
@@ -50,25 +56,30 @@ typedef struct job {
   fx_limits limits;
   bool history;
   bool together; /* all islands as one */
+  bool of_many;  /* islands may leave off near the tolerance, since the whole is judged relative to all impulses */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
+  const double *start;
+  double *u, *v; /* whole: velocities of the answer, where one island is the whole */
+  uint8_t *hint; /* whole: of the last time, and of this one */
+  int32_t thread_count;
+  double finish; /* under a deadline, once known: seconds that the certificate of the whole takes */
   island_result *result;
 } job;
 
 /* Copies an island's rows from the whole vector to its own, or back. */
-static void move_rows(const job *j, int32_t k, const fx_system *island, double *own, bool back) {
-  if (j->together) {
-    memcpy(back ? j->r : own, back ? own : j->r, (size_t)island->row_count * sizeof *own);
-    return;
-  }
-  for (int32_t c = 0; c < island->contact_count; c++) {
-    double *whole = j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]];
-    size_t bytes = (size_t)island->contact[c].dim * sizeof(double);
-    if (back)
-      memcpy(whole, own + island->row[c], bytes);
-    else
-      memcpy(own + island->row[c], whole, bytes);
-  }
+static void take_rows(const job *j, int32_t k, const fx_system *island, const double *whole, double *own) {
+  if (j->together) memcpy(own, whole, (size_t)island->row_count * sizeof *own);
+  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
+    memcpy(own + island->row[c], whole + j->system->row[j->islands->contact[j->islands->start[k] + c]],
+           (size_t)island->contact[c].dim * sizeof *own);
+}
+
+static void give_rows(const job *j, int32_t k, const fx_system *island, const double *own) {
+  if (j->together) memcpy(j->r, own, (size_t)island->row_count * sizeof *own);
+  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
+    memcpy(j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]], own + island->row[c],
+           (size_t)island->contact[c].dim * sizeof *own);
 }
 
 static bool is_zero(const double *x, int32_t count) {
@@ -91,7 +102,53 @@ static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monit
   return FRIX_OK;
 }
 
+/* Where the island is the whole, in the same form, the velocities of the answer are there already: those that the
+ * monitor found from the impulses when it judged them last. */
+static void keep_velocity(const job *j, const fx_system *island, const fx_monitor *m, island_result *result) {
+  result->has_velocity = island->contact_count == j->system->contact_count &&
+                         island->dof_count == j->system->dof_count && island->has_velocity == j->system->has_velocity &&
+                         m->finished && m->residual == m->best;
+  if (!result->has_velocity) return;
+  memcpy(j->u, m->u, (size_t)island->row_count * sizeof *m->u);
+  if (island->has_velocity) memcpy(j->v, m->v, (size_t)island->dof_count * sizeof *m->v);
+}
+
+/* ---- time ---- */
+
+/* The island's part of the time that is left, by its rows; what the certificate of the whole will cost is taken off. */
+static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
+  if (!(limits->deadline > 0)) return;
+  const fx_system *s = j->system;
+  double rest = 0, own = m->system->row_count, now = fx_seconds();
+  for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
+    rest += s->contact[j->islands->contact[c]].dim;
+  double share = j->thread_count * own / rest, finish = 2.5 * m->check_cost * s->row_count / own;
+  limits->deadline -= finish;
+  if (share < 1 && limits->hurried) limits->deadline = now + share * (limits->deadline - now);
+}
+
+/* The hint of an island is that of its first contact; islands that met take the largest. */
+static uint8_t read_hint(const job *j, int32_t k) {
+  uint8_t most = 0;
+  for (int32_t c = j->together ? 0 : j->islands->start[k];
+       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++) {
+    uint8_t hint = j->hint[j->islands->contact[c]];
+    if (hint > most) most = hint;
+  }
+  return most;
+}
+
+static void write_hint(const job *j, int32_t k, uint8_t hint) {
+  for (int32_t c = j->together ? 0 : j->islands->start[k];
+       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++)
+    j->hint[j->islands->contact[c]] = hint;
+}
+
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
+  if (j->finish > 0 && fx_seconds() + j->finish >= j->limits.deadline) { /* swept before, and no time for more */
+    result->outcome = FRIX_OUTCOME_TIME_LIMIT;
+    return FRIX_OK;
+  }
   /* A problem of one piece needs no copy, only the form the method shall use. */
   fx_system island = *j->system;
   frix_status status = FRIX_OK;
@@ -103,10 +160,12 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   if (status != FRIX_OK) return status;
 
   fx_monitor monitor;
-  double *r = FX_TAKE(arena, double, island.row_count), *nothing = FX_TAKE(arena, double, island.row_count);
-  status = fx_monitor_init(&monitor, arena, &island, j->law, &j->limits, j->history);
-  if (!r || !nothing || status != FRIX_OK) return FRIX_ERROR_MEMORY;
-  move_rows(j, k, &island, r, false);
+  double *r = FX_TAKE_RAW(arena, double, island.row_count), *start = FX_TAKE_RAW(arena, double, island.row_count);
+  fx_limits limits = j->limits;
+  status = fx_monitor_init(&monitor, arena, &island, j->law, &limits, j->history);
+  if (!r || !start || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  take_rows(j, k, &island, j->r, r);
+  take_rows(j, k, &island, j->start, start);
   fx_call call = {.system = &island,
                   .law = j->law,
                   .option = j->option,
@@ -114,21 +173,33 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .arena = arena,
                   .monitor = &monitor,
                   .r = r,
-                  .finisher = j->solver->info.name};
+                  .start = start,
+                  .finisher = j->solver->info.name,
+                  .of_many = j->of_many,
+                  .hint = read_hint(j, k)};
 
   /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
-   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs two
-   * certificates. */
+   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
+   * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  if (!fx_monitor_check(&monitor, 0, nothing)) {
-    monitor.best = INFINITY;
-    if (is_zero(r, island.row_count) || !fx_monitor_check(&monitor, 0, r)) status = j->solver->solve(&call);
+  bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
+  if (!stop && (limits.deadline > 0 || !zero)) {
+    stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
+    if (zero) monitor.best = INFINITY;
+    share_time(j, k, &monitor, &limits);
   }
+  if (!stop) status = j->solver->solve(&call);
   if (status != FRIX_OK) return status;
-  move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
+  give_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r);
+  keep_velocity(j, &island, &monitor, result);
   result->outcome = monitor.outcome;
   result->iterations = monitor.before + monitor.iteration;
   result->finisher = call.finisher;
+  result->left_off = call.left_off;
+  result->residual = monitor.best;
+  result->check_cost = monitor.check_cost;
+  result->velocity_error = monitor.velocity_error;
+  write_hint(j, k, stop ? 0 : call.hint);
   return keep_history(j, k, &monitor, result);
 }
 
@@ -187,6 +258,11 @@ static frix_status start_from(const frix_problem *problem, const frix_solve_conf
   return FRIX_OK;
 }
 
+/* Loose is next to solved; the others stand in the order of their names. */
+static int badness(frix_outcome outcome) {
+  return outcome == FRIX_OUTCOME_SOLVED ? 0 : outcome == FRIX_OUTCOME_LOOSE ? 1 : 1 + (int)outcome;
+}
+
 /* Outcome, iterations and finisher of the whole: the worst outcome and the island that worked longest. */
 static frix_status merge(const job *j, frix_result *result) {
   for (int32_t k = 0; k < j->count; k++) {
@@ -196,7 +272,8 @@ static frix_status merge(const job *j, frix_result *result) {
       result->iterations = one->iterations;
       result->finisher = one->finisher;
     }
-    if (one->outcome > result->outcome) result->outcome = one->outcome;
+    if (one->velocity_error > result->velocity_error) result->velocity_error = one->velocity_error;
+    if (badness(one->outcome) > badness(result->outcome)) result->outcome = one->outcome;
   }
   return FRIX_OK;
 }
@@ -222,22 +299,64 @@ static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
   return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
-/* Runs the islands and judges the whole. Islands that are solved one by one are solved together up to the sums in the
- * certificate; where these miss by a little, the islands go on with a tighter tolerance. */
-static frix_status run(job *j, const frix_problem *problem, const frix_solve_config *config, double *workspace,
-                       frix_solution *solution) {
+static void judge(const job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+  if (j->count != 1 || !j->result[0].has_velocity) fx_system_velocity(j->system, solution->r, solution->u, solution->v);
+  fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
+                         &solution->result.certificate);
+}
+
+/* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
+ * another takes its time. */
+static frix_status sweep_first(job *j, const frix_solve_config *config, double *residual) {
+  enum { SWEEPS = 10 };
+  int32_t row = 0;
+  while (fx_solver_at(row) != &fx_solver_nsgs) row++;
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(config->options, row, option);
+  job all = *j;
+  all.together = true;
+  all.count = 1;
+  all.solver = &fx_solver_nsgs;
+  all.option = option;
+  all.history = false;
+  if (!all.limits.max_iterations || all.limits.max_iterations > SWEEPS) all.limits.max_iterations = SWEEPS;
+  run_island(0, &all);
+  *residual = j->result[0].residual;
+  j->finish = 2.5 * j->result[0].check_cost;
+  return j->result[0].status;
+}
+
+/* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
+ * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
+ * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
+static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, const frix_solve_config *config,
+                       double *workspace, frix_solution *solution) {
   frix_result *result = &solution->result;
+  double *swept = NULL, swept_residual = INFINITY;
+  if (j->limits.hurried && j->count > 1 && j->solver == &fx_solver_auto && j->law == FRIX_LAW_COULOMB) {
+    size_t rows = (size_t)j->system->row_count;
+    frix_status status = sweep_first(j, config, &swept_residual);
+    if (status != FRIX_OK) return status;
+    if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
+    memcpy(swept, solution->r, rows * sizeof *swept);
+  }
   for (int attempt = 0; attempt < 4; attempt++) {
-    fx_parallel(config->thread_count, j->count, run_island, j);
+    fx_parallel(j->context, config->thread_count, j->count, run_island, j);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
-    fx_system_velocity(j->system, solution->r, solution->u, solution->v);
-    fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
-                           &result->certificate);
+    judge(j, problem, workspace, solution);
+    if (swept && result->certificate.residual > swept_residual) { /* better island by island need not be better */
+      memcpy(solution->r, swept, (size_t)j->system->row_count * sizeof *swept);
+      judge(j, problem, workspace, solution);
+    }
     bool good = result->certificate.residual <= config->tolerance;
+    bool ended = result->outcome != FRIX_OUTCOME_SOLVED, again = false;
+    for (int32_t k = 0; k < j->count; k++) again |= j->result[k].left_off;
+    j->of_many = false;
     if (good) result->outcome = FRIX_OUTCOME_SOLVED;
-    if (good || result->outcome != FRIX_OUTCOME_SOLVED) return FRIX_OK;
+    if (good || (ended && !again)) return FRIX_OK;
+    if (ended) continue; /* from where they are, and thoroughly */
     result->outcome = FRIX_OUTCOME_STALLED;
     j->limits.tolerance *= 0.1;
   }
@@ -269,6 +388,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   solution->r = FX_NEW(context, double, system.row_count);
   solution->u = FX_NEW(context, double, system.row_count);
   solution->v = FX_NEW(context, double, system.dof_count);
+  solution->hint = FX_NEW(context, uint8_t, system.contact_count);
   double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
@@ -286,13 +406,26 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
                       .user = config->user},
            .history = config->history,
            .together = solve_together(solver, &islands),
+           .of_many = islands.count > 1,
            .count = islands.count,
            .r = solution->r,
+           .u = solution->u,
+           .v = solution->v,
+           .hint = solution->hint,
+           .thread_count = config->thread_count,
            .result = FX_TAKE(arena, island_result, islands.count)};
-  if (!solution->r || !solution->u || !solution->v || !workspace || !j.result) return FRIX_ERROR_MEMORY;
+  if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result)
+    return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;
+  double read = fx_seconds() - start; /* a solve of many iterations takes some hundred times as long */
+  j.limits.hurried = config->time_limit > 0 && config->time_limit - read < HURRY * read;
+  j.of_many = j.of_many && !j.limits.hurried;
+  if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
+  double *start_r = FX_TAKE_RAW(arena, double, system.row_count);
+  if (!start_r) return FRIX_ERROR_MEMORY;
   status = start_from(problem, config, system.row_count, solution->r);
-  if (status == FRIX_OK) status = run(&j, problem, config, workspace, solution);
+  j.start = memcpy(start_r, solution->r, (size_t)system.row_count * sizeof *start_r);
+  if (status == FRIX_OK) status = run(arena, &j, problem, config, workspace, solution);
   if (status == FRIX_OK && config->history) status = merge_history(&j, solution);
   for (int32_t k = 0; k < islands.count; k++) fx_free(context, j.result[k].history);
   if (status != FRIX_OK) return status;
@@ -339,6 +472,7 @@ frix_status frix_solve(frix_context *context, const frix_problem *problem, const
   result->joint_count = problem->joint_count;
   result->r = solution->r;
   result->u = solution->u;
+  result->hint = solution->hint;
   result->v = global ? solution->v : NULL;
   result->lambda = global ? solution->r + problem->row_count : NULL;
   *out = solution;
@@ -351,6 +485,7 @@ void frix_solution_destroy(frix_solution *solution) {
   fx_free(context, solution->r);
   fx_free(context, solution->u);
   fx_free(context, solution->v);
+  fx_free(context, solution->hint);
   fx_free(context, solution->history);
   fx_free(context, solution);
 }

@@ -6,13 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+enum { RARE = 10 }; /* iterations from check to check, at least, where time is short */
+
 frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *system, frix_law law,
                             const fx_limits *limits, bool history) {
   *m = (fx_monitor){.system = system, .limits = limits, .law = law, .history_stride = 1};
   m->best = m->residual = INFINITY;
   m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
-  m->best_r = FX_TAKE(arena, double, system->row_count);
-  m->u = FX_TAKE(arena, double, system->row_count);
+  m->best_r = FX_TAKE_RAW(arena, double, system->row_count);
+  m->u = FX_TAKE_RAW(arena, double, system->row_count);
   m->v = FX_TAKE(arena, double, system->dof_count);
   if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
   return m->best_r && m->u && m->v && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
@@ -21,13 +23,27 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->before += m->iteration;
   m->iteration = 0;
-  m->next_check = 0;
+  m->next_check = m->limits->hurried ? RARE : 0;
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
+  m->pace_iteration = 0;
+  m->pace = m->check_cost;
+  if (m->limits->deadline > 0) m->pace_time = fx_seconds();
 }
 
-bool fx_monitor_due(const fx_monitor *m, int64_t iteration, double step) {
+bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
+  return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
+}
+
+/* Seconds per iteration since the last check; true where the next iteration and its check would end too late. */
+static bool is_late(fx_monitor *m, int64_t iteration, double now) {
+  if (iteration > m->pace_iteration) m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
+  return now + m->pace + m->check_cost >= m->limits->deadline;
+}
+
+bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
+  if (m->limits->deadline > 0 && is_late(m, iteration, fx_seconds())) return true;
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
 
@@ -51,30 +67,32 @@ static bool stands_still(fx_monitor *m) {
   return still;
 }
 
-bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
+/* Where the start is nothing, u is the velocity without impulses. */
+static void judge_nothing(fx_monitor *m) {
+  const fx_system *s = m->system;
+  memset(m->best_r, 0, (size_t)s->row_count * sizeof *m->best_r);
+  memcpy(m->u, s->q, (size_t)s->row_count * sizeof *m->u);
+  if (s->has_velocity) memcpy(m->v, s->v_free, (size_t)s->dof_count * sizeof *m->v);
+  m->residual = m->best = fx_residual(s, m->law, m->best_r, m->u);
+}
+
+/* What follows from the residual: history, progress, and whether to stop. */
+static bool decide(fx_monitor *m) {
   const fx_limits *limits = m->limits;
-  m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
-  fx_system_velocity(m->system, r, m->u, m->v);
-  m->residual = fx_residual(m->system, m->law, r, m->u);
-  if (m->residual < m->best) {
-    m->best = m->residual;
-    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
-  }
   double now = m->history || limits->deadline > 0 || limits->progress ? fx_seconds() : 0;
   record(m, now - limits->start);
-  if (limits->progress) limits->progress(m->before + iteration, m->residual, now - limits->start, limits->user);
+  if (limits->progress) limits->progress(m->before + m->iteration, m->residual, now - limits->start, limits->user);
 
   m->finished = true;
   if (m->residual <= limits->tolerance) {
     m->outcome = FRIX_OUTCOME_SOLVED;
   } else if (limits->cancel && limits->cancel(limits->user)) {
     m->outcome = FRIX_OUTCOME_CANCELLED;
-  } else if (limits->deadline > 0 && now >= limits->deadline) {
+  } else if (limits->deadline > 0 && is_late(m, m->iteration, now)) {
     m->outcome = FRIX_OUTCOME_TIME_LIMIT;
   } else {
     m->finished = false;
-    if (iteration >= m->stage_limit)
+    if (m->iteration >= m->stage_limit)
       m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
     else if (stands_still(m) || isnan(m->residual))
       m->outcome = FRIX_OUTCOME_STALLED;
@@ -82,4 +100,34 @@ bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
       return false;
   }
   return true;
+}
+
+/* Time cannot be up before anything was tried: the start comes next, and it may be better. */
+bool fx_monitor_check_nothing(fx_monitor *m) {
+  judge_nothing(m);
+  if (decide(m) && m->outcome != FRIX_OUTCOME_TIME_LIMIT) return true;
+  m->finished = false;
+  m->best = INFINITY;
+  return false;
+}
+
+bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
+  m->iteration = iteration;
+  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
+  double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
+  fx_system_velocity(m->system, r, m->u, m->v);
+  m->residual = fx_residual(m->system, m->law, r, m->u);
+  if (m->residual < m->best) {
+    m->best = m->residual;
+    m->velocity_error = 0;
+    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
+  }
+  if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
+  bool stop = decide(m);
+  if (m->limits->deadline > 0) {
+    m->pace_time = fx_seconds();
+    m->pace_iteration = iteration;
+  }
+  return stop;
 }

@@ -12,6 +12,7 @@ typedef struct fx_limits {
   double tolerance;
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
+  bool hurried;           /* the deadline is near, measured by what it took to read the problem */
   bool (*cancel)(void *user);
   void (*progress)(int64_t iteration, double residual, double seconds, void *user);
   void *user;
@@ -31,6 +32,11 @@ typedef struct fx_monitor {
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
   double mark_best;
+  /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
+  double check_cost, pace, pace_time;
+  int64_t pace_iteration;
+  double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
+                            0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
   frix_history_row *history;
   int32_t history_count;
@@ -44,10 +50,16 @@ frix_status fx_monitor_init(fx_monitor *monitor, fx_arena *arena, const fx_syste
 void fx_monitor_begin(fx_monitor *monitor, int64_t default_limit);
 
 /* Is a check worth its cost after this many iterations? Often at first, then every eighth part of the way; always when
- * the method's own step (relative to |r|) says it may be done. */
-bool fx_monitor_due(const fx_monitor *monitor, int64_t iteration, double step);
+ * the method's own step (relative to |r|) says it may be done, or when the time does not allow another iteration. */
+bool fx_monitor_due(fx_monitor *monitor, int64_t iteration, double step);
+
+/* Whether something that takes so many seconds, and a check after it, ends before the deadline. */
+bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
 
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);
+
+/* Judges r = 0, before any method; short of the tolerance it does not count as an answer. */
+bool fx_monitor_check_nothing(fx_monitor *monitor);
 
 #endif

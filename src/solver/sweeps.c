@@ -35,7 +35,9 @@ typedef struct state {
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
   int64_t sweep, round, next_check, stage_start;
-  double best_step, mark_step; /* for telling when single precision gives no more */
+  double sweep_seconds, sweep_time; /* under a deadline: of one sweep, and when the last count began */
+  double length, rate;              /* of the last round: its sweeps, and the ratio of its step to the one before */
+  double best_step, mark_step;      /* for telling when single precision gives no more */
   int64_t mark_round;
 } state;
 
@@ -70,9 +72,33 @@ static void plain_sweep(state *t) {
   fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, 0);
   t->sweep++;
   t->step = sums.size > 0 ? sqrt(sums.step / sums.size) : sums.step > 0 ? 1 : 0;
+  t->rate = t->last_step > 0 && t->last_step < INFINITY ? t->step / t->last_step : 1;
   t->cap = t->step > t->last_step ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
   t->last_step = t->step;
   if (t->step < t->best_step) t->best_step = t->step;
+}
+
+/* Under a deadline: is there no time for another sweep, the plain one that ends a round, and the check? */
+static bool is_late(state *t) {
+  const fx_monitor *monitor = t->call->monitor;
+  if (!(monitor->limits->deadline > 0)) return false;
+  double now = fx_seconds();
+  if (t->sweep_time > 0) t->sweep_seconds = now - t->sweep_time;
+  t->sweep_time = now;
+  return now + 2 * t->sweep_seconds + 1.5 * monitor->check_cost >= monitor->limits->deadline;
+}
+
+/* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep
+ * changed, summed up as a geometric series whose rate is that of the plain sweeps of the last two rounds. */
+static double velocity_error(const state *t) {
+  double change = 0, size = 0;
+  for (int32_t k = 0; k < t->pile.body_count * FX_RECORD; k++) {
+    double now = t->full ? ((double *)t->pile.full.d)[k] : (double)((float *)t->pile.single.d)[k];
+    double last = t->full ? ((double *)t->pile.full.d_last)[k] : (double)((float *)t->pile.single.d_last)[k];
+    change += (now - last) * (now - last);
+    size += now * now;
+  }
+  return size > 0 ? sqrt(change / size) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
 /* Rounds are short at first, since a good warm start is done after a few sweeps. */
@@ -80,9 +106,11 @@ static void run_round(state *t) {
   int64_t length = 4 + 2 * t->round, left = t->call->monitor->stage_limit - t->sweep;
   if (length > (int64_t)t->call->option[ROUND]) length = (int64_t)t->call->option[ROUND];
   if (length > left) length = left;
-  for (int64_t k = 0; k < length - 1; k++) sweep_with_momentum(t);
+  t->sweep_time = 0;
+  for (int64_t k = 0; k < length - 1 && !is_late(t); k++) sweep_with_momentum(t);
   if (t->round++ % 4 == 3) fx_sweep_refresh(&t->pile, t->full, t->target); /* no drift by rounding */
   plain_sweep(t);
+  t->length = (double)length;
 }
 
 static void begin(state *t, bool full) {
@@ -90,6 +118,7 @@ static void begin(state *t, bool full) {
   if (full) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
+  t->rate = 1;
   t->theta = 1;
   t->beta = 0;
   t->cap = t->call->option[MOMENTUM];
@@ -111,11 +140,11 @@ static bool single_is_done(state *t) {
 
 /* A check costs as much as several sweeps: it is made when the step says the answer is there, when somebody waits for
  * the time or the progress, and now and then. */
-static bool check_is_due(const state *t) {
+static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
   if (t->ratio * t->step <= limits->tolerance || t->sweep >= t->call->monitor->stage_limit) return true;
   if (t->sweep >= t->next_check) return true;
-  if (limits->deadline > 0 && fx_seconds() >= limits->deadline) return true;
+  if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
 }
 
@@ -123,21 +152,10 @@ static bool check(state *t) {
   fx_monitor *monitor = t->call->monitor;
   fx_pile_store(&t->pile, t->full, t->call->r);
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
+  if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
   if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
   return stop;
-}
-
-/* Relative change of the motion that the impulses make, over the last sweep; in the norm of the kinetic energy. */
-static double motion_change(const state *t) {
-  double change = 0, size = 0;
-  for (int32_t k = 0; k < t->pile.body_count * FX_RECORD; k++) {
-    double now = t->full ? ((double *)t->pile.full.d)[k] : (double)((float *)t->pile.single.d)[k];
-    double last = t->full ? ((double *)t->pile.full.d_last)[k] : (double)((float *)t->pile.single.d_last)[k];
-    change += (now - last) * (now - last);
-    size += now * now;
-  }
-  return size > 0 ? sqrt(change / size) : 0;
 }
 
 static frix_status solve(fx_call *call) {
@@ -163,9 +181,9 @@ static frix_status solve(fx_call *call) {
   }
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
-         "velocities still changing by %.1e per sweep",
+         "error of the velocities about %.1e",
          s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
-         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, motion_change(&t));
+         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, velocity_error(&t));
   return FRIX_OK;
 }
 

@@ -114,21 +114,22 @@ static bool find_balls(const fx_pile *p, ball *out) {
 
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+/* Two numbers at once: most of packing a pile is this test. */
+typedef double pair __attribute__((vector_size(16), aligned(8)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
 /* Is H = (a Q, c Q~) for this body, to rounding? Rows of H are 6 long, those of Q 3. */
 static bool is_round(const double *h, const double *Q, double *a_out, double *c_out) {
-  double a = dot3(h, Q), c = dot3(h + DOF + 3, Q + 6), error[6] = {0};
-  for (int k = 0; k < 3; k++) {
-    error[0] += fabs(h[k] - a * Q[k]);
-    error[1] += fabs(h[DOF + k] - a * Q[3 + k]);
-    error[2] += fabs(h[2 * DOF + k] - a * Q[6 + k]);
-    error[3] += fabs(h[DOF + 3 + k] - c * Q[6 + k]);
-    error[4] += fabs(h[2 * DOF + 3 + k] + c * Q[3 + k]);
-    error[5] += fabs(h[3 + k]);
-  }
+  double a = dot3(h, Q), c = dot3(h + DOF + 3, Q + 6);
+  const double want[18] = {a * Q[0], a * Q[1], a * Q[2], 0,        0,        0,        a * Q[3],  a * Q[4],  a * Q[5],
+                           c * Q[6], c * Q[7], c * Q[8], a * Q[6], a * Q[7], a * Q[8], -c * Q[3], -c * Q[4], -c * Q[5]};
+  const pair_bits magnitude = {INT64_MAX, INT64_MAX};
+  pair sum = {0, 0};
+  for (int k = 0; k < 18; k += 2)
+    sum += (pair)((pair_bits)(*(const pair *)(h + k) - *(const pair *)(want + k)) & magnitude);
   *a_out = a;
   *c_out = c;
-  double sum = (error[0] + error[1]) + (error[2] + error[3]) + (error[4] + error[5]);
-  return sum <= round_error * (fabs(a) + fabs(c));
+  return sum[0] + sum[1] <= round_error * (fabs(a) + fabs(c));
 }
 
 /* Q, a (2) and c (2) of contact i, masses left out; false where it has another form. */
@@ -219,10 +220,25 @@ static inline size_t at(int32_t slot, int32_t lanes, int32_t count, int32_t k) {
   return ((size_t)(slot / lanes) * (size_t)count + (size_t)k) * (size_t)lanes + (size_t)(slot % lanes);
 }
 
+/* Slots do not follow the order of contacts, so the machine does not foresee which comes next. */
+static void fetch_ahead(const fx_pile *p, int32_t slot) {
+  enum { LINE = 8 };
+  int32_t i = p->slot_contact[slot];
+  if (i < 0) return;
+  const fx_system *s = p->system;
+  const double *from = fx_block(&s->Ht, s->Ht.start[i]), *to = fx_block(&s->Ht, s->Ht.start[i + 1]);
+  for (; from < to; from += LINE) __builtin_prefetch(from);
+  __builtin_prefetch(s->D + s->diagonal[i]);
+  __builtin_prefetch(s->D + s->diagonal[i] + LINE);
+  __builtin_prefetch(s->q + s->row[i]);
+}
+
 static bool pack(const fx_pile *p, bool full) {
+  enum { AHEAD = 12 };
   double field[MAX_FIELDS];
-  int32_t count = p->field_count;
-  for (int32_t slot = 0; slot < p->batch_count * FX_BATCH; slot++) {
+  int32_t count = p->field_count, slots = p->batch_count * FX_BATCH;
+  for (int32_t slot = 0; slot < slots; slot++) {
+    if (slot + AHEAD < slots) fetch_ahead(p, slot + AHEAD);
     if (!contact_fields(p, slot, field)) return false;
     float *single = (float *)p->single.field + at(slot, 8, count, 0);
     double *twice = full ? (double *)p->full.field + at(slot, 4, count, 0) : NULL;

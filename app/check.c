@@ -1,0 +1,383 @@
+/* frix check: the verdict on a structure at rest, and how far it is from falling.
+ *
+ * An interface is a pair of bodies that touch. With the forces r_i at its points, N = sum r_N, T = |sum r_T|:
+ *   slip    T / (mu N): 1 slides
+ *   topple  distance of the centre of pressure from the edge of the points, over half their extent, the least over all
+ *           directions: 1 in the middle, 0 at the edge, where it turns over
+ *   lift    N over the weight of the lighter body: 0 opens
+ * Forces of a statically indeterminate structure are one possible set of many; what is said of the whole (least mu,
+ * tilt) does not depend on them. */
+#include "stand.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct interface {
+  frix_body_id a, b;
+  int32_t first, count; /* among the contacts */
+  double normal, tangent, mu;
+  double slip, topple, lift; /* topple: NaN where the points have no extent */
+} interface;
+
+typedef struct margins {
+  frix_contact_report *contact;
+  int32_t contact_count;
+  interface *row;
+  int32_t count, worst; /* worst: of slip */
+} margins;
+
+/* ---- margins from the forces of the last step */
+
+static double dot(frix_vec3 a, frix_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+static double weight_of(const fx_stand_case *c, frix_body_id id) {
+  frix_body_config body;
+  frix_vec3 g = frix_model_gravity(c->subject->model);
+  if (!id.index || frix_model_body(c->subject->model, id, &body) != FRIX_OK) return HUGE_VAL;
+  return body.kind == FRIX_BODY_DYNAMIC ? body.mass * sqrt(dot(g, g)) : HUGE_VAL;
+}
+
+/* The least, over directions in the plane of the contact, of the distance to the edge over half the extent. */
+static double topple_margin(const frix_contact_report *contact, const interface *row) {
+  enum { DIRECTIONS = 72 };
+  frix_vec3 t[2] = {contact[row->first].tangent[0], contact[row->first].tangent[1]};
+  double least = NAN, widest = 0;
+  for (int pass = 0; pass < 2; pass++) /* first how wide it is, so that directions without extent can be left out */
+    for (int d = 0; d < DIRECTIONS; d++) {
+      double s, c, low = HUGE_VAL, high = -HUGE_VAL, pressure = 0;
+      frix_sincos(2 * pi * d / DIRECTIONS, &s, &c);
+      for (int32_t k = row->first; k < row->first + row->count; k++) {
+        double at = c * dot(contact[k].point, t[0]) + s * dot(contact[k].point, t[1]);
+        low = fmin(low, at), high = fmax(high, at);
+        pressure += at * dot(contact[k].force, contact[k].normal) / row->normal;
+      }
+      double half = 0.5 * (high - low);
+      if (pass == 0) widest = fmax(widest, half);
+      if (pass == 1 && half > 1e-3 * widest && half > 0) least = fmin(least, (high - pressure) / half);
+    }
+  return least;
+}
+
+static void measure(const fx_stand_case *c, const margins *m, interface *row) {
+  frix_vec3 tangent = {0, 0, 0};
+  row->normal = 0, row->mu = HUGE_VAL;
+  for (int32_t k = row->first; k < row->first + row->count; k++) {
+    const frix_contact_report *r = &m->contact[k];
+    double n = dot(r->force, r->normal);
+    row->normal += n;
+    row->mu = fmin(row->mu, r->mu);
+    tangent.x += r->force.x - n * r->normal.x, tangent.y += r->force.y - n * r->normal.y;
+    tangent.z += r->force.z - n * r->normal.z;
+  }
+  row->tangent = sqrt(dot(tangent, tangent));
+  row->slip = row->normal > 0 && row->mu > 0 ? row->tangent / (row->mu * row->normal) : 0;
+  row->lift = row->normal / fmin(weight_of(c, row->a), weight_of(c, row->b));
+  row->topple = row->normal > 0 ? topple_margin(m->contact, row) : NAN;
+}
+
+static bool same(frix_body_id a, frix_body_id b) { return a.index == b.index && a.generation == b.generation; }
+
+/* Contacts come sorted by bodies, so the points of an interface stand together. */
+static margins find_margins(const fx_stand_case *c, const frix_sim *sim) {
+  margins m = {0};
+  int32_t count = frix_sim_contact_count(sim);
+  m.contact = fx_grow(NULL, (size_t)count, sizeof *m.contact);
+  m.row = fx_grow(NULL, (size_t)count, sizeof *m.row);
+  for (int32_t k = 0; k < count; k++) {
+    frix_contact_report *r = &m.contact[m.contact_count];
+    if (frix_sim_contact(sim, k, r) == FRIX_OK && r->phase != FRIX_CONTACT_END) m.contact_count++;
+  }
+  for (int32_t k = 0; k < m.contact_count; k++) {
+    interface *last = m.count ? &m.row[m.count - 1] : NULL;
+    if (last && same(last->a, m.contact[k].a) && same(last->b, m.contact[k].b))
+      last->count++;
+    else
+      m.row[m.count++] = (interface){.a = m.contact[k].a, .b = m.contact[k].b, .first = k, .count = 1};
+  }
+  for (int32_t k = 0; k < m.count; k++) {
+    measure(c, &m, &m.row[k]);
+    if (m.row[k].slip > m.row[m.worst].slip) m.worst = k;
+  }
+  return m;
+}
+
+/* ---- margins of the whole */
+
+typedef struct whole {
+  int32_t mu;                           /* the parameter, -1: none */
+  bool mu_found, tilt_found[4];         /* false: stands at any value tried */
+  double mu_stands, mu_falls;           /* the bracket of least friction */
+  double tilt_stands[4], tilt_falls[4]; /* degrees, by direction */
+  int directions, runs;
+  bool certified;
+} whole;
+
+static bool set_mu(fx_stand_case *c, double value, void *user) {
+  c->subject->value[((whole *)user)->mu] = value;
+  return fx_subject_build(c->subject, c->context);
+}
+
+static bool set_tilt(fx_stand_case *c, double value, void *user) {
+  (void)user;
+  c->tilt = value * pi / 180;
+  return true;
+}
+
+static bool least_friction(fx_stand_case *c, whole *w) {
+  fx_verdict verdict;
+  double present = c->subject->value[w->mu], low = present, high = c->subject->scene->parameter[w->mu].minimum;
+  if (!set_mu(c, high, w) || !fx_stand(c, &verdict, NULL)) return false;
+  w->runs++;
+  w->mu_found = !verdict.stands;
+  if (w->mu_found && !fx_bisect(c, set_mu, w, &low, &high, true, 1e-3, &w->runs, &w->certified)) return false;
+  w->mu_stands = w->mu_found ? low : high, w->mu_falls = high;
+  return set_mu(c, present, w);
+}
+
+static bool least_tilt(fx_stand_case *c, whole *w) {
+  fx_verdict verdict;
+  for (int k = 0; k < w->directions; k++) {
+    double low = 0, high = 89;
+    c->direction = k;
+    if (!set_tilt(c, high, w) || !fx_stand(c, &verdict, NULL)) return false;
+    w->runs++;
+    w->tilt_found[k] = !verdict.stands;
+    if (w->tilt_found[k] && !fx_bisect(c, set_tilt, w, &low, &high, true, 1e-3, &w->runs, &w->certified)) return false;
+    w->tilt_stands[k] = low, w->tilt_falls[k] = high;
+  }
+  c->tilt = 0;
+  return true;
+}
+
+static bool find_whole(fx_stand_case *c, whole *w) {
+  frix_vec3 g = frix_model_gravity(c->subject->model);
+  frix_body_config body;
+  bool planar =
+      frix_model_body(c->subject->model, frix_model_body_at(c->subject->model, 0), &body) == FRIX_OK && body.planar;
+  *w = (whole){.mu = c->subject->scene ? frix_scene_parameter_index(c->subject->scene, "mu") : -1, .certified = true};
+  w->directions = dot(g, g) == 0 ? 0 : planar ? 2 : 4;
+  return (w->mu < 0 || least_friction(c, w)) && least_tilt(c, w);
+}
+
+/* ---- text */
+
+static const char *const direction_name[4] = {"x", "-x", "y", "-y"};
+
+static int by_slip(const void *a, const void *b) {
+  const interface *p = a, *q = b;
+  return p->slip < q->slip ? 1 : p->slip > q->slip ? -1 : p->first < q->first ? -1 : p->first > q->first;
+}
+
+static void print_interfaces(const fx_stand_case *c, const frix_sim *sim, margins *m, int32_t shown) {
+  fx_column column[] = {{"bodies", 28, true}, {"points", 6, false}, {"N", 10, false},
+                        {"slip", 8, false},   {"topple", 8, false}, {"lift", 8, false}};
+  char a[128], b[128];
+  qsort(m->row, (size_t)m->count, sizeof *m->row, by_slip);
+  m->worst = 0;
+  if (shown > m->count) shown = m->count;
+  if (!m->count) return;
+  printf("\nnearest to slipping, %d of %d interfaces (slip: 1 slides; topple, lift: 0 turns over, opens)\n", (int)shown,
+         (int)m->count);
+  fx_table_header(column, 6);
+  for (int32_t k = 0; k < shown; k++) {
+    const interface *row = &m->row[k];
+    fx_cell cell[6];
+    fx_body_name(sim, c->subject->model, row->a, a, sizeof a);
+    fx_body_name(sim, c->subject->model, row->b, b, sizeof b);
+    fx_cell_set(&cell[0], FX_PLAIN, "%s on %s", a, b);
+    fx_cell_set(&cell[1], FX_PLAIN, "%d", (int)row->count);
+    fx_cell_set(&cell[2], FX_PLAIN, "%.4g", row->normal);
+    fx_cell_set(&cell[3], row->slip > 0.999 ? FX_RED : row->slip > 0.8 ? FX_YELLOW : FX_PLAIN, "%.4f", row->slip);
+    if (isnan(row->topple))
+      fx_cell_set(&cell[4], FX_PLAIN, "-");
+    else
+      fx_cell_set(&cell[4], row->topple < 0.05 ? FX_YELLOW : FX_PLAIN, "%.4f", row->topple);
+    fx_cell_set(&cell[5], FX_PLAIN, "%.4g", row->lift);
+    fx_table_row(column, cell, 6);
+  }
+}
+
+static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_verdict *v) {
+  char name[128];
+  fx_body_name(sim, c->subject->model, v->body, name, sizeof name);
+  printf("%s%s%s %s%s%s: after %g s the farthest body%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
+         fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(), fx_colour_on(v->stands ? FX_GREEN : FX_RED),
+         v->stands ? "stands" : "does not stand", fx_colour_off(), v->time, v->drift > 0 ? ", " : "",
+         v->drift > 0 ? name : "", v->drift, v->speed);
+  printf("  %s, worst residual %.1e\n", v->certified ? "every step certified" : "not every step certified",
+         v->residual);
+}
+
+static void print_whole(const fx_stand_case *c, const whole *w) {
+  if (w->mu >= 0) {
+    double mu = c->subject->value[w->mu];
+    if (w->mu_found)
+      printf("  slip     stands at mu %.5g, falls at %.5g: friction %.4g has a reserve of %.3g\n", w->mu_stands,
+             w->mu_falls, mu, mu / w->mu_falls);
+    else
+      printf("  slip     stands at mu %.5g: needs no friction\n", w->mu_stands);
+  }
+  for (int k = 0; k < w->directions; k++)
+    printf(w->tilt_found[k] ? "  tilt %-2s  stands at %.4g degrees, falls at %.4g\n"
+                            : "  tilt %-2s  stands at any angle\n",
+           direction_name[k], w->tilt_stands[k], w->tilt_falls[k]);
+}
+
+/* ---- JSON */
+
+static void put_margins(fx_json *json, const fx_stand_case *c, const frix_sim *sim, const margins *m) {
+  char name[128];
+  fx_put_open(json, "interfaces", '[');
+  for (int32_t k = 0; k < m->count; k++) {
+    const interface *row = &m->row[k];
+    fx_put_open(json, NULL, '{');
+    fx_body_name(sim, c->subject->model, row->a, name, sizeof name);
+    fx_put_text(json, "a", name);
+    fx_body_name(sim, c->subject->model, row->b, name, sizeof name);
+    fx_put_text(json, "b", name);
+    fx_put_real(json, "normal", row->normal);
+    fx_put_real(json, "tangent", row->tangent);
+    fx_put_real(json, "slip", row->slip);
+    fx_put_real(json, "topple", row->topple);
+    fx_put_real(json, "lift", row->lift);
+    fx_put_open(json, "contacts", '[');
+    for (int32_t n = row->first; n < row->first + row->count; n++) {
+      const frix_contact_report *r = &m->contact[n];
+      double normal = dot(r->force, r->normal);
+      fx_put_open(json, NULL, '{');
+      fx_put_open(json, "point", '[');
+      fx_put_real(json, NULL, r->point.x), fx_put_real(json, NULL, r->point.y), fx_put_real(json, NULL, r->point.z);
+      fx_put_close(json, ']');
+      fx_put_real(json, "mu", r->mu);
+      fx_put_real(json, "normal", normal);
+      fx_put_real(json, "slip", r->margin);
+      fx_put_real(json, "lift", row->normal > 0 ? normal * row->count / row->normal : 0);
+      fx_put_close(json, '}');
+    }
+    fx_put_close(json, ']');
+    fx_put_close(json, '}');
+  }
+  fx_put_close(json, ']');
+  if (m->count) {
+    fx_put_open(json, "worst", '{');
+    fx_body_name(sim, c->subject->model, m->row[m->worst].a, name, sizeof name);
+    fx_put_text(json, "a", name);
+    fx_body_name(sim, c->subject->model, m->row[m->worst].b, name, sizeof name);
+    fx_put_text(json, "b", name);
+    fx_put_real(json, "slip", m->row[m->worst].slip);
+    fx_put_close(json, '}');
+  }
+}
+
+static void put_whole(fx_json *json, const fx_stand_case *c, const whole *w) {
+  if (w->mu >= 0) {
+    fx_put_open(json, "least_mu", '{');
+    fx_put_real(json, "stands", w->mu_stands);
+    fx_put_real(json, "falls", w->mu_found ? w->mu_falls : NAN);
+    fx_put_real(json, "reserve", w->mu_found ? c->subject->value[w->mu] / w->mu_falls : NAN);
+    fx_put_close(json, '}');
+  }
+  fx_put_open(json, "tilt", '{');
+  for (int k = 0; k < w->directions; k++) {
+    fx_put_open(json, direction_name[k], '{');
+    fx_put_real(json, "stands", w->tilt_stands[k]);
+    fx_put_real(json, "falls", w->tilt_found[k] ? w->tilt_falls[k] : NAN);
+    fx_put_close(json, '}');
+  }
+  fx_put_close(json, '}');
+}
+
+static void print_json(const fx_stand_case *c, const frix_sim *sim, const fx_verdict *v, const margins *m,
+                       const whole *w) {
+  fx_json json = {stdout, false};
+  char name[128];
+  fx_body_name(sim, c->subject->model, v->body, name, sizeof name);
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "scene", c->subject->word);
+  fx_put_boolean(&json, "stands", v->stands);
+  fx_put_boolean(&json, "certified", v->certified);
+  fx_put_real(&json, "drift", v->drift);
+  fx_put_real(&json, "speed", v->speed);
+  fx_put_text(&json, "farthest", v->drift > 0 ? name : NULL);
+  fx_put_real(&json, "residual", v->residual);
+  fx_put_real(&json, "time", v->time);
+  if (w) put_whole(&json, c, w);
+  put_margins(&json, c, sim, m);
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
+}
+
+/* ---- the verb */
+
+static bool check(const fx_args *args, fx_stand_case *c, fx_verdict *v, frix_sim **sim) {
+  int64_t shown = 10;
+  whole w = {0};
+  if (!fx_arg_integer(args, "--show", 0, INT32_MAX, &shown)) return false;
+  if (!fx_stand(c, v, sim)) return false;
+  margins m = find_margins(c, *sim);
+  bool json = fx_arg(args, "--json"), good = true, deeper = v->stands && !fx_arg(args, "--quick");
+  if (!json) print_verdict(c, *sim, v);
+  fx_output_alive(NULL);
+  /* the sim lives on the model, which the search for the least friction replaces: it comes last, on a copy */
+  if (deeper) {
+    fx_subject copy = *c->subject;
+    fx_stand_case other = *c;
+    other.subject = &copy;
+    copy.own = NULL;
+    good = fx_subject_build(&copy, c->context) && find_whole(&other, &w);
+    fx_subject_free(&copy);
+    v->certified = v->certified && w.certified;
+  }
+  if (good && json) print_json(c, *sim, v, &m, deeper ? &w : NULL);
+  if (good && !json && deeper) print_whole(c, &w);
+  if (good && !json) print_interfaces(c, *sim, &m, (int32_t)shown);
+  free(m.contact);
+  free(m.row);
+  return good;
+}
+
+static int run_check(const fx_args *args) {
+  fx_subject subject = {0};
+  frix_sim_config config;
+  frix_options *options = NULL;
+  frix_sim *sim = NULL;
+  fx_stand_case c = {.context = fx_context(false), .subject = &subject};
+  fx_verdict verdict = {0};
+  fx_catch_interrupt();
+  bool good = fx_subject_read(args, args->word[0], &subject) && fx_stand_settings(args, &c, &config, &options) &&
+              check(args, &c, &verdict, &sim);
+  frix_sim_destroy(sim);
+  frix_options_destroy(options);
+  fx_subject_free(&subject);
+  frix_context_destroy(c.context);
+  return !good ? FX_EXIT_USAGE : verdict.stands && verdict.certified ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+}
+
+static const fx_flag flags[] = {
+    FX_STAND_FLAGS,
+    {"--show", "N", NULL, "interfaces in the table, default 10"},
+    {"--quick", NULL, NULL, "without the search for least friction and tilt"},
+    {"--json", NULL, NULL, "one JSON object, with every contact"},
+    {0},
+};
+
+const fx_verb fx_verb_check = {
+    .name = "check",
+    .arguments = "SCENE|FILE",
+    .summary = "does a structure stand, and how far is it from falling",
+    .detail =
+        "The world is stepped for --time seconds from rest (tolerance 1e-10); blows of the scene do not happen. The\n"
+        "least friction and the tilt that it bears are bisected; slip, topple and lift are told of every pair of\n"
+        "bodies that touch. Exit code 0: it stands, every step certified; 1: not; 2: bad usage or input.",
+    .example =
+        "  frix check cardhouse --set levels=2\n"
+        "  frix check arch --set mu=0.35 --json",
+    .flag = flags,
+    .words = "@scenes",
+    .min_words = 1,
+    .max_words = 1,
+    .run = run_check,
+};

@@ -1,0 +1,70 @@
+/* Replay pages: a trajectory as one HTML file that opens offline. Layout of the data in it: page_columns.c. */
+#ifndef FX_PAGE_H
+#define FX_PAGE_H
+
+#include "app.h"
+
+#include <frix/trajectory.h>
+
+/* ---- for verbs (page.c) */
+
+typedef struct fx_page_config {
+  int64_t frames;   /* at most so many */
+  double megabytes; /* of the page, about: coarser positions, then fewer frames */
+} fx_page_config;
+
+fx_page_config fx_page_default(void);
+/* Whether this build can make pages; false after a message that says what is missing. */
+bool fx_page_available(void);
+/* Writes the page of a trajectory file, whole or not at all; false after a message. */
+bool fx_page_write(frix_context *context, const char *trajectory, const char *html, const fx_page_config *config);
+
+/* ---- a row of bytes within an HTML file, and the index of what lies where (page_columns.c) */
+
+typedef enum fx_column_type { FX_U8, FX_I16, FX_U16, FX_I32, FX_U32, FX_F32, FX_F64 } fx_column_type;
+
+typedef struct fx_page_row {
+  char name[48];
+  fx_column_type type;
+  int64_t at, count;
+} fx_page_row;
+
+typedef struct fx_page_bytes {
+  FILE *file;
+  unsigned char *piece; /* what is not written yet */
+  size_t filled;
+  int64_t count; /* all bytes so far */
+  fx_page_row *row;
+  int row_count;
+} fx_page_bytes;
+
+void fx_page_begin(fx_page_bytes *bytes, FILE *file);
+/* Values as they lie in memory (frix runs on little-endian machines only where pages are made; see the test). */
+void fx_page_put(fx_page_bytes *bytes, const void *data, size_t size);
+/* Up to the next multiple of 8. */
+void fx_page_align(fx_page_bytes *bytes);
+void fx_page_column(fx_page_bytes *bytes, const char *name, fx_column_type type, const void *data, int64_t count);
+/* The last piece; then rows go into the index. */
+void fx_page_end(fx_page_bytes *bytes);
+void fx_page_put_rows(const fx_page_bytes *bytes, fx_json *json);
+void fx_page_free(fx_page_bytes *bytes);
+
+/* ---- parts of a page */
+
+/* Bodies, shapes and geometries as columns (page_model.c). */
+void fx_page_put_model(fx_page_bytes *bytes, const frix_model *model);
+/* Body of the model by id: -1 for the world; map from fx_page_body_map. */
+int32_t *fx_page_body_map(const frix_model *model, uint32_t *count);
+
+typedef struct fx_page_frames fx_page_frames;
+
+/* Poses and contacts, frame by frame (page_frames.c). */
+fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, bool coarse);
+void fx_page_frames_add(fx_page_frames *frames, const frix_frame *frame);
+/* The columns that say where all frames are. */
+void fx_page_frames_end(fx_page_frames *frames);
+void fx_page_frames_free(fx_page_frames *frames);
+/* Bytes that a frame takes. */
+int64_t fx_page_frame_size(int32_t body_count, int32_t contact_count, bool coarse);
+
+#endif

@@ -1,0 +1,327 @@
+/* Frames in a replay page. A body that is ever there has a slot; a frame names a list of slots (shared by frames with
+ * the same bodies) and two places in the row of bytes:
+ *   poses     fine:   position f32 x 3, speed f32, quaternion i16 x 4 (x y z w), each for all bodies
+ *             coarse: box f32 x 6 (corner, size), then for all bodies quaternion u32 (which of the four is largest,
+ *                     2 bits; the others, 10 bits each), position u16 x 3 within the box
+ *   contacts  point f32 x 3, force f32 x 3, gap, mu, margin, slip f32, a, b, id u32, normal i16 x 3, state u8, each for
+ *             all contacts; an end is a slot, STATIC + body of the model, or WORLD */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+
+#define STATIC_END 0x80000000u
+#define WORLD_END 0xffffffffu
+
+/* The strongest contacts of a frame are kept. */
+enum { FINE_CONTACTS = 20000, COARSE_CONTACTS = 5000 };
+enum { FINE_BODY = 24, COARSE_BODY = 10, CONTACT = 59 /* 10 f32, 3 u32, 3 i16, 1 u8 */, HEAD = 48 };
+
+static const char *const series_name[] = {"residual",    "contacts",   "stick",   "slip",      "open",
+                                          "penetration", "iterations", "kinetic", "potential", "friction",
+                                          "impact",      "work",       "damping", "error"};
+enum { SERIES = sizeof series_name / sizeof series_name[0] };
+
+typedef struct numbers {
+  void *data;
+  size_t count, room;
+} numbers;
+
+/* Which slot an id has: ids of one index follow each other in time. */
+typedef struct holder {
+  uint32_t generation, slot;
+} holder;
+
+struct fx_page_frames {
+  fx_page_bytes *bytes;
+  bool coarse;
+  int32_t *body_map;
+  uint32_t body_map_count;
+  holder *holder;
+  uint32_t holder_count;
+  numbers slot_pattern, list_start, list_slot, gone_start, gone_body; /* u32 */
+  numbers time, step, poses, contacts;                                /* f64 */
+  numbers kept, list, gone;                                           /* u32 */
+  numbers series[SERIES];                                             /* f32 */
+  uint32_t *slot;
+  void *scratch;
+};
+
+static void append(numbers *n, const void *value, size_t size) {
+  if (n->count == n->room) n->data = fx_grow(n->data, n->room = 2 * n->room + 256, size);
+  memcpy((char *)n->data + n->count++ * size, value, size);
+}
+
+static void append_u32(numbers *n, uint32_t value) { append(n, &value, sizeof value); }
+static void append_f64(numbers *n, double value) { append(n, &value, sizeof value); }
+
+fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, bool coarse) {
+  fx_page_frames *f = fx_grow(NULL, 1, sizeof *f);
+  *f = (fx_page_frames){.bytes = bytes, .coarse = coarse};
+  f->body_map = fx_page_body_map(model, &f->body_map_count);
+  append_u32(&f->list_start, 0);
+  append_u32(&f->gone_start, 0);
+  return f;
+}
+
+int64_t fx_page_frame_size(int32_t body_count, int32_t contact_count, bool coarse) {
+  int32_t most = coarse ? COARSE_CONTACTS : FINE_CONTACTS;
+  int64_t kept = contact_count < most ? contact_count : most;
+  return HEAD + 4 * SERIES + (int64_t)body_count * (coarse ? COARSE_BODY : FINE_BODY) + kept * CONTACT;
+}
+
+/* ---- bodies */
+
+static int32_t model_body(const fx_page_frames *f, frix_body_id id) {
+  return id.generation && id.index < f->body_map_count ? f->body_map[id.index] : -1;
+}
+
+static uint32_t slot_of(fx_page_frames *f, const frix_frame_body *body) {
+  if (body->id.index >= f->holder_count) {
+    uint32_t count = 2 * body->id.index + 64;
+    f->holder = fx_grow(f->holder, count, sizeof *f->holder);
+    memset(f->holder + f->holder_count, 0, (count - f->holder_count) * sizeof *f->holder);
+    f->holder_count = count;
+  }
+  holder *h = &f->holder[body->id.index];
+  if (h->generation != body->id.generation) {
+    int32_t pattern = model_body(f, body->pattern);
+    *h = (holder){body->id.generation, (uint32_t)f->slot_pattern.count};
+    append_u32(&f->slot_pattern, pattern < 0 ? 0 : (uint32_t)pattern);
+  }
+  return h->slot;
+}
+
+/* A list of numbers, or the last one where it is the same; which one it is goes to `use`. */
+static void put_list(const uint32_t *value, size_t n, numbers *start, numbers *all, numbers *use) {
+  size_t lists = start->count - 1;
+  const uint32_t *from = start->data, *before = all->data;
+  bool same = lists > 0 && from[lists] - from[lists - 1] == n &&
+              (n == 0 || !memcmp(before + from[lists - 1], value, n * sizeof *value));
+  if (!same) {
+    for (size_t i = 0; i < n; i++) append_u32(all, value[i]);
+    append_u32(start, (uint32_t)all->count);
+  }
+  append_u32(use, (uint32_t)start->count - 2);
+}
+
+/* Who is there, and which static bodies were taken away. */
+static void put_lists(fx_page_frames *f, const frix_frame *frame) {
+  size_t n = (size_t)frame->body_count, gone = 0;
+  f->slot = fx_grow(f->slot, n + (size_t)frame->gone_count + 1, sizeof *f->slot);
+  for (size_t i = 0; i < n; i++) f->slot[i] = slot_of(f, &frame->body[i]);
+  put_list(f->slot, n, &f->list_start, &f->list_slot, &f->list);
+  for (int32_t i = 0; i < frame->gone_count; i++)
+    if (model_body(f, frame->gone[i]) >= 0) f->slot[gone++] = (uint32_t)model_body(f, frame->gone[i]);
+  put_list(f->slot, gone, &f->gone_start, &f->gone_body, &f->gone);
+}
+
+static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
+
+static void put_fine(fx_page_frames *f, const frix_frame *frame) {
+  size_t n = (size_t)frame->body_count;
+  float *out = f->scratch = fx_grow(f->scratch, n + 1, FINE_BODY);
+  int16_t *turn = (void *)(out + 4 * n);
+  for (size_t i = 0; i < n; i++) {
+    const frix_body_state *s = &frame->body[i].state;
+    const double p[3] = {s->pose.p.x, s->pose.p.y, s->pose.p.z};
+    const double q[4] = {s->pose.q.x, s->pose.q.y, s->pose.q.z, s->pose.q.w};
+    for (int c = 0; c < 3; c++) out[3 * i + c] = (float)p[c];
+    for (int c = 0; c < 4; c++) turn[4 * i + c] = (int16_t)lrint(32767 * fmax(-1, fmin(1, q[c])));
+    out[3 * n + i] = (float)length(s->velocity);
+  }
+  fx_page_put(f->bytes, out, n * FINE_BODY);
+}
+
+static uint32_t small_turn(frix_quat quat) {
+  const double q[4] = {quat.x, quat.y, quat.z, quat.w};
+  uint32_t largest = 0, out = 0;
+  for (uint32_t c = 1; c < 4; c++)
+    if (fabs(q[c]) > fabs(q[largest])) largest = c;
+  double sign = q[largest] < 0 ? -1 : 1;
+  for (uint32_t c = 0, shift = 2; c < 4; c++) {
+    if (c == largest) continue;
+    double value = fmax(-1, fmin(1, sign * q[c] * 1.4142135623730951));
+    out |= (uint32_t)(lrint(511 * value) + 511) << shift;
+    shift += 10;
+  }
+  return out | largest;
+}
+
+static void put_coarse(fx_page_frames *f, const frix_frame *frame) {
+  size_t n = (size_t)frame->body_count;
+  double low[3] = {0}, high[3] = {0};
+  for (size_t i = 0; i < n; i++) {
+    frix_vec3 v = frame->body[i].state.pose.p;
+    const double p[3] = {v.x, v.y, v.z};
+    for (int c = 0; c < 3; c++) {
+      if (i == 0 || p[c] < low[c]) low[c] = p[c];
+      if (i == 0 || p[c] > high[c]) high[c] = p[c];
+    }
+  }
+  float box[6];
+  for (int c = 0; c < 3; c++) box[c] = (float)low[c], box[3 + c] = (float)(high[c] - low[c]);
+  uint32_t *turn = f->scratch = fx_grow(f->scratch, n + 1, COARSE_BODY);
+  uint16_t *place = (uint16_t *)(turn + n);
+  for (size_t i = 0; i < n; i++) {
+    const frix_pose *pose = &frame->body[i].state.pose;
+    const double p[3] = {pose->p.x, pose->p.y, pose->p.z};
+    turn[i] = small_turn(pose->q);
+    for (int c = 0; c < 3; c++) {
+      double part = high[c] > low[c] ? (p[c] - low[c]) / (high[c] - low[c]) : 0;
+      place[3 * i + c] = (uint16_t)lrint(65535 * fmax(0, fmin(1, part)));
+    }
+  }
+  fx_page_put(f->bytes, box, sizeof box);
+  fx_page_put(f->bytes, turn, n * COARSE_BODY);
+}
+
+/* ---- contacts */
+
+static uint32_t end_of(const fx_page_frames *f, frix_body_id id) {
+  if (id.generation && id.index < f->holder_count && f->holder[id.index].generation == id.generation)
+    return f->holder[id.index].slot;
+  int32_t body = model_body(f, id);
+  return body < 0 ? WORLD_END : STATIC_END + (uint32_t)body;
+}
+
+typedef struct ranked {
+  double force;
+  int32_t at;
+} ranked;
+
+static int stronger(const void *a, const void *b) {
+  const ranked *p = a, *q = b;
+  return p->force != q->force ? (p->force > q->force ? -1 : 1) : (p->at > q->at) - (p->at < q->at);
+}
+
+static int earlier(const void *a, const void *b) {
+  const ranked *p = a, *q = b;
+  return (p->at > q->at) - (p->at < q->at);
+}
+
+/* Those that still touch, at most the strongest ones, in their order. */
+static size_t choose(const frix_frame *frame, size_t most, ranked *out) {
+  size_t count = 0;
+  for (int32_t i = 0; i < frame->contact_count; i++)
+    if (frame->contact[i].phase != FRIX_CONTACT_END) out[count++] = (ranked){length(frame->contact[i].force), i};
+  if (count <= most) return count;
+  qsort(out, count, sizeof *out, stronger);
+  qsort(out, most, sizeof *out, earlier);
+  return most;
+}
+
+static size_t put_contacts(fx_page_frames *f, const frix_frame *frame) {
+  ranked *chosen = fx_grow(NULL, (size_t)frame->contact_count + 1, sizeof *chosen);
+  size_t n = choose(frame, f->coarse ? COARSE_CONTACTS : FINE_CONTACTS, chosen);
+  float *real = f->scratch = fx_grow(f->scratch, n + 1, CONTACT);
+  uint32_t *name = (void *)(real + 10 * n);
+  int16_t *normal = (int16_t *)(name + 3 * n);
+  uint8_t *state = (uint8_t *)(normal + 3 * n);
+  for (size_t i = 0; i < n; i++) {
+    const frix_contact_report *c = &frame->contact[chosen[i].at];
+    const double v[6] = {c->point.x, c->point.y, c->point.z, c->force.x, c->force.y, c->force.z};
+    const double scalar[4] = {c->gap, c->mu, c->margin, 0}, axis[3] = {c->normal.x, c->normal.y, c->normal.z};
+    const double u[3] = {c->velocity.x, c->velocity.y, c->velocity.z};
+    double away = u[0] * axis[0] + u[1] * axis[1] + u[2] * axis[2], slip = 0;
+    for (int k = 0; k < 3; k++) {
+      real[3 * i + k] = (float)v[k];
+      real[3 * n + 3 * i + k] = (float)v[3 + k];
+      normal[3 * i + k] = (int16_t)lrint(32767 * fmax(-1, fmin(1, axis[k])));
+      real[6 * n + k * n + i] = (float)scalar[k];
+      slip += (u[k] - away * axis[k]) * (u[k] - away * axis[k]);
+    }
+    real[9 * n + i] = (float)sqrt(slip);
+    name[i] = end_of(f, c->a);
+    name[n + i] = end_of(f, c->b);
+    name[2 * n + i] = (uint32_t)(c->id ^ c->id >> 32);
+    state[i] = (uint8_t)c->state;
+  }
+  fx_page_put(f->bytes, real, n * CONTACT);
+  free(chosen);
+  return n;
+}
+
+/* ---- frames */
+
+static void put_series(fx_page_frames *f, const frix_frame *frame) {
+  int64_t by_state[3] = {0}, all = 0;
+  for (int32_t i = 0; i < frame->contact_count; i++) {
+    if (frame->contact[i].phase == FRIX_CONTACT_END) continue;
+    by_state[frame->contact[i].state]++;
+    all++;
+  }
+  const frix_energy *e = &frame->energy;
+  const double value[SERIES] = {frame->report.certificate.residual,
+                                (double)all,
+                                (double)by_state[FRIX_CONTACT_STICK],
+                                (double)by_state[FRIX_CONTACT_SLIP],
+                                (double)by_state[FRIX_CONTACT_OPEN],
+                                frame->report.penetration,
+                                (double)frame->report.iterations,
+                                e->kinetic,
+                                e->potential,
+                                e->friction,
+                                e->impact,
+                                e->work,
+                                e->damping,
+                                e->error};
+  for (int k = 0; k < SERIES; k++) {
+    float small = (float)value[k];
+    append(&f->series[k], &small, sizeof small);
+  }
+}
+
+void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
+  append_f64(&f->time, frame->time);
+  append_f64(&f->step, (double)frame->step);
+  put_lists(f, frame);
+  fx_page_align(f->bytes);
+  append_f64(&f->poses, (double)f->bytes->count);
+  if (f->coarse)
+    put_coarse(f, frame);
+  else
+    put_fine(f, frame);
+  fx_page_align(f->bytes);
+  append_f64(&f->contacts, (double)f->bytes->count);
+  append_u32(&f->kept, (uint32_t)put_contacts(f, frame));
+  put_series(f, frame);
+}
+
+static void put_numbers(fx_page_bytes *bytes, const char *name, fx_column_type type, const numbers *n) {
+  fx_page_column(bytes, name, type, n->data, (int64_t)n->count);
+}
+
+void fx_page_frames_end(fx_page_frames *f) {
+  put_numbers(f->bytes, "slot.pattern", FX_U32, &f->slot_pattern);
+  put_numbers(f->bytes, "list.start", FX_U32, &f->list_start);
+  put_numbers(f->bytes, "list.slot", FX_U32, &f->list_slot);
+  put_numbers(f->bytes, "gone.start", FX_U32, &f->gone_start);
+  put_numbers(f->bytes, "gone.body", FX_U32, &f->gone_body);
+  put_numbers(f->bytes, "frame.gone", FX_U32, &f->gone);
+  put_numbers(f->bytes, "frame.time", FX_F64, &f->time);
+  put_numbers(f->bytes, "frame.step", FX_F64, &f->step);
+  put_numbers(f->bytes, "frame.list", FX_U32, &f->list);
+  put_numbers(f->bytes, "frame.poses", FX_F64, &f->poses);
+  put_numbers(f->bytes, "frame.contacts", FX_F64, &f->contacts);
+  put_numbers(f->bytes, "frame.contacts_kept", FX_U32, &f->kept);
+  for (int k = 0; k < SERIES; k++) {
+    char name[48];
+    snprintf(name, sizeof name, "series.%s", series_name[k]);
+    put_numbers(f->bytes, name, FX_F32, &f->series[k]);
+  }
+}
+
+void fx_page_frames_free(fx_page_frames *f) {
+  if (!f) return;
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,       &f->poses,
+                    &f->contacts,     &f->kept,       &f->list,      &f->gone, &f->gone_start, &f->gone_body};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
+  for (int k = 0; k < SERIES; k++) free(f->series[k].data);
+  free(f->body_map);
+  free(f->holder);
+  free(f->slot);
+  free(f->scratch);
+  free(f);
+}

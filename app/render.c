@@ -1,0 +1,257 @@
+/* frix render: pictures and films of a run, without a browser. */
+#include "app.h"
+#include "stage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct job {
+  frix_context *context;
+  frix_trajectory *trajectory;
+  fx_look look;
+  int32_t frame;
+  double fps, speed;
+  const char *out, *video;
+} job;
+
+/* ---- arguments */
+
+static bool parse_size(const char *text, fx_look *look) {
+  int used = 0;
+  if (!text) return true;
+  if (sscanf(text, "%dx%d%n", &look->width, &look->height, &used) == 2 && !text[used] && look->width >= 16 &&
+      look->height >= 16 && look->width <= 8192 && look->height <= 8192)
+    return true;
+  fx_error("--size '%s' should read WIDTHxHEIGHT, 16 to 8192 pixels each", text);
+  return false;
+}
+
+static bool parse_view(const char *text, fx_look *look) {
+  double azimuth = 0.0, elevation = 0.0;
+  int used = 0;
+  if (!text) return true;
+  if (sscanf(text, "%lf,%lf%n", &azimuth, &elevation, &used) == 2 && !text[used] && fabs(azimuth) <= 360.0 &&
+      fabs(elevation) <= 90.0) {
+    look->azimuth = azimuth * 3.14159265358979323846 / 180.0;
+    look->elevation = elevation * 3.14159265358979323846 / 180.0;
+    return true;
+  }
+  fx_error("--view '%s' should read AZIMUTH,ELEVATION in degrees", text);
+  return false;
+}
+
+/* The frame asked for: by number (from the end where negative), or by time. */
+static bool choose_frame(const fx_args *args, job *j) {
+  int64_t count = frix_trajectory_frame_count(j->trajectory), frame = -1;
+  double wanted = -1.0, time = 0.0;
+  if (count == 0) {
+    fx_error("%s: holds no frame", args->word[0]);
+    return false;
+  }
+  if (!fx_arg_integer(args, "--frame", -count, count - 1, &frame)) return false;
+  if (!fx_arg_real(args, "--time", 0.0, HUGE_VAL, &wanted)) return false;
+  j->frame = (int32_t)(frame < 0 ? frame + count : frame);
+  if (!fx_arg(args, "--time")) return true;
+  int32_t best = 0;
+  double nearest = HUGE_VAL;
+  for (int32_t k = 0; k < count; k++) {
+    if (frix_trajectory_frame_time(j->trajectory, k, NULL, &time) || fabs(time - wanted) >= nearest) continue;
+    nearest = fabs(time - wanted);
+    best = k;
+  }
+  j->frame = best;
+  return true;
+}
+
+static bool parse(const fx_args *args, job *j) {
+  j->look = (fx_look){.theme = fx_arg_choice(args, "--theme", 0) ? &fx_theme_dark : &fx_theme_light,
+                      .azimuth = -0.95,
+                      .elevation = 0.32,
+                      .forces = fx_arg(args, "--forces") != NULL,
+                      .width = 1280,
+                      .height = 720,
+                      .fineness = 3};
+  j->fps = 30.0, j->speed = 1.0;
+  j->out = fx_arg(args, "--out");
+  j->video = fx_arg(args, "--video");
+  if (!j->out && !j->video) {
+    fx_error("nothing to write: give --out PICTURE.png or --video FILM.mp4");
+    return false;
+  }
+  if (!parse_size(fx_arg(args, "--size"), &j->look) || !parse_view(fx_arg(args, "--view"), &j->look) ||
+      !fx_arg_real(args, "--fps", 1.0, 240.0, &j->fps) || !fx_arg_real(args, "--speed", 1e-4, 1e4, &j->speed))
+    return false;
+  if (j->video && (j->look.width % 2 || j->look.height % 2)) {
+    fx_error("--video needs an even width and height");
+    return false;
+  }
+  return (!j->out || fx_check_writable(j->out)) && (!j->video || fx_check_writable(j->video));
+}
+
+/* ---- drawing */
+
+static bool read_frame(const job *j, int32_t k, frix_frame *frame) {
+  if (frix_trajectory_frame(j->trajectory, k, frame) == FRIX_OK) return true;
+  fx_error("%s", frix_error_text(j->context));
+  return false;
+}
+
+/* One camera for the whole film: a few frames tell where things happen. */
+static bool prepare(const job *j, fx_stage *stage, bool film) {
+  frix_frame frame;
+  int32_t count = frix_trajectory_frame_count(j->trajectory), looks = film && count > 1 ? 9 : 1;
+  fx_look look = j->look;
+  if (film) look.fineness = 2; /* moving pictures hide more than still ones */
+  fx_stage_create(stage, frix_trajectory_model(j->trajectory), &look);
+  for (int32_t k = 0; k < looks; k++) {
+    int32_t at = film && count > 1 ? (int32_t)((int64_t)(count - 1) * k / (looks - 1)) : j->frame;
+    if (!read_frame(j, at, &frame)) return false;
+    fx_stage_see(stage, &frame);
+  }
+  fx_stage_aim(stage);
+  return true;
+}
+
+static bool picture(const job *j) {
+  fx_stage stage;
+  frix_frame frame;
+  bool good = prepare(j, &stage, false) && read_frame(j, j->frame, &frame);
+  if (good) {
+    fx_picture p = fx_stage_picture(&stage, &frame);
+    good = fx_png_write(j->out, &p);
+    free(p.rgb);
+  }
+  fx_stage_free(&stage);
+  return good;
+}
+
+/* ---- films */
+
+/* ffmpeg, reading raw pictures from the descriptor that is returned; -1: could not be started. */
+static int start_ffmpeg(const job *j, pid_t *child) {
+  int ends[2];
+  char size[32], rate[32];
+  snprintf(size, sizeof size, "%dx%d", j->look.width, j->look.height);
+  snprintf(rate, sizeof rate, "%g", j->fps);
+  const char *argv[] = {"ffmpeg",   "-y",      "-loglevel", "error", "-f",        "rawvideo",   "-pix_fmt", "rgb24",
+                        "-s",       size,      "-r",        rate,    "-i",        "-",          "-c:v",     "libx264",
+                        "-pix_fmt", "yuv420p", "-crf",      "18",    "-movflags", "+faststart", j->video,   NULL};
+  if (pipe(ends) != 0) return -1;
+  *child = fork();
+  if (*child == 0) {
+    dup2(ends[0], 0);
+    close(ends[0]);
+    close(ends[1]);
+    execvp(argv[0], (char *const *)argv);
+    _exit(127);
+  }
+  close(ends[0]);
+  if (*child > 0) return ends[1];
+  close(ends[1]);
+  return -1;
+}
+
+static bool write_fully(int file, const uint8_t *bytes, size_t count) {
+  while (count) {
+    ssize_t put = write(file, bytes, count);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    bytes += put;
+    count -= (size_t)put;
+  }
+  return true;
+}
+
+/* The frame nearest before a time; frames are in the order of time. */
+static int32_t frame_at(const job *j, double wanted, int32_t from) {
+  int32_t count = frix_trajectory_frame_count(j->trajectory);
+  double time = 0.0;
+  while (from + 1 < count && frix_trajectory_frame_time(j->trajectory, from + 1, NULL, &time) == FRIX_OK &&
+         time <= wanted + 1e-9)
+    from++;
+  return from;
+}
+
+static bool film(const job *j) {
+  fx_stage stage;
+  frix_frame frame;
+  pid_t child = -1;
+  double start = 0.0, end = 0.0;
+  int32_t count = frix_trajectory_frame_count(j->trajectory), at = 0;
+  if (frix_trajectory_frame_time(j->trajectory, 0, NULL, &start) ||
+      frix_trajectory_frame_time(j->trajectory, count - 1, NULL, &end))
+    return false;
+  bool good = prepare(j, &stage, true);
+  int pipe_end = good ? start_ffmpeg(j, &child) : -1;
+  int64_t pictures = 1 + (int64_t)((end - start) / j->speed * j->fps);
+  for (int64_t k = 0; pipe_end >= 0 && good && k < pictures; k++) {
+    fx_progress("render: picture %lld of %lld", (long long)k + 1, (long long)pictures);
+    at = frame_at(j, start + (double)k * j->speed / j->fps, at);
+    if (!(good = read_frame(j, at, &frame))) break;
+    fx_picture p = fx_stage_picture(&stage, &frame);
+    bool sent = write_fully(pipe_end, p.rgb, 3 * (size_t)p.width * (size_t)p.height);
+    free(p.rgb);
+    if (!sent) break;
+  }
+  fx_progress_clear();
+  int code = -1;
+  if (pipe_end >= 0) close(pipe_end);
+  if (child > 0) waitpid(child, &code, 0);
+  if (good && (!WIFEXITED(code) || WEXITSTATUS(code) != 0)) {
+    bool missing = child > 0 && WIFEXITED(code) && WEXITSTATUS(code) == 127;
+    fx_error(missing ? "%s: films need ffmpeg, which is not installed (package ffmpeg)" : "%s: ffmpeg failed",
+             j->video);
+    good = false;
+  }
+  fx_stage_free(&stage);
+  return good;
+}
+
+static int run_render(const fx_args *args) {
+  job j = {0};
+  if (!parse(args, &j)) return FX_EXIT_USAGE;
+  j.context = fx_context(false);
+  bool good = frix_trajectory_open(j.context, args->word[0], &j.trajectory) == FRIX_OK;
+  if (!good) fx_error("%s", frix_error_text(j.context));
+  if (good && frix_trajectory_trouble(j.trajectory))
+    fx_warning("%s: %s", args->word[0], frix_trajectory_trouble(j.trajectory));
+  good = good && choose_frame(args, &j) && (!j.out || picture(&j)) && (!j.video || film(&j));
+  frix_trajectory_close(j.trajectory);
+  frix_context_destroy(j.context);
+  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+}
+
+static const fx_flag flags[] = {
+    {"--frame", "K", NULL, "which frame, from 0; negative ones count from the end (default: the last)"},
+    {"--time", "T", NULL, "the frame nearest to this time, in seconds"},
+    {"--out", "FILE", NULL, "picture to write (.png)"},
+    {"--video", "FILE", NULL, "film of the whole run (.mp4), through ffmpeg"},
+    {"--size", "WxH", NULL, "pixels (default 1280x720)"},
+    {"--view", "AZ,EL", NULL, "from where: degrees around and above (default -54,18)"},
+    {"--forces", NULL, NULL, "contact forces as arrows: green sticks, red slides"},
+    {"--theme", "NAME", "light|dark", "light or dark (default light)"},
+    {"--fps", "N", NULL, "pictures per second of the film (default 30)"},
+    {"--speed", "X", NULL, "simulated seconds per second of the film (default 1)"},
+    {0},
+};
+
+const fx_verb fx_verb_render = {
+    .name = "render",
+    .arguments = "RUN.frx",
+    .summary = "pictures and films of a run",
+    .detail =
+        "Draws a frame of a trajectory with frix's own rasteriser: no browser, no display. The camera fits what\n"
+        "moves; planar worlds are seen straight on. The same run gives the same bytes.",
+    .example =
+        "  frix render run.frx --out last.png                      # the last frame\n"
+        "  frix render run.frx --frame 0 --forces --out first.png  # the first, with contact forces\n"
+        "  frix render run.frx --video run.mp4 --speed 0.25        # four times slower than life",
+    .flag = flags,
+    .min_words = 1,
+    .max_words = 1,
+    .run = run_render,
+};

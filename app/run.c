@@ -1,0 +1,228 @@
+/* frix run: a scene or a world, step by step, every step with its certificate. */
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "page.h"
+
+/* ---- settings */
+
+bool fx_run_times(fx_run *run, const fx_args *args) {
+  double time = run->subject.time;
+  run->h = run->subject.step;
+  if (!fx_arg_real(args, "--dt", 1e-9, 1e3, &run->h) || !fx_arg_real(args, "--time", 0, 1e12, &time)) return false;
+  if (!fx_arg_integer(args, "--every", 1, INT64_MAX, &run->every)) return false;
+  if (!fx_arg_integer(args, "--checkpoint", 1, INT64_MAX, &run->checkpoint)) return false;
+  double steps = floor(time / run->h + 0.5);
+  if (!(steps <= 1e15)) {
+    fx_error("--time %g with steps of %g s is too many steps", time, run->h);
+    return false;
+  }
+  run->step_count = (int64_t)steps;
+  return true;
+}
+
+static bool read_flags(fx_run *run, const fx_args *args) {
+  run->out = fx_arg(args, "--out");
+  run->page = fx_arg(args, "--html");
+  run->csv = fx_arg(args, "--csv");
+  run->problems = fx_arg(args, "--export-problems");
+  run->poses = fx_arg(args, "--poses");
+  run->json = fx_arg(args, "--json") || run->poses;
+  run->quiet = fx_arg(args, "--quiet");
+  run->every = 1, run->checkpoint = 200;
+  const char *resumed = fx_arg(args, "--resume");
+  if (!resumed == (args->word_count == 0)) {
+    fx_error(resumed ? "--resume goes on with the scene of its file: name no other"
+                     : "usage: frix run SCENE|FILE, or frix run --resume FILE: see 'frix help run'");
+    return false;
+  }
+  if (resumed && run->out && strcmp(resumed, run->out)) {
+    fx_error("--resume goes on writing its own file: copy it first to keep both");
+    return false;
+  }
+  if (run->out && !resumed && !fx_check_writable(run->out)) return false;
+  if (run->page && (!fx_page_available() || !fx_check_writable(run->page))) return false;
+  if (run->page && !run->out && !resumed) { /* a page is made from a file, which may go then */
+    run->scratch = fx_join(run->page, ".frx");
+    run->out = run->scratch;
+  }
+  if (run->problems && mkdir(run->problems, 0777) && errno != EEXIST) {
+    fx_error("%s: cannot make the directory: %s", run->problems, strerror(errno));
+    return false;
+  }
+  return true;
+}
+
+/* ---- problems of single steps */
+
+static const char *problem_ending(void) {
+  for (int k = 0; frix_format_table(k); k++)
+    if (!strcmp(frix_format_table(k)->name, "fclib") && frix_format_table(k)->available) return ".hdf5";
+  return ".json";
+}
+
+static bool export_problem(const fx_run *run) {
+  frix_problem *problem = NULL;
+  char name[64];
+  snprintf(name, sizeof name, "/step_%08" PRId64 "%s", frix_sim_step_count(run->sim), problem_ending());
+  char *path = fx_join(run->problems, name);
+  bool good = frix_sim_problem(run->sim, &problem) == FRIX_OK && frix_problem_write(problem, path, NULL) == FRIX_OK;
+  if (!good) fx_error("%s", frix_error_text(run->context));
+  frix_problem_destroy(problem);
+  free(path);
+  return good;
+}
+
+/* ---- stepping */
+
+typedef struct outputs {
+  fx_run_file *file;
+  fx_run_csv *csv;
+  double shown; /* when the progress line was last written */
+} outputs;
+
+static void show_progress(const fx_run *run, const frix_step_report *report, outputs *o) {
+  double now = fx_now(), wall = now - run->account.wall;
+  if (run->quiet || now - o->shown < 0.1 || !fx_progress_wanted()) return;
+  o->shown = now;
+  double done = (double)run->account.steps, left = (double)(run->step_count - frix_sim_step_count(run->sim));
+  char eta[32];
+  fx_format_seconds(wall / done * left, eta, sizeof eta);
+  fx_progress("t %.3f s of %g, %.2fx real time, %d contacts, residual %.1e, penetration %.1e m, %s left",
+              frix_sim_time(run->sim), (double)run->step_count * run->h, done * run->h / wall,
+              (int)report->touching_count, report->certificate.residual, report->penetration, eta);
+}
+
+/* What is due after a step; false after a message. */
+static bool put_step(fx_run *run, const frix_step_report *report, outputs *o) {
+  int64_t step = frix_sim_step_count(run->sim);
+  bool due = step % run->every == 0;
+  fx_account_add(&run->account, report, step, run->config.tolerance);
+  show_progress(run, report, o);
+  if (o->csv && due) fx_run_csv_add(o->csv, run->sim, run->subject.model, report);
+  if (run->problems && due && report->contact_count > 0 && !export_problem(run)) return false;
+  return !o->file || fx_run_file_add(o->file, run, report);
+}
+
+static bool step_all(fx_run *run, outputs *o) {
+  while (frix_sim_step_count(run->sim) < run->step_count) {
+    frix_step_report report;
+    if (fx_interrupted(NULL)) {
+      run->interrupted = true;
+      break;
+    }
+    if (!fx_subject_drive(&run->subject, run->context, run->sim, run->h)) return false;
+    frix_status status = frix_sim_step(run->sim, run->h, &report);
+    if (status == FRIX_ERROR_CERTIFICATE) {
+      run->broken = true;
+      fx_error("step %" PRId64 " is not certified: residual %.2e: the strict run ends here",
+               frix_sim_step_count(run->sim) + 1, report.certificate.residual);
+      break;
+    }
+    if (status != FRIX_OK) {
+      fx_error("%s", frix_error_text(run->context));
+      return false;
+    }
+    if (!put_step(run, &report, o)) return false;
+  }
+  return true;
+}
+
+/* ---- the verb */
+
+static bool start(fx_run *run, const fx_args *args, outputs *o) {
+  const char *resumed = fx_arg(args, "--resume");
+  if (resumed) {
+    run->out = resumed;
+    o->file = fx_run_file_resume(run, resumed, args);
+  } else {
+    if (!fx_subject_read(args, args->word[0], &run->subject) || !fx_run_times(run, args)) return false;
+    if (!fx_sim_settings(run->context, args, &run->config, &run->options)) return false;
+    if (!fx_subject_build(&run->subject, run->context) || !fx_run_times(run, args)) return false;
+    if (frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) != FRIX_OK) {
+      fx_error("%s: %s", run->subject.word, frix_error_text(run->context));
+      return false;
+    }
+    fx_account_begin(&run->account, run->sim, run->subject.model);
+    if (run->out) o->file = fx_run_file_create(run, args);
+  }
+  if (run->csv) o->csv = fx_run_csv_open(run->csv);
+  return (!run->out || o->file) && (!run->csv || o->csv);
+}
+
+static bool write_page(const fx_run *run) {
+  fx_page_config config = fx_page_default();
+  return !run->page || fx_page_write(run->context, run->out, run->page, &config);
+}
+
+static int run_run(const fx_args *args) {
+  fx_run run = {.context = fx_context(false)};
+  outputs o = {0};
+  fx_catch_interrupt();
+  bool good = read_flags(&run, args) && start(&run, args, &o) && step_all(&run, &o);
+  fx_progress_clear();
+  if (run.sim) fx_account_end(&run.account);
+  /* the file is made whole in any case */
+  if (!fx_run_csv_close(o.csv)) good = false;
+  if (run.sim && !fx_run_file_close(o.file, &run)) good = false;
+  if (good) good = write_page(&run);
+  if (good && run.json) fx_run_json(&run);
+  if (good && !run.json && !run.quiet) fx_run_print(&run);
+  bool all = !run.broken && !run.interrupted && run.account.certified == run.account.steps;
+  if (run.scratch) unlink(run.scratch);
+  free(run.scratch);
+  fx_account_free(&run.account);
+  frix_sim_destroy(run.sim);
+  fx_run_file_free(o.file);
+  frix_options_destroy(run.options);
+  fx_subject_free(&run.subject);
+  frix_context_destroy(run.context);
+  return !good ? FX_EXIT_USAGE : all ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+}
+
+static const fx_flag flags[] = {
+    {"--set", "k=v", NULL,
+     "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
+    {"--time", "T", NULL, "simulated seconds; default: the scene's"},
+    {"--dt", "H", NULL, "step in seconds; default: the scene's"},
+    {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
+    FX_SIM_FLAGS,
+    {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},
+    {"--html", "PAGE", NULL, "write a replay page, one HTML file for any browser"},
+    {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
+    {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files"},
+    {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},
+    {"--checkpoint", "N", NULL, "a checkpoint every N steps, default 200; one at the end in any case"},
+    {"--resume", "FILE", NULL, "go on with a run from its last checkpoint, with the same bits; --time may be longer"},
+    {"--json", NULL, NULL, "one JSON object instead of the summary"},
+    {"--poses", NULL, NULL, "the same with the bodies at the end of the run"},
+    {"--strict", NULL, NULL, "stop at the first step that is not certified"},
+    {"--quiet", NULL, NULL, "no progress line, no summary"},
+    {0},
+};
+
+const fx_verb fx_verb_run = {
+    .name = "run",
+    .arguments = "SCENE|FILE",
+    .summary = "simulate, every step certified",
+    .detail =
+        "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
+        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
+        "step, with a valid file.",
+    .example =
+        "  frix run cardhouse\n"
+        "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
+        "  frix run --resume arch.frx --time 20\n"
+        "  frix run cannonball --set levels=20 --set mu=0.2 --json",
+    .flag = flags,
+    .words = "@scenes",
+    .max_words = 1,
+    .run = run_run,
+};

@@ -1,0 +1,77 @@
+/* frix run, its parts: the account of a run (run_account.c), its tables (run_csv.c), its file (run_file.c). */
+#ifndef FX_RUN_H
+#define FX_RUN_H
+
+#include "subject.h"
+
+/* ---- what a run amounts to (run_account.c) */
+
+typedef struct fx_account {
+  int64_t steps, certified, approximate, contacts, iterations;
+  int64_t first_step; /* where this run began: 0, or where it was resumed */
+  int32_t contacts_max;
+  double residual_max, penetration;
+  int64_t residual_step, penetration_step;
+  double collide, assemble, solve, integrate;
+  double wall, cpu; /* at the start; seconds taken once the run is over */
+  frix_body_id *body;
+  frix_vec3 *start; /* centres of the dynamic bodies at the start */
+  int32_t body_count;
+} fx_account;
+
+void fx_account_begin(fx_account *account, const frix_sim *sim, const frix_model *model);
+/* A body that started elsewhere, for runs that are resumed. */
+void fx_account_start(fx_account *account, frix_body_id id, frix_vec3 center);
+void fx_account_add(fx_account *account, const frix_step_report *report, int64_t step, double tolerance);
+void fx_account_end(fx_account *account);
+void fx_account_free(fx_account *account);
+
+typedef struct fx_run {
+  frix_context *context;
+  fx_subject subject;
+  frix_sim_config config;
+  frix_options *options;
+  frix_sim *sim;
+  double h;
+  int64_t step_count, every, checkpoint; /* step_count: where the run ends */
+  const char *out, *page, *csv, *problems;
+  char *scratch;                                /* the file a page is made from where none was asked for */
+  bool json, poses, quiet, interrupted, broken; /* broken: a strict run met a step that is not certified */
+  fx_account account;
+} fx_run;
+
+void fx_run_print(const fx_run *run);
+void fx_run_json(const fx_run *run);
+/* Scene, parameters and settings as keys of an object. */
+void fx_put_settings(fx_json *json, const fx_run *run);
+
+/* ---- the file of a run, .frx (run_file.c) */
+
+typedef struct fx_run_file fx_run_file;
+
+/* A new file with the start of the run; NULL after a message. */
+fx_run_file *fx_run_file_create(const fx_run *run, const fx_args *args);
+/* A step: a frame and a checkpoint where they are due; false after a message. */
+bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_report *report);
+/* Ends with a checkpoint, from which the run can be continued; false after a message. NULL is allowed. */
+bool fx_run_file_close(fx_run_file *file, const fx_run *run);
+
+/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on
+ * writing there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
+fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
+/* Releases what a resumed run lives on; after the sim is gone. */
+void fx_run_file_free(fx_run_file *file);
+
+/* h, every, checkpoint, step count from the flags; false after a message. */
+bool fx_run_times(fx_run *run, const fx_args *args);
+
+/* ---- PREFIX_steps.csv and PREFIX_bodies.csv (run_csv.c) */
+
+typedef struct fx_run_csv fx_run_csv;
+
+fx_run_csv *fx_run_csv_open(const char *prefix);
+void fx_run_csv_add(fx_run_csv *csv, const frix_sim *sim, const frix_model *model, const frix_step_report *report);
+/* False after a message when not all could be written; NULL is allowed. */
+bool fx_run_csv_close(fx_run_csv *csv);
+
+#endif

@@ -1,0 +1,218 @@
+/* The file of a run: frames for viewers, checkpoints to go on from, and the words that made the run, so that --resume
+ * drives the world as before. */
+#include "run.h"
+
+#include <frix/trajectory.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fx_run_file {
+  frix_recorder *recorder;
+  frix_trajectory *trajectory; /* of a resumed run, holds its model */
+  char **word;                 /* of the command that began the run */
+  int word_count;
+  fx_args args;
+  int64_t kept; /* step of the last checkpoint */
+};
+
+static bool failed(const fx_run *run) {
+  fx_error("%s", frix_error_text(run->context));
+  return false;
+}
+
+/* ---- the text about the run */
+
+/* Flags that say what the run is; the others say what becomes of it. */
+static bool belongs_to_run(const char *flag) {
+  static const char *const names[] = {"--set", "--seed", "--time", "--dt", "--every", "--checkpoint"};
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+    if (!strcmp(flag, names[k])) return true;
+  return false;
+}
+
+static char *about(const fx_run *run, const fx_args *args) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (!memory) return NULL;
+  fx_json json = {memory, false};
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "program", "frix " FRIX_VERSION_TEXT);
+  fx_put_settings(&json, run);
+  fx_put_integer(&json, "steps", run->step_count);
+  fx_put_open(&json, "arguments", '[');
+  fx_put_text(&json, NULL, run->subject.word);
+  for (int k = 0; k < args->flag_count; k++) {
+    if (!belongs_to_run(args->flag[k]->name)) continue;
+    fx_put_text(&json, NULL, args->flag[k]->name);
+    fx_put_text(&json, NULL, args->value[k]);
+  }
+  fx_put_close(&json, ']');
+  fx_put_close(&json, '}');
+  if (fclose(memory) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* A JSON string at *at, which begins with its quote, as fx_put_text wrote it; NULL when there is none. */
+static char *read_text(const char **at) {
+  const char *s = *at;
+  if (*s++ != '"') return NULL;
+  char *out = fx_grow(NULL, strlen(s) + 1, 1), *end = out;
+  for (; *s && *s != '"'; s++) {
+    unsigned code;
+    if (*s != '\\') {
+      *end++ = *s;
+    } else if (s[1] == 'u' && sscanf(s + 2, "%4x", &code) == 1 && code < 0x80 && strlen(s) > 5) {
+      *end++ = (char)code, s += 5;
+    } else if (s[1]) {
+      *end++ = *++s;
+    }
+  }
+  *end = 0;
+  if (*s == '"') {
+    *at = s + 1;
+    return out;
+  }
+  free(out);
+  return NULL;
+}
+
+/* The words of "arguments", none where the text has no such list. */
+static void read_words(fx_run_file *file, const char *meta) {
+  static const char key[] = "\"arguments\": [";
+  const char *at = meta ? strstr(meta, key) : NULL;
+  for (at = at ? at + sizeof key - 1 : NULL; at && *at;) {
+    char *word = read_text(&at);
+    if (!word) return;
+    file->word = fx_grow(file->word, (size_t)file->word_count + 1, sizeof *file->word);
+    file->word[file->word_count++] = word;
+    at += strspn(at, ", ");
+  }
+}
+
+/* ---- writing */
+
+static fx_run_file *file_new(void) {
+  fx_run_file *file = fx_grow(NULL, 1, sizeof *file);
+  memset(file, 0, sizeof *file);
+  return file;
+}
+
+fx_run_file *fx_run_file_create(const fx_run *run, const fx_args *args) {
+  char *meta = about(run, args);
+  if (!meta) {
+    fx_error("out of memory");
+    return NULL;
+  }
+  fx_run_file *file = file_new();
+  bool good = frix_recorder_create(run->context, run->out, run->subject.model, meta, &file->recorder) == FRIX_OK &&
+              frix_recorder_add(file->recorder, run->sim, NULL) == FRIX_OK &&
+              frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  free(meta);
+  if (good) return file;
+  failed(run);
+  frix_recorder_close(file->recorder);
+  file->recorder = NULL;
+  fx_run_file_free(file);
+  return NULL;
+}
+
+bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_report *report) {
+  int64_t step = frix_sim_step_count(run->sim);
+  bool last = step == run->step_count;
+  if ((step % run->every == 0 || last) && frix_recorder_add(file->recorder, run->sim, report) != FRIX_OK)
+    return failed(run);
+  if (step % run->checkpoint) return true;
+  file->kept = step;
+  return frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK || failed(run);
+}
+
+bool fx_run_file_close(fx_run_file *file, const fx_run *run) {
+  if (!file || !file->recorder) return true;
+  bool good =
+      frix_sim_step_count(run->sim) == file->kept || frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  if (!good) failed(run);
+  frix_status status = frix_recorder_close(file->recorder);
+  file->recorder = NULL;
+  return good && (status == FRIX_OK || failed(run));
+}
+
+void fx_run_file_free(fx_run_file *file) {
+  if (!file) return;
+  frix_recorder_close(file->recorder);
+  frix_trajectory_close(file->trajectory);
+  for (int k = 0; k < file->word_count; k++) free(file->word[k]);
+  free(file->word);
+  fx_args_free(&file->args);
+  free(file);
+}
+
+/* ---- going on */
+
+/* Subject and times as the words of the file say; a file without words goes on without a drive. */
+static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
+  read_words(file, frix_trajectory_meta(file->trajectory));
+  frix_frame frame = {.size = sizeof frame};
+  int32_t last = frix_trajectory_frame_count(file->trajectory) - 1;
+  if (file->word_count) {
+    if (!fx_args_parse(args->verb, file->word_count, file->word, &file->args)) return false;
+    if (!fx_subject_read(&file->args, file->args.word[0], &run->subject)) return false;
+    if (!fx_run_times(run, &file->args)) return false;
+  } else {
+    run->subject = (fx_subject){.word = path};
+    if (last < 0 || frix_trajectory_frame(file->trajectory, last, &frame) != FRIX_OK) return failed(run);
+    run->subject.step = frame.h > 0 ? frame.h : 0.01;
+    run->subject.time = frame.time;
+  }
+  run->subject.model = frix_trajectory_model(file->trajectory);
+  /* what this command says goes before */
+  if (fx_arg(args, "--dt")) {
+    fx_error("--dt belongs to the start of a run: --resume goes on with its step");
+    return false;
+  }
+  double step = run->h, time = (double)run->step_count * step;
+  if (file->word_count) run->subject.step = step, run->subject.time = time;
+  return fx_run_times(run, args);
+}
+
+/* Where the bodies stood at the start, as the first frame has it. */
+static void remember_start(fx_run_file *file, fx_run *run) {
+  frix_frame frame = {.size = sizeof frame};
+  if (frix_trajectory_frame(file->trajectory, 0, &frame) != FRIX_OK) return;
+  for (int32_t k = 0; k < frame.body_count; k++)
+    fx_account_start(&run->account, frame.body[k].id, frame.body[k].state.center);
+}
+
+static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
+  frix_snapshot *snapshot = NULL;
+  int64_t threads = 1;
+  if (frix_trajectory_open(run->context, path, &file->trajectory) != FRIX_OK) return failed(run);
+  if (frix_trajectory_checkpoint_count(file->trajectory) == 0) {
+    fx_error("%s: no checkpoint to go on from: start the run again", path);
+    return false;
+  }
+  if (!read_subject(file, run, path, args)) return false;
+  if (frix_trajectory_config(file->trajectory, &run->config) != FRIX_OK) return failed(run);
+  if (!fx_arg_integer(args, "--threads", 1, 1024, &threads)) return false;
+  run->config.thread_count = (int32_t)threads;
+  run->config.policy = fx_arg(args, "--strict") ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
+  bool good = frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) == FRIX_OK &&
+              frix_trajectory_checkpoint(file->trajectory, -1, NULL, &file->kept, &snapshot) == FRIX_OK &&
+              frix_sim_restore(run->sim, snapshot) == FRIX_OK;
+  frix_snapshot_destroy(snapshot);
+  if (!good) return failed(run);
+  fx_account_begin(&run->account, run->sim, run->subject.model);
+  remember_start(file, run);
+  return frix_recorder_append(run->context, path, -1, &file->recorder) == FRIX_OK || failed(run);
+}
+
+fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args) {
+  fx_run_file *file = file_new();
+  if (resume(file, run, path, args)) return file;
+  frix_sim_destroy(run->sim);
+  run->sim = NULL;
+  fx_run_file_free(file);
+  return NULL;
+}

@@ -1,0 +1,72 @@
+/* Scenes from MJCF files: reading, and saying what was left out. */
+#include <string.h>
+
+#include "scene.h"
+
+bool fx_is_scene_file(const char *path) {
+  size_t length = strlen(path);
+  return length > 4 && (!strcmp(path + length - 4, ".xml") || !strcmp(path + length - 4, ".XML"));
+}
+
+static bool has_flag(const fx_verb *verb, const char *name) {
+  for (const fx_flag *flag = verb->flag; flag->name; flag++)
+    if (!strcmp(flag->name, name)) return true;
+  return false;
+}
+
+frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args *args) {
+  frix_mjcf_config config = frix_mjcf_default();
+  config.strict = has_flag(args->verb, "--strict") && fx_arg(args, "--strict");
+  config.allow_outside = has_flag(args->verb, "--allow-outside") && fx_arg(args, "--allow-outside");
+  config.key = has_flag(args->verb, "--key") ? fx_arg(args, "--key") : NULL;
+  frix_mjcf *scene = NULL;
+  if (frix_mjcf_read(context, path, &config, &scene)) fx_error("%s", frix_error_text(context));
+  return scene;
+}
+
+static int count_kind(const frix_mjcf_info *info, frix_mjcf_note_kind kind) {
+  int count = 0;
+  for (int32_t k = 0; k < info->note_count; k++) count += info->note[k].kind == kind;
+  return count;
+}
+
+/* "geom solref, geom solimp, ..." */
+static void list_names(const frix_mjcf_info *info, frix_mjcf_note_kind kind, char *out, size_t size) {
+  out[0] = 0;
+  for (int32_t k = 0; k < info->note_count; k++) {
+    if (info->note[k].kind != kind) continue;
+    size_t at = strlen(out);
+    snprintf(out + at, size - at, "%s%s", at ? ", " : "", info->note[k].name);
+  }
+}
+
+void fx_print_notes(const frix_mjcf_info *info, bool quiet) {
+  char names[512];
+  for (int32_t k = 0; k < info->note_count; k++) {
+    const frix_mjcf_note *n = &info->note[k];
+    if (n->kind == FRIX_MJCF_UNSUPPORTED)
+      fx_warning("%s:%d: %s (%d): %s", n->file, (int)n->line, n->name, (int)n->count, n->text);
+  }
+  if (quiet || !count_kind(info, FRIX_MJCF_NOT_NEEDED)) return;
+  list_names(info, FRIX_MJCF_NOT_NEEDED, names, sizeof names);
+  fx_remark("not needed, contact is rigid and exact: %s", names);
+}
+
+void fx_put_notes(fx_json *json, const frix_mjcf_info *info) {
+  static const char *const key[] = {"unsupported", "not_needed", "looks"};
+  for (int kind = FRIX_MJCF_UNSUPPORTED; kind <= FRIX_MJCF_LOOKS; kind++) {
+    fx_put_open(json, key[kind], '[');
+    for (int32_t k = 0; k < info->note_count; k++) {
+      const frix_mjcf_note *n = &info->note[k];
+      if (n->kind != (frix_mjcf_note_kind)kind) continue;
+      fx_put_open(json, NULL, '{');
+      fx_put_text(json, "name", n->name);
+      fx_put_text(json, "text", n->text);
+      fx_put_text(json, "file", n->file);
+      fx_put_integer(json, "line", n->line);
+      fx_put_integer(json, "count", n->count);
+      fx_put_close(json, '}');
+    }
+    fx_put_close(json, ']');
+  }
+}

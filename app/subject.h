@@ -1,0 +1,44 @@
+/* What run, check and limit work on: a scene of the table with its parameters, or a world from a file, together with
+ * how it is simulated. */
+#ifndef FX_SUBJECT_H
+#define FX_SUBJECT_H
+
+#include "app.h"
+#include "examples/scene.h"
+
+typedef struct fx_subject {
+  const char *word;        /* as given */
+  const fx_args *args;     /* --strict, --key, --allow-outside, --quiet of readers */
+  const frix_scene *scene; /* NULL: a file */
+  double value[FRIX_SCENE_MAX_PARAMETERS];
+  uint64_t seed;
+  double step, time; /* defaults; the step of a file is known once it is read */
+  const frix_model *model;
+  frix_model *own; /* the same where it was built here */
+} fx_subject;
+
+/* Words and flags (--set name=value, --seed) into a subject without a model; false after a message. */
+bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out);
+/* Makes the model, dropping one made before; false after a message. */
+bool fx_subject_build(fx_subject *subject, frix_context *context);
+/* What happens to the world in the coming step; false after a message. */
+bool fx_subject_drive(const fx_subject *subject, frix_context *context, frix_sim *sim, double h);
+void fx_subject_free(fx_subject *subject);
+/* A parameter's value as text. */
+void fx_subject_value(const frix_option_info *parameter, double value, char *out, size_t size);
+
+/* How it is simulated: --solver, --tol, --integrator, --law, --threads, --strict and --set method.option=value. */
+bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config *config, frix_options **options);
+#define FX_SIM_FLAGS                                                                                       \
+  {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
+      {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
+      {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
+      {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
+      {"--key", "NAME", NULL, "start a scene file at this keyframe"}, {                                    \
+    "--allow-outside", NULL, NULL, "scene files may use files outside their folder"                        \
+  }
+
+/* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
+void fx_body_name(const frix_sim *sim, const frix_model *model, frix_body_id id, char *out, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/* frix: scenes in MJCF, the XML format of MuJoCo: its rigid part, read and written.
+ *
+ *   frix_mjcf *scene = NULL;
+ *   frix_mjcf_config config = frix_mjcf_default();
+ *   if (frix_mjcf_read(context, "scene.xml", &config, &scene)) puts(frix_error_text(context));
+ *   frix_mjcf_info info = frix_mjcf_view(scene);     info.model goes to frix_sim_create
+ *
+ * Free bodies, mocap bodies (kinematic) and the world; primitives, convex hulls of meshes, height fields. What the file
+ * asks for and frix does not do is listed, once per name, with the place it was met first; a strict read fails instead.
+ * docs/mjcf.md tells name by name what is read. */
+#ifndef FRIX_MJCF_H
+#define FRIX_MJCF_H
+
+#include <frix/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frix_mjcf_config {
+  uint32_t size;      /* set by frix_mjcf_default */
+  bool strict;        /* the first unsupported name is an error */
+  bool allow_outside; /* meshes and includes may lie outside the folder of the model */
+  const char *key;    /* the model starts at this keyframe; NULL: as its bodies stand */
+  int64_t max_bytes;  /* of one file; default 256 MiB */
+  int64_t max_count;  /* of bodies and geoms after replicate; default 1,000,000 */
+} frix_mjcf_config;
+
+FRIX_API frix_mjcf_config frix_mjcf_default(void);
+
+/* ---- what was met in the file and is not in the model ---- */
+typedef enum frix_mjcf_note_kind {
+  FRIX_MJCF_UNSUPPORTED, /* changes the motion, and frix does not do it */
+  FRIX_MJCF_NOT_NEEDED,  /* softness of contacts, solver settings: contact is rigid and exact */
+  FRIX_MJCF_LOOKS,       /* colours, lights, cameras: no part in the motion */
+} frix_mjcf_note_kind;
+
+typedef struct frix_mjcf_note {
+  frix_mjcf_note_kind kind;
+  const char *name; /* "actuator motor", "joint type=hinge", "geom solref", ... */
+  const char *text; /* what it means here */
+  const char *file; /* where it was met first */
+  int32_t line;
+  int32_t count; /* elements that have it */
+} frix_mjcf_note;
+
+/* ---- keyframes ---- */
+typedef struct frix_mjcf_state {
+  frix_body_id body;        /* of the model: free, or mocap */
+  frix_pose pose;           /* of the body's frame */
+  frix_vec3 velocity, spin; /* of the centre of mass, world: as frix_sim_set_velocity wants it */
+} frix_mjcf_state;
+
+typedef struct frix_mjcf_key {
+  const char *name; /* NULL: none */
+  double time;
+  int32_t state_count;
+  const frix_mjcf_state *state; /* every free and mocap body, in the order of the model */
+} frix_mjcf_key;
+
+/* ---- the result ---- */
+typedef struct frix_mjcf frix_mjcf;
+
+/* Pointers live as long as the frix_mjcf. */
+typedef struct frix_mjcf_info {
+  const frix_model *model;
+  const char *name;    /* of the model, "" when it has none */
+  double timestep;     /* option timestep, default 0.002 */
+  frix_vec3 gravity;   /* also in the model */
+  bool elliptic;       /* option cone; frix uses the exact cone whatever it says */
+  int32_t fused_count; /* bodies of the file that became part of the body they are fixed to */
+  int32_t key_count, note_count;
+  const frix_mjcf_key *key;
+  const frix_mjcf_note *note; /* unsupported ones first, each kind in the order of the file */
+} frix_mjcf_info;
+
+/* Errors name the file and the line. */
+FRIX_API frix_status frix_mjcf_read(frix_context *context, const char *path, const frix_mjcf_config *config,
+                                    frix_mjcf **out);
+/* The same from memory; name stands for the file in messages, and its folder is where meshes and includes lie. */
+FRIX_API frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+                                           const frix_mjcf_config *config, frix_mjcf **out);
+FRIX_API void frix_mjcf_destroy(frix_mjcf *scene);
+FRIX_API frix_mjcf_info frix_mjcf_view(const frix_mjcf *scene);
+/* The model becomes the caller's, who frees it with frix_model_destroy; the view has none afterwards. */
+FRIX_API frix_model *frix_mjcf_take_model(frix_mjcf *scene);
+/* Whether this build reads XML. */
+FRIX_API bool frix_mjcf_available(void);
+
+/* ---- writing ---- */
+typedef struct frix_mjcf_write_config {
+  uint32_t size;    /* set by frix_mjcf_write_default */
+  const char *name; /* of the model; NULL: none */
+  double timestep;  /* default 0.002 */
+} frix_mjcf_write_config;
+
+FRIX_API frix_mjcf_write_config frix_mjcf_write_default(void);
+
+/* Writes a model as one file that needs no other (meshes are inline). Masses, inertias and poses are written in full,
+ * so that they read back as they are. Planar bodies have no MJCF (FRIX_ERROR_UNSUPPORTED); what is lost on the way
+ * (joints, restitution, ...) is named in a comment at the head of the file. config may be NULL. */
+FRIX_API frix_status frix_mjcf_write(frix_context *context, const frix_model *model, const char *path,
+                                     const frix_mjcf_write_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* Lists to a model: bodies with the masses of all their parts, then shapes. */
+#include "io/mjcf.h"
+
+/* Masses of the parts, in the frame of the body they make up. */
+static void gather(fx_mjcf_reader *r) {
+  for (int32_t k = 1; k < r->body_count; k++) {
+    fx_mjcf_body *part = &r->body[k], *root = &r->body[part->root];
+    if (part != root) fx_mass_add(&root->mass, &part->mass, 1.0, part->in_root, false);
+  }
+}
+
+/* Parts that hang in gravity by different shares would turn the body, which a scale of its weight cannot. */
+static frix_status check_gravcomp(fx_mjcf_reader *r) {
+  for (int32_t k = 1; k < r->body_count; k++) {
+    const fx_mjcf_body *body = &r->body[k], *root = &r->body[body->root];
+    if (!root->free || body->gravcomp == root->gravcomp || body->mass.mass == 0.0) continue;
+    frix_status status = fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, body->element, "body gravcomp of a part",
+                                          "not supported: the value of the whole body counts");
+    if (status) return status;
+  }
+  return FRIX_OK;
+}
+
+static frix_status add_body(fx_mjcf_reader *r, fx_mjcf_body *body) {
+  frix_body_config config = frix_body_default();
+  config.name = body->name;
+  config.kind = body->free ? FRIX_BODY_DYNAMIC : body->mocap ? FRIX_BODY_KINEMATIC : FRIX_BODY_STATIC;
+  config.pose = body->world;
+  config.gravity_scale = 1.0 - body->gravcomp;
+  if (body->free) {
+    if (!(body->mass.mass > 0.0))
+      return fx_mjcf_fail(r, body->element,
+                          "body '%s' is free but has no mass; give a geom mass or density, or an <inertial>",
+                          body->name ? body->name : "");
+    config.mass = body->mass.mass, config.center = body->mass.center, config.inertia = body->mass.inertia;
+  }
+  frix_status status = frix_builder_add_body(r->builder, &config, &body->id);
+  return status ? fx_mjcf_place(r, body->element, status) : FRIX_OK;
+}
+
+/* A geom that meets nothing is there for its mass or for the eye; it stays only where its body has nothing else. */
+static frix_status add_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, const bool *solid) {
+  const fx_mjcf_body *body = &r->body[g->body], *root = &r->body[body->root];
+  uint32_t meets = r->meets[g->kind];
+  if (!meets && (solid[body->root] || body->root == 0)) return FRIX_OK;
+  frix_shape_config config;
+  frix_status status = fx_mjcf_shape(r, g, root->free, &config);
+  if (status) return status;
+  config.pose = fx_pose_mul(body->in_root, g->pose);
+  config.material = r->material[g->material].id;
+  config.group = meets ? 1u << g->kind : 0;
+  config.mask = meets;
+  status = frix_builder_add_shape(r->builder, root->id, &config, NULL);
+  return status ? fx_mjcf_place(r, g->item.element, status) : FRIX_OK;
+}
+
+static frix_status add_shapes(fx_mjcf_reader *r) {
+  bool *solid = FX_TAKE(&r->arena, bool, r->body_count);
+  if (!solid) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < r->geom_count; k++)
+    if (r->meets[r->geom[k].kind]) solid[r->body[r->geom[k].body].root] = true;
+  frix_status status = FRIX_OK;
+  for (int32_t k = 0; k < r->geom_count && !status; k++) status = add_shape(r, &r->geom[k], solid);
+  return status;
+}
+
+frix_status fx_mjcf_build(fx_mjcf_reader *r) {
+  frix_status status = check_gravcomp(r);
+  gather(r);
+  for (int32_t k = 1; k < r->body_count && !status; k++)
+    if (r->body[k].top) status = add_body(r, &r->body[k]);
+  if (!status) status = fx_mjcf_contacts(r);
+  if (!status) status = add_shapes(r);
+  if (!status) status = frix_builder_set_gravity(r->builder, r->out->info.gravity);
+  if (status) return status;
+  if ((status = fx_mjcf_keys(r))) return status;
+  for (int32_t k = 1; k < r->body_count; k++) r->out->info.fused_count += !r->body[k].top;
+  status = frix_builder_compile(r->builder, &r->out->model);
+  return status ? fx_mjcf_place(r, r->root, status) : FRIX_OK;
+}

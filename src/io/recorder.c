@@ -1,0 +1,231 @@
+/* Recorder: blocks appended to a file, each by one write, so that a kill leaves at most one torn block at the end. */
+#include "io/trajectory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct frix_recorder {
+  frix_context *context;
+  char *path;
+  int file;
+  int64_t size; /* of whole blocks */
+  bool configured;
+  int32_t body_count, shape_count, joint_count; /* of the model */
+  char *failure;                                /* what went wrong; nothing is written after it */
+  fx_buffer raw, sealed;
+};
+
+/* ---- the file ---- */
+
+static frix_status fail_errno(frix_recorder *r, const char *what) {
+  int error = errno;
+  frix_status status = fx_fail(r->context, FRIX_ERROR_FILE, "%s: %s: %s", r->path, what, strerror(error));
+  if (!r->failure) r->failure = fx_copy_text(r->context, frix_error_text(r->context));
+  return status;
+}
+
+static bool write_fully(int file, const char *bytes, size_t count) {
+  while (count) {
+    ssize_t put = write(file, bytes, count);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    bytes += put;
+    count -= (size_t)put;
+  }
+  return true;
+}
+
+/* What was added stands in the file as a whole or not at all. */
+static frix_status append_bytes(frix_recorder *r, const char *bytes, size_t count) {
+  if (write_fully(r->file, bytes, count)) {
+    r->size += (int64_t)count;
+    return FRIX_OK;
+  }
+  int error = errno;
+  if (ftruncate(r->file, (off_t)r->size) == 0) lseek(r->file, (off_t)r->size, SEEK_SET);
+  errno = error;
+  return fail_errno(r, "cannot write");
+}
+
+static frix_status append_block(frix_recorder *r, fx_piece_kind kind, int64_t step, double time) {
+  fx_piece block = {.kind = (uint16_t)kind, .step = step, .time = time};
+  r->sealed.count = 0;
+  frix_status status = fx_piece_seal(&block, &r->raw, &r->sealed);
+  if (status) return status;
+  return append_bytes(r, r->sealed.bytes, r->sealed.count);
+}
+
+/* Two runs that write one file would ruin it. */
+static frix_status lock_file(frix_recorder *r) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(r->file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN)) return FRIX_OK;
+  return fx_fail(r->context, FRIX_ERROR_FILE, "%s: is being written by another run", r->path);
+}
+
+static frix_status open_file(frix_context *context, const char *path, int flags, frix_recorder **out) {
+  frix_recorder *r = FX_NEW(context, frix_recorder, 1);
+  if (!r) return FRIX_ERROR_MEMORY;
+  r->context = context;
+  r->file = -1;
+  r->path = fx_copy_text(context, path);
+  fx_buffer_init(&r->raw, context);
+  fx_buffer_init(&r->sealed, context);
+  frix_status status = r->path ? FRIX_OK : FRIX_ERROR_MEMORY;
+  struct stat info;
+  if (!status && (r->file = open(path, O_WRONLY | O_CLOEXEC | flags, 0666)) < 0)
+    status = fail_errno(r, "cannot open for writing");
+  if (!status && fstat(r->file, &info) == 0 && S_ISREG(info.st_mode)) status = lock_file(r);
+  *out = r;
+  return status;
+}
+
+static void release(frix_recorder *r) {
+  if (r->file >= 0) close(r->file);
+  fx_buffer_free(&r->raw);
+  fx_buffer_free(&r->sealed);
+  fx_free(r->context, r->failure);
+  fx_free(r->context, r->path);
+  fx_free(r->context, r);
+}
+
+/* ---- beginning ---- */
+
+static void put_bytes(fx_buffer *buffer, const void *bytes, size_t size) {
+  char *room = fx_buffer_reserve(buffer, size);
+  if (room && size) memcpy(room, bytes, size);
+  if (room) buffer->count += size;
+}
+
+/* Head, text and model. */
+static frix_status write_start(frix_recorder *r, const frix_model *model, const char *meta) {
+  unsigned char head[FX_FILE_HEAD], *bytes = NULL;
+  size_t size = 0;
+  fx_file_head(head);
+  frix_status status = append_bytes(r, (const char *)head, sizeof head);
+  if (status) return status;
+  put_bytes(&r->raw, meta, strlen(meta));
+  status = append_block(r, FX_BLOCK_META, 0, 0.0);
+  if (!status) status = frix_model_encode(r->context, model, &bytes, &size);
+  if (!status) {
+    r->raw.count = 0;
+    put_bytes(&r->raw, bytes, size);
+    status = append_block(r, FX_BLOCK_MODEL, 0, 0.0);
+  }
+  frix_bytes_free(r->context, bytes);
+  return status;
+}
+
+frix_status frix_recorder_create(frix_context *context, const char *path, const frix_model *model, const char *meta,
+                                 frix_recorder **out) {
+  if (!context || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (!path || !model) return fx_fail(context, FRIX_ERROR_INPUT, "frix_recorder_create: path or model is NULL");
+  frix_recorder *r = NULL;
+  frix_status status = open_file(context, path, O_CREAT, &r);
+  /* emptied only once it is known that nobody else writes it; devices and pipes cannot be and need not */
+  struct stat info;
+  if (!status && fstat(r->file, &info) == 0 && S_ISREG(info.st_mode) && ftruncate(r->file, 0) != 0)
+    status = fail_errno(r, "cannot empty");
+  if (!status) status = write_start(r, model, meta ? meta : "{}");
+  if (status) {
+    if (r) release(r);
+    return status;
+  }
+  r->body_count = model->body_count, r->shape_count = model->shape_count, r->joint_count = model->joint_count;
+  *out = r;
+  return FRIX_OK;
+}
+
+/* What appending needs to know of a file. The reader is closed before the file is opened for writing: closing any of
+ * its descriptors drops the lock. */
+typedef struct past {
+  int64_t end;
+  bool configured;
+  int32_t body_count, shape_count, joint_count;
+} past;
+
+static frix_status look_back(frix_context *context, const char *path, int32_t checkpoint, past *out) {
+  frix_trajectory *trajectory = NULL;
+  frix_status status = frix_trajectory_open(context, path, &trajectory);
+  if (!status) status = fx_trajectory_end_of(trajectory, checkpoint, &out->end);
+  if (!status) {
+    const frix_model *m = frix_trajectory_model(trajectory);
+    frix_sim_config ignored;
+    out->configured = frix_trajectory_config(trajectory, &ignored) == FRIX_OK;
+    out->body_count = m->body_count, out->shape_count = m->shape_count, out->joint_count = m->joint_count;
+  }
+  frix_trajectory_close(trajectory);
+  return status;
+}
+
+frix_status frix_recorder_append(frix_context *context, const char *path, int32_t checkpoint, frix_recorder **out) {
+  if (!context || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (!path) return fx_fail(context, FRIX_ERROR_INPUT, "frix_recorder_append: path is NULL");
+  frix_recorder *r = NULL;
+  past back = {0};
+  frix_status status = look_back(context, path, checkpoint, &back);
+  if (!status) status = open_file(context, path, 0, &r);
+  if (!status && (ftruncate(r->file, (off_t)back.end) != 0 || lseek(r->file, (off_t)back.end, SEEK_SET) < 0))
+    status = fail_errno(r, "cannot cut to its checkpoint");
+  if (status) {
+    if (r) release(r);
+    return status;
+  }
+  r->size = back.end, r->configured = back.configured;
+  r->body_count = back.body_count, r->shape_count = back.shape_count, r->joint_count = back.joint_count;
+  *out = r;
+  return FRIX_OK;
+}
+
+/* ---- going on ---- */
+
+/* Ready to take blocks of this sim. */
+static frix_status ready(frix_recorder *r, const frix_sim *sim, const char *call) {
+  if (r->failure) return fx_fail(r->context, FRIX_ERROR_FILE, "%s", r->failure);
+  const frix_model *m = sim->model;
+  if (m->body_count != r->body_count || m->shape_count != r->shape_count || m->joint_count != r->joint_count)
+    return fx_fail(r->context, FRIX_ERROR_INPUT, "%s: the sim is of another model than the file", call);
+  if (sim->in_force) return fx_fail(r->context, FRIX_ERROR_INPUT, "%s: called from the force callback", call);
+  r->raw.count = 0;
+  if (r->configured) return FRIX_OK;
+  fx_config_write(&r->raw, &sim->config);
+  frix_status status = append_block(r, FX_BLOCK_CONFIG, 0, 0.0);
+  r->raw.count = 0;
+  r->configured = status == FRIX_OK;
+  return status;
+}
+
+frix_status frix_recorder_add(frix_recorder *r, const frix_sim *sim, const frix_step_report *report) {
+  if (!r || !sim) return FRIX_ERROR_INPUT;
+  frix_status status = ready(r, sim, "frix_recorder_add");
+  if (status) return status;
+  fx_frame_write(&r->raw, sim, report);
+  return append_block(r, FX_BLOCK_FRAME, sim->state.step_count, sim->state.time);
+}
+
+frix_status frix_recorder_checkpoint(frix_recorder *r, const frix_sim *sim) {
+  if (!r || !sim) return FRIX_ERROR_INPUT;
+  frix_status status = ready(r, sim, "frix_recorder_checkpoint");
+  if (!status) status = fx_state_encode(&sim->state, &r->raw);
+  return status ? status : append_block(r, FX_BLOCK_CHECKPOINT, sim->state.step_count, sim->state.time);
+}
+
+frix_status frix_recorder_flush(frix_recorder *r) {
+  if (!r) return FRIX_ERROR_INPUT;
+  if (r->failure) return fx_fail(r->context, FRIX_ERROR_FILE, "%s", r->failure);
+  if (fsync(r->file) == 0 || errno == EINVAL || errno == EROFS) return FRIX_OK; /* pipes and devices know no fsync */
+  return fail_errno(r, "cannot write");
+}
+
+frix_status frix_recorder_close(frix_recorder *r) {
+  if (!r) return FRIX_OK;
+  frix_status status = frix_recorder_flush(r);
+  if (close(r->file) != 0 && !status) status = fail_errno(r, "cannot write");
+  r->file = -1;
+  release(r);
+  return status;
+}

@@ -1,0 +1,199 @@
+/* Snapshots as bytes: every field of the state in turn, checked on the way back against the model. */
+#include "io/trajectory.h"
+
+#include "sim/snapshot.h"
+
+#include <string.h>
+
+enum { VERSION = 1 };
+
+/* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 264 && sizeof(fx_touching) == 320 &&
+                                       sizeof(fx_joint_memory) == 552 && sizeof(fx_load) == 200),
+               "the state has changed: so must its bytes");
+
+/* Mostly there is none. */
+static void pack_load(fx_pack *p, fx_load *load) {
+  bool given = !fx_pack_reads(p) && memcmp(load, &(fx_load){0}, sizeof *load) != 0;
+  fx_pack_bool(p, &given);
+  if (!given) return;
+  fx_pack_vec(p, &load->force);
+  fx_pack_vec(p, &load->torque);
+  fx_pack_sym(p, &load->stiffness);
+  fx_pack_sym(p, &load->damping);
+  fx_pack_sym(p, &load->torque_damping);
+  fx_pack_bool(p, &load->slope);
+}
+
+static void pack_joint(fx_pack *p, fx_joint_memory *j) {
+  for (int k = 0; k < FRIX_JOINT_AXES; k++) fx_pack_axis(p, &j->axis[k]);
+  fx_pack_reals(p, j->coordinate, FRIX_JOINT_AXES);
+  fx_pack_reals(p, j->rate, FRIX_JOINT_AXES);
+  fx_pack_reals(p, &j->part[0][0][0], sizeof j->part / sizeof(double));
+  fx_pack_reals(p, j->lambda, FRIX_MAX_DIM);
+  fx_pack_vec(p, &j->force);
+  fx_pack_vec(p, &j->torque);
+  fx_pack_f64(p, &j->error);
+}
+
+static void pack_contact(fx_pack *p, fx_contact *c) {
+  fx_pack_u64(p, &c->id);
+  fx_pack_u64(p, &c->feature);
+  fx_pack_i32(p, &c->body_a);
+  fx_pack_i32(p, &c->body_b);
+  fx_pack_i32(p, &c->shape_a);
+  fx_pack_i32(p, &c->shape_b);
+  fx_pack_vec(p, &c->point_a);
+  fx_pack_vec(p, &c->point_b);
+  fx_pack_vec(p, &c->normal);
+  fx_pack_vec(p, &c->tangent[0]);
+  fx_pack_vec(p, &c->tangent[1]);
+  fx_pack_f64(p, &c->gap);
+  fx_pack_bool(p, &c->planar);
+}
+
+static void pack_touching(fx_pack *p, fx_touching *t) {
+  int phase = (int)t->phase, state = (int)t->state;
+  pack_contact(p, &t->contact);
+  fx_pack_vec(p, &t->impulse);
+  fx_pack_vec(p, &t->roll);
+  fx_pack_reals(p, t->row, sizeof t->row / sizeof *t->row);
+  fx_pack_vec(p, &t->velocity);
+  fx_pack_f64(p, &t->spin_impulse);
+  fx_pack_f64(p, &t->mu);
+  fx_pack_f64(p, &t->margin);
+  fx_pack_choice(p, &phase, FRIX_CONTACT_END + 1);
+  fx_pack_choice(p, &state, FRIX_CONTACT_SLIP + 1);
+  t->phase = (frix_contact_phase)phase, t->state = (frix_contact_state)state;
+  fx_pack_u32(p, &t->generation_a);
+  fx_pack_u32(p, &t->generation_b);
+}
+
+static void pack_slot(fx_pack *p, fx_state *s, int32_t k) {
+  fx_pack_i32(p, &s->prototype[k]);
+  fx_pack_u32(p, &s->generation[k]);
+  fx_pack_pose(p, &s->pose[k]);
+  fx_pack_vec(p, &s->velocity[k]);
+  fx_pack_vec(p, &s->spin[k]);
+  fx_pack_vec(p, &s->momentum[k]);
+  pack_load(p, &s->load[k]);
+  fx_pack_u8(p, &s->asleep[k]);
+  fx_pack_f64(p, &s->quiet[k]);
+}
+
+void fx_pack_energy(fx_pack *p, frix_energy *e) {
+  double *part[] = {&e->start,  &e->kinetic, &e->potential, &e->work,   &e->friction,
+                    &e->impact, &e->damping, &e->joint,     &e->scheme, &e->error};
+  for (size_t k = 0; k < sizeof part / sizeof *part; k++) fx_pack_f64(p, part[k]);
+}
+
+static void pack_head(fx_pack *p, fx_state *s) {
+  fx_pack_f64(p, &s->time);
+  fx_pack_f64(p, &s->last_step);
+  fx_pack_i64(p, &s->step_count);
+  fx_pack_i64(p, &s->polish_at);
+  fx_pack_i64(p, &s->polish_wait);
+  fx_pack_i64(p, &s->polish_again);
+  fx_pack_vec(p, &s->gravity);
+  fx_pack_energy(p, &s->energy);
+  fx_pack_i32(p, &s->count);
+  fx_pack_i32(p, &s->joint_count);
+  fx_pack_i32(p, &s->touching_count);
+  fx_pack_i32(p, &s->ended_count);
+}
+
+static void pack_lists(fx_pack *p, fx_state *s) {
+  for (int32_t k = 0; k < s->count && !p->failed; k++) pack_slot(p, s, k);
+  for (int32_t k = 0; k < s->joint_count && !p->failed; k++) pack_joint(p, &s->joint[k]);
+  for (int32_t k = 0; k < s->touching_count + s->ended_count && !p->failed; k++) pack_touching(p, &s->touching[k]);
+}
+
+frix_status fx_state_encode(const fx_state *state, fx_buffer *out) {
+  fx_pack p = fx_pack_writer(out);
+  fx_state s = *state; /* its arrays are only read */
+  int32_t version = VERSION;
+  fx_pack_i32(&p, &version);
+  pack_head(&p, &s);
+  pack_lists(&p, &s);
+  return fx_buffer_status(out);
+}
+
+frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *snapshot, unsigned char **out,
+                                 size_t *size) {
+  if (!context || !snapshot || !out || !size) return FRIX_ERROR_INPUT;
+  fx_buffer buffer;
+  fx_buffer_init(&buffer, context);
+  fx_state_encode(&snapshot->state, &buffer);
+  return fx_bytes_give(&buffer, out, size);
+}
+
+/* ---- reading ---- */
+
+/* Counts that the model allows and the bytes can hold. */
+static bool good_counts(const fx_pack *p, const fx_state *s, const frix_model *m) {
+  enum { SLOT = 140, JOINT = 400, TOUCHING = 290 }; /* bytes, at least */
+  uint64_t left = (uint64_t)(p->end - p->at);
+  if (s->count < m->body_count || s->joint_count != m->joint_count || s->touching_count < 0 || s->ended_count < 0)
+    return false;
+  uint64_t touching = (uint64_t)s->touching_count + (uint64_t)s->ended_count;
+  return touching <= INT32_MAX && (uint64_t)s->count <= left / SLOT && (uint64_t)s->joint_count <= left / JOINT &&
+         touching <= left / TOUCHING;
+}
+
+static bool good_head(const fx_state *s) {
+  return isfinite(s->time) && s->last_step >= 0.0 && isfinite(s->last_step) && s->step_count >= 0 &&
+         s->step_count < INT64_MAX / 2 && s->polish_at >= 0 && s->polish_at < INT64_MAX / 2 && s->polish_wait >= 0 &&
+         s->polish_wait <= INT32_MAX && s->polish_again >= 0 && s->polish_again <= 1 && fx_finite(s->gravity);
+}
+
+static bool good_slot(const fx_state *s, const frix_model *m, int32_t k) {
+  int32_t prototype = s->prototype[k];
+  if (k == 0 ? prototype != 0 : prototype == 0) return false;
+  if (prototype < -1 || prototype >= m->body_count || s->asleep[k] > 1) return false;
+  if (prototype < 0) return true;
+  const fx_load *load = &s->load[k];
+  return fx_finite(s->pose[k].p) && fabs(fx_quat_norm2(s->pose[k].q) - 1.0) < 1e-6 && fx_finite(s->velocity[k]) &&
+         fx_finite(s->spin[k]) && fx_finite(s->momentum[k]) && fx_finite(load->force) && fx_finite(load->torque) &&
+         !isnan(s->quiet[k]);
+}
+
+static bool good_touching(const fx_state *s, const frix_model *m, const fx_touching *t) {
+  const fx_contact *c = &t->contact;
+  return c->body_a >= 0 && c->body_a < c->body_b && c->body_b < s->count && c->shape_a >= 0 &&
+         c->shape_a < m->shape_count && c->shape_b >= 0 && c->shape_b < m->shape_count && fx_finite(t->impulse) &&
+         fx_finite(t->roll) && fx_finite(c->normal);
+}
+
+static bool good_state(const fx_state *s, const frix_model *m) {
+  for (int32_t k = 0; k < s->count; k++)
+    if (!good_slot(s, m, k)) return false;
+  for (int32_t k = 0; k < s->joint_count; k++)
+    for (int axis = 0; axis < FRIX_JOINT_AXES; axis++)
+      if (!isfinite(s->joint[k].coordinate[axis]) || !isfinite(s->joint[k].rate[axis])) return false;
+  for (int32_t k = 0; k < s->touching_count + s->ended_count; k++)
+    if (!good_touching(s, m, &s->touching[k])) return false;
+  return true;
+}
+
+frix_status frix_snapshot_decode(frix_context *context, const frix_model *model, const unsigned char *bytes,
+                                 size_t size, frix_snapshot **out) {
+  if (!context || !model || (!bytes && size) || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  fx_pack p = fx_pack_reader(context, bytes, size);
+  fx_state s = {0};
+  int32_t version = 0;
+  fx_pack_i32(&p, &version);
+  pack_head(&p, &s);
+  if (p.failed || version != VERSION || !good_head(&s))
+    return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged");
+  if (!good_counts(&p, &s, model)) return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: damaged, or of another model");
+  frix_snapshot *snapshot = fx_snapshot_new(context, model, &s);
+  if (!snapshot) return FRIX_ERROR_MEMORY;
+  pack_lists(&p, &snapshot->state);
+  if (p.failed || p.at != p.end || !good_state(&snapshot->state, model)) {
+    frix_snapshot_destroy(snapshot);
+    return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: damaged, or of another model");
+  }
+  *out = snapshot;
+  return FRIX_OK;
+}

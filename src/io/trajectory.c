@@ -1,0 +1,295 @@
+/* Trajectories: an index of the blocks, made by walking from head to head; bytes are read when they are asked for. */
+#include "io/trajectory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct index_list {
+  fx_piece *block;
+  int32_t count, room;
+} index_list;
+
+struct frix_trajectory {
+  frix_context *context;
+  char *path;
+  int file;
+  int64_t size;
+  index_list frames, checkpoints;
+  fx_piece meta_block, model_block, config_block;
+  char *meta;
+  frix_model *model;
+  bool configured, truncated;
+  frix_sim_config config;
+  char trouble[160];
+  fx_frame_store store;
+};
+
+/* ---- bytes of the file ---- */
+
+static frix_status fail_errno(frix_trajectory *t, const char *what) {
+  return fx_fail(t->context, FRIX_ERROR_FILE, "%s: %s: %s", t->path, what, strerror(errno));
+}
+
+/* As many as there are; -1: errno. */
+static int64_t read_at(int file, void *bytes, size_t count, int64_t at) {
+  size_t done = 0;
+  while (done < count) {
+    ssize_t got = pread(file, (char *)bytes + done, count - done, (off_t)(at + (int64_t)done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += (size_t)got;
+  }
+  return (int64_t)done;
+}
+
+/* Puts file and place before what went wrong inside a block. */
+static frix_status name_place(frix_trajectory *t, frix_status status, const char *what, int64_t at) {
+  if (status == FRIX_OK || status == FRIX_ERROR_MEMORY) return status;
+  char *text = fx_copy_text(t->context, frix_error_text(t->context));
+  status = fx_fail(t->context, status, "%s: %s at byte %lld: %s", t->path, what, (long long)at, text ? text : "");
+  fx_free(t->context, text);
+  return status;
+}
+
+static frix_status read_block(frix_trajectory *t, const fx_piece *b, const char *what, unsigned char **out) {
+  *out = NULL;
+  unsigned char *stored = fx_alloc_raw(t->context, (size_t)b->stored + 1, 1);
+  if (!stored) return FRIX_ERROR_MEMORY;
+  int64_t got = read_at(t->file, stored, (size_t)b->stored, b->at);
+  frix_status status = FRIX_OK;
+  if (got < 0) {
+    status = fail_errno(t, "cannot read");
+  } else if ((uint64_t)got < b->stored) {
+    status = fx_fail(t->context, FRIX_ERROR_FORMAT, "%s: has become shorter", t->path);
+  } else {
+    status = name_place(t, fx_piece_open(t->context, b, stored, out), what, b->at);
+  }
+  fx_free(t->context, stored);
+  return status;
+}
+
+/* ---- walking over the blocks ---- */
+
+static bool keep(frix_context *context, index_list *list, const fx_piece *b) {
+  if (list->count == list->room) {
+    int32_t wanted = list->room ? 2 * list->room : 64;
+    fx_piece *grown = fx_realloc(context, list->block, (size_t)list->count, (size_t)wanted, sizeof *grown);
+    if (!grown) return false;
+    list->block = grown;
+    list->room = wanted;
+  }
+  list->block[list->count++] = *b;
+  return true;
+}
+
+/* Everything from this byte on is lost. */
+static void lose(frix_trajectory *t, int64_t at, const char *why) {
+  t->truncated = true;
+  snprintf(t->trouble, sizeof t->trouble, "%s at byte %lld of %lld; %d frames and %d checkpoints before it are whole",
+           why, (long long)at, (long long)t->size, t->frames.count, t->checkpoints.count);
+}
+
+static bool file_block(frix_trajectory *t, const fx_piece *b) {
+  switch (b->kind) {
+    case FX_BLOCK_META: t->meta_block = *b; return true;
+    case FX_BLOCK_MODEL: t->model_block = *b; return true;
+    case FX_BLOCK_CONFIG: t->config_block = *b; return true;
+    case FX_BLOCK_FRAME: return keep(t->context, &t->frames, b);
+    case FX_BLOCK_CHECKPOINT: return keep(t->context, &t->checkpoints, b);
+    default: return true; /* of a later version: not needed to read the rest */
+  }
+}
+
+static frix_status walk(frix_trajectory *t) {
+  int64_t at = FX_FILE_HEAD;
+  while (at < t->size) {
+    unsigned char head[FX_BLOCK_HEAD];
+    fx_piece b;
+    int64_t got = read_at(t->file, head, sizeof head, at);
+    if (got < 0) return fail_errno(t, "cannot read");
+    if (got < FX_BLOCK_HEAD) {
+      lose(t, at, "ends inside a block");
+      return FRIX_OK;
+    }
+    if (!fx_piece_read(head, &b)) {
+      lose(t, at, "is damaged");
+      return FRIX_OK;
+    }
+    b.at = at + FX_BLOCK_HEAD;
+    if (b.stored > (uint64_t)(t->size - b.at)) {
+      lose(t, at, "ends inside a block");
+      return FRIX_OK;
+    }
+    if (t->frames.count == INT32_MAX / 2 || !file_block(t, &b)) return FRIX_ERROR_MEMORY;
+    at = b.at + (int64_t)b.stored;
+  }
+  return FRIX_OK;
+}
+
+/* ---- opening ---- */
+
+static frix_status open_file(frix_trajectory *t) {
+  struct stat info;
+  unsigned char head[FX_FILE_HEAD];
+  t->file = open(t->path, O_RDONLY | O_CLOEXEC);
+  if (t->file < 0) return fail_errno(t, "cannot open");
+  if (fstat(t->file, &info) != 0) return fail_errno(t, "cannot open");
+  if (!S_ISREG(info.st_mode)) return fx_fail(t->context, FRIX_ERROR_FILE, "%s: is not a regular file", t->path);
+  t->size = (int64_t)info.st_size;
+  int64_t got = read_at(t->file, head, sizeof head, 0);
+  if (got < 0) return fail_errno(t, "cannot read");
+  const char *trouble = fx_file_head_trouble(head, (size_t)got);
+  return trouble ? fx_fail(t->context, FRIX_ERROR_FORMAT, "%s: %s", t->path, trouble) : FRIX_OK;
+}
+
+static frix_status read_start(frix_trajectory *t) {
+  unsigned char *bytes = NULL;
+  if (!t->model_block.at || !t->meta_block.at)
+    return fx_fail(t->context, FRIX_ERROR_FORMAT, "%s: holds no model%s%s", t->path, t->truncated ? ": " : "",
+                   t->trouble);
+  frix_status status = read_block(t, &t->meta_block, "text", &bytes);
+  if (status) return status;
+  t->meta = (char *)bytes; /* read_block puts a zero behind */
+  status = read_block(t, &t->model_block, "model", &bytes);
+  if (status) return status;
+  status = frix_model_decode(t->context, bytes, (size_t)t->model_block.raw, &t->model);
+  status = name_place(t, status, "model", t->model_block.at);
+  fx_free(t->context, bytes);
+  if (status || !t->config_block.at) return status;
+  status = read_block(t, &t->config_block, "config", &bytes);
+  if (status) return status;
+  status = fx_config_read(t->context, bytes, (size_t)t->config_block.raw, &t->config);
+  t->configured = status == FRIX_OK;
+  fx_free(t->context, bytes);
+  return name_place(t, status, "config", t->config_block.at);
+}
+
+frix_status frix_trajectory_open(frix_context *context, const char *path, frix_trajectory **out) {
+  if (!context || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (!path) return fx_fail(context, FRIX_ERROR_INPUT, "frix_trajectory_open: path is NULL");
+  frix_trajectory *t = FX_NEW(context, frix_trajectory, 1);
+  if (!t) return FRIX_ERROR_MEMORY;
+  t->context = context;
+  t->file = -1;
+  t->path = fx_copy_text(context, path);
+  frix_status status = t->path ? open_file(t) : FRIX_ERROR_MEMORY;
+  if (!status) status = walk(t);
+  if (!status) status = read_start(t);
+  if (status) {
+    frix_trajectory_close(t);
+    return status;
+  }
+  *out = t;
+  return FRIX_OK;
+}
+
+void frix_trajectory_close(frix_trajectory *t) {
+  if (!t) return;
+  frix_context *context = t->context;
+  if (t->file >= 0) close(t->file);
+  fx_frame_free(context, &t->store);
+  if (t->configured) fx_config_free(context, &t->config);
+  frix_model_destroy(t->model);
+  void *owned[] = {t->frames.block, t->checkpoints.block, t->meta, t->path, t};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);
+}
+
+/* ---- asking ---- */
+
+const frix_model *frix_trajectory_model(const frix_trajectory *t) { return t ? t->model : NULL; }
+const char *frix_trajectory_meta(const frix_trajectory *t) { return t ? t->meta : NULL; }
+int32_t frix_trajectory_frame_count(const frix_trajectory *t) { return t ? t->frames.count : 0; }
+int32_t frix_trajectory_checkpoint_count(const frix_trajectory *t) { return t ? t->checkpoints.count : 0; }
+bool frix_trajectory_truncated(const frix_trajectory *t) { return t && t->truncated; }
+const char *frix_trajectory_trouble(const frix_trajectory *t) { return t && t->truncated ? t->trouble : NULL; }
+
+frix_status frix_trajectory_config(const frix_trajectory *t, frix_sim_config *out) {
+  if (!t || !out) return FRIX_ERROR_INPUT;
+  if (!t->configured) return fx_fail(t->context, FRIX_ERROR_INPUT, "%s: holds no frame yet", t->path);
+  *out = t->config;
+  return FRIX_OK;
+}
+
+static const fx_piece *block_at(frix_trajectory *t, const index_list *list, int32_t k, const char *what) {
+  if (k >= 0 && k < list->count) return &list->block[k];
+  if (list->count == 0)
+    fx_fail(t->context, FRIX_ERROR_INPUT, "%s: holds no %s", t->path, what);
+  else
+    fx_fail(t->context, FRIX_ERROR_INPUT, "%s: has no %s %d, only 0 to %d", t->path, what, k, list->count - 1);
+  return NULL;
+}
+
+frix_status frix_trajectory_frame_time(frix_trajectory *t, int32_t k, int64_t *step, double *time) {
+  if (!t) return FRIX_ERROR_INPUT;
+  const fx_piece *b = block_at(t, &t->frames, k, "frame");
+  if (!b) return FRIX_ERROR_INPUT;
+  if (step) *step = b->step;
+  if (time) *time = b->time;
+  return FRIX_OK;
+}
+
+frix_status frix_trajectory_frame(frix_trajectory *t, int32_t k, frix_frame *out) {
+  if (!t || !out) return FRIX_ERROR_INPUT;
+  *out = (frix_frame){.size = sizeof *out};
+  const fx_piece *b = block_at(t, &t->frames, k, "frame");
+  if (!b) return FRIX_ERROR_INPUT;
+  unsigned char *bytes = NULL;
+  char what[32];
+  snprintf(what, sizeof what, "frame %d", k);
+  frix_status status = read_block(t, b, what, &bytes);
+  if (status) return status;
+  status = fx_frame_read(t->context, t->model, bytes, (size_t)b->raw, &t->store);
+  fx_free(t->context, bytes);
+  if (status) return name_place(t, status, what, b->at);
+  *out = t->store.frame;
+  return FRIX_OK;
+}
+
+/* ---- checkpoints ---- */
+
+static const fx_piece *checkpoint_at(frix_trajectory *t, int32_t k) {
+  return block_at(t, &t->checkpoints, k == -1 && t->checkpoints.count ? t->checkpoints.count - 1 : k, "checkpoint");
+}
+
+frix_status fx_trajectory_end_of(frix_trajectory *t, int32_t k, int64_t *end) {
+  const fx_piece *b = checkpoint_at(t, k);
+  if (!b) return FRIX_ERROR_INPUT;
+  *end = b->at + (int64_t)b->stored;
+  return FRIX_OK;
+}
+
+/* Equal models have equal bytes. */
+static frix_status same_model(frix_trajectory *t, const frix_model *model) {
+  unsigned char *mine = NULL, *other = NULL;
+  size_t size = 0, other_size = 0;
+  frix_status status = frix_model_encode(t->context, t->model, &mine, &size);
+  if (!status) status = frix_model_encode(t->context, model, &other, &other_size);
+  if (!status && (size != other_size || memcmp(mine, other, size) != 0))
+    status = fx_fail(t->context, FRIX_ERROR_INPUT, "%s: was made with another model", t->path);
+  frix_bytes_free(t->context, mine);
+  frix_bytes_free(t->context, other);
+  return status;
+}
+
+frix_status frix_trajectory_checkpoint(frix_trajectory *t, int32_t k, const frix_model *model, int64_t *step,
+                                       frix_snapshot **out) {
+  if (!t) return FRIX_ERROR_INPUT;
+  if (out) *out = NULL;
+  const fx_piece *b = checkpoint_at(t, k);
+  if (!b) return FRIX_ERROR_INPUT;
+  if (step) *step = b->step;
+  if (!out) return FRIX_OK;
+  unsigned char *bytes = NULL;
+  frix_status status = model && model != t->model ? same_model(t, model) : FRIX_OK;
+  if (!status) status = read_block(t, b, "checkpoint", &bytes);
+  if (status) return status;
+  status = frix_snapshot_decode(t->context, model ? model : t->model, bytes, (size_t)b->raw, out);
+  fx_free(t->context, bytes);
+  return name_place(t, status, "checkpoint", b->at);
+}

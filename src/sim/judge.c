@@ -1,0 +1,140 @@
+/* A warm answer judged straight from the rows, without a problem or a factorisation.
+ *
+ *   p = J' r,   v = v_free + M^-1 p by the movers' own 3x3 inverses,   u = J v + R (r - r_c) + w
+ *
+ * A world at rest needs no more than this: the impulses of the last step, certified again. */
+#include "problem/certificate.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+/* p = J' r, 6 numbers for each mover (a planar one fills 3). */
+static void push(const frix_sim *sim, const fx_assembly *a, const double *r, double (*p)[6]) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      int32_t dof = sim->mover[g->mover[b]].dof;
+      double *out = p[g->mover[b]];
+      if (dof == 6) {
+        for (int32_t j = 0; j < g->dim; j++, J += 6)
+          for (int32_t c = 0; c < 6; c++) out[c] += J[c] * r[g->row + j];
+      } else {
+        for (int32_t j = 0; j < g->dim; j++, J += dof)
+          for (int32_t c = 0; c < dof; c++) out[c] += J[c] * r[g->row + j];
+      }
+    }
+  }
+}
+
+/* v of a mover, and what M (v - v_free) - p misses; squares of the error, p and f are added to sum. */
+static void move(const fx_mover *m, const double *p, double *v, double sum[3]) {
+  bool flat = m->dof == 3;
+  frix_vec3 zero = {0.0, 0.0, 0.0};
+  frix_vec3 P = {p[0], p[1], flat ? 0.0 : p[2]}, L = flat ? zero : fx_vec(p[3], p[4], p[5]);
+  if (flat) L.z = p[2];
+  frix_vec3 dv = fx_sym3_mul(m->A_inverse, P);
+  frix_vec3 dw = flat ? fx_vec(0.0, 0.0, m->B_inverse.zz * L.z) : fx_sym3_mul(m->B_inverse, L);
+  frix_vec3 lin = fx_add(m->v_free, dv), ang = fx_add(m->w_free, dw);
+  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+  if (flat) all[2] = ang.z;
+  memcpy(v, all, (size_t)m->dof * sizeof *v);
+  frix_vec3 force = fx_sym3_mul(m->A, m->v_free), torque = fx_sym3_mul(m->B, m->w_free);
+  frix_vec3 miss = fx_sub(fx_sub(fx_sym3_mul(m->A, lin), P), force);
+  frix_vec3 turn = fx_sub(fx_sub(fx_sym3_mul(m->B, ang), L), torque);
+  if (flat) miss.z = 0.0, turn.x = turn.y = 0.0;
+  sum[0] += fx_norm2(miss) + fx_norm2(turn);
+  sum[1] += fx_norm2(P) + fx_norm2(L);
+  sum[2] += fx_norm2(force) + fx_norm2(torque);
+}
+
+/* J M^-1 J' of every row of a group, one body at a time. */
+static void weigh(const fx_mover *m, int32_t dim, const double *J, double *out) {
+  frix_sym3 A = m->A_inverse, B = m->B_inverse;
+  if (m->dof == 3) {
+    for (int32_t j = 0; j < dim; j++, J += 3) {
+      frix_vec3 lin = {J[0], J[1], 0.0};
+      out[j] += fx_dot(lin, fx_sym3_mul(A, lin)) + J[2] * J[2] * B.zz;
+    }
+  } else {
+    for (int32_t j = 0; j < dim; j++, J += 6) {
+      frix_vec3 lin = {J[0], J[1], J[2]}, ang = {J[3], J[4], J[5]};
+      out[j] += fx_dot(lin, fx_sym3_mul(A, lin)) + fx_dot(ang, fx_sym3_mul(B, ang));
+    }
+  }
+}
+
+/* The rows' velocities and weights in one pass. */
+static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *weight) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      const double *x = v + m->first;
+      weigh(m, g->dim, J, weight + g->row);
+      for (int32_t j = 0; j < g->dim; j++, J += m->dof) {
+        double sum = 0.0;
+        for (int32_t c = 0; c < m->dof; c++) sum += J[c] * x[c];
+        u[g->row + j] += sum;
+      }
+    }
+  }
+}
+
+static double mean_inverse(const double *weight, int32_t first, int32_t end) {
+  double sum = 0.0;
+  for (int32_t k = first; k < end; k++) sum += weight[k];
+  return sum > 0.0 ? (double)(end - first) / sum : 1.0;
+}
+
+static bool all_zero(const double *r, int32_t count) {
+  for (int32_t k = 0; k < count; k++)
+    if (r[k] != 0.0) return false;
+  return true;
+}
+
+/* Velocities without impulses, which only joints and a problem without impulses are measured by. */
+static void free_velocities(const frix_sim *sim, const fx_assembly *a, double *q) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    fx_group_velocities(sim, a, g, FX_FREE, q + g->row);
+    for (int32_t j = g->row; j < g->row + g->dim; j++) {
+      q[j] += a->w[j] - a->drive[j];
+      if (a->compliant) q[j] -= a->R[j] * a->r_c[j];
+    }
+  }
+}
+
+frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
+                          frix_certificate *out) {
+  fx_arena *arena = &sim->arena;
+  int32_t rows = a->row_count, contact_rows = a->contact_rows;
+  double(*p)[6] = (double(*)[6])FX_TAKE(arena, double, 6 * (size_t)sim->mover_count);
+  double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE(arena, double, rows);
+  int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
+  if (!p || !weight || !q || !row) return FRIX_ERROR_MEMORY;
+  double sum[3] = {0.0, 0.0, 0.0};
+  push(sim, a, r, p);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0) move(&sim->mover[k], p[k], v + sim->mover[k].first, sum);
+  for (int32_t k = 0; k < rows; k++) u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
+  look(sim, a, v, u, weight);
+  if (rows > contact_rows || all_zero(r, rows)) free_velocities(sim, a, q);
+  for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
+  row[a->group_count] = rows;
+  fx_system system = {.contact_count = a->group_count,
+                      .row_count = rows,
+                      .joint_first = a->joint_first,
+                      .contact = a->law,
+                      .row = row,
+                      .q = q,
+                      .W_diag = weight,
+                      .rho = mean_inverse(weight, 0, contact_rows),
+                      .rho_joint = mean_inverse(weight, contact_rows, rows)};
+  fx_certificate_compute(NULL, &system, sim->config.law, r, u, v, NULL, out);
+  double scale = sqrt(sum[1]) + sqrt(sum[2]), miss = sqrt(sum[0]);
+  out->motion = miss == 0.0 ? 0.0 : scale > 0.0 ? miss / scale : INFINITY;
+  return FRIX_OK;
+}

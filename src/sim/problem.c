@@ -1,0 +1,114 @@
+/* Rows to a contact problem.
+ *
+ *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part. */
+#include "sim/sim.h"
+
+#include <string.h>
+
+/* Numbers the movers that some group touches. */
+static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
+  int32_t dof = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].first = -1;
+  for (int32_t k = 0; k < a->group_count; k++)
+    for (int32_t b = 0; b < a->group[k].body_count; b++) sim->mover[a->group[k].mover[b]].first = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first == 0) {
+      sim->mover[k].first = dof;
+      dof += sim->mover[k].dof;
+    }
+  return dof;
+}
+
+static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entries, fx_sparse *out) {
+  *out = (fx_sparse){.row_count = rows, .col_count = cols};
+  out->p = FX_TAKE(arena, int32_t, (size_t)cols + 1);
+  out->i = FX_TAKE(arena, int32_t, entries);
+  out->x = FX_TAKE(arena, double, entries);
+  return out->p && out->i && out->x;
+}
+
+/* Columns of one mover: a full block for each of the linear and the angular part. */
+static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
+  frix_sym3 A = m->A, B = m->B;
+  double full[6][6] = {{A.xx, A.xy, A.xz, 0, 0, 0}, {A.xy, A.yy, A.yz, 0, 0, 0}, {A.xz, A.yz, A.zz, 0, 0, 0},
+                       {0, 0, 0, B.xx, B.xy, B.xz}, {0, 0, 0, B.xy, B.yy, B.yz}, {0, 0, 0, B.xz, B.yz, B.zz}};
+  static const int flat[3] = {0, 1, 5};
+  for (int32_t c = 0; c < m->dof; c++) {
+    for (int32_t r = 0; r < m->dof; r++) {
+      double x = m->dof == 3 ? full[flat[r]][flat[c]] : full[r][c];
+      if (x == 0.0) continue;
+      M->i[at] = m->first + r;
+      M->x[at++] = x;
+    }
+    M->p[m->first + c + 1] = at;
+  }
+  return at;
+}
+
+static void put_drive(const fx_mover *m, double *f) {
+  frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
+  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+  if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
+  memcpy(f + m->first, all, (size_t)m->dof * sizeof *f);
+}
+
+/* The group's rows become columns. */
+static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t first_row,
+                              fx_sparse *H, int32_t at) {
+  for (int32_t k = 0; k < g->dim; k++) {
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      for (int32_t c = 0; c < m->dof; c++)
+        if (J[k * m->dof + c] != 0.0) {
+          H->i[at] = m->first + c;
+          H->x[at++] = J[k * m->dof + c];
+        }
+      J += g->dim * m->dof;
+    }
+    H->p[g->row + k - first_row + 1] = at;
+  }
+  return at;
+}
+
+void fx_rows_count(frix_sim *sim, fx_assembly *a) {
+  int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
+  a->contact_rows = first_joint_row;
+  sim->problem = (frix_problem){.context = sim->inner,
+                                .form = FRIX_FORM_GLOBAL,
+                                .contact_count = a->joint_first,
+                                .row_count = first_joint_row,
+                                .dof_count = number_dofs(sim, a),
+                                .joint_count = a->row_count - first_joint_row,
+                                .contact = a->law,
+                                .w = a->w,
+                                .b = a->w + first_joint_row,
+                                .guess = a->guess};
+  if (a->compliant) sim->problem.R = a->R, sim->problem.r_c = a->r_c;
+}
+
+/* Rows are finite and sorted by construction, so nothing is checked again. */
+frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p) {
+  int32_t dof = p->dof_count, first_joint_row = p->row_count;
+  p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
+  p->f = FX_TAKE(arena, double, dof);
+  if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
+      !take_sparse(arena, dof, p->row_count, a->value_count, &p->H) ||
+      !take_sparse(arena, dof, p->joint_count, a->value_count, &p->G))
+    return FRIX_ERROR_MEMORY;
+  int32_t at = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0) {
+      at = put_mass(&sim->mover[k], &p->M, at);
+      put_drive(&sim->mover[k], p->f);
+    }
+  at = 0;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
+    p->row[k + 1] = a->group[k].row + a->group[k].dim;
+  }
+  at = 0;
+  for (int32_t k = a->joint_first; k < a->group_count; k++)
+    at = put_directions(sim, a, &a->group[k], first_joint_row, &p->G, at);
+  return FRIX_OK;
+}

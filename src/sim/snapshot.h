@@ -1,0 +1,16 @@
+/* Snapshots: a state that nobody steps. */
+#ifndef FX_SIM_SNAPSHOT_H
+#define FX_SIM_SNAPSHOT_H
+
+#include "sim/sim.h"
+
+struct frix_snapshot {
+  frix_context *context;
+  const frix_model *model;
+  fx_state state; /* its arrays are the snapshot's own, exactly as long as their counts */
+};
+
+/* With the counts and plain fields of `like`, all lists zero; NULL when memory runs out. */
+frix_snapshot *fx_snapshot_new(frix_context *context, const frix_model *model, const fx_state *like);
+
+#endif

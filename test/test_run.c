@@ -1,0 +1,250 @@
+/* frix run, check, limit as other tools rely on them: exit codes, JSON, files, resuming, limits known on paper. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shell.h"
+
+#define EXPECT(t, result, expected)                                                                                  \
+  do {                                                                                                               \
+    if ((result).code != (expected))                                                                                 \
+      fx_test_fail((t), __FILE__, __LINE__, "exit code %d, expected %d; stderr: %s", (result).code, (int)(expected), \
+                   (result).err);                                                                                    \
+  } while (0)
+
+static void check_refused(fx_test *t, int line, shell_result r, const char *part) {
+  if (r.code != 2 || strncmp(r.err, "frix: ", 6) || r.out[0] || !strstr(r.err, part))
+    fx_test_fail(t, __FILE__, line, "exit code %d, '%s' is not in stderr '%s', stdout '%s'", r.code, part, r.err,
+                 r.out);
+  shell_free(&r);
+}
+#define REFUSED(t, part, ...) check_refused((t), __LINE__, shell((t), __VA_ARGS__), (part))
+
+/* The number behind a key, NaN where there is none. */
+static double number(const char *json, const char *key) {
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+  const char *at = strstr(json, quoted);
+  return at ? strtod(at + strlen(quoted), NULL) : NAN;
+}
+
+static void text_of(const char *json, const char *key, char *out, size_t size) {
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "\"%s\": \"", key);
+  const char *at = strstr(json, quoted);
+  snprintf(out, size, "%.*s", at ? (int)strcspn(at + strlen(quoted), "\"") : 0, at ? at + strlen(quoted) : "");
+}
+
+/* ---- run ---- */
+
+static void json_keys(fx_test *t) {
+  static const char *const keys[] = {"steps",         "wall_seconds",    "cpu_seconds",      "ms_per_step",
+                                     "contacts_mean", "contacts_max",    "residual_max",     "certified_steps",
+                                     "final_hash",    "max_penetration", "max_displacement", "energy"};
+  shell_result r = shell(t, "$frix run incline --set angle=20 --time 0.5 --json");
+  EXPECT(t, r, 0);
+  CHECK(t, shell_json(r.out) && shell_lines(r.out) == 1);
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\": ", keys[k]);
+    if (!strstr(r.out, quoted)) fx_test_fail(t, __FILE__, __LINE__, "%s is missing", quoted);
+  }
+  CHECK(t, number(r.out, "steps") == 50 && number(r.out, "certified_steps") == 50);
+  CHECK(t, number(r.out, "max_displacement") < 1e-12 && number(r.out, "residual_max") <= 1e-8);
+  shell_free(&r);
+  r = shell(t, "$frix run puck --poses");
+  EXPECT(t, r, 0);
+  CHECK(t, shell_json(r.out) && strstr(r.out, "\"bodies\": {\"puck\": {\"pos\": [") && strstr(r.out, "\"angvel\": ["));
+  CHECK(t, fabs(number(r.out, "max_displacement") - 4 / (2 * 0.4 * 9.81)) < 0.01);
+  shell_free(&r);
+}
+
+static void summary(fx_test *t) {
+  shell_result r = shell(t, "$frix run incline --set angle=40 --time 0.2");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.out, "20 of 20 steps") && strstr(r.out, "lost to friction") && strstr(r.out, "penetration"));
+  CHECK(t, !strstr(r.out, "\033") && !r.err[0]);
+  shell_free(&r);
+  r = shell(t, "$frix run incline --time 0.1 --quiet");
+  CHECK(t, r.code == 0 && !r.out[0] && !r.err[0]);
+  shell_free(&r);
+  r = shell(t, "$frix run incline --time 0.1 --law associated --solver admm");
+  CHECK(t, strstr(r.out, "approximate"));
+  shell_free(&r);
+}
+
+/* A step that cannot reach its tolerance: exit code 1, and a strict run ends there. */
+static void not_certified(fx_test *t) {
+  shell_result r = shell(t, "$frix run balls --solver pgs --time 0.5 --json");
+  EXPECT(t, r, 1);
+  CHECK(t, number(r.out, "certified_steps") < number(r.out, "steps") && strstr(r.out, "\"approximate\": true"));
+  shell_free(&r);
+  r = shell(t, "$frix run balls --solver pgs --time 0.5 --strict --json");
+  EXPECT(t, r, 1);
+  CHECK(t, strstr(r.err, "is not certified") && number(r.out, "steps") < 100);
+  shell_free(&r);
+}
+
+static void refused(fx_test *t) {
+  REFUSED(t, "did you mean 'cardhouse'", "$frix run cardhose");
+  REFUSED(t, "did you mean 'levels'", "$frix run cardhouse --set level=3");
+  REFUSED(t, "between 1 and 40", "$frix run cardhouse --set levels=0");
+  REFUSED(t, "whole number", "$frix run cardhouse --set levels=2.5");
+  REFUSED(t, "between 0 and 2", "$frix run cardhouse --set mu=nan");
+  REFUSED(t, "did you mean 'catenary'", "$frix run arch --set shape=catenry");
+  REFUSED(t, "did you mean 'moreau'", "$frix run arch --integrator moreu");
+  REFUSED(t, "did you mean 'newton'", "$frix run arch --solver newtn");
+  REFUSED(t, "relaxaton", "$frix run arch --set nsgs.relaxaton=1");
+  REFUSED(t, "--dt", "$frix run arch --dt 0");
+  REFUSED(t, "--time", "$frix run arch --time -1");
+  REFUSED(t, "too many steps", "$frix run arch --time 1e12 --dt 1e-9");
+  REFUSED(t, "--seed", "$frix run arch --seed x");
+  REFUSED(t, "cannot", "$frix run arch --out nowhere/x.frx");
+  REFUSED(t, "cannot write", "$frix run arch --csv nowhere/x");
+  REFUSED(t, "cannot", "$frix run nothing.xml");
+  REFUSED(t, "usage", "$frix run");
+  REFUSED(t, "name no other", "$frix run arch --resume x.frx");
+  REFUSED(t, "cannot", "$frix run --resume nothing.frx");
+  REFUSED(t, "did you mean 'mu'", "$frix limit incline --vary nu");
+  REFUSED(t, "--vary", "$frix limit incline");
+  REFUSED(t, "no moving body", "$frix limit arch --vary load --body nobody");
+  shell_result r = shell(t, "echo rubbish > bad.frx; $frix run --resume bad.frx");
+  EXPECT(t, r, 2);
+  shell_free(&r);
+}
+
+static void tables(fx_test *t) {
+  shell_result r = shell(t,
+                         "$frix run incline --time 0.1 --csv 'a b' --export-problems dir --every 5 --quiet &&"
+                         " wc -l < 'a b_steps.csv' && ls dir | wc -l && $frix solve dir/* --json | wc -l");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.out, "3") == r.out && strstr(r.out, "\n2\n2\n"));
+  shell_free(&r);
+}
+
+/* ---- files ---- */
+
+/* A run in two parts ends with the bits of one in a single part, also when a blow falls into the second. */
+static void resumes(fx_test *t) {
+  char whole[32], parts[32], first[32];
+  shell_result r = shell(t, "$frix run arch --set blow=keystone --time 1 --out a.frx --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", whole, sizeof whole);
+  shell_free(&r);
+  r = shell(t, "$frix run arch --set blow=keystone --time 0.4 --checkpoint 25 --out b.frx --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", first, sizeof first);
+  shell_free(&r);
+  r = shell(t, "$frix run --resume b.frx --time 1 --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", parts, sizeof parts);
+  CHECK(t, number(r.out, "first_step") == 40 && number(r.out, "steps") == 60);
+  CHECK(t, strstr(r.out, "\"blow\": \"keystone\""));
+  CHECK(t, whole[0] && !strcmp(whole, parts) && strcmp(whole, first));
+  shell_free(&r);
+  r = shell(t, "$frix run --resume b.frx --json"); /* at its end already */
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", parts, sizeof parts);
+  CHECK(t, number(r.out, "steps") == 0 && !strcmp(whole, parts));
+  shell_free(&r);
+  REFUSED(t, "--dt", "$frix run --resume b.frx --dt 0.1");
+  REFUSED(t, "its own file", "$frix run --resume b.frx --out c.frx");
+}
+
+/* Killed at some moment, and resumed: the same end. */
+static void survives_a_kill(fx_test *t) {
+  char whole[32], parts[32];
+  shell_result r = shell(t, "$frix run cannonball --set mu=0.2 --time 20 --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", whole, sizeof whole);
+  shell_free(&r);
+  for (int k = 0; k < 3; k++) {
+    r = shell(t,
+              "rm -f k.frx; $frix run cannonball --set mu=0.2 --time 20 --checkpoint 20 --out k.frx --quiet & "
+              "until [ -s k.frx ]; do sleep 0.01; done; sleep 0.0%d; kill -9 $! 2>/dev/null; wait; "
+              "$frix run --resume k.frx --json",
+              1 + 3 * k);
+    text_of(r.out, "final_hash", parts, sizeof parts);
+    EXPECT(t, r, 0);
+    CHECK(t, whole[0] && !strcmp(whole, parts));
+    fx_test_note(t, "resumed at step %g", number(r.out, "first_step"));
+    shell_free(&r);
+  }
+}
+
+/* Ctrl-C: the summary so far, exit code 1, a file that goes on. */
+static void interrupted(fx_test *t) {
+  /* a child in the background has SIGINT ignored unless it asks for it, which frix does */
+  shell_result r = shell(t,
+                         "$frix run arch --time 1000 --out i.frx --json > i.json & sleep 0.5; kill -INT $!; wait $!; "
+                         "echo code $?; cat i.json; $frix run --resume i.frx --time 0.1 --quiet");
+  CHECK(t, strstr(r.out, "code 1") && strstr(r.out, "\"interrupted\": true") && r.code == 0);
+  shell_free(&r);
+}
+
+/* ---- check and limit ---- */
+
+/* tan(angle) = mu; Couplet and Heyman's least thickness of 21 voussoirs; atan(1/3) for three cubes. */
+static void limits(fx_test *t) {
+  static const struct {
+    const char *words, *side;
+    double exact, within;
+  } rows[] = {
+      {"incline --vary angle", "upper", 26.565051177077990, 0.004},
+      {"incline --vary mu", "lower", 0.48773258856586144, 1e-4},
+      {"incline --set angle=0 --vary tilt --direction -y", "upper", 26.565051177077990, 0.004},
+      {"arch --vary thickness --set mu=0.7 --set voussoirs=21 --set thickness=0.12", "lower", 0.10669, 5e-5},
+      {"arch --vary mu", "lower", 0.31, 0.02},
+      {"stack --set n=3 --vary tilt", "upper", 18.434948822922010, 0.003},
+      {"stack --set n=1 --vary load --direction x", "upper", 0.5 * 9.81, 1e-3},
+  };
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    shell_result r = shell(t, "$frix limit %s --json", rows[k].words);
+    EXPECT(t, r, 0);
+    CHECK(t, shell_json(r.out));
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\": {", rows[k].side);
+    const char *bracket = strstr(r.out, key);
+    if (!bracket || !(fabs(number(bracket, "stands") - rows[k].exact) < rows[k].within &&
+                      fabs(number(bracket, "falls") - rows[k].exact) < rows[k].within))
+      fx_test_fail(t, __FILE__, __LINE__, "%s: %s", rows[k].words, r.out);
+    shell_free(&r);
+  }
+}
+
+static void checks(fx_test *t) {
+  shell_result r = shell(t, "$frix check stack --set n=2 --json");
+  EXPECT(t, r, 0);
+  CHECK(t, shell_json(r.out) && strstr(r.out, "\"stands\": true") && strstr(r.out, "\"worst\": {"));
+  CHECK(t,
+        fabs(number(strstr(r.out, "\"tilt\": {"), "stands") - 26.565) < 0.05); /* slides before it topples at 26.57 */
+  CHECK(t, number(r.out, "topple") > 0.99 && number(r.out, "drift") < 1e-9);
+  shell_free(&r);
+  r = shell(t, "$frix check incline --set angle=30");
+  EXPECT(t, r, 1);
+  CHECK(t, strstr(r.out, "does not stand") && strstr(r.out, "block"));
+  shell_free(&r);
+  r = shell(t, "$frix check incline --set angle=20 --set mu=0.4");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.out, "stands at mu 0.36") && strstr(r.out, "nearest to slipping"));
+  shell_free(&r);
+  r = shell(t, "$frix check cardhouse --quick");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.out, "cardhouse stands"));
+  shell_free(&r);
+}
+
+const fx_test_row test_run[] = {
+    {"run/json_keys", json_keys},
+    {"run/summary", summary},
+    {"run/not_certified", not_certified},
+    {"run/refused", refused},
+    {"run/tables", tables},
+    {"run/resumes", resumes},
+    {"run/survives_a_kill", survives_a_kill},
+    {"run/interrupted", interrupted},
+    {"run/limits", limits},
+    {"run/checks", checks},
+    {0},
+};
