@@ -153,7 +153,9 @@ static void orders(fx_test *t) {
   fx_effort effort[FX_ORDER_COUNT] = {{0}};
   REQUIRE(t, build_grid(t, 14, true, &g));
   REQUIRE(t, fx_graph_from_pattern(&g.arena, g.a.row_blocks, g.a.start, g.a.index, false, &graph) == FRIX_OK);
-  int32_t *order = FX_TAKE(&g.arena, int32_t, graph.count);
+  int32_t *order = FX_TAKE(&g.arena, int32_t, graph.count), *weight = FX_TAKE(&g.arena, int32_t, graph.count);
+  for (int32_t i = 0; i < graph.count; i++) weight[i] = 6;
+  graph.weight = weight;
   bool *seen = FX_TAKE(&g.arena, bool, graph.count);
   for (int k = 0; k < FX_ORDER_COUNT; k++) {
     frix_status status = fx_graph_order(&g.arena, &graph, (fx_ordering)k, INFINITY, order);

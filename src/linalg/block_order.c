@@ -182,7 +182,8 @@ frix_status fx_order_degree(fx_arena *arena, const fx_graph *source, const int32
 
 /* ---- the choice ---- */
 
-enum { LARGE = 200 };         /* nodes: below it minimum degree is as good as any */
+enum { LARGE = 200 };                        /* nodes: below it minimum degree is as good as any */
+static const double dissection_pays = 150e3; /* multiplications per node of the order without it */
 enum { DISSECTION_GAIN = 4 }; /* on graphs whose factors are affordable at all it saves less than this factor */
 
 static void natural(int32_t n, int32_t *order) {
@@ -196,7 +197,7 @@ static frix_status dissection(fx_arena *arena, const fx_graph *graph, int32_t *o
   return status == FRIX_OK ? fx_order_degree(arena, graph, stage, order) : status;
 }
 
-/* Minimum degree, and nested dissection where the graph is large enough to gain from it. */
+/* Minimum degree, and nested dissection where what it saves in some eight factorisations exceeds the time it takes. */
 static frix_status own(fx_arena *arena, const fx_graph *graph, double most_cost, int32_t *order) {
   frix_status status = fx_order_degree(arena, graph, NULL, order);
   if (status != FRIX_OK || graph->count < LARGE) return status;
@@ -204,6 +205,7 @@ static frix_status own(fx_arena *arena, const fx_graph *graph, double most_cost,
   int32_t *other = FX_TAKE(arena, int32_t, graph->count);
   if (!other) return FRIX_ERROR_MEMORY;
   if ((status = fx_symbolic_effort(arena, graph, order, &plain)) != FRIX_OK) return status;
+  if (plain.cost < dissection_pays * graph->count) return FRIX_OK;
   if (2 * plain.cost > DISSECTION_GAIN * most_cost) return FRIX_OK; /* LU takes twice as many as Cholesky */
   if ((status = dissection(arena, graph, other)) != FRIX_OK) return status;
   if ((status = fx_symbolic_effort(arena, graph, other, &dissected)) != FRIX_OK) return status;
