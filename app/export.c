@@ -9,15 +9,16 @@
 /* "A:B:K", every part optional. */
 static bool parse_frames(const char *text, frix_export_config *config) {
   int32_t *part[3] = {&config->first, &config->last, &config->every};
-  for (int k = 0; text && k < 3; k++) {
+  if (!text) return true;
+  for (int k = 0; k < 3; k++) {
     int used = 0, value = 0;
     if (sscanf(text, "%9d%n", &value, &used) == 1) *part[k] = value;
     text += used;
     if (!*text) return true;
-    if (*text++ != ':' || k == 2) break;
+    if (*text++ != ':') break;
   }
-  if (text) fx_error("--frames should read FIRST:LAST:EVERY, each of them optional");
-  return !text;
+  fx_error("--frames should read FIRST:LAST:EVERY, each of them optional");
+  return false;
 }
 
 static bool export_tables(const fx_args *args, frix_context *context, frix_trajectory *trajectory) {

@@ -122,7 +122,7 @@ static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.
 static void put_fine(fx_page_frames *f, const frix_frame *frame) {
   size_t n = (size_t)frame->body_count;
   float *out = f->scratch = fx_grow(f->scratch, n + 1, FINE_BODY);
-  int16_t *turn = (int16_t *)(out + 4 * n);
+  int16_t *turn = (void *)(out + 4 * n);
   for (size_t i = 0; i < n; i++) {
     const frix_body_state *s = &frame->body[i].state;
     const double p[3] = {s->pose.p.x, s->pose.p.y, s->pose.p.z};
@@ -216,7 +216,7 @@ static size_t put_contacts(fx_page_frames *f, const frix_frame *frame) {
   ranked *chosen = fx_grow(NULL, (size_t)frame->contact_count + 1, sizeof *chosen);
   size_t n = choose(frame, f->coarse ? COARSE_CONTACTS : FINE_CONTACTS, chosen);
   float *real = f->scratch = fx_grow(f->scratch, n + 1, CONTACT);
-  uint32_t *name = (uint32_t *)(real + 10 * n);
+  uint32_t *name = (void *)(real + 10 * n);
   int16_t *normal = (int16_t *)(name + 3 * n);
   uint8_t *state = (uint8_t *)(normal + 3 * n);
   for (size_t i = 0; i < n; i++) {

@@ -42,7 +42,7 @@ static sample run(frix_context *context, const frix_problem *problem, double bod
   config.solver = kind == 2 ? "auto" : "newton";
   config.tolerance = kind == 2 ? 1e-4 : 1e-15;
   config.max_iterations = kind == 2 ? 0 : ITERATIONS;
-  config.time_limit = kind == 2 ? 120 : 0;
+  config.time_limit = kind == 2 ? 600 : 0;
   if (kind < 2) frix_options_set(options, "newton.linear", kind == 0 ? "direct" : "krylov");
   double spent = 0;
   for (int turn = 0; turn < 20 && spent < 1; turn++) {

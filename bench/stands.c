@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "stands: unknown option '%s'\n", argv[k]), 2;
   }
-  printf("%-9s %6s %9s %9s %8s %6s %8s %9s\n", "world", "h", "settled_m", "drift_m", "residual", "missed", "unsolved",
+  printf("%-9s %6s %9s %9s %8s %6s %8s %9s\n", "world", "h", "settled_m", "drift_m", "residual", "missed", "warm",
          "us/step");
   bool good = true;
   static const double steps[] = {0.01, 0.001};

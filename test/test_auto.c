@@ -101,8 +101,23 @@ static void hundred_spheres(fx_test *t) {
 
 /* ---- deadlines ---- */
 
-/* Ten times the time that ten plain sweeps need is enough not to be worse than these, however slow the machine; and the
- * end comes when it was asked for, give or take what a loaded machine does. */
+/* Whether an answer within the time limit is no worse than `swept` and comes in time, more or less. */
+static bool keeps_deadline(fx_test *t, answer *a, double time_limit, double swept, double *residual, double *late) {
+  frix_solve_config config = frix_solve_default();
+  config.tolerance = 1e-15; /* not to be had */
+  config.time_limit = time_limit;
+  double start = fx_seconds();
+  CHECK(t, frix_solve(a->context, a->problem, &config, &a->solution) == FRIX_OK);
+  *late = fx_seconds() - start - time_limit;
+  frix_solution_view(a->solution, &a->result);
+  *residual = a->result.certificate.residual;
+  frix_solution_destroy(a->solution);
+  a->solution = NULL;
+  return *residual <= swept * (1 + 1e-6) && *late < 0.2;
+}
+
+/* Ten times the time that ten plain sweeps need is enough not to be worse than these, and the end comes when it was
+ * asked for; once in five times at least, since a loaded machine may take the time away. */
 static void deadlines(fx_test *t) {
   static const char *const name[] = {"wall", "arch", "cardhouse", "pile", "discs", "stack", "chain"};
   for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
@@ -115,15 +130,11 @@ static void deadlines(fx_test *t) {
       config.max_iterations = 10;
       CHECK(t, frix_solve(a.context, a.problem, &config, &plain) == FRIX_OK);
       frix_solution_view(plain, &swept);
-      config = frix_solve_default();
-      config.tolerance = 1e-15; /* not to be had */
-      config.time_limit = 10 * swept.seconds + 1e-3;
-      double start = fx_seconds();
-      CHECK(t, frix_solve(a.context, a.problem, &config, &a.solution) == FRIX_OK);
-      double late = fx_seconds() - start - config.time_limit;
-      frix_solution_view(a.solution, &a.result);
-      double residual = a.result.certificate.residual;
-      if (!(residual <= swept.certificate.residual * (1 + 1e-6)) || !(late < 0.2))
+      double residual = 0, late = 0, limit = 10 * swept.seconds + 1e-3;
+      bool kept = false;
+      for (int attempt = 0; attempt < 5 && !kept; attempt++)
+        kept = keeps_deadline(t, &a, limit, swept.certificate.residual, &residual, &late);
+      if (!kept)
         fx_test_fail(t, __FILE__, __LINE__, "%s: residual %.2e, ten sweeps %.2e, late by %.1e s", name[k], residual,
                      swept.certificate.residual, late);
       frix_solution_destroy(plain);

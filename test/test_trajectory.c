@@ -490,7 +490,7 @@ static void crc_is_known(fx_test *t) {
   CHECK(t, frix_crc32(0, "123456789", 9) == 0xcbf43926);
   unsigned char *bytes = malloc(100000);
   REQUIRE(t, bytes);
-  for (int k = 0; k < 100000; k++) bytes[k] = (unsigned char)(k * k >> 3);
+  for (int k = 0; k < 100000; k++) bytes[k] = (unsigned char)((unsigned)k * (unsigned)k >> 3);
   uint32_t whole = frix_crc32(0, bytes, 100000), parts = 0;
   for (int k = 0; k < 100000; k += 1000) parts = frix_crc32(parts, bytes + k, 1000);
   CHECK(t, whole == parts);
@@ -538,7 +538,11 @@ static void killed_runs_go_on(fx_test *t) {
   world w = full_world(t), x = full_world(t);
   REQUIRE(t, world_start(&w) && world_start(&x));
   const char *path = fx_test_scratch(t, "killed.frx");
+  struct timespec from, to;
+  clock_gettime(CLOCK_MONOTONIC, &from);
   uint64_t hash = record(&x, path), end;
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  double whole = 1e9 * (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec);
   int resumed = 0;
   for (int round = 0; round < 8; round++) {
     unlink(path);
@@ -547,7 +551,8 @@ static void killed_runs_go_on(fx_test *t) {
       record(&w, path);
       _exit(0);
     }
-    struct timespec pause = {0, (long)(2e6 + 3e6 * (1 + fx_test_random(t)))};
+    double moment = fmin(9e8, (0.55 + 0.4 * fx_test_random(t)) * whole);
+    struct timespec pause = {0, (long)moment};
     nanosleep(&pause, NULL);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

@@ -268,7 +268,8 @@ static frix_status read_geometry(fx_pack *p, frix_builder *builder) {
     c.point = point = read_points(p, &c.point_count);
     if (c.kind == FRIX_GEOMETRY_MESH) {
       fx_pack_i32(p, &c.triangle_count);
-      c.triangle = list = read_list(p, c.triangle_count < INT32_MAX / 3 ? 3 * c.triangle_count : -1);
+      bool many = c.triangle_count < 0 || c.triangle_count > INT32_MAX / 3;
+      c.triangle = list = read_list(p, many ? -1 : 3 * c.triangle_count);
     } else if (c.kind == FRIX_GEOMETRY_HULL) {
       fx_pack_i32(p, &faces.count);
       faces.start = start = read_list(p, faces.count < 0 || faces.count == INT32_MAX ? -1 : faces.count + 1);

@@ -14,8 +14,9 @@ enum {
   COARSEST = 60,   /* nodes of the coarsest graph, about */
   TRIES = 6,       /* first separators on it */
   MIDDLING = 1000, /* nodes up to which several coarsenings */
-  COARSENINGS = 4, /* are tried; beyond, two */
-  LARGE_COARSENINGS = 2,
+  COARSENINGS = 4, /* are tried; beyond, three */
+  LARGE_COARSENINGS = 3,
+  GROWN = 1, /* separators grown on the whole graph */
   PASSES = 8,
   DEPTH = 40,
   SEPARATOR = 2
@@ -330,15 +331,17 @@ static int32_t far_from(cut *c, int32_t seed, int32_t *queue) {
   return queue[tail - 1];
 }
 
-/* The best of some first separators on the coarsest graph. */
-static frix_status first_cut(fx_arena *arena, const part *g, uint32_t salt, int8_t *side, double *worth_found) {
+/* The best of some separators without coarsening: on the coarsest graph, and on the whole one, where it finds the
+ * slanted planes of lattices that matching hides. */
+static frix_status first_cut(fx_arena *arena, const part *g, int32_t tries, uint32_t salt, int8_t *side,
+                             double *worth_found) {
   cut c;
   int32_t *queue = FX_TAKE_RAW(arena, int32_t, g->n);
   if (!queue || take_cut(arena, g, &c) != FRIX_OK) return FRIX_ERROR_MEMORY;
   double best = -1;
-  for (int32_t k = 0; k < TRIES; k++) {
+  for (int32_t k = 0; k < tries; k++) {
     int32_t seed = (int32_t)(scramble((uint32_t)k + 0x3c6ef372u * salt) % (uint32_t)g->n);
-    grow(&c, k % 2 ? seed : far_from(&c, seed, queue), queue);
+    grow(&c, k % 2 ? seed : far_from(&c, far_from(&c, seed, queue), queue), queue);
     double found = improve(&c);
     if (best >= 0 && found >= best) continue;
     best = found;
@@ -357,7 +360,7 @@ static frix_status separate_once(fx_arena *arena, const part *g, uint32_t salt, 
   if (!order || !map) return FRIX_ERROR_MEMORY;
   scrambled(g->n, salt, order);
   int32_t count = match(g, order, map);
-  if (count > g->n - g->n / 20) return first_cut(arena, g, salt, side, found);
+  if (count > g->n - g->n / 20) return first_cut(arena, g, TRIES, salt, side, found);
   part coarse;
   int8_t *coarse_side = FX_TAKE_RAW(arena, int8_t, count);
   if (!coarse_side || coarsen(arena, g, map, count, &coarse) != FRIX_OK) return FRIX_ERROR_MEMORY;
@@ -374,7 +377,7 @@ static frix_status separate_once(fx_arena *arena, const part *g, uint32_t salt, 
 /* A separator of g, side of every node and its worth: the best of several coarsenings where the graph is of middling
  * size, and of a few where it is large. tried: a finer graph has been through this already. */
 static frix_status separate(fx_arena *arena, const part *g, uint32_t salt, bool tried, int8_t *side, double *found) {
-  if (g->n <= COARSEST) return first_cut(arena, g, salt, side, found);
+  if (g->n <= COARSEST) return first_cut(arena, g, TRIES, salt, side, found);
   bool middling = g->n <= MIDDLING;
   uint32_t tries = middling ? (tried ? 1 : COARSENINGS) : salt == 0 ? LARGE_COARSENINGS : 1;
   int8_t *other = FX_TAKE_RAW(arena, int8_t, g->n);
@@ -387,7 +390,11 @@ static frix_status separate(fx_arena *arena, const part *g, uint32_t salt, bool 
     *found = worth_k;
     memcpy(side, other, (size_t)g->n);
   }
-  return FRIX_OK;
+  if (salt > 0) return FRIX_OK;
+  double worth_grown;
+  frix_status status = first_cut(arena, g, GROWN, 0, other, &worth_grown);
+  if (status == FRIX_OK && worth_grown < *found) memcpy(side, other, (size_t)g->n);
+  return status;
 }
 
 /* ---- recursion ---- */

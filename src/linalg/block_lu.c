@@ -203,20 +203,34 @@ static bool invert_definite(int32_t n, double *chunk, size_t ld, double *b) {
   return true;
 }
 
-static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
-  int32_t n = fx_panel_width(lu, J), rows = lu->rows[J];
-  size_t ld = (size_t)n;
-  double *L = lu->L + lu->lower[J], b[FX_STRIP * FX_STRIP];
+/* `rows` rows, chunk by chunk: lose the part of the chunks before, then times the inverse. The strips of all
+ * chunks are kept, so that the rows below the diagonal block can be finished a cacheful at a time. */
+static void finish_rows(const fx_block_lu *lu, int32_t n, int32_t rows, double *row) {
   for (int32_t c = 0, w; c < n; c += w) {
-    double *own = L + (size_t)c * ld;
     w = fx_strip_width(n - c);
-    if (c > 0) {
-      pack_rows(w, c, own, ld, lu->packed);
-      fx_subtract_strip(rows - c, w, c, own, ld, lu->packed, own + c, lu->even);
-    }
-    if (!invert_definite(w, own + c, ld, b)) return false;
-    multiply_rows(rows - c - w, w, b, own + (size_t)w * ld + c, lu->even);
+    if (c > 0) fx_subtract_strip(rows, w, c, row, (size_t)n, lu->packed + (size_t)c * (size_t)n, row + c, lu->even);
+    multiply_rows(rows, w, lu->chunk + c * FX_STRIP, row + c, lu->even);
   }
+}
+
+static void finish_below(const fx_block_lu *lu, int32_t n, int32_t rows, double *below) {
+  for (int32_t r = 0; r < rows; r += FX_ROWS_AT_ONCE)
+    finish_rows(lu, n, rows - r < FX_ROWS_AT_ONCE ? rows - r : FX_ROWS_AT_ONCE, below + (size_t)r * (size_t)n);
+}
+
+static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
+  int32_t n = fx_panel_width(lu, J);
+  size_t ld = (size_t)n;
+  double *L = lu->L + lu->lower[J];
+  for (int32_t c = 0, w; c < n; c += w) {
+    double *own = L + (size_t)c * ld, *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
+    w = fx_strip_width(n - c);
+    pack_rows(w, c, own, ld, strip);
+    if (c > 0) fx_subtract_strip(n - c, w, c, own, ld, strip, own + c, lu->even);
+    if (!invert_definite(w, own + c, ld, b)) return false;
+    multiply_rows(n - c - w, w, b, own + (size_t)w * ld + c, lu->even);
+  }
+  finish_below(lu, n, lu->rows[J] - n, L + ld * ld);
   return true;
 }
 
@@ -234,29 +248,48 @@ static bool invert_chunk(int32_t n, double *chunk, size_t ld, double *b) {
   return true;
 }
 
-static bool factor_general(fx_block_lu *lu, int32_t J) {
-  int32_t n = fx_panel_width(lu, J), rows = lu->rows[J];
+/* Columns c .. c + w - 1 of the first `rows` rows at `from`, as a strip. */
+static void pack_columns(int32_t rows, int32_t w, const double *from, size_t ld, double *to) {
+  for (int32_t e = 0; e < rows; e++) memcpy(to + e * w, from + (size_t)e * ld, (size_t)w * sizeof *to);
+}
+
+/* The diagonal block: columns of each chunk, then what is right of it. */
+static bool factor_diagonal(fx_block_lu *lu, int32_t n, double *L) {
   size_t ld = (size_t)n;
-  double *L = lu->L + lu->lower[J], *U = lu->U + lu->upper[J], b[FX_STRIP * FX_STRIP];
   for (int32_t c = 0, w; c < n; c += w) {
-    double *own = L + (size_t)c * ld;
+    double *own = L + (size_t)c * ld, *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
     w = fx_strip_width(n - c);
-    if (c > 0) {
-      /* Columns c of L, then columns c of U', then what is right of the chunk in its rows. */
-      for (int32_t e = 0; e < c; e++)
-        memcpy(lu->packed + e * w, L + (size_t)e * ld + c, (size_t)w * sizeof *lu->packed);
-      fx_subtract_strip(rows - c, w, c, own, ld, lu->packed, own + c, lu->even);
-      pack_rows(w, c, own, ld, lu->packed);
-      fx_subtract_strip(rows - n, w, c, U, ld, lu->packed, U + c, lu->even);
-      for (int32_t j = c + w, v; j < n; j += v) {
-        v = fx_strip_width(n - j);
-        for (int32_t e = 0; e < c; e++)
-          memcpy(lu->packed + e * v, L + (size_t)e * ld + j, (size_t)v * sizeof *lu->packed);
-        fx_subtract_strip(w, v, c, own, ld, lu->packed, own + j, lu->even);
-      }
+    for (int32_t j = c + w, v; j < n && c > 0; j += v) {
+      v = fx_strip_width(n - j);
+      pack_columns(c, v, L + j, ld, strip);
+      fx_subtract_strip(w, v, c, own, ld, strip, own + j, lu->even);
     }
+    pack_columns(c, w, L + c, ld, strip);
+    if (c > 0) fx_subtract_strip(n - c, w, c, own, ld, strip, own + c, lu->even);
     if (!invert_chunk(w, own + c, ld, b)) return false;
-    multiply_rows(rows - c - w, w, b, own + (size_t)w * ld + c, lu->even);
+    multiply_rows(n - c - w, w, b, own + (size_t)w * ld + c, lu->even);
+  }
+  return true;
+}
+
+static bool factor_general(fx_block_lu *lu, int32_t J) {
+  int32_t n = fx_panel_width(lu, J), below = lu->rows[J] - n;
+  size_t ld = (size_t)n;
+  double *L = lu->L + lu->lower[J], *U = lu->U + lu->upper[J];
+  if (!factor_diagonal(lu, n, L)) return false;
+  finish_below(lu, n, below, L + ld * ld);
+  /* U': its strips are rows of L; nothing is scaled. */
+  for (int32_t c = 0, w; c < n; c += w) {
+    w = fx_strip_width(n - c);
+    pack_rows(w, c, L + (size_t)c * ld, ld, lu->packed + (size_t)c * ld);
+  }
+  for (int32_t r = 0; r < below; r += FX_ROWS_AT_ONCE) {
+    int32_t rows = below - r < FX_ROWS_AT_ONCE ? below - r : FX_ROWS_AT_ONCE;
+    double *row = U + (size_t)r * ld;
+    for (int32_t c = fx_strip_width(n), w; c < n; c += w) {
+      w = fx_strip_width(n - c);
+      fx_subtract_strip(rows, w, c, row, ld, lu->packed + (size_t)c * ld, row + c, lu->even);
+    }
   }
   return true;
 }

@@ -30,6 +30,7 @@ typedef struct fx_block_lu {
   bool symmetric; /* the factors at hand are those of Cholesky, in L alone */
   double cost;    /* multiplications of one nonsymmetric factorisation */
   double fill;    /* entries of L */
+  double effort;  /* multiplications of Cholesky without stored zeros, to compare orders by */
   /* Workspace of a factorisation and of a solution. */
   int32_t *waiting, *next; /* panels that have to update a panel; */
   size_t *cursor;          /* and where in their lists they stand */
@@ -37,7 +38,7 @@ typedef struct fx_block_lu {
   int32_t *column;         /* in the panel at hand of the rows of an update that are its own */
   size_t *to, *even, *flat;
   fx_strip *strip;
-  double *packed, *tile, *x;
+  double *packed, *chunk, *tile, *x;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);
@@ -46,6 +47,11 @@ frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_bl
  * this many multiplications: elsewhere L is NULL, and only cost and fill are of use. */
 frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
                                        double most_cost, fx_block_lu *out);
+
+/* For a matrix whose nodes are those of an earlier one, perhaps with others after them: keeps the earlier order, which
+ * is most of the work of an analysis, as long as it does not make the factors much dearer. kept (may be NULL) tells. */
+frix_status fx_block_lu_analyze_again(fx_arena *arena, const fx_block_matrix *a, const fx_block_lu *before,
+                                      double most_cost, fx_block_lu *out, bool *kept);
 
 /* Factors A + shift I; false when a pivot block is singular. A has the block pattern that was analysed; its blocks may
  * be smaller than they were then, or empty. Where the caller knows A to be symmetric the work is halved. */

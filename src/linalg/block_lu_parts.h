@@ -11,7 +11,7 @@ struct fx_strip {
   size_t at;          /* in lu->packed */
 };
 
-enum { FX_ROWS_AT_ONCE = 24 }; /* rows of an update that stay in the cache while the strips pass */
+enum { FX_ROWS_AT_ONCE = 12 }; /* rows of an update that stay in the cache while the strips pass */
 
 /* Offsets of all panels for the partition at hand. */
 void fx_block_lu_lay_out(fx_block_lu *lu);

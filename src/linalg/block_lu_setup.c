@@ -1,4 +1,5 @@
 /* Analysis of a block matrix for its factors: groups of nodes, their order, panels, memory. */
+#include "base/sort.h"
 #include "linalg/block_lu_parts.h"
 #include "linalg/product.h"
 
@@ -143,28 +144,91 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
   lu->column = FX_TAKE_RAW(arena, int32_t, widest);
   lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
+  lu->chunk = FX_TAKE_RAW(arena, double, widest *FX_STRIP);
   lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
   lu->L = FX_TAKE_RAW(arena, double, lu->lower[o->panel_count]);
   lu->U = FX_TAKE_RAW(arena, double, lu->upper[o->panel_count]);
-  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->column || !lu->strip || !lu->packed || !lu->L || !lu->U)
+  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->chunk || !lu->column || !lu->strip || !lu->packed ||
+      !lu->L || !lu->U)
     return FRIX_ERROR_MEMORY;
   for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
   return FRIX_OK;
 }
 
-frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
-                                       double most_cost, fx_block_lu *lu) {
+/* ---- analysis ---- */
+
+typedef struct ranking {
+  const int32_t *rank;
+} ranking;
+
+static int by_rank(int32_t a, int32_t b, const void *user) {
+  const ranking *r = user;
+  return r->rank[a] != r->rank[b] ? (r->rank[a] < r->rank[b] ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* The groups in the order of an earlier analysis; new nodes just before the first of their neighbours. */
+static frix_status earlier_order(fx_arena *arena, const fx_graph *graph, const fx_block_lu *before,
+                                 const fx_block_lu *lu, int32_t *order) {
+  int32_t *rank = FX_TAKE_RAW(arena, int32_t, graph->count), *scratch = FX_TAKE_RAW(arena, int32_t, graph->count);
+  if (!rank || !scratch) return FRIX_ERROR_MEMORY;
+  for (int32_t g = 0; g < graph->count; g++) {
+    rank[g] = INT32_MAX;
+    order[g] = g;
+    for (int32_t e = lu->member_start[g]; e < lu->member_start[g + 1]; e++) {
+      int32_t node = lu->member[e];
+      if (node >= before->node_count) continue;
+      int32_t own = 2 * before->order.step[before->group_of[node]] + 1; /* odd: room before each */
+      if (own < rank[g]) rank[g] = own;
+    }
+  }
+  for (int32_t g = 0; g < graph->count; g++) {
+    if (rank[g] < INT32_MAX) continue;
+    for (int32_t e = graph->start[g]; e < graph->start[g + 1]; e++) {
+      int32_t other = rank[graph->near[e]];
+      if (other % 2 == 1 && other < INT32_MAX && other - 1 < rank[g]) rank[g] = other - 1;
+    }
+  }
+  fx_sort_by(order, scratch, (size_t)graph->count, by_rank, &(ranking){rank});
+  return FRIX_OK;
+}
+
+/* Keeps the earlier order where the factors cost at most a quarter more for their size. */
+static frix_status repair_order(fx_arena *arena, const fx_graph *graph, const fx_block_lu *before,
+                                const fx_block_lu *lu, double most_cost, int32_t *order, bool *kept) {
+  fx_effort now;
+  frix_status status = earlier_order(arena, graph, before, lu, order);
+  if (status == FRIX_OK) status = fx_symbolic_effort(arena, graph, order, &now);
+  if (status != FRIX_OK) return status;
+  double grown = (double)graph->count / (double)(before->group_count > 0 ? before->group_count : 1);
+  *kept = now.cost <= 1.25 * before->effort * (grown > 1 ? grown * grown : 1);
+  return *kept ? FRIX_OK : fx_graph_order(arena, graph, FX_ORDER_OWN, most_cost, order);
+}
+
+/* Order and panels, in the given ordering or like an earlier one. */
+static frix_status analyze(fx_arena *arena, fx_arena *scratch, const fx_block_matrix *a, fx_ordering ordering,
+                           const fx_block_lu *before, double most_cost, fx_block_lu *lu, bool *kept) {
+  fx_graph near, graph;
+  fx_effort effort;
+  int32_t *order = FX_TAKE_RAW(scratch, int32_t, a->row_blocks);
+  if (!order) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_graph_from_pattern(scratch, a->row_blocks, a->start, a->index, true, &near);
+  if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
+  if (status == FRIX_OK) status = graph_of_groups(scratch, a, &near, lu, &graph);
+  if (status != FRIX_OK) return status;
+  status = before ? repair_order(scratch, &graph, before, lu, most_cost, order, kept)
+                  : fx_graph_order(scratch, &graph, ordering, most_cost, order);
+  if (status == FRIX_OK) status = fx_symbolic_effort(scratch, &graph, order, &effort);
+  if (status != FRIX_OK) return status;
+  lu->effort = effort.cost;
+  return fx_symbolic_analyze(arena, &graph, order, &lu->order);
+}
+
+static frix_status set_up(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering, const fx_block_lu *before,
+                          double most_cost, fx_block_lu *lu, bool *kept) {
   *lu = (fx_block_lu){.node_count = a->row_blocks, .row = a->row};
   fx_arena scratch; /* what only the analysis needs */
   fx_arena_init(&scratch, arena->context);
-  fx_graph near, graph;
-  int32_t *order = FX_TAKE_RAW(&scratch, int32_t, a->row_blocks);
-  frix_status status = FRIX_ERROR_MEMORY;
-  if (order) status = fx_graph_from_pattern(&scratch, a->row_blocks, a->start, a->index, true, &near);
-  if (status == FRIX_OK) status = find_groups(arena, a, &near, lu);
-  if (status == FRIX_OK) status = graph_of_groups(&scratch, a, &near, lu, &graph);
-  if (status == FRIX_OK) status = fx_graph_order(&scratch, &graph, ordering, most_cost, order);
-  if (status == FRIX_OK) status = fx_symbolic_analyze(arena, &graph, order, &lu->order);
+  frix_status status = analyze(arena, &scratch, a, ordering, before, most_cost, lu, kept);
   fx_arena_free(&scratch);
   if (status == FRIX_OK) status = list_columns(arena, a, lu);
   if (status == FRIX_OK) status = take_tables(arena, lu);
@@ -172,6 +236,17 @@ frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a
   return status;
 }
 
+frix_status fx_block_lu_analyze_within(fx_arena *arena, const fx_block_matrix *a, fx_ordering ordering,
+                                       double most_cost, fx_block_lu *out) {
+  return set_up(arena, a, ordering, NULL, most_cost, out, NULL);
+}
+
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out) {
-  return fx_block_lu_analyze_within(arena, a, FX_ORDER_OWN, INFINITY, out);
+  return set_up(arena, a, FX_ORDER_OWN, NULL, INFINITY, out, NULL);
+}
+
+frix_status fx_block_lu_analyze_again(fx_arena *arena, const fx_block_matrix *a, const fx_block_lu *before,
+                                      double most_cost, fx_block_lu *out, bool *kept) {
+  bool unasked;
+  return set_up(arena, a, FX_ORDER_OWN, before, most_cost, out, kept ? kept : &unasked);
 }

@@ -236,7 +236,7 @@ static frix_status find_structures(fx_arena *arena, const tree *t, const superno
 
 /* ---- panels ---- */
 
-enum { WIDEST_PANEL = 144 }; /* rows: a panel's part of a product stays in the nearest caches */
+enum { WIDEST_PANEL = 192 }; /* rows: a panel's part of a product stays in the nearest caches */
 
 /* End of the panel that begins at step k of a supernode. */
 static int32_t panel_end(const tree *t, const supernode *s, int32_t k) {

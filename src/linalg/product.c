@@ -40,8 +40,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                             \
     ROW_LOAD(0, L, H)                                                                                                 \
     ROW_LOAD(1, L, H)                                                                                                 \
-    ROW_LOAD(2, L, H) ROW_LOAD(3, L, H) ROW_LOAD(4, L, H)                                                             \
-        ROW_LOAD(5, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                                                 \
+    ROW_LOAD(2, L, H)                                                                                                 \
+    ROW_LOAD(3, L, H) ROW_LOAD(4, L, H) ROW_LOAD(5, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART) ROW_STEP(3, PART) ROW_STEP(4, PART) ROW_STEP(5, PART)     \

@@ -128,23 +128,25 @@ static double clean_gap(const frix_sim *sim, const fx_contact *c) {
 
 static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
 
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+  fx_normal n = {.gap = gap,
+                 .restitution = sim->surface[g->source].restitution,
+                 .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
+  if (n.restitution > 0.0) {
+    n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
+    n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
+  }
+  return sim->integrator->normal(sim, &n);
+}
+
 /* Rows, shift, compliance and warm start of a contact group; drilling friction follows it. */
 static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   int32_t i = g->source;
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
-  double shift = c->gap / (sim->h * sim->integrator->position_time);
-  if (f->stiffness == 0.0) {
-    fx_normal n = {.gap = clean_gap(sim, c),
-                   .restitution = f->restitution,
-                   .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
-    if (f->restitution > 0.0) {
-      n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
-      n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
-    }
-    shift = sim->integrator->normal(sim, &n);
-  }
+  double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
+                                     : c->gap / (sim->h * sim->integrator->position_time);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {

@@ -59,13 +59,14 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
 }
 
 /* Those of the last step that are not among the new ones, with their last impulse. */
-static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *out) {
+static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *list, int32_t first) {
   const fx_state *s = &sim->state;
   int32_t count = 0;
   for (int32_t k = 0; k < s->touching_count; k++) {
     if (lasted[k]) continue;
-    out[count] = s->touching[k];
-    out[count++].phase = FRIX_CONTACT_END;
+    fx_touching *out = &list[first + count++];
+    *out = s->touching[k];
+    out->phase = FRIX_CONTACT_END;
   }
   return count;
 }
@@ -108,7 +109,7 @@ frix_status fx_contacts_report(frix_sim *sim) {
     list[at].phase = FRIX_CONTACT_PERSIST;
     lasted[k] = 1;
   }
-  ended = append_ended(sim, lasted, list + count);
+  ended = append_ended(sim, lasted, list, count);
   sim->touching_next = s->touching;
   s->touching = list;
   s->touching_count = count;

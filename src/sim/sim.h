@@ -210,6 +210,8 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k);
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
+/* What its normal row asks for at this gap, beside what drives it: push-out, a gap to close, a bounce. */
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap);
 frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a);
 void fx_joints_push(frix_sim *sim); /* motors that are given forces */
 void fx_joints_keep(frix_sim *sim); /* impulses of the step, while the poses are still those of the assembly */

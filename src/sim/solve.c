@@ -278,9 +278,10 @@ static bool drop_push_out(const frix_sim *sim, fx_assembly *a) {
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
     bool rigid = g->kind == FX_GROUP_CONTACT && sim->surface[g->source].stiffness == 0.0;
-    if (!rigid || sim->contact[g->source].gap >= 0.0 || sim->surface[g->source].restitution > 0.0) continue;
-    any |= a->w[g->row] != a->drive[g->row];
-    a->w[g->row] = a->drive[g->row];
+    if (!rigid || sim->contact[g->source].gap >= 0.0) continue;
+    double w = a->drive[g->row] + fx_contact_shift(sim, a, g, 0.0); /* what bounces still does */
+    any |= a->w[g->row] != w;
+    a->w[g->row] = w;
   }
   return any;
 }

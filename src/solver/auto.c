@@ -221,8 +221,10 @@ static bool is_mlcp(const fx_system *s) {
 }
 
 /* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
- * under both laws and the relaxation is the easier one; then newton from there, from nothing, and from what admm makes
- * of the best answer: starts that differ, since a method that failed from one start will fail from it again. */
+ * under both laws and the relaxation is the easier one; then newton from there; then a few relaxations in a row from
+ * the start, which reach what creeps along the edge between stick and slip; then newton from nothing, and from what
+ * admm makes of the best answer: starts that differ, since a method that failed from one start will fail from it again.
+ */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
@@ -241,6 +243,10 @@ static void struggle(course *c) {
   }
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+    if (run(c, &fx_solver_newton, call->law, 250)) return;
+    memcpy(call->r, call->start, bytes);
+    if (call->law == FRIX_LAW_COULOMB && run(c, &fx_solver_fixed_point, call->law, 30)) return;
+    memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }
   memset(call->r, 0, bytes);

@@ -110,7 +110,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->reg = FX_TAKE(arena, double, s->contact_count);
   t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM *largest_mover(s) : 0);
   if (!t->v || !t->D || !t->inverse || !t->reg || !t->PH) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-8;
+  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-10;
   return FRIX_OK;
 }
 
@@ -249,11 +249,11 @@ void fx_kkt_solve(fx_kkt *t, const double *b, double accuracy, double *x) {
   memcpy(x, b, (size_t)n * sizeof *x);
   solve_once(t, x);
   double size = fx_dot(n, b, b), error = misfit(t, b, x);
-  for (int round = 0; round < 8 && error > accuracy * accuracy * size; round++) {
+  for (int round = 0; round < 40 && error > accuracy * accuracy * size; round++) {
     solve_once(t, t->e);
     for (int32_t k = 0; k < n; k++) x[k] += t->e[k];
     double fresh = misfit(t, b, x);
-    if (!(fresh < 0.5 * error)) break; /* what it added was rounding, of the size of what is left */
+    if (!(fresh < 0.95 * error)) break; /* what it added was rounding, of the size of what is left */
     error = fresh;
   }
 }

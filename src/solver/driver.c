@@ -59,6 +59,7 @@ typedef struct job {
   bool of_many;  /* islands may leave off near the tolerance, since the whole is judged relative to all impulses */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
+  const double *start;
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
   uint8_t *hint; /* whole: of the last time, and of this one */
   int32_t thread_count;
@@ -67,19 +68,18 @@ typedef struct job {
 } job;
 
 /* Copies an island's rows from the whole vector to its own, or back. */
-static void move_rows(const job *j, int32_t k, const fx_system *island, double *own, bool back) {
-  if (j->together) {
-    memcpy(back ? j->r : own, back ? own : j->r, (size_t)island->row_count * sizeof *own);
-    return;
-  }
-  for (int32_t c = 0; c < island->contact_count; c++) {
-    double *whole = j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]];
-    size_t bytes = (size_t)island->contact[c].dim * sizeof(double);
-    if (back)
-      memcpy(whole, own + island->row[c], bytes);
-    else
-      memcpy(own + island->row[c], whole, bytes);
-  }
+static void take_rows(const job *j, int32_t k, const fx_system *island, const double *whole, double *own) {
+  if (j->together) memcpy(own, whole, (size_t)island->row_count * sizeof *own);
+  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
+    memcpy(own + island->row[c], whole + j->system->row[j->islands->contact[j->islands->start[k] + c]],
+           (size_t)island->contact[c].dim * sizeof *own);
+}
+
+static void give_rows(const job *j, int32_t k, const fx_system *island, const double *own) {
+  if (j->together) memcpy(j->r, own, (size_t)island->row_count * sizeof *own);
+  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
+    memcpy(j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]], own + island->row[c],
+           (size_t)island->contact[c].dim * sizeof *own);
 }
 
 static bool is_zero(const double *x, int32_t count) {
@@ -160,11 +160,12 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   if (status != FRIX_OK) return status;
 
   fx_monitor monitor;
-  double *r = FX_TAKE_RAW(arena, double, island.row_count);
+  double *r = FX_TAKE_RAW(arena, double, island.row_count), *start = FX_TAKE_RAW(arena, double, island.row_count);
   fx_limits limits = j->limits;
   status = fx_monitor_init(&monitor, arena, &island, j->law, &limits, j->history);
-  if (!r || status != FRIX_OK) return FRIX_ERROR_MEMORY;
-  move_rows(j, k, &island, r, false);
+  if (!r || !start || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  take_rows(j, k, &island, j->r, r);
+  take_rows(j, k, &island, j->start, start);
   fx_call call = {.system = &island,
                   .law = j->law,
                   .option = j->option,
@@ -172,6 +173,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .arena = arena,
                   .monitor = &monitor,
                   .r = r,
+                  .start = start,
                   .finisher = j->solver->info.name,
                   .of_many = j->of_many,
                   .hint = read_hint(j, k)};
@@ -180,14 +182,15 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
    * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  bool stop = fx_monitor_check_nothing(&monitor);
-  if (!stop && (limits.deadline > 0 || !is_zero(r, island.row_count))) {
+  bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
+  if (!stop && (limits.deadline > 0 || !zero)) {
     stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
+    if (zero) monitor.best = INFINITY;
     share_time(j, k, &monitor, &limits);
   }
   if (!stop) status = j->solver->solve(&call);
   if (status != FRIX_OK) return status;
-  move_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r, true);
+  give_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r);
   keep_velocity(j, &island, &monitor, result);
   result->outcome = monitor.outcome;
   result->iterations = monitor.before + monitor.iteration;
@@ -418,7 +421,10 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   j.limits.hurried = config->time_limit > 0 && config->time_limit - read < HURRY * read;
   j.of_many = j.of_many && !j.limits.hurried;
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
+  double *start_r = FX_TAKE_RAW(arena, double, system.row_count);
+  if (!start_r) return FRIX_ERROR_MEMORY;
   status = start_from(problem, config, system.row_count, solution->r);
+  j.start = memcpy(start_r, solution->r, (size_t)system.row_count * sizeof *start_r);
   if (status == FRIX_OK) status = run(arena, &j, problem, config, workspace, solution);
   if (status == FRIX_OK && config->history) status = merge_history(&j, solution);
   for (int32_t k = 0; k < islands.count; k++) fx_free(context, j.result[k].history);

@@ -158,12 +158,13 @@ static frix_status iterate(state *t) {
          mark = INFINITY;
   rate seen = {0};
   int64_t inner_total = 0, k = 1;
-  /* A start worth the name brings its own shifts. */
-  if (monitor->best < INFINITY) {
-    shifts_of(t, monitor->u, t->x);
-    inner_tolerance = clamp(0.1 * monitor->best, 0.05 * tolerance, 1e-3);
-  }
   fx_monitor_begin(monitor, 2000);
+  /* A start worth the name brings its own shifts. */
+  if (fx_dot(t->s->row_count, call->r, call->r) > 0) {
+    if (fx_monitor_check(monitor, 0, call->r)) return FRIX_OK;
+    shifts_of(t, monitor->u, t->x);
+    inner_tolerance = clamp(0.1 * monitor->residual, 0.05 * tolerance, 1e-3);
+  }
   for (;; k++) {
     int64_t inner_iterations = 0;
     frix_status status = solve_inner(t, inner_tolerance, &residual, &inner_iterations);

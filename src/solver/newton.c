@@ -80,7 +80,7 @@ static void differentiate(state *t) {
 
 /* Relative residual of the linear systems where they are solved by iteration: steps need not be better than the model
  * they come from. */
-static const double step_tolerance = 1e-3;
+static const double step_tolerance = 0.1;
 
 static bool newton_step(state *t) {
   differentiate(t);

@@ -16,6 +16,7 @@ typedef struct fx_call {
   fx_monitor *monitor;
   struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
   double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
+  const double *start;             /* what the caller of the driver started from; r may be further */
   const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
