@@ -8,7 +8,6 @@
  *
  * Reference: E. Ng, B. Peyton, Block sparse Cholesky algorithms on advanced uniprocessor computers, 1993. */
 #include "linalg/block_lu_parts.h"
-#include "linalg/dense.h"
 #include "linalg/product.h"
 
 #include <math.h>
@@ -184,27 +183,8 @@ static void multiply_rows(int32_t rows, int32_t width, const double *b, double *
   }
 }
 
-/* A chunk's Cholesky factor, then its inverse T in the same place, zero above; transposed to b as well. */
-static bool invert_definite(int32_t n, double *chunk, size_t ld, double *b) {
-  double l[FX_STRIP][FX_STRIP];
-  for (int32_t j = 0; j < n; j++)
-    for (int32_t i = j; i < n; i++) {
-      double sum = chunk[(size_t)i * ld + (size_t)j];
-      for (int32_t k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
-      if (i == j && !(sum > 0 && sum < INFINITY)) return false;
-      l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
-    }
-  for (int32_t j = 0; j < n; j++)
-    for (int32_t i = 0; i < n; i++) {
-      double sum = i == j;
-      for (int32_t k = j; k < i; k++) sum -= l[i][k] * b[j * n + k];
-      b[j * n + i] = chunk[(size_t)i * ld + (size_t)j] = i < j ? 0 : sum / l[i][i];
-    }
-  return true;
-}
-
-/* `rows` rows, chunk by chunk: lose the part of the chunks before, then times the inverse. The strips of all
- * chunks are kept, so that the rows below the diagonal block can be finished a cacheful at a time. */
+/* `rows` rows, chunk by chunk: lose the part of the chunks before, then times the inverse. The strips of all chunks
+ * were packed before, so that the rows below a diagonal block can be finished a cacheful at a time. */
 static void finish_rows(const fx_block_lu *lu, int32_t n, int32_t rows, double *row) {
   for (int32_t c = 0, w; c < n; c += w) {
     w = fx_strip_width(n - c);
@@ -218,6 +198,29 @@ static void finish_below(const fx_block_lu *lu, int32_t n, int32_t rows, double 
     finish_rows(lu, n, rows - r < FX_ROWS_AT_ONCE ? rows - r : FX_ROWS_AT_ONCE, below + (size_t)r * (size_t)n);
 }
 
+/* b := (l^-1)' for a lower triangle; unit: its diagonal counts as ones. */
+static void invert_lower(int32_t n, const double *l, size_t ld, bool unit, double *b) {
+  for (int32_t j = 0; j < n; j++)
+    for (int32_t i = 0; i < n; i++) {
+      double sum = i == j;
+      for (int32_t k = j; k < i; k++) sum -= l[(size_t)i * ld + (size_t)k] * b[j * n + k];
+      b[j * n + i] = i < j ? 0 : unit ? sum : sum / l[(size_t)i * ld + (size_t)i];
+    }
+}
+
+/* ---- Cholesky ---- */
+
+static bool factor_chunk(int32_t n, double *chunk, size_t ld) {
+  for (int32_t j = 0; j < n; j++)
+    for (int32_t i = j; i < n; i++) {
+      double *to = chunk + (size_t)i * ld + j, sum = *to, pivot = chunk[(size_t)j * ld + (size_t)j];
+      for (int32_t k = 0; k < j; k++) sum -= chunk[(size_t)i * ld + (size_t)k] * chunk[(size_t)j * ld + (size_t)k];
+      if (i == j && !(sum > 0 && sum < INFINITY)) return false;
+      *to = i == j ? sqrt(sum) : sum / pivot;
+    }
+  return true;
+}
+
 static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
   int32_t n = fx_panel_width(lu, J);
   size_t ld = (size_t)n;
@@ -227,70 +230,103 @@ static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
     w = fx_strip_width(n - c);
     pack_rows(w, c, own, ld, strip);
     if (c > 0) fx_subtract_strip(n - c, w, c, own, ld, strip, own + c, lu->even);
-    if (!invert_definite(w, own + c, ld, b)) return false;
+    if (!factor_chunk(w, own + c, ld)) return false;
+    invert_lower(w, own + c, ld, false, b);
     multiply_rows(n - c - w, w, b, own + (size_t)w * ld + c, lu->even);
   }
   finish_below(lu, n, lu->rows[J] - n, L + ld * ld);
   return true;
 }
 
-/* The inverse of a chunk, with row pivots, in its place and in b. */
-static bool invert_chunk(int32_t n, double *chunk, size_t ld, double *b) {
-  double d[FX_STRIP * FX_STRIP], column[FX_STRIP];
-  int32_t pivot[FX_STRIP];
-  for (int32_t r = 0; r < n; r++) memcpy(d + r * n, chunk + (size_t)r * ld, (size_t)n * sizeof *d);
-  if (!fx_lu_factor(n, d, pivot)) return false;
-  for (int32_t c = 0; c < n; c++) {
-    for (int32_t r = 0; r < n; r++) column[r] = r == c;
-    fx_lu_solve(n, d, pivot, column);
-    for (int32_t r = 0; r < n; r++) b[r * n + c] = chunk[(size_t)r * ld + (size_t)c] = column[r];
+/* ---- LU ---- */
+
+static void swap_rows(int32_t n, double *a, double *b) {
+  for (int32_t k = 0; k < n; k++) {
+    double value = a[k];
+    a[k] = b[k];
+    b[k] = value;
+  }
+}
+
+/* Columns c .. c + w - 1 of the diagonal block, with row pivots; whole rows change places. */
+static bool pivot_columns(int32_t n, int32_t c, int32_t w, double *D, int32_t *pivot) {
+  size_t ld = (size_t)n;
+  for (int32_t j = c; j < c + w; j++) {
+    int32_t best = j;
+    for (int32_t i = j + 1; i < n; i++)
+      if (fabs(D[(size_t)i * ld + (size_t)j]) > fabs(D[(size_t)best * ld + (size_t)j])) best = i;
+    double *own = D + (size_t)j * ld, value = fabs(D[(size_t)best * ld + (size_t)j]);
+    if (!(value > 0 && value < INFINITY)) return false;
+    pivot[j] = best;
+    if (best != j) swap_rows(n, own, D + (size_t)best * ld);
+    for (int32_t i = j + 1; i < n; i++) {
+      double *row = D + (size_t)i * ld, factor = row[j] / own[j];
+      row[j] = factor;
+      for (int32_t k = j + 1; k < c + w; k++) row[k] -= factor * own[k];
+    }
   }
   return true;
 }
 
-/* Columns c .. c + w - 1 of the first `rows` rows at `from`, as a strip. */
-static void pack_columns(int32_t rows, int32_t w, const double *from, size_t ld, double *to) {
-  for (int32_t e = 0; e < rows; e++) memcpy(to + e * w, from + (size_t)e * ld, (size_t)w * sizeof *to);
-}
-
-/* The diagonal block: columns of each chunk, then what is right of it. */
-static bool factor_diagonal(fx_block_lu *lu, int32_t n, double *L) {
+/* P D = L U in place, chunk after chunk. */
+static bool factor_diagonal(fx_block_lu *lu, int32_t n, double *D, int32_t *pivot) {
   size_t ld = (size_t)n;
   for (int32_t c = 0, w; c < n; c += w) {
-    double *own = L + (size_t)c * ld, *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
+    double *own = D + (size_t)c * ld;
     w = fx_strip_width(n - c);
-    for (int32_t j = c + w, v; j < n && c > 0; j += v) {
+    if (!pivot_columns(n, c, w, D, pivot)) return false;
+    /* Rows of U right of the chunk, then what is left of the block. */
+    for (int32_t r = 1; r < w; r++)
+      for (int32_t k = 0; k < r; k++)
+        for (int32_t j = c + w; j < n; j++)
+          own[(size_t)r * ld + j] -= own[(size_t)r * ld + c + k] * own[(size_t)k * ld + j];
+    for (int32_t j = c + w, v; j < n; j += v) {
       v = fx_strip_width(n - j);
-      pack_columns(c, v, L + j, ld, strip);
-      fx_subtract_strip(w, v, c, own, ld, strip, own + j, lu->even);
+      for (int32_t e = 0; e < w; e++) memcpy(lu->packed + e * v, own + (size_t)e * ld + j, (size_t)v * sizeof *own);
+      fx_subtract_strip(n - c - w, v, w, own + (size_t)w * ld + c, ld, lu->packed, own + (size_t)w * ld + j, lu->even);
     }
-    pack_columns(c, w, L + c, ld, strip);
-    if (c > 0) fx_subtract_strip(n - c, w, c, own, ld, strip, own + c, lu->even);
-    if (!invert_chunk(w, own + c, ld, b)) return false;
-    multiply_rows(n - c - w, w, b, own + (size_t)w * ld + c, lu->even);
   }
   return true;
+}
+
+/* X U = A below the block: strips are columns of U. */
+static void pack_upper(fx_block_lu *lu, int32_t n, const double *D) {
+  size_t ld = (size_t)n;
+  for (int32_t c = 0, w; c < n; c += w) {
+    double corner[FX_STRIP * FX_STRIP], *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
+    w = fx_strip_width(n - c);
+    for (int32_t e = 0; e < c; e++) memcpy(strip + e * w, D + (size_t)e * ld + c, (size_t)w * sizeof *strip);
+    for (int32_t r = 0; r < w; r++)
+      for (int32_t e = 0; e < w; e++) corner[e * w + r] = D[(size_t)(c + r) * ld + (size_t)(c + e)];
+    invert_lower(w, corner, (size_t)w, false, b); /* ((U_cc')^-1)' */
+  }
+}
+
+/* X L' = A' right of the block: strips are rows of L. */
+static void pack_lower(fx_block_lu *lu, int32_t n, const double *D) {
+  size_t ld = (size_t)n;
+  for (int32_t c = 0, w; c < n; c += w) {
+    const double *own = D + (size_t)c * ld;
+    w = fx_strip_width(n - c);
+    pack_rows(w, c, own, ld, lu->packed + (size_t)c * ld);
+    invert_lower(w, own + c, ld, true, lu->chunk + c * FX_STRIP);
+  }
 }
 
 static bool factor_general(fx_block_lu *lu, int32_t J) {
-  int32_t n = fx_panel_width(lu, J), below = lu->rows[J] - n;
-  size_t ld = (size_t)n;
+  int32_t n = fx_panel_width(lu, J), below = lu->rows[J] - n, *pivot = lu->pivot + lu->first[lu->order.first[J]];
   double *L = lu->L + lu->lower[J], *U = lu->U + lu->upper[J];
-  if (!factor_diagonal(lu, n, L)) return false;
-  finish_below(lu, n, below, L + ld * ld);
-  /* U': its strips are rows of L; nothing is scaled. */
-  for (int32_t c = 0, w; c < n; c += w) {
-    w = fx_strip_width(n - c);
-    pack_rows(w, c, L + (size_t)c * ld, ld, lu->packed + (size_t)c * ld);
-  }
-  for (int32_t r = 0; r < below; r += FX_ROWS_AT_ONCE) {
-    int32_t rows = below - r < FX_ROWS_AT_ONCE ? below - r : FX_ROWS_AT_ONCE;
-    double *row = U + (size_t)r * ld;
-    for (int32_t c = fx_strip_width(n), w; c < n; c += w) {
-      w = fx_strip_width(n - c);
-      fx_subtract_strip(rows, w, c, row, ld, lu->packed + (size_t)c * ld, row + c, lu->even);
+  if (!factor_diagonal(lu, n, L, pivot)) return false;
+  pack_upper(lu, n, L);
+  finish_below(lu, n, below, L + (size_t)n * (size_t)n);
+  for (int32_t r = 0; r < below; r++)
+    for (int32_t j = 0; j < n; j++) {
+      double *row = U + (size_t)r * (size_t)n, value = row[j];
+      row[j] = row[pivot[j]];
+      row[pivot[j]] = value;
     }
-  }
+  pack_lower(lu, n, L);
+  finish_below(lu, n, below, U);
   return true;
 }
 

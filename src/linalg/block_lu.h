@@ -1,6 +1,6 @@
-/* Sparse factors of a square block matrix with (made) symmetric pattern, without pivoting between panels: Cholesky
- * where the matrix is symmetric and definite, LU on the same panels where it is not. Meant for matrices that are
- * positive on the diagonal, such as W + kappa I or M + H D H'.
+/* Sparse factors of a square block matrix with (made) symmetric pattern: Cholesky where the matrix is symmetric and
+ * definite, LU on the same panels where it is not, with row pivots within panels but not between them. Meant for
+ * matrices that are positive on the diagonal, such as W + kappa I or M + H D H'.
  *
  * Nodes with the same neighbours (the contacts between the same two bodies, say) are eliminated together as one group.
  */
@@ -26,6 +26,7 @@ typedef struct fx_block_lu {
   int32_t *rows;      /* of each panel */
   size_t *lower;      /* where a panel begins in L: its own rows, then those it reaches, row-major */
   size_t *upper;      /* and in U: the columns it reaches as rows */
+  int32_t *pivot;     /* row that changed places with each row of the elimination, counted within its panel */
   double *L, *U;
   bool symmetric; /* the factors at hand are those of Cholesky, in L alone */
   double cost;    /* multiplications of one nonsymmetric factorisation */

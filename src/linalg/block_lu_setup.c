@@ -144,12 +144,13 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
   lu->column = FX_TAKE_RAW(arena, int32_t, widest);
   lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
+  lu->pivot = FX_TAKE_RAW(arena, int32_t, lu->row[lu->node_count]);
   lu->chunk = FX_TAKE_RAW(arena, double, widest *FX_STRIP);
   lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
   lu->L = FX_TAKE_RAW(arena, double, lu->lower[o->panel_count]);
   lu->U = FX_TAKE_RAW(arena, double, lu->upper[o->panel_count]);
-  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->chunk || !lu->column || !lu->strip || !lu->packed ||
-      !lu->L || !lu->U)
+  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->pivot || !lu->chunk || !lu->column || !lu->strip ||
+      !lu->packed || !lu->L || !lu->U)
     return FRIX_ERROR_MEMORY;
   for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
   return FRIX_OK;

@@ -1,9 +1,6 @@
-/* Solution with the panels of a block factorisation.
- *
- *   Cholesky   y_c = T_c (x_c - L_c. y),        x_c = T_c' (y_c - L_.c' x)
- *   LU         y_c = x_c - L_c. y,              x_c = D_c^-1 (y_c - U_c. x)              chunk by chunk */
+/* Solution with the panels of a block factorisation: L y = x forward, L' x = y or U x = y backward; under LU the rows
+ * of a panel change places first, as its pivots did. */
 #include "linalg/block_lu_parts.h"
-#include "linalg/product.h"
 
 #include <string.h>
 
@@ -38,55 +35,51 @@ static void subtract_row(int32_t n, double factor, const double *restrict a, dou
   for (int32_t k = 0; k < n; k++) y[k] -= factor * a[k];
 }
 
-/* y := chunk y, or chunk' y */
-static void apply_chunk(int32_t n, const double *chunk, size_t ld, bool transposed, double *y) {
-  double old[FX_STRIP];
-  memcpy(old, y, (size_t)n * sizeof *y);
+/* The triangle of the panel's own steps, forward: L y = y. */
+static void forward_own(const fx_block_lu *lu, int32_t n, const double *L, const int32_t *pivot, double *y) {
+  size_t ld = (size_t)n;
+  for (int32_t r = 0; r < n && !lu->symmetric; r++) {
+    double value = y[r];
+    y[r] = y[pivot[r]];
+    y[pivot[r]] = value;
+  }
   for (int32_t r = 0; r < n; r++) {
-    y[r] = 0;
-    for (int32_t c = 0; c < n; c++)
-      y[r] += chunk[transposed ? (size_t)c * ld + (size_t)r : (size_t)r * ld + (size_t)c] * old[c];
+    y[r] -= dot(r, L + (size_t)r * ld, y);
+    if (lu->symmetric) y[r] /= L[(size_t)r * ld + (size_t)r];
+  }
+}
+
+/* Backward: L' y = y, or U y = y. */
+static void backward_own(const fx_block_lu *lu, int32_t n, const double *L, double *y) {
+  size_t ld = (size_t)n;
+  for (int32_t r = n - 1; r >= 0; r--) {
+    const double *row = L + (size_t)r * ld;
+    if (!lu->symmetric) y[r] -= dot(n - r - 1, row + r + 1, y + r + 1);
+    y[r] /= row[r];
+    if (lu->symmetric) subtract_row(r, y[r], row, y);
   }
 }
 
 static void forward(const fx_block_lu *lu, int32_t J) {
   const fx_symbolic *o = &lu->order;
-  int32_t n = fx_panel_width(lu, J);
-  size_t ld = (size_t)n;
-  const double *L = lu->L + lu->lower[J];
-  double *y = lu->x + lu->first[o->first[J]];
-  for (int32_t c = 0, w; c < n; c += w) {
-    w = fx_strip_width(n - c);
-    for (int32_t r = c; r < c + w; r++) y[r] -= dot(c, L + (size_t)r * ld, y);
-    if (lu->symmetric) apply_chunk(w, L + (size_t)c * ld + c, ld, false, y + c);
-  }
-  const double *row = L + ld * ld;
+  int32_t n = fx_panel_width(lu, J), own = lu->first[o->first[J]];
+  const double *L = lu->L + lu->lower[J], *row = L + (size_t)n * (size_t)n;
+  double *y = lu->x + own;
+  forward_own(lu, n, L, lu->pivot + own, y);
   for (size_t e = o->start[J]; e < o->start[J + 1]; e++)
     for (int32_t r = lu->first[o->list[e]]; r < lu->first[o->list[e] + 1]; r++, row += n) lu->x[r] -= dot(n, row, y);
 }
 
 static void backward(const fx_block_lu *lu, int32_t J) {
   const fx_symbolic *o = &lu->order;
-  int32_t n = fx_panel_width(lu, J), width[FX_STRIP] = {0};
-  size_t ld = (size_t)n;
-  const double *L = lu->L + lu->lower[J], *row = lu->symmetric ? L + ld * ld : lu->U + lu->upper[J];
+  int32_t n = fx_panel_width(lu, J);
+  const double *L = lu->L + lu->lower[J];
+  const double *row = lu->symmetric ? L + (size_t)n * (size_t)n : lu->U + lu->upper[J];
   double *y = lu->x + lu->first[o->first[J]];
   for (size_t e = o->start[J]; e < o->start[J + 1]; e++)
     for (int32_t r = lu->first[o->list[e]]; r < lu->first[o->list[e] + 1]; r++, row += n)
       subtract_row(n, lu->x[r], row, y);
-  /* Chunks from the last to the first: all are 8 wide but a few at the end. */
-  int32_t full = n / FX_STRIP * FX_STRIP, tail = 0;
-  for (int32_t c = full; c < n; c += width[tail++]) width[tail] = fx_strip_width(n - c);
-  for (int32_t c = n; c > 0;) {
-    int32_t w = c > full ? width[--tail] : FX_STRIP;
-    c -= w;
-    if (lu->symmetric) {
-      for (int32_t r = c + w; r < n; r++) subtract_row(w, y[r], L + (size_t)r * ld + c, y + c);
-    } else {
-      for (int32_t r = c; r < c + w; r++) y[r] -= dot(n - c - w, L + (size_t)r * ld + c + w, y + c + w);
-    }
-    apply_chunk(w, L + (size_t)c * ld + c, ld, lu->symmetric, y + c);
-  }
+  backward_own(lu, n, L, y);
 }
 
 void fx_block_lu_solve(const fx_block_lu *lu, double *x) {
