@@ -37,10 +37,13 @@ static bool run_segregation(fx_report *report) {
   if (fx_report_settings(report)->quick) good = good && fx_trial_set(&t, "n", 45);
   t.config.tolerance = 1e-6;
   good = good && fx_trial_start(&t);
-  fx_report_text(report,
-                 "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large and lies at "
-                 "the bottom at first. The slides show pictures only.",
-                 time);
+  fx_report_text(
+      report,
+      "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large and lies at "
+      "the bottom at first. The slides show pictures only, and not how the "
+      "box is shaken: amplitude and frequency are chosen here. A negative difference means that the large ones "
+      "still lie below the small ones.",
+      time);
   if (good) heights(&t, &first[0], &first[1]);
   for (int64_t k = 0; k < (int64_t)(time / t.h + 0.5) && good; k++) {
     fx_progress("segregation: %.1f s of %g s", frix_sim_time(t.sim), time);
@@ -75,7 +78,7 @@ const fx_reproduction fx_reproduce_segregation = {
     .name = "segregation",
     .document = "S2",
     .place = "size segregation",
-    .summary = "270 discs of two sizes shaken for 50 s in steps of 0.1 s: the large ones rise",
+    .summary = "270 discs of two sizes shaken for 50 s in steps of 0.1 s: how far the large ones rise",
     .size = "simulated seconds",
     .seconds = 60,
     .quick_seconds = 0.5,

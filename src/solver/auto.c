@@ -93,11 +93,11 @@ static bool sweeps_pay(double before, double now, double tolerance, double budge
 }
 
 /* Grains, or very many contacts of the common kind: a vectorised sweep costs a fifth, and momentum makes it worth ten.
- * Masonry is better off with newton. */
+ * Masonry is better off with newton, and so are few bodies with very many contacts each. */
 static bool is_pile(const fx_call *call) {
   const fx_system *s = call->system;
   if (call->law != FRIX_LAW_COULOMB || s->contact_count < GRAINS || !fx_pile_fits(s)) return false;
-  return s->contact_count >= BODIES || fx_pile_looks_round(s);
+  return fx_pile_looks_round(s) || (s->contact_count >= BODIES && s->contact_count <= 16 * (int64_t)s->mover_count);
 }
 
 static bool is_rigid(const fx_system *s) {
