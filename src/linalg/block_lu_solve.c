@@ -1,6 +1,7 @@
 /* Solution with the panels of a block factorisation: L y = x forward, L' x = y or U x = y backward; under LU the rows
  * of a panel change places first, as its pivots did. */
 #include "linalg/block_lu_parts.h"
+#include "linalg/dense.h"
 
 #include <string.h>
 
@@ -14,20 +15,6 @@ static void permute(const fx_block_lu *lu, double *x, bool back) {
     else
       memcpy(own, x + lu->row[i], bytes);
   }
-}
-
-/* Four partial sums, so that the order of additions is the same however wide the machine's registers are. */
-static double dot(int32_t n, const double *a, const double *b) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int32_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += a[k] * b[k];
-    s1 += a[k + 1] * b[k + 1];
-    s2 += a[k + 2] * b[k + 2];
-    s3 += a[k + 3] * b[k + 3];
-  }
-  for (; k < n; k++) s0 += a[k] * b[k];
-  return (s0 + s1) + (s2 + s3);
 }
 
 /* y -= factor a */
@@ -44,7 +31,7 @@ static void forward_own(const fx_block_lu *lu, int32_t n, const double *L, const
     y[pivot[r]] = value;
   }
   for (int32_t r = 0; r < n; r++) {
-    y[r] -= dot(r, L + (size_t)r * ld, y);
+    y[r] -= fx_dot_quad(r, L + (size_t)r * ld, y);
     if (lu->symmetric) y[r] /= L[(size_t)r * ld + (size_t)r];
   }
 }
@@ -54,7 +41,7 @@ static void backward_own(const fx_block_lu *lu, int32_t n, const double *L, doub
   size_t ld = (size_t)n;
   for (int32_t r = n - 1; r >= 0; r--) {
     const double *row = L + (size_t)r * ld;
-    if (!lu->symmetric) y[r] -= dot(n - r - 1, row + r + 1, y + r + 1);
+    if (!lu->symmetric) y[r] -= fx_dot_quad(n - r - 1, row + r + 1, y + r + 1);
     y[r] /= row[r];
     if (lu->symmetric) subtract_row(r, y[r], row, y);
   }
@@ -67,7 +54,8 @@ static void forward(const fx_block_lu *lu, int32_t J) {
   double *y = lu->x + own;
   forward_own(lu, n, L, lu->pivot + own, y);
   for (size_t e = o->start[J]; e < o->start[J + 1]; e++)
-    for (int32_t r = lu->first[o->list[e]]; r < lu->first[o->list[e] + 1]; r++, row += n) lu->x[r] -= dot(n, row, y);
+    for (int32_t r = lu->first[o->list[e]]; r < lu->first[o->list[e] + 1]; r++, row += n)
+      lu->x[r] -= fx_dot_quad(n, row, y);
 }
 
 static void backward(const fx_block_lu *lu, int32_t J) {

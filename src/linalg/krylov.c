@@ -1,6 +1,7 @@
 /* Preconditioned conjugate gradients and BiCGStab. References: M. Hestenes, E. Stiefel, 1952; H. van der Vorst,
  * Bi-CGSTAB, 1992, preconditioned from the right. */
 #include "linalg/krylov.h"
+#include "linalg/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,19 +11,6 @@ frix_status fx_krylov_take(fx_arena *arena, int32_t n, fx_krylov *out) {
   for (size_t k = 0; k < sizeof out->work / sizeof *out->work; k++)
     if (!(out->work[k] = FX_TAKE(arena, double, n))) return FRIX_ERROR_MEMORY;
   return FRIX_OK;
-}
-
-static double dot(int32_t n, const double *a, const double *b) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int32_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += a[k] * b[k];
-    s1 += a[k + 1] * b[k + 1];
-    s2 += a[k + 2] * b[k + 2];
-    s3 += a[k + 3] * b[k + 3];
-  }
-  for (; k < n; k++) s0 += a[k] * b[k];
-  return (s0 + s1) + (s2 + s3);
 }
 
 /* y += f x */
@@ -45,7 +33,7 @@ static void keep(record *best, const double *x, double residual) {
 fx_krylov_end fx_krylov_symmetric(const fx_krylov *k, const double *b, double *x) {
   int32_t n = k->n;
   double *r = k->work[0], *z = k->work[1], *p = k->work[2], *q = k->work[3];
-  double size = sqrt(dot(n, b, b)), rho = 0;
+  double size = sqrt(fx_dot_quad(n, b, b)), rho = 0;
   record best = {k->work[4], 1, n};
   fx_krylov_end end = {0, 0};
   memset(x, 0, (size_t)n * sizeof *x);
@@ -55,16 +43,16 @@ fx_krylov_end fx_krylov_symmetric(const fx_krylov *k, const double *b, double *x
   memset(p, 0, (size_t)n * sizeof *p);
   while (end.iterations < k->limit && best.residual > k->tolerance) {
     k->precondition(k->user, r, z);
-    double fresh = dot(n, r, z), beta = rho > 0 ? fresh / rho : 0;
+    double fresh = fx_dot_quad(n, r, z), beta = rho > 0 ? fresh / rho : 0;
     for (int32_t e = 0; e < n; e++) p[e] = z[e] + beta * p[e];
     k->apply(k->user, p, q);
-    double curvature = dot(n, p, q);
+    double curvature = fx_dot_quad(n, p, q);
     if (!(fresh > 0) || !(curvature > 0)) break; /* not definite */
     rho = fresh;
     add(n, rho / curvature, p, x);
     add(n, -rho / curvature, q, r);
     end.iterations++;
-    keep(&best, x, sqrt(dot(n, r, r)) / size);
+    keep(&best, x, sqrt(fx_dot_quad(n, r, r)) / size);
   }
   memcpy(x, best.x, (size_t)n * sizeof *x);
   end.residual = best.residual;
@@ -74,7 +62,7 @@ fx_krylov_end fx_krylov_symmetric(const fx_krylov *k, const double *b, double *x
 fx_krylov_end fx_krylov_general(const fx_krylov *k, const double *b, double *x) {
   int32_t n = k->n;
   double *r = k->work[0], *shadow = k->work[1], *p = k->work[2], *v = k->work[3], *t = k->work[4], *y = k->work[5];
-  double *z = k->work[6], size = sqrt(dot(n, b, b)), rho = 1, alpha = 1, omega = 1;
+  double *z = k->work[6], size = sqrt(fx_dot_quad(n, b, b)), rho = 1, alpha = 1, omega = 1;
   record best = {k->work[7], 1, n};
   fx_krylov_end end = {0, 0};
   memset(x, 0, (size_t)n * sizeof *x);
@@ -85,24 +73,24 @@ fx_krylov_end fx_krylov_general(const fx_krylov *k, const double *b, double *x) 
   memset(p, 0, (size_t)n * sizeof *p);
   memset(v, 0, (size_t)n * sizeof *v);
   while (end.iterations < k->limit && best.residual > k->tolerance) {
-    double fresh = dot(n, shadow, r), beta = fresh / rho * (alpha / omega);
+    double fresh = fx_dot_quad(n, shadow, r), beta = fresh / rho * (alpha / omega);
     if (fresh == 0 || !isfinite(beta)) break;
     rho = fresh;
     for (int32_t e = 0; e < n; e++) p[e] = r[e] + beta * (p[e] - omega * v[e]);
     k->precondition(k->user, p, y);
     k->apply(k->user, y, v);
-    alpha = rho / dot(n, shadow, v);
+    alpha = rho / fx_dot_quad(n, shadow, v);
     if (!isfinite(alpha)) break;
     add(n, -alpha, v, r);
     k->precondition(k->user, r, z);
     k->apply(k->user, z, t);
-    double length = dot(n, t, t);
-    omega = length > 0 ? dot(n, t, r) / length : 0;
+    double length = fx_dot_quad(n, t, t);
+    omega = length > 0 ? fx_dot_quad(n, t, r) / length : 0;
     add(n, alpha, y, x);
     add(n, omega, z, x);
     add(n, -omega, t, r);
     end.iterations++;
-    keep(&best, x, sqrt(dot(n, r, r)) / size);
+    keep(&best, x, sqrt(fx_dot_quad(n, r, r)) / size);
     if (omega == 0) break;
   }
   memcpy(x, best.x, (size_t)n * sizeof *x);
