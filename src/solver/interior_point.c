@@ -27,9 +27,10 @@ static frix_status solve(fx_call *call) {
   fx_conic conic;
   frix_status status = fx_conic_setup(call->arena, call->system, NULL, &conic);
   if (status != FRIX_OK) return status;
+  conic.exact = call->law == FRIX_LAW_COULOMB;
   fx_monitor_begin(call->monitor, 200);
   fx_conic_run run = {.max_steps = 1000, .stop = check, .user = call};
-  run.warm = !is_zero(call->r, conic.row_count);
+  run.warm = !conic.exact && !is_zero(call->r, conic.row_count);
   if (run.warm) {
     fx_project_all(conic.s, call->r);
     for (int32_t k = 0; k < conic.row_count; k++) conic.x[k] = call->r[k] / conic.S[k];
@@ -42,6 +43,7 @@ static frix_status solve(fx_call *call) {
 const fx_solver fx_solver_interior_point = {
     .info = {.name = "interior_point",
              .summary = "primal-dual interior point with a Newton finish; the convex relaxation of the law",
+             .coulomb = true,
              .associated = true,
              .cones = FX_ALL_CONES},
     .solve = solve,
