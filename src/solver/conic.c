@@ -127,12 +127,40 @@ void fx_conic_add_block(fx_conic *c, int32_t i, const fx_conic_part *part, const
         for (int32_t k = 0; k < d; k++) D[r * d + k] += E[a * d + r] * B[a * m + b] * E[b * d + k];
 }
 
-void fx_conic_clear_D(fx_conic *c, double proximal) {
+void fx_conic_clear_D(fx_conic *c) {
   const fx_system *s = c->s;
   memset(c->kkt.D, 0, s->diagonal[s->contact_count] * sizeof *c->kkt.D);
   for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = 0; k < s->contact[i].dim; k++)
-      c->kkt.D[s->diagonal[i] + (size_t)(k * (s->contact[i].dim + 1))] = c->off[i] ? 1e12 : proximal;
+    for (int32_t k = 0; c->off[i] && k < s->contact[i].dim; k++)
+      c->kkt.D[s->diagonal[i] + (size_t)(k * (s->contact[i].dim + 1))] = 1e12;
+}
+
+/* a := N a for contact i: a_N less the slope of the shift times a_T; a has `width` columns. */
+static void tilt(const fx_conic *c, int32_t i, int32_t width, double *a) {
+  const double *slope = c->slope + c->s->row[i];
+  for (int32_t k = 1; k < c->s->contact[i].dim; k++)
+    for (int32_t b = 0; b < width; b++) a[b] -= slope[k] * a[k * width + b];
+}
+
+bool fx_conic_factor(fx_conic *c, double delta) {
+  const fx_system *s = c->s;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t d = s->contact[i].dim;
+    double *D = c->kkt.D + s->diagonal[i];
+    if (c->exact) tilt(c, i, d, D);
+    for (int32_t k = 0; k < d && !c->off[i]; k++) D[k * (d + 1)] += delta;
+  }
+  c->kkt.skew = c->exact;
+  c->steps++;
+  return fx_kkt_factor(&c->kkt);
+}
+
+void fx_conic_solve_for(fx_conic *c, const double *a, double accuracy) {
+  memset(c->b, 0, (size_t)c->row_count * sizeof *c->b);
+  fx_conic_add_Et(c, 1, a, c->b);
+  for (int32_t i = 0; c->exact && i < c->s->contact_count; i++) tilt(c, i, 1, c->b + c->s->row[i]);
+  for (int32_t k = 0; k < c->row_count; k++) c->b[k] -= c->rd[k];
+  fx_kkt_solve(&c->kkt, c->b, accuracy, c->dx);
 }
 
 /* ---- merit ---- */

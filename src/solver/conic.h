@@ -76,7 +76,7 @@ typedef struct fx_conic {
   double *sl, *ds, *dz, *p, *t, *z_keep, *z_best, *w, *lambda;
   double *eta;
   /* results */
-  int64_t steps; /* factorisations */
+  int64_t steps; /* factorisations of the run */
   double merit;  /* | A x + q - E' z, s - P_C(s - z) | / |q, g| of x and z */
   double best;   /* least merit of the run: where x and z end, unless stop ended it */
 } fx_conic;
@@ -88,6 +88,7 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_
 void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 
 typedef struct fx_conic_run {
+  bool careful;     /* exact law: stay nearer to the centre */
   bool warm;        /* x and z hold a start worth trying */
   double tolerance; /* on merit; 0: only stop says when */
   double accept;    /* a warm start that stalls below this merit is taken as it is */

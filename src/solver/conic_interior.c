@@ -36,10 +36,13 @@ static void shift_inside(const fx_conic *c, double *a) {
 /* min 1/2 x'Ax + q'x + 1/2 |Ex + g|^2 gives x; s = Ex + g and z = -s are then moved inside. */
 static bool start_inside(fx_conic *c) {
   static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, line[1] = {1}, pair[4] = {1, 0, 0, 1};
-  fx_conic_clear_D(c, 0);
+  fx_conic_clear_D(c);
   FX_EACH_PART(c, i, part) fx_conic_add_block(c, i, part, part->dim == 1 ? line : part->dim == 2 ? pair : identity);
-  if (!fx_kkt_factor(&c->kkt)) return false;
-  c->steps++;
+  bool exact = c->exact;
+  c->exact = false; /* a start is convex */
+  bool factored = fx_conic_factor(c, 0);
+  c->exact = exact;
+  if (!factored) return false;
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->q[k];
   fx_conic_add_Et(c, -1, c->g, c->b);
   fx_kkt_solve(&c->kkt, c->b, 1e-6, c->x);
@@ -56,16 +59,9 @@ static bool start_inside(fx_conic *c) {
   return true;
 }
 
-/* N a per contact: a_N less the slope of the shift times a_T; a has `width` columns. */
-static void tilt(const fx_conic *c, int32_t i, int32_t width, double *a) {
-  const double *slope = c->slope + c->s->row[i];
-  for (int32_t k = 1; k < c->s->contact[i].dim; k++)
-    for (int32_t b = 0; b < width; b++) a[b] -= slope[k] * a[k * width + b];
-}
-
 /* Scaling points and D = N E' W^-2 E + delta, W^-2 = (2 (Jw)(Jw)' - J) / eta^2. */
 static bool scale_and_factor(fx_conic *c, double delta) {
-  fx_conic_clear_D(c, 0);
+  fx_conic_clear_D(c);
   FX_EACH_PART(c, i, part) {
     int32_t d = part->dim, first = part->first;
     double B[9], *eta = &c->eta[part - c->part];
@@ -84,17 +80,7 @@ static bool scale_and_factor(fx_conic *c, double delta) {
     }
     fx_conic_add_block(c, i, part, B);
   }
-  const fx_system *s = c->s;
-  for (int32_t i = 0; c->exact && i < s->contact_count; i++) {
-    int32_t d = s->contact[i].dim;
-    double *D = c->kkt.D + s->diagonal[i];
-    tilt(c, i, d, D);
-    for (int32_t k = 0; k < d; k++) D[k * (d + 1)] += delta;
-  }
-  c->kkt.skew = c->exact;
-  if (!fx_kkt_factor(&c->kkt)) return false;
-  c->steps++;
-  return true;
+  return fx_conic_factor(c, delta);
 }
 
 /* Direction for right-hand sides p = lambda \ d: dx, and W^-1 ds in ds, W dz in dz. t holds rp. */
@@ -113,11 +99,7 @@ static void direction(fx_conic *c, double accuracy) {
     for (int32_t k = 0; k < part->dim; k++) scaled[k] = c->p[first + k] - scaled[k];
     fx_soc_unapply(part->dim, w, eta, scaled, c->dz + first);
   }
-  memset(c->b, 0, (size_t)c->row_count * sizeof *c->b);
-  fx_conic_add_Et(c, 1, c->dz, c->b);
-  for (int32_t i = 0; c->exact && i < c->s->contact_count; i++) tilt(c, i, 1, c->b + c->s->row[i]);
-  for (int32_t k = 0; k < c->row_count; k++) c->b[k] -= c->rd[k];
-  fx_kkt_solve(&c->kkt, c->b, accuracy, c->dx);
+  fx_conic_solve_for(c, c->dz, accuracy);
   fx_conic_times_E(c, c->dx, c->ds);
   FX_EACH_PART(c, i, part) {
     int32_t first = part->first;
@@ -198,22 +180,25 @@ static void advance(fx_conic *c, double step) {
 }
 
 /* How far to centre after an affine step of this length. */
-static double centring(const fx_conic *c, double affine) {
+static double centring(const fx_conic *c, const fx_conic_run *run, double affine) {
   double rest = 1 - affine;
   if (!c->exact) return rest * rest * rest;
-  return fmin(fmax(rest * rest, 1e-3), 0.5);
+  if (run->careful) return sqrt(rest);
+  return fmin(fmax(rest * rest * rest, 1e-3), 0.8);
 }
 
 /* One predictor-corrector step; its length, 0 where it failed. */
-static double interior_step(fx_conic *c, double delta) {
+static double interior_step(fx_conic *c, const fx_conic_run *run, double delta) {
   fx_conic_dual_residual(c);
   fx_conic_times_E(c, c->x, c->t);
   for (int32_t e = 0; e < c->entry_count; e++) c->t[e] += c->g[e] - c->sl[e];
   if (!scale_and_factor(c, delta)) return 0;
   aim(c);
   direction(c, 1e-3);
-  double affine = fmin(longest(c), 1);
-  centre(c, centring(c, affine) * mean_gap(c), !c->exact || affine > 0.3);
+  double affine = fmin(longest(c), 1), target = centring(c, run, affine) * mean_gap(c);
+  /* Gaps that fall ahead of the dual residual leave iterates that can move neither way. */
+  if (c->exact) target = fmax(target, fx_dot(c->row_count, c->rd, c->rd) / c->part_count);
+  centre(c, target, !c->exact || affine > 0.3);
   direction(c, 1e-11);
   double step = fmin((c->exact ? 0.95 : 0.99) * longest(c), 1);
   advance(c, step);
@@ -231,7 +216,7 @@ static double adapt(double delta, double step) {
 fx_conic_end fx_conic_interior(fx_conic *c, const fx_conic_run *run) {
   fx_conic_verdict v;
   double try_newton = c->exact ? 0 : 1e-4, mark = INFINITY, delta = 0;
-  int64_t patience = c->exact ? 40 : 12;
+  int64_t patience = c->exact ? 20 : 12;
   if (!start_inside(c)) return FX_CONIC_STALLED;
   for (int64_t k = 1;; k++) {
     fx_conic_measure(c);
@@ -241,7 +226,7 @@ fx_conic_end fx_conic_interior(fx_conic *c, const fx_conic_run *run) {
       try_newton = 1e-2 * c->merit;
       if (fx_conic_newton(c, run, 1, &v)) return v.end;
     }
-    double step = interior_step(c, delta);
+    double step = interior_step(c, run, delta);
     if (c->exact) delta = adapt(delta, step);
     bool still = k % patience == 0 && !(c->best < 0.5 * mark);
     if (k % patience == 0) mark = c->best;

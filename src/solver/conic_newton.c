@@ -54,18 +54,16 @@ static void newton_part(fx_conic *c, const fx_conic_part *part, double delta, do
 
 /* One step from the state that measure left; false when the matrix is singular. */
 static bool newton_step(fx_conic *c, double delta) {
-  fx_conic_clear_D(c, delta);
+  fx_conic_clear_D(c);
   memset(c->t, 0, (size_t)c->entry_count * sizeof *c->t);
   double B[9];
   FX_EACH_PART(c, i, part) {
     newton_part(c, part, delta, B);
     fx_conic_add_block(c, i, part, B);
   }
-  if (!fx_kkt_factor(&c->kkt)) return false;
-  c->steps++;
-  for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->rd[k];
-  fx_conic_add_Et(c, -1, c->t, c->b);
-  fx_kkt_solve(&c->kkt, c->b, 1e-12, c->dx);
+  if (!fx_conic_factor(c, delta)) return false;
+  for (int32_t e = 0; e < c->entry_count; e++) c->dz[e] = -c->t[e];
+  fx_conic_solve_for(c, c->dz, 1e-12);
   fx_conic_times_E(c, c->dx, c->dz);
   FX_EACH_PART(c, i, part) {
     /* dz = -F phi - F (I - J) E dx */

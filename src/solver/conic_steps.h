@@ -18,10 +18,14 @@ void fx_conic_times_E(const fx_conic *conic, const double *a, double *out); /* o
 void fx_conic_add_Et(const fx_conic *conic, double factor, const double *a, double *out);
 /* rd = A x + q + shift(E' z) - E' z, the shift under the exact law only, with its slopes */
 void fx_conic_dual_residual(fx_conic *conic);
-/* D = proximal I, large where contacts are off */
-void fx_conic_clear_D(fx_conic *conic, double proximal);
+/* D = 0, large where contacts are off */
+void fx_conic_clear_D(fx_conic *conic);
 /* D_i += E' B E for the part's block B (dim x dim, symmetric) */
 void fx_conic_add_block(fx_conic *conic, int32_t i, const fx_conic_part *part, const double *B);
+/* Factors A + N D + delta, with N = I, or I less the slope of the shift in the normal row; false where singular. */
+bool fx_conic_factor(fx_conic *conic, double delta);
+/* dx := (A + N D + delta)^-1 (N E' a - rd) */
+void fx_conic_solve_for(fx_conic *conic, const double *a, double accuracy);
 /* | rd, s - P_C(s - z) | over |q, g| with s = E x + g; leaves rd, s in ds and the natural map in p, and keeps the best
  */
 double fx_conic_measure(fx_conic *conic);
