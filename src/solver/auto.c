@@ -243,7 +243,7 @@ static void struggle(course *c) {
   }
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (call->law == FRIX_LAW_COULOMB) {
-      if (run(c, &fx_solver_interior_point, call->law, 60)) return;
+      if (run(c, &fx_solver_interior_point, call->law, 200)) return;
       if (run(c, &fx_solver_newton, call->law, 60)) return;
     }
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;

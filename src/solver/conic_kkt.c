@@ -110,7 +110,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->reg = FX_TAKE(arena, double, s->contact_count);
   t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM *largest_mover(s) : 0);
   if (!t->v || !t->D || !t->inverse || !t->reg || !t->PH) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-10;
+  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-8 : 1e-10;
   return FRIX_OK;
 }
 
