@@ -298,7 +298,11 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   frix_step_report report = sim->report;
   if (!drop_push_out(sim, a)) return FRIX_OK;
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
-  if (status != FRIX_OK || certified(sim, a)) return status;
+  if (status != FRIX_OK) return status;
+  if (certified(sim, a)) {
+    sim->report.overlaps_left = true;
+    return FRIX_OK;
+  }
   memcpy(a->w, kept, rows);
   memcpy(a->r, kept + a->row_count, rows);
   memcpy(sim->mover, mover, movers);
@@ -336,7 +340,8 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
       status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
     count_polish(sim);
   }
-  if (status == FRIX_OK && sim->deadline == 0.0 && !certified(sim, a)) status = solve_without_push_out(sim, a);
+  bool may_drop = a->pushes_out && sim->deadline == 0.0;
+  if (status == FRIX_OK && may_drop && !certified(sim, a)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
   report->certified = certified(sim, a);
   if (report->certified) {
