@@ -196,6 +196,30 @@ static void worlds(fx_test *t) {
   }
 }
 
+/* A slot that is too narrow has no answer with push-out, and impulses without end would pass for one: the error is
+ * small beside them. The step leaves the overlaps, says so, and its forces are those of the weights. */
+static void too_narrow(fx_test *t) {
+  for (double narrow = 1e-6; narrow < 2e-2; narrow *= 10) {
+    world w = world_new(t, 0.5, 0);
+    REQUIRE(t, wedged(&w, narrow));
+    double most = 0;
+    for (int n = 0; n < 20; n++) {
+      frix_step_report r = world_step(&w, 0.01);
+      if (!r.certified || !r.overlaps_left)
+        fx_test_fail(t, __FILE__, __LINE__, "%g too narrow, step %d: certified %d, residual %.1e, overlaps left %d",
+                     narrow, n, r.certified, r.certificate.residual, r.overlaps_left);
+      for (int k = 0; k < r.touching_count; k++) {
+        frix_contact_report c;
+        MUST(&w, frix_sim_contact(w.sim, k, &c));
+        most = fmax(most, fabs(c.force.x) + fabs(c.force.y) + fabs(c.force.z));
+      }
+    }
+    CHECK(t, most < 10 * 3 * 9.81);
+    CHECK(t, w.unsolved == 0 && w.overlaps_left == 20);
+    world_end(&w);
+  }
+}
+
 /* Forces that are no numbers or overflow are refused, where they are given or by the step, which then changes nothing.
  */
 typedef struct pull {
@@ -236,4 +260,5 @@ static void forces(fx_test *t) {
     }
 }
 
-const fx_test_row test_degenerate[] = {{"degenerate/worlds", worlds}, {"degenerate/forces", forces}, {0}};
+const fx_test_row test_degenerate[] = {
+    {"degenerate/worlds", worlds}, {"degenerate/too_narrow", too_narrow}, {"degenerate/forces", forces}, {0}};
