@@ -161,8 +161,8 @@ static double unlike(const fx_manifold *m, const fx_manifold *n, bool swapped, b
   return worst;
 }
 
-/* Two boxes, solid or flat, that meet edge to edge like leaning cards, lie on each other, or any way. Edges of flat ones
- * within 25 degrees of each other count as lying on each other, along the first one's normal. */
+/* Two boxes, solid or flat, that meet edge to edge like leaning cards, lie on each other, or any way. Edges of flat
+ * ones within 25 degrees of each other count as lying on each other, along the first one's normal. */
 static void meet(fx_test *t, int trial, bool flat, fx_shape *s, frix_pose *pa, frix_pose *pb) {
   bool ridges = trial % 4 == 0;
   frix_vec3 half = ridges ? fx_vec(0.001, flat ? 0.045 : 0.03, 0.045) : fx_vec(0.5, 0.4, 0.3);
