@@ -233,7 +233,7 @@ static void struggle(course *c) {
   if (hard)
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
-  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : hard ? 15 : 60)) return;
+  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : hard ? 10 : 20)) return;
   call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
   call->hint = NEEDED_START;
@@ -242,6 +242,10 @@ static void struggle(course *c) {
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
   if (!c->pile) { /* a pile in motion is no structure at rest */
+    if (call->law == FRIX_LAW_COULOMB) {
+      if (run(c, &fx_solver_interior_point, call->law, 200)) return;
+      if (run(c, &fx_solver_newton, call->law, 60)) return;
+    }
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 250)) return;
     memcpy(call->r, call->start, bytes);
