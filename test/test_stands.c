@@ -111,8 +111,8 @@ static void arch_thickness(fx_test *t) {
   static const struct {
     int n;
     double least;
-  } rows[] = {{7, 0.09570}, {11, 0.10459}, {21, 0.10669}};
-  for (int k = 0; k < 3; k++)
+  } rows[] = {{7, 0.09570}, {11, 0.10459}, {21, 0.10669}, {101, 0.10745}};
+  for (int k = 0; k < 4; k++)
     for (int j = 0; j < 2; j++) {
       CHECK(t, arch(t, rows[k].n, 1.02 * rows[k].least, 0.7, steps[j], j ? 0.5 : 3) < 1e-6);
       CHECK(t, arch(t, rows[k].n, 0.98 * rows[k].least, 0.7, steps[j], 4) > 1e-3);
