@@ -216,6 +216,31 @@ static void corner_to_corner(const corners *a, const corners *b, double margin, 
       FX_FEATURE(FX_FEATURE_VERTEX, i, FX_FEATURE_VERTEX, j), frame, out);
 }
 
+static int32_t far_corner(const corners *p, frix_vec3 axis) {
+  int32_t best = 0;
+  for (int32_t k = 1; k < p->count; k++)
+    if (fx_dot(axis, corner(p, k)) > fx_dot(axis, corner(p, best))) best = k;
+  return best;
+}
+
+/* Corner on corner, where an edge of either polygon separates as well: the normal in the middle looks alike from both
+ * sides and in a mirror. False where the corners are not the same place seen along it. */
+static bool tied_corners(const corners *a, int32_t edge_a, const corners *b, int32_t edge_b, double margin, double slop,
+                         frix_pose frame, fx_manifold *out) {
+  frix_vec3 from_a = edge_normal(a, edge_a), from_b = fx_neg(edge_normal(b, edge_b));
+  double along = fx_dot(from_a, from_b);
+  if (along > 0.9 || along < 0.0) return false;
+  frix_vec3 axis = fx_unit(fx_add(from_a, from_b));
+  int32_t i = far_corner(a, axis), j = far_corner(b, fx_neg(axis));
+  frix_vec3 p = corner(a, i), q = corner(b, j), across = fx_sub(q, p);
+  double gap = fx_dot(axis, across);
+  if (gap > margin || fx_norm(fx_mad(across, -gap, axis)) > 4.0 * slop) return false;
+  frix_vec3 middle = fx_scale(0.5, fx_add(p, q));
+  add(fx_mad(middle, -0.5 * gap, axis), fx_mad(middle, 0.5 * gap, axis), axis, gap,
+      FX_FEATURE(FX_FEATURE_VERTEX, i, FX_FEATURE_VERTEX, j), frame, out);
+  return true;
+}
+
 void fx_polygon_polygon(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
                         fx_manifold *out) {
   frix_pose frame = flat_pose(pose_a);
@@ -226,6 +251,7 @@ void fx_polygon_polygon(const fx_shape *a, frix_pose pose_a, const fx_shape *b, 
   int32_t edge_a = 0, edge_b = 0, before = out->count;
   double from_a = best_edge(&p, &q, &edge_a), from_b = best_edge(&q, &p, &edge_b);
   if (from_a > margin || from_b > margin) return;
+  if (fabs(from_a - from_b) <= slop && tied_corners(&p, edge_a, &q, edge_b, margin, slop, frame, out)) return;
   bool a_leads = from_a >= from_b - slop;
   double least = a_leads ? overlap(&p, edge_a, &q, false, margin, slop, frame, out)
                          : overlap(&q, edge_b, &p, true, margin, slop, frame, out);
