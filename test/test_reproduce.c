@@ -136,6 +136,8 @@ static const struct {
     {"drift", "stabilised: ratio for h and h/2 (O(h^2): 4)", 2.5, 5},
     {"ellipse", "steps certified to 1e-8, of 400", 100, 100},
     {"ellipse", "height of the centre after 4 s", 1.9, 4.1},
+    {"painleve-rod", "h = 0.0001: least mu that stops the tip", 1.32, 1.334},
+    {"painleve-rod", "mu 1.6, h = 0.0001: slip of the tip after one step", 0, 1e-8},
     {"segregation", "steps certified to 1e-6, of 20", 100, 100},
     {"correlation", "first peak: distance", 0.9, 1.1},
     {"pebbles", "125 pebbles: steps certified to 1e-5", 100, 100},
@@ -205,8 +207,8 @@ static void quick(fx_test *t) {
 
 static void refused(fx_test *t) {
   static const char *const command[][2] = {{"$frix reproduce scara painleve", "did you mean 'painleve-domains'"},
-                                           {"$frix reproduce painleve-domains --solver nsg", "did you mean 'nsgs'"},
-                                           {"$frix reproduce painleve-domains --size 0", "--size"},
+                                           {"$frix reproduce painleve-rod --solver nsg", "did you mean 'nsgs'"},
+                                           {"$frix reproduce painleve-rod --size 0", "--size"},
                                            {"$frix reproduce balls-in-cube --set implicit.x=1", "implicit"},
                                            {"$frix reproduce hexapyramid --size 3", "no --size"},
                                            {"$frix reproduce --all --size 3", "are for one"},
