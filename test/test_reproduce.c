@@ -206,9 +206,9 @@ static void quick(fx_test *t) {
 }
 
 static void refused(fx_test *t) {
-  static const char *const command[][2] = {{"$frix reproduce scara painleve", "did you mean 'painleve-domains'"},
-                                           {"$frix reproduce painleve-rod --solver nsg", "did you mean 'nsgs'"},
-                                           {"$frix reproduce painleve-rod --size 0", "--size"},
+  static const char *const command[][2] = {{"$frix reproduce scara painleve", "did you mean 'painleve-rod'"},
+                                           {"$frix reproduce painleve-domains --solver nsg", "did you mean 'nsgs'"},
+                                           {"$frix reproduce painleve-domains --size 0", "--size"},
                                            {"$frix reproduce balls-in-cube --set implicit.x=1", "implicit"},
                                            {"$frix reproduce hexapyramid --size 3", "no --size"},
                                            {"$frix reproduce --all --size 3", "are for one"},
