@@ -1,6 +1,8 @@
-/* The convex problem under interior_point, fixed_point and staggered, in scaled unknowns x = r / S:
+/* The conic problem under interior_point, fixed_point and staggered, in scaled unknowns x = r / S:
  *
  *   A x + q = E' z,   s = E x + g,   s in C,  z in C*,  s . z = 0        A = S (W + R) S, symmetric or not
+ *
+ * and, under the exact law, the same with A x + q + shift(E' z) e_N = E' z, which is no longer convex.
  *
  * C is a product of parts, each a second-order cone s_0 >= |s_1..| of dimension 1 to 3 (dimension 1: s_0 >= 0) or a
  * direction held at zero. Every cone of the cone table is such a product, and so is every friction set at given normal
@@ -17,8 +19,9 @@
 typedef struct fx_kkt {
   const fx_system *s;
   const double *S;
-  bool by_velocity; /* factors M + H D^-1 H' over movers instead of A + D over contacts */
-  bool symmetric;
+  bool by_velocity;     /* factors M + H D^-1 H' over movers instead of A + D over contacts */
+  bool symmetric;       /* A is */
+  bool skew;            /* D need not be: set by the caller */
   fx_system assembled;  /* s with W, where it came without and contact space is smaller */
   fx_block_matrix A, K; /* contact space: scaled W + R, and the matrix to factor; velocity space: K alone */
   fx_block_lu lu;
@@ -56,6 +59,7 @@ typedef struct fx_conic {
   const fx_system *s;
   int32_t row_count, entry_count, part_count;
   double *S;
+  bool exact;     /* Coulomb's law; set after fx_conic_setup */
   double *q, *g;  /* scaled; fx_conic_solve reads them */
   double *x, *z;  /* start where warm, and answer */
   bool *off;      /* per contact: held at zero altogether */
@@ -68,11 +72,11 @@ typedef struct fx_conic {
   double *E;
   fx_kkt kkt;
   /* workspace: rows, then entries, then per part */
-  double *rd, *dx, *b, *x_keep, *x_best;
+  double *rd, *dx, *b, *y, *slope, *x_keep, *x_best; /* y = E' z, slope that of its shift */
   double *sl, *ds, *dz, *p, *t, *z_keep, *z_best, *w, *lambda;
   double *eta;
   /* results */
-  int64_t steps; /* factorisations */
+  int64_t steps; /* factorisations of the run */
   double merit;  /* | A x + q - E' z, s - P_C(s - z) | / |q, g| of x and z */
   double best;   /* least merit of the run: where x and z end, unless stop ended it */
 } fx_conic;
@@ -84,6 +88,7 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_
 void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 
 typedef struct fx_conic_run {
+  bool careful;     /* exact law: stay nearer to the centre */
   bool warm;        /* x and z hold a start worth trying */
   double tolerance; /* on merit; 0: only stop says when */
   double accept;    /* a warm start that stalls below this merit is taken as it is */

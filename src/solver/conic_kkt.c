@@ -110,7 +110,7 @@ frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, const double *S, f
   t->reg = FX_TAKE(arena, double, s->contact_count);
   t->PH = FX_TAKE(arena, double, t->by_velocity ? FRIX_MAX_DIM *largest_mover(s) : 0);
   if (!t->v || !t->D || !t->inverse || !t->reg || !t->PH) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-6 : 1e-10;
+  for (int32_t i = 0; i < s->contact_count; i++) t->reg[i] = t->by_velocity ? 1e-8 : 1e-10;
   return FRIX_OK;
 }
 
@@ -126,7 +126,7 @@ static bool factor_contacts(fx_kkt *t) {
     for (int32_t e = 0; e < d * d; e++) block[e] += D[e];
     for (int32_t e = 0; e < d; e++) block[e * (d + 1)] += t->reg[i];
   }
-  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric);
+  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric && !t->skew);
 }
 
 /* P_i = S^2 (S^2 R + D + reg)^-1 */
@@ -143,7 +143,7 @@ static bool invert_block(fx_kkt *t, int32_t i) {
     for (int32_t r = 0; r < d; r++) t->inverse[s->diagonal[i] + (size_t)(r * d + c)] = column[r];
   }
   double *P = t->inverse + s->diagonal[i]; /* symmetric, also in the last bit */
-  for (int32_t r = 0; r < d; r++)
+  for (int32_t r = 0; r < d && !t->skew; r++)
     for (int32_t c = 0; c < r; c++) P[r * d + c] = P[c * d + r] = 0.5 * (P[r * d + c] + P[c * d + r]);
   return true;
 }
@@ -177,7 +177,7 @@ static bool factor_movers(fx_kkt *t) {
       }
     }
   }
-  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric);
+  return fx_block_lu_factor(&t->lu, &t->K, 0, t->symmetric && !t->skew);
 }
 
 bool fx_kkt_factor(fx_kkt *t) { return t->by_velocity ? factor_movers(t) : factor_contacts(t); }
