@@ -178,6 +178,22 @@ static void seeds(fx_test *t) {
 
 /* ---- what scenes are about ---- */
 
+/* Blocks fall on a card house; parts of it collapse and come to rest, every step certified. */
+static void cards_struck(fx_test *t) {
+  play p = play_new(t, "cardhouse");
+  set(t, &p, "blow", 3);
+  if (play_start(t, &p)) {
+    double before = frix_sim_energy(p.sim).potential;
+    play_steps(t, &p, 1200);
+    frix_energy e = frix_sim_energy(p.sim);
+    CHECK(t, p.uncertified == 0);
+    CHECK(t, e.potential < 0.7 * (before + e.work));
+    CHECK(t, e.kinetic < 1e-9 * e.potential);
+    fx_test_note(t, "potential energy %.3f -> %.3f J, kinetic at the end %.1e J", before, e.potential, e.kinetic);
+  }
+  play_end(&p);
+}
+
 /* Stones dropped on the crown leave both arches standing; thrown at a leg they bring them down. */
 static void arch_blows(fx_test *t) {
   for (int shape = 0; shape < 2; shape++)
@@ -247,6 +263,7 @@ const fx_test_row test_scenes[] = {
     {"scenes/refuses", refuses},
     {"scenes/drive_continues", drive_continues},
     {"scenes/seeds", seeds},
+    {"scenes/cards_struck", cards_struck},
     {"scenes/arch_blows", arch_blows},
     {"scenes/closed_forms", closed_forms},
     {"scenes/many", many},
