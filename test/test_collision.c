@@ -374,6 +374,37 @@ static void mesh_floor_is_plane(fx_test *t) {
   stock_free(&s);
 }
 
+/* Corners of a box exactly over edges and corners of the triangles: each keeps its contact, as on the plane. */
+static void mesh_floor_corners(fx_test *t) {
+  frix_context *context = new_context(t);
+  REQUIRE(t, context);
+  enum { N = 9 };
+  double height[N * N] = {0};
+  frix_geometry_config c = frix_geometry_default();
+  c.kind = FRIX_GEOMETRY_HEIGHT_FIELD;
+  c.row_count = c.column_count = N, c.width = c.depth = 8.0, c.height = height;
+  fx_geometry *g = NULL;
+  REQUIRE(t, fx_geometry_create(context, &c, &g) == FRIX_OK);
+  fx_shape floor = loose_shape(FRIX_SHAPE_HEIGHT_FIELD, 0, 0, fx_vec(0, 0, 0), g),
+           plane = loose_shape(FRIX_SHAPE_PLANE, 0, 0, fx_vec(0, 0, 0), NULL);
+  fx_manifold m = {.context = context}, n = {.context = context};
+  for (int trial = 0; trial < 3 * 3 * 9 * 9; trial++) {
+    double size = 0.25 * (1 + trial % 3), turn = 0.78539816339744830962 * (trial / 3 % 3);
+    fx_shape box = loose_shape(FRIX_SHAPE_BOX, 0, 0, fx_vec(size, trial % 2 ? size : 0.5, 0.5), NULL);
+    frix_pose pose = {{0.25 * (trial / 9 % 9), 0.25 * (trial / 81), 0.5}, quat_of(fx_vec(0, 0, turn))};
+    contacts_of(&box, pose, &plane, fx_pose_one(), 1e-3, &n);
+    contacts_of(&box, pose, &floor, fx_pose_one(), 1e-3, &m);
+    double off = unlike(&n, &m, false, false);
+    if (n.count != 4 || !(off < 1e-9))
+      fx_test_fail(t, __FILE__, __LINE__, "trial %d: %d contacts on the plane, %d on the mesh, off by %.1e", trial,
+                   n.count, m.count, off);
+  }
+  fx_free(context, m.touch);
+  fx_free(context, n.touch);
+  fx_geometry_release(context, g);
+  frix_context_destroy(context);
+}
+
 /* A cube of twelve triangles, as a soup: spheres and boxes around it get the cube's own gap. */
 static void mesh_cube_is_box(fx_test *t) {
   frix_context *context = new_context(t);
@@ -628,6 +659,7 @@ const fx_test_row test_collision[] = {
     {"collision/manifold/tilted", tilted_faces_keep_contacts},
     {"collision/manifold/continuous", moves_continuously},
     {"collision/mesh/floor", mesh_floor_is_plane},
+    {"collision/mesh/corners", mesh_floor_corners},
     {"collision/mesh/cube", mesh_cube_is_box},
     {"collision/broad/brute-force", broad_brute},
     {"collision/broad/million", million},
