@@ -390,7 +390,10 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     sum_sizes(sim, a, a->r, size);
     still(sim, size);
   }
-  if (!report->certified) hold_energy(sim, a);
+  if (!report->certified) {
+    if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
+    hold_energy(sim, a);
+  }
   for (int32_t k = 0; k < a->group_count; k++)
     fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
   return FRIX_OK;
