@@ -107,7 +107,9 @@ static margins find_margins(const fx_stand_case *c, const frix_sim *sim) {
 /* ---- margins of the whole */
 
 typedef struct whole {
-  int32_t mu;                           /* the parameter, -1: none */
+  bool slips;                           /* friction can be varied */
+  int32_t mu;                           /* the scene's parameter, -1: all frictions of a file by one factor */
+  double present, unit;                 /* what is varied now, 1 for a file; friction for 1, NaN: not one number */
   bool mu_found, tilt_found[4];         /* false: stands at any value tried */
   double mu_stands, mu_falls;           /* the bracket of least friction */
   double tilt_stands[4], tilt_falls[4]; /* degrees, by direction */
@@ -116,7 +118,8 @@ typedef struct whole {
 } whole;
 
 static bool set_mu(fx_stand_case *c, double value, void *user) {
-  c->subject->value[((whole *)user)->mu] = value;
+  const whole *w = user;
+  *(w->mu < 0 ? &c->subject->friction : &c->subject->value[w->mu]) = value;
   return fx_subject_build(c->subject, c->context);
 }
 
@@ -128,13 +131,13 @@ static bool set_tilt(fx_stand_case *c, double value, void *user) {
 
 static bool least_friction(fx_stand_case *c, whole *w) {
   fx_verdict verdict;
-  double present = c->subject->value[w->mu], low = present, high = c->subject->scene->parameter[w->mu].minimum;
+  double low = w->present, high = w->mu < 0 ? 0 : c->subject->scene->parameter[w->mu].minimum;
   if (!set_mu(c, high, w) || !fx_stand(c, &verdict, NULL)) return false;
   w->runs++;
   w->mu_found = !verdict.stands;
   if (w->mu_found && !fx_bisect(c, set_mu, w, &low, &high, true, 1e-3, &w->runs, &w->certified)) return false;
   w->mu_stands = w->mu_found ? low : high, w->mu_falls = high;
-  return set_mu(c, present, w);
+  return set_mu(c, w->present, w);
 }
 
 static bool least_tilt(fx_stand_case *c, whole *w) {
@@ -152,14 +155,26 @@ static bool least_tilt(fx_stand_case *c, whole *w) {
   return true;
 }
 
-static bool find_whole(fx_stand_case *c, whole *w) {
+/* The friction of all contacts, NaN where they differ or are none. */
+static double common_friction(const margins *m) {
+  double mu = m->count ? m->row[0].mu : NAN;
+  for (int32_t k = 0; k < m->contact_count; k++)
+    if (m->contact[k].mu != mu) return NAN;
+  return mu;
+}
+
+static bool find_whole(fx_stand_case *c, const margins *m, whole *w) {
+  const frix_scene *scene = c->subject->scene;
   frix_vec3 g = frix_model_gravity(c->subject->model);
   frix_body_config body;
   bool planar =
       frix_model_body(c->subject->model, frix_model_body_at(c->subject->model, 0), &body) == FRIX_OK && body.planar;
-  *w = (whole){.mu = c->subject->scene ? frix_scene_parameter_index(c->subject->scene, "mu") : -1, .certified = true};
+  *w = (whole){.mu = scene ? frix_scene_parameter_index(scene, "mu") : -1, .certified = true};
+  w->slips = !scene || w->mu >= 0;
+  w->present = scene && w->mu >= 0 ? c->subject->value[w->mu] : 1;
+  w->unit = scene ? 1 : common_friction(m);
   w->directions = dot(g, g) == 0 ? 0 : planar ? 2 : 4;
-  return (w->mu < 0 || least_friction(c, w)) && least_tilt(c, w);
+  return (!w->slips || least_friction(c, w)) && least_tilt(c, w);
 }
 
 /* ---- text */
@@ -211,15 +226,17 @@ static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_
          v->residual);
 }
 
-static void print_whole(const fx_stand_case *c, const whole *w) {
-  if (w->mu >= 0) {
-    double mu = c->subject->value[w->mu];
-    if (w->mu_found)
-      printf("  slip     stands at mu %.5g, falls at %.5g: friction %.4g has a reserve of %.3g\n", w->mu_stands,
-             w->mu_falls, mu, mu / w->mu_falls);
-    else
-      printf("  slip     stands at mu %.5g: needs no friction\n", w->mu_stands);
-  }
+/* Frictions that are not one number are told as shares of what the file says. */
+static double friction_unit(const whole *w) { return isnan(w->unit) ? 1 : w->unit; }
+
+static void print_whole(const whole *w) {
+  double unit = friction_unit(w);
+  const char *what = isnan(w->unit) ? "friction x" : "mu";
+  if (w->slips && w->mu_found)
+    printf("  slip     stands at %s %.5g, falls at %.5g: friction %.4g has a reserve of %.3g\n", what,
+           unit * w->mu_stands, unit * w->mu_falls, unit * w->present, w->present / w->mu_falls);
+  else if (w->slips)
+    printf("  slip     stands at %s %.5g: needs no friction\n", what, unit * w->mu_stands);
   for (int k = 0; k < w->directions; k++)
     printf(w->tilt_found[k] ? "  tilt %-2s  stands at %.4g degrees, falls at %.4g\n"
                             : "  tilt %-2s  stands at any angle\n",
@@ -272,12 +289,12 @@ static void put_margins(fx_json *json, const fx_stand_case *c, const frix_sim *s
   }
 }
 
-static void put_whole(fx_json *json, const fx_stand_case *c, const whole *w) {
-  if (w->mu >= 0) {
-    fx_put_open(json, "least_mu", '{');
-    fx_put_real(json, "stands", w->mu_stands);
-    fx_put_real(json, "falls", w->mu_found ? w->mu_falls : NAN);
-    fx_put_real(json, "reserve", w->mu_found ? c->subject->value[w->mu] / w->mu_falls : NAN);
+static void put_whole(fx_json *json, const whole *w) {
+  if (w->slips) {
+    fx_put_open(json, isnan(w->unit) ? "least_friction" : "least_mu", '{');
+    fx_put_real(json, "stands", friction_unit(w) * w->mu_stands);
+    fx_put_real(json, "falls", w->mu_found ? friction_unit(w) * w->mu_falls : NAN);
+    fx_put_real(json, "reserve", w->mu_found ? w->present / w->mu_falls : NAN);
     fx_put_close(json, '}');
   }
   fx_put_open(json, "tilt", '{');
@@ -304,7 +321,7 @@ static void print_json(const fx_stand_case *c, const frix_sim *sim, const fx_ver
   fx_put_text(&json, "farthest", v->drift > 0 ? name : NULL);
   fx_put_real(&json, "residual", v->residual);
   fx_put_real(&json, "time", v->time);
-  if (w) put_whole(&json, c, w);
+  if (w) put_whole(&json, w);
   put_margins(&json, c, sim, m);
   fx_put_close(&json, '}');
   fx_put_end_line(&json);
@@ -327,12 +344,12 @@ static bool check(const fx_args *args, fx_stand_case *c, fx_verdict *v, frix_sim
     fx_stand_case other = *c;
     other.subject = &copy;
     copy.own = NULL;
-    good = fx_subject_build(&copy, c->context) && find_whole(&other, &w);
+    good = fx_subject_build(&copy, c->context) && find_whole(&other, &m, &w);
     fx_subject_free(&copy);
     v->certified = v->certified && w.certified;
   }
   if (good && json) print_json(c, *sim, v, &m, deeper ? &w : NULL);
-  if (good && !json && deeper) print_whole(c, &w);
+  if (good && !json && deeper) print_whole(&w);
   if (good && !json) print_interfaces(c, *sim, &m, (int32_t)shown);
   free(m.contact);
   free(m.row);

@@ -145,7 +145,7 @@ static void print_json(const char *path, const frix_mjcf_info *info) {
 }
 
 bool fx_info_scene(frix_context *context, const char *path, const fx_args *args) {
-  frix_mjcf *scene = fx_read_scene(context, path, args);
+  frix_mjcf *scene = fx_read_scene(context, path, args, 1);
   if (!scene) return false;
   frix_mjcf_info info = frix_mjcf_view(scene);
   if (fx_arg(args, "--json")) {

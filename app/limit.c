@@ -9,21 +9,22 @@ static const double pi = 3.14159265358979323846;
 
 typedef struct vary {
   const char *name;
-  int32_t parameter; /* of the scene, -1: tilt or load */
+  int32_t parameter; /* of the scene, -1: tilt, load, or the friction of a file */
   double present, least, most;
 } vary;
 
 static bool set_value(fx_stand_case *c, double value, void *user) {
   const vary *v = user;
-  if (v->parameter >= 0) {
-    c->subject->value[v->parameter] = value;
-    return fx_subject_build(c->subject, c->context);
-  }
-  if (!strcmp(v->name, "tilt"))
+  if (v->parameter < 0 && !strcmp(v->name, "tilt")) {
     c->tilt = value * pi / 180;
-  else
+    return true;
+  }
+  if (v->parameter < 0 && !strcmp(v->name, "load")) {
     c->load = value;
-  return true;
+    return true;
+  }
+  *(v->parameter < 0 ? &c->subject->friction : &c->subject->value[v->parameter]) = value;
+  return fx_subject_build(c->subject, c->context);
 }
 
 /* ---- what is varied */
@@ -72,7 +73,8 @@ static bool find_body(const fx_args *args, fx_stand_case *c) {
 
 static bool find_vary(const fx_args *args, fx_stand_case *c, vary *v) {
   const frix_scene *scene = c->subject->scene;
-  char names[512] = "tilt|load";
+  char names[512];
+  snprintf(names, sizeof names, scene ? "tilt|load" : "tilt|load|friction");
   for (int32_t k = 0; scene && k < scene->parameter_count; k++) {
     size_t used = strlen(names);
     if (scene->parameter[k].kind == FRIX_OPTION_REAL)
@@ -95,6 +97,8 @@ static bool find_vary(const fx_args *args, fx_stand_case *c, vary *v) {
       fx_error("--direction of a tilt is x, -x, y or -y");
       return false;
     }
+  } else if (!strcmp(v->name, "friction")) {
+    v->present = 1, v->most = 100;
   } else {
     if (!find_body(args, c)) return false;
     v->most = 1e3 * weight_of(c->subject->model);
@@ -200,7 +204,8 @@ static int run_limit(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--vary", "NAME", NULL, "tilt (degrees), load (N), or a parameter of the scene: mu, thickness, angle ..."},
+    {"--vary", "NAME", NULL,
+     "tilt (degrees), load (N), a parameter of the scene (mu, angle ...), friction (factor, of a file)"},
     {"--direction", "D", FX_DIRECTIONS, "of tilt (default x) and load (default down)"},
     {"--body", "NAME", NULL, "what the load acts on; default: the highest body"},
     {"--from", "X", NULL, "least value tried; default: the parameter's"},

@@ -9,8 +9,8 @@ extern const fx_reproduction fx_reproduce_library, fx_reproduce_scara;
 #ifdef FRIX_HAVE_EXAMPLES
 extern const fx_reproduction fx_reproduce_disc_table, fx_reproduce_disc_runs, fx_reproduce_hexapyramid;
 extern const fx_reproduction fx_reproduce_lemke, fx_reproduce_convergence, fx_reproduce_particles, fx_reproduce_drift;
-extern const fx_reproduction fx_reproduce_ellipse, fx_reproduce_segregation, fx_reproduce_correlation,
-    fx_reproduce_pebbles;
+extern const fx_reproduction fx_reproduce_ellipse, fx_reproduce_segregation, fx_reproduce_correlation;
+extern const fx_reproduction fx_reproduce_pebbles, fx_reproduce_rod;
 extern const fx_reproduction fx_reproduce_balls, fx_reproduce_ball_drop;
 extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
 extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
@@ -28,6 +28,7 @@ static const fx_reproduction *const rows[] = {
     &fx_reproduce_particles,
     &fx_reproduce_drift,
     &fx_reproduce_ellipse,
+    &fx_reproduce_rod,
     &fx_reproduce_segregation,
     &fx_reproduce_correlation,
     &fx_reproduce_pebbles,

@@ -14,6 +14,7 @@ struct fx_run_file {
   int word_count;
   fx_args args;
   int64_t kept; /* step of the last checkpoint */
+  bool broken;  /* it could not be written, which was said */
 };
 
 static bool failed(const fx_run *run) {
@@ -121,22 +122,25 @@ fx_run_file *fx_run_file_create(const fx_run *run, const fx_args *args) {
 
 bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_report *report) {
   int64_t step = frix_sim_step_count(run->sim);
-  bool last = step == run->step_count;
-  if ((step % run->every == 0 || last) && frix_recorder_add(file->recorder, run->sim, report) != FRIX_OK)
-    return failed(run);
-  if (step % run->checkpoint) return true;
-  file->kept = step;
-  return frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK || failed(run);
+  bool last = step == run->step_count, good = true;
+  if (step % run->every == 0 || last) good = frix_recorder_add(file->recorder, run->sim, report) == FRIX_OK;
+  if (good && step % run->checkpoint == 0) {
+    file->kept = step;
+    good = frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  }
+  file->broken = !good;
+  return good || failed(run);
 }
 
 bool fx_run_file_close(fx_run_file *file, const fx_run *run) {
   if (!file || !file->recorder) return true;
-  bool good =
-      frix_sim_step_count(run->sim) == file->kept || frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  bool good = file->broken || frix_sim_step_count(run->sim) == file->kept ||
+              frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
   if (!good) failed(run);
   frix_status status = frix_recorder_close(file->recorder);
   file->recorder = NULL;
-  return good && (status == FRIX_OK || failed(run));
+  if (!good || file->broken) return false;
+  return status == FRIX_OK || failed(run);
 }
 
 void fx_run_file_free(fx_run_file *file) {

@@ -26,7 +26,7 @@ static bool write_named(frix_context *context, const fx_args *args, const char *
 }
 
 static bool write_file(frix_context *context, const fx_args *args, const char *out) {
-  frix_mjcf *scene = fx_read_scene(context, args->word[0], args);
+  frix_mjcf *scene = fx_read_scene(context, args->word[0], args, 1);
   frix_mjcf_info info = frix_mjcf_view(scene);
   if (scene) fx_print_notes(&info, true);
   bool good = scene && write_model(context, info.model, info.name, info.timestep, out);

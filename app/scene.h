@@ -6,8 +6,9 @@
 
 /* Whether the name ends like a scene file. */
 bool fx_is_scene_file(const char *path);
-/* Reads an MJCF file with the verb's --strict, --allow-outside and --key, where it has them; NULL after a message. */
-frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args *args);
+/* Reads an MJCF file with the verb's --strict, --allow-outside and --key, where it has them, every friction times a
+ * factor; NULL after a message. */
+frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args *args, double friction);
 /* What the file asks for and the model does not have, as lines on stderr: unsupported names in full, the others in one
  * line each. */
 void fx_print_notes(const frix_mjcf_info *info, bool quiet);

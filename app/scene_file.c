@@ -14,8 +14,9 @@ static bool has_flag(const fx_verb *verb, const char *name) {
   return false;
 }
 
-frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args *args) {
+frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args *args, double friction) {
   frix_mjcf_config config = frix_mjcf_default();
+  config.friction = friction;
   config.strict = has_flag(args->verb, "--strict") && fx_arg(args, "--strict");
   config.allow_outside = has_flag(args->verb, "--allow-outside") && fx_arg(args, "--allow-outside");
   config.key = has_flag(args->verb, "--key") ? fx_arg(args, "--key") : NULL;

@@ -70,6 +70,7 @@ bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
   memset(out, 0, sizeof *out);
   out->word = word;
   out->args = args;
+  out->friction = 1;
   out->step = file_step, out->time = file_time;
   out->scene = frix_scene_find(word);
   int64_t seed = 0;
@@ -93,10 +94,11 @@ bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
 
 /* Worlds from files: MJCF. */
 static bool read_world(fx_subject *subject, frix_context *context) {
-  frix_mjcf *file = fx_read_scene(context, subject->word, subject->args);
+  frix_mjcf *file = fx_read_scene(context, subject->word, subject->args, subject->friction);
   if (!file) return false;
   frix_mjcf_info info = frix_mjcf_view(file);
-  fx_print_notes(&info, fx_arg(subject->args, "--quiet") != NULL);
+  if (!subject->told) fx_print_notes(&info, fx_arg(subject->args, "--quiet") != NULL);
+  subject->told = true;
   subject->step = info.timestep;
   subject->own = frix_mjcf_take_model(file);
   frix_mjcf_destroy(file);

@@ -13,6 +13,8 @@ typedef struct fx_subject {
   double value[FRIX_SCENE_MAX_PARAMETERS];
   uint64_t seed;
   double step, time; /* defaults; the step of a file is known once it is read */
+  double friction;   /* factor on every friction of a file */
+  bool told;         /* what a file asks for and frix does not do was printed */
   const frix_model *model;
   frix_model *own; /* the same where it was built here */
 } fx_subject;

@@ -378,7 +378,7 @@ static void balls_in_cube(fx_test *t) {
       warm += w / 12;
       worst = fmax(worst, c);
     }
-  CHECK(t, cold <= 9 && warm <= 3 && worst <= 20);
+  CHECK(t, cold <= 5 && warm <= 3 && worst <= 10);
   fx_test_note(t, "median per step, mean of 12 runs: cold %.1f (worst %.0f), warm %.1f; all solved", cold, worst, warm);
 }
 

@@ -195,6 +195,40 @@ static void survives_a_kill(fx_test *t) {
   }
 }
 
+/* A disk that fills up: the message says so, exit code 2, and the file is whole to its last frame and goes on
+ * elsewhere. The disk is a tmpfs in a namespace of its own, where that is allowed. */
+static void full_disk(fx_test *t) {
+  char whole[32], parts[32];
+  shell_result r = shell(t,
+                         "mkdir -p full; for how in 'unshare -m' 'unshare -rm'; do "
+                         "$how mount -t tmpfs -o size=64k none full 2>/dev/null && echo $how && break; done");
+  char how[32];
+  snprintf(how, sizeof how, "%.*s", (int)strcspn(r.out, "\n"), r.out);
+  shell_free(&r);
+  if (!how[0]) {
+    fx_test_skip(t, "mounting a small tmpfs is not allowed here");
+    return;
+  }
+  r = shell(t, "$frix run cardhouse --time 2 --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", whole, sizeof whole);
+  shell_free(&r);
+  r = shell(t,
+            "export frix; %s sh -c 'mount -t tmpfs -o size=512k none full; "
+            "$frix run cardhouse --time 2 --checkpoint 10 --out full/run.frx --quiet; "
+            "code=$?; cp full/run.frx kept.frx; exit $code'",
+            how);
+  EXPECT(t, r, 2);
+  CHECK(t, strstr(r.err, "full/run.frx: cannot write: No space left on device") && shell_lines(r.err) == 1);
+  shell_free(&r);
+  r = shell(t, "$frix export kept.frx --out kept.npz && $frix run --resume kept.frx --json");
+  EXPECT(t, r, 0);
+  CHECK(t, !r.err[0]);
+  text_of(r.out, "final_hash", parts, sizeof parts);
+  CHECK(t, whole[0] && !strcmp(whole, parts) && number(r.out, "first_step") > 0);
+  shell_free(&r);
+}
+
 /* Ctrl-C: the summary so far, exit code 1, a file that goes on. */
 static void interrupted(fx_test *t) {
   /* a child in the background has SIGINT ignored unless it asks for it, which frix does */
@@ -251,6 +285,30 @@ static void checks(fx_test *t) {
   EXPECT(t, r, 0);
   CHECK(t, strstr(r.out, "stands at mu 0.36") && strstr(r.out, "nearest to slipping"));
   shell_free(&r);
+  /* a block of a file on a slope of 20 degrees: tan 20 = 0.36397, all frictions scaled alike */
+  for (int two = 0; two < 2; two++) {
+    r = shell(
+        t,
+        "printf '<mujoco><option gravity=\"3.3552 0 -9.2184\" timestep=\"0.01\"/><worldbody>"
+        "<geom type=\"plane\" size=\"1 1 1\" friction=\"0.4\" solref=\"0.1 1\"/>"
+        "<body pos=\"0 0 0.1\"><freejoint/><geom type=\"box\" size=\"0.3 0.3 0.1\" friction=\"0.4\"/></body>"
+        "%s</worldbody></mujoco>' > slope.xml; $frix check slope.xml --json",
+        two ? "<body pos=\"3 0 0.1\"><freejoint/><geom type=\"box\" size=\"0.3 0.3 0.1\" friction=\"0.8\"/></body>"
+            : "");
+    EXPECT(t, r, 0);
+    const char *least = strstr(r.out, two ? "\"least_friction\": {" : "\"least_mu\": {");
+    double unit = two ? 0.4 : 1;
+    CHECK(t, shell_json(r.out) && least);
+    CHECK(t, least && fabs(unit * number(least, "stands") - 0.36397) < 1e-3);
+    CHECK(t, least && fabs(number(least, "reserve") - 0.4 / 0.36397) < 3e-3);
+    const char *told = strstr(r.err, "not needed");
+    CHECK(t, told && !strstr(told + 1, "not needed")); /* once, however often the file is read */
+    shell_free(&r);
+  }
+  r = shell(t, "$frix limit slope.xml --vary friction --json");
+  EXPECT(t, r, 0);
+  CHECK(t, fabs(0.4 * number(strstr(r.out, "\"lower\": {"), "falls") - 0.36397) < 1e-3);
+  shell_free(&r);
   r = shell(t, "$frix check cardhouse --quick");
   EXPECT(t, r, 0);
   CHECK(t, strstr(r.out, "cardhouse stands"));
@@ -266,6 +324,7 @@ const fx_test_row test_run[] = {
     {"run/tables", tables},
     {"run/resumes", resumes},
     {"run/survives_a_kill", survives_a_kill},
+    {"run/full_disk", full_disk},
     {"run/interrupted", interrupted},
     {"run/limits", limits},
     {"run/checks", checks},

@@ -24,6 +24,7 @@ typedef struct frix_mjcf_config {
   const char *key;    /* the model starts at this keyframe; NULL: as its bodies stand */
   int64_t max_bytes;  /* of one file; default 256 MiB */
   int64_t max_count;  /* of bodies and geoms after replicate; default 1,000,000 */
+  double friction;    /* factor on every friction of the file, default 1 */
 } frix_mjcf_config;
 
 FRIX_API frix_mjcf_config frix_mjcf_default(void);

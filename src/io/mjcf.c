@@ -13,6 +13,7 @@ frix_mjcf_config frix_mjcf_default(void) {
   config.size = sizeof config;
   config.max_bytes = (int64_t)256 << 20;
   config.max_count = 1000000;
+  config.friction = 1.0;
   return config;
 }
 
@@ -116,6 +117,8 @@ frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const
   fx_mjcf_reader r = {.context = context, .config = config ? *config : frix_mjcf_default()};
   if (r.config.size != sizeof r.config)
     return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: start from frix_mjcf_default()");
+  if (!(r.config.friction >= 0.0 && r.config.friction <= 1e6))
+    return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: a factor of %g on friction", r.config.friction);
   r.out = FX_NEW(context, frix_mjcf, 1);
   if (!r.out) return FRIX_ERROR_MEMORY;
   r.out->context = context;

@@ -22,11 +22,11 @@ typedef struct pair_entry {
   frix_material_config law;
 } pair_entry;
 
-static frix_material_config law_of(const double friction[3], int32_t condim) {
+static frix_material_config law_of(const fx_mjcf_reader *r, const double friction[3], int32_t condim) {
   frix_material_config law = frix_material_default();
-  law.mu = condim >= 3 ? friction[0] : 0.0;
-  law.spinning = condim >= 4 ? friction[1] : 0.0;
-  law.rolling = condim >= 6 ? friction[2] : 0.0;
+  law.mu = condim >= 3 ? r->config.friction * friction[0] : 0.0;
+  law.spinning = condim >= 4 ? r->config.friction * friction[1] : 0.0;
+  law.rolling = condim >= 6 ? r->config.friction * friction[2] : 0.0;
   return law;
 }
 
@@ -137,7 +137,7 @@ static frix_status pair_law(fx_mjcf_reader *r, const fx_xml_element *e, pair_ent
     status = fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, e, "pair friction by direction",
                               "not supported: the larger of the two directions counts");
   friction[0] = fx_max(given[0], given[1]), friction[1] = given[2], friction[2] = fx_max(given[3], given[4]);
-  p->law = law_of(friction, condim);
+  p->law = law_of(r, friction, condim);
   return status;
 }
 
@@ -276,7 +276,7 @@ static frix_status find_materials(fx_mjcf_reader *r) {
 static frix_status add_materials(fx_mjcf_reader *r) {
   frix_status status = FRIX_OK;
   for (int32_t k = 0; k < r->material_count && !status; k++) {
-    frix_material_config law = law_of(r->material[k].friction, r->material[k].condim);
+    frix_material_config law = law_of(r, r->material[k].friction, r->material[k].condim);
     status = frix_builder_add_material(r->builder, &law, &r->material[k].id);
   }
   for (int32_t i = 0; i < r->material_count; i++)
@@ -284,7 +284,7 @@ static frix_status add_materials(fx_mjcf_reader *r) {
       double friction[3];
       int32_t condim;
       mix(&r->material[i], &r->material[j], friction, &condim);
-      frix_material_config law = law_of(friction, condim);
+      frix_material_config law = law_of(r, friction, condim);
       status = frix_builder_set_pair(r->builder, r->material[i].id, r->material[j].id, &law);
     }
   return status ? fx_mjcf_place(r, r->root, status) : FRIX_OK;

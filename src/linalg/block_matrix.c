@@ -216,8 +216,8 @@ static inline void transpose_sized(int32_t m, int32_t n, const double *block, co
     for (int32_t c = 0; c < n; c++) y[c] += block[r * n + c] * x[r];
 }
 
-void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
-  for (int32_t i = 0; i < a->row_blocks; i++) {
+void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x, double *y) {
+  for (int32_t i = first; i < end; i++) {
     int32_t m = fx_block_rows(a, i);
     double *yi = y + a->row[i];
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
@@ -233,8 +233,9 @@ void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y)
   }
 }
 
-void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
-  for (int32_t i = 0; i < a->row_blocks; i++) {
+void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
+                                          double *y) {
+  for (int32_t i = first; i < end; i++) {
     int32_t m = fx_block_rows(a, i);
     const double *xi = x + a->row[i];
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
@@ -247,6 +248,14 @@ void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, 
         transpose_sized(m, n, block, xi, yj);
     }
   }
+}
+
+void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
+  fx_block_multiply_add_rows(a, 0, a->row_blocks, x, y);
+}
+
+void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
+  fx_block_transpose_multiply_add_rows(a, 0, a->row_blocks, x, y);
 }
 
 frix_status fx_block_columns(fx_arena *arena, const fx_block_matrix *a, int32_t **start, int32_t **list) {

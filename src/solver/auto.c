@@ -1,11 +1,11 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others. Piles begin with vectorised sweeps, and large rigid ones end there. Where a newton iteration costs
- * hundreds of sweeps, a first-order method has its turn before it. What newton leaves open, admm brings near enough for
- * newton to try again, with growing budgets, each stage from the best answer so far. Budgets are counted in iterations,
- * so that the answer does not depend on the machine; only under a deadline is a stage left out that would end too late.
- * --explain shows each decision. */
+ * most others, and the interior point what it leaves open. Piles begin with vectorised sweeps, and large rigid ones end
+ * there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still
+ * open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer
+ * does not depend on the machine; only under a deadline is a stage left out that would end too late. --explain shows
+ * each decision. */
 #include "solver/newton_linear.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
@@ -220,36 +220,34 @@ static bool is_mlcp(const fx_system *s) {
   return plain;
 }
 
-/* newton briefly from where the sweeps ended; then the convex relaxation, since a structure that can rest is at rest
- * under both laws and the relaxation is the easier one; then newton from there; then a few relaxations in a row from
- * the start, which reach what creeps along the edge between stick and slip; then newton from nothing, and from what
- * admm makes of the best answer: starts that differ, since a method that failed from one start will fail from it again.
- */
+/* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
+ * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
+ * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations
+ * in a row from the first start, which reach what creeps along the edge between stick and slip; nothing; and what admm
+ * makes of the best answer. After each of them newton has its turn. */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
-  bool hard = call->hint == NEEDED_START;
+  bool hard = call->hint == NEEDED_START, coulomb = call->law == FRIX_LAW_COULOMB;
   call->hint = NEEDED_NEWTON;
   if (hard)
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
-  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : hard ? 10 : 20)) return;
+  if (run(c, &fx_solver_newton, call->law, c->pile ? 60 : hard ? 10 : 20)) return;
   call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
   call->hint = NEEDED_START;
-  if (call->law == FRIX_LAW_COULOMB && is_mlcp(call->system)) {
+  if (coulomb && is_mlcp(call->system)) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
+  if (coulomb && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 200)) return;
+  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
-    if (call->law == FRIX_LAW_COULOMB) {
-      if (run(c, &fx_solver_interior_point, call->law, 200)) return;
-      if (run(c, &fx_solver_newton, call->law, 60)) return;
-    }
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 250)) return;
     memcpy(call->r, call->start, bytes);
-    if (call->law == FRIX_LAW_COULOMB && run(c, &fx_solver_fixed_point, call->law, 30)) return;
+    if (coulomb && run(c, &fx_solver_fixed_point, call->law, 30)) return;
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }

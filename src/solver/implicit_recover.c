@@ -36,6 +36,15 @@ void fx_implicit_sweeps(fx_implicit *m, int32_t count, double *x) {
     }
 }
 
+void fx_implicit_shake(const fx_implicit *m, uint32_t round, double *x) {
+  for (int32_t i = 0; i < m->contact_count; i++) {
+    uint32_t hash = (uint32_t)i * 2654435761u ^ round * 2246822519u;
+    hash = (hash ^ hash >> 15) * 2654435761u;
+    double factor = 0.5 + (double)(hash >> 16) / 65536.0;
+    for (int32_t k = m->row[i]; k < m->row[i + 1]; k++) x[k] *= factor;
+  }
+}
+
 void fx_implicit_reweigh(fx_implicit *m, bool by_residual, const double *res) {
   double most = 0;
   for (int32_t i = 0; i < m->contact_count; i++) {

@@ -16,8 +16,9 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
   m->best_r = FX_TAKE_RAW(arena, double, system->row_count);
   m->u = FX_TAKE_RAW(arena, double, system->row_count);
   m->v = FX_TAKE(arena, double, system->dof_count);
+  m->last = FX_TAKE_RAW(arena, int32_t, system->mover_count);
   if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
-  return m->best_r && m->u && m->v && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
+  return m->best_r && m->u && m->v && m->last && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
@@ -111,18 +112,32 @@ bool fx_monitor_check_nothing(fx_monitor *m) {
   return false;
 }
 
+static void keep_best(fx_monitor *m, const double *r) {
+  if (!(m->residual < m->best)) return;
+  m->best = m->residual;
+  m->velocity_error = 0;
+  memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
+}
+
+void fx_monitor_compare(fx_monitor *m, const double *r) {
+  fx_system_velocity(m->system, r, m->u, m->v);
+  m->residual = fx_residual(m->system, m->law, r, m->u);
+  keep_best(m, r);
+}
+
+bool fx_monitor_check_start(fx_monitor *m, const double *r) {
+  m->residual = fx_residual_up_to(m->system, m->law, m->limits->tolerance, r, m->u, m->v, m->last);
+  if (!(m->residual < INFINITY)) return false;
+  keep_best(m, r);
+  return decide(m);
+}
+
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
   if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
-  fx_system_velocity(m->system, r, m->u, m->v);
-  m->residual = fx_residual(m->system, m->law, r, m->u);
-  if (m->residual < m->best) {
-    m->best = m->residual;
-    m->velocity_error = 0;
-    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
-  }
+  fx_monitor_compare(m, r);
   if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
   bool stop = decide(m);
   if (m->limits->deadline > 0) {

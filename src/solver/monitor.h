@@ -28,6 +28,7 @@ typedef struct fx_monitor {
   int64_t iteration, before, stage_limit;
   double residual, best; /* of the last and of the best iterate */
   double *best_r, *u, *v;
+  int32_t *last; /* workspace for the start: over movers */
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
@@ -58,6 +59,13 @@ bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
 
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);
+
+/* Judges the start of a large system, without a deadline. Where it is far from the tolerance its first contacts show
+ * that, and its residual stays unknown: `best` is then that of others, and fx_monitor_compare has the last word. */
+bool fx_monitor_check_start(fx_monitor *monitor, const double *r);
+
+/* Judges r beside the best so far, and decides nothing. */
+void fx_monitor_compare(fx_monitor *monitor, const double *r);
 
 /* Judges r = 0, before any method; short of the tolerance it does not count as an answer. */
 bool fx_monitor_check_nothing(fx_monitor *monitor);
