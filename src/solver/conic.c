@@ -63,11 +63,12 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_conta
   c->part = FX_TAKE(arena, fx_conic_part, c->part_count);
   c->eta = FX_TAKE(arena, double, c->part_count);
   c->E = FX_TAKE(arena, double, c->E_offset[s->contact_count]);
-  c->S = fx_scaling(arena, s);
-  if (!c->part || !c->eta || !c->E || !c->S) return FRIX_ERROR_MEMORY;
+  if (!c->part || !c->eta || !c->E) return FRIX_ERROR_MEMORY;
   fill_entries(s, full, c);
+  if ((status = fx_kkt_setup(arena, s, &c->kkt)) != FRIX_OK) return status;
+  c->S = c->kkt.linear->S;
   for (int32_t k = 0; k < c->row_count; k++) c->q[k] = c->S[k] * s->q[k];
-  return fx_kkt_setup(arena, s, c->S, &c->kkt);
+  return FRIX_OK;
 }
 
 void fx_conic_impulse(fx_conic *c, int32_t i, double impulse) {
@@ -150,7 +151,6 @@ bool fx_conic_factor(fx_conic *c, double delta) {
     if (c->exact) tilt(c, i, d, D);
     for (int32_t k = 0; k < d && !c->off[i]; k++) D[k * (d + 1)] += delta;
   }
-  c->kkt.skew = c->exact;
   c->steps++;
   return fx_kkt_factor(&c->kkt);
 }
