@@ -139,81 +139,6 @@ static void ridge_on_ridge(fx_test *t) {
   frix_context_destroy(context);
 }
 
-/* ---- mirrors ---- */
-
-/* The mirror image of a pose in the plane x = 0, for shapes that are their own mirror image. */
-static frix_pose mirrored(frix_pose p) { return (frix_pose){{-p.p.x, p.p.y, p.p.z}, {p.q.w, p.q.x, -p.q.y, -p.q.z}}; }
-
-/* Largest distance from a contact of m to the nearest one of n, seen turned round or in the mirror. */
-static double unlike(const fx_manifold *m, const fx_manifold *n, bool swapped, bool mirror) {
-  double worst = m->count == n->count ? 0.0 : INFINITY;
-  for (int i = 0; i < m->count; i++) {
-    double nearest = INFINITY;
-    for (int j = 0; j < n->count; j++) {
-      frix_vec3 p = swapped ? n->touch[j].point_b : n->touch[j].point_a, d = n->touch[j].normal;
-      if (swapped) d = fx_neg(d);
-      if (mirror) p.x = -p.x, d.x = -d.x;
-      nearest = fmin(nearest, fx_norm(fx_sub(m->touch[i].point_a, p)) + fx_norm(fx_sub(m->touch[i].normal, d)) +
-                                  fabs(m->touch[i].gap - n->touch[j].gap));
-    }
-    worst = fmax(worst, nearest);
-  }
-  return worst;
-}
-
-/* Two boxes, solid or flat, that meet edge to edge like leaning cards, lie on each other, or any way. Edges of flat
- * ones within 25 degrees of each other count as lying on each other, along the first one's normal. */
-static void meet(fx_test *t, int trial, bool flat, fx_shape *s, frix_pose *pa, frix_pose *pb) {
-  bool ridges = trial % 4 == 0;
-  frix_vec3 half = ridges ? fx_vec(0.001, flat ? 0.045 : 0.03, 0.045) : fx_vec(0.5, 0.4, 0.3);
-  *s = loose_shape(flat ? FRIX_SHAPE_RECTANGLE : FRIX_SHAPE_BOX, 0, 0, half, NULL);
-  frix_vec3 axis = flat ? fx_vec(0, 0, -1) : fx_vec(0, 1, 0);
-  *pa = (frix_pose){{0, 0, 0}, random_quat(t)};
-  *pb = (frix_pose){fx_scale(0.8, random_vec(t)), random_quat(t)};
-  if (flat) {
-    pa->q = quat_of(fx_vec(0, 0, 3 * fx_test_random(t)));
-    pb->q = quat_of(fx_vec(0, 0, 3 * fx_test_random(t)));
-    pb->p.z = 0;
-  }
-  if (ridges) {
-    double lean = (flat ? 0.25 : 0.02) + 0.5 * fabs(fx_test_random(t)), x = cos(lean) * half.x + sin(lean) * half.z;
-    double gap = trial % 8 ? 1e-9 * fx_test_random(t) : -1e-4 * fabs(fx_test_random(t));
-    *pa = (frix_pose){{-x - 0.5 * gap, 0, 0}, quat_of(fx_scale(lean, axis))};
-    *pb = (frix_pose){{x + 0.5 * gap, 0, 0}, quat_of(fx_scale(-lean, axis))};
-  }
-  if (trial % 4 == 1 && !flat) {
-    pa->q = fx_quat_one(), pb->q = quat_of(fx_vec(0, 0, 3 * fx_test_random(t)));
-    pb->p = fx_vec(0.3 * fx_test_random(t), 0.3 * fx_test_random(t), 0.6 + 1e-6 * fx_test_random(t));
-  }
-}
-
-/* Nothing depends on which of them comes first, nor on left and right. */
-static void order_and_mirror(fx_test *t) {
-  frix_context *context = new_context(t);
-  REQUIRE(t, context);
-  fx_manifold m = {.context = context}, n = {.context = context};
-  int touching = 0;
-  for (int trial = 0; trial < 8000; trial++) {
-    fx_shape s;
-    frix_pose pa, pb;
-    meet(t, trial % 4000, trial >= 4000, &s, &pa, &pb);
-    contacts_of(&s, pa, &s, pb, 1e-3, &m);
-    touching += m.count > 0;
-    contacts_of(&s, pb, &s, pa, 1e-3, &n);
-    double swapped = unlike(&m, &n, true, false);
-    contacts_of(&s, mirrored(pa), &s, mirrored(pb), 1e-3, &n);
-    double mirror = unlike(&m, &n, false, true);
-    if (!(swapped < 1e-7) || !(mirror < 1e-7))
-      fx_test_fail(t, __FILE__, __LINE__, "trial %d: %d contacts, order %.1e, mirror %.1e", trial, m.count, swapped,
-                   mirror);
-    if (trial % 4 == 0) CHECK(t, m.count > 0 && fabs(m.touch[0].normal.x) > 1.0 - 1e-9);
-  }
-  CHECK(t, touching > 4000);
-  fx_free(context, m.touch);
-  fx_free(context, n.touch);
-  frix_context_destroy(context);
-}
-
 /* ---- continuity and names ---- */
 
 /* Under a small motion the support of the manifold moves little: the gap at the deepest point, the mean point, the
@@ -622,7 +547,6 @@ const fx_test_row test_collision[] = {
     {"collision/hull-box-equals-box", hull_box_equals_box},
     {"collision/manifold/flat-faces", flat_manifolds},
     {"collision/manifold/ridge-on-ridge", ridge_on_ridge},
-    {"collision/manifold/order-and-mirror", order_and_mirror},
     {"collision/manifold/aligned-stack", aligned_stack_is_calm},
     {"collision/manifold/sliding", slides_keep_names},
     {"collision/manifold/tilted", tilted_faces_keep_contacts},

@@ -342,6 +342,7 @@ static void cannonballs(fx_test *t) {
   CHECK(t, triangle(t, 6, 0.8, 0.05, 2) < 1e-6);
   CHECK(t, triangle(t, 6, 0.2, 0.05, 2) > 1e-2);
   CHECK(t, triangle(t, 20, 0.8, 0.05, 1) < 1e-6);
+  CHECK(t, triangle(t, 20, 0.2, 0.05, 0.1) > 1e-2);
 }
 
 /* ---- grip: a capsule between two pads that press, in gravity ---- */

@@ -85,18 +85,6 @@ static void drop_doubles(polygon *p, double distance) {
   p->count = kept;
 }
 
-/* A side of the incident face that runs through a corner of the reference crosses no side there: it is that corner over
- * the other face. Triangles of a flat floor give up crossings, each to its neighbour, but not corners. */
-static void name_corner(const fx_face *reference, const fx_face *incident, frix_vec3 on_reference, double distance,
-                        corner *c) {
-  if (c->kind_reference != FX_FEATURE_EDGE) return;
-  for (int32_t k = 0; k < reference->count; k++) {
-    if (!same_place(reference->point[k], on_reference, distance)) continue;
-    c->kind_reference = FX_FEATURE_VERTEX, c->reference = reference->vertex[k];
-    c->kind_incident = FX_FEATURE_FACE, c->incident = incident->face;
-  }
-}
-
 void fx_clip_single(frix_vec3 point_a, frix_vec3 point_b, frix_vec3 axis, uint64_t feature, frix_pose frame,
                     fx_manifold *out) {
   fx_touch *t = fx_manifold_add(out);
@@ -169,12 +157,11 @@ void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double ma
   drop_doubles(&work[now], 2.0 * slop);
 
   for (int32_t k = 0; k < work[now].count; k++) {
-    corner *c = &work[now].c[k];
+    const corner *c = &work[now].c[k];
     double gap = fx_dot(reference->normal, fx_sub(c->p, reference->point[0])) / tilt;
     if (gap < *least) *least = gap;
     if (gap > margin) continue;
     frix_vec3 below = fx_mad(c->p, -gap, up);
-    name_corner(reference, incident, below, 2.0 * slop, c);
     uint64_t feature = a_leads ? FX_FEATURE(c->kind_reference, c->reference, c->kind_incident, c->incident)
                                : FX_FEATURE(c->kind_incident, c->incident, c->kind_reference, c->reference);
     fx_clip_single(a_leads ? below : c->p, a_leads ? c->p : below, axis, feature, frame, out);

@@ -5,7 +5,6 @@
  * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
-#include "problem/cone.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -151,70 +150,6 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
-/* Largest sum of |J v| over the rows: what their velocities are rounded from. */
-static double rounding_scale(const frix_sim *sim, const fx_assembly *a) {
-  double most = 0.0;
-  for (int32_t k = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    const double *J = a->J + g->value;
-    double row[FRIX_MAX_DIM] = {0};
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_mover *m = &sim->mover[g->mover[b]];
-      frix_vec3 v = m->v_free, w = m->w_free;
-      double x[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
-      if (m->dof == 3) x[2] = w.z;
-      for (int32_t j = 0; j < g->dim; j++)
-        for (int32_t c = 0; c < m->dof; c++) row[j] += fabs(J[j * m->dof + c] * x[c]);
-      J += g->dim * m->dof;
-    }
-    for (int32_t j = 0; j < g->dim; j++) most = fmax(most, row[j] + fabs(a->w[g->row + j]));
-  }
-  return most;
-}
-
-/* ---- whether to believe it ---- */
-
-static double free_energy(const frix_sim *sim) {
-  double sum = 0.0;
-  for (int32_t k = 0; k < sim->mover_count; k++) {
-    const fx_mover *m = &sim->mover[k];
-    sum += 0.5 * (m->mass * fx_norm2(m->v_free) + fx_dot(m->w_free, fx_sym3_mul(m->J, m->w_free)));
-  }
-  return sum;
-}
-
-/* Where no answer exists, as for a body in a slot that is too narrow and pushes from both sides, a method raises the
- * impulses until every error is small beside them. Such an answer breaks the law, r . u~ = 0, by work that is not small
- * beside the energy of the motion: tolerance times a million, which leaves room for mass ratios and tall towers. */
-static bool runs_away(const frix_sim *sim, const fx_assembly *a, const frix_certificate *c) {
-  double energy = free_energy(sim), broken = 0.0, part = 1e6 * sim->config.tolerance;
-  if (fabs(c->power) <= part * energy) return false;
-  for (int32_t k = 0; k < a->joint_first; k++) {
-    const fx_group *g = &a->group[k];
-    double u[FRIX_MAX_DIM], q[FRIX_MAX_DIM], work = 0.0;
-    fx_group_velocities(sim, a, g, FX_AFTER, u);
-    fx_group_velocities(sim, a, g, FX_FREE, q);
-    for (int32_t j = 0; j < g->dim; j++) {
-      int32_t row = g->row + j;
-      double weight = fx_group_weight(sim, a, g, j) + a->R[row];
-      u[j] += a->w[row] - a->drive[row] + a->R[row] * (a->r[row] - a->r_c[row]);
-      q[j] += a->w[row] - a->drive[row] - a->R[row] * a->r_c[row];
-      if (weight > 0.0) energy += 0.5 * q[j] * q[j] / weight;
-      work += a->r[row] * u[j];
-    }
-    if (sim->config.law == FRIX_LAW_COULOMB) work += a->r[g->row] * fx_cone_shift(&a->law[k], u);
-    broken += fabs(work);
-  }
-  return broken > part * energy;
-}
-
-static bool certified(const frix_sim *sim, const fx_assembly *a) {
-  const frix_certificate *c = &sim->report.certificate;
-  if (c->residual <= sim->config.tolerance) return !runs_away(sim, a, c);
-  double worst = c->worst_velocity > c->bilateral ? c->worst_velocity : c->bilateral;
-  return worst <= 1e-13 * rounding_scale(sim, a);
-}
-
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
   double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
@@ -252,7 +187,7 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   put_answer(sim, v);
-  if (runs_away(sim, a, &certificate)) return FRIX_OK;
+  if (fx_runs_away(sim, a, &certificate)) return FRIX_OK;
   sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
@@ -297,7 +232,7 @@ static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
   frix_solution_view(solution, &result);
-  bool good = result.outcome == FRIX_OUTCOME_SOLVED && fabs(result.certificate.power) <= free_energy(sim);
+  bool good = result.outcome == FRIX_OUTCOME_SOLVED && fabs(result.certificate.power) <= fx_free_energy(sim);
   if (good) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
   frix_solution_destroy(solution);
   return FRIX_OK;
@@ -338,7 +273,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   if (!drop_push_out(sim, a)) return FRIX_OK;
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
   if (status != FRIX_OK) return status;
-  if (certified(sim, a)) {
+  if (fx_certified(sim, a)) {
     sim->report.overlaps_left = true;
     return FRIX_OK;
   }
@@ -380,9 +315,9 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     count_polish(sim);
   }
   bool may_drop = a->pushes_out && sim->deadline == 0.0;
-  if (status == FRIX_OK && may_drop && !certified(sim, a)) status = solve_without_push_out(sim, a);
+  if (status == FRIX_OK && may_drop && !fx_certified(sim, a)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
-  report->certified = certified(sim, a);
+  report->certified = fx_certified(sim, a);
   if (report->certified) {
     report->outcome = FRIX_OUTCOME_SOLVED;
     double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
@@ -390,7 +325,10 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     sum_sizes(sim, a, a->r, size);
     still(sim, size);
   }
-  if (!report->certified) hold_energy(sim, a);
+  if (!report->certified) {
+    if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
+    hold_energy(sim, a);
+  }
   for (int32_t k = 0; k < a->group_count; k++)
     fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
   return FRIX_OK;

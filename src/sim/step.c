@@ -209,6 +209,17 @@ static frix_status find_contacts(frix_sim *sim) {
   return status == FRIX_OK ? collide(sim) : status;
 }
 
+static frix_status refuse(frix_sim *sim) {
+  double residual = sim->report.certificate.residual, tolerance = sim->config.tolerance;
+  long long step = (long long)sim->state.step_count + 1;
+  if (!(residual <= tolerance))
+    return fx_fail(sim->context, FRIX_ERROR_CERTIFICATE,
+                   "step %lld is not certified: residual %.3g is above the tolerance %.3g", step, residual, tolerance);
+  return fx_fail(sim->context, FRIX_ERROR_CERTIFICATE,
+                 "step %lld is not certified: no answer was found but impulses without end, or forces did not settle",
+                 step);
+}
+
 /* Collide, assemble, solve, report: the answer of the step, with the poses still where the contacts were found. */
 static frix_status answer(frix_sim *sim) {
   double start = fx_seconds();
@@ -223,9 +234,7 @@ static frix_status answer(frix_sim *sim) {
   double assembled = fx_seconds();
   if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : fx_sim_solve(sim, &sim->rows);
   if (status == FRIX_OK) status = fx_poisson(sim);
-  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified)
-    status = fx_fail(sim->context, FRIX_ERROR_CERTIFICATE, "step %lld: residual %.3g is above the tolerance %.3g",
-                     (long long)sim->state.step_count, r->certificate.residual, sim->config.tolerance);
+  if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified) status = refuse(sim);
   r->collide_seconds = collided - start;
   r->assemble_seconds = assembled - collided;
   r->solve_seconds = fx_seconds() - assembled;
