@@ -184,7 +184,7 @@ static bool run(bench *b, int32_t count, const law *l) {
 /* ---- the kernel ---- */
 
 /* Nanoseconds per contact and sweep: the shortest of many runs of four sweeps. */
-static double time_sweeps(const fx_pile *pile, bool full, fx_sweep_target target, double momentum) {
+static double time_sweeps(fx_pile *pile, bool full, fx_sweep_target target, double momentum) {
   double best = INFINITY;
   int runs = pile->system->contact_count > 100000 ? 10 : 300;
   for (int run = 0; run < runs; run++) {
@@ -195,7 +195,7 @@ static double time_sweeps(const fx_pile *pile, bool full, fx_sweep_target target
   return 1e9 * best / 4 / pile->system->contact_count;
 }
 
-static void print_kernels(const frix_problem *problem, const fx_system *system, const fx_pile *pile, int32_t count) {
+static void print_kernels(const frix_problem *problem, const fx_system *system, fx_pile *pile, int32_t count) {
   printf("%8d %9d", count, system->contact_count);
   for (int full = 0; full < 2; full++)
     for (int target = FX_SWEEP_SCALAR; target <= (int)fx_sweep_best_target(); target++)

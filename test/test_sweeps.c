@@ -121,7 +121,7 @@ typedef struct snapshot {
 } snapshot;
 
 /* Six sweeps from the guess, three with momentum. */
-static snapshot sweep_some(const fx_pile *p, bool full, fx_sweep_target target, const double *r) {
+static snapshot sweep_some(fx_pile *p, bool full, fx_sweep_target target, const double *r) {
   static const double momentum[] = {0, 0.25, 0, 0.5, 0.75, 0};
   const fx_pile_data *data = full ? &p->full : &p->single;
   size_t size = full ? sizeof(double) : sizeof(float), z = (size_t)p->batch_count * FX_BATCH * 3 * size;

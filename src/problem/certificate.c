@@ -9,6 +9,7 @@
 #include "problem/certificate.h"
 
 #include "problem/cone.h"
+#include "problem/lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,12 +28,9 @@ static double natural_map(const frix_contact *contact, frix_law law, double rho,
   return sum;
 }
 
-/* Sums of squares: the natural map, r and q; contacts at 0, joints at 1. */
-typedef struct sums {
-  double map[2], r[2], q[2];
-} sums;
+typedef fx_residual_sums sums;
 
-/* The same for the circular cone under Coulomb's law, inlined. */
+/* The same for the circular cone under Coulomb's law, without calls. */
 static inline double circular_map(double mu, double rho, const double *r, const double *u) {
   double out[3], x[3] = {r[0] - rho * u[0], r[1] - rho * u[1], r[2] - rho * u[2]}, sum = 0;
   x[0] -= rho * fx_circular_shift(mu, u);
@@ -81,6 +79,31 @@ double fx_residual(const fx_system *s, frix_law law, const double *r, const doub
   return larger(contact_part(s, &t), joint_part(s, &t));
 }
 
+/* Contacts first .. end - 1, from the velocities of the bodies; u is found on the way. */
+static void judge_rows(const fx_system *s, frix_law law, int32_t first, int32_t end, const double *r, const double *v,
+                       double *u, sums *t) {
+  while (first < end) {
+    if (law == FRIX_LAW_COULOMB) first = fx_lanes_judge(s, first, end, r, v, u, t);
+    int32_t next = end - first < 4 ? end : first + 4;
+    memcpy(u + s->row[first], s->w + s->row[first], (size_t)(s->row[next] - s->row[first]) * sizeof *u);
+    fx_block_multiply_add_rows(&s->Ht, first, next, v, u);
+    for (int32_t k = s->row[first]; s->R && k < s->row[next]; k++) u[k] += s->R[k] * r[k];
+    accumulate(s, law, first, next, r, u, t);
+    first = next;
+  }
+}
+
+double fx_residual_of(const fx_system *s, frix_law law, const double *r, double *u, double *v) {
+  if (!s->has_velocity) {
+    fx_system_velocity(s, r, u, v);
+    return fx_residual(s, law, r, u);
+  }
+  sums t = {{0, 0}, {0, 0}, {0, 0}};
+  fx_system_motion(s, r, v);
+  judge_rows(s, law, 0, s->contact_count, r, v, u, &t);
+  return larger(contact_part(s, &t), joint_part(s, &t));
+}
+
 /* Whether no contact from `end` on moves the bodies of contact i. */
 static bool is_complete(const fx_system *s, int32_t i, int32_t end, const int32_t *last) {
   for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
@@ -99,14 +122,11 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) last[s->Ht.index[k]] = i;
   memcpy(v, s->v_free, (size_t)s->dof_count * sizeof *v);
-  memcpy(u, s->w, (size_t)s->row_count * sizeof *u);
   for (int32_t first = 0, done = 0; first < s->contact_count; first += STRIDE) {
     int32_t end = s->contact_count - first < STRIDE ? s->contact_count : first + STRIDE, ready = done;
     fx_block_transpose_multiply_add_rows(&s->Yt, first, end, r, v);
     while (ready < end && is_complete(s, ready, end, last)) ready++;
-    fx_block_multiply_add_rows(&s->Ht, done, ready, v, u);
-    for (int32_t k = s->row[done]; s->R && k < s->row[ready]; k++) u[k] += s->R[k] * r[k];
-    accumulate(s, law, done, ready, r, u, &t);
+    judge_rows(s, law, done, ready, r, v, u, &t);
     if (square > 0 && t.map[0] > 1.000001 * most * most * square) return INFINITY;
     done = ready;
   }

@@ -120,8 +120,7 @@ static void keep_best(fx_monitor *m, const double *r) {
 }
 
 void fx_monitor_compare(fx_monitor *m, const double *r) {
-  fx_system_velocity(m->system, r, m->u, m->v);
-  m->residual = fx_residual(m->system, m->law, r, m->u);
+  m->residual = fx_residual_of(m->system, m->law, r, m->u, m->v);
   keep_best(m, r);
 }
 

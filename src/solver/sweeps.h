@@ -99,11 +99,11 @@ typedef enum fx_sweep_target { FX_SWEEP_SCALAR, FX_SWEEP_PLAIN, FX_SWEEP_AVX2 } 
 fx_sweep_target fx_sweep_best_target(void);
 
 /* One sweep over all batches from y = z + momentum (z - z_last). */
-fx_sweep_sums fx_sweep(const fx_pile *pile, bool full, fx_sweep_target target, double momentum);
+fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
 
-/* The reference, scalar. */
+/* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
 fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, double momentum);
 void fx_refresh_scalar(const fx_pile *pile, bool full);
 

@@ -39,8 +39,7 @@ bool fx_round_masses(const fx_pile *p, void *roots) {
     if (s->dof[m + 1] - s->dof[m] != DOF) return false;
     const double *M = s->M + s->M_offset[m];
     bool good = M[0] > 0 && M[21] > 0 && M[7] == M[0] && M[14] == M[0] && M[28] == M[21] && M[35] == M[21];
-    for (int a = 0; a < DOF; a++)
-      for (int b = 0; b < DOF; b++) good &= a == b || M[a * DOF + b] == 0;
+    for (int k = 1; k < DOF * DOF; k++) good &= k % (DOF + 1) == 0 || M[k] == 0;
     if (!good) return false;
     out[body] = (ball){p->scale / sqrt(M[0]), p->scale / sqrt(M[21])};
   }
@@ -180,6 +179,16 @@ INLINE void four_fields(const fx_pile *p, const rest r[LANES], const four *f, la
   }
 }
 
+/* What the next contacts need of H, so that it is there when they come. */
+INLINE void fetch_ahead(const fx_pile *p, int32_t k) {
+  enum { AHEAD = 24, LINE = 8 };
+  const fx_system *s = p->system;
+  if (k + AHEAD >= s->contact_count) return;
+  int32_t i = p->order[k + AHEAD];
+  const double *from = fx_block(&s->Ht, s->Ht.start[i]);
+  for (int e = 0; e < LANES * 2 * BLOCK; e += LINE) __builtin_prefetch(from + e);
+}
+
 /* The last group repeats its last contact. */
 INLINE bool pack(const fx_pile *p, bool full, int32_t count) {
   int32_t n = p->system->contact_count;
@@ -188,6 +197,7 @@ INLINE bool pack(const fx_pile *p, bool full, int32_t count) {
     lanes field[FX_ROUND_END + FX_COMPLIANCE_SIZE];
     rest r[LANES];
     size_t to[LANES];
+    fetch_ahead(p, k);
     for (int lane = 0; lane < LANES; lane++) {
       int32_t i = p->order[k + lane < n ? k + lane : n - 1];
       to[lane] = fx_slot_at(p->slot[i], full ? 4 : 8, count, 0);
