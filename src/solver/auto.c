@@ -241,6 +241,8 @@ static void struggle(course *c) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
+  /* Its first check comes after three factorisations. */
+  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) return;
   if (coulomb && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
