@@ -15,8 +15,8 @@
 #include <string.h>
 
 /* out = r - P_K(r - rho u~); returns |out|^2 */
-static double natural_map(const frix_contact *contact, frix_law law, double rho, const double *r, const double *u,
-                          double *out) {
+static inline double natural_map(const frix_contact *contact, frix_law law, double rho, const double *r,
+                                 const double *u, double *out) {
   double x[FRIX_MAX_DIM], sum = 0;
   for (int32_t k = 0; k < contact->dim; k++) x[k] = r[k] - rho * u[k];
   if (law == FRIX_LAW_COULOMB) x[0] -= rho * fx_cone_shift(contact, u);
@@ -30,15 +30,6 @@ static double natural_map(const frix_contact *contact, frix_law law, double rho,
 
 typedef fx_residual_sums sums;
 
-/* The same for the circular cone under Coulomb's law, without calls. */
-static inline double circular_map(double mu, double rho, const double *r, const double *u) {
-  double out[3], x[3] = {r[0] - rho * u[0], r[1] - rho * u[1], r[2] - rho * u[2]}, sum = 0;
-  x[0] -= rho * fx_circular_shift(mu, u);
-  fx_circular_project(mu, x, out);
-  for (int k = 0; k < 3; k++) sum += (r[k] - out[k]) * (r[k] - out[k]);
-  return sum;
-}
-
 /* Contacts first .. end - 1. */
 static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t end, const double *r, const double *u,
                        sums *t) {
@@ -47,10 +38,7 @@ static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t 
     int32_t row = s->row[i];
     double out[FRIX_MAX_DIM];
     int kind = contact->cone == FRIX_CONE_BILATERAL;
-    if (contact->cone == FRIX_CONE_CIRCULAR && law == FRIX_LAW_COULOMB)
-      t->map[0] += circular_map(contact->mu, s->rho, r + row, u + row);
-    else
-      t->map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r + row, u + row, out);
+    t->map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r + row, u + row, out);
     for (int32_t k = 0; k < contact->dim; k++) {
       t->r[kind] += r[row + k] * r[row + k];
       t->q[kind] += s->q[row + k] * s->q[row + k];

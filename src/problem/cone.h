@@ -43,10 +43,17 @@ static inline void fx_circular_project(double mu, const double *x, double *out) 
   out[2] = scale * x[2];
 }
 
+/* ---- any cone ---- */
+
 static inline void fx_cone_project(const frix_contact *contact, const double *x, double *out) {
-  fx_cone_table[contact->cone].project(contact, x, out);
+  if (contact->cone == FRIX_CONE_CIRCULAR)
+    fx_circular_project(contact->mu, x, out);
+  else
+    fx_cone_table[contact->cone].project(contact, x, out);
 }
+
 static inline double fx_cone_shift(const frix_contact *contact, const double *u) {
+  if (contact->cone == FRIX_CONE_CIRCULAR) return fx_circular_shift(contact->mu, u);
   return fx_cone_table[contact->cone].shift(contact, u);
 }
 

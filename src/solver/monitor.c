@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RARE = 10 }; /* iterations from check to check, at least, where time is short */
+enum { RARE = 10, MANY = 40 }; /* iterations from check to check, at least, where there is no time for many checks */
 
 frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *system, frix_law law,
                             const fx_limits *limits, bool history) {
@@ -24,27 +24,45 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->before += m->iteration;
   m->iteration = 0;
-  m->next_check = m->limits->hurried ? RARE : 0;
+  m->rare = m->limits->hurried && fx_seconds() + MANY * m->check_cost > m->limits->deadline;
+  m->next_check = m->rare ? RARE : 0;
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
-  m->pace_iteration = 0;
+  m->pace_iteration = m->last_iteration = 0;
   m->pace = m->check_cost;
-  if (m->limits->deadline > 0) m->pace_time = fx_seconds();
+  m->least = INFINITY;
+  if (m->limits->deadline > 0) m->pace_time = m->last_time = fx_seconds();
 }
 
 bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
   return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
 }
 
-/* Seconds per iteration since the last check; true where the next iteration and its check would end too late. */
-static bool is_late(fx_monitor *m, int64_t iteration, double now) {
-  if (iteration > m->pace_iteration) m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
-  return now + m->pace + m->check_cost >= m->limits->deadline;
+/* Seconds per iteration since the last check; in the first, which are sweeps, a pause that the machine made is left
+ * out.
+ */
+static void measure_pace(fx_monitor *m, int64_t iteration, double now) {
+  if (iteration <= m->last_iteration) return;
+  m->least = fmin(m->least, (now - m->last_time) / (double)(iteration - m->last_iteration));
+  m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
+  if (m->before + iteration <= RARE) m->pace = fmin(m->pace, 2 * m->least);
+  m->last_time = now;
+  m->last_iteration = iteration;
+}
+
+/* Would the next iteration and its check end too late? */
+static bool is_late(const fx_monitor *m, int64_t iteration, double now) {
+  double grace = m->before + iteration < RARE ? m->limits->grace : 0;
+  return now + m->pace + m->check_cost >= m->limits->deadline + grace;
 }
 
 bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
-  if (m->limits->deadline > 0 && is_late(m, iteration, fx_seconds())) return true;
+  if (m->limits->deadline > 0) {
+    double now = fx_seconds();
+    measure_pace(m, iteration, now);
+    if (is_late(m, iteration, now)) return true;
+  }
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
 
@@ -134,13 +152,14 @@ bool fx_monitor_check_start(fx_monitor *m, const double *r) {
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
-  if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
+  if (m->rare && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
+  if (m->limits->deadline > 0) measure_pace(m, iteration, begun);
   fx_monitor_compare(m, r);
   if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
   bool stop = decide(m);
   if (m->limits->deadline > 0) {
-    m->pace_time = fx_seconds();
+    m->pace_time = m->last_time = fx_seconds();
     m->pace_iteration = iteration;
   }
   return stop;

@@ -13,6 +13,7 @@ typedef struct fx_limits {
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
   bool hurried;           /* the deadline is near, measured by what it took to read the problem */
+  double grace;           /* seconds after the deadline that the first ten iterations may still take */
   bool (*cancel)(void *user);
   void (*progress)(int64_t iteration, double residual, double seconds, void *user);
   void *user;
@@ -32,10 +33,13 @@ typedef struct fx_monitor {
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
+  bool rare; /* a check now and then is all that time allows */
   double mark_best;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
+  double least, last_time; /* the shortest iteration seen, and when the last one ended */
+  int64_t last_iteration;
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
