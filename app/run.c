@@ -122,8 +122,7 @@ static bool step_all(fx_run *run, outputs *o) {
     frix_status status = frix_sim_step(run->sim, run->h, &report);
     if (status == FRIX_ERROR_CERTIFICATE) {
       run->broken = true;
-      fx_error("step %" PRId64 " is not certified: residual %.2e: the strict run ends here",
-               frix_sim_step_count(run->sim) + 1, report.certificate.residual);
+      fx_error("%s: the strict run ends here", frix_error_text(run->context));
       break;
     }
     if (status != FRIX_OK) {

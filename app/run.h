@@ -7,7 +7,7 @@
 /* ---- what a run amounts to (run_account.c) */
 
 typedef struct fx_account {
-  int64_t steps, certified, approximate, contacts, iterations;
+  int64_t steps, certified, approximate, overlaps_left, contacts, iterations;
   int64_t first_step; /* where this run began: 0, or where it was resumed */
   int32_t contacts_max;
   double residual_max, penetration;

@@ -44,6 +44,7 @@ void fx_account_add(fx_account *a, const frix_step_report *r, int64_t step, doub
   a->steps++;
   a->certified += r->certified;
   a->approximate += r->approximate;
+  a->overlaps_left += r->overlaps_left;
   a->contacts += r->touching_count;
   a->iterations += r->iterations;
   if (a->contacts_max < r->touching_count) a->contacts_max = r->touching_count;
@@ -150,6 +151,9 @@ void fx_run_print(const fx_run *run) {
   if (a->approximate)
     printf("  %sapproximate%s       %" PRId64 " steps, as asked for: solver %s, law %s\n", fx_colour_on(FX_YELLOW),
            fx_colour_off(), a->approximate, run->config.solver, frix_law_name(run->config.law));
+  if (a->overlaps_left)
+    printf("  %soverlaps left%s     in %" PRId64 " steps: no certified answer with push-out, one without\n",
+           fx_colour_on(FX_YELLOW), fx_colour_off(), a->overlaps_left);
   printf("  contacts          %.1f on average, %d at most\n", (double)a->contacts / (double)(a->steps ? a->steps : 1),
          (int)a->contacts_max);
   printf("  penetration       %.2e m at most, at step %" PRId64 "\n", a->penetration, a->penetration_step);
@@ -255,6 +259,7 @@ void fx_run_json(const fx_run *run) {
   fx_put_real(&json, "residual_max", a->residual_max);
   fx_put_integer(&json, "residual_step", a->residual_step);
   fx_put_integer(&json, "certified_steps", a->certified);
+  fx_put_integer(&json, "overlaps_left_steps", a->overlaps_left);
   fx_put_boolean(&json, "approximate", a->approximate > 0);
   fx_put_real(&json, "max_penetration", a->penetration);
   fx_put_real(&json, "max_displacement", displacement(run, &which));

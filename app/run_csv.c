@@ -24,9 +24,10 @@ fx_run_csv *fx_run_csv_open(const char *prefix) {
   fx_run_csv *csv = fx_grow(NULL, 1, sizeof *csv);
   csv->prefix = fx_join(prefix, "");
   csv->bodies = NULL;
-  csv->steps = create(prefix, "_steps.csv",
-                      "step,time,contacts,touching,certified,residual,iterations,penetration,kinetic,potential,work,"
-                      "friction,impact,damping,joint,scheme,error,seconds");
+  csv->steps = create(
+      prefix, "_steps.csv",
+      "step,time,contacts,touching,certified,overlaps_left,residual,iterations,penetration,kinetic,potential,work,"
+      "friction,impact,damping,joint,scheme,error,seconds");
   if (csv->steps) csv->bodies = create(prefix, "_bodies.csv", "step,time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz");
   if (csv->bodies) return csv;
   fx_run_csv_close(csv);
@@ -49,9 +50,9 @@ static void body_row(fx_run_csv *csv, const frix_sim *sim, const frix_model *mod
 void fx_run_csv_add(fx_run_csv *csv, const frix_sim *sim, const frix_model *model, const frix_step_report *r) {
   frix_energy e = frix_sim_energy(sim);
   const double energy[] = {e.kinetic, e.potential, e.work, e.friction, e.impact, e.damping, e.joint, e.scheme, e.error};
-  fprintf(csv->steps, "%" PRId64 ",%.17g,%d,%d,%d,%.17g,%" PRId64 ",%.17g", frix_sim_step_count(sim),
-          frix_sim_time(sim), (int)r->contact_count, (int)r->touching_count, (int)r->certified, r->certificate.residual,
-          r->iterations, r->penetration);
+  fprintf(csv->steps, "%" PRId64 ",%.17g,%d,%d,%d,%d,%.17g,%" PRId64 ",%.17g", frix_sim_step_count(sim),
+          frix_sim_time(sim), (int)r->contact_count, (int)r->touching_count, (int)r->certified, (int)r->overlaps_left,
+          r->certificate.residual, r->iterations, r->penetration);
   for (size_t k = 0; k < sizeof energy / sizeof energy[0]; k++) fprintf(csv->steps, ",%.17g", energy[k]);
   fprintf(csv->steps, ",%.9g\n", r->seconds);
   for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id))

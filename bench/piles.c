@@ -76,7 +76,7 @@ static double time_method(const frix_problem *problem, const fx_system *system, 
         .system = system, .law = FRIX_LAW_COULOMB, .option = option, .arena = &arena, .monitor = &monitor, .r = r};
     double start = processor_seconds();
     fx_monitor_begin(&monitor, INT64_MAX);
-    if (fx_monitor_check(&monitor, 0, r) || fx_solver_sweeps.solve(&call) == FRIX_OK)
+    if (fx_monitor_check_start(&monitor, r) || fx_solver_sweeps.solve(&call) == FRIX_OK)
       seconds = processor_seconds() - start;
   }
   fx_arena_free(&arena);
@@ -184,7 +184,7 @@ static bool run(bench *b, int32_t count, const law *l) {
 /* ---- the kernel ---- */
 
 /* Nanoseconds per contact and sweep: the shortest of many runs of four sweeps. */
-static double time_sweeps(const fx_pile *pile, bool full, fx_sweep_target target, double momentum) {
+static double time_sweeps(fx_pile *pile, bool full, fx_sweep_target target, double momentum) {
   double best = INFINITY;
   int runs = pile->system->contact_count > 100000 ? 10 : 300;
   for (int run = 0; run < runs; run++) {
@@ -195,41 +195,70 @@ static double time_sweeps(const fx_pile *pile, bool full, fx_sweep_target target
   return 1e9 * best / 4 / pile->system->contact_count;
 }
 
-static bool time_kernels(bench *b, int32_t count, int32_t settle) {
-  spheres_config config = spheres_default(count);
-  spheres *s = spheres_create(&config);
-  bool good = s != NULL;
-  for (int32_t step = 0; good && step <= settle; step++) {
+static void print_kernels(const frix_problem *problem, const fx_system *system, fx_pile *pile, int32_t count) {
+  printf("%8d %9d", count, system->contact_count);
+  for (int full = 0; full < 2; full++)
+    for (int target = FX_SWEEP_SCALAR; target <= (int)fx_sweep_best_target(); target++)
+      printf(" %9.2f", time_sweeps(pile, full, (fx_sweep_target)target, 0.5));
+  double twenty = INFINITY;
+  for (int k = 0; k < REPEATS; k++) twenty = smaller(twenty, time_method(problem, system, 1e-300, 20));
+  printf(" %9.2f\n", 1e3 * twenty);
+  fflush(stdout);
+}
+
+/* The next problem of a trajectory, without solving it. */
+static bool measure_kernels(bench *b, spheres *s, int32_t count) {
+  frix_problem_data data;
+  frix_problem *problem = NULL;
+  fx_arena arena;
+  fx_system system;
+  fx_pile pile;
+  fx_arena_init(&arena, b->context);
+  bool good = spheres_problem(s, &data) && frix_problem_create(b->context, &data, &problem) == FRIX_OK &&
+              fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+              fx_pile_build(&arena, &system, true, &pile) == FRIX_OK;
+  if (good) {
+    fx_pile_pack_full(&pile);
+    for (int full = 0; full < 2; full++) {
+      fx_pile_load(&pile, full, data.guess);
+      fx_sweep_refresh(&pile, full, fx_sweep_best_target());
+    }
+    print_kernels(problem, &system, &pile, count);
+  }
+  fx_arena_free(&arena);
+  frix_problem_destroy(problem);
+  return good;
+}
+
+static bool step_on(bench *b, spheres *s, int32_t steps) {
+  bool good = true;
+  for (int32_t step = 0; good && step < steps; step++) {
     frix_problem_data data;
     frix_problem *problem = NULL;
-    good = spheres_problem(s, &data) && frix_problem_create(b->context, &data, &problem) == FRIX_OK;
-    if (good && step == settle) {
-      fx_arena arena;
-      fx_arena_init(&arena, b->context);
-      fx_system system;
-      fx_pile pile;
-      good = fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-             fx_pile_build(&arena, &system, true, &pile) == FRIX_OK;
-      if (good) {
-        fx_pile_pack_full(&pile);
-        for (int full = 0; full < 2; full++) {
-          fx_pile_load(&pile, full, data.guess);
-          fx_sweep_refresh(&pile, full, fx_sweep_best_target());
-        }
-        printf("%8d %9d", count, data.contact_count);
-        for (int full = 0; full < 2; full++)
-          for (int target = FX_SWEEP_SCALAR; target <= (int)fx_sweep_best_target(); target++)
-            printf(" %9.2f", time_sweeps(&pile, full, (fx_sweep_target)target, 0.5));
-        double twenty = INFINITY;
-        for (int k = 0; k < REPEATS; k++) twenty = smaller(twenty, time_method(problem, &system, 1e-300, 20));
-        printf(" %9.2f\n", 1e3 * twenty);
-        fflush(stdout);
-      }
-      fx_arena_free(&arena);
-    }
-    good = good && advance(b, s, problem, 1e-3);
+    good = spheres_problem(s, &data) && frix_problem_create(b->context, &data, &problem) == FRIX_OK &&
+           advance(b, s, problem, 1e-3);
     frix_problem_destroy(problem);
   }
+  return good;
+}
+
+/* A settling pile; large ones are copies of one of 8,000 side by side, which go on together for a few steps. */
+static bool time_kernels(bench *b, int32_t count) {
+  enum { TILE = 8000, SETTLE = 130, AFTER = 3 };
+  spheres_config config = spheres_default(count > TILE ? TILE : count);
+  spheres *s = spheres_create(&config);
+  bool good = s && step_on(b, s, SETTLE);
+  if (good && count > TILE) {
+    int32_t copies = count / TILE, across = 1;
+    for (int32_t k = 2; k * k <= copies; k++)
+      if (copies % k == 0) across = k;
+    spheres *all = spheres_tile(s, copies / across, across);
+    spheres_destroy(s);
+    s = all;
+    count = copies * TILE;
+    good = s && step_on(b, s, AFTER);
+  }
+  good = good && measure_kernels(b, s, count);
   spheres_destroy(s);
   return good;
 }
@@ -237,7 +266,7 @@ static bool time_kernels(bench *b, int32_t count, int32_t settle) {
 /* ---- the program ---- */
 
 int main(int argc, char **argv) {
-  const char *list = "100,1000,8000", *out = NULL;
+  const char *list = NULL, *out = NULL;
   static bench b;
   bool kernel = false, good = true;
   b.steps = 60;
@@ -266,6 +295,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (b.csv) fprintf(b.csv, "spheres,law,phase,step,tolerance,method_seconds,solve_seconds,sweeps,residual\n");
+  if (!list) list = kernel ? "1000,8000,48000,400000" : "100,1000,8000";
   if (kernel)
     printf(
         "ns per contact and sweep, shortest of many; ms of the whole method with 20 sweeps\n"
@@ -277,7 +307,7 @@ int main(int argc, char **argv) {
   for (const char *c = list; good && *c; c += strcspn(c, ","), c += *c == ',') {
     int32_t count = atoi(c);
     if (kernel)
-      good = count > 0 && time_kernels(&b, count, count > 100000 ? 40 : 110);
+      good = count > 0 && time_kernels(&b, count);
     else
       for (size_t k = 0; good && k < sizeof laws / sizeof *laws; k++) good = count > 0 && run(&b, count, &laws[k]);
   }

@@ -19,7 +19,7 @@ struct spheres {
   spheres_config config;
   int32_t count;
   double *x, *v, *radius, *mass; /* x: 3 each, v: 6 each (linear, angular) */
-  double width, time, compliance;
+  double width[2], height, time, compliance;
   /* Contacts of this step and of the last, those of each `above` together. */
   touch *now, *last;
   int32_t *now_start, *last_start, now_count, last_count, capacity;
@@ -53,7 +53,8 @@ static void place(spheres *s, const int32_t *order) {
   double largest = c->radius * (1 + c->spread), pitch = 2 * looseness * largest;
   int32_t side = 1;
   while (3 * (int64_t)side * side * side < 2 * (int64_t)s->count) side++;
-  s->width = side * pitch;
+  s->width[0] = s->width[1] = side * pitch;
+  s->height = (s->count / (side * side) + 2) * pitch;
   uint64_t random = c->seed;
   for (int32_t n = 0; n < s->count; n++) {
     int32_t k = order[n], layer = n / (side * side), i = n / side % side, j = n % side;
@@ -64,13 +65,17 @@ static void place(spheres *s, const int32_t *order) {
     x[1] = (i + 0.5) * pitch + free * (2 * uniform(&random) - 1);
     x[2] = (layer + 0.5) * pitch + free * (2 * uniform(&random) - 1);
   }
-  s->cell_size = 2.5 * largest;
-  int32_t layers = s->count / (side * side) + 2;
-  for (int axis = 0; axis < 3; axis++)
-    s->cells[axis] = (int32_t)((axis < 2 ? s->width : layers * pitch) / s->cell_size) + 1;
-  s->cell_total = s->cells[0] * s->cells[1] * s->cells[2];
   double mean = density * 4 / 3 * 3.14159265358979323846 * c->radius * c->radius * c->radius;
   s->compliance = c->compliance * 16 / (3 * mean);
+}
+
+static bool take_cells(spheres *s) {
+  s->cell_size = 2.5 * s->config.radius * (1 + s->config.spread);
+  for (int axis = 0; axis < 3; axis++)
+    s->cells[axis] = (int32_t)((axis < 2 ? s->width[axis] : s->height) / s->cell_size) + 1;
+  s->cell_total = s->cells[0] * s->cells[1] * s->cells[2];
+  s->cell_start = calloc((size_t)s->cell_total + 1, sizeof(int32_t));
+  return s->cell_start != NULL;
 }
 
 static void number(const spheres_config *c, int32_t *order) {
@@ -110,13 +115,13 @@ static bool reserve(spheres *s, int32_t wanted) {
   return true;
 }
 
-spheres *spheres_create(const spheres_config *config) {
+/* Room for the bodies, and a first guess of the contacts; what it holds is up to the caller. */
+static spheres *take_bodies(const spheres_config *config) {
   spheres *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->config = *config;
   s->count = config->count;
   size_t n = (size_t)config->count;
-  int32_t *order = malloc((n + 1) * sizeof *order);
   s->x = calloc(3 * n, sizeof *s->x);
   s->v = calloc(6 * n, sizeof *s->v);
   s->f = calloc(6 * n, sizeof *s->f);
@@ -129,17 +134,68 @@ spheres *spheres_create(const spheres_config *config) {
   s->M_p = calloc(6 * n + 1, sizeof(int32_t));
   s->M_i = calloc(6 * n, sizeof(int32_t));
   s->M_x = calloc(6 * n, sizeof *s->M_x);
-  if (order && s->x && s->v && s->f && s->radius && s->mass) {
+  if (s->x && s->v && s->f && s->radius && s->mass && s->now_start && s->last_start && s->cell_of && s->cell_list &&
+      s->M_p && s->M_i && s->M_x && reserve(s, 3 * config->count))
+    return s;
+  spheres_destroy(s);
+  return NULL;
+}
+
+spheres *spheres_create(const spheres_config *config) {
+  spheres *s = take_bodies(config);
+  int32_t *order = malloc(((size_t)config->count + 1) * sizeof *order);
+  if (s && order) {
     number(config, order);
     place(s, order);
-    s->cell_start = calloc((size_t)s->cell_total + 1, sizeof(int32_t));
   }
+  bool good = s && order && take_cells(s);
   free(order);
-  bool good = s->cell_start && s->now_start && s->last_start && s->cell_of && s->cell_list && s->M_p && s->M_i &&
-              s->M_x && reserve(s, 3 * config->count);
   if (good) return s;
   spheres_destroy(s);
   return NULL;
+}
+
+/* One copy: bodies from `first` on, moved by `shift`, with what they remember of the last step. */
+static void copy_tile(const spheres *from, int32_t first, const double shift[2], spheres *to) {
+  size_t n = (size_t)from->count;
+  memcpy(to->x + 3 * (size_t)first, from->x, 3 * n * sizeof *to->x);
+  memcpy(to->v + 6 * (size_t)first, from->v, 6 * n * sizeof *to->v);
+  memcpy(to->radius + first, from->radius, n * sizeof *to->radius);
+  memcpy(to->mass + first, from->mass, n * sizeof *to->mass);
+  for (int32_t k = 0; k < from->count; k++) {
+    to->x[3 * (first + k)] += shift[0];
+    to->x[3 * (first + k) + 1] += shift[1];
+    to->last_start[first + k] = to->last_count + from->last_start[k];
+  }
+  memcpy(to->last_impulse + 3 * (size_t)to->last_count, from->last_impulse,
+         3 * (size_t)from->last_count * sizeof *to->last_impulse);
+  for (int32_t c = 0; c < from->last_count; c++) {
+    touch *t = &to->last[to->last_count++];
+    *t = from->last[c];
+    t->above += first;
+    if (t->below >= 0) t->below += first;
+  }
+}
+
+spheres *spheres_tile(const spheres *s, int32_t along, int32_t across) {
+  spheres_config config = s->config;
+  config.count = s->count * along * across;
+  spheres *all = take_bodies(&config);
+  if (!all) return NULL;
+  all->width[0] = along * s->width[0];
+  all->width[1] = across * s->width[1];
+  all->height = s->height;
+  all->time = s->time;
+  all->compliance = s->compliance;
+  if (!take_cells(all) || !reserve(all, s->last_count * along * across)) {
+    spheres_destroy(all);
+    return NULL;
+  }
+  for (int32_t i = 0, first = 0; i < along; i++)
+    for (int32_t j = 0; j < across; j++, first += s->count)
+      copy_tile(s, first, (double[2]){i * s->width[0], j * s->width[1]}, all);
+  all->last_start[all->count] = all->last_count;
+  return all;
 }
 
 void spheres_destroy(spheres *s) {
@@ -226,7 +282,7 @@ static bool find_touches(spheres *s) {
       int axis = wall == 0 ? 2 : (wall - 1) / 2;
       bool upper = wall == 2 || wall == 4;
       normal[axis] = upper ? -1 : 1;
-      double gap = (upper ? s->width - s->x[3 * k + axis] : s->x[3 * k + axis]) - s->radius[k];
+      double gap = (upper ? s->width[axis] - s->x[3 * k + axis] : s->x[3 * k + axis]) - s->radius[k];
       if (!add_touch(s, -1 - wall, k, normal, gap)) return false;
     }
   }

@@ -26,6 +26,8 @@ typedef struct spheres spheres;
 
 /* Spheres on a loose lattice in a box about 1.5 times as high as wide, at rest, about to fall. NULL without memory. */
 spheres *spheres_create(const spheres_config *config);
+/* Copies of a box side by side, without the walls between them: a large pile that need not settle by itself. */
+spheres *spheres_tile(const spheres *s, int32_t along, int32_t across);
 void spheres_destroy(spheres *s);
 
 /* Finds the contacts and shows the problem of the next step; guess is the warm start. Pointers hold until the next call

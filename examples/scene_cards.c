@@ -16,7 +16,7 @@
 
 static const double card_length = 0.090, card_width = 0.060, card_thickness = 0.002, card_density = 700.0;
 static const double card_lean = 25.0, card_clearance = 0.001; /* degrees; m between lying cards, below 2 t cos a */
-static const double block_side = 0.025, block_drop = 0.10, block_first = 1.0, block_every = 1.5;
+static const double block_side = 0.035, block_drop = 0.10, block_first = 1.0, block_every = 1.5;
 
 enum { LEVELS, CARD_MU, BLOW };
 

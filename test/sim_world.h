@@ -20,7 +20,7 @@ typedef struct world {
   frix_material_id material;
   double worst; /* residual over all steps */
   double seconds;
-  int64_t steps, unsolved, iterations;
+  int64_t steps, unsolved, iterations, overlaps_left;
 } world;
 
 #define MUST(w, call)                                                                          \
@@ -117,6 +117,7 @@ static inline frix_step_report world_step(world *w, double h) {
   if (!report.certified) w->unsolved++;
   w->steps++;
   w->iterations += report.iterations;
+  w->overlaps_left += report.overlaps_left;
   w->seconds += report.seconds;
   return report;
 }

@@ -217,9 +217,9 @@ static void exact(fx_test *t) {
     const char *name;
     const double *value;
     int64_t most; /* iterations */
-  } rows[] = {{"slope", NULL, 15}, {"slide", NULL, 15},     {"anisotropic", NULL, 15}, {"rolling", NULL, 15},
-              {"chain", NULL, 15}, {"cardhouse", NULL, 20}, {"arch", NULL, 30},        {"discs", NULL, 40},
-              {"wall", wall, 20}};
+  } rows[] = {{"slope", NULL, 15},   {"slide", NULL, 15}, {"anisotropic", NULL, 15},
+              {"rolling", NULL, 15}, {"chain", NULL, 15}, {"cardhouse", NULL, 20},
+              {"arch", NULL, 30},    {"discs", NULL, 40}, {"wall", wall, 20}};
   method m = {.solver = "interior_point", .law = FRIX_LAW_COULOMB};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     answer a;

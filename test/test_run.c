@@ -86,6 +86,28 @@ static void not_certified(fx_test *t) {
   shell_free(&r);
 }
 
+/* A cube in a slot 1 mm too narrow: certified, but only without push-out, and every output says so. */
+static void overlaps_left(fx_test *t) {
+  shell_result r =
+      shell(t,
+            "cat >slot.xml <<'END'\n<mujoco><worldbody>"
+            "<geom type='plane' size='1 1 1'/>"
+            "<geom type='box' size='.1 .5 .5' pos='-.1995 0 .5'/><geom type='box' size='.1 .5 .5' pos='.1995 0 .5'/>"
+            "<body pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body>"
+            "</worldbody></mujoco>\nEND\n$frix run slot.xml --dt 0.01 --time 0.1 --csv slot --json");
+  EXPECT(t, r, 0);
+  CHECK(t, number(r.out, "overlaps_left_steps") == 10 && number(r.out, "certified_steps") == 10);
+  shell_free(&r);
+  r = shell(t, "cut -d, -f6 slot_steps.csv | sort | uniq -c; $frix run slot.xml --dt 0.01 --time 0.1");
+  EXPECT(t, r, 0);
+  CHECK(t,
+        strstr(r.out, "10 1\n") && strstr(r.out, "1 overlaps_left") && strstr(r.out, "overlaps left     in 10 steps"));
+  shell_free(&r);
+  r = shell(t, "$frix run incline --time 0.1 --json");
+  CHECK(t, number(r.out, "overlaps_left_steps") == 0);
+  shell_free(&r);
+}
+
 static void refused(fx_test *t) {
   REFUSED(t, "did you mean 'cardhouse'", "$frix run cardhose");
   REFUSED(t, "did you mean 'levels'", "$frix run cardhouse --set level=3");
@@ -297,6 +319,7 @@ const fx_test_row test_run[] = {
     {"run/json_keys", json_keys},
     {"run/summary", summary},
     {"run/not_certified", not_certified},
+    {"run/overlaps_left", overlaps_left},
     {"run/refused", refused},
     {"run/tables", tables},
     {"run/resumes", resumes},

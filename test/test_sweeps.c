@@ -2,6 +2,7 @@
 #include "answer.h"
 #include "base/threads.h"
 #include "bench/spheres.h"
+#include "problem/certificate.h"
 #include "solver/sweeps.h"
 
 /* ---- piles ---- */
@@ -67,12 +68,14 @@ static double distance(const double *a, const double *b, int32_t n) {
 /* Every contact once, no body twice in a batch (but the world), batches nearly full. */
 static void check_batches(fx_test *t, const fx_pile *p, double fill) {
   int32_t slots = p->batch_count * FX_BATCH, n = p->system->contact_count;
-  int32_t *seen = calloc((size_t)n + 1, sizeof *seen), twice = 0, missing = 0;
+  int32_t *seen = calloc((size_t)slots + 1, sizeof *seen), twice = 0, outside = 0;
   REQUIRE(t, seen);
-  for (int32_t slot = 0; slot < slots; slot++)
-    if (p->slot_contact[slot] >= 0) twice += seen[p->slot_contact[slot]]++ > 0;
-  for (int32_t i = 0; i < n; i++) missing += seen[i] == 0;
-  CHECK(t, twice == 0 && missing == 0);
+  for (int32_t k = 0; k < slots; k++) {
+    int32_t slot = k < n ? p->slot[p->order[k]] : p->empty[k - n];
+    outside += slot < 0 || slot >= slots;
+    if (slot >= 0 && slot < slots) twice += seen[slot]++ > 0;
+  }
+  CHECK(t, twice == 0 && outside == 0 && p->empty_count == slots - n);
   int32_t shared = 0;
   for (int32_t b = 0; b < p->batch_count; b++) {
     const int32_t *body = p->slot_body + 2 * FX_BATCH * b;
@@ -118,7 +121,7 @@ typedef struct snapshot {
 } snapshot;
 
 /* Six sweeps from the guess, three with momentum. */
-static snapshot sweep_some(const fx_pile *p, bool full, fx_sweep_target target, const double *r) {
+static snapshot sweep_some(fx_pile *p, bool full, fx_sweep_target target, const double *r) {
   static const double momentum[] = {0, 0.25, 0, 0.5, 0.75, 0};
   const fx_pile_data *data = full ? &p->full : &p->single;
   size_t size = full ? sizeof(double) : sizeof(float), z = (size_t)p->batch_count * FX_BATCH * 3 * size;
@@ -330,6 +333,66 @@ static void speed(fx_test *t) {
   pile_free(&p);
 }
 
+/* ---- the start ---- */
+
+/* Judged up to a limit, the residual of the start is the same to the bit, or known to lie above the limit. */
+static void start_judged_briefly(fx_test *t) {
+  for (int compliant = 0; compliant < 2; compliant++)
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+      pile p;
+      fx_arena arena;
+      fx_system s;
+      bool good = pile_make(&p, 400, compliant ? 1e-2 : 0, shuffle, 80);
+      CHECK(t, good);
+      if (good) {
+        fx_arena_init(&arena, p.context);
+        CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &s) == FRIX_OK);
+        double *u = FX_TAKE(&arena, double, s.row_count), *v = FX_TAKE(&arena, double, s.dof_count);
+        double *u_brief = FX_TAKE(&arena, double, s.row_count), *v_brief = FX_TAKE(&arena, double, s.dof_count);
+        int32_t *last = FX_TAKE(&arena, int32_t, s.mover_count);
+        fx_system_velocity(&s, p.data.guess, u, v);
+        double whole = fx_residual(&s, FRIX_LAW_COULOMB, p.data.guess, u);
+        static const double factor[] = {1e-3, 0.5, 0.999, 1.001, 10, INFINITY};
+        for (size_t k = 0; k < sizeof factor / sizeof *factor; k++) {
+          double most = factor[k] * whole;
+          double brief = fx_residual_up_to(&s, FRIX_LAW_COULOMB, most, p.data.guess, u_brief, v_brief, last);
+          CHECK(t, factor[k] < 1 ? brief == INFINITY : brief == whole);
+        }
+        CHECK(t, memcmp(u, u_brief, (size_t)s.row_count * sizeof *u) == 0);
+        CHECK(t, memcmp(v, v_brief, (size_t)s.dof_count * sizeof *v) == 0);
+        fx_arena_free(&arena);
+      }
+      pile_free(&p);
+    }
+}
+
+/* A start that was not judged in full is still returned where the sweeps do not better it. */
+static void start_is_kept(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 300, 1e-2, false, 80);
+  CHECK(t, good);
+  frix_result best;
+  frix_solution *solution = good ? pile_solve(&p, "sweeps", 1e-11, &best) : NULL;
+  CHECK(t, solution != NULL);
+  if (solution) {
+    frix_solve_config config = frix_solve_default();
+    frix_solution *other = NULL;
+    frix_result result;
+    config.solver = "sweeps";
+    config.tolerance = 1e-15;
+    config.max_iterations = 2; /* in single precision */
+    config.guess_r = best.r;
+    CHECK(t, frix_solve(p.context, p.problem, &config, &other) == FRIX_OK);
+    frix_solution_view(other, &result);
+    CHECK(t, result.outcome == FRIX_OUTCOME_MAX_ITERATIONS);
+    CHECK(t, result.certificate.residual == best.certificate.residual);
+    CHECK(t, memcmp(result.r, best.r, (size_t)result.row_count * sizeof *best.r) == 0);
+    frix_solution_destroy(other);
+  }
+  frix_solution_destroy(solution);
+  pile_free(&p);
+}
+
 const fx_test_row test_sweeps[] = {
     {"sweeps/batches", batches},
     {"sweeps/bits", bits},
@@ -339,5 +402,7 @@ const fx_test_row test_sweeps[] = {
     {"sweeps/threads", threads},
     {"sweeps/comes_to_rest", comes_to_rest},
     {"sweeps/speed", speed},
+    {"sweeps/start_judged_briefly", start_judged_briefly},
+    {"sweeps/start_is_kept", start_is_kept},
     {0},
 };

@@ -80,23 +80,26 @@ FRIX_API void frix_sim_destroy(frix_sim *sim);
 typedef struct frix_energy {
   double start;
   double kinetic;
-  double potential; /* gravity and joint springs */
+  double potential; /* gravity, springs of joints and of compliant contacts */
   double work;      /* done by forces, motors, kinematic bodies and hands (setting poses, velocities, spawning) */
-  double friction;  /* lost to friction, sliding and rolling, contacts and joints */
-  double impact;    /* lost along the normals of contacts and at limits */
+  double friction;  /* lost to friction, sliding and rolling, contacts and joints; no step lowers it */
+  double impact;    /* lost along the normals of contacts and at limits; no step lowers it */
   double damping;   /* lost in dampers and implicit forces */
   double joint;     /* brought in by the bilateral rows (drift control) */
-  double scheme; /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations */
-  double error;  /* brought in by the solver: what M v = H r + G lambda + f misses */
+  double scheme;    /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations,
+                     * overlaps pushed out, slip that turns round within a step */
+  double error;     /* brought in by the solver: what M v = H r + G lambda + f misses */
 } frix_energy;
 
 typedef struct frix_step_report {
   uint32_t size;
   frix_outcome outcome;
   frix_certificate certificate; /* of the step's contact problem */
-  bool certified;   /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
-                     * relative residual says nothing where the impulses themselves are rounding) */
-  bool approximate; /* method or law was chosen as an approximation */
+  bool certified;     /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
+                       * relative residual says nothing where the impulses themselves are rounding) */
+  bool approximate;   /* method or law was chosen as an approximation */
+  bool overlaps_left; /* overlaps were not pushed out in this step: with push-out no certified answer was found. The
+                       * certificate is that of the problem without it */
   int64_t iterations;
   const char *finisher;
   int32_t contact_count; /* in the problem, open ones too */

@@ -1,4 +1,9 @@
 /* Context: allocator, log and error text. */
+#if defined(__linux__)
+#define _DEFAULT_SOURCE 1 /* madvise */
+#include <sys/mman.h>
+#endif
+
 #include "base/context.h"
 
 #include "base/threads.h"
@@ -10,7 +15,7 @@
 
 enum { ALIGNMENT = 64, TEXT_SIZE = 1024, SPARE_BLOCKS = 32 };
 
-static const size_t large = 1 << 16, spare_limit = (size_t)1 << 28;
+static const size_t large = 1 << 16, spare_limit = (size_t)1 << 28, huge_page = (size_t)1 << 21;
 
 /* Stands just below every block frix hands out. */
 typedef struct header {
@@ -24,12 +29,22 @@ struct frix_context {
   pthread_mutex_t crew_lock;
   fx_crew *crew;
   char text[TEXT_SIZE];
-  header spare[SPARE_BLOCKS]; /* large blocks that wait for the next that asks; bytes 0: none */
-  size_t spare_bytes;
+  header spare[SPARE_BLOCKS];                 /* large blocks that wait for the next that asks; bytes 0: none */
+  size_t spare_bytes, used_bytes, most_bytes; /* of large blocks: spare, in use, and the most that ever were in use */
 };
 
+/* Very large blocks come in huge pages where the system has them: to touch a gigabyte page by page takes longer than
+ * to sweep over it. */
 static void *default_allocate(size_t bytes, void *user) {
   (void)user;
+#if defined(MADV_HUGEPAGE)
+  if (bytes >= 2 * huge_page && bytes < SIZE_MAX / 2) {
+    size_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
+    void *pointer = aligned_alloc(huge_page, whole);
+    if (pointer) madvise(pointer, whole, MADV_HUGEPAGE);
+    return pointer;
+  }
+#endif
   return malloc(bytes);
 }
 
@@ -132,16 +147,40 @@ static header take_spare(frix_context *context, size_t bytes) {
   return h;
 }
 
+/* What may wait: as much as was in use at once before, so that no more is ever held than was needed. */
+static size_t spare_room(const frix_context *context) {
+  size_t unused = context->most_bytes - context->used_bytes;
+  return unused > spare_limit ? unused : spare_limit;
+}
+
 /* Keeps a block, where needed in place of a smaller one; what is left over is to be released. */
 static header give_spare(frix_context *context, header h) {
   int least = 0;
+  context->used_bytes -= h.bytes;
   for (int k = 0; k < SPARE_BLOCKS; k++)
     if (context->spare[k].bytes < context->spare[least].bytes) least = k;
   header other = context->spare[least];
-  if (other.bytes >= h.bytes || context->spare_bytes - other.bytes + h.bytes > spare_limit) return h;
+  if (other.bytes >= h.bytes || context->spare_bytes - other.bytes + h.bytes > spare_room(context)) return h;
   context->spare[least] = h;
   context->spare_bytes += h.bytes - other.bytes;
   return other;
+}
+
+/* A large block, spare or new. New ones take the room of spare ones that nobody wants. */
+static header take_large(frix_context *context, size_t bytes) {
+  header block = take_spare(context, bytes);
+  context->used_bytes += block.base ? block.bytes : bytes;
+  if (context->used_bytes > context->most_bytes) context->most_bytes = context->used_bytes;
+  for (int k = 0; !block.base && k < SPARE_BLOCKS && context->spare_bytes > spare_room(context); k++) {
+    header *spare = &context->spare[k];
+    if (!spare->bytes) continue;
+    context->config.release(spare->base, spare->bytes, context->config.user);
+    context->spare_bytes -= spare->bytes;
+    spare->bytes = 0;
+  }
+  if (!block.base) block = (header){context->config.allocate(bytes, context->config.user), bytes};
+  if (!block.base) context->used_bytes -= bytes;
+  return block;
 }
 
 void *fx_alloc_raw(frix_context *context, size_t count, size_t size) {
@@ -150,8 +189,10 @@ void *fx_alloc_raw(frix_context *context, size_t count, size_t size) {
   if (size == 0 || count <= (SIZE_MAX - extra) / size) {
     size_t bytes = rounded(count * size + extra);
     pthread_mutex_lock(&context->lock);
-    if (bytes >= large) block = take_spare(context, bytes);
-    if (!block.base) block = (header){context->config.allocate(bytes, context->config.user), bytes};
+    if (bytes >= large)
+      block = take_large(context, bytes);
+    else
+      block = (header){context->config.allocate(bytes, context->config.user), bytes};
     pthread_mutex_unlock(&context->lock);
   }
   if (!block.base) {

@@ -147,22 +147,22 @@ void fx_ellipse_half_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *
 
 /* ---- polygons ---- */
 
-static double best_edge(const corners *a, const corners *b, int32_t *edge) {
+static double best_edge(const corners *a, const corners *b, int32_t *edge, frix_vec3 *normal) {
   double best = -INFINITY;
   for (int32_t k = 0; k < a->count; k++) {
     frix_vec3 n = edge_normal(a, k), v = corner(a, k);
     double least = INFINITY;
     for (int32_t j = 0; j < b->count; j++) least = fx_min(least, fx_dot(n, fx_sub(corner(b, j), v)));
-    if (least > best) best = least, *edge = k;
+    if (least > best) best = least, *edge = k, *normal = n;
   }
   return best;
 }
 
 /* Ends of the overlap of b's edge against edge `edge` of a, whose outward normal is n. `turned`: the roles of the two
  * shapes are exchanged in the output. Returns the least gap over the reference edge. */
-static double overlap(const corners *a, int32_t edge, const corners *b, bool turned, double margin, double slop,
-                      frix_pose frame, fx_manifold *out) {
-  frix_vec3 n = edge_normal(a, edge), v = corner(a, edge), w = corner(a, (edge + 1) % a->count);
+static double overlap(const corners *a, int32_t edge, frix_vec3 n, const corners *b, bool turned, double margin,
+                      double slop, frix_pose frame, fx_manifold *out) {
+  frix_vec3 v = corner(a, edge), w = corner(a, (edge + 1) % a->count);
   frix_vec3 along = fx_unit(fx_sub(w, v));
   double length = fx_norm(fx_sub(w, v)), most = -INFINITY, least = INFINITY;
   /* the edge of b that faces, among the two at its deepest corner */
@@ -216,6 +216,30 @@ static void corner_to_corner(const corners *a, const corners *b, double margin, 
       FX_FEATURE(FX_FEATURE_VERTEX, i, FX_FEATURE_VERTEX, j), frame, out);
 }
 
+static int32_t far_corner(const corners *p, frix_vec3 axis) {
+  int32_t best = 0;
+  for (int32_t k = 1; k < p->count; k++)
+    if (fx_dot(axis, corner(p, k)) > fx_dot(axis, corner(p, best))) best = k;
+  return best;
+}
+
+/* Corner on corner, where an edge of either polygon separates as well: the normal in the middle looks alike from both
+ * sides and in a mirror. False where the corners are not the same place seen along it. */
+static bool tied_corners(const corners *a, frix_vec3 from_a, const corners *b, frix_vec3 from_b, double margin,
+                         double slop, frix_pose frame, fx_manifold *out) {
+  double along = fx_dot(from_a, from_b);
+  if (along > 0.9 || along < 0.0) return false;
+  frix_vec3 axis = fx_unit(fx_add(from_a, from_b));
+  int32_t i = far_corner(a, axis), j = far_corner(b, fx_neg(axis));
+  frix_vec3 p = corner(a, i), q = corner(b, j), across = fx_sub(q, p);
+  double gap = fx_dot(axis, across);
+  if (gap > margin || fx_norm(fx_mad(across, -gap, axis)) > 4.0 * slop) return false;
+  frix_vec3 middle = fx_scale(0.5, fx_add(p, q));
+  add(fx_mad(middle, -0.5 * gap, axis), fx_mad(middle, 0.5 * gap, axis), axis, gap,
+      FX_FEATURE(FX_FEATURE_VERTEX, i, FX_FEATURE_VERTEX, j), frame, out);
+  return true;
+}
+
 void fx_polygon_polygon(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
                         fx_manifold *out) {
   frix_pose frame = flat_pose(pose_a);
@@ -224,11 +248,14 @@ void fx_polygon_polygon(const fx_shape *a, frix_pose pose_a, const fx_shape *b, 
   view(b, fx_pose_mul(fx_pose_inverse(frame), flat_pose(pose_b)), &q);
   double slop = 1e-6 * fx_min(a->bound, b->bound);
   int32_t edge_a = 0, edge_b = 0, before = out->count;
-  double from_a = best_edge(&p, &q, &edge_a), from_b = best_edge(&q, &p, &edge_b);
+  frix_vec3 normal_a = {0.0, 1.0, 0.0}, normal_b = normal_a;
+  double from_a = best_edge(&p, &q, &edge_a, &normal_a), from_b = best_edge(&q, &p, &edge_b, &normal_b);
   if (from_a > margin || from_b > margin) return;
+  if (fabs(from_a - from_b) <= slop && tied_corners(&p, normal_a, &q, fx_neg(normal_b), margin, slop, frame, out))
+    return;
   bool a_leads = from_a >= from_b - slop;
-  double least = a_leads ? overlap(&p, edge_a, &q, false, margin, slop, frame, out)
-                         : overlap(&q, edge_b, &p, true, margin, slop, frame, out);
+  double least = a_leads ? overlap(&p, edge_a, normal_a, &q, false, margin, slop, frame, out)
+                         : overlap(&q, edge_b, normal_b, &p, true, margin, slop, frame, out);
   double best = fx_max(from_a, from_b);
   if (least <= best + slop || best <= slop) return;
   out->count = before;

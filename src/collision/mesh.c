@@ -93,8 +93,19 @@ static int32_t edge_name(const fx_geometry *m, int32_t t, int edge) {
   return 3 * t + edge;
 }
 
-/* Names in the whole mesh for the parts of one triangle; false for contacts that its neighbours make superfluous. */
-static bool name_parts(const fx_geometry *m, int32_t t, fx_touch *touch) {
+/* The corner of the shape's face at this contact, -1 where there is none. */
+static int32_t corner_at(const query *q, const fx_face *face, const fx_touch *touch) {
+  for (int32_t k = 0; k < face->count; k++)
+    if (fx_norm(fx_sub(fx_pose_point(q->frame, face->point[k]), touch->point_a)) <= 2.0 * q->slop)
+      return face->vertex[k];
+  return -1;
+}
+
+/* Names in the whole mesh for the parts of one triangle; false for contacts that its neighbours make superfluous: where
+ * a side of the shape crosses an edge on which the surface is flat. A corner of the shape exactly over such an edge or
+ * its end is a contact all the same, of that corner with the surface. */
+static bool name_parts(const query *q, int32_t t, const fx_face *face, fx_touch *touch) {
+  const fx_geometry *m = q->mesh;
   int kind_a = (int)(touch->feature >> 62), kind_b = (int)(touch->feature >> 60 & 3);
   int32_t a = (int32_t)(touch->feature >> 30 & 0x3fffffff), b = (int32_t)(touch->feature & 0x3fffffff);
   if (kind_b == FX_FEATURE_FACE) {
@@ -102,7 +113,12 @@ static bool name_parts(const fx_geometry *m, int32_t t, fx_touch *touch) {
     return true;
   }
   if (kind_b == FX_FEATURE_NONE) return true;
-  if (b < 6 && !feature_counts(m, t, b)) return false;
+  if (b < 6 && !feature_counts(m, t, b)) {
+    int32_t corner = corner_at(q, face, touch);
+    if (corner < 0) return false;
+    touch->feature = FX_FEATURE(FX_FEATURE_VERTEX, corner, FX_FEATURE_FACE, 0);
+    return true;
+  }
   if (kind_b == FX_FEATURE_VERTEX) b = m->triangle[3 * t + b];
   if (kind_b == FX_FEATURE_EDGE) {
     b = edge_name(m, t, b - 3);
@@ -123,7 +139,7 @@ static bool clip_triangle(const query *q, int32_t t, frix_vec3 axis, double gap)
   int32_t kept = first;
   for (int32_t k = first; k < q->out->count; k++) {
     fx_touch touch = q->out->touch[k];
-    if (name_parts(q->mesh, t, &touch)) q->out->touch[kept++] = touch;
+    if (name_parts(q, t, &face_a, &touch)) q->out->touch[kept++] = touch;
   }
   q->out->count = kept;
   return least <= gap + 4.0 * q->slop;

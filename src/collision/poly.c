@@ -3,7 +3,8 @@
  * The signed distance of two convex polyhedra along a direction is largest over the face normals of either and the
  * cross products of their edges, wherever they overlap or where the closest features include a face or two edges
  * (Gottschalk's theorem; Gregorius, "The Separating Axis Test", 2013). The remaining case, corners near corners, is
- * left to GJK. Near ties go to a face, and to the first shape's: the choice must not flicker. */
+ * left to GJK. Near ties between a face and an edge go to the face: the choice must not flicker. Near ties between the
+ * faces of the two shapes go between them: which shape comes first must not matter. */
 #include "collision/poly.h"
 
 /* ---- views ---- */
@@ -238,6 +239,44 @@ static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes
   return true;
 }
 
+/* The edge of p farthest along `axis`, as a segment; false where none is within the slop of the farthest corner. */
+static bool far_edge(const fx_poly *p, frix_vec3 axis, double slop, fx_face *out) {
+  double most = -INFINITY, best = -INFINITY;
+  for (int32_t v = 0; v < p->vertex_count; v++) most = fx_max(most, fx_dot(axis, p->vertex[v]));
+  for (int32_t e = 0; e < p->edge_count; e++) {
+    fx_edge edge = p->edge[e];
+    double low = fx_min(fx_dot(axis, p->vertex[edge.tail]), fx_dot(axis, p->vertex[edge.head]));
+    if (low < most - slop || !(low > best)) continue;
+    best = low;
+    *out = (fx_face){.count = 2, .vertex = {edge.tail, edge.head}, .edge = {e, e}, .face = e};
+    out->point[0] = p->vertex[edge.tail], out->point[1] = p->vertex[edge.head];
+  }
+  return best > -INFINITY;
+}
+
+/* A face of either shape separates as well as one of the other: two ridges edge to edge, say, as at the top of a card
+ * house. Every normal between the two would do; the one in the middle looks alike from both sides, in a mirror too.
+ * False where the two are as good as one. */
+static bool tied_contacts(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double margin, double slop,
+                          frix_pose frame, fx_manifold *out) {
+  frix_vec3 from_a = a->face_normal[axes->index_a], from_b = fx_neg(b->face_normal[axes->index_b]);
+  double along = fx_dot(from_a, from_b), least;
+  if (fabs(axes->face_a - axes->face_b) > slop || along > 1.0 - 1e-10 || along < 0.0) return false;
+  frix_vec3 axis = fx_unit(fx_add(from_a, from_b));
+  fx_face face_a, face_b;
+  if (along > 0.9) {
+    fx_poly_face(a, axes->index_a, &face_a);
+    fx_poly_face(b, axes->index_b, &face_b);
+  } else if (!far_edge(a, axis, slop, &face_a) || !far_edge(b, fx_neg(axis), slop, &face_b)) {
+    return false;
+  }
+  int32_t before = out->count;
+  fx_clip_faces(&face_a, &face_b, axis, margin, slop, frame, out, &least);
+  if (least <= axes->face_a + 2.0 * slop) return true;
+  out->count = before;
+  return false;
+}
+
 /* The deepest corner against the face's plane: the last resort where clipping found nothing though bodies overlap. */
 static void corner_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes, bool a_leads, frix_pose frame,
                            fx_manifold *out) {
@@ -269,6 +308,7 @@ bool fx_poly_manifold(const fx_poly *a, const fx_poly *b, const fx_axes *axes, d
     out->count = before;
     if (edge_contact(a, b, axes, slop, frame, out)) return true;
   }
+  if (tied_contacts(a, b, axes, margin, slop, frame, out)) return true;
   double least = face_contacts(a, b, axes, a_leads, margin, slop, frame, out);
   if (least <= fx_max(face, best) + slop) return true;
   /* the deepest corner is not over the face: closest points are elsewhere */

@@ -32,6 +32,7 @@ REAL(get_h, f->h)
 INTEGER(get_step, f->step)
 WORD(get_hash, f->hash)
 INTEGER(get_certified, f->report.certified)
+INTEGER(get_overlaps_left, f->report.overlaps_left)
 REAL(get_residual, f->report.certificate.residual)
 INTEGER(get_iterations, f->report.iterations)
 INTEGER(get_contacts, f->report.contact_count)
@@ -79,6 +80,7 @@ static const fx_export_column table[] = {
     {"h", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_h},
     {"hash", FX_SCOPE_FRAME, FX_U64, 1, NULL, get_hash},
     {"certified", FX_SCOPE_FRAME, FX_U8, 1, NULL, get_certified},
+    {"overlaps_left", FX_SCOPE_FRAME, FX_U8, 1, NULL, get_overlaps_left},
     {"residual", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_residual},
     {"iterations", FX_SCOPE_FRAME, FX_I64, 1, NULL, get_iterations},
     {"contacts", FX_SCOPE_FRAME, FX_I32, 1, NULL, get_contacts},

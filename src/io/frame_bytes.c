@@ -14,7 +14,9 @@ static void pack_report(fx_pack *p, frix_step_report *r) {
   fx_pack_choice(p, &outcome, 256); /* later versions may know more; frix_outcome_name takes any */
   r->outcome = (frix_outcome)outcome;
   fx_pack_bool(p, &r->certified);
-  fx_pack_bool(p, &r->approximate);
+  int flags = r->approximate | r->overlaps_left << 1;
+  fx_pack_choice(p, &flags, 4);
+  r->approximate = flags & 1, r->overlaps_left = flags >> 1;
   double *part[] = {&c->residual,
                     &c->contact_residual,
                     &c->joint_residual,

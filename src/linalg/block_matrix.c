@@ -216,12 +216,21 @@ static inline void transpose_sized(int32_t m, int32_t n, const double *block, co
     for (int32_t c = 0; c < n; c++) y[c] += block[r * n + c] * x[r];
 }
 
-void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
-  for (int32_t i = 0; i < a->row_blocks; i++) {
+/* A product passes over its blocks once: some blocks of rigid bodies ahead, so that they are there when their turn
+ * comes.
+ */
+static inline void fetch_ahead(const double *block) {
+  enum { BLOCK = 18, AHEAD = 24 * BLOCK, LINE = 8 };
+  for (int e = 0; e < BLOCK; e += LINE) __builtin_prefetch(block + AHEAD + e);
+}
+
+void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x, double *y) {
+  for (int32_t i = first; i < end; i++) {
     int32_t m = fx_block_rows(a, i);
     double *yi = y + a->row[i];
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
       const double *block = fx_block(a, k), *xj = x + a->col[a->index[k]];
+      fetch_ahead(block);
       int32_t n = fx_block_cols(a, k);
       if (m == 3 && n == 3)
         multiply_sized(3, 3, block, xj, yi);
@@ -233,12 +242,14 @@ void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y)
   }
 }
 
-void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
-  for (int32_t i = 0; i < a->row_blocks; i++) {
+void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
+                                          double *y) {
+  for (int32_t i = first; i < end; i++) {
     int32_t m = fx_block_rows(a, i);
     const double *xi = x + a->row[i];
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
       const double *block = fx_block(a, k);
+      fetch_ahead(block);
       double *yj = y + a->col[a->index[k]];
       int32_t n = fx_block_cols(a, k);
       if (m == 3 && n == 6)
@@ -247,6 +258,14 @@ void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, 
         transpose_sized(m, n, block, xi, yj);
     }
   }
+}
+
+void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
+  fx_block_multiply_add_rows(a, 0, a->row_blocks, x, y);
+}
+
+void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, double *y) {
+  fx_block_transpose_multiply_add_rows(a, 0, a->row_blocks, x, y);
 }
 
 frix_status fx_block_columns(fx_arena *arena, const fx_block_matrix *a, int32_t **start, int32_t **list) {

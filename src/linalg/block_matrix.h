@@ -45,6 +45,10 @@ frix_status fx_block_extract(fx_arena *arena, const fx_block_matrix *a, int32_t 
 void fx_block_multiply_add(const fx_block_matrix *a, const double *x, double *y);
 /* y += A' x */
 void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, double *y);
+/* The part of block rows first .. end - 1 in these. */
+void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x, double *y);
+void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
+                                          double *y);
 
 /* For every block column the block rows that hold it: start (col_blocks + 1) and list. */
 frix_status fx_block_columns(fx_arena *arena, const fx_block_matrix *a, int32_t **start, int32_t **list);

@@ -9,6 +9,15 @@
 /* Relative natural-map residual of (r, u) over a system: the verdict, cheap enough for every check of a solver. */
 double fx_residual(const fx_system *system, frix_law law, const double *r, const double *u);
 
+/* The same from r alone: u and v (fx_system_velocity) are found on the way. */
+double fx_residual_of(const fx_system *system, frix_law law, const double *r, double *u, double *v);
+
+/* The same, INFINITY as soon as it is certain to exceed `most`, which a poor start shows within its first
+ * contacts. Velocity form. Short of INFINITY u and v belong to r afterwards; last holds mover_count numbers.
+ */
+double fx_residual_up_to(const fx_system *system, frix_law law, double most, const double *r, double *u, double *v,
+                         int32_t *last);
+
 /* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion
  * (NULL: left to the caller); workspace holds 2 dof_count numbers. */
 void fx_certificate_compute(const frix_problem *problem, const fx_system *system, frix_law law, const double *r,

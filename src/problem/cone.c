@@ -55,18 +55,10 @@ static void project_normal(const frix_contact *contact, const double *x, double 
 /* ---- circular ---- */
 
 static void project_circular(const frix_contact *contact, const double *x, double *out) {
-  double mu = contact->mu, n = x[0], t = norm2(x + 1);
-  if (n >= 0 && t <= mu * n) { /* n >= 0: mu and t may both be 0 */
-    memmove(out, x, 3 * sizeof *x);
-  } else {
-    double normal = (n + mu * t) / (1 + mu * mu);
-    if (!(normal > 0)) normal = 0; /* x in the polar cone */
-    out[0] = normal;
-    clip(x + 1, t, mu * normal, out + 1);
-  }
+  fx_circular_project(contact->mu, x, out);
 }
 
-static double shift_circular(const frix_contact *contact, const double *u) { return contact->mu * norm2(u + 1); }
+static double shift_circular(const frix_contact *contact, const double *u) { return fx_circular_shift(contact->mu, u); }
 
 static const char *check_circular(frix_contact *contact) {
   return check_mu(contact->mu, "mu is negative or not finite");

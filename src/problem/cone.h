@@ -11,6 +11,8 @@
 
 #include <frix/problem.h>
 
+#include <math.h>
+
 typedef struct fx_cone {
   frix_cone_info info;
   /* Euclidean projection of x on K; x and out may be the same. */
@@ -25,10 +27,33 @@ extern const fx_cone fx_cone_table[FRIX_CONE_COUNT];
 
 frix_status fx_cone_check(frix_context *context, int32_t i, frix_contact *contact);
 
-static inline void fx_cone_project(const frix_contact *contact, const double *x, double *out) {
-  fx_cone_table[contact->cone].project(contact, x, out);
+/* ---- the circular cone, which most contacts have: also without a call ---- */
+
+static inline double fx_circular_shift(double mu, const double *u) { return mu * sqrt(u[1] * u[1] + u[2] * u[2]); }
+
+static inline void fx_circular_project(double mu, const double *x, double *out) {
+  double n = x[0], t = sqrt(x[1] * x[1] + x[2] * x[2]), scale = 1;
+  if (!(n >= 0 && t <= mu * n)) { /* n >= 0: mu and t may both be 0 */
+    n = (n + mu * t) / (1 + mu * mu);
+    if (!(n > 0)) n = 0; /* x in the polar cone */
+    if (t > mu * n) scale = mu * n / t;
+  }
+  out[0] = n;
+  out[1] = scale * x[1];
+  out[2] = scale * x[2];
 }
+
+/* ---- any cone ---- */
+
+static inline void fx_cone_project(const frix_contact *contact, const double *x, double *out) {
+  if (contact->cone == FRIX_CONE_CIRCULAR)
+    fx_circular_project(contact->mu, x, out);
+  else
+    fx_cone_table[contact->cone].project(contact, x, out);
+}
+
 static inline double fx_cone_shift(const frix_contact *contact, const double *u) {
+  if (contact->cone == FRIX_CONE_CIRCULAR) return fx_circular_shift(contact->mu, u);
   return fx_cone_table[contact->cone].shift(contact, u);
 }
 

@@ -65,6 +65,9 @@ static frix_status displace(frix_sim *sim) {
   frix_status status =
       fx_collision_run(sim->collision, &placement, 0.0, sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  sim->past = FX_TAKE(&sim->arena, int32_t, sim->contact_count); /* the list is another one now */
+  if (!sim->past) return FRIX_ERROR_MEMORY;
+  fx_contacts_match(sim);
   no_motion(sim);
   fx_assembly a;
   int32_t rows = sim->contact_count + FRIX_MAX_DIM * s->joint_count;

@@ -114,6 +114,7 @@ typedef struct fx_assembly {
   double *drive; /* the part of w that fixed and kinematic bodies bring */
   double *r, *u; /* the answer */
   bool compliant;
+  bool pushes_out; /* velocities that push overlaps out are asked for, and may be dropped where they have no answer */
 } fx_assembly;
 
 typedef struct fx_integrator fx_integrator;
@@ -130,6 +131,7 @@ struct frix_sim {
   fx_touching *touching_next; /* where a step writes its list, as long as the state's own */
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
+  bool springs;    /* some contacts are compliant */
   /* of the running or last step */
   double h;
   double deadline; /* seconds for the solve, 0: none */
@@ -230,6 +232,10 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
 /* Impulses judged as they are: velocities u and v (all degrees of freedom) and the certificate. */
 frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
                           frix_certificate *out);
+
+/* ---- verdict.c ---- */
+/* Whether the answer in r, v1 and the report is good. */
+bool fx_certified(const frix_sim *sim, const fx_assembly *a);
 
 /* ---- solve.c ---- */
 /* Movers' v1, w1 and the rows' r, u. */

@@ -150,34 +150,6 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
-/* Largest sum of |J v| over the rows: what their velocities are rounded from. */
-static double rounding_scale(const frix_sim *sim, const fx_assembly *a) {
-  double most = 0.0;
-  for (int32_t k = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    const double *J = a->J + g->value;
-    double row[FRIX_MAX_DIM] = {0};
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_mover *m = &sim->mover[g->mover[b]];
-      frix_vec3 v = m->v_free, w = m->w_free;
-      double x[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
-      if (m->dof == 3) x[2] = w.z;
-      for (int32_t j = 0; j < g->dim; j++)
-        for (int32_t c = 0; c < m->dof; c++) row[j] += fabs(J[j * m->dof + c] * x[c]);
-      J += g->dim * m->dof;
-    }
-    for (int32_t j = 0; j < g->dim; j++) most = fmax(most, row[j] + fabs(a->w[g->row + j]));
-  }
-  return most;
-}
-
-static bool certified(const frix_sim *sim, const fx_assembly *a) {
-  const frix_certificate *c = &sim->report.certificate;
-  if (c->residual <= sim->config.tolerance) return true;
-  double worst = c->worst_velocity > c->bilateral ? c->worst_velocity : c->bilateral;
-  return worst <= 1e-13 * rounding_scale(sim, a);
-}
-
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
   double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
@@ -213,11 +185,11 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
   if (status != FRIX_OK) return status;
   if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
   sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
-  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, v);
   *good = true;
   return FRIX_OK;
 }
@@ -298,7 +270,11 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   frix_step_report report = sim->report;
   if (!drop_push_out(sim, a)) return FRIX_OK;
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
-  if (status != FRIX_OK || certified(sim, a)) return status;
+  if (status != FRIX_OK) return status;
+  if (fx_certified(sim, a)) {
+    sim->report.overlaps_left = true;
+    return FRIX_OK;
+  }
   memcpy(a->w, kept, rows);
   memcpy(a->r, kept + a->row_count, rows);
   memcpy(sim->mover, mover, movers);
@@ -336,9 +312,10 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
       status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
     count_polish(sim);
   }
-  if (status == FRIX_OK && sim->deadline == 0.0 && !certified(sim, a)) status = solve_without_push_out(sim, a);
+  bool may_drop = a->pushes_out && sim->deadline == 0.0;
+  if (status == FRIX_OK && may_drop && !fx_certified(sim, a)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
-  report->certified = certified(sim, a);
+  report->certified = fx_certified(sim, a);
   if (report->certified) {
     report->outcome = FRIX_OUTCOME_SOLVED;
     double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
@@ -346,7 +323,10 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     sum_sizes(sim, a, a->r, size);
     still(sim, size);
   }
-  if (!report->certified) hold_energy(sim, a);
+  if (!report->certified) {
+    if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
+    hold_energy(sim, a);
+  }
   for (int32_t k = 0; k < a->group_count; k++)
     fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
   return FRIX_OK;

@@ -27,7 +27,7 @@ typedef struct state {
   frix_law law;
   const double *S;
   fx_newton_linear *linear;
-  double *P, *B; /* identity and (rho + eta) times it, per contact */
+  double *B; /* (rho + eta) I, per contact */
   double rho, eta;
   double *q, *x, *z, *y, *z_old, *b, *u;
 } state;
@@ -58,9 +58,8 @@ static frix_status take(state *t, fx_arena *arena, fx_newton_linear *shared) {
   double **vectors[] = {&t->q, &t->x, &t->z, &t->y, &t->z_old, &t->b, &t->u};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     if (!(*vectors[k] = FX_TAKE(arena, double, t->s->row_count))) return FRIX_ERROR_MEMORY;
-  t->P = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
   t->B = FX_TAKE(arena, double, t->s->diagonal[t->s->contact_count]);
-  if (!t->P || !t->B) return FRIX_ERROR_MEMORY;
+  if (!t->B) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->s->row_count; k++) t->q[k] = t->S[k] * t->s->q[k];
   return FRIX_OK;
 }
@@ -70,10 +69,9 @@ static bool factor(state *t) {
   for (int32_t i = 0; i < t->s->contact_count; i++)
     for (int32_t k = 0, d = t->s->contact[i].dim; k < d; k++) {
       size_t at = t->s->diagonal[i] + (size_t)(k * (d + 1));
-      t->P[at] = 1;
       t->B[at] = t->rho + t->eta;
     }
-  return fx_newton_factor(t->linear, t->P, t->B);
+  return fx_newton_factor(t->linear, NULL, t->B);
 }
 
 /* Starts from r: z = r / S, and the dual that belongs to its velocity; from nothing, y = 0. */
@@ -103,7 +101,7 @@ static progress iterate(state *t, double relaxation) {
   if (t->law == FRIX_LAW_COULOMB)
     for (int32_t i = 0; i < t->s->contact_count; i++)
       t->b[t->s->row[i]] += fx_cone_shift(&t->s->contact[i], t->u + t->s->row[i]);
-  fx_newton_solve_once(t->linear, t->P, t->B, t->b, t->x);
+  fx_newton_solve_once(t->linear, NULL, t->B, t->b, t->x);
   memcpy(t->z_old, t->z, (size_t)n * sizeof *t->z);
   for (int32_t k = 0; k < n; k++) {
     t->y[k] += relaxation * t->x[k] + (1 - relaxation) * t->z_old[k];

@@ -158,10 +158,24 @@ static bool first_sweeps(course *c) {
          run(c, &fx_solver_nsgs, c->call->law, MORE_SWEEPS);
 }
 
+/* The symbolic analysis costs about as much as these many checks (measured on stacks, walls, towers). */
+static double analysis_seconds(const course *c) {
+  return (c->call->system->has_W ? 40 : 100) * c->call->monitor->check_cost + 20e-6;
+}
+
+/* Vectorised sweeps have to pack the pile first, which is as much as some checks; false where there is no time. */
+static bool time_to_pack(course *c) {
+  fx_monitor *monitor = c->call->monitor;
+  if (fx_monitor_time_for(monitor, 6 * monitor->check_cost)) return true;
+  monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  return false;
+}
+
 /* A factorisation is worth so much more than a solution that alternating directions, which need one, may be done before
  * newton has made its third. Where they are not, they have cost two. */
 static bool alternate(course *c, double cost) {
   return cost > 30 && cost < 200 && c->call->law == FRIX_LAW_COULOMB &&
+         fx_monitor_time_for(c->call->monitor, 4 * cost * c->sweep_seconds + analysis_seconds(c)) &&
          run(c, &fx_solver_admm, c->call->law, ADMM_STEPS);
 }
 
@@ -176,14 +190,14 @@ static bool sweep(course *c) {
   bool pile = c->pile = is_pile(call), hurried = monitor->limits->hurried;
   double loose = call->option[PILE_TOLERANCE];
   /* Under a deadline the answer shall not be worse than that of plain sweeps. */
-  if (hurried && pile && fx_monitor_time_for(monitor, 20 * monitor->check_cost) && first_sweeps(c)) return true;
+  if (hurried && pile && fx_monitor_time_for(monitor, 45 * monitor->check_cost) && first_sweeps(c)) return true;
+  if (hurried && pile && !time_to_pack(c)) return true;
   if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
     return settle_pile(c, loose);
   if (pile && run(c, &fx_solver_sweeps, call->law, PILE_SWEEPS)) return true;
   if (!pile && first_sweeps(c)) return true;
 
-  /* The analysis costs about as much as these many checks (measured on stacks, walls, towers). */
-  if (!fx_monitor_time_for(monitor, 40 * monitor->check_cost + 20e-6)) return sweep_on(c, "an analysis");
+  if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
   frix_status status;
   call->linear = fx_newton_linear_create(call->arena, s, &status);
   if (!call->linear) {
@@ -241,7 +255,9 @@ static void struggle(course *c) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
-  if (coulomb && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 200)) return;
+  /* Its first check comes after three factorisations. */
+  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) return;
+  if (coulomb && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;

@@ -49,7 +49,8 @@ static void fill_entries(const fx_system *s, const frix_contact *full, fx_conic 
   }
 }
 
-frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_contact *full, fx_conic *c) {
+frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_contact *full, fx_newton_linear *shared,
+                           fx_conic *c) {
   *c = (fx_conic){.s = s, .row_count = s->row_count};
   frix_status status = count_entries(arena, s, full, c);
   if (status != FRIX_OK) return status;
@@ -63,11 +64,12 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_conta
   c->part = FX_TAKE(arena, fx_conic_part, c->part_count);
   c->eta = FX_TAKE(arena, double, c->part_count);
   c->E = FX_TAKE(arena, double, c->E_offset[s->contact_count]);
-  c->S = fx_scaling(arena, s);
-  if (!c->part || !c->eta || !c->E || !c->S) return FRIX_ERROR_MEMORY;
+  if (!c->part || !c->eta || !c->E) return FRIX_ERROR_MEMORY;
   fill_entries(s, full, c);
+  if ((status = fx_kkt_setup(arena, s, shared, &c->kkt)) != FRIX_OK) return status;
+  c->S = c->kkt.linear->S;
   for (int32_t k = 0; k < c->row_count; k++) c->q[k] = c->S[k] * s->q[k];
-  return fx_kkt_setup(arena, s, c->S, &c->kkt);
+  return FRIX_OK;
 }
 
 void fx_conic_impulse(fx_conic *c, int32_t i, double impulse) {
@@ -150,7 +152,6 @@ bool fx_conic_factor(fx_conic *c, double delta) {
     if (c->exact) tilt(c, i, d, D);
     for (int32_t k = 0; k < d && !c->off[i]; k++) D[k * (d + 1)] += delta;
   }
-  c->kkt.skew = c->exact;
   c->steps++;
   return fx_kkt_factor(&c->kkt);
 }

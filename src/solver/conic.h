@@ -11,28 +11,20 @@
 #ifndef FX_SOLVER_CONIC_H
 #define FX_SOLVER_CONIC_H
 
-#include "linalg/block_lu.h"
 #include "problem/system.h"
+#include "solver/newton_linear.h"
 
-/* ---- the linear systems: (A + D + reg) x = b, D block diagonal over contacts ---- */
+/* ---- the linear systems: (A + D) x = b, D block diagonal over contacts ---- */
 
 typedef struct fx_kkt {
-  const fx_system *s;
-  const double *S;
-  bool by_velocity;     /* factors M + H D^-1 H' over movers instead of A + D over contacts */
-  bool symmetric;       /* A is */
-  bool skew;            /* D need not be: set by the caller */
-  fx_system assembled;  /* s with W, where it came without and contact space is smaller */
-  fx_block_matrix A, K; /* contact space: scaled W + R, and the matrix to factor; velocity space: K alone */
-  fx_block_lu lu;
-  double *D, *inverse;   /* blocks at s->diagonal: D is set by the caller before fx_kkt_factor */
-  double *reg;           /* per contact */
-  double *b, *e, *v, *y; /* workspace: rows, rows, dofs, rows */
-  double *PH;            /* P H' of one contact and mover */
+  fx_system system; /* as given, or with W where contact space is smaller */
+  fx_newton_linear *linear;
+  double *D;         /* blocks at system.diagonal, set by the caller before fx_kkt_factor */
+  double *B, *e, *y; /* workspace */
 } fx_kkt;
 
-/* S (row_count) is kept by reference. */
-frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, const double *S, fx_kkt *out);
+/* `shared` may hold an analysis of the system, or be NULL. */
+frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, fx_newton_linear *shared, fx_kkt *out);
 bool fx_kkt_factor(fx_kkt *kkt);
 /* x := (A + D)^-1 b, refined until the misfit is below accuracy |b| or stands still. x and b differ. */
 void fx_kkt_solve(fx_kkt *kkt, const double *b, double accuracy, double *x);
@@ -58,7 +50,7 @@ int32_t fx_conic_parts(const frix_contact *contact, fx_conic_part part[FX_CONIC_
 typedef struct fx_conic {
   const fx_system *s;
   int32_t row_count, entry_count, part_count;
-  double *S;
+  const double *S;
   bool exact;     /* Coulomb's law; set after fx_conic_setup */
   double *q, *g;  /* scaled; fx_conic_solve reads them */
   double *x, *z;  /* start where warm, and answer */
@@ -83,7 +75,8 @@ typedef struct fx_conic {
 
 /* With tangential, the system holds only the tangential rows of `full` contacts (one for each contact of the system),
  * and the sets are friction sets at normal impulses given by fx_conic_impulse; else full is NULL. */
-frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_contact *full, fx_conic *out);
+frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_contact *full, fx_newton_linear *shared,
+                           fx_conic *out);
 /* Normal impulse of contact i of a tangential problem; not positive switches the contact off. */
 void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 

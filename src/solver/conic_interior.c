@@ -216,7 +216,7 @@ static double adapt(double delta, double step) {
 fx_conic_end fx_conic_interior(fx_conic *c, const fx_conic_run *run) {
   fx_conic_verdict v;
   double try_newton = c->exact ? 0 : 1e-4, mark = INFINITY, delta = 0;
-  int64_t patience = c->exact ? 20 : 12;
+  int64_t patience = !c->exact ? 12 : run->careful ? 40 : 20;
   if (!start_inside(c)) return FX_CONIC_STALLED;
   for (int64_t k = 1;; k++) {
     fx_conic_measure(c);

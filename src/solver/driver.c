@@ -7,6 +7,9 @@
 
 enum { HURRY = 300 };
 
+/* Ten sweeps are worth being a little late. */
+static const double grace = 30e-6;
+
 struct frix_solution {
   frix_context *context;
   frix_result result;
@@ -57,13 +60,15 @@ typedef struct job {
   bool history;
   bool together; /* all islands as one */
   bool of_many;  /* islands may leave off near the tolerance, since the whole is judged relative to all impulses */
+  int attempt;   /* at all islands */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
   const double *start;
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
   uint8_t *hint; /* whole: of the last time, and of this one */
   int32_t thread_count;
-  double finish; /* under a deadline, once known: seconds that the certificate of the whole takes */
+  double read;          /* seconds it took to read the problem into blocks */
+  double check, finish; /* under a deadline, once known: seconds of a check and of the certificate of the whole */
   island_result *result;
 } job;
 
@@ -115,6 +120,13 @@ static void keep_velocity(const job *j, const fx_system *island, const fx_monito
 
 /* ---- time ---- */
 
+/* Seconds that the certificate of the whole will take: so many checks of the whole, as measured; where bodies are many
+ * and contacts few, rather a part of what it took to read the problem. */
+static double finish_seconds(const job *j, double check_cost) {
+  double checks = (j->system->has_W ? 1.5 : 2.5) + (j->islands->count > 1 ? 1.5 : 0);
+  return fmax(checks * check_cost, j->system->has_W ? 0 : 0.25 * j->read);
+}
+
 /* The island's part of the time that is left, by its rows; what the certificate of the whole will cost is taken off. */
 static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
   if (!(limits->deadline > 0)) return;
@@ -122,8 +134,8 @@ static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *
   double rest = 0, own = m->system->row_count, now = fx_seconds();
   for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
     rest += s->contact[j->islands->contact[c]].dim;
-  double share = j->thread_count * own / rest, finish = 2.5 * m->check_cost * s->row_count / own;
-  limits->deadline -= finish;
+  double share = j->thread_count * own / rest;
+  limits->deadline -= finish_seconds(j, m->check_cost * s->row_count / own);
   if (share < 1 && limits->hurried) limits->deadline = now + share * (limits->deadline - now);
 }
 
@@ -144,9 +156,22 @@ static void write_hint(const job *j, int32_t k, uint8_t hint) {
     j->hint[j->islands->contact[c]] = hint;
 }
 
+/* To take an island out of the whole and to judge its start, as a part of what the same took for all of them. */
+static double extract_seconds(const job *j, int32_t k) {
+  double part = (double)(j->islands->start[k + 1] - j->islands->start[k]) / j->system->contact_count;
+  return part * (0.5 * j->read + 4 * j->check);
+}
+
+/* A pile in motion hardly ever starts from its answer: that is seen before all of the start is judged. Where somebody
+ * watches the time or the residual, all of it is. */
+static bool judges_briefly(const job *j, const fx_system *island) {
+  return j->attempt == 0 && j->solver->takes_islands && island->has_velocity && !(j->limits.deadline > 0) &&
+         !j->history && !j->limits.progress;
+}
+
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
-  if (j->finish > 0 && fx_seconds() + j->finish >= j->limits.deadline) { /* swept before, and no time for more */
-    result->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  if (j->finish > 0 && fx_seconds() + j->finish + extract_seconds(j, k) >= j->limits.deadline) {
+    result->outcome = FRIX_OUTCOME_TIME_LIMIT; /* swept before, and no time for more */
     return FRIX_OK;
   }
   /* A problem of one piece needs no copy, only the form the method shall use. */
@@ -183,13 +208,18 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
   bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
-  if (!stop && (limits.deadline > 0 || !zero)) {
+  bool brief = !stop && !zero && judges_briefly(j, &island);
+  if (brief) {
+    stop = fx_monitor_check_start(&monitor, r);
+    brief = monitor.best == INFINITY;
+  } else if (!stop && (limits.deadline > 0 || !zero)) {
     stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
     if (zero) monitor.best = INFINITY;
     share_time(j, k, &monitor, &limits);
   }
   if (!stop) status = j->solver->solve(&call);
   if (status != FRIX_OK) return status;
+  if (brief && monitor.outcome != FRIX_OUTCOME_SOLVED) fx_monitor_compare(&monitor, start);
   give_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r);
   keep_velocity(j, &island, &monitor, result);
   result->outcome = monitor.outcome;
@@ -299,10 +329,17 @@ static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
   return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
-static void judge(const job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
-  if (j->count != 1 || !j->result[0].has_velocity) fx_system_velocity(j->system, solution->r, solution->u, solution->v);
-  fx_certificate_compute(problem, j->system, j->law, solution->r, solution->u, solution->v, workspace,
-                         &solution->result.certificate);
+/* Better island by island need not be better: where the whole was swept before, that may be the answer. */
+static void judge(const job *j, const frix_problem *problem, const double *swept, double swept_residual,
+                  double *workspace, frix_solution *solution) {
+  double *r = solution->r, *u = solution->u, *v = solution->v;
+  if (swept && fx_residual_of(j->system, j->law, r, u, v) > swept_residual) {
+    memcpy(r, swept, (size_t)j->system->row_count * sizeof *r);
+    fx_system_velocity(j->system, r, u, v);
+  } else if (!swept && (j->count != 1 || !j->result[0].has_velocity)) {
+    fx_system_velocity(j->system, r, u, v);
+  }
+  fx_certificate_compute(problem, j->system, j->law, r, u, v, workspace, &solution->result.certificate);
 }
 
 /* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
@@ -319,10 +356,12 @@ static frix_status sweep_first(job *j, const frix_solve_config *config, double *
   all.solver = &fx_solver_nsgs;
   all.option = option;
   all.history = false;
+  all.limits.grace = grace;
   if (!all.limits.max_iterations || all.limits.max_iterations > SWEEPS) all.limits.max_iterations = SWEEPS;
   run_island(0, &all);
   *residual = j->result[0].residual;
-  j->finish = 2.5 * j->result[0].check_cost;
+  j->check = j->result[0].check_cost;
+  j->finish = finish_seconds(j, j->check);
   return j->result[0].status;
 }
 
@@ -340,16 +379,12 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
     memcpy(swept, solution->r, rows * sizeof *swept);
   }
-  for (int attempt = 0; attempt < 4; attempt++) {
+  for (; j->attempt < 4; j->attempt++) {
     fx_parallel(j->context, config->thread_count, j->count, run_island, j);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
-    judge(j, problem, workspace, solution);
-    if (swept && result->certificate.residual > swept_residual) { /* better island by island need not be better */
-      memcpy(solution->r, swept, (size_t)j->system->row_count * sizeof *swept);
-      judge(j, problem, workspace, solution);
-    }
+    judge(j, problem, swept, swept_residual, workspace, solution);
     bool good = result->certificate.residual <= config->tolerance;
     bool ended = result->outcome != FRIX_OUTCOME_SOLVED, again = false;
     for (int32_t k = 0; k < j->count; k++) again |= j->result[k].left_off;
@@ -419,6 +454,8 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (j.together) j.count = 1;
   double read = fx_seconds() - start; /* a solve of many iterations takes some hundred times as long */
   j.limits.hurried = config->time_limit > 0 && config->time_limit - read < HURRY * read;
+  j.read = read;
+  if (j.limits.hurried && j.count == 1) j.limits.grace = grace;
   j.of_many = j.of_many && !j.limits.hurried;
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   double *start_r = FX_TAKE_RAW(arena, double, system.row_count);

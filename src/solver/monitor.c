@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RARE = 10 }; /* iterations from check to check, at least, where time is short */
+enum { RARE = 10, MANY = 40 }; /* iterations from check to check, at least, where there is no time for many checks */
 
 frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *system, frix_law law,
                             const fx_limits *limits, bool history) {
@@ -16,34 +16,53 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
   m->best_r = FX_TAKE_RAW(arena, double, system->row_count);
   m->u = FX_TAKE_RAW(arena, double, system->row_count);
   m->v = FX_TAKE(arena, double, system->dof_count);
+  m->last = FX_TAKE_RAW(arena, int32_t, system->mover_count);
   if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
-  return m->best_r && m->u && m->v && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
+  return m->best_r && m->u && m->v && m->last && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->before += m->iteration;
   m->iteration = 0;
-  m->next_check = m->limits->hurried ? RARE : 0;
+  m->rare = m->limits->hurried && fx_seconds() + MANY * m->check_cost > m->limits->deadline;
+  m->next_check = m->rare ? RARE : 0;
   m->mark_iteration = 0;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
-  m->pace_iteration = 0;
+  m->pace_iteration = m->last_iteration = 0;
   m->pace = m->check_cost;
-  if (m->limits->deadline > 0) m->pace_time = fx_seconds();
+  m->least = INFINITY;
+  if (m->limits->deadline > 0) m->pace_time = m->last_time = fx_seconds();
 }
 
 bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
   return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
 }
 
-/* Seconds per iteration since the last check; true where the next iteration and its check would end too late. */
-static bool is_late(fx_monitor *m, int64_t iteration, double now) {
-  if (iteration > m->pace_iteration) m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
-  return now + m->pace + m->check_cost >= m->limits->deadline;
+/* Seconds per iteration since the last check; in the first, which are sweeps, a pause that the machine made is left
+ * out.
+ */
+static void measure_pace(fx_monitor *m, int64_t iteration, double now) {
+  if (iteration <= m->last_iteration) return;
+  m->least = fmin(m->least, (now - m->last_time) / (double)(iteration - m->last_iteration));
+  m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
+  if (m->before + iteration <= RARE) m->pace = fmin(m->pace, 2 * m->least);
+  m->last_time = now;
+  m->last_iteration = iteration;
+}
+
+/* Would the next iteration and its check end too late? */
+static bool is_late(const fx_monitor *m, int64_t iteration, double now) {
+  double grace = m->before + iteration < RARE ? m->limits->grace : 0;
+  return now + m->pace + m->check_cost >= m->limits->deadline + grace;
 }
 
 bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
-  if (m->limits->deadline > 0 && is_late(m, iteration, fx_seconds())) return true;
+  if (m->limits->deadline > 0) {
+    double now = fx_seconds();
+    measure_pace(m, iteration, now);
+    if (is_late(m, iteration, now)) return true;
+  }
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
 
@@ -111,22 +130,36 @@ bool fx_monitor_check_nothing(fx_monitor *m) {
   return false;
 }
 
+static void keep_best(fx_monitor *m, const double *r) {
+  if (!(m->residual < m->best)) return;
+  m->best = m->residual;
+  m->velocity_error = 0;
+  memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
+}
+
+void fx_monitor_compare(fx_monitor *m, const double *r) {
+  m->residual = fx_residual_of(m->system, m->law, r, m->u, m->v);
+  keep_best(m, r);
+}
+
+bool fx_monitor_check_start(fx_monitor *m, const double *r) {
+  m->residual = fx_residual_up_to(m->system, m->law, m->limits->tolerance, r, m->u, m->v, m->last);
+  if (!(m->residual < INFINITY)) return false;
+  keep_best(m, r);
+  return decide(m);
+}
+
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
   m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
-  if (m->limits->hurried && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
+  if (m->rare && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
-  fx_system_velocity(m->system, r, m->u, m->v);
-  m->residual = fx_residual(m->system, m->law, r, m->u);
-  if (m->residual < m->best) {
-    m->best = m->residual;
-    m->velocity_error = 0;
-    memcpy(m->best_r, r, (size_t)m->system->row_count * sizeof *r);
-  }
+  if (m->limits->deadline > 0) measure_pace(m, iteration, begun);
+  fx_monitor_compare(m, r);
   if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
   bool stop = decide(m);
   if (m->limits->deadline > 0) {
-    m->pace_time = fx_seconds();
+    m->pace_time = m->last_time = fx_seconds();
     m->pace_iteration = iteration;
   }
   return stop;

@@ -13,6 +13,7 @@ typedef struct fx_limits {
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
   bool hurried;           /* the deadline is near, measured by what it took to read the problem */
+  double grace;           /* seconds after the deadline that the first ten iterations may still take */
   bool (*cancel)(void *user);
   void (*progress)(int64_t iteration, double residual, double seconds, void *user);
   void *user;
@@ -28,13 +29,17 @@ typedef struct fx_monitor {
   int64_t iteration, before, stage_limit;
   double residual, best; /* of the last and of the best iterate */
   double *best_r, *u, *v;
+  int32_t *last; /* workspace for the start: over movers */
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
+  bool rare; /* a check now and then is all that time allows */
   double mark_best;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
+  double least, last_time; /* the shortest iteration seen, and when the last one ended */
+  int64_t last_iteration;
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
@@ -58,6 +63,13 @@ bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
 
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);
+
+/* Judges the start of a large system, without a deadline. Where it is far from the tolerance its first contacts show
+ * that, and its residual stays unknown: `best` is then that of others, and fx_monitor_compare has the last word. */
+bool fx_monitor_check_start(fx_monitor *monitor, const double *r);
+
+/* Judges r beside the best so far, and decides nothing. */
+void fx_monitor_compare(fx_monitor *monitor, const double *r);
 
 /* Judges r = 0, before any method; short of the tolerance it does not count as an answer. */
 bool fx_monitor_check_nothing(fx_monitor *monitor);

@@ -1,4 +1,4 @@
-/* The linear systems of newton and admm. */
+/* The linear systems of newton, admm and the conic methods. */
 #include "solver/newton_linear.h"
 
 #include "base/sort.h"
@@ -57,9 +57,9 @@ static void select_active(fx_newton_linear *n, const double *P) {
   n->D_symmetric = true;
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t d = s->contact[i].dim;
-    const double *p = P + s->diagonal[i];
-    bool zero = true, identity = true;
-    for (int32_t k = 0; k < d * d; k++) {
+    const double *p = P ? P + s->diagonal[i] : NULL;
+    bool zero = P != NULL, identity = true;
+    for (int32_t k = 0; P && k < d * d; k++) {
       zero = zero && p[k] == 0;
       identity = identity && p[k] == (k % (d + 1) == 0);
     }
@@ -75,20 +75,22 @@ static void select_active(fx_newton_linear *n, const double *P) {
 static bool factor_contact(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
   select_active(n, P);
+  if (!P) memcpy(n->N.x, n->A.x, n->A.offset[n->A.start[n->A.row_blocks]] * sizeof *n->N.x);
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = n->A.start[i]; k < n->A.start[i + 1]; k++) {
       int32_t j = n->A.index[k], rows = fx_block_rows(&n->N, i), cols = fx_block_cols(&n->N, k);
-      const double *a = fx_block(&n->A, k), *p = P + s->diagonal[j];
+      const double *a = fx_block(&n->A, k), *p = P ? P + s->diagonal[j] : NULL;
       double *to = fx_block(&n->N, k);
       if (rows == 0) break;
-      for (int32_t r = 0; r < rows; r++)
+      for (int32_t r = 0; P && r < rows; r++)
         for (int32_t c = 0; c < cols; c++) {
           double sum = 0;
           for (int32_t e = 0; e < cols; e++) sum += a[r * cols + e] * p[e * cols + c];
           to[r * cols + c] = sum;
         }
-      if (i == j)
-        for (int32_t e = 0; e < rows * rows; e++) to[e] += B[s->diagonal[i] + (size_t)e];
+      if (i != j) continue;
+      for (int32_t e = 0; e < rows * rows; e++) to[e] += B[s->diagonal[i] + (size_t)e];
+      n->D_symmetric = n->D_symmetric && is_symmetric(rows, B + s->diagonal[i]);
     }
   return fx_block_lu_factor(&n->lu, &n->N, 0, n->fixed_symmetric && n->D_symmetric);
 }
@@ -234,14 +236,23 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
   memcpy(C, B, (size_t)(d * d) * sizeof *C);
   for (int32_t a = 0; s->R && a < d; a++) {
     double compliance = s->R[s->row[i] + a] * n->S[s->row[i]] * n->S[s->row[i]];
-    for (int32_t b = 0; b < d; b++) C[a * d + b] += compliance * P[a * d + b];
+    for (int32_t b = 0; b < d; b++) C[a * d + b] += compliance * (P ? P[a * d + b] : a == b);
   }
+  bool symmetric = !P && is_symmetric(d, C);
   if (!fx_lu_factor(d, C, pivot)) return false;
   for (int32_t c = 0; c < d; c++) {
     double column[FRIX_MAX_DIM];
     for (int32_t r = 0; r < d; r++) column[r] = r == c;
     fx_lu_solve(d, C, pivot, column);
     for (int32_t r = 0; r < d; r++) inverse[r * d + c] = column[r];
+  }
+  if (!P) { /* what is symmetric is so to the last bit */
+    for (int32_t r = 0; r < d && symmetric; r++)
+      for (int32_t c = 0; c < r; c++)
+        inverse[r * d + c] = inverse[c * d + r] = 0.5 * (inverse[r * d + c] + inverse[c * d + r]);
+    memcpy(D, inverse, (size_t)(d * d) * sizeof *D);
+    n->D_symmetric = n->D_symmetric && symmetric;
+    return true;
   }
   for (int32_t r = 0; r < d; r++)
     for (int32_t c = 0; c < d; c++) {
@@ -298,7 +309,7 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
   for (int32_t i = 0; i < s->contact_count; i++) {
-    if (!invert_contact(n, i, P + s->diagonal[i], B + s->diagonal[i])) return false;
+    if (!invert_contact(n, i, P ? P + s->diagonal[i] : NULL, B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
   if (n->by_iteration) return fx_block_ilu_factor(&n->ilu, n->jacobi);

@@ -1,4 +1,4 @@
-/* The linear systems of newton and admm, in contact space or in velocity space.
+/* The linear systems of newton, admm and the conic methods, in contact space or in velocity space.
  *
  *   contact    (A P + B) dx = -G                                A = S (W + R) S;  only over contacts with P != 0,
  *                                                               the others follow from B dx = -(G + A P dx)
@@ -53,11 +53,11 @@ fx_newton_linear *fx_newton_linear_create_as(fx_arena *arena, const fx_system *s
 /* out = A z, scaled, without q */
 void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
 
-/* Factors the system for slopes P and B (per contact, at the offsets of s->diagonal); false when a pivot vanished. */
+/* Factors the system for slopes P and B (per contact, at the offsets of s->diagonal; P NULL: all I); false when a pivot
+ * vanished. */
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
 
-/* dx from G, once. P and B are those of the factorisation: admm uses P = I, B = kappa I, that is (A + kappa I) dx = -G.
- */
+/* dx from G, once. P and B are those of the factorisation. */
 void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);
 
 /* The same with one step of refinement. */

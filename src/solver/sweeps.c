@@ -78,14 +78,14 @@ static void plain_sweep(state *t) {
   if (t->step < t->best_step) t->best_step = t->step;
 }
 
-/* Under a deadline: is there no time for another sweep, the plain one that ends a round, and the check? */
+/* Under a deadline: is there no time for another sweep, a refresh, the plain sweep that ends a round, and the check? */
 static bool is_late(state *t) {
   const fx_monitor *monitor = t->call->monitor;
   if (!(monitor->limits->deadline > 0)) return false;
   double now = fx_seconds();
   if (t->sweep_time > 0) t->sweep_seconds = now - t->sweep_time;
   t->sweep_time = now;
-  return now + 2 * t->sweep_seconds + 1.5 * monitor->check_cost >= monitor->limits->deadline;
+  return now + 3 * t->sweep_seconds + 2 * monitor->check_cost >= monitor->limits->deadline;
 }
 
 /* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep

@@ -12,8 +12,9 @@
 
 #include "problem/system.h"
 
-/* Contacts per batch; numbers per body, of which 6 are used; batches whose sums stay in one precision. */
-enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64 };
+/* Contacts per batch; numbers per body, of which 6 are used; batches whose sums stay in one precision; degrees of
+ * freedom of the largest body. */
+enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64, FX_BODY_DOF = 6 };
 
 /* Numbers of a contact that a sweep reads, in this order. A round contact (two spheres, or a sphere and the world) has
  * Hh = (a Q, c Q~) for each body with Q = [n t1 t2], Q~ = [0 t2 -t1] and numbers a and c. */
@@ -43,11 +44,13 @@ typedef struct fx_pile {
   int32_t batch_count, body_count; /* body 0 included */
   bool round, compliant;
   int32_t field_count;
-  int32_t *slot_contact; /* contact in each slot, -1: empty */
-  int32_t *slot_body;    /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
-  int32_t *body_mover;   /* mover of each body, -1 for body 0 */
-  double scale;          /* sqrt(rho) */
-  const void *roots;     /* L^-1 of each body */
+  int32_t *order;              /* contacts in the order in which they were given their slots */
+  int32_t *slot;               /* slot of each contact */
+  int32_t *empty, empty_count; /* slots that hold none */
+  int32_t *slot_body;          /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
+  int32_t *body_mover;         /* mover of each body, -1 for body 0 */
+  double scale;                /* sqrt(rho) */
+  const void *roots;           /* L^-1 of each body */
   fx_pile_data single, full;
 } fx_pile;
 
@@ -60,7 +63,7 @@ bool fx_pile_looks_round(const fx_system *system);
 /* Order, batches and fields in single precision; with `full` also room for double precision. UNSUPPORTED, without a
  * text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
-/* Order and batches alone: batch_count, body_count, slot_contact, slot_body, body_mover. */
+/* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, body_mover. */
 frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);
 /* Fields in double precision, where room was taken. */
 void fx_pile_pack_full(const fx_pile *pile);
@@ -68,6 +71,21 @@ void fx_pile_pack_full(const fx_pile *pile);
 /* z from r, and r from z. */
 void fx_pile_load(const fx_pile *pile, bool full, const double *r);
 void fx_pile_store(const fx_pile *pile, bool full, double *r);
+
+/* ---- parts of packing ---- */
+
+/* Index of number k of `count` in a slot, where `lanes` slots stand together. */
+static inline size_t fx_slot_at(int32_t slot, int32_t lanes, int32_t count, int32_t k) {
+  return ((size_t)(slot / lanes) * (size_t)count + (size_t)k) * (size_t)lanes + (size_t)(slot % lanes);
+}
+
+/* The form of spheres: room for what the bodies are scaled with, their scales, the fields of all contacts. The latter
+ * are false where a body or a contact has another form. */
+void *fx_round_take(fx_arena *arena, const fx_pile *pile);
+bool fx_round_masses(const fx_pile *pile, void *roots);
+bool fx_round_pack(const fx_pile *pile, bool full);
+
+/* ---- sweeping ---- */
 
 /* What a sweep measures, in units of z. */
 typedef struct fx_sweep_sums {
@@ -81,11 +99,11 @@ typedef enum fx_sweep_target { FX_SWEEP_SCALAR, FX_SWEEP_PLAIN, FX_SWEEP_AVX2 } 
 fx_sweep_target fx_sweep_best_target(void);
 
 /* One sweep over all batches from y = z + momentum (z - z_last). */
-fx_sweep_sums fx_sweep(const fx_pile *pile, bool full, fx_sweep_target target, double momentum);
+fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
 
-/* The reference, scalar. */
+/* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
 fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, double momentum);
 void fx_refresh_scalar(const fx_pile *pile, bool full);
 

@@ -81,13 +81,22 @@ fx_sweep_target fx_sweep_best_target(void) {
   return FX_SWEEP_PLAIN;
 }
 
-fx_sweep_sums fx_sweep(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
+static fx_sweep_sums sweep_on(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
   switch (target) {
     case FX_SWEEP_AVX2: return sweep_avx2(p, full, beta);
     case FX_SWEEP_PLAIN: return sweep_plain(p, full, beta);
     case FX_SWEEP_SCALAR: break;
   }
   return fx_sweep_scalar(p, full, beta);
+}
+
+fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {
+  fx_sweep_sums sums = sweep_on(p, full, target, beta);
+  fx_pile_data *data = full ? &p->full : &p->single;
+  void *swept = data->z_last;
+  data->z_last = data->z;
+  data->z = swept;
+  return sums;
 }
 
 void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {

@@ -195,9 +195,10 @@ typedef struct NAME(sums) {
 } NAME(sums);
 
 /* Addresses of records are found once, since stores might change the indices for all the compiler knows. A plain sweep
- * (beta = 0) measures its step, one with momentum only whether it went uphill. */
+ * (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the place of the
+ * impulses before the last, and the two change names after the sweep: that is a quarter less to write. */
 INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body,
-                        REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
+                        const REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
   VEC a[6], b[6], u[3], y[3], z[3], x[3];
   REAL *first[LANES], *second[LANES];
   for (int k = 0; k < LANES; k++) {
@@ -223,8 +224,7 @@ INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, R
     } else {
       sums->uphill -= x[k] * (z[k] - NUMBER(now, k));
     }
-    *(VEC *)(last + k * WIDE) = NUMBER(now, k);
-    *(VEC *)(now + k * WIDE) = z[k];
+    *(VEC *)(last + k * WIDE) = z[k];
   }
   if (round)
     NAME(write_round)(f, x, a, b);
@@ -251,6 +251,12 @@ INLINE void NAME(extrapolate)(int32_t body_count, bool plain, REAL beta, VEC *d,
   }
 }
 
+/* Fields come from far where the pile is large, and the machine looks less far ahead than it takes to bring them. */
+INLINE void NAME(fetch_ahead)(const REAL *f, int32_t numbers) {
+  enum { AHEAD = 8, LINE = 64 / sizeof(REAL) };
+  for (int32_t k = 0; k < numbers; k += LINE) __builtin_prefetch(f + AHEAD * numbers + k);
+}
+
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
 INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, bool plain,
                                  REAL beta) {
@@ -265,12 +271,14 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
     int32_t end = pile->batch_count - first < FX_FLUSH ? pile->batch_count : first + FX_FLUSH;
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
     fx_sweep_sums part = {0, 0, 0};
-    for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH)
+    for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
+      NAME(fetch_ahead)(f, fields * FX_BATCH);
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
         for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) {
           const int32_t *pair = body + group + lane;
           NAME(visit)(f + lane, round, compliant, plain, beta, pair, z + lane, last + lane, data->d, &sums[p]);
         }
+    }
     for (int p = 0; p < PARTS; p++) {
       NAME(add)(&sums[p].step, &part.step);
       NAME(add)(&sums[p].size, &part.size);

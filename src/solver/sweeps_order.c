@@ -136,34 +136,41 @@ static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int
   out[1] = count >= 1 ? body_of[s->Ht.index[k + count - 1]] : 0;
 }
 
+/* Bodies of every slot, and the slots without a contact: lanes are filled from the first on. */
+static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p) {
+  int32_t slots = p->batch_count * FX_BATCH, n = p->system->contact_count;
+  p->slot_body = FX_TAKE(arena, int32_t, (size_t)slots * 2);
+  p->empty = FX_TAKE_RAW(arena, int32_t, slots - n);
+  int32_t *fill = FX_TAKE(arena, int32_t, p->batch_count);
+  if (!p->slot_body || !p->empty || !fill) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t slot = p->slot[p->order[k]], *to = p->slot_body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;
+    fill[slot / FX_BATCH]++;
+    to[0] = FX_RECORD * pairs[2 * k];
+    to[FX_BATCH] = FX_RECORD * pairs[2 * k + 1];
+  }
+  for (int32_t batch = 0; batch < p->batch_count; batch++)
+    for (int32_t lane = fill[batch]; lane < FX_BATCH; lane++) p->empty[p->empty_count++] = batch * FX_BATCH + lane;
+  return FRIX_OK;
+}
+
 frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
   int32_t n = s->contact_count;
-  int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *order = FX_TAKE(arena, int32_t, n);
-  int32_t *slot = FX_TAKE(arena, int32_t, n);
+  int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
+  p->order = FX_TAKE_RAW(arena, int32_t, n);
+  p->slot = FX_TAKE_RAW(arena, int32_t, n);
   p->body_mover = FX_TAKE(arena, int32_t, (size_t)s->mover_count + 1);
-  if (!body_of || !order || !slot || !p->body_mover) return FRIX_ERROR_MEMORY;
+  if (!body_of || !pairs || !p->order || !p->slot || !p->body_mover) return FRIX_ERROR_MEMORY;
   p->body_mover[0] = -1;
-  frix_status status = number(arena, s, p, body_of, order, slot);
+  frix_status status = number(arena, s, p, body_of, p->order, p->slot);
   if (status != FRIX_OK) return status;
 
   window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
   if (!w.used) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) {
-    int32_t body[2];
-    bodies_of(s, order[k], body_of, body);
-    slot[order[k]] = place_contact(&w, body[0], body[1]);
+    bodies_of(s, p->order[k], body_of, pairs + 2 * k);
+    p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
   }
   p->batch_count = w.last + 1;
-  p->slot_contact = FX_TAKE(arena, int32_t, (size_t)p->batch_count * FX_BATCH);
-  p->slot_body = FX_TAKE(arena, int32_t, (size_t)p->batch_count * FX_BATCH * 2);
-  if (!p->slot_contact || !p->slot_body) return FRIX_ERROR_MEMORY;
-  memset(p->slot_contact, 0xff, (size_t)p->batch_count * FX_BATCH * sizeof *p->slot_contact);
-  for (int32_t i = 0; i < n; i++) {
-    int32_t body[2], *to = p->slot_body + (slot[i] / FX_BATCH) * 2 * FX_BATCH + slot[i] % FX_BATCH;
-    bodies_of(s, i, body_of, body);
-    p->slot_contact[slot[i]] = i;
-    to[0] = FX_RECORD * body[0];
-    to[FX_BATCH] = FX_RECORD * body[1];
-  }
-  return FRIX_OK;
+  return list_slots(arena, pairs, p);
 }

@@ -1,12 +1,11 @@
-/* Packing a pile: from the blocks of a system to what a sweep reads, in the units of sweeps.h. */
+/* Packing a pile: from the blocks of a system to what a sweep reads, in the units of sweeps.h. The form of spheres is
+ * in sweeps_round.c. */
 #include "solver/sweeps.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { DOF = 6, MAX_FIELDS = FX_GENERAL_END + FX_COMPLIANCE_SIZE };
-
-static const double round_error = 1e-11; /* relative: how exactly a contact must have the form of spheres */
+enum { DOF = FX_BODY_DOF, MAX_FIELDS = FX_GENERAL_END + FX_COMPLIANCE_SIZE };
 
 /* ---- what fits ---- */
 
@@ -90,163 +89,55 @@ static void scaled_blocks(const fx_pile *p, const root *r, int32_t i, const int3
   }
 }
 
-/* ---- the form of spheres ---- */
-
-/* scale / sqrt(mass) and scale / sqrt(inertia) of a body that has one of each. */
-typedef struct ball {
-  double mass, inertia;
-} ball;
-
-static bool find_balls(const fx_pile *p, ball *out) {
-  const fx_system *s = p->system;
-  for (int32_t body = 1; body < p->body_count; body++) {
-    int32_t m = p->body_mover[body];
-    if (s->dof[m + 1] - s->dof[m] != DOF) return false;
-    const double *M = s->M + s->M_offset[m];
-    bool good = M[0] > 0 && M[21] > 0 && M[7] == M[0] && M[14] == M[0] && M[28] == M[21] && M[35] == M[21];
-    for (int a = 0; a < DOF; a++)
-      for (int b = 0; b < DOF; b++) good &= a == b || M[a * DOF + b] == 0;
-    if (!good) return false;
-    out[body] = (ball){p->scale / sqrt(M[0]), p->scale / sqrt(M[21])};
-  }
-  return true;
-}
-
-static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-/* Two numbers at once: most of packing a pile is this test. */
-typedef double pair __attribute__((vector_size(16), aligned(8)));
-typedef int64_t pair_bits __attribute__((vector_size(16)));
-
-/* Is H = (a Q, c Q~) for this body, to rounding? Rows of H are 6 long, those of Q 3. */
-static bool is_round(const double *h, const double *Q, double *a_out, double *c_out) {
-  double a = dot3(h, Q), c = dot3(h + DOF + 3, Q + 6);
-  const double want[18] = {a * Q[0], a * Q[1], a * Q[2], 0,        0,        0,        a * Q[3],  a * Q[4],  a * Q[5],
-                           c * Q[6], c * Q[7], c * Q[8], a * Q[6], a * Q[7], a * Q[8], -c * Q[3], -c * Q[4], -c * Q[5]};
-  const pair_bits magnitude = {INT64_MAX, INT64_MAX};
-  pair sum = {0, 0};
-  for (int k = 0; k < 18; k += 2)
-    sum += (pair)((pair_bits)(*(const pair *)(h + k) - *(const pair *)(want + k)) & magnitude);
-  *a_out = a;
-  *c_out = c;
-  return sum[0] + sum[1] <= round_error * (fabs(a) + fabs(c));
-}
-
-/* Q, a (2) and c (2) of contact i, masses left out; false where it has another form. */
-static bool find_frame(const fx_system *s, int32_t i, double *Q, double a[2], double c[2]) {
-  int32_t first = s->Ht.start[i], count = s->Ht.start[i + 1] - first;
-  if (s->contact[i].dim != 3 || count == 0) return false;
-  const double *h = fx_block(&s->Ht, first + count - 1);
-  double length = sqrt(dot3(h, h)), error = 0;
-  if (!(length > 0)) return false;
-  if (fx_block_cols(&s->Ht, first + count - 1) != DOF) return false;
-  double inverse = 1 / length;
-  for (int k = 0; k < 3; k++) {
-    Q[k] = h[k] * inverse;
-    Q[3 + k] = h[DOF + k] * inverse;
-    Q[6 + k] = h[2 * DOF + k] * inverse;
-  }
-  error = fabs(dot3(Q, Q + 3)) + fabs(dot3(Q, Q + 6)) + fabs(dot3(Q + 3, Q + 6)) + fabs(dot3(Q + 3, Q + 3) - 1) +
-          fabs(dot3(Q + 6, Q + 6) - 1);
-  if (!(error <= round_error)) return false;
-  a[0] = c[0] = 0;
-  for (int side = 2 - count, k = first; side < 2; side++, k++)
-    if (fx_block_cols(&s->Ht, k) != DOF || !is_round(fx_block(&s->Ht, k), Q, &a[side], &c[side])) return false;
-  return true;
-}
-
-static bool round_blocks(const fx_pile *p, const ball *balls, int32_t i, const int32_t *body, double *out) {
-  double *a = out + 9, *c = out + 11;
-  if (!find_frame(p->system, i, out, a, c)) return false;
-  for (int side = 0; side < 2; side++) {
-    const ball *b = &balls[body[side * FX_BATCH] / FX_RECORD];
-    a[side] *= b->mass;
-    c[side] *= b->inertia;
-  }
-  return true;
-}
-
-bool fx_pile_looks_round(const fx_system *s) {
-  enum { SAMPLES = 16 };
-  double Q[9], a[2], c[2];
-  for (int32_t k = 0; k < SAMPLES && k < s->contact_count; k++)
-    if (!find_frame(s, (int32_t)((int64_t)k * s->contact_count / SAMPLES), Q, a, c)) return false;
-  return true;
-}
-
 /* ---- contacts ---- */
 
-/* Everything but H: q, inverses, mu, and compliance at c; the coupling D_TN goes to coupling. */
-static void laws(const fx_pile *p, int32_t i, double *field, double *c, double coupling[2]) {
+/* Everything but H: q, inverses, mu, coupling D_TN, compliance. */
+static void laws(const fx_pile *p, int32_t i, double *field) {
   const fx_system *s = p->system;
   const frix_contact *contact = &s->contact[i];
   const double *D = s->D + s->diagonal[i];
   int32_t d = contact->dim, row = s->row[i];
   bool friction = contact->cone == FRIX_CONE_CIRCULAR || contact->cone == FRIX_CONE_PLANAR;
   double largest = 0;
-  coupling[0] = coupling[1] = 0;
   for (int32_t k = 0; k < 3; k++) field[FX_Q + k] = k < d ? s->q[row + k] : 0;
-  for (int32_t k = 1; k < d; k++) coupling[k - 1] = s->rho * D[k * d];
-  for (int32_t k = 0; p->compliant && k < 3; k++) c[k] = k < d ? s->rho * s->R[row + k] : 0;
+  for (int32_t k = 1; k < 3; k++) field[FX_COUPLING + k - 1] = k < d ? s->rho * D[k * d] : 0;
+  for (int32_t k = 0; p->compliant && k < 3; k++) field[FX_GENERAL_END + k] = k < d ? s->rho * s->R[row + k] : 0;
   if (d == 2) largest = D[3];
   if (d == 3) {
     double half = 0.5 * (D[4] + D[8]), apart = 0.5 * (D[4] - D[8]), off = 0.5 * (D[5] + D[7]);
-    largest = p->round ? fmax(D[4], D[8]) : half + sqrt(apart * apart + off * off);
+    largest = half + sqrt(apart * apart + off * off);
   }
   field[FX_INVERSE_N] = D[0] > 0 ? 1 / (s->rho * D[0]) : 0;
   field[FX_INVERSE_T] = friction && largest > 0 ? 1 / (s->rho * largest) : 0;
   field[FX_MU] = friction ? contact->mu : 0;
 }
 
-/* All fields of the contact in a slot; empty slots are zero. False where the pile is taken for round and this is not.
- */
-static bool contact_fields(const fx_pile *p, int32_t slot, double *field) {
-  int32_t i = p->slot_contact[slot];
-  if (i < 0) {
-    memset(field, 0, (size_t)p->field_count * sizeof *field);
-    return true;
-  }
-  const int32_t *body = p->slot_body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;
-  double coupling[2];
-  laws(p, i, field, field + (p->round ? FX_ROUND_END : FX_GENERAL_END), coupling);
-  if (p->round) return round_blocks(p, p->roots, i, body, field + FX_H);
-  scaled_blocks(p, p->roots, i, body, field + FX_H);
-  memcpy(field + FX_COUPLING, coupling, sizeof coupling);
-  return true;
-}
-
-/* Index of number k of `count` in a slot, where `lanes` slots stand together. */
-static inline size_t at(int32_t slot, int32_t lanes, int32_t count, int32_t k) {
-  return ((size_t)(slot / lanes) * (size_t)count + (size_t)k) * (size_t)lanes + (size_t)(slot % lanes);
-}
-
-/* Slots do not follow the order of contacts, so the machine does not foresee which comes next. */
-static void fetch_ahead(const fx_pile *p, int32_t slot) {
-  enum { LINE = 8 };
-  int32_t i = p->slot_contact[slot];
-  if (i < 0) return;
-  const fx_system *s = p->system;
-  const double *from = fx_block(&s->Ht, s->Ht.start[i]), *to = fx_block(&s->Ht, s->Ht.start[i + 1]);
-  for (; from < to; from += LINE) __builtin_prefetch(from);
-  __builtin_prefetch(s->D + s->diagonal[i]);
-  __builtin_prefetch(s->D + s->diagonal[i] + LINE);
-  __builtin_prefetch(s->q + s->row[i]);
-}
-
-static bool pack(const fx_pile *p, bool full) {
-  enum { AHEAD = 12 };
+static void pack_general(const fx_pile *p, bool full) {
   double field[MAX_FIELDS];
-  int32_t count = p->field_count, slots = p->batch_count * FX_BATCH;
-  for (int32_t slot = 0; slot < slots; slot++) {
-    if (slot + AHEAD < slots) fetch_ahead(p, slot + AHEAD);
-    if (!contact_fields(p, slot, field)) return false;
-    float *single = (float *)p->single.field + at(slot, 8, count, 0);
-    double *twice = full ? (double *)p->full.field + at(slot, 4, count, 0) : NULL;
+  int32_t count = p->field_count;
+  for (int32_t k = 0; k < p->system->contact_count; k++) {
+    int32_t i = p->order[k], slot = p->slot[i];
+    laws(p, i, field);
+    scaled_blocks(p, p->roots, i, p->slot_body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH, field + FX_H);
+    float *single = (float *)p->single.field + fx_slot_at(slot, 8, count, 0);
+    double *twice = full ? (double *)p->full.field + fx_slot_at(slot, 4, count, 0) : NULL;
     if (full)
-      for (int32_t k = 0; k < count; k++) twice[4 * k] = field[k];
+      for (int32_t e = 0; e < count; e++) twice[4 * e] = field[e];
     else
-      for (int32_t k = 0; k < count; k++) single[8 * k] = (float)field[k];
+      for (int32_t e = 0; e < count; e++) single[8 * e] = (float)field[e];
   }
+}
+
+/* Contacts one after the other, as the system holds them: what is read is much more than what is written, and its
+ * place in the batches is never far from the one before. */
+static bool pack(const fx_pile *p, bool full) {
+  int32_t count = p->field_count, lanes = full ? 4 : 8;
+  size_t size = full ? sizeof(double) : sizeof(float);
+  unsigned char *field = full ? p->full.field : p->single.field;
+  for (int32_t e = 0; e < p->empty_count; e++)
+    for (int32_t k = 0; k < count; k++) memset(field + size * fx_slot_at(p->empty[e], lanes, count, k), 0, size);
+  if (p->round) return fx_round_pack(p, full);
+  pack_general(p, full);
   return true;
 }
 
@@ -269,10 +160,10 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
 
 /* Fields of all contacts in one form; *fits says whether they have it. */
 static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits) {
-  void *roots = p->round ? (void *)FX_TAKE(arena, ball, p->body_count) : (void *)FX_TAKE(arena, root, p->body_count);
+  void *roots = p->round ? fx_round_take(arena, p) : (void *)FX_TAKE(arena, root, p->body_count);
   if (!roots) return FRIX_ERROR_MEMORY;
   p->roots = roots;
-  *fits = p->round ? find_balls(p, roots) : find_roots(p, roots);
+  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, roots);
   if (!*fits) return FRIX_OK;
   if (!take(arena, p, sizeof(float), &p->single) || (full && !take(arena, p, sizeof(double), &p->full)))
     return FRIX_ERROR_MEMORY;
@@ -297,26 +188,20 @@ void fx_pile_pack_full(const fx_pile *p) { pack(p, true); }
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
   const fx_system *s = p->system;
   double inverse = 1 / s->rho;
-  for (int32_t slot = 0; slot < p->batch_count * FX_BATCH; slot++) {
-    int32_t i = p->slot_contact[slot];
-    if (i < 0) continue;
+  for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = 0; k < s->contact[i].dim; k++) {
       double value = inverse * r[s->row[i] + k];
       if (full)
-        ((double *)p->full.z)[at(slot, 4, 3, k)] = value;
+        ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, 3, k)] = value;
       else
-        ((float *)p->single.z)[at(slot, 8, 3, k)] = (float)value;
+        ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k)] = (float)value;
     }
-  }
 }
 
 void fx_pile_store(const fx_pile *p, bool full, double *r) {
   const fx_system *s = p->system;
-  for (int32_t slot = 0; slot < p->batch_count * FX_BATCH; slot++) {
-    int32_t i = p->slot_contact[slot];
-    if (i < 0) continue;
+  for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = 0; k < s->contact[i].dim; k++)
-      r[s->row[i] + k] = s->rho * (full ? ((double *)p->full.z)[at(slot, 4, 3, k)]
-                                        : (double)((float *)p->single.z)[at(slot, 8, 3, k)]);
-  }
+      r[s->row[i] + k] = s->rho * (full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, 3, k)]
+                                        : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k)]);
 }

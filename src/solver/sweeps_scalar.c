@@ -73,7 +73,8 @@
   static void visit_##name(const fx_pile *p, const fx_pile_data *data, int32_t slot, REAL beta, REAL sums[3]) {  \
     contact_##name c = find_##name(p, data, slot);                                                               \
     size_t first = (size_t)(slot / LANES) * 3 * LANES + (size_t)(slot % LANES);                                  \
-    REAL *now = (REAL *)data->z + first, *last = (REAL *)data->z_last + first, u[3], y[3], z[3], x[3];           \
+    const REAL *now = (REAL *)data->z + first;                                                                   \
+    REAL *last = (REAL *)data->z_last + first, u[3], y[3], z[3], x[3];                                           \
     for (int k = 0; k < 3; k++)                                                                                  \
       y[k] = beta == 0 ? now[k * LANES] : now[k * LANES] + (now[k * LANES] - last[k * LANES]) * beta;            \
     read_##name(p->round, &c, u);                                                                                \
@@ -83,8 +84,7 @@
       sums[0] += beta == 0 ? x[k] * x[k] : 0;                                                                    \
       sums[1] += beta == 0 ? z[k] * z[k] : 0;                                                                    \
       sums[2] -= beta == 0 ? 0 : x[k] * (z[k] - now[k * LANES]);                                                 \
-      last[k * LANES] = now[k * LANES];                                                                          \
-      now[k * LANES] = z[k];                                                                                     \
+      last[k * LANES] = z[k];                                                                                    \
     }                                                                                                            \
     write_##name(p->round, &c, x);                                                                               \
   }                                                                                                              \

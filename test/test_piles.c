@@ -1,0 +1,47 @@
+/* Piles of spheres come to rest: rigid ones do not boil, compliant ones do not creep and do not depend on the
+ * tolerance. The large ones: ./dev bench settle. */
+#include "bench/settling.h"
+
+#include "test.h"
+
+#include <math.h>
+
+/* A loose sphere may roll on the floor for ever and stirs what it rolls over: piles that have one do not count. */
+static void compliant(fx_test *t) {
+  static const uint64_t seeds[] = {5, 10};
+  int at_rest = 0;
+  for (int k = 0; k < 2; k++) {
+    settling s;
+    int32_t loose;
+    REQUIRE(t, settling_new(&s, 60, 1e6, seeds[k]));
+    CHECK(t, settling_run(&s, 0.4));
+    double falling = settling_apart(&s, 1e-6, 1e-8, 10);
+    CHECK(t, settling_run(&s, 7.6));
+    double speed = settling_speed(&s, &loose), rest = settling_apart(&s, 1e-6, 1e-8, 10);
+    CHECK(t, falling < 1e-7 && rest < 1e-7);
+    CHECK(t, s.uncertified == 0);
+    fx_test_note(t, "%d loose: %.1e m/s, tolerances apart by %.1e m falling, %.1e m at rest", loose, speed, falling,
+                 rest);
+    if (loose == 0) CHECK(t, speed < 1e-9);
+    at_rest += loose == 0;
+    settling_end(&s);
+  }
+  CHECK(t, at_rest > 0);
+}
+
+static void rigid(fx_test *t) {
+  settling s;
+  double kinetic[6];
+  REQUIRE(t, settling_new(&s, 20, 0, 1));
+  for (int k = 0; k < 6; k++) {
+    CHECK(t, settling_run(&s, 0.5));
+    kinetic[k] = frix_sim_energy(s.sim).kinetic;
+  }
+  fx_test_note(t, "kinetic energy %.1e J after 0.5 s, %.1e after 1.5 s, %.1e after 3 s", kinetic[0], kinetic[2],
+               kinetic[5]);
+  CHECK(t, kinetic[2] < 1e-2 * kinetic[0] && kinetic[5] < 1e-4 * kinetic[0]);
+  CHECK(t, s.uncertified == 0);
+  settling_end(&s);
+}
+
+const fx_test_row test_piles[] = {{"piles/compliant", compliant}, {"piles/rigid", rigid}, {0}};
