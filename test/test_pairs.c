@@ -420,12 +420,50 @@ static void degenerate_pairs(fx_test *t) {
   stock_free(&s);
 }
 
+/* A hull with hundreds of corners within the margin of a plane: few are kept, and however it tilts within the step, the
+ * corner that would touch first lies hardly deeper than the kept ones. */
+static void planes_thinned(fx_test *t) {
+  enum { POINTS = 400 };
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_vec3 p[POINTS];
+  for (int k = 0; k < POINTS; k++) p[k] = fx_scale(0.1, random_unit(t));
+  fx_geometry *hull = hull_of(context, p, POINTS);
+  fx_manifold m = {.context = context};
+  fx_shape plane = loose_shape(FRIX_SHAPE_PLANE, 0, 0, fx_vec(0, 0, 0), NULL);
+  double margin = 0.05, deepest_miss = 0.0;
+  int32_t most = 0;
+  for (int trial = 0; hull && trial < 50; trial++) {
+    fx_shape a = loose_shape(FRIX_SHAPE_HULL, 0, 0, fx_vec(0, 0, 0), hull);
+    frix_pose pose = {fx_vec(0, 0, between(t, 0.09, 0.12)), random_quat(t)}, ground = fx_pose_one();
+    contacts_of(&a, pose, &plane, ground, margin, &m);
+    if (m.count > most) most = m.count;
+    for (int tilt = 0; tilt < 50; tilt++) {
+      frix_vec3 slope = fx_scale(between(t, 0.0, 0.5), random_unit(t));
+      double all = INFINITY, kept = INFINITY;
+      for (int k = 0; k < hull->hull.vertex_count; k++) {
+        frix_vec3 x = fx_pose_point(pose, hull->hull.vertex[k]);
+        if (x.z <= margin) all = fmin(all, x.z - slope.x * x.x - slope.y * x.y);
+      }
+      for (int k = 0; k < m.count; k++) {
+        frix_vec3 x = m.touch[k].point_a;
+        kept = fmin(kept, x.z - slope.x * x.x - slope.y * x.y);
+      }
+      deepest_miss = fmax(deepest_miss, kept - all);
+    }
+  }
+  CHECK(t, !hull || (most > 8 && most <= 60));
+  CHECK(t, deepest_miss < 0.1 * margin);
+  fx_test_note(t, "at most %d contacts, missed by at most %.1e m", most, deepest_miss);
+  fx_free(context, m.touch);
+  fx_geometry_release(context, hull);
+  frix_context_destroy(context);
+}
+
 const fx_test_row test_pairs[] = {
-    {"collision/pairs/brute-force", pairs_brute},
-    {"collision/pairs/libccd", pairs_libccd},
-    {"collision/pairs/ode", pairs_ode},
-    {"collision/pairs/degenerate", degenerate_pairs},
-    {"collision/pairs/planes", planes_exact},
-    {"collision/pairs/flat", flat_pairs},
-    {0},
+    {"collision/pairs/brute-force", pairs_brute}, {"collision/pairs/libccd", pairs_libccd},
+    {"collision/pairs/ode", pairs_ode},           {"collision/pairs/degenerate", degenerate_pairs},
+    {"collision/pairs/planes", planes_exact},     {"collision/pairs/thinned", planes_thinned},
+
+    {"collision/pairs/flat", flat_pairs},         {0},
 };
