@@ -54,6 +54,7 @@ static frix_geometry_id geometry(world *w, frix_geometry_kind kind, const frix_v
   return id;
 }
 
+#ifdef FRIX_HAVE_QHULL
 static frix_shape_config hull_shape(world *w, double x, double y, double z) {
   frix_vec3 p[8];
   for (int k = 0; k < 8; k++) p[k] = vec(k & 1 ? x : -x, k & 2 ? y : -y, k & 4 ? z : -z);
@@ -62,6 +63,7 @@ static frix_shape_config hull_shape(world *w, double x, double y, double z) {
   s.geometry = geometry(w, FRIX_GEOMETRY_HULL, p, 8, NULL, 0);
   return s;
 }
+#endif
 
 /* Bodies of one kind in the same place. */
 static bool coincident(world *w, double part) {
