@@ -39,10 +39,12 @@ static bool run_segregation(fx_report *report) {
   good = good && fx_trial_start(&t);
   fx_report_text(
       report,
-      "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large and lies at "
-      "the bottom at first. The slides show pictures only, and not how the "
-      "box is shaken: amplitude and frequency are chosen here. A negative difference means that the large ones "
-      "still lie below the small ones.",
+      "%g s in steps of 0.1 s, relative residual 1e-6; one disc in nine is twice as large, in rows that lie evenly "
+      "among "
+      "those of the small ones at first. The slides show pictures only, and not how the box is shaken: here over 3 m, "
+      "once a second (6 g), mu 0.6. That was chosen after weaker shaking (2 to 3 g, mu 0.3) had moved the bed as one, "
+      "with nothing rising: that they rise is no confirmation of the slides. The discs have a contact stiffness and no "
+      "restitution; the document's have one, which it does not tell.",
       time);
   if (good) heights(&t, &first[0], &first[1]);
   for (int64_t k = 0; k < (int64_t)(time / t.h + 0.5) && good; k++) {

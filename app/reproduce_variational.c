@@ -216,7 +216,9 @@ static bool run_oscillator(fx_report *report) {
   double time = (double)fx_report_size(report, 1, 10);
   fx_report_text(report,
                  "From q = (4, 4) at rest, %g s, restitution 1. The document shows energies as curves, without "
-                 "numbers: kept up to a constant without friction, falling alike for all steps with it.",
+                 "numbers: kept up to a constant without friction, falling alike for all steps with it. The particle comes "
+                 "in at 45 degrees and bounces with twice its normal momentum, so that mu = 0.5 just stops its tangent "
+                 "motion and mu = 5 does the same.",
                  time);
   bool good = true;
   for (int m = 0; m < 4 && good; m++) {

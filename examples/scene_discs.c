@@ -120,24 +120,58 @@ enum { BODIES, RATIO, AMPLITUDE, FREQUENCY, SEGREGATION_MU, SEGREGATION_STIFFNES
 static const frix_option_info segregation_parameter[] = {
     [BODIES] = EX_WHOLE("n", 270, 1, 20000, "discs, one in nine of them large"),
     [RATIO] = EX_REAL("ratio", 2, 1, 6, "radius of the large ones over that of the small ones"),
-    [AMPLITUDE] = EX_REAL("amplitude", 1.5, 0, 20, "of the box, from lowest to highest, m"),
-    [FREQUENCY] = EX_REAL("frequency", 0.75, 0, 20, "Hz"),
-    [SEGREGATION_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
+    [AMPLITUDE] = EX_REAL("amplitude", 3, 0, 20, "of the box, from lowest to highest, m"),
+    [FREQUENCY] = EX_REAL("frequency", 1, 0, 20, "Hz; with 6 g they rise, with 2 g the bed moves as one"),
+    [SEGREGATION_MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SEGREGATION_STIFFNESS] =
         EX_REAL("stiffness", 1e8, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
 };
 
+/* A row of up to `across` discs, the first of them disc `number`, in cells of this size. */
+static int32_t add_row(ex_world *world, const char *kind, int32_t number, int32_t across, double radius, double spread,
+                       double cell, double y) {
+  for (int32_t k = 0; k < across; k++) {
+    char name[32];
+    double r = radius * (1.0 + ex_noise(world, spread));
+    double x = (k - 0.5 * (across - 1)) * cell + ex_noise(world, 0.02 * small);
+    frix_body_config body =
+        numbered(name, sizeof name, kind, number + k, x, y + 0.5 * cell + ex_noise(world, 0.02 * small));
+    frix_shape_config disc = ex_ball(world, r);
+    ex_put(world, &body, &disc);
+  }
+  return across;
+}
+
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* Rows of large discs lie evenly among the rows of small ones. Returns how high it is. */
+static double add_discs(ex_world *world, int32_t n, int32_t columns, double large, double half) {
+  int32_t large_count = n / 9, large_columns = (int32_t)(half / (1.05 * large));
+  if (large_columns < 1) large_columns = 1;
+  int32_t large_rows = (large_count + large_columns - 1) / large_columns;
+  int32_t small_rows = (n - large_count + columns - 1) / columns;
+  double y = 0.0;
+  for (int32_t l = 0, s = 0, i = 0, j = 0; l < large_rows || s < small_rows;) {
+    if (l < large_rows && (s == small_rows || (2 * l + 1) * small_rows <= (2 * s + 1) * large_rows)) {
+      i += add_row(world, "large", i, least(large_columns, large_count - i), large, 0.0, 2.1 * large, y);
+      y += 2.1 * large, l++;
+    } else {
+      int32_t number = large_count + j;
+      j += add_row(world, "small", number, least(columns, n - number), small, 0.05, 2.15 * small, y);
+      y += 2.15 * small, s++;
+    }
+  }
+  return y;
+}
+
 static frix_status build_segregation(frix_builder *builder, const double *value, uint64_t seed) {
-  ex_world world = ex_world_new(builder, true, value[SEGREGATION_MU], 0.2, seed);
-  world.material = ex_material(&world, value[SEGREGATION_MU], 0.2, value[SEGREGATION_STIFFNESS]);
-  int32_t n = (int32_t)value[BODIES], large_count = n / 9, columns = 4;
-  while (2 * columns * columns < n) columns++;
-  double large = small * value[RATIO], pitch = 2.15 * small, half = columns * pitch / 2.0;
-  int32_t large_columns = (int32_t)(half / (1.05 * large));
-  if (large_columns < 1) large_columns = 1, half = 1.05 * large;
-  /* the large ones begin at the bottom, so that what is on top at the end did rise */
-  double bed = (large_count + large_columns - 1) / large_columns * 2.1 * large;
-  double high = bed + (n / columns + 2) * pitch + 2.0 * value[AMPLITUDE] + 20.0 * small;
+  ex_world world = ex_world_new(builder, true, value[SEGREGATION_MU], 0.0, seed);
+  world.material = ex_material(&world, value[SEGREGATION_MU], 0.0, value[SEGREGATION_STIFFNESS]);
+  int32_t n = (int32_t)value[BODIES], columns = 4;
+  while (columns * columns < n) columns++;
+  double large = small * value[RATIO], half = columns * 2.15 * small / 2.0;
+  if (half < 1.05 * large) half = 1.05 * large;
+  double high = add_discs(&world, n, columns, large, half) + 2.0 * value[AMPLITUDE] + 20.0 * small;
   frix_body_config box = ex_body("box", ex_at(0.0, 0.0, 0.0));
   box.kind = FRIX_BODY_KINEMATIC;
   frix_shape_config floor = ex_box(half + box_wall, box_wall, 0.0), wall = ex_box(box_wall, high / 2.0, 0.0);
@@ -146,17 +180,6 @@ static frix_status build_segregation(frix_builder *builder, const double *value,
   for (int side = -1; side <= 1; side += 2) {
     wall.pose = ex_at(side * (half + box_wall), high / 2.0, 0.0);
     ex_add_shape(&world, id, &wall);
-  }
-  for (int32_t k = 0; k < n; k++) {
-    char name[32];
-    bool big = k < large_count;
-    int32_t place = big ? k : k - large_count, across = big ? large_columns : columns;
-    double radius = big ? large : small * (1.0 + ex_noise(&world, 0.05)), cell = big ? 2.1 * large : pitch;
-    double x = (place % across - 0.5 * (across - 1)) * cell + ex_noise(&world, 0.02 * small);
-    double y = (big ? 0.0 : bed) + (place / across + 0.5) * cell + ex_noise(&world, 0.02 * small);
-    frix_body_config body = numbered(name, sizeof name, big ? "large" : "small", k, x, y);
-    frix_shape_config disc = ex_ball(&world, radius);
-    ex_put(&world, &body, &disc);
   }
   return world.status;
 }

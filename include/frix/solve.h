@@ -30,7 +30,7 @@ FRIX_API const char *frix_outcome_name(frix_outcome outcome);
  * in N s, energies in J. */
 typedef struct frix_certificate {
   double residual;         /* the verdict: max(contact_residual, joint_residual), relative */
-  double contact_residual; /* | r - P_K(r - rho u~) | / |r| over all contacts */
+  double contact_residual; /* | r - P_K(r - rho u~) | / min(|r|, 1000 rho |q|) over all contacts */
   double joint_residual;   /* | rho_b (G' v + b) | / |lambda|-scale over bilateral rows, 0 without joints */
   double rho;              /* 1 / mean diagonal of W over contact rows */
   double worst_velocity;   /* largest per-contact natural map, rho_i = dim / tr W_ii, in velocity units */

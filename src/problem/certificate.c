@@ -1,7 +1,7 @@
 /* The certificate.
  *
  *   u~ = u + s(u) e_N  (law coulomb)      u~ = u  (law associated)
- *   contact_residual = | r - P_K(r - rho u~) | / |r|,   rho = 1 / mean diag W
+ *   contact_residual = | r - P_K(r - rho u~) | / min(|r|, 1000 rho |q|),   rho = 1 / mean diag W
  *   joint_residual   = | rho_b u_b | / max(|lambda|, rho_b |q_b|)
  *
  * Reference: V. Acary, M. Bremond, O. Huber, On solving contact problems with Coulomb friction: formulations and
@@ -49,9 +49,12 @@ static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t 
 /* A norm relative to its scale: 0 / 0 is 0. */
 static double relative(double norm, double scale) { return norm == 0 ? 0 : scale > 0 ? norm / scale : INFINITY; }
 
+/* Where a problem has no answer, impulses can grow until any error is small beside them: the scale is at most a
+ * thousand times what drives the problem, joints included. Towers of a thousand blocks stay below. */
 static double contact_part(const fx_system *s, const sums *t) {
-  double length = sqrt(t->r[0]);
-  return relative(sqrt(t->map[0]), length > 0 ? length : s->rho * sqrt(t->q[0]));
+  double length = sqrt(t->r[0]), most = 1e3 * s->rho * sqrt(t->q[0] + t->q[1]);
+  if (!(length > 0)) return relative(sqrt(t->map[0]), s->rho * sqrt(t->q[0]));
+  return relative(sqrt(t->map[0]), length < most ? length : most);
 }
 
 static double joint_part(const fx_system *s, const sums *t) {

@@ -65,19 +65,25 @@ static void weigh(const fx_mover *m, int32_t dim, const double *J, double *out) 
   }
 }
 
-/* The rows' velocities and weights in one pass. */
-static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *weight) {
+/* The rows' velocities, with impulses and without, and weights in one pass. */
+static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight) {
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
+      double y[6] = {m->v_free.x, m->v_free.y, m->v_free.z, m->w_free.x, m->w_free.y, m->w_free.z};
+      if (m->dof == 3) y[2] = m->w_free.z;
       weigh(m, g->dim, J, weight + g->row);
       for (int32_t j = 0; j < g->dim; j++, J += m->dof) {
-        double sum = 0.0;
-        for (int32_t c = 0; c < m->dof; c++) sum += J[c] * x[c];
+        double sum = 0.0, free = 0.0;
+        for (int32_t c = 0; c < m->dof; c++) {
+          sum += J[c] * x[c];
+          free += J[c] * y[c];
+        }
         u[g->row + j] += sum;
+        q[g->row + j] += free;
       }
     }
   }
@@ -87,24 +93,6 @@ static double mean_inverse(const double *weight, int32_t first, int32_t end) {
   double sum = 0.0;
   for (int32_t k = first; k < end; k++) sum += weight[k];
   return sum > 0.0 ? (double)(end - first) / sum : 1.0;
-}
-
-static bool all_zero(const double *r, int32_t count) {
-  for (int32_t k = 0; k < count; k++)
-    if (r[k] != 0.0) return false;
-  return true;
-}
-
-/* Velocities without impulses, which only joints and a problem without impulses are measured by. */
-static void free_velocities(const frix_sim *sim, const fx_assembly *a, double *q) {
-  for (int32_t k = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    fx_group_velocities(sim, a, g, FX_FREE, q + g->row);
-    for (int32_t j = g->row; j < g->row + g->dim; j++) {
-      q[j] += a->w[j] - a->drive[j];
-      if (a->compliant) q[j] -= a->R[j] * a->r_c[j];
-    }
-  }
 }
 
 frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
@@ -119,9 +107,11 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   push(sim, a, r, p);
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0) move(&sim->mover[k], p[k], v + sim->mover[k].first, sum);
-  for (int32_t k = 0; k < rows; k++) u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
-  look(sim, a, v, u, weight);
-  if (rows > contact_rows || all_zero(r, rows)) free_velocities(sim, a, q);
+  for (int32_t k = 0; k < rows; k++) {
+    u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
+    q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
+  }
+  look(sim, a, v, u, q, weight);
   for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
   row[a->group_count] = rows;
   fx_system system = {.contact_count = a->group_count,

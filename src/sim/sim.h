@@ -234,10 +234,6 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
                           frix_certificate *out);
 
 /* ---- verdict.c ---- */
-/* Kinetic energy of the motion without contacts and joints. */
-double fx_free_energy(const frix_sim *sim);
-/* Impulses of a problem that has no answer, grown until any error is small beside them. Of r and the movers' v1. */
-bool fx_runs_away(const frix_sim *sim, const fx_assembly *a, const frix_certificate *certificate);
 /* Whether the answer in r, v1 and the report is good. */
 bool fx_certified(const frix_sim *sim, const fx_assembly *a);
 

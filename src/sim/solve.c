@@ -187,7 +187,6 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   put_answer(sim, v);
-  if (fx_runs_away(sim, a, &certificate)) return FRIX_OK;
   sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
@@ -232,8 +231,7 @@ static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
   frix_solution_view(solution, &result);
-  bool good = result.outcome == FRIX_OUTCOME_SOLVED && fabs(result.certificate.power) <= fx_free_energy(sim);
-  if (good) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
+  if (result.outcome == FRIX_OUTCOME_SOLVED) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
   frix_solution_destroy(solution);
   return FRIX_OK;
 }

@@ -256,13 +256,16 @@ static void struggle(course *c) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
   }
-  if (coulomb && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
+  /* Its systems are too hard for iteration. Its first check comes after three factorisations. */
+  bool factors = !call->linear->by_iteration;
+  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) return;
+  if (coulomb && factors && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
-    if (run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
+    if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 250)) return;
     memcpy(call->r, call->start, bytes);
-    if (coulomb && run(c, &fx_solver_fixed_point, call->law, 30)) return;
+    if (coulomb && factors && run(c, &fx_solver_fixed_point, call->law, 30)) return;
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_newton, call->law, 2000)) return;
   }

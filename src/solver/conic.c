@@ -49,7 +49,8 @@ static void fill_entries(const fx_system *s, const frix_contact *full, fx_conic 
   }
 }
 
-frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_contact *full, fx_conic *c) {
+frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_contact *full, fx_newton_linear *shared,
+                           fx_conic *c) {
   *c = (fx_conic){.s = s, .row_count = s->row_count};
   frix_status status = count_entries(arena, s, full, c);
   if (status != FRIX_OK) return status;
@@ -65,7 +66,7 @@ frix_status fx_conic_setup(fx_arena *arena, const fx_system *s, const frix_conta
   c->E = FX_TAKE(arena, double, c->E_offset[s->contact_count]);
   if (!c->part || !c->eta || !c->E) return FRIX_ERROR_MEMORY;
   fill_entries(s, full, c);
-  if ((status = fx_kkt_setup(arena, s, &c->kkt)) != FRIX_OK) return status;
+  if ((status = fx_kkt_setup(arena, s, shared, &c->kkt)) != FRIX_OK) return status;
   c->S = c->kkt.linear->S;
   for (int32_t k = 0; k < c->row_count; k++) c->q[k] = c->S[k] * s->q[k];
   return FRIX_OK;

@@ -23,7 +23,8 @@ typedef struct fx_kkt {
   double *B, *e, *y; /* workspace */
 } fx_kkt;
 
-frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, fx_kkt *out);
+/* `shared` may hold an analysis of the system, or be NULL. */
+frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, fx_newton_linear *shared, fx_kkt *out);
 bool fx_kkt_factor(fx_kkt *kkt);
 /* x := (A + D)^-1 b, refined until the misfit is below accuracy |b| or stands still. x and b differ. */
 void fx_kkt_solve(fx_kkt *kkt, const double *b, double accuracy, double *x);
@@ -74,7 +75,8 @@ typedef struct fx_conic {
 
 /* With tangential, the system holds only the tangential rows of `full` contacts (one for each contact of the system),
  * and the sets are friction sets at normal impulses given by fx_conic_impulse; else full is NULL. */
-frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_contact *full, fx_conic *out);
+frix_status fx_conic_setup(fx_arena *arena, const fx_system *system, const frix_contact *full, fx_newton_linear *shared,
+                           fx_conic *out);
 /* Normal impulse of contact i of a tangential problem; not positive switches the contact off. */
 void fx_conic_impulse(fx_conic *conic, int32_t i, double impulse);
 

@@ -9,15 +9,19 @@
 /* Not many more unknowns of bodies than there are rows. */
 static bool velocity_is_smaller(const fx_system *s) { return s->has_velocity && s->dof_count <= 2 * s->row_count; }
 
-frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, fx_kkt *t) {
+frix_status fx_kkt_setup(fx_arena *arena, const fx_system *s, fx_newton_linear *shared, fx_kkt *t) {
   frix_status status = FRIX_OK;
+  bool by_velocity = velocity_is_smaller(s);
   *t = (fx_kkt){.system = *s};
-  if (!velocity_is_smaller(s)) {
+  if (!by_velocity) {
     if (!s->has_W) status = fx_system_assemble(arena, &t->system);
     if (status != FRIX_OK) return status;
     t->system.has_velocity = false;
   }
-  t->linear = fx_newton_linear_create_as(arena, &t->system, FX_LINEAR_DIRECT, &status);
+  if (shared && shared->by_velocity == by_velocity && !shared->by_iteration)
+    t->linear = shared;
+  else
+    t->linear = fx_newton_linear_create_as(arena, &t->system, FX_LINEAR_DIRECT, &status);
   if (!t->linear) return status;
   size_t blocks = s->diagonal[s->contact_count];
   t->D = FX_TAKE(arena, double, blocks);

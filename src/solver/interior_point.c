@@ -32,7 +32,7 @@ static bool check(fx_conic *c, void *user) {
 
 static frix_status solve(fx_call *call) {
   fx_conic conic;
-  frix_status status = fx_conic_setup(call->arena, call->system, NULL, &conic);
+  frix_status status = fx_conic_setup(call->arena, call->system, NULL, call->linear, &conic);
   if (status != FRIX_OK) return status;
   conic.exact = call->law == FRIX_LAW_COULOMB;
   fx_monitor_begin(call->monitor, 200);

@@ -82,8 +82,8 @@ static frix_status slice_contacts(state *t, fx_arena *arena) {
   }
   frix_status status = fx_subsystem(arena, s, n, t->contact.slice, &t->contact.system);
   if (status == FRIX_OK) status = fx_subsystem(arena, s, count, t->friction.slice, &t->friction.system);
-  if (status == FRIX_OK) status = fx_conic_setup(arena, &t->contact.system, NULL, &t->contact.conic);
-  if (status == FRIX_OK) status = fx_conic_setup(arena, &t->friction.system, t->full, &t->friction.conic);
+  if (status == FRIX_OK) status = fx_conic_setup(arena, &t->contact.system, NULL, NULL, &t->contact.conic);
+  if (status == FRIX_OK) status = fx_conic_setup(arena, &t->friction.system, t->full, NULL, &t->friction.conic);
   return status;
 }
 
