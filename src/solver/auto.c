@@ -176,7 +176,7 @@ static bool time_to_pack(course *c) {
  * newton has made its third. Where they are not, they have cost two. */
 static bool alternate(course *c, double cost) {
   return cost > 30 && cost < 200 && c->call->law == FRIX_LAW_COULOMB &&
-         fx_monitor_time_for(c->call->monitor, 4 * cost * c->sweep_seconds + analysis_seconds(c)) &&
+         fx_monitor_time_for(c->call->monitor, 8 * cost * c->sweep_seconds + analysis_seconds(c)) &&
          run(c, &fx_solver_admm, c->call->law, ADMM_STEPS);
 }
 
@@ -208,7 +208,7 @@ static bool sweep(course *c) {
   double cost = iteration_cost(s, call->linear), spent = 0, before = monitor->residual;
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
          s->contact_count, cost);
-  if (!fx_monitor_time_for(monitor, 1.5 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
+  if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   if (pile && cost <= 200) return false; /* sweeps have had their turn */
   if (needed >= NEEDED_NEWTON && !pile) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
