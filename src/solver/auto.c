@@ -272,7 +272,7 @@ static void struggle(course *c) {
   memset(call->r, 0, bytes);
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
   double last = INFINITY;
-  for (int64_t round = 0, growth = 1; round < ROUNDS; round++, growth *= GROWTH) {
+  for (int64_t round = 0, growth = 1; round < (c->pile ? 1 : ROUNDS); round++, growth *= GROWTH) {
     memcpy(call->r, call->monitor->best_r, bytes);
     if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
     if (call->monitor->residual == last) return; /* it stands where it stood, and so would newton */
