@@ -191,7 +191,7 @@ static void draw(FILE *file) {
 
 static void compare(frix_context *context, const char *path, FILE *csv, unsigned limit, int repeat, tally *sum) {
   frix_problem *problem = NULL, *reduced = NULL;
-  const char *dat = "bench_siconos.tmp.dat", *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *dat = "build/siconos.tmp.dat", *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   frix_problem_data view;
   if (frix_problem_read(context, path, NULL, &problem) || frix_problem_reduce(problem, &reduced)) goto failed;
   frix_problem_view(reduced, &view);
