@@ -57,6 +57,17 @@ static inline fx_shape loose_shape(frix_shape_kind kind, double radius, double h
   return s;
 }
 
+/* A level height field of 9 x 9 points over 8 m x 8 m; NULL when it fails. */
+static inline fx_geometry *level_field(frix_context *context) {
+  enum { N = 9 };
+  static const double height[N * N];
+  frix_geometry_config c = frix_geometry_default();
+  c.kind = FRIX_GEOMETRY_HEIGHT_FIELD;
+  c.row_count = c.column_count = N, c.width = c.depth = 8.0, c.height = height;
+  fx_geometry *g = NULL;
+  return fx_geometry_create(context, &c, &g) ? NULL : g;
+}
+
 static inline fx_geometry *hull_of(frix_context *context, const frix_vec3 *point, int32_t count) {
   frix_geometry_config c = frix_geometry_default();
   c.kind = FRIX_GEOMETRY_HULL;

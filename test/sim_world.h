@@ -141,6 +141,20 @@ static inline double ledger_gap(const frix_sim *sim) {
   return fabs(e.kinetic + e.potential - sum) / (scale > 0 ? scale : 1);
 }
 
+/* A force for frix_sim_config: a spring between a body and the plane x = 0. */
+typedef struct spring {
+  frix_body_id body;
+  double k;
+} spring;
+
+static inline void spring_force(frix_sim *sim, double time, void *user) {
+  (void)time;
+  const spring *s = user;
+  frix_body_state state;
+  frix_sim_body(sim, s->body, &state);
+  frix_sim_add_force(sim, s->body, vec(-s->k * state.center.x, 0, 0), vec(0, 0, 0));
+}
+
 static inline void world_end(world *w) {
   frix_sim_destroy(w->sim);
   frix_model_destroy(w->model);

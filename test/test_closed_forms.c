@@ -195,19 +195,6 @@ static double spins_down_exact(double mu, double part) {
 
 /* ---- a mass on a spring that rubs; part is the stiffness ---- */
 
-typedef struct spring {
-  frix_body_id body;
-  double k;
-} spring;
-
-static void pull(frix_sim *sim, double time, void *user) {
-  (void)time;
-  const spring *s = user;
-  frix_body_state state;
-  frix_sim_body(sim, s->body, &state);
-  frix_sim_add_force(sim, s->body, vec(-s->k * state.center.x, 0, 0), vec(0, 0, 0));
-}
-
 static const double spring_start = 0.15;
 
 static answer rubs(world *w, double h, double mu, double part) {
@@ -218,7 +205,7 @@ static answer rubs(world *w, double h, double mu, double part) {
     v -= fmax(-mu * g * h, fmin(mu * g * h, v));
     x += h * v;
   }
-  w->config.force = pull;
+  w->config.force = spring_force;
   w->config.user = &s;
   world_plane(w, turned(0, 1, 0, 0));
   frix_body_config b = body_at(at(spring_start, 0, 0.02));

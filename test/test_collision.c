@@ -263,13 +263,8 @@ static void moves_continuously(fx_test *t) {
 static void mesh_floor_is_plane(fx_test *t) {
   stock s;
   REQUIRE(t, stock_new(t, &s));
-  enum { N = 9 };
-  double height[N * N] = {0};
-  frix_geometry_config c = frix_geometry_default();
-  c.kind = FRIX_GEOMETRY_HEIGHT_FIELD;
-  c.row_count = c.column_count = N, c.width = c.depth = 8.0, c.height = height;
-  fx_geometry *g = NULL;
-  REQUIRE(t, fx_geometry_create(s.context, &c, &g) == FRIX_OK);
+  fx_geometry *g = level_field(s.context);
+  REQUIRE(t, g);
   fx_shape floor = loose_shape(FRIX_SHAPE_HEIGHT_FIELD, 0, 0, fx_vec(0, 0, 0), g),
            plane = loose_shape(FRIX_SHAPE_PLANE, 0, 0, fx_vec(0, 0, 0), NULL);
   fx_manifold m = {.context = s.context}, n = {.context = s.context};

@@ -48,26 +48,13 @@ static void pushed_out(fx_test *t) {
 }
 
 /* A mass on a spring that rubs: the loss is mu m g times the way it made, up to the first order in h. */
-typedef struct spring {
-  frix_body_id body;
-  double k;
-} spring;
-
-static void pull(frix_sim *sim, double time, void *user) {
-  (void)time;
-  spring *s = user;
-  frix_body_state state;
-  frix_sim_body(sim, s->body, &state);
-  frix_sim_add_force(sim, s->body, vec(-s->k * state.center.x, 0, 0), vec(0, 0, 0));
-}
-
 static void way_times_force(fx_test *t) {
   double off[2], mu = 0.1;
   for (int k = 0; k < 2; k++) {
     double h = k ? 0.001 : 0.01, way = 0, x = 0.15;
     spring s = {.k = 100};
     world w = world_new(t, mu, 0);
-    w.config.force = pull;
+    w.config.force = spring_force;
     w.config.user = &s;
     world_plane(&w, turned(0, 1, 0, 0));
     frix_body_config b = body_at(at(x, 0, 0.02));

@@ -213,25 +213,12 @@ static void disc_spins_down(fx_test *t) {
 }
 
 /* A mass on a spring with dry friction. */
-typedef struct spring {
-  frix_body_id body;
-  double k;
-} spring;
-
-static void pull(frix_sim *sim, double time, void *user) {
-  (void)time;
-  spring *s = user;
-  frix_body_state state;
-  frix_sim_body(sim, s->body, &state);
-  frix_sim_add_force(sim, s->body, vec(-s->k * state.center.x, 0, 0), vec(0, 0, 0));
-}
-
 static void spring_with_friction(fx_test *t) {
   for (int k = 0; k < 2; k++) {
     double mu = 0.1, h = steps[k], stiffness = 100, drop = 2 * mu * g / stiffness, x0 = 0.15;
     spring s = {.k = stiffness};
     world w = world_new(t, mu, 0);
-    w.config.force = pull;
+    w.config.force = spring_force;
     w.config.user = &s;
     world_plane(&w, turned(0, 1, 0, 0));
     frix_body_config b = body_at(at(x0, 0, 0.02));

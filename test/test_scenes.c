@@ -183,13 +183,13 @@ static void cards_struck(fx_test *t) {
   play p = play_new(t, "cardhouse");
   set(t, &p, "blow", 3);
   if (play_start(t, &p)) {
-    double before = frix_sim_energy(p.sim).potential;
+    double top = state_of(&p, "card_25").center.z, foot = state_of(&p, "card_3").center.z;
     play_steps(t, &p, 1200);
-    frix_energy e = frix_sim_energy(p.sim);
+    double sunk = top - state_of(&p, "card_25").center.z, held = foot - state_of(&p, "card_3").center.z;
     CHECK(t, p.uncertified == 0);
-    CHECK(t, e.potential < 0.7 * (before + e.work));
-    CHECK(t, e.kinetic < 1e-9 * e.potential);
-    fx_test_note(t, "potential energy %.3f -> %.3f J, kinetic at the end %.1e J", before, e.potential, e.kinetic);
+    CHECK(t, sunk > 0.05 && fabs(held) < 0.01); /* the top came down, a tent below still stands */
+    CHECK(t, frix_sim_energy(p.sim).kinetic == 0);
+    fx_test_note(t, "the top card sank by %.3f m, one below by %.1e m", sunk, held);
   }
   play_end(&p);
 }

@@ -258,7 +258,10 @@ static void struggle(course *c) {
   }
   /* Its systems are too hard for iteration. Its first check comes after three factorisations. */
   bool factors = !call->linear->by_iteration;
-  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) return;
+  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) {
+    call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
+    return;
+  }
   if (coulomb && factors && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
