@@ -1,13 +1,7 @@
 /* Hostile and broken MJCF files through the command: exit code 2, one line with file, line and hint, nothing on stdout,
  * under a second and 64 MB. */
-#define _DEFAULT_SOURCE /* wait4 */
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "shell.h"
 
@@ -137,32 +131,18 @@ static const broken rows[] = {
     {"zeros", NULL, "head -c 1000000 /dev/zero > f.xml", "f.xml:1", ""},
 };
 
-/* Peak memory in kB and processor time of one run; false where it did not end by itself. */
-static bool measure(fx_test *t, const char *file, long *memory, double *cpu) {
-  char frix[4096];
-  snprintf(frix, sizeof frix, "%s/frix", FRIX_BINARY_DIR);
-  const char *folder = fx_test_scratch(t, ".");
-  pid_t child = fork();
-  if (child == 0) {
-    int null = open("/dev/null", O_RDWR);
-    if (chdir(folder) || dup2(null, 1) < 0 || dup2(null, 2) < 0) _exit(99);
-    execl(frix, frix, "info", file, (char *)NULL);
-    _exit(99);
-  }
-  int status = 0;
-  struct rusage usage;
-  if (child < 0 || wait4(child, &status, 0, &usage) < 0 || !WIFEXITED(status)) return false;
-  *memory = usage.ru_maxrss;
-  *cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  return true;
-}
+/* Whoever needs more than 64 MB of memory of their own or a second of the processor does not end with exit code 2
+ * and their message. (Peak memory of a child says nothing here: it begins with that of the process it was forked from.)
+ */
+#ifdef FRIX_SANITIZED
+#define LIMITS ""
+#else
+#define LIMITS "ulimit -d 65536 && ulimit -t 1 && "
+#endif
 
 static void hostile(fx_test *t) {
 #ifdef FRIX_HAVE_EXPAT
   int count = 0;
-  double slowest = 0;
-  long most = 0;
   for (const broken *b = rows; b < rows + sizeof rows / sizeof *rows; b++, count++) {
     const char *path = fx_test_scratch(t, "f.xml");
     remove(path);
@@ -172,26 +152,15 @@ static void hostile(fx_test *t) {
       shell_result made = shell(t, "%s", b->setup);
       shell_free(&made);
     }
-    shell_result r = shell(t, "$frix info f.xml");
+    shell_result r = shell(t, LIMITS "$frix info f.xml");
     if (r.code != 2 || r.out[0] || shell_lines(r.err) != 1 || !strstr(r.err, b->place) || !strstr(r.err, b->hint))
       fx_test_fail(t, __FILE__, __LINE__, "%s: exit code %d, stdout '%.80s', stderr '%s'", b->name, r.code, r.out,
                    r.err);
     shell_free(&r);
-#ifdef FRIX_SANITIZED
-    (void)measure;
-#else
-    long memory = 0;
-    double cpu = 0;
-    if (!measure(t, "f.xml", &memory, &cpu) || memory > 64 << 10 || cpu > 1)
-      fx_test_fail(t, __FILE__, __LINE__, "%s: %ld kB, %.2f s", b->name, memory, cpu);
-    most = memory > most ? memory : most;
-    slowest = cpu > slowest ? cpu : slowest;
-#endif
   }
-  fx_test_note(t, "%d files, slowest %.0f ms of processor, most memory %.1f MB", count, slowest * 1e3,
-               (double)most / 1024);
+  fx_test_note(t, "%d files", count);
 #else
-  (void)rows, (void)measure;
+  (void)rows;
   fx_test_skip(t, "built without expat");
 #endif
 }
