@@ -80,6 +80,10 @@ static void book_losses(const double power[SHARES], frix_energy *e) {
   }
 }
 
+static bool is_spring(const fx_assembly *a, const fx_group *g, int32_t k) {
+  return a->R[g->row + k] > 0.0 && (g->kind == FX_GROUP_CONTACT || (g->kind == FX_GROUP_SPINNING && k == 1));
+}
+
 /* The rows of one group: r . u at the middle velocity. */
 static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e) {
   const fx_assembly *a = &sim->rows;
@@ -101,7 +105,7 @@ static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e)
       double damper = -g->damper * a->u[row]; /* its share of the impulse */
       e->damping -= damper * middle;
       e->scheme += (r - damper) * middle;
-    } else if (g->kind == FX_GROUP_CONTACT && a->R[row] > 0.0) { /* a spring, whose energy the potential has */
+    } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
       double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));
       e->scheme += power - slip;
       lost[share_of(g, k)] += slip;
