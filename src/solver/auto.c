@@ -239,8 +239,8 @@ static bool is_mlcp(const fx_system *s) {
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
  * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
  * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations
- * in a row from the first start, which reach what creeps along the edge between stick and slip; nothing; and what admm
- * makes of the best answer. After each of them newton has its turn. */
+ * in a row from the first start, which reach what creeps along the edge between stick and slip; nothing; the first
+ * start itself; and what admm makes of the best answer. After each of them newton has its turn. */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
@@ -275,6 +275,8 @@ static void struggle(course *c) {
   }
   memset(call->r, 0, bytes);
   if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  memcpy(call->r, call->start, bytes); /* as it was given, without the sweeps */
+  if (!c->pile && run(c, &fx_solver_newton, call->law, 2000)) return;
   double last = INFINITY;
   for (int64_t round = 0, growth = 1; round < (c->pile ? 1 : ROUNDS); round++, growth *= GROWTH) {
     memcpy(call->r, call->monitor->best_r, bytes);
