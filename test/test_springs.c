@@ -41,4 +41,38 @@ static void turntable(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_springs[] = {{"springs/turntable", turntable}, {0}};
+/* A ball on a stiff floor bounces by its restitution, under both laws; it comes to rest on the spring. */
+static void bounce(fx_test *t) {
+  for (int law = 0; law < 2; law++)
+    for (int k = 0; k < 3; k++) {
+      static const double e[] = {0.2, 0.5, 0.9};
+      world w = world_new(t, 0.5, 0);
+      frix_material_config m = frix_material_default();
+      m.mu = 0.5, m.restitution = e[k], m.stiffness = 1e6;
+      MUST(&w, frix_builder_add_material(w.builder, &m, &w.material));
+      w.config.restitution = law ? FRIX_RESTITUTION_POISSON : FRIX_RESTITUTION_NEWTON;
+      world_plane(&w, turned(0, 0, 0, 1));
+      frix_body_config b = body_at(at(0, 0, 0.3));
+      b.mass = 1;
+      frix_body_id ball = world_body(&w, b, sphere_shape(0.05));
+      REQUIRE(t, world_start(&w));
+      double before = 0, after = 0, h = 1e-3;
+      for (int step = 0; step < 400 && after == 0; step++) {
+        world_step(&w, h);
+        double v = state_of(&w, ball).velocity.z;
+        if (v > 0) after = v;
+        if (v < 0) before = v;
+      }
+      CHECK_NEAR(t, after, -e[k] * before, 2.5 * 9.81 * h);
+      CHECK(t, ledger_gap(w.sim) < 1e-12);
+      if (k == 1) {
+        world_run(&w, h, 2.0);
+        CHECK(t, fabs(state_of(&w, ball).velocity.z) < 1e-9);
+        CHECK_NEAR(t, state_of(&w, ball).center.z, 0.05 - 9.81 / 5e5, 1e-8);
+      }
+      CHECK(t, w.unsolved == 0);
+      world_end(&w);
+    }
+}
+
+const fx_test_row test_springs[] = {{"springs/turntable", turntable}, {"springs/bounce", bounce}, {0}};

@@ -144,7 +144,7 @@ static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_g
 static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
   const fx_group *contact = g - 1;
   double sliding = 0.5 * (fx_group_weight(sim, a, contact, 1) + fx_group_weight(sim, a, contact, 2));
-  a->R[g->row + 1] = a->R[contact->row] * fx_group_weight(sim, a, g, 1) / sliding;
+  a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
   a->r_c[g->row + 1] = past;
 }
 
@@ -174,7 +174,7 @@ static double clean_gap(const frix_sim *sim, const fx_contact *c) {
 
 static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
 
-double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+static fx_normal normal_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
   fx_normal n = {.gap = gap,
                  .restitution = sim->surface[g->source].restitution,
                  .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
@@ -182,7 +182,21 @@ double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_grou
     n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
     n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
   }
+  return n;
+}
+
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+  fx_normal n = normal_of(sim, a, g, gap);
   return sim->integrator->normal(sim, &n);
+}
+
+/* A spring that is struck bounces as a rigid contact does, with the overlap it has: within a step it cannot do so by
+ * itself. True where it is struck. */
+static bool struck_spring(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double *shift) {
+  fx_normal n = normal_of(sim, a, g, sim->contact[g->source].gap);
+  bool struck = fx_strikes(sim, &n);
+  if (struck) *shift = n.compress ? 0.0 : n.restitution * n.before;
+  return struck;
 }
 
 /* Rows, shift, compliance and warm start of a contact group; drilling friction follows it. */
@@ -193,6 +207,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   fill_rows(sim, a, g, c);
   double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
                                      : c->gap / (sim->h * sim->integrator->position_time);
+  bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {
@@ -201,6 +216,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     spin_guess = past->spin_impulse;
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
+  if (struck) a->R[g->row] = 0.0;
   if (!has_spinning(f, c)) return;
   fill_spinning(sim, a, g + 1, guess[0], spin_guess);
   if (f->stiffness > 0.0 && g->dim >= 3) add_drilling_compliance(sim, a, g + 1, spin_guess);
