@@ -27,6 +27,13 @@ bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
   return true;
 }
 
+double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot) {
+  double sign = 1;
+  for (int32_t k = 0; k < n; k++)
+    if ((pivot[k] != k) != (lu[k * n + k] < 0)) sign = -sign;
+  return sign;
+}
+
 void fx_lu_solve(int32_t n, const double *lu, const int32_t *pivot, double *b) {
   for (int32_t k = 0; k < n; k++) {
     double swap = b[k];
