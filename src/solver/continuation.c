@@ -23,9 +23,9 @@ static const double shortest = 1e-13; /* steps below this part of |x| lead nowhe
 static const double leap_ratio = 30;
 enum { CORRECTIONS = 9 };
 
-/* A point on the path, t = ln s. */
+/* A point on the path. */
 typedef struct point {
-  double *x, *z, t;
+  double *x, *z, s;
 } point;
 
 typedef struct state {
@@ -34,8 +34,8 @@ typedef struct state {
   double drive;                          /* |q| */
   double length;                         /* of the next step */
   point now, next;                       /* where it is, and where a step leads */
-  double *F, *F_t, *dx, *side;           /* of a correction: F, dF/dt, -F_x^-1 F, -F_x^-1 F_t */
-  double *ahead, *bent, ahead_t, bent_t; /* direction at `now`, of length 1 in x; and beyond the border of a piece */
+  double *F, *F_s, *dx, *side;           /* of a correction: F, dF/ds, -F_x^-1 F, -F_x^-1 F_s */
+  double *ahead, *bent, ahead_s, bent_s; /* direction at `now`, of length 1 in x; and beyond the border of a piece */
   uint8_t *piece, *other, *beyond;       /* of each contact at `now`, and elsewhere */
   uint8_t *factored;                     /* and at the point factored last */
   int64_t factors;
@@ -66,63 +66,62 @@ static int32_t differences(const state *t, const uint8_t *a, const uint8_t *b) {
   return count;
 }
 
-/* F and F_t at the next point; returns |F| / |s (x - a)|, beyond rounding. */
+/* F and F_s at the next point; returns |F| / |s (x - a)|, beyond rounding. */
 static double miss(state *t) {
   const fx_system *s = t->map.s;
-  double hold = exp(t->next.t);
   fx_normal_map_evaluate(&t->map, t->next.x, t->next.z, t->F);
   for (int32_t i = 0; i < s->contact_count; i++) {
-    double delta = fx_normal_map_delta(&t->map, i, hold);
+    double delta = fx_normal_map_delta(&t->map, i, t->next.s);
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) {
-      t->F_t[k] = delta * (t->next.x[k] - t->a[k]);
-      t->F[k] += t->F_t[k];
-      if (delta < hold) t->F_t[k] = 0;
+      double away = t->next.x[k] - t->a[k];
+      t->F[k] += delta * away;
+      t->F_s[k] = delta < t->next.s ? 0 : away;
     }
   }
-  return norm(t, t->F) / fmax(norm(t, t->F_t), rounding / tube * (t->drive + norm(t, t->next.x)));
+  return norm(t, t->F) / fmax(t->next.s * norm(t, t->F_s), rounding / tube * (t->drive + norm(t, t->next.x)));
 }
 
-/* Factors F_x at the next point, where F_t is known. */
+/* Factors F_x at the next point, where F_s is known. */
 static bool factor(state *t) {
   fx_normal_map *m = &t->map;
-  fx_normal_map_differentiate(m, t->next.x, t->next.z, exp(t->next.t));
+  fx_normal_map_differentiate(m, t->next.x, t->next.z, t->next.s);
   t->factors++;
   if (!fx_newton_factor(m->linear, m->P, m->B)) return false;
-  fx_newton_solve(m->linear, m->P, m->B, t->F_t, t->side);
+  fx_newton_solve(m->linear, m->P, m->B, t->F_s, t->side);
   pieces(t, t->next.x, t->factored);
   return true;
 }
 
 /* The way on, from the last factors. */
-static void direct(const state *t, double *ahead, double *ahead_t) {
-  *ahead_t = -fx_newton_sign(t->map.linear) / norm(t, t->side);
-  for (int32_t k = 0; k < t->map.s->row_count; k++) ahead[k] = *ahead_t * t->side[k];
+static void direct(const state *t, double *ahead, double *ahead_s) {
+  *ahead_s = -fx_newton_sign(t->map.linear) / norm(t, t->side);
+  for (int32_t k = 0; k < t->map.s->row_count; k++) ahead[k] = *ahead_s * t->side[k];
 }
 
 /* From the next point back to the path, across `ahead`, or at the same s where that is NULL; false where it fails. */
 static bool correct(state *t, const double *ahead, double longest, int *corrections) {
   int32_t n = t->map.s->row_count;
   double before = INFINITY, moved = 0;
-  for (*corrections = 0; *corrections <= CORRECTIONS; ++*corrections) {
+  for (*corrections = 0; *corrections <= CORRECTIONS && t->next.s > 0; ++*corrections) {
     double off = miss(t);
     if (off <= tube) return true;
     if (!(off <= 0.9 * before || *corrections < 4) || !isfinite(off)) return false;
     before = off;
     if (!factor(t)) return false;
     fx_newton_solve(t->map.linear, t->map.P, t->map.B, t->F, t->dx);
-    double dt = ahead ? -fx_dot(n, ahead, t->dx) / fx_dot(n, ahead, t->side) : 0;
-    for (int32_t k = 0; k < n; k++) t->dx[k] += dt * t->side[k];
+    double ds = ahead ? -fx_dot(n, ahead, t->dx) / fx_dot(n, ahead, t->side) : 0;
+    for (int32_t k = 0; k < n; k++) t->dx[k] += ds * t->side[k];
     for (int32_t k = 0; k < n; k++) t->next.x[k] += t->dx[k];
-    t->next.t += dt;
+    t->next.s += ds;
     moved += norm(t, t->dx);
     if (!(moved <= longest)) return false;
   }
   return false;
 }
 
-static void set_next(state *t, double length, const double *ahead, double ahead_t) {
+static void set_next(state *t, double length, const double *ahead, double ahead_s) {
   for (int32_t k = 0; k < t->map.s->row_count; k++) t->next.x[k] = t->now.x[k] + length * ahead[k];
-  t->next.t = t->now.t + length * ahead_t;
+  t->next.s = t->now.s + length * ahead_s;
 }
 
 /* Where a straight step of this length leaves its piece through one contact, the path may bend there: a step into the
@@ -130,26 +129,26 @@ static void set_next(state *t, double length, const double *ahead, double ahead_
 static bool bend(state *t, double *length, int *corrections) {
   const fx_system *s = t->map.s;
   double inside = 0, outside = *length;
-  set_next(t, outside, t->ahead, t->ahead_t);
+  set_next(t, outside, t->ahead, t->ahead_s);
   pieces(t, t->next.x, t->beyond);
   if (!differences(t, t->piece, t->beyond)) return false;
   for (int k = 0; k < 50; k++) {
     double middle = 0.5 * (inside + outside);
-    set_next(t, middle, t->ahead, t->ahead_t);
+    set_next(t, middle, t->ahead, t->ahead_s);
     pieces(t, t->next.x, t->beyond);
     *(differences(t, t->piece, t->beyond) ? &outside : &inside) = middle;
   }
-  set_next(t, outside, t->ahead, t->ahead_t);
+  set_next(t, outside, t->ahead, t->ahead_s);
   pieces(t, t->next.x, t->beyond);
   if (differences(t, t->piece, t->beyond) != 1) return false;
   miss(t);
   if (!factor(t)) return false;
-  direct(t, t->bent, &t->bent_t);
+  direct(t, t->bent, &t->bent_s);
   for (double part = 0.3; part > 1e-3; part *= 0.1) {
     double step = part * *length;
-    set_next(t, outside, t->ahead, t->ahead_t);
+    set_next(t, outside, t->ahead, t->ahead_s);
     for (int32_t k = 0; k < s->row_count; k++) t->next.x[k] += step * t->bent[k];
-    t->next.t += step * t->bent_t;
+    t->next.s += step * t->bent_s;
     if (!correct(t, t->bent, 10 * step, corrections)) continue;
     pieces(t, t->next.x, t->other);
     if (differences(t, t->other, t->beyond)) continue;
@@ -171,10 +170,9 @@ static bool step(state *t) {
   double least = shortest * norm(t, t->now.x);
   for (; t->length > least; t->length *= 0.3) {
     int corrections;
-    double length = fmin(t->length, 2 / fabs(t->ahead_t));
-    if (!isfinite(length) || t->now.t < log(least_s) || !fx_monitor_time_for(t->monitor, 4 * t->monitor->pace))
-      return false;
-    set_next(t, length, t->ahead, t->ahead_t);
+    double length = fmin(t->length, 0.8 * t->now.s / fabs(t->ahead_s));
+    if (!isfinite(length) || t->now.s < least_s || !fx_monitor_time_for(t->monitor, 4 * t->monitor->pace)) return false;
+    set_next(t, length, t->ahead, t->ahead_s);
     if (!correct(t, t->ahead, 10 * length, &corrections) && !bend(t, &length, &corrections)) {
       t->length = length;
       continue;
@@ -186,18 +184,18 @@ static bool step(state *t) {
   return false;
 }
 
-/* Direction at the point arrived at; F_t is that of this point. */
+/* Direction at the point arrived at; F_s is that of this point. */
 static bool look(state *t) {
   const fx_normal_map *m = &t->map;
   if (!differences(t, t->piece, t->factored)) {
-    fx_newton_solve(m->linear, m->P, m->B, t->F_t, t->side);
+    fx_newton_solve(m->linear, m->P, m->B, t->F_s, t->side);
   } else {
     memcpy(t->next.x, t->now.x, (size_t)m->s->row_count * sizeof *t->next.x);
-    t->next.t = t->now.t;
+    t->next.s = t->now.s;
     miss(t);
     if (!factor(t)) return false;
   }
-  direct(t, t->ahead, &t->ahead_t);
+  direct(t, t->ahead, &t->ahead_s);
   return true;
 }
 
@@ -205,9 +203,9 @@ static bool look(state *t) {
  * after twice as many steps. */
 static bool leap(state *t) {
   int corrections;
-  if (--t->steps_to_leap > 0 || t->now.t < log(least_s)) return false;
+  if (--t->steps_to_leap > 0 || t->now.s < least_s) return false;
   memcpy(t->next.x, t->now.x, (size_t)t->map.s->row_count * sizeof *t->next.x);
-  t->next.t = t->now.t - log(leap_ratio);
+  t->next.s = t->now.s / leap_ratio;
   bool done = correct(t, NULL, INFINITY, &corrections);
   t->wait = done ? 1 : t->wait < 64 ? 2 * t->wait : 64;
   t->steps_to_leap = t->wait;
@@ -226,7 +224,7 @@ static bool begin(state *t, const double *r) {
   memset(t->factored, 255, (size_t)t->map.s->contact_count);
   for (double hold = fmin(1, fmax(off, 1e-6)); hold <= 1e4; hold *= 4) {
     memcpy(t->next.x, t->a, (size_t)n * sizeof *t->a);
-    t->next.t = log(hold);
+    t->next.s = hold;
     if (!correct(t, NULL, INFINITY, &corrections)) continue;
     arrive(t);
     t->length = INFINITY;
@@ -239,7 +237,7 @@ static frix_status take(state *t, fx_call *call) {
   const fx_system *s = call->system;
   frix_status status = fx_normal_map_take(&t->map, call->arena, call->linear, FX_LINEAR_AUTO);
   double **vectors[] = {&t->a,   &t->now.x, &t->now.z, &t->next.x, &t->next.z, &t->F,
-                        &t->F_t, &t->dx,    &t->side,  &t->ahead,  &t->bent};
+                        &t->F_s, &t->dx,    &t->side,  &t->ahead,  &t->bent};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors && status == FRIX_OK; k++)
     if (!(*vectors[k] = FX_TAKE(call->arena, double, s->row_count))) status = FRIX_ERROR_MEMORY;
   if (status != FRIX_OK) return status;
