@@ -236,6 +236,10 @@ void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t
         multiply_sized(3, 3, block, xj, yi);
       else if (m == 3 && n == 6)
         multiply_sized(3, 6, block, xj, yi);
+      else if (m == 2 && n == 3)
+        multiply_sized(2, 3, block, xj, yi);
+      else if (m == 2 && n == 2)
+        multiply_sized(2, 2, block, xj, yi);
       else
         multiply_sized(m, n, block, xj, yi);
     }
@@ -254,6 +258,8 @@ void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t firs
       int32_t n = fx_block_cols(a, k);
       if (m == 3 && n == 6)
         transpose_sized(3, 6, block, xi, yj);
+      else if (m == 2 && n == 3)
+        transpose_sized(2, 3, block, xi, yj);
       else
         transpose_sized(m, n, block, xi, yj);
     }
