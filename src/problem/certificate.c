@@ -30,20 +30,22 @@ static inline double natural_map(const frix_contact *contact, frix_law law, doub
 
 typedef fx_residual_sums sums;
 
+static inline void add_contact(const fx_system *s, frix_law law, int32_t i, const double *r, const double *u, sums *t) {
+  const frix_contact *contact = &s->contact[i];
+  const double *q = s->q + s->row[i];
+  double out[FRIX_MAX_DIM];
+  int kind = contact->cone == FRIX_CONE_BILATERAL;
+  t->map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r, u, out);
+  for (int32_t k = 0; k < contact->dim; k++) {
+    t->r[kind] += r[k] * r[k];
+    t->q[kind] += q[k] * q[k];
+  }
+}
+
 /* Contacts first .. end - 1. */
 static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t end, const double *r, const double *u,
                        sums *t) {
-  for (int32_t i = first; i < end; i++) {
-    const frix_contact *contact = &s->contact[i];
-    int32_t row = s->row[i];
-    double out[FRIX_MAX_DIM];
-    int kind = contact->cone == FRIX_CONE_BILATERAL;
-    t->map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r + row, u + row, out);
-    for (int32_t k = 0; k < contact->dim; k++) {
-      t->r[kind] += r[row + k] * r[row + k];
-      t->q[kind] += s->q[row + k] * s->q[row + k];
-    }
-  }
+  for (int32_t i = first; i < end; i++) add_contact(s, law, i, r + s->row[i], u + s->row[i], t);
 }
 
 /* A norm relative to its scale: 0 / 0 is 0. */
@@ -64,10 +66,16 @@ static double joint_part(const fx_system *s, const sums *t) {
 
 static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
 
+void fx_residual_add(const fx_system *s, frix_law law, int32_t i, const double *r, const double *u, sums *t) {
+  add_contact(s, law, i, r, u, t);
+}
+
+double fx_residual_end(const fx_system *s, const sums *t) { return larger(contact_part(s, t), joint_part(s, t)); }
+
 double fx_residual(const fx_system *s, frix_law law, const double *r, const double *u) {
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   accumulate(s, law, 0, s->contact_count, r, u, &t);
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* Contacts first .. end - 1, from the velocities of the bodies; u is found on the way. */
@@ -92,7 +100,7 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   fx_system_motion(s, r, v);
   judge_rows(s, law, 0, s->contact_count, r, v, u, &t);
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* Whether no contact from `end` on moves the bodies of contact i. */
@@ -121,7 +129,7 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
     if (square > 0 && t.map[0] > 1.000001 * most * most * square) return INFINITY;
     done = ready;
   }
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* ---- the parts, contact by contact ---- */

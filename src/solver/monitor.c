@@ -151,7 +151,7 @@ bool fx_monitor_check_start(fx_monitor *m, const double *r) {
 
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  m->next_check = fx_monitor_next(iteration);
   if (m->rare && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
   if (m->limits->deadline > 0) measure_pace(m, iteration, begun);

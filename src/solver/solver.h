@@ -6,6 +6,9 @@
 
 enum { FX_MAX_OPTIONS = 16 };
 
+/* What an island needed, in the order of effort: hints, kept by the caller from step to step. */
+enum { FX_NEEDED_UNKNOWN, FX_NEEDED_SWEEPS, FX_NEEDED_NEWTON, FX_NEEDED_START };
+
 /* One run of one method on one island. */
 typedef struct fx_call {
   const fx_system *system;
@@ -39,6 +42,8 @@ extern const fx_solver fx_solver_implicit;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);
+/* Its index. */
+int32_t fx_solver_row(const fx_solver *solver);
 /* Index of a name, or -1 with the error text set, nearest name suggested. */
 int32_t fx_solver_find(frix_context *context, const char *name);
 
