@@ -153,10 +153,15 @@ typedef struct mass_factors {
   int32_t *pivot;
 } mass_factors;
 
-static bool is_diagonal(const double *a, int32_t n) {
-  for (int32_t r = 0; r < n; r++, a += n)
-    for (int32_t c = 0; c < n; c++)
-      if ((a[c] != 0) != (r == c)) return false;
+static bool is_diagonal(const fx_sparse *a, int32_t first, int32_t end) {
+  for (int32_t c = first; c < end; c++) {
+    bool found = false;
+    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) {
+      if (a->x[k] != 0 && a->i[k] != c) return false;
+      found |= a->x[k] != 0;
+    }
+    if (!found) return false;
+  }
   return true;
 }
 
@@ -183,7 +188,7 @@ static frix_status gather_mass(fx_arena *arena, const frix_problem *p, fx_system
   return FRIX_OK;
 }
 
-static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors *out) {
+static frix_status factor_mass(fx_arena *arena, const fx_sparse *mass, const fx_system *s, mass_factors *out) {
   *out = (mass_factors){.s = s,
                         .diagonal = FX_TAKE_RAW(arena, bool, s->mover_count),
                         .lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]),
@@ -193,7 +198,7 @@ static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors
     int32_t n = s->dof[m + 1] - s->dof[m];
     const double *M = s->M + s->M_offset[m];
     double *lu = out->lu + s->M_offset[m];
-    out->diagonal[m] = is_diagonal(M, n);
+    out->diagonal[m] = is_diagonal(mass, s->dof[m], s->dof[m + 1]);
     if (out->diagonal[m]) continue;
     memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
     if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
@@ -264,7 +269,7 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if ((status = list_contacts(arena, p, mover_of, s)) != FRIX_OK) return status;
   mass_factors factors;
   if ((status = gather_mass(arena, p, s)) != FRIX_OK) return status;
-  if ((status = factor_mass(arena, s, &factors)) != FRIX_OK) return status;
+  if ((status = factor_mass(arena, &p->M, s, &factors)) != FRIX_OK) return status;
 
   fx_sparse directions;
   if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;

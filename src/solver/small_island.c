@@ -66,7 +66,7 @@ static void judge(island *d) {
     fx_residual_add(s, FRIX_LAW_COULOMB, i, r + row, u + row, &t);
   }
   d->residual = fx_residual_end(s, &t);
-  if (!(d->residual < d->best)) return;
+  if (!(d->residual < d->best) || d->residual <= d->all->tolerance) return;
   d->best = d->residual;
   take(d, d->best_r);
 }
