@@ -6,6 +6,7 @@
  * open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer
  * does not depend on the machine; only under a deadline is a stage left out that would end too late. --explain shows
  * each decision. */
+#include "solver/exact_sweep.h"
 #include "solver/newton_linear.h"
 #include "solver/small_island.h"
 #include "solver/solver.h"
@@ -34,6 +35,7 @@ typedef struct course {
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile;
+  fx_exact_sweep packed;
   frix_status status;
 } course;
 
@@ -141,9 +143,20 @@ static bool sweep_on(course *c, const char *what) {
   return true;
 }
 
+/* The order in which sweeps read W is made once for all stages. */
+static frix_status pack_once(course *c) {
+  fx_call *call = c->call;
+  if (!call->system->has_W || call->packed || call->law != FRIX_LAW_COULOMB) return FRIX_OK;
+  c->packed = (fx_exact_sweep){.s = call->system};
+  call->packed = &c->packed;
+  return fx_exact_sweep_pack(call->arena, &c->packed);
+}
+
 /* Ten sweeps, and a few more where these will finish it. */
 static bool first_sweeps(course *c) {
   fx_monitor *monitor = c->call->monitor;
+  c->status = pack_once(c);
+  if (c->status != FRIX_OK) return true;
   bool stop = run(c, &fx_solver_nsgs, c->call->law, FX_FIRST_SWEEPS);
   c->sweep_seconds = monitor->pace;
   if (stop) return true;
@@ -286,6 +299,7 @@ static frix_status solve(fx_call *call) {
     struggle(&c);
   }
   monitor->limits = c.whole;
+  call->packed = NULL;
   return c.status;
 }
 

@@ -20,9 +20,8 @@ INLINE const double *add_columns(const double *x, const double *r, int32_t colum
 }
 
 /* q_i from the row of W. */
-static void gather_local(const fx_exact_sweep *t, int32_t i, double *q) {
+INLINE void gather_local(const fx_exact_sweep *t, int32_t i, int32_t d, double *q) {
   const fx_system *s = t->s;
-  int32_t d = s->row[i + 1] - s->row[i];
   const double *x = t->x + t->offset[i];
   memcpy(q, s->q + s->row[i], (size_t)d * sizeof *q);
   if (d == 3) {
@@ -35,6 +34,16 @@ static void gather_local(const fx_exact_sweep *t, int32_t i, double *q) {
     q[0] = ab[0];
     q[1] = ab[1];
     q[2] = c;
+    return;
+  }
+  if (d == 2) {
+    pair ab = {q[0], q[1]};
+    for (int32_t k = t->start[i]; k < t->start[i + 1]; k++) {
+      const double *r = t->r + t->from[k];
+      for (int32_t e = 0; e < t->width[k]; e++, x += 2) ab += *(const pair *)x * r[e];
+    }
+    q[0] = ab[0];
+    q[1] = ab[1];
     return;
   }
   for (int32_t k = t->start[i]; k < t->start[i + 1]; k++)
@@ -111,7 +120,7 @@ INLINE void visit(fx_exact_sweep *t, int32_t i, int32_t d, fx_one_contact *one) 
   if (!s->has_W)
     gather_velocity(t, i, d, q);
   else if (t->x)
-    gather_local(t, i, q);
+    gather_local(t, i, d, q);
   else
     gather_blocks(t, i, d, q);
   if (s->contact[i].cone == FRIX_CONE_CIRCULAR)
@@ -143,12 +152,14 @@ void fx_exact_sweep_visit(fx_exact_sweep *t, int32_t i, fx_one_contact *one) {
 frix_status fx_exact_sweep_pack(fx_arena *arena, fx_exact_sweep *t) {
   const fx_system *s = t->s;
   int32_t n = s->contact_count, blocks = s->W.start[n];
-  t->start = FX_TAKE(arena, int32_t, (size_t)n + 1);
-  t->from = FX_TAKE(arena, int32_t, blocks);
-  t->width = FX_TAKE(arena, int32_t, blocks);
-  t->offset = FX_TAKE(arena, size_t, (size_t)n + 1);
-  t->x = FX_TAKE(arena, double, s->W.offset[blocks]);
+  t->start = FX_TAKE_RAW(arena, int32_t, (size_t)n + 1);
+  t->from = FX_TAKE_RAW(arena, int32_t, blocks);
+  t->width = FX_TAKE_RAW(arena, int32_t, blocks);
+  t->offset = FX_TAKE_RAW(arena, size_t, (size_t)n + 1);
+  t->x = FX_TAKE_RAW(arena, double, s->W.offset[blocks]);
   if (!t->start || !t->from || !t->width || !t->offset || !t->x) return FRIX_ERROR_MEMORY;
+  t->start[0] = 0;
+  t->offset[0] = 0;
   int32_t at = 0;
   size_t used = 0;
   for (int32_t i = 0; i < n; i++) {
@@ -166,4 +177,10 @@ frix_status fx_exact_sweep_pack(fx_arena *arena, fx_exact_sweep *t) {
     t->offset[i + 1] = used;
   }
   return FRIX_OK;
+}
+
+void fx_exact_sweep_share(const fx_exact_sweep *from, fx_exact_sweep *t) {
+  t->start = from->start, t->from = from->from, t->width = from->width;
+  t->offset = from->offset;
+  t->x = from->x;
 }

@@ -26,8 +26,9 @@ typedef struct fx_exact_sweep {
   double change, size; /* squares of |dr| and |r| over the last sweep */
 } fx_exact_sweep;
 
-/* Copies W without its diagonal. */
+/* Copies W without its diagonal; or takes the copy that another has, of the same system. */
 frix_status fx_exact_sweep_pack(fx_arena *arena, fx_exact_sweep *t);
+void fx_exact_sweep_share(const fx_exact_sweep *from, fx_exact_sweep *t);
 
 /* One contact; `one` was prepared from its block of D. */
 void fx_exact_sweep_visit(fx_exact_sweep *t, int32_t i, fx_one_contact *one);

@@ -29,7 +29,11 @@ static frix_status solve(fx_call *call) {
     frix_status status = fx_one_contact_prepare(call->arena, &s->contact[i], s->D + s->diagonal[i], &one[i]);
     if (status != FRIX_OK) return status;
   }
-  frix_status status = s->has_velocity ? FRIX_OK : fx_exact_sweep_pack(call->arena, &t);
+  frix_status status = FRIX_OK;
+  if (call->packed)
+    fx_exact_sweep_share(call->packed, &t);
+  else if (s->has_W)
+    status = fx_exact_sweep_pack(call->arena, &t);
   if (status != FRIX_OK) return status;
   if (s->has_velocity) fx_system_motion(s, t.r, t.v);
 

@@ -17,10 +17,11 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
-  double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
-  const double *start;             /* what the caller of the driver started from; r may be further */
-  const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
+  struct fx_newton_linear *linear;     /* analysed already by a method made of methods, or NULL */
+  const struct fx_exact_sweep *packed; /* W as exact sweeps read it, where they come again and again, or NULL */
+  double *r;                           /* start; the method may leave anything here, the monitor keeps the best */
+  const double *start;                 /* what the caller of the driver started from; r may be further */
+  const char *finisher;                /* out: the method that gave the answer, where it is not the one called */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
   uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */
