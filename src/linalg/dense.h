@@ -9,6 +9,8 @@
 bool fx_lu_factor(int32_t n, double *a, int32_t *pivot);
 /* b := A^-1 b */
 void fx_lu_solve(int32_t n, const double *lu, const int32_t *pivot, double *b);
+/* The same for `count` right-hand sides of n numbers each, one after the other: the same bits, sooner. */
+void fx_lu_solve_rows(int32_t n, const double *lu, const int32_t *pivot, int32_t count, double *b);
 
 /* a . b in four partial sums, so that the order of additions is the same however wide the machine's registers are. */
 static inline __attribute__((always_inline)) double fx_dot_quad(int32_t n, const double *a, const double *b) {

@@ -227,7 +227,7 @@ static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const dou
     divide(n, rows, M, x, y);
   } else {
     memcpy(y, x, (size_t)(rows * n) * sizeof *y);
-    for (int32_t r = 0; r < rows; r++) fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
+    fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
   }
 }
 
