@@ -132,12 +132,14 @@ static double finish_seconds(const job *j, double check_cost) {
 static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
   if (!(limits->deadline > 0)) return;
   const fx_system *s = j->system;
-  double rest = 0, own = m->system->row_count, now = fx_seconds();
+  double rest = 0, own = m->system->row_count;
   for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
     rest += s->contact[j->islands->contact[c]].dim;
   double share = j->thread_count * own / rest;
   limits->deadline -= finish_seconds(j, m->check_cost * s->row_count / own);
-  if (share < 1 && limits->hurried) limits->deadline = now + share * (limits->deadline - now);
+  if (!(share < 1) || !limits->hurried) return;
+  double now = fx_seconds();
+  limits->deadline = now + share * (limits->deadline - now);
 }
 
 /* The hint of an island is that of its first contact; islands that met take the largest. */

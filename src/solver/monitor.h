@@ -40,6 +40,7 @@ typedef struct fx_monitor {
   int64_t pace_iteration;
   double least, last_time; /* the shortest iteration seen, and when the last one ended */
   int64_t last_iteration;
+  int64_t look;          /* iteration at which the clock is read next: to read it costs as much as some contacts */
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
