@@ -12,7 +12,7 @@ INLINE void subtract_row(int32_t n, double factor, const double *restrict a, dou
   for (int32_t k = 0; k < n; k++) y[k] -= factor * a[k];
 }
 
-bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
+INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
   for (int32_t k = 0; k < n; k++) {
     int32_t best = k;
     for (int32_t i = k + 1; i < n; i++)
@@ -35,6 +35,9 @@ bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
   }
   return true;
 }
+
+/* The common block of a contact has a size the compiler knows. */
+bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) { return n == 3 ? factor(3, a, pivot) : factor(n, a, pivot); }
 
 /* Several right-hand sides at once: each has the order of additions it would have alone, and their chains overlap. */
 INLINE void solve_rows(int32_t n, int32_t count, const double *lu, const int32_t *pivot, double *b) {
@@ -65,6 +68,8 @@ void fx_lu_solve_rows(int32_t n, const double *lu, const int32_t *pivot, int32_t
   for (; count >= TOGETHER; count -= TOGETHER, b += TOGETHER * n) {
     if (n == 6)
       solve_rows(6, TOGETHER, lu, pivot, b);
+    else if (n == 3)
+      solve_rows(3, TOGETHER, lu, pivot, b);
     else
       solve_rows(n, TOGETHER, lu, pivot, b);
   }
