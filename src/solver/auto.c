@@ -256,6 +256,9 @@ static void struggle(course *c) {
   if (run(c, &fx_solver_newton, call->law, c->pile ? 60 : hard ? 10 : 20)) return;
   call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
+  /* So near it is most often done before another method has begun. */
+  bool near = c->best <= 1e3 * c->whole->tolerance;
+  if (near && !c->pile && !hard && run(c, &fx_solver_newton, call->law, 10)) return;
   call->hint = FX_NEEDED_START;
   if (coulomb && is_mlcp(call->system)) {
     memset(call->r, 0, bytes);
