@@ -41,6 +41,7 @@ typedef struct fx_monitor {
   int64_t pace_iteration;
   double least, last_time; /* the shortest iteration seen, and when the last one ended */
   int64_t last_iteration;
+  int64_t look;          /* iteration at which the clock is read next: to read it costs as much as some contacts */
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
@@ -61,6 +62,11 @@ bool fx_monitor_due(fx_monitor *monitor, int64_t iteration, double step);
 
 /* Whether something that takes so many seconds, and a check after it, ends before the deadline. */
 bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
+
+/* The iteration that is due after a check at this one. */
+static inline int64_t fx_monitor_next(int64_t iteration) {
+  return iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+}
 
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);

@@ -6,6 +6,9 @@
 
 enum { FX_MAX_OPTIONS = 16 };
 
+/* What an island needed, in the order of effort: hints, kept by the caller from step to step. */
+enum { FX_NEEDED_UNKNOWN, FX_NEEDED_SWEEPS, FX_NEEDED_NEWTON, FX_NEEDED_START };
+
 /* One run of one method on one island. */
 typedef struct fx_call {
   const fx_system *system;
@@ -14,10 +17,11 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
-  double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
-  const double *start;             /* what the caller of the driver started from; r may be further */
-  const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
+  struct fx_newton_linear *linear;     /* analysed already by a method made of methods, or NULL */
+  const struct fx_exact_sweep *packed; /* W as exact sweeps read it, where they come again and again, or NULL */
+  double *r;                           /* start; the method may leave anything here, the monitor keeps the best */
+  const double *start;                 /* what the caller of the driver started from; r may be further */
+  const char *finisher;                /* out: the method that gave the answer, where it is not the one called */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
   uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */
@@ -39,6 +43,8 @@ extern const fx_solver fx_solver_implicit;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);
+/* Its index. */
+int32_t fx_solver_row(const fx_solver *solver);
 /* Index of a name, or -1 with the error text set, nearest name suggested. */
 int32_t fx_solver_find(frix_context *context, const char *name);
 

@@ -39,6 +39,12 @@ struct frix_options {
 
 const fx_solver *fx_solver_at(int32_t k) { return k >= 0 && k < SOLVER_COUNT ? table[k] : NULL; }
 
+int32_t fx_solver_row(const fx_solver *solver) {
+  int32_t row = 0;
+  while (table[row] != solver) row++;
+  return row;
+}
+
 const frix_solver_info *frix_solver_table(int32_t k) {
   const fx_solver *solver = fx_solver_at(k);
   return solver ? &solver->info : NULL;
