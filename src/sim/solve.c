@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-14 /* of a sum of some tens of terms */
+#define ROUNDING 1e-14   /* of a sum of some tens of terms */
+#define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
 enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
 
@@ -212,6 +213,7 @@ static double goal_of_springs(const frix_sim *sim) {
   bool refined = sim->springs && sim->config.polish > 0.0 && sim->deadline == 0.0 && count > SMALL_WORLD;
   if (!refined || sim->config.law != FRIX_LAW_COULOMB) return INFINITY;
   double goal = sim->config.tolerance / sqrt((double)count);
+  if (sim->problem.row_count > 3 * count) goal *= ROLLING_GOAL;
   return near_rest(sim) && sim->config.polish < goal ? sim->config.polish : goal;
 }
 
