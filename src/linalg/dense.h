@@ -7,6 +7,8 @@
 
 /* PA = LU; false when a pivot is zero or not finite. */
 bool fx_lu_factor(int32_t n, double *a, int32_t *pivot);
+/* Sign of the determinant: 1 or -1. */
+double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot);
 /* b := A^-1 b */
 void fx_lu_solve(int32_t n, const double *lu, const int32_t *pivot, double *b);
 /* The same for `count` right-hand sides of n numbers each, one after the other: the same bits, sooner. */

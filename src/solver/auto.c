@@ -1,11 +1,11 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others, and the interior point what it leaves open. Piles begin with vectorised sweeps, and large rigid ones end
- * there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still
- * open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer
- * does not depend on the machine; only under a deadline is a stage left out that would end too late. --explain shows
- * each decision. */
+ * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps, and large
+ * rigid ones end there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it.
+ * What is still open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so
+ * that the answer does not depend on the machine; only under a deadline is a stage left out that would end too late.
+ * --explain shows each decision. */
 #include "solver/exact_sweep.h"
 #include "solver/newton_linear.h"
 #include "solver/small_island.h"
@@ -240,11 +240,23 @@ static bool is_mlcp(const fx_system *s) {
   return plain;
 }
 
+/* continuation from a start, NULL: from nothing. */
+static bool follow(course *c, const double *start) {
+  fx_call *call = c->call;
+  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  if (start)
+    memcpy(call->r, start, bytes);
+  else
+    memset(call->r, 0, bytes);
+  return run(c, &fx_solver_continuation, call->law, 4000);
+}
+
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
  * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
- * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations
- * in a row from the first start, which reach what creeps along the edge between stick and slip; nothing; and what admm
- * makes of the best answer. After each of them newton has its turn. */
+ * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws. After each of them
+ * newton has its turn. What creeps along the edge between stick and slip has turning points, which continuation goes
+ * round, at the price of hundreds of factorisations. Where factors cannot be had, admm brings the best answer nearer.
+ */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
@@ -274,14 +286,9 @@ static void struggle(course *c) {
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
-    if (run(c, &fx_solver_newton, call->law, 250)) return;
-    memcpy(call->r, call->start, bytes);
-    if (coulomb && factors && run(c, &fx_solver_fixed_point, call->law, 30)) return;
-    memcpy(call->r, call->monitor->best_r, bytes);
-    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+    if (run(c, &fx_solver_newton, call->law, 60)) return;
   }
-  memset(call->r, 0, bytes);
-  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  if (factors && (follow(c, call->monitor->best_r) || follow(c, NULL))) return;
   double last = INFINITY;
   for (int64_t round = 0, growth = 1; round < (c->pile ? 1 : ROUNDS); round++, growth *= GROWTH) {
     memcpy(call->r, call->monitor->best_r, bytes);

@@ -28,6 +28,7 @@ void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->rare = m->limits->hurried && now + MANY * m->check_cost > m->limits->deadline;
   m->next_check = m->rare ? RARE : 0;
   m->mark_iteration = 0;
+  m->wanders = false;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
   m->pace_iteration = m->last_iteration = 0;
@@ -88,7 +89,7 @@ static void record(fx_monitor *m, double seconds) {
 
 /* No progress worth the name (1 %) while the number of iterations doubled. */
 static bool stands_still(fx_monitor *m) {
-  if (m->iteration < 2 * m->mark_iteration + 500) return false;
+  if (m->wanders || m->iteration < 2 * m->mark_iteration + 500) return false;
   bool still = !(m->best < 0.99 * m->mark_best);
   m->mark_iteration = m->iteration;
   m->mark_best = m->best;

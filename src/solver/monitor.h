@@ -33,7 +33,8 @@ typedef struct fx_monitor {
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
-  bool rare; /* a check now and then is all that time allows */
+  bool wanders; /* the method may lead away from its best answer for long, and come to a better one */
+  bool rare;    /* a check now and then is all that time allows */
   double mark_best;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;

@@ -71,17 +71,29 @@ static void select_active(fx_newton_linear *n, const double *P) {
       n->N.offset[k + 1] = n->N.offset[k] + (size_t)(fx_block_rows(&n->N, i) * fx_block_cols(&n->N, k));
 }
 
+/* Of the determinant of one block. */
+static double sign_of(int32_t d, const double *B) {
+  int32_t pivot[FRIX_MAX_DIM];
+  double C[FRIX_MAX_DIM * FRIX_MAX_DIM];
+  memcpy(C, B, (size_t)(d * d) * sizeof *C);
+  return fx_lu_factor(d, C, pivot) ? fx_lu_sign(d, C, pivot) : 0;
+}
+
 /* N = A P + B over the active contacts */
 static bool factor_contact(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
   select_active(n, P);
+  n->sign = 1;
   if (!P) memcpy(n->N.x, n->A.x, n->A.offset[n->A.start[n->A.row_blocks]] * sizeof *n->N.x);
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = n->A.start[i]; k < n->A.start[i + 1]; k++) {
       int32_t j = n->A.index[k], rows = fx_block_rows(&n->N, i), cols = fx_block_cols(&n->N, k);
       const double *a = fx_block(&n->A, k), *p = P ? P + s->diagonal[j] : NULL;
       double *to = fx_block(&n->N, k);
-      if (rows == 0) break;
+      if (rows == 0) {
+        n->sign *= sign_of(s->contact[i].dim, B + s->diagonal[i]);
+        break;
+      }
       for (int32_t r = 0; P && r < rows; r++)
         for (int32_t c = 0; c < cols; c++) {
           double sum = 0;
@@ -240,6 +252,7 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
   }
   bool symmetric = !P && is_symmetric(d, C);
   if (!fx_lu_factor(d, C, pivot)) return false;
+  n->sign *= fx_lu_sign(d, C, pivot);
   double column[FRIX_MAX_DIM * FRIX_MAX_DIM];
   for (int32_t k = 0; k < d * d; k++) column[k] = k % (d + 1) == 0;
   fx_lu_solve_rows(d, C, pivot, d, column);
@@ -330,6 +343,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
 static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
   n->D_symmetric = true;
+  n->sign = 1;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
@@ -428,6 +442,8 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B) {
   return n->by_velocity ? factor_velocity(n, P, B) : factor_contact(n, P, B);
 }
+
+double fx_newton_sign(const fx_newton_linear *n) { return n->sign * fx_block_lu_sign(&n->lu); }
 
 void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   if (n->by_velocity)

@@ -35,7 +35,7 @@ typedef struct fx_solver {
 } fx_solver;
 
 extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
-extern const fx_solver fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;
+extern const fx_solver fx_solver_continuation, fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;
 extern const fx_solver fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
 extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;
