@@ -366,6 +366,86 @@ static void start_judged_briefly(fx_test *t) {
     }
 }
 
+/* ---- four contacts at once ---- */
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* The certificate of a pile beside those of its contacts, each alone as a system of one. */
+static void check_certificate(fx_test *t, const fx_system *s, const double *r, const double *u, const double *v) {
+  frix_certificate whole, most = {.worst_contact = -1};
+  fx_certificate_compute(NULL, s, FRIX_LAW_COULOMB, r, u, v, NULL, &whole);
+  CHECK(t, whole.residual == fx_residual(s, FRIX_LAW_COULOMB, r, u));
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    fx_system alone = *s;
+    frix_certificate one;
+    alone.contact += i;
+    alone.row += i;
+    alone.contact_count = alone.joint_first = 1;
+    fx_certificate_compute(NULL, &alone, FRIX_LAW_COULOMB, r, u, v, NULL, &one);
+    if (one.worst_velocity > most.worst_velocity) most.worst_contact = i;
+    most.worst_velocity = larger(one.worst_velocity, most.worst_velocity);
+    most.signorini = larger(one.signorini, most.signorini);
+    most.cone = larger(one.cone, most.cone);
+    most.dissipation = larger(one.dissipation, most.dissipation);
+  }
+  CHECK(t, whole.worst_velocity == most.worst_velocity && whole.worst_contact == most.worst_contact);
+  CHECK(t, whole.signorini == most.signorini && whole.signorini > 0);
+  CHECK(t, whole.cone == most.cone && whole.cone > 0);
+  CHECK(t, whole.dissipation == most.dissipation && whole.dissipation > 0);
+}
+
+/* D = H' Y + R and q = w + H' v_free, number by number. */
+static void check_diagonal(fx_test *t, const fx_system *s) {
+  const fx_block_matrix *Y = fx_system_response(s);
+  int32_t wrong = !Y;
+  for (int32_t i = 0; Y && i < s->contact_count; i++)
+    for (int a = 0; a < 3; a++) {
+      double q = s->w[3 * i + a];
+      for (int b = 0; b < 3; b++) {
+        double sum = 0;
+        for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+          for (int c = 0; c < 6; c++) sum += fx_block(&s->Ht, k)[6 * a + c] * fx_block(Y, k)[6 * b + c];
+        if (s->R && a == b) sum += s->R[3 * i + a];
+        wrong += s->D[9 * i + 3 * a + b] != sum;
+      }
+      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+        double sum = 0;
+        for (int c = 0; c < 6; c++) sum += fx_block(&s->Ht, k)[6 * a + c] * s->v_free[s->dof[s->Ht.index[k]] + c];
+        q += sum;
+      }
+      wrong += s->q[3 * i + a] != q;
+    }
+  CHECK(t, wrong == 0);
+}
+
+/* Reading and judging four contacts at once gives the same bits as one after the other. */
+static void lanes(fx_test *t) {
+  for (int compliant = 0; compliant < 2; compliant++) {
+    pile p;
+    fx_arena arena;
+    fx_system s;
+    bool good = pile_make(&p, 300, compliant ? 1e-2 : 0, false, 70);
+    CHECK(t, good);
+    if (good) {
+      fx_arena_init(&arena, p.context);
+      CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &s) == FRIX_OK);
+      CHECK(t, s.diagonal_mass && s.contact_count > 100);
+      double *r = FX_TAKE(&arena, double, s.row_count), *u = FX_TAKE(&arena, double, s.row_count);
+      double *v = FX_TAKE(&arena, double, s.dof_count);
+      for (int32_t k = 0; k < s.row_count; k++) r[k] = p.data.guess[k] * (k % 7 ? 1 : 1.5); /* some leave the cone */
+      fx_system_velocity(&s, r, u, v);
+      check_diagonal(t, &s);
+      check_certificate(t, &s, r, u, v);
+      /* Nothing is far from the answer, as far as its residual says. */
+      double *zero = FX_TAKE(&arena, double, s.row_count), nothing = fx_residual(&s, FRIX_LAW_COULOMB, zero, s.q);
+      CHECK(t, fx_nothing_is_far(&s, FRIX_LAW_COULOMB, 0.99 * nothing));
+      CHECK(t, !fx_nothing_is_far(&s, FRIX_LAW_COULOMB, nothing));
+      fx_arena_free(&arena);
+    }
+    pile_free(&p);
+  }
+}
+
 /* A start that was not judged in full is still returned where the sweeps do not better it. */
 static void start_is_kept(fx_test *t) {
   pile p;
@@ -404,5 +484,6 @@ const fx_test_row test_sweeps[] = {
     {"sweeps/speed", speed},
     {"sweeps/start_judged_briefly", start_judged_briefly},
     {"sweeps/start_is_kept", start_is_kept},
+    {"sweeps/lanes", lanes},
     {0},
 };

@@ -11,6 +11,12 @@
 #include "linalg/block_matrix.h"
 #include "problem/problem.h"
 
+/* Y, made when it is first asked for; Yt.x is NULL until then. */
+typedef struct fx_response {
+  fx_arena *arena;
+  fx_block_matrix Yt;
+} fx_response;
+
 typedef struct fx_system {
   int32_t contact_count, row_count;
   int32_t joint_first; /* contacts from here on come from G */
@@ -25,17 +31,23 @@ typedef struct fx_system {
   fx_block_matrix W;
   bool has_velocity;
   int32_t mover_count, dof_count;
-  const int32_t *dof;     /* mover_count + 1 */
-  fx_block_matrix Ht, Yt; /* contacts x movers */
+  const int32_t *dof; /* mover_count + 1 */
+  fx_block_matrix Ht; /* contacts x movers */
+  fx_response *response;
   const double *v_free, *w;
   const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m] */
   const size_t *M_offset;
-  double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
+  const double *inverse_mass; /* dof_count: 1 / M for movers where M is diagonal, 0 for others */
+  bool diagonal_mass;         /* of all movers */
+  double rho, rho_joint;      /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
 
 /* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
  * over W are cheaper than over velocities. */
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out);
+
+/* Y in the blocks of Ht; NULL without memory. */
+const fx_block_matrix *fx_system_response(const fx_system *system);
 
 /* Adds W to a system that has only the velocity form. */
 frix_status fx_system_assemble(fx_arena *arena, fx_system *system);
@@ -58,8 +70,13 @@ frix_status fx_islands_find(fx_arena *arena, const fx_system *system, fx_islands
 frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,
                               fx_system *out);
 
-/* v = v_free + Y r; has_velocity only. */
+/* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
+/* The same in parts: impulses of contacts first .. end - 1 are added; when those of all their contacts are, movers
+ * first .. end - 1 have their velocity. */
+void fx_motion_begin(const fx_system *system, double *v);
+void fx_motion_add(const fx_system *system, int32_t first, int32_t end, const double *r, double *v);
+void fx_motion_end(const fx_system *system, int32_t first, int32_t end, double *v);
 /* u from r. v is workspace (dof_count) and holds the velocity afterwards where has_velocity, else unused. */
 void fx_system_velocity(const fx_system *system, const double *r, double *u, double *v);
 

@@ -207,8 +207,10 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
    * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
-  bool brief = !stop && !zero && judges_briefly(j, &island);
+  bool brief = judges_briefly(j, &island), zero = is_zero(r, island.row_count);
+  bool far = brief && fx_nothing_is_far(&island, j->law, limits.tolerance);
+  bool stop = !far && fx_monitor_check_nothing(&monitor);
+  brief = brief && !stop && !zero;
   if (brief) {
     stop = fx_monitor_check_start(&monitor, r);
     brief = monitor.best == INFINITY;
@@ -424,7 +426,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   solution->u = FX_NEW(context, double, system.row_count);
   solution->v = FX_NEW(context, double, system.dof_count);
   solution->hint = FX_NEW(context, uint8_t, system.contact_count);
-  double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
+  double *workspace = FX_TAKE_RAW(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
            .islands = &islands,

@@ -372,6 +372,7 @@ static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s
   n->rest = FX_TAKE(arena, double, s->row_count);
   n->active_move = FX_TAKE(arena, double, s->row_count);
   if (!n->S || !n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
+  if (n->by_velocity && !(n->Y = fx_system_response(s))) return FRIX_ERROR_MEMORY;
   return n->by_velocity ? init_velocity(n, arena, choice) : init_contact(n, arena);
 }
 
@@ -395,7 +396,7 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
   }
   for (int32_t k = 0; k < s->row_count; k++) n->row[k] = n->S[k] * z[k];
   memset(n->v, 0, (size_t)s->dof_count * sizeof *n->v);
-  fx_block_transpose_multiply_add(&s->Yt, n->row, n->v);
+  fx_block_transpose_multiply_add(n->Y, n->row, n->v);
   fx_block_multiply_add(&s->Ht, n->v, out);
   for (int32_t k = 0; k < s->row_count; k++) out[k] = n->S[k] * (out[k] + (s->R ? s->R[k] * n->row[k] : 0));
 }

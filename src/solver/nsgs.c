@@ -19,6 +19,7 @@ static const frix_option_info options[] = {
 
 typedef struct state {
   const fx_system *s;
+  const fx_block_matrix *Y; /* velocity form */
   fx_one_contact *one;
   double *r, *v;
   double relaxation;
@@ -101,10 +102,10 @@ static void gather_velocity(const state *t, int32_t i, double *q) {
 static void scatter_velocity(const state *t, int32_t i, const double *change) {
   const fx_system *s = t->s;
   int32_t d = s->contact[i].dim;
-  for (int32_t k = s->Yt.start[i]; k < s->Yt.start[i + 1]; k++) {
-    const double *y = fx_block(&s->Yt, k);
-    double *v = t->v + s->dof[s->Yt.index[k]];
-    int32_t n = fx_block_cols(&s->Yt, k);
+  for (int32_t k = t->Y->start[i]; k < t->Y->start[i + 1]; k++) {
+    const double *y = fx_block(t->Y, k);
+    double *v = t->v + s->dof[t->Y->index[k]];
+    int32_t n = fx_block_cols(t->Y, k);
     if (d == 3 && n == 6)
       add_transposed(3, 6, y, change, v);
     else
@@ -188,6 +189,7 @@ static frix_status solve(fx_call *call) {
   }
   frix_status status = s->has_velocity ? FRIX_OK : pack(call->arena, &t);
   if (status != FRIX_OK) return status;
+  if (s->has_velocity && !(t.Y = fx_system_response(s))) return FRIX_ERROR_MEMORY;
   if (s->has_velocity) fx_system_motion(s, t.r, t.v);
 
   fx_monitor_begin(call->monitor, 100000);

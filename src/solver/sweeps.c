@@ -183,7 +183,7 @@ static frix_status solve(fx_call *call) {
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
          s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
-         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, velocity_error(&t));
+         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }
 

@@ -36,12 +36,12 @@ bool fx_round_masses(const fx_pile *p, void *roots) {
   ball *out = roots;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body];
+    const double *inverse = s->inverse_mass + s->dof[m];
     if (s->dof[m + 1] - s->dof[m] != DOF) return false;
-    const double *M = s->M + s->M_offset[m];
-    bool good = M[0] > 0 && M[21] > 0 && M[7] == M[0] && M[14] == M[0] && M[28] == M[21] && M[35] == M[21];
-    for (int k = 1; k < DOF * DOF; k++) good &= k % (DOF + 1) == 0 || M[k] == 0;
+    bool good = inverse[0] > 0 && inverse[3] > 0;
+    for (int k = 1; k < 3; k++) good &= inverse[k] == inverse[0] && inverse[3 + k] == inverse[3];
     if (!good) return false;
-    out[body] = (ball){p->scale / sqrt(M[0]), p->scale / sqrt(M[21])};
+    out[body] = (ball){p->scale * sqrt(inverse[0]), p->scale * sqrt(inverse[3])};
   }
   return true;
 }
