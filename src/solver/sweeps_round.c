@@ -169,8 +169,8 @@ INLINE void four_fields(const fx_pile *p, const rest r[LANES], const four *f, la
   }
   bits first = one > two;
   lanes largest = (lanes)(((bits)one & first) | ((bits)two & ~first));
-  field[FX_INVERSE_N] = (lanes)((bits)(1 / (p->system->rho * normal)) & (normal > 0));
-  field[FX_INVERSE_T] = (lanes)((bits)(1 / (p->system->rho * largest)) & (largest > 0));
+  field[FX_INVERSE_N] = (lanes)((bits)(p->step[0] / (p->system->rho * normal)) & (normal > 0));
+  field[FX_INVERSE_T] = (lanes)((bits)(p->step[1] / (p->system->rho * largest)) & (largest > 0));
   field[FX_MU] = EACH(mu);
   for (int k = 0; k < 9; k++) field[FX_H + k] = f->Q[k];
   for (int side = 0; side < 2; side++) {
