@@ -140,7 +140,7 @@ bool fx_pile_looks_round(const fx_system *s) {
 
 /* What is read of one contact besides H. */
 typedef struct rest {
-  const double *q, *D, *R;
+  const double *q, *W, *R;
   const ball *ball[2];
   double mu;
 } rest;
@@ -152,7 +152,7 @@ INLINE rest find_rest(const fx_pile *p, int32_t i) {
   const ball *balls = p->roots;
   bool friction = s->contact[i].cone == FRIX_CONE_CIRCULAR;
   return (rest){s->q + row,
-                s->D + s->diagonal[i],
+                s->W_diag + row,
                 s->R + (p->compliant ? row : 0),
                 {balls + body[0] / FX_RECORD, balls + body[FX_BATCH] / FX_RECORD},
                 friction ? s->contact[i].mu : 0};
@@ -162,10 +162,15 @@ INLINE rest find_rest(const fx_pile *p, int32_t i) {
 
 /* Numbers of four contacts in the order of the fields. Where mu is 0 whatever friction would be is cut to nothing. */
 INLINE void four_fields(const fx_pile *p, const rest r[LANES], const four *f, lanes *field) {
-  lanes normal = EACH(D[0]), one = EACH(D[4]), two = EACH(D[8]);
+  lanes normal = EACH(W[0]), one = EACH(W[1]), two = EACH(W[2]);
   for (int k = 0; k < 3; k++) {
     field[FX_Q + k] = EACH(q[k]);
     if (p->compliant) field[FX_ROUND_END + k] = p->system->rho * EACH(R[k]);
+  }
+  if (p->compliant) {
+    normal += EACH(R[0]);
+    one += EACH(R[1]);
+    two += EACH(R[2]);
   }
   bits first = one > two;
   lanes largest = (lanes)(((bits)one & first) | ((bits)two & ~first));
