@@ -38,7 +38,7 @@ typedef struct fx_monitor {
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
-  double least, last_time; /* the shortest iteration seen, and when the last one ended */
+  double least, most, last_time; /* the shortest and the longest iteration seen, and when the last one ended */
   int64_t last_iteration;
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
