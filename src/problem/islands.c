@@ -23,7 +23,7 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
 static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *label, int32_t *mover_label,
                                int32_t *count) {
   int32_t n = s->contact_count;
-  int32_t *parent = FX_TAKE(arena, int32_t, n);
+  int32_t *parent = FX_TAKE_RAW(arena, int32_t, n);
   if (!parent) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n; i++) parent[i] = i;
   if (mover_label) {
@@ -55,8 +55,8 @@ static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *lab
 static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32_t count, int32_t **start,
                          int32_t **member, int32_t **place) {
   *start = FX_TAKE(arena, int32_t, (size_t)count + 2);
-  *member = FX_TAKE(arena, int32_t, n);
-  *place = FX_TAKE(arena, int32_t, n);
+  *member = FX_TAKE_RAW(arena, int32_t, n);
+  *place = FX_TAKE_RAW(arena, int32_t, n);
   if (!*start || !*member || !*place) return FRIX_ERROR_MEMORY;
   int32_t *next = *start + 1;
   for (int32_t i = 0; i < n; i++)
@@ -72,8 +72,8 @@ static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32
 
 frix_status fx_islands_find(fx_arena *arena, const fx_system *s, fx_islands *out) {
   *out = (fx_islands){0};
-  int32_t *label = FX_TAKE(arena, int32_t, s->contact_count);
-  int32_t *mover_label = s->has_velocity ? FX_TAKE(arena, int32_t, s->mover_count) : NULL;
+  int32_t *label = FX_TAKE_RAW(arena, int32_t, s->contact_count);
+  int32_t *mover_label = s->has_velocity ? FX_TAKE_RAW(arena, int32_t, s->mover_count) : NULL;
   if (!label || (s->has_velocity && !mover_label)) return FRIX_ERROR_MEMORY;
   frix_status status = find_labels(arena, s, label, mover_label, &out->count);
   if (status == FRIX_OK)
@@ -101,25 +101,27 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
     memcpy(v_free + dof[m], s->v_free + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *v_free);
     M_offset[m + 1] = M_offset[m] + s->M_offset[movers[m] + 1] - s->M_offset[movers[m]];
   }
-  double *M = FX_TAKE(arena, double, M_offset[out->mover_count]);
-  if (!M) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < out->mover_count; m++)
+  double *mass = FX_TAKE_RAW(arena, double, out->dof_count), *inverse = FX_TAKE_RAW(arena, double, out->dof_count);
+  if (!mass || !inverse) return FRIX_ERROR_MEMORY;
+  out->diagonal_mass = true;
+  for (int32_t m = 0; m < out->mover_count; m++) {
+    memcpy(mass + dof[m], s->mass + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *mass);
+    memcpy(inverse + dof[m], s->inverse_mass + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *inverse);
+    out->diagonal_mass &= inverse[dof[m]] != 0;
+  }
+  double *M = out->diagonal_mass ? NULL : FX_TAKE_RAW(arena, double, M_offset[out->mover_count]);
+  if (!M && !out->diagonal_mass) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; M && m < out->mover_count; m++)
     memcpy(M + M_offset[m], s->M + s->M_offset[movers[m]], (M_offset[m + 1] - M_offset[m]) * sizeof *M);
   out->v_free = v_free;
   out->M = M;
+  out->mass = mass;
+  out->inverse_mass = inverse;
   out->M_offset = M_offset;
   out->has_velocity = true;
   frix_status status = fx_block_extract(arena, &s->Ht, out->contact_count, contacts, out->row, out->mover_count,
                                         islands->mover_place, dof, &out->Ht);
   if (status != FRIX_OK) return status;
-  double *inverse = FX_TAKE_RAW(arena, double, out->dof_count);
-  if (!inverse) return FRIX_ERROR_MEMORY;
-  out->diagonal_mass = true;
-  for (int32_t m = 0; m < out->mover_count; m++) {
-    memcpy(inverse + dof[m], s->inverse_mass + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *inverse);
-    out->diagonal_mass &= inverse[dof[m]] != 0;
-  }
-  out->inverse_mass = inverse;
   if ((status = fx_response_build(arena, NULL, out)) != FRIX_OK || out->diagonal_mass) return status;
   const fx_block_matrix *from = &s->response->Yt, *to = &out->response->Yt;
   for (int32_t i = 0; i < out->contact_count; i++) {

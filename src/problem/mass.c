@@ -11,16 +11,16 @@
 
 /* 1 / M of the movers where M is diagonal, without a zero there. */
 static frix_status invert_diagonal(fx_arena *arena, const fx_sparse *M, fx_system *s) {
-  double *inverse = FX_TAKE_RAW(arena, double, s->dof_count);
-  if (!inverse) return FRIX_ERROR_MEMORY;
+  double *mass = FX_TAKE_RAW(arena, double, s->dof_count), *inverse = FX_TAKE_RAW(arena, double, s->dof_count);
+  if (!mass || !inverse) return FRIX_ERROR_MEMORY;
   for (int32_t c = 0; c < s->dof_count; c++) {
-    double mass = 0;
     bool alone = true;
+    mass[c] = 0;
     for (int32_t k = M->p[c]; k < M->p[c + 1]; k++) {
-      if (M->i[k] == c) mass = M->x[k];
+      if (M->i[k] == c) mass[c] = M->x[k];
       alone &= M->i[k] == c || M->x[k] == 0;
     }
-    inverse[c] = 1 / mass;
+    inverse[c] = 1 / mass[c];
     if (!alone || !isfinite(inverse[c])) inverse[c] = 0;
   }
   s->diagonal_mass = true;
@@ -30,11 +30,12 @@ static frix_status invert_diagonal(fx_arena *arena, const fx_sparse *M, fx_syste
     for (int32_t k = s->dof[m]; !good && k < s->dof[m + 1]; k++) inverse[k] = 0;
     s->diagonal_mass &= good;
   }
+  s->mass = mass;
   s->inverse_mass = inverse;
   return FRIX_OK;
 }
 
-static frix_status gather(fx_arena *arena, const fx_sparse *M, fx_system *s) {
+static frix_status find_offsets(fx_arena *arena, fx_system *s) {
   size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->mover_count + 1);
   if (!offset) return FRIX_ERROR_MEMORY;
   offset[0] = 0;
@@ -42,19 +43,32 @@ static frix_status gather(fx_arena *arena, const fx_sparse *M, fx_system *s) {
     size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
     offset[m + 1] = offset[m] + n * n;
   }
-  double *blocks = FX_TAKE_RAW(arena, double, offset[s->mover_count]);
+  s->M_offset = offset;
+  return FRIX_OK;
+}
+
+static frix_status gather(fx_arena *arena, const fx_sparse *M, fx_system *s) {
+  double *blocks = FX_TAKE(arena, double, s->M_offset[s->mover_count]);
   if (!blocks) return FRIX_ERROR_MEMORY;
   for (int32_t m = 0; m < s->mover_count; m++) {
     int32_t first = s->dof[m], n = s->dof[m + 1] - first;
-    double *block = blocks + offset[m];
-    memset(block, 0, (offset[m + 1] - offset[m]) * sizeof *block);
+    double *block = blocks + s->M_offset[m];
     for (int32_t c = 0; c < n; c++)
       for (int32_t k = M->p[first + c]; k < M->p[first + c + 1]; k++)
         if (M->x[k] != 0) block[(M->i[k] - first) * n + c] = M->x[k];
   }
   s->M = blocks;
-  s->M_offset = offset;
-  return invert_diagonal(arena, M, s);
+  return FRIX_OK;
+}
+
+const double *fx_system_mass(const fx_system *s) {
+  if (s->M || s->response->M) return s->M ? s->M : s->response->M;
+  double *blocks = FX_TAKE(s->response->arena, double, s->M_offset[s->mover_count]);
+  for (int32_t m = 0; blocks && m < s->mover_count; m++) {
+    int32_t first = s->dof[m], n = s->dof[m + 1] - first;
+    for (int32_t k = 0; k < n; k++) blocks[s->M_offset[m] + (size_t)(k * n + k)] = s->mass[first + k];
+  }
+  return s->response->M = blocks;
 }
 
 /* ---- its inverse ---- */
@@ -64,9 +78,11 @@ static bool is_diagonal(const fx_system *s, int32_t m) {
 }
 
 frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, fx_mass *out) {
-  frix_status status = gather(arena, &p->M, s);
+  frix_status status = find_offsets(arena, s);
   *out = (fx_mass){.system = s};
+  if (status == FRIX_OK) status = invert_diagonal(arena, &p->M, s);
   if (status != FRIX_OK || s->diagonal_mass) return status;
+  if ((status = gather(arena, &p->M, s)) != FRIX_OK) return status;
   out->lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]);
   out->pivot = FX_TAKE_RAW(arena, int32_t, s->dof_count);
   if (!out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
@@ -86,17 +102,15 @@ frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, 
 void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, double *y) {
   const fx_system *s = f->system;
   int32_t n = s->dof[m + 1] - s->dof[m];
-  const double *M = s->M + s->M_offset[m];
+  const double *mass = s->mass + s->dof[m];
   bool diagonal = is_diagonal(s, m);
   if (diagonal && n == 6) { /* a rigid body in its own axes, or a sphere */
-    double mass[6];
-    for (int32_t k = 0; k < 6; k++) mass[k] = M[7 * k];
     for (int32_t r = 0; r < rows; r++)
       for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
     return;
   }
   for (int32_t r = 0; r < rows; r++)
-    for (int32_t k = 0; k < n; k++) y[r * n + k] = diagonal ? x[r * n + k] / M[k * n + k] : x[r * n + k];
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = diagonal ? x[r * n + k] / mass[k] : x[r * n + k];
   for (int32_t r = 0; r < rows && !diagonal; r++)
     fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
 }

@@ -11,10 +11,11 @@
 #include "linalg/block_matrix.h"
 #include "problem/problem.h"
 
-/* Y, made when it is first asked for; Yt.x is NULL until then. */
+/* What is made when it is first asked for: Yt.x and M are NULL until then. */
 typedef struct fx_response {
   fx_arena *arena;
   fx_block_matrix Yt;
+  const double *M;
 } fx_response;
 
 typedef struct fx_system {
@@ -35,11 +36,11 @@ typedef struct fx_system {
   fx_block_matrix Ht; /* contacts x movers */
   fx_response *response;
   const double *v_free, *w;
-  const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m] */
+  const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m]; NULL where M is diagonal */
   const size_t *M_offset;
-  const double *inverse_mass; /* dof_count: 1 / M for movers where M is diagonal, 0 for others */
-  bool diagonal_mass;         /* of all movers */
-  double rho, rho_joint;      /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
+  const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */
+  bool diagonal_mass;                /* of all movers */
+  double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
 
 /* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
@@ -48,6 +49,9 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
 
 /* Y in the blocks of Ht; NULL without memory. */
 const fx_block_matrix *fx_system_response(const fx_system *system);
+
+/* M in any case; NULL without memory. */
+const double *fx_system_mass(const fx_system *system);
 
 /* Adds W to a system that has only the velocity form. */
 frix_status fx_system_assemble(fx_arena *arena, fx_system *system);

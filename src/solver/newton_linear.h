@@ -23,8 +23,9 @@ typedef struct fx_newton_linear {
   const double *S; /* scale of each row: fx_scaling */
   bool by_velocity;
   const fx_block_matrix *Y; /* by velocity: M^-1 H */
-  bool fixed_symmetric;     /* M, or A, is symmetric */
-  bool D_symmetric;         /* so is every D, or every active P is the identity, in the last factorisation */
+  const double *M;
+  bool fixed_symmetric; /* M, or A, is symmetric */
+  bool D_symmetric;     /* so is every D, or every active P is the identity, in the last factorisation */
   fx_block_lu lu;
   fx_block_matrix A, N; /* contact space: scaled operator, Newton matrix of the active contacts on its pattern */
   int32_t *active;      /* partition of N: contacts with P = 0 have no rows */

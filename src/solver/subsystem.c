@@ -81,6 +81,7 @@ frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count,
     out->w = q;
     out->v_free = FX_TAKE(arena, double, out->dof_count);
     if (!out->v_free) return FRIX_ERROR_MEMORY;
+    out->mass = whole->mass;
     out->inverse_mass = whole->inverse_mass;
     out->diagonal_mass = whole->diagonal_mass;
     status = cut(arena, &whole->Ht, out, slice, NULL, &out->Ht);

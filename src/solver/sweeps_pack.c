@@ -61,12 +61,12 @@ static bool is_symmetric(const double *M, int32_t n) {
 }
 
 /* False where a block of M is not symmetric and positive. */
-static bool find_roots(const fx_pile *p, root *out) {
+static bool find_roots(const fx_pile *p, const double *M, root *out) {
   const fx_system *s = p->system;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
     double L[DOF * DOF] = {0};
-    if (!is_symmetric(s->M + s->M_offset[m], n) || !factor(s->M + s->M_offset[m], n, L)) return false;
+    if (!is_symmetric(M + s->M_offset[m], n) || !factor(M + s->M_offset[m], n, L)) return false;
     invert(L, n, out[body].K);
   }
   return true;
@@ -166,9 +166,10 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
 /* Fields of all contacts in one form; *fits says whether they have it. */
 static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits) {
   void *roots = p->round ? fx_round_take(arena, p) : (void *)FX_TAKE(arena, root, p->body_count);
-  if (!roots) return FRIX_ERROR_MEMORY;
+  const double *M = p->round ? NULL : fx_system_mass(p->system);
+  if (!roots || (!p->round && !M)) return FRIX_ERROR_MEMORY;
   p->roots = roots;
-  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, roots);
+  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, M, roots);
   if (!*fits) return FRIX_OK;
   if (!take(arena, p, sizeof(float), &p->single) || (full && !take(arena, p, sizeof(double), &p->full)))
     return FRIX_ERROR_MEMORY;
