@@ -111,8 +111,7 @@ void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, d
   }
   for (int32_t r = 0; r < rows; r++)
     for (int32_t k = 0; k < n; k++) y[r * n + k] = diagonal ? x[r * n + k] / mass[k] : x[r * n + k];
-  for (int32_t r = 0; r < rows && !diagonal; r++)
-    fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
+  if (!diagonal) fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
 }
 
 /* y = x inverse for rows of n columns; inlined with constant sizes for rigid bodies. */
@@ -161,11 +160,12 @@ const fx_block_matrix *fx_system_response(const fx_system *s) {
 
 /* ---- motion ---- */
 
-void fx_motion_begin(const fx_system *s, double *v) {
+void fx_motion_begin(const fx_system *s, int32_t first, int32_t end, double *v) {
+  size_t bytes = (size_t)(s->dof[end] - s->dof[first]) * sizeof *v;
   if (s->diagonal_mass)
-    memset(v, 0, (size_t)s->dof_count * sizeof *v);
+    memset(v + s->dof[first], 0, bytes);
   else
-    memcpy(v, s->v_free, (size_t)s->dof_count * sizeof *v);
+    memcpy(v + s->dof[first], s->v_free + s->dof[first], bytes);
 }
 
 void fx_motion_add(const fx_system *s, int32_t first, int32_t end, const double *r, double *v) {
@@ -178,7 +178,7 @@ void fx_motion_end(const fx_system *s, int32_t first, int32_t end, double *v) {
 }
 
 void fx_system_motion(const fx_system *s, const double *r, double *v) {
-  fx_motion_begin(s, v);
+  fx_motion_begin(s, 0, s->mover_count, v);
   fx_motion_add(s, 0, s->contact_count, r, v);
   fx_motion_end(s, 0, s->mover_count, v);
 }

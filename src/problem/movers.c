@@ -52,7 +52,7 @@ frix_status fx_movers_find(fx_arena *arena, const frix_problem *p, int32_t **mov
   }
   for (int32_t c = 0; c < n; c++) {
     owner[c] = movers;
-    bool last = body ? (c + 1) % body == 0 : reach[c] == c;
+    bool last = body ? c + 1 - first[movers] == body : reach[c] == c;
     if (last) first[++movers] = c + 1;
     if (last && first[movers] - first[movers - 1] > LARGEST_MOVER)
       return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "M couples %d degrees of freedom in one block; at most %d",

@@ -32,8 +32,8 @@ static frix_status list_contacts(fx_arena *arena, const frix_problem *p, const i
     s->row_count = p->row_count;
     return FRIX_OK;
   }
-  frix_contact *contact = FX_TAKE(arena, frix_contact, capacity);
-  int32_t *row = FX_TAKE(arena, int32_t, (size_t)capacity + 1);
+  frix_contact *contact = FX_TAKE_RAW(arena, frix_contact, capacity);
+  int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)capacity + 1);
   if (!contact || !row) return FRIX_ERROR_MEMORY;
   memcpy(contact, p->contact, (size_t)p->contact_count * sizeof *contact);
   memcpy(row, p->row, ((size_t)p->contact_count + 1) * sizeof *row);
@@ -118,6 +118,8 @@ static void velocity_diagonal(const fx_system *s, int32_t i, double *D) {
     if (s->diagonal_mass) fx_mass_scale(s, s->Ht.index[k], d, h, own);
     if (d == 3 && n == 6)
       add_diagonal(3, 6, h, y, D);
+    else if (d == 2 && n == 3)
+      add_diagonal(2, 3, h, y, D);
     else
       add_diagonal(d, n, h, y, D);
   }
@@ -181,7 +183,7 @@ static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sp
 }
 
 /* q += H v for d rows and n columns. */
-static void add_velocity(int32_t d, int32_t n, const double *h, const double *v, double *q) {
+static inline void add_velocity(int32_t d, int32_t n, const double *h, const double *v, double *q) {
   for (int32_t a = 0; a < d; a++, h += n) {
     double sum = 0;
     for (int32_t c = 0; c < n; c++) sum += h[c] * v[c];
@@ -210,9 +212,14 @@ static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
     for (int32_t end = s->contact_count - i < 4 ? s->contact_count : i + 4; i < end; i++) {
       int32_t row = s->row[i];
       for (int32_t a = row; a < s->row[i + 1]; a++) q[a] = s->w[a];
-      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-        add_velocity(s->contact[i].dim, fx_block_cols(&s->Ht, k), fx_block(&s->Ht, k),
-                     s->v_free + s->dof[s->Ht.index[k]], q + row);
+      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+        const double *h = fx_block(&s->Ht, k), *v = s->v_free + s->dof[s->Ht.index[k]];
+        int32_t d = s->contact[i].dim, columns = fx_block_cols(&s->Ht, k);
+        if (columns == 6)
+          add_velocity(d, 6, h, v, q + row);
+        else
+          add_velocity(d, columns, h, v, q + row);
+      }
       velocity_diagonal(s, i, D + s->diagonal[i]);
     }
   }
@@ -349,9 +356,13 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
   }
   frix_status status = build_velocity(arena, problem, out);
   if (status != FRIX_OK) return status;
-  int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
-  if (!rows_on) return FRIX_ERROR_MEMORY;
-  if (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, rows_on))) {
+  bool local = form == FRIX_FORM_LOCAL;
+  if (form == FRIX_FORM_AUTO) {
+    int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
+    if (!rows_on) return FRIX_ERROR_MEMORY;
+    local = local_is_cheaper(out, rows_on);
+  }
+  if (local) {
     status = fx_system_assemble(arena, out);
     return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
   }

@@ -76,9 +76,9 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx
 
 /* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
-/* The same in parts: impulses of contacts first .. end - 1 are added; when those of all their contacts are, movers
- * first .. end - 1 have their velocity. */
-void fx_motion_begin(const fx_system *system, double *v);
+/* The same in parts, over movers, contacts and movers first .. end - 1: when the impulses of all of its contacts are
+ * added, a mover has its velocity. */
+void fx_motion_begin(const fx_system *system, int32_t first, int32_t end, double *v);
 void fx_motion_add(const fx_system *system, int32_t first, int32_t end, const double *r, double *v);
 void fx_motion_end(const fx_system *system, int32_t first, int32_t end, double *v);
 /* u from r. v is workspace (dof_count) and holds the velocity afterwards where has_velocity, else unused. */
