@@ -225,6 +225,7 @@ static bool sweep(course *c) {
       if (run(c, &fx_solver_nsgs, call->law, SWEEPS)) return true;
       spent += SWEEPS;
     } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+    if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   }
   /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
   if (cost > 200 && pile) return run(c, &fx_solver_sweeps, call->law, cost > 2000 ? 20000 : (int64_t)(10 * cost));

