@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
-enum { ADMM_STEPS = 40, HASTE = 40 };
+enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000 };
 
 enum { PILE, PILE_TOLERANCE };
 
@@ -200,7 +200,8 @@ static bool sweep(course *c) {
   if (hurried && pile && !time_to_pack(c)) return true;
   if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
     return settle_pile(c, loose);
-  if (pile && run(c, &fx_solver_sweeps, call->law, PILE_SWEEPS)) return true;
+  /* Rolling friction may need more sweeps, and a newton iteration on five rows costs as much as a thousand. */
+  if (pile && run(c, &fx_solver_sweeps, call->law, fx_pile_is_wide(s) ? ROLLING_SWEEPS : PILE_SWEEPS)) return true;
   if (!pile && first_sweeps(c)) return true;
 
   if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
