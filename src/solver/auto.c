@@ -235,11 +235,18 @@ static bool is_mlcp(const fx_system *s) {
   return plain;
 }
 
+static bool takes(const fx_solver *solver, const fx_system *s) {
+  unsigned cones = 0;
+  for (int32_t i = 0; i < s->contact_count; i++) cones |= 1u << s->contact[i].cone;
+  return (cones & ~solver->info.cones) == 0;
+}
+
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
  * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
- * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations
- * in a row from the first start, which reach what creeps along the edge between stick and slip; nothing; and what admm
- * makes of the best answer. After each of them newton has its turn. */
+ * or all the way; implicit from the first start, which ends pyramids of discs with many answers near each other; the
+ * convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations in a row from the
+ * first start, which reach what creeps along the edge between stick and slip; nothing; and what admm makes of the best
+ * answer. After each of them newton has its turn. */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
@@ -263,6 +270,11 @@ static void struggle(course *c) {
     return;
   }
   if (coulomb && factors && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
+  if (coulomb && factors && !c->pile && takes(&fx_solver_implicit, call->system)) {
+    memcpy(call->r, call->start, bytes);
+    if (run(c, &fx_solver_implicit, call->law, 40)) return;
+    memcpy(call->r, call->monitor->best_r, bytes);
+  }
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
