@@ -144,6 +144,10 @@ static void tables(fx_test *t) {
   EXPECT(t, r, 0);
   CHECK(t, strstr(r.out, "3") == r.out && strstr(r.out, "\n2\n2\n"));
   shell_free(&r);
+  /* what fclib has no place for, a stiffness, goes into JSON */
+  r = shell(t, "$frix run pile --set n=8 --time 0.05 --export-problems soft --quiet && $frix solve soft/*.json");
+  EXPECT(t, r, 0);
+  shell_free(&r);
 }
 
 /* ---- files ---- */
