@@ -24,6 +24,10 @@ bool fx_run_times(fx_run *run, const fx_args *args) {
     fx_error("--time %g with steps of %g s is too many steps", time, run->h);
     return false;
   }
+  if (steps == 0 && time > 0) {
+    fx_error("--time %g is less than half a step of %g s", time, run->h);
+    return false;
+  }
   run->step_count = (int64_t)steps;
   return true;
 }
