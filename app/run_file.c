@@ -209,10 +209,9 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
               frix_sim_restore(run->sim, snapshot) == FRIX_OK;
   frix_snapshot_destroy(snapshot);
   if (!good) return failed(run);
-  if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim)) {
-    fx_error("--time %s: the run is at %g s already", fx_arg(args, "--time"), frix_sim_time(run->sim));
-    return false;
-  }
+  if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim))
+    fx_warning("--time %s: the run is at %g s already, no step is made", fx_arg(args, "--time"),
+               frix_sim_time(run->sim));
   fx_account_begin(&run->account, run->sim, run->subject.model);
   remember_start(file, run);
   return frix_recorder_append(run->context, path, -1, &file->recorder) == FRIX_OK || failed(run);
