@@ -108,9 +108,10 @@ static void show_progress(const fx_run *run, const frix_step_report *report, out
   double done = (double)run->account.steps, left = (double)(run->step_count - frix_sim_step_count(run->sim));
   char eta[32];
   fx_format_seconds(wall / done * left, eta, sizeof eta);
-  fx_progress("t %.3f s of %g, %.2fx real time, %d contacts, residual %.1e, penetration %.1e m, %s left",
-              frix_sim_time(run->sim), (double)run->step_count * run->h, done * run->h / wall,
-              (int)report->touching_count, report->certificate.residual, report->penetration, eta);
+  /* a narrow terminal cuts the end off, so what is waited for comes first */
+  fx_progress("t %.3f of %g s, %s left, %.2fx real time, %d contacts, residual %.1e, penetration %.1e m",
+              frix_sim_time(run->sim), (double)run->step_count * run->h, eta, done * run->h / wall,
+              (int)report->touching_count, report->certificate.residual, report->penetration);
 }
 
 /* What is due after a step; false after a message. */
