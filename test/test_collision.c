@@ -452,7 +452,8 @@ static void spheres_8000(fx_test *t) {
   int32_t count = 0;
   double best = INFINITY, broad = 0.0;
   for (int k = 0; k < 40; k++) {
-    REQUIRE(t, fx_collision_run(w.collision, &p, 1e-3, 1, &contact, &count) == FRIX_OK);
+    double margin = 1e-3 + 1e-12 * (k % 2); /* never twice the same question */
+    REQUIRE(t, fx_collision_run(w.collision, &p, margin, 1, &contact, &count) == FRIX_OK);
     fx_collision_stats s = fx_collision_statistics(w.collision);
     if (s.broad_seconds + s.narrow_seconds < best) best = s.broad_seconds + s.narrow_seconds, broad = s.broad_seconds;
   }
@@ -513,10 +514,55 @@ static void same_bits_for_threads(fx_test *t) {
   REQUIRE(t, first);
   memcpy(first, contact, (size_t)first_count * sizeof *first);
   for (int threads = 2; threads <= 8; threads *= 2) {
+    REQUIRE(t, fx_collision_run(w.collision, &p, 2e-3, threads, &contact, &count) == FRIX_OK); /* forget the first */
     REQUIRE(t, fx_collision_run(w.collision, &p, 1e-3, threads, &contact, &count) == FRIX_OK);
     CHECK(t, count == first_count && !memcmp(first, contact, (size_t)count * sizeof *first));
   }
   fx_free(w.context, first);
+  world_free(&w);
+}
+
+/* Some bodies move, come, go, fall asleep or change their reach: the contacts are those of a collision without past. */
+static void past_changes_nothing(fx_test *t) {
+  world w;
+  REQUIRE(t, world_of_spheres(t, &w, 9, 0.05, 0.998));
+  uint32_t *generation = FX_NEW(w.context, uint32_t, w.count);
+  double *reach = FX_NEW(w.context, double, w.count);
+  uint8_t *asleep = FX_NEW(w.context, uint8_t, w.count);
+  REQUIRE(t, generation && reach && asleep);
+  fx_placement p = {.count = w.count,
+                    .prototype = w.prototype,
+                    .generation = generation,
+                    .pose = w.pose,
+                    .reach = reach,
+                    .asleep = asleep};
+  int64_t compared = 0;
+  for (int round = 0; round < 24; round++) {
+    for (int k = 0; k < round % 6 * 3; k++) { /* none in every sixth round */
+      int32_t slot = 1 + (int32_t)(0.5 * (1.0 + fx_test_random(t)) * (w.count - 1));
+      switch (k % 6) {
+        case 0: w.prototype[slot] = w.prototype[slot] < 0 ? slot : -1; break;
+        case 1: generation[slot]++; break;
+        case 2: asleep[slot] = !asleep[slot]; break;
+        case 3: reach[slot] = 1e-3 * (1.0 + fx_test_random(t)); break;
+        default: w.pose[slot].p = fx_add(w.pose[slot].p, fx_scale(1e-3, random_vec(t))); break;
+      }
+    }
+    fx_collision *fresh = NULL;
+    const fx_contact *found, *expected;
+    int32_t count, expected_count, threads = round % 2 ? 4 : 1;
+    p.count = round % 7 == 6 ? w.count - 20 : w.count;
+    REQUIRE(t, fx_collision_create(w.context, w.model, &fresh) == FRIX_OK);
+    CHECK(t, fx_collision_run(fresh, &p, 1e-3, 1, &expected, &expected_count) == FRIX_OK);
+    CHECK(t, fx_collision_run(w.collision, &p, 1e-3, threads, &found, &count) == FRIX_OK);
+    CHECK(t, count == expected_count && !memcmp(found, expected, (size_t)count * sizeof *found));
+    compared += count;
+    fx_collision_destroy(fresh);
+  }
+  fx_test_note(t, "%lld contacts", (long long)compared);
+  fx_free(w.context, generation);
+  fx_free(w.context, reach);
+  fx_free(w.context, asleep);
   world_free(&w);
 }
 
@@ -552,6 +598,7 @@ const fx_test_row test_collision[] = {
     {"collision/broad/million", million},
     {"collision/spheres-8000", spheres_8000},
     {"collision/threads", same_bits_for_threads},
+    {"collision/past_changes_nothing", past_changes_nothing},
     {"collision/bad-poses", bad_poses_are_refused},
     {0},
 };

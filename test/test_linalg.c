@@ -3,6 +3,7 @@
 #include "bench/spheres.h"
 #include "linalg/block_ilu.h"
 #include "linalg/block_lu.h"
+#include "linalg/dense.h"
 #include "linalg/krylov.h"
 #include "linalg/product.h"
 #include "test.h"
@@ -144,6 +145,34 @@ static void indefinite(fx_test *t) {
   CHECK(t, !fx_block_lu_factor(&lu, &g.a, 0, false));
   CHECK(t, fx_block_lu_factor(&lu, &g.a, 2, true));
   free_grid(&g);
+}
+
+/* Signs of determinants, beside those of the same matrix as one dense one; about half of them negative. */
+static void signs(fx_test *t) {
+  int negative = 0;
+  for (int k = 0; k < 24; k++) {
+    grid g;
+    fx_block_lu lu;
+    REQUIRE(t, build_grid(t, 2, false, &g));
+    for (int32_t i = 0; i < g.a.row_blocks; i++) {
+      double *block = fx_block_at(&g.a, i, i);
+      for (int32_t e = 0, n = fx_block_rows(&g.a, i); e < n; e++) block[e * (n + 1)] *= fx_test_random(t) / 30;
+    }
+    double *full = FX_TAKE(&g.arena, double, (size_t)g.n *(size_t)g.n);
+    int32_t *pivot = FX_TAKE(&g.arena, int32_t, g.n);
+    REQUIRE(t, full && pivot && fx_block_lu_analyze(&g.arena, &g.a, &lu) == FRIX_OK);
+    for (int32_t i = 0; i < g.a.row_blocks; i++)
+      for (int32_t e = g.a.start[i]; e < g.a.start[i + 1]; e++)
+        for (int32_t r = 0, rows = fx_block_rows(&g.a, i), cols = fx_block_cols(&g.a, e); r < rows; r++)
+          memcpy(full + (size_t)(g.a.row[i] + r) * (size_t)g.n + g.a.col[g.a.index[e]], fx_block(&g.a, e) + r * cols,
+                 (size_t)cols * sizeof *full);
+    REQUIRE(t, fx_lu_factor(g.n, full, pivot) && fx_block_lu_factor(&lu, &g.a, 0, false));
+    double sign = fx_lu_sign(g.n, full, pivot);
+    CHECK(t, fx_block_lu_sign(&lu) == sign);
+    negative += sign < 0;
+    free_grid(&g);
+  }
+  CHECK(t, negative > 4 && negative < 20);
 }
 
 /* Every order is a permutation; the own one fills less than the natural, and dissection less than minimum degree. */
@@ -432,9 +461,15 @@ static void newton_laws(fx_test *t) {
 }
 
 const fx_test_row test_linalg[] = {
-    {"linalg/kernel", kernel},           {"linalg/factors", factors},
-    {"linalg/indefinite", indefinite},   {"linalg/orders", orders},
-    {"linalg/repair", repair},           {"linalg/cholmod", oracle},
-    {"linalg/krylov", krylov},           {"linalg/newton_iterates", newton_iterates},
-    {"linalg/newton_laws", newton_laws}, {0},
+    {"linalg/kernel", kernel},
+    {"linalg/factors", factors},
+    {"linalg/indefinite", indefinite},
+    {"linalg/signs", signs},
+    {"linalg/orders", orders},
+    {"linalg/repair", repair},
+    {"linalg/cholmod", oracle},
+    {"linalg/krylov", krylov},
+    {"linalg/newton_iterates", newton_iterates},
+    {"linalg/newton_laws", newton_laws},
+    {0},
 };

@@ -359,6 +359,7 @@ static frix_status everything(frix_context *context, int runs, int64_t *count, c
     int32_t prototype[7], contact_count;
     frix_pose pose[7];
     for (int i = 0; i < 7; i++) prototype[i] = i, pose[i] = model->body[i].start;
+    for (int i = 1; i < 7; i++) pose[i].p.x += 1e-9 * k; /* nothing stays where it was */
     fx_placement placement = {.count = 7, .prototype = prototype, .pose = pose};
     const fx_contact *contact;
     if (k == 2) before = m->count;

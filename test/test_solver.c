@@ -24,6 +24,7 @@ typedef struct expectation {
 static const expectation expectations[] = {
     {"auto", {NULL}},
     {"newton", {NULL}},
+    {"continuation", {NULL}},
     {"interior_point", {"RockPile_tob1.dat", NULL}},
     {"nsgs",
      {"Capsules-i100-1090.dat", "Capsules-i101-404.dat", "OneObject-i100000-316.hdf5.dat", "RockPile_tob1.dat",

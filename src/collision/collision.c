@@ -3,6 +3,7 @@
 
 #include "base/threads.h"
 #include "collision/broad.h"
+#include "collision/memory.h"
 #include "collision/narrow.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct part {
   fx_contact *contact;
   size_t room;
   int32_t count;
+  int32_t past; /* cursor into the list of the last run */
   bool failed;
 } part;
 
@@ -23,9 +25,14 @@ struct fx_collision {
   const frix_model *model;
   fx_broad *broad;
   fx_proxy *proxy;
-  frix_pose *pose; /* of proxies */
-  fx_contact *contact;
+  frix_pose *pose;     /* of proxies */
+  fx_contact *contact; /* of several parts */
   size_t proxy_room, pose_room, contact_room;
+  fx_placement_memory memory;
+  const fx_contact *list; /* of the last run: those of all parts, or of the one there was */
+  int32_t list_count;
+  fx_contact *past; /* the list of the last run, while the next one is made */
+  size_t past_room;
   part part[PARTS];
   fx_collision_stats stats;
 };
@@ -56,17 +63,25 @@ void fx_collision_destroy(fx_collision *c) {
   fx_free(c->context, c->proxy);
   fx_free(c->context, c->pose);
   fx_free(c->context, c->contact);
+  fx_free(c->context, c->past);
+  fx_free(c->context, c->memory.slot);
   fx_free(c->context, c);
 }
 
 fx_collision_stats fx_collision_statistics(const fx_collision *c) { return c->stats; }
 
+/* The order of a contact against a pair of shapes. */
+static int pair_order(const fx_contact *a, int32_t body_a, int32_t body_b, int32_t shape_a, int32_t shape_b) {
+  if (a->body_a != body_a) return a->body_a < body_a ? -1 : 1;
+  if (a->body_b != body_b) return a->body_b < body_b ? -1 : 1;
+  if (a->shape_a != shape_a) return a->shape_a < shape_a ? -1 : 1;
+  if (a->shape_b != shape_b) return a->shape_b < shape_b ? -1 : 1;
+  return 0;
+}
+
 int fx_contact_order(const fx_contact *a, const fx_contact *b) {
-  if (a->body_a != b->body_a) return a->body_a < b->body_a ? -1 : 1;
-  if (a->body_b != b->body_b) return a->body_b < b->body_b ? -1 : 1;
-  if (a->shape_a != b->shape_a) return a->shape_a < b->shape_a ? -1 : 1;
-  if (a->shape_b != b->shape_b) return a->shape_b < b->shape_b ? -1 : 1;
-  return a->feature < b->feature ? -1 : a->feature > b->feature;
+  int order = pair_order(a, b->body_a, b->body_b, b->shape_a, b->shape_b);
+  return order ? order : a->feature < b->feature ? -1 : a->feature > b->feature;
 }
 
 /* ---- proxies ---- */
@@ -194,9 +209,57 @@ static bool part_room(fx_collision *c, part *p, int32_t more) {
   return true;
 }
 
+/* ---- the last run ---- */
+
+/* Contact k of the last run against a pair of now. */
+static int past_order(const fx_collision *c, int32_t k, fx_pair pair) {
+  const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
+  return pair_order(&c->past[k], a->slot, b->slot, a->shape, b->shape);
+}
+
+/* The first contact of the last run that does not stand before a pair. */
+static int32_t find_past(const fx_collision *c, fx_pair pair) {
+  int32_t low = 0, high = c->list_count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (past_order(c, middle, pair) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The contacts of a pair that is as it was; pairs come in the order of the list. */
+static bool take_past(fx_collision *c, part *p, fx_pair pair) {
+  while (p->past < c->list_count && past_order(c, p->past, pair) < 0) p->past++;
+  int32_t first = p->past;
+  while (p->past < c->list_count && past_order(c, p->past, pair) == 0) p->past++;
+  if (p->past == first) return true;
+  if (!part_room(c, p, p->past - first)) return false;
+  memcpy(p->contact + p->count, c->past + first, (size_t)(p->past - first) * sizeof *p->contact);
+  p->count += p->past - first;
+  return true;
+}
+
+/* Puts the list of the last run aside, where the next one does not write. */
+static void keep_past(fx_collision *c) {
+  bool whole = c->list == c->contact;
+  fx_contact **list = whole ? &c->contact : &c->part[0].contact, *swap = *list;
+  size_t *room = whole ? &c->contact_room : &c->part[0].room, swap_room = *room;
+  *list = c->past, *room = c->past_room;
+  c->past = swap, c->past_room = swap_room;
+}
+
+/* ---- pair by pair ---- */
+
 static void run_pair(const job *j, part *p, fx_pair pair) {
   fx_collision *c = j->c;
   const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
+  if (c->memory.slot[a->slot].same && c->memory.slot[b->slot].same) {
+    p->failed = !take_past(c, p, pair);
+    return;
+  }
   const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
   if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
   double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
@@ -234,22 +297,21 @@ static void run_part(int32_t task, void *user) {
   p->failed = p->manifold.failed = false;
   int32_t first = (int32_t)((int64_t)j->pair_count * task / j->part_count);
   int32_t end = (int32_t)((int64_t)j->pair_count * (task + 1) / j->part_count);
+  if (first < end) p->past = find_past(j->c, j->pair[first]);
   for (int32_t k = first; k < end && !p->failed; k++) run_pair(j, p, j->pair[k]);
 }
 
 /* The parts' lists one after the other. */
-static frix_status gather(fx_collision *c, int32_t part_count, const fx_contact **contact, int32_t *count) {
+static frix_status gather(fx_collision *c, int32_t part_count) {
   int64_t total = 0;
   for (int32_t k = 0; k < part_count; k++) {
     if (c->part[k].failed) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: out of memory");
     total += c->part[k].count;
   }
   if (total > INT32_MAX / 8) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: too many contacts");
-  *count = (int32_t)total;
-  if (part_count == 1) {
-    *contact = c->part[0].contact;
-    return FRIX_OK;
-  }
+  c->list_count = (int32_t)total;
+  c->list = c->part[0].contact;
+  if (part_count == 1) return FRIX_OK;
   if (!fx_make_room(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
@@ -257,16 +319,11 @@ static frix_status gather(fx_collision *c, int32_t part_count, const fx_contact 
     if (c->part[k].count) memcpy(c->contact + at, c->part[k].contact, (size_t)c->part[k].count * sizeof *c->contact);
     at += c->part[k].count;
   }
-  *contact = c->contact;
+  c->list = c->contact;
   return FRIX_OK;
 }
 
-frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, double margin, int32_t thread_count,
-                             const fx_contact **contact, int32_t *count) {
-  *contact = NULL;
-  *count = 0;
-  if (!(margin >= 0.0) || !isfinite(margin))
-    return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: margin is %g, must be finite and not negative", margin);
+static frix_status find(fx_collision *c, const fx_placement *placement, double margin, int32_t thread_count) {
   double start = fx_seconds();
   int32_t proxy_count = 0;
   job j = {.c = c, .placement = placement, .margin = margin, .part_count = 1};
@@ -278,8 +335,27 @@ frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, dou
 
   /* one thread needs one part; the list is the same however it is cut */
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
+  keep_past(c);
   fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
-  status = gather(c, j.part_count, contact, count);
-  c->stats = (fx_collision_stats){proxy_count, j.pair_count, *count, middle - start, fx_seconds() - middle};
+  status = gather(c, j.part_count);
+  c->stats = (fx_collision_stats){proxy_count, j.pair_count, c->list_count, middle - start, fx_seconds() - middle};
   return status;
+}
+
+frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, double margin, int32_t thread_count,
+                             const fx_contact **contact, int32_t *count) {
+  *contact = NULL;
+  *count = 0;
+  if (!(margin >= 0.0) || !isfinite(margin))
+    return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: margin is %g, must be finite and not negative", margin);
+  int32_t changed = fx_placement_remember(c->context, &c->memory, placement, margin);
+  if (changed < 0) return FRIX_ERROR_MEMORY;
+  frix_status status = changed ? find(c, placement, margin, thread_count) : FRIX_OK;
+  if (status != FRIX_OK) { /* there is no list to go back to */
+    c->memory.count = c->list_count = 0;
+    return status;
+  }
+  *contact = c->list;
+  *count = c->list_count;
+  return FRIX_OK;
 }

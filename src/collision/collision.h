@@ -1,7 +1,8 @@
 /* Collision: poses in, sorted contacts out.
  *
- * The answer is a function of the poses alone: nothing is remembered between runs but buffers. So snapshots need
- * nothing from here, and any number of threads gives the same bits. */
+ * The answer is a function of the poses alone: contacts of two slots that are where they were in the last run, to the
+ * bit, are those of the last run, which a fresh run would find again. So snapshots need nothing from here, and any
+ * number of threads gives the same bits. */
 #ifndef FX_COLLISION_COLLISION_H
 #define FX_COLLISION_COLLISION_H
 

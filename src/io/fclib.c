@@ -32,7 +32,7 @@ enum { FILTER_RATIO = 1100, PATH_SIZE = 128, TITLE_SIZE = 1024 };
 typedef struct archive {
   fx_draft *draft;
   hid_t file;
-  image_file *image;
+  image_door image;
   int64_t file_size;
   const char *root; /* group of the problem */
   fx_hdf5_guard guard;

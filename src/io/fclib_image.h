@@ -13,6 +13,12 @@
 /* What the library holds of an open image; *handle is NULL when it holds nothing. */
 typedef struct image_file image_file;
 
+/* What an open image keeps: the library's own file, and the driver, which the library uses until the file is closed. */
+typedef struct image_door {
+  image_file *file;
+  hid_t driver;
+} image_door;
+
 #if !H5_VERSION_GE(1, 13, 0)
 
 typedef struct image {
@@ -97,27 +103,27 @@ static const H5FD_class_t image_class = {
     .fl_map = H5FD_FLMAP_SINGLE,
 };
 
-static hid_t image_open_file(const char *bytes, size_t count, image_file **handle) {
-  image from = {bytes, count, handle};
-  *handle = NULL;
-  hid_t file = -1, driver = H5FDregister(&image_class), access = H5Pcreate(H5P_FILE_ACCESS);
-  if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &from) >= 0)
+static hid_t image_open_file(const char *bytes, size_t count, image_door *door) {
+  image from = {bytes, count, &door->file};
+  *door = (image_door){NULL, H5FDregister(&image_class)};
+  hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS);
+  if (door->driver >= 0 && access >= 0 && H5Pset_driver(access, door->driver, &from) >= 0)
     file = H5Fopen("frix", H5F_ACC_RDONLY, access);
   if (access >= 0) H5Pclose(access);
-  if (driver >= 0) H5FDunregister(driver); /* an open file keeps its own reference */
   return file;
 }
 
 /* On a damaged file the library may fail to let go; what it keeps must not point to our bytes any more. */
-static void image_close_file(hid_t file, image_file **handle) {
+static void image_close_file(hid_t file, image_door *door) {
   if (file >= 0) H5Fclose(file);
-  if (*handle) (*handle)->image = (image){NULL, 0, NULL};
+  if (door->file) door->file->image = (image){NULL, 0, NULL};
+  if (door->driver >= 0) H5FDunregister(door->driver);
 }
 
 #else
 
-static hid_t image_open_file(const char *bytes, size_t count, image_file **handle) {
-  *handle = NULL;
+static hid_t image_open_file(const char *bytes, size_t count, image_door *door) {
+  *door = (image_door){NULL, -1};
   hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS);
   /* With the core driver and an image the name is only a label; degree strong closes what was left open. */
   if (access >= 0 && H5Pset_fapl_core(access, 1 << 16, 0) >= 0 &&
@@ -127,8 +133,8 @@ static hid_t image_open_file(const char *bytes, size_t count, image_file **handl
   return file;
 }
 
-static void image_close_file(hid_t file, image_file **handle) {
-  (void)handle;
+static void image_close_file(hid_t file, image_door *door) {
+  (void)door;
   if (file >= 0) H5Fclose(file);
 }
 

@@ -357,3 +357,14 @@ bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift,
   lu->symmetric = false; /* not definite: LU may still do */
   return factor(lu, a, shift);
 }
+
+double fx_block_lu_sign(const fx_block_lu *lu) {
+  double sign = 1;
+  for (int32_t J = 0; J < lu->order.panel_count && !lu->symmetric; J++) {
+    int32_t n = fx_panel_width(lu, J);
+    const int32_t *pivot = lu->pivot + lu->first[lu->order.first[J]];
+    for (int32_t j = 0; j < n; j++)
+      if ((pivot[j] != j) != (lu->L[lu->lower[J] + (size_t)j * (size_t)(n + 1)] < 0)) sign = -sign;
+  }
+  return sign;
+}

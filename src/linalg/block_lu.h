@@ -58,6 +58,9 @@ frix_status fx_block_lu_analyze_again(fx_arena *arena, const fx_block_matrix *a,
  * be smaller than they were then, or empty. Where the caller knows A to be symmetric the work is halved. */
 bool fx_block_lu_factor(fx_block_lu *lu, const fx_block_matrix *a, double shift, bool symmetric);
 
+/* Sign of the determinant of A + shift I: 1 or -1. */
+double fx_block_lu_sign(const fx_block_lu *lu);
+
 /* x := (A + shift I)^-1 x */
 void fx_block_lu_solve(const fx_block_lu *lu, double *x);
 

@@ -49,7 +49,7 @@ frix_status fx_block_from_pattern(fx_arena *arena, int32_t row_blocks, const int
 
 /* Which block of the partition each scalar belongs to. */
 static int32_t *owners(fx_arena *arena, int32_t blocks, const int32_t *first) {
-  int32_t *owner = FX_TAKE(arena, int32_t, first[blocks]);
+  int32_t *owner = FX_TAKE_RAW(arena, int32_t, first[blocks]);
   if (!owner) return NULL;
   for (int32_t b = 0; b < blocks; b++)
     for (int32_t k = first[b]; k < first[b + 1]; k++) owner[k] = b;
@@ -135,48 +135,75 @@ static frix_status from_transpose(fx_arena *arena, const fx_sparse *s, int32_t r
   return FRIX_OK;
 }
 
-/* Visits every (block row, block column) pair that holds a nonzero once: counts them, or lists them where index is
- * given. Block columns follow the stored columns of s, so each block row is met within one block column at a time. */
-static void mark_pattern(const fx_sparse *s, const int32_t *row_owner, int32_t col_blocks, const int32_t *col,
-                         int32_t *seen, int32_t *count, int32_t *index) {
+/* Where the next block of each block row goes while blocks are listed: its number, and its values. */
+typedef struct cursor {
+  int32_t block, seen; /* seen: the last block column + 1 that has a block here */
+  size_t value;
+  double *at; /* that block */
+} cursor;
+
+/* How many blocks each block row has, and values: those that hold a nonzero. Block columns follow the stored columns,
+ * so that each block row is met within one block column at a time. */
+static void count_blocks(const fx_sparse *s, const int32_t *owner, int32_t col_blocks, const int32_t *row,
+                         const int32_t *col, cursor *to) {
   for (int32_t b = 0; b < col_blocks; b++)
-    for (int32_t k = s->p[col[b]]; k < s->p[col[b + 1]]; k++) {
-      int32_t i = row_owner[s->i[k]];
-      if (s->x[k] == 0 || seen[i] == b + 1) continue;
-      seen[i] = b + 1;
-      if (index)
-        index[count[i]++] = b;
-      else
-        count[i + 1]++;
+    for (int32_t k = s->p[col[b]], last = -1; k < s->p[col[b + 1]]; k++) {
+      int32_t i = owner[s->i[k]];
+      if (i == last || s->x[k] == 0) continue;
+      last = i;
+      if (to[i].seen == b + 1) continue;
+      to[i].seen = b + 1;
+      to[i].block++;
+      to[i].value += (size_t)(row[i + 1] - row[i]) * (size_t)(col[b + 1] - col[b]);
     }
+}
+
+/* The next block of its block row, in block column b. */
+static void begin_block(fx_block_matrix *out, int32_t i, int32_t b, cursor *to) {
+  out->index[to->block] = b;
+  out->offset[to->block] = to->value;
+  to->at = out->x + to->value;
+  to->seen = b + 1;
+  to->block++;
+  to->value += (size_t)fx_block_rows(out, i) * (size_t)(out->col[b + 1] - out->col[b]);
+}
+
+/* Lists the blocks and fills them, one block column after the other. */
+static void fill_blocks(const fx_sparse *s, const int32_t *owner, cursor *to, fx_block_matrix *out) {
+  const int32_t *row = out->row, *col = out->col;
+  for (int32_t b = 0; b < out->col_blocks; b++)
+    for (int32_t c = col[b]; c < col[b + 1]; c++)
+      for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
+        int32_t i = owner[s->i[k]];
+        if (s->x[k] == 0) continue;
+        if (to[i].seen != b + 1) begin_block(out, i, b, &to[i]);
+        to[i].at[(s->i[k] - row[i]) * (col[b + 1] - col[b]) + (c - col[b])] = s->x[k];
+      }
 }
 
 frix_status fx_block_from_sparse(fx_arena *arena, const fx_sparse *s, bool transpose, int32_t row_blocks,
                                  const int32_t *row, int32_t col_blocks, const int32_t *col, fx_block_matrix *out) {
   if (transpose) return from_transpose(arena, s, row_blocks, row, col_blocks, col, out);
-  int32_t *row_owner = owners(arena, row_blocks, row), *col_owner = owners(arena, col_blocks, col);
-  int32_t *seen = FX_TAKE(arena, int32_t, row_blocks), *start = FX_TAKE(arena, int32_t, row_blocks + 1);
-  int32_t *fill = FX_TAKE(arena, int32_t, row_blocks + 1);
-  if (!row_owner || !col_owner || !seen || !start || !fill) return FRIX_ERROR_MEMORY;
+  int32_t *owner = owners(arena, row_blocks, row), count = 0;
+  cursor *to = FX_TAKE(arena, cursor, row_blocks);
+  if (!owner || !to) return FRIX_ERROR_MEMORY;
+  count_blocks(s, owner, col_blocks, row, col, to);
+  for (int32_t i = 0; i < row_blocks; i++) count += to[i].block;
+  if (take_pattern(arena, row_blocks, row, col_blocks, col, count, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
 
-  /* Count, then list, the blocks that hold a nonzero; columns come in ascending order. */
-  mark_pattern(s, row_owner, col_blocks, col, seen, start, NULL);
-  for (int32_t i = 0; i < row_blocks; i++) start[i + 1] += start[i];
-  int32_t *index = FX_TAKE(arena, int32_t, start[row_blocks]);
-  if (!index) return FRIX_ERROR_MEMORY;
-  memcpy(fill, start, ((size_t)row_blocks + 1) * sizeof *fill);
-  memset(seen, 0, (size_t)row_blocks * sizeof *seen);
-  mark_pattern(s, row_owner, col_blocks, col, seen, fill, index);
-  frix_status status = fx_block_from_pattern(arena, row_blocks, row, col_blocks, col, start, index, out);
-  if (status != FRIX_OK) return status;
-
-  /* Scatter the values. */
-  for (int32_t c = 0; c < s->col_count; c++)
-    for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
-      if (s->x[k] == 0) continue;
-      int32_t i = row_owner[s->i[k]], j = col_owner[c];
-      fx_block_at(out, i, j)[(s->i[k] - row[i]) * (col[j + 1] - col[j]) + (c - col[j])] = s->x[k];
-    }
+  /* Counts become places. */
+  size_t values = 0;
+  count = 0;
+  for (int32_t i = 0; i < row_blocks; i++) {
+    cursor first = {.block = count, .value = values};
+    count += to[i].block;
+    values += to[i].value;
+    out->start[i + 1] = count;
+    to[i] = first;
+  }
+  out->offset[count] = values;
+  if (!(out->x = FX_TAKE(arena, double, values))) return FRIX_ERROR_MEMORY;
+  fill_blocks(s, owner, to, out);
   return FRIX_OK;
 }
 
@@ -236,6 +263,10 @@ void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t
         multiply_sized(3, 3, block, xj, yi);
       else if (m == 3 && n == 6)
         multiply_sized(3, 6, block, xj, yi);
+      else if (m == 2 && n == 3)
+        multiply_sized(2, 3, block, xj, yi);
+      else if (m == 2 && n == 2)
+        multiply_sized(2, 2, block, xj, yi);
       else
         multiply_sized(m, n, block, xj, yi);
     }
@@ -254,6 +285,8 @@ void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t firs
       int32_t n = fx_block_cols(a, k);
       if (m == 3 && n == 6)
         transpose_sized(3, 6, block, xi, yj);
+      else if (m == 2 && n == 3)
+        transpose_sized(2, 3, block, xi, yj);
       else
         transpose_sized(m, n, block, xi, yj);
     }

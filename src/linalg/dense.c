@@ -3,7 +3,16 @@
 
 #include <math.h>
 
-bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
+#define INLINE static inline __attribute__((always_inline))
+
+enum { TOGETHER = 3 }; /* rows of a contact */
+
+/* y -= factor a */
+INLINE void subtract_row(int32_t n, double factor, const double *restrict a, double *restrict y) {
+  for (int32_t k = 0; k < n; k++) y[k] -= factor * a[k];
+}
+
+INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
   for (int32_t k = 0; k < n; k++) {
     int32_t best = k;
     for (int32_t i = k + 1; i < n; i++)
@@ -21,22 +30,55 @@ bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
       double factor = a[i * n + k] * inverse;
       a[i * n + k] = factor;
       if (factor == 0) continue;
-      for (int32_t j = k + 1; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
+      subtract_row(n - k - 1, factor, a + k * n + k + 1, a + i * n + k + 1);
     }
   }
   return true;
 }
 
-void fx_lu_solve(int32_t n, const double *lu, const int32_t *pivot, double *b) {
-  for (int32_t k = 0; k < n; k++) {
-    double swap = b[k];
-    b[k] = b[pivot[k]];
-    b[pivot[k]] = swap;
+double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot) {
+  double sign = 1;
+  for (int32_t k = 0; k < n; k++)
+    if ((pivot[k] != k) != (lu[k * n + k] < 0)) sign = -sign;
+  return sign;
+}
+
+/* The common block of a contact has a size the compiler knows. */
+bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) { return n == 3 ? factor(3, a, pivot) : factor(n, a, pivot); }
+
+/* Several right-hand sides at once: each has the order of additions it would have alone, and their chains overlap. */
+INLINE void solve_rows(int32_t n, int32_t count, const double *lu, const int32_t *pivot, double *b) {
+  double x[TOGETHER];
+  for (int32_t k = 0; k < n; k++)
+    for (int32_t r = 0; r < count; r++) {
+      double swap = b[r * n + k];
+      b[r * n + k] = b[r * n + pivot[k]];
+      b[r * n + pivot[k]] = swap;
+    }
+  for (int32_t i = 1; i < n; i++) {
+    for (int32_t r = 0; r < count; r++) x[r] = b[r * n + i];
+    for (int32_t j = 0; j < i; j++)
+      for (int32_t r = 0; r < count; r++) x[r] -= lu[i * n + j] * b[r * n + j];
+    for (int32_t r = 0; r < count; r++) b[r * n + i] = x[r];
   }
-  for (int32_t i = 1; i < n; i++)
-    for (int32_t j = 0; j < i; j++) b[i] -= lu[i * n + j] * b[j];
   for (int32_t i = n - 1; i >= 0; i--) {
-    for (int32_t j = i + 1; j < n; j++) b[i] -= lu[i * n + j] * b[j];
-    b[i] /= lu[i * n + i];
+    for (int32_t r = 0; r < count; r++) x[r] = b[r * n + i];
+    for (int32_t j = i + 1; j < n; j++)
+      for (int32_t r = 0; r < count; r++) x[r] -= lu[i * n + j] * b[r * n + j];
+    for (int32_t r = 0; r < count; r++) b[r * n + i] = x[r] / lu[i * n + i];
   }
+}
+
+void fx_lu_solve(int32_t n, const double *lu, const int32_t *pivot, double *b) { solve_rows(n, 1, lu, pivot, b); }
+
+void fx_lu_solve_rows(int32_t n, const double *lu, const int32_t *pivot, int32_t count, double *b) {
+  for (; count >= TOGETHER; count -= TOGETHER, b += TOGETHER * n) {
+    if (n == 6)
+      solve_rows(6, TOGETHER, lu, pivot, b);
+    else if (n == 3)
+      solve_rows(3, TOGETHER, lu, pivot, b);
+    else
+      solve_rows(n, TOGETHER, lu, pivot, b);
+  }
+  for (; count > 0; count--, b += n) solve_rows(n, 1, lu, pivot, b);
 }

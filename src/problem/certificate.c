@@ -14,36 +14,46 @@
 #include <math.h>
 #include <string.h>
 
-/* out = r - P_K(r - rho u~); returns |out|^2 */
-static inline double natural_map(const frix_contact *contact, frix_law law, double rho, const double *r,
-                                 const double *u, double *out) {
-  double x[FRIX_MAX_DIM], sum = 0;
-  for (int32_t k = 0; k < contact->dim; k++) x[k] = r[k] - rho * u[k];
-  if (law == FRIX_LAW_COULOMB) x[0] -= rho * fx_cone_shift(contact, u);
+/* |r - P_K(r - rho u~)|^2, u~ = u + lift e_N; inlined with the size of the common cone. */
+static inline double map_sized(const frix_contact *contact, int32_t dim, double lift, double rho, const double *r,
+                               const double *u) {
+  double x[FRIX_MAX_DIM], out[FRIX_MAX_DIM], sum = 0;
+  for (int32_t k = 0; k < dim; k++) x[k] = r[k] - rho * u[k];
+  x[0] -= rho * lift;
   fx_cone_project(contact, x, out);
-  for (int32_t k = 0; k < contact->dim; k++) {
-    out[k] = r[k] - out[k];
-    sum += out[k] * out[k];
-  }
+  for (int32_t k = 0; k < dim; k++) sum += (r[k] - out[k]) * (r[k] - out[k]);
   return sum;
+}
+
+static inline double natural_map(const frix_contact *contact, double lift, double rho, const double *r,
+                                 const double *u) {
+  if (contact->cone == FRIX_CONE_CIRCULAR) return map_sized(contact, 3, lift, rho, r, u);
+  return map_sized(contact, contact->dim, lift, rho, r, u);
 }
 
 typedef fx_residual_sums sums;
 
+/* lift: the shift under Coulomb's law, else 0. */
+static inline void add_contact(const fx_system *s, int32_t i, double lift, const double *r, const double *u, sums *t) {
+  const frix_contact *contact = &s->contact[i];
+  const double *q = s->q + s->row[i];
+  int kind = contact->cone == FRIX_CONE_BILATERAL;
+  t->map[kind] += natural_map(contact, lift, kind ? s->rho_joint : s->rho, r, u);
+  for (int32_t k = 0; k < contact->dim; k++) {
+    t->r[kind] += r[k] * r[k];
+    t->q[kind] += q[k] * q[k];
+  }
+}
+
+static inline double lift_of(const frix_contact *contact, frix_law law, const double *u) {
+  return law == FRIX_LAW_COULOMB ? fx_cone_shift(contact, u) : 0;
+}
+
 /* Contacts first .. end - 1. */
 static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t end, const double *r, const double *u,
                        sums *t) {
-  for (int32_t i = first; i < end; i++) {
-    const frix_contact *contact = &s->contact[i];
-    int32_t row = s->row[i];
-    double out[FRIX_MAX_DIM];
-    int kind = contact->cone == FRIX_CONE_BILATERAL;
-    t->map[kind] += natural_map(contact, law, kind ? s->rho_joint : s->rho, r + row, u + row, out);
-    for (int32_t k = 0; k < contact->dim; k++) {
-      t->r[kind] += r[row + k] * r[row + k];
-      t->q[kind] += s->q[row + k] * s->q[row + k];
-    }
-  }
+  for (int32_t i = first; i < end; i++)
+    add_contact(s, i, lift_of(&s->contact[i], law, u + s->row[i]), r + s->row[i], u + s->row[i], t);
 }
 
 /* A norm relative to its scale: 0 / 0 is 0. */
@@ -64,10 +74,16 @@ static double joint_part(const fx_system *s, const sums *t) {
 
 static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
 
+void fx_residual_add(const fx_system *s, frix_law law, int32_t i, const double *r, const double *u, sums *t) {
+  add_contact(s, i, lift_of(&s->contact[i], law, u), r, u, t);
+}
+
+double fx_residual_end(const fx_system *s, const sums *t) { return larger(contact_part(s, t), joint_part(s, t)); }
+
 double fx_residual(const fx_system *s, frix_law law, const double *r, const double *u) {
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   accumulate(s, law, 0, s->contact_count, r, u, &t);
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* Contacts first .. end - 1, from the velocities of the bodies; u is found on the way. */
@@ -92,7 +108,7 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   fx_system_motion(s, r, v);
   judge_rows(s, law, 0, s->contact_count, r, v, u, &t);
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* Whether no contact from `end` on moves the bodies of contact i. */
@@ -121,13 +137,13 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
     if (square > 0 && t.map[0] > 1.000001 * most * most * square) return INFINITY;
     done = ready;
   }
-  return larger(contact_part(s, &t), joint_part(s, &t));
+  return fx_residual_end(s, &t);
 }
 
 /* ---- the parts, contact by contact ---- */
 
-static void judge_contact(const fx_system *s, frix_law law, int32_t i, const double *r, const double *u,
-                          frix_certificate *c) {
+static inline void judge_contact(const fx_system *s, frix_law law, int32_t i, double shift, const double *r,
+                                 const double *u, frix_certificate *c) {
   const frix_contact *contact = &s->contact[i];
   if (contact->cone == FRIX_CONE_BILATERAL) {
     for (int32_t k = 0; k < contact->dim; k++) c->bilateral = larger(fabs(u[k]), c->bilateral);
@@ -136,12 +152,12 @@ static void judge_contact(const fx_system *s, frix_law law, int32_t i, const dou
   double out[FRIX_MAX_DIM], trace = 0;
   for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) trace += s->W_diag[k];
   double rho = trace > 0 ? contact->dim / trace : s->rho;
-  double velocity = sqrt(natural_map(contact, law, rho, r, u, out)) / rho;
+  double velocity = sqrt(natural_map(contact, law == FRIX_LAW_COULOMB ? shift : 0, rho, r, u)) / rho;
   if (c->worst_contact < 0 || velocity > c->worst_velocity || isnan(velocity)) {
     c->worst_velocity = velocity;
     c->worst_contact = i;
   }
-  double shift = fx_cone_shift(contact, u), lift = law == FRIX_LAW_COULOMB ? 0 : shift, friction = 0, outside = 0;
+  double lift = law == FRIX_LAW_COULOMB ? 0 : shift, friction = 0, outside = 0;
   double impulse = r[0] / rho;
   /* Under the associated law a sliding contact lifts by the shift: that much is the law's, not an error. */
   c->signorini = larger(fabs(u[0] - lift < impulse ? u[0] - lift : impulse), c->signorini);
@@ -186,12 +202,17 @@ void fx_certificate_compute(const frix_problem *problem, const fx_system *s, fri
                             const double *u, const double *v, double *workspace, frix_certificate *c) {
   *c = (frix_certificate){.worst_contact = -1};
   sums t = {{0, 0}, {0, 0}, {0, 0}};
-  accumulate(s, law, 0, s->contact_count, r, u, &t);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    const double *ri = r + s->row[i], *ui = u + s->row[i];
+    double shift = fx_cone_shift(&s->contact[i], ui);
+    add_contact(s, i, law == FRIX_LAW_COULOMB ? shift : 0, ri, ui, &t);
+    judge_contact(s, law, i, shift, ri, ui, c);
+  }
   c->contact_residual = contact_part(s, &t);
   c->joint_residual = joint_part(s, &t);
   c->residual = larger(c->contact_residual, c->joint_residual);
   c->rho = s->rho;
-  for (int32_t i = 0; i < s->contact_count; i++) judge_contact(s, law, i, r + s->row[i], u + s->row[i], c);
+
   for (int32_t k = 0; k < s->row_count; k++) c->power += r[k] * u[k];
   if (problem && problem->form == FRIX_FORM_GLOBAL) c->motion = motion_error(problem, r, v, workspace);
 }

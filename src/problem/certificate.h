@@ -2,12 +2,18 @@
 #ifndef FX_PROBLEM_CERTIFICATE_H
 #define FX_PROBLEM_CERTIFICATE_H
 
+#include "problem/lanes.h"
 #include "problem/system.h"
 
 #include <frix/solve.h>
 
 /* Relative natural-map residual of (r, u) over a system: the verdict, cheap enough for every check of a solver. */
 double fx_residual(const fx_system *system, frix_law law, const double *r, const double *u);
+
+/* The same over some of the contacts, one after the other, with r and u of contact i: sums begin as zeros. */
+void fx_residual_add(const fx_system *system, frix_law law, int32_t i, const double *r, const double *u,
+                     fx_residual_sums *sums);
+double fx_residual_end(const fx_system *system, const fx_residual_sums *sums);
 
 /* The same from r alone: u and v (fx_system_velocity) are found on the way. */
 double fx_residual_of(const fx_system *system, frix_law law, const double *r, double *u, double *v);

@@ -23,7 +23,7 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
 static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *label, int32_t *mover_label,
                                int32_t *count) {
   int32_t n = s->contact_count;
-  int32_t *parent = FX_TAKE(arena, int32_t, n);
+  int32_t *parent = FX_TAKE_RAW(arena, int32_t, n);
   if (!parent) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n; i++) parent[i] = i;
   if (mover_label) {
@@ -55,8 +55,8 @@ static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *lab
 static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32_t count, int32_t **start,
                          int32_t **member, int32_t **place) {
   *start = FX_TAKE(arena, int32_t, (size_t)count + 2);
-  *member = FX_TAKE(arena, int32_t, n);
-  *place = FX_TAKE(arena, int32_t, n);
+  *member = FX_TAKE_RAW(arena, int32_t, n);
+  *place = FX_TAKE_RAW(arena, int32_t, n);
   if (!*start || !*member || !*place) return FRIX_ERROR_MEMORY;
   int32_t *next = *start + 1;
   for (int32_t i = 0; i < n; i++)
@@ -72,8 +72,8 @@ static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32
 
 frix_status fx_islands_find(fx_arena *arena, const fx_system *s, fx_islands *out) {
   *out = (fx_islands){0};
-  int32_t *label = FX_TAKE(arena, int32_t, s->contact_count);
-  int32_t *mover_label = s->has_velocity ? FX_TAKE(arena, int32_t, s->mover_count) : NULL;
+  int32_t *label = FX_TAKE_RAW(arena, int32_t, s->contact_count);
+  int32_t *mover_label = s->has_velocity ? FX_TAKE_RAW(arena, int32_t, s->mover_count) : NULL;
   if (!label || (s->has_velocity && !mover_label)) return FRIX_ERROR_MEMORY;
   frix_status status = find_labels(arena, s, label, mover_label, &out->count);
   if (status == FRIX_OK)

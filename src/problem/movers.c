@@ -29,16 +29,17 @@ static bool bodies_of(int32_t size, int32_t n, const int32_t *reach) {
 frix_status fx_movers_find(fx_arena *arena, const frix_problem *p, int32_t **mover_of, const int32_t **dof,
                            int32_t *count) {
   int32_t n = p->dof_count, body = 0;
-  int32_t *reach = FX_TAKE(arena, int32_t, n), *owner = FX_TAKE(arena, int32_t, n);
-  int32_t *first = FX_TAKE(arena, int32_t, (size_t)n + 1);
+  int32_t *reach = FX_TAKE_RAW(arena, int32_t, n), *owner = FX_TAKE_RAW(arena, int32_t, n);
+  int32_t *first = FX_TAKE_RAW(arena, int32_t, (size_t)n + 1);
   if (!reach || !owner || !first) return FRIX_ERROR_MEMORY;
+  first[0] = 0;
   spread(&p->M, reach);
   bool planar = p->contact_count > 0 && p->contact[0].dim == 2;
   if (bodies_of(planar ? 3 : 6, n, reach)) body = planar ? 3 : 6;
   int32_t movers = 0;
   for (int32_t c = 0; c < n; c++) {
     owner[c] = movers;
-    bool last = body ? (c + 1) % body == 0 : reach[c] == c;
+    bool last = body ? c + 1 - first[movers] == body : reach[c] == c;
     if (last) first[++movers] = c + 1;
     if (last && first[movers] - first[movers - 1] > LARGEST_MOVER)
       return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "M couples %d degrees of freedom in one block; at most %d",

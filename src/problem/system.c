@@ -23,8 +23,8 @@ static bool same_movers(const fx_sparse *g, const int32_t *mover_of, int32_t a, 
 
 static frix_status list_contacts(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
   int32_t capacity = p->contact_count + p->joint_count;
-  frix_contact *contact = FX_TAKE(arena, frix_contact, capacity);
-  int32_t *row = FX_TAKE(arena, int32_t, (size_t)capacity + 1);
+  frix_contact *contact = FX_TAKE_RAW(arena, frix_contact, capacity);
+  int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)capacity + 1);
   if (!contact || !row) return FRIX_ERROR_MEMORY;
   memcpy(contact, p->contact, (size_t)p->contact_count * sizeof *contact);
   memcpy(row, p->row, ((size_t)p->contact_count + 1) * sizeof *row);
@@ -106,6 +106,8 @@ static void velocity_diagonal(const fx_system *s, int32_t i, double *D) {
     int32_t n = fx_block_cols(&s->Ht, k);
     if (d == 3 && n == 6)
       add_diagonal(3, 6, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+    else if (d == 2 && n == 3)
+      add_diagonal(2, 3, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
     else
       add_diagonal(d, n, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
   }
@@ -151,35 +153,44 @@ typedef struct mass_factors {
   int32_t *pivot;
 } mass_factors;
 
-static bool is_diagonal(const double *a, int32_t n) {
-  for (int32_t r = 0; r < n; r++)
-    for (int32_t c = 0; c < n; c++)
-      if (r == c ? !(a[r * n + c] != 0) : a[r * n + c] != 0) return false;
+static bool is_diagonal(const fx_sparse *a, int32_t first, int32_t end) {
+  for (int32_t c = first; c < end; c++) {
+    bool found = false;
+    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) {
+      if (a->x[k] != 0 && a->i[k] != c) return false;
+      found |= a->x[k] != 0;
+    }
+    if (!found) return false;
+  }
   return true;
 }
 
-static frix_status gather_mass(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
-  size_t *offset = FX_TAKE(arena, size_t, (size_t)s->mover_count + 1);
+static frix_status gather_mass(fx_arena *arena, const frix_problem *p, fx_system *s) {
+  size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->mover_count + 1);
   if (!offset) return FRIX_ERROR_MEMORY;
+  offset[0] = 0;
   for (int32_t m = 0; m < s->mover_count; m++) {
     size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
     offset[m + 1] = offset[m] + n * n;
   }
   double *M = FX_TAKE(arena, double, offset[s->mover_count]);
   if (!M) return FRIX_ERROR_MEMORY;
-  for (int32_t c = 0; c < p->dof_count; c++) {
-    int32_t m = mover_of[c], first = s->dof[m], n = s->dof[m + 1] - first;
-    for (int32_t k = p->M.p[c]; k < p->M.p[c + 1]; k++)
-      if (p->M.x[k] != 0) M[offset[m] + (size_t)(p->M.i[k] - first) * (size_t)n + (size_t)(c - first)] = p->M.x[k];
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t first = s->dof[m], n = s->dof[m + 1] - first;
+    for (int32_t c = 0; c < n; c++) {
+      double *column = M + offset[m] + c;
+      for (int32_t k = p->M.p[first + c]; k < p->M.p[first + c + 1]; k++)
+        if (p->M.x[k] != 0) column[(size_t)(p->M.i[k] - first) * (size_t)n] = p->M.x[k];
+    }
   }
   s->M = M;
   s->M_offset = offset;
   return FRIX_OK;
 }
 
-static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors *out) {
+static frix_status factor_mass(fx_arena *arena, const fx_sparse *mass, const fx_system *s, mass_factors *out) {
   *out = (mass_factors){.s = s,
-                        .diagonal = FX_TAKE(arena, bool, s->mover_count),
+                        .diagonal = FX_TAKE_RAW(arena, bool, s->mover_count),
                         .lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]),
                         .pivot = FX_TAKE_RAW(arena, int32_t, s->dof_count)};
   if (!out->diagonal || !out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
@@ -187,7 +198,7 @@ static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors
     int32_t n = s->dof[m + 1] - s->dof[m];
     const double *M = s->M + s->M_offset[m];
     double *lu = out->lu + s->M_offset[m];
-    out->diagonal[m] = is_diagonal(M, n);
+    out->diagonal[m] = is_diagonal(mass, s->dof[m], s->dof[m + 1]);
     if (out->diagonal[m]) continue;
     memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
     if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
@@ -197,22 +208,27 @@ static frix_status factor_mass(fx_arena *arena, const fx_system *s, mass_factors
   return FRIX_OK;
 }
 
-/* y = M^-1 x for rows of mover m; x and y may be the same. */
-static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const double *x, double *y) {
+/* y = M^-1 x for rows of a diagonal block; inlined with constant sizes for rigid bodies, in their own axes. */
+static inline void divide(int32_t n, int32_t rows, const double *M, const double *x, double *restrict y) {
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = x[r * n + k] / M[k * (n + 1)];
+}
+
+/* y = M^-1 x for rows of mover m. */
+static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const double *x, double *restrict y) {
   const fx_system *s = f->s;
   int32_t n = s->dof[m + 1] - s->dof[m];
   const double *M = s->M + s->M_offset[m];
-  if (f->diagonal[m] && n == 6) { /* a rigid body in its own axes, or a sphere */
-    double mass[6];
-    for (int32_t k = 0; k < 6; k++) mass[k] = M[7 * k];
-    for (int32_t r = 0; r < rows; r++)
-      for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
-    return;
+  if (f->diagonal[m] && n == 6) {
+    divide(6, rows, M, x, y);
+  } else if (f->diagonal[m] && n == 3) {
+    divide(3, rows, M, x, y);
+  } else if (f->diagonal[m]) {
+    divide(n, rows, M, x, y);
+  } else {
+    memcpy(y, x, (size_t)(rows * n) * sizeof *y);
+    fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
   }
-  for (int32_t r = 0; r < rows; r++)
-    for (int32_t k = 0; k < n; k++) y[r * n + k] = f->diagonal[m] ? x[r * n + k] / M[k * n + k] : x[r * n + k];
-  for (int32_t r = 0; r < rows && !f->diagonal[m]; r++)
-    fx_lu_solve(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], y + r * n);
 }
 
 /* H and G side by side as one scalar matrix; without joints H itself. */
@@ -237,7 +253,7 @@ static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sp
 }
 
 /* q += H v for d rows and n columns. */
-static void add_velocity(int32_t d, int32_t n, const double *h, const double *v, double *q) {
+static inline void add_velocity(int32_t d, int32_t n, const double *h, const double *v, double *q) {
   for (int32_t a = 0; a < d; a++, h += n) {
     double sum = 0;
     for (int32_t c = 0; c < n; c++) sum += h[c] * v[c];
@@ -252,8 +268,8 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   s->dof_count = p->dof_count;
   if ((status = list_contacts(arena, p, mover_of, s)) != FRIX_OK) return status;
   mass_factors factors;
-  if ((status = gather_mass(arena, p, mover_of, s)) != FRIX_OK) return status;
-  if ((status = factor_mass(arena, s, &factors)) != FRIX_OK) return status;
+  if ((status = gather_mass(arena, p, s)) != FRIX_OK) return status;
+  if ((status = factor_mass(arena, &p->M, s, &factors)) != FRIX_OK) return status;
 
   fx_sparse directions;
   if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
@@ -281,7 +297,11 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
       int32_t m = s->Ht.index[k];
       solve_mass(&factors, m, d, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
-      add_velocity(d, fx_block_cols(&s->Ht, k), fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
+      int32_t n = fx_block_cols(&s->Ht, k);
+      if (n == 6)
+        add_velocity(d, 6, fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
+      else
+        add_velocity(d, n, fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
     }
     velocity_diagonal(s, i, D + s->diagonal[i]);
   }
@@ -396,9 +416,13 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
   }
   frix_status status = build_velocity(arena, problem, out);
   if (status != FRIX_OK) return status;
-  int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
-  if (!rows_on) return FRIX_ERROR_MEMORY;
-  if (form == FRIX_FORM_LOCAL || (form == FRIX_FORM_AUTO && local_is_cheaper(out, rows_on))) {
+  bool local = form == FRIX_FORM_LOCAL;
+  if (form == FRIX_FORM_AUTO) {
+    int32_t *rows_on = FX_TAKE(arena, int32_t, out->mover_count);
+    if (!rows_on) return FRIX_ERROR_MEMORY;
+    local = local_is_cheaper(out, rows_on);
+  }
+  if (local) {
     status = fx_system_assemble(arena, out);
     return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
   }

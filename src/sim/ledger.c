@@ -80,11 +80,19 @@ static void book_losses(const double power[SHARES], frix_energy *e) {
   }
 }
 
+/* Nothing moves before or after: no power in any row. */
+static bool is_still(const fx_assembly *a, const fx_group *g, const double *before) {
+  for (int32_t k = 0; k < g->dim; k++)
+    if (before[k] != 0.0 || a->u[g->row + k] != 0.0 || a->drive[g->row + k] != 0.0) return false;
+  return true;
+}
+
 /* The rows of one group: r . u at the middle velocity. */
 static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e) {
   const fx_assembly *a = &sim->rows;
   double total = 0.0, before[FRIX_MAX_DIM], lost[SHARES] = {0.0};
   fx_group_velocities(sim, a, g, FX_BEFORE, before);
+  if (!a->compliant && is_still(a, g, before)) return 0.0;
   for (int32_t k = 0; k < g->dim; k++) {
     int32_t row = g->row + k;
     double r = a->r[row], drive = a->drive[row];

@@ -101,13 +101,13 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
   for (int32_t k = 0; k < g->dim; k++) out[k] = a->drive[g->row + k];
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
-    frix_vec3 v, w;
-    velocity_of(m, when, &v, &w);
-    if (is_zero(v) && is_zero(w)) { /* as everything is at rest */
+    const frix_vec3 *v = when == FX_BEFORE ? &m->v0 : when == FX_FREE ? &m->v_free : &m->v1;
+    const frix_vec3 *w = when == FX_BEFORE ? &m->w0 : when == FX_FREE ? &m->w_free : &m->w1;
+    if (is_zero(*v) && is_zero(*w)) { /* as everything is at rest */
       J += g->dim * m->dof;
       continue;
     }
-    for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, v, w);
+    for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, *v, *w);
   }
 }
 

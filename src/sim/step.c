@@ -39,14 +39,17 @@ static frix_status collide(frix_sim *sim) {
   frix_status status = fx_collision_run(sim->collision, &placement, margin_of(sim), sim->config.thread_count,
                                         &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
-  sim->surface = FX_TAKE(&sim->arena, fx_surface, sim->contact_count);
-  sim->past = FX_TAKE(&sim->arena, int32_t, sim->contact_count);
+  sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
+  sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
   if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
   sim->report.penetration = 0.0;
+  int32_t before[2] = {-1, -1}; /* materials of the contact before, which most often are the same */
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_contact *c = &sim->contact[i];
-    sim->surface[i] =
-        fx_model_surface(sim->model, sim->model->shape[c->shape_a].material, sim->model->shape[c->shape_b].material);
+    int32_t a = sim->model->shape[c->shape_a].material, b = sim->model->shape[c->shape_b].material;
+    bool same = a == before[0] && b == before[1];
+    sim->surface[i] = same ? sim->surface[i - 1] : fx_model_surface(sim->model, a, b);
+    before[0] = a, before[1] = b;
     sim->report.penetration = fmax(sim->report.penetration, -c->gap);
   }
   fx_contacts_match(sim);

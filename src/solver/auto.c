@@ -1,19 +1,21 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others, and the interior point what it leaves open. Piles begin with vectorised sweeps, and large rigid ones end
- * there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still
- * open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer
- * does not depend on the machine; only under a deadline is a stage left out that would end too late. --explain shows
- * each decision. */
+ * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps, and large
+ * rigid ones end there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it.
+ * What is still open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so
+ * that the answer does not depend on the machine; only under a deadline is a stage left out that would end too late.
+ * --explain shows each decision. */
+#include "solver/exact_sweep.h"
 #include "solver/newton_linear.h"
+#include "solver/small_island.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10, MORE_SWEEPS = 15, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
+enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
 enum { ADMM_STEPS = 40, HASTE = 40 };
 
 enum { PILE, PILE_TOLERANCE };
@@ -25,15 +27,6 @@ static const frix_option_info options[] = {
                         "residual at which a large rigid pile is left, outcome loose; 0: as all others"},
 };
 
-/* What an island needed, in the order of effort; kept by the caller from step to step. */
-enum { NEEDED_UNKNOWN, NEEDED_SWEEPS, NEEDED_NEWTON, NEEDED_START };
-
-static int32_t row_of(const fx_solver *solver) {
-  int32_t row = 0;
-  while (fx_solver_at(row) != solver) row++;
-  return row;
-}
-
 /* One method with a budget of iterations; true when nothing more need be tried. */
 typedef struct course {
   fx_call *call;
@@ -42,6 +35,7 @@ typedef struct course {
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile;
+  fx_exact_sweep packed;
   frix_status status;
 } course;
 
@@ -54,7 +48,7 @@ static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget
   c->part.max_iterations = budget < left ? budget : left;
   if (c->part.max_iterations < 1) return true;
   double option[FX_MAX_OPTIONS];
-  fx_options_values(call->options, row_of(solver), option);
+  fx_options_values(call->options, fx_solver_row(solver), option);
   fx_arena arena; /* every stage returns its workspace */
   fx_arena_init(&arena, call->arena->context);
   fx_call inner = *call;
@@ -149,14 +143,25 @@ static bool sweep_on(course *c, const char *what) {
   return true;
 }
 
+/* The order in which sweeps read W is made once for all stages. */
+static frix_status pack_once(course *c) {
+  fx_call *call = c->call;
+  if (!call->system->has_W || call->packed || call->law != FRIX_LAW_COULOMB) return FRIX_OK;
+  c->packed = (fx_exact_sweep){.s = call->system};
+  call->packed = &c->packed;
+  return fx_exact_sweep_pack(call->arena, &c->packed);
+}
+
 /* Ten sweeps, and a few more where these will finish it. */
 static bool first_sweeps(course *c) {
   fx_monitor *monitor = c->call->monitor;
-  bool stop = run(c, &fx_solver_nsgs, c->call->law, SWEEPS);
+  c->status = pack_once(c);
+  if (c->status != FRIX_OK) return true;
+  bool stop = run(c, &fx_solver_nsgs, c->call->law, FX_FIRST_SWEEPS);
   c->sweep_seconds = monitor->pace;
   if (stop) return true;
-  return monitor->residual * monitor->residual <= 10 * c->whole->tolerance &&
-         run(c, &fx_solver_nsgs, c->call->law, MORE_SWEEPS);
+  return fx_sweeps_will_finish(monitor->residual, c->whole->tolerance) &&
+         run(c, &fx_solver_nsgs, c->call->law, FX_MORE_SWEEPS);
 }
 
 /* The symbolic analysis costs about as much as these many checks (measured on stacks, walls, towers). */
@@ -187,7 +192,7 @@ static bool sweep(course *c) {
   fx_monitor *monitor = call->monitor;
   const fx_system *s = call->system;
   uint8_t needed = call->hint;
-  call->hint = NEEDED_SWEEPS;
+  call->hint = FX_NEEDED_SWEEPS;
   bool pile = c->pile = is_pile(call), hurried = monitor->limits->hurried;
   double loose = call->option[PILE_TOLERANCE];
   /* Under a deadline the answer shall not be worse than that of plain sweeps. */
@@ -210,7 +215,7 @@ static bool sweep(course *c) {
          s->contact_count, cost);
   if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   if (pile && cost <= 200) return false; /* sweeps have had their turn */
-  if (needed >= NEEDED_NEWTON && !pile) {
+  if (needed >= FX_NEEDED_NEWTON && !pile) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
            s->contact_count);
   } else {
@@ -235,30 +240,38 @@ static bool is_mlcp(const fx_system *s) {
   return plain;
 }
 
-static bool takes(const fx_solver *solver, const fx_system *s) {
-  unsigned cones = 0;
-  for (int32_t i = 0; i < s->contact_count; i++) cones |= 1u << s->contact[i].cone;
-  return (cones & ~solver->info.cones) == 0;
+/* continuation from a start, NULL: from nothing. */
+static bool follow(course *c, const double *start) {
+  fx_call *call = c->call;
+  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  if (start)
+    memcpy(call->r, start, bytes);
+  else
+    memset(call->r, 0, bytes);
+  return run(c, &fx_solver_continuation, call->law, 4000);
 }
 
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
  * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
- * or all the way; implicit from the first start, which ends pyramids of discs with many answers near each other; the
- * convex relaxation, since a structure that can rest is at rest under both laws; a few relaxations in a row from the
- * first start, which reach what creeps along the edge between stick and slip; nothing; and what admm makes of the best
- * answer. After each of them newton has its turn. */
+ * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws. After each of them
+ * newton has its turn. What creeps along the edge between stick and slip has turning points, which continuation goes
+ * round, at the price of hundreds of factorisations. Where factors cannot be had, admm brings the best answer nearer.
+ */
 static void struggle(course *c) {
   fx_call *call = c->call;
   size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
-  bool hard = call->hint == NEEDED_START, coulomb = call->law == FRIX_LAW_COULOMB;
-  call->hint = NEEDED_NEWTON;
+  bool hard = call->hint == FX_NEEDED_START, coulomb = call->law == FRIX_LAW_COULOMB;
+  call->hint = FX_NEEDED_NEWTON;
   if (hard)
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
   if (run(c, &fx_solver_newton, call->law, c->pile ? 60 : hard ? 10 : 20)) return;
   call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
-  call->hint = NEEDED_START;
+  /* So near it is most often done before another method has begun. */
+  bool near = c->best <= 1e3 * c->whole->tolerance;
+  if (near && !c->pile && !hard && run(c, &fx_solver_newton, call->law, 10)) return;
+  call->hint = FX_NEEDED_START;
   if (coulomb && is_mlcp(call->system)) {
     memset(call->r, 0, bytes);
     if (run(c, &fx_solver_semismooth, call->law, 500)) return;
@@ -270,22 +283,12 @@ static void struggle(course *c) {
     return;
   }
   if (coulomb && factors && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
-  if (coulomb && factors && !c->pile && takes(&fx_solver_implicit, call->system)) {
-    memcpy(call->r, call->start, bytes);
-    if (run(c, &fx_solver_implicit, call->law, 40)) return;
-    memcpy(call->r, call->monitor->best_r, bytes);
-  }
   if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
-    if (run(c, &fx_solver_newton, call->law, 250)) return;
-    memcpy(call->r, call->start, bytes);
-    if (coulomb && factors && run(c, &fx_solver_fixed_point, call->law, 30)) return;
-    memcpy(call->r, call->monitor->best_r, bytes);
-    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+    if (run(c, &fx_solver_newton, call->law, 60)) return;
   }
-  memset(call->r, 0, bytes);
-  if (run(c, &fx_solver_newton, call->law, 2000)) return;
+  if (factors && (follow(c, call->monitor->best_r) || follow(c, NULL))) return;
   double last = INFINITY;
   for (int64_t round = 0, growth = 1; round < (c->pile ? 1 : ROUNDS); round++, growth *= GROWTH) {
     memcpy(call->r, call->monitor->best_r, bytes);
@@ -306,6 +309,7 @@ static frix_status solve(fx_call *call) {
     struggle(&c);
   }
   monitor->limits = c.whole;
+  call->packed = NULL;
   return c.status;
 }
 

@@ -1,6 +1,6 @@
 /* The driver: prepares the system, splits it into islands, runs a method on each, and lets the certificate judge. */
 #include "base/threads.h"
-#include "solver/solver.h"
+#include "solver/small_island.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,6 +69,7 @@ typedef struct job {
   int32_t thread_count;
   double read;          /* seconds it took to read the problem into blocks */
   double check, finish; /* under a deadline, once known: seconds of a check and of the certificate of the whole */
+  double sweep_option[FX_MAX_OPTIONS]; /* of nsgs */
   island_result *result;
 } job;
 
@@ -131,12 +132,14 @@ static double finish_seconds(const job *j, double check_cost) {
 static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
   if (!(limits->deadline > 0)) return;
   const fx_system *s = j->system;
-  double rest = 0, own = m->system->row_count, now = fx_seconds();
+  double rest = 0, own = m->system->row_count;
   for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
     rest += s->contact[j->islands->contact[c]].dim;
   double share = j->thread_count * own / rest;
   limits->deadline -= finish_seconds(j, m->check_cost * s->row_count / own);
-  if (share < 1 && limits->hurried) limits->deadline = now + share * (limits->deadline - now);
+  if (!(share < 1) || !limits->hurried) return;
+  double now = fx_seconds();
+  limits->deadline = now + share * (limits->deadline - now);
 }
 
 /* The hint of an island is that of its first contact; islands that met take the largest. */
@@ -233,11 +236,46 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   return keep_history(j, k, &monitor, result);
 }
 
+/* Of many islands those of few contacts, where auto would begin with sweeps and nobody watches. A deadline that is far
+ * away need not be watched for some sweeps over some contacts. */
+static bool is_small(const job *j, int32_t k) {
+  const fx_limits *l = &j->limits;
+  bool watched = j->history || l->hurried || l->progress || l->max_iterations;
+  return j->islands->count > 1 && !j->together && !watched && j->solver == &fx_solver_auto &&
+         j->law == FRIX_LAW_COULOMB && j->islands->start[k + 1] - j->islands->start[k] <= FX_SMALL_ISLAND &&
+         !(l->cancel && l->cancel(l->user));
+}
+
+static frix_status solve_small(const job *j, int32_t k, fx_arena *arena, island_result *result, bool *solved) {
+  fx_small_islands all = {.system = j->system,
+                          .islands = j->islands,
+                          .tolerance = j->limits.tolerance,
+                          .option = j->sweep_option,
+                          .r = j->r,
+                          .u = j->u,
+                          .v = j->v};
+  fx_small_answer answer;
+  frix_status status = fx_small_island_solve(&all, k, arena, &answer);
+  *solved = answer.solved;
+  if (status != FRIX_OK || !answer.solved) return status;
+  *result = (island_result){.outcome = FRIX_OUTCOME_SOLVED,
+                            .iterations = answer.iterations,
+                            .finisher = (answer.iterations ? &fx_solver_nsgs : j->solver)->info.name,
+                            .residual = answer.residual};
+  write_hint(j, k, answer.iterations ? FX_NEEDED_SWEEPS : FX_NEEDED_UNKNOWN);
+  fx_log(j->context, FRIX_LOG_INFO, "auto: %d contacts: a small island, %lld sweeps in place: residual %.2e, done",
+         j->islands->start[k + 1] - j->islands->start[k], (long long)answer.iterations, answer.residual);
+  return FRIX_OK;
+}
+
 static void run_island(int32_t k, void *user) {
   job *j = user;
+  island_result *result = &j->result[k];
+  bool solved = false;
   fx_arena arena;
   fx_arena_init(&arena, j->context);
-  j->result[k].status = solve_island(j, k, &arena, &j->result[k]);
+  result->status = is_small(j, k) ? solve_small(j, k, &arena, result, &solved) : FRIX_OK;
+  if (result->status == FRIX_OK && !solved) result->status = solve_island(j, k, &arena, result);
   fx_arena_free(&arena);
 }
 
@@ -344,17 +382,13 @@ static void judge(const job *j, const frix_problem *problem, const double *swept
 
 /* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
  * another takes its time. */
-static frix_status sweep_first(job *j, const frix_solve_config *config, double *residual) {
+static frix_status sweep_first(job *j, double *residual) {
   enum { SWEEPS = 10 };
-  int32_t row = 0;
-  while (fx_solver_at(row) != &fx_solver_nsgs) row++;
-  double option[FX_MAX_OPTIONS];
-  fx_options_values(config->options, row, option);
   job all = *j;
   all.together = true;
   all.count = 1;
   all.solver = &fx_solver_nsgs;
-  all.option = option;
+  all.option = j->sweep_option;
   all.history = false;
   all.limits.grace = grace;
   if (!all.limits.max_iterations || all.limits.max_iterations > SWEEPS) all.limits.max_iterations = SWEEPS;
@@ -374,7 +408,7 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
   double *swept = NULL, swept_residual = INFINITY;
   if (j->limits.hurried && j->count > 1 && j->solver == &fx_solver_auto && j->law == FRIX_LAW_COULOMB) {
     size_t rows = (size_t)j->system->row_count;
-    frix_status status = sweep_first(j, config, &swept_residual);
+    frix_status status = sweep_first(j, &swept_residual);
     if (status != FRIX_OK) return status;
     if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
     memcpy(swept, solution->r, rows * sizeof *swept);
@@ -421,10 +455,10 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (status != FRIX_OK) return status;
 
   solution->r = FX_NEW(context, double, system.row_count);
-  solution->u = FX_NEW(context, double, system.row_count);
-  solution->v = FX_NEW(context, double, system.dof_count);
+  solution->u = fx_alloc_raw(context, (size_t)system.row_count, sizeof *solution->u);
+  solution->v = fx_alloc_raw(context, (size_t)system.dof_count, sizeof *solution->v);
   solution->hint = FX_NEW(context, uint8_t, system.contact_count);
-  double *workspace = FX_TAKE(arena, double, 2 * (size_t)system.dof_count);
+  double *workspace = FX_TAKE_RAW(arena, double, 2 * (size_t)system.dof_count);
   job j = {.context = context,
            .system = &system,
            .islands = &islands,
@@ -452,6 +486,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result)
     return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;
+  fx_options_values(config->options, fx_solver_row(&fx_solver_nsgs), j.sweep_option);
   double read = fx_seconds() - start; /* a solve of many iterations takes some hundred times as long */
   j.limits.hurried = config->time_limit > 0 && config->time_limit - read < HURRY * read;
   j.read = read;

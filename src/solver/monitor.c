@@ -22,17 +22,19 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
 }
 
 void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
+  double now = m->limits->deadline > 0 ? fx_seconds() : 0;
   m->before += m->iteration;
-  m->iteration = 0;
-  m->rare = m->limits->hurried && fx_seconds() + MANY * m->check_cost > m->limits->deadline;
+  m->iteration = m->look = 0;
+  m->rare = m->limits->hurried && now + MANY * m->check_cost > m->limits->deadline;
   m->next_check = m->rare ? RARE : 0;
   m->mark_iteration = 0;
+  m->wanders = false;
   m->mark_best = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
   m->pace_iteration = m->last_iteration = 0;
   m->pace = m->check_cost;
   m->least = INFINITY;
-  if (m->limits->deadline > 0) m->pace_time = m->last_time = fx_seconds();
+  m->pace_time = m->last_time = now;
 }
 
 bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
@@ -57,11 +59,19 @@ static bool is_late(const fx_monitor *m, int64_t iteration, double now) {
   return now + m->pace + m->check_cost >= m->limits->deadline + grace;
 }
 
+/* Iterations until the clock must be read again: where the deadline is far, those of a hundredth of the time left. */
+static int64_t until_next_look(const fx_monitor *m, double now) {
+  enum { MOST = 1000 };
+  double count = m->limits->hurried ? 0 : 0.01 * (m->limits->deadline - now) / m->pace;
+  return count < MOST ? (int64_t)count : MOST;
+}
+
 bool fx_monitor_due(fx_monitor *m, int64_t iteration, double step) {
-  if (m->limits->deadline > 0) {
+  if (m->limits->deadline > 0 && iteration >= m->look) {
     double now = fx_seconds();
     measure_pace(m, iteration, now);
     if (is_late(m, iteration, now)) return true;
+    m->look = iteration + 1 + until_next_look(m, now);
   }
   return iteration >= m->next_check || iteration >= m->stage_limit || step <= 2 * m->limits->tolerance;
 }
@@ -79,7 +89,7 @@ static void record(fx_monitor *m, double seconds) {
 
 /* No progress worth the name (1 %) while the number of iterations doubled. */
 static bool stands_still(fx_monitor *m) {
-  if (m->iteration < 2 * m->mark_iteration + 500) return false;
+  if (m->wanders || m->iteration < 2 * m->mark_iteration + 500) return false;
   bool still = !(m->best < 0.99 * m->mark_best);
   m->mark_iteration = m->iteration;
   m->mark_best = m->best;
@@ -95,10 +105,14 @@ static void judge_nothing(fx_monitor *m) {
   m->residual = m->best = fx_residual(s, m->law, m->best_r, m->u);
 }
 
+/* The time, where somebody wants to know it. */
+static double look_at_clock(const fx_monitor *m) {
+  return m->history || m->limits->deadline > 0 || m->limits->progress ? fx_seconds() : 0;
+}
+
 /* What follows from the residual: history, progress, and whether to stop. */
-static bool decide(fx_monitor *m) {
+static bool decide(fx_monitor *m, double now) {
   const fx_limits *limits = m->limits;
-  double now = m->history || limits->deadline > 0 || limits->progress ? fx_seconds() : 0;
   record(m, now - limits->start);
   if (limits->progress) limits->progress(m->before + m->iteration, m->residual, now - limits->start, limits->user);
 
@@ -124,7 +138,7 @@ static bool decide(fx_monitor *m) {
 /* Time cannot be up before anything was tried: the start comes next, and it may be better. */
 bool fx_monitor_check_nothing(fx_monitor *m) {
   judge_nothing(m);
-  if (decide(m) && m->outcome != FRIX_OUTCOME_TIME_LIMIT) return true;
+  if (decide(m, look_at_clock(m)) && m->outcome != FRIX_OUTCOME_TIME_LIMIT) return true;
   m->finished = false;
   m->best = INFINITY;
   return false;
@@ -146,21 +160,20 @@ bool fx_monitor_check_start(fx_monitor *m, const double *r) {
   m->residual = fx_residual_up_to(m->system, m->law, m->limits->tolerance, r, m->u, m->v, m->last);
   if (!(m->residual < INFINITY)) return false;
   keep_best(m, r);
-  return decide(m);
+  return decide(m, look_at_clock(m));
 }
 
 bool fx_monitor_check(fx_monitor *m, int64_t iteration, const double *r) {
   m->iteration = iteration;
-  m->next_check = iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+  m->next_check = fx_monitor_next(iteration);
   if (m->rare && m->next_check < iteration + RARE) m->next_check = iteration + RARE;
   double begun = m->limits->deadline > 0 ? fx_seconds() : 0;
   if (m->limits->deadline > 0) measure_pace(m, iteration, begun);
   fx_monitor_compare(m, r);
-  if (m->limits->deadline > 0) m->check_cost = fx_seconds() - begun;
-  bool stop = decide(m);
-  if (m->limits->deadline > 0) {
-    m->pace_time = m->last_time = fx_seconds();
-    m->pace_iteration = iteration;
-  }
+  double now = look_at_clock(m);
+  if (m->limits->deadline > 0) m->check_cost = now - begun;
+  bool stop = decide(m, now);
+  m->pace_time = m->last_time = m->limits->progress ? fx_seconds() : now; /* without what the caller's function took */
+  m->pace_iteration = iteration;
   return stop;
 }

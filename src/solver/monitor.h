@@ -33,13 +33,15 @@ typedef struct fx_monitor {
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
-  bool rare; /* a check now and then is all that time allows */
+  bool wanders; /* the method may lead away from its best answer for long, and come to a better one */
+  bool rare;    /* a check now and then is all that time allows */
   double mark_best;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
   double least, last_time; /* the shortest iteration seen, and when the last one ended */
   int64_t last_iteration;
+  int64_t look;          /* iteration at which the clock is read next: to read it costs as much as some contacts */
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;
                             0: no estimate */
   /* Residual history: thinned by two whenever it is full, so that it never allocates while a method runs. */
@@ -60,6 +62,11 @@ bool fx_monitor_due(fx_monitor *monitor, int64_t iteration, double step);
 
 /* Whether something that takes so many seconds, and a check after it, ends before the deadline. */
 bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
+
+/* The iteration that is due after a check at this one. */
+static inline int64_t fx_monitor_next(int64_t iteration) {
+  return iteration + 1 + (iteration < 16 ? iteration / 2 : iteration / 8);
+}
 
 /* Judges r after `iteration` iterations of the current method; true: stop. u and v of the monitor then belong to r. */
 bool fx_monitor_check(fx_monitor *monitor, int64_t iteration, const double *r);

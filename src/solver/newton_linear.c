@@ -71,17 +71,29 @@ static void select_active(fx_newton_linear *n, const double *P) {
       n->N.offset[k + 1] = n->N.offset[k] + (size_t)(fx_block_rows(&n->N, i) * fx_block_cols(&n->N, k));
 }
 
+/* Of the determinant of one block. */
+static double sign_of(int32_t d, const double *B) {
+  int32_t pivot[FRIX_MAX_DIM];
+  double C[FRIX_MAX_DIM * FRIX_MAX_DIM];
+  memcpy(C, B, (size_t)(d * d) * sizeof *C);
+  return fx_lu_factor(d, C, pivot) ? fx_lu_sign(d, C, pivot) : 0;
+}
+
 /* N = A P + B over the active contacts */
 static bool factor_contact(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
   select_active(n, P);
+  n->sign = 1;
   if (!P) memcpy(n->N.x, n->A.x, n->A.offset[n->A.start[n->A.row_blocks]] * sizeof *n->N.x);
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = n->A.start[i]; k < n->A.start[i + 1]; k++) {
       int32_t j = n->A.index[k], rows = fx_block_rows(&n->N, i), cols = fx_block_cols(&n->N, k);
       const double *a = fx_block(&n->A, k), *p = P ? P + s->diagonal[j] : NULL;
       double *to = fx_block(&n->N, k);
-      if (rows == 0) break;
+      if (rows == 0) {
+        n->sign *= sign_of(s->contact[i].dim, B + s->diagonal[i]);
+        break;
+      }
       for (int32_t r = 0; P && r < rows; r++)
         for (int32_t c = 0; c < cols; c++) {
           double sum = 0;
@@ -240,12 +252,12 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
   }
   bool symmetric = !P && is_symmetric(d, C);
   if (!fx_lu_factor(d, C, pivot)) return false;
-  for (int32_t c = 0; c < d; c++) {
-    double column[FRIX_MAX_DIM];
-    for (int32_t r = 0; r < d; r++) column[r] = r == c;
-    fx_lu_solve(d, C, pivot, column);
-    for (int32_t r = 0; r < d; r++) inverse[r * d + c] = column[r];
-  }
+  n->sign *= fx_lu_sign(d, C, pivot);
+  double column[FRIX_MAX_DIM * FRIX_MAX_DIM];
+  for (int32_t k = 0; k < d * d; k++) column[k] = k % (d + 1) == 0;
+  fx_lu_solve_rows(d, C, pivot, d, column);
+  for (int32_t r = 0; r < d; r++)
+    for (int32_t c = 0; c < d; c++) inverse[r * d + c] = column[c * d + r];
   if (!P) { /* what is symmetric is so to the last bit */
     for (int32_t r = 0; r < d && symmetric; r++)
       for (int32_t c = 0; c < r; c++)
@@ -264,14 +276,42 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
   return true;
 }
 
-/* to += h' g, h d x m, g d x w; inlined with constant sizes for rigid bodies. */
-static inline void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h, const double *restrict g,
-                             double *restrict to) {
+#define INLINE static inline __attribute__((always_inline))
+
+/* to += h' g, h d x m, g d x w. */
+INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h, const double *restrict g,
+                      double *restrict to) {
   for (int32_t a = 0; a < m; a++)
     for (int32_t e = 0; e < d; e++) {
       double factor = h[e * m + a];
       for (int32_t b = 0; b < w; b++) to[a * w + b] += factor * g[e * w + b];
     }
+}
+
+/* The same for rigid bodies, two columns at a time, g in registers. */
+static void add_outer_rigid(const double *h, const double *g, double *to) {
+  enum { D = 3, M = 6 };
+  typedef double pair __attribute__((vector_size(16), aligned(8)));
+  for (int32_t b = 0; b < M; b += 2) {
+    pair part[D];
+    for (int32_t e = 0; e < D; e++) part[e] = *(const pair *)(g + e * M + b);
+    for (int32_t a = 0; a < M; a++) {
+      pair sum = *(const pair *)(to + a * M + b);
+      for (int32_t e = 0; e < D; e++) sum += h[e * M + a] * part[e];
+      *(pair *)(to + a * M + b) = sum;
+    }
+  }
+}
+
+/* g := scale D h, D d x d, h d x w; inlined with constant sizes for rigid bodies. */
+INLINE void multiply_scaled(int32_t d, int32_t w, double scale, const double *restrict D, const double *restrict h,
+                            double *restrict g) {
+  for (int32_t r = 0; r < d; r++, g += w) {
+    for (int32_t c = 0; c < w; c++) g[c] = 0;
+    for (int32_t e = 0; e < d; e++)
+      for (int32_t c = 0; c < w; c++) g[c] += D[r * d + e] * h[e * w + c];
+    for (int32_t c = 0; c < w; c++) g[c] *= scale;
+  }
 }
 
 /* K += H S D S H' for contact i. */
@@ -285,17 +325,15 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
     const double *h = fx_block(H, first + b);
     int32_t w = fx_block_cols(H, first + b);
     double *g = n->product;
-    for (int32_t r = 0; r < d; r++)
-      for (int32_t c = 0; c < w; c++) {
-        double sum = 0;
-        for (int32_t e = 0; e < d; e++) sum += D[r * d + e] * h[e * w + c];
-        g[r * w + c] = square * sum;
-      }
+    if (d == 3 && w == 6)
+      multiply_scaled(3, 6, square, D, h, g);
+    else
+      multiply_scaled(d, w, square, D, h, g);
     for (int32_t a = 0; a < count; a++) {
       double *to = fx_block(&n->K, n->target[n->target_start[i] + (size_t)(a * count + b)]);
       int32_t m = fx_block_cols(H, first + a);
       if (d == 3 && m == 6 && w == 6)
-        add_outer(3, 6, 6, fx_block(H, first + a), g, to);
+        add_outer_rigid(fx_block(H, first + a), g, to);
       else
         add_outer(d, m, w, fx_block(H, first + a), g, to);
     }
@@ -305,6 +343,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
 static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
   const fx_system *s = n->s;
   n->D_symmetric = true;
+  n->sign = 1;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
@@ -403,6 +442,8 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B) {
   return n->by_velocity ? factor_velocity(n, P, B) : factor_contact(n, P, B);
 }
+
+double fx_newton_sign(const fx_newton_linear *n) { return n->sign * fx_block_lu_sign(&n->lu); }
 
 void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx) {
   if (n->by_velocity)

@@ -31,6 +31,7 @@ typedef struct fx_newton_linear {
   int32_t *target;      /* block of K for each pair of movers of each contact */
   size_t *target_start;
   double *C_inverse, *D; /* per contact, at the offsets of s->diagonal */
+  double sign;           /* of the determinants of all C */
   double *product;       /* D S H' of one contact and mover */
   double *v, *row, *moved, *rest, *active_move;
   /* Velocity space by iteration. */
@@ -56,6 +57,9 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
 /* Factors the system for slopes P and B (per contact, at the offsets of s->diagonal; P NULL: all I); false when a pivot
  * vanished. */
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
+
+/* Sign of the determinant of A P + B, where M is definite; there are factors. */
+double fx_newton_sign(const fx_newton_linear *n);
 
 /* dx from G, once. P and B are those of the factorisation. */
 void fx_newton_solve_once(fx_newton_linear *n, const double *P, const double *B, const double *G, double *dx);

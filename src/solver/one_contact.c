@@ -358,11 +358,10 @@ static frix_status prepare_pyramid(fx_arena *arena, fx_one_contact *one) {
 /* ---- dispatch ---- */
 
 frix_status fx_one_contact_prepare(fx_arena *arena, const frix_contact *contact, const double *D, fx_one_contact *one) {
-  *one = (fx_one_contact){.contact = contact};
-  size_t size = (size_t)(contact->dim * contact->dim);
-  one->D = FX_TAKE(arena, double, size);
-  if (!one->D) return FRIX_ERROR_MEMORY;
-  memcpy(one->D, D, size * sizeof *D);
+  one->contact = contact;
+  one->D = D;
+  one->disc.alpha = 0;
+  one->last = 0;
   switch (contact->cone) {
     case FRIX_CONE_CIRCULAR: fx_disc3_prepare(D, 3, contact->mu, &one->disc); break;
     case FRIX_CONE_ELLIPTIC: prepare_elliptic(one); break;

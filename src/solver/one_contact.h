@@ -1,5 +1,6 @@
 /* One contact, exactly: given its block D (nonsymmetric allowed) and the velocity q it would have without its own
- * impulse, find r with u = D r + q that obeys Coulomb's law on the contact's cone. Prepared once per block. */
+ * impulse, find r with u = D r + q that obeys Coulomb's law on the contact's cone. Prepared once per block, which must
+ * stay. */
 #ifndef FX_SOLVER_ONE_CONTACT_H
 #define FX_SOLVER_ONE_CONTACT_H
 
@@ -21,10 +22,10 @@ typedef struct fx_disc3 {
 
 typedef struct fx_one_contact {
   const frix_contact *contact;
-  fx_disc3 disc;  /* circular; elliptic in its own axes, with unit friction */
-  double turn[4]; /* elliptic: r_T = turn z */
-  double *D;      /* copy of the block, dim x dim row-major */
-  double *lu;     /* bilateral */
+  fx_disc3 disc;   /* circular; elliptic in its own axes, with unit friction */
+  double turn[4];  /* elliptic: r_T = turn z */
+  const double *D; /* the caller's block, dim x dim row-major */
+  double *lu;      /* bilateral */
   int32_t pivot[FRIX_MAX_DIM];
   double *corner; /* pyramid: mu times the corners, 2 per corner */
   int32_t last;   /* pyramid: candidate that was right last time */

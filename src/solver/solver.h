@@ -6,6 +6,9 @@
 
 enum { FX_MAX_OPTIONS = 16 };
 
+/* What an island needed, in the order of effort: hints, kept by the caller from step to step. */
+enum { FX_NEEDED_UNKNOWN, FX_NEEDED_SWEEPS, FX_NEEDED_NEWTON, FX_NEEDED_START };
+
 /* One run of one method on one island. */
 typedef struct fx_call {
   const fx_system *system;
@@ -14,10 +17,11 @@ typedef struct fx_call {
   const frix_options *options; /* all values, for methods made of methods; NULL: defaults */
   fx_arena *arena;             /* workspace; nothing is taken once iterations run */
   fx_monitor *monitor;
-  struct fx_newton_linear *linear; /* analysed already by a method made of methods, or NULL */
-  double *r;                       /* start; the method may leave anything here, the monitor keeps the best */
-  const double *start;             /* what the caller of the driver started from; r may be further */
-  const char *finisher;            /* out: the method that gave the answer, where it is not the one called */
+  struct fx_newton_linear *linear;     /* analysed already by a method made of methods, or NULL */
+  const struct fx_exact_sweep *packed; /* W as exact sweeps read it, where they come again and again, or NULL */
+  double *r;                           /* start; the method may leave anything here, the monitor keeps the best */
+  const double *start;                 /* what the caller of the driver started from; r may be further */
+  const char *finisher;                /* out: the method that gave the answer, where it is not the one called */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
   uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */
@@ -31,7 +35,7 @@ typedef struct fx_solver {
 } fx_solver;
 
 extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
-extern const fx_solver fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;
+extern const fx_solver fx_solver_continuation, fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;
 extern const fx_solver fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
 extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;
@@ -39,6 +43,8 @@ extern const fx_solver fx_solver_implicit;
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);
+/* Its index. */
+int32_t fx_solver_row(const fx_solver *solver);
 /* Index of a name, or -1 with the error text set, nearest name suggested. */
 int32_t fx_solver_find(frix_context *context, const char *name);
 

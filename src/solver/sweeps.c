@@ -45,9 +45,7 @@ typedef struct state {
 
 static frix_status scalar_path(fx_call *call) {
   double option[FX_MAX_OPTIONS];
-  int32_t row = 0;
-  while (fx_solver_at(row) != &fx_solver_nsgs) row++;
-  fx_options_values(call->options, row, option);
+  fx_options_values(call->options, fx_solver_row(&fx_solver_nsgs), option);
   fx_call inner = *call;
   inner.option = option;
   fx_log(call->arena->context, FRIX_LOG_INFO, "sweeps: %d contacts: not all of a kind the kernels know, nsgs instead",

@@ -11,6 +11,7 @@ static const fx_solver *const table[] = {
     &fx_solver_auto,
     &fx_solver_nsgs,
     &fx_solver_newton,
+    &fx_solver_continuation,
     &fx_solver_apgd,
     &fx_solver_admm,
     &fx_solver_sweeps,
@@ -37,6 +38,12 @@ struct frix_options {
 };
 
 const fx_solver *fx_solver_at(int32_t k) { return k >= 0 && k < SOLVER_COUNT ? table[k] : NULL; }
+
+int32_t fx_solver_row(const fx_solver *solver) {
+  int32_t row = 0;
+  while (table[row] != solver) row++;
+  return row;
+}
 
 const frix_solver_info *frix_solver_table(int32_t k) {
   const fx_solver *solver = fx_solver_at(k);
