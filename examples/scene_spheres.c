@@ -9,15 +9,6 @@ static frix_body_config numbered(char *name, size_t size, const char *kind, int3
   return ex_body(name, ex_at(x, y, z));
 }
 
-/* Four walls of the world around the square of this half width; the ground beneath. */
-static void add_tub(ex_world *world, double half) {
-  ex_add_ground(world);
-  for (int side = -1; side <= 1; side += 2) {
-    ex_add_wall(world, ex_vec3(side * half, 0.0, 0.0), ex_vec3(-side, 0.0, 0.0));
-    ex_add_wall(world, ex_vec3(0.0, side * half, 0.0), ex_vec3(0.0, -side, 0.0));
-  }
-}
-
 /* ---- balls in a cube of 1 m, radii 0.1 to 0.2 m, random positions and velocities ---- */
 
 enum { BALLS, BALL_MU };
@@ -45,7 +36,7 @@ static bool overlaps(const placed *all, int32_t count, placed one) {
 static frix_status build_balls(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[BALL_MU], 0.0, seed);
   placed all[MAX_BALLS];
-  add_tub(&world, 0.5);
+  ex_add_tub(&world, 0.5);
   ex_add_wall(&world, ex_vec3(0.0, 0.0, 1.0), ex_vec3(0.0, 0.0, -1.0));
   for (int32_t k = 0; k < (int32_t)value[BALLS]; k++) {
     char name[32];
@@ -134,7 +125,7 @@ static frix_status build_pile(frix_builder *builder, const double *value, uint64
   double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest,
          free = (looseness - 1.0) * largest;
   double half = (double)side * pitch / 2.0;
-  add_tub(&world, half);
+  ex_add_tub(&world, half);
   for (int64_t k = 0; k < n && world.status == FRIX_OK; k++) {
     char name[32];
     double x = ((double)(k % side) + 0.5) * pitch - half + ex_noise(&world, free);

@@ -105,6 +105,14 @@ void ex_add_wall(ex_world *world, frix_vec3 point, frix_vec3 normal) {
   ex_add_shape(world, the_world, &shape);
 }
 
+void ex_add_tub(ex_world *world, double half) {
+  ex_add_ground(world);
+  for (int side = -1; side <= 1; side += 2) {
+    ex_add_wall(world, ex_vec3(side * half, 0.0, 0.0), ex_vec3(-side, 0.0, 0.0));
+    ex_add_wall(world, ex_vec3(0.0, side * half, 0.0), ex_vec3(0.0, -side, 0.0));
+  }
+}
+
 frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t count) {
   frix_shape_config shape = shape_of(FRIX_SHAPE_POLYGON);
   frix_geometry_config geometry = frix_geometry_default();

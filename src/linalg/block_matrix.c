@@ -141,7 +141,7 @@ static int32_t fill_bodies(const fx_sparse *s, int32_t b, const int32_t *owner, 
   int32_t low = owner[s->i[s->p[first]]], high = owner[s->i[s->p[first + 1] - 1]], count = low == high ? 1 : 2;
   if (col[low + 1] - col[low] != 6 || col[high + 1] - col[high] != 6) return 0;
   int32_t base[2] = {col[low], count == 2 ? col[high] : INT32_MAX};
-  double *block = out->x + out->offset[at], unused[6];
+  double *block = out->x + out->offset[at], unused[6] = {0};
   pair_bits seen[2] = {{0, 0}, {0, 0}};
   for (int32_t r = 0; r < rows; r++) {
     int32_t k = s->p[first + r], length = s->p[first + r + 1] - k;
