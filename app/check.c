@@ -218,10 +218,10 @@ static void print_interfaces(const fx_stand_case *c, const frix_sim *sim, margin
 static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_verdict *v) {
   char name[128];
   fx_body_name(sim, c->subject->model, v->body, name, sizeof name);
-  printf("%s%s%s %s%s%s: after %g s the farthest body%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
+  printf("%s%s%s %s%s%s: after %g s the farthest body%s%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
          fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(), fx_colour_on(v->stands ? FX_GREEN : FX_RED),
          v->stands ? "stands" : "does not stand", fx_colour_off(), v->time, v->drift > 0 ? ", " : "",
-         v->drift > 0 ? name : "", v->drift, v->speed);
+         v->drift > 0 ? name : "", v->drift > 0 ? "," : "", v->drift, v->speed);
   printf("  %s, worst residual %.1e\n", v->certified ? "every step certified" : "not every step certified",
          v->residual);
 }

@@ -114,11 +114,24 @@ static void print_json(const char *path, const summary *s) {
   fx_put_end_line(&json);
 }
 
+/* Whether the file begins so. */
+static bool begins(const char *path, const char *text) {
+  char head[16] = "";
+  FILE *file = fopen(path, "rb");
+  size_t count = file ? fread(head, 1, sizeof head - 1, file) : 0;
+  if (file) fclose(file);
+  return count >= strlen(text) && !strncmp(head, text, strlen(text));
+}
+
 static int run_info(const fx_args *args) {
   frix_context *context = fx_context(false);
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
-    if (fx_is_scene_file(args->word[k])) {
+    if (begins(args->word[k], "frix-trajectory")) {
+      if (!fx_info_run(context, args->word[k], fx_arg(args, "--json"))) code = FX_EXIT_USAGE;
+      continue;
+    }
+    if (fx_is_scene_file(args->word[k]) || begins(args->word[k], "<")) {
       if (!fx_info_scene(context, args->word[k], args)) code = FX_EXIT_USAGE;
       continue;
     }
@@ -149,11 +162,11 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "show what a file of a problem or a scene holds",
+    .summary = "show what a file of a problem, a scene or a run holds",
     .detail =
         "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
         "W (or M) is from symmetric. Of a scene (MJCF, .xml): bodies, shapes, masses, keyframes, and every name that\n"
-        "frix does not support, with file and line; --json adds poses and inertias.",
+        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames.",
     .example =
         "  frix info wall.hdf5\n"
         "  frix info *.dat --json\n"

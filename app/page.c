@@ -223,6 +223,7 @@ bool fx_page_write(frix_context *context, const char *trajectory, const char *ht
     fx_error("%s", frix_error_text(context));
     return false;
   }
+  if (frix_trajectory_trouble(run)) fx_warning("%s: %s", trajectory, frix_trajectory_trouble(run));
   if (frix_trajectory_frame_count(run) == 0) {
     fx_error("%s: holds no frame, so there is nothing to show", trajectory);
     frix_trajectory_close(run);

@@ -63,8 +63,17 @@ static bool choose_frame(const fx_args *args, job *j) {
     nearest = fabs(time - wanted);
     best = k;
   }
+  if (wanted > time + 0.01 * fabs(time)) { /* that of the last frame */
+    fx_error("--time %g: the run ends at %g s", wanted, time);
+    return false;
+  }
   j->frame = best;
   return true;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && !strcmp(path + length - tail, ending);
 }
 
 static bool parse(const fx_args *args, job *j) {
@@ -80,6 +89,10 @@ static bool parse(const fx_args *args, job *j) {
   j->video = fx_arg(args, "--video");
   if (!j->out && !j->video) {
     fx_error("nothing to write: give --out PICTURE.png or --video FILM.mp4");
+    return false;
+  }
+  if (j->out && !ends_in(j->out, ".png")) {
+    fx_error("%s: pictures are PNG: give a name that ends in .png", j->out);
     return false;
   }
   if (!parse_size(fx_arg(args, "--size"), &j->look) || !parse_view(fx_arg(args, "--view"), &j->look) ||

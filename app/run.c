@@ -24,6 +24,10 @@ bool fx_run_times(fx_run *run, const fx_args *args) {
     fx_error("--time %g with steps of %g s is too many steps", time, run->h);
     return false;
   }
+  if (steps == 0 && time > 0) {
+    fx_error("--time %g is less than half a step of %g s", time, run->h);
+    return false;
+  }
   run->step_count = (int64_t)steps;
   return true;
 }
@@ -62,21 +66,30 @@ static bool read_flags(fx_run *run, const fx_args *args) {
 
 /* ---- problems of single steps */
 
-static const char *problem_ending(void) {
+static bool have_fclib(void) {
   for (int k = 0; frix_format_table(k); k++)
-    if (!strcmp(frix_format_table(k)->name, "fclib") && frix_format_table(k)->available) return ".hdf5";
-  return ".json";
+    if (!strcmp(frix_format_table(k)->name, "fclib")) return frix_format_table(k)->available;
+  return false;
+}
+
+/* Into fclib where it is there and has a place for everything in the problem, else into JSON. */
+static frix_status write_problem(const fx_run *run, const frix_problem *problem) {
+  char name[64];
+  frix_status status = FRIX_ERROR_UNSUPPORTED;
+  for (int json = !have_fclib(); json < 2 && status == FRIX_ERROR_UNSUPPORTED; json++) {
+    snprintf(name, sizeof name, "/step_%08" PRId64 "%s", frix_sim_step_count(run->sim), json ? ".json" : ".hdf5");
+    char *path = fx_join(run->problems, name);
+    status = frix_problem_write(problem, path, NULL);
+    free(path);
+  }
+  return status;
 }
 
 static bool export_problem(const fx_run *run) {
   frix_problem *problem = NULL;
-  char name[64];
-  snprintf(name, sizeof name, "/step_%08" PRId64 "%s", frix_sim_step_count(run->sim), problem_ending());
-  char *path = fx_join(run->problems, name);
-  bool good = frix_sim_problem(run->sim, &problem) == FRIX_OK && frix_problem_write(problem, path, NULL) == FRIX_OK;
+  bool good = frix_sim_problem(run->sim, &problem) == FRIX_OK && write_problem(run, problem) == FRIX_OK;
   if (!good) fx_error("%s", frix_error_text(run->context));
   frix_problem_destroy(problem);
-  free(path);
   return good;
 }
 
@@ -95,9 +108,10 @@ static void show_progress(const fx_run *run, const frix_step_report *report, out
   double done = (double)run->account.steps, left = (double)(run->step_count - frix_sim_step_count(run->sim));
   char eta[32];
   fx_format_seconds(wall / done * left, eta, sizeof eta);
-  fx_progress("t %.3f s of %g, %.2fx real time, %d contacts, residual %.1e, penetration %.1e m, %s left",
-              frix_sim_time(run->sim), (double)run->step_count * run->h, done * run->h / wall,
-              (int)report->touching_count, report->certificate.residual, report->penetration, eta);
+  /* a narrow terminal cuts the end off, so what is waited for comes first */
+  fx_progress("t %.3f of %g s, %s left, %.2fx real time, %d contacts, residual %.1e, penetration %.1e m",
+              frix_sim_time(run->sim), (double)run->step_count * run->h, eta, done * run->h / wall,
+              (int)report->touching_count, report->certificate.residual, report->penetration);
 }
 
 /* What is due after a step; false after a message. */
@@ -196,7 +210,7 @@ static const fx_flag flags[] = {
     {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},
     {"--html", "PAGE", NULL, "write a replay page, one HTML file for any browser"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
-    {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files"},
+    {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
     {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},
     {"--checkpoint", "N", NULL, "a checkpoint every N steps, default 200; one at the end in any case"},
     {"--resume", "FILE", NULL, "go on with a run from its last checkpoint, with the same bits; --time may be longer"},

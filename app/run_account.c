@@ -87,13 +87,13 @@ static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) 
   frix_energy e = *now = frix_sim_energy(sim);
   const entry rows[ENTRIES] = {
       {"start", "at the start", 1, e.start},
-      {"work", "done by forces, motors and hands", 1, e.work},
+      {"work", "by forces, motors and hands", 1, e.work},
       {"friction", "lost to friction", -1, e.friction},
       {"impact", "lost in impacts", -1, e.impact},
       {"damping", "lost in dampers", -1, e.damping},
-      {"joint", "brought in by drift control of joints", 1, e.joint},
-      {"scheme", "brought in by the time stepping", 1, e.scheme},
-      {"error", "brought in by the solver", 1, e.error},
+      {"joint", "by drift control of joints", 1, e.joint},
+      {"scheme", "by the time stepping", 1, e.scheme},
+      {"error", "by the solver's error", 1, e.error},
   };
   double sum = 0;
   for (int k = 0; k < ENTRIES; k++) row[k] = rows[k], sum += rows[k].sign * rows[k].value;
@@ -128,7 +128,7 @@ static void print_ledger(const frix_sim *sim) {
          e.kinetic + e.potential, e.kinetic, e.potential, fabs(gap));
   for (int k = 0; k < ENTRIES; k++)
     if (k == 0 || row[k].value != 0)
-      printf("    %c %-12.6g    %s\n", row[k].sign < 0 ? '-' : '+', row[k].value, row[k].summary);
+      printf("    %c %-12.6g    %s\n", row[k].sign * row[k].value < 0 ? '-' : '+', fabs(row[k].value), row[k].summary);
 }
 
 void fx_run_print(const fx_run *run) {

@@ -171,11 +171,13 @@ static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const
     run->subject.time = frame.time;
   }
   run->subject.model = frix_trajectory_model(file->trajectory);
-  /* what this command says goes before */
-  if (fx_arg(args, "--dt")) {
-    fx_error("--dt belongs to the start of a run: --resume goes on with its step");
-    return false;
-  }
+  /* what this command says goes before, but a run goes on as it began */
+  static const char *const fixed[] = {"--dt", "--set", "--seed", "--solver", "--tol", "--integrator", "--law", "--key"};
+  for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+    if (fx_arg(args, fixed[k])) {
+      fx_error("%s belongs to the start of a run: --resume goes on as it began", fixed[k]);
+      return false;
+    }
   double step = run->h, time = (double)run->step_count * step;
   if (file->word_count) run->subject.step = step, run->subject.time = time;
   return fx_run_times(run, args);
@@ -207,6 +209,9 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
               frix_sim_restore(run->sim, snapshot) == FRIX_OK;
   frix_snapshot_destroy(snapshot);
   if (!good) return failed(run);
+  if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim))
+    fx_warning("--time %s: the run is at %g s already, no step is made", fx_arg(args, "--time"),
+               frix_sim_time(run->sim));
   fx_account_begin(&run->account, run->sim, run->subject.model);
   remember_start(file, run);
   return frix_recorder_append(run->context, path, -1, &file->recorder) == FRIX_OK || failed(run);

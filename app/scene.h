@@ -17,5 +17,7 @@ void fx_put_notes(fx_json *json, const frix_mjcf_info *info);
 
 /* frix info of a scene; false after a message. */
 bool fx_info_scene(frix_context *context, const char *path, const fx_args *args);
+/* The same of a run. */
+bool fx_info_run(frix_context *context, const char *path, bool as_json);
 
 #endif

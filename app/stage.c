@@ -75,7 +75,7 @@ static fx_v3 body_colour(const fx_stage *s, uint32_t index, frix_body_kind kind)
   if (kind == FRIX_BODY_STATIC) return s->look.theme->still;
   if (kind == FRIX_BODY_KINEMATIC) return hex(0x7f8ea3);
   uint32_t mixed = index * 2654435761u;
-  fx_v3 colour = hex(palette[(index + (mixed >> 30)) % 8]);
+  fx_v3 colour = hex(palette[(3 * index + index / 8) % 8]);
   float light = 0.94f + 0.12f * (float)(mixed >> 8 & 255) / 255.0f;
   colour = fx_v3_scale(light, colour);
   if (s->look.forces) colour = fx_v3_mix(colour, s->look.theme->still, 0.6f); /* arrows shall stand out */
@@ -102,6 +102,24 @@ static void read_bodies(fx_stage *s) {
   s->up = most == 0.0 || fabs(g.z) == most ? 2 : fabs(g.y) == most ? 1 : 0;
 }
 
+/* The ball about the middle of its corners, which may lie far from the shape's origin. */
+static void surround(fx_prop *p) {
+  const fx_solid *solid = &p->solid;
+  p->radius = solid->radius;
+  if (solid->corner_count == 0) return;
+  fx_v3 low = solid->corner[0].place, high = low;
+  for (int32_t k = 1; k < solid->corner_count; k++) {
+    fx_v3 c = solid->corner[k].place;
+    low = (fx_v3){fminf(low.x, c.x), fminf(low.y, c.y), fminf(low.z, c.z)};
+    high = (fx_v3){fmaxf(high.x, c.x), fmaxf(high.y, c.y), fmaxf(high.z, c.z)};
+  }
+  fx_v3 middle = fx_v3_mix(low, high, 0.5f);
+  p->middle = (frix_vec3){middle.x, middle.y, middle.z};
+  p->radius = 0.0f;
+  for (int32_t k = 0; k < solid->corner_count; k++)
+    p->radius = fmaxf(p->radius, fx_v3_norm(fx_v3_sub(solid->corner[k].place, middle)));
+}
+
 static void read_shapes(fx_stage *s) {
   int32_t count = frix_model_count(s->model).shape_count;
   int segments = count > 3000 ? 16 : 64;
@@ -118,7 +136,7 @@ static void read_shapes(fx_stage *s) {
     if (frix_model_shape(s->model, frix_model_shape_at(s->model, k), &shape, &body) != FRIX_OK) continue;
     fx_prop *p = &s->prop[s->prop_start[body.index + 1]++];
     *p = (fx_prop){.kind = shape.kind, .pose = shape.pose, .solid = fx_solid_of(s->model, &shape, segments)};
-    p->radius = p->solid.radius;
+    surround(p);
   }
 }
 
@@ -149,7 +167,7 @@ static void see_body(fx_stage *s, int32_t body, frix_pose pose, float most) {
       s->seen_room = 2 * s->seen_room + 64;
       s->seen = fx_grow(s->seen, (size_t)s->seen_room, sizeof *s->seen);
     }
-    frix_pose at = compose(pose, p->pose);
+    frix_pose at = compose(compose(pose, p->pose), (frix_pose){p->middle, {1.0, 0.0, 0.0, 0.0}});
     s->seen[s->seen_count++] = (fx_ball){fx_v3_of(at.p.x, at.p.y, at.p.z), p->radius};
   }
 }

@@ -36,6 +36,7 @@ typedef struct fx_prop {
   frix_shape_kind kind;
   frix_pose pose; /* in its body's frame */
   fx_solid solid;
+  frix_vec3 middle; /* of the ball around it, in its own frame */
   float radius;
 } fx_prop;
 

@@ -156,7 +156,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
   *config = frix_sim_default();
   int64_t threads = 1;
   const char *integrator = fx_arg(args, "--integrator"), *solver = fx_arg(args, "--solver");
-  if (!fx_arg_real(args, "--tol", 0, 1, &config->tolerance)) return false;
+  if (!fx_arg_real(args, "--tol", 1e-300, 1, &config->tolerance)) return false;
   if (!fx_arg_integer(args, "--threads", 1, 1024, &threads)) return false;
   config->thread_count = (int32_t)threads;
   config->law = fx_arg_choice(args, "--law", 0) == 1 ? FRIX_LAW_ASSOCIATED : FRIX_LAW_COULOMB;

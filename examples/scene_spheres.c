@@ -9,15 +9,6 @@ static frix_body_config numbered(char *name, size_t size, const char *kind, int3
   return ex_body(name, ex_at(x, y, z));
 }
 
-/* Four walls of the world around the square of this half width; the ground beneath. */
-static void add_tub(ex_world *world, double half) {
-  ex_add_ground(world);
-  for (int side = -1; side <= 1; side += 2) {
-    ex_add_wall(world, ex_vec3(side * half, 0.0, 0.0), ex_vec3(-side, 0.0, 0.0));
-    ex_add_wall(world, ex_vec3(0.0, side * half, 0.0), ex_vec3(0.0, -side, 0.0));
-  }
-}
-
 /* ---- balls in a cube of 1 m, radii 0.1 to 0.2 m, random positions and velocities ---- */
 
 enum { BALLS, BALL_MU };
@@ -45,7 +36,7 @@ static bool overlaps(const placed *all, int32_t count, placed one) {
 static frix_status build_balls(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[BALL_MU], 0.0, seed);
   placed all[MAX_BALLS];
-  add_tub(&world, 0.5);
+  ex_add_tub(&world, 0.5);
   ex_add_wall(&world, ex_vec3(0.0, 0.0, 1.0), ex_vec3(0.0, 0.0, -1.0));
   for (int32_t k = 0; k < (int32_t)value[BALLS]; k++) {
     char name[32];
@@ -113,23 +104,28 @@ const frix_scene ex_scene_drop5 = {
 
 static const double sphere = 0.05, sphere_spread = 0.1, sphere_density = 2500.0, looseness = 1.1;
 
-enum { PILE_N, PILE_MU, PILE_STIFFNESS };
+enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING };
 
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
     [PILE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
     [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
+    [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
+    [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
 };
 
 static frix_status build_pile(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[PILE_MU], 0.0, seed);
-  world.material = ex_material(&world, value[PILE_MU], 0.0, value[PILE_STIFFNESS]);
+  frix_material_config material = frix_material_default();
+  material.mu = value[PILE_MU], material.stiffness = value[PILE_STIFFNESS];
+  material.rolling = value[PILE_ROLLING], material.spinning = value[PILE_SPINNING];
+  world.material = ex_add_material(&world, &material);
   int64_t n = (int64_t)value[PILE_N], side = 1;
   while (3 * side * side * side < 2 * n) side++;
   double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest,
          free = (looseness - 1.0) * largest;
   double half = (double)side * pitch / 2.0;
-  add_tub(&world, half);
+  ex_add_tub(&world, half);
   for (int64_t k = 0; k < n && world.status == FRIX_OK; k++) {
     char name[32];
     double x = ((double)(k % side) + 0.5) * pitch - half + ex_noise(&world, free);

@@ -20,12 +20,16 @@ static void keep(ex_world *world, frix_status status) {
   if (world->status == FRIX_OK) world->status = status;
 }
 
+frix_material_id ex_add_material(ex_world *world, const frix_material_config *config) {
+  frix_material_id id = {0, 0};
+  if (world->status == FRIX_OK) keep(world, frix_builder_add_material(world->builder, config, &id));
+  return id;
+}
+
 frix_material_id ex_material(ex_world *world, double mu, double restitution, double stiffness) {
   frix_material_config config = frix_material_default();
-  frix_material_id id = {0, 0};
   config.mu = mu, config.restitution = restitution, config.stiffness = stiffness;
-  if (world->status == FRIX_OK) keep(world, frix_builder_add_material(world->builder, &config, &id));
-  return id;
+  return ex_add_material(world, &config);
 }
 
 ex_world ex_world_new(frix_builder *builder, bool planar, double mu, double restitution, uint64_t seed) {
@@ -99,6 +103,14 @@ void ex_add_wall(ex_world *world, frix_vec3 point, frix_vec3 normal) {
   shape.pose.q = opposite ? (world->planar ? ex_turned(180.0, 0.0, 0.0, 1.0) : ex_turned(180.0, 1.0, 0.0, 0.0))
                           : rotation_between(up, normal);
   ex_add_shape(world, the_world, &shape);
+}
+
+void ex_add_tub(ex_world *world, double half) {
+  ex_add_ground(world);
+  for (int side = -1; side <= 1; side += 2) {
+    ex_add_wall(world, ex_vec3(side * half, 0.0, 0.0), ex_vec3(-side, 0.0, 0.0));
+    ex_add_wall(world, ex_vec3(0.0, side * half, 0.0), ex_vec3(0.0, -side, 0.0));
+  }
 }
 
 frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t count) {

@@ -26,6 +26,7 @@ typedef struct ex_world {
 /* In space, z up; planar: y up, bodies planar. */
 ex_world ex_world_new(frix_builder *builder, bool planar, double mu, double restitution, uint64_t seed);
 /* The same with a contact stiffness in N/m; 0: rigid. */
+frix_material_id ex_add_material(ex_world *world, const frix_material_config *config);
 frix_material_id ex_material(ex_world *world, double mu, double restitution, double stiffness);
 
 frix_vec3 ex_vec3(double x, double y, double z);
@@ -47,6 +48,8 @@ void ex_add_shape(ex_world *world, frix_body_id body, const frix_shape_config *s
 void ex_add_ground(ex_world *world);
 /* A wall of the world: the half space behind the plane through the point with this unit normal. */
 void ex_add_wall(ex_world *world, frix_vec3 point, frix_vec3 normal);
+/* The ground and four walls around the square of this half width. */
+void ex_add_tub(ex_world *world, double half);
 /* The convex polygon of these corners in a planar world, as a shape; counted as failed where there is none. */
 frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t count);
 
@@ -63,6 +66,8 @@ extern const frix_scene ex_scene_stack, ex_scene_wall, ex_scene_loghouse, ex_sce
 extern const frix_scene ex_scene_cannonball, ex_scene_funnel, ex_scene_segregation;
 /* scene_spheres.c */
 extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile, ex_scene_pebbles;
+/* scene_bunnies.c */
+extern const frix_scene ex_scene_bunnies;
 /* scene_single.c: few bodies, most with a known answer */
 extern const frix_scene ex_scene_incline, ex_scene_puck, ex_scene_ellipse, ex_scene_painleve, ex_scene_top,
     ex_scene_grip, ex_scene_cradle;

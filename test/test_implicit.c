@@ -261,7 +261,7 @@ static void conformance(fx_test *t) {
   qsort(c.iterations, (size_t)c.solved, sizeof *c.iterations, by_size);
   fx_test_note(t, "%d of %d, iterations median %lld, three quarters within %lld", c.solved, c.visited,
                (long long)c.iterations[c.solved / 2], (long long)c.iterations[3 * c.solved / 4]);
-  CHECK(t, c.iterations[3 * c.solved / 4] <= 26);
+  CHECK(t, c.iterations[3 * c.solved / 4] <= 5);
 }
 
 static bool solve_by(fx_test *t, answer *a, const char *option, const char *value) {
@@ -310,6 +310,30 @@ static void choices(fx_test *t) {
   if (answer_build(t, &a, "hexapyramid", value)) {
     CHECK(t, frix_solve(a.context, a.problem, &config, &a.solution) == FRIX_ERROR_UNSUPPORTED);
     CHECK(t, strstr(frix_error_text(a.context), "pyramid") != NULL);
+  }
+  answer_free(&a);
+}
+
+/* Velocities whose squares are nothing leave a finite answer: a contact that just opens beside one that slides. */
+static void tiny_velocity(fx_test *t) {
+  double W[36] = {0};
+  const double q[6] = {1e-182, 0, 0, -1, 2, 0};
+  for (int k = 0; k < 6; k++) W[7 * k] = 1;
+  W[5] = W[30] = 0.1; /* one island */
+  frix_contact contact[2] = {frix_contact_of_dim(3, 0.5, 0), frix_contact_of_dim(3, 0.5, 0)};
+  answer a = {.data = frix_problem_data_default()};
+  a.data.title = "tiny";
+  a.data.form = FRIX_FORM_LOCAL;
+  a.data.contact_count = 2;
+  a.data.contact = contact;
+  a.data.W = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = 6, .col_count = 6, .x = W};
+  a.data.q = q;
+  CHECK(t, frix_context_create(NULL, &a.context) == FRIX_OK);
+  CHECK(t, a.context && frix_problem_create(a.context, &a.data, &a.problem) == FRIX_OK);
+  if (a.problem && solve_by(t, &a, NULL, NULL)) {
+    CHECK(t, a.result.r[0] == 0 && a.result.r[1] == 0);
+    CHECK_NEAR(t, a.result.r[3], 1, 1e-7);
+    CHECK_NEAR(t, a.result.r[4], -0.5, 1e-7);
   }
   answer_free(&a);
 }
@@ -412,6 +436,7 @@ const fx_test_row test_implicit[] = {
     {"implicit/crossings", crossings},
     {"implicit/damped_step", damped_step},
     {"implicit/conformance", conformance},
+    {"implicit/tiny_velocity", tiny_velocity},
     {"implicit/examples", examples},
     {"implicit/choices", choices},
     {"implicit/balls_in_cube", balls_in_cube},

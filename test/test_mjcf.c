@@ -167,6 +167,39 @@ static void defaults(fx_test *t) {
   scene_free(&s);
 }
 
+/* Of a list that may be short, what it leaves out stays as the classes have it, the nearest first. */
+static void short_lists(fx_test *t) {
+  scene s = read_text(t,
+                      "<mujoco><default><geom type='box' size='1 2 3' friction='0.9 0.1 0.2' condim='6'/>"
+                      "<default class='a'><geom size='4 5' friction='0.8 0.3'/></default></default>"
+                      "<worldbody><geom size='6'/><geom class='a' size='7' friction='0.5'/><geom friction='0.4'/>"
+                      "</worldbody></mujoco>");
+  static const double size[][3] = {{6, 2, 3}, {7, 5, 3}, {1, 2, 3}};
+  static const double mu[][3] = {{0.9, 0.1, 0.2}, {0.5, 0.3, 0.2}, {0.4, 0.1, 0.2}};
+  for (int32_t k = 0; k < 3; k++) {
+    frix_vec3 half = shape_at(&s, k).half;
+    frix_material_config law = law_between(&s, k, k);
+    CHECK(t, half.x == size[k][0] && half.y == size[k][1] && half.z == size[k][2]);
+    CHECK(t, law.mu == mu[k][0] && law.spinning == mu[k][1] && law.rolling == mu[k][2]);
+  }
+  scene_free(&s);
+}
+
+#define DENTED                                                                                                  \
+  "<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1 0.1 0.1 0.1' face='0 2 1 0 1 3 0 3 2 4 1 2 4 2 3 4 3 " \
+  "1'/></asset>"                                                                                                \
+  "<worldbody><body><freejoint/><geom type='mesh' mesh='m' density='6000'/></body></worldbody></mujoco>"
+
+/* A tetrahedron whose face is pushed in to 0.3 of its volume: files of older versions ask for exact inertias of all. */
+static void exact_meshes(fx_test *t) {
+  scene legacy = read_text(t, "<mujoco>" DENTED);
+  scene exact = read_text(t, "<mujoco><compiler exactmeshinertia='true'/>" DENTED);
+  CHECK_NEAR(t, body_at(&exact, 0).mass, 300, 1e-9);
+  CHECK(t, body_at(&legacy, 0).mass > 400);
+  scene_free(&legacy);
+  scene_free(&exact);
+}
+
 static void frames_and_replicas(fx_test *t) {
   scene s =
       read_text(t, "<mujoco><worldbody><body name='first'>" BALL
@@ -751,6 +784,8 @@ const fx_test_row test_mjcf[] = {{"mjcf/orientations", orientations},
                                  {"mjcf/inertials", inertials},
                                  {"mjcf/height-fields", height_fields},
                                  {"mjcf/friction", friction},
+                                 {"mjcf/short_lists", short_lists},
+                                 {"mjcf/exact_meshes", exact_meshes},
                                  {"mjcf/who-meets-whom", who_meets_whom},
                                  {"mjcf/keyframes", keyframes},
                                  {"mjcf/notes", notes},

@@ -96,6 +96,8 @@ static const broken rows[] = {
     {"parallel axes", FREE("<geom size='1' xyaxes='1 0 0 1 0 0'/>"), NULL, "f.xml:4", "xyaxes"},
     {"pos and fromto", FREE("<geom type='capsule' size='1' pos='0 0 0' fromto='0 0 0 1 0 0'/>"), NULL, "f.xml:4",
      "fromto"},
+    {"turned full inertia", FREE("<inertial mass='1' fullinertia='1 1 1 0 0 0' quat='1 1 0 0'/>"), NULL, "f.xml:4",
+     "without quat"},
     {"impossible inertia", FREE("<inertial mass='1' diaginertia='1 1 5'/>"), NULL, "f.xml:4", "balanceinertia"},
     {"nested free joint", WORLD("<body><body>\n<freejoint/></body></body>"), NULL, "f.xml:4", "directly in"},
     {"plane on a free body", FREE("<geom type='plane' size='1 1 1'/>"), NULL, "f.xml:4", "plane"},

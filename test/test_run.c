@@ -129,11 +129,46 @@ static void refused(fx_test *t) {
   REFUSED(t, "usage", "$frix run");
   REFUSED(t, "name no other", "$frix run arch --resume x.frx");
   REFUSED(t, "cannot", "$frix run --resume nothing.frx");
+  REFUSED(t, "half a step", "$frix run incline --dt 10 --time 1");
+  REFUSED(t, "--tol '0'", "$frix run incline --tol 0");
   REFUSED(t, "did you mean 'mu'", "$frix limit incline --vary nu");
   REFUSED(t, "--vary", "$frix limit incline");
   REFUSED(t, "no moving body", "$frix limit arch --vary load --body nobody");
   shell_result r = shell(t, "echo rubbish > bad.frx; $frix run --resume bad.frx");
   EXPECT(t, r, 2);
+  shell_free(&r);
+}
+
+/* A run goes on as it began and not to a time before its end; info tells what is in its file. */
+static void resumes_as_it_began(fx_test *t) {
+  shell_result r = shell(t, "$frix run incline --time 0.2 --out own.frx --quiet && $frix info own.frx --json");
+  EXPECT(t, r, 0);
+  CHECK(t, number(r.out, "frames") == 21 && number(r.out, "certified_frames") == 21 && number(r.out, "end") > 0.19);
+  shell_free(&r);
+  static const char *const flag[] = {"--set mu=0.1", "--seed 3", "--tol 1e-3", "--solver nsgs", "--dt 0.1"};
+  for (size_t k = 0; k < sizeof flag / sizeof *flag; k++) {
+    r = shell(t, "$frix run --resume own.frx --time 0.3 %s", flag[k]);
+    EXPECT(t, r, 2);
+    CHECK(t, strstr(r.err, "belongs to the start of a run"));
+    shell_free(&r);
+  }
+  r = shell(t, "$frix run --resume own.frx --time 0.1 --quiet");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.err, "at 0.2 s already"));
+  shell_free(&r);
+  r = shell(t, "$frix render own.frx --time 9 --out x.png");
+  EXPECT(t, r, 2);
+  shell_free(&r);
+  r = shell(t, "$frix render own.frx --out x.jpg");
+  EXPECT(t, r, 2);
+  shell_free(&r);
+  r = shell(t, "head -c 9000 own.frx > cut.frx; $frix info cut.frx");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.err, "ends inside a block"));
+  shell_free(&r);
+  r = shell(t, "echo '<robot/>' > arm.urdf; $frix info arm.urdf");
+  EXPECT(t, r, 2);
+  CHECK(t, strstr(r.err, "URDF"));
   shell_free(&r);
 }
 
@@ -143,6 +178,10 @@ static void tables(fx_test *t) {
                          " wc -l < 'a b_steps.csv' && ls dir | wc -l && $frix solve dir/* --json | wc -l");
   EXPECT(t, r, 0);
   CHECK(t, strstr(r.out, "3") == r.out && strstr(r.out, "\n2\n2\n"));
+  shell_free(&r);
+  /* what fclib has no place for, a stiffness, goes into JSON */
+  r = shell(t, "$frix run pile --set n=8 --time 0.05 --export-problems soft --quiet && $frix solve soft/*.json");
+  EXPECT(t, r, 0);
   shell_free(&r);
 }
 
@@ -330,6 +369,7 @@ const fx_test_row test_run[] = {
     {"run/overlaps_left", overlaps_left},
     {"run/refused", refused},
     {"run/tables", tables},
+    {"run/resumes_as_it_began", resumes_as_it_began},
     {"run/resumes", resumes},
     {"run/survives_a_kill", survives_a_kill},
     {"run/full_disk", full_disk},

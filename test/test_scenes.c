@@ -2,6 +2,7 @@
  * behave as they are described. */
 #include <frix/frix.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "examples/scene.h"
@@ -299,6 +300,35 @@ static void many(fx_test *t) {
   }
 }
 
+/* Pyramids of discs on the lattice, with little friction, have many answers near each other; the default solver finds
+ * one. */
+static void slipping_pyramid(fx_test *t) {
+  play p = play_new(t, "cannonball");
+  set(t, &p, "levels", 20);
+  set(t, &p, "mu", 0.2);
+  if (play_start(t, &p)) play_steps(t, &p, 3);
+  CHECK(t, p.uncertified == 0);
+  play_end(&p);
+}
+
+/* Bunnies stay in their tub, and one among them stays above the ground by less than its size. */
+static void bunnies_fall(fx_test *t) {
+  play p = play_new(t, "bunnies");
+  set(t, &p, "n", 8);
+  double highest = 0;
+  if (play_start(t, &p)) play_steps(t, &p, 80);
+  CHECK(t, p.uncertified == 0);
+  for (int k = 0; p.sim && k < 8; k++) {
+    char name[16];
+    snprintf(name, sizeof name, "bunny_%d", k);
+    frix_vec3 c = state_of(&p, name).center;
+    CHECK(t, fabs(c.x) < 0.21 && fabs(c.y) < 0.21 && c.z > 0.03);
+    highest = fmax(highest, c.z);
+  }
+  CHECK(t, highest < 0.25);
+  play_end(&p);
+}
+
 const fx_test_row test_scenes[] = {
     {"scenes/rows_make_sense", rows_make_sense},
     {"scenes/all_certified", all_certified},
@@ -311,5 +341,7 @@ const fx_test_row test_scenes[] = {
     {"scenes/struck_alike", struck_alike},
     {"scenes/closed_forms", closed_forms},
     {"scenes/many", many},
+    {"scenes/slipping_pyramid", slipping_pyramid},
+    {"scenes/bunnies_fall", bunnies_fall},
     {0},
 };

@@ -335,7 +335,8 @@ frix_status frix_trajectory_export(frix_trajectory *t, const char *path, const f
   if (c.size != sizeof c) return fx_fail(context, FRIX_ERROR_INPUT, "export: start from frix_export_default()");
   if (c.last == -1) c.last = count - 1;
   if (c.first < 0 || c.last < c.first || c.last >= count || c.every < 1)
-    return fx_fail(context, FRIX_ERROR_INPUT, "export: frames %d to %d by %d of %d", c.first, c.last, c.every, count);
+    return fx_fail(context, FRIX_ERROR_INPUT, "export: frames %d to %d, every %d: there are frames 0 to %d", c.first,
+                   c.last, c.every, count - 1);
   const export_row *row = find_format(context, path, c.format);
   if (!row) return FRIX_ERROR_INPUT;
   fx_export e = {.context = context, .trajectory = t, .model = frix_trajectory_model(t)};

@@ -116,6 +116,7 @@ typedef struct fx_mjcf_reader {
 
   /* compiler */
   bool radian, balance_inertia, strip_path;
+  int mesh_inertia; /* fx_mjcf_mesh_inertia of meshes that do not say */
   char euler[4];
   const char *mesh_folder;
   double bound_mass, bound_inertia, total_mass;

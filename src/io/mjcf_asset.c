@@ -166,7 +166,7 @@ static frix_status take_hull_faces(fx_mjcf_reader *r, const fx_mjcf_asset *asset
 }
 
 static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
-  int kind = FX_MESH_LEGACY;
+  int kind = r->mesh_inertia;
   fx_mesh faces = asset->mesh;
   frix_status status = fx_mjcf_word(r, &asset->item, "inertia", "legacy exact convex shell", &kind);
   if (!status && (kind == FX_MESH_CONVEX || faces.triangle_count == 0)) status = take_hull_faces(r, asset, &faces);

@@ -91,6 +91,10 @@ static frix_status read_inertial(const fx_mjcf_reader *r, fx_mjcf_body *body) {
       (status = fx_mjcf_reals(r, &item, "fullinertia", 6, 6, f, NULL)) || (status = fx_mjcf_pose(r, &item, &pose)))
     return status;
   if (full == diagonal) return fx_mjcf_fail(r, e, "inertial: wants one of diaginertia and fullinertia");
+  static const char *const turned[] = {"quat", "axisangle", "euler", "xyaxes", "zaxis"};
+  for (size_t k = 0; full && k < sizeof turned / sizeof *turned; k++)
+    if (fx_xml_value(e, turned[k]))
+      return fx_mjcf_fail(r, e, "inertial: fullinertia is in the body's frame, without %s", turned[k]);
   if (mass < 0.0) return fx_mjcf_fail(r, e, "inertial mass: %g is negative", mass);
   if (diagonal && !(d[0] >= 0.0 && d[1] >= 0.0 && d[2] >= 0.0))
     return fx_mjcf_fail(r, e, "inertial diaginertia: %g %g %g must not be negative", d[0], d[1], d[2]);

@@ -39,8 +39,8 @@ typedef struct row {
 static const row table[] = {
     {"top", "compiler", READ,
      "angle eulerseq meshdir assetdir balanceinertia strippath inertiafromgeom inertiagrouprange boundmass "
-     "boundinertia settotalmass autolimits",
-     "usethread exactmeshinertia convexhull saveinertial conflict fusestatic", "texturedir discardvisual",
+     "boundinertia settotalmass autolimits exactmeshinertia",
+     "usethread convexhull saveinertial conflict fusestatic", "texturedir discardvisual",
      "fitaabb=false alignfree=false coordinate=local"},
     {"top", "option", READ, "timestep gravity cone",
      "impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance solver iterations ls_iterations "

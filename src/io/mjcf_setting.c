@@ -27,12 +27,13 @@ static frix_status read_euler(fx_mjcf_reader *r, const fx_mjcf_item *item) {
 
 static frix_status read_compiler(fx_mjcf_reader *r, const fx_xml_element *e) {
   fx_mjcf_item item = {e, NULL};
-  int angle = r->radian, balance = r->balance_inertia, strip = r->strip_path;
+  int angle = r->radian, balance = r->balance_inertia, strip = r->strip_path, exact = r->mesh_inertia;
   double group[2] = {r->inertia_group[0], r->inertia_group[1]};
   frix_status status;
   if ((status = fx_mjcf_word(r, &item, "angle", "degree radian", &angle)) || (status = read_euler(r, &item)) ||
       (status = fx_mjcf_word(r, &item, "balanceinertia", "false true", &balance)) ||
       (status = fx_mjcf_word(r, &item, "strippath", "false true", &strip)) ||
+      (status = fx_mjcf_word(r, &item, "exactmeshinertia", "false true", &exact)) || /* of files before 3.3 */
       (status = fx_mjcf_word(r, &item, "inertiafromgeom", "false true auto", &r->inertia_from_geom)) ||
       (status = fx_mjcf_real(r, &item, "boundmass", &r->bound_mass)) ||
       (status = fx_mjcf_real(r, &item, "boundinertia", &r->bound_inertia)) ||
@@ -42,6 +43,7 @@ static frix_status read_compiler(fx_mjcf_reader *r, const fx_xml_element *e) {
   if (r->bound_mass < 0.0 || r->bound_inertia < 0.0)
     return fx_mjcf_fail(r, e, "compiler boundmass and boundinertia must not be negative");
   r->radian = angle, r->balance_inertia = balance, r->strip_path = strip;
+  r->mesh_inertia = exact ? FX_MESH_EXACT : FX_MESH_LEGACY;
   for (int k = 0; k < 2; k++) r->inertia_group[k] = (int32_t)fx_clamp(group[k], -1e6, 1e6);
   const char *folder = fx_xml_value(e, "assetdir");
   if (folder) r->mesh_folder = folder;

@@ -51,11 +51,10 @@ static frix_status not_a_number(const fx_mjcf_reader *r, const fx_xml_element *a
   return fx_mjcf_fail(r, at, "%s %s: '%s' is not a finite number", tag, name, fx_word_of(word, length).text);
 }
 
-frix_status fx_mjcf_reals(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, int32_t least,
-                          int32_t most, double *out, int32_t *count) {
-  const fx_xml_element *where;
-  const char *text = fx_mjcf_text(item, name, &where), *tag = item->element->name, *word;
-  if (!text) return FRIX_OK;
+/* The numbers of one text over those of `out`. */
+static frix_status read_over(const fx_mjcf_reader *r, const fx_xml_element *where, const char *name, int32_t least,
+                             int32_t most, double *out, int32_t *count) {
+  const char *text = fx_xml_value(where, name), *tag = where->name, *word;
   int32_t found = 0;
   double value;
   size_t length;
@@ -67,6 +66,24 @@ frix_status fx_mjcf_reals(const fx_mjcf_reader *r, const fx_mjcf_item *item, con
   if (found >= least && found <= most) return FRIX_OK;
   if (least == most) return fx_mjcf_fail(r, where, "%s %s: %d numbers, wants %d", tag, name, (int)found, (int)most);
   return fx_mjcf_fail(r, where, "%s %s: %d numbers, wants %d to %d", tag, name, (int)found, (int)least, (int)most);
+}
+
+/* Those of a class, over those of the classes it is in. */
+static frix_status read_class(const fx_mjcf_reader *r, const fx_mjcf_class *c, const char *tag, const char *name,
+                              int32_t least, int32_t most, double *out) {
+  frix_status status = c->parent ? read_class(r, c->parent, tag, name, least, most, out) : FRIX_OK;
+  const fx_xml_element *where = in_class(c, tag, name);
+  return status || !where ? status : read_over(r, where, name, least, most, out, NULL);
+}
+
+frix_status fx_mjcf_reals(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, int32_t least,
+                          int32_t most, double *out, int32_t *count) {
+  const fx_xml_element *where;
+  if (!fx_mjcf_text(item, name, &where)) return FRIX_OK;
+  /* of a list that may be short, what it leaves out stays as the classes have it */
+  frix_status status = FRIX_OK;
+  if (least < most && item->class) status = read_class(r, item->class, item->element->name, name, least, most, out);
+  return status ? status : read_over(r, where, name, least, most, out, count);
 }
 
 frix_status fx_mjcf_real(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, double *out) {

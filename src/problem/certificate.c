@@ -28,6 +28,7 @@ static inline double map_sized(const frix_contact *contact, int32_t dim, double 
 static inline double natural_map(const frix_contact *contact, double lift, double rho, const double *r,
                                  const double *u) {
   if (contact->cone == FRIX_CONE_CIRCULAR) return map_sized(contact, 3, lift, rho, r, u);
+  if (contact->cone == FRIX_CONE_PLANAR) return map_sized(contact, 2, lift, rho, r, u);
   return map_sized(contact, contact->dim, lift, rho, r, u);
 }
 

@@ -10,7 +10,7 @@ static void spread(const fx_sparse *m, int32_t *reach) {
   for (int32_t c = 0; c < m->col_count; c++) reach[c] = c;
   for (int32_t c = 0; c < m->col_count; c++)
     for (int32_t k = m->p[c]; k < m->p[c + 1]; k++) {
-      if (m->x[k] == 0) continue;
+      if (m->i[k] == c || m->x[k] == 0) continue;
       int32_t low = m->i[k] < c ? m->i[k] : c, high = m->i[k] < c ? c : m->i[k];
       if (high > reach[low]) reach[low] = high;
     }

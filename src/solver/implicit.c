@@ -2,8 +2,9 @@
  *
  *   res(x) = (A - I) f(x) - x + q = 0,    v(x) = f(x) + x              implicit_cone.h, implicit_model.h
  *   x_N = x - (J'J + lambda I)^-1 J' res,  kept where l = |res|^2 / 2 falls by half of what the model promises;
- *   else the best point of the path x, Cauchy point, x_N, searched piece by piece between the edges it crosses, or x_N
- *   after a few sweeps, which find out what touches and sticks where the step went over many edges at once.
+ *   else the best point of the path x, Cauchy point, x_N, searched piece by piece between the edges it crosses; either
+ *   gives way to x_N after a few sweeps where l is less there: they find out what touches and sticks where the step
+ *   went over many edges at once.
  *
  * On an edge the Jacobian is J = (d2 J1 + d1 J2) / (d1 + d2) where l rises to both sides (d1, d2 its one-sided slopes),
  * and steps stay on the edge; else it is that of the side where l falls faster. Local minima that are no roots are left
@@ -19,7 +20,7 @@
 
 enum { START, DAMPING, RECOVERY, RECOVERIES };
 enum { START_AUTO, START_STICKING, START_WARM, START_ZERO };
-enum { SWEEPS = 20 }; /* of a start and of a Newton point; all of them together take a tenth of the time */
+enum { SWEEPS = 20 }; /* of a start and of a Newton point: less time than the iterations they save */
 enum { RECOVER_MIXED, RECOVER_EDGES, RECOVER_SWEEPS, RECOVER_SCALING };
 
 static const frix_option_info options[] = {
@@ -155,10 +156,10 @@ static void accept(state *t, const double *x, const unsigned *edge) {
   t->merit = fx_implicit_residual(&t->m, t->x, t->res);
 }
 
-/* The Newton point after sweeps, where it is better than what the search has found. */
-static bool accept_swept(state *t) {
+/* The Newton point after sweeps, where l is less than `value`. */
+static bool accept_swept(state *t, double value) {
   fx_implicit_sweeps(&t->m, SWEEPS, t->newton);
-  if (!(fx_implicit_residual(&t->m, t->newton, t->trial) < t->search.value)) return false;
+  if (!(fx_implicit_residual(&t->m, t->newton, t->trial) < value)) return false;
   memset(t->search.best_edge, 0, (size_t)t->m.contact_count * sizeof *t->search.best_edge);
   accept(t, t->newton, t->search.best_edge);
   return true;
@@ -180,6 +181,7 @@ static bool iterate(state *t) {
     if (t->merit - reached >= 0.5 * promised && reached < t->merit) {
       t->lambda = t->lambda * 0.1 > least_damping ? t->lambda * 0.1 : least_damping;
       accept(t, t->newton, t->active);
+      accept_swept(t, reached);
       return true;
     }
   }
@@ -191,7 +193,7 @@ static bool iterate(state *t) {
   fx_implicit_search_begin(&t->search, t->merit * (1 - 1e-12), t->active);
   fx_implicit_search_segment(&t->search, &t->m, t->x, t->cauchy);
   if (good) fx_implicit_search_segment(&t->search, &t->m, t->cauchy, t->newton);
-  if (good && accept_swept(t)) return true;
+  if (good && accept_swept(t, t->search.value)) return true;
   if (!t->search.found) return false;
   accept(t, t->search.best, t->search.best_edge);
   return true;
@@ -218,7 +220,7 @@ static void leave(state *t, int way, int64_t round) {
   if (way == RECOVER_EDGES)
     fx_implicit_search_ray(&t->search, &t->m, 1 << doubled, t->res, t->x);
   else if (way == RECOVER_SWEEPS)
-    fx_implicit_sweeps(&t->m, 50 << (doubled < 6 ? doubled : 6), t->x);
+    fx_implicit_sweeps(&t->m, 100 << (doubled < 6 ? doubled : 6), t->x);
   else
     fx_implicit_reweigh(&t->m, round % 2 != 0, t->res);
   memset(t->edge, 0, (size_t)t->m.contact_count * sizeof *t->edge);

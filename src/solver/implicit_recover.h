@@ -2,7 +2,7 @@
  *
  *   edges     fx_implicit_search_ray: where redundant contacts stick, l does not change along x + tau res until an edge
  *             is met, and pushing against the velocity that is left is what contact and friction do
- *   sweeps    block Gauss-Seidel: f_i := f(u_i / a_i - f_i), u_i = (A f + q)_i, a_i >= |A_ii|
+ *   sweeps    block Gauss-Seidel: the normal of each contact, then each of its discs, takes the impulse that stops it
  *   scaling   l is measured with rows weighed by their share of the residual, and plainly again the next time
  *   shaking   every contact's x times a number of its own between 1/2 and 3/2, the same ones on every machine */
 #ifndef FX_SOLVER_IMPLICIT_RECOVER_H

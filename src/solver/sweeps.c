@@ -113,7 +113,7 @@ static void run_round(state *t) {
 
 static void begin(state *t, bool full) {
   t->full = full;
-  if (full) fx_pile_pack_full(&t->pile);
+  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
   t->rate = 1;
@@ -165,6 +165,7 @@ static frix_status solve(fx_call *call) {
   if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
   if (status != FRIX_OK) return status;
   t.target = fx_sweep_best_target();
+  single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
   begin(&t, !single);
@@ -180,8 +181,12 @@ static frix_status solve(fx_call *call) {
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
-         s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
-         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, call->monitor->velocity_error);
+         s->contact_count, t.pile.batch_count,
+         t.pile.round  ? ", round"
+         : t.pile.wide ? ", rolling"
+                       : "",
+         t.pile.compliant ? ", compliant" : "", (long long)singles, (long long)(t.sweep - singles),
+         call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }
 

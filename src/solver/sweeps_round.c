@@ -58,7 +58,7 @@ typedef struct four {
 INLINE bool find_blocks(const fx_system *s, int32_t i, int lane, four *f) {
   static const double nothing[BLOCK];
   int32_t first = s->Ht.start[i], last = s->Ht.start[i + 1] - 1;
-  if (s->contact[i].dim != 3 || last < first || last > first + 1) return false;
+  if (s->contact[i].dim < 3 || last < first || last > first + 1) return false;
   if (fx_block_cols(&s->Ht, first) != DOF || fx_block_cols(&s->Ht, last) != DOF) return false;
   f->block[0][lane] = last > first ? fx_block(&s->Ht, first) : nothing;
   f->block[1][lane] = fx_block(&s->Ht, last);
@@ -128,8 +128,10 @@ bool fx_pile_looks_round(const fx_system *s) {
   for (int32_t k = 0; k < n; k += LANES) {
     four f;
     for (int lane = 0; lane < LANES; lane++) {
-      int32_t sample = k + lane < n ? k + lane : n - 1;
-      if (!find_blocks(s, (int32_t)((int64_t)sample * s->contact_count / n), lane, &f)) return false;
+      int32_t sample = k + lane < n ? k + lane : n - 1, i = (int32_t)((int64_t)sample * s->contact_count / n);
+      /* rows of drilling friction stand beside their contact */
+      while (s->contact[i].dim < 3 && i + 1 < s->contact_count) i++;
+      if (!find_blocks(s, i, lane, &f)) return false;
     }
     if (!find_frames(&f)) return false;
   }
