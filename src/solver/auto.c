@@ -34,7 +34,7 @@ typedef struct course {
   fx_limits part;
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
-  bool pile, dear; /* dear: a pile where an iteration of newton costs as much as a hundred sweeps */
+  bool pile, dear;      /* dear: a pile where an iteration of newton costs as much as a hundred sweeps */
   fx_exact_sweep packed;
   frix_status status;
 } course;
