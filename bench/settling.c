@@ -5,16 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool settling_new(settling *s, int32_t spheres, double stiffness, uint64_t seed) {
+bool settling_new(settling *s, settling_config wanted) {
   *s = (settling){.config = frix_sim_default()};
   const frix_scene *scene = frix_scene_find("pile");
   double value[FRIX_SCENE_MAX_PARAMETERS];
   for (int32_t k = 0; k < scene->parameter_count; k++) value[k] = scene->parameter[k].initial;
-  value[frix_scene_parameter_index(scene, "n")] = spheres;
-  value[frix_scene_parameter_index(scene, "stiffness")] = stiffness;
+  value[frix_scene_parameter_index(scene, "n")] = wanted.spheres;
+  value[frix_scene_parameter_index(scene, "stiffness")] = wanted.stiffness;
+  value[frix_scene_parameter_index(scene, "rolling")] = wanted.rolling;
+  value[frix_scene_parameter_index(scene, "spinning")] = wanted.spinning;
   s->h = scene->step;
   return frix_context_create(NULL, &s->context) == FRIX_OK &&
-         frix_scene_build(scene, s->context, value, seed, &s->model) == FRIX_OK &&
+         frix_scene_build(scene, s->context, value, wanted.seed, &s->model) == FRIX_OK &&
          frix_sim_create(s->context, s->model, &s->config, &s->sim) == FRIX_OK;
 }
 
@@ -63,6 +65,16 @@ double settling_speed(const settling *s, int32_t *loose) {
   }
   free(held);
   return most;
+}
+
+int32_t settling_moving(const settling *s, double speed) {
+  int32_t count = 0;
+  const frix_body_id none = {0, 0};
+  for (frix_body_id id = frix_sim_body_next(s->sim, none); id.index; id = frix_sim_body_next(s->sim, id)) {
+    frix_body_state b;
+    count += frix_sim_body(s->sim, id, &b) == FRIX_OK && !(length(b.velocity) <= speed);
+  }
+  return count;
 }
 
 /* A sim from here on under another tolerance. */

@@ -5,6 +5,13 @@
 
 #include <frix/frix.h>
 
+/* stiffness of a contact in N/m, 0: rigid; rolling and spinning friction in metres. */
+typedef struct settling_config {
+  int32_t spheres;
+  double stiffness, rolling, spinning;
+  uint64_t seed;
+} settling_config;
+
 typedef struct settling {
   frix_context *context;
   frix_model *model;
@@ -15,13 +22,15 @@ typedef struct settling {
   double seconds; /* in steps */
 } settling;
 
-/* stiffness of a contact in N/m, 0: rigid. False after a message in the context. */
-bool settling_new(settling *s, int32_t spheres, double stiffness, uint64_t seed);
+/* False after a message in the context. */
+bool settling_new(settling *s, settling_config wanted);
 void settling_end(settling *s);
 bool settling_run(settling *s, double time);
 /* Of the fastest centre among spheres that others hold, with at least three loaded contacts, m/s. Without rolling
  * friction nothing brakes a loose one that rolls on the floor or on two neighbours; *loose counts these. */
 double settling_speed(const settling *s, int32_t *loose);
+/* Spheres faster than this, held or loose. */
+int32_t settling_moving(const settling *s, double speed);
 /* The largest distance between where a sphere comes after `steps` steps under the two tolerances, m; NAN on failure. */
 double settling_apart(const settling *s, double tolerance, double other, int32_t steps);
 

@@ -104,17 +104,22 @@ const frix_scene ex_scene_drop5 = {
 
 static const double sphere = 0.05, sphere_spread = 0.1, sphere_density = 2500.0, looseness = 1.1;
 
-enum { PILE_N, PILE_MU, PILE_STIFFNESS };
+enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING };
 
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
     [PILE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
     [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
+    [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
+    [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
 };
 
 static frix_status build_pile(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[PILE_MU], 0.0, seed);
-  world.material = ex_material(&world, value[PILE_MU], 0.0, value[PILE_STIFFNESS]);
+  frix_material_config material = frix_material_default();
+  material.mu = value[PILE_MU], material.stiffness = value[PILE_STIFFNESS];
+  material.rolling = value[PILE_ROLLING], material.spinning = value[PILE_SPINNING];
+  world.material = ex_add_material(&world, &material);
   int64_t n = (int64_t)value[PILE_N], side = 1;
   while (3 * side * side * side < 2 * n) side++;
   double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest,

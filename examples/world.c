@@ -20,12 +20,16 @@ static void keep(ex_world *world, frix_status status) {
   if (world->status == FRIX_OK) world->status = status;
 }
 
+frix_material_id ex_add_material(ex_world *world, const frix_material_config *config) {
+  frix_material_id id = {0, 0};
+  if (world->status == FRIX_OK) keep(world, frix_builder_add_material(world->builder, config, &id));
+  return id;
+}
+
 frix_material_id ex_material(ex_world *world, double mu, double restitution, double stiffness) {
   frix_material_config config = frix_material_default();
-  frix_material_id id = {0, 0};
   config.mu = mu, config.restitution = restitution, config.stiffness = stiffness;
-  if (world->status == FRIX_OK) keep(world, frix_builder_add_material(world->builder, &config, &id));
-  return id;
+  return ex_add_material(world, &config);
 }
 
 ex_world ex_world_new(frix_builder *builder, bool planar, double mu, double restitution, uint64_t seed) {

@@ -26,6 +26,7 @@ typedef struct ex_world {
 /* In space, z up; planar: y up, bodies planar. */
 ex_world ex_world_new(frix_builder *builder, bool planar, double mu, double restitution, uint64_t seed);
 /* The same with a contact stiffness in N/m; 0: rigid. */
+frix_material_id ex_add_material(ex_world *world, const frix_material_config *config);
 frix_material_id ex_material(ex_world *world, double mu, double restitution, double stiffness);
 
 frix_vec3 ex_vec3(double x, double y, double z);

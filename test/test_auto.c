@@ -56,7 +56,7 @@ static void large_piles(fx_test *t) {
     pile p;
     frix_result result;
     frix_solve_config config = frix_solve_default();
-    if (make_pile(&p, 900, compliant ? 1e-2 : 0, 110) && advance(&p, &config, &result)) {
+    if (make_pile(&p, 1000, compliant ? 1e-2 : 0, 110) && advance(&p, &config, &result)) {
       CHECK(t, result.outcome == (compliant ? FRIX_OUTCOME_SOLVED : FRIX_OUTCOME_LOOSE));
       CHECK(t, result.certificate.residual <= (compliant ? 1e-8 : 1e-4));
       CHECK(t, result.velocity_error > 0 && result.velocity_error < 1);

@@ -7,6 +7,9 @@
  * faces of the two shapes go between them: which shape comes first must not matter. */
 #include "collision/poly.h"
 
+/* Cosine: a face looks along the axis of contact. */
+static const double facing_along = 0.7;
+
 /* ---- views ---- */
 
 /* Corner k of a box: bit 0 is the sign of x, bit 1 of y, bit 2 of z. Faces +x -x +y -y +z -z, counter-clockwise. */
@@ -221,9 +224,30 @@ static double edge_face_contacts(const fx_poly *a, const fx_poly *b, const fx_ax
   return least;
 }
 
-/* Closest points of the two edges' lines; false where they lie outside the edges. */
-static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double slop, frix_pose frame,
-                         fx_manifold *out) {
+/* An edge that runs over a face of the other shape touches it where it enters and where it leaves, not only where it
+ * crosses the edge it was paired with. e: the edge, of a where a_runs; f: a face beside the other edge. Both edges lie
+ * across the axis and the face falls away from its own, so that none of these contacts is deeper than the crossing. */
+static void run_contacts(const fx_poly *a, const fx_poly *b, bool a_runs, int32_t e, int32_t f, frix_vec3 axis,
+                         double margin, double slop, frix_pose frame, fx_manifold *out) {
+  const fx_poly *p = a_runs ? a : b, *o = a_runs ? b : a;
+  fx_face face, segment = {.count = 2, .vertex = {p->edge[e].tail, p->edge[e].head}, .edge = {e, e}, .face = e};
+  segment.point[0] = p->vertex[p->edge[e].tail], segment.point[1] = p->vertex[p->edge[e].head];
+  fx_poly_face(o, f, &face);
+  int32_t kept = out->count;
+  double least;
+  fx_clip_faces(a_runs ? &segment : &face, a_runs ? &face : &segment, axis, margin, slop, frame, out, &least);
+  for (int32_t k = kept; k < out->count; k++) {
+    bool known = false;
+    for (int32_t i = 0; i < kept; i++) known |= out->touch[i].feature == out->touch[k].feature;
+    if (!known) out->touch[kept++] = out->touch[k];
+  }
+  out->count = kept;
+}
+
+/* Closest points of the two edges' lines; false where they lie outside the edges. Bodies would turn about this one
+ * point: where one edge runs over a face beside the other, there are more. */
+static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes, double margin, double slop,
+                         frix_pose frame, fx_manifold *out) {
   fx_edge x = a->edge[axes->edge_a], y = b->edge[axes->edge_b];
   frix_vec3 p = a->vertex[x.tail], d = fx_sub(a->vertex[x.head], p);
   frix_vec3 q = b->vertex[y.tail], e = fx_sub(b->vertex[y.head], q), r = fx_sub(p, q);
@@ -236,6 +260,13 @@ static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes
   frix_vec3 on_a = fx_mad(p, fx_clamp(s, 0.0, 1.0), d);
   fx_clip_single(on_a, fx_mad(on_a, axes->edge, axes->edge_axis), axes->edge_axis,
                  FX_FEATURE(FX_FEATURE_EDGE, axes->edge_a, FX_FEATURE_EDGE, axes->edge_b), frame, out);
+  const int32_t face_a[2] = {x.left, x.right}, face_b[2] = {y.left, y.right};
+  for (int k = 0; k < 2; k++) {
+    if (fx_dot(b->face_normal[face_b[k]], axes->edge_axis) < -facing_along)
+      run_contacts(a, b, true, axes->edge_a, face_b[k], axes->edge_axis, margin, slop, frame, out);
+    if (fx_dot(a->face_normal[face_a[k]], axes->edge_axis) > facing_along)
+      run_contacts(a, b, false, axes->edge_b, face_a[k], axes->edge_axis, margin, slop, frame, out);
+  }
   return true;
 }
 
@@ -306,7 +337,7 @@ bool fx_poly_manifold(const fx_poly *a, const fx_poly *b, const fx_axes *axes, d
   if (axes->edge > face + slop) {
     if (edge_face_contacts(a, b, axes, margin, slop, frame, out) <= axes->edge + slop) return true;
     out->count = before;
-    if (edge_contact(a, b, axes, slop, frame, out)) return true;
+    if (edge_contact(a, b, axes, margin, slop, frame, out)) return true;
   }
   if (tied_contacts(a, b, axes, margin, slop, frame, out)) return true;
   double least = face_contacts(a, b, axes, a_leads, margin, slop, frame, out);

@@ -92,13 +92,93 @@ static void fill_row(const fx_sparse *s, int32_t b, const int32_t *owner, int32_
   }
 }
 
+/* ---- rows of rigid bodies: one or two blocks of six columns ---- */
+
+typedef double pair __attribute__((vector_size(16), aligned(8)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
+/* A row of six values, of which the last may be zero; a negative zero becomes one. seen gathers their bits. */
+static inline void put_two(pair x, double *to, pair_bits *seen) {
+  x += 0.0;
+  *(pair *)to = x;
+  *seen |= (pair_bits)x;
+}
+
+static inline void put_six(const double *from, double *to, pair_bits *seen) {
+  for (int k = 0; k < 6; k += 2) put_two(*(const pair *)(from + k), to + k, seen);
+}
+
+static inline void put_three(const double *from, double *to, pair_bits *seen) {
+  put_two(*(const pair *)from, to, seen);
+  put_two((pair){from[2], 0}, to + 2, seen);
+  put_two((pair){0, 0}, to + 4, seen);
+}
+
+/* Column c, whatever it holds of the two bodies; false where it holds more. */
+static bool put_any(const fx_sparse *s, int32_t c, const int32_t base[2], double *const to[2], pair_bits seen[2]) {
+  for (int side = 0; side < 2; side++) memset(to[side], 0, 6 * sizeof(double));
+  for (int32_t k = s->p[c]; k < s->p[c + 1]; k++) {
+    int side = s->i[k] >= base[1];
+    int32_t place = s->i[k] - base[side];
+    if (s->x[k] == 0) continue;
+    if (place < 0 || place >= 6) return false;
+    to[side][place] = s->x[k];
+    seen[side] |= 1;
+  }
+  return true;
+}
+
+static inline bool is_run(const int32_t *i, int32_t from, int32_t count) {
+  return i[0] == from && i[count - 1] == from + count - 1; /* rows ascend */
+}
+
+/* Lists and fills block row b where its blocks are those of one or two rigid bodies, as its first column shows, with
+ * all of their columns or those of the translation. Returns the number of blocks, 0 where they are others. */
+static int32_t fill_bodies(const fx_sparse *s, int32_t b, const int32_t *owner, fx_block_matrix *out) {
+  const int32_t *col = out->col;
+  int32_t first = out->row[b], rows = out->row[b + 1] - first, at = out->start[b];
+  if (rows == 0 || s->p[first] == s->p[first + 1]) return 0;
+  int32_t low = owner[s->i[s->p[first]]], high = owner[s->i[s->p[first + 1] - 1]], count = low == high ? 1 : 2;
+  if (col[low + 1] - col[low] != 6 || col[high + 1] - col[high] != 6) return 0;
+  int32_t base[2] = {col[low], count == 2 ? col[high] : INT32_MAX};
+  double *block = out->x + out->offset[at], unused[6] = {0};
+  pair_bits seen[2] = {{0, 0}, {0, 0}};
+  for (int32_t r = 0; r < rows; r++) {
+    int32_t k = s->p[first + r], length = s->p[first + r + 1] - k;
+    double *to[2] = {block + 6 * r, count == 2 ? block + 6 * (rows + r) : unused};
+    if (length == 6 * count && is_run(s->i + k, base[0], 6) && (count == 1 || is_run(s->i + k + 6, base[1], 6))) {
+      put_six(s->x + k, to[0], &seen[0]);
+      if (count == 2) put_six(s->x + k + 6, to[1], &seen[1]);
+    } else if (length == 3 * count && is_run(s->i + k, base[0], 3) &&
+               (count == 1 || is_run(s->i + k + 3, base[1], 3))) {
+      put_three(s->x + k, to[0], &seen[0]);
+      if (count == 2) put_three(s->x + k + 3, to[1], &seen[1]);
+    } else if (!put_any(s, first + r, base, to, seen)) {
+      return 0;
+    }
+  }
+  for (int side = 0; side < count; side++)
+    if (!(seen[side][0] | seen[side][1])) return 0;
+  out->index[at] = low;
+  if (count == 2) out->index[at + 1] = high;
+  for (int32_t k = at; k < at + count; k++) out->offset[k + 1] = out->offset[k] + (size_t)(6 * rows);
+  return count;
+}
+
+/* ---- any rows ---- */
+
 /* Lists and fills one block row after the other, as long as there is room; returns the number of blocks. */
 static int32_t fill_rows(const fx_sparse *s, const int32_t *owner, int32_t *seen, int32_t *where, int32_t room,
                          size_t value_room, fx_block_matrix *out) {
   memset(seen, 0, (size_t)out->col_blocks * sizeof *seen);
   for (int32_t b = 0; b < out->row_blocks; b++) {
-    int32_t at = out->start[b], left = at < room ? room - at : 0;
-    int32_t count = blocks_of(s, b, out->row, owner, seen, out->index + (left ? at : 0), left);
+    int32_t at = out->start[b], left = at < room ? room - at : 0, count = 0;
+    if (left >= 2 && out->offset[at] + 12 * (size_t)fx_block_rows(out, b) <= value_room &&
+        (count = fill_bodies(s, b, owner, out))) {
+      out->start[b + 1] = at + count;
+      continue;
+    }
+    count = blocks_of(s, b, out->row, owner, seen, out->index + (left ? at : 0), left);
     out->start[b + 1] = at + count;
     if (count > left) continue;
     if (count > 1) fx_sort(out->index + at, (size_t)count);

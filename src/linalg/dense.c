@@ -36,15 +36,15 @@ INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
   return true;
 }
 
+/* The common block of a contact has a size the compiler knows. */
+bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) { return n == 3 ? factor(3, a, pivot) : factor(n, a, pivot); }
+
 double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot) {
   double sign = 1;
   for (int32_t k = 0; k < n; k++)
     if ((pivot[k] != k) != (lu[k * n + k] < 0)) sign = -sign;
   return sign;
 }
-
-/* The common block of a contact has a size the compiler knows. */
-bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) { return n == 3 ? factor(3, a, pivot) : factor(n, a, pivot); }
 
 /* Several right-hand sides at once: each has the order of additions it would have alone, and their chains overlap. */
 INLINE void solve_rows(int32_t n, int32_t count, const double *lu, const int32_t *pivot, double *b) {

@@ -28,6 +28,7 @@ static inline double map_sized(const frix_contact *contact, int32_t dim, double 
 static inline double natural_map(const frix_contact *contact, double lift, double rho, const double *r,
                                  const double *u) {
   if (contact->cone == FRIX_CONE_CIRCULAR) return map_sized(contact, 3, lift, rho, r, u);
+  if (contact->cone == FRIX_CONE_PLANAR) return map_sized(contact, 2, lift, rho, r, u);
   return map_sized(contact, contact->dim, lift, rho, r, u);
 }
 
@@ -118,6 +119,14 @@ static bool is_complete(const fx_system *s, int32_t i, int32_t end, const int32_
   return true;
 }
 
+/* Velocities of the bodies whose last contact is i. */
+static void end_motion(const fx_system *s, int32_t i, const int32_t *last, double *v) {
+  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+    int32_t m = s->Ht.index[k];
+    if (last[m] == i) fx_motion_end(s, m, m + 1, v);
+  }
+}
+
 /* The velocity of a body is known when the last of its contacts was visited, and a contact is judged when its bodies
  * are known: near in a pile is near in the list, so that the judge follows close behind. */
 double fx_residual_up_to(const fx_system *s, frix_law law, double most, const double *r, double *u, double *v,
@@ -126,18 +135,34 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   double square = 0;
   for (int32_t k = 0; k < s->row[s->joint_first]; k++) square += r[k] * r[k];
+  for (int32_t m = 0; m < s->mover_count; m++) last[m] = -1;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) last[s->Ht.index[k]] = i;
-  memcpy(v, s->v_free, (size_t)s->dof_count * sizeof *v);
+  fx_motion_begin(s, 0, s->mover_count, v);
   for (int32_t first = 0, done = 0; first < s->contact_count; first += STRIDE) {
     int32_t end = s->contact_count - first < STRIDE ? s->contact_count : first + STRIDE, ready = done;
-    fx_block_transpose_multiply_add_rows(&s->Yt, first, end, r, v);
+    fx_motion_add(s, first, end, r, v);
+    for (int32_t i = first; i < end; i++) end_motion(s, i, last, v);
     while (ready < end && is_complete(s, ready, end, last)) ready++;
     judge_rows(s, law, done, ready, r, v, u, &t);
     if (square > 0 && t.map[0] > 1.000001 * most * most * square) return INFINITY;
     done = ready;
   }
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (last[m] < 0) fx_motion_end(s, m, m + 1, v);
   return fx_residual_end(s, &t);
+}
+
+bool fx_nothing_is_far(const fx_system *s, frix_law law, double most) {
+  static const double nothing[FRIX_MAX_DIM];
+  double square = 0, map = 0;
+  for (int32_t k = 0; k < s->row[s->joint_first]; k++) square += s->q[k] * s->q[k];
+  double limit = 1.000001 * most * most * s->rho * s->rho * square;
+  for (int32_t i = 0; i < s->joint_first && !(map > limit); i++) {
+    const double *q = s->q + s->row[i];
+    map += natural_map(&s->contact[i], lift_of(&s->contact[i], law, q), s->rho, nothing, q);
+  }
+  return map > limit;
 }
 
 /* ---- the parts, contact by contact ---- */
@@ -168,17 +193,58 @@ static inline void judge_contact(const fx_system *s, frix_law law, int32_t i, do
   c->dissipation = larger(fabs((r[0] > 0 ? r[0] : 0) * shift + friction), c->dissipation);
 }
 
-/* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|) */
-/* y = A x for a compressed-column matrix; returns |y|. */
+/* Contacts first .. end - 1, four at once where they are circular. */
+static int32_t judge_lanes(const fx_system *s, int32_t first, int32_t end, const double *r, const double *u, sums *t,
+                           frix_certificate *c) {
+  fx_lane_worst worst = {.velocity = c->worst_velocity, .contact = c->worst_contact};
+  if (worst.contact < 0) worst.velocity = -1; /* the first is the worst so far, whatever it is */
+  int32_t next = fx_lanes_certify(s, first, end, r, u, t, &worst);
+  if (next == first) return first;
+  c->worst_velocity = worst.velocity;
+  c->worst_contact = worst.contact;
+  for (int lane = 0; lane < 4; lane++) {
+    c->signorini = larger(worst.signorini[lane], c->signorini);
+    c->cone = larger(worst.cone[lane], c->cone);
+    c->dissipation = larger(worst.dissipation[lane], c->dissipation);
+  }
+  return next;
+}
+
+static void judge_contacts(const fx_system *s, frix_law law, const double *r, const double *u, sums *t,
+                           frix_certificate *c) {
+  int32_t n = s->contact_count;
+  for (int32_t i = 0; i < n;) {
+    if (law == FRIX_LAW_COULOMB) i = judge_lanes(s, i, n, r, u, t, c);
+    for (int32_t end = n - i < 4 ? n : i + 4; i < end; i++) {
+      const double *ri = r + s->row[i], *ui = u + s->row[i];
+      double shift = fx_cone_shift(&s->contact[i], ui);
+      add_contact(s, i, law == FRIX_LAW_COULOMB ? shift : 0, ri, ui, t);
+      judge_contact(s, law, i, shift, ri, ui, c);
+    }
+  }
+}
+
+/* y = A x for a compressed-column matrix; returns |y|. Rigid bodies come in runs of six. */
 static double product(const fx_sparse *a, const double *x, double *y) {
   double sum = 0;
   memset(y, 0, (size_t)a->row_count * sizeof *y);
   for (int32_t c = 0; c < a->col_count; c++)
-    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) y[a->i[k]] += a->x[k] * x[c];
+    for (int32_t k = a->p[c], end = a->p[c + 1]; k < end;) {
+      if (k + 6 <= end && a->i[k + 5] == a->i[k] + 5) {
+        double *run = y + a->i[k], part[6];
+        for (int e = 0; e < 6; e++) part[e] = run[e] + a->x[k + e] * x[c];
+        for (int e = 0; e < 6; e++) run[e] = part[e];
+        k += 6;
+      } else {
+        y[a->i[k]] += a->x[k] * x[c];
+        k++;
+      }
+    }
   for (int32_t k = 0; k < a->row_count; k++) sum += y[k] * y[k];
   return sqrt(sum);
 }
 
+/* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|) */
 static double motion_error(const frix_problem *p, const double *r, const double *v, double *workspace) {
   int32_t n = p->dof_count;
   double *error = workspace, *part = workspace + n, scale = 0, square = 0;
@@ -202,17 +268,11 @@ void fx_certificate_compute(const frix_problem *problem, const fx_system *s, fri
                             const double *u, const double *v, double *workspace, frix_certificate *c) {
   *c = (frix_certificate){.worst_contact = -1};
   sums t = {{0, 0}, {0, 0}, {0, 0}};
-  for (int32_t i = 0; i < s->contact_count; i++) {
-    const double *ri = r + s->row[i], *ui = u + s->row[i];
-    double shift = fx_cone_shift(&s->contact[i], ui);
-    add_contact(s, i, law == FRIX_LAW_COULOMB ? shift : 0, ri, ui, &t);
-    judge_contact(s, law, i, shift, ri, ui, c);
-  }
+  judge_contacts(s, law, r, u, &t, c);
   c->contact_residual = contact_part(s, &t);
   c->joint_residual = joint_part(s, &t);
   c->residual = larger(c->contact_residual, c->joint_residual);
   c->rho = s->rho;
-
   for (int32_t k = 0; k < s->row_count; k++) c->power += r[k] * u[k];
   if (problem && problem->form == FRIX_FORM_GLOBAL) c->motion = motion_error(problem, r, v, workspace);
 }

@@ -24,6 +24,9 @@ double fx_residual_of(const fx_system *system, frix_law law, const double *r, do
 double fx_residual_up_to(const fx_system *system, frix_law law, double most, const double *r, double *u, double *v,
                          int32_t *last);
 
+/* Whether the residual of r = 0 is certain to exceed `most`, as the first contacts of a pile show. */
+bool fx_nothing_is_far(const fx_system *system, frix_law law, double most);
+
 /* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion
  * (NULL: left to the caller); workspace holds 2 dof_count numbers. */
 void fx_certificate_compute(const frix_problem *problem, const fx_system *system, frix_law law, const double *r,

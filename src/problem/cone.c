@@ -87,16 +87,6 @@ static double elliptic_gap(const double m[2], double n0, const double t0[2], dou
   return fabs(n) - sqrt(a * a + b * b);
 }
 
-/* The planar cone |t| <= mu n. */
-static void project_wedge(double mu, double n0, double t0, double *n, double *t) {
-  *n = n0;
-  *t = t0;
-  if (n0 >= 0 && fabs(t0) <= mu * n0) return;
-  double normal = (n0 + mu * fabs(t0)) / (1 + mu * mu);
-  *n = normal > 0 ? normal : 0;
-  *t = t0 > 0 ? mu * *n : -mu * *n;
-}
-
 static void project_elliptic(const frix_contact *contact, const double *x, double *out) {
   double m[2] = {contact->mu, contact->mu2}, n0 = x[0], t0[2];
   to_axes(contact, x + 1, t0);
@@ -105,7 +95,7 @@ static void project_elliptic(const frix_contact *contact, const double *x, doubl
   if (m[0] == 0 || m[1] == 0) {
     int flat = m[0] == 0 ? 0 : 1;
     double flattened[2] = {0, 0};
-    project_wedge(m[1 - flat], n0, t0[1 - flat], &out[0], &flattened[1 - flat]);
+    fx_planar_project(m[1 - flat], n0, t0[1 - flat], &out[0], &flattened[1 - flat]);
     from_axes(contact, flattened, out + 1);
     return;
   }
@@ -248,7 +238,7 @@ static const char *check_pyramid(frix_contact *contact) {
 /* ---- planar ---- */
 
 static void project_planar(const frix_contact *contact, const double *x, double *out) {
-  project_wedge(contact->mu, x[0], x[1], &out[0], &out[1]);
+  fx_planar_project(contact->mu, x[0], x[1], &out[0], &out[1]);
 }
 
 static double shift_planar(const frix_contact *contact, const double *u) { return contact->mu * fabs(u[1]); }

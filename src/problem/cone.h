@@ -43,11 +43,24 @@ static inline void fx_circular_project(double mu, const double *x, double *out) 
   out[2] = scale * x[2];
 }
 
+/* ---- the planar cone |t| <= mu n ---- */
+
+static inline void fx_planar_project(double mu, double n0, double t0, double *n, double *t) {
+  *n = n0;
+  *t = t0;
+  if (n0 >= 0 && fabs(t0) <= mu * n0) return;
+  double normal = (n0 + mu * fabs(t0)) / (1 + mu * mu);
+  *n = normal > 0 ? normal : 0;
+  *t = t0 > 0 ? mu * *n : -mu * *n;
+}
+
 /* ---- any cone ---- */
 
 static inline void fx_cone_project(const frix_contact *contact, const double *x, double *out) {
   if (contact->cone == FRIX_CONE_CIRCULAR)
     fx_circular_project(contact->mu, x, out);
+  else if (contact->cone == FRIX_CONE_PLANAR)
+    fx_planar_project(contact->mu, x[0], x[1], &out[0], &out[1]);
   else
     fx_cone_table[contact->cone].project(contact, x, out);
 }

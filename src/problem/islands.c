@@ -1,5 +1,5 @@
 /* Islands: connected sets of contacts, by union-find with the smallest contact as the root, and their extraction. */
-#include "problem/system.h"
+#include "problem/mass.h"
 
 #include <string.h>
 
@@ -101,25 +101,33 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
     memcpy(v_free + dof[m], s->v_free + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *v_free);
     M_offset[m + 1] = M_offset[m] + s->M_offset[movers[m] + 1] - s->M_offset[movers[m]];
   }
-  double *M = FX_TAKE(arena, double, M_offset[out->mover_count]);
-  if (!M) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < out->mover_count; m++)
+  double *mass = FX_TAKE_RAW(arena, double, out->dof_count), *inverse = FX_TAKE_RAW(arena, double, out->dof_count);
+  if (!mass || !inverse) return FRIX_ERROR_MEMORY;
+  out->diagonal_mass = true;
+  for (int32_t m = 0; m < out->mover_count; m++) {
+    memcpy(mass + dof[m], s->mass + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *mass);
+    memcpy(inverse + dof[m], s->inverse_mass + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *inverse);
+    out->diagonal_mass &= inverse[dof[m]] != 0;
+  }
+  double *M = out->diagonal_mass ? NULL : FX_TAKE_RAW(arena, double, M_offset[out->mover_count]);
+  if (!M && !out->diagonal_mass) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; M && m < out->mover_count; m++)
     memcpy(M + M_offset[m], s->M + s->M_offset[movers[m]], (M_offset[m + 1] - M_offset[m]) * sizeof *M);
   out->v_free = v_free;
   out->M = M;
+  out->mass = mass;
+  out->inverse_mass = inverse;
   out->M_offset = M_offset;
   out->has_velocity = true;
   frix_status status = fx_block_extract(arena, &s->Ht, out->contact_count, contacts, out->row, out->mover_count,
                                         islands->mover_place, dof, &out->Ht);
   if (status != FRIX_OK) return status;
-  /* Y shares the pattern of H. */
-  out->Yt = out->Ht;
-  out->Yt.x = FX_TAKE_RAW(arena, double, out->Ht.offset[out->Ht.start[out->contact_count]]);
-  if (!out->Yt.x) return FRIX_ERROR_MEMORY;
+  if ((status = fx_response_build(arena, NULL, out)) != FRIX_OK || out->diagonal_mass) return status;
+  const fx_block_matrix *from = &s->response->Yt, *to = &out->response->Yt;
   for (int32_t i = 0; i < out->contact_count; i++) {
-    int32_t from = s->Yt.start[contacts[i]], to = s->Yt.start[contacts[i] + 1];
-    memcpy(fx_block(&out->Yt, out->Yt.start[i]), fx_block(&s->Yt, from),
-           (s->Yt.offset[to] - s->Yt.offset[from]) * sizeof(double));
+    int32_t first = from->start[contacts[i]], end = from->start[contacts[i] + 1];
+    memcpy(fx_block(to, to->start[i]), fx_block(from, first),
+           (from->offset[end] - from->offset[first]) * sizeof(double));
   }
   return FRIX_OK;
 }

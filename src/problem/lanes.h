@@ -1,5 +1,4 @@
-/* Circular contacts between bodies of 6 degrees of freedom, four at once: velocity and natural map. Most of what it
- * takes to judge a pile. */
+/* Contacts between bodies of 6 degrees of freedom, four at once: what it takes to read a pile and to judge it. */
 #ifndef FX_PROBLEM_LANES_H
 #define FX_PROBLEM_LANES_H
 
@@ -14,5 +13,20 @@ typedef struct fx_residual_sums {
  * `end` or to four of which one is of another kind; returns where it stopped. The same bits as contact by contact. */
 int32_t fx_lanes_judge(const fx_system *system, int32_t first, int32_t end, const double *r, const double *v, double *u,
                        fx_residual_sums *sums);
+
+/* The worst of what the certificate lists, over contacts; by lanes, the largest of which counts. */
+typedef struct fx_lane_worst {
+  double velocity, signorini[4], cone[4], dissipation[4];
+  int32_t contact; /* where the velocity is worst, -1 at first */
+} fx_lane_worst;
+
+/* The natural map and the parts of the certificate of circular contacts under Coulomb's law, in the same way; `worst`
+ * goes on from where it is but for what stands by lanes. */
+int32_t fx_lanes_certify(const fx_system *system, int32_t first, int32_t end, const double *r, const double *u,
+                         fx_residual_sums *sums, fx_lane_worst *worst);
+
+/* D = H' M^-1 H and q = w + H' v_free of the contacts from `first` on, in the same way: where contacts have three rows
+ * and M is diagonal. */
+int32_t fx_lanes_prepare(const fx_system *system, int32_t first, int32_t end, double *D, double *q);
 
 #endif

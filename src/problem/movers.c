@@ -10,7 +10,7 @@ static void spread(const fx_sparse *m, int32_t *reach) {
   for (int32_t c = 0; c < m->col_count; c++) reach[c] = c;
   for (int32_t c = 0; c < m->col_count; c++)
     for (int32_t k = m->p[c]; k < m->p[c + 1]; k++) {
-      if (m->x[k] == 0) continue;
+      if (m->i[k] == c || m->x[k] == 0) continue;
       int32_t low = m->i[k] < c ? m->i[k] : c, high = m->i[k] < c ? c : m->i[k];
       if (high > reach[low]) reach[low] = high;
     }
@@ -26,17 +26,30 @@ static bool bodies_of(int32_t size, int32_t n, const int32_t *reach) {
   return true;
 }
 
+/* Whether columns of M stay within bodies of this size as stored, which most do: then there is nothing to search for.
+ */
+static bool are_bodies(int32_t size, const fx_sparse *m) {
+  if (m->col_count % size) return false;
+  bool good = true;
+  for (int32_t first = 0; first < m->col_count; first += size)
+    for (int32_t c = first; c < first + size; c++)
+      if (m->p[c] < m->p[c + 1]) good &= m->i[m->p[c]] >= first && m->i[m->p[c + 1] - 1] < first + size;
+  return good;
+}
+
 frix_status fx_movers_find(fx_arena *arena, const frix_problem *p, int32_t **mover_of, const int32_t **dof,
                            int32_t *count) {
-  int32_t n = p->dof_count, body = 0;
-  int32_t *reach = FX_TAKE_RAW(arena, int32_t, n), *owner = FX_TAKE_RAW(arena, int32_t, n);
-  int32_t *first = FX_TAKE_RAW(arena, int32_t, (size_t)n + 1);
-  if (!reach || !owner || !first) return FRIX_ERROR_MEMORY;
-  first[0] = 0;
-  spread(&p->M, reach);
+  int32_t n = p->dof_count, movers = 0;
+  int32_t *owner = FX_TAKE_RAW(arena, int32_t, n), *first = FX_TAKE_RAW(arena, int32_t, (size_t)n + 1);
+  if (!owner || !first) return FRIX_ERROR_MEMORY;
   bool planar = p->contact_count > 0 && p->contact[0].dim == 2;
-  if (bodies_of(planar ? 3 : 6, n, reach)) body = planar ? 3 : 6;
-  int32_t movers = 0;
+  int32_t body = planar ? 3 : 6, *reach = NULL;
+  first[0] = 0;
+  if (!are_bodies(body, &p->M)) {
+    if (!(reach = FX_TAKE_RAW(arena, int32_t, n))) return FRIX_ERROR_MEMORY;
+    spread(&p->M, reach);
+    if (!bodies_of(body, n, reach)) body = 0;
+  }
   for (int32_t c = 0; c < n; c++) {
     owner[c] = movers;
     bool last = body ? c + 1 - first[movers] == body : reach[c] == c;

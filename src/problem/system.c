@@ -1,7 +1,8 @@
-/* From problem data to blocks: movers, M^-1, Y = M^-1 H, W = H' Y, free velocity. */
+/* From problem data to blocks: movers, H, W = H' Y, free velocity. */
 #include "problem/system.h"
 
-#include "linalg/dense.h"
+#include "problem/lanes.h"
+#include "problem/mass.h"
 #include "problem/movers.h"
 
 #include <string.h>
@@ -23,13 +24,20 @@ static bool same_movers(const fx_sparse *g, const int32_t *mover_of, int32_t a, 
 
 static frix_status list_contacts(fx_arena *arena, const frix_problem *p, const int32_t *mover_of, fx_system *s) {
   int32_t capacity = p->contact_count + p->joint_count;
+  s->joint_first = p->contact_count;
+  if (!p->joint_count) { /* as they are */
+    s->contact = p->contact;
+    s->row = p->row;
+    s->contact_count = p->contact_count;
+    s->row_count = p->row_count;
+    return FRIX_OK;
+  }
   frix_contact *contact = FX_TAKE_RAW(arena, frix_contact, capacity);
   int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)capacity + 1);
   if (!contact || !row) return FRIX_ERROR_MEMORY;
   memcpy(contact, p->contact, (size_t)p->contact_count * sizeof *contact);
   memcpy(row, p->row, ((size_t)p->contact_count + 1) * sizeof *row);
   int32_t count = p->contact_count;
-  s->joint_first = count;
   for (int32_t c = 0; c < p->joint_count;) {
     int32_t dim = 1;
     while (c + dim < p->joint_count && dim < FRIX_MAX_DIM && same_movers(&p->G, mover_of, c, c + dim)) dim++;
@@ -84,7 +92,7 @@ static inline void add_diagonal(int32_t d, int32_t n, const double *h, const dou
     }
 }
 
-/* Room for D and its offsets. */
+/* Room for D, and its offsets. */
 static double *take_diagonal(fx_arena *arena, fx_system *s) {
   size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->contact_count + 1), at = 0;
   if (!offset) return NULL;
@@ -94,22 +102,26 @@ static double *take_diagonal(fx_arena *arena, fx_system *s) {
   }
   offset[s->contact_count] = at;
   s->diagonal = offset;
-  double *D = FX_TAKE(arena, double, at);
+  double *D = FX_TAKE_RAW(arena, double, at);
   s->D = D;
   return D;
 }
 
-/* H' Y of contact i, added to D. */
+/* D = H' Y of contact i. Where M is diagonal, bodies have at most six degrees of freedom. */
 static void velocity_diagonal(const fx_system *s, int32_t i, double *D) {
   int32_t d = s->contact[i].dim;
+  double own[FRIX_MAX_DIM * 6];
+  memset(D, 0, (size_t)(d * d) * sizeof *D);
   for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
     int32_t n = fx_block_cols(&s->Ht, k);
+    const double *h = fx_block(&s->Ht, k), *y = s->diagonal_mass ? own : fx_block(&s->response->Yt, k);
+    if (s->diagonal_mass) fx_mass_scale(s, s->Ht.index[k], d, h, own);
     if (d == 3 && n == 6)
-      add_diagonal(3, 6, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+      add_diagonal(3, 6, h, y, D);
     else if (d == 2 && n == 3)
-      add_diagonal(2, 3, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+      add_diagonal(2, 3, h, y, D);
     else
-      add_diagonal(d, n, fx_block(&s->Ht, k), fx_block(&s->Yt, k), D);
+      add_diagonal(d, n, h, y, D);
   }
 }
 
@@ -137,99 +149,17 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++) {
     size_t size = s->diagonal[i + 1] - s->diagonal[i];
     const double *w = s->has_W ? fx_block_at(&s->W, i, i) : NULL;
-    if (w) memcpy(D + s->diagonal[i], w, size * sizeof *D);
-    if (!s->has_W) velocity_diagonal(s, i, D + s->diagonal[i]);
+    if (w)
+      memcpy(D + s->diagonal[i], w, size * sizeof *D);
+    else if (s->has_W)
+      memset(D + s->diagonal[i], 0, size * sizeof *D);
+    else
+      velocity_diagonal(s, i, D + s->diagonal[i]);
   }
   return finish_diagonal(arena, s, D);
 }
 
 /* ---- the velocity form ---- */
-
-/* Factors of M, needed only while Y and the free motion are made. A diagonal block is its own factor. */
-typedef struct mass_factors {
-  const fx_system *s;
-  bool *diagonal;
-  double *lu;
-  int32_t *pivot;
-} mass_factors;
-
-static bool is_diagonal(const fx_sparse *a, int32_t first, int32_t end) {
-  for (int32_t c = first; c < end; c++) {
-    bool found = false;
-    for (int32_t k = a->p[c]; k < a->p[c + 1]; k++) {
-      if (a->x[k] != 0 && a->i[k] != c) return false;
-      found |= a->x[k] != 0;
-    }
-    if (!found) return false;
-  }
-  return true;
-}
-
-static frix_status gather_mass(fx_arena *arena, const frix_problem *p, fx_system *s) {
-  size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->mover_count + 1);
-  if (!offset) return FRIX_ERROR_MEMORY;
-  offset[0] = 0;
-  for (int32_t m = 0; m < s->mover_count; m++) {
-    size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
-    offset[m + 1] = offset[m] + n * n;
-  }
-  double *M = FX_TAKE(arena, double, offset[s->mover_count]);
-  if (!M) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++) {
-    int32_t first = s->dof[m], n = s->dof[m + 1] - first;
-    for (int32_t c = 0; c < n; c++) {
-      double *column = M + offset[m] + c;
-      for (int32_t k = p->M.p[first + c]; k < p->M.p[first + c + 1]; k++)
-        if (p->M.x[k] != 0) column[(size_t)(p->M.i[k] - first) * (size_t)n] = p->M.x[k];
-    }
-  }
-  s->M = M;
-  s->M_offset = offset;
-  return FRIX_OK;
-}
-
-static frix_status factor_mass(fx_arena *arena, const fx_sparse *mass, const fx_system *s, mass_factors *out) {
-  *out = (mass_factors){.s = s,
-                        .diagonal = FX_TAKE_RAW(arena, bool, s->mover_count),
-                        .lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]),
-                        .pivot = FX_TAKE_RAW(arena, int32_t, s->dof_count)};
-  if (!out->diagonal || !out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++) {
-    int32_t n = s->dof[m + 1] - s->dof[m];
-    const double *M = s->M + s->M_offset[m];
-    double *lu = out->lu + s->M_offset[m];
-    out->diagonal[m] = is_diagonal(mass, s->dof[m], s->dof[m + 1]);
-    if (out->diagonal[m]) continue;
-    memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
-    if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
-      return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
-                     s->dof[m], s->dof[m + 1] - 1);
-  }
-  return FRIX_OK;
-}
-
-/* y = M^-1 x for rows of a diagonal block; inlined with constant sizes for rigid bodies, in their own axes. */
-static inline void divide(int32_t n, int32_t rows, const double *M, const double *x, double *restrict y) {
-  for (int32_t r = 0; r < rows; r++)
-    for (int32_t k = 0; k < n; k++) y[r * n + k] = x[r * n + k] / M[k * (n + 1)];
-}
-
-/* y = M^-1 x for rows of mover m. */
-static void solve_mass(const mass_factors *f, int32_t m, int32_t rows, const double *x, double *restrict y) {
-  const fx_system *s = f->s;
-  int32_t n = s->dof[m + 1] - s->dof[m];
-  const double *M = s->M + s->M_offset[m];
-  if (f->diagonal[m] && n == 6) {
-    divide(6, rows, M, x, y);
-  } else if (f->diagonal[m] && n == 3) {
-    divide(3, rows, M, x, y);
-  } else if (f->diagonal[m]) {
-    divide(n, rows, M, x, y);
-  } else {
-    memcpy(y, x, (size_t)(rows * n) * sizeof *y);
-    fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
-  }
-}
 
 /* H and G side by side as one scalar matrix; without joints H itself. */
 static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sparse *out) {
@@ -261,55 +191,64 @@ static inline void add_velocity(int32_t d, int32_t n, const double *h, const dou
   }
 }
 
+/* w over contacts and joints, with -R r_c: that of the problem where nothing is to be added. */
+static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system *s) {
+  s->w = p->w;
+  if (!p->joint_count && !p->R) return FRIX_OK;
+  double *w = FX_TAKE_RAW(arena, double, s->row_count);
+  if (!w) return FRIX_ERROR_MEMORY;
+  memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
+  if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
+  s->w = w;
+  return add_compliance(arena, p, s->row_count, w, &s->R);
+}
+
+/* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
+static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
+  double *D = take_diagonal(arena, s), *q = FX_TAKE_RAW(arena, double, s->row_count);
+  if (!D || !q) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < s->contact_count;) {
+    if (s->diagonal_mass) i = fx_lanes_prepare(s, i, s->contact_count, D, q);
+    for (int32_t end = s->contact_count - i < 4 ? s->contact_count : i + 4; i < end; i++) {
+      int32_t row = s->row[i];
+      for (int32_t a = row; a < s->row[i + 1]; a++) q[a] = s->w[a];
+      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+        const double *h = fx_block(&s->Ht, k), *v = s->v_free + s->dof[s->Ht.index[k]];
+        int32_t d = s->contact[i].dim, columns = fx_block_cols(&s->Ht, k);
+        if (columns == 6)
+          add_velocity(d, 6, h, v, q + row);
+        else
+          add_velocity(d, columns, h, v, q + row);
+      }
+      velocity_diagonal(s, i, D + s->diagonal[i]);
+    }
+  }
+  s->q = q;
+  s->has_velocity = true;
+  return FRIX_OK;
+}
+
 static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_system *s) {
   int32_t *mover_of;
   frix_status status = fx_movers_find(arena, p, &mover_of, &s->dof, &s->mover_count);
   if (status != FRIX_OK) return status;
   s->dof_count = p->dof_count;
   if ((status = list_contacts(arena, p, mover_of, s)) != FRIX_OK) return status;
-  mass_factors factors;
-  if ((status = gather_mass(arena, p, s)) != FRIX_OK) return status;
-  if ((status = factor_mass(arena, &p->M, s, &factors)) != FRIX_OK) return status;
+  fx_mass mass;
+  if ((status = fx_mass_build(arena, p, s, &mass)) != FRIX_OK) return status;
 
   fx_sparse directions;
   if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
   if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
                                      &s->Ht)) != FRIX_OK)
     return status;
-  /* Free motion. */
+  if ((status = fx_response_build(arena, &mass, s)) != FRIX_OK) return status;
   double *v_free = FX_TAKE_RAW(arena, double, s->dof_count);
-  double *w = FX_TAKE_RAW(arena, double, s->row_count);
-  double *q = FX_TAKE_RAW(arena, double, s->row_count);
-  if (!v_free || !w || !q) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++) solve_mass(&factors, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
-  memcpy(w, p->w, (size_t)p->row_count * sizeof *w);
-  if (p->joint_count) memcpy(w + p->row_count, p->b, (size_t)p->joint_count * sizeof *w);
-  if ((status = add_compliance(arena, p, s->row_count, w, &s->R)) != FRIX_OK) return status;
-
-  /* Contact by contact: Y, which has the pattern of H and shares it; D = H' Y; the velocity without impulses. */
-  double *D = take_diagonal(arena, s);
-  s->Yt = s->Ht;
-  s->Yt.x = FX_TAKE_RAW(arena, double, s->Ht.offset[s->Ht.start[s->contact_count]]);
-  if (!D || !s->Yt.x) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count; i++) {
-    int32_t d = s->contact[i].dim, row = s->row[i];
-    for (int32_t a = 0; a < d; a++) q[row + a] = w[row + a];
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-      int32_t m = s->Ht.index[k];
-      solve_mass(&factors, m, d, fx_block(&s->Ht, k), fx_block(&s->Yt, k));
-      int32_t n = fx_block_cols(&s->Ht, k);
-      if (n == 6)
-        add_velocity(d, 6, fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
-      else
-        add_velocity(d, n, fx_block(&s->Ht, k), v_free + s->dof[m], q + row);
-    }
-    velocity_diagonal(s, i, D + s->diagonal[i]);
-  }
+  if (!v_free) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) fx_mass_solve(&mass, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   s->v_free = v_free;
-  s->w = w;
-  s->q = q;
-  s->has_velocity = true;
-  return FRIX_OK;
+  status = list_shifts(arena, p, s);
+  return status == FRIX_OK ? finish_velocity(arena, s) : status;
 }
 
 /* ---- the local form ---- */
@@ -349,7 +288,8 @@ static int32_t neighbours(const fx_system *s, const int32_t *first, const int32_
 /* W_ij = sum over shared movers of H_i' Y_j */
 frix_status fx_system_assemble(fx_arena *arena, fx_system *s) {
   int32_t n = s->contact_count, *first = NULL, *list = NULL;
-  frix_status status = fx_block_columns(arena, &s->Ht, &first, &list);
+  const fx_block_matrix *Y = fx_system_response(s);
+  frix_status status = Y ? fx_block_columns(arena, &s->Ht, &first, &list) : FRIX_ERROR_MEMORY;
   if (status != FRIX_OK) return status;
   int32_t *seen = FX_TAKE(arena, int32_t, n), *start = FX_TAKE(arena, int32_t, (size_t)n + 1);
   if (!seen || !start) return FRIX_ERROR_MEMORY;
@@ -371,14 +311,14 @@ frix_status fx_system_assemble(fx_arena *arena, fx_system *s) {
     for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
       int32_t j = s->W.index[k], di = s->contact[i].dim, dj = s->contact[j].dim;
       double *block = fx_block(&s->W, k);
-      int32_t a = s->Ht.start[i], b = s->Yt.start[j];
-      while (a < s->Ht.start[i + 1] && b < s->Yt.start[j + 1]) { /* merge the two mover lists */
-        if (s->Ht.index[a] < s->Yt.index[b]) {
+      int32_t a = s->Ht.start[i], b = Y->start[j];
+      while (a < s->Ht.start[i + 1] && b < Y->start[j + 1]) { /* merge the two mover lists */
+        if (s->Ht.index[a] < Y->index[b]) {
           a++;
-        } else if (s->Ht.index[a] > s->Yt.index[b]) {
+        } else if (s->Ht.index[a] > Y->index[b]) {
           b++;
         } else {
-          const double *h = fx_block(&s->Ht, a), *y = fx_block(&s->Yt, b);
+          const double *h = fx_block(&s->Ht, a), *y = fx_block(Y, b);
           int32_t m = fx_block_cols(&s->Ht, a);
           for (int32_t x = 0; x < di; x++)
             for (int32_t z = 0; z < dj; z++) {
@@ -430,11 +370,6 @@ frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_f
 }
 
 /* ---- products ---- */
-
-void fx_system_motion(const fx_system *s, const double *r, double *v) {
-  memcpy(v, s->v_free, (size_t)s->dof_count * sizeof *v);
-  fx_block_transpose_multiply_add(&s->Yt, r, v);
-}
 
 void fx_system_velocity(const fx_system *s, const double *r, double *u, double *v) {
   if (s->has_velocity) {

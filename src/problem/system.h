@@ -11,6 +11,13 @@
 #include "linalg/block_matrix.h"
 #include "problem/problem.h"
 
+/* What is made when it is first asked for: Yt.x and M are NULL until then. */
+typedef struct fx_response {
+  fx_arena *arena;
+  fx_block_matrix Yt;
+  const double *M;
+} fx_response;
+
 typedef struct fx_system {
   int32_t contact_count, row_count;
   int32_t joint_first; /* contacts from here on come from G */
@@ -25,17 +32,26 @@ typedef struct fx_system {
   fx_block_matrix W;
   bool has_velocity;
   int32_t mover_count, dof_count;
-  const int32_t *dof;     /* mover_count + 1 */
-  fx_block_matrix Ht, Yt; /* contacts x movers */
+  const int32_t *dof; /* mover_count + 1 */
+  fx_block_matrix Ht; /* contacts x movers */
+  fx_response *response;
   const double *v_free, *w;
-  const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m] */
+  const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m]; NULL where M is diagonal */
   const size_t *M_offset;
+  const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */
+  bool diagonal_mass;                /* of all movers */
   double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
 
 /* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
  * over W are cheaper than over velocities. */
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out);
+
+/* Y in the blocks of Ht; NULL without memory. */
+const fx_block_matrix *fx_system_response(const fx_system *system);
+
+/* M in any case; NULL without memory. */
+const double *fx_system_mass(const fx_system *system);
 
 /* Adds W to a system that has only the velocity form. */
 frix_status fx_system_assemble(fx_arena *arena, fx_system *system);
@@ -58,8 +74,13 @@ frix_status fx_islands_find(fx_arena *arena, const fx_system *system, fx_islands
 frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,
                               fx_system *out);
 
-/* v = v_free + Y r; has_velocity only. */
+/* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
+/* The same in parts, over movers, contacts and movers first .. end - 1: when the impulses of all of its contacts are
+ * added, a mover has its velocity. */
+void fx_motion_begin(const fx_system *system, int32_t first, int32_t end, double *v);
+void fx_motion_add(const fx_system *system, int32_t first, int32_t end, const double *r, double *v);
+void fx_motion_end(const fx_system *system, int32_t first, int32_t end, double *v);
 /* u from r. v is workspace (dof_count) and holds the velocity afterwards where has_velocity, else unused. */
 void fx_system_velocity(const fx_system *system, const double *r, double *u, double *v);
 

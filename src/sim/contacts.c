@@ -8,6 +8,7 @@
  * Drilling friction has no cone of its own yet: its bound spinning * r_N enters as a known normal impulse and is set
  * anew until it agrees with the answer (solve.c). */
 #include "base/threads.h"
+#include "base/trig.h"
 #include "sim/sim.h"
 
 #include <string.h>
@@ -83,23 +84,68 @@ static void spin_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, cons
   fx_group_term(sim, a, g, k, c->body_b, zero, fx_neg(d));
 }
 
+/* How a spring turned since the last step: the least turn that takes the old normal to the new one, and about it the
+ * mean spin of the two bodies. So the pair may turn as one, and its springs turn with it. */
+typedef struct turning {
+  frix_vec3 axis; /* old x new normal */
+  double cosine, s, c;
+  frix_vec3 normal;
+} turning;
+
+static turning turning_of(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
+  const fx_state *state = &sim->state;
+  turning t = {fx_cross(past->normal, c->normal), fx_dot(past->normal, c->normal), 0.0, 1.0, c->normal};
+  frix_vec3 spin = fx_add(state->spin[c->body_a], state->spin[c->body_b]);
+  fx_sincos(0.5 * state->last_step * fx_dot(spin, c->normal), &t.s, &t.c);
+  return t;
+}
+
+static frix_vec3 turned(const turning *t, frix_vec3 v) {
+  if (t->cosine > 0.0) { /* else it is another contact under the same name */
+    frix_vec3 once = fx_cross(t->axis, v);
+    v = fx_add(v, fx_mad(once, 1.0 / (1.0 + t->cosine), fx_cross(t->axis, once)));
+  }
+  frix_vec3 along = fx_scale(fx_dot(v, t->normal), t->normal), across = fx_sub(v, along);
+  return fx_add(along, fx_mad(fx_scale(t->c, across), t->s, fx_cross(t->normal, across)));
+}
+
 /* The impulse of the last step in the frame of this one. */
-static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, int32_t dim, double *out) {
+static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, bool spring, int32_t dim,
+                     double *out) {
   double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
+  frix_vec3 impulse = past->impulse, roll = past->roll;
   bool same = !memcmp(&c->normal, &past->contact.normal, sizeof c->normal);
+  if (spring) {
+    turning t = turning_of(sim, c, &past->contact);
+    same &= t.s == 0.0;
+    if (!same) impulse = turned(&t, impulse), roll = turned(&t, roll);
+  }
   for (int32_t k = 0; k < dim; k++)
-    out[k] = scale * (same ? past->row[k] : fx_dot(k < 3 ? past->impulse : past->roll, direction[k]));
+    out[k] = scale * (same ? past->row[k] : fx_dot(k < 3 ? impulse : roll, direction[k]));
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
 }
 
+/* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
+ * against sliding, R over the row's own weight: without them such rows would be rigid, a pile of them has many answers,
+ * and sweeps crawl. */
 static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-  for (int32_t k = 0; k < g->dim && k < 3; k++) {
-    a->R[g->row + k] = R;
+  double sliding = g->dim > 3 ? fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2) : 1.0;
+  double rolling = g->dim > 3 ? fx_group_weight(sim, a, g, 3) + fx_group_weight(sim, a, g, 4) : 1.0;
+  for (int32_t k = 0; k < g->dim; k++) {
+    a->R[g->row + k] = k < 3 ? R : R * rolling / sliding;
     a->r_c[g->row + k] = k ? past[k] : 0.0;
   }
+}
+
+/* The same for drilling friction g beside its contact. */
+static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
+  const fx_group *contact = g - 1;
+  double sliding = 0.5 * (fx_group_weight(sim, a, contact, 1) + fx_group_weight(sim, a, contact, 2));
+  a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
+  a->r_c[g->row + 1] = past;
 }
 
 /* Drilling friction beside contact group c: the normal row moves nobody, u_N = R (r_N - known). */
@@ -128,7 +174,7 @@ static double clean_gap(const frix_sim *sim, const fx_contact *c) {
 
 static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
 
-double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+static fx_normal normal_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
   fx_normal n = {.gap = gap,
                  .restitution = sim->surface[g->source].restitution,
                  .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
@@ -136,7 +182,21 @@ double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_grou
     n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
     n.free = fx_group_velocity(sim, a, g, 0, FX_FREE);
   }
+  return n;
+}
+
+double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
+  fx_normal n = normal_of(sim, a, g, gap);
   return sim->integrator->normal(sim, &n);
+}
+
+/* A spring that is struck bounces as a rigid contact does, with the overlap it has: within a step it cannot do so by
+ * itself. True where it is struck. */
+static bool struck_spring(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double *shift) {
+  fx_normal n = normal_of(sim, a, g, sim->contact[g->source].gap);
+  bool struck = fx_strikes(sim, &n);
+  if (struck) *shift = n.compress ? 0.0 : n.restitution * n.before;
+  return struck;
 }
 
 /* Rows, shift, compliance and warm start of a contact group; drilling friction follows it. */
@@ -147,15 +207,19 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   fill_rows(sim, a, g, c);
   double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
                                      : c->gap / (sim->h * sim->integrator->position_time);
+  bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
-    remember(sim, c, past, g->dim, guess);
+    remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     spin_guess = past->spin_impulse;
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
-  if (has_spinning(f, c)) fill_spinning(sim, a, g + 1, guess[0], spin_guess);
+  if (struck) a->R[g->row] = 0.0;
+  if (!has_spinning(f, c)) return;
+  fill_spinning(sim, a, g + 1, guess[0], spin_guess);
+  if (f->stiffness > 0.0 && g->dim >= 3) add_drilling_compliance(sim, a, g + 1, spin_guess);
 }
 
 /* ---- all: places first, then contents, in parts that need not know each other ---- */

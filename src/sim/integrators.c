@@ -17,9 +17,15 @@
 
 /* ---- normal rows ---- */
 
-static double threshold(const frix_sim *sim) {
+double fx_restitution_speed(const frix_sim *sim) {
   double given = sim->config.restitution_speed;
   return given >= 0.0 ? given : 2.0 * sim->h * fx_norm(sim->state.gravity);
+}
+
+bool fx_strikes(const frix_sim *sim, const fx_normal *n) {
+  double fastest = n->before < n->free ? n->before : n->free;
+  return n->restitution > 0.0 && -n->before > fx_restitution_speed(sim) &&
+         n->gap + sim->h * sim->integrator->position_time * fastest <= 0.0;
 }
 
 /* Contacts that will close in this step and come fast enough bounce at once; others close their gap. */
@@ -31,8 +37,7 @@ static bool takes_all(const frix_sim *sim, double gap) {
 static double speculative(const frix_sim *sim, const fx_normal *n) {
   double t = sim->h * sim->integrator->position_time;
   double w = n->gap > 0.0 ? n->gap / t : sim->config.stabilisation * n->gap / t;
-  double fastest = n->before < n->free ? n->before : n->free;
-  if (n->restitution > 0.0 && -n->before > threshold(sim) && n->gap + t * fastest <= 0.0) {
+  if (fx_strikes(sim, n)) {
     double bounce = n->compress ? 0.0 : n->restitution * n->before;
     w = n->gap > 0.0 || bounce < w ? bounce : w;
   }

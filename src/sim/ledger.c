@@ -80,6 +80,10 @@ static void book_losses(const double power[SHARES], frix_energy *e) {
   }
 }
 
+static bool is_spring(const fx_assembly *a, const fx_group *g, int32_t k) {
+  return a->R[g->row + k] > 0.0 && (g->kind == FX_GROUP_CONTACT || (g->kind == FX_GROUP_SPINNING && k == 1));
+}
+
 /* Nothing moves before or after: no power in any row. */
 static bool is_still(const fx_assembly *a, const fx_group *g, const double *before) {
   for (int32_t k = 0; k < g->dim; k++)
@@ -109,7 +113,7 @@ static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e)
       double damper = -g->damper * a->u[row]; /* its share of the impulse */
       e->damping -= damper * middle;
       e->scheme += (r - damper) * middle;
-    } else if (g->kind == FX_GROUP_CONTACT && a->R[row] > 0.0) { /* a spring, whose energy the potential has */
+    } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
       double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));
       e->scheme += power - slip;
       lost[share_of(g, k)] += slip;

@@ -13,8 +13,7 @@
 
 static bool bounces(const frix_sim *sim, const fx_group *g) {
   const fx_assembly *a = &sim->rows;
-  double speed =
-      sim->config.restitution_speed >= 0.0 ? sim->config.restitution_speed : 2.0 * sim->h * fx_norm(sim->state.gravity);
+  double speed = fx_restitution_speed(sim);
   return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].restitution > 0.0 && a->r[g->row] > 0.0 &&
          -fx_group_velocity(sim, a, g, 0, FX_BEFORE) > speed;
 }

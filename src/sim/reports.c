@@ -78,12 +78,13 @@ frix_status fx_contacts_report(frix_sim *sim) {
   frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
   if (status != FRIX_OK || !lasted) return FRIX_ERROR_MEMORY;
   fx_touching *list = sim->touching_next;
-  int32_t count = 0;
+  int32_t count = 0, recorded = -1; /* source of the last contact in the list */
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
-    if (g->kind == FX_GROUP_SPINNING && count > 0) list[count - 1].spin_impulse = a->r[g->row + 1];
-    if (g->kind == FX_GROUP_SPINNING && count > 0)
+    if (g->kind == FX_GROUP_SPINNING && recorded == g->source) {
+      list[count - 1].spin_impulse = a->r[g->row + 1];
       list[count - 1].roll = fx_mad(list[count - 1].roll, a->r[g->row + 1], sim->contact[g->source].normal);
+    }
     if (g->kind != FX_GROUP_CONTACT) continue;
     bool touches = a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0;
     int32_t past = sim->past[g->source];
@@ -91,6 +92,7 @@ frix_status fx_contacts_report(frix_sim *sim) {
     fill(sim, g, &list[count]);
     list[count].phase = past >= 0 ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
     if (past >= 0) lasted[past] = 1;
+    recorded = g->source;
     count++;
   }
   /* contacts of sleeping bodies stay as they were */

@@ -93,6 +93,7 @@ static void place_bodies(frix_sim *sim) {
     if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
   }
   if (!isfinite(sim->smallest)) sim->smallest = 0.0;
+  sim->thinnest = fx_model_thinnest(m);
   for (int32_t k = 0; k < m->material_count; k++) sim->springs |= m->material[k].config.stiffness > 0.0;
   for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= m->pair[k].surface.stiffness > 0.0;
 }

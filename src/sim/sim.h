@@ -131,6 +131,7 @@ struct frix_sim {
   fx_touching *touching_next; /* where a step writes its list, as long as the state's own */
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
+  double thinnest; /* half thickness of the thinnest shape */
   bool springs;    /* some contacts are compliant */
   /* of the running or last step */
   double h;
@@ -175,6 +176,10 @@ struct fx_integrator {
   void (*finish)(frix_sim *sim);
 };
 
+/* Slower impacts do not bounce. */
+double fx_restitution_speed(const frix_sim *sim);
+/* Whether the contact closes within the step, and fast enough to bounce. */
+bool fx_strikes(const frix_sim *sim, const fx_normal *n);
 int32_t fx_integrator_find(frix_context *context, const char *name);
 const fx_integrator *fx_integrator_at(int32_t k);
 
@@ -252,6 +257,16 @@ void fx_ledger_solve(frix_sim *sim, frix_energy *step);
 void fx_ledger_close(frix_sim *sim, const frix_energy *step);
 /* The energy of a body changed by hand. */
 double fx_body_energy(const frix_sim *sim, int32_t slot);
+
+/* ---- contacts of a step (step.c), and those of what a blow throws (thrown.c) ---- */
+double fx_sim_margin(const frix_sim *sim);
+/* Within margin and sim->reach, at state.pose. */
+frix_status fx_sim_find_contacts(frix_sim *sim, double margin);
+/* Their surfaces, and which of them lasted. */
+frix_status fx_sim_describe_contacts(frix_sim *sim);
+double fx_model_thinnest(const frix_model *model);
+/* After a solve: *again where contacts were found that the answer would overlap; they are now the step's. */
+frix_status fx_catch_thrown(frix_sim *sim, bool *again);
 
 /* ---- others ---- */
 frix_status fx_poisson(frix_sim *sim);

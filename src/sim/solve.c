@@ -10,9 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-14 /* of a sum of some tens of terms */
+#define ROUNDING 1e-14   /* of a sum of some tens of terms */
+#define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
 
 /* ---- the answer ---- */
 
@@ -108,7 +109,7 @@ static bool update_spinning(fx_assembly *a) {
     if (a->group[k].kind != FX_GROUP_SPINNING) continue;
     double normal = a->r[a->group[k - 1].row], *bound = &a->r_c[a->group[k].row]; /* its contact stands just before */
     if (fabs(normal - *bound) > 1e-13 * fabs(normal)) moved = true;
-    *bound = normal;
+    *bound = a->r[a->group[k].row] = normal;
   }
   return moved;
 }
@@ -117,8 +118,15 @@ static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
   return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
 }
 
+/* A few steps of another method from a good start; nothing is lost where they fail. */
+typedef struct polisher {
+  const char *solver;
+  double tolerance;
+  int64_t max_iterations;
+} polisher;
+
 /* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
-static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const char *polisher) {
+static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const polisher *with) {
   frix_status status = build_once(sim, a);
   if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
@@ -131,10 +139,10 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.time_limit = sim->deadline;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
-  if (polisher) { /* a few steps from a good start; nothing is lost where they fail */
-    config.solver = polisher;
-    config.tolerance = 1e-3 * sim->config.polish; /* as near as a few steps come */
-    config.max_iterations = POLISH_STEPS;
+  if (with) {
+    config.solver = with->solver;
+    config.tolerance = with->tolerance;
+    config.max_iterations = with->max_iterations;
   }
   frix_solution *solution;
   status = frix_solve(sim->inner, &sim->problem, &config, &solution);
@@ -185,6 +193,37 @@ static void count_polish(frix_sim *sim) {
   s->polish_at = s->step_count + 1 + s->polish_wait;
 }
 
+static frix_status polish(frix_sim *sim, fx_assembly *a) {
+  static const char *const method[] = {"newton", "nsgs", "newton"};
+  const frix_certificate *certificate = &sim->report.certificate;
+  frix_status status = FRIX_OK;
+  for (int k = 0; k < 3 && status == FRIX_OK && (k == 0 || certificate->residual > sim->config.polish); k++) {
+    polisher with = {method[k], 1e-3 * sim->config.polish, POLISH_STEPS}; /* as near as a few steps come */
+    status = solve_once(sim, a, true, certificate->residual, &with);
+  }
+  count_polish(sim);
+  return status;
+}
+
+/* A relative residual is one number for all contacts: in a pile of thousands one of them may err by the root of their
+ * number times the mean. With stiffness a pile has one answer, and sweeps bring a digit for some fifteen of them: so it
+ * is refined until every contact holds its law to the tolerance, and near rest to where velocities are rounding. */
+static double goal_of_springs(const frix_sim *sim) {
+  int32_t count = sim->problem.contact_count;
+  bool refined = sim->springs && sim->config.polish > 0.0 && sim->deadline == 0.0 && count > SMALL_WORLD;
+  if (!refined || sim->config.law != FRIX_LAW_COULOMB) return INFINITY;
+  double goal = sim->config.tolerance / sqrt((double)count);
+  if (sim->problem.row_count > 3 * count) goal *= ROLLING_GOAL;
+  return near_rest(sim) && sim->config.polish < goal ? sim->config.polish : goal;
+}
+
+static frix_status refine(frix_sim *sim, fx_assembly *a) {
+  polisher with = {"sweeps", goal_of_springs(sim), REFINE_SWEEPS};
+  double residual = sim->report.certificate.residual;
+  bool worth = residual > with.tolerance && residual <= sim->config.tolerance && !sim->report.approximate;
+  return worth ? solve_once(sim, a, true, residual, &with) : FRIX_OK;
+}
+
 /* The impulses of the last step, judged as they are; true: they are the answer. */
 static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   frix_certificate certificate;
@@ -193,7 +232,8 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   if (!v) return FRIX_ERROR_MEMORY;
   frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
   if (status != FRIX_OK) return status;
-  if (!(certificate.residual <= sim->config.tolerance) || needs_polish(sim, certificate.residual)) return FRIX_OK;
+  double goal = fmin(sim->config.tolerance, goal_of_springs(sim));
+  if (!(certificate.residual <= goal) || needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   put_answer(sim, v);
   sim->report.certificate = certificate;
@@ -315,12 +355,8 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
     status = solve_once(sim, a, true, INFINITY, NULL);
-  if (status == FRIX_OK && worth_polishing(sim)) {
-    static const char *const polisher[] = {"newton", "nsgs", "newton"};
-    for (int k = 0; k < 3 && status == FRIX_OK && (k == 0 || report->certificate.residual > sim->config.polish); k++)
-      status = solve_once(sim, a, true, report->certificate.residual, polisher[k]);
-    count_polish(sim);
-  }
+  if (status == FRIX_OK && worth_polishing(sim)) status = polish(sim, a);
+  if (status == FRIX_OK) status = refine(sim, a);
   bool may_drop = a->pushes_out && sim->deadline == 0.0;
   if (status == FRIX_OK && may_drop && !fx_certified(sim, a)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MIDDLE_ROUNDS = 60 };
+enum { MIDDLE_ROUNDS = 60, CATCH_ROUNDS = 5 };
 
 /* ---- collide ---- */
 
@@ -23,22 +23,24 @@ static void find_reach(frix_sim *sim) {
   }
 }
 
-static double margin_of(const frix_sim *sim) {
+double fx_sim_margin(const frix_sim *sim) {
   return sim->config.margin >= 0.0 ? sim->config.margin : 0.005 * sim->smallest;
 }
 
-static frix_status collide(frix_sim *sim) {
+frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
   fx_state *s = &sim->state;
-  find_reach(sim);
   fx_placement placement = {.count = s->count,
                             .prototype = s->prototype,
                             .generation = s->generation,
                             .pose = s->pose,
                             .reach = sim->reach,
                             .asleep = sim->config.sleep ? s->asleep : NULL};
-  frix_status status = fx_collision_run(sim->collision, &placement, margin_of(sim), sim->config.thread_count,
-                                        &sim->contact, &sim->contact_count);
-  if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  frix_status status = fx_collision_run(sim->collision, &placement, margin, sim->config.thread_count, &sim->contact,
+                                        &sim->contact_count);
+  return status == FRIX_OK ? status : fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+}
+
+frix_status fx_sim_describe_contacts(frix_sim *sim) {
   sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
   sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
   if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
@@ -54,6 +56,12 @@ static frix_status collide(frix_sim *sim) {
   }
   fx_contacts_match(sim);
   return FRIX_OK;
+}
+
+static frix_status collide(frix_sim *sim) {
+  find_reach(sim);
+  frix_status status = fx_sim_find_contacts(sim, fx_sim_margin(sim));
+  return status == FRIX_OK ? fx_sim_describe_contacts(sim) : status;
 }
 
 /* ---- assemble ---- */
@@ -212,6 +220,16 @@ static frix_status find_contacts(frix_sim *sim) {
   return status == FRIX_OK ? collide(sim) : status;
 }
 
+/* Who is woken takes part from the start. */
+static frix_status wake_touched(frix_sim *sim) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_sleep_wake_touched(sim)) {
+    memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
+    if ((status = fx_movers_collect(sim)) == FRIX_OK) status = find_contacts(sim);
+  }
+  return status;
+}
+
 static frix_status refuse(frix_sim *sim) {
   double residual = sim->report.certificate.residual, tolerance = sim->config.tolerance;
   long long step = (long long)sim->state.step_count + 1;
@@ -223,19 +241,29 @@ static frix_status refuse(frix_sim *sim) {
                  step);
 }
 
+/* Solves, and again where a blow threw a body so far that it would pass into one it had no contact with. */
+static frix_status solve_and_catch(frix_sim *sim) {
+  bool again = true;
+  frix_status status = FRIX_OK;
+  for (int round = 0; status == FRIX_OK && again && round < CATCH_ROUNDS; round++) {
+    if (round > 0) status = wake_touched(sim);
+    if (round > 0 && status == FRIX_OK) status = assemble(sim);
+    if (status == FRIX_OK) status = fx_sim_solve(sim, &sim->rows);
+    if (status == FRIX_OK && round + 1 < CATCH_ROUNDS) status = fx_catch_thrown(sim, &again);
+  }
+  return status;
+}
+
 /* Collide, assemble, solve, report: the answer of the step, with the poses still where the contacts were found. */
 static frix_status answer(frix_sim *sim) {
   double start = fx_seconds();
   frix_step_report *r = &sim->report;
   frix_status status = find_contacts(sim);
-  while (status == FRIX_OK && fx_sleep_wake_touched(sim)) { /* who was woken takes part from the start */
-    memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
-    if ((status = fx_movers_collect(sim)) == FRIX_OK) status = find_contacts(sim);
-  }
+  if (status == FRIX_OK) status = wake_touched(sim);
   double collided = fx_seconds();
   if (status == FRIX_OK && !sim->integrator->implicit) status = assemble(sim);
   double assembled = fx_seconds();
-  if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : fx_sim_solve(sim, &sim->rows);
+  if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : solve_and_catch(sim);
   if (status == FRIX_OK) status = fx_poisson(sim);
   if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified) status = refuse(sim);
   r->collide_seconds = collided - start;

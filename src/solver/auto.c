@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
-enum { ADMM_STEPS = 40, HASTE = 40 };
+enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000 };
 
 enum { PILE, PILE_TOLERANCE };
 
@@ -34,7 +34,7 @@ typedef struct course {
   fx_limits part;
   double best;
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
-  bool pile;
+  bool pile, dear; /* dear: a pile where an iteration of newton costs as much as a hundred sweeps */
   fx_exact_sweep packed;
   frix_status status;
 } course;
@@ -200,7 +200,8 @@ static bool sweep(course *c) {
   if (hurried && pile && !time_to_pack(c)) return true;
   if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
     return settle_pile(c, loose);
-  if (pile && run(c, &fx_solver_sweeps, call->law, PILE_SWEEPS)) return true;
+  /* Rolling friction may need more sweeps, and a newton iteration on five rows costs as much as a thousand. */
+  if (pile && run(c, &fx_solver_sweeps, call->law, fx_pile_is_wide(s) ? ROLLING_SWEEPS : PILE_SWEEPS)) return true;
   if (!pile && first_sweeps(c)) return true;
 
   if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
@@ -214,7 +215,8 @@ static bool sweep(course *c) {
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
          s->contact_count, cost);
   if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
-  if (pile && cost <= 200) return false; /* sweeps have had their turn */
+  c->dear = pile && cost > 100;
+  if (pile && !c->dear) return false; /* sweeps have had their turn */
   if (needed >= FX_NEEDED_NEWTON && !pile) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
            s->contact_count);
@@ -225,9 +227,10 @@ static bool sweep(course *c) {
       if (run(c, &fx_solver_nsgs, call->law, SWEEPS)) return true;
       spent += SWEEPS;
     } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+    if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   }
   /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-  if (cost > 200 && pile) return run(c, &fx_solver_sweeps, call->law, cost > 2000 ? 20000 : (int64_t)(10 * cost));
+  if (pile) return run(c, &fx_solver_sweeps, call->law, cost > 500 ? 20000 : (int64_t)(40 * cost));
   if (cost > 200) return run(c, &fx_solver_apgd, call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
   return false;
 }
@@ -282,8 +285,8 @@ static void struggle(course *c) {
     call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
     return;
   }
-  if (coulomb && factors && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
-  if (run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
+  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
+  if (!(c->dear && factors) && run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 60)) return;

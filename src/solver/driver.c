@@ -210,8 +210,10 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
    * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
    * certificate. */
   fx_monitor_begin(&monitor, INT64_MAX);
-  bool stop = fx_monitor_check_nothing(&monitor), zero = is_zero(r, island.row_count);
-  bool brief = !stop && !zero && judges_briefly(j, &island);
+  bool brief = judges_briefly(j, &island), zero = is_zero(r, island.row_count);
+  bool far = brief && fx_nothing_is_far(&island, j->law, limits.tolerance);
+  bool stop = !far && fx_monitor_check_nothing(&monitor);
+  brief = brief && !stop && !zero;
   if (brief) {
     stop = fx_monitor_check_start(&monitor, r);
     brief = monitor.best == INFINITY;

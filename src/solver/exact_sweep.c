@@ -78,6 +78,11 @@ INLINE void add_transposed(int32_t d, int32_t n, const double *y, const double *
     for (int32_t b = 0; b < n; b++) v[b] += y[b] * r[a];
 }
 
+INLINE void add_scaled(int32_t d, int32_t n, const double *h, const double *inverse, const double *r, double *v) {
+  for (int32_t a = 0; a < d; a++, h += n)
+    for (int32_t b = 0; b < n; b++) v[b] += h[b] * inverse[b] * r[a];
+}
+
 /* Degrees of freedom of a rigid body, in space and in the plane. */
 INLINE int32_t body_dofs(int32_t d) { return d == 2 ? 3 : 6; }
 
@@ -100,13 +105,19 @@ INLINE void gather_velocity(const fx_exact_sweep *t, int32_t i, int32_t d, doubl
   }
 }
 
+/* Where M is diagonal Y is H, which is at hand, times its inverse. */
 INLINE void scatter_velocity(const fx_exact_sweep *t, int32_t i, int32_t d, const double *change) {
   const fx_system *s = t->s;
-  for (int32_t k = s->Yt.start[i]; k < s->Yt.start[i + 1]; k++) {
-    const double *y = fx_block(&s->Yt, k);
-    double *v = t->v + s->dof[s->Yt.index[k]];
-    int32_t n = fx_block_cols(&s->Yt, k);
-    if (n == body_dofs(d))
+  const fx_block_matrix *Y = s->diagonal_mass ? &s->Ht : &s->response->Yt;
+  for (int32_t k = Y->start[i]; k < Y->start[i + 1]; k++) {
+    const double *y = fx_block(Y, k);
+    int32_t n = fx_block_cols(Y, k), first = s->dof[Y->index[k]];
+    double *v = t->v + first;
+    if (s->diagonal_mass && n == body_dofs(d))
+      add_scaled(d, body_dofs(d), y, s->inverse_mass + first, change, v);
+    else if (s->diagonal_mass)
+      add_scaled(d, n, y, s->inverse_mass + first, change, v);
+    else if (n == body_dofs(d))
       add_transposed(d, body_dofs(d), y, change, v);
     else
       add_transposed(d, n, y, change, v);

@@ -34,6 +34,7 @@ void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->pace_iteration = m->last_iteration = 0;
   m->pace = m->check_cost;
   m->least = INFINITY;
+  m->most = 0;
   m->pace_time = m->last_time = now;
 }
 
@@ -41,14 +42,15 @@ bool fx_monitor_time_for(const fx_monitor *m, double seconds) {
   return !(m->limits->deadline > 0) || fx_seconds() + seconds + m->check_cost < m->limits->deadline;
 }
 
-/* Seconds per iteration since the last check; in the first, which are sweeps, a pause that the machine made is left
- * out.
- */
+/* Seconds that the next iteration may take: the longest so far, since those of newton differ by half; of the first
+ * ten, which are sweeps, the mean since the last check, a pause that the machine made left out. */
 static void measure_pace(fx_monitor *m, int64_t iteration, double now) {
   if (iteration <= m->last_iteration) return;
-  m->least = fmin(m->least, (now - m->last_time) / (double)(iteration - m->last_iteration));
+  double one = (now - m->last_time) / (double)(iteration - m->last_iteration);
+  m->least = fmin(m->least, one);
+  m->most = fmax(m->most, one);
   m->pace = (now - m->pace_time) / (double)(iteration - m->pace_iteration);
-  if (m->before + iteration <= RARE) m->pace = fmin(m->pace, 2 * m->least);
+  m->pace = m->before + iteration <= RARE ? fmin(m->pace, 2 * m->least) : fmax(m->pace, m->most);
   m->last_time = now;
   m->last_iteration = iteration;
 }

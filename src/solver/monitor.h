@@ -39,7 +39,7 @@ typedef struct fx_monitor {
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
-  double least, last_time; /* the shortest iteration seen, and when the last one ended */
+  double least, most, last_time; /* the shortest and the longest iteration seen, and when the last one ended */
   int64_t last_iteration;
   int64_t look;          /* iteration at which the clock is read next: to read it costs as much as some contacts */
   double velocity_error; /* of the best iterate, estimated by the method: relative, in the norm of the kinetic energy;

@@ -231,7 +231,7 @@ static frix_status init_velocity(fx_newton_linear *n, fx_arena *arena, fx_linear
     if (s->dof[m + 1] - s->dof[m] > widest) widest = s->dof[m + 1] - s->dof[m];
   n->fixed_symmetric = true;
   for (int32_t m = 0; m < movers; m++)
-    n->fixed_symmetric = n->fixed_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m]);
+    n->fixed_symmetric = n->fixed_symmetric && is_symmetric(s->dof[m + 1] - s->dof[m], n->M + s->M_offset[m]);
   size_t blocks = s->diagonal[s->contact_count];
   n->C_inverse = FX_TAKE(arena, double, blocks);
   n->D = FX_TAKE(arena, double, blocks);
@@ -346,7 +346,7 @@ static bool factor_velocity(fx_newton_linear *n, const double *P, const double *
   n->sign = 1;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
-    memcpy(fx_block_at(&n->K, m, m), s->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *s->M);
+    memcpy(fx_block_at(&n->K, m, m), n->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *n->M);
   for (int32_t i = 0; i < s->contact_count; i++) {
     if (!invert_contact(n, i, P ? P + s->diagonal[i] : NULL, B + s->diagonal[i])) return false;
     add_contact(n, i);
@@ -360,7 +360,7 @@ static void apply_velocity(void *user, const double *x, double *y) {
   fx_newton_linear *n = user;
   const fx_system *s = n->s;
   for (int32_t m = 0; m < s->mover_count; m++)
-    multiply_block(s->dof[m + 1] - s->dof[m], s->M + s->M_offset[m], x + s->dof[m], y + s->dof[m]);
+    multiply_block(s->dof[m + 1] - s->dof[m], n->M + s->M_offset[m], x + s->dof[m], y + s->dof[m]);
   memset(n->row, 0, (size_t)s->row_count * sizeof *n->row);
   fx_block_multiply_add(&s->Ht, x, n->row);
   for (int32_t i = 0; i < s->contact_count; i++) {
@@ -411,6 +411,7 @@ static frix_status init(fx_newton_linear *n, fx_arena *arena, const fx_system *s
   n->rest = FX_TAKE(arena, double, s->row_count);
   n->active_move = FX_TAKE(arena, double, s->row_count);
   if (!n->S || !n->v || !n->row || !n->moved || !n->rest || !n->active_move) return FRIX_ERROR_MEMORY;
+  if (n->by_velocity && (!(n->Y = fx_system_response(s)) || !(n->M = fx_system_mass(s)))) return FRIX_ERROR_MEMORY;
   return n->by_velocity ? init_velocity(n, arena, choice) : init_contact(n, arena);
 }
 
@@ -434,7 +435,7 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out) {
   }
   for (int32_t k = 0; k < s->row_count; k++) n->row[k] = n->S[k] * z[k];
   memset(n->v, 0, (size_t)s->dof_count * sizeof *n->v);
-  fx_block_transpose_multiply_add(&s->Yt, n->row, n->v);
+  fx_block_transpose_multiply_add(n->Y, n->row, n->v);
   fx_block_multiply_add(&s->Ht, n->v, out);
   for (int32_t k = 0; k < s->row_count; k++) out[k] = n->S[k] * (out[k] + (s->R ? s->R[k] * n->row[k] : 0));
 }

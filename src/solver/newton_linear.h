@@ -22,6 +22,8 @@ typedef struct fx_newton_linear {
   const fx_system *s;
   const double *S; /* scale of each row: fx_scaling */
   bool by_velocity;
+  const fx_block_matrix *Y; /* by velocity: M^-1 H */
+  const double *M;
   bool fixed_symmetric; /* M, or A, is symmetric */
   bool D_symmetric;     /* so is every D, or every active P is the identity, in the last factorisation */
   fx_block_lu lu;

@@ -127,12 +127,22 @@ static void solve_elliptic(fx_one_contact *one, const double *q, double *r) {
 
 /* ---- planar ---- */
 
+/* One tangent: normal_inverse 0 where the contact cannot be moved, tn[0] = D_TN / D_NN, S[0] with its floor. */
+static void prepare_planar(const double *D, fx_disc3 *c) {
+  c->scale = 0.5 * (fabs(D[0]) + fabs(D[3]));
+  c->normal_inverse = 0;
+  if (!(D[0] > floor_ratio * c->scale)) return;
+  c->normal_inverse = 1 / D[0];
+  c->tn[0] = D[2] / D[0];
+  c->S[0] = D[3] - D[2] * D[1] / D[0] + floor_ratio * c->scale;
+}
+
 static void solve_planar(fx_one_contact *one, const double *q, double *r) {
   const double *D = one->D;
-  double mu = one->contact->mu, scale = 0.5 * (fabs(D[0]) + fabs(D[3]));
+  double mu = one->contact->mu;
   r[0] = r[1] = 0;
-  if (q[0] >= 0 || !(D[0] > floor_ratio * scale)) return;
-  double s = D[3] - D[2] * D[1] / D[0] + floor_ratio * scale, b = q[1] - D[2] / D[0] * q[0];
+  if (q[0] >= 0 || one->disc.normal_inverse == 0) return;
+  double s = one->disc.S[0], b = q[1] - one->disc.tn[0] * q[0];
   double t = s > 0 ? -b / s : 0, n = -(q[0] + D[1] * t) / D[0];
   if (s > 0 && n >= 0 && fabs(t) <= mu * n) {
     r[0] = n;
@@ -365,6 +375,7 @@ frix_status fx_one_contact_prepare(fx_arena *arena, const frix_contact *contact,
   switch (contact->cone) {
     case FRIX_CONE_CIRCULAR: fx_disc3_prepare(D, 3, contact->mu, &one->disc); break;
     case FRIX_CONE_ELLIPTIC: prepare_elliptic(one); break;
+    case FRIX_CONE_PLANAR: prepare_planar(D, &one->disc); break;
     case FRIX_CONE_PYRAMID: return prepare_pyramid(arena, one);
     case FRIX_CONE_BILATERAL: return prepare_bilateral(arena, one);
     default: break;

@@ -39,18 +39,19 @@ static double row_velocity(const fx_system *s, int32_t i, int32_t a, const doubl
   return u;
 }
 
-static void move_row(const fx_system *s, int32_t i, int32_t a, double change, double *v) {
-  for (int32_t k = s->Yt.start[i]; k < s->Yt.start[i + 1]; k++) {
-    int32_t n = fx_block_cols(&s->Yt, k);
-    const double *y = fx_block(&s->Yt, k) + a * n;
-    for (int32_t c = 0; c < n; c++) v[s->dof[s->Yt.index[k]] + c] += y[c] * change;
+static void move_row(const fx_block_matrix *Y, int32_t i, int32_t a, double change, double *v) {
+  for (int32_t k = Y->start[i]; k < Y->start[i + 1]; k++) {
+    int32_t n = fx_block_cols(Y, k);
+    const double *y = fx_block(Y, k) + a * n;
+    for (int32_t c = 0; c < n; c++) v[Y->col[Y->index[k]] + c] += y[c] * change;
   }
 }
 
 static frix_status solve(fx_call *call) {
   const fx_system *s = call->system;
   double *v = FX_TAKE(call->arena, double, s->dof_count), *r = call->r;
-  if (!v) return FRIX_ERROR_MEMORY;
+  const fx_block_matrix *Y = s->has_velocity ? fx_system_response(s) : NULL;
+  if (!v || (s->has_velocity && !Y)) return FRIX_ERROR_MEMORY;
   if (s->has_velocity) fx_system_motion(s, r, v);
   fx_monitor_begin(call->monitor, 10000);
   for (int64_t k = 1;; k++) {
@@ -65,7 +66,7 @@ static frix_status solve(fx_call *call) {
         ri[a] = fresh;
         change += step * step;
         size += fresh * fresh;
-        if (s->has_velocity) move_row(s, i, a, step, v);
+        if (s->has_velocity) move_row(Y, i, a, step, v);
       }
     }
     if (!fx_monitor_due(call->monitor, k, sqrt(change / (size > 0 ? size : 1)))) continue;

@@ -189,7 +189,9 @@ static frix_status build_rows(fx_arena *arena, state *t, bool by_velocity) {
   if (status != FRIX_OK || !t->lower) return FRIX_ERROR_MEMORY;
   if (by_velocity) {
     velocity_rows(t, 0, &s->Ht);
-    velocity_rows(t, 1, &s->Yt);
+    const fx_block_matrix *Y = fx_system_response(s);
+    if (!Y) return FRIX_ERROR_MEMORY;
+    velocity_rows(t, 1, Y);
     for (int32_t k = 0; k < t->rows; k++)
       for (int32_t a = 0; a < s->contact[t->contact[k]].dim; a++)
         t->lower[k] -= t->edge[(size_t)k * FRIX_MAX_DIM + (size_t)a] * s->w[s->row[t->contact[k]] + a];

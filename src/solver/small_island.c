@@ -46,10 +46,12 @@ static void move(const island *d) {
   const fx_system *s = d->all->system;
   const fx_islands *islands = d->all->islands;
   if (s->has_W) return;
-  for (int32_t k = islands->mover_start[d->k]; k < islands->mover_start[d->k + 1]; k++)
-    for (int32_t e = s->dof[islands->mover[k]]; e < s->dof[islands->mover[k] + 1]; e++) d->all->v[e] = s->v_free[e];
+  const int32_t *first = islands->mover + islands->mover_start[d->k],
+                *end = islands->mover + islands->mover_start[d->k + 1];
+  for (const int32_t *m = first; m < end; m++) fx_motion_begin(s, *m, *m + 1, d->all->v);
   for (int32_t c = 0; c < d->count && !d->nothing; c++)
-    fx_block_transpose_multiply_add_rows(&s->Yt, d->contact[c], d->contact[c] + 1, d->all->r, d->all->v);
+    fx_motion_add(s, d->contact[c], d->contact[c] + 1, d->all->r, d->all->v);
+  for (const int32_t *m = first; m < end; m++) fx_motion_end(s, *m, *m + 1, d->all->v);
 }
 
 /* The certificate's residual of the island alone; v afterwards belongs to r. */

@@ -1,6 +1,8 @@
 /* Rows and columns of the operator, cut out block by block. */
 #include "solver/subsystem.h"
 
+#include "problem/mass.h"
+
 #include <string.h>
 
 /* The slice of each contact, -1 where it has none. */
@@ -79,8 +81,13 @@ frix_status fx_subsystem(fx_arena *arena, const fx_system *whole, int32_t count,
     out->w = q;
     out->v_free = FX_TAKE(arena, double, out->dof_count);
     if (!out->v_free) return FRIX_ERROR_MEMORY;
+    out->mass = whole->mass;
+    out->inverse_mass = whole->inverse_mass;
+    out->diagonal_mass = whole->diagonal_mass;
     status = cut(arena, &whole->Ht, out, slice, NULL, &out->Ht);
-    if (status == FRIX_OK) status = cut(arena, &whole->Yt, out, slice, NULL, &out->Yt);
+    if (status == FRIX_OK) status = fx_response_build(arena, NULL, out);
+    if (status == FRIX_OK && !out->diagonal_mass)
+      status = cut(arena, &whole->response->Yt, out, slice, NULL, &out->response->Yt);
   }
   return status == FRIX_OK ? fx_system_diagonal(arena, out) : status;
 }

@@ -113,7 +113,7 @@ static void run_round(state *t) {
 
 static void begin(state *t, bool full) {
   t->full = full;
-  if (full) fx_pile_pack_full(&t->pile);
+  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
   t->rate = 1;
@@ -152,7 +152,7 @@ static bool check(state *t) {
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
-  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.05 * monitor->residual / t->step, 0.2), 20);
+  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
   return stop;
 }
 
@@ -165,6 +165,7 @@ static frix_status solve(fx_call *call) {
   if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
   if (status != FRIX_OK) return status;
   t.target = fx_sweep_best_target();
+  single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
   begin(&t, !single);
@@ -180,8 +181,12 @@ static frix_status solve(fx_call *call) {
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
-         s->contact_count, t.pile.batch_count, t.pile.round ? ", round" : "", t.pile.compliant ? ", compliant" : "",
-         (long long)singles, (long long)(t.sweep - singles), call->monitor->residual, velocity_error(&t));
+         s->contact_count, t.pile.batch_count,
+         t.pile.round  ? ", round"
+         : t.pile.wide ? ", rolling"
+                       : "",
+         t.pile.compliant ? ", compliant" : "", (long long)singles, (long long)(t.sweep - singles),
+         call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }
 

@@ -20,8 +20,8 @@ enum { FX_BATCH = 8, FX_RECORD = 8, FX_FLUSH = 64, FX_BODY_DOF = 6 };
  * Hh = (a Q, c Q~) for each body with Q = [n t1 t2], Q~ = [0 t2 -t1] and numbers a and c. */
 enum {
   FX_Q = 0,         /* 3: velocity without impulses */
-  FX_INVERSE_N = 3, /* 1 / D_NN */
-  FX_INVERSE_T = 4, /* 1 / largest eigenvalue of D_TT */
+  FX_INVERSE_N = 3, /* step / D_NN */
+  FX_INVERSE_T = 4, /* step / largest eigenvalue of D_TT */
   FX_MU = 5,
   FX_H = 6,        /* general: two 3 x 6 blocks, row-major; round: Q (9) */
   FX_ROUND_A = 15, /* round: a of both bodies */
@@ -32,35 +32,42 @@ enum {
   FX_COMPLIANCE_SIZE = 3 /* after the end, where compliant: rho R */
 };
 
+/* Rows and numbers of a contact in the wide form (sweeps_wide.c): with rolling friction, double precision alone. */
+enum { FX_WIDE_ROWS = 5, FX_WIDE_END = 2 * FX_WIDE_ROWS + 13 + 2 * FX_WIDE_ROWS * FX_BODY_DOF };
+
 /* The pile in one precision: LANES contacts stand together, 8 in single and 4 in double, number by number. */
 typedef struct fx_pile_data {
   void *field;      /* field_count per slot */
-  void *z, *z_last; /* 3 per slot: impulses after the last sweep and the one before */
+  void *z, *z_last; /* row_count per slot: impulses after the last sweep and the one before */
   void *d, *d_last; /* FX_RECORD per body: d after the last sweep (z) and the one before (z_last) */
 } fx_pile_data;
 
 typedef struct fx_pile {
   const fx_system *system;
   int32_t batch_count, body_count; /* body 0 included */
-  bool round, compliant;
-  int32_t field_count;
-  int32_t *order;              /* contacts in the order in which they were given their slots */
-  int32_t *slot;               /* slot of each contact */
-  int32_t *empty, empty_count; /* slots that hold none */
-  int32_t *slot_body;          /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
-  int32_t *body_mover;         /* mover of each body, -1 for body 0 */
-  double scale;                /* sqrt(rho) */
-  const void *roots;           /* L^-1 of each body */
+  bool round, wide, compliant;
+  int32_t field_count, row_count; /* per slot */
+  int32_t *order;                 /* contacts in the order in which they were given their slots */
+  int32_t *slot;                  /* slot of each contact */
+  int32_t *empty, empty_count;    /* slots that hold none */
+  int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
+  int32_t *body_mover;            /* mover of each body, -1 for body 0 */
+  double scale;                   /* sqrt(rho) */
+  double step[2];                 /* of normal and friction impulses, relative to what solves the contact alone */
+  const void *roots;              /* L^-1 of each body */
   fx_pile_data single, full;
 } fx_pile;
 
 /* Whether the kernels can take this system: velocity form, at most two movers of at most 6 degrees of freedom per
- * contact, cones that are a disc, an interval or no friction around one normal. */
+ * contact, cones that are a disc, an interval or no friction around one normal, or two discs (rolling friction). */
 bool fx_pile_fits(const fx_system *system);
+/* Whether it takes the wide form: some contact has rolling friction. */
+bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
-/* Order, batches and fields in single precision; with `full` also room for double precision. UNSUPPORTED, without a
+/* Order, batches and fields in single precision; with `full` also room for double precision. A pile with rolling
+ * friction takes the wide form, which has double precision alone. UNSUPPORTED, without a
  * text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, body_mover. */
@@ -85,6 +92,11 @@ void *fx_round_take(fx_arena *arena, const fx_pile *pile);
 bool fx_round_masses(const fx_pile *pile, void *roots);
 bool fx_round_pack(const fx_pile *pile, bool full);
 
+/* Hh of contact i at H: first body, second body, `rows` rows of 6 each; zero where there is none. */
+void fx_pile_blocks(const fx_pile *pile, int32_t i, int32_t rows, double *H);
+/* The wide form: all fields. */
+void fx_wide_pack(const fx_pile *pile);
+
 /* ---- sweeping ---- */
 
 /* What a sweep measures, in units of z. */
@@ -102,6 +114,10 @@ fx_sweep_target fx_sweep_best_target(void);
 fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
+
+/* The wide form: what fx_sweep and fx_sweep_refresh do with it. */
+fx_sweep_sums fx_wide_sweep(const fx_pile *pile, fx_sweep_target target, double momentum);
+void fx_wide_refresh(const fx_pile *pile, fx_sweep_target target);
 
 /* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
 fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, double momentum);

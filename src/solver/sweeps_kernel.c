@@ -91,7 +91,7 @@ static fx_sweep_sums sweep_on(const fx_pile *p, bool full, fx_sweep_target targe
 }
 
 fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {
-  fx_sweep_sums sums = sweep_on(p, full, target, beta);
+  fx_sweep_sums sums = p->wide ? fx_wide_sweep(p, target, beta) : sweep_on(p, full, target, beta);
   fx_pile_data *data = full ? &p->full : &p->single;
   void *swept = data->z_last;
   data->z_last = data->z;
@@ -102,6 +102,10 @@ fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double bet
 void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
   memset(full ? p->full.d : p->single.d, 0,
          (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
+  if (p->wide) {
+    fx_wide_refresh(p, target);
+    return;
+  }
   switch (target) {
     case FX_SWEEP_AVX2: refresh_avx2(p, full); return;
     case FX_SWEEP_PLAIN: refresh_plain(p, full); return;

@@ -4,13 +4,14 @@
  *
  * For LANES contacts at once, from y = z + beta (z - z_last):
  *   u    = Hh' d + q + C y                               C = rho R
- *   z_N  = max(0, y_N - u_N / D_NN)
+ *   z_N  = max(0, y_N - a u_N / D_NN)
  *   u_T += D_TN (z_N - y_N)
- *   z_T  = P(y_T - u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
+ *   z_T  = P(y_T - b u_T / lambda) on the disc of radius mu z_N,   lambda = largest eigenvalue of D_TT
  *   d   += Hh (z - y)
- * The fixed point is Coulomb's law whatever lambda; for spheres (D diagonal, D_TT = lambda I) z is the exact solution
- * of the contact. Vectors are of the compiler's own kind, one operation after the other: every target gives the same
- * bits. They go by pointer, since their calling convention depends on the target, though all of this is inlined. */
+ * The fixed point is Coulomb's law whatever a, b and lambda; for spheres (D diagonal, D_TT = lambda I) and a = b = 1,
+ * z is the exact solution of the contact. Vectors are of the compiler's own kind, one operation after the other: every
+ * target gives the same bits. They go by pointer, since their calling convention depends on the target, though all of
+ * this is inlined. */
 
 typedef REAL NAME(vec) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef MASK NAME(mask) __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));

@@ -36,12 +36,12 @@ bool fx_round_masses(const fx_pile *p, void *roots) {
   ball *out = roots;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body];
+    const double *inverse = s->inverse_mass + s->dof[m];
     if (s->dof[m + 1] - s->dof[m] != DOF) return false;
-    const double *M = s->M + s->M_offset[m];
-    bool good = M[0] > 0 && M[21] > 0 && M[7] == M[0] && M[14] == M[0] && M[28] == M[21] && M[35] == M[21];
-    for (int k = 1; k < DOF * DOF; k++) good &= k % (DOF + 1) == 0 || M[k] == 0;
+    bool good = inverse[0] > 0 && inverse[3] > 0;
+    for (int k = 1; k < 3; k++) good &= inverse[k] == inverse[0] && inverse[3 + k] == inverse[3];
     if (!good) return false;
-    out[body] = (ball){p->scale / sqrt(M[0]), p->scale / sqrt(M[21])};
+    out[body] = (ball){p->scale * sqrt(inverse[0]), p->scale * sqrt(inverse[3])};
   }
   return true;
 }
@@ -58,7 +58,7 @@ typedef struct four {
 INLINE bool find_blocks(const fx_system *s, int32_t i, int lane, four *f) {
   static const double nothing[BLOCK];
   int32_t first = s->Ht.start[i], last = s->Ht.start[i + 1] - 1;
-  if (s->contact[i].dim != 3 || last < first || last > first + 1) return false;
+  if (s->contact[i].dim < 3 || last < first || last > first + 1) return false;
   if (fx_block_cols(&s->Ht, first) != DOF || fx_block_cols(&s->Ht, last) != DOF) return false;
   f->block[0][lane] = last > first ? fx_block(&s->Ht, first) : nothing;
   f->block[1][lane] = fx_block(&s->Ht, last);
@@ -128,8 +128,10 @@ bool fx_pile_looks_round(const fx_system *s) {
   for (int32_t k = 0; k < n; k += LANES) {
     four f;
     for (int lane = 0; lane < LANES; lane++) {
-      int32_t sample = k + lane < n ? k + lane : n - 1;
-      if (!find_blocks(s, (int32_t)((int64_t)sample * s->contact_count / n), lane, &f)) return false;
+      int32_t sample = k + lane < n ? k + lane : n - 1, i = (int32_t)((int64_t)sample * s->contact_count / n);
+      /* rows of drilling friction stand beside their contact */
+      while (s->contact[i].dim < 3 && i + 1 < s->contact_count) i++;
+      if (!find_blocks(s, i, lane, &f)) return false;
     }
     if (!find_frames(&f)) return false;
   }
@@ -140,7 +142,7 @@ bool fx_pile_looks_round(const fx_system *s) {
 
 /* What is read of one contact besides H. */
 typedef struct rest {
-  const double *q, *D, *R;
+  const double *q, *W, *R;
   const ball *ball[2];
   double mu;
 } rest;
@@ -152,7 +154,7 @@ INLINE rest find_rest(const fx_pile *p, int32_t i) {
   const ball *balls = p->roots;
   bool friction = s->contact[i].cone == FRIX_CONE_CIRCULAR;
   return (rest){s->q + row,
-                s->D + s->diagonal[i],
+                s->W_diag + row,
                 s->R + (p->compliant ? row : 0),
                 {balls + body[0] / FX_RECORD, balls + body[FX_BATCH] / FX_RECORD},
                 friction ? s->contact[i].mu : 0};
@@ -162,15 +164,20 @@ INLINE rest find_rest(const fx_pile *p, int32_t i) {
 
 /* Numbers of four contacts in the order of the fields. Where mu is 0 whatever friction would be is cut to nothing. */
 INLINE void four_fields(const fx_pile *p, const rest r[LANES], const four *f, lanes *field) {
-  lanes normal = EACH(D[0]), one = EACH(D[4]), two = EACH(D[8]);
+  lanes normal = EACH(W[0]), one = EACH(W[1]), two = EACH(W[2]);
   for (int k = 0; k < 3; k++) {
     field[FX_Q + k] = EACH(q[k]);
     if (p->compliant) field[FX_ROUND_END + k] = p->system->rho * EACH(R[k]);
   }
+  if (p->compliant) {
+    normal += EACH(R[0]);
+    one += EACH(R[1]);
+    two += EACH(R[2]);
+  }
   bits first = one > two;
   lanes largest = (lanes)(((bits)one & first) | ((bits)two & ~first));
-  field[FX_INVERSE_N] = (lanes)((bits)(1 / (p->system->rho * normal)) & (normal > 0));
-  field[FX_INVERSE_T] = (lanes)((bits)(1 / (p->system->rho * largest)) & (largest > 0));
+  field[FX_INVERSE_N] = (lanes)((bits)(p->step[0] / (p->system->rho * normal)) & (normal > 0));
+  field[FX_INVERSE_T] = (lanes)((bits)(p->step[1] / (p->system->rho * largest)) & (largest > 0));
   field[FX_MU] = EACH(mu);
   for (int k = 0; k < 9; k++) field[FX_H + k] = f->Q[k];
   for (int side = 0; side < 2; side++) {

@@ -1,0 +1,184 @@
+/* M is block diagonal over movers, and diagonal for spheres: v = v_free + M^-1 (H r) then needs no Y = M^-1 H, which is
+ * made when a method asks for it. */
+#include "problem/mass.h"
+
+#include "linalg/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- M ---- */
+
+/* 1 / M of the movers where M is diagonal, without a zero there. */
+static frix_status invert_diagonal(fx_arena *arena, const fx_sparse *M, fx_system *s) {
+  double *mass = FX_TAKE_RAW(arena, double, s->dof_count), *inverse = FX_TAKE_RAW(arena, double, s->dof_count);
+  if (!mass || !inverse) return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < s->dof_count; c++) {
+    bool alone = true;
+    mass[c] = 0;
+    for (int32_t k = M->p[c]; k < M->p[c + 1]; k++) {
+      if (M->i[k] == c) mass[c] = M->x[k];
+      alone &= M->i[k] == c || M->x[k] == 0;
+    }
+    inverse[c] = 1 / mass[c];
+    if (!alone || !isfinite(inverse[c])) inverse[c] = 0;
+  }
+  s->diagonal_mass = true;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    bool good = true;
+    for (int32_t k = s->dof[m]; k < s->dof[m + 1]; k++) good &= inverse[k] != 0;
+    for (int32_t k = s->dof[m]; !good && k < s->dof[m + 1]; k++) inverse[k] = 0;
+    s->diagonal_mass &= good;
+  }
+  s->mass = mass;
+  s->inverse_mass = inverse;
+  return FRIX_OK;
+}
+
+static frix_status find_offsets(fx_arena *arena, fx_system *s) {
+  size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)s->mover_count + 1);
+  if (!offset) return FRIX_ERROR_MEMORY;
+  offset[0] = 0;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    size_t n = (size_t)(s->dof[m + 1] - s->dof[m]);
+    offset[m + 1] = offset[m] + n * n;
+  }
+  s->M_offset = offset;
+  return FRIX_OK;
+}
+
+static frix_status gather(fx_arena *arena, const fx_sparse *M, fx_system *s) {
+  double *blocks = FX_TAKE(arena, double, s->M_offset[s->mover_count]);
+  if (!blocks) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t first = s->dof[m], n = s->dof[m + 1] - first;
+    double *block = blocks + s->M_offset[m];
+    for (int32_t c = 0; c < n; c++)
+      for (int32_t k = M->p[first + c]; k < M->p[first + c + 1]; k++)
+        if (M->x[k] != 0) block[(M->i[k] - first) * n + c] = M->x[k];
+  }
+  s->M = blocks;
+  return FRIX_OK;
+}
+
+const double *fx_system_mass(const fx_system *s) {
+  if (s->M || s->response->M) return s->M ? s->M : s->response->M;
+  double *blocks = FX_TAKE(s->response->arena, double, s->M_offset[s->mover_count]);
+  for (int32_t m = 0; blocks && m < s->mover_count; m++) {
+    int32_t first = s->dof[m], n = s->dof[m + 1] - first;
+    for (int32_t k = 0; k < n; k++) blocks[s->M_offset[m] + (size_t)(k * n + k)] = s->mass[first + k];
+  }
+  return s->response->M = blocks;
+}
+
+/* ---- its inverse ---- */
+
+static bool is_diagonal(const fx_system *s, int32_t m) {
+  return s->dof[m] < s->dof[m + 1] && s->inverse_mass[s->dof[m]] != 0;
+}
+
+frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, fx_mass *out) {
+  frix_status status = find_offsets(arena, s);
+  *out = (fx_mass){.system = s};
+  if (status == FRIX_OK) status = invert_diagonal(arena, &p->M, s);
+  if (status != FRIX_OK || s->diagonal_mass) return status;
+  if ((status = gather(arena, &p->M, s)) != FRIX_OK) return status;
+  out->lu = FX_TAKE_RAW(arena, double, s->M_offset[s->mover_count]);
+  out->pivot = FX_TAKE_RAW(arena, int32_t, s->dof_count);
+  if (!out->lu || !out->pivot) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m];
+    const double *M = s->M + s->M_offset[m];
+    double *lu = out->lu + s->M_offset[m];
+    if (is_diagonal(s, m)) continue;
+    memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
+    if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
+      return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
+                     s->dof[m], s->dof[m + 1] - 1);
+  }
+  return FRIX_OK;
+}
+
+void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, double *y) {
+  const fx_system *s = f->system;
+  int32_t n = s->dof[m + 1] - s->dof[m];
+  const double *mass = s->mass + s->dof[m];
+  bool diagonal = is_diagonal(s, m);
+  if (diagonal && n == 6) { /* a rigid body in its own axes, or a sphere */
+    for (int32_t r = 0; r < rows; r++)
+      for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
+    return;
+  }
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = diagonal ? x[r * n + k] / mass[k] : x[r * n + k];
+  if (!diagonal) fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
+}
+
+/* y = x inverse for rows of n columns; inlined with constant sizes for rigid bodies. */
+static inline void scale(int32_t rows, int32_t n, const double *inverse, const double *x, double *y) {
+  for (int32_t r = 0; r < rows; r++)
+    for (int32_t k = 0; k < n; k++) y[r * n + k] = x[r * n + k] * inverse[k];
+}
+
+void fx_mass_scale(const fx_system *s, int32_t m, int32_t rows, const double *x, double *y) {
+  int32_t n = s->dof[m + 1] - s->dof[m];
+  if (rows == 3 && n == 6)
+    scale(3, 6, s->inverse_mass + s->dof[m], x, y);
+  else
+    scale(rows, n, s->inverse_mass + s->dof[m], x, y);
+}
+
+/* ---- Y = M^-1 H ---- */
+
+static frix_status take_values(const fx_system *s) {
+  s->response->Yt.x = FX_TAKE_RAW(s->response->arena, double, s->Ht.offset[s->Ht.start[s->contact_count]]);
+  return s->response->Yt.x ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+frix_status fx_response_build(fx_arena *arena, const fx_mass *mass, fx_system *s) {
+  s->response = FX_TAKE(arena, fx_response, 1);
+  if (!s->response) return FRIX_ERROR_MEMORY;
+  *s->response = (fx_response){.arena = arena, .Yt = s->Ht};
+  s->response->Yt.x = NULL;
+  if (s->diagonal_mass) return FRIX_OK;
+  if (take_values(s) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; mass && i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      fx_mass_solve(mass, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(&s->response->Yt, k));
+  return FRIX_OK;
+}
+
+const fx_block_matrix *fx_system_response(const fx_system *s) {
+  const fx_block_matrix *Y = &s->response->Yt;
+  if (Y->x) return Y;
+  if (take_values(s) != FRIX_OK) return NULL;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      fx_mass_scale(s, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(Y, k));
+  return Y;
+}
+
+/* ---- motion ---- */
+
+void fx_motion_begin(const fx_system *s, int32_t first, int32_t end, double *v) {
+  size_t bytes = (size_t)(s->dof[end] - s->dof[first]) * sizeof *v;
+  if (s->diagonal_mass)
+    memset(v + s->dof[first], 0, bytes);
+  else
+    memcpy(v + s->dof[first], s->v_free + s->dof[first], bytes);
+}
+
+void fx_motion_add(const fx_system *s, int32_t first, int32_t end, const double *r, double *v) {
+  fx_block_transpose_multiply_add_rows(s->diagonal_mass ? &s->Ht : &s->response->Yt, first, end, r, v);
+}
+
+void fx_motion_end(const fx_system *s, int32_t first, int32_t end, double *v) {
+  for (int32_t k = s->dof[first]; s->diagonal_mass && k < s->dof[end]; k++)
+    v[k] = s->v_free[k] + v[k] * s->inverse_mass[k];
+}
+
+void fx_system_motion(const fx_system *s, const double *r, double *v) {
+  fx_motion_begin(s, 0, s->mover_count, v);
+  fx_motion_add(s, 0, s->contact_count, r, v);
+  fx_motion_end(s, 0, s->mover_count, v);
+}

@@ -1,0 +1,92 @@
+/* What an impact throws within the step.
+ *
+ * Contacts are looked for as far as bodies come at the speeds they have before the answer is known. A blow may make
+ * them faster: where the answer takes a body so much further that it could pass into a thin one, contacts are looked
+ * for again as far as it goes. If one of the new ones would be overlapped, the step is solved again with all of them.
+ */
+#include "model/shape.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double part_of_thickness = 0.1;
+
+/* Half of the least side of the box around the shape in its own frame; infinite for planes. */
+static double thickness_of(const fx_shape *shape) {
+  if (!isfinite(shape->bound)) return INFINITY;
+  frix_vec3 low, high;
+  frix_pose own = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  fx_shape_row_of(shape->kind)->box(shape, own, &low, &high);
+  double x = high.x - low.x, y = high.y - low.y, z = high.z - low.z;
+  if (fx_shape_row_of(shape->kind)->info.flat) z = INFINITY;
+  return 0.5 * fmin(x, fmin(y, z));
+}
+
+double fx_model_thinnest(const frix_model *model) {
+  double least = INFINITY;
+  for (int32_t k = 0; k < model->shape_count; k++) least = fmin(least, thickness_of(&model->shape[k]));
+  return least;
+}
+
+/* Raises the reach of bodies that go further than contacts were looked for; true where one could pass into another. */
+static bool raise_reach(frix_sim *sim, double margin) {
+  bool far = false;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    const fx_body *body = fx_slot_body(sim, m->slot);
+    double radius = isfinite(body->radius) ? body->radius : 0.0;
+    double way = sim->h * (fx_norm(m->v1) + radius * fx_norm(m->w1)), *reach = &sim->reach[m->slot];
+    if (way <= *reach) continue;
+    far |= way > *reach + 0.5 * margin + part_of_thickness * sim->thinnest;
+    *reach = way;
+  }
+  return far;
+}
+
+/* Velocity of a slot's material point after the step. */
+static frix_vec3 velocity_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
+  const fx_state *s = &sim->state;
+  int32_t m = sim->mover_of[slot];
+  frix_vec3 v = m >= 0 ? sim->mover[m].v1 : s->velocity[slot], w = m >= 0 ? sim->mover[m].w1 : s->spin[slot];
+  return fx_add(v, fx_cross(w, fx_sub(p, s->pose[slot].p)));
+}
+
+static bool would_overlap(const frix_sim *sim, const fx_contact *c) {
+  const fx_shape *shape = sim->model->shape;
+  frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
+  double closing = fx_dot(c->normal, fx_sub(velocity_at(sim, c->body_a, p), velocity_at(sim, c->body_b, p)));
+  double after = c->gap + sim->h * sim->integrator->position_time * closing;
+  double thin = fmin(thickness_of(&shape[c->shape_a]), thickness_of(&shape[c->shape_b]));
+  return c->gap >= 0.0 && after < -part_of_thickness * thin;
+}
+
+/* Both lists are sorted alike. */
+static bool misses_one(const frix_sim *sim, const fx_contact *old, int32_t old_count) {
+  int32_t at = 0;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    const fx_contact *c = &sim->contact[i];
+    while (at < old_count && fx_contact_order(&old[at], c) < 0) at++;
+    bool known = at < old_count && fx_contact_order(&old[at], c) == 0;
+    if (!known && would_overlap(sim, c)) return true;
+  }
+  return false;
+}
+
+frix_status fx_catch_thrown(frix_sim *sim, bool *again) {
+  double margin = fx_sim_margin(sim);
+  *again = false;
+  if (sim->integrator->implicit || sim->deadline > 0.0 || !sim->report.certified || !raise_reach(sim, margin))
+    return FRIX_OK;
+  int32_t count = sim->contact_count;
+  fx_contact *old = FX_TAKE_RAW(&sim->arena, fx_contact, count);
+  if (!old) return FRIX_ERROR_MEMORY;
+  if (count) memcpy(old, sim->contact, (size_t)count * sizeof *old);
+  frix_status status = fx_sim_find_contacts(sim, margin);
+  if (status != FRIX_OK) return status;
+  *again = misses_one(sim, old, count);
+  if (*again) return fx_sim_describe_contacts(sim);
+  sim->contact = old; /* as the answer knows them */
+  sim->contact_count = count;
+  return FRIX_OK;
+}
