@@ -319,7 +319,7 @@ static void bunnies_fall(fx_test *t) {
   if (play_start(t, &p)) play_steps(t, &p, 80);
   CHECK(t, p.uncertified == 0);
   for (int k = 0; p.sim && k < 8; k++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "bunny_%d", k);
     frix_vec3 c = state_of(&p, name).center;
     CHECK(t, fabs(c.x) < 0.21 && fabs(c.y) < 0.21 && c.z > 0.03);
