@@ -28,12 +28,6 @@ typedef struct scene {
   double settle; /* seconds */
 } scene;
 
-static double processor_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -73,6 +67,11 @@ static void run_frix(const scene *s, standing *w, double seconds) {
 }
 
 #ifdef BENCH_PEERS
+static double processor_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 static void to_body(const standing *w, int32_t k, double depth, peer_body *out) {
   frix_body_config body;
