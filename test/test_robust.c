@@ -321,7 +321,39 @@ static void warm_start(fx_test *t) {
   }
 }
 
+/* Sums that overflow: any outcome but a crash. */
+static void overflow(fx_test *t) {
+  static const double W[9] = {1.5e308, 0, 0, 0, 1.5e308, 0, 0, 0, 1.5e308}, q[3] = {-1, 1, 2};
+  static const frix_cone cone[] = {FRIX_CONE_BILATERAL, FRIX_CONE_CIRCULAR, FRIX_CONE_FRICTIONLESS};
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  for (size_t k = 0; k < sizeof cone / sizeof *cone; k++) {
+    frix_contact contact = frix_contact_of_dim(3, 0.5, 0);
+    contact.cone = cone[k];
+    if (cone[k] != FRIX_CONE_CIRCULAR) contact.mu = 0;
+    frix_problem_data data = frix_problem_data_default();
+    data.form = FRIX_FORM_LOCAL;
+    data.contact_count = 1;
+    data.contact = &contact;
+    data.W = (frix_matrix){FRIX_MATRIX_DENSE, 3, 3, 0, NULL, NULL, W};
+    data.q = q;
+    frix_problem *problem = NULL;
+    CHECK(t, frix_problem_create(context, &data, &problem) == FRIX_OK);
+    for (int32_t row = 0; problem && frix_solver_table(row); row++) {
+      frix_solve_config config = frix_solve_default();
+      frix_solution *solution = NULL;
+      config.solver = frix_solver_table(row)->name;
+      config.max_iterations = 20;
+      frix_solve(context, problem, &config, &solution);
+      frix_solution_destroy(solution);
+    }
+    frix_problem_destroy(problem);
+  }
+  frix_context_destroy(context);
+}
+
 const fx_test_row test_robust[] = {
+    {"robust/overflow", overflow},
     {"robust/memory", memory},
     {"robust/no_allocation", no_allocation},
     {"robust/threads_on_examples", threads_on_examples},

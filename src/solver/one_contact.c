@@ -346,7 +346,7 @@ static frix_status prepare_bilateral(fx_arena *arena, fx_one_contact *one) {
   for (int32_t k = 0; k < d; k++) one->lu[k * d + k] += regular;
   if (!fx_lu_factor(d, one->lu, one->pivot)) {
     memset(one->lu, 0, (size_t)(d * d) * sizeof *one->lu);
-    for (int32_t k = 0; k < d; k++) one->lu[k * d + k] = trace > 0 ? trace : 1;
+    for (int32_t k = 0; k < d; k++) one->lu[k * d + k] = trace > 0 && trace < INFINITY ? trace : 1;
     fx_lu_factor(d, one->lu, one->pivot);
   }
   return FRIX_OK;
