@@ -104,7 +104,17 @@ static void from_nothing(fx_test *t) {
     }
 }
 
+/* Where newton would iterate, it makes factors all the same: only they tell the sign of a determinant. */
+static void large(fx_test *t) {
+  static const double pile[] = {4000, 0.5, 0.5, 1, 0, 0};
+  method m = {.solver = "continuation", .law = FRIX_LAW_COULOMB, .max_iterations = 1};
+  answer a;
+  if (method_example(t, &a, "pile", pile, &m)) CHECK(t, a.result.outcome == FRIX_OUTCOME_MAX_ITERATIONS);
+  answer_free(&a);
+}
+
 const fx_test_row test_continuation[] = {
+    {"continuation/large", large},
     {"continuation/turning_points", turning_points},
     {"continuation/from_nothing", from_nothing},
     {0},

@@ -81,9 +81,12 @@ static double miss(state *t) {
   return norm(t, t->F) / fmax(t->next.s * norm(t, t->F_s), rounding / tube * (t->drive + norm(t, t->next.x)));
 }
 
-/* Factors F_x at the next point, where F_s is known. */
+static bool in_time(const state *t) { return fx_monitor_time_for(t->monitor, 4 * t->monitor->pace); }
+
+/* Factors F_x at the next point, where F_s is known; false also where the time is up. */
 static bool factor(state *t) {
   fx_normal_map *m = &t->map;
+  if (!in_time(t)) return false;
   fx_normal_map_differentiate(m, t->next.x, t->next.z, t->next.s);
   t->factors++;
   if (!fx_newton_factor(m->linear, m->P, m->B)) return false;
@@ -171,7 +174,7 @@ static bool step(state *t) {
   for (; t->length > least; t->length *= 0.3) {
     int corrections;
     double length = fmin(t->length, 0.8 * t->now.s / fabs(t->ahead_s));
-    if (!isfinite(length) || t->now.s < least_s || !fx_monitor_time_for(t->monitor, 4 * t->monitor->pace)) return false;
+    if (!isfinite(length) || t->now.s < least_s || !in_time(t)) return false;
     set_next(t, length, t->ahead, t->ahead_s);
     if (!correct(t, t->ahead, 10 * length, &corrections) && !bend(t, &length, &corrections)) {
       t->length = length;
@@ -235,7 +238,9 @@ static bool begin(state *t, const double *r) {
 
 static frix_status take(state *t, fx_call *call) {
   const fx_system *s = call->system;
-  frix_status status = fx_normal_map_take(&t->map, call->arena, call->linear, FX_LINEAR_AUTO);
+  /* Only factors tell the sign of a determinant. */
+  fx_linear_choice choice = call->linear && !call->linear->by_iteration ? FX_LINEAR_AUTO : FX_LINEAR_DIRECT;
+  frix_status status = fx_normal_map_take(&t->map, call->arena, call->linear, choice);
   double **vectors[] = {&t->a,   &t->now.x, &t->now.z, &t->next.x, &t->next.z, &t->F,
                         &t->F_s, &t->dx,    &t->side,  &t->ahead,  &t->bent};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors && status == FRIX_OK; k++)
@@ -258,8 +263,7 @@ static frix_status solve(fx_call *call) {
     for (int32_t e = 0; e < t.map.s->row_count; e++) call->r[e] = t.map.S[e] * t.now.z[e];
     if (fx_monitor_check(call->monitor, t.factors, call->r)) return FRIX_OK;
   }
-  bool late = !fx_monitor_time_for(call->monitor, 4 * call->monitor->pace);
-  call->monitor->outcome = late ? FRIX_OUTCOME_TIME_LIMIT : FRIX_OUTCOME_STALLED;
+  call->monitor->outcome = in_time(&t) ? FRIX_OUTCOME_STALLED : FRIX_OUTCOME_TIME_LIMIT;
   return FRIX_OK;
 }
 
