@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define DRAG 1e12 /* N s/m, and N m s: nothing in a pile moves a sphere against it by 1e-9 m/s */
+
+enum { HELD = 3 }; /* loaded contacts that hold a sphere; two leave it a turn about the line between them */
+
 bool settling_new(settling *s, settling_config wanted) {
   *s = (settling){.config = frix_sim_default()};
   const frix_scene *scene = frix_scene_find("pile");
@@ -14,7 +18,9 @@ bool settling_new(settling *s, settling_config wanted) {
   value[frix_scene_parameter_index(scene, "stiffness")] = wanted.stiffness;
   value[frix_scene_parameter_index(scene, "rolling")] = wanted.rolling;
   value[frix_scene_parameter_index(scene, "spinning")] = wanted.spinning;
+  value[frix_scene_parameter_index(scene, "rough")] = wanted.rough;
   s->h = scene->step;
+  if (wanted.tolerance > 0) s->config.tolerance = wanted.tolerance;
   return frix_context_create(NULL, &s->context) == FRIX_OK &&
          frix_scene_build(scene, s->context, value, wanted.seed, &s->model) == FRIX_OK &&
          frix_sim_create(s->context, s->model, &s->config, &s->sim) == FRIX_OK;
@@ -40,31 +46,61 @@ bool settling_run(settling *s, double time) {
 
 static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
 
-double settling_speed(const settling *s, int32_t *loose) {
-  double most = 0;
+/* Loaded contacts by the index of their body; NULL without memory. The caller frees it. */
+static int32_t *count_loads(const settling *s) {
   const frix_body_id none = {0, 0};
   int32_t slots = 1, contacts = frix_sim_contact_count(s->sim);
   for (frix_body_id id = frix_sim_body_next(s->sim, none); id.index; id = frix_sim_body_next(s->sim, id))
     slots = (int32_t)id.index + 1;
-  int32_t *held = calloc((size_t)slots, sizeof *held);
-  *loose = 0;
-  if (!held) return NAN;
-  for (int32_t k = 0; k < contacts; k++) {
+  int32_t *loads = calloc((size_t)slots, sizeof *loads);
+  for (int32_t k = 0; loads && k < contacts; k++) {
     frix_contact_report c;
     if (frix_sim_contact(s->sim, k, &c) != FRIX_OK || c.phase == FRIX_CONTACT_END || length(c.force) == 0) continue;
-    held[c.a.index]++, held[c.b.index]++;
+    loads[c.a.index]++, loads[c.b.index]++;
   }
+  return loads;
+}
+
+double settling_speed(const settling *s, int32_t *loose) {
+  double most = 0;
+  const frix_body_id none = {0, 0};
+  int32_t *loads = count_loads(s);
+  *loose = 0;
+  if (!loads) return NAN;
   for (frix_body_id id = frix_sim_body_next(s->sim, none); id.index; id = frix_sim_body_next(s->sim, id)) {
     frix_body_state b;
-    frix_body_config config;
-    if (frix_model_body(s->model, id, &config) != FRIX_OK || config.kind != FRIX_BODY_DYNAMIC) continue;
-    if (held[id.index] < 3)
+    if (loads[id.index] < HELD)
       (*loose)++;
     else if (frix_sim_body(s->sim, id, &b) == FRIX_OK)
       most = fmax(most, length(b.velocity));
   }
-  free(held);
+  free(loads);
   return most;
+}
+
+/* Marks what is loose now, and stops and drags all that is marked for the next step. */
+static bool drag_loose(settling *s, bool *marked) {
+  const frix_body_id none = {0, 0};
+  const frix_vec3 still = {0, 0, 0};
+  const frix_sym3 zero = {0}, drag = {.xx = DRAG, .yy = DRAG, .zz = DRAG};
+  int32_t *loads = count_loads(s);
+  bool good = loads != NULL;
+  for (frix_body_id id = frix_sim_body_next(s->sim, none); good && id.index; id = frix_sim_body_next(s->sim, id)) {
+    marked[id.index] |= loads[id.index] < HELD;
+    if (!marked[id.index]) continue;
+    good = frix_sim_set_velocity(s->sim, id, still, still) == FRIX_OK &&
+           frix_sim_add_slope(s->sim, id, zero, drag, drag) == FRIX_OK;
+  }
+  free(loads);
+  return good;
+}
+
+bool settling_hold_loose(settling *s, double time) {
+  bool *marked = calloc((size_t)frix_sim_body_count(s->sim) + 1, sizeof *marked), good = marked != NULL;
+  for (int64_t k = 0; good && k < (int64_t)(time / s->h + 0.5); k++)
+    good = drag_loose(s, marked) && settling_run(s, s->h);
+  free(marked);
+  return good;
 }
 
 int32_t settling_moving(const settling *s, double speed) {

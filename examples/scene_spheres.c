@@ -104,7 +104,7 @@ const frix_scene ex_scene_drop5 = {
 
 static const double sphere = 0.05, sphere_spread = 0.1, sphere_density = 2500.0, looseness = 1.1;
 
-enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING };
+enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING, PILE_ROUGH };
 
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
@@ -112,7 +112,20 @@ static const frix_option_info pile_parameter[] = {
     [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
     [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
     [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
+    [PILE_ROUGH] = EX_WHOLE("rough", 0, 0, 1, "1: half spheres cover the floor, in whose dimples loose ones come to rest"),
 };
+
+/* Half spheres on the floor, one under each column of the lattice: so large that the smallest sphere between four of
+ * them does not reach the floor. */
+static void add_bumps(ex_world *world, int64_t side, double pitch, double radius) {
+  const frix_body_id the_world = {0, 0};
+  double first = -0.5 * (double)(side - 1) * pitch;
+  frix_shape_config bump = ex_ball(world, radius);
+  for (int64_t k = 0; k < side * side && world->status == FRIX_OK; k++) {
+    bump.pose.p = ex_vec3(first + (double)(k % side) * pitch, first + (double)(k / side) * pitch, 0.0);
+    ex_add_shape(world, the_world, &bump);
+  }
+}
 
 static frix_status build_pile(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[PILE_MU], 0.0, seed);
@@ -125,12 +138,14 @@ static frix_status build_pile(frix_builder *builder, const double *value, uint64
   double largest = sphere * (1.0 + sphere_spread), pitch = 2.0 * looseness * largest,
          free = (looseness - 1.0) * largest;
   double half = (double)side * pitch / 2.0;
+  double bottom = value[PILE_ROUGH] > 0.0 ? largest : 0.0;
   ex_add_tub(&world, half);
+  if (bottom > 0.0) add_bumps(&world, side, pitch, largest);
   for (int64_t k = 0; k < n && world.status == FRIX_OK; k++) {
     char name[32];
     double x = ((double)(k % side) + 0.5) * pitch - half + ex_noise(&world, free);
     double y = ((double)(k / side % side) + 0.5) * pitch - half + ex_noise(&world, free);
-    double z = ((double)(k / (side * side)) + 0.5) * pitch + ex_noise(&world, free);
+    double z = bottom + ((double)(k / (side * side)) + 0.5) * pitch + ex_noise(&world, free);
     frix_body_config body = numbered(name, sizeof name, "sphere", (int32_t)k, x, y, z);
     frix_shape_config ball = ex_ball(&world, sphere * (1.0 + ex_noise(&world, sphere_spread)));
     ball.density = sphere_density;

@@ -248,6 +248,7 @@ static void place_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   frix_contact law = law_of(f, c, f->anisotropic ? axis_of(sim, f, c) : none);
   fx_group_add_raw(sim, a, FX_GROUP_CONTACT, i, law, 2, slot);
   a->compliant |= f->stiffness > 0.0;
+  a->rolls |= law.dim > 3 || has_spinning(f, c);
   if (!has_spinning(f, c)) return;
   a->compliant = true;
   fx_group_add(sim, a, FX_GROUP_SPINNING, i, frix_contact_of_dim(2, f->spinning, 0.0), 2, slot);

@@ -71,6 +71,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
     m->v_free = m->v1, m->w_free = m->w1;
   }
   second.compliant = first->compliant || count > 0;
+  second.rolls = first->rolls;
   second.pushes_out = true;
   for (int32_t k = 0; k < first->group_count; k++) {
     const fx_group *g = &first->group[k];

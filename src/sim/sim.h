@@ -114,6 +114,7 @@ typedef struct fx_assembly {
   double *drive; /* the part of w that fixed and kinematic bodies bring */
   double *r, *u; /* the answer */
   bool compliant;
+  bool rolls;      /* some contact has rolling or drilling friction */
   bool pushes_out; /* velocities that push overlaps out are asked for, and may be dropped where they have no answer */
 } fx_assembly;
 

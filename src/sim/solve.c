@@ -208,20 +208,24 @@ static frix_status polish(frix_sim *sim, fx_assembly *a) {
 /* A relative residual is one number for all contacts: in a pile of thousands one of them may err by the root of their
  * number times the mean. With stiffness a pile has one answer, and sweeps bring a digit for some fifteen of them: so it
  * is refined until every contact holds its law to the tolerance, and near rest to where velocities are rounding. */
-static double goal_of_springs(const frix_sim *sim) {
+static double goal_of_springs(const frix_sim *sim, const fx_assembly *a) {
   int32_t count = sim->problem.contact_count;
   bool refined = sim->springs && sim->config.polish > 0.0 && sim->deadline == 0.0 && count > SMALL_WORLD;
   if (!refined || sim->config.law != FRIX_LAW_COULOMB) return INFINITY;
   double goal = sim->config.tolerance / sqrt((double)count);
-  if (sim->problem.row_count > 3 * count) goal *= ROLLING_GOAL;
+  if (a->rolls) goal *= ROLLING_GOAL;
   return near_rest(sim) && sim->config.polish < goal ? sim->config.polish : goal;
 }
 
+/* Bounds of drilling friction follow the refined impulses: they would hold the error of the first answer. */
 static frix_status refine(frix_sim *sim, fx_assembly *a) {
-  polisher with = {"sweeps", goal_of_springs(sim), REFINE_SWEEPS};
+  polisher with = {"sweeps", goal_of_springs(sim, a), REFINE_SWEEPS};
   double residual = sim->report.certificate.residual;
   bool worth = residual > with.tolerance && residual <= sim->config.tolerance && !sim->report.approximate;
-  return worth ? solve_once(sim, a, true, residual, &with) : FRIX_OK;
+  frix_status status = worth ? solve_once(sim, a, true, residual, &with) : FRIX_OK;
+  for (int round = 0; worth && status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
+    status = solve_once(sim, a, true, INFINITY, &with);
+  return status;
 }
 
 /* The impulses of the last step, judged as they are; true: they are the answer. */
@@ -232,7 +236,7 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   if (!v) return FRIX_ERROR_MEMORY;
   frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
   if (status != FRIX_OK) return status;
-  double goal = fmin(sim->config.tolerance, goal_of_springs(sim));
+  double goal = fmin(sim->config.tolerance, goal_of_springs(sim, a));
   if (!(certificate.residual <= goal) || needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   put_answer(sim, v);
