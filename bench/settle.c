@@ -71,8 +71,8 @@ int main(int argc, char **argv) {
     int32_t loose;
     good = settling_hold_loose(&s, 2.0);
     double speed = settling_speed(&s, &loose);
-    printf("after 2 s with the loose ones held: %d faster than 1e-9 m/s, %.1e m/s at most\n",
-           settling_moving(&s, 1e-9), speed);
+    printf("after 2 s with the loose ones held: %d faster than 1e-9 m/s, %.1e m/s at most\n", settling_moving(&s, 1e-9),
+           speed);
   }
   if (!good) fprintf(stderr, "bench_settle: %s\n", frix_error_text(s.context));
   settling_end(&s);

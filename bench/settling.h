@@ -5,8 +5,8 @@
 
 #include <frix/frix.h>
 
-/* stiffness of a contact in N/m, 0: rigid; rolling and spinning friction in metres; tolerance 0: the default; rough: half
- * spheres on the floor. */
+/* stiffness of a contact in N/m, 0: rigid; rolling and spinning friction in metres; tolerance 0: the default; rough:
+ * half spheres on the floor. */
 typedef struct settling_config {
   int32_t spheres;
   double stiffness, rolling, spinning, tolerance;

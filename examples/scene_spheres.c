@@ -112,7 +112,8 @@ static const frix_option_info pile_parameter[] = {
     [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
     [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
     [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
-    [PILE_ROUGH] = EX_WHOLE("rough", 0, 0, 1, "1: half spheres cover the floor, in whose dimples loose ones come to rest"),
+    [PILE_ROUGH] =
+        EX_WHOLE("rough", 0, 0, 1, "1: half spheres cover the floor, in whose dimples loose ones come to rest"),
 };
 
 /* Half spheres on the floor, one under each column of the lattice: so large that the smallest sphere between four of

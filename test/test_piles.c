@@ -29,6 +29,50 @@ static void compliant(fx_test *t) {
   CHECK(t, at_rest > 0);
 }
 
+/* On a rough floor nothing can roll on: friction and springs alone bring every sphere to rest. */
+static void rough(fx_test *t) {
+  static const struct {
+    double spinning;
+    uint64_t seed;
+  } row[] = {{0, 3}, {0, 9}, {1e-4, 4}};
+  for (int k = 0; k < 3; k++) {
+    settling s;
+    int32_t loose;
+    REQUIRE(
+        t, settling_new(
+               &s,
+               (settling_config){
+                   .spheres = 100, .stiffness = 1e6, .spinning = row[k].spinning, .rough = true, .seed = row[k].seed}));
+    CHECK(t, settling_run(&s, 0.4));
+    double falling = settling_apart(&s, 1e-6, 1e-8, 10);
+    CHECK(t, settling_run(&s, 2.1));
+    double speed = settling_speed(&s, &loose), rest = settling_apart(&s, 1e-6, 1e-8, 10);
+    fx_test_note(t, "%d loose, %.1e m/s, tolerances apart by %.1e m falling, %.1e m at rest", loose, speed, falling,
+                 rest);
+    CHECK(t, settling_moving(&s, 1e-9) == 0);
+    CHECK(t, falling < 1e-7 && rest < 1e-7);
+    CHECK(t, s.uncertified == 0);
+    settling_end(&s);
+  }
+}
+
+/* On a flat floor some roll on for ever and shake the others. Held where they are they shake nobody, and nothing creeps
+ * by itself. */
+static void held(fx_test *t) {
+  settling s;
+  REQUIRE(t, settling_new(&s, (settling_config){.spheres = 200, .stiffness = 1e6, .seed = 1}));
+  CHECK(t, settling_run(&s, 3.0));
+  int32_t rolling = settling_moving(&s, 1e-4), shaken = settling_moving(&s, 1e-9);
+  CHECK(t, rolling > 0 && shaken > rolling);
+  CHECK(t, settling_hold_loose(&s, 1.0));
+  int32_t loose, moving = settling_moving(&s, 1e-9);
+  fx_test_note(t, "%d roll and shake %d; without them %d move, %.1e m/s", rolling, shaken, moving,
+               settling_speed(&s, &loose));
+  CHECK(t, moving == 0);
+  CHECK(t, s.uncertified == 0);
+  settling_end(&s);
+}
+
 /* Rolling and drilling friction bring every sphere to rest, the loose ones too. Between spheres drilling friction alone
  * stops a spin about the normal: without it a sphere may spin in its place, but goes nowhere. */
 static void rolling(fx_test *t) {
@@ -70,5 +114,5 @@ static void rigid(fx_test *t) {
   settling_end(&s);
 }
 
-const fx_test_row test_piles[] = {
-    {"piles/compliant", compliant}, {"piles/rolling", rolling}, {"piles/rigid", rigid}, {0}};
+const fx_test_row test_piles[] = {{"piles/compliant", compliant}, {"piles/rough", rough}, {"piles/held", held},
+                                  {"piles/rolling", rolling},     {"piles/rigid", rigid}, {0}};

@@ -75,4 +75,35 @@ static void bounce(fx_test *t) {
     }
 }
 
-const fx_test_row test_springs[] = {{"springs/turntable", turntable}, {"springs/bounce", bounce}, {0}};
+/* Pure rolling slips nowhere, so friction takes nothing from it, nor do springs or the steps: a ball that spins about
+ * the normal too keeps its way and its speed. Rolling friction alone stops it. */
+static void rolls_on(fx_test *t) {
+  static const double rolling[] = {0, 1e-4};
+  double speed[2][2], across = 0; /* after 1 s, when the spring of friction is at rest, and 20 s later */
+  for (int k = 0; k < 2; k++) {
+    world w = world_new(t, 0.5, 0);
+    soft(&w, 0.5, rolling[k], 0, 1e6);
+    world_plane(&w, turned(0, 0, 0, 1));
+    frix_body_config b = body_at(at(0, 0, 0.05 - 9.81e-6));
+    b.mass = 1;
+    b.velocity = vec(0.01, 0, 0), b.spin = vec(0, 0.2, 3);
+    frix_body_id ball = world_body(&w, b, sphere_shape(0.05));
+    REQUIRE(t, world_start(&w));
+    for (int later = 0; later < 2; later++) {
+      world_run(&w, 0.005, later ? 20 : 1);
+      frix_vec3 v = state_of(&w, ball).velocity;
+      speed[k][later] = v.x;
+      across = fmax(across, fabs(v.y));
+    }
+    CHECK(t, w.unsolved == 0);
+    world_end(&w);
+  }
+  fx_test_note(t, "%.12f of the speed after 20 s; %.1e m/s with 0.1 mm of rolling friction", speed[0][1] / speed[0][0],
+               speed[1][1]);
+  CHECK(t, speed[0][0] > 0.009 && across < 1e-9);
+  CHECK_NEAR(t, speed[0][1] / speed[0][0], 1, 1e-9);
+  CHECK(t, fabs(speed[1][1]) < 1e-9);
+}
+
+const fx_test_row test_springs[] = {
+    {"springs/turntable", turntable}, {"springs/bounce", bounce}, {"springs/rolls_on", rolls_on}, {0}};
