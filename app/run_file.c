@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <frix/trajectory.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,24 @@ static void remember_start(fx_run_file *file, fx_run *run) {
     fx_account_start(&run->account, frame.body[k].id, frame.body[k].state.center);
 }
 
+/* Says what is lost: what stands behind the checkpoint is cut off and made again, damaged frames before it stay. */
+static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
+  const char *trouble = frix_trajectory_trouble(file->trajectory);
+  if (trouble) fx_warning("%s: %s; goes on at step %" PRId64, path, trouble, file->kept);
+  int32_t damaged = 0, count = frix_trajectory_frame_count(file->trajectory);
+  for (int32_t k = 0; k < count; k++) {
+    frix_frame frame;
+    int64_t step = 0;
+    frix_status status = frix_trajectory_frame_time(file->trajectory, k, &step, NULL);
+    if (status == FRIX_OK && step > file->kept) break;
+    if (status == FRIX_OK) status = frix_trajectory_frame(file->trajectory, k, &frame);
+    if (status != FRIX_OK && status != FRIX_ERROR_FORMAT) return failed(run);
+    if (status == FRIX_ERROR_FORMAT && damaged++ == 0) fx_warning("%s", frix_error_text(run->context));
+  }
+  if (damaged) fx_warning("%s: %d of %d frames stay unreadable; the run goes on without them", path, damaged, count);
+  return true;
+}
+
 static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
   frix_snapshot *snapshot = NULL;
   int64_t threads = 1;
@@ -209,6 +228,7 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
               frix_sim_restore(run->sim, snapshot) == FRIX_OK;
   frix_snapshot_destroy(snapshot);
   if (!good) return failed(run);
+  if (!tell_damage(file, run, path)) return false;
   if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim))
     fx_warning("--time %s: the run is at %g s already, no step is made", fx_arg(args, "--time"),
                frix_sim_time(run->sim));

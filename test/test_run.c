@@ -214,6 +214,39 @@ static void resumes(fx_test *t) {
   REFUSED(t, "its own file", "$frix run --resume b.frx --out c.frx");
 }
 
+/* A file that was cut short, or damaged in a frame, in the head of a block or in its last checkpoint: what is lost is
+ * said, and the run ends as it would have. */
+static void resumes_damaged(fx_test *t) {
+  static const struct {
+    const char *harm, *said;
+    int code;
+  } row[] = {
+      {"truncate -s -100 d.frx", "ends inside a block at byte", 0},
+      {"harm=$((size / 2))", "1 of 31 frames stay unreadable", 0},
+      {"harm=$(($(grep -abo frxb d.frx | sed -n 20p | cut -d: -f1) + 9))", "is damaged at byte", 0},
+      {"harm=$((size - 50))", "checkpoint at byte", 2},
+  };
+  char whole[32], parts[32];
+  shell_result r = shell(t, "$frix run arch --time 0.4 --json");
+  EXPECT(t, r, 0);
+  text_of(r.out, "final_hash", whole, sizeof whole);
+  shell_free(&r);
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    r = shell(t,
+              "$frix run arch --time 0.3 --out d.frx --quiet; size=$(wc -c <d.frx); harm=; %s; "
+              "[ -z \"$harm\" ] || printf '\\377\\125' | dd of=d.frx bs=1 seek=$harm conv=notrunc 2>/dev/null; "
+              "$frix run --resume d.frx --time 0.4 --json",
+              row[k].harm);
+    EXPECT(t, r, row[k].code);
+    CHECK(t, strstr(r.err, row[k].said));
+    if (row[k].code == 0) {
+      text_of(r.out, "final_hash", parts, sizeof parts);
+      CHECK(t, !strcmp(whole, parts));
+    }
+    shell_free(&r);
+  }
+}
+
 /* Killed at some moment, and resumed: the same end. */
 static void survives_a_kill(fx_test *t) {
   char whole[32], parts[32];
@@ -371,6 +404,7 @@ const fx_test_row test_run[] = {
     {"run/tables", tables},
     {"run/resumes_as_it_began", resumes_as_it_began},
     {"run/resumes", resumes},
+    {"run/resumes_damaged", resumes_damaged},
     {"run/survives_a_kill", survives_a_kill},
     {"run/full_disk", full_disk},
     {"run/interrupted", interrupted},
