@@ -105,5 +105,42 @@ static void rolls_on(fx_test *t) {
   CHECK(t, fabs(speed[1][1]) < 1e-9);
 }
 
-const fx_test_row test_springs[] = {
-    {"springs/turntable", turntable}, {"springs/bounce", bounce}, {"springs/rolls_on", rolls_on}, {0}};
+/* A ball that two fixed ones squeeze, its centre 10 mm below the line between theirs, rolls to and fro about that line.
+ * Friction holds it at its distance; springs that missed where the contacts went within a step would let it creep out.
+ */
+static void swings(fx_test *t) {
+  const double radius = 0.05, below = 0.01, pressed = 1e-4, angle = 0.3;
+  world w = world_new(t, 0.5, 0);
+  soft(&w, 0.5, 0, 0, 1e6);
+  double aside = sqrt((2 * radius - pressed) * (2 * radius - pressed) - below * below), far[2] = {0, 0}, most[2];
+  for (int side = -1; side <= 1; side += 2) {
+    frix_body_config fixed = body_at(at(side * aside, 0, 0));
+    fixed.kind = FRIX_BODY_STATIC;
+    world_body(&w, fixed, sphere_shape(radius));
+  }
+  frix_body_config b = body_at(at(0, below * sin(angle), -below * cos(angle)));
+  b.mass = 1;
+  frix_body_id ball = world_body(&w, b, sphere_shape(radius));
+  REQUIRE(t, world_start(&w));
+  for (int later = 0; later < 2; later++) {
+    if (later) world_run(&w, 0.005, 30);
+    most[later] = 0;
+    for (int k = 0; k < 1000; k++) {
+      world_step(&w, 0.005);
+      frix_body_state s = state_of(&w, ball);
+      far[later] += hypot(s.center.y, s.center.z) / 1000;
+      most[later] = fmax(most[later], hypot(s.velocity.y, s.velocity.z));
+    }
+  }
+  fx_test_note(t, "%.2e m further away after 30 s, %.4f of the speed", far[1] - far[0], most[1] / most[0]);
+  CHECK(t, fabs(far[1] - far[0]) < 1e-6);
+  CHECK(t, most[1] < most[0] && most[1] > 0.98 * most[0]);
+  CHECK(t, w.unsolved == 0);
+  world_end(&w);
+}
+
+const fx_test_row test_springs[] = {{"springs/turntable", turntable},
+                                    {"springs/bounce", bounce},
+                                    {"springs/rolls_on", rolls_on},
+                                    {"springs/swings", swings},
+                                    {0}};

@@ -61,8 +61,10 @@ static void fill_drive(const fx_state *s, int32_t slot, int32_t dim, double sign
   for (int32_t k = 0; k < dim; k++) drive[k] += sign * (k < 3 ? fx_dot(axis[k], v) : fx_dot(axis[k - 2], w));
 }
 
+static frix_vec3 middle_of(const fx_contact *c) { return fx_scale(0.5, fx_add(c->point_a, c->point_b)); }
+
 static void fill_rows(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_contact *c) {
-  frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
+  frix_vec3 p = middle_of(c);
   double *J = a->J + g->value, *drive = a->drive + g->row;
   for (int side = 0; side < 2; side++) {
     int32_t slot = side ? c->body_b : c->body_a, m = sim->mover_of[slot];
@@ -109,6 +111,19 @@ static frix_vec3 turned(const turning *t, frix_vec3 v) {
   return fx_add(along, fx_mad(fx_scale(t->c, across), t->s, fx_cross(t->normal, across)));
 }
 
+/* How far a slipped from b in the last step beyond h v, for the point of contact went on while v was that of its
+ * beginning: h^2/2 (w_a x (p' - v_a) - w_b x (p' - v_b)), p' the velocity of the point. Without it what rolls under
+ * load would creep along it. A point that went further than its surfaces did is another one under the same name. */
+static frix_vec3 slip_of_turning(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
+  const fx_state *s = &sim->state;
+  double h = s->last_step;
+  frix_vec3 way = fx_sub(middle_of(c), middle_of(past)), none = {0.0, 0.0, 0.0};
+  if (fx_norm(way) > sim->reach[c->body_a] + sim->reach[c->body_b]) return none;
+  frix_vec3 a = fx_cross(s->spin[c->body_a], fx_mad(way, -h, s->velocity[c->body_a]));
+  frix_vec3 b = fx_cross(s->spin[c->body_b], fx_mad(way, -h, s->velocity[c->body_b]));
+  return fx_scale(0.5 * h, fx_sub(a, b));
+}
+
 /* The impulse of the last step in the frame of this one. */
 static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, bool spring, int32_t dim,
                      double *out) {
@@ -124,6 +139,14 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
   for (int32_t k = 0; k < dim; k++)
     out[k] = scale * (same ? past->row[k] : fx_dot(k < 3 ? impulse : roll, direction[k]));
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
+}
+
+/* That slip stretches the spring of friction. */
+static void stretch(const frix_sim *sim, const fx_contact *c, const fx_contact *past, const fx_surface *f, int32_t dim,
+                    double *impulse) {
+  frix_vec3 slip = slip_of_turning(sim, c, past);
+  double k = f->stiffness * sim->h * sim->integrator->position_time;
+  for (int32_t j = 1; j < dim && j < 3; j++) impulse[j] -= k * fx_dot(slip, c->tangent[j - 1]);
 }
 
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
@@ -214,6 +237,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     spin_guess = past->spin_impulse;
+    if (f->stiffness > 0.0) stretch(sim, c, &past->contact, f, g->dim, guess);
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
   if (struck) a->R[g->row] = 0.0;
