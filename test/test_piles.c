@@ -66,7 +66,7 @@ static void drilling(fx_test *t) {
   CHECK(t, settling_run(&s, 0.4));
   double falling = settling_apart(&s, 1e-6, 1e-8, 10);
   fx_test_note(t, "tolerances apart by %.1e m", falling);
-  CHECK(t, falling < 5e-8);
+  CHECK(t, falling < 5e-9);
   CHECK(t, s.uncertified == 0);
   settling_end(&s);
 }
