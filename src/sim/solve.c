@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-14    /* of a sum of some tens of terms */
-#define LOOSEST_GOAL 1e-7 /* of springs, before the root: ten steps of a pile then end within 1e-7 m */
-#define ROLLING_GOAL 0.1  /* rows about an inertia lower rho, and a residual then sees less of the velocities */
+#define ROUNDING 1e-14   /* of a sum of some tens of terms */
+#define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
+#define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
 enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
 
@@ -213,7 +213,8 @@ static double goal_of_springs(const frix_sim *sim, const fx_assembly *a) {
   int32_t count = sim->problem.contact_count;
   bool refined = sim->springs && sim->config.polish > 0.0 && sim->deadline == 0.0 && count > SMALL_WORLD;
   if (!refined || sim->config.law != FRIX_LAW_COULOMB) return INFINITY;
-  double goal = fmin(sim->config.tolerance, LOOSEST_GOAL) / sqrt((double)count);
+  double tolerance = sim->config.tolerance;
+  double goal = (tolerance > FINE ? fmax(FINE, 0.1 * tolerance) : tolerance) / sqrt((double)count);
   if (a->rolls) goal *= ROLLING_GOAL;
   return near_rest(sim) && sim->config.polish < goal ? sim->config.polish : goal;
 }
