@@ -52,6 +52,7 @@ typedef struct fx_pile {
   int32_t *empty, empty_count;    /* slots that hold none */
   int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
   int32_t *body_mover;            /* mover of each body, -1 for body 0 */
+  int32_t *body_end;              /* by FX_FLUSH batches: no body from here on has been met when they are done */
   double scale;                   /* sqrt(rho) */
   double step[2];                 /* of normal and friction impulses, relative to what solves the contact alone */
   const void *roots;              /* L^-1 of each body */

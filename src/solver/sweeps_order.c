@@ -154,6 +154,20 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   return FRIX_OK;
 }
 
+/* How far a sweep has come among the bodies, part by part; the last part sees to those that no contact meets. */
+static frix_status find_ends(fx_arena *arena, fx_pile *p) {
+  int32_t parts = (p->batch_count + FX_FLUSH - 1) / FX_FLUSH, most = 0;
+  p->body_end = FX_TAKE_RAW(arena, int32_t, parts);
+  if (!p->body_end) return FRIX_ERROR_MEMORY;
+  for (int32_t part = 0; part < parts; part++) {
+    int32_t first = part * FX_FLUSH, end = part + 1 < parts ? first + FX_FLUSH : p->batch_count;
+    for (int32_t k = first * 2 * FX_BATCH; k < end * 2 * FX_BATCH; k++)
+      most = p->slot_body[k] > most ? p->slot_body[k] : most;
+    p->body_end[part] = part + 1 < parts ? most / FX_RECORD + 1 : p->body_count;
+  }
+  return FRIX_OK;
+}
+
 frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
   int32_t n = s->contact_count;
   int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
@@ -172,5 +186,6 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
     p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
   }
   p->batch_count = w.last + 1;
-  return list_slots(arena, pairs, p);
+  status = list_slots(arena, pairs, p);
+  return status == FRIX_OK ? find_ends(arena, p) : status;
 }
