@@ -89,14 +89,20 @@ static bool is_late(state *t) {
 /* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep
  * changed, summed up as a geometric series whose rate is that of the plain sweeps of the last two rounds. */
 static double velocity_error(const state *t) {
-  double change = 0, size = 0;
-  for (int32_t k = 0; k < t->pile.body_count * FX_RECORD; k++) {
-    double now = t->full ? ((double *)t->pile.full.d)[k] : (double)((float *)t->pile.single.d)[k];
-    double last = t->full ? ((double *)t->pile.full.d_last)[k] : (double)((float *)t->pile.single.d_last)[k];
-    change += (now - last) * (now - last);
-    size += now * now;
+  double change[FX_RECORD] = {0}, size[FX_RECORD] = {0};
+  for (int32_t body = 0; body < t->pile.body_count; body++)
+    for (int k = 0; k < FX_RECORD; k++) {
+      size_t at = (size_t)body * FX_RECORD + (size_t)k;
+      double now = t->full ? ((double *)t->pile.full.d)[at] : (double)((float *)t->pile.single.d)[at];
+      double last = t->full ? ((double *)t->pile.full.d_last)[at] : (double)((float *)t->pile.single.d_last)[at];
+      change[k] += (now - last) * (now - last);
+      size[k] += now * now;
+    }
+  for (int k = 1; k < FX_RECORD; k++) {
+    change[0] += change[k];
+    size[0] += size[k];
   }
-  return size > 0 ? sqrt(change / size) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
+  return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
 /* Rounds are short at first, since a good warm start is done after a few sweeps. */
@@ -111,9 +117,9 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
-static void begin(state *t, bool full) {
+static frix_status begin(state *t, bool full) {
   t->full = full;
-  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
+  if (full && fx_pile_add_full(t->call->arena, &t->pile) != FRIX_OK) return FRIX_ERROR_MEMORY;
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
   t->rate = 1;
@@ -122,6 +128,7 @@ static void begin(state *t, bool full) {
   t->cap = t->call->option[MOMENTUM];
   t->last_step = t->best_step = t->mark_step = INFINITY;
   t->mark_round = t->round;
+  return FRIX_OK;
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
@@ -161,22 +168,22 @@ static frix_status solve(fx_call *call) {
   if (!fx_pile_fits(s)) return scalar_path(call);
   state t = {.call = call, .ratio = 0.45, .next_check = 60};
   bool single = call->option[SINGLE] != 0, double_needed = !single || call->monitor->limits->tolerance < single_limit;
-  frix_status status = fx_pile_build(call->arena, s, double_needed, &t.pile);
+  frix_status status = fx_pile_build(call->arena, s, &t.pile);
   if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
   if (status != FRIX_OK) return status;
   t.target = fx_sweep_best_target();
   single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
-  begin(&t, !single);
   int64_t singles = 0;
+  if ((status = begin(&t, !single)) != FRIX_OK) return status;
   for (;;) {
     run_round(&t);
     if (!t.full) singles = t.sweep;
     if (check_is_due(&t) && check(&t)) break;
     if (t.full || !double_needed || !single_is_done(&t)) continue;
     fx_pile_store(&t.pile, false, call->r);
-    begin(&t, true);
+    if ((status = begin(&t, true)) != FRIX_OK) return status;
   }
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
