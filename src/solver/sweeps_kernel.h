@@ -324,6 +324,7 @@ INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool ro
       first[k] = d + list[k];
       second[k] = d + list[k + FX_BATCH];
     }
+    if (lane == 0) NAME(fetch_ahead)(numbers, pile->field_count * WIDE);
     for (int k = 0; k < 3; k++) x[k] = NUMBER(z + (size_t)at * 3 * WIDE + lane, k);
     NAME(gather)(first, a);
     NAME(gather)(second, b);

@@ -52,7 +52,7 @@ static void list_contacts(const fx_system *s, const int32_t *first, const int32_
 
 /* Mean distance, in bodies, from one contact to the next and across a contact. */
 static double spread(const fx_system *s) {
-  double sum = 0;
+  int64_t sum = 0;
   int32_t before = 0;
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t k = s->Ht.start[i], end = s->Ht.start[i + 1];
@@ -61,7 +61,7 @@ static double spread(const fx_system *s) {
     sum += high - low + (high > before ? high - before : before - high);
     before = high;
   }
-  return s->contact_count ? sum / s->contact_count : 0;
+  return s->contact_count ? (double)sum / s->contact_count : 0;
 }
 
 static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
@@ -89,15 +89,16 @@ static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32
 typedef struct window {
   uint64_t *used; /* per body: the open batches that hold it */
   uint64_t full;
-  int32_t first, last;
+  uint32_t first;
+  int32_t last;
   int32_t fill[WINDOW], body[WINDOW][FX_BATCH][2];
 } window;
 
-static uint64_t rotate(uint64_t x, int by) { return by ? x << by | x >> (64 - by) : x; }
+static uint64_t rotate(uint64_t x, uint32_t by) { return x << by | x >> (-by & 63); }
 
 /* The first batch takes no more: its bit serves batch first + 64. */
 static void retire(window *w) {
-  int at = w->first % WINDOW;
+  uint32_t at = w->first % WINDOW;
   uint64_t bit = (uint64_t)1 << at;
   for (int lane = 0; lane < w->fill[at]; lane++) {
     w->used[w->body[at][lane][0]] &= ~bit;
@@ -116,9 +117,8 @@ static int32_t place_contact(window *w, int32_t a, int32_t b) {
     retire(w);
     open = (uint64_t)1 << (w->first + WINDOW - 1) % WINDOW;
   }
-  int start = w->first % WINDOW;
-  int at = (start + __builtin_ctzll(rotate(open, (WINDOW - start) % WINDOW))) % WINDOW;
-  int32_t batch = w->first + (at - start + WINDOW) % WINDOW, lane = w->fill[at]++;
+  uint32_t after = (uint32_t)__builtin_ctzll(rotate(open, -w->first % WINDOW)), at = (w->first + after) % WINDOW;
+  int32_t batch = (int32_t)(w->first + after), lane = w->fill[at]++;
   w->body[at][lane][0] = a;
   w->body[at][lane][1] = b;
   uint64_t bit = (uint64_t)1 << at;
