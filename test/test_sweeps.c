@@ -105,7 +105,7 @@ static void batches(fx_test *t) {
       fx_arena_init(&arena, p.context);
       CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK);
       CHECK(t, fx_pile_fits(&system));
-      CHECK(t, fx_pile_build(&arena, &system, &packed) == FRIX_OK);
+      CHECK(t, fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
       CHECK(t, packed.round);
       check_batches(t, &packed, row[k].fill);
       fx_arena_free(&arena);
@@ -148,8 +148,9 @@ static void check_kernels(fx_test *t, const char *name, const frix_problem *prob
   fx_system system;
   fx_pile p;
   bool good = fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK && fx_pile_fits(&system) &&
-              fx_pile_build(&arena, &system, &p) == FRIX_OK && fx_pile_add_full(&arena, &p) == FRIX_OK;
+              fx_pile_build(&arena, &system, true, &p) == FRIX_OK;
   CHECK(t, good);
+  if (good) fx_pile_pack_full(&p);
   for (int full = good && p.wide; good && full < 2; full++) { /* with rolling friction there is one precision */
     size_t size = full ? sizeof(double) : sizeof(float);
     snapshot scalar = sweep_some(&p, full, FX_SWEEP_SCALAR, r);
@@ -374,7 +375,7 @@ static void speed(fx_test *t) {
   CHECK(t, pile_make(&p, 1000, 0, false, 70));
   fx_arena_init(&arena, p.context);
   if (fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-      fx_pile_build(&arena, &system, &packed) == FRIX_OK) {
+      fx_pile_build(&arena, &system, false, &packed) == FRIX_OK) {
     double best[2] = {1, 1};
     fx_pile_load(&packed, false, p.data.guess);
     for (int k = 0; k < 40; k++)

@@ -117,9 +117,9 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
-static frix_status begin(state *t, bool full) {
+static void begin(state *t, bool full) {
   t->full = full;
-  if (full && fx_pile_add_full(t->call->arena, &t->pile) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
   t->rate = 1;
@@ -128,7 +128,6 @@ static frix_status begin(state *t, bool full) {
   t->cap = t->call->option[MOMENTUM];
   t->last_step = t->best_step = t->mark_step = INFINITY;
   t->mark_round = t->round;
-  return FRIX_OK;
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
@@ -168,22 +167,22 @@ static frix_status solve(fx_call *call) {
   if (!fx_pile_fits(s)) return scalar_path(call);
   state t = {.call = call, .ratio = 0.45, .next_check = 60};
   bool single = call->option[SINGLE] != 0, double_needed = !single || call->monitor->limits->tolerance < single_limit;
-  frix_status status = fx_pile_build(call->arena, s, &t.pile);
+  frix_status status = fx_pile_build(call->arena, s, double_needed, &t.pile);
   if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
   if (status != FRIX_OK) return status;
   t.target = fx_sweep_best_target();
   single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
+  begin(&t, !single);
   int64_t singles = 0;
-  if ((status = begin(&t, !single)) != FRIX_OK) return status;
   for (;;) {
     run_round(&t);
     if (!t.full) singles = t.sweep;
     if (check_is_due(&t) && check(&t)) break;
     if (t.full || !double_needed || !single_is_done(&t)) continue;
     fx_pile_store(&t.pile, false, call->r);
-    if ((status = begin(&t, true)) != FRIX_OK) return status;
+    begin(&t, true);
   }
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "

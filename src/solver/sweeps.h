@@ -67,13 +67,14 @@ bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
-/* Order, batches and fields in single precision. A pile with rolling friction takes the wide form, which has double
- * precision alone. UNSUPPORTED, without a text, where a block of M is not symmetric and positive. */
-frix_status fx_pile_build(fx_arena *arena, const fx_system *system, fx_pile *out);
+/* Order, batches and fields in single precision; with `full` also room for double precision, which nobody touches until
+ * its turn comes. A pile with rolling friction takes the wide form, which has double precision alone. UNSUPPORTED,
+ * without a text, where a block of M is not symmetric and positive. */
+frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, body_mover. */
 frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);
-/* Fields in double precision as well, where they are not there. */
-frix_status fx_pile_add_full(fx_arena *arena, fx_pile *pile);
+/* Fields in double precision, where room was taken. */
+void fx_pile_pack_full(const fx_pile *pile);
 
 /* z from r, and r from z. */
 void fx_pile_load(const fx_pile *pile, bool full, const double *r);

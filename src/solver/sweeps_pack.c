@@ -142,6 +142,7 @@ static bool pack(const fx_pile *p, bool full) {
   int32_t count = p->field_count, lanes = full ? 4 : 8;
   size_t size = full ? sizeof(double) : sizeof(float);
   unsigned char *field = full ? p->full.field : p->single.field;
+  memset(full ? p->full.z : p->single.z, 0, (size_t)(p->batch_count * FX_BATCH) * (size_t)p->row_count * size);
   for (int32_t e = 0; e < p->empty_count; e++)
     for (int32_t k = 0; k < count; k++) memset(field + size * fx_slot_at(p->empty[e], lanes, count, k), 0, size);
   if (p->round) return fx_round_pack(p, full);
@@ -166,12 +167,12 @@ static void choose_form(fx_pile *p, bool round) {
       p->wide ? FX_WIDE_END : (round ? FX_ROUND_END : FX_GENERAL_END) + (p->compliant ? FX_COMPLIANCE_SIZE : 0);
 }
 
-/* Empty slots need z = 0; the rest is written before it is read: d by a refresh, the two before the last by the plain
- * sweep that has to come next. */
+/* Packing zeroes z, for the sake of empty slots; the rest is written before it is read: d by a refresh, the two before
+ * the last by the plain sweep that has to come next. */
 static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d) {
   size_t slots = (size_t)p->batch_count * FX_BATCH, records = (size_t)p->body_count * FX_RECORD;
   d->field = fx_arena_take_raw(arena, slots * (size_t)p->field_count, size);
-  d->z = fx_arena_take(arena, slots * (size_t)p->row_count, size);
+  d->z = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
   d->z_last = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
   d->d = fx_arena_take_raw(arena, records, size);
   d->d_last = fx_arena_take_raw(arena, records, size);
@@ -179,37 +180,32 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
 }
 
 /* Fields of all contacts in one form; *fits says whether they have it. */
-static frix_status build_form(fx_arena *arena, fx_pile *p, bool *fits) {
+static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits) {
   void *roots = p->round ? fx_round_take(arena, p) : (void *)FX_TAKE(arena, root, p->body_count);
   const double *M = p->round ? NULL : fx_system_mass(p->system);
   if (!roots || (!p->round && !M)) return FRIX_ERROR_MEMORY;
   p->roots = roots;
   *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, M, roots);
   if (!*fits) return FRIX_OK;
-  if (!take(arena, p, p->wide ? sizeof(double) : sizeof(float), p->wide ? &p->full : &p->single))
-    return FRIX_ERROR_MEMORY;
+  if (!p->wide && !take(arena, p, sizeof(float), &p->single)) return FRIX_ERROR_MEMORY;
+  if ((full || p->wide) && !take(arena, p, sizeof(double), &p->full)) return FRIX_ERROR_MEMORY;
   *fits = pack(p, p->wide);
   return FRIX_OK;
 }
 
-frix_status fx_pile_build(fx_arena *arena, const fx_system *s, fx_pile *p) {
+frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pile *p) {
   *p = (fx_pile){.system = s, .wide = fx_pile_is_wide(s), .compliant = s->R != NULL, .scale = sqrt(s->rho)};
   bool fits = false;
   frix_status status = fx_pile_order(arena, s, p);
   if (status != FRIX_OK) return status;
   choose_form(p, true);
-  if (!p->wide && ((status = build_form(arena, p, &fits)) != FRIX_OK || fits)) return status;
+  if (!p->wide && ((status = build_form(arena, p, full, &fits)) != FRIX_OK || fits)) return status;
   choose_form(p, false);
-  if ((status = build_form(arena, p, &fits)) != FRIX_OK) return status;
+  if ((status = build_form(arena, p, full, &fits)) != FRIX_OK) return status;
   return fits ? FRIX_OK : FRIX_ERROR_UNSUPPORTED;
 }
 
-frix_status fx_pile_add_full(fx_arena *arena, fx_pile *p) {
-  if (p->full.field) return FRIX_OK;
-  if (!take(arena, p, sizeof(double), &p->full)) return FRIX_ERROR_MEMORY;
-  pack(p, true);
-  return FRIX_OK;
-}
+void fx_pile_pack_full(const fx_pile *p) { pack(p, true); }
 
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
   const int32_t *row = p->system->row;
