@@ -2,8 +2,7 @@
  *
  * What is near in the pile has to be near in memory. Where the given order does not see to that, bodies are numbered by
  * walking the contact graph breadth first, and contacts follow their first body. Each contact goes to the oldest of 64
- * open batches that holds none of its bodies and, where possible, whose neighbours hold none either: then a batch need
- * not wait for the one before it. */
+ * open batches that holds none of its bodies and, where possible, whose open neighbours hold none either. */
 #include "solver/sweeps.h"
 
 #include <string.h>
