@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
-enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000, MENDINGS = 12 };
+enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
 
 enum { PILE, PILE_TOLERANCE };
 
@@ -262,7 +262,7 @@ static bool mend(course *c) {
     c->status = fx_patches_solve(&inner, &fx_solver_auto, c->dear ? 2 : 1, &patches);
     fx_arena_free(&arena);
     if (c->status != FRIX_OK) return true;
-    if (patches > 0 && run(c, &fx_solver_sweeps, call->law, c->dear ? 3000 : 300)) return true;
+    if (patches > 0 && run(c, &fx_solver_sweeps, call->law, MENDING_SWEEPS)) return true;
     if (c->best <= 0.5 * before) {
       failures = 0;
       continue;
@@ -319,7 +319,7 @@ static void struggle(course *c) {
     call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
     return;
   }
-  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
+  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, 260)) return;
   if (!(c->dear && factors) && run(c, &fx_solver_newton, call->law, 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
