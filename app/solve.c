@@ -44,8 +44,10 @@ static bool read_cone(const char *text, int32_t *facets) {
   return false;
 }
 
+/* Whoever names a tolerance means it, for large rigid piles too, unless --set says otherwise. */
 static bool read_options(frix_context *context, const fx_args *args, frix_options **out) {
-  if (frix_options_create(context, out) != FRIX_OK) {
+  if (frix_options_create(context, out) != FRIX_OK ||
+      (fx_arg(args, "--tol") && frix_options_set(*out, "auto.pile_tolerance", "0") != FRIX_OK)) {
     fx_error("%s", frix_error_text(context));
     return false;
   }
@@ -334,7 +336,7 @@ static int run_solve(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--solver", "NAME", "@solvers", "the method; default auto"},
-    {"--tol", "X", NULL, "relative residual to reach; default 1e-8"},
+    {"--tol", "X", NULL, "relative residual to reach; default 1e-8, by auto 1e-4 for large rigid piles"},
     {"--max-iterations", "N", NULL, "per island and method; default: the method's own"},
     {"--time-limit", "S", NULL, "seconds per problem; default: none"},
     {"--law", "LAW", "coulomb|associated", "coulomb (exact, default) or associated (its convex relaxation)"},

@@ -1,6 +1,7 @@
 /* What must hold whatever the problem: no leak when memory runs out, the same bits for any number of threads, no
  * allocation while a method iterates, and stops that stop: cancellation, time limit, warm start. */
 #include "answer.h"
+#include "base/context.h"
 #include "instances.h"
 
 /* ---- an allocator that counts, and fails when told ---- */
@@ -175,6 +176,24 @@ static void no_allocation(fx_test *t) {
     }
     answer_free(&a);
   }
+}
+
+/* Memory that nobody wants any more gives way to what every step takes and gives back; never more waits than was in use
+ * at once, or than 256 MB. Nothing of it is touched. */
+static void waiting_memory(fx_test *t) {
+  enum { BLOCKS = 8, SMALL = 32 << 20, LARGE = 200 << 20 };
+  ledger l = {.fail_at = -1};
+  frix_context *context = NULL;
+  void *block[BLOCKS];
+  REQUIRE(t, ledger_context(&l, &context) == FRIX_OK);
+  for (int k = 0; k < BLOCKS; k++) block[k] = fx_alloc_raw(context, SMALL, 1);
+  for (int k = 0; k < BLOCKS; k++) fx_free(context, block[k]);
+  int64_t calls = l.calls;
+  for (int step = 0; step < 3; step++) fx_free(context, fx_alloc_raw(context, LARGE, 1));
+  CHECK(t, l.calls == calls + 1);
+  CHECK(t, l.bytes < (BLOCKS + 1) * (int64_t)SMALL);
+  frix_context_destroy(context);
+  CHECK(t, l.blocks == 0 && l.bytes == 0);
 }
 
 /* ---- threads ---- */
@@ -356,6 +375,7 @@ const fx_test_row test_robust[] = {
     {"robust/overflow", overflow},
     {"robust/memory", memory},
     {"robust/no_allocation", no_allocation},
+    {"robust/waiting_memory", waiting_memory},
     {"robust/threads_on_examples", threads_on_examples},
     {"robust/threads_on_files", threads_on_files},
     {"robust/cancel", cancel},

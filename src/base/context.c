@@ -29,7 +29,8 @@ struct frix_context {
   pthread_mutex_t crew_lock;
   fx_crew *crew;
   char text[TEXT_SIZE];
-  header spare[SPARE_BLOCKS];                 /* large blocks that wait for the next that asks; bytes 0: none */
+  header spare[SPARE_BLOCKS]; /* large blocks that wait for the next that asks, those that wait longest first */
+  int spare_count;
   size_t spare_bytes, used_bytes, most_bytes; /* of large blocks: spare, in use, and the most that ever were in use */
 };
 
@@ -90,8 +91,8 @@ void frix_context_destroy(frix_context *context) {
   if (!context) return;
   frix_context_config config = context->config;
   fx_crew_destroy(context, context->crew);
-  for (int k = 0; k < SPARE_BLOCKS; k++)
-    if (context->spare[k].bytes) config.release(context->spare[k].base, context->spare[k].bytes, config.user);
+  for (int k = 0; k < context->spare_count; k++)
+    config.release(context->spare[k].base, context->spare[k].bytes, config.user);
   pthread_mutex_destroy(&context->crew_lock);
   pthread_mutex_destroy(&context->lock);
   config.release(context, sizeof *context, config.user);
@@ -132,38 +133,50 @@ static size_t rounded(size_t bytes) {
   return bytes > SIZE_MAX - step ? bytes : (bytes + step - 1) / step * step;
 }
 
+static void release(frix_context *context, header block) {
+  context->config.release(block.base, block.bytes, context->config.user);
+}
+
+static header remove_spare(frix_context *context, int k) {
+  header block = context->spare[k];
+  context->spare_count--;
+  context->spare_bytes -= block.bytes;
+  memmove(context->spare + k, context->spare + k + 1, (size_t)(context->spare_count - k) * sizeof block);
+  return block;
+}
+
 /* The smallest spare block that is large enough and not much too large; bytes 0 where there is none. */
 static header take_spare(frix_context *context, size_t bytes) {
   int found = -1;
-  for (int k = 0; k < SPARE_BLOCKS; k++) {
+  for (int k = 0; k < context->spare_count; k++) {
     size_t has = context->spare[k].bytes;
     if (has >= bytes && has / 2 <= bytes && (found < 0 || has < context->spare[found].bytes)) found = k;
   }
-  header h = {NULL, 0};
-  if (found < 0) return h;
-  h = context->spare[found];
-  context->spare[found].bytes = 0;
-  context->spare_bytes -= h.bytes;
-  return h;
+  return found < 0 ? (header){NULL, 0} : remove_spare(context, found);
 }
 
-/* What may wait: as much as was in use at once before, so that no more is ever held than was needed. */
-static size_t spare_room(const frix_context *context) {
-  size_t unused = context->most_bytes - context->used_bytes;
-  return unused > spare_limit ? unused : spare_limit;
+/* Spare blocks that have waited longest make room for so many bytes. What may wait: as much as was in use at once
+ * before, so that no more is ever held than was needed. */
+static void make_room(frix_context *context, size_t bytes) {
+  size_t unused = context->most_bytes - context->used_bytes, room = unused > spare_limit ? unused : spare_limit;
+  while (context->spare_count && context->spare_bytes + bytes > room) release(context, remove_spare(context, 0));
 }
 
-/* Keeps a block, where needed in place of a smaller one; what is left over is to be released. */
-static header give_spare(frix_context *context, header h) {
+/* Keeps a block, where all places are taken in that of the smallest. */
+static void give_spare(frix_context *context, header block) {
   int least = 0;
-  context->used_bytes -= h.bytes;
-  for (int k = 0; k < SPARE_BLOCKS; k++)
+  context->used_bytes -= block.bytes;
+  make_room(context, block.bytes);
+  for (int k = 1; k < context->spare_count; k++)
     if (context->spare[k].bytes < context->spare[least].bytes) least = k;
-  header other = context->spare[least];
-  if (other.bytes >= h.bytes || context->spare_bytes - other.bytes + h.bytes > spare_room(context)) return h;
-  context->spare[least] = h;
-  context->spare_bytes += h.bytes - other.bytes;
-  return other;
+  bool full = context->spare_count == SPARE_BLOCKS;
+  if (full && context->spare[least].bytes >= block.bytes) {
+    release(context, block);
+    return;
+  }
+  if (full) release(context, remove_spare(context, least));
+  context->spare[context->spare_count++] = block;
+  context->spare_bytes += block.bytes;
 }
 
 /* A large block, spare or new. New ones take the room of spare ones that nobody wants. */
@@ -171,14 +184,9 @@ static header take_large(frix_context *context, size_t bytes) {
   header block = take_spare(context, bytes);
   context->used_bytes += block.base ? block.bytes : bytes;
   if (context->used_bytes > context->most_bytes) context->most_bytes = context->used_bytes;
-  for (int k = 0; !block.base && k < SPARE_BLOCKS && context->spare_bytes > spare_room(context); k++) {
-    header *spare = &context->spare[k];
-    if (!spare->bytes) continue;
-    context->config.release(spare->base, spare->bytes, context->config.user);
-    context->spare_bytes -= spare->bytes;
-    spare->bytes = 0;
-  }
-  if (!block.base) block = (header){context->config.allocate(bytes, context->config.user), bytes};
+  if (block.base) return block;
+  make_room(context, 0);
+  block = (header){context->config.allocate(bytes, context->config.user), bytes};
   if (!block.base) context->used_bytes -= bytes;
   return block;
 }
@@ -214,8 +222,10 @@ void fx_free(frix_context *context, void *pointer) {
   if (!pointer) return;
   header h = *((header *)pointer - 1);
   pthread_mutex_lock(&context->lock);
-  if (h.bytes >= large) h = give_spare(context, h);
-  if (h.bytes) context->config.release(h.base, h.bytes, context->config.user);
+  if (h.bytes >= large)
+    give_spare(context, h);
+  else
+    release(context, h);
   pthread_mutex_unlock(&context->lock);
 }
 

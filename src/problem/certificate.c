@@ -112,6 +112,28 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
   return fx_residual_end(s, &t);
 }
 
+/* Sum of squares in four chains, for limits where the last bit does not matter. */
+static double square_of(int32_t n, const double *x) {
+  double sum[4] = {0, 0, 0, 0};
+  int32_t k = 0;
+  for (; k + 4 <= n; k += 4)
+    for (int e = 0; e < 4; e++) sum[e] += x[k + e] * x[k + e];
+  for (; k < n; k++) sum[0] += x[k] * x[k];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* The last contact of each mover, -1 where it has none. One mover or two are one case, which nobody need foretell. */
+static void find_last(const fx_system *s, int32_t *last) {
+  const int32_t *start = s->Ht.start, *index = s->Ht.index;
+  memset(last, -1, (size_t)s->mover_count * sizeof *last);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t first = start[i], end = start[i + 1];
+    if (first == end) continue;
+    last[index[first]] = last[index[end - 1]] = i;
+    for (int32_t k = first + 1; k < end - 1; k++) last[index[k]] = i;
+  }
+}
+
 /* Whether no contact from `end` on moves the bodies of contact i. */
 static bool is_complete(const fx_system *s, int32_t i, int32_t end, const int32_t *last) {
   for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
@@ -133,11 +155,8 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
                          int32_t *last) {
   enum { STRIDE = 256 };
   sums t = {{0, 0}, {0, 0}, {0, 0}};
-  double square = 0;
-  for (int32_t k = 0; k < s->row[s->joint_first]; k++) square += r[k] * r[k];
-  for (int32_t m = 0; m < s->mover_count; m++) last[m] = -1;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) last[s->Ht.index[k]] = i;
+  double square = square_of(s->row[s->joint_first], r);
+  find_last(s, last);
   fx_motion_begin(s, 0, s->mover_count, v);
   for (int32_t first = 0, done = 0; first < s->contact_count; first += STRIDE) {
     int32_t end = s->contact_count - first < STRIDE ? s->contact_count : first + STRIDE, ready = done;
@@ -155,8 +174,7 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
 
 bool fx_nothing_is_far(const fx_system *s, frix_law law, double most) {
   static const double nothing[FRIX_MAX_DIM];
-  double square = 0, map = 0;
-  for (int32_t k = 0; k < s->row[s->joint_first]; k++) square += s->q[k] * s->q[k];
+  double square = square_of(s->row[s->joint_first], s->q), map = 0;
   double limit = 1.000001 * most * most * s->rho * s->rho * square;
   for (int32_t i = 0; i < s->joint_first && !(map > limit); i++) {
     const double *q = s->q + s->row[i];

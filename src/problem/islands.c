@@ -19,9 +19,12 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
     parent[a] = b;
 }
 
-/* label[i] of each contact, numbered by first contact; mover_label too where there are movers (-1: untouched). */
-static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *label, int32_t *mover_label,
-                               int32_t *count) {
+static bool is_among(const uint8_t *among, int32_t i) { return !among || among[i]; }
+
+/* label[i] of each contact, numbered by first contact; mover_label too where there are movers (-1: untouched). Contacts
+ * that are not among those wanted have label -1; among NULL: all are. */
+static frix_status find_labels(fx_arena *arena, const fx_system *s, const uint8_t *among, int32_t *label,
+                               int32_t *mover_label, int32_t *count) {
   int32_t n = s->contact_count;
   int32_t *parent = FX_TAKE_RAW(arena, int32_t, n);
   if (!parent) return FRIX_ERROR_MEMORY;
@@ -30,7 +33,7 @@ static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *lab
     /* Contacts on the same mover: tie each to the first one seen there. */
     for (int32_t m = 0; m < s->mover_count; m++) mover_label[m] = -1;
     for (int32_t i = 0; i < n; i++)
-      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+      for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1] && is_among(among, i); k++) {
         int32_t *first = &mover_label[s->Ht.index[k]];
         if (*first < 0)
           *first = i;
@@ -39,12 +42,13 @@ static frix_status find_labels(fx_arena *arena, const fx_system *s, int32_t *lab
       }
   } else {
     for (int32_t i = 0; i < n; i++)
-      for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++) join(parent, i, s->W.index[k]);
+      for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++)
+        if (is_among(among, i) && is_among(among, s->W.index[k])) join(parent, i, s->W.index[k]);
   }
   *count = 0;
   for (int32_t i = 0; i < n; i++) {
     int32_t root = root_of(parent, i);
-    label[i] = root == i ? (*count)++ : label[root];
+    label[i] = !is_among(among, i) ? -1 : root == i ? (*count)++ : label[root];
   }
   for (int32_t m = 0; mover_label && m < s->mover_count; m++)
     if (mover_label[m] >= 0) mover_label[m] = label[mover_label[m]];
@@ -70,12 +74,12 @@ static frix_status group(fx_arena *arena, int32_t n, const int32_t *label, int32
   return FRIX_OK;
 }
 
-frix_status fx_islands_find(fx_arena *arena, const fx_system *s, fx_islands *out) {
+frix_status fx_islands_find(fx_arena *arena, const fx_system *s, const uint8_t *among, fx_islands *out) {
   *out = (fx_islands){0};
   int32_t *label = FX_TAKE_RAW(arena, int32_t, s->contact_count);
   int32_t *mover_label = s->has_velocity ? FX_TAKE_RAW(arena, int32_t, s->mover_count) : NULL;
   if (!label || (s->has_velocity && !mover_label)) return FRIX_ERROR_MEMORY;
-  frix_status status = find_labels(arena, s, label, mover_label, &out->count);
+  frix_status status = find_labels(arena, s, among, label, mover_label, &out->count);
   if (status == FRIX_OK)
     status = group(arena, s->contact_count, label, out->count, &out->start, &out->contact, &out->place);
   if (status == FRIX_OK && mover_label)
@@ -197,7 +201,7 @@ frix_status frix_problem_island_count(const frix_problem *problem, int32_t *out)
   fx_system system;
   fx_islands islands;
   frix_status status = fx_system_build(&arena, problem, problem->form, &system);
-  if (status == FRIX_OK) status = fx_islands_find(&arena, &system, &islands);
+  if (status == FRIX_OK) status = fx_islands_find(&arena, &system, NULL, &islands);
   if (status == FRIX_OK) *out = islands.count;
   fx_arena_free(&arena);
   return status;

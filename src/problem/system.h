@@ -59,7 +59,8 @@ frix_status fx_system_assemble(fx_arena *arena, fx_system *system);
 /* Fills D, W_diag and the scales from W, or from H' Y. */
 frix_status fx_system_diagonal(fx_arena *arena, fx_system *system);
 
-/* Islands: connected sets of contacts, numbered by first contact, each listed in ascending order. */
+/* Islands: connected sets of contacts, numbered by first contact, each listed in ascending order. `among` keeps
+ * contacts with a 0 out, as if they were not there; NULL: all count. */
 typedef struct fx_islands {
   int32_t count;
   int32_t *start;                             /* count + 1, into contact */
@@ -68,7 +69,7 @@ typedef struct fx_islands {
   int32_t *mover_start, *mover, *mover_place; /* the same for the movers they touch; has_velocity only */
 } fx_islands;
 
-frix_status fx_islands_find(fx_arena *arena, const fx_system *system, fx_islands *out);
+frix_status fx_islands_find(fx_arena *arena, const fx_system *system, const uint8_t *among, fx_islands *out);
 
 /* Island k as a system of its own, judged with the scales of the whole. */
 frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,

@@ -8,6 +8,7 @@
  * --explain shows each decision. */
 #include "solver/exact_sweep.h"
 #include "solver/newton_linear.h"
+#include "solver/patches.h"
 #include "solver/small_island.h"
 #include "solver/solver.h"
 #include "solver/sweeps.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
-enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000 };
+enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
 
 enum { PILE, PILE_TOLERANCE };
 
@@ -230,7 +231,7 @@ static bool sweep(course *c) {
     if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   }
   /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-  if (pile) return run(c, &fx_solver_sweeps, call->law, cost > 500 ? 20000 : (int64_t)(40 * cost));
+  if (pile) return run(c, &fx_solver_sweeps, call->law, 12000);
   if (cost > 200) return run(c, &fx_solver_apgd, call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
   return false;
 }
@@ -241,6 +242,37 @@ static bool is_mlcp(const fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++)
     plain &= s->contact[i].cone == FRIX_CONE_LIMIT || s->contact[i].cone == FRIX_CONE_BILATERAL;
   return plain;
+}
+
+/* A pile in which a few contacts hold up all the others: these on their own, then sweeps, which spread what came of it.
+ * Where that does not help, newton takes what is spread already. */
+static bool mend(course *c) {
+  fx_call *call = c->call;
+  fx_monitor *monitor = call->monitor;
+  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  for (int32_t round = 0, failures = 0; round < MENDINGS && failures < 2; round++) {
+    int32_t patches;
+    double before = c->best;
+    if (!fx_monitor_time_for(monitor, 10 * monitor->check_cost)) return false;
+    fx_arena arena;
+    fx_arena_init(&arena, call->arena->context);
+    fx_call inner = *call;
+    inner.arena = &arena;
+    memcpy(call->r, monitor->best_r, bytes);
+    c->status = fx_patches_solve(&inner, &fx_solver_auto, c->dear ? 2 : 1, &patches);
+    fx_arena_free(&arena);
+    if (c->status != FRIX_OK) return true;
+    if (patches > 0 && run(c, &fx_solver_sweeps, call->law, MENDING_SWEEPS)) return true;
+    if (c->best <= 0.5 * before) {
+      failures = 0;
+      continue;
+    }
+    memcpy(call->r, monitor->best_r, bytes);
+    if (run(c, &fx_solver_newton, call->law, 20)) return true;
+    failures = c->best <= 0.7 * before ? 0 : failures + 1;
+  }
+  memcpy(call->r, monitor->best_r, bytes);
+  return false;
 }
 
 /* continuation from a start, NULL: from nothing. */
@@ -268,8 +300,10 @@ static void struggle(course *c) {
   if (hard)
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            call->system->contact_count);
-  if (run(c, &fx_solver_newton, call->law, c->pile ? 60 : hard ? 10 : 20)) return;
-  call->left_off = call->of_many && c->best <= 10 * c->whole->tolerance;
+  bool grains = c->pile && is_rigid(call->system);
+  if (!(grains && c->dear) && run(c, &fx_solver_newton, call->law, grains || hard ? 10 : c->pile ? 60 : 20)) return;
+  if (grains && mend(c)) return;
+  call->left_off = call->of_many && !c->dear && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
   /* So near it is most often done before another method has begun. */
   bool near = c->best <= 1e3 * c->whole->tolerance;
@@ -285,8 +319,8 @@ static void struggle(course *c) {
     call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
     return;
   }
-  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, c->pile ? 40 : 260)) return;
-  if (!(c->dear && factors) && run(c, &fx_solver_newton, call->law, c->pile ? 600 : 60)) return;
+  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, 260)) return;
+  if (!(c->dear && factors) && run(c, &fx_solver_newton, call->law, 60)) return;
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 60)) return;

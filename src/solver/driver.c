@@ -401,6 +401,21 @@ static frix_status sweep_first(job *j, double *residual) {
   return j->result[0].status;
 }
 
+/* Where the time is limited, the largest island comes last: it may take all of it, and the others need little. */
+static void run_islands(job *j, int32_t thread_count) {
+  if (j->count == 1 || thread_count > 1 || !(j->limits.deadline > 0) || j->limits.hurried) {
+    fx_parallel(j->context, thread_count, j->count, run_island, j);
+    return;
+  }
+  int32_t largest = 0;
+  for (int32_t k = 1; k < j->count; k++)
+    if (j->islands->start[k + 1] - j->islands->start[k] > j->islands->start[largest + 1] - j->islands->start[largest])
+      largest = k;
+  for (int32_t k = 0; k < j->count; k++)
+    if (k != largest) run_island(k, j);
+  run_island(largest, j);
+}
+
 /* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
  * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
  * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
@@ -416,7 +431,7 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     memcpy(swept, solution->r, rows * sizeof *swept);
   }
   for (; j->attempt < 4; j->attempt++) {
-    fx_parallel(j->context, config->thread_count, j->count, run_island, j);
+    run_islands(j, config->thread_count);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
@@ -453,7 +468,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   bool velocity = config->form == FRIX_FORM_AUTO && problem->form == FRIX_FORM_GLOBAL && solver->prefers_velocity;
   frix_status status = fx_system_build(arena, problem, velocity ? FRIX_FORM_GLOBAL : config->form, &system);
   if (status == FRIX_OK && velocity && !velocity_is_smaller(&system)) status = fx_system_assemble(arena, &system);
-  if (status == FRIX_OK) status = fx_islands_find(arena, &system, &islands);
+  if (status == FRIX_OK) status = fx_islands_find(arena, &system, NULL, &islands);
   if (status != FRIX_OK) return status;
 
   solution->r = FX_NEW(context, double, system.row_count);

@@ -89,14 +89,20 @@ static bool is_late(state *t) {
 /* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep
  * changed, summed up as a geometric series whose rate is that of the plain sweeps of the last two rounds. */
 static double velocity_error(const state *t) {
-  double change = 0, size = 0;
-  for (int32_t k = 0; k < t->pile.body_count * FX_RECORD; k++) {
-    double now = t->full ? ((double *)t->pile.full.d)[k] : (double)((float *)t->pile.single.d)[k];
-    double last = t->full ? ((double *)t->pile.full.d_last)[k] : (double)((float *)t->pile.single.d_last)[k];
-    change += (now - last) * (now - last);
-    size += now * now;
+  double change[FX_RECORD] = {0}, size[FX_RECORD] = {0};
+  for (int32_t body = 0; body < t->pile.body_count; body++)
+    for (int k = 0; k < FX_RECORD; k++) {
+      size_t at = (size_t)body * FX_RECORD + (size_t)k;
+      double now = t->full ? ((double *)t->pile.full.d)[at] : (double)((float *)t->pile.single.d)[at];
+      double last = t->full ? ((double *)t->pile.full.d_last)[at] : (double)((float *)t->pile.single.d_last)[at];
+      change[k] += (now - last) * (now - last);
+      size[k] += now * now;
+    }
+  for (int k = 1; k < FX_RECORD; k++) {
+    change[0] += change[k];
+    size[0] += size[k];
   }
-  return size > 0 ? sqrt(change / size) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
+  return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
 /* Rounds are short at first, since a good warm start is done after a few sweeps. */

@@ -52,6 +52,7 @@ typedef struct fx_pile {
   int32_t *empty, empty_count;    /* slots that hold none */
   int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
   int32_t *body_mover;            /* mover of each body, -1 for body 0 */
+  int32_t *body_end;              /* by FX_FLUSH batches: no body from here on has been met when they are done */
   double scale;                   /* sqrt(rho) */
   double step[2];                 /* of normal and friction impulses, relative to what solves the contact alone */
   const void *roots;              /* L^-1 of each body */
@@ -66,9 +67,9 @@ bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
-/* Order, batches and fields in single precision; with `full` also room for double precision. A pile with rolling
- * friction takes the wide form, which has double precision alone. UNSUPPORTED, without a
- * text, where a block of M is not symmetric and positive. */
+/* Order, batches and fields in single precision; with `full` also room for double precision, which nobody touches until
+ * its turn comes. A pile with rolling friction takes the wide form, which has double precision alone. UNSUPPORTED,
+ * without a text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, body_mover. */
 frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);

@@ -90,12 +90,17 @@ static fx_sweep_sums sweep_on(const fx_pile *p, bool full, fx_sweep_target targe
   return fx_sweep_scalar(p, full, beta);
 }
 
+static void exchange(void **a, void **b) {
+  void *kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
 fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {
   fx_sweep_sums sums = p->wide ? fx_wide_sweep(p, target, beta) : sweep_on(p, full, target, beta);
   fx_pile_data *data = full ? &p->full : &p->single;
-  void *swept = data->z_last;
-  data->z_last = data->z;
-  data->z = swept;
+  exchange(&data->z, &data->z_last);
+  exchange(&data->d, &data->d_last);
   return sums;
 }
 

@@ -242,14 +242,14 @@ INLINE void NAME(add)(const VEC *x, double *total) {
   for (int k = 0; k < LANES; k++) *total += (double)(*x)[k];
 }
 
-/* d := d + beta (d - d_last), d_last := d: what the extrapolated impulses give, since d is linear in z. */
-INLINE void NAME(extrapolate)(int32_t body_count, bool plain, REAL beta, VEC *d, VEC *last) {
-  int32_t count = body_count * (FX_RECORD / LANES);
-  for (int32_t k = 0; k < count; k++) {
-    VEC now = d[k];
-    if (!plain) d[k] = now + (now - last[k]) * beta;
-    last[k] = now;
-  }
+/* d + beta (d - d_last) in the place of d_last: what the extrapolated impulses give, since d is linear in z. Of bodies
+ * first .. end - 1, just before the batches that meet them, so that a large pile is not read twice. */
+INLINE void NAME(extrapolate)(int32_t first, int32_t end, bool plain, REAL beta, const VEC *d, VEC *last) {
+  for (int32_t k = first * (FX_RECORD / LANES); k < end * (FX_RECORD / LANES); k++)
+    if (plain)
+      last[k] = d[k];
+    else
+      last[k] = d[k] + (d[k] - last[k]) * beta;
 }
 
 /* Fields come from far where the pile is large, and the machine looks less far ahead than it takes to bring them. */
@@ -258,26 +258,42 @@ INLINE void NAME(fetch_ahead)(const REAL *f, int32_t numbers) {
   for (int32_t k = 0; k < numbers; k += LINE) __builtin_prefetch(f + AHEAD * numbers + k);
 }
 
+/* So do the bodies that the next FX_FLUSH batches meet first, `lines` of each array with every batch. */
+INLINE void NAME(fetch_bodies)(const fx_pile_data *data, size_t from, size_t lines) {
+  enum { LINE = 64 / sizeof(REAL) };
+  for (size_t k = from; k < from + lines * LINE; k += LINE) {
+    __builtin_prefetch((const REAL *)data->d + k);
+    __builtin_prefetch((const REAL *)data->d_last + k);
+  }
+}
+
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
 INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, bool plain,
                                  REAL beta) {
-  enum { PARTS = WIDE / LANES };
+  enum { PARTS = WIDE / LANES, LINE = 64 / sizeof(REAL) };
   fx_sweep_sums total = {0, 0, 0};
   const REAL *f = data->field;
   REAL *z = data->z, *last = data->z_last;
   const int32_t *body = pile->slot_body;
   int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
-  NAME(extrapolate)(pile->body_count, plain, beta, data->d, data->d_last);
-  for (int32_t first = 0; first < pile->batch_count; first += FX_FLUSH) {
-    int32_t end = pile->batch_count - first < FX_FLUSH ? pile->batch_count : first + FX_FLUSH;
+  for (int32_t first = 0, ready = 0; first < pile->batch_count; first += FX_FLUSH) {
+    bool is_last = pile->batch_count - first <= FX_FLUSH;
+    int32_t end = is_last ? pile->batch_count : first + FX_FLUSH;
+    const int32_t *met = pile->body_end + first / FX_FLUSH;
+    NAME(extrapolate)(ready, met[0], plain, beta, data->d, data->d_last);
+    ready = met[0];
+    size_t from = (size_t)ready * FX_RECORD, count = is_last ? 0 : (size_t)(met[1] - ready) * FX_RECORD;
+    size_t lines = (count + FX_FLUSH * LINE - 1) / (FX_FLUSH * LINE);
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
     fx_sweep_sums part = {0, 0, 0};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
       NAME(fetch_ahead)(f, fields * FX_BATCH);
+      NAME(fetch_bodies)(data, from, lines);
+      from += lines * LINE;
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
         for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) {
           const int32_t *pair = body + group + lane;
-          NAME(visit)(f + lane, round, compliant, plain, beta, pair, z + lane, last + lane, data->d, &sums[p]);
+          NAME(visit)(f + lane, round, compliant, plain, beta, pair, z + lane, last + lane, data->d_last, &sums[p]);
         }
     }
     for (int p = 0; p < PARTS; p++) {
@@ -308,6 +324,7 @@ INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool ro
       first[k] = d + list[k];
       second[k] = d + list[k + FX_BATCH];
     }
+    if (lane == 0) NAME(fetch_ahead)(numbers, pile->field_count * WIDE);
     for (int k = 0; k < 3; k++) x[k] = NUMBER(z + (size_t)at * 3 * WIDE + lane, k);
     NAME(gather)(first, a);
     NAME(gather)(second, b);

@@ -2,8 +2,7 @@
  *
  * What is near in the pile has to be near in memory. Where the given order does not see to that, bodies are numbered by
  * walking the contact graph breadth first, and contacts follow their first body. Each contact goes to the oldest of 64
- * open batches that holds none of its bodies and, where possible, whose neighbours hold none either: then a batch need
- * not wait for the one before it. */
+ * open batches that holds none of its bodies and, where possible, whose open neighbours hold none either. */
 #include "solver/sweeps.h"
 
 #include <string.h>
@@ -52,7 +51,7 @@ static void list_contacts(const fx_system *s, const int32_t *first, const int32_
 
 /* Mean distance, in bodies, from one contact to the next and across a contact. */
 static double spread(const fx_system *s) {
-  double sum = 0;
+  int64_t sum = 0;
   int32_t before = 0;
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t k = s->Ht.start[i], end = s->Ht.start[i + 1];
@@ -61,7 +60,7 @@ static double spread(const fx_system *s) {
     sum += high - low + (high > before ? high - before : before - high);
     before = high;
   }
-  return s->contact_count ? sum / s->contact_count : 0;
+  return s->contact_count ? (double)sum / s->contact_count : 0;
 }
 
 static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
@@ -89,15 +88,16 @@ static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32
 typedef struct window {
   uint64_t *used; /* per body: the open batches that hold it */
   uint64_t full;
-  int32_t first, last;
+  uint32_t first;
+  int32_t last;
   int32_t fill[WINDOW], body[WINDOW][FX_BATCH][2];
 } window;
 
-static uint64_t rotate(uint64_t x, int by) { return by ? x << by | x >> (64 - by) : x; }
+static uint64_t rotate(uint64_t x, uint32_t by) { return x << by | x >> (-by & 63); }
 
 /* The first batch takes no more: its bit serves batch first + 64. */
 static void retire(window *w) {
-  int at = w->first % WINDOW;
+  uint32_t at = w->first % WINDOW;
   uint64_t bit = (uint64_t)1 << at;
   for (int lane = 0; lane < w->fill[at]; lane++) {
     w->used[w->body[at][lane][0]] &= ~bit;
@@ -116,9 +116,8 @@ static int32_t place_contact(window *w, int32_t a, int32_t b) {
     retire(w);
     open = (uint64_t)1 << (w->first + WINDOW - 1) % WINDOW;
   }
-  int start = w->first % WINDOW;
-  int at = (start + __builtin_ctzll(rotate(open, (WINDOW - start) % WINDOW))) % WINDOW;
-  int32_t batch = w->first + (at - start + WINDOW) % WINDOW, lane = w->fill[at]++;
+  uint32_t after = (uint32_t)__builtin_ctzll(rotate(open, -w->first % WINDOW)), at = (w->first + after) % WINDOW;
+  int32_t batch = (int32_t)(w->first + after), lane = w->fill[at]++;
   w->body[at][lane][0] = a;
   w->body[at][lane][1] = b;
   uint64_t bit = (uint64_t)1 << at;
@@ -154,6 +153,20 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   return FRIX_OK;
 }
 
+/* How far a sweep has come among the bodies, part by part; the last part sees to those that no contact meets. */
+static frix_status find_ends(fx_arena *arena, fx_pile *p) {
+  int32_t parts = (p->batch_count + FX_FLUSH - 1) / FX_FLUSH, most = 0;
+  p->body_end = FX_TAKE_RAW(arena, int32_t, parts);
+  if (!p->body_end) return FRIX_ERROR_MEMORY;
+  for (int32_t part = 0; part < parts; part++) {
+    int32_t first = part * FX_FLUSH, end = part + 1 < parts ? first + FX_FLUSH : p->batch_count;
+    for (int32_t k = first * 2 * FX_BATCH; k < end * 2 * FX_BATCH; k++)
+      most = p->slot_body[k] > most ? p->slot_body[k] : most;
+    p->body_end[part] = part + 1 < parts ? most / FX_RECORD + 1 : p->body_count;
+  }
+  return FRIX_OK;
+}
+
 frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
   int32_t n = s->contact_count;
   int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
@@ -172,5 +185,6 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
     p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
   }
   p->batch_count = w.last + 1;
-  return list_slots(arena, pairs, p);
+  status = list_slots(arena, pairs, p);
+  return status == FRIX_OK ? find_ends(arena, p) : status;
 }

@@ -24,9 +24,10 @@ bool fx_pile_fits(const fx_system *s) {
   return true;
 }
 
+/* Of what fits only rolling friction has more than three rows, and rows are read faster than contacts. */
 bool fx_pile_is_wide(const fx_system *s) {
   for (int32_t i = 0; i < s->contact_count; i++)
-    if (s->contact[i].cone == FRIX_CONE_ROLLING) return true;
+    if (s->row[i + 1] - s->row[i] > 3) return true;
   return false;
 }
 
@@ -141,6 +142,7 @@ static bool pack(const fx_pile *p, bool full) {
   int32_t count = p->field_count, lanes = full ? 4 : 8;
   size_t size = full ? sizeof(double) : sizeof(float);
   unsigned char *field = full ? p->full.field : p->single.field;
+  memset(full ? p->full.z : p->single.z, 0, (size_t)(p->batch_count * FX_BATCH) * (size_t)p->row_count * size);
   for (int32_t e = 0; e < p->empty_count; e++)
     for (int32_t k = 0; k < count; k++) memset(field + size * fx_slot_at(p->empty[e], lanes, count, k), 0, size);
   if (p->round) return fx_round_pack(p, full);
@@ -165,13 +167,15 @@ static void choose_form(fx_pile *p, bool round) {
       p->wide ? FX_WIDE_END : (round ? FX_ROUND_END : FX_GENERAL_END) + (p->compliant ? FX_COMPLIANCE_SIZE : 0);
 }
 
+/* Packing zeroes z, for the sake of empty slots; the rest is written before it is read: d by a refresh, the two before
+ * the last by the plain sweep that has to come next. */
 static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d) {
   size_t slots = (size_t)p->batch_count * FX_BATCH, records = (size_t)p->body_count * FX_RECORD;
   d->field = fx_arena_take_raw(arena, slots * (size_t)p->field_count, size);
-  d->z = fx_arena_take(arena, slots * (size_t)p->row_count, size);
-  d->z_last = fx_arena_take(arena, slots * (size_t)p->row_count, size);
-  d->d = fx_arena_take(arena, records, size);
-  d->d_last = fx_arena_take(arena, records, size);
+  d->z = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
+  d->z_last = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
+  d->d = fx_arena_take_raw(arena, records, size);
+  d->d_last = fx_arena_take_raw(arena, records, size);
   return d->field && d->z && d->z_last && d->d && d->d_last;
 }
 
@@ -204,22 +208,20 @@ frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pil
 void fx_pile_pack_full(const fx_pile *p) { pack(p, true); }
 
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
-  const fx_system *s = p->system;
-  double inverse = 1 / s->rho;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = 0; k < s->contact[i].dim; k++) {
-      double value = inverse * r[s->row[i] + k];
+  const int32_t *row = p->system->row;
+  double inverse = 1 / p->system->rho;
+  for (int32_t i = 0; i < p->system->contact_count; i++)
+    for (int32_t k = row[i]; k < row[i + 1]; k++)
       if (full)
-        ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k)] = value;
+        ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])] = inverse * r[k];
       else
-        ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k)] = (float)value;
-    }
+        ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])] = (float)(inverse * r[k]);
 }
 
 void fx_pile_store(const fx_pile *p, bool full, double *r) {
-  const fx_system *s = p->system;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = 0; k < s->contact[i].dim; k++)
-      r[s->row[i] + k] = s->rho * (full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k)]
-                                        : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k)]);
+  const int32_t *row = p->system->row;
+  for (int32_t i = 0; i < p->system->contact_count; i++)
+    for (int32_t k = row[i]; k < row[i + 1]; k++)
+      r[k] = p->system->rho * (full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])]
+                                    : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])]);
 }

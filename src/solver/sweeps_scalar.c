@@ -10,11 +10,10 @@
     REAL *a, *b;   /* records of its bodies */                                                                   \
   } contact_##name;                                                                                              \
                                                                                                                  \
-  static contact_##name find_##name(const fx_pile *p, const fx_pile_data *data, int32_t slot) {                  \
+  static contact_##name find_##name(const fx_pile *p, const fx_pile_data *data, REAL *d, int32_t slot) {         \
     const int32_t *body = p->slot_body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;                       \
     size_t group = (size_t)(slot / LANES) * (size_t)p->field_count * LANES;                                      \
-    return (contact_##name){(const REAL *)data->field + group + slot % LANES, (REAL *)data->d + body[0],         \
-                            (REAL *)data->d + body[FX_BATCH]};                                                   \
+    return (contact_##name){(const REAL *)data->field + group + slot % LANES, d + body[0], d + body[FX_BATCH]};  \
   }                                                                                                              \
                                                                                                                  \
   static void read_##name(bool round, const contact_##name *c, REAL u[3]) {                                      \
@@ -71,7 +70,7 @@
   }                                                                                                              \
                                                                                                                  \
   static void visit_##name(const fx_pile *p, const fx_pile_data *data, int32_t slot, REAL beta, REAL sums[3]) {  \
-    contact_##name c = find_##name(p, data, slot);                                                               \
+    contact_##name c = find_##name(p, data, data->d_last, slot);                                                 \
     size_t first = (size_t)(slot / LANES) * 3 * LANES + (size_t)(slot % LANES);                                  \
     const REAL *now = (REAL *)data->z + first;                                                                   \
     REAL *last = (REAL *)data->z_last + first, u[3], y[3], z[3], x[3];                                           \
@@ -92,11 +91,8 @@
   static fx_sweep_sums sweep_##name(const fx_pile *p, const fx_pile_data *data, REAL beta) {                     \
     fx_sweep_sums total = {0, 0, 0};                                                                             \
     REAL *d = data->d, *d_last = data->d_last;                                                                   \
-    for (int32_t k = 0; k < p->body_count * FX_RECORD; k++) {                                                    \
-      REAL now = d[k];                                                                                           \
-      if (beta != 0) d[k] = now + (now - d_last[k]) * beta;                                                      \
-      d_last[k] = now;                                                                                           \
-    }                                                                                                            \
+    for (int32_t k = 0; k < p->body_count * FX_RECORD; k++)                                                      \
+      d_last[k] = beta == 0 ? d[k] : d[k] + (d[k] - d_last[k]) * beta;                                           \
     for (int32_t first = 0; first < p->batch_count * FX_BATCH; first += FX_FLUSH * FX_BATCH) {                   \
       REAL sums[LANES][3] = {{0}};                                                                               \
       for (int32_t slot = first; slot < first + FX_FLUSH * FX_BATCH && slot < p->batch_count * FX_BATCH; slot++) \
@@ -113,7 +109,7 @@
                                                                                                                  \
   static void refresh_##name(const fx_pile *p, const fx_pile_data *data) {                                       \
     for (int32_t slot = 0; slot < p->batch_count * FX_BATCH; slot++) {                                           \
-      contact_##name c = find_##name(p, data, slot);                                                             \
+      contact_##name c = find_##name(p, data, data->d, slot);                                                    \
       const REAL *z = (REAL *)data->z + (size_t)(slot / LANES) * 3 * LANES + slot % LANES;                       \
       REAL x[3] = {z[0], z[LANES], z[2 * LANES]};                                                                \
       write_##name(p->round, &c, x);                                                                             \

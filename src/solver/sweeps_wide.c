@@ -201,14 +201,10 @@ INLINE fx_sweep_sums sweep(const fx_pile *p, bool plain, double beta) {
   double *d = p->full.d, *d_last = p->full.d_last, *z = p->full.z, *last = p->full.z_last;
   const double *f = p->full.field;
   sums total = {{0}, {0}, {0}};
-  for (int32_t k = 0; k < p->body_count * FX_RECORD; k++) {
-    double now = d[k];
-    if (!plain) d[k] = now + (now - d_last[k]) * beta;
-    d_last[k] = now;
-  }
+  for (int32_t k = 0; k < p->body_count * FX_RECORD; k++) d_last[k] = plain ? d[k] : d[k] + (d[k] - d_last[k]) * beta;
   for (int32_t g = 0; g < p->batch_count * (FX_BATCH / LANES); g++)
     visit(f + (size_t)g * END * LANES, plain, beta, bodies_of(p, g), z + (size_t)g * ROWS * LANES,
-          last + (size_t)g * ROWS * LANES, d, &total);
+          last + (size_t)g * ROWS * LANES, d_last, &total);
   return (fx_sweep_sums){added(&total.step), added(&total.size), plain ? 0 : added(&total.uphill)};
 }
 
