@@ -141,7 +141,7 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
 }
 
-/* That slip stretches the spring of friction. */
+/* That slip stretches the spring of friction where it held; one that slid is stretched as far as it goes already. */
 static void stretch(const frix_sim *sim, const fx_contact *c, const fx_contact *past, const fx_surface *f, int32_t dim,
                     double *impulse) {
   frix_vec3 slip = slip_of_turning(sim, c, past);
@@ -237,7 +237,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     spin_guess = past->spin_impulse;
-    if (f->stiffness > 0.0) stretch(sim, c, &past->contact, f, g->dim, guess);
+    if (f->stiffness > 0.0 && past->state == FRIX_CONTACT_STICK) stretch(sim, c, &past->contact, f, g->dim, guess);
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
   if (struck) a->R[g->row] = 0.0;
