@@ -286,6 +286,16 @@ static bool follow(course *c, const double *start) {
   return run(c, &fx_solver_continuation, call->law, 4000);
 }
 
+/* continuation over rigid piles, and patches where it ends: each may help the other. From nothing it is no use there.
+ */
+static void follow_on(course *c) {
+  double before = INFINITY;
+  for (int round = 0; round < 3 && c->best <= 0.9 * before; round++) {
+    before = c->best;
+    if (follow(c, c->call->monitor->best_r) || mend(c)) return;
+  }
+}
+
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
  * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
  * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws. After each of them
@@ -324,6 +334,10 @@ static void struggle(course *c) {
   if (!c->pile) { /* a pile in motion is no structure at rest */
     if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
     if (run(c, &fx_solver_newton, call->law, 60)) return;
+  }
+  if (grains && factors) {
+    follow_on(c);
+    return;
   }
   if (factors && (follow(c, call->monitor->best_r) || follow(c, NULL))) return;
   double last = INFINITY;
