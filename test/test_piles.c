@@ -29,8 +29,8 @@ static void compliant(fx_test *t) {
   CHECK(t, at_rest > 0);
 }
 
-/* On a rough floor nothing can roll on: friction and springs alone bring every sphere to rest. Of the
- * seeds 1 to 8 seven rest after 3 s and the third, on a soft support, some seconds later. */
+/* On a rough floor nothing can roll on: friction and springs alone bring every sphere to rest. All seeds 1 to 8 rest
+ * after 3 s. */
 static void rough(fx_test *t) {
   static const struct {
     double spinning;
