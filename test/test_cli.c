@@ -339,6 +339,26 @@ static void man_page(fx_test *t) {
   free(page);
 }
 
+/* Large rigid piles are left early unless a tolerance is named; --set has the last word. Under a time limit the pile
+ * comes after the small islands beside it. */
+static void piles(fx_test *t) {
+  shell_result r = shell(t, "$frix example pile --set count=900 --set closed=1 --out a.json && $frix solve a.json");
+  EXPECT(t, r, 1);
+  CHECK(t, strstr(r.out, "loose"));
+  shell_free(&r);
+  r = shell(t, "$frix solve a.json --tol 1e-8 --set auto.pile_tolerance=1e-4");
+  EXPECT(t, r, 1);
+  CHECK(t, strstr(r.out, "loose"));
+  shell_free(&r);
+  r = shell(
+      t,
+      "$frix solve a.json --tol 1e-5 --time-limit 1000 --explain 2>&1 >table.txt | grep ' contacts: ' | tail -n 1;"
+      " cat table.txt");
+  EXPECT(t, r, 0);
+  CHECK(t, strstr(r.out, "auto: 25") && strstr(r.out, "solved"));
+  shell_free(&r);
+}
+
 /* Colour and the progress line show on a terminal and nowhere else. */
 static void terminal(fx_test *t) {
   shell_result r =
@@ -372,5 +392,6 @@ const fx_test_row test_cli[] = {{"cli/version_and_help", version_and_help},
                                 {"cli/closed_output", closed_output},
                                 {"cli/completion", completion},
                                 {"cli/man_page", man_page},
+                                {"cli/piles", piles},
                                 {"cli/terminal", terminal},
                                 {0}};

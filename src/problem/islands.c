@@ -136,21 +136,38 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
   return FRIX_OK;
 }
 
-static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_system *out, const int32_t *contacts,
+void fx_islands_gather(const fx_system *whole, const fx_islands *islands, int32_t k, const double *from, double *own) {
+  for (int32_t c = islands->start[k]; c < islands->start[k + 1]; c++) {
+    int32_t i = islands->contact[c], d = whole->contact[i].dim;
+    memcpy(own, from + whole->row[i], (size_t)d * sizeof *own);
+    own += d;
+  }
+}
+
+void fx_islands_scatter(const fx_system *whole, const fx_islands *islands, int32_t k, const double *own, double *to) {
+  for (int32_t c = islands->start[k]; c < islands->start[k + 1]; c++) {
+    int32_t i = islands->contact[c], d = whole->contact[i].dim;
+    memcpy(to + whole->row[i], own, (size_t)d * sizeof *to);
+    own += d;
+  }
+}
+
+static double *extract_rows(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k, int32_t count,
                             const double *from) {
-  double *to = FX_TAKE(arena, double, out->row_count);
-  for (int32_t c = 0; to && c < out->contact_count; c++)
-    memcpy(to + out->row[c], from + s->row[contacts[c]], (size_t)out->contact[c].dim * sizeof *to);
+  double *to = FX_TAKE(arena, double, count);
+  if (to) fx_islands_gather(s, islands, k, from, to);
   return to;
 }
 
-static frix_status extract_diagonal(fx_arena *arena, const fx_system *s, const int32_t *contacts, fx_system *out) {
+static frix_status extract_diagonal(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k,
+                                    fx_system *out) {
+  const int32_t *contacts = islands->contact + islands->start[k];
   size_t *offset = FX_TAKE(arena, size_t, (size_t)out->contact_count + 1);
   if (!offset) return FRIX_ERROR_MEMORY;
   for (int32_t c = 0; c < out->contact_count; c++)
     offset[c + 1] = offset[c] + (size_t)(out->contact[c].dim * out->contact[c].dim);
   double *D = FX_TAKE_RAW(arena, double, offset[out->contact_count]);
-  out->W_diag = extract_rows(arena, s, out, contacts, s->W_diag);
+  out->W_diag = extract_rows(arena, s, islands, k, out->row_count, s->W_diag);
   if (!D || !out->W_diag) return FRIX_ERROR_MEMORY;
   for (int32_t c = 0; c < out->contact_count; c++)
     memcpy(D + offset[c], s->D + s->diagonal[contacts[c]], (offset[c + 1] - offset[c]) * sizeof *D);
@@ -178,17 +195,18 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_isla
   out->row = row;
   out->contact_count = count;
   out->row_count = row[count];
-  out->q = extract_rows(arena, s, out, contacts, s->q);
-  if (!out->q || (s->R && !(out->R = extract_rows(arena, s, out, contacts, s->R)))) return FRIX_ERROR_MEMORY;
+  out->q = extract_rows(arena, s, islands, k, out->row_count, s->q);
+  if (!out->q || (s->R && !(out->R = extract_rows(arena, s, islands, k, out->row_count, s->R))))
+    return FRIX_ERROR_MEMORY;
   frix_status status = FRIX_OK;
   if (s->has_W) {
     status = fx_block_extract(arena, &s->W, count, contacts, row, count, islands->place, row, &out->W);
     out->has_W = true;
   } else {
-    if (!(out->w = extract_rows(arena, s, out, contacts, s->w))) return FRIX_ERROR_MEMORY;
+    if (!(out->w = extract_rows(arena, s, islands, k, out->row_count, s->w))) return FRIX_ERROR_MEMORY;
     status = extract_velocity(arena, s, islands, k, contacts, out);
   }
-  if (status == FRIX_OK) status = extract_diagonal(arena, s, contacts, out);
+  if (status == FRIX_OK) status = extract_diagonal(arena, s, islands, k, out);
   out->rho = s->rho;
   out->rho_joint = s->rho_joint;
   return status;

@@ -75,6 +75,10 @@ frix_status fx_islands_find(fx_arena *arena, const fx_system *system, const uint
 frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,
                               fx_system *out);
 
+/* Copies the rows of island k from a vector of the whole to one of its own, and back. */
+void fx_islands_gather(const fx_system *whole, const fx_islands *islands, int32_t k, const double *from, double *own);
+void fx_islands_scatter(const fx_system *whole, const fx_islands *islands, int32_t k, const double *own, double *to);
+
 /* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
 /* The same in parts, over movers, contacts and movers first .. end - 1: when the impulses of all of its contacts are

@@ -2,9 +2,10 @@
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
  * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps, and large
- * rigid ones end there. Where a newton iteration costs hundreds of sweeps, a first-order method has its turn before it.
- * What is still open, other methods bring near enough for newton to try again. Budgets are counted in iterations, so
- * that the answer does not depend on the machine; only under a deadline is a stage left out that would end too late.
+ * rigid ones end there; in others the few contacts that hold up the sweeps are solved on their own (patches.h). Where a
+ * newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still open, other
+ * methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer does not
+ * depend on the machine; only under a deadline is a stage left out that would end too late.
  * --explain shows each decision. */
 #include "solver/exact_sweep.h"
 #include "solver/newton_linear.h"

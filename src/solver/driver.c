@@ -75,17 +75,17 @@ typedef struct job {
 
 /* Copies an island's rows from the whole vector to its own, or back. */
 static void take_rows(const job *j, int32_t k, const fx_system *island, const double *whole, double *own) {
-  if (j->together) memcpy(own, whole, (size_t)island->row_count * sizeof *own);
-  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
-    memcpy(own + island->row[c], whole + j->system->row[j->islands->contact[j->islands->start[k] + c]],
-           (size_t)island->contact[c].dim * sizeof *own);
+  if (j->together)
+    memcpy(own, whole, (size_t)island->row_count * sizeof *own);
+  else
+    fx_islands_gather(j->system, j->islands, k, whole, own);
 }
 
 static void give_rows(const job *j, int32_t k, const fx_system *island, const double *own) {
-  if (j->together) memcpy(j->r, own, (size_t)island->row_count * sizeof *own);
-  for (int32_t c = 0; !j->together && c < island->contact_count; c++)
-    memcpy(j->r + j->system->row[j->islands->contact[j->islands->start[k] + c]], own + island->row[c],
-           (size_t)island->contact[c].dim * sizeof *own);
+  if (j->together)
+    memcpy(j->r, own, (size_t)island->row_count * sizeof *own);
+  else
+    fx_islands_scatter(j->system, j->islands, k, own, j->r);
 }
 
 static bool is_zero(const double *x, int32_t count) {

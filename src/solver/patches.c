@@ -86,21 +86,8 @@ static void hold_others(state *t) {
   t->outside.v_free = t->v;
 }
 
-/* Impulses of the contacts of a patch from those of the whole, or back. */
-static void copy_rows(const state *t, const fx_system *patch, const int32_t *contacts, double *own, bool back) {
-  for (int32_t c = 0; c < patch->contact_count; c++) {
-    double *whole = t->call->r + t->s->row[contacts[c]];
-    size_t bytes = (size_t)patch->contact[c].dim * sizeof *own;
-    if (back)
-      memcpy(whole, own + patch->row[c], bytes);
-    else
-      memcpy(own + patch->row[c], whole, bytes);
-  }
-}
-
 static frix_status solve_patch(const state *t, const fx_islands *patches, int32_t k, const fx_solver *solver,
                                fx_arena *arena) {
-  const int32_t *contacts = patches->contact + patches->start[k];
   fx_system patch;
   frix_status status = fx_system_extract(arena, &t->outside, patches, k, &patch);
   if (status != FRIX_OK) return status;
@@ -112,7 +99,7 @@ static frix_status solve_patch(const state *t, const fx_islands *patches, int32_
   double *r = FX_TAKE_RAW(arena, double, patch.row_count), *start = FX_TAKE_RAW(arena, double, patch.row_count);
   status = fx_monitor_init(&monitor, arena, &patch, t->call->law, &limits, false);
   if (!r || !start || status != FRIX_OK) return FRIX_ERROR_MEMORY;
-  copy_rows(t, &patch, contacts, r, false);
+  fx_islands_gather(t->s, patches, k, t->call->r, r);
   memcpy(start, r, (size_t)patch.row_count * sizeof *r);
   fx_call call = {.system = &patch,
                   .law = t->call->law,
@@ -124,7 +111,7 @@ static frix_status solve_patch(const state *t, const fx_islands *patches, int32_
                   .start = start};
   fx_monitor_begin(&monitor, INT64_MAX);
   if (!fx_monitor_check(&monitor, 0, r)) status = solver->solve(&call);
-  if (status == FRIX_OK) copy_rows(t, &patch, contacts, monitor.best_r, true);
+  if (status == FRIX_OK) fx_islands_scatter(t->s, patches, k, monitor.best_r, t->call->r);
   return status;
 }
 
