@@ -7,7 +7,12 @@
 #include <stdio.h>
 
 /* Exit codes, part of the contract with other tools. */
-enum { FX_EXIT_SOLVED = 0, FX_EXIT_UNSOLVED = 1, FX_EXIT_USAGE = 2 };
+enum {
+  FX_EXIT_SOLVED = 0,
+  FX_EXIT_UNSOLVED = 1,
+  FX_EXIT_USAGE = 2,
+  FX_EXIT_MISSING = 3, /* all certified, but a scene file asks for things that frix does not do (missing.h) */
+};
 
 /* ---- verbs and their arguments (main.c, args.c) */
 
@@ -57,7 +62,7 @@ bool fx_arg_integer(const fx_args *args, const char *name, int64_t minimum, int6
 int fx_arg_choice(const fx_args *args, const char *name, int absent);
 
 /* Name k of "a|b|c" or of "@solvers", "@cones", "@formats", "@exports", "@examples", "@scenes", "@integrators",
- * "@reproductions", "@verbs", "@methods", "@problems"; false past the end. */
+ * "@reproductions", "@forms", "@verbs", "@methods", "@problems"; false past the end. */
 bool fx_choice(const char *choices, int k, char *out, size_t size);
 /* The nearest choice, for "did you mean"; "" when nothing is near. */
 void fx_nearest(const char *choices, const char *word, char *out, size_t size);
@@ -124,7 +129,8 @@ void fx_put_end_line(fx_json *json);
 
 /* ---- problems and results (report.c) */
 
-/* A context that logs warnings (verbose: everything) to stderr; exits with FX_EXIT_USAGE when there is no memory. */
+/* A context that logs warnings (verbose: everything) to stderr and keeps outputs from replacing what it read; exits
+ * with FX_EXIT_USAGE when there is no memory. */
 frix_context *fx_context(bool verbose);
 /* Reads a problem; NULL after a message. text_kind is NULL or "local", "global", "lcp", "mlcp". */
 frix_problem *fx_read_problem(frix_context *context, const char *path, const char *text_kind);
@@ -138,10 +144,6 @@ bool fx_supported(const char *path, const frix_problem *problem, const frix_solv
                   bool quiet);
 void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *c);
 void fx_print_certificate(const frix_certificate *c);
-/* Whether a file can be created there; false after a message. Leaves nothing behind. */
-bool fx_check_writable(const char *path);
-/* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
-bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
 /* Bytes as base64 text. */
 void fx_put_base64(FILE *file, const unsigned char *data, size_t size);
 /* A field of a CSV file, in quotes. */
@@ -154,5 +156,30 @@ char *fx_join(const char *a, const char *b);
 /* Ctrl-C asks the running solve to end; again ends the program. */
 void fx_catch_interrupt(void);
 bool fx_interrupted(void *unused);
+
+/* ---- outputs (output.c) */
+
+/* A stream into a file that appears at its path when it is closed. */
+typedef struct fx_output {
+  FILE *file;
+  frix_context *context;
+  frix_output *output;
+} fx_output;
+
+/* NULL after a message. */
+fx_output *fx_output_open(frix_context *context, const char *path);
+/* Without keep nothing is left; false after a message when not all could be written. NULL is allowed. */
+bool fx_output_close(fx_output *output, bool keep);
+/* Whether a file can be written there: refused are directories, pipes, and what this context has read so far. False
+ * after a message. Leaves nothing behind. NULL is allowed. */
+bool fx_check_output(frix_context *context, const char *path);
+/* The same for several, which must not be one. */
+bool fx_check_outputs(frix_context *context, const char *const *path, int count);
+/* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
+bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
+/* Makes a new, empty file beside path, whose name nobody had; free it. NULL after a message. */
+char *fx_new_file(const char *path, const char *ending);
+/* The folder a path lies in; free it. */
+char *fx_folder_of(const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "form.h"
 #include "reproduce.h"
 
 #include "examples/scene.h"
@@ -21,11 +22,13 @@ static const char *table_name(const char *table, int k) {
   if (!strcmp(table, "@solvers")) return frix_solver_table(k) ? frix_solver_table(k)->name : NULL;
   if (!strcmp(table, "@formats")) return frix_format_table(k) ? frix_format_table(k)->name : NULL;
   if (!strcmp(table, "@exports")) return frix_export_table(k) ? frix_export_table(k)->name : NULL;
+  if (!strcmp(table, "@forms")) return fx_form_table(k) ? fx_form_table(k)->name : NULL;
   if (!strcmp(table, "@reproductions")) return fx_reproduction_table(k) ? fx_reproduction_table(k)->name : NULL;
   if (!strcmp(table, "@methods")) return frix_mcp_method_table(k) ? frix_mcp_method_table(k)->name : NULL;
   if (!strcmp(table, "@problems")) return frix_mcp_library(k) ? frix_mcp_library(k)->name : NULL;
   if (!strcmp(table, "@verbs")) return fx_verb_table(k) ? fx_verb_table(k)->name : NULL;
   if (!strcmp(table, "@integrators")) return frix_integrator_table(k) ? frix_integrator_table(k)->name : NULL;
+  if (!strcmp(table, "@restitutions")) return frix_restitution_table(k) ? frix_restitution_table(k)->name : NULL;
   if (!strcmp(table, "@scenes")) return frix_scene_table(k) ? frix_scene_table(k)->name : NULL;
 #ifdef FRIX_HAVE_EXAMPLES
   if (!strcmp(table, "@examples")) return frix_example_table(k) ? frix_example_table(k)->name : NULL;

@@ -162,7 +162,7 @@ static void print_summary(const bench *b) {
 
 /* ---- the verb */
 
-static bool prepare_folder(const char *out) {
+static bool prepare_folder(frix_context *context, const char *out) {
   struct stat status;
   if (mkdir(out, 0777) != 0 && errno != EEXIST) {
     fx_error("%s: cannot create the directory: %s", out, strerror(errno));
@@ -173,7 +173,7 @@ static bool prepare_folder(const char *out) {
     return false;
   }
   char *probe = fx_join(out, "/results.csv");
-  bool good = fx_check_writable(probe);
+  bool good = fx_check_output(context, probe);
   free(probe);
   return good;
 }
@@ -229,24 +229,24 @@ static void free_bench(bench *b) {
 static int run_bench(const fx_args *args) {
   bench b = {0};
   int code = FX_EXIT_USAGE;
-  if (read_settings(args, &b) && list_problems(&b) && prepare_folder(b.out)) {
-    frix_context *context = fx_context(false);
+  frix_context *context = fx_context(false);
+  if (read_settings(args, &b) && list_problems(&b) && prepare_folder(context, b.out)) {
     fx_catch_interrupt();
     int readable = 0;
     for (int p = 0; p < b.problem_count && !fx_interrupted(NULL); p++) {
       run_problem(context, &b, p);
       readable += b.problem[p].readable;
     }
-    frix_context_destroy(context);
     fx_progress_clear();
     if (readable == 0) {
       fx_error("%s: no readable problem in this directory", b.folder);
-    } else if (fx_bench_write(&b)) {
+    } else if (fx_bench_write(context, &b)) {
       print_summary(&b);
       printf("wrote %s/results.csv, table.md, time.svg, residual.svg\n", b.out);
       code = fx_bench_solved_by_any(&b) == readable ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
     }
   }
+  frix_context_destroy(context);
   free_bench(&b);
   return code;
 }

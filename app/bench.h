@@ -39,6 +39,6 @@ bench_summary fx_bench_summary(const bench *b, int solver);
 /* Problems that some solver solved. */
 int fx_bench_solved_by_any(const bench *b);
 /* Writes the four files; false after a message. */
-bool fx_bench_write(const bench *b);
+bool fx_bench_write(frix_context *context, const bench *b);
 
 #endif

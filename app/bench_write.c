@@ -1,7 +1,6 @@
 /* The files of a benchmark: results.csv, table.md, time.svg (performance profile) and residual.svg. */
 #include "bench.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +186,7 @@ static void write_profile(FILE *file, const bench *b, bool time) {
 static void write_time(FILE *file, const bench *b) { write_profile(file, b, true); }
 static void write_residual(FILE *file, const bench *b) { write_profile(file, b, false); }
 
-bool fx_bench_write(const bench *b) {
+bool fx_bench_write(frix_context *context, const bench *b) {
   static const struct {
     const char *name;
     void (*write)(FILE *file, const bench *b);
@@ -198,11 +197,9 @@ bool fx_bench_write(const bench *b) {
   bool good = true;
   for (size_t k = 0; k < sizeof files / sizeof files[0] && good; k++) {
     char *path = fx_join(b->out, files[k].name);
-    FILE *file = fopen(path, "w");
-    if (file) files[k].write(file, b);
-    good = file && !ferror(file);
-    if (file && fclose(file)) good = false;
-    if (!good) fx_error("%s: cannot write: %s", path, strerror(errno));
+    fx_output *output = fx_output_open(context, path);
+    if (output) files[k].write(output->file, b);
+    good = output && fx_output_close(output, true);
     free(path);
   }
   return good;

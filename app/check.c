@@ -1,4 +1,5 @@
-/* frix check: the verdict on a structure at rest, and how far it is from falling.
+/* frix check: the verdict on a structure at rest, and how far it is from falling. The verdict is two: an equilibrium
+ * exists (exists.h), and a simulation from rest stays (stand.h).
  *
  * An interface is a pair of bodies that touch. With the forces r_i at its points, N = sum r_N, T = |sum r_T|:
  *   slip    T / (mu N): 1 slides
@@ -7,7 +8,7 @@
  *   lift    N over the weight of the lighter body: 0 opens
  * Forces of a statically indeterminate structure are one possible set of many; what is said of the whole (least mu,
  * tilt) does not depend on them. */
-#include "stand.h"
+#include "exists.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,14 +108,15 @@ static margins find_margins(const fx_stand_case *c, const frix_sim *sim) {
 /* ---- margins of the whole */
 
 typedef struct whole {
-  bool slips;                           /* friction can be varied */
-  int32_t mu;                           /* the scene's parameter, -1: all frictions of a file by one factor */
-  double present, unit;                 /* what is varied now, 1 for a file; friction for 1, NaN: not one number */
-  bool mu_found, tilt_found[4];         /* false: stands at any value tried */
-  double mu_stands, mu_falls;           /* the bracket of least friction */
-  double tilt_stands[4], tilt_falls[4]; /* degrees, by direction */
-  int directions, runs;
-  bool certified;
+  bool slips;           /* friction can be varied */
+  int32_t mu;           /* the scene's parameter, -1: all frictions of a file by one factor */
+  double present, unit; /* what is varied now, 1 for a file; friction for 1, NaN: not one number */
+  bool free;            /* stands without friction */
+  fx_bracket least, least_stays;
+  fx_bracket tilt[4], tilt_stays[4]; /* degrees, by direction; not found: at any angle */
+  bool undecided[4];
+  int directions;
+  fx_trials trials;
 } whole;
 
 static bool set_mu(fx_stand_case *c, double value, void *user) {
@@ -129,29 +131,38 @@ static bool set_tilt(fx_stand_case *c, double value, void *user) {
   return true;
 }
 
+/* More friction never takes an equilibrium away. */
 static bool least_friction(fx_stand_case *c, whole *w) {
-  fx_verdict verdict;
-  double low = w->present, high = w->mu < 0 ? 0 : c->subject->scene->parameter[w->mu].minimum;
-  if (!set_mu(c, high, w) || !fx_stand(c, &verdict, NULL)) return false;
-  w->runs++;
-  w->mu_found = !verdict.stands;
-  if (w->mu_found && !fx_bisect(c, set_mu, w, &low, &high, true, 1e-3, &w->runs, &w->certified)) return false;
-  w->mu_stands = w->mu_found ? low : high, w->mu_falls = high;
-  return set_mu(c, w->present, w);
+  frix_standing is;
+  double least = w->mu < 0 ? 0 : c->subject->scene->parameter[w->mu].minimum;
+  if (!set_mu(c, least, w) || !fx_judge_exists(c, &w->trials, &is)) return false;
+  w->free = is == FRIX_STANDING_STANDS;
+  w->least = (fx_bracket){!w->free, w->free ? least : w->present, least};
+  if (w->free) return set_mu(c, w->present, w);
+  return fx_bisect(c, set_mu, w, fx_judge_exists, 1e-7, &w->trials, &w->least) &&
+         fx_find_stays(c, set_mu, w, &w->least, w->present, least, &w->trials, &w->least_stays) &&
+         set_mu(c, w->present, w);
 }
 
-static bool least_tilt(fx_stand_case *c, whole *w) {
-  fx_verdict verdict;
+static bool largest_tilt(fx_stand_case *c, whole *w) {
+  enum { SCAN = 16 };
+  const double most = 89;
   for (int k = 0; k < w->directions; k++) {
-    double low = 0, high = 89;
+    fx_exists e;
+    bool holds;
     c->direction = k;
-    if (!set_tilt(c, high, w) || !fx_stand(c, &verdict, NULL)) return false;
-    w->runs++;
-    w->tilt_found[k] = !verdict.stands;
-    if (w->tilt_found[k] && !fx_bisect(c, set_tilt, w, &low, &high, true, 1e-3, &w->runs, &w->certified)) return false;
-    w->tilt_stands[k] = low, w->tilt_falls[k] = high;
+    if (!fx_exists_tilt(c, true, most, &w->trials, &w->tilt[k], &e, &holds)) return false;
+    w->undecided[k] = e.standing == FRIX_STANDING_UNDECIDED;
+    if (!holds) {
+      w->tilt[k].found = false;
+      if (!fx_first_change(c, set_tilt, w, fx_judge_exists, 0, FRIX_STANDING_STANDS, most, SCAN, 1e-7, &w->trials,
+                           &w->tilt[k], NULL))
+        return false;
+    }
+    if (w->tilt[k].found && !fx_find_stays(c, set_tilt, w, &w->tilt[k], 0, most, &w->trials, &w->tilt_stays[k]))
+      return false;
+    c->tilt = 0;
   }
-  c->tilt = 0;
   return true;
 }
 
@@ -169,12 +180,12 @@ static bool find_whole(fx_stand_case *c, const margins *m, whole *w) {
   frix_body_config body;
   bool planar =
       frix_model_body(c->subject->model, frix_model_body_at(c->subject->model, 0), &body) == FRIX_OK && body.planar;
-  *w = (whole){.mu = scene ? frix_scene_parameter_index(scene, "mu") : -1, .certified = true};
+  *w = (whole){.mu = scene ? frix_scene_parameter_index(scene, "mu") : -1, .trials = {.certified = true}};
   w->slips = !scene || w->mu >= 0;
   w->present = scene && w->mu >= 0 ? c->subject->value[w->mu] : 1;
   w->unit = scene ? 1 : common_friction(m);
   w->directions = dot(g, g) == 0 ? 0 : planar ? 2 : 4;
-  return (!w->slips || least_friction(c, w)) && least_tilt(c, w);
+  return (!w->slips || least_friction(c, w)) && largest_tilt(c, w);
 }
 
 /* ---- text */
@@ -215,32 +226,60 @@ static void print_interfaces(const fx_stand_case *c, const frix_sim *sim, margin
   }
 }
 
-static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_verdict *v) {
+static bool stands(const fx_exists *e, const fx_verdict *v) { return e->standing == FRIX_STANDING_STANDS && v->stays; }
+
+static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_exists *e, const fx_verdict *v) {
   char name[128];
   fx_body_name(sim, c->subject->model, v->body, name, sizeof name);
-  printf("%s%s%s %s%s%s: after %g s the farthest body%s%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
-         fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(), fx_colour_on(v->stands ? FX_GREEN : FX_RED),
-         v->stands ? "stands" : "does not stand", fx_colour_off(), v->time, v->drift > 0 ? ", " : "",
-         v->drift > 0 ? name : "", v->drift > 0 ? "," : "", v->drift, v->speed);
-  printf("  %s, worst residual %.1e\n", v->certified ? "every step certified" : "not every step certified",
-         v->residual);
+  printf("%s%s%s %s%s%s: %s, and the simulation from rest %s\n", fx_colour_on(FX_BOLD), c->subject->word,
+         fx_colour_off(), fx_colour_on(stands(e, v) ? FX_GREEN : FX_RED), stands(e, v) ? "stands" : "does not stand",
+         fx_colour_off(), fx_exists_text(e->standing), v->stays ? "stays" : "moves");
+  if (e->standing == FRIX_STANDING_FALLS) {
+    printf("  equilibrium   a mechanism of power %.3g W", e->power);
+    if (e->force_limit > 0)
+      printf(", of which contacts with normal forces up to %.3g N take %.2g W", e->force_limit, e->resistance);
+    printf("\n");
+    fx_print_mechanism(e, "               ");
+  } else {
+    printf("  equilibrium   forces in balance to %.1e of what each body carries\n", e->imbalance);
+  }
+  printf("  simulation    after %g s the farthest body%s%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
+         v->time, v->drift > 0 ? ", " : "", v->drift > 0 ? name : "", v->drift > 0 ? "," : "", v->drift, v->speed);
+  printf("                %s, worst residual %.1e\n",
+         v->certified ? "every step certified" : "not every step certified", v->residual);
 }
 
 /* Frictions that are not one number are told as shares of what the file says. */
 static double friction_unit(const whole *w) { return isnan(w->unit) ? 1 : w->unit; }
 
+/* The simulation's bracket beside that of the equilibria. */
+static void print_stays(const fx_bracket *b, double unit) {
+  if (b->found)
+    printf("; simulated: stays at %.6g, moves at %.6g\n", unit * b->stands, unit * b->falls);
+  else if (isnan(b->stands))
+    printf("; simulated: moves wherever it was tried\n");
+  else
+    printf("; simulated: stays wherever it was tried\n");
+}
+
 static void print_whole(const whole *w) {
   double unit = friction_unit(w);
   const char *what = isnan(w->unit) ? "friction x" : "mu";
-  if (w->slips && w->mu_found)
-    printf("  slip     stands at %s %.5g, falls at %.5g: friction %.4g has a reserve of %.3g\n", what,
-           unit * w->mu_stands, unit * w->mu_falls, unit * w->present, w->present / w->mu_falls);
-  else if (w->slips)
-    printf("  slip     stands at %s %.5g: needs no friction\n", what, unit * w->mu_stands);
-  for (int k = 0; k < w->directions; k++)
-    printf(w->tilt_found[k] ? "  tilt %-2s  stands at %.4g degrees, falls at %.4g\n"
-                            : "  tilt %-2s  stands at any angle\n",
-           direction_name[k], w->tilt_stands[k], w->tilt_falls[k]);
+  if (w->slips && !w->free) {
+    printf("  slip     stands at %s %.8g, falls at %.8g", what, unit * w->least.stands, unit * w->least.falls);
+    print_stays(&w->least_stays, unit);
+    printf("           friction %.4g has a reserve of %.3g\n", unit * w->present, w->present / w->least.stands);
+  } else if (w->slips) {
+    printf("  slip     stands at %s %.5g: needs no friction\n", what, unit * w->least.stands);
+  }
+  for (int k = 0; k < w->directions; k++) {
+    if (w->undecided[k]) printf("  tilt %-2s  undecided\n", direction_name[k]);
+    if (!w->undecided[k] && !w->tilt[k].found) printf("  tilt %-2s  stands at any angle\n", direction_name[k]);
+    if (!w->tilt[k].found) continue;
+    printf("  tilt %-2s  stands at %.8g degrees, falls at %.8g", direction_name[k], w->tilt[k].stands,
+           w->tilt[k].falls);
+    print_stays(&w->tilt_stays[k], 1);
+  }
 }
 
 /* ---- JSON */
@@ -289,38 +328,47 @@ static void put_margins(fx_json *json, const fx_stand_case *c, const frix_sim *s
   }
 }
 
+static void put_bracket(fx_json *json, const char *key, const fx_bracket *e, const fx_bracket *m, double unit) {
+  fx_put_open(json, key, '{');
+  fx_put_real(json, "stands", unit * e->stands);
+  fx_put_real(json, "falls", e->found ? unit * e->falls : NAN);
+  fx_put_real(json, "stays", m->found ? unit * m->stands : NAN);
+  fx_put_real(json, "moves", m->found ? unit * m->falls : NAN);
+}
+
 static void put_whole(fx_json *json, const whole *w) {
   if (w->slips) {
-    fx_put_open(json, isnan(w->unit) ? "least_friction" : "least_mu", '{');
-    fx_put_real(json, "stands", friction_unit(w) * w->mu_stands);
-    fx_put_real(json, "falls", w->mu_found ? friction_unit(w) * w->mu_falls : NAN);
-    fx_put_real(json, "reserve", w->mu_found ? w->present / w->mu_falls : NAN);
+    put_bracket(json, isnan(w->unit) ? "least_friction" : "least_mu", &w->least, &w->least_stays, friction_unit(w));
+    fx_put_real(json, "reserve", w->least.found ? w->present / w->least.stands : NAN);
     fx_put_close(json, '}');
   }
   fx_put_open(json, "tilt", '{');
   for (int k = 0; k < w->directions; k++) {
-    fx_put_open(json, direction_name[k], '{');
-    fx_put_real(json, "stands", w->tilt_stands[k]);
-    fx_put_real(json, "falls", w->tilt_found[k] ? w->tilt_falls[k] : NAN);
+    put_bracket(json, direction_name[k], &w->tilt[k], &w->tilt_stays[k], 1);
     fx_put_close(json, '}');
   }
   fx_put_close(json, '}');
 }
 
-static void print_json(const fx_stand_case *c, const frix_sim *sim, const fx_verdict *v, const margins *m,
-                       const whole *w) {
+static void print_json(const fx_stand_case *c, const frix_sim *sim, const fx_exists *e, const fx_verdict *v,
+                       const margins *m, const whole *w) {
   fx_json json = {stdout, false};
   char name[128];
   fx_body_name(sim, c->subject->model, v->body, name, sizeof name);
   fx_put_open(&json, NULL, '{');
   fx_put_text(&json, "scene", c->subject->word);
-  fx_put_boolean(&json, "stands", v->stands);
+  fx_put_boolean(&json, "stands", stands(e, v));
   fx_put_boolean(&json, "certified", v->certified);
+  fx_put_exists(&json, "equilibrium", e);
+  fx_put_open(&json, "simulation", '{');
+  fx_put_boolean(&json, "stays", v->stays);
   fx_put_real(&json, "drift", v->drift);
   fx_put_real(&json, "speed", v->speed);
   fx_put_text(&json, "farthest", v->drift > 0 ? name : NULL);
   fx_put_real(&json, "residual", v->residual);
   fx_put_real(&json, "time", v->time);
+  fx_put_close(&json, '}');
+  fx_missing_put(&json, &c->subject->missing);
   if (w) put_whole(&json, w);
   put_margins(&json, c, sim, m);
   fx_put_close(&json, '}');
@@ -329,26 +377,26 @@ static void print_json(const fx_stand_case *c, const frix_sim *sim, const fx_ver
 
 /* ---- the verb */
 
-static bool check(const fx_args *args, fx_stand_case *c, fx_verdict *v, frix_sim **sim) {
+static bool check(const fx_args *args, fx_stand_case *c, fx_exists *e, fx_verdict *v, frix_sim **sim) {
   int64_t shown = 10;
   whole w = {0};
   if (!fx_arg_integer(args, "--show", 0, INT32_MAX, &shown)) return false;
-  if (!fx_stand(c, v, sim)) return false;
+  if (!fx_exists_now(c, e) || !fx_stand(c, v, sim)) return false;
   margins m = find_margins(c, *sim);
-  bool json = fx_arg(args, "--json"), good = true, deeper = v->stands && !fx_arg(args, "--quick");
-  if (!json) print_verdict(c, *sim, v);
+  bool json = fx_arg(args, "--json"), good = true, deeper = stands(e, v) && !fx_arg(args, "--quick");
+  if (!json) print_verdict(c, *sim, e, v), fx_missing_print(&c->subject->missing, 8);
   fx_output_alive(NULL);
   /* the sim lives on the model, which the search for the least friction replaces: it comes last, on a copy */
   if (deeper) {
     fx_subject copy = *c->subject;
     fx_stand_case other = *c;
     other.subject = &copy;
-    copy.own = NULL;
+    copy.own = NULL, copy.missing = (fx_missing){0};
     good = fx_subject_build(&copy, c->context) && find_whole(&other, &m, &w);
     fx_subject_free(&copy);
-    v->certified = v->certified && w.certified;
+    v->certified = v->certified && w.trials.certified;
   }
-  if (good && json) print_json(c, *sim, v, &m, deeper ? &w : NULL);
+  if (good && json) print_json(c, *sim, e, v, &m, deeper ? &w : NULL);
   if (good && !json && deeper) print_whole(&w);
   if (good && !json) print_interfaces(c, *sim, &m, (int32_t)shown);
   free(m.contact);
@@ -362,15 +410,18 @@ static int run_check(const fx_args *args) {
   frix_options *options = NULL;
   frix_sim *sim = NULL;
   fx_stand_case c = {.context = fx_context(false), .subject = &subject};
+  fx_exists exists = {0};
   fx_verdict verdict = {0};
   fx_catch_interrupt();
   bool good = fx_subject_read(args, args->word[0], &subject) && fx_stand_settings(args, &c, &config, &options) &&
-              check(args, &c, &verdict, &sim);
+              check(args, &c, &exists, &verdict, &sim);
+  bool certain = stands(&exists, &verdict) && verdict.certified;
+  int code = fx_missing_code(&subject.missing, certain ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED);
   frix_sim_destroy(sim);
   frix_options_destroy(options);
   fx_subject_free(&subject);
   frix_context_destroy(c.context);
-  return !good ? FX_EXIT_USAGE : verdict.stands && verdict.certified ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+  return good ? code : FX_EXIT_USAGE;
 }
 
 static const fx_flag flags[] = {
@@ -386,9 +437,12 @@ const fx_verb fx_verb_check = {
     .arguments = "SCENE|FILE",
     .summary = "does a structure stand, and how far is it from falling",
     .detail =
-        "The world is stepped for --time seconds from rest (tolerance 1e-10); blows of the scene do not happen. The\n"
-        "least friction and the tilt that it bears are bisected; slip, topple and lift are told of every pair of\n"
-        "bodies that touch. Exit code 0: it stands, every step certified; 1: not; 2: bad usage or input.",
+        "It stands where both hold: an equilibrium exists (forces within the friction cones hold it; else a mechanism\n"
+        "shows that none do), and a simulation from rest stays for --time seconds (tolerance 1e-10); blows of the\n"
+        "scene do not happen. Least friction and largest tilt are those of the equilibria, with what the simulation\n"
+        "does beside them; slip, topple and lift are told of every pair of bodies that touch. Exit code 0: it stands,\n"
+        "every step certified; 1: not; 2: bad usage or input; 3: it stands, but the file asks for things that frix\n"
+        "does not do.",
     .example =
         "  frix check cardhouse --set levels=2\n"
         "  frix check arch --set mu=0.35 --json",

@@ -6,9 +6,8 @@
 static int run_convert(const fx_args *args) {
   const char *from = args->word[0], *to = args->word[1], *format = fx_arg(args, "--format");
   if (format && fx_choose("@formats", "format", format) < 0) return FX_EXIT_USAGE;
-  if (!fx_check_writable(to)) return FX_EXIT_USAGE;
   frix_context *context = fx_context(false);
-  frix_problem *problem = fx_read_problem(context, from, fx_arg(args, "--text"));
+  frix_problem *problem = fx_check_output(context, to) ? fx_read_problem(context, from, fx_arg(args, "--text")) : NULL;
   bool good = problem != NULL;
   int form = fx_arg_choice(args, "--form", -1);
   frix_problem_data data = frix_problem_data_default();

@@ -34,11 +34,13 @@ static bool set_parameter(const frix_example *e, const char *setting, double *va
 static int write_example(const frix_example *e, const double *value, const char *out) {
   frix_context *context = fx_context(false);
   frix_problem *problem = NULL;
-  bool good = e->build(context, value, &problem) == FRIX_OK && frix_problem_write(problem, out, NULL) == FRIX_OK;
-  if (!good) fx_error("%s", frix_error_text(context));
+  bool good = fx_check_output(context, out), written = false;
+  if (good)
+    written = e->build(context, value, &problem) == FRIX_OK && frix_problem_write(problem, out, NULL) == FRIX_OK;
+  if (good && !written) fx_error("%s", frix_error_text(context));
   frix_problem_destroy(problem);
   frix_context_destroy(context);
-  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return written ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }
 
 static int run_example(const fx_args *args) {
@@ -56,7 +58,7 @@ static int run_example(const fx_args *args) {
   int cursor = 0;
   for (const char *setting; good && (setting = fx_arg_next(args, "--set", &cursor));)
     good = set_parameter(e, setting, value);
-  int code = good && fx_check_writable(out) ? write_example(e, value, out) : FX_EXIT_USAGE;
+  int code = good ? write_example(e, value, out) : FX_EXIT_USAGE;
   free(value);
   return code;
 }

@@ -21,8 +21,9 @@ static bool parse_frames(const char *text, frix_export_config *config) {
   return false;
 }
 
-static bool export_tables(const fx_args *args, frix_context *context, frix_trajectory *trajectory) {
+static bool export_tables(const fx_args *args, frix_context *context, frix_trajectory *trajectory, int32_t *damaged) {
   frix_export_config config = frix_export_default();
+  config.skipped = damaged;
   config.format = fx_arg(args, "--format");
   if (config.format && fx_choose("@exports", "format", config.format) < 0) return false;
   if (!parse_frames(fx_arg(args, "--frames"), &config)) return false;
@@ -38,7 +39,8 @@ typedef struct rerun {
   frix_trajectory *trajectory;
   const char *path;
   frix_sim *sim;
-  int32_t frame; /* the next one ahead */
+  int32_t frame;   /* the next one ahead */
+  int32_t damaged; /* frames and checkpoints that were passed over */
 } rerun;
 
 static bool complain(const rerun *r) {
@@ -46,38 +48,49 @@ static bool complain(const rerun *r) {
   return false;
 }
 
+/* The last checkpoint before a step that can be read, NULL where there is none. */
+static bool find_checkpoint(rerun *r, int64_t wanted, frix_snapshot **out) {
+  int64_t step = 0;
+  for (int32_t at = frix_trajectory_checkpoint_count(r->trajectory) - 1; at >= 0; at--) {
+    if (frix_trajectory_checkpoint(r->trajectory, at, NULL, &step, NULL) != FRIX_OK) return complain(r);
+    if (step >= wanted) continue;
+    frix_status status = frix_trajectory_checkpoint(r->trajectory, at, NULL, &step, out);
+    if (status == FRIX_OK) return true;
+    if (status != FRIX_ERROR_FORMAT) return complain(r);
+    fx_warning("%s; passed over", frix_error_text(r->context));
+    r->damaged++;
+  }
+  return true;
+}
+
 /* The sim at the last checkpoint before a step, else at the start. */
 static bool take_up(rerun *r, int64_t wanted) {
   frix_sim_config config;
   frix_snapshot *snapshot = NULL;
-  int64_t step = 0;
-  int32_t at = frix_trajectory_checkpoint_count(r->trajectory) - 1;
-  for (; at >= 0; at--) {
-    if (frix_trajectory_checkpoint(r->trajectory, at, NULL, &step, NULL) != FRIX_OK) return complain(r);
-    if (step < wanted) break;
-  }
-  if (frix_trajectory_config(r->trajectory, &config) != FRIX_OK) return complain(r);
-  if (frix_sim_create(r->context, frix_trajectory_model(r->trajectory), &config, &r->sim) != FRIX_OK)
-    return complain(r);
-  if (at < 0) return true;
-  bool good = frix_trajectory_checkpoint(r->trajectory, at, NULL, NULL, &snapshot) == FRIX_OK &&
-              frix_sim_restore(r->sim, snapshot) == FRIX_OK;
+  if (!find_checkpoint(r, wanted, &snapshot)) return false;
+  bool good = frix_trajectory_config(r->trajectory, &config) == FRIX_OK &&
+              frix_sim_create(r->context, frix_trajectory_model(r->trajectory), &config, &r->sim) == FRIX_OK &&
+              (!snapshot || frix_sim_restore(r->sim, snapshot) == FRIX_OK);
   frix_snapshot_destroy(snapshot);
   return good || complain(r);
 }
 
-/* The next frame ahead of the sim; false with *end set when there is none. */
+/* The next frame ahead of the sim that can be read; false with *end set when there is none. */
 static bool look_ahead(rerun *r, frix_frame *frame, bool *end) {
   int64_t step = -1, now = frix_sim_step_count(r->sim);
   int32_t count = frix_trajectory_frame_count(r->trajectory);
   *end = false;
   for (; r->frame < count; r->frame++) {
     if (frix_trajectory_frame_time(r->trajectory, r->frame, &step, NULL) != FRIX_OK) return complain(r);
-    if (step > now) break;
+    if (step <= now) continue;
+    frix_status status = frix_trajectory_frame(r->trajectory, r->frame, frame);
+    if (status == FRIX_OK) return true;
+    if (status != FRIX_ERROR_FORMAT) return complain(r);
+    fx_warning("%s; passed over", frix_error_text(r->context));
+    r->damaged++;
   }
-  *end = r->frame == count;
-  if (*end) return false;
-  return frix_trajectory_frame(r->trajectory, r->frame, frame) == FRIX_OK || complain(r);
+  *end = true;
+  return false;
 }
 
 /* Steps to the next frame and compares; *problem is kept when the wanted step is passed. */
@@ -94,8 +107,9 @@ static bool go_to_frame(rerun *r, const frix_frame *frame, int64_t wanted, frix_
   return false;
 }
 
-static bool export_problem(const fx_args *args, frix_context *context, frix_trajectory *trajectory, int64_t wanted) {
-  rerun r = {context, trajectory, args->word[0], NULL, 0};
+static bool export_problem(const fx_args *args, frix_context *context, frix_trajectory *trajectory, int64_t wanted,
+                           int32_t *damaged) {
+  rerun r = {context, trajectory, args->word[0], NULL, 0, 0};
   frix_problem *problem = NULL;
   bool good = take_up(&r, wanted);
   while (good && !problem) {
@@ -107,6 +121,7 @@ static bool export_problem(const fx_args *args, frix_context *context, frix_traj
   if (good && frix_problem_write(problem, fx_arg(args, "--out"), NULL) != FRIX_OK) good = complain(&r);
   frix_problem_destroy(problem);
   frix_sim_destroy(r.sim);
+  *damaged = r.damaged;
   return good;
 }
 
@@ -118,17 +133,21 @@ static int run_export(const fx_args *args) {
     fx_error("nothing to write: give --out FILE");
     return FX_EXIT_USAGE;
   }
-  if (!fx_check_writable(out)) return FX_EXIT_USAGE;
   frix_context *context = fx_context(false);
   frix_trajectory *trajectory = NULL;
+  int32_t damaged = 0;
   bool good = frix_trajectory_open(context, args->word[0], &trajectory) == FRIX_OK;
   if (!good) fx_error("%s", frix_error_text(context));
   if (good && frix_trajectory_trouble(trajectory))
     fx_warning("%s: %s", args->word[0], frix_trajectory_trouble(trajectory));
-  if (good) good = step ? export_problem(args, context, trajectory, step) : export_tables(args, context, trajectory);
+  good = good && fx_check_output(context, out) &&
+         (step ? export_problem(args, context, trajectory, step, &damaged)
+               : export_tables(args, context, trajectory, &damaged));
+  damaged += frix_trajectory_damage_count(trajectory);
+  if (good && damaged) fx_warning("%s: %d damaged places were left out", args->word[0], (int)damaged);
   frix_trajectory_close(trajectory);
   frix_context_destroy(context);
-  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return !good ? FX_EXIT_USAGE : damaged ? FX_EXIT_UNSOLVED : FX_EXIT_SOLVED;
 }
 
 static const fx_flag flags[] = {
@@ -146,7 +165,9 @@ const fx_verb fx_verb_export = {
     .detail =
         "Tables hold every frame: times, certificates, energies, poses, velocities, contacts. A .csv is three files:\n"
         "_steps, _bodies and _contacts. A problem is made again by stepping from the nearest checkpoint, and every\n"
-        "frame on the way must come out bit by bit as the file has it.",
+        "frame on the way must come out bit by bit as the file has it. Damaged frames are left out, with a warning "
+        "and\n"
+        "exit code 1.",
     .example =
         "  frix export run.frx --out run.npz                # numpy.load(\"run.npz\")[\"position\"]\n"
         "  frix export run.frx --out run.csv --frames ::10  # every tenth frame\n"

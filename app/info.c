@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What is worth knowing before solving. */
 typedef struct summary {
@@ -114,10 +115,12 @@ static void print_json(const char *path, const summary *s) {
   fx_put_end_line(&json);
 }
 
-/* Whether the file begins so. */
+/* Whether the file begins so. Others than regular files are left to the reader, who refuses them. */
 static bool begins(const char *path, const char *text) {
   char head[16] = "";
-  FILE *file = fopen(path, "rb");
+  struct stat status;
+  bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+  FILE *file = regular ? fopen(path, "rb") : NULL;
   size_t count = file ? fread(head, 1, sizeof head - 1, file) : 0;
   if (file) fclose(file);
   return count >= strlen(text) && !strncmp(head, text, strlen(text));
@@ -128,7 +131,8 @@ static int run_info(const fx_args *args) {
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
     if (begins(args->word[k], "frix-trajectory")) {
-      if (!fx_info_run(context, args->word[k], fx_arg(args, "--json"))) code = FX_EXIT_USAGE;
+      int found = fx_info_run(context, args->word[k], fx_arg(args, "--json"));
+      if (found > code) code = found;
       continue;
     }
     if (fx_is_scene_file(args->word[k]) || begins(args->word[k], "<")) {

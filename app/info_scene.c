@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "missing.h"
 #include "scene.h"
 
 typedef struct tally {
   int32_t body[3]; /* by frix_body_kind */
-  int32_t shape[FRIX_SHAPE_COUNT];
+  int32_t shape[FRIX_SHAPE_COUNT], joint[FRIX_JOINT_COUNT];
   double mass, lightest, heaviest, min_mu, max_mu;
 } tally;
 
@@ -40,27 +41,25 @@ static tally count_all(const frix_model *model) {
     if (!frix_model_shape(model, frix_model_shape_at(model, k), &shape, NULL)) t.shape[shape.kind]++;
   }
   if (!isfinite(t.lightest)) t.lightest = 0.0;
+  for (int32_t k = 0; k < c.joint_count; k++) {
+    frix_joint_config joint;
+    if (!frix_model_joint(model, frix_model_joint_at(model, k), &joint)) t.joint[joint.kind]++;
+  }
   count_friction(model, &t);
   return t;
 }
 
 static void print_notes(const frix_mjcf_info *info) {
-  static const char *const head[] = {"unsupported", "not needed", "looks only"};
-  for (int kind = FRIX_MJCF_UNSUPPORTED; kind <= FRIX_MJCF_LOOKS; kind++) {
-    bool first = true;
-    for (int32_t k = 0; k < info->note_count; k++) {
-      const frix_mjcf_note *n = &info->note[k];
-      if (n->kind != (frix_mjcf_note_kind)kind) continue;
-      bool full = kind == FRIX_MJCF_UNSUPPORTED;
-      if (full || first) printf("  %-11s", first ? head[kind] : "");
-      if (full)
-        printf(" %s, %d, first at %s:%d: %s\n", n->name, (int)n->count, n->file, (int)n->line, n->text);
-      else
-        printf("%s%s", first ? " " : ", ", n->name);
-      first = false;
-    }
-    if (!first && kind != FRIX_MJCF_UNSUPPORTED) printf("\n");
+  fx_missing missing = fx_missing_of(info, false);
+  fx_missing_print(&missing, 11);
+  fx_missing_free(&missing);
+  bool first = true;
+  for (int32_t k = 0; k < info->note_count; k++) {
+    if (info->note[k].kind != FRIX_MJCF_LOOKS) continue;
+    printf("%s%s", first ? "  looks only  " : ", ", info->note[k].name);
+    first = false;
   }
+  if (!first) printf("\n");
 }
 
 static void print_text(const char *path, const frix_mjcf_info *info) {
@@ -68,7 +67,7 @@ static void print_text(const char *path, const frix_mjcf_info *info) {
   frix_model_counts c = frix_model_count(info->model);
   printf("%s%s%s\n", fx_colour_on(FX_BOLD), path, fx_colour_off());
   if (info->name[0]) printf("  model       %s\n", info->name);
-  printf("  bodies      %d free, %d mocap, %d static%s", (int)t.body[FRIX_BODY_DYNAMIC],
+  printf("  bodies      %d moving, %d mocap, %d static%s", (int)t.body[FRIX_BODY_DYNAMIC],
          (int)t.body[FRIX_BODY_KINEMATIC], (int)t.body[FRIX_BODY_STATIC], info->fused_count ? "" : "\n");
   if (info->fused_count) printf("; %d more are fixed to them\n", (int)info->fused_count);
   printf("  shapes      %d:", (int)c.shape_count);
@@ -77,7 +76,12 @@ static void print_text(const char *path, const frix_mjcf_info *info) {
   printf("\n  mass        %.6g kg", t.mass);
   if (t.body[FRIX_BODY_DYNAMIC] > 1) printf(", each %.6g to %.6g", t.lightest, t.heaviest);
   printf("\n  friction    %g to %g in %d materials\n", t.min_mu, t.max_mu, (int)c.material_count);
-  if (c.joint_count) printf("  joints      %d\n", (int)c.joint_count);
+  if (c.joint_count) {
+    printf("  joints      %d:", (int)c.joint_count);
+    for (int32_t k = 0; k < FRIX_JOINT_COUNT; k++)
+      if (t.joint[k]) printf(" %d %s", (int)t.joint[k], frix_joint_table(k)->name);
+    printf("\n");
+  }
   printf("  gravity     %g %g %g\n", info->gravity.x, info->gravity.y, info->gravity.z);
   printf("  timestep    %g s\n", info->timestep);
   for (int32_t k = 0; k < info->key_count; k++)
@@ -94,7 +98,7 @@ static void put_vec(fx_json *json, const char *key, frix_vec3 v) {
 }
 
 static void put_body(fx_json *json, const frix_body_config *b) {
-  static const char *const kind[] = {"free", "mocap", "static"};
+  static const char *const kind[] = {"dynamic", "mocap", "static"};
   fx_put_open(json, NULL, '{');
   if (b->name) fx_put_text(json, "name", b->name);
   fx_put_text(json, "kind", kind[b->kind]);
@@ -121,7 +125,7 @@ static void print_json(const char *path, const frix_mjcf_info *info) {
   fx_put_open(&json, NULL, '{');
   fx_put_text(&json, "file", path);
   fx_put_text(&json, "model", info->name);
-  fx_put_integer(&json, "free", t.body[FRIX_BODY_DYNAMIC]);
+  fx_put_integer(&json, "dynamic", t.body[FRIX_BODY_DYNAMIC]);
   fx_put_integer(&json, "mocap", t.body[FRIX_BODY_KINEMATIC]);
   fx_put_integer(&json, "static", t.body[FRIX_BODY_STATIC]);
   fx_put_integer(&json, "fused", info->fused_count);

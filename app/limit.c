@@ -1,5 +1,13 @@
-/* frix limit: the value of a parameter at which a structure begins to fall, in a bracket. */
-#include "stand.h"
+/* frix limit: the value of a parameter up to which an equilibrium exists, and up to which a simulation stays, each in a
+ * bracket.
+ *
+ *   tilt, load      the values with an equilibrium form an interval: its ends by one conic programme each (of tilts
+ *                   where no force but weight acts; else as below)
+ *   mu, friction    more friction never takes an equilibrium away: bisected
+ *   anything else   nothing is known: seen at SCAN values, and bisected where the verdict changes next to the present
+ * one
+ */
+#include "exists.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,15 +15,22 @@
 
 static const double pi = 3.14159265358979323846;
 
+enum { SCAN = 16 };
+
+typedef enum rule { CONVEX, MONOTONE, SCANNED } rule;
+
 typedef struct vary {
   const char *name;
   int32_t parameter; /* of the scene, -1: tilt, load, or the friction of a file */
+  rule rule;
   double present, least, most;
 } vary;
 
+static bool is_tilt(const vary *v) { return v->parameter < 0 && !strcmp(v->name, "tilt"); }
+
 static bool set_value(fx_stand_case *c, double value, void *user) {
   const vary *v = user;
-  if (v->parameter < 0 && !strcmp(v->name, "tilt")) {
+  if (is_tilt(v)) {
     c->tilt = value * pi / 180;
     return true;
   }
@@ -87,6 +102,7 @@ static bool find_vary(const fx_args *args, fx_stand_case *c, vary *v) {
   }
   if (fx_choose(names, "parameter", v->name) < 0) return false;
   v->parameter = scene ? frix_scene_parameter_index(scene, v->name) : -1;
+  v->rule = !strcmp(v->name, "mu") || !strcmp(v->name, "friction") ? MONOTONE : v->parameter < 0 ? CONVEX : SCANNED;
   c->direction = fx_arg_choice(args, "--direction", strcmp(v->name, "load") ? 0 : FX_DOWN);
   if (v->parameter >= 0) {
     v->present = c->subject->value[v->parameter];
@@ -110,76 +126,164 @@ static bool find_vary(const fx_args *args, fx_stand_case *c, vary *v) {
 
 /* ---- the answer */
 
-typedef struct bound {
-  bool found;
-  double stands, falls; /* the bracket */
-} bound;
+typedef struct side {
+  fx_bracket exists, stays;
+  fx_exists mechanism; /* beyond the limit */
+} side;
 
-static bool find_bound(fx_stand_case *c, vary *v, bool present_stands, double end, double tolerance, int *runs,
-                       bool *certified, bound *out) {
-  fx_verdict verdict;
-  if (end == v->present) return true;
-  if (!set_value(c, end, v) || !fx_stand(c, &verdict, NULL)) return false;
-  ++*runs;
-  if (!verdict.certified) *certified = false;
-  if (verdict.stands == present_stands) return true;
-  double low = v->present, high = end;
-  if (!fx_bisect(c, set_value, v, &low, &high, present_stands, tolerance, runs, certified)) return false;
-  out->found = true;
-  out->stands = present_stands ? low : high;
-  out->falls = present_stands ? high : low;
+typedef struct answer {
+  fx_exists present;
+  side side[2]; /* lower, upper */
+  int changes;  /* of the verdict, where values were scanned */
+  double within;
+  fx_trials trials;
+} answer;
+
+/* The end of the interval, where it lies in the range; *holds: false where the programme's answer is not that of the
+ * angles. */
+static bool find_convex(fx_stand_case *c, const vary *v, answer *a, bool *holds) {
+  *holds = true;
+  for (int k = 0; k < 2 && *holds; k++) {
+    fx_exists *e = &a->side[k].mechanism;
+    fx_bracket *b = &a->side[k].exists;
+    double sign = k ? 1 : -1;
+    if (is_tilt(v)) {
+      if (!fx_exists_tilt(c, k == 1, v->most, &a->trials, b, e, holds)) return false;
+    } else {
+      if (!fx_exists_limit(c, false, sign, e)) return false;
+      a->trials.asked++;
+      *b = (fx_bracket){e->standing == FRIX_STANDING_STANDS && isfinite(e->falls), sign * e->stands, sign * e->falls};
+    }
+    b->found = b->found && fx_clamp_bracket(b, v->least, v->most) && (k ? b->falls < v->most : b->falls > v->least);
+  }
   return true;
 }
 
-static void print(const fx_stand_case *c, const vary *v, bool stands, const bound side[2], int runs, bool certified) {
-  const char *unit = strcmp(v->name, "tilt") == 0 && v->parameter < 0 ? " degrees"
-                     : strcmp(v->name, "load")                        ? ""
-                                                                      : " N";
-  printf("%s%s%s %s at %s %.6g%s\n", fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(),
-         stands ? "stands" : "does not stand", v->name, v->present, unit);
-  for (int k = 0; k < 2; k++)
-    if (side[k].found) printf("  stands at %s %.8g, falls at %.8g%s\n", v->name, side[k].stands, side[k].falls, unit);
-  if (!side[0].found && !side[1].found)
-    printf("  the same from %.6g to %.6g%s: no limit in this range\n", v->least, v->most, unit);
-  printf("  %d trials of %g s, %s\n", runs, c->time, certified ? "every step certified" : "not every step certified");
+static bool find_bisected(fx_stand_case *c, vary *v, answer *a) {
+  for (int k = 0; k < 2; k++) {
+    side *s = &a->side[k];
+    s->exists = (fx_bracket){0};
+    if (!fx_first_change(c, set_value, v, fx_judge_exists, v->present, a->present.standing, k ? v->most : v->least,
+                         v->rule == MONOTONE ? 1 : SCAN, a->within, &a->trials, &s->exists, &a->changes))
+      return false;
+    if (s->exists.found && !(set_value(c, s->exists.falls, v) && fx_exists_now(c, &s->mechanism))) return false;
+  }
+  return true;
 }
 
-static void print_json(const fx_stand_case *c, const vary *v, bool stands, const bound side[2], int runs,
-                       bool certified) {
+/* What the simulation makes of it: on the standing side as far as the other limit or the end of the range. */
+static bool find_stays(fx_stand_case *c, vary *v, answer *a) {
+  for (int k = 0; k < 2; k++) {
+    side *s = &a->side[k];
+    if (!s->exists.found) continue;
+    bool above = s->exists.stands > s->exists.falls; /* it stands above the limit */
+    const fx_bracket *other = &a->side[1 - k].exists;
+    double inner = other->found && (above ? other->stands > s->exists.stands : other->stands < s->exists.stands)
+                       ? other->stands
+                   : above ? v->most
+                           : v->least;
+    if (!fx_find_stays(c, set_value, v, &s->exists, inner, above ? v->least : v->most, &a->trials, &s->stays))
+      return false;
+  }
+  return true;
+}
+
+static bool find_limits(const fx_args *args, fx_stand_case *c, vary *v, answer *a) {
+  *a = (answer){.within = 1e-8, .trials = {.certified = true}};
+  if (!find_vary(args, c, v) || !fx_arg_real(args, "--within", 1e-12, 0.5, &a->within)) return false;
+  if (!fx_exists_now(c, &a->present)) return false;
+  a->trials.asked = 1;
+  bool holds = true;
+  if (v->rule == CONVEX && !find_convex(c, v, a, &holds)) return false;
+  if (!holds) v->rule = SCANNED;
+  if (v->rule != CONVEX && !find_bisected(c, v, a)) return false;
+  return find_stays(c, v, a);
+}
+
+/* A limit was found, and the simulation stays before it and moves beyond it, every step certified. */
+static bool agrees(const answer *a) {
+  bool any = false;
+  for (int k = 0; k < 2; k++) {
+    if (!a->side[k].exists.found) continue;
+    any = true;
+    if (!a->side[k].stays.found) return false;
+  }
+  return any && a->trials.certified;
+}
+
+/* ---- telling */
+
+static const char *const rule_text[] = {
+    [CONVEX] = "the values with an equilibrium form an interval; its end by a conic programme",
+    [MONOTONE] = "more friction never takes an equilibrium away; bisected",
+    [SCANNED] = "bisected where the verdict changes next to the present value",
+};
+
+static void print_side(const vary *v, const side *s, const char *unit) {
+  const fx_bracket *e = &s->exists, *m = &s->stays;
+  printf("  an equilibrium exists at %s %.10g, none at %.10g%s\n", v->name, e->stands, e->falls, unit);
+  if (m->found)
+    printf("    the simulation from rest stays at %.8g, moves at %.8g\n", m->stands, m->falls);
+  else if (isnan(m->stands))
+    printf("    the simulation from rest moves wherever it was tried\n");
+  else
+    printf("    the simulation from rest stays at %.8g and wherever it was tried beyond\n", m->stands);
+  fx_print_mechanism(&s->mechanism, "    beyond the limit move:");
+}
+
+static void print(const fx_stand_case *c, const vary *v, const answer *a) {
+  const char *unit = is_tilt(v) ? " degrees" : strcmp(v->name, "load") ? "" : " N";
+  printf("%s%s%s at %s %.6g%s: %s\n", fx_colour_on(FX_BOLD), c->subject->word, fx_colour_off(), v->name, v->present,
+         unit, fx_exists_text(a->present.standing));
+  for (int k = 0; k < 2; k++)
+    if (a->side[k].exists.found) print_side(v, &a->side[k], unit);
+  if (!a->side[0].exists.found && !a->side[1].exists.found)
+    printf("  the same from %.6g to %.6g%s: no limit in this range\n", v->least, v->most, unit);
+  if (a->present.standing == FRIX_STANDING_FALLS) fx_print_mechanism(&a->present, "  at the present value move:");
+  printf("  %s\n", rule_text[v->rule]);
+  if (v->rule == SCANNED) printf("  changes of the verdict at %d values to either side: %d\n", SCAN, a->changes);
+  printf("  %d equilibria asked for, %d simulations of %g s, %s\n", a->trials.asked, a->trials.runs, c->time,
+         a->trials.certified ? "every step certified" : "not every step certified");
+}
+
+static void put_side(fx_json *json, const char *key, const side *s) {
+  if (!s->exists.found) {
+    fx_put_text(json, key, NULL);
+    return;
+  }
+  fx_put_open(json, key, '{');
+  fx_put_real(json, "stands", s->exists.stands);
+  fx_put_real(json, "falls", s->exists.falls);
+  fx_put_open(json, "simulation", '{');
+  fx_put_real(json, "stays", s->stays.stands);
+  fx_put_real(json, "moves", s->stays.falls);
+  fx_put_close(json, '}');
+  fx_put_mechanism(json, "mechanism", &s->mechanism);
+  fx_put_close(json, '}');
+}
+
+static void print_json(const fx_stand_case *c, const vary *v, const answer *a) {
+  static const char *const rule_name[] = {"convex", "monotone", "scanned"};
   fx_json json = {stdout, false};
-  static const char *const key[2] = {"lower", "upper"};
   fx_put_open(&json, NULL, '{');
   fx_put_text(&json, "scene", c->subject->word);
   fx_put_text(&json, "vary", v->name);
   fx_put_real(&json, "present", v->present);
-  fx_put_boolean(&json, "stands", stands);
-  for (int k = 0; k < 2; k++) {
-    if (!side[k].found) {
-      fx_put_text(&json, key[k], NULL);
-      continue;
-    }
-    fx_put_open(&json, key[k], '{');
-    fx_put_real(&json, "stands", side[k].stands);
-    fx_put_real(&json, "falls", side[k].falls);
-    fx_put_close(&json, '}');
-  }
+  fx_put_boolean(&json, "stands", a->present.standing == FRIX_STANDING_STANDS);
+  fx_put_exists(&json, "equilibrium", &a->present);
+  put_side(&json, "lower", &a->side[0]);
+  put_side(&json, "upper", &a->side[1]);
+  fx_put_text(&json, "rule", rule_name[v->rule]);
+  if (v->rule == SCANNED) fx_put_integer(&json, "changes", a->changes);
   fx_put_real(&json, "from", v->least);
   fx_put_real(&json, "to", v->most);
-  fx_put_integer(&json, "trials", runs);
-  fx_put_boolean(&json, "certified", certified);
+  fx_put_integer(&json, "equilibria", a->trials.asked);
+  fx_put_integer(&json, "trials", a->trials.runs);
+  fx_put_boolean(&json, "agree", agrees(a));
+  fx_put_boolean(&json, "certified", a->trials.certified);
+  fx_missing_put(&json, &c->subject->missing);
   fx_put_close(&json, '}');
   fx_put_end_line(&json);
-}
-
-static bool find_limits(const fx_args *args, fx_stand_case *c, vary *v, bool *stands, bound side[2], int *runs,
-                        bool *certified) {
-  double tolerance = 1e-4;
-  fx_verdict verdict;
-  if (!find_vary(args, c, v) || !fx_arg_real(args, "--within", 1e-12, 0.5, &tolerance)) return false;
-  if (!fx_stand(c, &verdict, NULL)) return false;
-  *stands = verdict.stands, *certified = verdict.certified, *runs = 1;
-  return find_bound(c, v, *stands, v->least, tolerance, runs, certified, &side[0]) &&
-         find_bound(c, v, *stands, v->most, tolerance, runs, certified, &side[1]);
 }
 
 static int run_limit(const fx_args *args) {
@@ -188,19 +292,17 @@ static int run_limit(const fx_args *args) {
   frix_options *options = NULL;
   fx_stand_case c = {.context = fx_context(false), .subject = &subject};
   vary v = {0};
-  bound side[2] = {{0}};
-  bool stands = false, certified = true;
-  int runs = 0;
+  answer a = {0};
   fx_catch_interrupt();
   bool good = fx_subject_read(args, args->word[0], &subject) && fx_stand_settings(args, &c, &config, &options) &&
-              find_limits(args, &c, &v, &stands, side, &runs, &certified);
-  if (good && fx_arg(args, "--json")) print_json(&c, &v, stands, side, runs, certified);
-  if (good && !fx_arg(args, "--json")) print(&c, &v, stands, side, runs, certified);
+              find_limits(args, &c, &v, &a);
+  if (good && fx_arg(args, "--json")) print_json(&c, &v, &a);
+  if (good && !fx_arg(args, "--json")) print(&c, &v, &a), fx_missing_print(&subject.missing, 10);
+  int code = fx_missing_code(&subject.missing, good && agrees(&a) ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED);
   frix_options_destroy(options);
   fx_subject_free(&subject);
   frix_context_destroy(c.context);
-  bool found = (side[0].found || side[1].found) && certified;
-  return !good ? FX_EXIT_USAGE : found ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+  return good ? code : FX_EXIT_USAGE;
 }
 
 static const fx_flag flags[] = {
@@ -210,7 +312,7 @@ static const fx_flag flags[] = {
     {"--body", "NAME", NULL, "what the load acts on; default: the highest body"},
     {"--from", "X", NULL, "least value tried; default: the parameter's"},
     {"--to", "X", NULL, "largest value tried; default: the parameter's, 89 degrees, 1000 times the weight"},
-    {"--within", "X", NULL, "relative width of the bracket, default 1e-4"},
+    {"--within", "X", NULL, "relative width of a bisected bracket of equilibria, default 1e-8"},
     FX_STAND_FLAGS,
     {"--json", NULL, NULL, "one JSON object"},
     {0},
@@ -221,9 +323,14 @@ const fx_verb fx_verb_limit = {
     .arguments = "SCENE|FILE --vary NAME",
     .summary = "the value at which a structure begins to fall",
     .detail =
-        "From its present value the parameter is taken to both ends of its range; where the verdict changes, the\n"
-        "limit is bisected. Every trial steps the world for --time seconds; what is accelerated by more than\n"
-        "1e-5 g falls. Exit code 0: a limit was found and every step is certified; 1: not; 2: bad usage or input.",
+        "Two statements on each limit. An equilibrium exists up to a value: forces within the friction cones were\n"
+        "found there, and beyond it a mechanism shows that there are none. The simulation from rest stays up to a\n"
+        "value: it is run for --time seconds on either side; what is accelerated by more than 1e-5 g moves. The end "
+        "of\n"
+        "a tilt or load comes from one conic programme; friction is bisected (more never harms); other parameters are\n"
+        "seen at 16 values to either side and bisected where the verdict changes first. Exit code 0: a limit was\n"
+        "found, the simulation agrees with it and every step is certified; 1: not; 2: bad usage or input; 3: found,\n"
+        "but the file asks for things that frix does not do.",
     .example =
         "  frix limit incline --vary angle                                # atan(mu)\n"
         "  frix limit arch --vary thickness --set mu=0.7 --set voussoirs=21\n"

@@ -5,7 +5,6 @@
  * kinetic energy). Then those frames, each with the worst residual and penetration since the one before. */
 #include "page.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,49 +28,51 @@ bool fx_page_available(void) {
 /* ---- the whole run */
 
 typedef struct moment {
+  int32_t frame; /* in the file */
   double time, residual, penetration, motion;
   int32_t body_count, contact_count;
 } moment;
 
 typedef struct survey {
-  moment *moment;
-  int32_t count;
-  int64_t steps, certified, approximate, worst_step;
-  double worst, worst_time, penetration, h;
+  moment *moment; /* frames that can be read */
+  int32_t count, damaged;
+  int64_t worst_step;
+  double worst, worst_time, h;
+  frix_tally tally;
 } survey;
 
-static void note(survey *s, const frix_frame *frame, moment *m) {
+static void note(survey *s, const frix_frame *frame, int32_t k) {
   double residual = frame->report.certificate.residual;
-  *m = (moment){.time = frame->time,
-                .residual = residual,
-                .penetration = frame->report.penetration,
-                .motion = sqrt(fmax(0, frame->energy.kinetic)),
-                .body_count = frame->body_count,
-                .contact_count = frame->contact_count};
+  s->moment[s->count++] = (moment){.frame = k,
+                                   .time = frame->time,
+                                   .residual = residual,
+                                   .penetration = frame->report.penetration,
+                                   .motion = sqrt(fmax(0, frame->energy.kinetic)),
+                                   .body_count = frame->body_count,
+                                   .contact_count = frame->contact_count};
   if (!(frame->h > 0)) return; /* the start: no step led here */
+  bool first = !(s->h > 0);
   s->h = frame->h;
-  s->steps++;
-  s->certified += frame->report.certified;
-  s->approximate += frame->report.approximate;
-  if (frame->report.penetration > s->penetration) s->penetration = frame->report.penetration;
-  if (s->steps == 1 || !(residual <= s->worst)) {
+  if (first || !(residual <= s->worst)) {
     s->worst = residual;
     s->worst_step = frame->step;
     s->worst_time = frame->time;
   }
 }
 
-static frix_status look_over(frix_trajectory *trajectory, survey *s) {
-  s->count = frix_trajectory_frame_count(trajectory);
-  s->moment = fx_grow(NULL, (size_t)s->count + 1, sizeof *s->moment);
-  for (int32_t k = 0; k < s->count; k++) {
+static frix_status look_over(frix_context *context, frix_trajectory *trajectory, survey *s) {
+  int32_t count = frix_trajectory_frame_count(trajectory);
+  s->moment = fx_grow(NULL, (size_t)count + 1, sizeof *s->moment);
+  for (int32_t k = 0; k < count; k++) {
     frix_frame frame = {.size = sizeof frame};
     frix_status status = frix_trajectory_frame(trajectory, k, &frame);
-    if (status != FRIX_OK) return status;
-    note(s, &frame, &s->moment[k]);
-    if (k % 1000 == 999) fx_progress("replay page: frame %d of %d", (int)k + 1, (int)s->count);
+    if (status == FRIX_OK) note(s, &frame, k);
+    if (status != FRIX_OK && (status != FRIX_ERROR_FORMAT || s->damaged + 1 == count)) return status;
+    if (status != FRIX_OK && s->damaged++ == 0) fx_warning("%s; left out", frix_error_text(context));
+    if (k % 1000 == 999) fx_progress("replay page: frame %d of %d", (int)k + 1, (int)count);
   }
-  return FRIX_OK;
+  if (s->damaged) fx_warning("%d of %d frames cannot be read and are not shown", (int)s->damaged, (int)count);
+  return frix_trajectory_tally(trajectory, -1, &s->tally);
 }
 
 /* ---- which frames are shown */
@@ -145,10 +146,10 @@ static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *t
   fx_put_text(&json, "solver", config.solver);
   fx_put_text(&json, "integrator", config.integrator);
   fx_put_integer(&json, "frames_in_file", s->count);
-  fx_put_integer(&json, "steps", s->steps);
-  fx_put_integer(&json, "certified", s->certified);
-  fx_put_integer(&json, "approximate", s->approximate);
-  fx_put_real(&json, "penetration", s->penetration);
+  fx_put_integer(&json, "steps", s->tally.steps - s->tally.unknown);
+  fx_put_integer(&json, "certified", s->tally.certified);
+  fx_put_integer(&json, "approximate", s->tally.approximate);
+  fx_put_real(&json, "penetration", s->tally.penetration_max);
   fx_put_open(&json, "worst", '{');
   fx_put_real(&json, "residual", s->worst);
   fx_put_integer(&json, "step", s->worst_step);
@@ -174,7 +175,7 @@ static frix_status put_frames(fx_page_bytes *bytes, frix_trajectory *trajectory,
     penetration = fmax(penetration, s->moment[k].penetration);
     if (!shown[k]) continue;
     frix_frame frame = {.size = sizeof frame};
-    status = frix_trajectory_frame(trajectory, k, &frame);
+    status = frix_trajectory_frame(trajectory, s->moment[k].frame, &frame);
     if (status != FRIX_OK) break;
     frame.report.certificate.residual = residual;
     frame.report.penetration = penetration;
@@ -186,11 +187,13 @@ static frix_status put_frames(fx_page_bytes *bytes, frix_trajectory *trajectory,
   return status;
 }
 
-static frix_status put_page(FILE *file, frix_trajectory *trajectory, const char *name, const fx_page_config *config) {
+static frix_status put_page(frix_context *context, FILE *file, frix_trajectory *trajectory, const char *name,
+                            const fx_page_config *config, int32_t *damaged) {
   survey s = {0};
   fx_page_bytes bytes = {0};
   bool *shown = NULL;
-  frix_status status = look_over(trajectory, &s);
+  frix_status status = look_over(context, trajectory, &s);
+  *damaged = s.damaged + frix_trajectory_damage_count(trajectory);
   if (status != FRIX_OK) goto cleanup;
   shown = fx_grow(NULL, (size_t)s.count + 1, sizeof *shown);
   bool coarse = fit(&s, config, shown);
@@ -215,39 +218,27 @@ cleanup:
   return status;
 }
 
-bool fx_page_write(frix_context *context, const char *trajectory, const char *html, const fx_page_config *config) {
+bool fx_page_write(frix_context *context, const char *trajectory, const char *html, const fx_page_config *config,
+                   int32_t *damaged) {
   frix_trajectory *run = NULL;
-  fx_page_config standard = fx_page_default();
-  if (!fx_page_available() || !fx_check_writable(html)) return false;
+  fx_output *output = NULL;
+  bool good = fx_page_available() && fx_check_output(context, html);
+  *damaged = 0;
+  if (!good) return false;
   if (frix_trajectory_open(context, trajectory, &run) != FRIX_OK) {
     fx_error("%s", frix_error_text(context));
     return false;
   }
   if (frix_trajectory_trouble(run)) fx_warning("%s: %s", trajectory, frix_trajectory_trouble(run));
-  if (frix_trajectory_frame_count(run) == 0) {
-    fx_error("%s: holds no frame, so there is nothing to show", trajectory);
-    frix_trajectory_close(run);
-    return false;
+  good = frix_trajectory_frame_count(run) > 0;
+  if (!good) fx_error("%s: holds no frame, so there is nothing to show", trajectory);
+  if (good) output = fx_output_open(context, html);
+  if (output) {
+    good = put_page(context, output->file, run, fx_base_name(trajectory), config, damaged) == FRIX_OK;
+    fx_progress_clear();
+    if (!good) fx_error("%s", frix_error_text(context));
+    good = fx_output_close(output, good) && good;
   }
-  /* beside its name, then moved: the page appears whole or not at all */
-  char *part = fx_join(html, ".part");
-  FILE *file = fopen(part, "wb");
-  int reason = file ? 0 : errno;
-  frix_status status = FRIX_OK;
-  if (file) {
-    status = put_page(file, run, fx_base_name(trajectory), config ? config : &standard);
-    errno = 0;
-    if (ferror(file)) reason = errno ? errno : EIO;
-    if (fclose(file) != 0 && !reason) reason = errno;
-    if (status == FRIX_OK && !reason && rename(part, html) != 0) reason = errno;
-    if (status != FRIX_OK || reason) remove(part);
-  }
-  fx_progress_clear();
-  if (status != FRIX_OK)
-    fx_error("%s", frix_error_text(context));
-  else if (reason)
-    fx_error("%s: cannot write: %s", html, strerror(reason));
-  free(part);
   frix_trajectory_close(run);
-  return status == FRIX_OK && !reason;
+  return good && output;
 }

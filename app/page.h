@@ -16,8 +16,10 @@ typedef struct fx_page_config {
 fx_page_config fx_page_default(void);
 /* Whether this build can make pages; false after a message that says what is missing. */
 bool fx_page_available(void);
-/* Writes the page of a trajectory file, whole or not at all; false after a message. */
-bool fx_page_write(frix_context *context, const char *trajectory, const char *html, const fx_page_config *config);
+/* Writes the page of a trajectory file, whole or not at all; false after a message. Damaged frames are left out, with a
+ * warning, and counted in *damaged. */
+bool fx_page_write(frix_context *context, const char *trajectory, const char *html, const fx_page_config *config,
+                   int32_t *damaged);
 
 /* ---- a row of bytes within an HTML file, and the index of what lies where (page_columns.c) */
 

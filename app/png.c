@@ -4,7 +4,6 @@
 
 #include "app.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,8 +244,12 @@ static void put_row(bytes *b, const uint8_t *row, const uint8_t *above, size_t s
 }
 
 static uint32_t adler(const uint8_t *data, size_t size) {
+  enum { SAFE = 5552 }; /* so many sums fit 32 bits */
   uint32_t a = 1, b = 0;
-  for (size_t k = 0; k < size; k++) a = (a + data[k]) % 65521, b = (b + a) % 65521;
+  for (size_t k = 0; k < size;) {
+    for (size_t end = size - k < SAFE ? size : k + SAFE; k < end; k++) a += data[k], b += a;
+    a %= 65521, b %= 65521;
+  }
   return b << 16 | a;
 }
 
@@ -258,7 +261,7 @@ static void put_chunk(bytes *b, const char *name, const bytes *data) {
   put_big(b, frix_crc32(0, b->at + from, b->count - from));
 }
 
-bool fx_png_write(const char *path, const fx_picture *p) {
+bool fx_png_write(frix_context *context, const char *path, const fx_picture *p) {
   static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   bytes out = {0}, head = {0}, rows = {0}, packed = {0}, none = {0};
   size_t size = 3 * (size_t)p->width;
@@ -278,10 +281,9 @@ bool fx_png_write(const char *path, const fx_picture *p) {
   put_chunk(&out, "IHDR", &head);
   put_chunk(&out, "IDAT", &packed);
   put_chunk(&out, "IEND", &none);
-  FILE *file = fopen(path, "wb");
-  bool good = file && fwrite(out.at, 1, out.count, file) == out.count;
-  if (file && fclose(file) != 0) good = false;
-  if (!good) fx_error("%s: cannot write: %s", path, strerror(errno));
+  fx_output *file = fx_output_open(context, path);
+  if (file) fwrite(out.at, 1, out.count, file->file);
+  bool good = file && fx_output_close(file, true);
   void *owned[] = {out.at, head.at, rows.at, packed.at, work};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   return good;

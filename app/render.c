@@ -1,5 +1,5 @@
 /* frix render: pictures and films of a run, without a browser. */
-#include "app.h"
+#include "missing.h"
 #include "stage.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@ typedef struct job {
   int32_t frame;
   double fps, speed;
   const char *out, *video;
+  int32_t damaged, last_damaged; /* frames that could not be read and were passed over: how many, and the last */
 } job;
 
 /* ---- arguments */
@@ -102,7 +103,7 @@ static bool parse(const fx_args *args, job *j) {
     fx_error("--video needs an even width and height");
     return false;
   }
-  return (!j->out || fx_check_writable(j->out)) && (!j->video || fx_check_writable(j->video));
+  return true;
 }
 
 /* ---- drawing */
@@ -113,8 +114,24 @@ static bool read_frame(const job *j, int32_t k, frix_frame *frame) {
   return false;
 }
 
+/* Frame k, or where it is damaged the next one before or after it that is not, and which it was. */
+static bool read_near(job *j, int32_t *k, frix_frame *frame) {
+  int32_t count = frix_trajectory_frame_count(j->trajectory), wanted = *k;
+  for (int32_t away = 0; away < count; away++)
+    for (int side = 0; side < (away ? 2 : 1); side++) {
+      *k = side ? wanted + away : wanted - away;
+      if (*k < 0 || *k >= count) continue;
+      frix_status status = frix_trajectory_frame(j->trajectory, *k, frame);
+      if (status == FRIX_OK) return true;
+      if (status == FRIX_ERROR_FORMAT && away + 1 < count) continue;
+      fx_error("%s", frix_error_text(j->context));
+      return false;
+    }
+  return false;
+}
+
 /* One camera for the whole film: a few frames tell where things happen. */
-static bool prepare(const job *j, fx_stage *stage, bool film) {
+static bool prepare(job *j, fx_stage *stage, bool film) {
   frix_frame frame;
   int32_t count = frix_trajectory_frame_count(j->trajectory), looks = film && count > 1 ? 9 : 1;
   fx_look look = j->look;
@@ -122,20 +139,20 @@ static bool prepare(const job *j, fx_stage *stage, bool film) {
   fx_stage_create(stage, frix_trajectory_model(j->trajectory), &look);
   for (int32_t k = 0; k < looks; k++) {
     int32_t at = film && count > 1 ? (int32_t)((int64_t)(count - 1) * k / (looks - 1)) : j->frame;
-    if (!read_frame(j, at, &frame)) return false;
+    if (!(film ? read_near(j, &at, &frame) : read_frame(j, at, &frame))) return false;
     fx_stage_see(stage, &frame);
   }
   fx_stage_aim(stage);
   return true;
 }
 
-static bool picture(const job *j) {
+static bool picture(job *j) {
   fx_stage stage;
   frix_frame frame;
   bool good = prepare(j, &stage, false) && read_frame(j, j->frame, &frame);
   if (good) {
     fx_picture p = fx_stage_picture(&stage, &frame);
-    good = fx_png_write(j->out, &p);
+    good = fx_png_write(j->context, j->out, &p);
     free(p.rgb);
   }
   fx_stage_free(&stage);
@@ -144,15 +161,16 @@ static bool picture(const job *j) {
 
 /* ---- films */
 
-/* ffmpeg, reading raw pictures from the descriptor that is returned; -1: could not be started. */
-static int start_ffmpeg(const job *j, pid_t *child) {
+/* ffmpeg, reading raw pictures from the descriptor that is returned and writing to the file `name`; -1: could not be
+ * started. */
+static int start_ffmpeg(const job *j, const char *name, pid_t *child) {
   int ends[2];
   char size[32], rate[32];
   snprintf(size, sizeof size, "%dx%d", j->look.width, j->look.height);
   snprintf(rate, sizeof rate, "%g", j->fps);
   const char *argv[] = {"ffmpeg",   "-y",      "-loglevel", "error", "-f",        "rawvideo",   "-pix_fmt", "rgb24",
                         "-s",       size,      "-r",        rate,    "-i",        "-",          "-c:v",     "libx264",
-                        "-pix_fmt", "yuv420p", "-crf",      "18",    "-movflags", "+faststart", j->video,   NULL};
+                        "-pix_fmt", "yuv420p", "-crf",      "18",    "-movflags", "+faststart", name,       NULL};
   if (pipe(ends) != 0) return -1;
   *child = fork();
   if (*child == 0) {
@@ -189,35 +207,63 @@ static int32_t frame_at(const job *j, double wanted, int32_t from) {
   return from;
 }
 
-static bool film(const job *j) {
-  fx_stage stage;
+/* The picture of frame `at`; a damaged one is told and its neighbour shown. */
+static bool send_picture(job *j, fx_stage *stage, int32_t at, int pipe_end, bool *sent) {
   frix_frame frame;
+  int32_t shown = at;
+  if (!read_near(j, &shown, &frame)) return false;
+  if (shown != at && at != j->last_damaged) {
+    fx_progress_clear();
+    fx_warning("frame %d is damaged: frame %d is shown instead", (int)at, (int)shown);
+    j->last_damaged = at;
+    j->damaged++;
+  }
+  fx_picture p = fx_stage_picture(stage, &frame);
+  *sent = write_fully(pipe_end, p.rgb, 3 * (size_t)p.width * (size_t)p.height);
+  free(p.rgb);
+  return true;
+}
+
+/* All pictures, through ffmpeg into the file `name`. */
+static bool encode(job *j, fx_stage *stage, const char *name) {
   pid_t child = -1;
   double start = 0.0, end = 0.0;
   int32_t count = frix_trajectory_frame_count(j->trajectory), at = 0;
-  if (frix_trajectory_frame_time(j->trajectory, 0, NULL, &start) ||
-      frix_trajectory_frame_time(j->trajectory, count - 1, NULL, &end))
-    return false;
-  bool good = prepare(j, &stage, true);
-  int pipe_end = good ? start_ffmpeg(j, &child) : -1;
+  frix_trajectory_frame_time(j->trajectory, 0, NULL, &start);
+  frix_trajectory_frame_time(j->trajectory, count - 1, NULL, &end);
+  int pipe_end = start_ffmpeg(j, name, &child);
   int64_t pictures = 1 + (int64_t)((end - start) / j->speed * j->fps);
-  for (int64_t k = 0; pipe_end >= 0 && good && k < pictures; k++) {
+  bool good = true, sent = true;
+  for (int64_t k = 0; pipe_end >= 0 && good && sent && k < pictures; k++) {
     fx_progress("render: picture %lld of %lld", (long long)k + 1, (long long)pictures);
     at = frame_at(j, start + (double)k * j->speed / j->fps, at);
-    if (!(good = read_frame(j, at, &frame))) break;
-    fx_picture p = fx_stage_picture(&stage, &frame);
-    bool sent = write_fully(pipe_end, p.rgb, 3 * (size_t)p.width * (size_t)p.height);
-    free(p.rgb);
-    if (!sent) break;
+    good = send_picture(j, stage, at, pipe_end, &sent);
   }
   fx_progress_clear();
   int code = -1;
   if (pipe_end >= 0) close(pipe_end);
   if (child > 0) waitpid(child, &code, 0);
-  if (good && (!WIFEXITED(code) || WEXITSTATUS(code) != 0)) {
-    bool missing = child > 0 && WIFEXITED(code) && WEXITSTATUS(code) == 127;
-    fx_error(missing ? "%s: films need ffmpeg, which is not installed (package ffmpeg)" : "%s: ffmpeg failed",
-             j->video);
+  if (!good || (WIFEXITED(code) && WEXITSTATUS(code) == 0)) return good;
+  bool missing = child > 0 && WIFEXITED(code) && WEXITSTATUS(code) == 127;
+  fx_error(missing ? "%s: films need ffmpeg, which is not installed (package ffmpeg)" : "%s: ffmpeg failed", j->video);
+  return false;
+}
+
+static bool film(job *j) {
+  fx_stage stage;
+  frix_output *output = NULL;
+  bool good = prepare(j, &stage, true), opened = good && frix_output_open(j->context, j->video, &output) == FRIX_OK;
+  const char *temporary = frix_output_temporary(output);
+  if (good && !opened) fx_error("%s", frix_error_text(j->context));
+  if (opened && !temporary) fx_error("%s: cannot write: films need a regular file", j->video);
+  good = temporary != NULL;
+  if (good) {
+    char *name = fx_join("file:", temporary);
+    good = encode(j, &stage, name);
+    free(name);
+  }
+  if (frix_output_close(output, good) != FRIX_OK) {
+    fx_error("%s", frix_error_text(j->context));
     good = false;
   }
   fx_stage_free(&stage);
@@ -225,17 +271,24 @@ static bool film(const job *j) {
 }
 
 static int run_render(const fx_args *args) {
-  job j = {0};
+  job j = {.last_damaged = -1};
   if (!parse(args, &j)) return FX_EXIT_USAGE;
   j.context = fx_context(false);
   bool good = frix_trajectory_open(j.context, args->word[0], &j.trajectory) == FRIX_OK;
   if (!good) fx_error("%s", frix_error_text(j.context));
   if (good && frix_trajectory_trouble(j.trajectory))
     fx_warning("%s: %s", args->word[0], frix_trajectory_trouble(j.trajectory));
-  good = good && choose_frame(args, &j) && (!j.out || picture(&j)) && (!j.video || film(&j));
+  good = good && choose_frame(args, &j) && fx_check_outputs(j.context, (const char *[]){j.out, j.video}, 2) &&
+         (!j.out || picture(&j)) && (!j.video || film(&j));
+  if (j.video) j.damaged += frix_trajectory_damage_count(j.trajectory);
+  if (good) {
+    fx_missing missing = fx_missing_read(frix_trajectory_meta(j.trajectory));
+    fx_missing_print(&missing, 10);
+    fx_missing_free(&missing);
+  }
   frix_trajectory_close(j.trajectory);
   frix_context_destroy(j.context);
-  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return !good ? FX_EXIT_USAGE : j.damaged ? FX_EXIT_UNSOLVED : FX_EXIT_SOLVED;
 }
 
 static const fx_flag flags[] = {

@@ -1,14 +1,11 @@
 /* Problems and results on their way in and out of the command: reading with a message on failure, what makes an answer
- * approximate, certificates as text and JSON, and whether an output can be written before work begins. */
+ * approximate, certificates as text and JSON. */
 #include "app.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- memory, time, interrupts */
 
@@ -63,6 +60,7 @@ frix_context *fx_context(bool verbose) {
   frix_context_config config = frix_context_default();
   config.log = show_log;
   config.user = verbose ? &yes : NULL;
+  config.keep_inputs = true;
   frix_context *context = NULL;
   if (frix_context_create(&config, &context) == FRIX_OK) return context;
   fx_error("out of memory");
@@ -126,9 +124,12 @@ static const struct {
   const char *name, *unit, *summary;
   size_t offset;
 } parts[] = {
-    {"residual", "", "the verdict: largest of the two relative residuals", offsetof(frix_certificate, residual)},
+    {"residual", "", "the verdict: largest of the three relative residuals", offsetof(frix_certificate, residual)},
     {"contact_residual", "", "natural map over all contacts, relative", offsetof(frix_certificate, contact_residual)},
     {"joint_residual", "", "bilateral rows, relative", offsetof(frix_certificate, joint_residual)},
+    {"row_residual", "", "worst single contact or joint, against what its own bodies carry",
+     offsetof(frix_certificate, row_residual)},
+    {"floor", "", "rounding that was accepted, as such a share", offsetof(frix_certificate, floor)},
     {"rho", "kg", "1 / mean diagonal of W", offsetof(frix_certificate, rho)},
     {"worst_velocity", "m/s", "largest natural map of one contact", offsetof(frix_certificate, worst_velocity)},
     {"signorini", "m/s", "penetration speed, pulling force or force at a distance",
@@ -151,6 +152,7 @@ void fx_put_certificate(fx_json *json, const char *key, const frix_certificate *
   fx_put_open(json, key, '{');
   for (int k = 0; k < PART_COUNT; k++) fx_put_real(json, parts[k].name, part(c, k));
   fx_put_integer(json, "worst_contact", c->worst_contact);
+  fx_put_integer(json, "worst_row", c->worst_row);
   fx_put_close(json, '}');
 }
 
@@ -158,6 +160,7 @@ void fx_print_certificate(const frix_certificate *c) {
   for (int k = 0; k < PART_COUNT; k++)
     printf("  %-16s  %12.4e %-4s %s\n", parts[k].name, part(c, k), parts[k].unit, parts[k].summary);
   printf("  %-16s  %12d %-4s %s\n", "worst_contact", (int)c->worst_contact, "", "where worst_velocity was found");
+  printf("  %-16s  %12d %-4s %s\n", "worst_row", (int)c->worst_row, "", "first row of the contact of row_residual");
 }
 
 /* ---- writing */
@@ -183,53 +186,4 @@ void fx_put_base64(FILE *file, const unsigned char *data, size_t size) {
     putc(left > 1 ? digit[v >> 6 & 63] : '=', file);
     putc(left > 2 ? digit[v & 63] : '=', file);
   }
-}
-
-/* A new, empty file beside path, NULL with errno set; free the name. */
-static char *probe_beside(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char *folder = fx_join(path, "");
-  folder[slash ? slash - path + (slash == path) : 0] = 0;
-  char *probe = fx_join(folder[0] ? folder : ".", "/.frix-XXXXXX");
-  int descriptor = mkstemp(probe);
-  free(folder);
-  if (descriptor < 0) {
-    free(probe);
-    return NULL;
-  }
-  close(descriptor);
-  return probe;
-}
-
-bool fx_check_writable(const char *path) {
-  struct stat status;
-  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-    fx_error("%s: cannot write: it is a directory", path);
-    return false;
-  }
-  /* files are written beside their name and moved, so it is the folder that must take a new file */
-  char *probe = probe_beside(path);
-  if (!probe) {
-    fx_error("%s: cannot write: %s", path, strerror(errno));
-    return false;
-  }
-  unlink(probe);
-  free(probe);
-  return true;
-}
-
-bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path) {
-  const char *dot = strrchr(fx_base_name(path), '.');
-  if (!dot || !strcmp(dot, ".json")) return true; /* holds r, u, v of any problem */
-  char *probe = probe_beside(path);
-  if (!probe) return true; /* fx_check_writable has the message */
-  frix_status status = frix_problem_write(problem, probe, "fclib");
-  unlink(probe);
-  if (status != FRIX_OK) {
-    /* the library's text names the probe: keep what follows it */
-    const char *text = frix_error_text(context), *reason = strstr(text, probe);
-    fx_error("%s%s%s", path, reason ? "" : ": ", reason ? reason + strlen(probe) : text);
-  }
-  free(probe);
-  return status == FRIX_OK;
 }

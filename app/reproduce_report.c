@@ -1,11 +1,11 @@
 /* Reports of reproductions: NAME.md, NAME.csv, the comparison on the terminal, and the index of all. */
 #include "reproduce.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char *const documents[] = {
@@ -23,13 +23,14 @@ const char *fx_report_document(int k) {
   return k >= 0 && k < (int)(sizeof documents / sizeof documents[0]) ? documents[k] : NULL;
 }
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, MOST_OPEN = 8 };
 
 struct fx_report {
   const fx_reproduction *row;
   const fx_reproduce_settings *settings;
+  frix_context *context;
   FILE *markdown, *csv;
-  char *opened; /* the file being written, for messages */
+  fx_output *open[MOST_OPEN]; /* files being written */
   char *file[MOST_FILES];
   int file_count;
   bool in_table;
@@ -63,20 +64,23 @@ bool fx_report_options(fx_report *report, frix_context *context, frix_options **
 
 /* ---- files */
 
-static FILE *open_in(const fx_reproduce_settings *settings, const char *name) {
+static fx_output *open_in(frix_context *context, const fx_reproduce_settings *settings, const char *name) {
   char *folder = fx_join(settings->out, "/"), *path = fx_join(folder, name);
-  FILE *file = fopen(path, "w");
-  if (!file) fx_error("%s: cannot write: %s", path, strerror(errno));
+  fx_output *output = fx_output_open(context, path);
   free(folder);
   free(path);
-  return file;
+  return output;
 }
 
-static bool close_written(FILE *file, const char *name) {
-  bool good = !ferror(file);
-  if (fclose(file) == 0 && good) return true;
-  fx_error("%s: cannot write: %s", name, strerror(errno));
-  return false;
+/* The output behind a stream leaves the list and appears, or not; a stream that is not there counts as written. */
+static bool close_output(fx_report *report, const FILE *file, bool keep) {
+  for (int k = 0; file && k < MOST_OPEN; k++) {
+    fx_output *output = report->open[k];
+    if (!output || output->file != file) continue;
+    report->open[k] = NULL;
+    return fx_output_close(output, keep);
+  }
+  return true;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -91,20 +95,23 @@ static void end_table(fx_report *report) {
 
 FILE *fx_report_open(fx_report *report, const char *suffix) {
   char *name = fx_join(report->row->name, suffix);
-  FILE *file = open_in(report->settings, name);
-  if (!file || report->file_count == MOST_FILES) {
+  int place = 0;
+  while (place < MOST_OPEN - 1 && report->open[place]) place++;
+  fx_output *output = open_in(report->context, report->settings, name);
+  report->open[place] = output;
+  if (!output || report->file_count == MOST_FILES) {
     free(name);
-    return file;
+    return output ? output->file : NULL;
   }
-  report->file[report->file_count++] = report->opened = name;
+  report->file[report->file_count++] = name;
   if (report->markdown && ends_with(name, ".svg")) {
     end_table(report);
     fprintf(report->markdown, "![%s](%s)\n\n", name, name);
   }
-  return file;
+  return output->file;
 }
 
-bool fx_report_close(fx_report *report, FILE *file) { return close_written(file, report->opened); }
+bool fx_report_close(fx_report *report, FILE *file) { return close_output(report, file, true); }
 
 bool fx_report_chart(fx_report *report, const char *suffix, const fx_chart *chart) {
   FILE *file = fx_report_open(report, suffix);
@@ -230,7 +237,7 @@ static void finish(fx_report *report, double seconds) {
 }
 
 bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *settings) {
-  fx_report report = {.row = row, .settings = settings};
+  fx_report report = {.row = row, .settings = settings, .context = fx_context(false)};
   report.csv = fx_report_open(&report, ".csv");
   report.markdown = report.csv ? fx_report_open(&report, ".md") : NULL;
   bool good = report.markdown != NULL;
@@ -241,9 +248,10 @@ bool fx_report_run(const fx_reproduction *row, const fx_reproduce_settings *sett
     fx_progress_clear();
     if (good) finish(&report, fx_cpu_seconds() - start);
   }
-  if (report.csv) good = close_written(report.csv, row->name) && good;
-  if (report.markdown) good = close_written(report.markdown, row->name) && good;
+  good = close_output(&report, report.csv, good) && good;
+  good = close_output(&report, report.markdown, good) && good;
   for (int k = 0; k < report.file_count; k++) free(report.file[k]);
+  frix_context_destroy(report.context);
   return good;
 }
 
@@ -284,19 +292,30 @@ static void index_row(FILE *file, const fx_reproduction *row, FILE *csv) {
   free(line);
 }
 
-bool fx_report_index(const fx_reproduce_settings *settings) {
-  FILE *file = open_in(settings, "index.md");
-  if (!file) return false;
+static FILE *open_table(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "r") : NULL;
+}
+
+static void write_index(FILE *file, const fx_reproduce_settings *settings) {
   fputs("# Reproductions\n\nMade by `frix reproduce`. The documents:\n\n", file);
   for (int k = 0; fx_report_document(k); k++) fprintf(file, "- %s\n", fx_report_document(k));
   fputs("\n| name | | document | frix | frix / document | |\n|---|---|---|---|---|---|\n", file);
   for (int k = 0; fx_reproduction_table(k); k++) {
     char *folder = fx_join(settings->out, "/"), *stem = fx_join(folder, fx_reproduction_table(k)->name);
     char *path = fx_join(stem, ".csv");
-    FILE *csv = fopen(path, "r");
+    FILE *csv = open_table(path);
     if (csv) index_row(file, fx_reproduction_table(k), csv);
     if (csv) fclose(csv);
     free(folder), free(stem), free(path);
   }
-  return close_written(file, "index.md");
+}
+
+bool fx_report_index(const fx_reproduce_settings *settings) {
+  frix_context *context = fx_context(false);
+  fx_output *output = open_in(context, settings, "index.md");
+  if (output) write_index(output->file, settings);
+  bool good = output && fx_output_close(output, true);
+  frix_context_destroy(context);
+  return good;
 }

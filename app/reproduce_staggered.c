@@ -202,11 +202,17 @@ static const contender rivals[] = {
     {"staggered, plain", "staggered", {"staggered.anderson", "0"}, false, false},
     {"staggered, accelerated", "staggered", {NULL}, false, false},
     {"lemke, 8-sided pyramids", "lemke", {NULL}, false, true},
-    {"sqp", "sqp", {NULL}, false, false},
     {"pgs (approximate)", "pgs", {NULL}, false, false},
     {"auto", "auto", {NULL}, false, false},
+    {"sqp", "sqp", {NULL}, false, false}, /* last: only in builds with NLopt */
 };
 enum { RIVALS = 6 };
+
+static int rivals_here(void) {
+  for (int k = 0; frix_solver_table(k); k++)
+    if (!strcmp(frix_solver_table(k)->name, rivals[RIVALS - 1].solver)) return RIVALS;
+  return RIVALS - 1;
+}
 
 /* Residual over iterations of the first steps, with their own histories. */
 static bool histories(fx_report *report, double levels, double tolerance) {
@@ -253,7 +259,8 @@ static bool histories(fx_report *report, double levels, double tolerance) {
 }
 
 static bool run_comparison(fx_report *report) {
-  static const double document[RIVALS] = {0.8, 0.8, 57, 123, NAN, NAN};
+  static const double document[RIVALS] = {0.8, 0.8, 57, NAN, NAN, 123};
+  int count = rivals_here();
   const fx_reproduce_settings *settings = fx_report_settings(report);
   double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.5 : 5;
   int64_t problems = fx_report_size(report, 3, 5);
@@ -266,8 +273,8 @@ static bool run_comparison(fx_report *report) {
       "%lld problems, all methods from zero, relative residual %g, at most %g s of processor time each. The document's "
       "figures "
       "are means over 500 steps of a standing house. Lemke's method works on pyramids and is judged by them; "
-      "SQP is NLopt's.",
-      levels, (long long)problems, tolerance, limit);
+      "SQP is NLopt's%s.",
+      levels, (long long)problems, tolerance, limit, count < RIVALS ? ", which this build is without" : "");
   for (int m = 0; m < RIVALS; m++) {
     s[m].step = fx_grow(NULL, MOST_PROBLEMS, sizeof(double)), s[m].trace = fx_grow(NULL, MOST_PROBLEMS, sizeof(double));
   }
@@ -279,10 +286,10 @@ static bool run_comparison(fx_report *report) {
     t.h = 0.001;
     t.seed = 1;
     double from = 1.13, apart = 0.004 * (double)problems; /* the block arrives after 1.13 s */
-    good = good && fx_trial_start(&t) && sample(&t, from, from + apart, 4, rivals, RIVALS, tolerance, limit, s);
+    good = good && fx_trial_start(&t) && sample(&t, from, from + apart, 4, rivals, count, tolerance, limit, s);
     fx_trial_end(&t);
   }
-  for (int m = 0; m < RIVALS && good; m++) {
+  for (int m = 0; m < count && good; m++) {
     fx_report_compare(report, (fx_compared){document[m], mean(s[m].seconds, &s[m]), "s", m != 1},
                       "%s: CPU time a solve%s", rivals[m].name, cut_off(&s[m]).text);
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)s[m].solved / (double)s[m].problems, "%", m != 1},
@@ -299,7 +306,7 @@ static bool run_comparison(fx_report *report) {
                     .mark = tolerance,
                     .mark_text = "asked for",
                     .curve = curve,
-                    .curve_count = RIVALS};
+                    .curve_count = count};
   good = good && fx_report_chart(report, "-6.10.svg", &chart);
   for (int m = 0; m < RIVALS; m++) free(s[m].step), free(s[m].trace);
   return good;
@@ -323,10 +330,9 @@ static bool run_loghouse(fx_report *report) {
       {"staggered, plain, cold", "staggered", {"staggered.anderson", "0"}, false, false},
       {"staggered, warm", "staggered", {NULL}, true, false},
       {"nsgs, warm", "nsgs", {NULL}, true, false},
-      {"auto, warm", "auto", {NULL}, true, false}, /* leaves large piles at auto.pile_tolerance */
-      {"auto to the end, warm", "auto", {"auto.pile_tolerance", "0"}, true, false},
+      {"auto, warm", "auto", {NULL}, true, false},
   };
-  enum { METHODS = 5 };
+  enum { METHODS = 4 };
   const fx_reproduce_settings *settings = fx_report_settings(report);
   double tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-6, limit = settings->quick ? 0.5 : 2;
   double levels = settings->quick ? 3 : 17;

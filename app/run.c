@@ -51,11 +51,12 @@ static bool read_flags(fx_run *run, const fx_args *args) {
     fx_error("--resume goes on writing its own file: copy it first to keep both");
     return false;
   }
-  if (run->out && !resumed && !fx_check_writable(run->out)) return false;
-  if (run->page && (!fx_page_available() || !fx_check_writable(run->page))) return false;
+  if (!resumed && !fx_check_outputs(run->context, (const char *[]){run->out, run->page}, 2)) return false;
+  if (run->page && !fx_page_available()) return false;
   if (run->page && !run->out && !resumed) { /* a page is made from a file, which may go then */
-    run->scratch = fx_join(run->page, ".frx");
+    run->scratch = fx_new_file(run->page, ".frx");
     run->out = run->scratch;
+    if (!run->out) return false;
   }
   if (run->problems && mkdir(run->problems, 0777) && errno != EEXIST) {
     fx_error("%s: cannot make the directory: %s", run->problems, strerror(errno));
@@ -105,7 +106,7 @@ static void show_progress(const fx_run *run, const frix_step_report *report, out
   double now = fx_now(), wall = now - run->account.wall;
   if (run->quiet || now - o->shown < 0.1 || !fx_progress_wanted()) return;
   o->shown = now;
-  double done = (double)run->account.steps, left = (double)(run->step_count - frix_sim_step_count(run->sim));
+  double done = (double)run->account.made, left = (double)(run->step_count - frix_sim_step_count(run->sim));
   char eta[32];
   fx_format_seconds(wall / done * left, eta, sizeof eta);
   /* a narrow terminal cuts the end off, so what is waited for comes first */
@@ -118,9 +119,10 @@ static void show_progress(const fx_run *run, const frix_step_report *report, out
 static bool put_step(fx_run *run, const frix_step_report *report, outputs *o) {
   int64_t step = frix_sim_step_count(run->sim);
   bool due = step % run->every == 0;
-  fx_account_add(&run->account, report, step, run->config.tolerance);
+  fx_step_view view = {report, run->sim, run->subject.model};
+  fx_account_add(&run->account, &view, step, run->config.tolerance);
   show_progress(run, report, o);
-  if (o->csv && due) fx_run_csv_add(o->csv, run->sim, run->subject.model, report);
+  if (o->csv && due) fx_run_csv_add(o->csv, &view);
   if (run->problems && due && report->contact_count > 0 && !export_problem(run)) return false;
   return !o->file || fx_run_file_add(o->file, run, report);
 }
@@ -166,13 +168,17 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
     fx_account_begin(&run->account, run->sim, run->subject.model);
     if (run->out) o->file = fx_run_file_create(run, args);
   }
-  if (run->csv) o->csv = fx_run_csv_open(run->csv);
-  return (!run->out || o->file) && (!run->csv || o->csv);
+  if (run->out && !o->file) return false;
+  /* once more: now it is known what was read, and which file the run is written to */
+  if (!fx_check_output(run->context, run->page)) return false;
+  if (run->csv) o->csv = fx_run_csv_open(run->context, run->csv);
+  return !run->csv || o->csv;
 }
 
 static bool write_page(const fx_run *run) {
   fx_page_config config = fx_page_default();
-  return !run->page || fx_page_write(run->context, run->out, run->page, &config);
+  int32_t damaged = 0;
+  return !run->page || fx_page_write(run->context, run->out, run->page, &config, &damaged);
 }
 
 static int run_run(const fx_args *args) {
@@ -188,7 +194,8 @@ static int run_run(const fx_args *args) {
   if (good) good = write_page(&run);
   if (good && run.json) fx_run_json(&run);
   if (good && !run.json && !run.quiet) fx_run_print(&run);
-  bool all = !run.broken && !run.interrupted && run.account.certified == run.account.steps;
+  bool all = !run.broken && !run.interrupted && run.account.tally.certified == run.account.tally.steps;
+  int code = fx_missing_code(&run.subject.missing, all ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED);
   if (run.scratch) unlink(run.scratch);
   free(run.scratch);
   fx_account_free(&run.account);
@@ -197,7 +204,7 @@ static int run_run(const fx_args *args) {
   frix_options_destroy(run.options);
   fx_subject_free(&run.subject);
   frix_context_destroy(run.context);
-  return !good ? FX_EXIT_USAGE : all ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+  return good ? code : FX_EXIT_USAGE;
 }
 
 static const fx_flag flags[] = {
@@ -227,7 +234,8 @@ const fx_verb fx_verb_run = {
     .summary = "simulate, every step certified",
     .detail =
         "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
-        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input. Ctrl-C ends after the present\n"
+        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input; 3: every step is certified, but\n"
+        "the file asks for things that frix does not do, or nothing in it can move. Ctrl-C ends after the present\n"
         "step, with a valid file.",
     .example =
         "  frix run cardhouse\n"

@@ -1,17 +1,51 @@
-/* frix run, its parts: the account of a run (run_account.c), its tables (run_csv.c), its file (run_file.c). */
+/* frix run, its parts: what is told of a step (run_columns.c), the account of a run (run_account.c), its tables
+ * (run_csv.c), its file (run_file.c). */
 #ifndef FX_RUN_H
 #define FX_RUN_H
 
 #include "subject.h"
 
+#include <frix/trajectory.h>
+
+/* ---- what is told of every step (run_columns.c) */
+
+typedef struct fx_step_view {
+  const frix_step_report *report;
+  const frix_sim *sim; /* NULL for a frame of a file */
+  const frix_model *model;
+} fx_step_view;
+
+typedef struct fx_step_column {
+  const char *name;
+  const char *unit, *summary; /* NULL: the largest value over a run is not told */
+  bool whole;
+  double (*get)(const fx_step_view *view);
+} fx_step_column;
+
+/* Row k of the table, NULL past its end. */
+const fx_step_column *fx_step_column_at(int k);
+
+enum { FX_STEP_COLUMNS = 32 };
+
+/* The largest value of a column, and the step that had it. */
+typedef struct fx_worst {
+  double value;
+  int64_t step;
+} fx_worst;
+
+void fx_worst_add(fx_worst worst[FX_STEP_COLUMNS], const fx_step_view *view, int64_t step);
+/* Lines whose names take up `width`. */
+void fx_worst_print(const fx_worst worst[FX_STEP_COLUMNS], int width);
+void fx_worst_put(fx_json *json, const fx_worst worst[FX_STEP_COLUMNS]);
+
 /* ---- what a run amounts to (run_account.c) */
 
 typedef struct fx_account {
-  int64_t steps, certified, approximate, overlaps_left, contacts, iterations;
+  frix_tally tally;   /* of all steps of the run, also of those before it was resumed */
   int64_t first_step; /* where this run began: 0, or where it was resumed */
-  int32_t contacts_max;
-  double residual_max, penetration;
-  int64_t residual_step, penetration_step;
+  int64_t made;       /* steps from there on, which the times belong to */
+  int64_t reduced;    /* steps whose impacts kept less than their restitution */
+  fx_worst worst[FX_STEP_COLUMNS];
   double collide, assemble, solve, integrate;
   double wall, cpu; /* at the start; seconds taken once the run is over */
   frix_body_id *body;
@@ -22,7 +56,7 @@ typedef struct fx_account {
 void fx_account_begin(fx_account *account, const frix_sim *sim, const frix_model *model);
 /* A body that started elsewhere, for runs that are resumed. */
 void fx_account_start(fx_account *account, frix_body_id id, frix_vec3 center);
-void fx_account_add(fx_account *account, const frix_step_report *report, int64_t step, double tolerance);
+void fx_account_add(fx_account *account, const fx_step_view *view, int64_t step, double tolerance);
 void fx_account_end(fx_account *account);
 void fx_account_free(fx_account *account);
 
@@ -56,8 +90,9 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
 /* Ends with a checkpoint, from which the run can be continued; false after a message. NULL is allowed. */
 bool fx_run_file_close(fx_run_file *file, const fx_run *run);
 
-/* Fills subject, config, sim, h and account of a run from its file, as its last checkpoint has them, and goes on
- * writing there; NULL after a message. args: of this command, time and threads of which go before those of the file. */
+/* Fills subject, config, sim, h and account of a run from its file, as its last readable checkpoint has them, and goes
+ * on writing there; NULL after a message. args: of this command, time and threads of which go before those of the file.
+ */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
 /* Releases what a resumed run lives on; after the sim is gone. */
 void fx_run_file_free(fx_run_file *file);
@@ -69,9 +104,9 @@ bool fx_run_times(fx_run *run, const fx_args *args);
 
 typedef struct fx_run_csv fx_run_csv;
 
-fx_run_csv *fx_run_csv_open(const char *prefix);
-void fx_run_csv_add(fx_run_csv *csv, const frix_sim *sim, const frix_model *model, const frix_step_report *report);
-/* False after a message when not all could be written; NULL is allowed. */
+fx_run_csv *fx_run_csv_open(frix_context *context, const char *prefix);
+void fx_run_csv_add(fx_run_csv *csv, const fx_step_view *view);
+/* The tables appear; false after a message when not all could be written; NULL is allowed. */
 bool fx_run_csv_close(fx_run_csv *csv);
 
 #endif

@@ -16,7 +16,7 @@ static double cpu_seconds(void) {
 
 void fx_account_begin(fx_account *a, const frix_sim *sim, const frix_model *model) {
   int32_t count = frix_sim_body_count(sim);
-  *a = (fx_account){.first_step = frix_sim_step_count(sim)};
+  *a = (fx_account){.tally = frix_tally_default(), .first_step = frix_sim_step_count(sim)};
   a->body = fx_grow(NULL, (size_t)count, sizeof *a->body);
   a->start = fx_grow(NULL, (size_t)count, sizeof *a->start);
   for (frix_body_id id = frix_sim_body_next(sim, (frix_body_id){0, 0}); id.index; id = frix_sim_body_next(sim, id)) {
@@ -37,19 +37,12 @@ void fx_account_start(fx_account *a, frix_body_id id, frix_vec3 center) {
     if (a->body[k].index == id.index && a->body[k].generation == id.generation) a->start[k] = center;
 }
 
-void fx_account_add(fx_account *a, const frix_step_report *r, int64_t step, double tolerance) {
-  double residual = r->certificate.residual;
-  /* a step certified because all errors are below rounding has no residual worth telling */
-  bool counts = !r->certified || residual <= tolerance;
-  a->steps++;
-  a->certified += r->certified;
-  a->approximate += r->approximate;
-  a->overlaps_left += r->overlaps_left;
-  a->contacts += r->touching_count;
-  a->iterations += r->iterations;
-  if (a->contacts_max < r->touching_count) a->contacts_max = r->touching_count;
-  if (counts && !(residual <= a->residual_max)) a->residual_max = residual, a->residual_step = step;
-  if (r->penetration > a->penetration) a->penetration = r->penetration, a->penetration_step = step;
+void fx_account_add(fx_account *a, const fx_step_view *view, int64_t step, double tolerance) {
+  const frix_step_report *r = view->report;
+  frix_tally_add(&a->tally, r, step, tolerance);
+  a->made++;
+  a->reduced += r->restitution < 1;
+  fx_worst_add(a->worst, view, step);
   a->collide += r->collide_seconds, a->assemble += r->assemble_seconds;
   a->solve += r->solve_seconds, a->integrate += r->integrate_seconds;
 }
@@ -81,7 +74,7 @@ typedef struct entry {
   const char *name, *summary;
   double sign, value;
 } entry;
-enum { ENTRIES = 8 };
+enum { ENTRIES = 9 };
 
 static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) {
   frix_energy e = *now = frix_sim_energy(sim);
@@ -92,6 +85,7 @@ static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) 
       {"impact", "lost in impacts", -1, e.impact},
       {"damping", "lost in dampers", -1, e.damping},
       {"joint", "by drift control of joints", 1, e.joint},
+      {"contact", "by overlaps pushed out, and by Newton's law of restitution", 1, e.contact},
       {"scheme", "by the time stepping", 1, e.scheme},
       {"error", "by the solver's error", 1, e.error},
   };
@@ -100,6 +94,9 @@ static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) 
   return e.kinetic + e.potential - sum;
 }
 
+/* Steps that averages are over. */
+static double known(const frix_tally *t) { return t->steps > t->unknown ? (double)(t->steps - t->unknown) : 1.0; }
+
 /* ---- text */
 
 static void print_phases(const fx_account *a) {
@@ -107,16 +104,16 @@ static void print_phases(const fx_account *a) {
     const char *name;
     double seconds;
   } phase[] = {{"collide", a->collide}, {"assemble", a->assemble}, {"solve", a->solve}, {"integrate", a->integrate}};
-  double rest = a->wall;
+  double rest = a->wall, made = (double)(a->made ? a->made : 1);
   printf("  time per step     ");
   for (int k = 0; k < 4; k++) {
     char text[32];
-    fx_format_seconds(phase[k].seconds / (double)(a->steps ? a->steps : 1), text, sizeof text);
+    fx_format_seconds(phase[k].seconds / made, text, sizeof text);
     printf("%s %s, ", phase[k].name, text);
     rest -= phase[k].seconds;
   }
   char text[32];
-  fx_format_seconds((rest > 0 ? rest : 0) / (double)(a->steps ? a->steps : 1), text, sizeof text);
+  fx_format_seconds((rest > 0 ? rest : 0) / made, text, sizeof text);
   printf("other %s\n", text);
 }
 
@@ -133,8 +130,9 @@ static void print_ledger(const frix_sim *sim) {
 
 void fx_run_print(const fx_run *run) {
   const fx_account *a = &run->account;
-  bool all = a->certified == a->steps && !run->broken;
-  double simulated = (double)a->steps * run->h, per_step = a->wall / (double)(a->steps ? a->steps : 1);
+  const frix_tally *t = &a->tally;
+  bool all = t->certified == t->steps && !run->broken;
+  double simulated = (double)a->made * run->h, per_step = a->wall / (double)(a->made ? a->made : 1);
   char wall[32], each[32], moved[128] = "";
   frix_body_id which = {0, 0};
   double far = displacement(run, &which);
@@ -142,21 +140,29 @@ void fx_run_print(const fx_run *run) {
   fx_format_seconds(per_step, each, sizeof each);
   if (which.index) fx_body_name(run->sim, run->subject.model, which, moved, sizeof moved);
   printf("%s%s%s: %" PRId64 " steps of %g s, %.6g s simulated in %s (%.2f times real time, %s per step)\n",
-         fx_colour_on(FX_BOLD), run->subject.word, fx_colour_off(), a->steps, run->h, simulated, wall,
+         fx_colour_on(FX_BOLD), run->subject.word, fx_colour_off(), a->made, run->h, simulated, wall,
          a->wall > 0 ? simulated / a->wall : 0, each);
-  if (a->first_step) printf("  resumed           at step %" PRId64 "\n", a->first_step);
+  if (a->first_step)
+    printf("  resumed           at step %" PRId64 "; the counts below include the steps before it\n", a->first_step);
   printf("  certified         %s%" PRId64 " of %" PRId64 " steps%s to %g; worst residual %.2e at step %" PRId64 "\n",
-         fx_colour_on(all ? FX_GREEN : FX_RED), a->certified, a->steps, fx_colour_off(), run->config.tolerance,
-         a->residual_max, a->residual_step);
-  if (a->approximate)
+         fx_colour_on(all ? FX_GREEN : FX_RED), t->certified, t->steps, fx_colour_off(), run->config.tolerance,
+         t->residual_max, t->residual_step);
+  if (t->unknown)
+    printf("  %sunknown%s           %" PRId64 " steps: the file has no record of them\n", fx_colour_on(FX_RED),
+           fx_colour_off(), t->unknown);
+  fx_missing_print(&run->subject.missing, 17);
+  if (t->approximate)
     printf("  %sapproximate%s       %" PRId64 " steps, as asked for: solver %s, law %s\n", fx_colour_on(FX_YELLOW),
-           fx_colour_off(), a->approximate, run->config.solver, frix_law_name(run->config.law));
-  if (a->overlaps_left)
+           fx_colour_off(), t->approximate, run->config.solver, frix_law_name(run->config.law));
+  if (t->overlaps_left)
     printf("  %soverlaps left%s     in %" PRId64 " steps: no certified answer with push-out, one without\n",
-           fx_colour_on(FX_YELLOW), fx_colour_off(), a->overlaps_left);
-  printf("  contacts          %.1f on average, %d at most\n", (double)a->contacts / (double)(a->steps ? a->steps : 1),
-         (int)a->contacts_max);
-  printf("  penetration       %.2e m at most, at step %" PRId64 "\n", a->penetration, a->penetration_step);
+           fx_colour_on(FX_YELLOW), fx_colour_off(), t->overlaps_left);
+  if (a->reduced)
+    printf("  restitution       reduced in %" PRId64 " steps, where the full one would have created energy\n",
+           a->reduced);
+  printf("  contacts          %.1f on average, %d at most\n", (double)t->contacts / known(t), (int)t->contacts_max);
+  fx_worst_print(a->worst, 17);
+  printf("  penetration       %.2e m at most, at step %" PRId64 "\n", t->penetration_max, t->penetration_step);
   printf("  displacement      %.3e m at most%s%s\n", far, moved[0] ? ", " : "", moved);
   print_ledger(run->sim);
   print_phases(a);
@@ -226,42 +232,47 @@ void fx_put_settings(fx_json *json, const fx_run *run) {
   fx_put_text(json, "solver", run->config.solver);
   fx_put_text(json, "law", frix_law_name(run->config.law));
   fx_put_text(json, "integrator", run->config.integrator);
+  fx_put_text(json, "restitution", frix_restitution_table((int32_t)run->config.restitution)->name);
   fx_put_real(json, "tolerance", run->config.tolerance);
   fx_put_integer(json, "threads", run->config.thread_count);
   fx_put_real(json, "dt", run->h);
+  fx_missing_put(json, &run->subject.missing);
 }
 
 void fx_run_json(const fx_run *run) {
   const fx_account *a = &run->account;
+  const frix_tally *t = &a->tally;
   fx_json json = {stdout, false};
   frix_body_id which = {0, 0};
   uint64_t hash = 0;
   char text[32];
-  double steps = (double)(a->steps ? a->steps : 1);
   frix_sim_hash(run->sim, &hash);
   snprintf(text, sizeof text, "%016" PRIx64, hash);
   fx_put_open(&json, NULL, '{');
   fx_put_settings(&json, run);
   fx_put_integer(&json, "first_step", a->first_step);
-  fx_put_integer(&json, "steps", a->steps);
+  fx_put_integer(&json, "steps", t->steps);
   fx_put_real(&json, "time", frix_sim_time(run->sim));
   fx_put_boolean(&json, "interrupted", run->interrupted);
   fx_put_real(&json, "wall_seconds", a->wall);
   fx_put_real(&json, "cpu_seconds", a->cpu);
-  fx_put_real(&json, "ms_per_step", 1e3 * a->wall / steps);
+  fx_put_real(&json, "ms_per_step", 1e3 * a->wall / (double)(a->made ? a->made : 1));
   fx_put_real(&json, "collide_seconds", a->collide);
   fx_put_real(&json, "assemble_seconds", a->assemble);
   fx_put_real(&json, "solve_seconds", a->solve);
   fx_put_real(&json, "integrate_seconds", a->integrate);
-  fx_put_real(&json, "contacts_mean", (double)a->contacts / steps);
-  fx_put_integer(&json, "contacts_max", a->contacts_max);
-  fx_put_real(&json, "iterations_mean", (double)a->iterations / steps);
-  fx_put_real(&json, "residual_max", a->residual_max);
-  fx_put_integer(&json, "residual_step", a->residual_step);
-  fx_put_integer(&json, "certified_steps", a->certified);
-  fx_put_integer(&json, "overlaps_left_steps", a->overlaps_left);
-  fx_put_boolean(&json, "approximate", a->approximate > 0);
-  fx_put_real(&json, "max_penetration", a->penetration);
+  fx_put_real(&json, "contacts_mean", (double)t->contacts / known(t));
+  fx_put_integer(&json, "contacts_max", t->contacts_max);
+  fx_put_real(&json, "iterations_mean", (double)t->iterations / known(t));
+  fx_put_real(&json, "residual_max", t->residual_max);
+  fx_put_integer(&json, "residual_step", t->residual_step);
+  fx_worst_put(&json, a->worst);
+  fx_put_integer(&json, "certified_steps", t->certified);
+  fx_put_integer(&json, "unknown_steps", t->unknown);
+  fx_put_integer(&json, "overlaps_left_steps", t->overlaps_left);
+  fx_put_integer(&json, "restitution_reduced_steps", a->reduced);
+  fx_put_boolean(&json, "approximate", t->approximate > 0);
+  fx_put_real(&json, "max_penetration", t->penetration_max);
   fx_put_real(&json, "max_displacement", displacement(run, &which));
   fx_put_text(&json, "final_hash", text);
   put_energy(&json, run->sim);

@@ -14,8 +14,9 @@ struct fx_run_file {
   char **word;                 /* of the command that began the run */
   int word_count;
   fx_args args;
-  int64_t kept; /* step of the last checkpoint */
-  bool broken;  /* it could not be written, which was said */
+  int32_t checkpoint; /* the one a resumed run goes on from */
+  int64_t kept;       /* step of the last checkpoint */
+  bool broken;        /* it could not be written, which was said */
 };
 
 static bool failed(const fx_run *run) {
@@ -57,36 +58,12 @@ static char *about(const fx_run *run, const fx_args *args) {
   return NULL;
 }
 
-/* A JSON string at *at, which begins with its quote, as fx_put_text wrote it; NULL when there is none. */
-static char *read_text(const char **at) {
-  const char *s = *at;
-  if (*s++ != '"') return NULL;
-  char *out = fx_grow(NULL, strlen(s) + 1, 1), *end = out;
-  for (; *s && *s != '"'; s++) {
-    unsigned code;
-    if (*s != '\\') {
-      *end++ = *s;
-    } else if (s[1] == 'u' && sscanf(s + 2, "%4x", &code) == 1 && code < 0x80 && strlen(s) > 5) {
-      *end++ = (char)code, s += 5;
-    } else if (s[1]) {
-      *end++ = *++s;
-    }
-  }
-  *end = 0;
-  if (*s == '"') {
-    *at = s + 1;
-    return out;
-  }
-  free(out);
-  return NULL;
-}
-
 /* The words of "arguments", none where the text has no such list. */
 static void read_words(fx_run_file *file, const char *meta) {
   static const char key[] = "\"arguments\": [";
   const char *at = meta ? strstr(meta, key) : NULL;
   for (at = at ? at + sizeof key - 1 : NULL; at && *at;) {
-    char *word = read_text(&at);
+    char *word = fx_read_json_text(&at);
     if (!word) return;
     file->word = fx_grow(file->word, (size_t)file->word_count + 1, sizeof *file->word);
     file->word[file->word_count++] = word;
@@ -102,6 +79,12 @@ static fx_run_file *file_new(void) {
   return file;
 }
 
+/* What came before a checkpoint, then the checkpoint. */
+static bool put_checkpoint(fx_run_file *file, const fx_run *run) {
+  return frix_recorder_tally(file->recorder, &run->account.tally) == FRIX_OK &&
+         frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+}
+
 fx_run_file *fx_run_file_create(const fx_run *run, const fx_args *args) {
   char *meta = about(run, args);
   if (!meta) {
@@ -110,8 +93,7 @@ fx_run_file *fx_run_file_create(const fx_run *run, const fx_args *args) {
   }
   fx_run_file *file = file_new();
   bool good = frix_recorder_create(run->context, run->out, run->subject.model, meta, &file->recorder) == FRIX_OK &&
-              frix_recorder_add(file->recorder, run->sim, NULL) == FRIX_OK &&
-              frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+              frix_recorder_add(file->recorder, run->sim, NULL) == FRIX_OK && put_checkpoint(file, run);
   free(meta);
   if (good) return file;
   failed(run);
@@ -127,7 +109,7 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
   if (step % run->every == 0 || last) good = frix_recorder_add(file->recorder, run->sim, report) == FRIX_OK;
   if (good && step % run->checkpoint == 0) {
     file->kept = step;
-    good = frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+    good = put_checkpoint(file, run);
   }
   file->broken = !good;
   return good || failed(run);
@@ -135,8 +117,7 @@ bool fx_run_file_add(fx_run_file *file, const fx_run *run, const frix_step_repor
 
 bool fx_run_file_close(fx_run_file *file, const fx_run *run) {
   if (!file || !file->recorder) return true;
-  bool good = file->broken || frix_sim_step_count(run->sim) == file->kept ||
-              frix_recorder_checkpoint(file->recorder, run->sim) == FRIX_OK;
+  bool good = file->broken || frix_sim_step_count(run->sim) == file->kept || put_checkpoint(file, run);
   if (!good) failed(run);
   frix_status status = frix_recorder_close(file->recorder);
   file->recorder = NULL;
@@ -156,13 +137,21 @@ void fx_run_file_free(fx_run_file *file) {
 
 /* ---- going on */
 
+/* The words of the file as the flags and the one word they were; a file may hold anything. */
+static bool parse_words(fx_run_file *file, const char *path, const fx_args *args) {
+  bool good = fx_args_parse(args->verb, file->word_count, file->word, &file->args) && file->args.word_count == 1;
+  for (int k = 0; good && k < file->args.flag_count; k++) good = belongs_to_run(file->args.flag[k]->name);
+  if (!good) fx_error("%s: its list of arguments makes no sense", path);
+  return good;
+}
+
 /* Subject and times as the words of the file say; a file without words goes on without a drive. */
 static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
   read_words(file, frix_trajectory_meta(file->trajectory));
   frix_frame frame = {.size = sizeof frame};
   int32_t last = frix_trajectory_frame_count(file->trajectory) - 1;
   if (file->word_count) {
-    if (!fx_args_parse(args->verb, file->word_count, file->word, &file->args)) return false;
+    if (!parse_words(file, path, args)) return false;
     if (!fx_subject_read(&file->args, file->args.word[0], &run->subject)) return false;
     if (!fx_run_times(run, &file->args)) return false;
   } else {
@@ -172,8 +161,11 @@ static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const
     run->subject.time = frame.time;
   }
   run->subject.model = frix_trajectory_model(file->trajectory);
+  run->subject.missing = fx_missing_read(frix_trajectory_meta(file->trajectory));
+  run->subject.missing.allowed |= fx_arg(args, "--allow-missing") != NULL;
   /* what this command says goes before, but a run goes on as it began */
-  static const char *const fixed[] = {"--dt", "--set", "--seed", "--solver", "--tol", "--integrator", "--law", "--key"};
+  static const char *const fixed[] = {"--dt",         "--set",         "--seed", "--solver", "--tol",
+                                      "--integrator", "--restitution", "--law",  "--key"};
   for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
     if (fx_arg(args, fixed[k])) {
       fx_error("%s belongs to the start of a run: --resume goes on as it began", fixed[k]);
@@ -190,6 +182,29 @@ static void remember_start(fx_run_file *file, fx_run *run) {
   if (frix_trajectory_frame(file->trajectory, 0, &frame) != FRIX_OK) return;
   for (int32_t k = 0; k < frame.body_count; k++)
     fx_account_start(&run->account, frame.body[k].id, frame.body[k].state.center);
+}
+
+/* The newest checkpoint that can be read; those behind it are lost, which is said. */
+static bool find_checkpoint(fx_run_file *file, fx_run *run, const char *path, frix_snapshot **out) {
+  int32_t count = frix_trajectory_checkpoint_count(file->trajectory), k = count - 1;
+  for (; k >= 0; k--) {
+    frix_status status = frix_trajectory_checkpoint(file->trajectory, k, NULL, &file->kept, out);
+    if (status == FRIX_OK) break;
+    if (status != FRIX_ERROR_FORMAT) return failed(run);
+    fx_warning("%s", frix_error_text(run->context));
+  }
+  if (k < 0) {
+    fx_error("%s: no checkpoint to go on from: start the run again", path);
+    return false;
+  }
+  int64_t last = file->kept;
+  frix_trajectory_frame_time(file->trajectory, frix_trajectory_frame_count(file->trajectory) - 1, &last, NULL);
+  if (k + 1 < count)
+    fx_warning("%s: %d of %d checkpoints are lost; goes on at step %" PRId64 ", the steps to %" PRId64
+               " are made again",
+               path, (int)(count - 1 - k), (int)count, file->kept, last);
+  file->checkpoint = k;
+  return true;
 }
 
 /* Says what is lost: what stands behind the checkpoint is cut off and made again, damaged frames before it stay. */
@@ -210,31 +225,34 @@ static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
   return true;
 }
 
-static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
-  frix_snapshot *snapshot = NULL;
+/* A sim as the file says, in the state of the checkpoint. */
+static bool resume_at(fx_run_file *file, fx_run *run, const char *path, const fx_args *args,
+                      const frix_snapshot *snapshot) {
   int64_t threads = 1;
-  if (frix_trajectory_open(run->context, path, &file->trajectory) != FRIX_OK) return failed(run);
-  if (frix_trajectory_checkpoint_count(file->trajectory) == 0) {
-    fx_error("%s: no checkpoint to go on from: start the run again", path);
-    return false;
-  }
   if (!read_subject(file, run, path, args)) return false;
   if (frix_trajectory_config(file->trajectory, &run->config) != FRIX_OK) return failed(run);
   if (!fx_arg_integer(args, "--threads", 1, 1024, &threads)) return false;
   run->config.thread_count = (int32_t)threads;
   run->config.policy = fx_arg(args, "--strict") ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
-  bool good = frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) == FRIX_OK &&
-              frix_trajectory_checkpoint(file->trajectory, -1, NULL, &file->kept, &snapshot) == FRIX_OK &&
-              frix_sim_restore(run->sim, snapshot) == FRIX_OK;
+  return (frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) == FRIX_OK &&
+          frix_sim_restore(run->sim, snapshot) == FRIX_OK) ||
+         failed(run);
+}
+
+static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
+  frix_snapshot *snapshot = NULL;
+  if (frix_trajectory_open(run->context, path, &file->trajectory) != FRIX_OK) return failed(run);
+  if (!find_checkpoint(file, run, path, &snapshot)) return false;
+  bool good = resume_at(file, run, path, args, snapshot);
   frix_snapshot_destroy(snapshot);
-  if (!good) return failed(run);
-  if (!tell_damage(file, run, path)) return false;
+  if (!good || !tell_damage(file, run, path)) return false;
   if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim))
     fx_warning("--time %s: the run is at %g s already, no step is made", fx_arg(args, "--time"),
                frix_sim_time(run->sim));
   fx_account_begin(&run->account, run->sim, run->subject.model);
   remember_start(file, run);
-  return frix_recorder_append(run->context, path, -1, &file->recorder) == FRIX_OK || failed(run);
+  if (frix_trajectory_tally(file->trajectory, file->checkpoint, &run->account.tally) != FRIX_OK) return failed(run);
+  return frix_recorder_append(run->context, path, file->checkpoint, &file->recorder) == FRIX_OK || failed(run);
 }
 
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args) {

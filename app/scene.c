@@ -11,7 +11,11 @@ static bool write_model(frix_context *context, const frix_model *model, const ch
   frix_mjcf_write_config config = frix_mjcf_write_default();
   config.name = name && name[0] ? name : NULL;
   config.timestep = step;
-  if (frix_mjcf_write(context, model, out, &config) == FRIX_OK) return true;
+  int32_t joints = frix_model_count(model).joint_count;
+  if (frix_mjcf_write(context, model, out, &config) == FRIX_OK) {
+    if (joints) fx_warning("%s: its %d joints are not written: bodies are free there", out, (int)joints);
+    return true;
+  }
   fx_error("%s", frix_error_text(context));
   return false;
 }
@@ -40,10 +44,10 @@ static int run_scene(const fx_args *args) {
     fx_error("scene needs --out FILE.xml");
     return FX_EXIT_USAGE;
   }
-  if (!fx_check_writable(out)) return FX_EXIT_USAGE;
   frix_context *context = fx_context(false);
   bool file = fx_is_scene_file(args->word[0]);
-  bool good = file ? write_file(context, args, out) : write_named(context, args, out);
+  bool good =
+      fx_check_output(context, out) && (file ? write_file(context, args, out) : write_named(context, args, out));
   frix_context_destroy(context);
   return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }

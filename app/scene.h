@@ -12,12 +12,12 @@ frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args 
 /* What the file asks for and the model does not have, as lines on stderr: unsupported names in full, the others in one
  * line each. */
 void fx_print_notes(const frix_mjcf_info *info, bool quiet);
-/* "unsupported": [{"name", "text", "file", "line", "count"}...], "not_needed": [...], "looks": [...] */
+/* What fx_missing_put writes, and the names of what is looks only. */
 void fx_put_notes(fx_json *json, const frix_mjcf_info *info);
 
 /* frix info of a scene; false after a message. */
 bool fx_info_scene(frix_context *context, const char *path, const fx_args *args);
-/* The same of a run. */
-bool fx_info_run(frix_context *context, const char *path, bool as_json);
+/* The same of a run: its exit code, FX_EXIT_UNSOLVED where some frames cannot be read. */
+int fx_info_run(frix_context *context, const char *path, bool as_json);
 
 #endif

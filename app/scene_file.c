@@ -1,6 +1,7 @@
 /* Scenes from MJCF files: reading, and saying what was left out. */
 #include <string.h>
 
+#include "missing.h"
 #include "scene.h"
 
 bool fx_is_scene_file(const char *path) {
@@ -54,20 +55,11 @@ void fx_print_notes(const frix_mjcf_info *info, bool quiet) {
 }
 
 void fx_put_notes(fx_json *json, const frix_mjcf_info *info) {
-  static const char *const key[] = {"unsupported", "not_needed", "looks"};
-  for (int kind = FRIX_MJCF_UNSUPPORTED; kind <= FRIX_MJCF_LOOKS; kind++) {
-    fx_put_open(json, key[kind], '[');
-    for (int32_t k = 0; k < info->note_count; k++) {
-      const frix_mjcf_note *n = &info->note[k];
-      if (n->kind != (frix_mjcf_note_kind)kind) continue;
-      fx_put_open(json, NULL, '{');
-      fx_put_text(json, "name", n->name);
-      fx_put_text(json, "text", n->text);
-      fx_put_text(json, "file", n->file);
-      fx_put_integer(json, "line", n->line);
-      fx_put_integer(json, "count", n->count);
-      fx_put_close(json, '}');
-    }
-    fx_put_close(json, ']');
-  }
+  fx_missing missing = fx_missing_of(info, false);
+  fx_missing_put(json, &missing);
+  fx_missing_free(&missing);
+  fx_put_open(json, "looks", '[');
+  for (int32_t k = 0; k < info->note_count; k++)
+    if (info->note[k].kind == FRIX_MJCF_LOOKS) fx_put_text(json, NULL, info->note[k].name);
+  fx_put_close(json, ']');
 }

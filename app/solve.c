@@ -4,7 +4,6 @@
  * or file ends with one message and nothing written. */
 #include "app.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -44,10 +43,8 @@ static bool read_cone(const char *text, int32_t *facets) {
   return false;
 }
 
-/* Whoever names a tolerance means it, for large rigid piles too, unless --set says otherwise. */
 static bool read_options(frix_context *context, const fx_args *args, frix_options **out) {
-  if (frix_options_create(context, out) != FRIX_OK ||
-      (fx_arg(args, "--tol") && frix_options_set(*out, "auto.pile_tolerance", "0") != FRIX_OK)) {
+  if (frix_options_create(context, out) != FRIX_OK) {
     fx_error("%s", frix_error_text(context));
     return false;
   }
@@ -71,7 +68,7 @@ static bool has_extension(const char *path, const char *extension) {
 }
 
 /* Outputs make sense and can be written: found out before any work. */
-static bool check_outputs(const fx_args *args, const settings *s) {
+static bool check_outputs(frix_context *context, const fx_args *args, const settings *s) {
   if (args->word_count > 1 && (s->out || s->guess)) {
     fx_error("%s belongs to one problem, and %d files were given", s->out ? "--out" : "--guess", args->word_count);
     return false;
@@ -80,7 +77,7 @@ static bool check_outputs(const fx_args *args, const settings *s) {
     fx_error("--out '%s' should end in .json, .hdf5 or .h5", s->out);
     return false;
   }
-  return (!s->out || fx_check_writable(s->out)) && (!s->history || fx_check_writable(s->history));
+  return fx_check_outputs(context, (const char *[]){s->out, s->history}, 2);
 }
 
 static bool read_settings(frix_context *context, const fx_args *args, settings *s, frix_options **options) {
@@ -107,7 +104,7 @@ static bool read_settings(frix_context *context, const fx_args *args, settings *
   s->history = fx_arg(args, "--history");
   s->json = fx_arg(args, "--json") != NULL;
   config->history = s->history != NULL;
-  return check_outputs(args, s);
+  return check_outputs(context, args, s);
 }
 
 /* ---- inputs */
@@ -231,19 +228,18 @@ static void print_verdict(const tally *t, const settings *s) {
            fx_colour_on(FX_YELLOW), fx_colour_off(), t->approximate, t->count);
 }
 
-static bool write_history(FILE *file, const job *j, const frix_result *r) {
+static void write_history(FILE *file, const job *j, const frix_result *r) {
   for (int64_t k = 0; k < r->history_count; k++) {
     const frix_history_row *row = &r->history[k];
     fx_csv_text(file, j->path);
     fprintf(file, ",%d,%lld,%.9g,%.17g\n", (int)row->island, (long long)row->iteration, row->seconds, row->residual);
   }
-  return !ferror(file);
 }
 
 /* ---- the run */
 
 /* Solves, reports and writes one job; false after a message. */
-static bool run_job(frix_context *context, const job *j, settings *s, FILE *history, tally *t) {
+static bool run_job(frix_context *context, const job *j, settings *s, fx_output *history, tally *t) {
   frix_solution *solution = NULL;
   if (frix_solve(context, j->problem, &s->config, &solution) != FRIX_OK) {
     fx_error("%s: %s", j->path, frix_error_text(context));
@@ -267,8 +263,8 @@ static bool run_job(frix_context *context, const job *j, settings *s, FILE *hist
     t->worst = r.certificate.residual;
     t->worst_name = fx_base_name(j->path);
   }
-  bool written = !history || write_history(history, j, &r);
-  if (!written) fx_error("%s: cannot write: %s", s->history, strerror(errno));
+  bool written = true;
+  if (history) write_history(history->file, j, &r);
   if (s->out && frix_solution_write(j->problem, solution, s->out) != FRIX_OK) {
     fx_error("%s", frix_error_text(context));
     written = false;
@@ -278,12 +274,11 @@ static bool run_job(frix_context *context, const job *j, settings *s, FILE *hist
 }
 
 static int solve_jobs(frix_context *context, const job *jobs, int count, settings *s) {
-  FILE *history = s->history ? fopen(s->history, "w") : NULL;
-  if (s->history && !history) {
-    fx_error("%s: cannot write: %s", s->history, strerror(errno));
-    return FX_EXIT_USAGE;
-  }
-  if (history) fprintf(history, "file,island,iteration,seconds,residual\n");
+  /* once more: now it is known what was read */
+  if (!fx_check_outputs(context, (const char *[]){s->out, s->history}, 2)) return FX_EXIT_USAGE;
+  fx_output *history = s->history ? fx_output_open(context, s->history) : NULL;
+  if (s->history && !history) return FX_EXIT_USAGE;
+  if (history) fprintf(history->file, "file,island,iteration,seconds,residual\n");
   progress p = {.busy = ATOMIC_FLAG_INIT, .count = count};
   if (fx_progress_wanted()) {
     s->config.progress = show_progress;
@@ -299,10 +294,7 @@ static int solve_jobs(frix_context *context, const job *jobs, int count, setting
     good = run_job(context, &jobs[k], s, history, &t);
     if (!fx_output_alive(NULL) && !s->out && !history) break; /* nobody listens any more */
   }
-  if (history && fclose(history) && good) {
-    fx_error("%s: cannot write: %s", s->history, strerror(errno));
-    good = false;
-  }
+  if (!fx_output_close(history, good)) good = false;
   if (!good) return FX_EXIT_USAGE;
   if (!s->json) print_verdict(&t, s);
   return t.solved == count ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;

@@ -365,17 +365,36 @@ static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pos
   }
 }
 
+/* A body of the frame, by how far from the eye it is. */
+typedef struct ranked {
+  float depth;
+  int32_t place;
+} ranked;
+
+static int compare_depths(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  return x->depth < y->depth ? -1 : x->depth > y->depth ? 1 : x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Near ones first: they hide most of the others. */
 void fx_stage_draw(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   bool *moved = fx_grow(NULL, (size_t)s->body_count, sizeof *moved);
+  ranked *order = fx_grow(NULL, (size_t)frame->body_count, sizeof *order);
   memset(moved, 0, (size_t)s->body_count * sizeof *moved);
   for (int32_t k = 0; k < frame->gone_count; k++) moved[frame->gone[k].index] = true;
   for (int32_t k = 0; k < frame->body_count; k++) {
-    const frix_frame_body *b = &frame->body[k];
+    frix_vec3 p = frame->body[k].state.center;
+    order[k] = (ranked){fx_camera_view(&r->camera, fx_v3_of(p.x, p.y, p.z)).z, k};
+  }
+  qsort(order, (size_t)frame->body_count, sizeof *order, compare_depths);
+  for (int32_t k = 0; k < frame->body_count; k++) {
+    const frix_frame_body *b = &frame->body[order[k].place];
     if (b->id.index == b->pattern.index) moved[b->pattern.index] = true;
     draw_body(s, (int32_t)b->pattern.index, b->id.index, b->state.pose, r);
   }
   for (int32_t k = 0; k < s->body_count; k++)
     if (s->stands[k] && !moved[k]) draw_body(s, k, (uint32_t)k, s->pose[k], r);
+  free(order);
   free(moved);
 }
 

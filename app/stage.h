@@ -73,6 +73,6 @@ void fx_stage_arrows(const fx_stage *stage, const frix_frame *frame, fx_raster *
 fx_picture fx_stage_picture(const fx_stage *stage, const frix_frame *frame);
 
 /* False after a message. (png.c) */
-bool fx_png_write(const char *path, const fx_picture *picture);
+bool fx_png_write(frix_context *context, const char *path, const fx_picture *picture);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a structure stands. */
+/* Whether a structure stays where it is. */
 #include "stand.h"
 
 #include <math.h>
@@ -23,11 +23,16 @@ static frix_vec3 direction_of(frix_vec3 gravity, int direction) {
   }
 }
 
-static frix_vec3 tilted(frix_vec3 gravity, int direction, double angle) {
-  double s, c, g = length(gravity);
-  frix_vec3 side = direction_of(gravity, direction);
-  frix_sincos(angle, &s, &c);
-  return (frix_vec3){c * gravity.x + s * g * side.x, c * gravity.y + s * g * side.y, c * gravity.z + s * g * side.z};
+frix_vec3 fx_stand_direction(const fx_stand_case *c) {
+  return direction_of(frix_model_gravity(c->subject->model), c->direction);
+}
+
+frix_vec3 fx_stand_gravity(const fx_stand_case *c) {
+  frix_vec3 gravity = frix_model_gravity(c->subject->model), side = fx_stand_direction(c);
+  double s, cosine, g = length(gravity);
+  frix_sincos(c->tilt, &s, &cosine);
+  return (frix_vec3){cosine * gravity.x + s * g * side.x, cosine * gravity.y + s * g * side.y,
+                     cosine * gravity.z + s * g * side.z};
 }
 
 /* ---- watching */
@@ -68,7 +73,7 @@ static void look(const watch *w, const frix_sim *sim, fx_verdict *out) {
 
 static bool step_while_standing(const fx_stand_case *c, frix_sim *sim, const watch *w, double g, fx_verdict *out) {
   int64_t steps = (int64_t)(c->time / c->h + 0.5);
-  frix_vec3 push = scaled(c->load, direction_of(frix_model_gravity(c->subject->model), c->direction));
+  frix_vec3 push = scaled(c->load, fx_stand_direction(c));
   double limit = 0.5 * ACCELERATION * g * c->time * c->time;
   out->certified = true;
   for (out->steps = 0; out->steps < steps && out->drift <= 10 * limit; out->steps++) {
@@ -83,7 +88,7 @@ static bool step_while_standing(const fx_stand_case *c, frix_sim *sim, const wat
     look(w, sim, out);
   }
   out->time = frix_sim_time(sim);
-  out->stands = out->drift <= limit && out->speed <= ACCELERATION * g * c->time;
+  out->stays = out->drift <= limit && out->speed <= ACCELERATION * g * c->time;
   return true;
 }
 
@@ -93,7 +98,7 @@ bool fx_stand(const fx_stand_case *c, fx_verdict *out, frix_sim **keep) {
   frix_vec3 gravity = frix_model_gravity(c->subject->model);
   double g = length(gravity) > 0 ? length(gravity) : 9.81;
   bool good = frix_sim_create(c->context, c->subject->model, c->config, &sim) == FRIX_OK;
-  if (good && c->tilt != 0) good = frix_sim_set_gravity(sim, tilted(gravity, c->direction, c->tilt)) == FRIX_OK;
+  if (good && c->tilt != 0) good = frix_sim_set_gravity(sim, fx_stand_gravity(c)) == FRIX_OK;
   if (good) {
     watch w = watch_begin(sim, c->subject->model);
     good = step_while_standing(c, sim, &w, g, out);
@@ -118,25 +123,118 @@ bool fx_stand_settings(const fx_args *args, fx_stand_case *c, frix_sim_config *c
   return fx_arg_real(args, "--dt", 1e-9, 1e3, &c->h) && fx_arg_real(args, "--time", 1e-3, 1e6, &c->time);
 }
 
-bool fx_bisect(fx_stand_case *c, bool (*set)(fx_stand_case *c, double value, void *user), void *user, double *low,
-               double *high, bool low_stands, double tolerance, int *runs, bool *certified) {
+/* ---- searching */
+
+bool fx_judge_stays(fx_stand_case *c, fx_trials *trials, frix_standing *out) {
+  fx_verdict v;
+  if (!fx_stand(c, &v, NULL)) return false;
+  trials->runs++;
+  if (!v.certified) trials->certified = false;
+  *out = v.stays ? FRIX_STANDING_STANDS : FRIX_STANDING_FALLS;
+  return true;
+}
+
+static bool judge_at(fx_stand_case *c, fx_set set, void *user, fx_judge judge, double value, fx_trials *trials,
+                     frix_standing *out) {
+  if (fx_interrupted(NULL)) {
+    fx_error("interrupted");
+    return false;
+  }
+  return set(c, value, user) && judge(c, trials, out);
+}
+
+/* Between `yes`, which has the verdict, and `no`, which has not. */
+static bool find_edge(fx_stand_case *c, fx_set set, void *user, fx_judge judge, frix_standing wanted, double within,
+                      fx_trials *trials, double *yes, double no) {
   enum { MOST = 60 };
-  for (int k = 0; k < MOST && fabs(*high - *low) > tolerance * fmax(fabs(*low), fabs(*high)); k++) {
-    double middle = 0.5 * (*low + *high);
-    fx_verdict verdict;
-    if (fx_interrupted(NULL)) {
-      fx_error("interrupted");
-      return false;
-    }
-    fx_progress("between %g and %g", fmin(*low, *high), fmax(*low, *high));
-    if (!set(c, middle, user) || !fx_stand(c, &verdict, NULL)) return false;
-    ++*runs;
-    if (!verdict.certified) *certified = false;
-    if (verdict.stands == low_stands)
-      *low = middle;
-    else
-      *high = middle;
+  for (int k = 0; k < MOST && fabs(no - *yes) > within * fmax(fabs(*yes), fabs(no)); k++) {
+    double middle = 0.5 * (*yes + no);
+    frix_standing found;
+    fx_progress("between %g and %g", fmin(*yes, no), fmax(*yes, no));
+    if (!judge_at(c, set, user, judge, middle, trials, &found)) return false;
+    *(found == wanted ? yes : &no) = middle;
+  }
+  return true;
+}
+
+bool fx_clamp_bracket(fx_bracket *b, double least, double most) {
+  double noise = 1e-9 * (most - least), *end[2] = {&b->stands, &b->falls};
+  for (int k = 0; k < 2; k++) {
+    if (!(*end[k] >= least - noise && *end[k] <= most + noise)) return false;
+    *end[k] = fmin(fmax(*end[k], least), most);
+  }
+  return true;
+}
+
+bool fx_bisect(fx_stand_case *c, fx_set set, void *user, fx_judge judge, double within, fx_trials *trials,
+               fx_bracket *b) {
+  enum { MOST = 60 };
+  bool good = true, decided = true;
+  for (int k = 0; good && decided && k < MOST; k++) {
+    if (fabs(b->falls - b->stands) <= within * fmax(fabs(b->stands), fabs(b->falls))) break;
+    double middle = 0.5 * (b->stands + b->falls);
+    frix_standing found = FRIX_STANDING_UNDECIDED;
+    fx_progress("between %g and %g", fmin(b->stands, b->falls), fmax(b->stands, b->falls));
+    good = judge_at(c, set, user, judge, middle, trials, &found);
+    decided = found != FRIX_STANDING_UNDECIDED;
+    if (good && decided) *(found == FRIX_STANDING_STANDS ? &b->stands : &b->falls) = middle;
+    if (good && !decided)
+      good = find_edge(c, set, user, judge, FRIX_STANDING_STANDS, within, trials, &b->stands, middle) &&
+             find_edge(c, set, user, judge, FRIX_STANDING_FALLS, within, trials, &b->falls, middle);
   }
   fx_progress_clear();
+  return good;
+}
+
+bool fx_first_change(fx_stand_case *c, fx_set set, void *user, fx_judge judge, double from, frix_standing verdict,
+                     double end, int steps, double within, fx_trials *trials, fx_bracket *b, int *changes) {
+  frix_standing last = verdict, is;
+  double before = from;
+  if (end == from) return true;
+  for (int k = 1; k <= steps; k++) {
+    double at = k == steps ? end : from + (end - from) * k / steps;
+    if (!judge_at(c, set, user, judge, at, trials, &is)) return false;
+    bool changed = is != last && is != FRIX_STANDING_UNDECIDED && last != FRIX_STANDING_UNDECIDED;
+    if (changed && !b->found) {
+      bool stands = last == FRIX_STANDING_STANDS;
+      *b = (fx_bracket){true, stands ? before : at, stands ? at : before};
+    }
+    if (changes) *changes += changed;
+    before = at, last = is;
+  }
+  return !b->found || fx_bisect(c, set, user, judge, within, trials, b);
+}
+
+/* From `from` towards `end`, in ever longer steps, until the verdict is the wanted one; *found tells. */
+static bool walk(fx_stand_case *c, fx_set set, void *user, frix_standing wanted, double from, double end, double step,
+                 fx_trials *trials, double *value, int *steps, bool *found) {
+  double sign = end < from ? -1 : 1;
+  frix_standing is;
+  *found = false;
+  for (*steps = 0; !*found; step *= 8) {
+    double at = from + sign * step;
+    bool last = sign * (at - end) >= 0;
+    *value = last ? end : at;
+    if (!judge_at(c, set, user, fx_judge_stays, *value, trials, &is)) return false;
+    ++*steps;
+    *found = is == wanted;
+    if (last) break;
+  }
   return true;
+}
+
+bool fx_find_stays(fx_stand_case *c, fx_set set, void *user, const fx_bracket *exists, double inner, double outer,
+                   fx_trials *trials, fx_bracket *out) {
+  const double near = 1e-4;
+  double step = near * fmax(fmax(fabs(exists->stands), fabs(exists->falls)), near * fabs(outer - inner));
+  int inward, outward;
+  bool stays, moves;
+  *out = (fx_bracket){0};
+  if (!walk(c, set, user, FRIX_STANDING_STANDS, exists->stands, inner, step, trials, &out->stands, &inward, &stays) ||
+      !walk(c, set, user, FRIX_STANDING_FALLS, exists->falls, outer, step, trials, &out->falls, &outward, &moves))
+    return false;
+  out->found = stays && moves;
+  if (!stays) out->stands = NAN;
+  if (!moves) out->falls = NAN;
+  return !out->found || inward + outward <= 2 || fx_bisect(c, set, user, fx_judge_stays, near, trials, out);
 }

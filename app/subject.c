@@ -97,7 +97,11 @@ static bool read_world(fx_subject *subject, frix_context *context) {
   frix_mjcf *file = fx_read_scene(context, subject->word, subject->args, subject->friction);
   if (!file) return false;
   frix_mjcf_info info = frix_mjcf_view(file);
-  if (!subject->told) fx_print_notes(&info, fx_arg(subject->args, "--quiet") != NULL);
+  if (!subject->told) {
+    fx_print_notes(&info, fx_arg(subject->args, "--quiet") != NULL);
+    subject->missing = fx_missing_of(&info, fx_arg(subject->args, "--allow-missing") != NULL);
+    if (!subject->missing.moving) fx_warning("%s: no body of the file can move", subject->word);
+  }
   subject->told = true;
   subject->step = info.timestep;
   subject->own = frix_mjcf_take_model(file);
@@ -128,6 +132,7 @@ bool fx_subject_drive(const fx_subject *subject, frix_context *context, frix_sim
 
 void fx_subject_free(fx_subject *subject) {
   frix_model_destroy(subject->own);
+  fx_missing_free(&subject->missing);
   memset(subject, 0, sizeof *subject);
 }
 
@@ -165,6 +170,12 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
     int k = fx_choose("@integrators", "integrator", integrator);
     if (k < 0) return false;
     config->integrator = frix_integrator_table(k)->name;
+  }
+  const char *restitution = fx_arg(args, "--restitution");
+  if (restitution) {
+    int k = fx_choose("@restitutions", "restitution", restitution);
+    if (k < 0) return false;
+    config->restitution = (frix_restitution)k;
   }
   if (solver) {
     const frix_solver_info *info = fx_find_solver(solver);

@@ -5,6 +5,7 @@
 
 #include "app.h"
 #include "examples/scene.h"
+#include "missing.h"
 
 typedef struct fx_subject {
   const char *word;        /* as given */
@@ -12,9 +13,10 @@ typedef struct fx_subject {
   const frix_scene *scene; /* NULL: a file */
   double value[FRIX_SCENE_MAX_PARAMETERS];
   uint64_t seed;
-  double step, time; /* defaults; the step of a file is known once it is read */
-  double friction;   /* factor on every friction of a file */
-  bool told;         /* what a file asks for and frix does not do was printed */
+  double step, time;  /* defaults; the step of a file is known once it is read */
+  double friction;    /* factor on every friction of a file */
+  bool told;          /* what a file asks for and frix does not do was printed */
+  fx_missing missing; /* the same, for summaries and the exit code */
   const frix_model *model;
   frix_model *own; /* the same where it was built here */
 } fx_subject;
@@ -29,16 +31,17 @@ void fx_subject_free(fx_subject *subject);
 /* A parameter's value as text. */
 void fx_subject_value(const frix_option_info *parameter, double value, char *out, size_t size);
 
-/* How it is simulated: --solver, --tol, --integrator, --law, --threads, --strict and --set method.option=value. */
+/* How it is simulated: --solver, --tol, --integrator, --restitution, --law, --threads, --strict and --set
+ * method.option=value. */
 bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config *config, frix_options **options);
 #define FX_SIM_FLAGS                                                                                       \
   {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
       {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
+      {"--restitution", "LAW", "@restitutions", "of impacts; default bounded: it creates no energy"},      \
       {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
       {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
-      {"--key", "NAME", NULL, "start a scene file at this keyframe"}, {                                    \
-    "--allow-outside", NULL, NULL, "scene files may use files outside their folder"                        \
-  }
+      {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                      \
+      {"--allow-outside", NULL, NULL, "scene files may use files outside their folder"}, FX_MISSING_FLAG
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
 void fx_body_name(const frix_sim *sim, const frix_model *model, frix_body_id id, char *out, size_t size);

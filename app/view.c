@@ -43,7 +43,8 @@ static int run_view(const fx_args *args) {
     return FX_EXIT_USAGE;
   char *html = fx_arg(args, "--out") ? fx_join(fx_arg(args, "--out"), "") : page_name(trajectory);
   frix_context *context = fx_context(false);
-  bool good = fx_page_write(context, trajectory, html, &config);
+  int32_t damaged = 0;
+  bool good = fx_page_write(context, trajectory, html, &config, &damaged);
   if (good) {
     struct stat status;
     double size = stat(html, &status) == 0 ? (double)status.st_size : 0;
@@ -53,7 +54,7 @@ static int run_view(const fx_args *args) {
   }
   frix_context_destroy(context);
   free(html);
-  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+  return !good ? FX_EXIT_USAGE : damaged ? FX_EXIT_UNSOLVED : FX_EXIT_SOLVED;
 }
 
 static const fx_flag flags[] = {

@@ -6,6 +6,7 @@
  * take turns, in processor time of this thread. CHOLMOD (simplicial and supernodal) chooses its own ordering. --orders
  * measures the orderings of frix against each other instead. */
 #include "cases.h"
+#include "orders.h"
 #include "solver/newton_linear.h"
 
 #include <cholmod.h>
@@ -151,9 +152,10 @@ static double time_again(frix_context *context, const fx_block_matrix *K) {
 
 /* Work and fill of every order on the graph of bodies, and the time it takes to find. */
 static bool compare_orders(frix_context *context, const char *name, const fx_block_matrix *K) {
-  static const char *const names[FX_ORDER_COUNT] = {"own", "natural", "degree", "dissection", "AMD", "METIS"};
+  enum { ALL = FX_ORDER_COUNT + PACKAGE_COUNT };
+  static const char *const names[ALL] = {"own", "natural", "degree", "dissection", "AMD", "METIS"};
   bool good = true;
-  for (int k = 0; good && k < FX_ORDER_COUNT; k++) {
+  for (int k = 0; good && k < ALL; k++) {
     fx_arena arena;
     fx_arena_init(&arena, context);
     int32_t *order = FX_TAKE(&arena, int32_t, K->row_blocks), *weight = FX_TAKE(&arena, int32_t, K->row_blocks);
@@ -163,11 +165,14 @@ static bool compare_orders(frix_context *context, const char *name, const fx_blo
         order && weight && fx_graph_from_pattern(&arena, K->row_blocks, K->start, K->index, false, &graph) == FRIX_OK;
     for (int32_t i = 0; good && i < K->row_blocks; i++) weight[i] = fx_block_rows(K, i);
     graph.weight = weight;
-    if (good && fx_order_has_package((fx_ordering)k)) {
-      double start = case_seconds();
-      good = fx_graph_order(&arena, &graph, (fx_ordering)k, INFINITY, order) == FRIX_OK;
-      double seconds = case_seconds() - start;
-      good = good && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
+    double start = case_seconds();
+    frix_status status = !good ? FRIX_ERROR_MEMORY
+                         : k < FX_ORDER_COUNT
+                             ? fx_graph_order(&arena, &graph, (fx_ordering)k, INFINITY, order)
+                             : package_graph_order(&arena, &graph, (package_order)(k - FX_ORDER_COUNT), order);
+    double seconds = case_seconds() - start;
+    if (status != FRIX_ERROR_UNSUPPORTED) {
+      good = status == FRIX_OK && fx_symbolic_effort(&arena, &graph, order, &effort) == FRIX_OK;
       printf("%-12s %-12s %12.1f %10.3f %10.2f\n", name, names[k], 1e-6 * effort.cost, 1e-6 * effort.fill,
              1e3 * seconds);
       fflush(stdout);

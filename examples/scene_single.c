@@ -149,15 +149,18 @@ const frix_scene ex_scene_painleve = {
     .build = build_painleve,
 };
 
-/* ---- top: a ball with its centre of mass below the middle, spinning ---- */
+/* ---- top: a ball with its centre of mass below the middle, spinning ----
+ *
+ * It rises where the ratio of its moments of inertia lies within 1 -+ offset / radius, and as long as it slides: under
+ * Coulomb friction at a point it comes to rolling where mu is too large, and then no longer rises. So mu is small. */
 
 enum { TOP_SPIN, TOP_TILT, TOP_OFFSET, TOP_MU };
 
 static const frix_option_info top_parameter[] = {
     [TOP_SPIN] = EX_REAL("spin", 100, 0, 1000, "rad/s about its axis"),
     [TOP_TILT] = EX_REAL("tilt", 10, 0, 90, "of the axis, degrees"),
-    [TOP_OFFSET] = EX_REAL("offset", 0.01, 0, 0.02, "of the centre of mass below the middle, m"),
-    [TOP_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
+    [TOP_OFFSET] = EX_REAL("offset", 0.02, 0, 0.03, "of the centre of mass below the middle, m"),
+    [TOP_MU] = EX_REAL("mu", 0.1, 0, 2, "friction"),
 };
 
 static frix_status build_top(frix_builder *builder, const double *value, uint64_t seed) {
@@ -167,7 +170,7 @@ static frix_status build_top(frix_builder *builder, const double *value, uint64_
   frix_body_config body = ex_body("top", (frix_pose){{0.0, 0.0, radius}, ex_turned(value[TOP_TILT], 0.0, 1.0, 0.0)});
   body.mass = 0.1;
   body.center = ex_vec3(0.0, 0.0, -value[TOP_OFFSET]);
-  body.inertia = (frix_sym3){8e-5, 8e-5, 1e-4, 0.0, 0.0, 0.0};
+  body.inertia = (frix_sym3){1.1e-4, 1.1e-4, 1e-4, 0.0, 0.0, 0.0};
   body.spin = ex_vec3(value[TOP_SPIN] * s, 0.0, value[TOP_SPIN] * c);
   frix_shape_config ball = ex_ball(&world, radius);
   ex_add_ground(&world);
@@ -180,7 +183,7 @@ const frix_scene ex_scene_top = {
     .summary = "a tippe top: a ball with its weight below the middle spins and rises",
     EX_PARAMETERS(top_parameter),
     .step = 0.001,
-    .time = 5.0,
+    .time = 10.0,
     .build = build_top,
 };
 

@@ -82,7 +82,11 @@ static void read_model(frix_context *context, const uint8_t *bytes, size_t count
 static void read_snapshot(frix_context *context, const uint8_t *bytes, size_t count) {
   frix_model *model = make_model(context);
   frix_snapshot *snapshot = NULL;
-  if (frix_snapshot_decode(context, model, bytes, count, &snapshot) == FRIX_OK) take_step(context, model, snapshot);
+  frix_tally tally;
+  size_t state = 0;
+  if (fx_checkpoint_read(context, bytes, count, &tally, &state) == FRIX_OK &&
+      fx_state_decode(context, model, bytes + state, count - state, &snapshot) == FRIX_OK)
+    take_step(context, model, snapshot);
   frix_snapshot_destroy(snapshot);
   frix_model_destroy(model);
 }
@@ -122,6 +126,8 @@ static void read_file(frix_context *context, const uint8_t *bytes, size_t count)
       frix_trajectory_checkpoint(trajectory, k, NULL, NULL, &snapshot);
       frix_snapshot_destroy(snapshot);
     }
+    frix_tally tally;
+    frix_trajectory_tally(trajectory, -1, &tally);
   }
   frix_trajectory_close(trajectory);
   unlink(path);

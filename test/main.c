@@ -1,12 +1,13 @@
 /* The test program: runs the tables of all test files, in order, with a name filter.
  *
- *   frix_test [--list] [--quiet] [--jobs N] [--without NAME]... [FILTER...]
+ *   frix_test [--list] [--quiet] [--first] [--jobs N] [--without NAME]... [FILTER...]
  *
  * A test runs when its name contains one of the filters and none of the names it is to go without; with --jobs, N
- * processes share the work.
+ * processes share the work; --first ends at the first failure.
  *
  * Every test/test_NAME.c brings the table test_NAME; the build lists them in test_tables.inc. The last line is
- * `N passed, N failed`, with `, N skipped` where tests were skipped; the exit code is 1 when a test failed. */
+ * `N passed, N failed`, with `, N skipped` where tests were skipped; the exit code is 1 when a test failed or none was
+ * found, 77 when all were skipped. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
 
@@ -226,8 +227,10 @@ static int run_test(const fx_test_row *row, int number, bool quiet) {
 
 enum { MOST_JOBS = 64, MOST_WITHOUT = 16 };
 
+enum { EXIT_SKIPPED = 77 };
+
 static struct {
-  bool list, quiet;
+  bool list, quiet, first;
   int jobs;
   int without_count, filter_count;
   char *without[MOST_WITHOUT], **filter;
@@ -245,6 +248,8 @@ static bool parse(int argc, char **argv) {
       asked.list = true;
     } else if (!strcmp(argv[k], "--quiet")) {
       asked.quiet = true;
+    } else if (!strcmp(argv[k], "--first")) {
+      asked.first = true;
     } else if (!strcmp(argv[k], "--jobs") && k + 1 < argc) {
       asked.jobs = atoi(argv[++k]);
       if (asked.jobs < 1 || asked.jobs > MOST_JOBS) return false;
@@ -272,6 +277,7 @@ static void work(tally *all) {
       if (!is_wanted(row->name) || number++ != mine) continue;
       int verdict = run_test(row, number, asked.quiet);
       atomic_fetch_add(verdict == 1 ? &all->passed : verdict == 0 ? &all->failed : &all->skipped, 1);
+      if (asked.first && all->failed) return;
       mine = atomic_fetch_add(&all->next, 1);
     }
   }
@@ -296,7 +302,7 @@ static void work_in_processes(tally *all) {
 
 int main(int argc, char **argv) {
   if (!parse(argc, argv)) {
-    fprintf(stderr, "usage: frix_test [--list] [--quiet] [--jobs N] [--without NAME]... [FILTER...]\n");
+    fprintf(stderr, "usage: frix_test [--list] [--quiet] [--first] [--jobs N] [--without NAME]... [FILTER...]\n");
     return 2;
   }
   if (asked.list) {
@@ -322,5 +328,6 @@ int main(int argc, char **argv) {
   printf("%d passed, %d failed", all->passed, all->failed);
   if (all->skipped) printf(", %d skipped", all->skipped);
   printf("\n");
-  return all->failed || all->passed + all->skipped == 0 ? 1 : 0;
+  if (all->failed || all->passed + all->skipped == 0) return 1;
+  return all->passed ? 0 : EXIT_SKIPPED;
 }

@@ -286,6 +286,7 @@ typedef struct oracle {
   real *diagonal; /* of W, without R */
   real *q;        /* u at z = 0, without R (0 - r_c) */
   real *v, *work;
+  real carried; /* sqrt(v_free' M v_free); 0 in the local form */
 } oracle;
 
 static void oracle_add_product(const frix_matrix *A, const real *x, real *y) {
@@ -323,6 +324,8 @@ static void oracle_set_global(oracle *o) {
   real constant;
   o->mass = oracle_mass_new(&o->data.M);
   oracle_velocity(o, NULL);
+  for (int32_t k = 0; k < o->data.dof_count; k++) o->carried += o->v[k] * o->data.f[k];
+  o->carried = sqrtl(fmaxl(o->carried, 0));
   for (int32_t k = 0; k < o->total; k++) {
     A = oracle_column(o, k, &column, &constant);
     o->q[k] = oracle_column_dot(A, column, o->v) + constant;

@@ -136,7 +136,7 @@ static inline frix_body_state state_of(world *w, frix_body_id id) {
 /* |kinetic + potential - what the ledger says| / scale */
 static inline double ledger_gap(const frix_sim *sim) {
   frix_energy e = frix_sim_energy(sim);
-  double sum = e.start + e.work - e.friction - e.impact - e.damping + e.joint + e.scheme + e.error;
+  double sum = e.start + e.work - e.friction - e.impact - e.damping + e.joint + e.contact + e.scheme + e.error;
   double scale = fabs(e.start) + fabs(e.kinetic) + fabs(e.potential) + fabs(e.work) + fabs(e.friction) + fabs(e.impact);
   return fabs(e.kinetic + e.potential - sum) / (scale > 0 ? scale : 1);
 }

@@ -132,7 +132,7 @@ static frix_sim_config config_of(play *p) {
   c.polish = dice(p, 2) ? 1e-13 : 0;
   c.seek_rest = dice(p, 2);
   c.policy = dice(p, 4) == 0 ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
-  c.restitution = dice(p, 4) == 0 ? FRIX_RESTITUTION_POISSON : FRIX_RESTITUTION_NEWTON;
+  c.restitution = (frix_restitution)dice(p, FRIX_RESTITUTION_BOUNDED + 1);
   c.projections = dice(p, 6) == 0;
   c.sleep = dice(p, 3) == 0, c.sleep_time = 0.02;
   if (dice(p, 30) == 0) c.tolerance = wild(p, 1e-6);

@@ -1,5 +1,5 @@
-/* The test program tests itself: scratch files and random numbers. */
-#include "test.h"
+/* The test program tests itself: scratch files, random numbers, exit codes. */
+#include "shell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,5 +24,22 @@ static void random_numbers(fx_test *t) {
   CHECK_NEAR(t, sum / 10000, 0, 0.03);
 }
 
-const fx_test_row test_harness[] = {
-    {"harness/scratch_files", scratch_files}, {"harness/random_numbers", random_numbers}, {0}};
+/* Skipped is not passed, and neither is nothing. */
+static void exit_codes(fx_test *t) {
+  static const struct {
+    const char *filter;
+    int code;
+  } row[] = {
+      {"harness/random_numbers", 0}, {"io/shared_files", 77}, {"harness/random io/shared_files", 0}, {"nosuch", 1}};
+  for (int k = 0; k < 4; k++) {
+    shell_result r = shell(t, "FRIX_SHARED=/nowhere '%s/frix_test' %s", FRIX_BINARY_DIR, row[k].filter);
+    if (r.code != row[k].code)
+      fx_test_fail(t, __FILE__, __LINE__, "%s: exit code %d, not %d", row[k].filter, r.code, row[k].code);
+    shell_free(&r);
+  }
+}
+
+const fx_test_row test_harness[] = {{"harness/scratch_files", scratch_files},
+                                    {"harness/random_numbers", random_numbers},
+                                    {"harness/exit_codes", exit_codes},
+                                    {0}};

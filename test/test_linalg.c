@@ -1,5 +1,6 @@
 /* Sparse factors, orders, iterations: against plain loops, against each other, and against CHOLMOD where it is
  * installed. */
+#include "bench/orders.h"
 #include "bench/spheres.h"
 #include "linalg/block_ilu.h"
 #include "linalg/block_lu.h"
@@ -175,20 +176,62 @@ static void signs(fx_test *t) {
   CHECK(t, negative > 4 && negative < 20);
 }
 
+/* Dense systems with an empty diagonal. */
+static void dense(fx_test *t) {
+  for (int32_t n = 2; n <= 7; n++) {
+    double a[49], lu[49], x[7], b[7] = {0};
+    int32_t pivot[7];
+    for (int32_t k = 0; k < n * n; k++) a[k] = k / n == k % n ? 0 : fx_test_random(t);
+    for (int32_t i = 0; i < n; i++) a[i * n + (i + 1) % n] = 5;
+    for (int32_t k = 0; k < n; k++) x[k] = fx_test_random(t);
+    for (int32_t i = 0; i < n; i++)
+      for (int32_t k = 0; k < n; k++) b[i] += a[i * n + k] * x[k];
+    memcpy(lu, a, sizeof a);
+    CHECK(t, fx_lu_factor(n, lu, pivot));
+    fx_lu_solve(n, lu, pivot, b);
+    for (int32_t k = 0; k < n; k++) CHECK_NEAR(t, b[k], x[k], 1e-13);
+  }
+}
+
+/* A diagonal block without a diagonal needs row pivots inside it. */
+static void pivots(fx_test *t) {
+  grid g;
+  fx_block_lu lu;
+  REQUIRE(t, build_grid(t, 2, false, &g));
+  for (int32_t i = 0; i < g.a.row_blocks; i++)
+    for (int32_t k = g.a.start[i], n = fx_block_rows(&g.a, i); k < g.a.start[i + 1]; k++)
+      for (int32_t r = 0; g.a.index[k] == i && r < n; r++) { /* the heavy entries one column to the right */
+        fx_block(&g.a, k)[r * n + r] = 0;
+        fx_block(&g.a, k)[r * n + (r + 1) % n] = 60;
+      }
+  memset(g.b, 0, (size_t)g.n * sizeof *g.b);
+  fx_block_multiply_add(&g.a, g.x, g.b);
+  REQUIRE(t, fx_block_lu_analyze(&g.arena, &g.a, &lu) == FRIX_OK);
+  CHECK(t, fx_block_lu_factor(&lu, &g.a, 0, false));
+  fx_block_lu_solve(&lu, g.b);
+  double worst = 0;
+  for (int32_t k = 0; k < g.n; k++) worst = fmax(worst, fabs(g.b[k] - g.x[k]));
+  CHECK(t, worst < 1e-12);
+  free_grid(&g);
+}
+
 /* Every order is a permutation; the own one fills less than the natural, and dissection less than minimum degree. */
 static void orders(fx_test *t) {
   grid g;
   fx_graph graph;
-  fx_effort effort[FX_ORDER_COUNT] = {{0}};
+  enum { ALL = FX_ORDER_COUNT + PACKAGE_COUNT }; /* the own ones, then those of packages where they are installed */
+  fx_effort effort[ALL] = {{0}};
   REQUIRE(t, build_grid(t, 14, true, &g));
   REQUIRE(t, fx_graph_from_pattern(&g.arena, g.a.row_blocks, g.a.start, g.a.index, false, &graph) == FRIX_OK);
   int32_t *order = FX_TAKE(&g.arena, int32_t, graph.count), *weight = FX_TAKE(&g.arena, int32_t, graph.count);
   for (int32_t i = 0; i < graph.count; i++) weight[i] = 6;
   graph.weight = weight;
   bool *seen = FX_TAKE(&g.arena, bool, graph.count);
-  for (int k = 0; k < FX_ORDER_COUNT; k++) {
-    frix_status status = fx_graph_order(&g.arena, &graph, (fx_ordering)k, INFINITY, order);
-    CHECK(t, (status == FRIX_OK) == fx_order_has_package((fx_ordering)k));
+  for (int k = 0; k < ALL; k++) {
+    bool own = k < FX_ORDER_COUNT;
+    frix_status status = own ? fx_graph_order(&g.arena, &graph, (fx_ordering)k, INFINITY, order)
+                             : package_graph_order(&g.arena, &graph, (package_order)(k - FX_ORDER_COUNT), order);
+    CHECK(t, status == FRIX_OK || (!own && status == FRIX_ERROR_UNSUPPORTED));
     if (status != FRIX_OK) continue;
     memset(seen, 0, (size_t)graph.count * sizeof *seen);
     for (int32_t i = 0; i < graph.count; i++) {
@@ -200,12 +243,11 @@ static void orders(fx_test *t) {
   CHECK(t, effort[FX_ORDER_OWN].cost < 0.5 * effort[FX_ORDER_NATURAL].cost);
   CHECK(t, effort[FX_ORDER_DISSECTION].cost < effort[FX_ORDER_DEGREE].cost);
   CHECK(t, effort[FX_ORDER_OWN].cost <= effort[FX_ORDER_DISSECTION].cost);
-  /* As good as the packages, where they are installed. */
-  for (int k = FX_ORDER_AMD; k <= FX_ORDER_METIS; k++)
+  for (int k = FX_ORDER_COUNT; k < ALL; k++)
     if (effort[k].cost > 0) CHECK(t, effort[FX_ORDER_OWN].cost < 1.15 * effort[k].cost);
   fx_test_note(t, "million multiplications: own %.1f, degree %.1f, AMD %.1f, METIS %.1f", 1e-6 * effort[0].cost,
-               1e-6 * effort[FX_ORDER_DEGREE].cost, 1e-6 * effort[FX_ORDER_AMD].cost,
-               1e-6 * effort[FX_ORDER_METIS].cost);
+               1e-6 * effort[FX_ORDER_DEGREE].cost, 1e-6 * effort[FX_ORDER_COUNT + PACKAGE_AMD].cost,
+               1e-6 * effort[FX_ORDER_COUNT + PACKAGE_METIS].cost);
   free_grid(&g);
 }
 
@@ -465,6 +507,8 @@ const fx_test_row test_linalg[] = {
     {"linalg/factors", factors},
     {"linalg/indefinite", indefinite},
     {"linalg/signs", signs},
+    {"linalg/dense", dense},
+    {"linalg/pivots", pivots},
     {"linalg/orders", orders},
     {"linalg/repair", repair},
     {"linalg/cholmod", oracle},

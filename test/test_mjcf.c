@@ -454,10 +454,11 @@ static void notes(fx_test *t) {
   static const struct {
     const char *file, *names; /* unsupported, in the order of the file */
   } rows[] = {
-      {"models/mjcf/humanoid/humanoid.xml", "joint type=hinge 21 120, tendon fixed 2 192, actuator motor 21 203"},
-      {"models/mjcf/car/car.xml",
-       "joint type=hinge 2 38, tendon fixed 2 53, actuator motor 2 64, sensor jointactuatorfrc 2 69"},
-      {"models/mjcf/cube/cube_3x3x3.xml", "joint type=hinge 6 99, joint type=ball 20 123, actuator motor 6 206"},
+      {"models/mjcf/humanoid/humanoid.xml",
+       "tendon fixed range 2 192, joint range 6 126, joint stiffness 6 126, joint damping 6 126, joint armature 6 126, "
+       "joints of one body: hinge hinge 2 134"},
+      {"models/mjcf/car/car.xml", ""},
+      {"models/mjcf/cube/cube_3x3x3.xml", "joint frictionloss of a ball 20 123"},
       {"models/mjcf/cards/cards.xml",
        "option density 1 14, option viscosity 1 14, geom fluidcoef 108 183, geom fluidshape 53 185"},
       {"models/mjcf/mug/mug.xml", ""},
@@ -718,14 +719,14 @@ static void written_models(fx_test *t) {
 static void command(fx_test *t) {
   shell_result r = shell(t,
                          "echo '<mujoco><worldbody><body name=\"b\"><freejoint/><geom size=\"1\"/></body></worldbody>"
-                         "<actuator><motor/></actuator></mujoco>' > s.xml; $frix info s.xml --json");
-  CHECK(t, r.code == 0 && shell_json(r.out) && strstr(r.out, "\"actuator motor\"") && strstr(r.out, "\"line\": 1"));
+                         "<actuator><muscle body=\"b\"/></actuator></mujoco>' > s.xml; $frix info s.xml --json");
+  CHECK(t, r.code == 0 && shell_json(r.out) && strstr(r.out, "\"actuator muscle\"") && strstr(r.out, "\"line\": 1"));
   shell_free(&r);
   r = shell(t, "$frix info s.xml --strict");
-  CHECK(t, r.code == 2 && strstr(r.err, "s.xml:1: actuator motor"));
+  CHECK(t, r.code == 2 && strstr(r.err, "s.xml:1: actuator muscle"));
   shell_free(&r);
   r = shell(t, "$frix scene s.xml --out w.xml && $frix info w.xml");
-  CHECK(t, r.code == 0 && strstr(r.out, "1 free") && strstr(r.err, "actuator motor"));
+  CHECK(t, r.code == 0 && strstr(r.out, "1 moving") && strstr(r.err, "actuator muscle"));
   shell_free(&r);
 }
 
@@ -752,8 +753,13 @@ static void memory(fx_test *t) {
       "<mujoco model='m'><default><geom rgba='1 1 1 1'/></default><asset><mesh name='m' vertex='" CUBE
       "'/><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody><geom type='hfield' hfield='h'/>"
       "<replicate count='3'><body name='b'><freejoint/><geom name='g' type='mesh' mesh='m'/></body></replicate>"
-      "</worldbody><contact><exclude body1='b0' body2='b1'/><pair geom1='g1' geom2='g2'/></contact><keyframe><key "
-      "name='k' qvel='0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'/></keyframe><sensor><x/></sensor></mujoco>";
+      "<body name='l'><joint name='j'/><geom size='1'/><site name='s'/><body><joint name='k'/><geom size='1'/></body>"
+      "</body></worldbody><contact><exclude body1='b0' body2='b1'/><pair geom1='g1' "
+      "geom2='g2'/></contact><keyframe><key "
+      "name='k' qvel='0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'/></keyframe><sensor><x/></sensor><tendon><fixed "
+      "name='t'>"
+      "<joint joint='j' coef='1'/></fixed></tendon><equality><connect body1='l' anchor='0 0 0'/><joint joint1='j' "
+      "joint2='k'/></equality><actuator><position joint='j'/><motor tendon='t'/></actuator></mujoco>";
   int64_t k = 0;
   for (; k < 5000; k++) {
     miser m = {.left = k};

@@ -123,6 +123,48 @@ static const broken rows[] = {
      NULL, "f.xml:3", "too large"},
     {"euler order", "<mujoco>\n<compiler eulerseq='abc'/>\n</mujoco>\n", NULL, "f.xml:2", "xyzXYZ"},
     {"timestep", "<mujoco>\n<option timestep='0'/>\n</mujoco>\n", NULL, "f.xml:2", "not positive"},
+    {"range", WORLD("<body>\n<joint range='2 1'/><geom size='1'/></body>"), NULL, "f.xml:4", "not below"},
+    {"axis", WORLD("<body>\n<joint axis='0 0 0'/><geom size='1'/></body>"), NULL, "f.xml:4", "no length"},
+    {"negative damping", WORLD("<body>\n<joint damping='-1'/><geom size='1'/></body>"), NULL, "f.xml:4", "negative"},
+    {"joint of a mocap body", WORLD("<body mocap='true'>\n<joint/></body>"), NULL, "f.xml:4", "mocap"},
+    {"joint of the world", WORLD("<joint/>"), NULL, "f.xml:3", "world"},
+    {"massless link", WORLD("<body name='l'><joint/>\n</body>"), NULL, "f.xml:3", "no mass"},
+    {"actuator of nothing",
+     "<mujoco>\n<worldbody><body><joint name='knee'/><geom size='1'/></body></worldbody>\n<actuator>\n<motor "
+     "joint='kneee'/></actuator></mujoco>",
+     NULL, "f.xml:4", "did you mean 'knee'"},
+    {"coupled with itself",
+     "<mujoco>\n<worldbody><body><joint name='k'/><geom size='1'/></body></worldbody>\n<equality>\n<joint joint1='k' "
+     "joint2='k'/></equality></mujoco>",
+     NULL, "f.xml:4", "itself"},
+    {"unknown drive attribute", "<mujoco>\n<actuator>\n<motor jont='k'/></actuator></mujoco>", NULL, "f.xml:3",
+     "'joint'"},
+    {"attach nothing", WORLD("<attach model='m' body='b'/>"), NULL, "f.xml:3", "no model 'm'"},
+    {"attach no body",
+     "<mujoco>\n<asset><model name='m' file='s.xml'/></asset><worldbody>\n<attach model='m' "
+     "body='b'/></worldbody></mujoco>",
+     "echo '<mujoco/>' > s.xml", "f.xml:3", "no body 'b'"},
+    {"attaches itself",
+     "<mujoco>\n<asset><model name='m' file='f.xml'/></asset><worldbody>\n<attach model='m' "
+     "prefix='x'/></worldbody></mujoco>",
+     NULL, "f.xml:3", "to themselves"},
+    {"attached replicas",
+     "<mujoco>\n<asset><model name='m' file='s.xml'/></asset><worldbody>\n<attach model='m'/></worldbody></mujoco>",
+     "echo '<mujoco><worldbody><replicate count=\"1000000000\"><geom size=\"1\"/></replicate></worldbody></mujoco>' > "
+     "s.xml",
+     "s.xml:1", "more than"},
+    {"attached outside",
+     "<mujoco>\n<asset>\n<model name='m' file='../s.xml'/></asset><worldbody><attach model='m'/></worldbody>"
+     "</mujoco>",
+     NULL, "f.xml:3", "--allow-outside"},
+    {"attached twice",
+     "<mujoco>\n<asset><model name='m' file='s.xml'/></asset><worldbody><attach model='m'/>\n<attach "
+     "model='m'/></worldbody></mujoco>",
+     "echo '<mujoco><worldbody><body name=\"b\"/></worldbody></mujoco>' > s.xml", "s.xml:1", "a second body"},
+    {"cut picture",
+     "<mujoco>\n<asset>\n<hfield name='h' file='h.png' size='1 1 1 1'/></asset>\n<worldbody><geom type='hfield' "
+     "hfield='h'/></worldbody></mujoco>",
+     "printf '\\211PNG\\r\\n\\032\\n\\0\\0\\0\\rIHDR' > h.png", "f.xml:3", "cut off"},
     {"open tag", "<mujoco>\n<worldbody>\n<body>\n</worldbody>\n</mujoco>\n", NULL, "f.xml:4", "<body> of line 3"},
     {"two documents", "<mujoco>\n</mujoco>\n<mujoco/>\n", NULL, "f.xml:3", "ended before"},
     {"cut file", "<mujoco>\n<worldbody>\n<geom si", NULL, "f.xml:3", "<worldbody> of line 2"},

@@ -252,7 +252,7 @@ static void tables(fx_test *t) {
   /* Python judges the archive, numpy where it is there */
   REQUIRE(t, run(t,
                  "command -v python3 >/dev/null || exit 0; python3 -c \"import zipfile; z = zipfile.ZipFile('e.npz'); "
-                 "assert z.testzip() is None and len(z.namelist()) == 41\""));
+                 "assert z.testzip() is None and len(z.namelist()) == 45\""));
   REQUIRE(t, run(t,
                  "python3 -c 'import numpy' 2>/dev/null || exit 0; python3 -c \"import numpy; d = numpy.load('e.npz'); "
                  "assert d['position'].shape == (11, 3, 3) and d['contact_force'].shape[1] == 3\""));

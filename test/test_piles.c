@@ -74,18 +74,20 @@ static void drilling(fx_test *t) {
 /* On a flat floor some roll on for ever and shake the others. Held where they are they shake nobody, and nothing creeps
  * by itself. */
 static void held(fx_test *t) {
-  settling s;
-  REQUIRE(t, settling_new(&s, (settling_config){.spheres = 200, .stiffness = 1e6, .seed = 1}));
-  CHECK(t, settling_run(&s, 3.0));
-  int32_t rolling = settling_moving(&s, 1e-4), shaken = settling_moving(&s, 1e-9);
-  CHECK(t, rolling > 0 && shaken > rolling);
-  CHECK(t, settling_hold_loose(&s, 1.0));
-  int32_t loose, moving = settling_moving(&s, 1e-9);
-  fx_test_note(t, "%d roll and shake %d; without them %d move, %.1e m/s", rolling, shaken, moving,
-               settling_speed(&s, &loose));
-  CHECK(t, moving == 0);
-  CHECK(t, s.uncertified == 0);
-  settling_end(&s);
+  for (uint64_t seed = 2; seed <= 3; seed++) {
+    settling s;
+    REQUIRE(t, settling_new(&s, (settling_config){.spheres = 200, .stiffness = 1e6, .seed = seed}));
+    CHECK(t, settling_run(&s, 3.0));
+    int32_t rolling = settling_moving(&s, 1e-4), shaken = settling_moving(&s, 1e-9);
+    CHECK(t, rolling > 0 && shaken > rolling);
+    CHECK(t, settling_hold_loose(&s, 1.0));
+    int32_t loose, moving = settling_moving(&s, 1e-9);
+    fx_test_note(t, "%d roll and shake %d; without them %d move, %.1e m/s", rolling, shaken, moving,
+                 settling_speed(&s, &loose));
+    CHECK(t, moving == 0);
+    CHECK(t, s.uncertified == 0);
+    settling_end(&s);
+  }
 }
 
 /* Rolling and drilling friction bring every sphere to rest, the loose ones too. Between spheres drilling friction alone

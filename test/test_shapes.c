@@ -274,12 +274,21 @@ static void trig_is_accurate(fx_test *t) {
   }
   CHECK(t, worst < 4e-16);
   CHECK(t, worst_atan < 2e-15);
+  double worst_power = 0.0;
+  for (int k = 0; k < 20000; k++) {
+    double x = fabs(fx_test_random(t)) * (k % 3 == 0 ? 1e6 : k % 3 == 1 ? 2.0 : 1e-6), y = 3 * fx_test_random(t);
+    double exact = pow(x, y);
+    worst_power = fmax(worst_power, fabs(fx_pow(x, y) - exact) / (exact * (1 + fabs(y * log(x)))));
+  }
+  CHECK(t, worst_power < 1e-15);
+  CHECK(t, fx_pow(0, 2) == 0 && fx_pow(0, -1) == INFINITY && fx_pow(3, 0) == 1 && isnan(fx_pow(-1, 0.5)));
+  CHECK(t, fx_pow(2, 10) == 1024 && fx_pow(1e300, 2) == INFINITY && fx_pow(1e-300, 2) == 0);
   CHECK_NEAR(t, fx_atan2(0.0, -1.0), PI, 0.0);
   CHECK_NEAR(t, fx_atan2(-1.0, 0.0), -PI / 2, 0.0);
   double s, c;
   fx_sincos(0.0, &s, &c);
   CHECK(t, s == 0.0 && c == 1.0);
-  fx_test_note(t, "sin, cos within %.1e, atan2 within %.1e", worst, worst_atan);
+  fx_test_note(t, "sin, cos within %.1e, atan2 within %.1e, powers within %.1e", worst, worst_atan, worst_power);
 }
 
 static void eigenvalues(fx_test *t) {

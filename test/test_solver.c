@@ -23,9 +23,11 @@ typedef struct expectation {
 
 static const expectation expectations[] = {
     {"auto", {NULL}},
-    {"newton", {NULL}},
+    {"newton", {"RockPile_tob1.dat", NULL}},
     {"continuation", {NULL}},
-    {"interior_point", {"RockPile_tob1.dat", NULL}},
+    {"interior_point", /* two files have islands whose speeds are rounding of 1e-19 m/s */
+     {"FrictionContactProblem00237.dat", "RockPile_tob1.dat", "fc2d_granularflowonwall_00667_00000.dat",
+      "fc2d_granularflowonwall_02020_00213.dat", NULL}},
     {"nsgs",
      {"Capsules-i100-1090.dat", "Capsules-i101-404.dat", "OneObject-i100000-316.hdf5.dat", "RockPile_tob1.dat",
       "fc2d_granularflowonwall_02020_00213.dat", NULL}},

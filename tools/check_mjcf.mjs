@@ -1,11 +1,16 @@
-// frix beside MuJoCo: for each pair of files A B, the model frix reads from A and the one MuJoCo reads from B have equal
-// bodies: names, masses, centres of mass, inertias, poses. usage: check_mjcf.mjs FRIX PACKAGE TOL A B [A B ...]
+// frix beside MuJoCo.
+//
+//   check_mjcf.mjs FRIX PACKAGE bodies TOL A B [A B ...]     the model frix reads from A and the one MuJoCo reads from B have
+//                                                            equal bodies: names, masses, centres of mass, inertias, poses
+//   check_mjcf.mjs FRIX PACKAGE motion FILE[@KEY] ...        and both move alike for a while, without contacts, limits, dry
+//                                                            friction and equalities, which are soft in MuJoCo
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [frix, folder, tolerance, ...files] = process.argv.slice(2);
+const [frix, folder, mode, ...rest] = process.argv.slice(2);
 const mujoco = await (await import(pathToFileURL(join(folder, 'mujoco.js')))).default();
 
 // ---- MuJoCo's side
@@ -29,14 +34,33 @@ function copy(from, to) {
 }
 
 let loaded = 0;
-function load(path) {
+function load(path, key) {
   const place = `/m${loaded++}`;
   mujoco.FS.mkdir(place);
   copy(dirname(path), place);
-  const model = mujoco.MjModel.from_xml_path(`${place}/${path.split('/').pop()}`);
+  const model = mujoco.MjModel.from_xml_path(`${place}/${basename(path)}`);
   const data = new mujoco.MjData(model);
+  for (let k = 0; key && k < model.nkey; k++)
+    if (model.key(k).name === key) mujoco.mj_resetDataKeyframe(model, data, k);
   mujoco.mj_forward(model, data);
-  return { model, data };
+  return { model, data, place };
+}
+
+function clear(place) {
+  for (const name of mujoco.FS.readdir(place)) {
+    const path = `${place}/${name}`;
+    if (name === '.' || name === '..') continue;
+    if (mujoco.FS.isDir(mujoco.FS.stat(path).mode)) clear(path);
+    else mujoco.FS.unlink(path);
+  }
+  mujoco.FS.rmdir(place);
+}
+
+// its memory is limited
+function release({ model, data, place }) {
+  data.delete();
+  model.delete();
+  clear(place);
 }
 
 const turn = (R, d) => {  // R diag(d) R'
@@ -49,13 +73,35 @@ const point = (m, d) => {
   return [m * (q - d[0] ** 2), m * (q - d[1] ** 2), m * (q - d[2] ** 2), -m * d[0] * d[1], -m * d[0] * d[2], -m * d[1] * d[2]];
 };
 
-// top bodies with all that hangs on them, at the start: mass, centre and inertia in the world
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+
+// Whether frix has a joint of its own for the joints of a body, or none at all: docs/mjcf.md.
+function moves(model, b) {
+  const FREE = 0, BALL = 1, SLIDE = 2, HINGE = 3;
+  const list = Array.from({ length: model.body_jntnum[b] }, (_, k) => model.body_jntadr[b] + k);
+  const type = list.map(j => model.jnt_type[j]), of = t => list.filter((_, k) => type[k] === t);
+  const axis = j => Array.from(model.jnt_axis.slice(3 * j, 3 * j + 3)), pos = j => model.jnt_pos.slice(3 * j, 3 * j + 3);
+  const together = js => js.every(j => Math.hypot(...[0, 1, 2].map(i => pos(j)[i] - pos(js[0])[i])) < 1e-9);
+  const span = js => js.length === 3 && Math.abs(dot(axis(js[0]), cross(axis(js[1]), axis(js[2])))) > 1e-3;
+  const hinges = of(HINGE), slides = of(SLIDE), balls = of(BALL);
+  if (list.length < 2) return list.length === 1;
+  if (list.length === 2) return hinges.length === 2 && together(hinges) && Math.abs(dot(axis(hinges[0]), axis(hinges[1]))) < 1e-9;
+  const point = span(hinges) && together(hinges);
+  if (list.length === 3 && point) return true;
+  return span(slides) && ((list.length === 6 && point) || (list.length === 4 && balls.length === 1));
+}
+
+// the bodies frix has, each with all that is fixed to it: mass, centre and inertia in the world
 function theirs({ model, data }) {
-  const bodies = [];
+  const bodies = [], root = [0];
   for (let b = 1; b < model.nbody; b++) {
-    if (model.body_parentid[b] !== 0) continue;
-    const part = [];
-    for (let k = 1; k < model.nbody; k++) if (model.body_rootid[k] === b) part.push(k);
+    const parent = model.body_parentid[b], dynamic = moves(model, b);
+    root[b] = dynamic || parent === 0 ? b : root[parent];
+  }
+  for (let b = 1; b < model.nbody; b++) {
+    if (root[b] !== b) continue;
+    const part = root.map((r, k) => r === b ? k : -1).filter(k => k > 0);
     const mass = part.reduce((s, k) => s + model.body_mass[k], 0);
     const center = [0, 1, 2].map(i => part.reduce((s, k) => s + model.body_mass[k] * data.xipos[3 * k + i], 0) / mass);
     const inertia = [0, 0, 0, 0, 0, 0];
@@ -64,8 +110,7 @@ function theirs({ model, data }) {
       const moved = point(model.body_mass[k], [0, 1, 2].map(i => data.xipos[3 * k + i] - center[i]));
       for (let i = 0; i < 6; i++) inertia[i] += own[i] + moved[i];
     }
-    const free = model.body_jntnum[b] === 1 && model.jnt_type[model.body_jntadr[b]] === 0;
-    bodies.push({ name: model.body(b).name, free, mass, center, inertia,
+    bodies.push({ name: model.body(b).name, dynamic: moves(model, b), mass, center, inertia,
       pos: Array.from(data.xpos.slice(3 * b, 3 * b + 3)), quat: Array.from(data.xquat.slice(4 * b, 4 * b + 4)) });
   }
   return bodies;
@@ -80,8 +125,8 @@ const matrix = ([w, x, y, z]) => [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 
 function ours(path) {
   const info = JSON.parse(execFileSync(frix, ['info', path, '--json'], { maxBuffer: 1 << 28 }));
   return info.bodies.map(b => {
-    const R = matrix(b.quat), out = { name: b.name ?? '', free: b.kind === 'free', pos: b.pos, quat: b.quat };
-    if (!out.free) return out;
+    const R = matrix(b.quat), out = { name: b.name ?? '', dynamic: b.kind === 'dynamic', pos: b.pos, quat: b.quat };
+    if (!out.dynamic) return out;
     const [xx, yy, zz, xy, xz, yz] = b.inertia, J = [xx, xy, xz, xy, yy, yz, xz, yz, zz];
     const entry = (i, j) => {
       let s = 0;
@@ -99,29 +144,82 @@ function ours(path) {
 
 const gap = (a, b, scale) => Math.max(...a.map((x, k) => Math.abs(x - b[k]))) / scale;
 let failed = 0;
-for (let k = 0; k + 1 < files.length; k += 2) {
-  let worst = 0, place = '', bodies = 0;
+
+function fault(file, error) {
+  failed++;
+  console.log(`mjcf: ${file}: ${String(error.message ?? error).slice(0, 300)}`);
+}
+
+function compareBodies(file, other, tolerance) {
+  let worst = 0, place = '';
   const see = (value, what) => { if (!(value <= worst)) { worst = value; place = what; } };
+  const a = ours(file), world = load(other), b = theirs(world);
+  release(world);
+  if (a.length !== b.length) throw new Error(`${a.length} bodies against ${b.length}`);
+  a.forEach((x, i) => {
+    const y = b[i], size = 1 + Math.hypot(...y.pos);
+    if (x.dynamic !== y.dynamic || (x.name && x.name !== y.name)) throw new Error(`body ${i}: '${x.name}' against '${y.name}'`);
+    const sign = x.quat.reduce((s, v, n) => s + v * y.quat[n], 0) < 0 ? -1 : 1;
+    see(gap(x.pos, y.pos, size), `pos of ${i}`);
+    see(gap(x.quat.map(v => sign * v), y.quat, 1), `quat of ${i}`);
+    if (!x.dynamic) return;
+    see(Math.abs(x.mass / y.mass - 1), `mass of ${i}`);
+    see(gap(x.center, y.center, size), `centre of ${i}`);
+    see(gap(x.inertia, y.inertia, Math.max(...y.inertia.slice(0, 3))), `inertia of ${i}`);
+  });
+  if (!(worst < Number(tolerance))) throw new Error(`apart by ${worst.toExponential(2)} at the ${place}`);
+  console.log(`mjcf: ${basename(other)}: ${a.length} bodies agree with MuJoCo to ${worst.toExponential(1)}`);
+}
+
+// What both do alike: rigid bodies, joints, springs, dampers, armature, servos. Everything else is switched off. Both are
+// of first order in the step, so that they differ by a small part of the way.
+const STEP = 1e-4, STEPS = 300, SHARE = 0.02;
+const flags = `<option timestep="${STEP}" integrator="implicitfast" density="0" viscosity="0"><flag contact="disable"
+  limit="disable" frictionloss="disable" equality="disable"/></option></mujoco>`;
+
+function frixRun(path, key, time) {
+  const args = ['run', path, '--poses', '--quiet', '--allow-missing', '--dt', String(STEP), '--time', String(time)];
+  return JSON.parse(execFileSync(frix, key ? [...args, '--key', key] : args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] })).bodies;
+}
+
+function compareMotion(file, key) {
+  const place = mkdtempSync(join(tmpdir(), 'frix-mjcf-'));
   try {
-    const a = ours(files[k]), b = theirs(load(files[k + 1]));
-    if (a.length !== b.length) throw new Error(`${a.length} bodies against ${b.length}`);
-    bodies = a.length;
-    a.forEach((x, i) => {
-      const y = b[i], size = 1 + Math.hypot(...y.pos);
-      if (x.free !== y.free || (x.name && x.name !== y.name)) throw new Error(`body ${i}: '${x.name}' against '${y.name}'`);
-      const sign = x.quat.reduce((s, v, n) => s + v * y.quat[n], 0) < 0 ? -1 : 1;
-      see(gap(x.pos, y.pos, size), `pos of ${i}`);
-      see(gap(x.quat.map(v => sign * v), y.quat, 1), `quat of ${i}`);
-      if (!x.free) return;
-      see(Math.abs(x.mass / y.mass - 1), `mass of ${i}`);
-      see(gap(x.center, y.center, size), `centre of ${i}`);
-      see(gap(x.inertia, y.inertia, Math.max(...y.inertia.slice(0, 3))), `inertia of ${i}`);
-    });
-    if (!(worst < Number(tolerance))) throw new Error(`apart by ${worst.toExponential(2)} at the ${place}`);
-    console.log(`mjcf: ${files[k + 1].split('/').pop()}: ${bodies} bodies agree with MuJoCo to ${worst.toExponential(1)}`);
-  } catch (error) {
-    failed++;
-    console.log(`mjcf: ${files[k + 1]}: ${String(error.message ?? error).slice(0, 300)}`);
+    cpSync(dirname(file), place, { recursive: true });
+    const path = join(place, basename(file));
+    writeFileSync(path, readFileSync(file, 'utf8').replace('</mujoco>', flags));
+    const world = load(path, key), { model, data } = world;
+    const start = frixRun(path, key, 0), first = Array.from(data.xpos);
+    for (let k = 0; k < STEPS; k++) mujoco.mj_step(model, data);
+    mujoco.mj_kinematics(model, data);
+    const end = frixRun(path, key, STEP * STEPS);
+    let off = 0, way = 0, apart = 0, where = '', bodies = 0;
+    for (let b = 1; b < model.nbody; b++) {
+      const name = model.body(b).name, x = end[name];
+      if (!x) continue;
+      bodies++;
+      const from = first.slice(3 * b, 3 * b + 3), to = data.xpos.slice(3 * b, 3 * b + 3);
+      const q = data.xquat.slice(4 * b, 4 * b + 4), cosine = Math.abs(x.quat.reduce((s, v, i) => s + v * q[i], 0));
+      off = Math.max(off, gap(start[name].pos, from, 1));
+      way = Math.max(way, gap(to, from, 1));
+      const d = gap(x.pos, to, 1) + 0.1 * Math.sqrt(Math.max(0, 8 * (1 - cosine)));
+      if (d > apart) apart = d, where = name;
+    }
+    release(world);
+    const text = `${bodies} bodies start ${off.toExponential(1)} m apart and are ${apart.toExponential(1)} m apart at ${where || 'none'} after a way of ${way.toExponential(1)} m`;
+    if (!(off < 1e-9) || !(apart < SHARE * way + 1e-7)) throw new Error(text);
+    console.log(`mjcf: ${basename(file)}${key ? ' at ' + key : ''}: ${text}`);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
   }
+}
+
+if (mode === 'bodies') {
+  const [tolerance, ...files] = rest;
+  for (let k = 0; k + 1 < files.length; k += 2)
+    try { compareBodies(files[k], files[k + 1], tolerance); } catch (error) { fault(files[k + 1], error); }
+} else {
+  for (const file of rest)
+    try { compareMotion(...file.split('@')); } catch (error) { fault(file, error); }
 }
 process.exit(failed ? 1 : 0);

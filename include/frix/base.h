@@ -46,7 +46,8 @@ typedef struct frix_context_config {
   void *(*allocate)(size_t bytes, void *user);
   void (*release)(void *pointer, size_t bytes, void *user);
   void (*log)(frix_log_level level, const char *text, void *user);
-  void *user; /* handed to the three callbacks */
+  void *user;       /* handed to the three callbacks */
+  bool keep_inputs; /* outputs refuse to replace a file that was read through this context; default false */
 } frix_context_config;
 
 FRIX_API frix_context_config frix_context_default(void);

@@ -3,10 +3,12 @@
 #define FRIX_FRIX_H
 
 #include <frix/base.h>
+#include <frix/equilibrium.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
 #include <frix/mjcf.h>
 #include <frix/model.h>
+#include <frix/output.h>
 #include <frix/problem.h>
 #include <frix/qp.h>
 #include <frix/sim.h>

@@ -31,12 +31,14 @@ typedef struct frix_read_config {
   uint32_t size;      /* set by frix_read_default */
   const char *format; /* name in the table, NULL: by content */
   frix_text_kind kind;
-  int64_t max_bytes; /* refuse problems that would need more memory; default 16 GiB */
+  int64_t max_bytes;      /* refuse problems that would need more memory; default 16 GiB */
+  int64_t max_file_bytes; /* refuse larger files; default 1 GiB, of a pipe 256 MiB at most */
 } frix_read_config;
 
 FRIX_API frix_read_config frix_read_default(void);
 
-/* Reads and checks a problem. Errors name the file and the line (text, JSON) or the path inside it (HDF5). */
+/* Reads and checks a problem from a regular file, or from a pipe that is a descriptor of this process (/dev/stdin).
+ * Errors name the file and the line (text, JSON) or the path inside it (HDF5). */
 FRIX_API frix_status frix_problem_read(frix_context *context, const char *path, const frix_read_config *config,
                                        frix_problem **out);
 /* The same from memory; name stands for the file in messages. */

@@ -5,9 +5,10 @@
  *   if (frix_mjcf_read(context, "scene.xml", &config, &scene)) puts(frix_error_text(context));
  *   frix_mjcf_info info = frix_mjcf_view(scene);     info.model goes to frix_sim_create
  *
- * Free bodies, mocap bodies (kinematic) and the world; primitives, convex hulls of meshes, height fields. What the file
- * asks for and frix does not do is listed, once per name, with the place it was met first; a strict read fails instead.
- * docs/mjcf.md tells name by name what is read. */
+ * Free, jointed and mocap bodies (kinematic) and the world; primitives, convex hulls of meshes, height fields; drives
+ * and equality constraints where the model has their like. What the file asks for and frix does not do is listed, once
+ * per name, with the place it was met first; a strict read fails instead. docs/mjcf.md tells name by name what is read.
+ */
 #ifndef FRIX_MJCF_H
 #define FRIX_MJCF_H
 
@@ -33,7 +34,7 @@ FRIX_API frix_mjcf_config frix_mjcf_default(void);
 typedef enum frix_mjcf_note_kind {
   FRIX_MJCF_UNSUPPORTED, /* changes the motion, and frix does not do it */
   FRIX_MJCF_NOT_NEEDED,  /* softness of contacts, solver settings: contact is rigid and exact */
-  FRIX_MJCF_LOOKS,       /* colours, lights, cameras: no part in the motion */
+  FRIX_MJCF_LOOKS,       /* colours, lights, cameras, sensors: no part in the motion */
 } frix_mjcf_note_kind;
 
 typedef struct frix_mjcf_note {
@@ -47,7 +48,7 @@ typedef struct frix_mjcf_note {
 
 /* ---- keyframes ---- */
 typedef struct frix_mjcf_state {
-  frix_body_id body;        /* of the model: free, or mocap */
+  frix_body_id body;        /* of the model: dynamic, or mocap */
   frix_pose pose;           /* of the body's frame */
   frix_vec3 velocity, spin; /* of the centre of mass, world: as frix_sim_set_velocity wants it */
 } frix_mjcf_state;
@@ -56,8 +57,17 @@ typedef struct frix_mjcf_key {
   const char *name; /* NULL: none */
   double time;
   int32_t state_count;
-  const frix_mjcf_state *state; /* every free and mocap body, in the order of the model */
+  const frix_mjcf_state *state; /* every dynamic and mocap body, in the order of the model */
 } frix_mjcf_key;
+
+/* ---- joints ---- */
+typedef struct frix_mjcf_joint {
+  const char *name;    /* NULL: none */
+  frix_joint_id joint; /* of the model; null where it became none of its own (free, fixed, one of three in a ball) */
+  int32_t axis;        /* which coordinate of that */
+  int32_t qpos;        /* where its numbers start in MuJoCo's qpos */
+  double shift;        /* coordinate = qpos - shift */
+} frix_mjcf_joint;
 
 /* ---- the result ---- */
 typedef struct frix_mjcf frix_mjcf;
@@ -70,7 +80,8 @@ typedef struct frix_mjcf_info {
   frix_vec3 gravity;   /* also in the model */
   bool elliptic;       /* option cone; frix uses the exact cone whatever it says */
   int32_t fused_count; /* bodies of the file that became part of the body they are fixed to */
-  int32_t key_count, note_count;
+  int32_t key_count, note_count, joint_count;
+  const frix_mjcf_joint *joint; /* of the file, in the order of qpos */
   const frix_mjcf_key *key;
   const frix_mjcf_note *note; /* unsupported ones first, each kind in the order of the file */
 } frix_mjcf_info;

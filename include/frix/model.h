@@ -176,6 +176,9 @@ typedef enum frix_motor_kind {
   FRIX_MOTOR_VELOCITY, /* drives the coordinate's rate to target with at most max_force */
   FRIX_MOTOR_POSITION, /* drives the coordinate to target, at most max_speed, with at most max_force */
   FRIX_MOTOR_FORCE,    /* applies target as force or torque */
+  FRIX_MOTOR_SERVO,    /* a spring and a damper to its targets: gain (target - q) + rate_gain (target_rate - rate), with
+                          at most max_force; linearly implicit */
+  FRIX_MOTOR_COUNT
 } frix_motor_kind;
 
 /* What acts along one coordinate of a joint. Forces in N (angles: N m). */
@@ -187,6 +190,9 @@ typedef struct frix_axis_config {
   double rest;
   frix_motor_kind motor;
   double target, max_speed, max_force;
+  double gain, rate_gain, target_rate; /* servo */
+  double
+      armature; /* inertia of what turns (or slides) with the coordinate alone, a rotor behind a gear: kg m^2 or kg */
 } frix_axis_config;
 
 #define FRIX_JOINT_AXES 2
@@ -199,7 +205,8 @@ typedef struct frix_joint_config {
   frix_body_id a, b;          /* one may be null: the world */
   frix_pose frame_a, frame_b; /* in the bodies' frames; frix_joint_place fills them from world coordinates */
   bool collide;               /* the two bodies still meet; default false */
-  frix_axis_config axis[FRIX_JOINT_AXES]; /* by coordinate; ball: [0] acts on the relative spin (friction, damping) */
+  frix_axis_config axis[FRIX_JOINT_AXES]; /* by coordinate; ball: [0] acts on the relative spin
+                                              (friction, damping, armature) */
   double length;                          /* distance: negative (default) for the length at the start */
   frix_joint_id first, second;            /* coupling */
   int32_t first_axis, second_axis;        /* coupling: which coordinate, 0 or 1 */

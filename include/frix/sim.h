@@ -25,9 +25,19 @@ typedef enum frix_policy {
 } frix_policy;
 
 typedef enum frix_restitution {
-  FRIX_RESTITUTION_NEWTON,  /* u_N after = -e u_N before */
+  FRIX_RESTITUTION_NEWTON,  /* u_N after = -e u_N before; with friction it may create energy */
   FRIX_RESTITUTION_POISSON, /* compression, then decompression with e times its normal impulse */
+  FRIX_RESTITUTION_BOUNDED, /* newton, with e reduced in islands where it would create energy; default */
 } frix_restitution;
+
+/* A row of the table of restitution laws. */
+typedef struct frix_restitution_info {
+  const char *name;
+  const char *summary;
+} frix_restitution_info;
+
+/* Row k, the law with this number; NULL past the end. */
+FRIX_API const frix_restitution_info *frix_restitution_table(int32_t k);
 
 typedef struct frix_sim_config {
   uint32_t size;          /* set by frix_sim_default */
@@ -37,7 +47,7 @@ typedef struct frix_sim_config {
   frix_law law;
   double tolerance; /* of the certificate, default 1e-8 */
   double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
-  bool seek_rest; /* where a world at rest has several solutions (tall piles), the one at rest is taken; default */
+  bool seek_rest;         /* a world at rest stays there where an equilibrium exists (frix/equilibrium.h); default */
   int64_t max_iterations; /* 0: the method's own */
   int32_t thread_count;   /* default 1; never changes a bit */
   frix_policy policy;
@@ -75,7 +85,8 @@ FRIX_API void frix_sim_destroy(frix_sim *sim);
 
 /* Joules. kinetic and potential are of now; the others sum up over all steps since the sim was created or the ledger
  * reset, and
- *   kinetic + potential = start + work - friction - impact - damping + joint + scheme + error   (up to rounding)
+ *   kinetic + potential = start + work - friction - impact - damping + joint + contact + scheme + error
+ * up to rounding,
  * where start is the energy at the reset. */
 typedef struct frix_energy {
   double start;
@@ -86,20 +97,42 @@ typedef struct frix_energy {
   double impact;    /* lost along the normals of contacts and at limits; no step lowers it */
   double damping;   /* lost in dampers and implicit forces */
   double joint;     /* brought in by the bilateral rows (drift control) */
+  double contact;   /* brought in by contacts: overlaps pushed out, and what Newton's law creates where it is chosen */
   double scheme;    /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations,
-                     * overlaps pushed out, slip that turns round within a step */
+                     * slip that turns round within a step */
   double error;     /* brought in by the solver: what M v = H r + G lambda + f misses */
 } frix_energy;
 
+/* What a row of a step's problem is. */
+typedef enum frix_row_kind {
+  FRIX_ROW_NONE,
+  FRIX_ROW_CONTACT,
+  FRIX_ROW_DRILLING, /* friction about the normal of a contact */
+  FRIX_ROW_LIMIT,
+  FRIX_ROW_FRICTION, /* dry friction of a joint */
+  FRIX_ROW_MOTOR,
+  FRIX_ROW_SPRING,
+  FRIX_ROW_JOINT,
+} frix_row_kind;
+
+FRIX_API const char *frix_row_kind_name(frix_row_kind kind);
+
+/* A step is certified where each of its phases is. Phases are "contacts" (contacts and joints), "compression" and
+ * "decompression" (Poisson's restitution), "forces" (an implicit step whose forces must agree with its answer),
+ * "thrown" (bodies that an impact throws into others) and "projection". */
 typedef struct frix_step_report {
   uint32_t size;
-  frix_outcome outcome;
-  frix_certificate certificate; /* of the step's contact problem */
-  bool certified;     /* residual <= tolerance, or every error is below the rounding of the velocities it is made of (a
-                       * relative residual says nothing where the impulses themselves are rounding) */
+  frix_outcome outcome;         /* of the worst phase */
+  frix_certificate certificate; /* of the worst phase */
+  bool certified;               /* every phase is: its residual is at most the tolerance */
+  const char *phase;            /* the worst one */
+  frix_row_kind worst_kind;     /* what the worst row of its certificate belongs to, and the bodies it acts on; for a */
+  frix_body_id worst_a, worst_b; /* joint row also which joint */
+  frix_joint_id worst_joint;
   bool approximate;   /* method or law was chosen as an approximation */
   bool overlaps_left; /* overlaps were not pushed out in this step: with push-out no certified answer was found. The
                        * certificate is that of the problem without it */
+  double restitution; /* the least part of its restitution that an impact kept: below 1 where the law was reduced */
   int64_t iterations;
   const char *finisher;
   int32_t contact_count; /* in the problem, open ones too */
@@ -162,6 +195,8 @@ FRIX_API frix_status frix_sim_add_slope(frix_sim *sim, frix_body_id id, frix_sym
 FRIX_API frix_status frix_sim_wake(frix_sim *sim, frix_body_id id);
 
 /* ---- contacts of the last step ---- */
+/* A contact touches where its impulse is above the error of the answer and its gap closes within the step, or where it
+ * stays closed without load (state open): docs/simulation.md. */
 typedef enum frix_contact_phase { FRIX_CONTACT_BEGIN, FRIX_CONTACT_PERSIST, FRIX_CONTACT_END } frix_contact_phase;
 typedef enum frix_contact_state { FRIX_CONTACT_OPEN, FRIX_CONTACT_STICK, FRIX_CONTACT_SLIP } frix_contact_state;
 
@@ -188,6 +223,33 @@ FRIX_API frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_conta
  * world. */
 FRIX_API frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, frix_body_id b, frix_vec3 *force,
                                          frix_vec3 *torque);
+
+/* ---- rows of the last step: every impulse that acted in it, open contacts and limits included ---- */
+
+/* Rows that share one law. The impulse of row k acts along direction[k]: on a at `point`, and in reverse on b, for
+ * contacts and drilling friction; on b, and in reverse on a, for joints. */
+typedef struct frix_row_report {
+  frix_row_kind kind;
+  frix_body_id a, b;   /* null: the world */
+  frix_contact law;    /* its cone; joint: bilateral */
+  frix_joint_id joint; /* limit, friction, motor, spring, joint */
+  int32_t axis;        /* coordinate of the joint */
+  bool upper;          /* limit: the upper one, whose impulse is positive towards smaller coordinates */
+  uint64_t contact;    /* id as in frix_contact_report: contact, drilling */
+  frix_shape_id shape_a, shape_b;
+  frix_vec3 point; /* of the contact, where it was found */
+  double gap;
+  frix_vec3 direction[FRIX_MAX_DIM]; /* zero where a row moves no body (known bounds of friction), or several joints */
+  bool angular[FRIX_MAX_DIM];
+  double impulse[FRIX_MAX_DIM];     /* N s or N m s */
+  double compression[FRIX_MAX_DIM]; /* Poisson's restitution: that of the first phase; else the same */
+  double memory[FRIX_MAX_DIM];      /* r_c: impulse that a compliant row remembers, or the known bound */
+  double shift[FRIX_MAX_DIM]; /* what the row asks for beside the motion of its bodies: u = J v + shift + R (r - r_c) */
+  double compliance[FRIX_MAX_DIM]; /* R */
+} frix_row_report;
+
+FRIX_API int32_t frix_sim_row_count(const frix_sim *sim);
+FRIX_API frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out);
 
 /* ---- joints ---- */
 typedef struct frix_joint_state {

@@ -19,8 +19,8 @@ typedef enum frix_outcome {
   FRIX_OUTCOME_STALLED, /* the method cannot get further by itself */
   FRIX_OUTCOME_TIME_LIMIT,
   FRIX_OUTCOME_CANCELLED, /* the cancel callback said so */
-  FRIX_OUTCOME_LOOSE, /* auto: a large rigid pile, solved to the option auto.pile_tolerance and no further, since it has
-                         several solutions; the certificate says what was reached */
+  FRIX_OUTCOME_LOOSE,     /* auto: a large rigid pile, solved to the option auto.pile_tolerance, which was set, and no
+                             further; the certificate says what was reached */
 } frix_outcome;
 
 FRIX_API const char *frix_law_name(frix_law law);
@@ -29,9 +29,15 @@ FRIX_API const char *frix_outcome_name(frix_outcome outcome);
 /* How exactly the law holds. docs/certificate.md has the formulas. Velocities in m/s (of the rows' own units), impulses
  * in N s, energies in J. */
 typedef struct frix_certificate {
-  double residual;         /* the verdict: max(contact_residual, joint_residual), relative */
+  double residual;         /* the verdict: max(contact_residual, joint_residual, row_residual), relative */
   double contact_residual; /* | r - P_K(r - rho u~) | / min(|r|, 1000 rho |q|) over all contacts */
   double joint_residual;   /* | rho_b (G' v + b) | / |lambda|-scale over bilateral rows, 0 without joints */
+  double row_residual;     /* largest error of a single contact, limit, motor or joint: the share of what its own bodies
+                            * carry by which velocity and impulse miss the law; nothing elsewhere can hide it */
+  int32_t worst_row;       /* its first row; from the problem's row_count on those of joints; -1: all errors are
+                            * rounding */
+  double floor;            /* rounding, as such a share, below which errors were accepted because more cannot be had
+                            * in double precision; 0: nowhere needed, at most 1e-6 */
   double rho;              /* 1 / mean diagonal of W over contact rows */
   double worst_velocity;   /* largest per-contact natural map, rho_i = dim / tr W_ii, in velocity units */
   int32_t worst_contact;   /* where; -1 when there is no contact */

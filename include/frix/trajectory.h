@@ -31,22 +31,41 @@ FRIX_API frix_status frix_model_encode(frix_context *context, const frix_model *
 /* The same model: a sim of it takes the same steps, bit for bit. (User pointers are not kept.) */
 FRIX_API frix_status frix_model_decode(frix_context *context, const unsigned char *bytes, size_t size,
                                        frix_model **out);
+/* Names its model by a hash: the model must still be there. */
 FRIX_API frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *snapshot, unsigned char **out,
                                           size_t *size);
-/* For sims of this model, which must be the same as the one the snapshot was taken with. */
+/* For sims of this model; refused unless it equals the one the snapshot was taken with. */
 FRIX_API frix_status frix_snapshot_decode(frix_context *context, const frix_model *model, const unsigned char *bytes,
                                           size_t size, frix_snapshot **out);
 FRIX_API void frix_bytes_free(frix_context *context, unsigned char *bytes);
 /* CRC-32 as in zip and PNG, which also guards the blocks of a file: goes on from `crc`, 0 at first. */
 FRIX_API uint32_t frix_crc32(uint32_t crc, const void *bytes, size_t size);
 
+/* ---- what the steps of a run amount to, those without a frame included ---- */
+typedef struct frix_tally {
+  uint32_t size;                                        /* set by frix_tally_default */
+  int64_t steps, certified, approximate, overlaps_left; /* numbers of steps */
+  int64_t unknown;              /* of the steps: those a file tells nothing of, or nothing readable */
+  int64_t contacts, iterations; /* touching contacts and iterations, summed over the steps */
+  int32_t contacts_max;
+  double residual_max, penetration_max; /* residual: of steps whose errors are not all below rounding */
+  int64_t residual_step, penetration_step;
+  double worst_velocity, signorini, bilateral; /* largest of the certificates, m/s */
+} frix_tally;
+
+FRIX_API frix_tally frix_tally_default(void);
+/* Adds step number `step`; tolerance: that of the certificate. */
+FRIX_API void frix_tally_add(frix_tally *tally, const frix_step_report *report, int64_t step, double tolerance);
+
 /* ---- writing ----
  *
- * Every block is handed to the system at once: it survives the end of the process, however that comes. When a write
- * fails (disk full), the file is cut back to its last whole block, and every later call gives the same error. */
+ * Every block is handed to the system at once: it survives the end of the process, however that comes. Checkpoints are
+ * also brought to the disk, at most once a second, so that a power cut costs what followed. When a write fails (disk
+ * full), the file is cut back to its last whole block, and every later call gives the same error. */
 typedef struct frix_recorder frix_recorder;
 
-/* meta: a JSON object about the run (scene, parameters, ...), kept as it is. A file of that name is replaced. */
+/* meta: a JSON object about the run (scene, parameters, ...), kept as it is. A file of that name is replaced once the
+ * start of the new one is on the disk, see frix/output.h. */
 FRIX_API frix_status frix_recorder_create(frix_context *context, const char *path, const frix_model *model,
                                           const char *meta, frix_recorder **out);
 /* Goes on behind checkpoint `checkpoint` (-1: the last one) of an existing file after dropping what follows it. */
@@ -55,6 +74,8 @@ FRIX_API frix_status frix_recorder_append(frix_context *context, const char *pat
 /* A frame: poses and velocities of all bodies, contacts, report, energy. report may be NULL (the start). */
 FRIX_API frix_status frix_recorder_add(frix_recorder *recorder, const frix_sim *sim, const frix_step_report *report);
 FRIX_API frix_status frix_recorder_checkpoint(frix_recorder *recorder, const frix_sim *sim);
+/* The tally of all steps up to now goes into the next checkpoint: who goes on from there knows what came before. */
+FRIX_API frix_status frix_recorder_tally(frix_recorder *recorder, const frix_tally *tally);
 /* All that was added is on the disk, not only in the hands of the system, when this returns OK. */
 FRIX_API frix_status frix_recorder_flush(frix_recorder *recorder);
 /* Flushes and frees, whatever it returns. NULL is allowed. */
@@ -93,10 +114,12 @@ FRIX_API const char *frix_trajectory_meta(const frix_trajectory *trajectory);
 FRIX_API frix_status frix_trajectory_config(const frix_trajectory *trajectory, frix_sim_config *out);
 FRIX_API int32_t frix_trajectory_frame_count(const frix_trajectory *trajectory);
 FRIX_API int32_t frix_trajectory_checkpoint_count(const frix_trajectory *trajectory);
-/* Whether the file ended in the middle of a block (a run that was killed, or is still going) or is damaged from some
- * place on; what is lost is told in a line, NULL where nothing is. */
+/* Whether the file ended in the middle of a block (a run that was killed, or is still going) or is damaged between its
+ * blocks; what is lost is told in a line, NULL where nothing is. damage_count: the number of damaged places, 0 where
+ * the file is merely cut short. Blocks behind a damaged place are found again. */
 FRIX_API bool frix_trajectory_truncated(const frix_trajectory *trajectory);
 FRIX_API const char *frix_trajectory_trouble(const frix_trajectory *trajectory);
+FRIX_API int32_t frix_trajectory_damage_count(const frix_trajectory *trajectory);
 /* frame->size is set here. */
 FRIX_API frix_status frix_trajectory_frame(frix_trajectory *trajectory, int32_t k, frix_frame *out);
 /* Step and time of frame k, without reading its bodies. */
@@ -106,12 +129,17 @@ FRIX_API frix_status frix_trajectory_frame_time(frix_trajectory *trajectory, int
 FRIX_API frix_status frix_trajectory_checkpoint(frix_trajectory *trajectory, int32_t k, const frix_model *model,
                                                 int64_t *step, frix_snapshot **out);
 
+/* The tally of the steps up to checkpoint k, or up to the last frame or checkpoint (-1): what was recorded, and from
+ * there on what the frames tell. */
+FRIX_API frix_status frix_trajectory_tally(frix_trajectory *trajectory, int32_t k, frix_tally *out);
+
 /* ---- tables for other programs ---- */
 typedef struct frix_export_config {
   uint32_t size;       /* set by frix_export_default */
   const char *format;  /* name in the table, NULL: by extension */
   int32_t first, last; /* frames; -1: the last one */
   int32_t every;       /* of them; default 1 */
+  int32_t *skipped;    /* damaged frames are left out, with a warning, and counted here; NULL: they end the export */
 } frix_export_config;
 
 FRIX_API frix_export_config frix_export_default(void);

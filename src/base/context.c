@@ -1,4 +1,4 @@
-/* Context: allocator, log and error text. */
+/* Context: allocator, log and error text, and which files were read. */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE 1 /* madvise */
 #include <sys/mman.h>
@@ -32,6 +32,8 @@ struct frix_context {
   header spare[SPARE_BLOCKS]; /* large blocks that wait for the next that asks, those that wait longest first */
   int spare_count;
   size_t spare_bytes, used_bytes, most_bytes; /* of large blocks: spare, in use, and the most that ever were in use */
+  fx_file_id *input;                          /* files that were read, where they are kept */
+  size_t input_count, input_room;
 };
 
 /* Very large blocks come in huge pages where the system has them: to touch a gigabyte page by page takes longer than
@@ -91,6 +93,7 @@ void frix_context_destroy(frix_context *context) {
   if (!context) return;
   frix_context_config config = context->config;
   fx_crew_destroy(context, context->crew);
+  fx_free(context, context->input);
   for (int k = 0; k < context->spare_count; k++)
     config.release(context->spare[k].base, context->spare[k].bytes, config.user);
   pthread_mutex_destroy(&context->crew_lock);
@@ -244,6 +247,28 @@ char *fx_copy_text(frix_context *context, const char *text) {
   if (copy) memcpy(copy, text, length);
   return copy;
 }
+
+/* ---- inputs ---- */
+
+bool fx_input_noted(const frix_context *context, fx_file_id file) {
+  for (size_t k = 0; k < context->input_count; k++)
+    if (context->input[k].device == file.device && context->input[k].inode == file.inode) return true;
+  return false;
+}
+
+frix_status fx_input_note(frix_context *context, fx_file_id file) {
+  if (!context->config.keep_inputs || fx_input_noted(context, file)) return FRIX_OK;
+  if (context->input_count == context->input_room) {
+    size_t wanted = 2 * context->input_room + 8;
+    fx_file_id *grown = fx_realloc(context, context->input, context->input_count, wanted, sizeof *grown);
+    if (!grown) return FRIX_ERROR_MEMORY;
+    context->input = grown, context->input_room = wanted;
+  }
+  context->input[context->input_count++] = file;
+  return FRIX_OK;
+}
+
+/* ---- error text and log ---- */
 
 frix_status fx_fail(frix_context *context, frix_status status, const char *format, ...) {
   va_list list;

@@ -9,6 +9,14 @@
 typedef struct fx_crew fx_crew;
 fx_crew *fx_context_crew(frix_context *context);
 
+/* A file by what it is, not by its name: device and inode. Where the config has keep_inputs, files that were read are
+ * noted, and outputs ask whether they would replace one of them. */
+typedef struct fx_file_id {
+  uint64_t device, inode;
+} fx_file_id;
+frix_status fx_input_note(frix_context *context, fx_file_id file);
+bool fx_input_noted(const frix_context *context, fx_file_id file);
+
 /* Large blocks that are freed wait in the context for the next that asks, up to a limit, until the context is
  * destroyed: a simulation that solves every step then pays for fresh pages once.
  *

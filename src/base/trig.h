@@ -9,5 +9,7 @@
 void fx_sincos(double angle, double *sine, double *cosine);
 /* In (-pi, pi]; 0 for (0, 0). */
 double fx_atan2(double y, double x);
+/* x^y for x >= 0, relative error below 1e-15 (1 + |y ln x|); not a number where x < 0. */
+double fx_pow(double x, double y);
 
 #endif

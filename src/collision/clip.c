@@ -5,6 +5,8 @@
  * and a change of the reference face. */
 #include "collision/clip.h"
 
+#include "collision/rim.h"
+
 enum { ROOM = 2 * FX_FACE_MOST + 4 };
 
 /* A corner of the shrinking polygon. `side` is the side that leaves it: an edge of the incident face (>= 0) or the
@@ -135,6 +137,10 @@ void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double ma
                    fx_manifold *out, double *least) {
   *least = INFINITY;
   if (a->count < 2 || b->count < 2) return;
+  if (a->round || b->round) {
+    fx_clip_round(a, b, axis, margin, slop, frame, out, least);
+    return;
+  }
   if (a->count == 2 && b->count == 2) {
     clip_segments(a, b, axis, margin, slop, frame, out, least);
     return;

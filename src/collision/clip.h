@@ -14,6 +14,10 @@ typedef struct fx_face {
   int32_t edge[FX_FACE_MOST];    /* number of the side from this corner to the next */
   int32_t face;                  /* number of the face */
   frix_vec3 normal;              /* outward, of a polygon */
+  bool round;                    /* a disc: the points are some of its rim, the first one where it matters most */
+  frix_vec3 center;              /* of a disc */
+  double radius;
+  frix_vec3 rim; /* of a disc that lies flat: as in fx_contact */
 } fx_face;
 
 /* Adds the contacts of two faces along `axis` (unit, from a to b, all in one frame): overlap corners whose gap along

@@ -4,7 +4,7 @@
 #include "base/threads.h"
 #include "collision/broad.h"
 #include "collision/memory.h"
-#include "collision/narrow.h"
+#include "collision/rim.h"
 
 #include <string.h>
 
@@ -13,6 +13,7 @@ enum { PARTS = 64, FEWEST_PAIRS = 512 };
 /* What one part of the pairs gave. */
 typedef struct part {
   fx_manifold manifold; /* scratch, one pair at a time */
+  fx_lean lean;         /* of that pair */
   fx_contact *contact;
   size_t room;
   int32_t count;
@@ -108,12 +109,16 @@ static void place_half_space(const fx_shape *s, frix_pose pose, double wide, fx_
   p->high = fx_mad(pose.p, wide, p->low);
 }
 
+static frix_pose shape_pose(const fx_placement *placement, int32_t slot, const fx_shape *s) {
+  return s->centred ? placement->pose[slot] : fx_pose_mul(placement->pose[slot], s->local);
+}
+
 static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t slot, int32_t shape, double wide,
                         int32_t at) {
   const fx_shape *s = &c->model->shape[shape];
   const fx_body *body = &c->model->body[s->body];
   fx_proxy *p = &c->proxy[at];
-  frix_pose pose = c->pose[at] = s->centred ? placement->pose[slot] : fx_pose_mul(placement->pose[slot], s->local);
+  frix_pose pose = c->pose[at] = shape_pose(placement, slot, s);
   p->slot = slot, p->shape = shape;
   p->group = s->group, p->mask = s->mask;
   p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
@@ -230,12 +235,42 @@ static int32_t find_past(const fx_collision *c, fx_pair pair) {
   return low;
 }
 
-/* The contacts of a pair that is as it was; pairs come in the order of the list. */
-static bool take_past(fx_collision *c, part *p, fx_pair pair) {
+static fx_lean lean_of(const fx_placement *placement, int32_t slot_a, int32_t shape_a, int32_t slot_b,
+                       int32_t shape_b) {
+  fx_lean lean = placement->lean;
+  lean.slot[0] = slot_a, lean.shape[0] = shape_a;
+  lean.slot[1] = slot_b, lean.shape[1] = shape_b;
+  return lean;
+}
+
+static bool same_bits(frix_vec3 a, frix_vec3 b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+/* Whether the load on its round faces keeps the rim points of a contact of the last run, of slots that did not move,
+ * where they are. */
+static bool rim_holds(const fx_collision *c, const fx_placement *placement, const fx_contact *x) {
+  if (same_bits(x->rim, fx_vec(0.0, 0.0, 0.0))) return true;
+  int side = fx_rim_side(x->feature);
+  const fx_shape *a = &c->model->shape[x->shape_a], *b = &c->model->shape[x->shape_b];
+  fx_lean lean = lean_of(placement, x->body_a, x->shape_a, x->body_b, x->shape_b);
+  fx_manifold m = {.lean = lean.ask ? &lean : NULL,
+                   .pose = {shape_pose(placement, x->body_a, a), shape_pose(placement, x->body_b, b)}};
+  return same_bits(x->rim, fx_cap_anchor(side ? b : a, fx_rim_top(x->feature), &m, side));
+}
+
+static bool rims_hold(const fx_collision *c, const fx_placement *placement) {
+  for (int32_t k = 0; k < c->list_count; k++)
+    if (!rim_holds(c, placement, &c->list[k])) return false;
+  return true;
+}
+
+/* The contacts of a pair that is as it was; pairs come in the order of the list. *holds: they are the same. */
+static bool take_past(fx_collision *c, const fx_placement *placement, part *p, fx_pair pair, bool *holds) {
   while (p->past < c->list_count && past_order(c, p->past, pair) < 0) p->past++;
   int32_t first = p->past;
-  while (p->past < c->list_count && past_order(c, p->past, pair) == 0) p->past++;
-  if (p->past == first) return true;
+  *holds = true;
+  for (; p->past < c->list_count && past_order(c, p->past, pair) == 0; p->past++)
+    *holds = *holds && rim_holds(c, placement, &c->past[p->past]);
+  if (p->past == first || !*holds) return true;
   if (!part_room(c, p, p->past - first)) return false;
   memcpy(p->contact + p->count, c->past + first, (size_t)(p->past - first) * sizeof *p->contact);
   p->count += p->past - first;
@@ -253,25 +288,9 @@ static void keep_past(fx_collision *c) {
 
 /* ---- pair by pair ---- */
 
-static void run_pair(const job *j, part *p, fx_pair pair) {
-  fx_collision *c = j->c;
-  const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
-  if (c->memory.slot[a->slot].same && c->memory.slot[b->slot].same) {
-    p->failed = !take_past(c, p, pair);
-    return;
-  }
-  const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
-  if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
-  double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
-  fx_manifold *m = &p->manifold;
-  m->count = 0;
-  fx_narrow_pair(shape_a, c->pose[pair.a], shape_b, c->pose[pair.b], margin, m);
-  if (m->failed || !part_room(c, p, m->count)) {
-    p->failed = true;
-    return;
-  }
-  if (m->count == 0) return;
-  if (m->count > 1) sort_touches(m);
+/* The manifold becomes contacts, for which there is room. */
+static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_proxy *b) {
+  const fx_manifold *m = &p->manifold;
   uint64_t h = mix(0, (uint64_t)(uint32_t)a->slot << 32 | generation_of(j->placement, a->slot));
   h = mix(h, (uint64_t)(uint32_t)b->slot << 32 | generation_of(j->placement, b->slot));
   h = mix(h, (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
@@ -285,9 +304,35 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
     x->point_a = t->point_a, x->point_b = t->point_b;
     x->normal = t->normal;
     x->gap = t->gap;
+    x->rim = t->rim;
     x->planar = a->flat;
     frame_of(x);
   }
+}
+
+static void run_pair(const job *j, part *p, fx_pair pair) {
+  fx_collision *c = j->c;
+  const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
+  if (c->memory.slot[a->slot].same && c->memory.slot[b->slot].same) {
+    bool holds;
+    p->failed = !take_past(c, j->placement, p, pair, &holds);
+    if (holds) return;
+  }
+  const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
+  if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
+  double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
+  fx_manifold *m = &p->manifold;
+  p->lean = lean_of(j->placement, a->slot, a->shape, b->slot, b->shape);
+  m->lean = p->lean.ask ? &p->lean : NULL;
+  m->count = 0;
+  fx_narrow_pair(shape_a, c->pose[pair.a], shape_b, c->pose[pair.b], margin, m);
+  if (m->failed || !part_room(c, p, m->count)) {
+    p->failed = true;
+    return;
+  }
+  if (m->count == 0) return;
+  if (m->count > 1) sort_touches(m);
+  name_contacts(j, p, a, b);
 }
 
 static void run_part(int32_t task, void *user) {
@@ -350,7 +395,8 @@ frix_status fx_collision_run(fx_collision *c, const fx_placement *placement, dou
     return fx_fail(c->context, FRIX_ERROR_INPUT, "collision: margin is %g, must be finite and not negative", margin);
   int32_t changed = fx_placement_remember(c->context, &c->memory, placement, margin);
   if (changed < 0) return FRIX_ERROR_MEMORY;
-  frix_status status = changed ? find(c, placement, margin, thread_count) : FRIX_OK;
+  bool as_it_was = changed == 0 && rims_hold(c, placement);
+  frix_status status = as_it_was ? FRIX_OK : find(c, placement, margin, thread_count);
   if (status != FRIX_OK) { /* there is no list to go back to */
     c->memory.count = c->list_count = 0;
     return status;

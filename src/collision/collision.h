@@ -1,11 +1,12 @@
 /* Collision: poses in, sorted contacts out.
  *
- * The answer is a function of the poses alone: contacts of two slots that are where they were in the last run, to the
- * bit, are those of the last run, which a fresh run would find again. So snapshots need nothing from here, and any
- * number of threads gives the same bits. */
+ * The answer is a function of the poses, and of what `lean` says of the load on round faces, alone: contacts of two
+ * slots that are where they were in the last run, to the bit, are those of the last run, which a fresh run would find
+ * again. So snapshots need nothing from here, and any number of threads gives the same bits. */
 #ifndef FX_COLLISION_COLLISION_H
 #define FX_COLLISION_COLLISION_H
 
+#include "collision/narrow.h"
 #include "model/model.h"
 
 /* One point of contact. body_a < body_b always. The normal points from b to a: n . (v_a - v_b) > 0 separates, and the
@@ -19,6 +20,7 @@ typedef struct fx_contact {
   frix_vec3 normal;
   frix_vec3 tangent[2]; /* normal x tangent[0] = tangent[1]; planar: tangent[0] in the plane, tangent[1] = +z or -z */
   double gap;
+  frix_vec3 rim; /* of a rim point of a flat round face: where the first one was put, seen from the centre; else zero */
   bool planar;
 } fx_contact;
 
@@ -32,6 +34,7 @@ typedef struct fx_placement {
   const double *reach;        /* count, or NULL: how far the slot's surface may come within the step (h |v|); added to
                                * the margin of its pairs */
   const uint8_t *asleep;      /* count, or NULL: pairs of two sleeping or non-dynamic bodies are left out */
+  fx_lean lean;               /* without its pair; ask NULL: nobody knows */
 } fx_placement;
 
 typedef struct fx_collision_stats {

@@ -6,59 +6,34 @@
 #include "collision/convex.h"
 
 #include "collision/poly.h"
+#include "collision/rim.h"
 
 /* ---- features ---- */
 
 static void point_face(frix_vec3 p, fx_face *out) {
   out->count = 1;
+  out->round = false;
   out->point[0] = p;
   out->vertex[0] = out->edge[0] = out->face = 0;
 }
 
 static void segment_face(frix_vec3 p, frix_vec3 q, int32_t first, int32_t second, int32_t edge, fx_face *out) {
   out->count = 2;
+  out->round = false;
   out->point[0] = p, out->point[1] = q;
   out->vertex[0] = first, out->vertex[1] = second;
   out->edge[0] = out->edge[1] = out->face = edge;
 }
 
-/* cos and sin of k * 45 degrees */
-#define HALF_ROOT 0.70710678118654752440
-static const double rim[8][2] = {{1.0, 0.0},  {HALF_ROOT, HALF_ROOT},   {0.0, 1.0},  {-HALF_ROOT, HALF_ROOT},
-                                 {-1.0, 0.0}, {-HALF_ROOT, -HALF_ROOT}, {0.0, -1.0}, {HALF_ROOT, -HALF_ROOT}};
-
-/* A cap as eight rim points fixed in the body, and the lowest rim point where the tilt shows. */
-static void cap_face(const fx_shape *s, frix_vec3 d, double slop, fx_face *out) {
-  double level = d.z > 0.0 ? s->half_length : -s->half_length, flat = sqrt(d.x * d.x + d.y * d.y);
-  bool tilted = s->radius * flat * 0.07 > slop;
-  int32_t base = d.z > 0.0 ? 0 : 16;
-  double ux = tilted ? d.x / flat : 1.0, uy = tilted ? d.y / flat : 0.0;
-  out->count = 0;
-  for (int k = 0; k < 8; k++) {
-    int at = d.z > 0.0 ? k : 7 - k, next = d.z > 0.0 ? (at + 1) & 7 : (at + 7) & 7;
-    out->vertex[out->count] = out->edge[out->count] = base + at;
-    out->point[out->count++] = fx_vec(s->radius * rim[at][0], s->radius * rim[at][1], level);
-    if (!tilted) continue;
-    /* the lowest point between this rim point and the next */
-    double turn = d.z > 0.0 ? 1.0 : -1.0;
-    double from = turn * (rim[at][0] * uy - rim[at][1] * ux), to = turn * (ux * rim[next][1] - uy * rim[next][0]);
-    double ahead = rim[at][0] * ux + rim[at][1] * uy;
-    if (!(from > 1e-4 && to > 1e-4 && ahead > 0.0)) continue;
-    out->vertex[out->count] = out->edge[out->count] = base + 8;
-    out->point[out->count++] = fx_vec(s->radius * ux, s->radius * uy, level);
-  }
-  out->face = base;
-  out->normal = fx_vec(0.0, 0.0, d.z > 0.0 ? 1.0 : -1.0);
-}
-
-static void cylinder_face(const fx_shape *s, frix_vec3 d, double slop, fx_face *out) {
+/* A cap, or the line of the barrel; its ends are the caps' first rim points, also by name. */
+static void cylinder_face(const fx_shape *s, frix_vec3 d, double slop, const fx_manifold *m, int side, fx_face *out) {
   double flat = sqrt(d.x * d.x + d.y * d.y);
   if (fabs(d.z) > flat) {
-    cap_face(s, d, slop, out);
+    fx_cap_face(s, d, slop, m, side, out);
     return;
   }
   double x = s->radius * d.x / flat, y = s->radius * d.y / flat;
-  segment_face(fx_vec(x, y, -s->half_length), fx_vec(x, y, s->half_length), 32, 33, 32, out);
+  segment_face(fx_vec(x, y, -s->half_length), fx_vec(x, y, s->half_length), FX_CAP_BELOW, FX_CAP_ABOVE, 32, out);
 }
 
 /* The face within eight degrees of d, else the edge, else the corner. */
@@ -89,7 +64,8 @@ static void poly_feature(const fx_shape *shape, frix_vec3 d, fx_face *out) {
   }
 }
 
-void fx_shape_face(const fx_shape *shape, frix_pose pose, frix_vec3 d, double slop, fx_face *out) {
+void fx_shape_face(const fx_shape *shape, frix_pose pose, frix_vec3 d, double slop, const fx_manifold *m, int side,
+                   fx_face *out) {
   frix_vec3 local = fx_unrotate(pose.q, d);
   switch (shape->kind) {
     case FRIX_SHAPE_CAPSULE: {
@@ -97,13 +73,14 @@ void fx_shape_face(const fx_shape *shape, frix_pose pose, frix_vec3 d, double sl
       segment_face(fx_sub(skin, end), fx_add(skin, end), 0, 1, 0, out);
       break;
     }
-    case FRIX_SHAPE_CYLINDER: cylinder_face(shape, local, slop, out); break;
+    case FRIX_SHAPE_CYLINDER: cylinder_face(shape, local, slop, m, side, out); break;
     case FRIX_SHAPE_BOX:
     case FRIX_SHAPE_HULL: poly_feature(shape, local, out); break;
     default: point_face(fx_shape_row_of(shape->kind)->support(shape, local), out);
   }
   for (int32_t k = 0; k < out->count; k++) out->point[k] = fx_pose_point(pose, out->point[k]);
   if (out->count > 2) out->normal = fx_rotate(pose.q, out->normal);
+  if (out->round) out->center = fx_pose_point(pose, out->center);
 }
 
 /* ---- exact axes near an iterative one ---- */
@@ -174,8 +151,8 @@ static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, 
   fx_face face_a, face_b;
   double least;
   int32_t before = out->count;
-  fx_shape_face(a, fx_pose_one(), axis, slop, &face_a);
-  fx_shape_face(b, b_in_a, fx_neg(axis), slop, &face_b);
+  fx_shape_face(a, fx_pose_one(), axis, slop, out, 0, &face_a);
+  fx_shape_face(b, b_in_a, fx_neg(axis), slop, out, 1, &face_b);
   fx_clip_faces(&face_a, &face_b, axis, margin, slop, frame, out, &least);
   if (least <= gap + 4.0 * slop) return true;
   out->count = before;
@@ -196,8 +173,8 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
   if (closest.distance - round > margin) return;
   /* one point: where a shape ends in a corner or is strictly convex, that; else the witness */
   fx_face face_a, face_b;
-  fx_shape_face(a, one, closest.axis, slop, &face_a);
-  fx_shape_face(b, rel, fx_neg(closest.axis), slop, &face_b);
+  fx_shape_face(a, one, closest.axis, slop, out, 0, &face_a);
+  fx_shape_face(b, rel, fx_neg(closest.axis), slop, out, 1, &face_b);
   if (face_a.count == 1) {
     closest.point_a = fx_mad(face_a.point[0], -ca.round, closest.axis);
     closest.point_b = fx_mad(closest.point_a, closest.distance, closest.axis);

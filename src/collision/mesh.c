@@ -77,6 +77,7 @@ static void sphere_triangle(const query *q, int32_t t) {
 static void triangle_face(const fx_geometry *m, int32_t t, fx_face *out) {
   out->count = 3;
   out->face = 6;
+  out->round = false;
   out->normal = m->normal[t];
   for (int k = 0; k < 3; k++) {
     out->point[k] = m->vertex[m->triangle[3 * t + k]];
@@ -132,7 +133,7 @@ static bool clip_triangle(const query *q, int32_t t, frix_vec3 axis, double gap)
   fx_face face_a, face_b;
   double least;
   int32_t first = q->out->count;
-  fx_shape_face(q->a, q->a_in_mesh, axis, q->slop, &face_a);
+  fx_shape_face(q->a, q->a_in_mesh, axis, q->slop, q->out, 0, &face_a);
   triangle_face(q->mesh, t, &face_b);
   if (face_a.count == 1) return false;
   fx_clip_faces(&face_a, &face_b, axis, q->margin, q->slop, q->frame, q->out, &least);

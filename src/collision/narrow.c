@@ -69,6 +69,7 @@ fx_touch *fx_manifold_add(fx_manifold *m) {
     m->touch = grown;
     m->capacity = wanted;
   }
+  m->touch[m->count].rim = fx_vec(0.0, 0.0, 0.0);
   return &m->touch[m->count++];
 }
 
@@ -92,6 +93,8 @@ void fx_narrow_pair(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix
                     fx_manifold *out) {
   fx_narrow *named = table[a->kind][b->kind], *turned = table[b->kind][a->kind];
   if (!named && !turned) named = any_convex(a, b);
+  out->turned = !named;
+  out->pose[0] = named ? pose_a : pose_b, out->pose[1] = named ? pose_b : pose_a;
   if (named) {
     named(a, pose_a, b, pose_b, margin, out);
   } else if (turned) {

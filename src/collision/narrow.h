@@ -9,7 +9,22 @@ typedef struct fx_touch {
   uint64_t feature;
   frix_vec3 point_a, point_b, normal;
   double gap;
+  frix_vec3 rim; /* as in fx_contact */
 } fx_touch;
+
+/* A round face that lies flat on another, world frame. side: 0 is that of the pair's first shape. */
+typedef struct fx_round_face {
+  int side;
+  frix_vec3 center, outward;
+  double radius;
+} fx_round_face;
+
+/* Who knows the load on the round faces of a pair: which way from its centre it presses, zero where that is unknown. */
+typedef struct fx_lean {
+  frix_vec3 (*ask)(const void *user, const struct fx_lean *pair, const fx_round_face *face);
+  const void *user;
+  int32_t slot[2], shape[2];
+} fx_lean;
 
 /* A growing list; `failed` is set when memory ran out, and nothing is added after that. */
 typedef struct fx_manifold {
@@ -17,6 +32,9 @@ typedef struct fx_manifold {
   fx_touch *touch;
   int32_t count, capacity;
   bool failed;
+  frix_pose pose[2];   /* of the shapes, in the order in which the function of the pair has them */
+  bool turned;         /* which is not that of the pair */
+  const fx_lean *lean; /* NULL: nobody knows */
 } fx_manifold;
 
 /* Room for one more, NULL when memory ran out. */

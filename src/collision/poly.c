@@ -77,6 +77,7 @@ void fx_poly_face(const fx_poly *p, int32_t face, fx_face *out) {
   }
   out->face = face;
   out->normal = p->face_normal[face];
+  out->round = false;
 }
 
 /* ---- axes ---- */

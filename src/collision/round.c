@@ -286,13 +286,15 @@ void fx_ellipsoid_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, 
   plane_touch(pose_a, pose_b, lowest, FX_FEATURE_VERTEX, 0, margin, out);
 }
 
-/* Standing: rim points; lying: the ends of its lowest line. At any tilt the lowest rim point is among them. */
+/* Standing: points of its rim; lying: the ends of its lowest line. At any tilt the lowest rim point is among them. */
 void fx_cylinder_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
                        fx_manifold *out) {
   (void)b;
   fx_face face;
   frix_vec3 down = downward(pose_a, pose_b);
-  fx_shape_face(a, fx_pose_one(), down, 1e-6 * a->bound, &face);
+  int32_t first = out->count;
+  fx_shape_face(a, fx_pose_one(), down, 1e-6 * a->bound, out, 0, &face);
   for (int32_t k = 0; k < face.count; k++)
     plane_touch(pose_a, pose_b, face.point[k], FX_FEATURE_VERTEX, face.vertex[k], margin, out);
+  for (int32_t k = first; k < out->count && face.round; k++) out->touch[k].rim = face.rim;
 }

@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char magic[16] = "frix-trajectory\n"; /* exactly 16, without a closing zero */
 static const uint32_t sync_word = 0x62787266;      /* "frxb" */
 /* No block of numbers packs better than this; a file that claims more wants to fill the memory. */
 static const uint64_t best_ratio = 1000;
+/* The largest block: a checkpoint of millions of contacts fits. */
+static const uint64_t largest = (uint64_t)2 << 30;
 enum { WORTH_PACKING = 512 };
 
 frix_status fx_bytes_give(fx_buffer *buffer, unsigned char **out, size_t *size) {
@@ -75,10 +77,14 @@ bool fx_piece_read(const unsigned char head[FX_BLOCK_HEAD], fx_piece *out) {
   fx_pack_u32(&p, &checksum);
   if (sync != sync_word || checksum != frix_crc32(0, head, 44)) return false;
   if (out->codec == FX_CODEC_PLAIN && out->raw != out->stored) return false;
+  if (out->raw > largest || out->stored > largest) return false;
   return out->codec <= FX_CODEC_ZSTD && out->raw / best_ratio <= out->stored && isfinite(out->time);
 }
 
 frix_status fx_piece_seal(fx_piece *b, const fx_buffer *raw, fx_buffer *out) {
+  if (raw->count > largest)
+    return fx_fail(raw->context, FRIX_ERROR_UNSUPPORTED, "a block of %zu bytes: more than a trajectory takes",
+                   raw->count);
   b->raw = b->stored = raw->count;
   b->codec = FX_CODEC_PLAIN;
   char *room = fx_buffer_reserve(out, FX_BLOCK_HEAD + raw->count);

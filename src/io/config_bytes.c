@@ -14,7 +14,7 @@ static void pack_config(fx_pack *p, frix_sim_config *c) {
   fx_pack_text(p, &c->solver);
   fx_pack_choice(p, &law, FRIX_LAW_ASSOCIATED + 1);
   fx_pack_choice(p, &policy, FRIX_POLICY_STRICT + 1);
-  fx_pack_choice(p, &restitution, FRIX_RESTITUTION_POISSON + 1);
+  fx_pack_choice(p, &restitution, FRIX_RESTITUTION_BOUNDED + 1);
   c->law = (frix_law)law, c->policy = (frix_policy)policy, c->restitution = (frix_restitution)restitution;
   fx_pack_bool(p, &c->seek_rest);
   fx_pack_bool(p, &c->sleep);
@@ -101,8 +101,7 @@ frix_status fx_config_read(frix_context *context, const unsigned char *bytes, si
   frix_status status = frix_options_create(context, &options);
   out->options = options;
   if (!status) status = read_options(&p, options);
-  if (!status && (p.failed || version != VERSION || p.at != p.end))
-    status = fx_fail(context, FRIX_ERROR_FORMAT, "its bytes are damaged");
+  if (!status) status = fx_pack_status(&p, version == VERSION && p.at == p.end, "its bytes are damaged");
   if (status) fx_config_free(context, out);
   return status;
 }

@@ -29,6 +29,7 @@ static uint32_t low(const uint8_t *at) {
 }
 
 uint32_t frix_crc32(uint32_t crc, const void *bytes, size_t size) {
+  if (!bytes) return crc;
   const uint8_t *at = bytes, *end = at + size;
   crc = ~crc;
   if (size >= LONG) {

@@ -3,11 +3,9 @@
 
 #include "model/model.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- columns ---- */
 
@@ -38,6 +36,9 @@ INTEGER(get_iterations, f->report.iterations)
 INTEGER(get_contacts, f->report.contact_count)
 INTEGER(get_touching, f->report.touching_count)
 REAL(get_penetration, f->report.penetration)
+REAL(get_worst_velocity, f->report.certificate.worst_velocity)
+REAL(get_signorini, f->report.certificate.signorini)
+REAL(get_bilateral, f->report.certificate.bilateral)
 REAL(get_kinetic, f->energy.kinetic)
 REAL(get_potential, f->energy.potential)
 REAL(get_work, f->energy.work)
@@ -45,6 +46,7 @@ REAL(get_friction, f->energy.friction)
 REAL(get_impact, f->energy.impact)
 REAL(get_damping, f->energy.damping)
 REAL(get_joint, f->energy.joint)
+REAL(get_contact, f->energy.contact)
 REAL(get_scheme, f->energy.scheme)
 REAL(get_error, f->energy.error)
 
@@ -86,6 +88,9 @@ static const fx_export_column table[] = {
     {"contacts", FX_SCOPE_FRAME, FX_I32, 1, NULL, get_contacts},
     {"touching", FX_SCOPE_FRAME, FX_I32, 1, NULL, get_touching},
     {"penetration", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_penetration},
+    {"worst_velocity", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_worst_velocity},
+    {"signorini", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_signorini},
+    {"bilateral", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_bilateral},
     {"kinetic", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_kinetic},
     {"potential", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_potential},
     {"work", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_work},
@@ -93,6 +98,7 @@ static const fx_export_column table[] = {
     {"impact_loss", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_impact},
     {"damping_loss", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_damping},
     {"joint_gain", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_joint},
+    {"contact_gain", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_contact},
     {"scheme_gain", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_scheme},
     {"error_gain", FX_SCOPE_FRAME, FX_F64, 1, NULL, get_error},
     {"body_name", FX_SCOPE_BODY, FX_TEXT, 1, NULL, get_body_name},
@@ -152,7 +158,7 @@ void fx_export_put(const fx_export_column *c, const fx_value *value, unsigned ch
 /* ---- frames and bodies ---- */
 
 frix_status fx_export_frame(const fx_export *e, int32_t row, frix_frame *out) {
-  return frix_trajectory_frame(e->trajectory, e->first + row * e->every, out);
+  return frix_trajectory_frame(e->trajectory, e->frame[row], out);
 }
 
 int32_t fx_export_find(const fx_export *e, frix_body_id id) {
@@ -183,16 +189,25 @@ static frix_status note_body(fx_export *e, const frix_frame_body *b) {
   return FRIX_OK;
 }
 
-/* Who was there, and how many contacts. */
-static frix_status survey(fx_export *e) {
-  for (int32_t row = 0; row < e->frame_count; row++) {
+/* Who was there, and how many contacts. Damaged frames are left out where *skipped counts them. */
+static frix_status survey(fx_export *e, const frix_export_config *c) {
+  e->frame = FX_NEW(e->context, int32_t, (c->last - c->first) / c->every + 1);
+  if (!e->frame) return FRIX_ERROR_MEMORY;
+  for (int32_t k = c->first;; k += c->every) {
     frix_frame frame;
-    frix_status status = fx_export_frame(e, row, &frame);
-    for (int32_t k = 0; !status && k < frame.body_count; k++) status = note_body(e, &frame.body[k]);
-    if (status) return status;
-    e->contact_count += frame.contact_count;
+    frix_status status = frix_trajectory_frame(e->trajectory, k, &frame);
+    if (status == FRIX_ERROR_FORMAT && c->skipped) {
+      fx_log(e->context, FRIX_LOG_WARNING, "%s; left out", frix_error_text(e->context));
+      ++*c->skipped;
+    } else {
+      for (int32_t i = 0; !status && i < frame.body_count; i++) status = note_body(e, &frame.body[i]);
+      if (status) return status;
+      e->contact_count += frame.contact_count;
+      e->frame[e->frame_count++] = k;
+    }
+    if (k > c->last - c->every) break;
   }
-  return FRIX_OK;
+  return e->frame_count ? FRIX_OK : fx_fail(e->context, FRIX_ERROR_FORMAT, "export: no frame can be read");
 }
 
 /* ---- arrays ---- */
@@ -256,38 +271,6 @@ frix_status fx_export_arrays(const fx_export *e, const fx_array_sink *sink) {
   return FRIX_OK;
 }
 
-/* ---- files that appear when they are whole ---- */
-
-static frix_status stream_error(fx_stream *s) {
-  return fx_fail(s->context, FRIX_ERROR_FILE, "%s: cannot write: %s", s->path, strerror(errno));
-}
-
-frix_status fx_stream_open(frix_context *context, const char *path, fx_stream *s) {
-  *s = (fx_stream){.context = context};
-  size_t size = strlen(path) + 32;
-  s->path = fx_copy_text(context, path);
-  s->temporary = FX_NEW(context, char, size);
-  if (!s->path || !s->temporary) return FRIX_ERROR_MEMORY;
-  snprintf(s->temporary, size, "%s.%ld.tmp", path, (long)getpid());
-  s->file = fopen(s->temporary, "wb");
-  return s->file ? FRIX_OK : stream_error(s);
-}
-
-frix_status fx_stream_write(fx_stream *s, const void *bytes, size_t size) {
-  return fwrite(bytes, 1, size, s->file) == size ? FRIX_OK : stream_error(s);
-}
-
-frix_status fx_stream_close(fx_stream *s, bool keep) {
-  frix_status status = FRIX_OK;
-  if (s->file && fclose(s->file) != 0 && keep) status = stream_error(s);
-  if (s->file && keep && !status && rename(s->temporary, s->path) != 0) status = stream_error(s);
-  if (s->file && (!keep || status)) unlink(s->temporary);
-  fx_free(s->context, s->path);
-  fx_free(s->context, s->temporary);
-  *s = (fx_stream){0};
-  return status;
-}
-
 /* ---- formats ---- */
 
 typedef struct export_row {
@@ -340,9 +323,10 @@ frix_status frix_trajectory_export(frix_trajectory *t, const char *path, const f
   const export_row *row = find_format(context, path, c.format);
   if (!row) return FRIX_ERROR_INPUT;
   fx_export e = {.context = context, .trajectory = t, .model = frix_trajectory_model(t)};
-  e.first = c.first, e.last = c.last, e.every = c.every, e.frame_count = (c.last - c.first) / c.every + 1;
-  frix_status status = survey(&e);
+  if (c.skipped) *c.skipped = 0;
+  frix_status status = survey(&e, &c);
   if (!status) status = row->write(&e, path);
+  fx_free(context, e.frame);
   fx_free(context, e.head);
   fx_free(context, e.body);
   return status;

@@ -3,6 +3,7 @@
 #define FX_IO_EXPORT_H
 
 #include "io/file.h"
+#include "io/output.h"
 
 #include <frix/trajectory.h>
 
@@ -30,7 +31,7 @@ typedef struct fx_export {
   frix_context *context;
   frix_trajectory *trajectory;
   const frix_model *model;
-  int32_t first, last, every, frame_count;
+  int32_t *frame, frame_count; /* those exported, by their number in the file */
   int32_t body_count, body_room, head_count;
   fx_export_body *body;
   int32_t *head; /* body index -> its first row of body, -1 */
@@ -66,18 +67,6 @@ typedef struct fx_array_sink {
 } fx_array_sink;
 
 frix_status fx_export_arrays(const fx_export *e, const fx_array_sink *sink);
-
-/* ---- a file that appears when it is whole ---- */
-typedef struct fx_stream {
-  frix_context *context;
-  char *path, *temporary;
-  void *file; /* FILE */
-} fx_stream;
-
-frix_status fx_stream_open(frix_context *context, const char *path, fx_stream *out);
-frix_status fx_stream_write(fx_stream *stream, const void *bytes, size_t size);
-/* Moves it to its place; on failure, or where keep is false, nothing is left. */
-frix_status fx_stream_close(fx_stream *stream, bool keep);
 
 frix_status fx_export_csv(const fx_export *e, const char *path);
 frix_status fx_export_npz(const fx_export *e, const char *path);

@@ -80,9 +80,9 @@ static void add_titles(text_row *r, fx_scope scope) {
   }
 }
 
-static frix_status put_row(fx_stream *s, text_row *r) {
+static frix_status put_row(frix_output *s, text_row *r) {
   r->text[r->used++] = '\n';
-  frix_status status = fx_stream_write(s, r->text, r->used);
+  frix_status status = frix_output_write(s, r->text, r->used);
   r->used = 0;
   return status;
 }
@@ -96,7 +96,7 @@ static void begin_row(text_row *r, const frix_frame *f, int32_t row) {
   add_cell(r, cell);
 }
 
-static frix_status put_frame(const fx_export *e, fx_scope scope, const frix_frame *f, int32_t row, fx_stream *s) {
+static frix_status put_frame(const fx_export *e, fx_scope scope, const frix_frame *f, int32_t row, frix_output *s) {
   text_row r = {.used = 0};
   frix_status status = FRIX_OK;
   int32_t count = scope == FX_SCOPE_FRAME ? 1 : scope == FX_SCOPE_STATE ? f->body_count : f->contact_count;
@@ -109,7 +109,7 @@ static frix_status put_frame(const fx_export *e, fx_scope scope, const frix_fram
   return status;
 }
 
-static frix_status put_table(const fx_export *e, fx_scope scope, fx_stream *s) {
+static frix_status put_table(const fx_export *e, fx_scope scope, frix_output *s) {
   text_row r = {.used = 0};
   if (scope != FX_SCOPE_FRAME) add_text(&r, "frame,time");
   if (scope == FX_SCOPE_STATE) add_titles(&r, FX_SCOPE_BODY);
@@ -131,11 +131,11 @@ frix_status fx_export_csv(const fx_export *e, const char *path) {
   char *name = FX_NEW(e->context, char, length + 32);
   frix_status status = name ? FRIX_OK : FRIX_ERROR_MEMORY;
   for (int k = 0; !status && k < 3; k++) {
-    fx_stream s;
+    frix_output *s = NULL;
     snprintf(name, length + 32, "%.*s_%s.csv", (int)length, path, kind[k]);
-    status = fx_stream_open(e->context, name, &s);
-    if (!status) status = put_table(e, scope[k], &s);
-    frix_status closed = fx_stream_close(&s, status == FRIX_OK);
+    status = frix_output_open(e->context, name, &s);
+    if (!status) status = put_table(e, scope[k], s);
+    frix_status closed = frix_output_close(s, status == FRIX_OK);
     if (!status) status = closed;
   }
   fx_free(e->context, name);

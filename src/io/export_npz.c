@@ -15,7 +15,8 @@ typedef struct entry {
 } entry;
 
 typedef struct archive {
-  fx_stream stream;
+  frix_context *context;
+  frix_output *output;
   uint64_t at;
   int count;
   entry entry[MOST_ARRAYS];
@@ -23,12 +24,12 @@ typedef struct archive {
 
 static frix_status put(archive *a, const void *bytes, size_t size) {
   a->at += size;
-  return fx_stream_write(&a->stream, bytes, size);
+  return frix_output_write(a->output, bytes, size);
 }
 
 /* Little-endian fields one after the other. */
 typedef struct record {
-  unsigned char bytes[128];
+  unsigned char bytes[160];
   size_t used;
 } record;
 
@@ -62,13 +63,14 @@ static void local_extra(record *r, const entry *e) {
   field(r, e->size, 8);
 }
 
-static frix_status put_local(archive *a, const entry *e) {
-  record head = {.used = 0}, extra = {.used = 0};
-  local_head(&head, e);
-  local_extra(&extra, e);
-  frix_status status = put(a, head.bytes, head.used);
-  if (!status) status = put(a, e->name, strlen(e->name));
-  return status ? status : put(a, extra.bytes, extra.used);
+/* All that stands before an array; long enough for the longest name. */
+static record local_record(const entry *e) {
+  record r = {.used = 0};
+  local_head(&r, e);
+  memcpy(r.bytes + r.used, e->name, strlen(e->name));
+  r.used += strlen(e->name);
+  local_extra(&r, e);
+  return r;
 }
 
 /* Head of an .npy array: magic, version, and a Python literal padded to 64 bytes. */
@@ -102,11 +104,12 @@ static frix_status add(archive *a, const void *bytes, size_t size) {
 static frix_status begin(void *user, const char *name, fx_number type, int dims, const int64_t *dim) {
   archive *a = user;
   char head[512];
-  if (a->count == MOST_ARRAYS) return fx_fail(a->stream.context, FRIX_ERROR_INPUT, "npz: too many arrays");
+  if (a->count == MOST_ARRAYS) return fx_fail(a->context, FRIX_ERROR_INPUT, "npz: too many arrays");
   entry *e = &a->entry[a->count];
   *e = (entry){.at = a->at};
   snprintf(e->name, sizeof e->name, "%s.npy", name);
-  frix_status status = put_local(a, e); /* written again when sizes are known */
+  record local = local_record(e); /* written again when sizes are known */
+  frix_status status = put(a, local.bytes, local.used);
   return status ? status : add(a, head, npy_head(head, sizeof head, type, dims, dim));
 }
 
@@ -117,14 +120,9 @@ static frix_status rows(void *user, const unsigned char *bytes, size_t size, int
 
 static frix_status end(void *user) {
   archive *a = user;
-  uint64_t back = a->at;
   const entry *e = &a->entry[a->count++];
-  FILE *file = a->stream.file;
-  if (fseeko(file, (off_t)e->at, SEEK_SET) != 0) return fx_fail(a->stream.context, FRIX_ERROR_FILE, "npz: cannot seek");
-  frix_status status = put_local(a, e);
-  a->at = back;
-  if (fseeko(file, (off_t)back, SEEK_SET) != 0) return fx_fail(a->stream.context, FRIX_ERROR_FILE, "npz: cannot seek");
-  return status;
+  record local = local_record(e);
+  return fx_output_patch(a->output, (int64_t)e->at, local.bytes, local.used);
 }
 
 static frix_status put_directory_row(archive *a, const entry *e) {
@@ -181,10 +179,12 @@ frix_status fx_export_npz(const fx_export *e, const char *path) {
   archive *a = FX_NEW(e->context, archive, 1);
   if (!a) return FRIX_ERROR_MEMORY;
   fx_array_sink sink = {begin, rows, end, a};
-  frix_status status = fx_stream_open(e->context, path, &a->stream);
+  a->context = e->context;
+  frix_status status = frix_output_open(e->context, path, &a->output);
+  if (!status) status = fx_output_has_places(a->output);
   if (!status) status = fx_export_arrays(e, &sink);
   if (!status) status = put_directory(a);
-  frix_status closed = fx_stream_close(&a->stream, status == FRIX_OK);
+  frix_status closed = frix_output_close(a->output, status == FRIX_OK);
   fx_free(e->context, a);
   return status ? status : closed;
 }

@@ -1,4 +1,5 @@
-/* fclib problems in HDF5: reader and writer, the only file that knows the HDF5 library.
+/* fclib problems in HDF5: reader and writer. With fclib_export.c the module frix-hdf5.so, the only part of frix that
+ * knows the HDF5 library.
  *
  *   /fclib_local, /fclib_local_rolling    spacedim, W/{m,n,nz,nzmax,p,i,x}, vectors/{q,mu[,mu_r]}
  *   /fclib_global, /fclib_global_rolling  spacedim, M, H, [G] (as W), vectors/{f,w,mu[,mu_r][,b]}
@@ -7,9 +8,7 @@
  * Files are read whole and handed to the library as an image in memory: no file locks, and what is read from a file and
  * from memory goes one way. The library trusts its input more than we do, so only plain datasets are opened: hard
  * links, known number types, data inside this file, known filters, and no more of it than the file can hold. */
-#include "io/format.h"
-
-#ifdef FRIX_HAVE_HDF5
+#include "io/fclib.h"
 
 #include <float.h>
 #include <hdf5.h>
@@ -18,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/fclib.h"
 #include "io/fclib_image.h"
+#include "io/fclib_module.h"
 
 /* The library keeps global state and is built without thread safety by most distributions; one lock in the process is
  * what it needs. This is the one mutable static of frix, for state that is not ours. */
@@ -399,14 +398,10 @@ static frix_status read_answer(archive *in, int32_t row_count, double *r) {
   return FRIX_OK;
 }
 
-static bool matches(const char *bytes, size_t count) {
-  return count >= 8 && memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) == 0;
-}
-
 static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, const frix_read_config *config) {
   (void)config;
   archive in = {.draft = draft, .file = -1, .root = "/"};
-  if (!matches(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
+  if (!fx_is_hdf5(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
   fx_hdf5_enter(&in.guard);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_problem(&in);
@@ -417,7 +412,7 @@ static frix_status read_fclib(fx_draft *draft, const char *bytes, size_t count, 
 
 static frix_status read_guess(fx_draft *draft, const char *bytes, size_t count, int32_t row_count, double *r) {
   archive in = {.draft = draft, .file = -1, .root = "/"};
-  if (!matches(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
+  if (!fx_is_hdf5(bytes, count)) return fail(&in, "/", "is not an HDF5 file (no signature at its beginning)");
   fx_hdf5_enter(&in.guard);
   frix_status status = open_image(&in, bytes, count);
   if (!status) status = read_answer(&in, row_count, r);
@@ -579,15 +574,14 @@ static frix_status write_fclib(const char *path, const frix_problem_data *data, 
   return status;
 }
 
-const fx_format fx_format_fclib = {
-    .info = {.name = "fclib",
-             .summary = "fclib's HDF5: local, global and rolling problems with guesses and solutions",
-             .extension = ".hdf5 .h5",
-             .available = true},
-    .matches = matches,
-    .read = read_fclib,
-    .write = write_fclib,
-    .read_guess = read_guess,
-};
+static const fx_format fclib = {.read = read_fclib, .write = write_fclib, .read_guess = read_guess};
 
-#endif
+extern const fx_hdf5_module frix_hdf5_module; /* FX_HDF5_SYMBOL */
+FRIX_API const fx_hdf5_module frix_hdf5_module = {
+    .size = sizeof(fx_hdf5_module),
+    .version = FRIX_VERSION_TEXT,
+    .draft_size = sizeof(fx_draft),
+    .export_size = sizeof(fx_export),
+    .fclib = &fclib,
+    .export_hdf5 = fx_hdf5_export,
+};

@@ -2,7 +2,6 @@
 #ifndef FX_IO_FCLIB_H
 #define FX_IO_FCLIB_H
 
-#ifdef FRIX_HAVE_HDF5
 #include <hdf5.h>
 
 /* The caller's error printing, put back at the end. */
@@ -15,5 +14,4 @@ typedef struct fx_hdf5_guard {
 void fx_hdf5_enter(fx_hdf5_guard *guard);
 void fx_hdf5_leave(fx_hdf5_guard *guard);
 
-#endif
 #endif

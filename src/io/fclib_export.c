@@ -1,22 +1,21 @@
 /* Trajectories as HDF5 datasets, one per column, in the root group. */
-#include "io/export.h"
 #include "io/fclib.h"
+#include "io/fclib_module.h"
 
-#ifdef FRIX_HAVE_HDF5
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "io/fclib_sink.h"
 
 typedef struct file {
   frix_context *context;
   const char *path;
+  sink sink;
   hid_t file, set, type;
   int dims;
   hsize_t dim[3], at;
 } file;
 
 static frix_status fail(file *f) {
-  return fx_fail(f->context, FRIX_ERROR_FILE, "%s: HDF5 cannot write (disk full?)", f->path);
+  return fx_fail(f->context, FRIX_ERROR_FILE, "%s: cannot write: %s", f->path,
+                 f->sink.error ? strerror(f->sink.error) : "HDF5 gives no reason");
 }
 
 static hid_t type_of(fx_number type) {
@@ -43,9 +42,10 @@ static frix_status begin(void *user, const char *name, fx_number type, int dims,
   hid_t space = H5Screate_simple(dims, f->dim, NULL), plan = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(plan, 0); /* the same run, the same bytes */
   f->set = H5Dcreate2(f->file, name, f->type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+  bool created = sink_good(&f->sink, f->set);
   H5Pclose(plan);
   H5Sclose(space);
-  return f->set >= 0 ? FRIX_OK : fail(f);
+  return created ? FRIX_OK : fail(f);
 }
 
 static frix_status rows(void *user, const unsigned char *bytes, size_t size, int64_t count) {
@@ -55,45 +55,45 @@ static frix_status rows(void *user, const unsigned char *bytes, size_t size, int
   hid_t here = H5Dget_space(f->set), mine = H5Screate_simple(f->dims, block, NULL);
   herr_t code = H5Sselect_hyperslab(here, H5S_SELECT_SET, from, NULL, block, NULL);
   if (code >= 0) code = H5Dwrite(f->set, f->type, mine, here, H5P_DEFAULT, bytes);
+  bool written = sink_good(&f->sink, code);
   H5Sclose(here);
   H5Sclose(mine);
   f->at += (hsize_t)count;
-  return code >= 0 ? FRIX_OK : fail(f);
+  return written ? FRIX_OK : fail(f);
 }
 
 static frix_status end(void *user) {
   file *f = user;
-  herr_t code = H5Dclose(f->set);
+  bool closed = sink_good(&f->sink, H5Dclose(f->set));
   H5Tclose(f->type);
   f->set = f->type = -1;
-  return code >= 0 ? FRIX_OK : fail(f);
+  return closed ? FRIX_OK : fail(f);
 }
 
-frix_status fx_export_hdf5(const fx_export *e, const char *path) {
-  file f = {.context = e->context, .path = path, .file = -1, .set = -1, .type = -1};
-  fx_array_sink sink = {begin, rows, end, &f};
+static frix_status write_file(file *f, const fx_export *e) {
+  fx_array_sink arrays = {begin, rows, end, f};
+  f->file = sink_create_file(&f->sink);
+  frix_status status = sink_good(&f->sink, f->file) ? fx_export_arrays(e, &arrays) : fail(f);
+  if (f->set >= 0) H5Dclose(f->set);
+  if (f->type >= 0) H5Tclose(f->type);
+  if (f->file >= 0 && !sink_good(&f->sink, H5Fclose(f->file)) && !status) status = fail(f);
+  sink_release(&f->sink);
+  return status;
+}
+
+frix_status fx_hdf5_export(const fx_export *e, const char *path) {
+  file f = {.context = e->context, .path = path, .sink = {.driver = -1}, .file = -1, .set = -1, .type = -1};
   fx_hdf5_guard guard;
-  fx_stream stream; /* for its names: the library opens the file itself */
-  frix_status status = fx_stream_open(e->context, path, &stream);
-  if (status) {
-    fx_stream_close(&stream, false);
-    return status;
+  frix_output *output = NULL;
+  frix_status status = frix_output_open(e->context, path, &output);
+  if (!status) status = fx_output_has_places(output);
+  if (!status) {
+    f.sink.descriptor = fx_output_descriptor(output);
+    f.sink.name = frix_output_temporary(output);
+    fx_hdf5_enter(&guard);
+    status = write_file(&f, e);
+    fx_hdf5_leave(&guard);
   }
-  fx_hdf5_enter(&guard);
-  f.file = H5Fcreate(stream.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  status = f.file >= 0 ? fx_export_arrays(e, &sink) : fail(&f);
-  if (f.set >= 0) H5Dclose(f.set);
-  if (f.type >= 0) H5Tclose(f.type);
-  if (f.file >= 0 && H5Fclose(f.file) < 0 && !status) status = fail(&f);
-  fx_hdf5_leave(&guard);
-  frix_status closed = fx_stream_close(&stream, status == FRIX_OK);
+  frix_status closed = frix_output_close(output, status == FRIX_OK);
   return status ? status : closed;
 }
-
-#else
-
-frix_status fx_export_hdf5(const fx_export *e, const char *path) {
-  return fx_fail(e->context, FRIX_ERROR_UNSUPPORTED, "%s: this build of frix has no HDF5; use .npz or .csv", path);
-}
-
-#endif

@@ -4,12 +4,20 @@
 
 #include "base/context.h"
 
-/* Reads a file (or pipe) of at most max_bytes into *out, freed with fx_free. Errors name the path. */
+/* Reads a regular file of at most max_bytes into *out, freed with fx_free, and notes it as an input. Errors name the
+ * path. The process's own descriptors (/dev/stdin, /dev/fd/3) may be pipes; everything else that is no regular file is
+ * refused without waiting for a writer. */
 frix_status fx_file_read(frix_context *context, const char *path, int64_t max_bytes, char **out, size_t *count);
+/* The same for a file that another file names: regular files only. */
+frix_status fx_file_read_named(frix_context *context, const char *path, int64_t max_bytes, char **out, size_t *count);
 
-/* Writes through a temporary file in the same folder and a rename, so that a reader or a crash never sees a part of it.
- * A symbolic link at path is replaced; a device or pipe is written to directly. */
+/* Writes a file whole or not at all, see frix/output.h. */
 frix_status fx_file_write(frix_context *context, const char *path, const void *bytes, size_t count);
+
+/* N of /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N, -1 for every other path. */
+int fx_descriptor_of(const char *path);
+/* All of the bytes, or false with errno set. */
+bool fx_write_fully(int file, const void *bytes, size_t count);
 
 /* Text that grows. After a failed allocation every call does nothing; ask fx_buffer_status once at the end. */
 typedef struct fx_buffer {

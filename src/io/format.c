@@ -19,6 +19,7 @@ frix_read_config frix_read_default(void) {
   config.size = sizeof config;
   config.kind = FRIX_TEXT_DETECT;
   config.max_bytes = (int64_t)16 << 30;
+  config.max_file_bytes = (int64_t)1 << 30;
   return config;
 }
 
@@ -86,6 +87,7 @@ static frix_status check_config(frix_context *context, const frix_read_config *c
     return fx_fail(context, FRIX_ERROR_INPUT, "read config: make it with frix_read_default");
   *out = *config;
   if (out->max_bytes <= 0) out->max_bytes = frix_read_default().max_bytes;
+  if (out->max_file_bytes <= 0) out->max_file_bytes = frix_read_default().max_file_bytes;
   if (out->kind < FRIX_TEXT_DETECT || out->kind > FRIX_TEXT_MLCP)
     return fx_fail(context, FRIX_ERROR_INPUT, "read config: unknown kind %d", (int)out->kind);
   return FRIX_OK;
@@ -124,7 +126,7 @@ frix_status frix_problem_read(frix_context *context, const char *path, const fri
   if (status) return status;
   char *bytes = NULL;
   size_t count = 0;
-  status = fx_file_read(context, path, chosen.max_bytes, &bytes, &count);
+  status = fx_file_read(context, path, chosen.max_file_bytes, &bytes, &count);
   if (status == FRIX_OK) status = frix_problem_read_memory(context, path, bytes, count, &chosen, out);
   fx_free(context, bytes);
   return status;
@@ -181,14 +183,14 @@ frix_status frix_guess_read(frix_context *context, const frix_problem *problem, 
   if (!path || !r) return fx_fail(context, FRIX_ERROR_INPUT, "frix_guess_read: no path or no place for r");
   frix_problem_data data;
   frix_problem_view(problem, &data);
-  int64_t max_bytes = frix_read_default().max_bytes;
+  frix_read_config limit = frix_read_default();
   char *bytes = NULL;
   size_t count = 0;
-  frix_status status = fx_file_read(context, path, max_bytes, &bytes, &count);
+  frix_status status = fx_file_read(context, path, limit.max_file_bytes, &bytes, &count);
   if (status) return status;
   const fx_format *format = by_content(path, bytes, count);
   fx_draft draft;
-  fx_draft_init(&draft, context, path, max_bytes);
+  fx_draft_init(&draft, context, path, limit.max_bytes);
   if (count == 0)
     status = fx_fail(context, FRIX_ERROR_FORMAT, "%s: is empty", path);
   else if (!format->read_guess)

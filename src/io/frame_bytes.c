@@ -33,7 +33,8 @@ static void pack_report(fx_pack *p, frix_step_report *r) {
                     &r->collide_seconds,
                     &r->assemble_seconds,
                     &r->solve_seconds,
-                    &r->integrate_seconds};
+                    &r->integrate_seconds,
+                    &r->restitution};
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) fx_pack_f64(p, part[k]);
   int32_t *count[] = {&c->worst_contact, &r->contact_count, &r->touching_count, &r->row_count,
                       &r->dof_count,     &r->joint_count,   &r->island_count,   &r->awake_count};
@@ -247,7 +248,8 @@ frix_status fx_frame_read(frix_context *context, const frix_model *model, const 
     pack_gone(&p, s->gone, f->gone_count);
   }
   bool good = !p.failed && p.at == p.end && isfinite(f->time) && isfinite(f->h) && finish(model, s);
-  if (!good) return fx_fail(context, FRIX_ERROR_FORMAT, "its numbers make no sense");
+  frix_status status = fx_pack_status(&p, good, "its numbers make no sense");
+  if (status) return status;
   f->body = s->body, f->contact = s->contact, f->gone = s->gone;
   return FRIX_OK;
 }

@@ -48,7 +48,7 @@ frix_status fx_mjcf_place(const fx_mjcf_reader *r, const fx_xml_element *at, fri
                  (int)at->line, text);
 }
 
-static const char *keep(fx_mjcf_reader *r, const char *text) {
+const char *fx_mjcf_keep(fx_mjcf_reader *r, const char *text) {
   size_t size = strlen(text) + 1;
   char *copy = fx_arena_take(&r->out->arena, size, 1);
   return copy ? memcpy(copy, text, size) : NULL;
@@ -66,10 +66,15 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
       return FRIX_OK;
     }
   if (!FX_MJCF_ROOM(r, note)) return FRIX_ERROR_MEMORY;
-  frix_mjcf_note note = {kind, keep(r, name), text, keep(r, at->file), at->line, 1};
+  frix_mjcf_note note = {kind, fx_mjcf_keep(r, name), text, fx_mjcf_keep(r, at->file), at->line, 1};
   if (!note.name || !note.file) return FRIX_ERROR_MEMORY;
   r->note[r->note_count++] = note;
   return FRIX_OK;
+}
+
+frix_status fx_mjcf_missing(fx_mjcf_reader *r, const fx_xml_element *at, const char *name, const char *text) {
+  return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, at, name,
+                          text ? text : "not supported; the motion is computed without it");
 }
 
 /* ---- the passes ---- */
@@ -77,20 +82,20 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
 static frix_status run(fx_mjcf_reader *r, const char *path, const char *bytes, size_t count) {
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
-  if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_classes(r)) || (status = fx_mjcf_check(r)) ||
-      (status = fx_mjcf_settings(r)) || (status = fx_mjcf_assets(r)) || (status = fx_mjcf_bodies(r)) ||
-      (status = fx_mjcf_masses(r)))
+  if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
+      (status = fx_mjcf_tendons(r)) || (status = fx_mjcf_keys_read(r)) || (status = fx_mjcf_actuators(r)) ||
+      (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
     return status;
-  return fx_mjcf_build(r);
+  return fx_mjcf_keys_finish(r);
 }
 
 /* Notes by kind, keys and the name go to the result. */
 static frix_status finish(fx_mjcf_reader *r) {
   frix_mjcf *out = r->out;
-  const char *name = fx_xml_value(r->root, "model");
+  const char *name = fx_xml_value(r->source->root, "model");
   frix_mjcf_note *note = FX_TAKE(&out->arena, frix_mjcf_note, r->note_count);
   frix_mjcf_key *key = FX_TAKE(&out->arena, frix_mjcf_key, r->key_count);
-  out->info.name = keep(r, name ? name : "");
+  out->info.name = fx_mjcf_keep(r, name ? name : "");
   if (!note || !key || !out->info.name) return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int kind = FRIX_MJCF_UNSUPPORTED; kind <= FRIX_MJCF_LOOKS; kind++)
@@ -104,7 +109,9 @@ static frix_status finish(fx_mjcf_reader *r) {
 
 static void reader_free(fx_mjcf_reader *r) {
   frix_context *context = r->context;
-  void *list[] = {(void *)r->file, r->asset, r->body, r->geom, r->material, r->note, r->key};
+  void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint,
+                  r->site,         r->tendon,        r->material, r->note, r->numbers, r->key};
+  for (int k = 0; k < FX_NAMED_KINDS; k++) fx_free(context, r->names[k].name);
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(context, list[k]);
   frix_builder_destroy(r->builder);
   fx_arena_free(&r->arena);

@@ -1,14 +1,18 @@
 /* What the parts of the MJCF reader share.
  *
- *   files      mjcf_file.c      the document with its includes; paths that stay beneath the model's folder
- *   names      mjcf_schema.c    every element and attribute is known, and what is not read is noted
- *   values     mjcf_value.c     attributes with their default classes, numbers, words
- *   settings   mjcf_setting.c   compiler, option, default classes
- *   assets     mjcf_asset.c     meshes and height fields, mass of meshes in mjcf_mass.c
- *   bodies     mjcf_body.c      the tree unrolled: frames and replicas resolved, bodies and geoms as lists
- *   contacts   mjcf_contact.c   who meets whom, and with what friction
- *   model      mjcf_build.c     lists to a frix_model
- *   keyframes  mjcf_key.c
+ *   files      mjcf_file.c        the document with its includes; paths that stay beneath the model's folder
+ *   schema     mjcf_schema.c      every element and attribute is known, and what is not read is noted
+ *   values     mjcf_value.c       attributes with their default classes, numbers, words
+ *   settings   mjcf_setting.c     compiler, option, default classes
+ *   assets     mjcf_asset.c       meshes and height fields; mass of meshes in mjcf_mass.c, fits to them in mjcf_fit.c
+ *   bodies     mjcf_body.c        the tree unrolled: frames, replicas, attached models (mjcf_attach.c); bodies, geoms,
+ *                                 joints (mjcf_joint.c) as lists
+ *   names      mjcf_name.c        what a reference stands for
+ *   drives     mjcf_actuator.c    what actuators do to joints; tendons in mjcf_tendon.c
+ *   keyframes  mjcf_key.c         numbers, and the poses they mean (mjcf_motion.c)
+ *   links      mjcf_link.c        which joints of the model the joints of a body become; equality in mjcf_equality.c
+ *   contacts   mjcf_contact.c     who meets whom, and with what friction
+ *   model      mjcf_build.c       lists to a frix_model
  *
  * Every pass returns at the first fault, with file and line. */
 #ifndef FX_IO_MJCF_H
@@ -27,6 +31,31 @@ typedef struct fx_mjcf_class {
   struct fx_mjcf_class *parent, *next;
 } fx_mjcf_class;
 
+/* A model file with its includes: what its compiler says, its classes, where its files lie. A model that is attached
+ * has its own; every element knows the one it is part of. */
+typedef struct fx_mjcf_source {
+  fx_xml_element *root;
+  fx_mjcf_class *classes;        /* main first */
+  const char *folder;            /* of the file, with its '/', or "" */
+  const fx_xml_element *element; /* the <asset><model> that names it, NULL for the main file */
+  bool radian, balance_inertia, strip_path, fit_box, auto_limits;
+  int mesh_inertia; /* fx_mjcf_mesh_inertia of meshes that do not say */
+  char euler[4];
+  const char *mesh_folder;
+  double bound_mass, bound_inertia, total_mass;
+  int inertia_from_geom; /* 0 false, 1 true, 2 auto */
+  int32_t inertia_group[2];
+  struct fx_mjcf_source *next;
+} fx_mjcf_source;
+
+static inline const fx_mjcf_source *fx_mjcf_source_of(const fx_xml_element *e) { return e->owner; }
+
+/* A source at the place where it is attached; the first is the main file. Its names have prefix and suffix. */
+typedef struct fx_mjcf_instance {
+  const fx_mjcf_source *source;
+  const char *prefix, *suffix;
+} fx_mjcf_instance;
+
 /* An element as it counts: its own attributes, then those of its class. */
 typedef struct fx_mjcf_item {
   const fx_xml_element *element;
@@ -39,6 +68,7 @@ typedef struct fx_mjcf_asset {
   fx_mjcf_item item;
   const char *name;
   bool is_mesh, ready, triangles; /* triangles: as they are on static bodies, not their hull */
+  bool missing;                   /* of a sort frix does not make: geoms of it are left out */
   fx_mesh mesh;
   fx_mass mass; /* of the mesh for density 1 */
   frix_geometry_id hull, soup;
@@ -47,24 +77,77 @@ typedef struct fx_mjcf_asset {
   frix_geometry_id field;
 } fx_mjcf_asset;
 
+typedef enum fx_mjcf_link {                    /* how a body hangs on its parent */
+                            FX_LINK_NONE,      /* part of it */
+                            FX_LINK_FREE,      /* not at all */
+                            FX_LINK_JOINT,     /* by the joint of the model that is its one joint */
+                            FX_LINK_UNIVERSAL, /* by two hinges that cross at right angles */
+                            FX_LINK_BALL,      /* by three hinges through one point */
+                            FX_LINK_WELD       /* by joints the model has no like of: part of it */
+} fx_mjcf_link;
+
 typedef struct fx_mjcf_body {
   const fx_xml_element *element;
   const char *name;
-  int32_t parent; /* -1 for the world, which is body 0 */
-  int32_t root;   /* the body of the model it is part of: 0, or one with `top` */
-  bool top;       /* a body of the model: free, mocap, or standing on the world */
-  bool free, mocap;
-  frix_pose world; /* at the start */
-  frix_pose in_root;
+  int32_t parent;  /* -1 for the world, which is body 0 */
+  int32_t root;    /* the body of the model it is part of: 0, or one that is its own root */
+  bool mocap, own; /* own: a body of the model */
+  fx_mjcf_link link;
+  frix_pose place;   /* in its parent, joints at their reference */
+  frix_pose in_root; /* at the start */
   double gravcomp;
-  int32_t qpos_size, qvel_size;    /* of its joints in a keyframe */
-  int32_t qpos, qvel, mocap_place; /* where they start there */
+  int32_t joint_first, joint_count, mocap_place;
   const fx_xml_element *inertial;
   frix_pose inertial_frame; /* the frame <inertial> stands in */
   fx_mass mass;             /* its own, in its frame */
-  int32_t part_count;       /* top: how many bodies of the file it holds */
+  bool lost;                /* a geom was left out */
   frix_body_id id;
 } fx_mjcf_body;
+
+typedef enum fx_mjcf_joint_type { FX_JOINT_FREE, FX_JOINT_BALL, FX_JOINT_SLIDE, FX_JOINT_HINGE } fx_mjcf_joint_type;
+
+/* What actuators do along a joint: force - stiffness q - damping rate, q the joint's own number. */
+typedef struct fx_mjcf_drive {
+  int32_t count; /* actuators in it */
+  double force, stiffness, damping;
+} fx_mjcf_drive;
+
+typedef struct fx_mjcf_joint {
+  fx_mjcf_item item;
+  const char *name;
+  int32_t body, instance;
+  fx_mjcf_joint_type type;
+  frix_vec3 pos, axis; /* in the body's frame */
+  double ref, spring_ref;
+  bool limited, force_limited;
+  double range[2], force_range[2], margin;
+  double stiffness, damping, friction, armature;
+  double spring_damper[2]; /* both positive: time constant and damping ratio that stiffness and damping shall give */
+  double inertia;          /* of all that it moves, along it, at the reference */
+  int32_t qpos, qvel;      /* where its numbers stand in a keyframe */
+  fx_mjcf_drive free, bounded; /* drives without bounds, and one with |force| <= bound */
+  double bound;
+  double start;       /* its number at the start */
+  frix_joint_id id;   /* of the model; null: there is none */
+  int32_t coordinate; /* which of that joint */
+  double shift;       /* coordinate = number - shift */
+} fx_mjcf_joint;
+
+/* A fixed tendon: sum of coef times joint. */
+typedef struct fx_mjcf_tendon {
+  const fx_xml_element *element;
+  bool fixed;
+  int32_t term_count;
+  struct fx_mjcf_term {
+    int32_t joint;
+    double coef;
+  } * term;
+} fx_mjcf_tendon;
+
+typedef struct fx_mjcf_site {
+  int32_t body;
+  frix_pose pose; /* in its body's frame */
+} fx_mjcf_site;
 
 typedef enum fx_mjcf_geom_type {
   FX_GEOM_PLANE,
@@ -75,7 +158,8 @@ typedef enum fx_mjcf_geom_type {
   FX_GEOM_CYLINDER,
   FX_GEOM_BOX,
   FX_GEOM_MESH,
-  FX_GEOM_SDF
+  FX_GEOM_SDF,
+  FX_GEOM_LEFT_OUT
 } fx_mjcf_geom_type;
 
 typedef struct fx_mjcf_geom {
@@ -89,7 +173,8 @@ typedef struct fx_mjcf_geom {
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
   double mass, density;           /* mass < 0: by density */
-  int32_t own_kind, own_material; /* > 0: alone of its sort, since a pair or an exclusion names it */
+  int32_t own_kind, own_material; /* > 0: apart from others of its sort, since a pair or an exclusion names it */
+  bool alone;                     /* no other geom is of its kind */
   int32_t kind;                   /* of who meets whom */
   int32_t material;               /* into fx_mjcf_reader.material */
 } fx_mjcf_geom;
@@ -101,41 +186,84 @@ typedef struct fx_mjcf_material {
   frix_material_id id;
 } fx_mjcf_material;
 
+/* ---- names ---- */
+
+typedef enum fx_mjcf_named {
+  FX_NAMED_BODY,
+  FX_NAMED_GEOM,
+  FX_NAMED_JOINT,
+  FX_NAMED_SITE,
+  FX_NAMED_TENDON
+} fx_mjcf_named;
+enum { FX_NAMED_KINDS = FX_NAMED_TENDON + 1 };
+
+typedef struct fx_mjcf_name {
+  const char *full, *suffix; /* suffix: the end of full that replicas got */
+  int32_t thing, instance;
+  const fx_xml_element *element;
+} fx_mjcf_name;
+
+typedef struct fx_mjcf_names {
+  fx_mjcf_name *name;
+  int32_t name_count, name_room;
+  int32_t *by_full, *by_base; /* by name; by name without suffix, then instance, then suffix */
+} fx_mjcf_names;
+
+/* What a reference stands for: one thing, or one in each replica. */
+typedef struct fx_mjcf_found {
+  const int32_t *entry; /* into fx_mjcf_names.name */
+  int32_t count;
+} fx_mjcf_found;
+
+/* ---- keyframes ---- */
+
+/* The numbers of a keyframe, each list NULL where it is not given. */
+typedef struct fx_mjcf_numbers {
+  double *qpos, *qvel, *mpos, *mquat, *ctrl, *act;
+} fx_mjcf_numbers;
+
+/* A body's frame: where, and how fast (its origin, in the world). */
+typedef struct fx_mjcf_motion {
+  frix_pose local, world; /* in its parent; in the world */
+  frix_vec3 velocity, spin;
+} fx_mjcf_motion;
+
+/* ---- the reader ---- */
+
 typedef struct fx_mjcf_reader {
   frix_context *context;
   frix_mjcf_config config;
   frix_mjcf *out;
-  fx_arena arena;    /* the document and everything that is not in the result */
-  char *folder;      /* of the model, with its '/', or "" */
-  const char *real;  /* the same without links */
-  const char **file; /* real paths of what was read */
+  fx_arena arena;     /* the document and everything that is not in the result */
+  const char *folder; /* of the main file: nothing above it is read */
+  const char *real;   /* the same without links */
+  const char **file;  /* real paths of what was read into the present source */
   int32_t file_count, file_room;
-  fx_xml_element *root;
-  fx_mjcf_class *classes; /* main first */
+  fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
 
-  /* compiler */
-  bool radian, balance_inertia, strip_path;
-  int mesh_inertia; /* fx_mjcf_mesh_inertia of meshes that do not say */
-  char euler[4];
-  const char *mesh_folder;
-  double bound_mass, bound_inertia, total_mass;
-  int inertia_from_geom; /* 0 false, 1 true, 2 auto */
-  int32_t inertia_group[2];
   /* option */
-  bool no_gravity, no_contact;
+  bool no_gravity, no_contact, no_equality, no_limit, no_friction, no_spring, no_damper, no_actuation, no_clamp;
+  bool no_parent_filter;
 
-  fx_mjcf_asset *asset;
+  fx_mjcf_instance *instance;
+  fx_mjcf_asset **asset;
   fx_mjcf_body *body;
   fx_mjcf_geom *geom;
+  fx_mjcf_joint *joint; /* sorted by body */
+  fx_mjcf_site *site;
+  fx_mjcf_tendon *tendon;
   fx_mjcf_material *material;
   frix_mjcf_note *note;
   frix_mjcf_key *key;
-  int32_t asset_count, asset_room, body_count, body_room, geom_count, geom_room;
-  int32_t material_count, material_room, note_count, note_room, key_count, key_room;
-  int32_t qpos_count, qvel_count, mocap_count;
-  int32_t *body_by_name, *geom_by_name; /* sorted: those that have a name */
-  int32_t named_bodies, named_geoms;
+  fx_mjcf_numbers *numbers; /* of the keys */
+  int32_t instance_count, instance_room, asset_count, asset_room, body_count, body_room, geom_count, geom_room;
+  int32_t joint_count, joint_room, site_count, site_room, tendon_count, tendon_room;
+  int32_t material_count, material_room, note_count, note_room, key_count, key_room, numbers_count, numbers_room;
+  int32_t qpos_count, qvel_count, mocap_count, actuator_count;
+  fx_mjcf_names names[FX_NAMED_KINDS];
+  fx_mjcf_numbers start;  /* of the keyframe the model starts at */
+  fx_mjcf_motion *motion; /* of the bodies at the start */
   int32_t special_count;
   uint32_t meets[32]; /* by kind of geom: the kinds it meets */
 } fx_mjcf_reader;
@@ -147,10 +275,22 @@ struct frix_mjcf {
   frix_mjcf_info info;
 };
 
+/* Where a walk through the tree is. */
+typedef struct fx_mjcf_at {
+  int32_t body;
+  frix_pose frame; /* in the body */
+  const fx_mjcf_class *class;
+  const char *suffix; /* of replicas */
+  int32_t instance;
+  int depth; /* of models in models */
+} fx_mjcf_at;
+
 /* Room for one more entry of a list of the reader; false without memory. */
 bool fx_mjcf_room(fx_mjcf_reader *r, void **list, int32_t count, int32_t *room, size_t size);
-#define FX_MJCF_ROOM(r, what) \
-  fx_mjcf_room((r), (void **)&(r)->what, (r)->what##_count, &(r)->what##_room, sizeof *(r)->what)
+#define FX_MJCF_ROOM(r, what) FX_MJCF_ROOM_IN(r, r, what)
+/* The same of a list in another struct. */
+#define FX_MJCF_ROOM_IN(r, in, what) \
+  fx_mjcf_room((r), (void **)&(in)->what, (in)->what##_count, &(in)->what##_room, sizeof *(in)->what)
 
 /* ---- messages: "file:line: ..." ---- */
 frix_status fx_mjcf_fail(const fx_mjcf_reader *r, const fx_xml_element *at, const char *format, ...)
@@ -160,20 +300,29 @@ frix_status fx_mjcf_place(const fx_mjcf_reader *r, const fx_xml_element *at, fri
 /* Adds one to the note of that name, or makes it. An unsupported one is an error in a strict read. */
 frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const fx_xml_element *at, const char *name,
                              const char *text);
+/* An unsupported one, with the words for it where text is NULL. */
+frix_status fx_mjcf_missing(fx_mjcf_reader *r, const fx_xml_element *at, const char *name, const char *text);
+/* A copy that lives as long as the result. */
+const char *fx_mjcf_keep(fx_mjcf_reader *r, const char *text);
 
 /* ---- files ---- */
+/* The main file. */
 frix_status fx_mjcf_load(fx_mjcf_reader *r, const char *path, const char *bytes, size_t count);
+/* The file that an <asset><model> names, as another source. */
+frix_status fx_mjcf_load_model(fx_mjcf_reader *r, const fx_xml_element *model, fx_mjcf_source **out);
 /* Reads a file the document names; *bytes lives in the arena. */
 frix_status fx_mjcf_open(fx_mjcf_reader *r, const fx_xml_element *at, const char *folder, const char *name,
                          const char **path, char **bytes, size_t *count);
 
-/* ---- names ---- */
-frix_status fx_mjcf_check(fx_mjcf_reader *r);
+/* ---- schema ---- */
+frix_status fx_mjcf_check(fx_mjcf_reader *r, const fx_mjcf_source *source);
 /* The nearest of the names in a list "a b c" to a word, "" where none is near. */
 typedef struct fx_mjcf_hint {
   char text[96];
 } fx_mjcf_hint;
 fx_mjcf_hint fx_mjcf_nearest(const char *list, const char *word);
+/* Whether an element is an actuator. */
+bool fx_mjcf_is_actuator(const char *name);
 
 /* ---- values; each leaves *out alone where the attribute is absent ---- */
 const char *fx_mjcf_text(const fx_mjcf_item *item, const char *name, const fx_xml_element **where);
@@ -189,47 +338,104 @@ frix_status fx_mjcf_list(fx_mjcf_reader *r, const fx_mjcf_item *item, const char
 frix_status fx_mjcf_word(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, const char *words,
                          int *out);
 frix_status fx_mjcf_need(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, const char **out);
+/* Whether a range holds: limited="false true auto", and auto with autolimits means that the range is given. */
+frix_status fx_mjcf_limited(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *limited, const char *range,
+                            bool *out);
 /* pos and the orientation in any of its forms. */
 frix_status fx_mjcf_pose(const fx_mjcf_reader *r, const fx_mjcf_item *item, frix_pose *out);
 /* Angles in the file's unit, in the order of compiler eulerseq. */
-frix_quat fx_mjcf_euler(const fx_mjcf_reader *r, const double angle[3]);
+frix_quat fx_mjcf_euler(const fx_mjcf_source *source, const double angle[3]);
+double fx_mjcf_radian(const fx_mjcf_source *source, double angle);
+/* About a unit axis. */
+frix_quat fx_mjcf_turn(frix_vec3 axis, double radian);
 /* The shortest turn that brings z to a unit vector. */
 frix_quat fx_mjcf_to_z(frix_vec3 z);
 
 /* ---- settings ---- */
-frix_status fx_mjcf_settings(fx_mjcf_reader *r);
-frix_status fx_mjcf_classes(fx_mjcf_reader *r);
+frix_status fx_mjcf_settings(fx_mjcf_reader *r, fx_mjcf_source *source);
+frix_status fx_mjcf_classes(fx_mjcf_reader *r, fx_mjcf_source *source);
 frix_status fx_mjcf_class_of(const fx_mjcf_reader *r, const fx_xml_element *at, const char *name,
                              const fx_mjcf_class **out);
 /* The class of an element: its own, or the one in force. */
 frix_status fx_mjcf_item_of(const fx_mjcf_reader *r, const fx_xml_element *element, const fx_mjcf_class *in_force,
                             fx_mjcf_item *out);
+/* Children in all elements `section` of the root: start with NULL. */
+const fx_xml_element *fx_mjcf_next(const fx_mjcf_source *source, const char *section, const fx_xml_element *after);
+/* The same in every instance in turn, attached models first, as MuJoCo has them: start with *instance = -1 and NULL. */
+const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *section, int32_t *instance,
+                                          const fx_xml_element *after);
 
 /* ---- assets ---- */
-frix_status fx_mjcf_assets(fx_mjcf_reader *r);
-fx_mjcf_asset *fx_mjcf_find_asset(fx_mjcf_reader *r, bool is_mesh, const char *name);
+frix_status fx_mjcf_assets(fx_mjcf_reader *r, const fx_mjcf_source *source);
+fx_mjcf_asset *fx_mjcf_find_asset(fx_mjcf_reader *r, const fx_mjcf_source *source, bool is_mesh, const char *name);
 /* Read when a geom needs it. */
 frix_status fx_mjcf_ready(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 /* For density 1; zero where there is no volume. */
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
-/* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds. */
+/* A primitive's size and place from the mesh the geom names. */
+frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
+/* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
 
-/* ---- bodies, contacts, model, keyframes ---- */
+/* ---- bodies, geoms, joints ---- */
 frix_status fx_mjcf_bodies(fx_mjcf_reader *r);
+/* No more replicas than the caller allows, before any is made. */
+frix_status fx_mjcf_check_count(const fx_mjcf_reader *r, const fx_mjcf_source *source);
+/* The children of an element, or one body, into the lists. */
+frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mjcf_at at);
+frix_status fx_mjcf_add_body(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
+frix_status fx_mjcf_attach(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
+frix_status fx_mjcf_add_joint(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
+/* Joints in the order of their bodies, and where their numbers stand in a keyframe. */
+frix_status fx_mjcf_place_joints(fx_mjcf_reader *r);
 frix_status fx_mjcf_geom_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *out);
 frix_status fx_mjcf_shape(fx_mjcf_reader *r, const fx_mjcf_geom *geom, bool dynamic, frix_shape_config *out);
+
+/* ---- names ---- */
+/* Keeps the name an element gives to a thing; *full is NULL where it has none. */
+frix_status fx_mjcf_name_add(fx_mjcf_reader *r, fx_mjcf_named kind, int32_t thing, const fx_xml_element *e,
+                             const fx_mjcf_at *at, const char **full);
+/* No two of a kind share a name. */
+frix_status fx_mjcf_names_sort(fx_mjcf_reader *r, fx_mjcf_named kind);
+/* What attribute `key` of an element of an instance names. In the main file it must be there; of an attached model
+ * everything may be that was not attached: none then. */
+frix_status fx_mjcf_find(fx_mjcf_reader *r, int32_t instance, const fx_xml_element *e, fx_mjcf_named kind,
+                         const char *key, fx_mjcf_found *out);
+static inline int32_t fx_mjcf_thing(const fx_mjcf_reader *r, fx_mjcf_named kind, const fx_mjcf_found *f, int32_t k) {
+  return r->names[kind].name[f->entry[k]].thing;
+}
+/* Two references read together, from *n = 0 on: replicas go with replicas of the same suffix, what is not replicated
+ * goes with each. False past the last. */
+bool fx_mjcf_combined(const fx_mjcf_reader *r, fx_mjcf_named kind, const fx_mjcf_found *a, const fx_mjcf_found *b,
+                      int32_t *n, int32_t *thing_a, int32_t *thing_b);
+
+/* ---- drives, tendons, keyframes ---- */
+frix_status fx_mjcf_tendons(fx_mjcf_reader *r);
+frix_status fx_mjcf_actuators(fx_mjcf_reader *r);
+/* Numbers of all keyframes, and which the model starts at. */
+frix_status fx_mjcf_keys_read(fx_mjcf_reader *r);
+/* What they mean for the bodies of the model, once it has them. */
+frix_status fx_mjcf_keys_finish(fx_mjcf_reader *r);
+frix_mjcf_state fx_mjcf_state_of(const fx_mjcf_body *body, const fx_mjcf_motion *motion);
+/* Where the bodies are. */
+void fx_mjcf_move(const fx_mjcf_reader *r, const fx_mjcf_numbers *numbers, fx_mjcf_motion *out);
+
+/* ---- links, contacts, model ---- */
+/* How every body hangs on its parent, and the bodies of the model that makes. */
+frix_status fx_mjcf_links(fx_mjcf_reader *r);
+static inline bool fx_mjcf_moves(const fx_mjcf_body *body) {
+  return body->link != FX_LINK_NONE && body->link != FX_LINK_WELD;
+}
+/* The joints of the model. */
+frix_status fx_mjcf_link_build(fx_mjcf_reader *r);
+frix_status fx_mjcf_equalities(fx_mjcf_reader *r);
 frix_status fx_mjcf_contacts(fx_mjcf_reader *r);
 frix_status fx_mjcf_build(fx_mjcf_reader *r);
-frix_status fx_mjcf_keys(fx_mjcf_reader *r);
 
 /* Who meets whom by contype and conaffinity, pairs and exclusions aside. */
 static inline bool fx_mjcf_bits_meet(const fx_mjcf_geom *a, const fx_mjcf_geom *b) {
   return (a->contype & b->conaffinity) || (b->contype & a->conaffinity);
 }
-
-/* Children of that name in all elements `section` of the root: start with NULL. */
-const fx_xml_element *fx_mjcf_next(const fx_mjcf_reader *r, const char *section, const fx_xml_element *after);
 
 #endif

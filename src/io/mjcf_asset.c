@@ -3,6 +3,7 @@
 
 #include "io/draft.h"
 #include "io/mjcf.h"
+#include "io/png.h"
 
 /* ---- the list ---- */
 
@@ -15,49 +16,58 @@ static const char *name_of_file(fx_mjcf_reader *r, const char *file) {
   return name;
 }
 
-fx_mjcf_asset *fx_mjcf_find_asset(fx_mjcf_reader *r, bool is_mesh, const char *name) {
-  for (int32_t k = 0; k < r->asset_count; k++)
-    if (r->asset[k].is_mesh == is_mesh && !strcmp(r->asset[k].name, name)) return &r->asset[k];
+fx_mjcf_asset *fx_mjcf_find_asset(fx_mjcf_reader *r, const fx_mjcf_source *source, bool is_mesh, const char *name) {
+  for (int32_t k = 0; k < r->asset_count; k++) {
+    fx_mjcf_asset *asset = r->asset[k];
+    if (fx_mjcf_source_of(asset->item.element) == source && asset->is_mesh == is_mesh && !strcmp(asset->name, name))
+      return asset;
+  }
   return NULL;
 }
 
-static frix_status add_asset(fx_mjcf_reader *r, const fx_xml_element *e) {
-  fx_mjcf_asset asset = {.is_mesh = !strcmp(e->name, "mesh")};
-  frix_status status = fx_mjcf_item_of(r, e, r->classes, &asset.item);
+static frix_status add_asset(fx_mjcf_reader *r, const fx_mjcf_source *source, const fx_xml_element *e) {
+  fx_mjcf_asset asset = {.is_mesh = !strcmp(e->name, "mesh")}, *kept = FX_TAKE(&r->arena, fx_mjcf_asset, 1);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_mjcf_item_of(r, e, source->classes, &asset.item);
   if (status) return status;
   const char *file = fx_xml_value(e, "file");
   asset.name = fx_xml_value(e, "name");
   if (!asset.name && !file) return fx_mjcf_fail(r, e, "<%s> needs a name or a file", e->name);
   if (!asset.name && !(asset.name = name_of_file(r, file))) return FRIX_ERROR_MEMORY;
-  const fx_mjcf_asset *other = fx_mjcf_find_asset(r, asset.is_mesh, asset.name);
+  const fx_mjcf_asset *other = fx_mjcf_find_asset(r, source, asset.is_mesh, asset.name);
   if (other)
     return fx_mjcf_fail(r, e, "%s '%s' was defined in line %d already", e->name,
                         fx_word_of(asset.name, strlen(asset.name)).text, (int)other->item.element->line);
   if (!FX_MJCF_ROOM(r, asset)) return FRIX_ERROR_MEMORY;
-  r->asset[r->asset_count++] = asset;
+  *kept = asset;
+  r->asset[r->asset_count++] = kept;
   return FRIX_OK;
 }
 
 /* <custom><text name="frix_triangles" data="a b"/></custom>: these meshes are taken as they are on static bodies. */
-static void mark_triangles(fx_mjcf_reader *r) {
-  for (const fx_xml_element *e = NULL; (e = fx_mjcf_next(r, "custom", e));) {
+static void mark_triangles(fx_mjcf_reader *r, const fx_mjcf_source *source) {
+  for (const fx_xml_element *e = NULL; (e = fx_mjcf_next(source, "custom", e));) {
     const char *name = fx_xml_value(e, "name"), *data = fx_xml_value(e, "data");
     if (strcmp(e->name, "text") || !name || !data || strcmp(name, "frix_triangles")) continue;
     for (const char *at = data; *at;) {
       size_t length = strcspn(at, " ");
-      for (int32_t k = 0; k < r->asset_count; k++)
-        if (strlen(r->asset[k].name) == length && !strncmp(r->asset[k].name, at, length)) r->asset[k].triangles = true;
+      for (int32_t k = 0; k < r->asset_count; k++) {
+        fx_mjcf_asset *asset = r->asset[k];
+        if (fx_mjcf_source_of(asset->item.element) == source && strlen(asset->name) == length &&
+            !strncmp(asset->name, at, length))
+          asset->triangles = true;
+      }
       at += length;
       while (*at == ' ') at++;
     }
   }
 }
 
-frix_status fx_mjcf_assets(fx_mjcf_reader *r) {
+frix_status fx_mjcf_assets(fx_mjcf_reader *r, const fx_mjcf_source *source) {
   frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next(r, "asset", e));)
-    if (!strcmp(e->name, "mesh") || !strcmp(e->name, "hfield")) status = add_asset(r, e);
-  if (!status) mark_triangles(r);
+  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next(source, "asset", e));)
+    if (!strcmp(e->name, "mesh") || !strcmp(e->name, "hfield")) status = add_asset(r, source, e);
+  if (!status) mark_triangles(r, source);
   return status;
 }
 
@@ -65,8 +75,9 @@ frix_status fx_mjcf_assets(fx_mjcf_reader *r) {
 
 static frix_status read_file(fx_mjcf_reader *r, fx_mjcf_asset *asset, const char **path, char **bytes, size_t *count) {
   const char *name = fx_xml_value(asset->item.element, "file"), *slash = strrchr(name, '/');
-  if (r->strip_path && slash) name = slash + 1;
-  return fx_mjcf_open(r, asset->item.element, r->mesh_folder, name, path, bytes, count);
+  const fx_mjcf_source *source = fx_mjcf_source_of(asset->item.element);
+  if (source->strip_path && slash) name = slash + 1;
+  return fx_mjcf_open(r, asset->item.element, source->mesh_folder, name, path, bytes, count);
 }
 
 static frix_status mesh_from_file(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
@@ -166,7 +177,7 @@ static frix_status take_hull_faces(fx_mjcf_reader *r, const fx_mjcf_asset *asset
 }
 
 static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
-  int kind = r->mesh_inertia;
+  int kind = fx_mjcf_source_of(asset->item.element)->mesh_inertia;
   fx_mesh faces = asset->mesh;
   frix_status status = fx_mjcf_word(r, &asset->item, "inertia", "legacy exact convex shell", &kind);
   if (!status && (kind == FX_MESH_CONVEX || faces.triangle_count == 0)) status = take_hull_faces(r, asset, &faces);
@@ -176,17 +187,52 @@ static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   return FRIX_OK;
 }
 
+/* Meshes that MuJoCo or a plugin makes are known, not made. */
+static frix_status note_made(fx_mjcf_reader *r, fx_mjcf_asset *asset, bool *made) {
+  const fx_xml_element *e = asset->item.element;
+  const char *builtin = fx_mjcf_text(&asset->item, "builtin", NULL);
+  bool plugin = false;
+  for (const fx_xml_element *c = e->first; c; c = c->next) plugin |= !strcmp(c->name, "plugin");
+  *made = (builtin && strcmp(builtin, "none")) || plugin;
+  if (!*made) return FRIX_OK;
+  asset->missing = true;
+  return fx_mjcf_missing(r, e, plugin ? "mesh plugin" : "mesh builtin",
+                         "not supported: meshes are read from files, or inline");
+}
+
 static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   const fx_xml_element *e = asset->item.element;
+  bool made;
+  frix_status status = note_made(r, asset, &made);
+  if (status || made) return status;
   bool file = fx_xml_value(e, "file") != NULL, given = fx_xml_value(e, "vertex") != NULL;
   if (file && given) return fx_mjcf_fail(r, e, "mesh: a file and inline vertices at once");
   if (!file && !given) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex is given");
-  frix_status status = file ? mesh_from_file(r, asset) : mesh_inline(r, asset);
+  status = file ? mesh_from_file(r, asset) : mesh_inline(r, asset);
   if (!status) status = place_mesh(r, asset);
   return status ? status : weigh_mesh(r, asset);
 }
 
 /* ---- height fields ---- */
+
+/* Grey levels as heights; the top row of the picture is that of highest y. */
+static frix_status field_from_picture(fx_mjcf_reader *r, fx_mjcf_asset *asset, const char *path, const char *bytes,
+                                      size_t count) {
+  uint8_t *grey;
+  int32_t rows, columns;
+  frix_status status = fx_png_read(&r->arena, path, bytes, count, &columns, &rows, &grey);
+  if (status) return fx_mjcf_place(r, asset->item.element, status);
+  if (rows < 2 || columns < 2)
+    return fx_mjcf_fail(r, asset->item.element, "'%s': a height field has at least 2 x 2 pixels", path);
+  asset->row_count = rows, asset->column_count = columns;
+  asset->height = FX_TAKE_RAW(&r->arena, double, (size_t)rows *(size_t)columns);
+  if (!asset->height) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < rows; i++)
+    for (int32_t j = 0; j < columns; j++)
+      asset->height[(size_t)i * (size_t)columns + (size_t)j] =
+          grey[(size_t)(rows - 1 - i) * (size_t)columns + (size_t)j];
+  return FRIX_OK;
+}
 
 /* Two counts, then single-precision heights, lowest y first. */
 static frix_status field_from_file(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
@@ -196,8 +242,7 @@ static frix_status field_from_file(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   size_t count;
   frix_status status = read_file(r, asset, &path, &bytes, &count);
   if (status) return status;
-  if (count >= 8 && !memcmp(bytes, "\x89PNG", 4))
-    return fx_mjcf_fail(r, e, "'%s': heights are read from MuJoCo's binary format or inline, not from PNG", path);
+  if (fx_png_is(bytes, count)) return field_from_picture(r, asset, path, bytes, count);
   uint64_t rows = count >= 8 ? fx_mesh_integer(bytes) : 0, columns = count >= 8 ? fx_mesh_integer(bytes + 4) : 0;
   if (rows < 2 || columns < 2 || rows > 1 << 16 || columns > 1 << 16 || count != 8 + 4 * rows * columns)
     return fx_mjcf_fail(r, e, "'%s': %zu bytes are not a height field of %llu x %llu", path, count,

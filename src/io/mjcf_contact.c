@@ -30,76 +30,85 @@ static frix_material_config law_of(const fx_mjcf_reader *r, const double frictio
   return law;
 }
 
-/* ---- pairs and exclusions by name ---- */
+/* Geoms that may touch something. */
+static bool touches(const fx_mjcf_geom *g) { return g->type != FX_GEOM_LEFT_OUT && (g->contype || g->conaffinity); }
 
-static const char *name_at(const fx_mjcf_reader *r, bool body, int32_t k) {
-  return body ? r->body[r->body_by_name[k]].name : r->geom[r->geom_by_name[k]].name;
+/* ---- exclusions ---- */
+
+static bool same_bits(const fx_mjcf_geom *a, const fx_mjcf_geom *b) {
+  return a->contype == b->contype && a->conaffinity == b->conaffinity;
 }
 
-/* A body or a geom by the name in attribute `key`. */
-static frix_status find(const fx_mjcf_reader *r, const fx_xml_element *e, bool body, const char *key, int32_t *out) {
-  fx_mjcf_item item = {e, NULL};
-  const char *name, *best = NULL;
-  int32_t count = body ? r->named_bodies : r->named_geoms, low = 0, high = count;
-  frix_status status = fx_mjcf_need(r, &item, key, &name);
-  if (status) return status;
-  *out = 0;
-  if (body && !strcmp(name, "world")) return FRIX_OK;
-  while (low < high) {
-    int32_t middle = low + (high - low) / 2;
-    if (strcmp(name_at(r, body, middle), name) < 0) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+/* How many kinds there are without any that stand alone. */
+static int32_t count_kinds(const fx_mjcf_reader *r) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < r->geom_count && count < MOST_KINDS; k++) {
+    int32_t j = 0;
+    while (j < k && (r->geom[j].type == FX_GEOM_LEFT_OUT || !same_bits(&r->geom[j], &r->geom[k]))) j++;
+    count += j == k && r->geom[k].type != FX_GEOM_LEFT_OUT;
   }
-  if (low < count && !strcmp(name_at(r, body, low), name)) {
-    *out = body ? r->body_by_name[low] : r->geom_by_name[low];
-    return FRIX_OK;
-  }
-  for (int32_t k = 0; k < count && !best; k++)
-    if (*fx_mjcf_nearest(name_at(r, body, k), name).text) best = name_at(r, body, k);
-  return fx_mjcf_fail(r, e, "there is no %s '%s'%s%s%s", body ? "body" : "geom", fx_word_of(name, strlen(name)).text,
-                      best ? "; did you mean '" : "", best ? fx_word_of(best, strlen(best)).text : "",
-                      best ? "'?" : "");
+  return count;
 }
 
-static void single_out(fx_mjcf_reader *r, int32_t *special) {
-  if (!*special) *special = ++r->special_count;
-}
-
-static frix_status find_bodies(const fx_mjcf_reader *r, const fx_xml_element *e, int32_t *a, int32_t *b) {
-  frix_status status = find(r, e, true, "body1", a);
-  return status ? status : find(r, e, true, "body2", b);
-}
-
-/* Both whole bodies of the model, so that the model's own exclusion does. */
-static bool whole(const fx_mjcf_reader *r, int32_t a, int32_t b) {
-  return r->body[r->body[a].root].part_count == 1 && r->body[r->body[b].root].part_count == 1;
-}
-
-static frix_status exclude_bodies(fx_mjcf_reader *r, const fx_xml_element *e) {
-  int32_t a = 0, b = 0;
-  frix_status status = find_bodies(r, e, &a, &b);
-  if (status || r->body[a].root == r->body[b].root) return status;
-  if (whole(r, a, b)) return frix_builder_exclude(r->builder, r->body[a].id, r->body[b].id);
+/* All of the body of the model that may touch something is this body of the file, so that the model's own exclusion
+ * does. */
+static bool whole(const fx_mjcf_reader *r, int32_t body) {
   for (int32_t k = 0; k < r->geom_count; k++)
-    if (r->geom[k].body == a || r->geom[k].body == b) single_out(r, &r->geom[k].own_kind);
-  return FRIX_OK;
+    if (touches(&r->geom[k]) && r->geom[k].body != body && r->body[r->geom[k].body].root == r->body[body].root)
+      return false;
+  return true;
+}
+
+/* The geoms of a body become kinds of their own, those of equal bits together; false where there is no room. */
+static bool single_out_body(fx_mjcf_reader *r, int32_t body, int32_t room) {
+  for (int32_t k = 0; k < r->geom_count; k++) {
+    fx_mjcf_geom *g = &r->geom[k];
+    if (g->body != body || g->own_kind || !touches(g)) continue;
+    for (int32_t j = 0; j < k && !g->own_kind; j++)
+      if (r->geom[j].body == body && same_bits(&r->geom[j], g)) g->own_kind = r->geom[j].own_kind;
+    if (g->own_kind) continue;
+    if (r->special_count == room) return false;
+    g->own_kind = ++r->special_count;
+  }
+  return true;
+}
+
+typedef frix_status exclude_two(fx_mjcf_reader *r, const fx_xml_element *e, int32_t a, int32_t b, int32_t room);
+
+static frix_status exclude_bodies(fx_mjcf_reader *r, const fx_xml_element *e, int32_t a, int32_t b, int32_t room) {
+  if (r->body[a].root == r->body[b].root) return FRIX_OK;
+  if (whole(r, a) && whole(r, b))
+    return frix_builder_exclude(r->builder, r->body[r->body[a].root].id, r->body[r->body[b].root].id);
+  if (single_out_body(r, a, room) && single_out_body(r, b, room)) return FRIX_OK;
+  return fx_mjcf_missing(r, e, "contact exclude of parts", "not supported: too many kinds of geoms; these still meet");
 }
 
 /* Of parts of bodies: their geoms are kinds of their own by now. */
-static frix_status exclude_parts(fx_mjcf_reader *r, const fx_xml_element *e) {
-  int32_t a = 0, b = 0;
-  frix_status status = find_bodies(r, e, &a, &b);
-  if (status || r->body[a].root == r->body[b].root || whole(r, a, b)) return status;
+static frix_status exclude_parts(fx_mjcf_reader *r, const fx_xml_element *e, int32_t a, int32_t b, int32_t room) {
+  (void)e, (void)room;
+  if (r->body[a].root == r->body[b].root || (whole(r, a) && whole(r, b))) return FRIX_OK;
   for (int32_t i = 0; i < r->geom_count; i++)
     for (int32_t j = 0; r->geom[i].body == a && j < r->geom_count; j++) {
-      if (r->geom[j].body != b) continue;
+      if (r->geom[j].body != b || !r->geom[i].own_kind || !r->geom[j].own_kind) continue;
       r->meets[r->geom[i].kind] &= ~(1u << r->geom[j].kind);
       r->meets[r->geom[j].kind] &= ~(1u << r->geom[i].kind);
     }
   return FRIX_OK;
+}
+
+static frix_status exclude_all(fx_mjcf_reader *r, exclude_two *exclude) {
+  frix_status status = FRIX_OK;
+  int32_t instance = -1, room = MOST_KINDS - count_kinds(r);
+  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(r, "contact", &instance, e));) {
+    fx_mjcf_found found[2];
+    int32_t n = 0, a, b;
+    if (strcmp(e->name, "exclude")) continue;
+    status = fx_mjcf_find(r, instance, e, FX_NAMED_BODY, "body1", &found[0]);
+    if (!status) status = fx_mjcf_find(r, instance, e, FX_NAMED_BODY, "body2", &found[1]);
+    while (!status && fx_mjcf_combined(r, FX_NAMED_BODY, &found[0], &found[1], &n, &a, &b))
+      status = exclude(r, e, a, b, room);
+  }
+  return status;
 }
 
 /* ---- explicit pairs ---- */
@@ -121,7 +130,7 @@ static frix_status pair_law(fx_mjcf_reader *r, const fx_xml_element *e, pair_ent
   int32_t condim, count = 0;
   double friction[3], given[5];
   fx_mjcf_item item;
-  frix_status status = fx_mjcf_item_of(r, e, r->classes, &item);
+  frix_status status = fx_mjcf_item_of(r, e, fx_mjcf_source_of(e)->classes, &item);
   if (status) return status;
   fx_mjcf_material a = material_of(&r->geom[p->a]), b = material_of(&r->geom[p->b]);
   mix(&a, &b, friction, &condim);
@@ -141,42 +150,69 @@ static frix_status pair_law(fx_mjcf_reader *r, const fx_xml_element *e, pair_ent
   return status;
 }
 
-static frix_status read_pairs(fx_mjcf_reader *r, pair_entry **list, int32_t *count) {
-  int32_t most = 0;
-  for (const fx_xml_element *e = NULL; (e = fx_mjcf_next(r, "contact", e));) most += !strcmp(e->name, "pair");
-  *list = FX_TAKE(&r->arena, pair_entry, most);
-  if (!*list) return FRIX_ERROR_MEMORY;
-  for (const fx_xml_element *e = NULL; (e = fx_mjcf_next(r, "contact", e));) {
-    if (strcmp(e->name, "pair")) continue;
-    pair_entry *p = &(*list)[*count];
-    frix_status status;
-    if ((status = find(r, e, false, "geom1", &p->a)) || (status = find(r, e, false, "geom2", &p->b)) ||
-        (status = pair_law(r, e, p)))
-      return status;
-    if (r->body[r->geom[p->a].body].root == r->body[r->geom[p->b].body].root) continue;
-    ++*count;
-    if (fx_mjcf_bits_meet(&r->geom[p->a], &r->geom[p->b])) continue;
-    single_out(r, &r->geom[p->a].own_kind);
-    single_out(r, &r->geom[p->b].own_kind);
+/* Whether the model keeps two bodies apart: an exclusion, or a joint between them. */
+static bool kept_apart(const fx_mjcf_reader *r, int32_t a, int32_t b) {
+  const fx_mjcf_body *x = &r->body[a], *y = &r->body[b];
+  int32_t p = (int32_t)x->id.index, q = (int32_t)y->id.index;
+  for (int32_t k = 0; k < r->builder->excluded_count; k++) {
+    fx_pair e = r->builder->excluded[k];
+    if ((e.a == p && e.b == q) || (e.a == q && e.b == p)) return true;
   }
-  return FRIX_OK;
+  const fx_mjcf_body *above = x->parent >= 0 && r->body[x->parent].root == b   ? y
+                              : y->parent >= 0 && r->body[y->parent].root == a ? x
+                                                                               : NULL;
+  return above && !r->no_parent_filter && (fx_mjcf_moves(above) || above->mocap);
+}
+
+static frix_status take_pair(fx_mjcf_reader *r, const fx_xml_element *e, pair_entry *p, int32_t *count) {
+  fx_mjcf_geom *g[2] = {&r->geom[p->a], &r->geom[p->b]};
+  int32_t a = r->body[g[0]->body].root, b = r->body[g[1]->body].root;
+  if (a == b || g[0]->type == FX_GEOM_LEFT_OUT || g[1]->type == FX_GEOM_LEFT_OUT) return FRIX_OK;
+  if (kept_apart(r, a, b))
+    return fx_mjcf_missing(r, e, "pair of bodies that are kept apart",
+                           "not supported: a joint or an exclusion keeps the two bodies from meeting");
+  ++*count;
+  for (int k = 0; k < 2 && !fx_mjcf_bits_meet(g[0], g[1]); k++)
+    if (!g[k]->alone) g[k]->alone = true, g[k]->own_kind = ++r->special_count;
+  return pair_law(r, e, p);
+}
+
+static frix_status read_pairs(fx_mjcf_reader *r, pair_entry **list, int32_t *count) {
+  frix_status status = FRIX_OK;
+  int32_t room = 0;
+  for (int pass = 0; pass < 2; pass++) { /* first how many there are, replicas counted */
+    int32_t instance = -1;
+    for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(r, "contact", &instance, e));) {
+      fx_mjcf_found found[2];
+      pair_entry p;
+      int32_t n = 0;
+      if (strcmp(e->name, "pair")) continue;
+      status = fx_mjcf_find(r, instance, e, FX_NAMED_GEOM, "geom1", &found[0]);
+      if (!status) status = fx_mjcf_find(r, instance, e, FX_NAMED_GEOM, "geom2", &found[1]);
+      while (!status && fx_mjcf_combined(r, FX_NAMED_GEOM, &found[0], &found[1], &n, &p.a, &p.b)) {
+        if (pass == 0) {
+          room++;
+          continue;
+        }
+        /* cppcheck-suppress uninitStructMember */
+        (*list)[*count] = p;
+        status = take_pair(r, e, &(*list)[*count], count);
+      }
+    }
+    if (pass == 0 && !status && !(*list = FX_TAKE(&r->arena, pair_entry, room))) return FRIX_ERROR_MEMORY;
+  }
+  return status;
 }
 
 /* How many pairs of geoms of two materials can touch, excluded bodies aside; counts no further than past `most`. */
 static int64_t possible_pairs(const fx_mjcf_reader *r, int32_t a, int32_t b, int64_t most) {
   int64_t count = 0;
   for (int32_t i = 0; i < r->geom_count && count <= most; i++)
-    for (int32_t j = 0; r->geom[i].material == a && j < r->geom_count && count <= most; j++) {
-      if (r->geom[j].material != b || (a == b && j <= i)) continue;
-      const fx_mjcf_body *x = &r->body[r->body[r->geom[i].body].root], *y = &r->body[r->body[r->geom[j].body].root];
-      if (x == y || (!x->free && !y->free) || !fx_mjcf_bits_meet(&r->geom[i], &r->geom[j])) continue;
-      bool excluded = false;
-      for (int32_t k = 0; k < r->builder->excluded_count && !excluded; k++) {
-        fx_pair e = r->builder->excluded[k];
-        int32_t p = (int32_t)x->id.index, q = (int32_t)y->id.index;
-        excluded = (e.a == p && e.b == q) || (e.a == q && e.b == p);
-      }
-      count += !excluded;
+    for (int32_t j = 0; r->geom[i].material == a && touches(&r->geom[i]) && j < r->geom_count && count <= most; j++) {
+      if (r->geom[j].material != b || (a == b && j <= i) || !touches(&r->geom[j])) continue;
+      int32_t x = r->body[r->geom[i].body].root, y = r->body[r->geom[j].body].root;
+      if (x == y || (!fx_mjcf_moves(&r->body[x]) && !fx_mjcf_moves(&r->body[y]))) continue;
+      count += fx_mjcf_bits_meet(&r->geom[i], &r->geom[j]) && !kept_apart(r, x, y);
     }
   return count;
 }
@@ -204,8 +240,9 @@ static frix_status split_materials(fx_mjcf_reader *r, const pair_entry *list, in
   for (int32_t k = 0; k < count; k++) {
     int32_t a = r->geom[list[k].a].material, b = r->geom[list[k].b].material;
     if (!table[(a < b ? a : b) * r->material_count + (a < b ? b : a)].mixed) continue;
-    single_out(r, &r->geom[list[k].a].own_material);
-    single_out(r, &r->geom[list[k].b].own_material);
+    int32_t *own[2] = {&r->geom[list[k].a].own_material, &r->geom[list[k].b].own_material};
+    for (int side = 0; side < 2; side++)
+      if (!*own[side]) *own[side] = ++r->special_count;
     *split = true;
   }
   return FRIX_OK;
@@ -236,6 +273,7 @@ static frix_status assign_kinds(fx_mjcf_reader *r) {
   for (int32_t k = 0; k < r->geom_count; k++) {
     fx_mjcf_geom *g = &r->geom[k];
     int32_t at = 0;
+    if (g->type == FX_GEOM_LEFT_OUT) continue;
     while (at < count && (first[at]->contype != g->contype || first[at]->own_kind != g->own_kind ||
                           first[at]->conaffinity != g->conaffinity))
       at++;
@@ -258,6 +296,7 @@ static frix_status find_materials(fx_mjcf_reader *r) {
     fx_mjcf_geom *g = &r->geom[k];
     fx_mjcf_material m = material_of(g);
     int32_t at = 0;
+    if (g->type == FX_GEOM_LEFT_OUT) continue;
     while (at < r->material_count &&
            (memcmp(r->material[at].friction, m.friction, sizeof m.friction) || r->material[at].condim != m.condim ||
             r->material[at].priority != m.priority || r->material[at].special != m.special))
@@ -287,14 +326,7 @@ static frix_status add_materials(fx_mjcf_reader *r) {
       frix_material_config law = law_of(r, friction, condim);
       status = frix_builder_set_pair(r->builder, r->material[i].id, r->material[j].id, &law);
     }
-  return status ? fx_mjcf_place(r, r->root, status) : FRIX_OK;
-}
-
-static frix_status exclude_all(fx_mjcf_reader *r, frix_status (*exclude)(fx_mjcf_reader *, const fx_xml_element *)) {
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next(r, "contact", e));)
-    if (!strcmp(e->name, "exclude")) status = exclude(r, e);
-  return status;
+  return status ? fx_mjcf_place(r, r->source->root, status) : FRIX_OK;
 }
 
 /* After the bodies of the model have their ids, before its shapes are made. */

@@ -1,7 +1,9 @@
 /* The document with its includes, and the files it names.
  *
- * A name in the file is relative to the folder of the model. It must lead to a place beneath that folder, links
- * followed, unless the caller allows the outside: a scene from a stranger cannot read what is not its own. */
+ * A name in the file is relative to the folder of the model, with the compiler's meshdir for meshes and height fields,
+ * wherever the element stands: that is MuJoCo's rule. Files in the wild also keep meshes beside the file that is
+ * included, so that is tried next. A name must lead to a place beneath the folder of the main file, links followed,
+ * unless the caller allows the outside: a scene from a stranger cannot read what is not its own. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>
 #include <string.h>
@@ -55,29 +57,48 @@ static bool outside(const fx_mjcf_reader *r, const char *path) {
   return !beneath;
 }
 
-static frix_status locate(fx_mjcf_reader *r, const fx_xml_element *at, const char *folder, const char *name,
-                          const char **path) {
+/* base, with its '/' or "", folder and name as one path; an absolute one goes before what stands left of it. */
+static frix_status locate(fx_mjcf_reader *r, const fx_xml_element *at, const char *base, const char *folder,
+                          const char *name, const char **path) {
   for (const char *c = name; *c; c++)
     if (*c == '\\')
       return fx_mjcf_fail(r, at, "file '%s': write / between folders", fx_word_of(name, strlen(name)).text);
   char *local = *name == '/' ? (char *)name : join(r, folder, name);
   if (!local) return FRIX_ERROR_MEMORY;
-  char *whole = *local == '/' ? local : join(r, r->folder, local);
+  char *whole = *local == '/' ? local : join(r, base, local);
   if (!whole) return FRIX_ERROR_MEMORY;
   *path = whole;
   if (r->config.allow_outside) return FRIX_OK;
-  if (*local == '/' || climbs(local) || outside(r, whole))
+  size_t above = strlen(r->folder); /* every base is that folder, or begins with it */
+  if (*local == '/' || strncmp(whole, r->folder, above) || climbs(whole + above) || outside(r, whole))
     return fx_mjcf_fail(r, at, "file '%s' lies outside the folder of the model; allow it with --allow-outside",
                         fx_word_of(name, strlen(name)).text);
   return FRIX_OK;
 }
 
+/* By MuJoCo's rule; else beside the file the element stands in, with the folder and without. */
+static frix_status locate_any(fx_mjcf_reader *r, const fx_xml_element *at, const char *folder, const char *name,
+                              const char **path) {
+  const char *first;
+  frix_status status = locate(r, at, fx_mjcf_source_of(at)->folder, folder, name, &first);
+  *path = first;
+  if (status || !access(first, F_OK)) return status;
+  const char *beside = folder_of(r, at->file);
+  if (!beside) return FRIX_ERROR_MEMORY;
+  for (int bare = 0; bare < 2; bare++) {
+    status = locate(r, at, beside, bare ? "" : folder, name, path);
+    if (status == FRIX_ERROR_MEMORY || (!status && !access(*path, F_OK))) return status;
+  }
+  *path = first;
+  return FRIX_OK;
+}
+
 frix_status fx_mjcf_open(fx_mjcf_reader *r, const fx_xml_element *at, const char *folder, const char *name,
                          const char **path, char **bytes, size_t *count) {
-  frix_status status = locate(r, at, folder, name, path);
+  frix_status status = locate_any(r, at, folder, name, path);
   if (status) return status;
   char *text = NULL;
-  status = fx_file_read(r->context, *path, r->config.max_bytes, &text, count);
+  status = fx_file_read_named(r->context, *path, r->config.max_bytes, &text, count);
   if (status) return fx_mjcf_place(r, at, status);
   *bytes = fx_arena_take_raw(&r->arena, *count + 1, 1);
   if (*bytes) memcpy(*bytes, text, *count), (*bytes)[*count] = 0;
@@ -113,7 +134,6 @@ static frix_status check_new(fx_mjcf_reader *r, const fx_xml_element *at, const 
   return FRIX_OK;
 }
 
-/* Beside the model, or else beside the file that includes. */
 static frix_status read_include(fx_mjcf_reader *r, const fx_xml_element *include, fx_xml_element **root) {
   fx_mjcf_item item = {include, NULL};
   const char *name = NULL, *path = NULL;
@@ -122,34 +142,29 @@ static frix_status read_include(fx_mjcf_reader *r, const fx_xml_element *include
   frix_status status = fx_mjcf_need(r, &item, "file", &name);
   if (status) return status;
   if (include->first) return fx_mjcf_fail(r, include, "<include> holds no elements of its own");
-  const char *folder = "";
-  status = locate(r, include, folder, name, &path);
-  if (status) return status;
-  size_t above = strlen(r->folder);
-  char *beside = folder_of(r, include->file);
-  if (!beside) return FRIX_ERROR_MEMORY;
-  if (access(path, F_OK) && strlen(beside) > above && !strncmp(beside, r->folder, above)) folder = beside + above;
-  if ((status = locate(r, include, folder, name, &path)) || (status = check_new(r, include, path)) ||
-      (status = fx_mjcf_open(r, include, folder, name, &path, &bytes, &count)))
+  if ((status = locate_any(r, include, "", name, &path)) || (status = check_new(r, include, path)) ||
+      (status = fx_mjcf_open(r, include, "", name, &path, &bytes, &count)))
     return status;
   return parse_file(r, path, bytes, count, root);
 }
 
-/* The children of the included root stand where <include> stood. */
-static frix_status resolve(fx_mjcf_reader *r, fx_xml_element *parent, int depth) {
+/* The children of the included root stand where <include> stood; every element learns its source. */
+static frix_status resolve(fx_mjcf_reader *r, const fx_mjcf_source *source, fx_xml_element *parent, int depth) {
   if (depth > FX_XML_DEPTH) return fx_mjcf_fail(r, parent, "includes are nested more than %d deep", FX_XML_DEPTH);
   fx_xml_element *next = parent->first;
   parent->first = parent->last = NULL;
+  parent->owner = source;
   for (fx_xml_element *child = next; child; child = next) {
     next = child->next;
+    child->owner = source;
     frix_status status = FRIX_OK;
     if (strcmp(child->name, "include")) {
       fx_xml_append(parent, child);
-      status = resolve(r, child, depth + 1);
+      status = resolve(r, source, child, depth + 1);
     } else {
       fx_xml_element *root = NULL;
       status = read_include(r, child, &root);
-      if (!status) status = resolve(r, root, depth + 1);
+      if (!status) status = resolve(r, source, root, depth + 1);
       for (fx_xml_element *e = status ? NULL : root->first, *after; e; e = after) {
         after = e->next;
         fx_xml_append(parent, e);
@@ -160,21 +175,54 @@ static frix_status resolve(fx_mjcf_reader *r, fx_xml_element *parent, int depth)
   return FRIX_OK;
 }
 
-frix_status fx_mjcf_load(fx_mjcf_reader *r, const char *path, const char *bytes, size_t count) {
-  size_t size = strlen(path) + 1;
-  char *name = fx_arena_take(&r->arena, size, 1);
-  if (!name) return FRIX_ERROR_MEMORY;
-  memcpy(name, path, size);
-  r->folder = folder_of(r, name);
-  if (!r->folder) return FRIX_ERROR_MEMORY;
-  r->real = real_path(r, *r->folder ? r->folder : ".");
-  if (!r->real) return FRIX_ERROR_MEMORY;
-  frix_status status = parse_file(r, name, bytes, count, &r->root);
+/* ---- sources ---- */
+
+static frix_status load(fx_mjcf_reader *r, fx_mjcf_source *source, const char *path, const char *bytes, size_t count) {
+  source->folder = folder_of(r, path);
+  if (!source->folder) return FRIX_ERROR_MEMORY;
+  r->file_count = 0;
+  frix_status status = parse_file(r, path, bytes, count, &source->root);
   if (status) return status;
-  if (!strcmp(r->root->name, "robot"))
-    return fx_mjcf_fail(r, r->root, "<robot> starts a URDF file; frix reads MJCF, which starts with <mujoco>");
-  if (strcmp(r->root->name, "mujoco"))
-    return fx_mjcf_fail(r, r->root, "<%s> is not MJCF, which starts with <mujoco>",
-                        fx_word_of(r->root->name, strlen(r->root->name)).text);
-  return resolve(r, r->root, 0);
+  fx_xml_element *root = source->root;
+  if (!strcmp(root->name, "robot"))
+    return fx_mjcf_fail(r, root, "<robot> starts a URDF file; frix reads MJCF, which starts with <mujoco>");
+  if (strcmp(root->name, "mujoco"))
+    return fx_mjcf_fail(r, root, "<%s> is not MJCF, which starts with <mujoco>",
+                        fx_word_of(root->name, strlen(root->name)).text);
+  if ((status = resolve(r, source, root, 0)) || (status = fx_mjcf_classes(r, source)) ||
+      (status = fx_mjcf_check(r, source)) || (status = fx_mjcf_check_count(r, source)) ||
+      (status = fx_mjcf_settings(r, source)))
+    return status;
+  return fx_mjcf_assets(r, source);
+}
+
+static fx_mjcf_source *source_new(fx_mjcf_reader *r) {
+  fx_mjcf_source **end = &r->source;
+  while (*end) end = &(*end)->next;
+  return *end = FX_TAKE(&r->arena, fx_mjcf_source, 1);
+}
+
+frix_status fx_mjcf_load(fx_mjcf_reader *r, const char *path, const char *bytes, size_t count) {
+  const char *name = join(r, "", path);
+  if (!name || !(r->folder = folder_of(r, name))) return FRIX_ERROR_MEMORY;
+  r->real = real_path(r, *r->folder ? r->folder : ".");
+  fx_mjcf_source *source = source_new(r);
+  if (!r->real || !source) return FRIX_ERROR_MEMORY;
+  return load(r, source, name, bytes, count);
+}
+
+frix_status fx_mjcf_load_model(fx_mjcf_reader *r, const fx_xml_element *model, fx_mjcf_source **out) {
+  for (*out = r->source; *out; *out = (*out)->next)
+    if ((*out)->element == model) return FRIX_OK;
+  fx_mjcf_item item = {model, NULL};
+  const char *name = NULL, *path = NULL;
+  char *bytes = NULL;
+  size_t count = 0;
+  frix_status status = fx_mjcf_need(r, &item, "file", &name);
+  if (!status) status = fx_mjcf_open(r, model, "", name, &path, &bytes, &count);
+  if (status) return status;
+  fx_mjcf_source *source = *out = source_new(r);
+  if (!source) return FRIX_ERROR_MEMORY;
+  source->element = model;
+  return load(r, source, path, bytes, count);
 }

@@ -26,7 +26,7 @@ static frix_status read_ends(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjc
 
 static frix_status check_size(const fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   static const int wanted[] = {[FX_GEOM_SPHERE] = 1,   [FX_GEOM_CAPSULE] = 2, [FX_GEOM_ELLIPSOID] = 3,
-                               [FX_GEOM_CYLINDER] = 2, [FX_GEOM_BOX] = 3,     [FX_GEOM_SDF] = 0};
+                               [FX_GEOM_CYLINDER] = 2, [FX_GEOM_BOX] = 3,     [FX_GEOM_LEFT_OUT] = 0};
   static const char *const what[] = {"", "a radius", "a radius and a half length (or fromto)", "three half widths"};
   for (int k = 0; k < wanted[g->type]; k++)
     if (!(g->size[k] > 0.0))
@@ -35,16 +35,27 @@ static frix_status check_size(const fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   return FRIX_OK;
 }
 
+/* Of an asset that frix does not make, the geom is left out. */
+static frix_status take_asset(fx_mjcf_reader *r, fx_mjcf_geom *g) {
+  frix_status status = fx_mjcf_ready(r, g->asset);
+  if (status || !g->asset->missing) return status;
+  g->type = FX_GEOM_LEFT_OUT;
+  return fx_mjcf_missing(r, g->item.element, "geom of a mesh that is not read", "left out, with its mass");
+}
+
 static frix_status find_asset(fx_mjcf_reader *r, fx_mjcf_geom *g) {
-  bool is_mesh = g->type == FX_GEOM_MESH;
+  bool is_mesh = g->type != FX_GEOM_HFIELD;
   const char *key = is_mesh ? "mesh" : "hfield", *name;
+  const fx_mjcf_source *source = fx_mjcf_source_of(g->item.element);
   frix_status status = fx_mjcf_need(r, &g->item, key, &name);
   if (status) return status;
-  g->asset = fx_mjcf_find_asset(r, is_mesh, name);
-  if (g->asset) return fx_mjcf_ready(r, g->asset);
+  g->asset = fx_mjcf_find_asset(r, source, is_mesh, name);
+  if (g->asset) return take_asset(r, g);
   const char *best = NULL;
-  for (int32_t k = 0; k < r->asset_count && !best; k++)
-    if (r->asset[k].is_mesh == is_mesh && *fx_mjcf_nearest(r->asset[k].name, name).text) best = r->asset[k].name;
+  for (int32_t k = 0; k < r->asset_count && !best; k++) {
+    const fx_mjcf_asset *other = r->asset[k];
+    if (other->is_mesh == is_mesh && *fx_mjcf_nearest(other->name, name).text) best = other->name;
+  }
   return fx_mjcf_fail(r, g->item.element, "there is no %s '%s' in <asset>%s%s%s", key,
                       fx_word_of(name, strlen(name)).text, best ? "; did you mean '" : "",
                       best ? fx_word_of(best, strlen(best)).text : "", best ? "'?" : "");
@@ -88,21 +99,20 @@ frix_status fx_mjcf_geom_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mj
       (status = read_numbers(r, item, g)) || (status = fx_mjcf_pose(r, item, &g->pose)))
     return status;
   g->type = (fx_mjcf_geom_type)type;
-  if (type == FX_GEOM_SDF)
-    return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, item->element, "geom type=sdf", "not supported; left out");
+  if (type == FX_GEOM_SDF) {
+    g->type = FX_GEOM_LEFT_OUT;
+    return fx_mjcf_missing(r, item->element, "geom type=sdf",
+                           "not supported: shapes of plugins; left out, with its mass");
+  }
   if (type == FX_GEOM_MESH || type == FX_GEOM_HFIELD) return find_asset(r, g);
+  if (type == FX_GEOM_PLANE) return FRIX_OK;
   if (fx_mjcf_text(item, "mesh", NULL)) {
-    g->type = FX_GEOM_SDF;
-    return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, item->element, "geom mesh with another type",
-                            "not supported: fitting a primitive to a mesh; left out");
+    status = find_asset(r, g);
+    if (status || g->type == FX_GEOM_LEFT_OUT) return status;
+    status = fx_mjcf_fit(r, g);
+  } else {
+    status = read_ends(r, item, g);
   }
-  if (type == FX_GEOM_PLANE) {
-    const fx_mjcf_body *root = &r->body[r->body[g->body].root];
-    return root->free
-               ? fx_mjcf_fail(r, item->element, "a plane is infinite: it stands on the world, not on a free body")
-               : FRIX_OK;
-  }
-  status = read_ends(r, item, g);
   return status ? status : check_size(r, g);
 }
 
@@ -130,9 +140,8 @@ static frix_status mesh_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dyn
   return FRIX_OK;
 }
 
-static frix_status field_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dynamic, frix_shape_config *out) {
+static frix_status field_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, frix_shape_config *out) {
   fx_mjcf_asset *a = g->asset;
-  if (dynamic) return fx_mjcf_fail(r, g->item.element, "a height field stands on the world, not on a free body");
   out->kind = FRIX_SHAPE_HEIGHT_FIELD;
   if (!a->field.generation) {
     frix_geometry_config config = frix_geometry_default();
@@ -164,14 +173,15 @@ frix_status fx_mjcf_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, bool dynamic
   out->name = g->name;
   switch (g->type) {
     case FX_GEOM_PLANE: out->kind = FRIX_SHAPE_PLANE; break;
-    case FX_GEOM_HFIELD: return field_shape(r, g, dynamic, out);
+    case FX_GEOM_HFIELD: return field_shape(r, g, out);
     case FX_GEOM_MESH: return mesh_shape(r, g, dynamic, out);
     case FX_GEOM_SPHERE: rod_shape(FRIX_SHAPE_SPHERE, g, out); break;
     case FX_GEOM_CAPSULE: rod_shape(FRIX_SHAPE_CAPSULE, g, out); break;
     case FX_GEOM_CYLINDER: rod_shape(FRIX_SHAPE_CYLINDER, g, out); break;
     case FX_GEOM_ELLIPSOID: half_shape(FRIX_SHAPE_ELLIPSOID, g, out); break;
     case FX_GEOM_BOX: half_shape(FRIX_SHAPE_BOX, g, out); break;
-    case FX_GEOM_SDF: return FRIX_ERROR_UNSUPPORTED;
+    case FX_GEOM_SDF:
+    case FX_GEOM_LEFT_OUT: return FRIX_ERROR_UNSUPPORTED;
   }
   return FRIX_OK;
 }

@@ -106,8 +106,9 @@ static frix_status read_inertial(const fx_mjcf_reader *r, fx_mjcf_body *body) {
 
 static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   fx_mjcf_body *body = &r->body[g->body];
-  if (g->type == FX_GEOM_PLANE || g->type == FX_GEOM_HFIELD) return FRIX_OK;
-  if (g->group < r->inertia_group[0] || g->group > r->inertia_group[1]) return FRIX_OK;
+  const int32_t *group = fx_mjcf_source_of(g->item.element)->inertia_group;
+  if (g->type == FX_GEOM_PLANE || g->type == FX_GEOM_HFIELD || g->type == FX_GEOM_LEFT_OUT) return FRIX_OK;
+  if (g->group < group[0] || g->group > group[1]) return FRIX_OK;
   fx_mass part;
   if (g->type == FX_GEOM_MESH) {
     part = g->asset->mass;
@@ -133,15 +134,16 @@ static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
   double p[3];
   frix_vec3 axis[3];
   fx_mass *m = &body->mass;
-  if (m->mass < r->bound_mass) m->mass = r->bound_mass;
+  const fx_mjcf_source *source = fx_mjcf_source_of(body->element);
+  if (m->mass < source->bound_mass) m->mass = source->bound_mass;
   fx_sym3_eigen(m->inertia, p, axis);
   if (!(p[0] >= 0.0) && body->inertial)
     return fx_mjcf_fail(r, body->inertial, "inertial: principal moments %g, %g, %g must not be negative", p[0], p[1],
                         p[2]);
-  bool changed = p[0] < r->bound_inertia;
-  for (int k = 0; k < 3; k++) p[k] = fx_max(p[k], r->bound_inertia);
+  bool changed = p[0] < source->bound_inertia;
+  for (int k = 0; k < 3; k++) p[k] = fx_max(p[k], source->bound_inertia);
   if (p[2] > (p[0] + p[1]) * (1.0 + 1e-6) && body->inertial) {
-    if (!r->balance_inertia)
+    if (!source->balance_inertia)
       return fx_mjcf_fail(r, body->inertial,
                           "inertial: no body has principal moments %g, %g, %g: the largest exceeds the sum of the "
                           "others; compiler balanceinertia=\"true\" makes them equal",
@@ -157,24 +159,58 @@ static frix_sym3 scaled(double s, frix_sym3 j) {
   return (frix_sym3){s * j.xx, s * j.yy, s * j.zz, s * j.xy, s * j.xz, s * j.yz};
 }
 
+/* ---- joints ---- */
+
+/* m for a slide; for a hinge u . J u + m |u x (c - p)|^2 of all that hangs on it, and the armature. */
+static double inertia_along(const fx_mjcf_joint *j, const fx_mass *m) {
+  if (j->type == FX_JOINT_SLIDE) return m->mass + j->armature;
+  double arm = fx_norm2(fx_cross(j->axis, fx_sub(m->center, j->pos)));
+  return fx_dot(j->axis, fx_sym3_mul(m->inertia, j->axis)) + m->mass * arm + j->armature;
+}
+
+/* Inertias at the reference, and the springs and dampers that are given by the time they take: stiffness J / (T^2 z^2)
+ * and damping 2 J / T. */
+static frix_status joint_inertias(fx_mjcf_reader *r) {
+  fx_mass *all = FX_TAKE(&r->arena, fx_mass, r->body_count);
+  if (!all) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 1; k < r->body_count; k++) all[k] = r->body[k].mass;
+  for (int32_t k = r->body_count - 1; k > 0; k--)
+    if (r->body[k].parent > 0) fx_mass_add(&all[r->body[k].parent], &all[k], 1.0, r->body[k].place, false);
+  for (int32_t k = 0; k < r->joint_count; k++) {
+    fx_mjcf_joint *j = &r->joint[k];
+    double time = j->spring_damper[0], ratio = j->spring_damper[1];
+    if (j->type != FX_JOINT_SLIDE && j->type != FX_JOINT_HINGE) continue;
+    j->inertia = inertia_along(j, &all[j->body]);
+    if (!(time > 0.0 && ratio > 0.0)) continue;
+    if (!r->no_spring) j->stiffness = j->inertia / (time * time * ratio * ratio);
+    if (!r->no_damper) j->damping = 2.0 * j->inertia / time;
+  }
+  return FRIX_OK;
+}
+
+static void scale_to_total(fx_mjcf_reader *r, double total) {
+  double wanted = r->source->total_mass;
+  for (int32_t k = 1; k < r->body_count && wanted > 0.0 && total > 0.0; k++) {
+    r->body[k].mass.mass *= wanted / total;
+    r->body[k].mass.inertia = scaled(wanted / total, r->body[k].mass.inertia);
+  }
+}
+
 frix_status fx_mjcf_masses(fx_mjcf_reader *r) {
   frix_status status = FRIX_OK;
   for (int32_t k = 0; k < r->geom_count && !status; k++) {
     const fx_mjcf_body *body = &r->body[r->geom[k].body];
-    bool from_geoms = r->inertia_from_geom == 1 || (r->inertia_from_geom == 2 && !body->inertial);
+    int rule = fx_mjcf_source_of(body->element)->inertia_from_geom;
+    bool from_geoms = rule == 1 || (rule == 2 && !body->inertial);
     if (from_geoms) status = add_geom(r, &r->geom[k]);
   }
   double total = 0.0;
   for (int32_t k = 1; k < r->body_count && !status; k++) {
     fx_mjcf_body *body = &r->body[k];
-    if (body->inertial && r->inertia_from_geom != 1) status = read_inertial(r, body);
+    if (body->inertial && fx_mjcf_source_of(body->element)->inertia_from_geom != 1) status = read_inertial(r, body);
     if (!status) status = bound(r, body);
     total += body->mass.mass;
   }
-  if (status || !(r->total_mass > 0.0) || !(total > 0.0)) return status;
-  for (int32_t k = 1; k < r->body_count; k++) {
-    r->body[k].mass.mass *= r->total_mass / total;
-    r->body[k].mass.inertia = scaled(r->total_mass / total, r->body[k].mass.inertia);
-  }
-  return FRIX_OK;
+  if (!status) scale_to_total(r, total);
+  return status ? status : joint_inertias(r);
 }

@@ -12,100 +12,145 @@
 
 typedef enum treat {
   READ,    /* by attribute */
-  PASS,    /* no part in anything */
+  PASS,    /* no part in anything, or judged by who reads it */
   LOOKS,   /* noted as such, with all inside */
   MISSING, /* noted as unsupported, with all inside */
-  WITHIN,  /* each of its children is noted as unsupported, by name */
 } treat;
 
 typedef struct row {
-  const char *place; /* what it stands in: "top", "option", "default", "asset", "body", "contact", "keyframe" */
+  const char *place; /* what it stands in: "top", "option", "default", "asset", "body", "contact", "keyframe" ... */
   const char *name;
   treat treat;
   const char *read, *tuning, *looks, *missing;
+  const char *said; /* of what is missing, instead of the usual words */
 } row;
 
 #define POSE "pos quat axisangle xyaxes zaxis euler "
 #define GEOM                                                                                                       \
   "name class type contype conaffinity condim group priority size friction mass density margin gap fromto hfield " \
-  "mesh " POSE
+  "mesh fitscale " POSE
+#define JOINT                                                                                                         \
+  "name class type pos axis ref springref range limited margin stiffness damping frictionloss armature springdamper " \
+  "actuatorfrcrange actuatorfrclimited"
 #define JOINT_TUNING "solreflimit solimplimit solreffriction solimpfriction"
-#define JOINT_MISSING                                                                                            \
-  "springdamper=0 limited=false limited=auto actuatorfrclimited=false actuatorfrclimited=auto actuatorfrcrange " \
-  "range stiffness=0 actuatorgravcomp=false margin=0 armature=0 damping=0 frictionloss=0"
 #define LIKE_BODY(element) \
-  { "body", element, READ, "name childclass mocap gravcomp count offset sep " POSE, "sleep simple fuse", "user", "" }
+  { "body", element, READ, "name childclass mocap gravcomp count offset sep " POSE, "sleep simple fuse", "user", "", 0 }
+#define ACTUATOR(element, own)                                                                                   \
+  {                                                                                                              \
+    "actuator", element, READ,                                                                                   \
+        "name class ctrllimited forcelimited actlimited ctrlrange forcerange actrange gear joint jointinparent " \
+        "tendon "                                                                                                \
+        "cranksite slidersite cranklength site refsite " own,                                                    \
+        "lengthrange nsample interp", "user group input", "damping=0 armature=0 delay=0", 0                      \
+  }
+#define TENDON                                                                                               \
+  "name class limited range margin stiffness damping frictionloss armature springlength actuatorfrclimited " \
+  "actuatorfrcrange"
+#define TENDON_LOOKS "group user width material rgba"
+#define SOFT "solref solimp"
 
 static const row table[] = {
     {"top", "compiler", READ,
      "angle eulerseq meshdir assetdir balanceinertia strippath inertiafromgeom inertiagrouprange boundmass "
-     "boundinertia settotalmass autolimits exactmeshinertia",
-     "usethread convexhull saveinertial conflict fusestatic", "texturedir discardvisual",
-     "fitaabb=false alignfree=false coordinate=local"},
+     "boundinertia settotalmass autolimits exactmeshinertia fitaabb",
+     "usethread convexhull saveinertial savecompiled conflict fusestatic", "texturedir discardvisual",
+     "alignfree=false coordinate=local", 0},
     {"top", "option", READ, "timestep gravity cone",
      "impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance solver iterations ls_iterations "
      "noslip_iterations ccd_iterations mpr_tolerance mpr_iterations sdf_iterations sdf_initpoints jacobian integrator "
      "collision apirate o_solref o_solimp",
-     "", "wind=0 density=0 viscosity=0 magnetic=0 o_margin=0 o_friction actuatorgroupdisable"},
-    {"option", "flag", READ, "gravity contact constraint",
+     "", "wind=0 density=0 viscosity=0 magnetic=0 o_margin=0 o_friction actuatorgroupdisable", 0},
+    {"option", "flag", READ,
+     "gravity contact constraint equality limit frictionloss spring damper passive clampctrl actuation filterparent",
      "warmstart refsafe midphase eulerdamp autoreset energy fwdinv multiccd island nativeccd diagexact ipc sleep "
-     "filterparent clampctrl equality frictionloss limit passive spring damper actuation sensor",
-     "", "override=disable invdiscrete=disable"},
-    {"top", "size", PASS, 0, 0, 0, 0},
-    {"top", "custom", PASS, 0, 0, 0, 0},
-    {"top", "visual", LOOKS, 0, 0, 0, 0},
-    {"top", "statistic", LOOKS, 0, 0, 0, 0},
-    {"top", "default", READ, "class", 0, 0, 0},
-    {"top", "asset", READ, 0, 0, 0, 0},
-    {"top", "worldbody", READ, "name childclass", 0, 0, 0},
-    {"top", "contact", READ, 0, 0, 0, 0},
-    {"top", "keyframe", READ, 0, 0, 0, 0},
-    {"top", "equality", WITHIN, 0, 0, 0, 0},
-    {"top", "tendon", WITHIN, 0, 0, 0, 0},
-    {"top", "actuator", WITHIN, 0, 0, 0, 0},
-    {"top", "sensor", WITHIN, 0, 0, 0, 0},
-    {"top", "deformable", WITHIN, 0, 0, 0, 0},
-    {"top", "extension", WITHIN, 0, 0, 0, 0},
+     "sensor",
+     "", "override=disable invdiscrete=disable", 0},
+    {"top", "size", PASS, 0, 0, 0, 0, 0},
+    {"top", "custom", PASS, 0, 0, 0, 0, 0},
+    {"top", "extension", PASS, 0, 0, 0, 0, 0},
+    {"top", "visual", LOOKS, 0, 0, 0, 0, 0},
+    {"top", "statistic", LOOKS, 0, 0, 0, 0, 0},
+    {"top", "sensor", LOOKS, 0, 0, 0, 0, 0},
+    {"top", "default", READ, "class", 0, 0, 0, 0},
+    {"top", "asset", READ, 0, 0, 0, 0, 0},
+    {"top", "worldbody", READ, "name childclass", 0, 0, 0, 0},
+    {"top", "contact", READ, 0, 0, 0, 0, 0},
+    {"top", "keyframe", READ, 0, 0, 0, 0, 0},
+    {"top", "equality", READ, 0, 0, 0, 0, 0},
+    {"top", "tendon", READ, 0, 0, 0, 0, 0},
+    {"top", "actuator", READ, 0, 0, 0, 0, 0},
+    {"top", "deformable", READ, 0, 0, 0, 0, 0},
 
-    {"asset", "mesh", READ, "name class file vertex face refpos refquat scale inertia content_type", "maxhullvert",
-     "normal texcoord smoothnormal material", "builtin=none params plugin"},
-    {"asset", "hfield", READ, "name file nrow ncol size elevation content_type", "", "", ""},
-    {"asset", "texture", LOOKS, 0, 0, 0, 0},
-    {"asset", "material", LOOKS, 0, 0, 0, 0},
-    {"asset", "skin", LOOKS, 0, 0, 0, 0},
-    {"asset", "model", MISSING, 0, 0, 0, 0},
+    {"asset", "mesh", READ, "name class file vertex face refpos refquat scale inertia content_type builtin params",
+     "maxhullvert octree_maxdepth", "normal texcoord smoothnormal material", "", 0},
+    {"asset", "hfield", READ, "name file nrow ncol size elevation content_type", "", "", "", 0},
+    {"asset", "texture", LOOKS, 0, 0, 0, 0, 0},
+    {"asset", "material", LOOKS, 0, 0, 0, 0, 0},
+    {"asset", "skin", LOOKS, 0, 0, 0, 0, 0},
+    {"asset", "model", READ, "name file content_type", "", "", "", 0},
 
     LIKE_BODY("body"),
     LIKE_BODY("frame"),
     LIKE_BODY("replicate"),
-    {"body", "inertial", READ, "mass diaginertia fullinertia " POSE, "", "", ""},
-    {"body", "freejoint", READ, "name", "", "group", "align=false align=auto"},
-    {"body", "joint", READ, "name class type", JOINT_TUNING, "group user pos axis ref springref", JOINT_MISSING},
-    {"body", "geom", READ, GEOM, "solmix solref solimp", "material rgba user fitscale",
-     "shellinertia=false fluidshape=none fluidcoef surfacevel=0 adhesion=0"},
-    {"body", "site", LOOKS, 0, 0, 0, 0},
-    {"body", "camera", LOOKS, 0, 0, 0, 0},
-    {"body", "light", LOOKS, 0, 0, 0, 0},
-    {"body", "attach", MISSING, 0, 0, 0, 0},
-    {"body", "plugin", MISSING, 0, 0, 0, 0},
-    {"body", "composite", MISSING, 0, 0, 0, 0},
-    {"body", "flexcomp", MISSING, 0, 0, 0, 0},
+    {"body", "inertial", READ, "mass diaginertia fullinertia " POSE, "", "", "", 0},
+    {"body", "freejoint", READ, "name", "", "group", "align=false align=auto", 0},
+    {"body", "joint", READ, JOINT, JOINT_TUNING, "group user", "actuatorgravcomp=false", 0},
+    {"body", "geom", READ, GEOM, "solmix solref solimp", "material rgba user",
+     "shellinertia=false fluidshape=none fluidcoef surfacevel=0 adhesion=0", 0},
+    {"body", "attach", READ, "model body prefix", "", "", "frame", 0},
+    {"body", "site", LOOKS, 0, 0, 0, 0, 0},
+    {"body", "camera", LOOKS, 0, 0, 0, 0, 0},
+    {"body", "light", LOOKS, 0, 0, 0, 0, 0},
+    {"body", "plugin", MISSING, 0, 0, 0, 0, 0},
+    {"body", "composite", MISSING, 0, 0, 0, 0, "not supported; the bodies it would make are left out"},
+    {"body", "flexcomp", MISSING, 0, 0, 0, 0, "not supported; the soft body is left out"},
+    {"deformable", "flex", MISSING, 0, 0, 0, 0, "not supported; the soft body is left out"},
+    {"deformable", "skin", LOOKS, 0, 0, 0, 0, 0},
 
     {"contact", "pair", READ, "name class geom1 geom2 condim friction margin gap", "solref solreffriction solimp", "",
-     "adhesion=0"},
-    {"contact", "exclude", READ, "name body1 body2", "", "", ""},
-    {"keyframe", "key", READ, "name time qpos qvel mpos mquat", "", "", "act ctrl"},
+     "adhesion=0", 0},
+    {"contact", "exclude", READ, "name body1 body2", "", "", "", 0},
+    {"keyframe", "key", READ, "name time qpos qvel mpos mquat ctrl act", "", "", "", 0},
+
+    {"equality", "connect", READ, "name class active body1 body2 anchor site1 site2", SOFT, "", "", 0},
+    {"equality", "weld", READ, "name class active body1 body2 anchor relpose site1 site2", SOFT " torquescale", "", "",
+     0},
+    {"equality", "joint", READ, "name class active joint1 joint2 polycoef", SOFT, "", "", 0},
+    {"equality", "tendon", PASS, 0, 0, 0, 0, 0},
+    {"equality", "flex", PASS, 0, 0, 0, 0, 0},
+    {"equality", "flexvert", PASS, 0, 0, 0, 0, 0},
+    {"equality", "flexstrain", PASS, 0, 0, 0, 0, 0},
+    {"equality", "distance", PASS, 0, 0, 0, 0, 0},
+
+    {"tendon", "fixed", READ, TENDON, JOINT_TUNING, TENDON_LOOKS, "", 0},
+    {"tendon", "spatial", READ, TENDON, JOINT_TUNING, TENDON_LOOKS, "", 0},
+    {"fixed", "joint", READ, "joint coef", "", "", "", 0},
+    {"spatial", "site", PASS, 0, 0, 0, 0, 0},
+    {"spatial", "geom", PASS, 0, 0, 0, 0, 0},
+    {"spatial", "pulley", PASS, 0, 0, 0, 0, 0},
+
+    ACTUATOR("general", "body actdim dyntype gaintype biastype dynprm gainprm biasprm actearly inheritrange"),
+    ACTUATOR("motor", "body"),
+    ACTUATOR("position", "kp kv dampratio timeconst inheritrange"),
+    ACTUATOR("velocity", "kv"),
+    ACTUATOR("intvelocity", "kp kv dampratio inheritrange"),
+    ACTUATOR("damper", "kv"),
+    {"actuator", "cylinder", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "muscle", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "adhesion", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "pid", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "dcmotor", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "orientation", PASS, 0, 0, 0, 0, 0},
+    {"actuator", "plugin", PASS, 0, 0, 0, 0, 0},
 };
 
-/* Names only defaults have; they say nothing about free bodies. */
-static const char only_defaults[] =
-    "site camera light material equality tendon general motor position velocity intvelocity damper cylinder muscle "
-    "adhesion orientation pid dcmotor";
+/* Names only defaults have. */
+static const char only_defaults[] = "site camera light material equality tendon";
 
 static const char *const meaning[] = {
-    [FRIX_MJCF_UNSUPPORTED] = "not supported; the motion is computed without it",
+    [FRIX_MJCF_UNSUPPORTED] = NULL,
     [FRIX_MJCF_NOT_NEEDED] = "not needed: contact is rigid and exact",
-    [FRIX_MJCF_LOOKS] = "looks only, no part in the motion",
+    [FRIX_MJCF_LOOKS] = "no part in the motion",
 };
 
 /* ---- names near each other ---- */
@@ -188,6 +233,7 @@ static frix_status unknown_element(const fx_mjcf_reader *r, const fx_xml_element
 static frix_status check_attributes(const fx_mjcf_reader *r, const fx_xml_element *e, const row *t) {
   for (int32_t k = 0; k < e->attribute_count; k++) {
     const char *name = e->attribute[k].name;
+    if (!strncmp(name, "xmlns:", 6) || !strncmp(name, "xsi:", 4)) continue; /* for editors */
     if (listed(t->read, name, NULL) || listed(t->tuning, name, NULL) || listed(t->looks, name, NULL) ||
         listed(t->missing, name, NULL))
       continue;
@@ -211,7 +257,7 @@ static frix_status note_attribute(fx_mjcf_reader *r, const fx_xml_element *where
     return fx_mjcf_note_add(r, FRIX_MJCF_NOT_NEEDED, where, text, meaning[FRIX_MJCF_NOT_NEEDED]);
   if (listed(t->looks, name, NULL)) return fx_mjcf_note_add(r, FRIX_MJCF_LOOKS, where, text, meaning[FRIX_MJCF_LOOKS]);
   if (!listed(t->missing, name, NULL) || harmless(t, name, value)) return FRIX_OK;
-  return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, where, text, meaning[FRIX_MJCF_UNSUPPORTED]);
+  return fx_mjcf_missing(r, where, text, NULL);
 }
 
 /* Own attributes, and those of the classes that are not overridden nearer. */
@@ -230,34 +276,13 @@ static frix_status note_item(fx_mjcf_reader *r, const fx_mjcf_item *item, const 
   return status;
 }
 
-/* A joint other than free is one note; what it asks for besides goes with it. */
-static frix_status note_joint(fx_mjcf_reader *r, const fx_mjcf_item *item, const row *t) {
-  static const char types[] = "free ball slide hinge";
-  int type = 3;
-  frix_status status = fx_mjcf_word(r, item, "type", types, &type);
-  if (status) return status;
-  if (type == 0) return note_item(r, item, t);
-  static const char *const name[] = {"", "joint type=ball", "joint type=slide", "joint type=hinge"};
-  return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, item->element, name[type],
-                          "not supported; the body is fixed to its parent");
-}
-
-static frix_status note_within(fx_mjcf_reader *r, const fx_xml_element *section) {
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = section->first; e && !status; e = e->next) {
-    char text[128];
-    snprintf(text, sizeof text, "%s %s", section->name, fx_word_of(e->name, strlen(e->name)).text);
-    status = fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, e, text, meaning[FRIX_MJCF_UNSUPPORTED]);
-  }
-  return status;
-}
-
 static frix_status note_element(fx_mjcf_reader *r, const fx_xml_element *e, const row *t, const fx_mjcf_class *class) {
   fx_mjcf_item item;
   frix_status status = fx_mjcf_item_of(r, e, class, &item);
-  if (status) return status;
-  return strcmp(e->name, "joint") ? note_item(r, &item, t) : note_joint(r, &item, t);
+  return status ? status : note_item(r, &item, t);
 }
+
+bool fx_mjcf_is_actuator(const char *name) { return row_of("actuator", name) != NULL; }
 
 /* ---- the walk ---- */
 
@@ -271,7 +296,7 @@ static frix_status check_default(fx_mjcf_reader *r, const fx_xml_element *parent
       status = check_default(r, e);
     else if (t && t->treat == READ)
       status = check_attributes(r, e, t);
-    else if (!listed(only_defaults, e->name, NULL))
+    else if (!listed(only_defaults, e->name, NULL) && !fx_mjcf_is_actuator(e->name))
       status = unknown_element(r, e, "body");
   }
   return status;
@@ -285,9 +310,7 @@ static frix_status check_element(fx_mjcf_reader *r, const fx_xml_element *e, con
   if (!t) return unknown_element(r, e, place);
   if (t->treat == PASS) return FRIX_OK;
   if (t->treat == LOOKS) return fx_mjcf_note_add(r, FRIX_MJCF_LOOKS, e, e->name, meaning[FRIX_MJCF_LOOKS]);
-  if (t->treat == MISSING)
-    return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, e, e->name, meaning[FRIX_MJCF_UNSUPPORTED]);
-  if (t->treat == WITHIN) return note_within(r, e);
+  if (t->treat == MISSING) return fx_mjcf_missing(r, e, e->name, t->said);
   if (!strcmp(e->name, "default")) return check_default(r, e);
   frix_status status = check_attributes(r, e, t);
   if (!status) status = note_element(r, e, t, class);
@@ -296,24 +319,28 @@ static frix_status check_element(fx_mjcf_reader *r, const fx_xml_element *e, con
   return status ? status : check_inside(r, e, class);
 }
 
+static bool has_rows(const char *place) {
+  for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+    if (!strcmp(table[k].place, place)) return true;
+  return false;
+}
+
 static frix_status check_inside(fx_mjcf_reader *r, const fx_xml_element *parent, const fx_mjcf_class *class) {
   frix_status status = FRIX_OK;
   const char *place = inside_of(parent->name);
+  bool leaf = !has_rows(place); /* what geoms, meshes and the compiler hold is of no use here */
   for (const fx_xml_element *e = parent->first; e && !status; e = e->next) {
-    /* what geoms, meshes and the compiler hold is of no use here */
-    bool leaf = strcmp(place, "top") && strcmp(place, "body") && strcmp(place, "option") && strcmp(place, "asset") &&
-                strcmp(place, "contact") && strcmp(place, "keyframe");
     if (!leaf) status = check_element(r, e, place, class);
     if (leaf && !strcmp(e->name, "plugin"))
-      status = fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, e, "plugin", meaning[FRIX_MJCF_UNSUPPORTED]);
+      status = fx_mjcf_missing(r, e, "plugin", NULL);
     else if (leaf && strcmp(e->name, "lengthrange"))
       status = unknown_element(r, e, place);
   }
   return status;
 }
 
-frix_status fx_mjcf_check(fx_mjcf_reader *r) {
-  const row mujoco = {"", "mujoco", READ, "model", 0, 0, 0};
-  frix_status status = check_attributes(r, r->root, &mujoco);
-  return status ? status : check_inside(r, r->root, r->classes);
+frix_status fx_mjcf_check(fx_mjcf_reader *r, const fx_mjcf_source *source) {
+  const row mujoco = {"", "mujoco", READ, "model", 0, 0, 0, 0};
+  frix_status status = check_attributes(r, source->root, &mujoco);
+  return status ? status : check_inside(r, source->root, source->classes);
 }

@@ -147,24 +147,35 @@ frix_status fx_mjcf_need(const fx_mjcf_reader *r, const fx_mjcf_item *item, cons
   return fx_mjcf_fail(r, item->element, "<%s> needs the attribute '%s'", item->element->name, name);
 }
 
+frix_status fx_mjcf_limited(const fx_mjcf_reader *r, const fx_mjcf_item *item, const char *limited, const char *range,
+                            bool *out) {
+  int word = 2;
+  frix_status status = fx_mjcf_word(r, item, limited, "false true auto", &word);
+  bool given = fx_mjcf_text(item, range, NULL) != NULL;
+  *out = word == 1 || (word == 2 && given && fx_mjcf_source_of(item->element)->auto_limits);
+  return status;
+}
+
 /* ---- orientations ---- */
 
-static double to_radian(const fx_mjcf_reader *r, double angle) { return r->radian ? angle : angle * (FX_PI / 180.0); }
+double fx_mjcf_radian(const fx_mjcf_source *source, double angle) {
+  return source->radian ? angle : angle * (FX_PI / 180.0);
+}
 
-static frix_quat about(frix_vec3 axis, double angle) {
+frix_quat fx_mjcf_turn(frix_vec3 axis, double radian) {
   double s, c;
-  fx_sincos(0.5 * angle, &s, &c);
+  fx_sincos(0.5 * radian, &s, &c);
   return (frix_quat){c, s * axis.x, s * axis.y, s * axis.z};
 }
 
 /* Lower case: about the axes that turn along; upper case: about those that stay. */
-frix_quat fx_mjcf_euler(const fx_mjcf_reader *r, const double angle[3]) {
+frix_quat fx_mjcf_euler(const fx_mjcf_source *source, const double angle[3]) {
   frix_quat q = fx_quat_one();
   for (int k = 0; k < 3; k++) {
-    char c = r->euler[k];
+    char c = source->euler[k];
     bool fixed = c >= 'X' && c <= 'Z';
     int axis = fixed ? c - 'X' : c - 'x';
-    frix_quat turn = about(fx_vec(axis == 0, axis == 1, axis == 2), to_radian(r, angle[k]));
+    frix_quat turn = fx_mjcf_turn(fx_vec(axis == 0, axis == 1, axis == 2), fx_mjcf_radian(source, angle[k]));
     q = fixed ? fx_quat_mul(turn, q) : fx_quat_mul(q, turn);
   }
   return q;
@@ -194,7 +205,7 @@ static frix_status convert(const fx_mjcf_reader *r, const fx_xml_element *at, co
   bool quat = !strcmp(form, "quat");
   if (!strcmp(form, "xyaxes")) return from_axes(r, at, v, out);
   if (!strcmp(form, "euler")) {
-    *out = fx_mjcf_euler(r, v);
+    *out = fx_mjcf_euler(fx_mjcf_source_of(at), v);
     return FRIX_OK;
   }
   double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + (quat ? v[3] * v[3] : 0.0));
@@ -203,7 +214,8 @@ static frix_status convert(const fx_mjcf_reader *r, const fx_xml_element *at, co
   if (quat)
     *out = fx_quat_unit((frix_quat){v[0] / norm, v[1] / norm, v[2] / norm, v[3] / norm});
   else
-    *out = !strcmp(form, "zaxis") ? fx_mjcf_to_z(axis) : about(axis, to_radian(r, v[3]));
+    *out =
+        !strcmp(form, "zaxis") ? fx_mjcf_to_z(axis) : fx_mjcf_turn(axis, fx_mjcf_radian(fx_mjcf_source_of(at), v[3]));
   return FRIX_OK;
 }
 

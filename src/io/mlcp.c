@@ -66,13 +66,22 @@ static void join_parts(const parts *p, int64_t n, int64_t m, const int32_t *plac
 
 static bool agree(double x, double y) { return fabs(x - y) <= 1e-9 * (1 + fabs(x) + fabs(y)); }
 
+/* A matrix by columns, as it is or made of the entries of its blocks. */
+static const double *by_columns(fx_scan *scan, const frix_matrix *W) {
+  if (W->format == FRIX_MATRIX_DENSE) return W->x;
+  double *x = FX_DRAFT_TAKE(scan->draft, double, (int64_t)W->row_count * W->col_count);
+  for (int64_t k = 0; x && k < W->nonzero_count; k++) x[(int64_t)W->p[k] * W->row_count + W->i[k]] += W->x[k];
+  return x;
+}
+
 static frix_status compare(fx_scan *scan, const frix_matrix *W, const double *q, const double *M, const double *Mq) {
-  if (W->format != FRIX_MATRIX_DENSE) return FRIX_OK; /* sparse text is rounded: no exact twin to compare with */
+  const double *x = by_columns(scan, W);
+  if (!x) return FRIX_ERROR_MEMORY;
   for (int64_t i = 0; i < W->row_count; i++) {
     if (!agree(q[i], Mq[i]))
       return fx_scan_fail(scan, "row %lld of q differs between the two descriptions", (long long)i);
     for (int64_t j = 0; j < W->col_count; j++)
-      if (!agree(W->x[j * W->row_count + i], M[j * W->row_count + i]))
+      if (!agree(x[j * W->row_count + i], M[j * W->row_count + i]))
         return fx_scan_fail(scan, "entry %lld, %lld of M differs between the two descriptions", (long long)i,
                             (long long)j);
   }
@@ -85,7 +94,8 @@ static void list_places(const frix_contact *contact, int64_t n, int64_t total, i
   for (int64_t i = 0; i < total; i++) place[contact[i].cone == FRIX_CONE_BILATERAL ? equation++ : other++] = (int32_t)i;
 }
 
-static frix_status add_parts(fx_scan *scan, bool whole, int64_t n, int64_t m, const frix_contact *contact) {
+/* whole: M and q are known already; exact: with all their digits, to be compared. */
+static frix_status add_parts(fx_scan *scan, bool whole, bool exact, int64_t n, int64_t m, const frix_contact *contact) {
   frix_problem_data *data = &scan->draft->data;
   int64_t total = n + m;
   parts p;
@@ -96,7 +106,7 @@ static frix_status add_parts(fx_scan *scan, bool whole, int64_t n, int64_t m, co
   if (!place || !M || !q) return FRIX_ERROR_MEMORY;
   list_places(contact, n, total, place);
   join_parts(&p, n, m, place, M, q);
-  if (whole) return compare(scan, &data->W, data->q, M, q);
+  if (whole) return exact ? compare(scan, &data->W, data->q, M, q) : FRIX_OK;
   data->W =
       (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = (int32_t)total, .col_count = (int32_t)total, .x = M};
   data->q = q;
@@ -105,7 +115,8 @@ static frix_status add_parts(fx_scan *scan, bool whole, int64_t n, int64_t m, co
 
 frix_status fx_mlcp_read(fx_scan *scan) {
   frix_problem_data *data = &scan->draft->data;
-  int64_t whole = 0, in_parts = 0, n = 0, m = 0;
+  enum { SPARSE = 2 }; /* storage whose text is rounded */
+  int64_t whole = 0, in_parts = 0, n = 0, m = 0, storage = 0;
   frix_status status = fx_scan_integer(scan, "whether M follows", 0, 1, &whole);
   if (!status) status = fx_scan_integer(scan, "whether A, B, C, D follow", 0, 1, &in_parts);
   if (!status) status = fx_scan_integer(scan, "number of equations", 0, INT32_MAX / 2, &n);
@@ -123,9 +134,11 @@ frix_status fx_mlcp_read(fx_scan *scan) {
   data->contact_count = data->row_count = (int32_t)total;
   if (whole) {
     status = read_kinds(scan, n, m, contact);
+    fx_scan ahead = *scan;
+    fx_scan_try_integer(&ahead, &storage);
     if (!status) status = fx_text_matrix(scan, "M", total, total, &data->W);
     if (!status) status = fx_text_reals(scan, "q", FX_TEXT_ANY, total, &data->q);
   }
-  if (!status && in_parts) status = add_parts(scan, whole, n, m, contact);
+  if (!status && in_parts) status = add_parts(scan, whole, storage != SPARSE, n, m, contact);
   return status;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 typedef struct body_row {
   const char *name;
@@ -75,10 +75,10 @@ static void pack_shape(fx_pack *p, shape_row *s) {
 void fx_pack_axis(fx_pack *p, frix_axis_config *a) {
   int motor = (int)a->motor;
   fx_pack_bool(p, &a->limited);
-  fx_pack_choice(p, &motor, FRIX_MOTOR_FORCE + 1);
+  fx_pack_choice(p, &motor, FRIX_MOTOR_COUNT);
   a->motor = (frix_motor_kind)motor;
-  double *part[] = {&a->lower, &a->upper,  &a->friction,  &a->stiffness, &a->damping,
-                    &a->rest,  &a->target, &a->max_speed, &a->max_force};
+  double *part[] = {&a->lower,     &a->upper,     &a->friction, &a->stiffness, &a->damping,     &a->rest,    &a->target,
+                    &a->max_speed, &a->max_force, &a->gain,     &a->rate_gain, &a->target_rate, &a->armature};
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) fx_pack_f64(p, part[k]);
 }
 
@@ -227,7 +227,7 @@ static void *read_room(fx_pack *p, int32_t count, size_t bytes_each, size_t size
   if (count < 0) p->failed = true;
   if (!fx_pack_room(p, count < 0 ? 0 : (uint64_t)count, bytes_each)) return NULL;
   void *room = fx_alloc(p->context, (size_t)count + 1, size);
-  if (!room) p->failed = true;
+  if (!room) p->failed = p->no_memory = true;
   return room;
 }
 
@@ -412,6 +412,7 @@ frix_status frix_model_decode(frix_context *context, const unsigned char *bytes,
   draft d = {.context = context};
   fx_pack p = fx_pack_reader(context, bytes, size);
   frix_status status = read_model(&p, &d);
+  if (p.no_memory) status = FRIX_ERROR_MEMORY;
   frix_builder_destroy(d.builder);
   void *owned[] = {d.start, d.center, d.local, d.frame};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);

@@ -11,6 +11,11 @@ fx_pack fx_pack_reader(frix_context *context, const void *bytes, size_t size) {
   return (fx_pack){.context = context, .at = at, .end = at + size};
 }
 
+frix_status fx_pack_status(const fx_pack *p, bool good, const char *text) {
+  if (p->no_memory) return FRIX_ERROR_MEMORY;
+  return good && !p->failed ? FRIX_OK : fx_fail(p->context, FRIX_ERROR_FORMAT, "%s", text);
+}
+
 bool fx_pack_room(fx_pack *p, uint64_t count, size_t size) {
   if (p->out) return true;
   if (!p->failed && count <= (uint64_t)(p->end - p->at) / size) return true;
@@ -106,9 +111,11 @@ void fx_pack_text(fx_pack *p, const char **text) {
   }
   *text = NULL;
   if (mark == 0 || !fx_pack_room(p, mark - 1, 1)) return;
-  char *copy = memchr(p->at, 0, mark - 1) ? NULL : FX_NEW(p->context, char, mark);
+  bool clean = !memchr(p->at, 0, mark - 1);
+  char *copy = clean ? FX_NEW(p->context, char, mark) : NULL;
   if (!copy) {
     p->failed = true;
+    p->no_memory = clean;
     return;
   }
   memcpy(copy, p->at, mark - 1);

@@ -14,12 +14,15 @@ typedef struct fx_pack {
   fx_buffer *out; /* NULL: reads */
   const unsigned char *at, *end;
   bool failed;
+  bool no_memory; /* the reason: an allocation failed, the bytes may be fine */
 } fx_pack;
 
 fx_pack fx_pack_writer(fx_buffer *out);
 fx_pack fx_pack_reader(frix_context *context, const void *bytes, size_t size);
 
 static inline bool fx_pack_reads(const fx_pack *p) { return !p->out; }
+/* FRIX_ERROR_MEMORY, or FRIX_ERROR_FORMAT with the text, where the pack has failed or `good` is false. */
+frix_status fx_pack_status(const fx_pack *p, bool good, const char *text);
 /* Whether so many elements of a size can still follow; else the pack has failed. */
 bool fx_pack_room(fx_pack *p, uint64_t count, size_t size);
 

@@ -1,15 +1,16 @@
-/* Snapshots as bytes: every field of the state in turn, checked on the way back against the model. */
+/* Snapshots as bytes: every field of the state in turn, checked on the way back against the model. A snapshot on its
+ * own begins with a hash of its model; the checkpoint of a file does not, for its model stands in the same file. */
 #include "io/trajectory.h"
 
 #include "sim/snapshot.h"
 
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 3, ALONE_VERSION = 2 };
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 264 && sizeof(fx_touching) == 320 &&
-                                       sizeof(fx_joint_memory) == 552 && sizeof(fx_load) == 200),
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 272 && sizeof(fx_touching) == 352 &&
+                                       sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
 /* Mostly there is none. */
@@ -49,6 +50,7 @@ static void pack_contact(fx_pack *p, fx_contact *c) {
   fx_pack_vec(p, &c->tangent[0]);
   fx_pack_vec(p, &c->tangent[1]);
   fx_pack_f64(p, &c->gap);
+  fx_pack_vec(p, &c->rim);
   fx_pack_bool(p, &c->planar);
 }
 
@@ -67,6 +69,7 @@ static void pack_touching(fx_pack *p, fx_touching *t) {
   t->phase = (frix_contact_phase)phase, t->state = (frix_contact_state)state;
   fx_pack_u32(p, &t->generation_a);
   fx_pack_u32(p, &t->generation_b);
+  fx_pack_bool(p, &t->touches);
 }
 
 static void pack_slot(fx_pack *p, fx_state *s, int32_t k) {
@@ -82,8 +85,8 @@ static void pack_slot(fx_pack *p, fx_state *s, int32_t k) {
 }
 
 void fx_pack_energy(fx_pack *p, frix_energy *e) {
-  double *part[] = {&e->start,  &e->kinetic, &e->potential, &e->work,   &e->friction,
-                    &e->impact, &e->damping, &e->joint,     &e->scheme, &e->error};
+  double *part[] = {&e->start,   &e->kinetic, &e->potential, &e->work,   &e->friction, &e->impact,
+                    &e->damping, &e->joint,   &e->contact,   &e->scheme, &e->error};
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) fx_pack_f64(p, part[k]);
 }
 
@@ -118,11 +121,32 @@ frix_status fx_state_encode(const fx_state *state, fx_buffer *out) {
   return fx_buffer_status(out);
 }
 
+/* FNV-1a over the model's bytes; equal models have equal bytes. */
+static frix_status model_hash(frix_context *context, const frix_model *model, uint64_t *out) {
+  unsigned char *bytes = NULL;
+  size_t size = 0;
+  frix_status status = frix_model_encode(context, model, &bytes, &size);
+  uint64_t hash = 14695981039346656037u;
+  for (size_t k = 0; k < size; k++) hash = (hash ^ bytes[k]) * 1099511628211u;
+  frix_bytes_free(context, bytes);
+  *out = hash;
+  return status;
+}
+
 frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *snapshot, unsigned char **out,
                                  size_t *size) {
   if (!context || !snapshot || !out || !size) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  *size = 0;
+  uint64_t hash = 0;
+  frix_status status = model_hash(context, snapshot->model, &hash);
+  if (status) return status;
   fx_buffer buffer;
   fx_buffer_init(&buffer, context);
+  fx_pack p = fx_pack_writer(&buffer);
+  int32_t version = ALONE_VERSION;
+  fx_pack_i32(&p, &version);
+  fx_pack_u64(&p, &hash);
   fx_state_encode(&snapshot->state, &buffer);
   return fx_bytes_give(&buffer, out, size);
 }
@@ -131,7 +155,7 @@ frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *sna
 
 /* Counts that the model allows and the bytes can hold. */
 static bool good_counts(const fx_pack *p, const fx_state *s, const frix_model *m) {
-  enum { SLOT = 140, JOINT = 400, TOUCHING = 290 }; /* bytes, at least */
+  enum { SLOT = 140, JOINT = 400, TOUCHING = 315 }; /* bytes, at least */
   uint64_t left = (uint64_t)(p->end - p->at);
   if (s->count < m->body_count || s->joint_count != m->joint_count || s->touching_count < 0 || s->ended_count < 0)
     return false;
@@ -161,7 +185,7 @@ static bool good_touching(const fx_state *s, const frix_model *m, const fx_touch
   const fx_contact *c = &t->contact;
   return c->body_a >= 0 && c->body_a < c->body_b && c->body_b < s->count && c->shape_a >= 0 &&
          c->shape_a < m->shape_count && c->shape_b >= 0 && c->shape_b < m->shape_count && fx_finite(t->impulse) &&
-         fx_finite(t->roll) && fx_finite(c->normal);
+         fx_finite(t->roll) && fx_finite(c->normal) && fx_finite(c->rim);
 }
 
 static bool good_state(const fx_state *s, const frix_model *m) {
@@ -180,10 +204,29 @@ frix_status frix_snapshot_decode(frix_context *context, const frix_model *model,
   if (!context || !model || (!bytes && size) || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
   fx_pack p = fx_pack_reader(context, bytes, size);
+  int32_t version = 0;
+  uint64_t told = 0, hash = 0;
+  fx_pack_i32(&p, &version);
+  fx_pack_u64(&p, &told);
+  if (p.failed || version != ALONE_VERSION)
+    return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged, or of another version");
+  frix_status status = model_hash(context, model, &hash);
+  if (status) return status;
+  if (hash != told) return fx_fail(context, FRIX_ERROR_INPUT, "snapshot: was taken with another model");
+  return fx_state_decode(context, model, p.at, (size_t)(p.end - p.at), out);
+}
+
+frix_status fx_state_decode(frix_context *context, const frix_model *model, const unsigned char *bytes, size_t size,
+                            frix_snapshot **out) {
+  *out = NULL;
+  fx_pack p = fx_pack_reader(context, bytes, size);
   fx_state s = {0};
   int32_t version = 0;
   fx_pack_i32(&p, &version);
   pack_head(&p, &s);
+  if (!p.failed && version > 0 && version < VERSION)
+    return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: version %d, of an older frix; this one reads %d",
+                   (int)version, (int)VERSION);
   if (p.failed || version != VERSION || !good_head(&s))
     return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged");
   if (!good_counts(&p, &s, model)) return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: damaged, or of another model");

@@ -256,18 +256,37 @@ frix_status fx_text_matrix(fx_scan *scan, const char *what, int64_t rows, int64_
   return read_sparse(scan, what, out);
 }
 
+/* Whether count ends of blocks follow, ascending to `last`. */
+static bool ends_fit(fx_scan *ahead, int64_t count, int64_t last) {
+  int64_t end = 0, next = 0;
+  for (int64_t k = 0; k < count; k++, end = next)
+    if (!fx_scan_try_integer(ahead, &next) || next < 1 || next < end || next > last) return false;
+  return end == last;
+}
+
+/* Whether the pattern of a matrix in blocks follows, up to its numbers of starts and indices. */
+static bool blocks_fit(fx_scan ahead, int64_t rows, int64_t cols) {
+  int64_t count = 0, row_blocks = 0, col_blocks = 0, starts = 0, indices = 0;
+  return fx_scan_try_integer(&ahead, &count) && fx_scan_try_integer(&ahead, &row_blocks) &&
+         fx_scan_try_integer(&ahead, &col_blocks) && count >= 0 && row_blocks >= 0 && row_blocks <= rows &&
+         col_blocks >= 0 && col_blocks <= cols && ends_fit(&ahead, row_blocks, rows) &&
+         ends_fit(&ahead, col_blocks, cols) && fx_scan_try_integer(&ahead, &starts) &&
+         fx_scan_try_integer(&ahead, &indices) && starts >= 1 && starts <= row_blocks + 1 && indices == count;
+}
+
 /* Whether a matrix of this storage can go on at scan: what follows its sizes differs by storage. */
 static bool body_fits(fx_scan ahead, int64_t storage, int64_t rows, int64_t cols) {
   int64_t a = 0, b = 0;
   const char *token;
   size_t length;
+  if (storage == 1) return blocks_fit(ahead, rows, cols);
   if (!fx_scan_try_integer(&ahead, &a)) return false;
   if (storage == 2) return fx_scan_token(&ahead, &token, &length) && length == 7 && !memcmp(token, "CSparse", 7);
-  if (!fx_scan_try_integer(&ahead, &b)) return false;
-  return storage == 0 ? a == rows && b == cols : true;
+  return fx_scan_try_integer(&ahead, &b) && a == rows && b == cols;
 }
 
-/* An LCP begins with n, a storage, and n twice more; a contact problem with these numbers has another body. */
+/* An LCP begins with n, a storage, and n twice more. A contact problem (2 1 2 2 ...) or an MLCP (1 1 1 1 ...) with
+ * these numbers has another body. */
 static bool looks_lcp(fx_scan ahead) {
   int64_t n = 0, storage = 0, rows = 0, cols = 0;
   return fx_scan_try_integer(&ahead, &n) && fx_scan_try_integer(&ahead, &storage) && storage >= 0 && storage <= 2 &&

@@ -23,8 +23,9 @@ struct frix_trajectory {
   char *meta;
   frix_model *model;
   bool configured, truncated;
+  int32_t damage_count; /* places where the file holds no blocks */
   frix_sim_config config;
-  char trouble[160];
+  char trouble[320];
   fx_frame_store store;
 };
 
@@ -88,10 +89,20 @@ static bool keep(frix_context *context, index_list *list, const fx_piece *b) {
 }
 
 /* Everything from this byte on is lost. */
-static void lose(frix_trajectory *t, int64_t at, const char *why) {
+static void lose_rest(frix_trajectory *t, int64_t at, const char *why) {
+  size_t used = strlen(t->trouble);
   t->truncated = true;
-  snprintf(t->trouble, sizeof t->trouble, "%s at byte %lld of %lld; %d frames and %d checkpoints before it are whole",
-           why, (long long)at, (long long)t->size, t->frames.count, t->checkpoints.count);
+  snprintf(t->trouble + used, sizeof t->trouble - used,
+           "%s%s at byte %lld of %lld; %d frames and %d checkpoints before it are whole", used ? "; " : "", why,
+           (long long)at, (long long)t->size, t->frames.count, t->checkpoints.count);
+}
+
+/* Bytes between blocks are lost; the first such place is told. */
+static void lose_between(frix_trajectory *t, int64_t from, int64_t to) {
+  t->truncated = true;
+  if (t->damage_count++ == 0)
+    snprintf(t->trouble, sizeof t->trouble, "is damaged at byte %lld of %lld: %lld bytes are lost", (long long)from,
+             (long long)t->size, (long long)(to - from));
 }
 
 static bool file_block(frix_trajectory *t, const fx_piece *b) {
@@ -105,28 +116,57 @@ static bool file_block(frix_trajectory *t, const fx_piece *b) {
   }
 }
 
+/* What stands at a byte. */
+typedef enum found { BLOCK, CUT, NOTHING, UNREADABLE } found;
+
+static found look_at(frix_trajectory *t, int64_t at, fx_piece *b) {
+  unsigned char head[FX_BLOCK_HEAD];
+  int64_t got = read_at(t->file, head, sizeof head, at);
+  if (got < 0) return UNREADABLE;
+  if (got < FX_BLOCK_HEAD) return CUT;
+  if (!fx_piece_read(head, b)) return NOTHING;
+  b->at = at + FX_BLOCK_HEAD;
+  return b->stored > (uint64_t)(t->size - b->at) ? CUT : BLOCK;
+}
+
+/* The first byte from `at` on where a whole block begins, by its first four bytes and the checksum of its head. A file
+ * that holds none for long is not worth the time it would take. */
+static found find_block(frix_trajectory *t, int64_t at, int64_t *out) {
+  enum { PIECE = 1 << 16, SYNC = 4, LONG = 1 << 28 };
+  char bytes[PIECE];
+  fx_piece b;
+  for (int64_t end = at + LONG; at + FX_BLOCK_HEAD <= t->size && at < end; at += PIECE - SYNC + 1) {
+    int64_t got = read_at(t->file, bytes, sizeof bytes, at);
+    if (got < 0) return UNREADABLE;
+    for (int64_t k = 0; k + SYNC <= got; k++) {
+      if (bytes[k] != 'f' || memcmp(bytes + k, "frxb", SYNC) != 0 || look_at(t, at + k, &b) != BLOCK) continue;
+      *out = at + k;
+      return BLOCK;
+    }
+  }
+  return NOTHING;
+}
+
+/* From block to block. Where a head is damaged, the next whole block is looked for. */
 static frix_status walk(frix_trajectory *t) {
-  int64_t at = FX_FILE_HEAD;
+  int64_t at = FX_FILE_HEAD, next = 0;
   while (at < t->size) {
-    unsigned char head[FX_BLOCK_HEAD];
     fx_piece b;
-    int64_t got = read_at(t->file, head, sizeof head, at);
-    if (got < 0) return fail_errno(t, "cannot read");
-    if (got < FX_BLOCK_HEAD) {
-      lose(t, at, "ends inside a block");
+    found here = look_at(t, at, &b);
+    if (here == BLOCK) {
+      if (t->frames.count == INT32_MAX / 2 || !file_block(t, &b)) return FRIX_ERROR_MEMORY;
+      at = b.at + (int64_t)b.stored;
+      continue;
+    }
+    found behind = here == NOTHING ? find_block(t, at + 1, &next) : here;
+    if (behind == UNREADABLE) return fail_errno(t, "cannot read");
+    if (behind != BLOCK) {
+      t->damage_count += behind == NOTHING;
+      lose_rest(t, at, here == CUT ? "ends inside a block" : "is damaged");
       return FRIX_OK;
     }
-    if (!fx_piece_read(head, &b)) {
-      lose(t, at, "is damaged");
-      return FRIX_OK;
-    }
-    b.at = at + FX_BLOCK_HEAD;
-    if (b.stored > (uint64_t)(t->size - b.at)) {
-      lose(t, at, "ends inside a block");
-      return FRIX_OK;
-    }
-    if (t->frames.count == INT32_MAX / 2 || !file_block(t, &b)) return FRIX_ERROR_MEMORY;
-    at = b.at + (int64_t)b.stored;
+    lose_between(t, at, next);
+    at = next;
   }
   return FRIX_OK;
 }
@@ -136,10 +176,12 @@ static frix_status walk(frix_trajectory *t) {
 static frix_status open_file(frix_trajectory *t) {
   struct stat info;
   unsigned char head[FX_FILE_HEAD];
-  t->file = open(t->path, O_RDONLY | O_CLOEXEC);
+  t->file = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (t->file < 0) return fail_errno(t, "cannot open");
   if (fstat(t->file, &info) != 0) return fail_errno(t, "cannot open");
   if (!S_ISREG(info.st_mode)) return fx_fail(t->context, FRIX_ERROR_FILE, "%s: is not a regular file", t->path);
+  frix_status noted = fx_input_note(t->context, (fx_file_id){(uint64_t)info.st_dev, (uint64_t)info.st_ino});
+  if (noted) return noted;
   t->size = (int64_t)info.st_size;
   int64_t got = read_at(t->file, head, sizeof head, 0);
   if (got < 0) return fail_errno(t, "cannot read");
@@ -206,6 +248,7 @@ const frix_model *frix_trajectory_model(const frix_trajectory *t) { return t ? t
 const char *frix_trajectory_meta(const frix_trajectory *t) { return t ? t->meta : NULL; }
 int32_t frix_trajectory_frame_count(const frix_trajectory *t) { return t ? t->frames.count : 0; }
 int32_t frix_trajectory_checkpoint_count(const frix_trajectory *t) { return t ? t->checkpoints.count : 0; }
+int32_t frix_trajectory_damage_count(const frix_trajectory *t) { return t ? t->damage_count : 0; }
 bool frix_trajectory_truncated(const frix_trajectory *t) { return t && t->truncated; }
 const char *frix_trajectory_trouble(const frix_trajectory *t) { return t && t->truncated ? t->trouble : NULL; }
 
@@ -289,7 +332,68 @@ frix_status frix_trajectory_checkpoint(frix_trajectory *t, int32_t k, const frix
   frix_status status = model && model != t->model ? same_model(t, model) : FRIX_OK;
   if (!status) status = read_block(t, b, "checkpoint", &bytes);
   if (status) return status;
-  status = frix_snapshot_decode(t->context, model ? model : t->model, bytes, (size_t)b->raw, out);
+  frix_tally ignored;
+  size_t state = 0;
+  status = fx_checkpoint_read(t->context, bytes, (size_t)b->raw, &ignored, &state);
+  if (!status)
+    status = fx_state_decode(t->context, model ? model : t->model, bytes + state, (size_t)b->raw - state, out);
   fx_free(t->context, bytes);
   return name_place(t, status, "checkpoint", b->at);
+}
+
+/* ---- tallies ---- */
+
+/* That of checkpoint k, or of the last one before it that has one and can be read, and its step; an empty one where
+ * there is none. */
+static frix_status last_tally(frix_trajectory *t, int32_t k, frix_tally *out, int64_t *step) {
+  for (; k >= 0; k--) {
+    const fx_piece *b = &t->checkpoints.block[k];
+    unsigned char *bytes = NULL;
+    size_t state = 0;
+    frix_status status = read_block(t, b, "checkpoint", &bytes);
+    if (!status) status = fx_checkpoint_read(t->context, bytes, (size_t)b->raw, out, &state);
+    fx_free(t->context, bytes);
+    *step = b->step;
+    if (status != FRIX_ERROR_FORMAT && (status || out->size)) return status;
+  }
+  *out = frix_tally_default();
+  *step = 0;
+  return FRIX_OK;
+}
+
+/* Steps of frames after `from` up to `to`; damaged ones tell nothing. */
+static frix_status add_frames(frix_trajectory *t, int64_t from, int64_t to, frix_tally *out) {
+  for (int32_t k = 0; k < t->frames.count; k++) {
+    frix_frame frame;
+    int64_t step = t->frames.block[k].step;
+    if (step <= from || step > to) continue;
+    frix_status status = frix_trajectory_frame(t, k, &frame);
+    if (status == FRIX_ERROR_FORMAT || (!status && frame.step != step)) continue;
+    if (status) return status;
+    frix_tally_add(out, &frame.report, step, t->configured ? t->config.tolerance : 0.0);
+    from = step;
+  }
+  return FRIX_OK;
+}
+
+frix_status frix_trajectory_tally(frix_trajectory *t, int32_t k, frix_tally *out) {
+  if (!t || !out) return FRIX_ERROR_INPUT;
+  *out = frix_tally_default();
+  int32_t frames = t->frames.count, checkpoints = t->checkpoints.count;
+  int64_t from = 0, to = 0;
+  if (k == -1) {
+    if (frames) to = t->frames.block[frames - 1].step;
+    if (checkpoints && t->checkpoints.block[checkpoints - 1].step > to) to = t->checkpoints.block[checkpoints - 1].step;
+  } else {
+    const fx_piece *b = block_at(t, &t->checkpoints, k, "checkpoint");
+    if (!b) return FRIX_ERROR_INPUT;
+    to = b->step;
+  }
+  frix_status status = last_tally(t, k == -1 ? checkpoints - 1 : k, out, &from);
+  if (status) return status;
+  int64_t told = out->steps;
+  status = add_frames(t, from, to, out);
+  int64_t missing = to > from ? to - from - (out->steps - told) : 0; /* steps without a frame */
+  out->steps += missing, out->unknown += missing;
+  return status;
 }

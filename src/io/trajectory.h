@@ -11,7 +11,10 @@
 frix_status fx_bytes_give(fx_buffer *buffer, unsigned char **out, size_t *size);
 void fx_pack_axis(fx_pack *p, frix_axis_config *axis);
 void fx_pack_energy(fx_pack *p, frix_energy *energy);
+/* A state as a checkpoint has it. */
 frix_status fx_state_encode(const fx_state *state, fx_buffer *out);
+frix_status fx_state_decode(frix_context *context, const frix_model *model, const unsigned char *bytes, size_t size,
+                            frix_snapshot **out);
 
 /* ---- blocks (io/blocks.c) ---- */
 typedef enum fx_piece_kind {
@@ -55,7 +58,7 @@ size_t fx_zstd_pack(const void *bytes, size_t size, void *out, size_t room);
 /* Whether exactly `size` bytes came out. */
 bool fx_zstd_unpack(const void *bytes, size_t stored, void *out, size_t size);
 
-/* ---- what blocks hold (io/frame_bytes.c, io/config_bytes.c) ---- */
+/* ---- what blocks hold (io/frame_bytes.c, io/config_bytes.c, io/tally.c) ---- */
 void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report *report);
 
 /* A frame with the room its lists stand in. */
@@ -76,6 +79,12 @@ void fx_config_write(fx_buffer *out, const frix_sim_config *config);
 /* Names and options become the caller's: fx_config_free. */
 frix_status fx_config_read(frix_context *context, const unsigned char *bytes, size_t size, frix_sim_config *out);
 void fx_config_free(frix_context *context, frix_sim_config *config);
+
+/* A checkpoint: a tally (NULL: none), then the state. */
+frix_status fx_checkpoint_write(fx_buffer *out, const frix_tally *tally, const fx_state *state);
+/* Where the bytes of the state begin, *tally->size 0 where there is none. */
+frix_status fx_checkpoint_read(frix_context *context, const unsigned char *bytes, size_t size, frix_tally *tally,
+                               size_t *state);
 
 /* Where the block of checkpoint k (-1: the last) ends. */
 frix_status fx_trajectory_end_of(frix_trajectory *trajectory, int32_t k, int64_t *end);

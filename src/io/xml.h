@@ -17,6 +17,7 @@ struct fx_xml_element {
   int32_t attribute_count;
   fx_xml_attribute *attribute;
   fx_xml_element *parent, *first, *last, *next;
+  const void *owner; /* left to who reads: the document it is part of */
 };
 
 /* Reads a document into the arena; file, which must live as long, stands in messages and in every element. Entity

@@ -219,8 +219,6 @@ frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering o
     case FX_ORDER_NATURAL: natural(graph->count, order); return FRIX_OK;
     case FX_ORDER_DEGREE: return fx_order_degree(arena, graph, NULL, order);
     case FX_ORDER_DISSECTION: return dissection(arena, graph, order);
-    case FX_ORDER_AMD:
-    case FX_ORDER_METIS: return fx_order_package(arena, graph, ordering, order);
     default: return own(arena, graph, most_cost, order);
   }
 }

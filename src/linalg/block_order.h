@@ -4,19 +4,17 @@
 
 #include "linalg/block_symbolic.h"
 
-/* The own orders are the same on every machine; those of packages are there to be measured against. */
+/* The same on every machine; bench/orders.c has those of packages, to be measured against. */
 typedef enum fx_ordering {
   FX_ORDER_OWN,        /* minimum degree; nested dissection as well where the graph is large, and the better one */
   FX_ORDER_NATURAL,    /* as the nodes come */
   FX_ORDER_DEGREE,     /* approximate minimum degree */
   FX_ORDER_DISSECTION, /* nested dissection, minimum degree within the parts */
-  FX_ORDER_AMD,        /* of SuiteSparse */
-  FX_ORDER_METIS,
   FX_ORDER_COUNT,
 } fx_ordering;
 
-/* Nodes in the order of their elimination. FRIX_ERROR_UNSUPPORTED where this build lacks the package. No effort is
- * spent on an order that would still cost more than most_cost multiplications. */
+/* Nodes in the order of their elimination. No effort is spent on an order that would still cost more than most_cost
+ * multiplications. */
 frix_status fx_graph_order(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, double most_cost,
                            int32_t *order);
 
@@ -25,9 +23,5 @@ frix_status fx_order_degree(fx_arena *arena, const fx_graph *graph, const int32_
 
 /* Stage of every node by nested dissection: 0 in the parts, then the separators, smallest parts first. */
 frix_status fx_order_dissect(fx_arena *arena, const fx_graph *graph, int32_t *stage);
-
-/* AMD and METIS: block_order_packages.c. */
-bool fx_order_has_package(fx_ordering ordering);
-frix_status fx_order_package(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order);
 
 #endif

@@ -3,7 +3,12 @@
 
 #include "base/trig.h"
 
-void frix_sincos(double angle, double *sine, double *cosine) { fx_sincos(angle, sine, cosine); }
+void frix_sincos(double angle, double *sine, double *cosine) {
+  double s, c;
+  fx_sincos(angle, &s, &c);
+  if (sine) *sine = s;
+  if (cosine) *cosine = c;
+}
 
 frix_quat frix_quat_turn(frix_vec3 axis, double angle) {
   double length = fx_norm(axis), s, c;

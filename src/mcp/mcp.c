@@ -119,9 +119,12 @@ void frix_mcp_destroy(frix_mcp *mcp) {
   fx_free(mcp->context, mcp);
 }
 
-void frix_mcp_view(const frix_mcp *mcp, frix_mcp_data *out) { *out = mcp->data; }
+void frix_mcp_view(const frix_mcp *mcp, frix_mcp_data *out) {
+  if (out) *out = mcp ? mcp->data : frix_mcp_data_default();
+}
 
 bool frix_mcp_start(const frix_mcp *mcp, int32_t k, double *x) {
+  if (!mcp || !x) return false;
   const frix_mcp_data *data = &mcp->data;
   if (k < 0 || k >= (data->start_count ? data->start_count : 1)) return false;
   for (int32_t i = 0; i < data->count; i++) x[i] = data->start_count ? data->start[(int64_t)k * data->count + i] : 0;
@@ -130,6 +133,7 @@ bool frix_mcp_start(const frix_mcp *mcp, int32_t k, double *x) {
 }
 
 double frix_mcp_distance(const frix_mcp *mcp, const double *x, int32_t *which) {
+  if (!mcp || !x) return NAN;
   const frix_mcp_data *data = &mcp->data;
   double nearest = NAN;
   for (int32_t k = 0; k < data->solution_count; k++) {

@@ -123,18 +123,24 @@ static frix_status check_axis(frix_context *context, const char *name, int k, co
       !isfinite(a->stiffness) || !isfinite(a->damping))
     FAIL("joint '%s': axis %d: friction, stiffness and damping must be finite and not negative", name, k);
   if (!isfinite(a->rest)) FAIL("joint '%s': axis %d: rest is not finite", name, k);
+  if (!(a->armature >= 0.0) || !isfinite(a->armature))
+    FAIL("joint '%s': axis %d: armature must be finite and not negative", name, k);
   if (a->motor == FRIX_MOTOR_NONE) return FRIX_OK;
-  if (a->motor < 0 || a->motor > FRIX_MOTOR_FORCE) FAIL("joint '%s': axis %d: unknown motor", name, k);
+  if (a->motor < 0 || a->motor >= FRIX_MOTOR_COUNT) FAIL("joint '%s': axis %d: unknown motor", name, k);
   if (!isfinite(a->target)) FAIL("joint '%s': axis %d: the motor's target is not finite", name, k);
   if (a->motor != FRIX_MOTOR_FORCE && !(a->max_force > 0.0))
     FAIL("joint '%s': axis %d: the motor's max_force must be positive", name, k);
   if (a->motor == FRIX_MOTOR_POSITION && !(a->max_speed > 0.0))
     FAIL("joint '%s': axis %d: the motor's max_speed must be positive", name, k);
+  if (a->motor == FRIX_MOTOR_SERVO &&
+      !(a->gain >= 0.0 && a->rate_gain >= 0.0 && isfinite(a->gain + a->rate_gain) && isfinite(a->target_rate)))
+    FAIL("joint '%s': axis %d: the servo's gains must be finite and not negative, its target rate finite", name, k);
   return FRIX_OK;
 }
 
 static bool axis_used(const frix_axis_config *a) {
-  return a->limited || a->friction != 0.0 || a->stiffness != 0.0 || a->damping != 0.0 || a->motor != FRIX_MOTOR_NONE;
+  return a->limited || a->friction != 0.0 || a->stiffness != 0.0 || a->damping != 0.0 || a->armature != 0.0 ||
+         a->motor != FRIX_MOTOR_NONE;
 }
 
 static frix_status check_coupling(const frix_builder *builder, const frix_joint_config *c, const char *name) {
@@ -205,6 +211,6 @@ frix_status fx_check_joint(const frix_builder *builder, frix_joint_config *c) {
   }
   const frix_axis_config *spin = &c->axis[0];
   if (c->kind == FRIX_JOINT_BALL && (spin->limited || spin->stiffness > 0.0 || spin->motor != FRIX_MOTOR_NONE))
-    FAIL("joint '%s': a ball joint takes friction and damping only", name);
+    FAIL("joint '%s': a ball joint takes friction, damping and armature only", name);
   return check_bodies(builder, c, name);
 }

@@ -2,7 +2,9 @@
  *
  *   u~ = u + s(u) e_N  (law coulomb)      u~ = u  (law associated)
  *   contact_residual = | r - P_K(r - rho u~) | / min(|r|, 1000 rho |q|),   rho = 1 / mean diag W
- *   joint_residual   = | rho_b u_b | / max(|lambda|, rho_b |q_b|)
+ *   joint_residual   = | rho_b u_b | / min(max(|lambda|, rho_b |q_b|), 1000 rho_b |q|)
+ *   row_residual     = the largest error of a single contact or joint (row_errors.c)
+ *   residual         = the largest of the three
  *
  * Reference: V. Acary, M. Bremond, O. Huber, On solving contact problems with Coulomb friction: formulations and
  * numerical comparisons, 2018 (natural map); G. De Saxce, Z.-Q. Feng, The bipotential method, 1998 (the shift). */
@@ -34,11 +36,31 @@ static inline double natural_map(const frix_contact *contact, double lift, doubl
 
 typedef fx_residual_sums sums;
 
+/* Where the normal impulse is a given bound, friction alone: the bound is no impulse of the problem, and would hide
+ * errors where it is large. */
+static void add_bounded(const fx_system *s, int32_t i, const double *r, const double *u, sums *t) {
+  const frix_contact *contact = &s->contact[i];
+  double x[FRIX_MAX_DIM], length = 0, bound = contact->mu * fx_bound_of(s, i);
+  for (int32_t k = 1; k < contact->dim; k++) {
+    x[k] = r[k] - s->rho * u[k];
+    length += x[k] * x[k];
+    t->r[0] += r[k] * r[k];
+    t->q[0] += s->q[s->row[i] + k] * s->q[s->row[i] + k];
+  }
+  double scale = sqrt(length) > bound ? bound / sqrt(length) : 1;
+  for (int32_t k = 1; k < contact->dim; k++) t->map[0] += (r[k] - scale * x[k]) * (r[k] - scale * x[k]);
+}
+
 /* lift: the shift under Coulomb's law, else 0. */
 static inline void add_contact(const fx_system *s, int32_t i, double lift, const double *r, const double *u, sums *t) {
   const frix_contact *contact = &s->contact[i];
   const double *q = s->q + s->row[i];
   int kind = contact->cone == FRIX_CONE_BILATERAL;
+  bool disc = contact->cone == FRIX_CONE_CIRCULAR || contact->cone == FRIX_CONE_PLANAR;
+  if (disc && s->has_bounds && fx_is_bound(s, i)) {
+    add_bounded(s, i, r, u, t);
+    return;
+  }
   t->map[kind] += natural_map(contact, lift, kind ? s->rho_joint : s->rho, r, u);
   for (int32_t k = 0; k < contact->dim; k++) {
     t->r[kind] += r[k] * r[k];
@@ -60,17 +82,26 @@ static void accumulate(const fx_system *s, frix_law law, int32_t first, int32_t 
 /* A norm relative to its scale: 0 / 0 is 0. */
 static double relative(double norm, double scale) { return norm == 0 ? 0 : scale > 0 ? norm / scale : INFINITY; }
 
+/* Impulses below 1e-7 of the momentum at hand are near the rounding of the velocities they correct: their error is
+ * measured by that momentum. */
+static double least_scale(const fx_system *s, double rho) { return 1e-7 * sqrt(rho) * s->carried; }
+
 /* Where a problem has no answer, impulses can grow until any error is small beside them: the scale is at most a
  * thousand times what drives the problem, joints included. Towers of a thousand blocks stay below. */
 static double contact_part(const fx_system *s, const sums *t) {
-  double length = sqrt(t->r[0]), most = 1e3 * s->rho * sqrt(t->q[0] + t->q[1]);
-  if (!(length > 0)) return relative(sqrt(t->map[0]), s->rho * sqrt(t->q[0]));
-  return relative(sqrt(t->map[0]), length < most ? length : most);
+  double length = sqrt(t->r[0]), most = 1e3 * s->rho * sqrt(t->q[0] + t->q[1]), least = least_scale(s, s->rho);
+  if (!(length > 0)) length = s->rho * sqrt(t->q[0]);
+  if (length > most) length = most;
+  return relative(sqrt(t->map[0]), length > least ? length : least);
 }
 
 static double joint_part(const fx_system *s, const sums *t) {
   double length = sqrt(t->r[1]), drive = s->rho_joint * sqrt(t->q[1]);
-  return relative(sqrt(t->map[1]), length > drive ? length : drive);
+  double most = 1e3 * s->rho_joint * sqrt(t->q[0] + t->q[1]);
+  double least = least_scale(s, s->rho_joint);
+  if (drive > length) length = drive;
+  if (length > most) length = most;
+  return relative(sqrt(t->map[1]), length > least ? length : least);
 }
 
 static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
@@ -91,7 +122,7 @@ double fx_residual(const fx_system *s, frix_law law, const double *r, const doub
 static void judge_rows(const fx_system *s, frix_law law, int32_t first, int32_t end, const double *r, const double *v,
                        double *u, sums *t) {
   while (first < end) {
-    if (law == FRIX_LAW_COULOMB) first = fx_lanes_judge(s, first, end, r, v, u, t);
+    if (law == FRIX_LAW_COULOMB && !s->has_bounds) first = fx_lanes_judge(s, first, end, r, v, u, t);
     int32_t next = end - first < 4 ? end : first + 4;
     memcpy(u + s->row[first], s->w + s->row[first], (size_t)(s->row[next] - s->row[first]) * sizeof *u);
     fx_block_multiply_add_rows(&s->Ht, first, next, v, u);
@@ -232,7 +263,7 @@ static void judge_contacts(const fx_system *s, frix_law law, const double *r, co
                            frix_certificate *c) {
   int32_t n = s->contact_count;
   for (int32_t i = 0; i < n;) {
-    if (law == FRIX_LAW_COULOMB) i = judge_lanes(s, i, n, r, u, t, c);
+    if (law == FRIX_LAW_COULOMB && !s->has_bounds) i = judge_lanes(s, i, n, r, u, t, c);
     for (int32_t end = n - i < 4 ? n : i + 4; i < end; i++) {
       const double *ri = r + s->row[i], *ui = u + s->row[i];
       double shift = fx_cone_shift(&s->contact[i], ui);
@@ -282,9 +313,16 @@ static double motion_error(const frix_problem *p, const double *r, const double 
   return relative(sqrt(square), scale + sqrt(drive));
 }
 
+void fx_certificate_add_rows(const fx_row_errors *errors, frix_certificate *c) {
+  c->row_residual = errors->worst;
+  c->worst_row = errors->where;
+  c->floor = errors->floor;
+  c->residual = larger(c->row_residual, c->residual);
+}
+
 void fx_certificate_compute(const frix_problem *problem, const fx_system *s, frix_law law, const double *r,
                             const double *u, const double *v, double *workspace, frix_certificate *c) {
-  *c = (frix_certificate){.worst_contact = -1};
+  *c = (frix_certificate){.worst_contact = -1, .worst_row = -1};
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   judge_contacts(s, law, r, u, &t, c);
   c->contact_residual = contact_part(s, &t);

@@ -3,6 +3,7 @@
 #define FX_PROBLEM_CERTIFICATE_H
 
 #include "problem/lanes.h"
+#include "problem/row_errors.h"
 #include "problem/system.h"
 
 #include <frix/solve.h>
@@ -27,9 +28,12 @@ double fx_residual_up_to(const fx_system *system, frix_law law, double most, con
 /* Whether the residual of r = 0 is certain to exceed `most`, as the first contacts of a pile show. */
 bool fx_nothing_is_far(const fx_system *system, frix_law law, double most);
 
-/* Everything, for a whole system; u and v must belong to r (fx_system_velocity). problem gives the equation of motion
- * (NULL: left to the caller); workspace holds 2 dof_count numbers. */
+/* Everything but the errors of single contacts, for a whole system; u and v must belong to r (fx_system_velocity).
+ * problem gives the equation of motion (NULL: left to the caller); workspace holds 2 dof_count numbers. */
 void fx_certificate_compute(const frix_problem *problem, const fx_system *system, frix_law law, const double *r,
                             const double *u, const double *v, double *workspace, frix_certificate *out);
+
+/* The errors of single contacts (row_errors.h) become part of the verdict. */
+void fx_certificate_add_rows(const fx_row_errors *errors, frix_certificate *certificate);
 
 #endif

@@ -198,6 +198,9 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_isla
   out->q = extract_rows(arena, s, islands, k, out->row_count, s->q);
   if (!out->q || (s->R && !(out->R = extract_rows(arena, s, islands, k, out->row_count, s->R))))
     return FRIX_ERROR_MEMORY;
+  if (s->limit && !(out->limit = extract_rows(arena, s, islands, k, out->row_count, s->limit)))
+    return FRIX_ERROR_MEMORY;
+  out->has_bounds = s->has_bounds;
   frix_status status = FRIX_OK;
   if (s->has_W) {
     status = fx_block_extract(arena, &s->W, count, contacts, row, count, islands->place, row, &out->W);
@@ -208,6 +211,7 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_isla
   }
   if (status == FRIX_OK) status = extract_diagonal(arena, s, islands, k, out);
   out->rho = s->rho;
+  out->carried = s->carried;
   out->rho_joint = s->rho_joint;
   return status;
 }

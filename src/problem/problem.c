@@ -279,7 +279,9 @@ static frix_matrix view_matrix(const fx_sparse *s) {
 }
 
 void frix_problem_view(const frix_problem *p, frix_problem_data *out) {
+  if (!out) return;
   *out = frix_problem_data_default();
+  if (!p) return;
   out->form = p->form;
   out->contact_count = p->contact_count;
   out->contact = p->contact;

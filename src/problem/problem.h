@@ -14,6 +14,7 @@ struct frix_problem {
   int32_t *row; /* first row of each contact, contact_count + 1 */
   fx_sparse W, M, H, G;
   double *q, *f, *w, *b, *R, *r_c, *guess; /* NULL where absent */
+  const double *limit; /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
   char *title;
 };
 

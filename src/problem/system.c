@@ -5,6 +5,7 @@
 #include "problem/mass.h"
 #include "problem/movers.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- contacts and joints ---- */
@@ -70,7 +71,7 @@ static frix_status add_compliance(fx_arena *arena, const frix_problem *p, int32_
 
 /* ---- diagonal blocks and scales ---- */
 
-static void scales(fx_system *s) {
+void fx_system_scales(fx_system *s) {
   double sum[2] = {0, 0};
   int64_t count[2] = {0, 0};
   for (int32_t i = 0; i < s->contact_count; i++) {
@@ -138,7 +139,9 @@ static frix_status finish_diagonal(fx_arena *arena, fx_system *s, double *D) {
     }
   }
   s->W_diag = diag;
-  scales(s);
+  s->has_bounds = false;
+  for (int32_t i = 0; s->R && i < s->contact_count && !s->has_bounds; i++) s->has_bounds = fx_is_bound(s, i);
+  fx_system_scales(s);
   return FRIX_OK;
 }
 
@@ -204,6 +207,15 @@ static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system
 }
 
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
+static void find_carried(fx_system *s) {
+  double sum = 0;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    double one = fx_mover_norm(s, m, s->v_free + s->dof[m]);
+    sum += one * one;
+  }
+  s->carried = sqrt(sum);
+}
+
 static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
   double *D = take_diagonal(arena, s), *q = FX_TAKE_RAW(arena, double, s->row_count);
   if (!D || !q) return FRIX_ERROR_MEMORY;
@@ -225,6 +237,7 @@ static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
   }
   s->q = q;
   s->has_velocity = true;
+  find_carried(s);
   return FRIX_OK;
 }
 
@@ -247,6 +260,7 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if (!v_free) return FRIX_ERROR_MEMORY;
   for (int32_t m = 0; m < s->mover_count; m++) fx_mass_solve(&mass, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   s->v_free = v_free;
+  s->limit = p->limit;
   status = list_shifts(arena, p, s);
   return status == FRIX_OK ? finish_velocity(arena, s) : status;
 }

@@ -40,8 +40,25 @@ typedef struct fx_system {
   const size_t *M_offset;
   const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */
   bool diagonal_mass;                /* of all movers */
+  const double *limit;   /* row_count: largest speed that errors are measured by (row_errors.h); NULL: by the drive */
+  double carried;        /* root of the energy of the free motion, v_free' M v_free, of all movers; 0 without bodies */
+  bool has_bounds;       /* some contact's normal impulse is given: fx_is_bound */
   double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
+
+/* Whether the normal impulse of contact i is given: a bound of a motor, of dry or of drilling friction. Its normal row
+ * moves no body and only says u_N = R (r_N - bound). */
+static inline bool fx_is_bound(const fx_system *s, int32_t i) {
+  int32_t row = s->row[i];
+  return s->contact[i].dim > 1 && s->contact[i].cone != FRIX_CONE_BILATERAL && s->W_diag[row] == 0 && s->R &&
+         s->R[row] > 0;
+}
+
+/* The normal impulse that such a contact is given: q = -R bound. */
+static inline double fx_bound_of(const fx_system *s, int32_t i) {
+  double bound = -s->q[s->row[i]] / s->R[s->row[i]];
+  return bound > 0 ? bound : 0;
+}
 
 /* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
  * over W are cheaper than over velocities. */
@@ -78,6 +95,11 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx
 /* Copies the rows of island k from a vector of the whole to one of its own, and back. */
 void fx_islands_gather(const fx_system *whole, const fx_islands *islands, int32_t k, const double *from, double *own);
 void fx_islands_scatter(const fx_system *whole, const fx_islands *islands, int32_t k, const double *own, double *to);
+
+/* rho and rho_joint from W_diag. */
+void fx_system_scales(fx_system *system);
+/* |v|_M of mover m, for v of that mover; without overflow. */
+double fx_mover_norm(const fx_system *system, int32_t m, const double *v);
 
 /* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);

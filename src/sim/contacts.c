@@ -11,7 +11,10 @@
 #include "base/trig.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <string.h>
+
+#define MOST_TURN 0.25 /* rad in a step */
 
 static frix_contact law_of(const fx_surface *f, const fx_contact *c, frix_vec3 axis) {
   if (c->planar) return frix_contact_of_dim(2, f->mu, 0.0);
@@ -111,17 +114,44 @@ static frix_vec3 turned(const turning *t, frix_vec3 v) {
   return fx_add(along, fx_mad(fx_scale(t->c, across), t->s, fx_cross(t->normal, across)));
 }
 
-/* How far a slipped from b in the last step beyond h v, for the point of contact went on while v was that of its
- * beginning: h^2/2 (w_a x (p' - v_a) - w_b x (p' - v_b)), p' the velocity of the point. Without it what rolls under
- * load would creep along it. A point that went further than its surfaces did is another one under the same name. */
-static frix_vec3 slip_of_turning(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
+/* dw/dt of a mover left alone: J dw/dt = -w x J w. */
+static frix_vec3 gyration(const frix_sim *sim, const fx_mover *m) {
+  if (fx_norm2(m->w0) == 0.0 || fx_isotropic(fx_slot_body(sim, m->slot))) return fx_vec(0.0, 0.0, 0.0);
+  return fx_neg(fx_sym3_mul(fx_sym3_inverse(m->J), fx_cross(m->w0, fx_sym3_mul(m->J, m->w0))));
+}
+
+/* Whether a contact is still the same after its point went this way: no further than the surfaces moved, or than a
+ * tenth of the smaller body; and whether what turned did so little enough for a derivative to say where to. */
+static bool is_followed(const frix_sim *sim, const fx_contact *c, double way) {
+  double moved = sim->reach[c->body_a] + sim->reach[c->body_b];
+  for (int side = 0; side < 2; side++) {
+    int32_t slot = side ? c->body_b : c->body_a;
+    if (slot == 0) continue;
+    if (!(fx_norm(sim->state.spin[slot]) * sim->h <= MOST_TURN)) return false;
+    double radius = fx_slot_body(sim, slot)->radius;
+    if (isfinite(radius) && way > 0.1 * radius && way > moved) return false;
+  }
+  return true;
+}
+
+/* How fast the slip of a against b changes while their momenta stay: w_a x (p' - v_a) + w_a' x (p - x_a) less the same
+ * of b, p' the velocity of the point of contact. A row holds at the beginning of a step, and the slip it leaves over
+ * the step is that of its middle: without h/2 of this change what rolls gains or loses energy in every step. */
+static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
   const fx_state *s = &sim->state;
-  double h = s->last_step;
-  frix_vec3 way = fx_sub(middle_of(c), middle_of(past)), none = {0.0, 0.0, 0.0};
-  if (fx_norm(way) > sim->reach[c->body_a] + sim->reach[c->body_b]) return none;
-  frix_vec3 a = fx_cross(s->spin[c->body_a], fx_mad(way, -h, s->velocity[c->body_a]));
-  frix_vec3 b = fx_cross(s->spin[c->body_b], fx_mad(way, -h, s->velocity[c->body_b]));
-  return fx_scale(0.5 * h, fx_sub(a, b));
+  frix_vec3 p = middle_of(c), way = fx_sub(p, middle_of(past)), sum = {0.0, 0.0, 0.0};
+  if (fx_norm2(s->spin[c->body_a]) == 0.0 && fx_norm2(s->spin[c->body_b]) == 0.0) return sum;
+  if (!(s->last_step > 0.0) || !is_followed(sim, c, fx_norm(way))) return sum;
+  frix_vec3 rate = fx_scale(1.0 / s->last_step, way);
+  for (int side = 0; side < 2; side++) {
+    int32_t slot = side ? c->body_b : c->body_a;
+    if (slot == 0 || s->asleep[slot]) continue;
+    frix_vec3 turn = fx_cross(s->spin[slot], fx_sub(rate, s->velocity[slot]));
+    int32_t m = sim->mover_of[slot];
+    if (m >= 0) turn = fx_add(turn, fx_cross(sim->mover[m].gyration, fx_sub(p, s->pose[slot].p)));
+    sum = fx_mad(sum, side ? -1.0 : 1.0, turn);
+  }
+  return sum;
 }
 
 /* The impulse of the last step in the frame of this one. */
@@ -141,12 +171,22 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
   if (out[0] < 0.0) memset(out, 0, (size_t)dim * sizeof *out);
 }
 
-/* That slip stretches the spring of friction where it held; one that slid is stretched as far as it goes already. */
+/* The slip over the last step beyond h v, h^2/2 of its change, stretches the spring of friction where it held: without
+ * it what rolls under load would creep along. One that slid is stretched as far as it goes already. */
 static void stretch(const frix_sim *sim, const fx_contact *c, const fx_contact *past, const fx_surface *f, int32_t dim,
                     double *impulse) {
-  frix_vec3 slip = slip_of_turning(sim, c, past);
+  double h = sim->state.last_step;
+  frix_vec3 slip = fx_scale(0.5 * h * h, change_of_slip(sim, c, past));
   double k = f->stiffness * sim->h * sim->integrator->position_time;
   for (int32_t j = 1; j < dim && j < 3; j++) impulse[j] -= k * fx_dot(slip, c->tangent[j - 1]);
+}
+
+/* A rigid contact asks for the slip of the middle of the step. */
+static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_contact *past) {
+  const fx_contact *c = &sim->contact[g->source];
+  if (g->dim == 1) return;
+  frix_vec3 slip = fx_scale(0.5 * sim->h, change_of_slip(sim, c, past));
+  for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
@@ -195,11 +235,14 @@ static double clean_gap(const frix_sim *sim, const fx_contact *c) {
   return c->gap <= near && c->gap >= -deep ? 0.0 : c->gap;
 }
 
+bool fx_contact_closed(const frix_sim *sim, int32_t i) { return clean_gap(sim, &sim->contact[i]) <= 0.0; }
+
 static bool has_spinning(const fx_surface *f, const fx_contact *c) { return f->spinning > 0.0 && !c->planar; }
 
 static fx_normal normal_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
   fx_normal n = {.gap = gap,
                  .restitution = sim->surface[g->source].restitution,
+                 .kept = g->kept,
                  .compress = sim->config.restitution == FRIX_RESTITUTION_POISSON};
   if (n.restitution > 0.0) {
     n.before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
@@ -210,15 +253,37 @@ static fx_normal normal_of(const frix_sim *sim, const fx_assembly *a, const fx_g
 
 double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap) {
   fx_normal n = normal_of(sim, a, g, gap);
-  return sim->integrator->normal(sim, &n);
+  return fx_normal_shift(sim, &n);
 }
 
-/* A spring that is struck bounces as a rigid contact does, with the overlap it has: within a step it cannot do so by
- * itself. True where it is struck. */
+double fx_push_out(const frix_sim *sim, const fx_group *g) {
+  double gap = sim->surface[g->source].stiffness == 0.0 ? clean_gap(sim, &sim->contact[g->source]) : 0.0;
+  return gap < 0.0 ? sim->config.stabilisation * gap / sim->h : 0.0;
+}
+
+/* Of a contact that is struck, with the overlap it has where it is a spring: within a step that cannot bounce by
+ * itself. 0 where it is not struck. */
+double fx_contact_bounce(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  if (g->kind != FX_GROUP_CONTACT || sim->surface[g->source].restitution == 0.0) return 0.0;
+  const fx_contact *c = &sim->contact[g->source];
+  fx_normal n = normal_of(sim, a, g, sim->surface[g->source].stiffness == 0.0 ? clean_gap(sim, c) : c->gap);
+  return fx_strikes(sim, &n) ? fx_bounce_of(&n) : 0.0;
+}
+
+void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept) {
+  g->kept = kept;
+  bool rigid = sim->surface[g->source].stiffness == 0.0;
+  if (rigid)
+    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+  else if (a->R[g->row] == 0.0)
+    a->w[g->row] = a->drive[g->row] + fx_contact_bounce(sim, a, g);
+}
+
+/* True where a spring is struck: it bounces as a rigid contact does. */
 static bool struck_spring(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double *shift) {
   fx_normal n = normal_of(sim, a, g, sim->contact[g->source].gap);
   bool struck = fx_strikes(sim, &n);
-  if (struck) *shift = n.compress ? 0.0 : n.restitution * n.before;
+  if (struck) *shift = fx_bounce_of(&n);
   return struck;
 }
 
@@ -237,7 +302,10 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     spin_guess = past->spin_impulse;
-    if (f->stiffness > 0.0 && past->state == FRIX_CONTACT_STICK) stretch(sim, c, &past->contact, f, g->dim, guess);
+    if (f->stiffness == 0.0)
+      ask_for_middle(sim, a, g, &past->contact);
+    else if (past->state == FRIX_CONTACT_STICK)
+      stretch(sim, c, &past->contact, f, g->dim, guess);
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
   if (struck) a->R[g->row] = 0.0;
@@ -267,7 +335,6 @@ static void place_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   const fx_surface *f = &sim->surface[i];
   int32_t slot[2] = {c->body_a, c->body_b};
   if (sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0) return;
-  if (f->stiffness == 0.0 && !sim->integrator->takes(sim, clean_gap(sim, c))) return;
   frix_vec3 none = {0.0, 0.0, 0.0};
   frix_contact law = law_of(f, c, f->anisotropic ? axis_of(sim, f, c) : none);
   fx_group_add_raw(sim, a, FX_GROUP_CONTACT, i, law, 2, slot);
@@ -281,6 +348,7 @@ static void place_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a) {
   double fall = 1e-5 * sim->h * sim->h * fx_norm(sim->state.gravity), small = 1e-6 * sim->smallest;
   sim->gap_noise = fall < small ? fall : small;
+  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].gyration = gyration(sim, &sim->mover[k]);
   for (int32_t i = 0; i < sim->contact_count; i++) place_contact(sim, a, i);
   filling f = {sim, a};
   fx_parallel(sim->inner, sim->config.thread_count, (a->group_count + PART - 1) / PART, fill_part, &f);

@@ -1,13 +1,17 @@
 /* Integrators: one table.
  *
- *   moreau       contacts at q0;            gap + h v_N >= 0;        q1 = q0 + h v1
- *   two_step     contacts at q0 + h/2 v0;   gap + h/2 v_N >= 0;      q1 = q0 + h/2 (v0 + v1)
- *   variational  contacts at q0, closed ones only;  v_N + e v0_N >= 0;   q1 = q0 + h/2 (v0 + v1), forces at the middle
+ *   moreau       contacts, joints, forces at q0;   v1 = v0 + M^-1 (h F + H r);          q1 = q0 + h v1
+ *   two_step     the same at s = q0 + h/2 v0;                                           q1 = s + h/2 v1
+ *   variational  contacts and joints at s, forces at the middle (q0 + q1) / 2;          q1 = s + h/2 v1
  *
- * Moreau's velocity-impulse Euler scheme is the default: speculative (open gaps may close within the step, not be
- * crossed), penetrations shrink by the part `stabilisation` per step. two_step is Kaufman's predictor-corrector
- * (eqs. 4.63 to 4.68), variational his symmetric half-step scheme (eqs. 4.51 to 4.55): the constraint on the middle
- * velocity, N'(v0 + v1)/2 >= 0, is restitution 1; other restitutions come from the material.
+ * Moreau's velocity-impulse Euler scheme is the default. two_step is Kaufman's predictor-corrector (eqs. 4.63 to 4.68):
+ * drift, kick, drift. Its places s follow each other as Moreau's do, s' = s + h v1, so that gaps and joint errors
+ * seen at s are closed within h, not within the half step that is left: with h/2 an error would come back with its
+ * sign turned, and never decay. variational is Kaufman's symmetric scheme (eqs. 4.51 to 4.55); what bounces does so
+ * where it is closed, v_N + e v0_N >= 0, and no gap is closed before.
+ *
+ * All rows are speculative otherwise: open gaps may close within the step, not be crossed, and penetrations shrink by
+ * the part `stabilisation` per step.
  * References: J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; D. Kaufman, Coupled
  * Principles for Computational Frictional Contact Mechanics, 2009, ch. 4. */
 #include "base/option.h"
@@ -24,34 +28,16 @@ double fx_restitution_speed(const frix_sim *sim) {
 
 bool fx_strikes(const frix_sim *sim, const fx_normal *n) {
   double fastest = n->before < n->free ? n->before : n->free;
-  return n->restitution > 0.0 && -n->before > fx_restitution_speed(sim) &&
-         n->gap + sim->h * sim->integrator->position_time * fastest <= 0.0;
+  return n->restitution > 0.0 && -n->before > fx_restitution_speed(sim) && n->gap + sim->h * fastest <= 0.0;
 }
 
-/* Contacts that will close in this step and come fast enough bounce at once; others close their gap. */
-static bool takes_all(const frix_sim *sim, double gap) {
-  (void)sim, (void)gap;
-  return true;
-}
+double fx_bounce_of(const fx_normal *n) { return n->compress ? 0.0 : n->kept * n->restitution * n->before; }
 
-static double speculative(const frix_sim *sim, const fx_normal *n) {
-  double t = sim->h * sim->integrator->position_time;
-  double w = n->gap > 0.0 ? n->gap / t : sim->config.stabilisation * n->gap / t;
-  if (fx_strikes(sim, n)) {
-    double bounce = n->compress ? 0.0 : n->restitution * n->before;
-    w = n->gap > 0.0 || bounce < w ? bounce : w;
-  }
-  return w;
-}
-
-static bool takes_closed(const frix_sim *sim, double gap) {
-  return gap <= 1e-6 * sim->h * sim->h * fx_norm(sim->state.gravity);
-}
-
-static double closed_only(const frix_sim *sim, const fx_normal *n) {
-  double w = n->before < 0.0 && !n->compress ? n->restitution * n->before : 0.0;
-  double push = sim->config.stabilisation * n->gap / sim->h;
-  return n->restitution == 0.0 && push < w ? push : w;
+double fx_normal_shift(const frix_sim *sim, const fx_normal *n) {
+  double w = n->gap > 0.0 ? n->gap / sim->h : sim->config.stabilisation * n->gap / sim->h;
+  if (!fx_strikes(sim, n)) return w;
+  double bounce = fx_bounce_of(n);
+  return n->gap > 0.0 || n->compress || bounce < w ? bounce : w;
 }
 
 /* ---- poses ---- */
@@ -67,57 +53,53 @@ static void move_kinematic(frix_sim *sim, double h) {
     }
 }
 
-/* Everything moves for half a step with its old velocity. */
+/* Everything moves for half a step with its old momenta; inertia and spin are those of that place. */
 static void begin_at_half(frix_sim *sim) {
   fx_state *s = &sim->state;
   move_kinematic(sim, 0.5 * sim->h);
   for (int32_t k = 0; k < sim->mover_count; k++) {
-    const fx_mover *m = &sim->mover[k];
-    s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, m->v0, m->L0, m->w0, 0.5 * sim->h);
+    fx_mover *m = &sim->mover[k];
+    const fx_body *body = fx_slot_body(sim, m->slot);
+    s->pose[m->slot] = fx_advance(body, m->pose0, m->v0, m->L0, s->spin[m->slot], 0.5 * sim->h);
+    m->J = fx_world_inertia(body, s->pose[m->slot]);
+    m->w0 = fx_spin_of(body, s->pose[m->slot], m->L0, s->spin[m->slot]);
   }
 }
 
-static void finish_with(frix_sim *sim, double before, double after) {
+/* From where the contacts were seen on with the new momenta, for a part of the step. */
+static void finish_after(frix_sim *sim, double part) {
   fx_state *s = &sim->state;
   move_kinematic(sim, sim->h);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     const fx_body *body = fx_slot_body(sim, m->slot);
-    frix_vec3 L0 = m->L0, L1 = fx_add(L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
-    frix_vec3 v = fx_mad(fx_scale(after, m->v1), before, m->v0), w = fx_mad(fx_scale(after, m->w1), before, m->w0);
-    frix_vec3 L = fx_mad(fx_scale(after, L1), before, L0);
-    s->pose[m->slot] = fx_advance(body, m->pose0, v, L, w, sim->h);
+    frix_vec3 L1 = fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
+    s->pose[m->slot] = fx_advance(body, s->pose[m->slot], m->v1, L1, m->w1, part * sim->h);
     s->velocity[m->slot] = m->v1;
     s->momentum[m->slot] = L1;
     s->spin[m->slot] = fx_spin_of(body, s->pose[m->slot], L1, m->w1);
   }
 }
 
-static void finish_new(frix_sim *sim) { finish_with(sim, 0.0, 1.0); }
-static void finish_mean(frix_sim *sim) { finish_with(sim, 0.5, 0.5); }
+static void finish_whole(frix_sim *sim) { finish_after(sim, 1.0); }
+static void finish_half(frix_sim *sim) { finish_after(sim, 0.5); }
 
 static const fx_integrator table[] = {
     {{"moreau", "velocity-impulse Euler, gaps closed but not crossed (default)"},
      1.0,
      false,
      begin_at_start,
-     takes_all,
-     speculative,
-     finish_new},
+     finish_whole},
     {{"two_step", "predictor at the half step, corrector by the contact problem"},
      0.5,
      false,
      begin_at_half,
-     takes_all,
-     speculative,
-     finish_mean},
+     finish_half},
     {{"variational", "symmetric half step: keeps energy where nothing dissipates"},
-     1.0,
+     0.5,
      true,
-     begin_at_start,
-     takes_closed,
-     closed_only,
-     finish_mean},
+     begin_at_half,
+     finish_half},
 };
 
 enum { ROWS = sizeof table / sizeof *table };

@@ -58,6 +58,24 @@ static double rate_of(const frix_sim *sim, int32_t j, const fx_joint_view *v, in
   return fx_dot(d, fx_sub(vb, va));
 }
 
+/* Rotors: A rate^2 / 2. */
+double fx_joints_kinetic(const frix_sim *sim) {
+  double sum = 0.0;
+  for (int32_t j = 0; j < sim->state.joint_count; j++) {
+    const frix_axis_config *axis = sim->state.joint[j].axis;
+    frix_joint_kind kind = sim->model->joint[j].config.kind;
+    if (!(axis[0].armature + axis[1].armature > 0.0) || !fx_joint_active(sim, j)) continue;
+    fx_joint_view v = fx_joint_look(sim, j);
+    if (kind == FRIX_JOINT_BALL)
+      sum += 0.5 * axis[0].armature * fx_norm2(fx_sub(sim->state.spin[v.slot[1]], sim->state.spin[v.slot[0]]));
+    for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++) {
+      double rate = rate_of(sim, j, &v, k);
+      sum += 0.5 * axis[k].armature * rate * rate;
+    }
+  }
+  return sum;
+}
+
 frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   int32_t j = joint_of(sim, id, "frix_sim_joint");
@@ -99,15 +117,17 @@ frix_status frix_sim_set_axis(frix_sim *sim, frix_joint_id id, int32_t axis, con
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_axis: axis %d", axis);
   bool good = c->friction >= 0.0 && isfinite(c->friction) && c->stiffness >= 0.0 && isfinite(c->stiffness) &&
               c->damping >= 0.0 && isfinite(c->damping) && isfinite(c->rest) && isfinite(c->target) &&
-              c->max_speed >= 0.0 && c->max_force >= 0.0 && (int)c->motor >= 0 && c->motor <= FRIX_MOTOR_FORCE &&
+              c->max_speed >= 0.0 && c->max_force >= 0.0 && (int)c->motor >= 0 && c->motor < FRIX_MOTOR_COUNT &&
+              c->gain >= 0.0 && isfinite(c->gain) && c->rate_gain >= 0.0 && isfinite(c->rate_gain) &&
+              isfinite(c->target_rate) && c->armature >= 0.0 && isfinite(c->armature) &&
               (!c->limited || (c->lower <= c->upper && isfinite(c->lower) && isfinite(c->upper)));
   if (!good) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_axis: a number is out of range");
   sim->state.joint[j].axis[axis] = *c;
   fx_wake(sim, sim->model->joint[j].a);
   fx_wake(sim, sim->model->joint[j].b);
   frix_energy *e = &sim->state.energy;
-  double potential = fx_potential(sim);
-  e->work += potential - e->potential; /* a spring set by hand */
-  e->potential = potential;
+  double potential = fx_potential(sim), kinetic = fx_kinetic(sim);
+  e->work += potential - e->potential + kinetic - e->kinetic; /* a spring or a rotor set by hand */
+  e->potential = potential, e->kinetic = kinetic;
   return FRIX_OK;
 }

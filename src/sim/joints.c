@@ -4,8 +4,9 @@
  *   limit       0 <= rate + (q - lower) / h  _|_  r >= 0
  *   friction    |r| <= h F: a planar cone whose normal impulse is known, u_N = R (r_N - h F)
  *   motor       the same about the wanted rate; without a bound it is bilateral
- *   spring      rate + R r + w = 0,  R = 1 / (h^2 k + h c),  w = h k (q - rest) R:  r = -h (k (q + h rate - rest) + c
- * rate) */
+ *   spring      rate + R r + w = 0,  R = 1 / (h^2 k + h c + A),  w = (h k (q - rest) - A rate0) R:
+ *               r = -h (k (q + h rate - rest) + c rate) - A (rate - rate0),  A the inertia of a rotor
+ *   servo       the same about its targets, and |r| <= h F as for friction */
 #include "sim/joints.h"
 
 #include <math.h>
@@ -62,35 +63,45 @@ static fx_group *add(along *x, int32_t part, frix_contact law) {
 static frix_contact one_row(frix_cone cone) { return (frix_contact){.cone = cone, .dim = 1}; }
 
 /* Up to `bound` against the rate's difference from target; endless bounds are bilateral. */
-static void add_bounded(along *x, int32_t part, double bound, double target) {
+static fx_group *add_bounded(along *x, int32_t part, double bound, double target) {
   bool endless = !isfinite(bound);
   fx_group *g = add(x, part, endless ? one_row(FRIX_CONE_BILATERAL) : frix_contact_of_dim(2, 1.0, 0.0));
   int32_t k = endless ? 0 : 1;
   fx_joint_rate_row(x->sim, x->a, g, k, x->j, &x->view, x->axis, 1.0);
   x->a->w[g->row + k] = x->a->drive[g->row + k] - target;
-  if (endless) return;
+  if (endless) return g;
   double weight = fx_group_weight(x->sim, x->a, g, 1);
   x->a->compliant = true;
   x->a->R[g->row] = weight > 0.0 ? weight : 1.0;
   x->a->r_c[g->row] = x->a->guess[g->row] = bound;
+  return g;
+}
+
+static void add_servo(along *x, const frix_axis_config *c) {
+  double h = x->sim->h, both = h * h * c->gain + h * c->rate_gain;
+  if (!(both > 0.0)) return;
+  double wanted = h * (c->gain * (c->target - x->q) + c->rate_gain * c->target_rate) / both;
+  fx_group *g = add_bounded(x, FX_AXIS_MOTOR, h * c->max_force, wanted);
+  x->a->compliant = true;
+  x->a->R[g->row + g->dim - 1] = 1.0 / both;
 }
 
 static void add_limit(along *x, int32_t part, double sign, double gap) {
   fx_group *g = add(x, part, one_row(FRIX_CONE_LIMIT));
-  double t = x->sim->h * x->sim->integrator->position_time;
   fx_joint_rate_row(x->sim, x->a, g, 0, x->j, &x->view, x->axis, sign);
-  double shift = gap > 0.0 ? gap / t : x->sim->config.joint_stabilisation * gap / t;
+  double shift = (gap > 0.0 ? 1.0 : x->sim->config.joint_stabilisation) * gap / x->sim->h;
   x->a->w[g->row] = x->a->drive[g->row] + shift;
 }
 
-static void add_spring(along *x, double stiffness, double damping, double rest) {
-  double h = x->sim->h, both = h * h * stiffness + h * damping;
+static void add_spring(along *x, const frix_axis_config *c) {
+  double h = x->sim->h, both = h * h * c->stiffness + h * c->damping + c->armature;
   fx_group *g = add(x, FX_AXIS_SPRING, one_row(FRIX_CONE_BILATERAL));
   fx_joint_rate_row(x->sim, x->a, g, 0, x->j, &x->view, x->axis, 1.0);
-  g->damper = h * damping;
+  g->damper = h * c->damping, g->armature = c->armature;
   x->a->compliant = true;
   x->a->R[g->row] = 1.0 / both;
-  x->a->w[g->row] = x->a->drive[g->row] + h * stiffness * (x->q - rest) / both;
+  double before = c->armature > 0.0 ? c->armature * fx_group_velocity(x->sim, x->a, g, 0, FX_BEFORE) : 0.0;
+  x->a->w[g->row] = x->a->drive[g->row] + (h * c->stiffness * (x->q - c->rest) - before) / both;
 }
 
 static double clamped(double x, double most) { return x > most ? most : x < -most ? -most : x; }
@@ -106,10 +117,11 @@ static void add_axis(along *x) {
   if (c->motor == FRIX_MOTOR_VELOCITY) add_bounded(x, FX_AXIS_MOTOR, h * c->max_force, c->target);
   if (c->motor == FRIX_MOTOR_POSITION)
     add_bounded(x, FX_AXIS_MOTOR, h * c->max_force, clamped((c->target - x->q) / h, c->max_speed));
-  if (c->stiffness > 0.0 || c->damping > 0.0) add_spring(x, c->stiffness, c->damping, c->rest);
+  if (c->motor == FRIX_MOTOR_SERVO) add_servo(x, c);
+  if (c->stiffness > 0.0 || c->damping > 0.0 || c->armature > 0.0) add_spring(x, c);
 }
 
-/* Ball joints: friction and damping on the relative spin, its largest part along the present spin. */
+/* Ball joints: friction, damping and armature on the relative spin, its largest part along the present spin. */
 static void add_ball(along *x) {
   frix_sim *sim = x->sim;
   frix_axis_config *c = &sim->state.joint[x->j].axis[0];
@@ -118,8 +130,9 @@ static void add_ball(along *x) {
   frix_vec3 d[3] = {fx_unit_or(spin, fx_mat3_col(x->view.axes[0], 0))};
   d[1] = fx_across(d[0]);
   d[2] = fx_cross(d[0], d[1]);
+  double both = sim->h * c->damping + c->armature;
   for (int part = FX_AXIS_FRICTION; part <= FX_AXIS_SPRING; part++) {
-    if (part == FX_AXIS_FRICTION ? !(c->friction > 0.0) : part != FX_AXIS_SPRING || !(c->damping > 0.0)) continue;
+    if (part == FX_AXIS_FRICTION ? !(c->friction > 0.0) : part != FX_AXIS_SPRING || !(both > 0.0)) continue;
     bool dry = part == FX_AXIS_FRICTION;
     fx_group *g =
         add(x, part, dry ? frix_contact_of_dim(3, 1.0, 0.0) : (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3});
@@ -129,9 +142,12 @@ static void add_ball(along *x) {
       fx_group_term(sim, x->a, g, k, x->view.slot[0], zero, fx_neg(axis));
       x->a->w[g->row + k] = x->a->drive[g->row + k];
       x->a->guess[g->row + k] = 0.0;
-      if (!dry) x->a->R[g->row + k] = 1.0 / (sim->h * c->damping);
+      if (dry) continue;
+      x->a->R[g->row + k] = 1.0 / both;
+      if (c->armature > 0.0) x->a->w[g->row + k] -= c->armature * fx_group_velocity(sim, x->a, g, k, FX_BEFORE) / both;
     }
     g->damper = dry ? 0.0 : sim->h * c->damping;
+    g->armature = dry ? 0.0 : c->armature;
     x->a->compliant = true;
     if (!dry) continue;
     x->a->R[g->row] = fx_group_weight(sim, x->a, g, 1);
@@ -148,7 +164,6 @@ static void add_bilateral(frix_sim *sim, fx_assembly *a, int32_t j) {
   if (n == 0) return;
   fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n},
                              slots_of(sim, j, slot), slot);
-  double t = sim->h * sim->integrator->position_time;
   frix_vec3 zero = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < n; k++) {
     frix_vec3 d = row[k].direction;
@@ -156,7 +171,7 @@ static void add_bilateral(frix_sim *sim, fx_assembly *a, int32_t j) {
                   row[k].angular ? d : fx_cross(fx_sub(v.point[1], v.center[1]), d));
     fx_group_term(sim, a, g, k, v.slot[0], row[k].angular ? zero : fx_neg(d),
                   fx_neg(row[k].angular ? d : fx_cross(fx_sub(row[k].point_a, v.center[0]), d)));
-    a->w[g->row + k] = a->drive[g->row + k] + sim->config.joint_stabilisation * row[k].error / t;
+    a->w[g->row + k] = a->drive[g->row + k] + sim->config.joint_stabilisation * row[k].error / sim->h;
     a->guess[g->row + k] = sim->state.joint[j].lambda[k];
   }
 }
@@ -175,8 +190,7 @@ static void add_coupling(frix_sim *sim, fx_assembly *a, int32_t j) {
   fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, j, one_row(FRIX_CONE_BILATERAL), n, slot);
   fx_joint_rate_row(sim, a, g, 0, c->first, &first, c->config.first_axis, 1.0);
   fx_joint_rate_row(sim, a, g, 0, c->second, &second, c->config.second_axis, -c->config.ratio);
-  double t = sim->h * sim->integrator->position_time;
-  a->w[g->row] = a->drive[g->row] + sim->config.joint_stabilisation * coupling_error(sim, j) / t;
+  a->w[g->row] = a->drive[g->row] + sim->config.joint_stabilisation * coupling_error(sim, j) / sim->h;
   a->guess[g->row] = sim->state.joint[j].lambda[0];
 }
 
@@ -188,6 +202,7 @@ frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
     frix_joint_kind kind = sim->model->joint[j].config.kind;
     along x = {.sim = sim, .a = a, .j = j, .view = fx_joint_look(sim, j)};
     if (kind == FRIX_JOINT_BALL) add_ball(&x);
+    if (kind == FRIX_JOINT_DISTANCE) fx_tension_rows(sim, a, j, &x.view);
     for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++) {
       x.axis = k;
       x.q = sim->state.joint[j].coordinate[k];

@@ -28,4 +28,7 @@ typedef struct fx_joint_row {
 } fx_joint_row;
 int32_t fx_joint_rows(const frix_sim *sim, int32_t j, const fx_joint_view *v, fx_joint_row row[FRIX_MAX_DIM]);
 
+/* tension.c: rows across a rod (a distance joint) whose swing the step cannot follow. */
+void fx_tension_rows(frix_sim *sim, fx_assembly *a, int32_t j, const fx_joint_view *v);
+
 #endif

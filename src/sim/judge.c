@@ -75,7 +75,7 @@ INLINE double weigh(const fx_mover *m, int32_t dof, const double *J) {
 
 /* One body's share in its rows: velocities x with impulses and without, and weights. */
 INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J, const double *x, double *u, double *q,
-                    double *weight) {
+                    double *weight, double *own) {
   const double free[6] = {m->v_free.x, m->v_free.y, dof == 3 ? m->w_free.z : m->v_free.z,
                           m->w_free.x, m->w_free.y, m->w_free.z};
   pair both[6];
@@ -85,12 +85,14 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
     for (int32_t c = 0; c < dof; c++) sum += J[c] * both[c];
     u[j] += sum[0];
     q[j] += sum[1];
-    weight[j] += weigh(m, dof, J);
+    own[j] = weigh(m, dof, J);
+    weight[j] += own[j];
   }
 }
 
-/* All of that in one pass. */
-static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight) {
+/* All of that in one pass. own: the weights by group, body and row. */
+static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
+                 double *own) {
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
@@ -98,14 +100,41 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
       if (m->dof == 6 && g->dim == 3)
-        look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row);
+        look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 3 && g->dim == 2)
-        look_at(m, 2, 3, J, x, u + g->row, q + g->row, weight + g->row);
+        look_at(m, 2, 3, J, x, u + g->row, q + g->row, weight + g->row, own);
       else
-        look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row);
+        look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
+      own += g->dim;
     }
   }
+}
+
+/* ---- what the bodies carry, for the errors of single contacts (problem/row_errors.h) ---- */
+
+/* v_free' M v_free */
+static double energy_of(const fx_mover *m) {
+  double energy = fx_dot(m->v_free, fx_sym3_mul(m->A, m->v_free)) + fx_dot(m->w_free, fx_sym3_mul(m->B, m->w_free));
+  return energy > 0.0 ? energy : 0.0;
+}
+
+/* The bodies of each group, as blocks. */
+static void list_bodies(const fx_assembly *a, int32_t *start, int32_t *index, int32_t *place) {
+  int32_t count = 0, at = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    start[k] = count;
+    place[k] = at;
+    at += a->group[k].body_count * a->group[k].dim;
+    for (int32_t b = 0; b < a->group[k].body_count; b++) index[count++] = a->group[k].mover[b];
+  }
+  start[a->group_count] = count;
+}
+
+static bool has_bounds(const fx_assembly *a, const double *weight) {
+  for (int32_t k = 0; a->compliant && k < a->joint_first; k++)
+    if (a->group[k].dim > 1 && weight[a->group[k].row] == 0.0 && a->R[a->group[k].row] > 0.0) return true;
+  return false;
 }
 
 static double mean_inverse(const double *weight, int32_t first, int32_t end) {
@@ -119,18 +148,25 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   fx_arena *arena = &sim->arena;
   int32_t rows = a->row_count, contact_rows = a->contact_rows;
   double(*p)[6] = (double(*)[6])FX_TAKE(arena, double, 6 * (size_t)sim->mover_count);
-  double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE(arena, double, rows);
+  double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE_RAW(arena, double, rows);
+  double *shift = FX_TAKE_RAW(arena, double, rows);
   int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
-  if (!p || !weight || !q || !row) return FRIX_ERROR_MEMORY;
+  int32_t *start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
+  int32_t *place = FX_TAKE_RAW(arena, int32_t, a->group_count);
+  int32_t *index = FX_TAKE_RAW(arena, int32_t, 4 * (size_t)a->group_count); /* a group has at most four bodies */
+  double *energy = FX_TAKE_RAW(arena, double, sim->mover_count), *speed = FX_TAKE_RAW(arena, double, rows);
+  double *own = FX_TAKE_RAW(arena, double, 4 * (size_t)rows);
+  if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own)
+    return FRIX_ERROR_MEMORY;
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0) move(&sim->mover[k], p[k], v + sim->mover[k].first, sum);
   for (int32_t k = 0; k < rows; k++) {
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
-    q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
+    shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
   }
-  look(sim, a, v, u, q, weight);
+  look(sim, a, v, u, q, weight, own);
   for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
   row[a->group_count] = rows;
   fx_system system = {.contact_count = a->group_count,
@@ -140,9 +176,24 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
                       .row = row,
                       .q = q,
                       .W_diag = weight,
+                      .R = a->compliant ? a->R : NULL,
+                      .has_bounds = has_bounds(a, weight),
                       .rho = mean_inverse(weight, 0, contact_rows),
                       .rho_joint = mean_inverse(weight, contact_rows, rows)};
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    double square = energy_of(&sim->mover[k]);
+    energy[k] = sqrt(square);
+    if (sim->mover[k].first >= 0) system.carried += square;
+  }
+  system.carried = sqrt(system.carried);
   fx_certificate_compute(NULL, &system, sim->config.law, r, u, v, NULL, out);
+  fx_row_errors errors = {.where = -1};
+  fx_row_bodies bodies = {start, index, place, own};
+  fx_row_set all = {.count = a->group_count};
+  list_bodies(a, start, index, place);
+  fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
+  fx_row_errors_find(&system, &all, sim->config.law, speed, a->limit, r, u, &errors);
+  fx_certificate_add_rows(&errors, out);
   double scale = sqrt(sum[1]) + sqrt(sum[2]), miss = sqrt(sum[0]);
   out->motion = miss == 0.0 ? 0.0 : scale > 0.0 ? miss / scale : INFINITY;
   return FRIX_OK;

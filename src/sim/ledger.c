@@ -8,7 +8,8 @@
  * The law bounds r_T . u_T at the end of the step, not at its middle. A block that a force stops and turns round within
  * one step has slip u0 > 0, u1 = 0 and friction that pushes along u0: r_T . (u0 + u1) / 2 > 0, although friction only
  * held it at the end. Such work is no loss with a minus sign; it goes to the scheme, where the force's own work at the
- * mean velocity is too large by as much. */
+ * mean velocity is too large by as much. How much that can be is known (power.c); what an island gains through its
+ * contacts beyond that is booked as `contact`. */
 #include "sim/sim.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ double fx_kinetic(const frix_sim *sim) {
   double sum = 0.0;
   for (int32_t k = 1; k < sim->state.count; k++)
     if (counts(sim, k)) sum += kinetic_of(sim, k);
-  return sum;
+  return sum + fx_joints_kinetic(sim);
 }
 
 /* Springs of compliant contacts: F^2 / 2k. */
@@ -63,27 +64,6 @@ double fx_potential(const frix_sim *sim) {
 
 /* ---- one step ---- */
 
-typedef enum share { IMPACT, SLIDING, ROLLING, SHARES } share;
-
-/* Which part of a group's work a row belongs to. */
-static share share_of(const fx_group *g, int32_t k) {
-  bool friction = g->kind == FX_GROUP_SPINNING || (g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION);
-  return friction ? SLIDING : k == 0 ? IMPACT : k < 3 ? SLIDING : ROLLING;
-}
-
-/* Impacts and friction take energy or none. Where the mean velocity says otherwise, because the step turned a slip
- * round, caught what a force pressed on, or pushed an overlap out, the finite step brought it. */
-static void book_losses(const double power[SHARES], frix_energy *e) {
-  for (int k = 0; k < SHARES; k++) {
-    double *loss = k == IMPACT ? &e->impact : &e->friction;
-    *(power[k] > 0.0 ? &e->scheme : loss) += fabs(power[k]);
-  }
-}
-
-static bool is_spring(const fx_assembly *a, const fx_group *g, int32_t k) {
-  return a->R[g->row + k] > 0.0 && (g->kind == FX_GROUP_CONTACT || (g->kind == FX_GROUP_SPINNING && k == 1));
-}
-
 /* Nothing moves before or after: no power in any row. */
 static bool is_still(const fx_assembly *a, const fx_group *g, const double *before) {
   for (int32_t k = 0; k < g->dim; k++)
@@ -91,10 +71,28 @@ static bool is_still(const fx_assembly *a, const fx_group *g, const double *befo
   return true;
 }
 
-/* The rows of one group: r . u at the middle velocity. */
-static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e) {
+/* The rows of one group that takes nothing: r . u at the middle velocity. */
+static void book_row(const fx_assembly *a, const fx_group *g, int32_t row, double before, frix_energy *e) {
+  double r = a->r[row], middle = 0.5 * (before + a->u[row]);
+  if (g->kind == FX_GROUP_JOINT) {
+    e->joint += r * middle;
+  } else if (g->kind == FX_GROUP_TENSION) {
+    e->scheme += r * middle;
+  } else if (g->part == FX_AXIS_MOTOR) {
+    e->work += r * middle;
+  } else {
+    double damper = -g->damper * a->u[row]; /* its share of the impulse */
+    double rotor = -g->armature * (a->u[row] - before);
+    e->damping -= damper * middle;
+    e->kinetic -= rotor * middle;
+    e->scheme += (r - damper - rotor) * middle;
+  }
+}
+
+/* What the impulses of a group bring into the movers. Contacts are booked by island: *moves where there are some. */
+static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e, bool *moves) {
   const fx_assembly *a = &sim->rows;
-  double total = 0.0, before[FRIX_MAX_DIM], lost[SHARES] = {0.0};
+  double total = 0.0, before[FRIX_MAX_DIM];
   fx_group_velocities(sim, a, g, FX_BEFORE, before);
   if (!a->compliant && is_still(a, g, before)) return 0.0;
   for (int32_t k = 0; k < g->dim; k++) {
@@ -102,30 +100,51 @@ static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e)
     double r = a->r[row], drive = a->drive[row];
     if (r == 0.0) continue;
     double middle = 0.5 * (before[k] + a->u[row]);
-    double power = r * middle, into = r * (middle - drive);
-    total += into;
-    e->work += into - power; /* what kinematic bodies and moving fixtures bring */
-    if (g->kind == FX_GROUP_JOINT) {
-      e->joint += power;
-    } else if (g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_MOTOR) {
-      e->work += power;
-    } else if (g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_SPRING) {
-      double damper = -g->damper * a->u[row]; /* its share of the impulse */
-      e->damping -= damper * middle;
-      e->scheme += (r - damper) * middle;
-    } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
-      double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));
-      e->scheme += power - slip;
-      lost[share_of(g, k)] += slip;
-    } else {
-      lost[share_of(g, k)] += power;
-    }
+    total += r * (middle - drive);
+    e->work -= r * drive; /* what kinematic bodies and moving fixtures bring */
+    if (fx_group_takes(g))
+      *moves = true;
+    else
+      book_row(a, g, row, before[k], e);
   }
-  book_losses(lost, e);
   return total;
 }
 
-void fx_ledger_solve(frix_sim *sim, frix_energy *e) {
+/* Impacts and friction of an island take energy or none. Where the mean velocity says otherwise the step turned a slip
+ * round or caught what a force pressed on, which brings no more than `turned` and what the slip of the middle asks for;
+ * the rest was created, or pushed overlaps out. Where one of the two takes and the other gives, the sum is booked. */
+static void book_island(const fx_power *p, double turned, frix_energy *e) {
+  double normal = p->share[FX_SHARE_IMPACT] + p->push, push = fmax(0.0, fmin(normal, p->push));
+  double impact = push - normal, friction = -p->share[FX_SHARE_SLIDING] - p->share[FX_SHARE_ROLLING];
+  double lost = impact + friction;
+  if (lost >= 0.0) {
+    e->impact += impact < 0.0 ? 0.0 : friction < 0.0 ? lost : impact;
+    e->friction += friction < 0.0 ? 0.0 : impact < 0.0 ? lost : friction;
+  } else {
+    double joint = fmin(-lost, fmax(0.0, -p->other)); /* what joints took of it, or asked for */
+    double scheme = fmin(-lost - joint, turned + fmax(0.0, p->turn));
+    e->joint += joint;
+    e->scheme += scheme;
+    e->contact += -lost - joint - scheme;
+  }
+  e->contact += push;
+  e->scheme += p->spring;
+}
+
+static frix_status book_contacts(frix_sim *sim, frix_energy *e) {
+  fx_step_islands islands;
+  frix_status status = fx_step_islands_find(sim, &sim->rows, &islands);
+  if (status != FRIX_OK) return status;
+  fx_power *power = FX_TAKE(&sim->arena, fx_power, islands.count);
+  double *turned = FX_TAKE(&sim->arena, double, islands.count);
+  if (!power || !turned) return FRIX_ERROR_MEMORY;
+  fx_power_find(sim, &sim->rows, &islands, power);
+  fx_power_turned(sim, &islands, turned);
+  for (int32_t k = 0; k < islands.count; k++) book_island(&power[k], turned[k], e);
+  return FRIX_OK;
+}
+
+frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
   const fx_assembly *a = &sim->rows;
   double change = 0.0, booked = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
@@ -138,17 +157,20 @@ void fx_ledger_solve(frix_sim *sim, frix_energy *e) {
     double force = sim->h * (fx_dot(v, fx_sub(m->force, weight)) + fx_dot(w, m->torque));
     /* impulse of implicit forces beyond h F: m dv = A dv - (A - m) dv */
     frix_vec3 slope = fx_sub(fx_sub(fx_scale(m->mass, dv), fx_sym3_mul(m->A, dv)), m->spring);
-    frix_vec3 turn = fx_sub(fx_sym3_mul(m->J, dw), fx_sym3_mul(m->B, dw));
+    frix_vec3 held = fx_neg(fx_sym3_mul(m->tension, m->w1));
+    frix_vec3 turn = fx_add(fx_sub(fx_sym3_mul(m->J, dw), fx_sym3_mul(m->B, dw)), fx_sym3_mul(m->tension, dw));
     if (m->dof == 3) turn = fx_vec(0.0, 0.0, turn.z), slope.z = 0.0;
-    double damping = fx_dot(v, slope) + fx_dot(w, turn);
-    e->scheme += gravity; /* the new potential takes it back */
+    double damping = fx_dot(v, slope) + fx_dot(w, turn), tension = fx_dot(w, held);
+    e->scheme += gravity + tension; /* the new potential takes gravity back */
     e->work += force;
     e->damping -= damping;
-    booked += gravity + force + damping;
+    booked += gravity + force + damping + tension;
   }
-  for (int32_t k = 0; k < a->group_count; k++) booked += book_group(sim, &a->group[k], e);
+  bool moves = false;
+  for (int32_t k = 0; k < a->group_count; k++) booked += book_group(sim, &a->group[k], e, &moves);
   e->error = change - booked;
-  e->kinetic = change;
+  e->kinetic += change; /* to that of the rotors */
+  return moves ? book_contacts(sim, e) : FRIX_OK;
 }
 
 void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
@@ -159,6 +181,7 @@ void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
   e->impact += step->impact;
   e->damping += step->damping;
   e->joint += step->joint;
+  e->contact += step->contact;
   e->error += step->error;
   e->scheme += step->scheme + (kinetic - e->kinetic - step->kinetic) + (potential - e->potential);
   e->kinetic = kinetic;

@@ -8,6 +8,9 @@
 #include "base/trig.h"
 #include "sim/sim.h"
 
+#define MOST_TURN 0.1 /* rad */
+enum { MOST_PARTS = 100 };
+
 frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h) {
   double speed = fx_norm(spin);
   if (!(speed > 0.0)) return q;
@@ -42,17 +45,32 @@ frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3
   return fx_isotropic(body) ? w : spin_at(fx_sym3_inverse(body->inertia), pose.q, L);
 }
 
-frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h) {
-  if (!fx_isotropic(body) && fx_norm2(w) > 0.0) {
-    frix_sym3 inverse = fx_sym3_inverse(body->inertia);
-    for (int k = 0; k < 12; k++) {
-      frix_vec3 next = spin_at(inverse, fx_turn(pose.q, w, 0.5 * h), L);
-      double change = fx_norm2(fx_sub(next, w));
-      w = next;
-      if (change <= 1e-32 * fx_norm2(w)) break;
-    }
+/* The spin at the middle of time h. */
+static frix_vec3 middle_spin(frix_sym3 inverse, frix_quat q, frix_vec3 L, frix_vec3 w, double h) {
+  for (int k = 0; k < 12; k++) {
+    frix_vec3 next = spin_at(inverse, fx_turn(q, w, 0.5 * h), L);
+    double change = fx_norm2(fx_sub(next, w));
+    w = next;
+    if (change <= 1e-32 * fx_norm2(w)) break;
   }
-  return (frix_pose){fx_mad(pose.p, h, v), fx_turn(pose.q, w, h)};
+  return w;
+}
+
+frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h) {
+  frix_pose end = {fx_mad(pose.p, h, v), pose.q};
+  if (fx_isotropic(body) || !(fx_norm2(w) > 0.0)) {
+    end.q = fx_turn(pose.q, w, h);
+    return end;
+  }
+  /* a turn of more than a few degrees at once would not keep the energy */
+  double parts = floor(fx_norm(w) * h / MOST_TURN);
+  int n = parts < MOST_PARTS ? 1 + (int)parts : MOST_PARTS;
+  frix_sym3 inverse = fx_sym3_inverse(body->inertia);
+  for (int k = 0; k < n; k++) {
+    w = middle_spin(inverse, end.q, L, w, h / n);
+    end.q = fx_turn(end.q, w, h / n);
+  }
+  return end;
 }
 
 void fx_set_momentum(frix_sim *sim, int32_t slot) {
@@ -99,13 +117,14 @@ static void load_forces(const frix_sim *sim, fx_mover *m) {
   m->torque = load->torque;
 }
 
-/* A = m + h D + h^2 K, and A v_free = m v0 + h F + h D v0; for the spin B = J + h D. */
+/* A = m + h D + h^2 K, and A v_free = m v0 + h F + h D v0; for the spin B = J + h D + S,
+ * B w_free = J w0 + h T + h D w0, S of tension. */
 static void free_motion(const frix_sim *sim, fx_mover *m) {
   const fx_load *load = &sim->state.load[m->slot];
   const fx_body *body = fx_slot_body(sim, m->slot);
   double h = sim->h;
   m->A = (frix_sym3){m->mass, m->mass, m->mass, 0.0, 0.0, 0.0};
-  m->B = m->J;
+  m->B = add_scaled(m->J, 1.0, m->tension);
   if (body->planar) m->B.xx = m->B.yy = 1.0; /* unused */
   if (load->slope) {
     m->A = add_scaled(add_scaled(m->A, h, load->damping), h * h, load->stiffness);
@@ -114,11 +133,12 @@ static void free_motion(const frix_sim *sim, fx_mover *m) {
   m->A_inverse = (frix_sym3){1.0 / m->mass, 1.0 / m->mass, 1.0 / m->mass, 0.0, 0.0, 0.0};
   if (load->slope) m->A_inverse = fx_sym3_inverse(m->A);
   m->B_inverse = fx_sym3_inverse(m->B);
-  /* as a change, so that a body without forces keeps every bit: A dv = h F - h^2 K v0, B dw = h T */
+  /* as a change, so that a body without forces keeps every bit: A dv = h F - h^2 K v0, B dw = h T - S w0 */
   m->spring = load->slope ? fx_scale(h * h, fx_sym3_mul(load->stiffness, m->v0)) : fx_vec(0.0, 0.0, 0.0);
   frix_vec3 push = fx_sub(fx_scale(h, m->force), m->spring);
   m->v_free = fx_add(m->v0, fx_sym3_mul(m->A_inverse, push));
-  m->w_free = fx_add(m->w0, fx_sym3_mul(m->B_inverse, fx_scale(h, m->torque)));
+  frix_vec3 turn = fx_sub(fx_scale(h, m->torque), fx_sym3_mul(m->tension, m->w0));
+  m->w_free = fx_add(m->w0, fx_sym3_mul(m->B_inverse, turn));
   if (body->planar) {
     m->v_free.z = 0.0;
     m->w_free.x = m->w_free.y = 0.0;
@@ -140,6 +160,7 @@ frix_status fx_movers_load(frix_sim *sim) {
   }
   for (int32_t k = 0; k < sim->mover_count; k++) load_forces(sim, &sim->mover[k]);
   fx_joints_push(sim);
+  fx_tension_find(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) free_motion(sim, &sim->mover[k]);
   for (int32_t k = 0; kept && k < s->count; k++) s->load[k] = kept[k];
   return FRIX_OK;

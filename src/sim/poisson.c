@@ -62,7 +62,9 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   double *approach = FX_TAKE(&sim->arena, double, first->group_count); /* normal speed without contacts */
   int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
   frix_vec3 *kept = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
-  if (status != FRIX_OK || !known || !approach || !place || !kept) return FRIX_ERROR_MEMORY;
+  first->compression = FX_TAKE(&sim->arena, double, first->row_count);
+  if (status != FRIX_OK || !known || !approach || !place || !kept || !first->compression) return FRIX_ERROR_MEMORY;
+  memcpy(first->compression, first->r, (size_t)first->row_count * sizeof *first->r);
   for (int32_t k = 0; k < first->group_count; k++)
     approach[k] = fx_group_velocity(sim, first, &first->group[k], 0, FX_FREE);
   for (int32_t k = 0; k < sim->mover_count; k++) {
@@ -79,7 +81,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
     place[2 * k + 1] = -1;
     if (bounces(sim, g)) {
       double before = fx_group_velocity(sim, first, g, 0, FX_BEFORE), free = approach[k];
-      known[k] = sim->surface[g->source].restitution * first->r[g->row] * impact_part(before, free);
+      known[k] = g->kept * sim->surface[g->source].restitution * first->r[g->row] * impact_part(before, free);
       kick(sim, first, g, known[k]);
       if (g->dim > 1) { /* friction under the known impulse */
         place[2 * k + 1] = second.group_count;
@@ -97,10 +99,14 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
       }
     }
     place[2 * k] = second.group_count;
-    copy(sim, first, g, &second, g->kind);
+    fx_group *n = copy(sim, first, g, &second, g->kind);
+    if (bounces(sim, g)) second.w[n->row] += fx_push_out(sim, g); /* which is no part of compression */
   }
   if (first->joint_first == first->group_count) second.joint_first = second.group_count;
+  frix_step_report compression = sim->report;
+  if (!strcmp(compression.phase, "contacts")) compression.phase = "compression";
   status = fx_sim_solve(sim, &second);
+  if (status == FRIX_OK) fx_join_verdict(sim, &compression, "decompression");
   if (status == FRIX_OK && !sim->problem.row) /* its rows end here: whoever asks for the problem later finds it whole */
     status = fx_rows_build(sim, &second, &sim->arena, &sim->problem);
 
@@ -119,9 +125,31 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   return status;
 }
 
+/* The answer of compression, to start from again. */
+typedef struct compressed {
+  int32_t count; /* contacts that bounce */
+  double *r;
+  fx_mover *mover;
+} compressed;
+
+static frix_status decompress_again(frix_sim *sim, fx_assembly *a, const double *start, void *user) {
+  const compressed *c = user;
+  (void)start;
+  memcpy(a->r, c->r, (size_t)a->row_count * sizeof *a->r);
+  memcpy(sim->mover, c->mover, (size_t)sim->mover_count * sizeof *sim->mover);
+  return decompress(sim, a, c->count);
+}
+
 frix_status fx_poisson(frix_sim *sim) {
-  if (sim->config.restitution != FRIX_RESTITUTION_POISSON) return FRIX_OK;
-  int32_t count = 0;
-  for (int32_t k = 0; k < sim->rows.group_count; k++) count += bounces(sim, &sim->rows.group[k]);
-  return count ? decompress(sim, &sim->rows, count) : FRIX_OK;
+  fx_assembly *a = &sim->rows;
+  compressed c = {0};
+  for (int32_t k = 0; k < a->group_count; k++) c.count += bounces(sim, &a->group[k]);
+  if (c.count == 0) return FRIX_OK;
+  c.r = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  c.mover = FX_TAKE_RAW(&sim->arena, fx_mover, sim->mover_count);
+  if (!c.r || !c.mover) return FRIX_ERROR_MEMORY;
+  memcpy(c.r, a->r, (size_t)a->row_count * sizeof *a->r);
+  memcpy(c.mover, sim->mover, (size_t)sim->mover_count * sizeof *sim->mover);
+  frix_status status = decompress(sim, a, c.count);
+  return status == FRIX_OK ? fx_restitution_bound(sim, decompress_again, &c) : status;
 }

@@ -3,6 +3,7 @@
  *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part. */
 #include "sim/sim.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Numbers the movers that some group touches. */
@@ -71,7 +72,45 @@ static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const f
   return at;
 }
 
-void fx_rows_count(frix_sim *sim, fx_assembly *a) {
+/* Radius of a body, or of gyration where its shapes do not say. */
+static double size_of(const frix_sim *sim, const fx_mover *m) {
+  double radius = fx_slot_body(sim, m->slot)->radius;
+  double gyration = sqrt((m->dof == 3 ? m->J.zz : m->J.xx + m->J.yy + m->J.zz) / m->mass);
+  return isfinite(radius) && radius > gyration ? radius : gyration;
+}
+
+/* Errors of velocity are measured by at most one body size, and one radian, per step: impulses that cancel in a light
+ * body must not hide what it does. A row of J takes lin L + ang from each body. */
+static double span(const fx_mover *m, double size, const double *J) {
+  bool flat = m->dof == 3;
+  return fx_norm(fx_vec(J[0], J[1], flat ? 0.0 : J[2])) * size +
+         (flat ? fabs(J[2]) : fx_norm(fx_vec(J[3], J[4], J[5])));
+}
+
+static frix_status limit_rows(const frix_sim *sim, const fx_assembly *a) {
+  double *size = FX_TAKE_RAW(a->arena, double, sim->mover_count);
+  if (!size) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0) size[k] = size_of(sim, &sim->mover[k]);
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    double *limit = a->limit + g->row, length = 0.0;
+    if (g->kind == FX_GROUP_CONTACT) {
+      for (int32_t b = 0; b < g->body_count; b++) length += 2.0 * size[g->mover[b]];
+      for (int32_t j = 0; j < g->dim; j++) limit[j] = (j < 3 ? length : 2.0 * g->body_count) / sim->h;
+      continue;
+    }
+    for (int32_t j = 0; j < g->dim; j++) limit[j] = 0.0;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      for (int32_t j = 0; j < g->dim; j++, J += m->dof) limit[j] += span(m, size[g->mover[b]], J) / sim->h;
+    }
+  }
+  return FRIX_OK;
+}
+
+frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
   int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
   a->contact_rows = first_joint_row;
   sim->problem = (frix_problem){.context = sim->inner,
@@ -83,8 +122,10 @@ void fx_rows_count(frix_sim *sim, fx_assembly *a) {
                                 .contact = a->law,
                                 .w = a->w,
                                 .b = a->w + first_joint_row,
-                                .guess = a->guess};
+                                .guess = a->guess,
+                                .limit = a->limit};
   if (a->compliant) sim->problem.R = a->R, sim->problem.r_c = a->r_c;
+  return limit_rows(sim, a);
 }
 
 /* Rows are finite and sorted by construction, so nothing is checked again. */

@@ -37,7 +37,9 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
   a->w[g->row] = c->gap;
 }
 
+/* Where the integrator sees joints at the end of a step, what is left of their errors goes too; else they only stay. */
 static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
+  bool whole = sim->integrator->position_time == 1.0;
   const fx_joint *joint = &sim->model->joint[j];
   if (joint->config.kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) return;
   if (sim->mover_of[joint->a] < 0 && sim->mover_of[joint->b] < 0) return;
@@ -53,7 +55,7 @@ static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
                   row[k].angular ? d : fx_cross(fx_sub(v.point[1], v.center[1]), d));
     fx_group_term(sim, a, g, k, v.slot[0], row[k].angular ? zero : fx_neg(d),
                   fx_neg(row[k].angular ? d : fx_cross(fx_sub(row[k].point_a, v.center[0]), d)));
-    a->w[g->row + k] = row[k].error;
+    a->w[g->row + k] = whole ? row[k].error : 0.0;
   }
 }
 
@@ -90,15 +92,26 @@ static frix_status displace(frix_sim *sim) {
 
 frix_status fx_project(frix_sim *sim) {
   if (sim->config.projections == 0) return FRIX_OK;
-  frix_step_report report = sim->report; /* of the step itself */
+  frix_step_report before = sim->report;
   fx_mover *kept = FX_TAKE(&sim->arena, fx_mover, sim->mover_count);
   if (!kept) return FRIX_ERROR_MEMORY;
   memcpy(kept, sim->mover, (size_t)sim->mover_count * sizeof *kept);
   frix_problem problem = sim->problem;
+  int32_t count = sim->contact_count;
+  fx_contact *contact = FX_TAKE_RAW(&sim->arena, fx_contact, count); /* those of the step, for its rows */
+  if (!contact) return FRIX_ERROR_MEMORY;
+  if (count) memcpy(contact, sim->contact, (size_t)count * sizeof *contact);
   frix_status status = FRIX_OK;
-  for (int32_t k = 0; k < sim->config.projections && status == FRIX_OK; k++) status = displace(sim);
+  for (int32_t k = 0; k < sim->config.projections && status == FRIX_OK; k++) {
+    status = displace(sim);
+    if (status != FRIX_OK) break;
+    fx_join_verdict(sim, &before, "projection");
+    fx_take_verdict(&before, &sim->report); /* counts and method stay those of the step itself */
+  }
   memcpy(sim->mover, kept, (size_t)sim->mover_count * sizeof *kept);
   sim->problem = problem;
-  sim->report = report;
+  sim->contact = contact;
+  sim->contact_count = count;
+  sim->report = before;
   return status;
 }

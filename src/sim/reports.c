@@ -1,4 +1,4 @@
-/* Contacts over time: which one is which, what they carry, when they begin and end. */
+/* Contacts over time: which one is which, what they carry, which of them touch, when they begin and end. */
 #include "sim/sim.h"
 
 #include <math.h>
@@ -20,7 +20,10 @@ void fx_contacts_match(frix_sim *sim) {
 
 /* ---- after the solve ---- */
 
-static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
+/* What became of a contact of the last step. */
+enum { GONE, REMEMBERED, TOUCHES };
+
+static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touching *t) {
   const fx_assembly *a = &sim->rows;
   const fx_contact *c = &sim->contact[g->source];
   const frix_contact *law = &a->law[g - a->group];
@@ -50,7 +53,6 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
     bound = r[0];
   }
   t->margin = bound > 0.0 ? sqrt(friction) / bound : 0.0;
-  bool loaded = r[0] > 0.0;
   /* a sliding contact stands on the cone; rounding decides nothing: it must also move */
   double noise = 1e-9 * (sim->h * (1e-3 + fx_norm(sim->state.gravity)));
   t->state = !loaded                                                           ? FRIX_CONTACT_OPEN
@@ -58,12 +60,62 @@ static void fill(const frix_sim *sim, const fx_group *g, fx_touching *t) {
                                                                                : FRIX_CONTACT_STICK;
 }
 
-/* Those of the last step that are not among the new ones, with their last impulse. */
+void fx_contact_carry(const frix_sim *sim, const fx_group *g, fx_touching *t) {
+  fill(sim, g, sim->rows.r[g->row] > 0.0, t);
+}
+
+/* ---- what touches ----
+ *
+ * A solver leaves impulses of rounding at contacts that are far from closing. A contact touches where it acts,
+ *
+ *   r_N > tolerance (at least 1e-12) times what the body that carries less carries: m |v_free| + sum r_N,
+ *
+ * and its gap is closed at the beginning or the end of the step, up to 1e-4 of the smaller body, or it bounces in
+ * between; and, without load, where it is closed at the beginning and still is at the end. */
+
+static const double closed_part = 1e-4, rounding = 1e-12;
+
+/* By mover: what its contacts and its free motion bring. */
+static double *find_carried(frix_sim *sim) {
+  const fx_assembly *a = &sim->rows;
+  double *carried = FX_TAKE(&sim->arena, double, sim->mover_count);
+  if (!carried) return NULL;
+  for (int32_t k = 0; k < sim->mover_count; k++) carried[k] = sim->mover[k].mass * fx_norm(sim->mover[k].v_free);
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    for (int32_t b = 0; b < g->body_count && g->kind == FX_GROUP_CONTACT; b++) carried[g->mover[b]] += a->r[g->row];
+  }
+  return carried;
+}
+
+static bool acts(const frix_sim *sim, const fx_group *g, const double *carried) {
+  double least = INFINITY;
+  for (int32_t b = 0; b < g->body_count; b++) least = fx_min(least, carried[g->mover[b]]);
+  return sim->rows.r[g->row] > fx_max(sim->config.tolerance, rounding) * least;
+}
+
+static bool bounces(const frix_sim *sim, const fx_group *g) {
+  fx_normal n = {.gap = sim->contact[g->source].gap, .restitution = sim->surface[g->source].restitution};
+  if (!(n.restitution > 0.0)) return false;
+  n.before = fx_group_velocity(sim, &sim->rows, g, 0, FX_BEFORE);
+  n.free = fx_group_velocity(sim, &sim->rows, g, 0, FX_FREE);
+  return fx_strikes(sim, &n);
+}
+
+static bool touches(const frix_sim *sim, const fx_group *g, bool loaded) {
+  const fx_contact *c = &sim->contact[g->source];
+  double small = fx_min(fx_slot_body(sim, c->body_a)->radius, fx_slot_body(sim, c->body_b)->radius);
+  double end = c->gap + sim->h * sim->integrator->position_time * sim->rows.u[g->row], closed = closed_part * small;
+  if (!loaded) return c->gap <= 0.0 && end <= closed;
+  return c->gap <= closed || end <= closed || bounces(sim, g);
+}
+
+/* Those of the last step that touched and do no longer, with their last impulse. */
 static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touching *list, int32_t first) {
   const fx_state *s = &sim->state;
   int32_t count = 0;
   for (int32_t k = 0; k < s->touching_count; k++) {
-    if (lasted[k]) continue;
+    if (!s->touching[k].touches || lasted[k] == TOUCHES) continue;
     fx_touching *out = &list[first + count++];
     *out = s->touching[k];
     out->phase = FRIX_CONTACT_END;
@@ -71,13 +123,10 @@ static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touch
   return count;
 }
 
-frix_status fx_contacts_report(frix_sim *sim) {
-  fx_state *s = &sim->state;
+/* The contacts of the step that are worth remembering; returns how many. */
+static int32_t list_contacts(frix_sim *sim, const double *carried, uint8_t *lasted, fx_touching *list) {
+  const fx_state *s = &sim->state;
   const fx_assembly *a = &sim->rows;
-  uint8_t *lasted = FX_TAKE(&sim->arena, uint8_t, s->touching_count);
-  frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
-  if (status != FRIX_OK || !lasted) return FRIX_ERROR_MEMORY;
-  fx_touching *list = sim->touching_next;
   int32_t count = 0, recorded = -1; /* source of the last contact in the list */
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -86,20 +135,25 @@ frix_status fx_contacts_report(frix_sim *sim) {
       list[count - 1].roll = fx_mad(list[count - 1].roll, a->r[g->row + 1], sim->contact[g->source].normal);
     }
     if (g->kind != FX_GROUP_CONTACT) continue;
-    bool touches = a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0;
+    if (!(a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0)) continue;
+    fx_touching *t = &list[count++];
     int32_t past = sim->past[g->source];
-    if (!touches) continue;
-    fill(sim, g, &list[count]);
-    list[count].phase = past >= 0 ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
-    if (past >= 0) lasted[past] = 1;
+    bool loaded = acts(sim, g, carried);
+    fill(sim, g, loaded, t);
+    t->touches = touches(sim, g, loaded);
+    t->phase = past >= 0 && s->touching[past].touches ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
+    if (past >= 0) lasted[past] = t->touches ? TOUCHES : REMEMBERED;
     recorded = g->source;
-    count++;
   }
-  /* contacts of sleeping bodies stay as they were */
-  int32_t ended = 0;
-  for (int32_t k = 0; k < s->touching_count; k++) {
+  return count;
+}
+
+/* Contacts of sleeping bodies stay as they were. Returns the new length of the list. */
+static int32_t keep_sleeping(const frix_sim *sim, uint8_t *lasted, fx_touching *list, int32_t count) {
+  const fx_state *s = &sim->state;
+  for (int32_t k = 0; k < s->touching_count && sim->config.sleep; k++) {
     const fx_contact *c = &s->touching[k].contact;
-    bool resting = !lasted[k] && sim->config.sleep && sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0 &&
+    bool resting = !lasted[k] && sim->mover_of[c->body_a] < 0 && sim->mover_of[c->body_b] < 0 &&
                    s->prototype[c->body_a] >= 0 && s->prototype[c->body_b] >= 0 &&
                    s->generation[c->body_a] == s->touching[k].generation_a &&
                    s->generation[c->body_b] == s->touching[k].generation_b;
@@ -109,22 +163,39 @@ frix_status fx_contacts_report(frix_sim *sim) {
     for (; at > 0 && fx_contact_order(&list[at - 1].contact, c) > 0; at--) list[at] = list[at - 1];
     list[at] = s->touching[k];
     list[at].phase = FRIX_CONTACT_PERSIST;
-    lasted[k] = 1;
+    lasted[k] = TOUCHES;
   }
-  ended = append_ended(sim, lasted, list, count);
+  return count;
+}
+
+void fx_contacts_index(frix_sim *sim) {
+  const fx_state *s = &sim->state;
+  sim->shown_count = 0;
+  for (int32_t k = 0; k < s->touching_count + s->ended_count; k++)
+    if (s->touching[k].touches) sim->shown[sim->shown_count++] = k;
+}
+
+frix_status fx_contacts_report(frix_sim *sim) {
+  fx_state *s = &sim->state;
+  uint8_t *lasted = FX_TAKE(&sim->arena, uint8_t, s->touching_count);
+  const double *carried = find_carried(sim);
+  frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
+  if (status != FRIX_OK || !lasted || !carried) return FRIX_ERROR_MEMORY;
+  fx_touching *list = sim->touching_next;
+  int32_t count = list_contacts(sim, carried, lasted, list);
+  count = keep_sleeping(sim, lasted, list, count);
+  s->ended_count = append_ended(sim, lasted, list, count);
+  s->touching_count = count;
   sim->touching_next = s->touching;
   s->touching = list;
-  s->touching_count = count;
-  s->ended_count = ended;
-  sim->report.touching_count = count;
+  fx_contacts_index(sim);
+  sim->report.touching_count = sim->shown_count - s->ended_count;
   return FRIX_OK;
 }
 
 /* ---- queries ---- */
 
-int32_t frix_sim_contact_count(const frix_sim *sim) {
-  return sim ? sim->state.touching_count + sim->state.ended_count : 0;
-}
+int32_t frix_sim_contact_count(const frix_sim *sim) { return sim ? sim->shown_count : 0; }
 
 static frix_body_id body_id(const fx_touching *t, int side) {
   int32_t slot = side ? t->contact.body_b : t->contact.body_a;
@@ -132,13 +203,8 @@ static frix_body_id body_id(const fx_touching *t, int side) {
   return slot ? (frix_body_id){(uint32_t)slot, generation} : (frix_body_id){0, 0};
 }
 
-frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {
-  if (!sim || !out) return FRIX_ERROR_INPUT;
-  if (k < 0 || k >= frix_sim_contact_count(sim))
-    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_contact: there is no contact %d", k);
-  const fx_touching *t = &sim->state.touching[k];
+void fx_contact_view(const frix_sim *sim, const fx_touching *t, double h, frix_contact_report *out) {
   const fx_contact *c = &t->contact;
-  double h = sim->state.last_step;
   *out = (frix_contact_report){.id = c->id,
                                .a = body_id(t, 0),
                                .b = body_id(t, 1),
@@ -156,6 +222,13 @@ frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report
                                .force = h > 0.0 ? fx_scale(1.0 / h, t->impulse) : t->impulse,
                                .roll = t->roll,
                                .velocity = t->velocity};
+}
+
+frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  if (k < 0 || k >= frix_sim_contact_count(sim))
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_contact: there is no contact %d", k);
+  fx_contact_view(sim, &sim->state.touching[sim->shown[k]], sim->state.last_step, out);
   return FRIX_OK;
 }
 

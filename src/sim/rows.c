@@ -15,10 +15,11 @@ frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int
   a->R = FX_TAKE(arena, double, rows);
   a->r_c = FX_TAKE(arena, double, rows);
   a->guess = FX_TAKE(arena, double, rows);
+  a->limit = FX_TAKE_RAW(arena, double, rows);
   a->drive = FX_TAKE(arena, double, rows);
   a->r = FX_TAKE(arena, double, rows);
   a->u = FX_TAKE(arena, double, rows);
-  bool good = a->group && a->law && a->J && a->w && a->R && a->r_c && a->guess && a->drive && a->r && a->u;
+  bool good = a->group && a->law && a->J && a->w && a->R && a->r_c && a->guess && a->limit && a->drive && a->r && a->u;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -26,7 +27,8 @@ fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, in
                            int32_t body_count, const int32_t *slot) {
   fx_group *g = &a->group[a->group_count];
   a->law[a->group_count++] = law;
-  *g = (fx_group){.kind = kind, .source = source, .row = a->row_count, .dim = law.dim, .value = a->value_count};
+  *g = (fx_group){
+      .kind = kind, .source = source, .row = a->row_count, .dim = law.dim, .value = a->value_count, .kept = 1.0};
   for (int32_t k = 0; k < body_count; k++) {
     int32_t m = sim->mover_of[slot[k]], at = g->body_count;
     bool known = m < 0;

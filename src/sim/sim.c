@@ -16,6 +16,7 @@ frix_sim_config frix_sim_default(void) {
   config.polish = 1e-13;
   config.seek_rest = true;
   config.thread_count = 1;
+  config.restitution = FRIX_RESTITUTION_BOUNDED;
   config.restitution_speed = -1.0;
   config.stabilisation = 0.2;
   config.joint_stabilisation = 1.0;
@@ -55,7 +56,8 @@ frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count) {
   int32_t wanted = count > INT32_MAX / 2 ? count : 2 * count;
   fx_state *s = &sim->state;
   if (!grow(sim->context, &s->touching, s->touching_count + s->ended_count, wanted, sizeof *s->touching) ||
-      !grow(sim->context, &sim->touching_next, 0, wanted, sizeof *s->touching))
+      !grow(sim->context, &sim->touching_next, 0, wanted, sizeof *s->touching) ||
+      !grow(sim->context, &sim->shown, sim->shown_count, wanted, sizeof *sim->shown))
     return FRIX_ERROR_MEMORY;
   sim->touching_capacity = wanted;
   return FRIX_OK;
@@ -70,6 +72,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
   if (!(c->stabilisation >= 0.0 && c->stabilisation <= 1.0) ||
       !(c->joint_stabilisation >= 0.0 && c->joint_stabilisation <= 1.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: stabilisation must lie in 0 .. 1");
+  if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
+    return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
   if (isnan(c->restitution_speed) || !isfinite(c->margin) || c->projections < 0 || !(c->sleep_speed >= 0.0) ||
       !(c->sleep_time >= 0.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: a number is out of range");
@@ -154,8 +158,8 @@ void frix_sim_destroy(frix_sim *sim) {
   if (sim->collision) fx_collision_destroy(sim->collision);
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
-  void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,  s->velocity, s->spin,
-                   s->load,     s->asleep,    s->quiet,      s->joint, s->touching, sim->touching_next};
+  void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,   s->load,
+                   s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }

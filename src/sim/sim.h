@@ -14,7 +14,7 @@
 
 /* ---- state: all that the future depends on ---- */
 
-/* A touching contact of the last step: reports, warm start and the memory of tangential springs. */
+/* A contact of the last step: warm start and the memory of tangential springs; reported where it touches. */
 typedef struct fx_touching {
   fx_contact contact;
   frix_vec3 impulse, roll; /* on a, world */
@@ -25,6 +25,7 @@ typedef struct fx_touching {
   frix_contact_phase phase;
   frix_contact_state state;
   uint32_t generation_a, generation_b;
+  bool touches;
 } fx_touching;
 
 enum { FX_AXIS_LOWER, FX_AXIS_UPPER, FX_AXIS_FRICTION, FX_AXIS_MOTOR, FX_AXIS_SPRING, FX_AXIS_PARTS };
@@ -62,20 +63,22 @@ typedef struct fx_state {
   double *quiet; /* seconds below the sleeping speed */
   int32_t joint_count;
   fx_joint_memory *joint;
-  int32_t touching_count, ended_count; /* ended ones stand after the touching ones */
+  int32_t touching_count, ended_count; /* all that is remembered, then those that touch no longer */
   fx_touching *touching;
 } fx_state;
 
 /* ---- one step ---- */
 
-/* A slot during a step: M = diag(A, B) with A the linear and B the angular part, both at the pose of the start. */
+/* A slot during a step: M = diag(A, B) with A the linear and B the angular part, where contacts are seen. */
 typedef struct fx_mover {
   int32_t slot, dof;
   int32_t first; /* first degree of freedom in the problem, -1 where nothing touches it */
   double mass;
   frix_sym3 A, B, A_inverse, B_inverse, J; /* A, B hold the slopes of implicit forces, J is the inertia alone */
+  frix_sym3 tension;                       /* the part of B that joints under tension bring */
   frix_pose pose0;
-  frix_vec3 v0, w0, L0;     /* at the start */
+  frix_vec3 v0, w0, L0;     /* before the step; w0 where contacts are seen */
+  frix_vec3 gyration;       /* dw/dt without torque */
   frix_vec3 force, torque;  /* with gravity */
   frix_vec3 spring;         /* h^2 K v0 of an implicit force */
   frix_vec3 v_free, w_free; /* without contacts and joints */
@@ -87,6 +90,7 @@ typedef enum fx_group_kind {
   FX_GROUP_SPINNING, /* drilling friction of a contact */
   FX_GROUP_REBOUND,  /* friction under a known normal impulse (decompression) */
   FX_GROUP_AXIS,     /* limit, friction, motor, spring of a joint coordinate */
+  FX_GROUP_TENSION,  /* a rod under tension, across it */
   FX_GROUP_JOINT,    /* bilateral rows */
 } fx_group_kind;
 
@@ -98,9 +102,15 @@ typedef struct fx_group {
   int32_t row, dim;
   int32_t body_count;
   int32_t mover[4];
-  size_t value;  /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
-  double damper; /* spring: h c */
+  size_t value;            /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
+  double damper, armature; /* spring: h c, inertia of the coordinate */
+  double kept;             /* contact: the part of its restitution that is asked for */
 } fx_group;
+
+/* Whether its source is a joint. */
+static inline bool fx_group_of_joint(const fx_group *g) {
+  return g->kind == FX_GROUP_AXIS || g->kind == FX_GROUP_JOINT || g->kind == FX_GROUP_TENSION;
+}
 
 typedef struct fx_assembly {
   fx_arena *arena;
@@ -111,12 +121,21 @@ typedef struct fx_assembly {
   size_t value_count, value_capacity;
   double *J;
   double *w, *R, *r_c, *guess;
-  double *drive; /* the part of w that fixed and kinematic bodies bring */
-  double *r, *u; /* the answer */
+  double *limit;       /* largest speeds that errors of rows are measured by: one body size per step */
+  double *drive;       /* the part of w that fixed and kinematic bodies bring */
+  double *r, *u;       /* the answer */
+  double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   bool compliant;
   bool rolls;      /* some contact has rolling or drilling friction */
   bool pushes_out; /* velocities that push overlaps out are asked for, and may be dropped where they have no answer */
 } fx_assembly;
+
+/* A flat cap whose rim points the step puts elsewhere than its beginning would. */
+typedef struct fx_turned_rim {
+  fx_lean pair;
+  int side;
+  frix_vec3 rim;
+} fx_turned_rim;
 
 typedef struct fx_integrator fx_integrator;
 
@@ -130,13 +149,16 @@ struct frix_sim {
   fx_collision *collision;
   fx_state state;
   fx_touching *touching_next; /* where a step writes its list, as long as the state's own */
+  int32_t *shown;             /* places of what is reported in state.touching, as long */
+  int32_t shown_count;
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */
   bool springs;    /* some contacts are compliant */
   /* of the running or last step */
   double h;
-  double deadline; /* seconds for the solve, 0: none */
+  double deadline;  /* seconds for the solve, 0: none */
+  double solve_end; /* fx_seconds at which they are over; 0: the solve has not begun */
   fx_arena arena;
   bool arena_live;
   bool in_force; /* inside the user's force callback */
@@ -150,6 +172,8 @@ struct frix_sim {
   double gap_noise;    /* open gaps below are none */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
+  int32_t turned_count;
+  fx_turned_rim *turned;
   fx_assembly rows;
   frix_problem problem; /* of the last solve; matrices only where they were needed (p->row != NULL) */
   frix_step_report report;
@@ -160,23 +184,24 @@ struct frix_sim {
 typedef struct fx_normal {
   double gap;
   double before, free; /* where it bounces: normal velocity before the step and without the contact */
-  double restitution;
+  double restitution, kept;
   bool compress; /* Poisson: the bounce follows later, the normal velocity is only stopped here */
 } fx_normal;
 
 struct fx_integrator {
   frix_integrator_info info;
-  double position_time; /* part of the step after the place where contacts are looked at */
+  double position_time; /* part of the step after the place where contacts are seen: springs are taken at its end */
   bool implicit;        /* forces are taken at the middle that the answer gives: solved again until it agrees */
-  /* Poses where contacts (and forces, unless implicit) are taken, into state.pose. */
+  /* Poses where contacts (and forces, unless implicit) are taken, into state.pose; J and w0 of the movers there. */
   void (*begin)(frix_sim *sim);
-  /* Whether a contact of this gap plays a part, and the velocity w its normal row asks for: u_N = v_N + w >= 0. */
-  bool (*takes)(const frix_sim *sim, double gap);
-  double (*normal)(const frix_sim *sim, const fx_normal *n);
   /* Poses and velocities of the end from the movers' v1, w1. */
   void (*finish)(frix_sim *sim);
 };
 
+/* What restitution asks for where it strikes: kept e u_N before. */
+double fx_bounce_of(const fx_normal *n);
+/* The velocity w a normal row asks for: u_N = v_N + w >= 0. */
+double fx_normal_shift(const frix_sim *sim, const fx_normal *n);
 /* Slower impacts do not bounce. */
 double fx_restitution_speed(const frix_sim *sim);
 /* Whether the contact closes within the step, and fast enough to bounce. */
@@ -218,19 +243,36 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k);
 
 frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
+/* Whether its gap is none, but for noise. */
+bool fx_contact_closed(const frix_sim *sim, int32_t i);
 /* What its normal row asks for at this gap, beside what drives it: push-out, a gap to close, a bounce. */
 double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap);
+/* The part of that which pushes an overlap out. */
+double fx_push_out(const frix_sim *sim, const fx_group *g);
+/* The part that restitution asks for, not above 0. */
+double fx_contact_bounce(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* Asks for a part of its restitution from now on. */
+void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept);
 frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a);
 void fx_joints_push(frix_sim *sim); /* motors that are given forces */
 void fx_joints_keep(frix_sim *sim); /* impulses of the step, while the poses are still those of the assembly */
 void fx_joints_measure(frix_sim *sim, bool fresh);
 double fx_joints_potential(const frix_sim *sim);
+double fx_joints_kinetic(const frix_sim *sim);
 /* Room the joints need at most. */
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
 
+/* ---- joint_path.c ---- */
+/* After the solve: again until joints hold at the end of the step, `projections` times. */
+frix_status fx_joints_reach(frix_sim *sim);
+
+/* ---- tension.c ---- */
+/* What joints under tension add to B, from the forces of the last step. */
+void fx_tension_find(frix_sim *sim);
+
 /* ---- problem.c: the rows as a contact problem ---- */
-/* Sizes, and the movers' degrees of freedom. */
-void fx_rows_count(frix_sim *sim, fx_assembly *a);
+/* Sizes, the movers' degrees of freedom, and the limits of the rows. */
+frix_status fx_rows_count(frix_sim *sim, fx_assembly *a);
 /* Its matrices, in an arena. */
 frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p);
 
@@ -239,25 +281,105 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
 frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
                           frix_certificate *out);
 
+/* ---- row_reports.c ---- */
+frix_row_kind fx_row_kind_of(const fx_group *group);
+frix_body_id fx_slot_id(const frix_sim *sim, int32_t slot); /* null for the world */
+
+/* ---- hurry.c ---- */
+/* Sweeps over the rows from the impulses in a->r until `end`, some of them in any case; a->r is the answer. */
+frix_status fx_sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64_t *sweeps);
+
 /* ---- verdict.c ---- */
-/* Whether the answer in r, v1 and the report is good. */
-bool fx_certified(const frix_sim *sim, const fx_assembly *a);
+/* Whether the answer that the report's certificate is of is good. */
+bool fx_certified(const frix_sim *sim);
+/* Names the worst row of the report's certificate, a row of `a`. */
+void fx_name_worst_row(frix_sim *sim, const fx_assembly *a);
+/* The verdict of a phase, in sim->report after its solve, joins that of the phases before it: certified where both are,
+ * and the worse of the two is reported. */
+void fx_join_verdict(frix_sim *sim, const frix_step_report *before, const char *phase);
+/* Copies the verdict, not counts and times. */
+void fx_take_verdict(frix_step_report *to, const frix_step_report *from);
+/* A phase without a certificate of its own failed. */
+void fx_fail_phase(frix_sim *sim, const char *phase, frix_outcome outcome);
 
 /* ---- solve.c ---- */
 /* Movers' v1, w1 and the rows' r, u. */
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
 
+/* ---- rest.c ---- */
+/* Whether the world stands still and is new to most of the contacts it will close. */
+bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);
+/* Whether everything stood still to the bit, and the answer moves something. */
+bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a);
+/* The impulses that hold everything at rest become the guess, island by island, where they exist; relax: elsewhere
+ * those of the relaxed law. */
+frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax);
+
 /* ---- reports.c ---- */
 void fx_contacts_match(frix_sim *sim);
 frix_status fx_contacts_report(frix_sim *sim);
+/* Which contacts of the state are reported. */
+void fx_contacts_index(frix_sim *sim);
+
+/* ---- rims.c ---- */
+frix_vec3 fx_rim_lean(const void *sim, const fx_lean *pair, const fx_round_face *face);
+/* After a solve: *again where it tilts flat caps about wrong places of their rims; those have moved. */
+frix_status fx_catch_rims(frix_sim *sim, bool *again);
+
+/* ---- power.c: what contacts do to the energy of each island ---- */
+typedef struct fx_step_islands {
+  int32_t count;
+  int32_t *of_mover;
+} fx_step_islands;
+typedef enum fx_share { FX_SHARE_IMPACT, FX_SHARE_SLIDING, FX_SHARE_ROLLING, FX_SHARES } fx_share;
+typedef struct fx_power {
+  double share[FX_SHARES]; /* r . u at the mean velocity, without push; springs: slip alone */
+  double push;             /* brought by pushing overlaps out */
+  double turn;             /* brought by asking for the slip of the middle of the step; part of share */
+  double spring;           /* exchanged with springs of contacts */
+  double other;            /* of all rows but these, with what they ask for */
+  double size;             /* of all terms */
+} fx_power;
+
+/* In the arena of the step. */
+frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out);
+/* -1: it moves nobody */
+int32_t fx_island_of(const fx_step_islands *islands, const fx_group *g);
+/* Whether a group takes energy or none: contacts, limits, dry friction; not joints, motors and springs. */
+bool fx_group_takes(const fx_group *g);
+/* Adds one group; before: the velocities of its rows. */
+void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const double *before,
+                    fx_power *power);
+/* All of them, by island. */
+void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power);
+/* What an island gained beyond what its rows ask for beside restitution. */
+double fx_power_gain(const fx_power *power);
+/* The most that a step can bring by turning things round, by island: p . M^-1 p / 8. */
+void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound);
+
+/* ---- restitution.c ---- */
+/* Solves a step anew with the restitution its groups ask for; start: impulses to start from, NULL: those it has. */
+typedef frix_status (*fx_bounce)(frix_sim *sim, fx_assembly *a, const double *start, void *user);
+/* Reduces the restitution of islands that it gives energy to. */
+frix_status fx_restitution_bound(frix_sim *sim, fx_bounce bounce, void *user);
+/* After the solve: what the law of restitution asks for beyond it. */
+frix_status fx_restitution(frix_sim *sim);
+
+/* What a contact's rows carry, r and u of sim->rows; and as a report, impulses of a step h. */
+void fx_contact_carry(const frix_sim *sim, const fx_group *g, fx_touching *out);
+void fx_contact_view(const frix_sim *sim, const fx_touching *touching, double h, frix_contact_report *out);
 
 /* ---- ledger.c ---- */
 double fx_kinetic(const frix_sim *sim);
 double fx_potential(const frix_sim *sim);
-void fx_ledger_solve(frix_sim *sim, frix_energy *step);
+frix_status fx_ledger_solve(frix_sim *sim, frix_energy *step);
 void fx_ledger_close(frix_sim *sim, const frix_energy *step);
 /* The energy of a body changed by hand. */
 double fx_body_energy(const frix_sim *sim, int32_t slot);
+
+/* ---- step.c ---- */
+/* Movers, contacts and rows as the next step of h would have them; the state is left as it is. */
+frix_status fx_sim_look(frix_sim *sim, double h);
 
 /* ---- contacts of a step (step.c), and those of what a blow throws (thrown.c) ---- */
 double fx_sim_margin(const frix_sim *sim);
@@ -266,8 +388,10 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin);
 /* Their surfaces, and which of them lasted. */
 frix_status fx_sim_describe_contacts(frix_sim *sim);
 double fx_model_thinnest(const frix_model *model);
-/* After a solve: *again where contacts were found that the answer would overlap; they are now the step's. */
-frix_status fx_catch_thrown(frix_sim *sim, bool *again);
+/* After a solve: *again where contacts were found that the answer would overlap; they are now the step's, unless
+ * `last`.
+ */
+frix_status fx_catch_thrown(frix_sim *sim, bool last, bool *again);
 
 /* ---- others ---- */
 frix_status fx_poisson(frix_sim *sim);

@@ -95,6 +95,7 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   for (int k = 0; k < FIELDS; k++)
     if (to[k].count) memcpy(*to[k].array, *from[k].array, to[k].count * to[k].size);
   sim->problem = (frix_problem){0}; /* the last step is another's */
+  fx_contacts_index(sim);
   return FRIX_OK;
 }
 
@@ -151,6 +152,7 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
   }
   for (int32_t k = 0; k < s->touching_count; k++) {
     mix(&hash, s->touching[k].contact.id);
+    if (fx_norm2(s->touching[k].contact.rim) > 0.0) mix_vec(&hash, s->touching[k].contact.rim);
     mix_vec(&hash, s->touching[k].impulse);
     mix_vec(&hash, s->touching[k].roll);
     mix_reals(&hash, s->touching[k].row, 5);

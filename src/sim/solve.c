@@ -5,6 +5,7 @@
  * Drilling friction: the problem holds its bound as a known normal impulse; it is solved again until the bound agrees
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
+#include "base/threads.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -14,7 +15,9 @@
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, POLISH_CONTACTS = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
+enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
+enum { POLISH_WAIT = 7, LARGE_WAIT = 127, LARGE_STEPS = 10 }; /* a factorisation of thousands of bodies is not cheap */
+enum { POLISH_JOINTS = 6000 };
 
 /* ---- the answer ---- */
 
@@ -115,6 +118,20 @@ static bool update_spinning(fx_assembly *a) {
   return moved;
 }
 
+/* Bounds of drilling friction from the answer, friction kept within them, and the answer judged once more. False where
+ * there is none. */
+static bool set_bounds(fx_assembly *a) {
+  bool any = false;
+  update_spinning(a);
+  for (int32_t k = 1; k < a->joint_first; k++) {
+    if (a->group[k].kind != FX_GROUP_SPINNING) continue;
+    double *r = a->r + a->group[k].row, bound = a->law[k].mu * (r[0] > 0.0 ? r[0] : 0.0);
+    if (fabs(r[1]) > bound) r[1] = r[1] > 0.0 ? bound : -bound;
+    any = true;
+  }
+  return any;
+}
+
 static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
   return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
 }
@@ -137,7 +154,7 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   config.tolerance = sim->config.tolerance;
   config.max_iterations = sim->config.max_iterations;
   config.thread_count = sim->config.thread_count;
-  config.time_limit = sim->deadline;
+  if (sim->deadline > 0.0) config.time_limit = fmax(sim->solve_end - fx_seconds(), 1e-9);
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (with) {
@@ -168,6 +185,21 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* Friction and normal impulses of drilling contacts agree at last, or the certificate says that they do not. */
+static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
+  frix_status status = FRIX_OK;
+  for (int round = 0; status == FRIX_OK && !sim->report.approximate && set_bounds(a); round++) {
+    double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+    if (!v) return FRIX_ERROR_MEMORY;
+    status = fx_rows_judge(sim, a, a->r, a->u, v, &sim->report.certificate);
+    if (status != FRIX_OK) break;
+    put_answer(sim, v);
+    if (fx_certified(sim) || round == SPIN_ROUNDS || sim->deadline > 0.0) break;
+    status = solve_once(sim, a, true, INFINITY, NULL);
+  }
+  return status;
+}
+
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
   double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
@@ -176,21 +208,34 @@ static bool near_rest(const frix_sim *sim) {
   return true;
 }
 
+/* Joints are equations, and newton solves them to rounding in one step more. An error they keep is a velocity times all
+ * the tension of a chain, always of one sign, and drives it. */
+static bool has_joints(const frix_sim *sim) {
+  return sim->problem.joint_count > 0 && sim->problem.joint_count <= POLISH_JOINTS &&
+         sim->problem.contact_count <= LARGE_WORLD;
+}
+
 /* Polishing starts where the residual is ten times the goal, and waits ever longer where it failed. The step after a
  * success polishes to the goal once more: the first one also stopped what had been moving, so its impulses are not yet
  * those of rest. */
 static bool needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
-  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && count <= POLISH_CONTACTS &&
-         (count <= SMALL_WORLD || near_rest(sim)) && sim->state.step_count >= sim->state.polish_at;
+  bool fit = has_joints(sim) || count <= SMALL_WORLD || near_rest(sim);
+  return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && fit &&
+         sim->state.step_count >= sim->state.polish_at;
+}
+
+static bool is_large(const frix_sim *sim) {
+  return sim->problem.contact_count + sim->problem.joint_count > LARGE_WORLD;
 }
 
 static void count_polish(frix_sim *sim) {
   fx_state *s = &sim->state;
   bool done = sim->report.certificate.residual <= 10.0 * sim->config.polish;
+  int64_t longest = is_large(sim) ? LARGE_WAIT : POLISH_WAIT;
   s->polish_again = done && !s->polish_again;
-  s->polish_wait = done ? 0 : s->polish_wait < 7 ? 2 * s->polish_wait + 1 : 7;
+  s->polish_wait = done ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;
 }
 
@@ -198,8 +243,10 @@ static frix_status polish(frix_sim *sim, fx_assembly *a) {
   static const char *const method[] = {"newton", "nsgs", "newton"};
   const frix_certificate *certificate = &sim->report.certificate;
   frix_status status = FRIX_OK;
-  for (int k = 0; k < 3 && status == FRIX_OK && (k == 0 || certificate->residual > sim->config.polish); k++) {
-    polisher with = {method[k], 1e-3 * sim->config.polish, POLISH_STEPS}; /* as near as a few steps come */
+  int tries = is_large(sim) ? 1 : 3;
+  for (int k = 0; k < tries && status == FRIX_OK && (k == 0 || certificate->residual > sim->config.polish); k++) {
+    int64_t steps = is_large(sim) ? LARGE_STEPS : POLISH_STEPS;
+    polisher with = {method[k], 1e-3 * sim->config.polish, steps}; /* as near as a few steps come */
     status = solve_once(sim, a, true, certificate->residual, &with);
   }
   count_polish(sim);
@@ -249,46 +296,29 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   return FRIX_OK;
 }
 
-/* A world that stands still and is new to most of the contacts it will close. */
-static bool may_rest(const frix_sim *sim, const fx_assembly *a) {
-  int32_t closing = 0, fresh = 0;
-  double slow = 4.0 * sim->h * fx_norm(sim->state.gravity);
-  if (!sim->config.seek_rest || sim->config.law != FRIX_LAW_COULOMB || sim->deadline > 0.0) return false;
-  for (int32_t k = 0; k < a->joint_first; k++) {
-    const fx_group *g = &a->group[k];
-    if (g->kind != FX_GROUP_CONTACT) continue;
-    bool known = sim->past[g->source] >= 0;
-    double shift = a->w[g->row] - a->drive[g->row];
-    if (!known && shift + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0) continue;
-    closing++;
-    fresh += !known;
-  }
-  if (2 * fresh <= closing) return false;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0 && (fx_norm(sim->mover[k].v0) > slow)) return false;
-  return true;
-}
+/* What the driver takes before its first iteration and after its last: so many judgements of the rows, and so long at
+ * least. */
+#define DRIVER_JUDGEMENTS 12.0
+#define DRIVER_SECONDS 5e-5
 
-/* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything: such forces obey the
- * exact law too. Its answer is only a start; the exact law judges it. */
-static frix_status start_at_rest(frix_sim *sim, fx_assembly *a) {
-  frix_status status = build_once(sim, a);
+/* Under a deadline the last impulses are swept first, so that there is an answer however little the time; `judged` is
+ * what it took to judge them. What follows counts where it is better. */
+static frix_status solve_in_time(frix_sim *sim, fx_assembly *a, double judged) {
+  frix_step_report *report = &sim->report;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  double driver = DRIVER_JUDGEMENTS * judged + DRIVER_SECONDS;
+  bool time_for_more = fx_seconds() + 2.0 * driver < sim->solve_end;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  frix_status status = fx_sweep_rows(sim, a, time_for_more ? 0.0 : sim->solve_end - judged, &report->iterations);
+  if (status == FRIX_OK) status = fx_rows_judge(sim, a, a->r, a->u, v, &report->certificate);
   if (status != FRIX_OK) return status;
-  frix_solve_config config = frix_solve_default();
-  config.law = FRIX_LAW_ASSOCIATED;
-  config.thread_count = sim->config.thread_count;
-  config.guess_r = a->guess;
-  config.guess_lambda = a->guess + sim->problem.row_count;
-  config.max_iterations = 400;
-  frix_solution *solution;
-  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
-  if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
-  if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
-  frix_result result;
-  frix_solution_view(solution, &result);
-  if (result.outcome == FRIX_OUTCOME_SOLVED) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
-  frix_solution_destroy(solution);
-  return FRIX_OK;
+  put_answer(sim, v);
+  report->finisher = "nsgs";
+  report->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  if (report->certificate.residual <= sim->config.tolerance || !(fx_seconds() + driver < sim->solve_end))
+    return FRIX_OK;
+  return solve_once(sim, a, true, report->certificate.residual, NULL);
 }
 
 static bool worth_polishing(const frix_sim *sim) {
@@ -326,7 +356,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   if (!drop_push_out(sim, a)) return FRIX_OK;
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
   if (status != FRIX_OK) return status;
-  if (fx_certified(sim, a)) {
+  if (fx_certified(sim)) {
     sim->report.overlaps_left = true;
     return FRIX_OK;
   }
@@ -342,10 +372,12 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   frix_step_report *report = &sim->report;
   report->row_count = a->contact_rows = 0;
   report->outcome = FRIX_OUTCOME_SOLVED;
-  report->certificate = (frix_certificate){.worst_contact = -1};
+  report->certificate = (frix_certificate){.worst_contact = -1, .worst_row = -1};
   report->finisher = "";
   report->certified = true;
-  fx_rows_count(sim, a);
+  report->phase = "contacts";
+  frix_status status = fx_rows_count(sim, a);
+  if (status != FRIX_OK) return status;
   report->row_count = sim->problem.row_count;
   report->joint_count = sim->problem.joint_count;
   report->dof_count = sim->problem.dof_count;
@@ -354,19 +386,28 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
     put_answer(sim, NULL);
     return FRIX_OK;
   }
-  bool good = false;
-  frix_status status = FRIX_OK;
-  if (may_rest(sim, a) && (status = start_at_rest(sim, a)) != FRIX_OK) return status;
-  if (sim->config.law == FRIX_LAW_COULOMB && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
-  if (!good) status = solve_once(sim, a, false, INFINITY, NULL);
+  bool good = false, coulomb = sim->config.law == FRIX_LAW_COULOMB, sought = fx_may_rest(sim, a);
+  double begun = sim->deadline > 0.0 ? fx_seconds() : 0.0;
+  if (sim->deadline > 0.0 && sim->solve_end == 0.0) sim->solve_end = begun + sim->deadline;
+  if (sought && (status = fx_seek_rest(sim, a, true)) != FRIX_OK) return status;
+  if (coulomb && (status = try_guess(sim, a, &good)) != FRIX_OK) return status;
+  if (!good && coulomb && sim->deadline > 0.0)
+    status = solve_in_time(sim, a, fx_seconds() - begun);
+  else if (!good)
+    status = solve_once(sim, a, false, INFINITY, NULL);
+  if (status == FRIX_OK && !good && !sought && fx_leaves_rest(sim, a)) { /* where forces exist that hold it, it stays */
+    if ((status = fx_seek_rest(sim, a, false)) == FRIX_OK) status = try_guess(sim, a, &good);
+  }
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
     status = solve_once(sim, a, true, INFINITY, NULL);
   if (status == FRIX_OK && worth_polishing(sim)) status = polish(sim, a);
   if (status == FRIX_OK) status = refine(sim, a);
   bool may_drop = a->pushes_out && sim->deadline == 0.0;
-  if (status == FRIX_OK && may_drop && !fx_certified(sim, a)) status = solve_without_push_out(sim, a);
+  if (status == FRIX_OK && may_drop && !fx_certified(sim)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
-  report->certified = fx_certified(sim, a);
+  if ((status = judge_bounds(sim, a)) != FRIX_OK) return status;
+  fx_name_worst_row(sim, a);
+  report->certified = fx_certified(sim);
   if (report->certified) {
     report->outcome = FRIX_OUTCOME_SOLVED;
     double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);

@@ -34,7 +34,8 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .generation = s->generation,
                             .pose = s->pose,
                             .reach = sim->reach,
-                            .asleep = sim->config.sleep ? s->asleep : NULL};
+                            .asleep = sim->config.sleep ? s->asleep : NULL,
+                            .lean = {.ask = fx_rim_lean, .user = sim}};
   frix_status status = fx_collision_run(sim->collision, &placement, margin, sim->config.thread_count, &sim->contact,
                                         &sim->contact_count);
   return status == FRIX_OK ? status : fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
@@ -90,14 +91,17 @@ static frix_status assemble(frix_sim *sim) {
 
 static frix_status load_at_middle(frix_sim *sim) {
   fx_state *s = &sim->state;
+  frix_pose *seen = FX_TAKE(&sim->arena, frix_pose, sim->mover_count);
+  if (!seen) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
+    seen[k] = s->pose[m->slot];
     s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, v,
                                   fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w, 0.5 * sim->h);
   }
   frix_status status = fx_movers_load(sim);
-  for (int32_t k = 0; k < sim->mover_count; k++) s->pose[sim->mover[k].slot] = sim->mover[k].pose0;
+  for (int32_t k = 0; k < sim->mover_count; k++) s->pose[sim->mover[k].slot] = seen[k];
   return status;
 }
 
@@ -128,7 +132,7 @@ static frix_status solve_at_middle(frix_sim *sim) {
     change = sim->config.force ? change_of(sim, old) : 0.0;
   }
   /* forces and answer do not agree: the problem may be solved, the step is not */
-  if (change > sim->config.tolerance) sim->report.certified = false, sim->report.outcome = FRIX_OUTCOME_MAX_ITERATIONS;
+  if (status == FRIX_OK && change > sim->config.tolerance) fx_fail_phase(sim, "forces", FRIX_OUTCOME_MAX_ITERATIONS);
   return status;
 }
 
@@ -181,6 +185,7 @@ static void take_back(frix_sim *sim, const fx_kept *k, bool reported) {
   }
   s->touching_count = k->state.touching_count;
   s->ended_count = k->state.ended_count;
+  fx_contacts_index(sim);
   s->polish_at = k->state.polish_at;
   s->polish_wait = k->state.polish_wait;
   s->polish_again = k->state.polish_again;
@@ -205,6 +210,8 @@ static frix_status begin(frix_sim *sim, double h, fx_kept *kept) {
   fx_arena_init(&sim->arena, sim->inner);
   sim->arena_live = true;
   sim->problem = (frix_problem){0};
+  sim->rows = (fx_assembly){0};
+  sim->turned_count = 0;
   sim->h = h;
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
@@ -235,13 +242,14 @@ static frix_status refuse(frix_sim *sim) {
   long long step = (long long)sim->state.step_count + 1;
   if (!(residual <= tolerance))
     return fx_fail(sim->context, FRIX_ERROR_CERTIFICATE,
-                   "step %lld is not certified: residual %.3g is above the tolerance %.3g", step, residual, tolerance);
-  return fx_fail(sim->context, FRIX_ERROR_CERTIFICATE,
-                 "step %lld is not certified: no answer was found but impulses without end, or forces did not settle",
-                 step);
+                   "step %lld is not certified (%s): residual %.3g is above the tolerance %.3g", step,
+                   sim->report.phase, residual, tolerance);
+  return fx_fail(sim->context, FRIX_ERROR_CERTIFICATE, "step %lld is not certified: phase '%s' did not converge", step,
+                 sim->report.phase);
 }
 
-/* Solves, and again where a blow threw a body so far that it would pass into one it had no contact with. */
+/* Solves, and again where a blow threw a body so far that it would pass into one it had no contact with, or where a
+ * round face tips about a place of its rim that has no contact yet. */
 static frix_status solve_and_catch(frix_sim *sim) {
   bool again = true;
   frix_status status = FRIX_OK;
@@ -249,8 +257,11 @@ static frix_status solve_and_catch(frix_sim *sim) {
     if (round > 0) status = wake_touched(sim);
     if (round > 0 && status == FRIX_OK) status = assemble(sim);
     if (status == FRIX_OK) status = fx_sim_solve(sim, &sim->rows);
-    if (status == FRIX_OK && round + 1 < CATCH_ROUNDS) status = fx_catch_thrown(sim, &again);
+    bool last = round + 1 == CATCH_ROUNDS;
+    if (status == FRIX_OK) status = fx_catch_thrown(sim, last, &again);
+    if (status == FRIX_OK && !again && !last) status = fx_catch_rims(sim, &again);
   }
+  if (status == FRIX_OK && again) fx_fail_phase(sim, "thrown", FRIX_OUTCOME_MAX_ITERATIONS);
   return status;
 }
 
@@ -264,7 +275,8 @@ static frix_status answer(frix_sim *sim) {
   if (status == FRIX_OK && !sim->integrator->implicit) status = assemble(sim);
   double assembled = fx_seconds();
   if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : solve_and_catch(sim);
-  if (status == FRIX_OK) status = fx_poisson(sim);
+  if (status == FRIX_OK) status = fx_joints_reach(sim);
+  if (status == FRIX_OK) status = fx_restitution(sim);
   if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified) status = refuse(sim);
   r->collide_seconds = collided - start;
   r->assemble_seconds = assembled - collided;
@@ -278,7 +290,7 @@ static frix_status settle(frix_sim *sim, double h, bool *reported) {
   frix_status status = fx_contacts_report(sim);
   if (status != FRIX_OK) return status;
   *reported = true;
-  fx_ledger_solve(sim, &ledger);
+  if ((status = fx_ledger_solve(sim, &ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
   sim->integrator->finish(sim);
   frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
@@ -294,6 +306,16 @@ static frix_status settle(frix_sim *sim, double h, bool *reported) {
   fx_ledger_close(sim, &ledger);
   fx_sleep_update(sim);
   return projected;
+}
+
+frix_status fx_sim_look(frix_sim *sim, double h) {
+  fx_kept kept;
+  frix_status status = begin(sim, h, &kept);
+  if (status != FRIX_OK) return status;
+  status = find_contacts(sim);
+  if (status == FRIX_OK) status = assemble(sim);
+  take_back(sim, &kept, false);
+  return status;
 }
 
 static frix_status advance(frix_sim *sim, double h) {
@@ -319,6 +341,7 @@ static frix_status step(frix_sim *sim, double h, double seconds, frix_step_repor
   if (!(h > 0.0) || !isfinite(h))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_step: h must be a positive number");
   sim->deadline = seconds;
+  sim->solve_end = 0.0;
   frix_status status = advance(sim, h);
   if (status == FRIX_ERROR_MEMORY) fx_fail(sim->context, status, "out of memory");
   if (report) *report = sim->report;

@@ -56,7 +56,7 @@ static bool would_overlap(const frix_sim *sim, const fx_contact *c) {
   const fx_shape *shape = sim->model->shape;
   frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
   double closing = fx_dot(c->normal, fx_sub(velocity_at(sim, c->body_a, p), velocity_at(sim, c->body_b, p)));
-  double after = c->gap + sim->h * sim->integrator->position_time * closing;
+  double after = c->gap + sim->h * closing;
   double thin = fmin(thickness_of(&shape[c->shape_a]), thickness_of(&shape[c->shape_b]));
   return c->gap >= 0.0 && after < -part_of_thickness * thin;
 }
@@ -73,7 +73,7 @@ static bool misses_one(const frix_sim *sim, const fx_contact *old, int32_t old_c
   return false;
 }
 
-frix_status fx_catch_thrown(frix_sim *sim, bool *again) {
+frix_status fx_catch_thrown(frix_sim *sim, bool last, bool *again) {
   double margin = fx_sim_margin(sim);
   *again = false;
   if (sim->integrator->implicit || sim->deadline > 0.0 || !sim->report.certified || !raise_reach(sim, margin))
@@ -85,7 +85,7 @@ frix_status fx_catch_thrown(frix_sim *sim, bool *again) {
   frix_status status = fx_sim_find_contacts(sim, margin);
   if (status != FRIX_OK) return status;
   *again = misses_one(sim, old, count);
-  if (*again) return fx_sim_describe_contacts(sim);
+  if (*again && !last) return fx_sim_describe_contacts(sim);
   sim->contact = old; /* as the answer knows them */
   sim->contact_count = count;
   return FRIX_OK;

@@ -1,8 +1,8 @@
 /* auto: the default.
  *
  * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps, and large
- * rigid ones end there; in others the few contacts that hold up the sweeps are solved on their own (patches.h). Where a
+ * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps; in rigid
+ * ones the few contacts that hold up the sweeps are solved on their own (patches.h). Where a
  * newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still open, other
  * methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer does not
  * depend on the machine; only under a deadline is a stage left out that would end too late.
@@ -17,16 +17,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300 };
-enum { ADMM_STEPS = 40, HASTE = 40, ROLLING_SWEEPS = 3000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
+enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300, BODY_SWEEPS = 60 };
+enum { ADMM_STEPS = 40, ROLLING_SWEEPS = 3000, DEAR_SWEEPS = 12000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
+enum { JOINT_COST = 200 };             /* sweeps; joints are newton's, unless an iteration costs more */
+enum { PATH = 4000, DEAR_PATH = 600 }; /* factorisations of continuation */
 
 enum { PILE, PILE_TOLERANCE };
 
 static const frix_option_info options[] = {
     [PILE] = {"pile", FRIX_OPTION_INTEGER, BODIES, 1, 1e9, NULL,
-              "contacts from which a rigid pile is large: it has several solutions, and is solved to pile_tolerance"},
-    [PILE_TOLERANCE] = {"pile_tolerance", FRIX_OPTION_REAL, 1e-4, 0, 1, NULL,
-                        "residual at which a large rigid pile is left, outcome loose; 0: as all others"},
+              "contacts from which a rigid pile is left at pile_tolerance, where that is set"},
+    [PILE_TOLERANCE] = {"pile_tolerance", FRIX_OPTION_REAL, 0, 0, 1, NULL,
+                        "residual at which a large rigid pile is left, outcome loose; 0: the tolerance asked for"},
 };
 
 /* One method with a budget of iterations; true when nothing more need be tried. */
@@ -35,8 +37,10 @@ typedef struct course {
   const fx_limits *whole;
   fx_limits part;
   double best;
+  double swept;         /* the best residual after the first sweeps */
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
-  bool pile, dear;      /* dear: a pile where an iteration of newton costs as much as a hundred sweeps */
+  bool pile, round;     /* vectorised sweeps; of spheres */
+  bool dear;            /* a pile where an iteration of newton costs as much as a hundred sweeps */
   fx_exact_sweep packed;
   frix_status status;
 } course;
@@ -66,8 +70,11 @@ static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget
   }
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: %s, %lld iterations: residual %.2e, best %.2e%s",
          call->system->contact_count, solver->info.name, (long long)monitor->iteration, monitor->residual,
-         monitor->best, monitor->finished ? ", done" : "");
-  return c->status != FRIX_OK || monitor->finished;
+         monitor->best,
+         monitor->finished ? ", done"
+         : monitor->exact  ? ", nothing but rounding"
+                           : "");
+  return c->status != FRIX_OK || monitor->finished || monitor->exact;
 }
 
 /* Multiplications of one Newton iteration over those of one sweep. Assembly and products
@@ -79,10 +86,10 @@ static double iteration_cost(const fx_system *s, const fx_newton_linear *linear)
   return 10 + 0.12 * linear->lu.cost / ((double)entries + 1);
 }
 
-/* Would the sweeps get there within the budget, at the rate of the last ten? */
-static bool sweeps_pay(double before, double now, double tolerance, double budget) {
+/* Would the sweeps get there within the budget, at the rate of the last `count`? */
+static bool sweeps_pay(double before, double now, double count, double tolerance, double budget) {
   double rate = now / before;
-  for (double sweep = SWEEPS; sweep <= budget && rate < 1; sweep += SWEEPS) {
+  for (double sweep = count; sweep <= budget && rate < 1; sweep += count) {
     now *= rate;
     if (now <= tolerance) return true;
   }
@@ -91,47 +98,16 @@ static bool sweeps_pay(double before, double now, double tolerance, double budge
 
 /* Grains, or very many contacts of the common kind: a vectorised sweep costs a fifth, and momentum makes it worth ten.
  * Masonry is better off with newton, and so are few bodies with very many contacts each. */
-static bool is_pile(const fx_call *call) {
-  const fx_system *s = call->system;
-  if (call->law != FRIX_LAW_COULOMB || s->contact_count < GRAINS || !fx_pile_fits(s)) return false;
-  return fx_pile_looks_round(s) || (s->contact_count >= BODIES && s->contact_count <= 16 * (int64_t)s->mover_count);
+static void look_for_pile(course *c) {
+  const fx_system *s = c->call->system;
+  if (c->call->law != FRIX_LAW_COULOMB || s->contact_count < GRAINS || !fx_pile_fits(s)) return;
+  c->round = fx_pile_looks_round(s);
+  c->pile = c->round || (s->contact_count >= BODIES && s->contact_count <= 16 * (int64_t)s->mover_count);
 }
 
 static bool is_rigid(const fx_system *s) {
   for (int32_t k = 0; s->R && k < s->row_count; k++)
     if (s->R[k] > 0) return false;
-  return true;
-}
-
-/* ---- large rigid piles ---- */
-
-/* Would the sweeps reach the tolerance soon, at the rate at which they came to where they are? */
-static bool is_nearly_done(const course *c, double start) {
-  double spent = (double)c->call->monitor->iteration, now = c->best;
-  if (!(now < start) || !(spent > 0)) return false;
-  double needed = spent * log(now / c->whole->tolerance) / log(start / now);
-  return needed <= fmax(spent, HASTE);
-}
-
-/* Sweeps to pile_tolerance; to the tolerance itself only where that is near. Beyond lie digits of one of several
- * solutions, at a price of seconds. True when nothing more need be tried. */
-static bool settle_pile(course *c, double loose) {
-  fx_call *call = c->call;
-  fx_monitor *monitor = call->monitor;
-  double start = monitor->residual;
-  c->part.tolerance = loose;
-  bool stop = run(c, &fx_solver_sweeps, call->law, 20000);
-  c->part.tolerance = c->whole->tolerance;
-  if (!stop || monitor->outcome != FRIX_OUTCOME_SOLVED) return stop;
-  monitor->finished = false;
-  if (is_nearly_done(c, start) && run(c, &fx_solver_sweeps, call->law, 2 * HASTE + 2 * monitor->iteration) &&
-      monitor->finished)
-    return true;
-  fx_log(call->arena->context, FRIX_LOG_INFO,
-         "auto: %d contacts: a large rigid pile has several solutions; left at auto.pile_tolerance %.0e, residual %.2e",
-         call->system->contact_count, loose, monitor->best);
-  monitor->outcome = FRIX_OUTCOME_LOOSE;
-  monitor->finished = true;
   return true;
 }
 
@@ -172,10 +148,30 @@ static double analysis_seconds(const course *c) {
 }
 
 /* Vectorised sweeps have to pack the pile first, which is as much as some checks; false where there is no time. */
-static bool time_to_pack(course *c) {
+static bool time_to_pack(const course *c) {
+  return fx_monitor_time_for(c->call->monitor, 6 * c->call->monitor->check_cost);
+}
+
+/* Spheres have 300 vectorised sweeps, which with momentum are worth thousands; with rolling friction more, since a
+ * newton iteration on five rows costs as much as a thousand. Other bodies have 60, and what follows depends on these.
+ */
+static bool sweep_pile(course *c) {
+  int64_t budget = fx_pile_is_wide(c->call->system) ? ROLLING_SWEEPS : c->round ? PILE_SWEEPS : BODY_SWEEPS;
+  return run(c, &fx_solver_sweeps, c->call->law, budget);
+}
+
+/* Bodies that are no spheres have many contacts each, and newton is cheap there: sweeps go on as long as they promise
+ * to be done within the cost of three iterations, a vectorised sweep for a quarter of another. Where they do not, what
+ * follows is as for other structures. */
+static bool sweep_bodies(course *c, double first, double cost) {
   fx_monitor *monitor = c->call->monitor;
-  if (fx_monitor_time_for(monitor, 6 * monitor->check_cost)) return true;
-  monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  double before = first, budget = 12 * cost;
+  for (double count = BODY_SWEEPS; sweeps_pay(before, monitor->residual, count, c->whole->tolerance, budget);
+       budget -= count) {
+    before = monitor->residual;
+    if (run(c, &fx_solver_sweeps, c->call->law, (int64_t)count)) return true;
+  }
+  c->pile = false;
   return false;
 }
 
@@ -195,16 +191,14 @@ static bool sweep(course *c) {
   const fx_system *s = call->system;
   uint8_t needed = call->hint;
   call->hint = FX_NEEDED_SWEEPS;
-  bool pile = c->pile = is_pile(call), hurried = monitor->limits->hurried;
-  double loose = call->option[PILE_TOLERANCE];
+  bool pile = c->pile, hurried = monitor->limits->hurried;
   /* Under a deadline the answer shall not be worse than that of plain sweeps. */
   if (hurried && pile && fx_monitor_time_for(monitor, 45 * monitor->check_cost) && first_sweeps(c)) return true;
-  if (hurried && pile && !time_to_pack(c)) return true;
-  if (pile && loose > c->whole->tolerance && s->contact_count >= call->option[PILE] && is_rigid(s))
-    return settle_pile(c, loose);
-  /* Rolling friction may need more sweeps, and a newton iteration on five rows costs as much as a thousand. */
-  if (pile && run(c, &fx_solver_sweeps, call->law, fx_pile_is_wide(s) ? ROLLING_SWEEPS : PILE_SWEEPS)) return true;
-  if (!pile && first_sweeps(c)) return true;
+  if (hurried && pile && !time_to_pack(c)) return sweep_on(c, "packing");
+  double first = monitor->residual;
+  bool jointed = !pile && !hurried && s->contact_count > 1 && s->joint_first < s->contact_count;
+  if (!jointed && (pile ? sweep_pile(c) : first_sweeps(c))) return true;
+  c->swept = c->best;
 
   if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
   frix_status status;
@@ -217,7 +211,10 @@ static bool sweep(course *c) {
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
          s->contact_count, cost);
   if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
+  if (jointed && cost <= JOINT_COST) return false;
+  if (jointed && first_sweeps(c)) return true;
   c->dear = pile && cost > 100;
+  if (pile && !c->round && !c->dear) return sweep_bodies(c, first, cost);
   if (pile && !c->dear) return false; /* sweeps have had their turn */
   if (needed >= FX_NEEDED_NEWTON && !pile) {
     fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
@@ -228,11 +225,11 @@ static bool sweep(course *c) {
       before = monitor->residual;
       if (run(c, &fx_solver_nsgs, call->law, SWEEPS)) return true;
       spent += SWEEPS;
-    } while (sweeps_pay(before, monitor->residual, c->whole->tolerance, 3 * cost - spent));
+    } while (sweeps_pay(before, monitor->residual, SWEEPS, c->whole->tolerance, 3 * cost - spent));
     if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
   }
   /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-  if (pile) return run(c, &fx_solver_sweeps, call->law, 12000);
+  if (pile) return run(c, &fx_solver_sweeps, call->law, DEAR_SWEEPS);
   if (cost > 200) return run(c, &fx_solver_apgd, call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
   return false;
 }
@@ -284,17 +281,27 @@ static bool follow(course *c, const double *start) {
     memcpy(call->r, start, bytes);
   else
     memset(call->r, 0, bytes);
-  return run(c, &fx_solver_continuation, call->law, 4000);
+  return run(c, &fx_solver_continuation, call->law, c->dear ? DEAR_PATH : PATH);
 }
 
 /* continuation over rigid piles, and patches where it ends: each may help the other. From nothing it is no use there.
  */
 static void follow_on(course *c) {
   double before = INFINITY;
-  for (int round = 0; round < 3 && c->best <= 0.9 * before; round++) {
+  for (int round = 0; round < (c->dear ? 1 : 3) && c->best <= 0.9 * before; round++) {
     before = c->best;
     if (follow(c, c->call->monitor->best_r) || mend(c)) return;
   }
+}
+
+/* A pile that thousands of sweeps, newton and patches brought less than half of the way is at rest, most often, and its
+ * contacts ask for corrections that contradict each other: hundreds of factorisations would be spent in vain. */
+static bool stands_still(course *c) {
+  if (c->best <= 0.5 * c->swept) return false;
+  fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a pile that stands still at %.2e",
+         c->call->system->contact_count, c->best);
+  c->call->monitor->outcome = FRIX_OUTCOME_STALLED;
+  return true;
 }
 
 /* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
@@ -314,6 +321,7 @@ static void struggle(course *c) {
   bool grains = c->pile && is_rigid(call->system);
   if (!(grains && c->dear) && run(c, &fx_solver_newton, call->law, grains || hard ? 10 : c->pile ? 60 : 20)) return;
   if (grains && mend(c)) return;
+  if (c->dear && stands_still(c)) return;
   call->left_off = call->of_many && !c->dear && c->best <= 10 * c->whole->tolerance;
   if (call->left_off) return;
   /* So near it is most often done before another method has begun. */
@@ -347,8 +355,18 @@ static void struggle(course *c) {
     if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
     if (call->monitor->residual == last) return; /* it stands where it stood, and so would newton */
     last = call->monitor->residual;
-    if (run(c, &fx_solver_newton, call->law, 2000)) return;
+    if (run(c, &fx_solver_newton, call->law, c->dear ? 60 : 2000)) return;
   }
+}
+
+/* Where the user names a tolerance for large rigid piles, they are left there; the outcome says so. */
+static bool leave_early(course *c) {
+  const fx_call *call = c->call;
+  double loose = call->option[PILE_TOLERANCE];
+  if (!c->pile || !(loose > c->whole->tolerance) || call->system->contact_count < call->option[PILE]) return false;
+  if (!is_rigid(call->system)) return false;
+  c->part.tolerance = loose;
+  return true;
 }
 
 static frix_status solve(fx_call *call) {
@@ -356,12 +374,20 @@ static frix_status solve(fx_call *call) {
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
   uint8_t needed = call->hint;
   monitor->limits = &c.part;
+  look_for_pile(&c);
+  bool early = leave_early(&c);
   if (!sweep(&c)) {
     call->hint = needed;
     struggle(&c);
   }
   monitor->limits = c.whole;
   call->packed = NULL;
+  if (early && monitor->outcome == FRIX_OUTCOME_SOLVED && monitor->best > c.whole->tolerance) {
+    monitor->outcome = FRIX_OUTCOME_LOOSE;
+    fx_log(call->arena->context, FRIX_LOG_INFO,
+           "auto: %d contacts: a large rigid pile, left at auto.pile_tolerance %.0e, residual %.2e",
+           call->system->contact_count, c.part.tolerance, monitor->best);
+  }
   return c.status;
 }
 

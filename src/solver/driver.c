@@ -1,5 +1,6 @@
 /* The driver: prepares the system, splits it into islands, runs a method on each, and lets the certificate judge. */
 #include "base/threads.h"
+#include "problem/equilibrate.h"
 #include "solver/small_island.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ typedef struct job {
   int attempt;   /* at all islands */
   int32_t count; /* islands, or 1 */
   double *r;     /* whole: start and answer; islands write disjoint rows */
-  const double *start;
+  double *start;
   double *u, *v; /* whole: velocities of the answer, where one island is the whole */
   uint8_t *hint; /* whole: of the last time, and of this one */
   int32_t thread_count;
@@ -71,6 +72,9 @@ typedef struct job {
   double check, finish; /* under a deadline, once known: seconds of a check and of the certificate of the whole */
   double sweep_option[FX_MAX_OPTIONS]; /* of nsgs */
   island_result *result;
+  fx_row_scales *scales;  /* of the whole */
+  const fx_system *given; /* the system as the problem gives it, which the certificate is of */
+  const double *unit;     /* by row: how `system` scales it (problem/equilibrate.h); NULL: not at all */
 } job;
 
 /* Copies an island's rows from the whole vector to its own, or back. */
@@ -111,7 +115,7 @@ static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monit
 /* Where the island is the whole, in the same form, the velocities of the answer are there already: those that the
  * monitor found from the impulses when it judged them last. */
 static void keep_velocity(const job *j, const fx_system *island, const fx_monitor *m, island_result *result) {
-  result->has_velocity = island->contact_count == j->system->contact_count &&
+  result->has_velocity = !j->unit && island->contact_count == j->system->contact_count &&
                          island->dof_count == j->system->dof_count && island->has_velocity == j->system->has_velocity &&
                          m->finished && m->residual == m->best;
   if (!result->has_velocity) return;
@@ -172,6 +176,11 @@ static bool judges_briefly(const job *j, const fx_system *island) {
          !j->history && !j->limits.progress;
 }
 
+/* However little the time, a sweep is made: a start that is nothing lets bodies fall through each other. */
+static bool sweeps_anyway(const job *j) {
+  return j->law == FRIX_LAW_COULOMB && (j->solver == &fx_solver_auto || j->solver == &fx_solver_nsgs);
+}
+
 static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
   if (j->finish > 0 && fx_seconds() + j->finish + extract_seconds(j, k) >= j->limits.deadline) {
     result->outcome = FRIX_OUTCOME_TIME_LIMIT; /* swept before, and no time for more */
@@ -221,6 +230,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
     stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
     if (zero) monitor.best = INFINITY;
     share_time(j, k, &monitor, &limits);
+    if (monitor.outcome == FRIX_OUTCOME_TIME_LIMIT && sweeps_anyway(j)) stop = monitor.finished = false;
   }
   if (!stop) status = j->solver->solve(&call);
   if (status != FRIX_OK) return status;
@@ -243,9 +253,12 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
 static bool is_small(const job *j, int32_t k) {
   const fx_limits *l = &j->limits;
   bool watched = j->history || l->hurried || l->progress || l->max_iterations;
-  return j->islands->count > 1 && !j->together && !watched && j->solver == &fx_solver_auto &&
-         j->law == FRIX_LAW_COULOMB && j->islands->start[k + 1] - j->islands->start[k] <= FX_SMALL_ISLAND &&
-         !(l->cancel && l->cancel(l->user));
+  int32_t first = j->islands->start[k], count = j->islands->start[k + 1] - first;
+  bool jointed = false; /* newton's from the start */
+  for (int32_t c = first; c < first + count && count <= FX_SMALL_ISLAND && count > 1; c++)
+    jointed |= j->islands->contact[c] >= j->system->joint_first;
+  return j->islands->count > 1 && !j->together && !watched && !jointed && j->solver == &fx_solver_auto &&
+         j->law == FRIX_LAW_COULOMB && count <= FX_SMALL_ISLAND && !(l->cancel && l->cancel(l->user));
 }
 
 static frix_status solve_small(const job *j, int32_t k, fx_arena *arena, island_result *result, bool *solved) {
@@ -253,6 +266,7 @@ static frix_status solve_small(const job *j, int32_t k, fx_arena *arena, island_
                           .islands = j->islands,
                           .tolerance = j->limits.tolerance,
                           .option = j->sweep_option,
+                          .scales = j->scales,
                           .r = j->r,
                           .u = j->u,
                           .v = j->v};
@@ -369,17 +383,27 @@ static bool solve_together(const fx_solver *solver, const fx_islands *islands) {
   return solver->takes_islands && islands->count > 0 && largest > 0.8 * all;
 }
 
+/* The errors of single contacts, as part of the certificate. */
+static void judge_rows(const fx_system *system, const fx_islands *islands, frix_law law, const double *r,
+                       const double *u, fx_row_scales *scales, frix_certificate *certificate) {
+  fx_row_errors errors;
+  fx_row_errors_of_islands(system, islands, law, scales, r, u, &errors);
+  fx_certificate_add_rows(&errors, certificate);
+}
+
 /* Better island by island need not be better: where the whole was swept before, that may be the answer. */
 static void judge(const job *j, const frix_problem *problem, const double *swept, double swept_residual,
                   double *workspace, frix_solution *solution) {
   double *r = solution->r, *u = solution->u, *v = solution->v;
   if (swept && fx_residual_of(j->system, j->law, r, u, v) > swept_residual) {
     memcpy(r, swept, (size_t)j->system->row_count * sizeof *r);
-    fx_system_velocity(j->system, r, u, v);
+    fx_system_velocity(j->given, r, u, v);
   } else if (!swept && (j->count != 1 || !j->result[0].has_velocity)) {
-    fx_system_velocity(j->system, r, u, v);
+    fx_system_velocity(j->given, r, u, v);
   }
-  fx_certificate_compute(problem, j->system, j->law, r, u, v, workspace, &solution->result.certificate);
+  frix_certificate *certificate = &solution->result.certificate;
+  fx_certificate_compute(problem, j->given, j->law, r, u, v, workspace, certificate);
+  judge_rows(j->given, j->islands, j->law, r, u, j->scales, certificate);
 }
 
 /* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
@@ -416,6 +440,26 @@ static void run_islands(job *j, int32_t thread_count) {
   run_island(largest, j);
 }
 
+/* Impulses into the units that the methods work in, or back. */
+static void change_units(const job *j, bool back) {
+  for (int32_t k = 0; j->unit && k < j->system->row_count; k++) {
+    j->r[k] = back ? j->r[k] * j->unit[k] : j->r[k] / j->unit[k];
+    j->start[k] = back ? j->start[k] * j->unit[k] : j->start[k] / j->unit[k];
+  }
+}
+
+/* Whether the start is certified as the problem is given: in the units and in the form that the methods work in, what
+ * errors are measured by may be something else. */
+static bool start_is_good(const job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+  frix_certificate *certificate = &solution->result.certificate;
+  bool same = !j->unit && !(j->given->has_W && j->given->has_velocity);
+  if (same || j->limits.hurried || is_zero(j->r, j->system->row_count)) return false;
+  fx_system_velocity(j->given, j->r, j->u, j->v);
+  fx_certificate_compute(problem, j->given, j->law, j->r, j->u, j->v, workspace, certificate);
+  judge_rows(j->given, j->islands, j->law, j->r, j->u, j->scales, certificate);
+  return certificate->residual <= j->limits.tolerance;
+}
+
 /* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
  * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
  * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
@@ -430,8 +474,14 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
     memcpy(swept, solution->r, rows * sizeof *swept);
   }
+  if (start_is_good(j, problem, workspace, solution)) {
+    result->outcome = FRIX_OUTCOME_SOLVED;
+    return FRIX_OK;
+  }
   for (; j->attempt < 4; j->attempt++) {
+    change_units(j, false);
     run_islands(j, config->thread_count);
+    change_units(j, true);
     result->outcome = FRIX_OUTCOME_SOLVED;
     frix_status status = merge(j, result);
     if (status != FRIX_OK) return status;
@@ -500,7 +550,10 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
            .hint = solution->hint,
            .thread_count = config->thread_count,
            .result = FX_TAKE(arena, island_result, islands.count)};
-  if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result)
+  fx_row_scales row_scales;
+  j.scales = &row_scales;
+  if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result ||
+      fx_row_scales_take(arena, &system, &row_scales) != FRIX_OK)
     return FRIX_ERROR_MEMORY;
   if (j.together) j.count = 1;
   fx_options_values(config->options, fx_solver_row(&fx_solver_nsgs), j.sweep_option);
@@ -509,6 +562,11 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   j.read = read;
   if (j.limits.hurried && j.count == 1) j.limits.grace = grace;
   j.of_many = j.of_many && !j.limits.hurried;
+  fx_system alike;
+  j.given = &system;
+  if (!j.limits.hurried) status = fx_system_equilibrate(arena, &system, &alike, &j.unit);
+  if (status != FRIX_OK) return status;
+  if (j.unit) j.system = &alike;
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   double *start_r = FX_TAKE_RAW(arena, double, system.row_count);
   if (!start_r) return FRIX_ERROR_MEMORY;
@@ -579,7 +637,9 @@ void frix_solution_destroy(frix_solution *solution) {
   fx_free(context, solution);
 }
 
-void frix_solution_view(const frix_solution *solution, frix_result *out) { *out = solution->result; }
+void frix_solution_view(const frix_solution *solution, frix_result *out) {
+  if (out) *out = solution ? solution->result : (frix_result){.size = sizeof *out};
+}
 
 frix_status frix_certify(frix_context *context, const frix_problem *problem, frix_law law, const double *r,
                          const double *lambda, frix_certificate *out, double *u, double *v) {
@@ -587,7 +647,11 @@ frix_status frix_certify(frix_context *context, const frix_problem *problem, fri
   fx_arena arena;
   fx_arena_init(&arena, context);
   fx_system system;
+  fx_islands islands;
+  fx_row_scales scales;
   frix_status status = fx_system_build(&arena, problem, problem->form, &system);
+  if (status == FRIX_OK) status = fx_islands_find(&arena, &system, NULL, &islands);
+  if (status == FRIX_OK) status = fx_row_scales_take(&arena, &system, &scales);
   if (status == FRIX_OK) {
     double *all = FX_TAKE(&arena, double, system.row_count), *velocity = FX_TAKE(&arena, double, system.row_count);
     double *motion = FX_TAKE(&arena, double, system.dof_count);
@@ -597,6 +661,7 @@ frix_status frix_certify(frix_context *context, const frix_problem *problem, fri
       if (lambda) memcpy(all + problem->row_count, lambda, (size_t)problem->joint_count * sizeof *all);
       fx_system_velocity(&system, all, velocity, motion);
       fx_certificate_compute(problem, &system, law, all, velocity, motion, workspace, out);
+      judge_rows(&system, &islands, law, all, velocity, &scales, out);
       if (u) memcpy(u, velocity, (size_t)problem->row_count * sizeof *u);
       if (v && problem->form == FRIX_FORM_GLOBAL) memcpy(v, motion, (size_t)problem->dof_count * sizeof *v);
     } else {

@@ -436,7 +436,7 @@ frix_status frix_mcp_create_contact(const frix_problem *problem, frix_law law, f
 
 void frix_mcp_contact_impulse(const frix_mcp *mcp, const double *x, double *r, double *lambda) {
   const bridge *b = bridge_of(mcp);
-  if (!b) return;
+  if (!b || !x || !r) return;
   double P[MAX_SIZE * FRIX_MAX_DIM];
   for (int32_t i = 0; i < b->link_count; i++) {
     const link *l = &b->link[i];

@@ -13,11 +13,12 @@ frix_status fx_monitor_init(fx_monitor *m, fx_arena *arena, const fx_system *sys
   *m = (fx_monitor){.system = system, .limits = limits, .law = law, .history_stride = 1};
   m->best = m->residual = INFINITY;
   m->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
-  m->best_r = FX_TAKE_RAW(arena, double, system->row_count);
+  m->best_r = FX_TAKE(arena, double, system->row_count); /* zero where no residual is a number */
   m->u = FX_TAKE_RAW(arena, double, system->row_count);
   m->v = FX_TAKE(arena, double, system->dof_count);
   m->last = FX_TAKE_RAW(arena, int32_t, system->mover_count);
   if (history) m->history = FX_TAKE(arena, frix_history_row, FX_HISTORY_ROWS);
+  if (fx_row_scales_take(arena, system, &m->scales) != FRIX_OK) return FRIX_ERROR_MEMORY;
   return m->best_r && m->u && m->v && m->last && (m->history || !history) ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -28,8 +29,8 @@ void fx_monitor_begin(fx_monitor *m, int64_t default_limit) {
   m->rare = m->limits->hurried && now + MANY * m->check_cost > m->limits->deadline;
   m->next_check = m->rare ? RARE : 0;
   m->mark_iteration = 0;
-  m->wanders = false;
-  m->mark_best = INFINITY;
+  m->wanders = m->exact = false;
+  m->mark_best = m->mark_row = m->best_row = INFINITY;
   m->stage_limit = m->limits->max_iterations > 0 ? m->limits->max_iterations : default_limit;
   m->pace_iteration = m->last_iteration = 0;
   m->pace = m->check_cost;
@@ -92,10 +93,26 @@ static void record(fx_monitor *m, double seconds) {
 /* No progress worth the name (1 %) while the number of iterations doubled. */
 static bool stands_still(fx_monitor *m) {
   if (m->wanders || m->iteration < 2 * m->mark_iteration + 500) return false;
-  bool still = !(m->best < 0.99 * m->mark_best);
+  bool still = !(m->best < 0.99 * m->mark_best) && !(m->best_row < 0.99 * m->mark_row);
   m->mark_iteration = m->iteration;
   m->mark_best = m->best;
+  m->mark_row = m->best_row;
   return still;
+}
+
+double fx_rank_of_rows(double residual, double row, double tolerance) {
+  if (row <= tolerance) return row > residual ? row : residual;
+  if (isnan(row)) return row;
+  return tolerance * (1 + (row < 1 ? row : 1));
+}
+
+/* Single contacts are judged where the whole is good; u belongs to r. */
+static void judge_rows(fx_monitor *m, const double *r) {
+  if (!(m->residual <= m->limits->tolerance)) return;
+  fx_row_set all = {.count = m->system->contact_count};
+  double row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
+  if (row < m->best_row) m->best_row = row;
+  m->residual = fx_rank_of_rows(m->residual, row, m->limits->tolerance);
 }
 
 /* Where the start is nothing, u is the velocity without impulses. */
@@ -104,7 +121,9 @@ static void judge_nothing(fx_monitor *m) {
   memset(m->best_r, 0, (size_t)s->row_count * sizeof *m->best_r);
   memcpy(m->u, s->q, (size_t)s->row_count * sizeof *m->u);
   if (s->has_velocity) memcpy(m->v, s->v_free, (size_t)s->dof_count * sizeof *m->v);
-  m->residual = m->best = fx_residual(s, m->law, m->best_r, m->u);
+  m->residual = fx_residual(s, m->law, m->best_r, m->u);
+  judge_rows(m, m->best_r);
+  m->best = m->residual;
 }
 
 /* The time, where somebody wants to know it. */
@@ -155,12 +174,14 @@ static void keep_best(fx_monitor *m, const double *r) {
 
 void fx_monitor_compare(fx_monitor *m, const double *r) {
   m->residual = fx_residual_of(m->system, m->law, r, m->u, m->v);
+  judge_rows(m, r);
   keep_best(m, r);
 }
 
 bool fx_monitor_check_start(fx_monitor *m, const double *r) {
   m->residual = fx_residual_up_to(m->system, m->law, m->limits->tolerance, r, m->u, m->v, m->last);
   if (!(m->residual < INFINITY)) return false;
+  judge_rows(m, r);
   keep_best(m, r);
   return decide(m, look_at_clock(m));
 }

@@ -29,13 +29,16 @@ typedef struct fx_monitor {
   int64_t iteration, before, stage_limit;
   double residual, best; /* of the last and of the best iterate */
   double *best_r, *u, *v;
+  fx_row_scales scales;
   int32_t *last; /* workspace for the start: over movers */
   frix_outcome outcome;
   bool finished; /* solved, out of time, or cancelled: no other method need try */
   int64_t next_check, mark_iteration;
-  bool wanders; /* the method may lead away from its best answer for long, and come to a better one */
-  bool rare;    /* a check now and then is all that time allows */
-  double mark_best;
+  bool exact;      /* the method says that its answer is exact but for rounding */
+  bool wanders;    /* the method may lead away from its best answer for long, and come to a better one */
+  bool rare;       /* a check now and then is all that time allows */
+  double best_row; /* least error of single contacts where the whole was good */
+  double mark_best, mark_row;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */
   double check_cost, pace, pace_time;
   int64_t pace_iteration;
@@ -62,6 +65,10 @@ bool fx_monitor_due(fx_monitor *monitor, int64_t iteration, double step);
 
 /* Whether something that takes so many seconds, and a check after it, ends before the deadline. */
 bool fx_monitor_time_for(const fx_monitor *monitor, double seconds);
+
+/* The rank of an answer of this residual (within the tolerance) whose single contacts err by `row`: where only these
+ * fail, between the tolerance and twice that, so better than whatever the residual already rejects. */
+double fx_rank_of_rows(double residual, double row, double tolerance);
 
 /* The iteration that is due after a check at this one. */
 static inline int64_t fx_monitor_next(int64_t iteration) {

@@ -392,4 +392,6 @@ void frix_qp_solution_destroy(frix_qp_solution *solution) {
   fx_free(solution->context, solution);
 }
 
-void frix_qp_solution_view(const frix_qp_solution *solution, frix_qp_result *out) { *out = solution->result; }
+void frix_qp_solution_view(const frix_qp_solution *solution, frix_qp_result *out) {
+  if (out) *out = solution ? solution->result : (frix_qp_result){.size = sizeof *out};
+}

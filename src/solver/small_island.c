@@ -54,6 +54,14 @@ static void move(const island *d) {
   for (const int32_t *m = first; m < end; m++) fx_motion_end(s, *m, *m + 1, d->all->v);
 }
 
+/* What the monitor makes of single contacts. */
+static void judge_rows(island *d, const double *r, const double *u) {
+  if (!(d->residual <= d->all->tolerance)) return;
+  fx_row_set own = {d->contact, d->count};
+  double row = fx_row_error(d->all->system, &own, FRIX_LAW_COULOMB, d->all->scales, r, u);
+  d->residual = fx_rank_of_rows(d->residual, row, d->all->tolerance);
+}
+
 /* The certificate's residual of the island alone; v afterwards belongs to r. */
 static void judge(island *d) {
   const fx_system *s = d->all->system;
@@ -68,6 +76,7 @@ static void judge(island *d) {
     fx_residual_add(s, FRIX_LAW_COULOMB, i, r + row, u + row, &t);
   }
   d->residual = fx_residual_end(s, &t);
+  judge_rows(d, r, u);
   if (!(d->residual < d->best) || d->residual <= d->all->tolerance) return;
   d->best = d->residual;
   take(d, d->best_r);
@@ -81,8 +90,14 @@ static bool is_free(island *d) {
   for (int32_t c = 0; c < d->count; c++)
     fx_residual_add(s, FRIX_LAW_COULOMB, d->contact[c], nothing, s->q + s->row[d->contact[c]], &t);
   d->residual = fx_residual_end(s, &t);
-  if (d->residual <= d->all->tolerance) give(d, nothing);
-  return d->residual <= d->all->tolerance;
+  if (!(d->residual <= d->all->tolerance)) return false;
+  double start[ROWS];
+  take(d, start);
+  give(d, nothing);
+  judge_rows(d, d->all->r, s->q);
+  if (d->residual <= d->all->tolerance) return true;
+  give(d, start);
+  return false;
 }
 
 /* ---- sweeps ---- */

@@ -21,9 +21,10 @@ typedef struct fx_small_islands {
   const fx_system *system; /* the whole */
   const fx_islands *islands;
   double tolerance;
-  const double *option; /* of nsgs */
-  double *r;            /* whole: start and answer */
-  double *u, *v;        /* whole: workspace, each island its rows and movers */
+  const double *option;  /* of nsgs */
+  fx_row_scales *scales; /* of the whole, workspace */
+  double *r;             /* whole: start and answer */
+  double *u, *v;         /* whole: workspace, each island its rows and movers */
 } fx_small_islands;
 
 /* Coulomb's law on island k. Memory is taken from the arena only for joints and pyramids. */

@@ -5,6 +5,7 @@
  *
  * References: F. Murphy, H. Sherali, A. Soyster, 1982; P. Harker, 1984; data as in public copies of MCPLIB and in the
  * GAMS library (oligomcp). */
+#include "base/trig.h"
 #include "mcp/library/library.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ enum { FIRMS = 10, SMALL_FIRMS = 5 };
 /* A marginal cost (s q)^(1/b) has no finite slope at 0 where b > 1. */
 static double power_slope(double scale, double q, double b) {
   double at = q > 1e-12 ? q : 1e-12;
-  return scale / b * pow(scale * at, 1 / b - 1);
+  return scale / b * fx_pow(scale * at, 1 / b - 1);
 }
 
 /* ---- ten firms */
@@ -27,9 +28,9 @@ static bool nash_function(const double *q, double *F, void *user) {
   double total = 0;
   for (int32_t i = 0; i < FIRMS; i++) total += q[i];
   if (!(total > 0)) return false;
-  double price = pow(5000 / total, 1 / gamma_nash);
+  double price = fx_pow(5000 / total, 1 / gamma_nash);
   for (int32_t i = 0; i < FIRMS; i++)
-    F[i] = cost[i] + pow(L_nash * q[i], 1 / shape[i]) - price + q[i] * price / (gamma_nash * total);
+    F[i] = cost[i] + fx_pow(L_nash * q[i], 1 / shape[i]) - price + q[i] * price / (gamma_nash * total);
   return true;
 }
 
@@ -38,7 +39,7 @@ static bool nash_jacobian(const double *q, double *value, void *user) {
   double total = 0;
   for (int32_t i = 0; i < FIRMS; i++) total += q[i];
   if (!(total > 0)) return false;
-  double price = pow(5000 / total, 1 / gamma_nash), slope = price / (gamma_nash * total);
+  double price = fx_pow(5000 / total, 1 / gamma_nash), slope = price / (gamma_nash * total);
   double bend = -slope * (1 / gamma_nash + 1) / total;
   for (int32_t i = 0; i < FIRMS; i++)
     for (int32_t j = 0; j < FIRMS; j++)
@@ -70,13 +71,13 @@ static const double small_cost[SMALL_FIRMS] = {10, 8, 6, 4, 2}, small_shape[SMAL
 
 static bool oligopoly_function(const double *x, double *F, void *user) {
   (void)user;
-  double p = x[0], mark = pow(p, 2.1) / 5500;
+  double p = x[0], mark = fx_pow(p, 2.1) / 5500;
   if (!(p > 0)) return false;
-  F[0] = -5000 * pow(p, -1.1);
+  F[0] = -5000 * fx_pow(p, -1.1);
   for (int32_t i = 0; i < SMALL_FIRMS; i++) {
     double q = x[1 + i];
     F[0] += q;
-    F[1 + i] = small_cost[i] + pow(q / 5, 1 / small_shape[i]) - p + q * mark;
+    F[1 + i] = small_cost[i] + fx_pow(q / 5, 1 / small_shape[i]) - p + q * mark;
   }
   return true;
 }
@@ -87,17 +88,17 @@ static bool oligopoly_jacobian(const double *x, double *value, void *user) {
   double p = x[0];
   if (!(p > 0)) return false;
   for (int32_t k = 0; k < N * N; k++) value[k] = 0;
-  value[0] = 5500 * pow(p, -2.1);
+  value[0] = 5500 * fx_pow(p, -2.1);
   for (int32_t i = 1; i < N; i++) {
     value[N * i] = 1;
-    value[i] = -1 + x[i] * 2.1 * pow(p, 1.1) / 5500;
-    value[N * i + i] = power_slope(0.2, x[i], small_shape[i - 1]) + pow(p, 2.1) / 5500;
+    value[i] = -1 + x[i] * 2.1 * fx_pow(p, 1.1) / 5500;
+    value[N * i + i] = power_slope(0.2, x[i], small_shape[i - 1]) + fx_pow(p, 2.1) / 5500;
   }
   return true;
 }
 
 static frix_status create_oligopoly(frix_context *context, const fx_mcp_spec *spec, int32_t size, frix_mcp **out) {
-  const double start[1][SMALL_FIRMS + 1] = {{pow(100, 1 / 1.1), 10, 10, 10, 10, 10}};
+  const double start[1][SMALL_FIRMS + 1] = {{fx_pow(100, 1 / 1.1), 10, 10, 10, 10, 10}};
   static const double solution[1][SMALL_FIRMS + 1] = {
       {18.30058105, 36.93251082, 41.81814166, 43.70657852, 42.65923974, 39.17895252}};
   (void)size;

@@ -288,13 +288,15 @@ frix_status frix_mcp_create_scara(frix_context *context, frix_scara_form form, u
 }
 
 void frix_mcp_scara_force(const frix_mcp *mcp, const double *x, double c[6]) {
+  if (!c) return;
   memset(c, 0, ROWS * sizeof *c);
-  if (mcp->data.function == function) forces(mcp->data.user, x, c);
+  if (mcp && x && mcp->data.function == function) forces(mcp->data.user, x, c);
 }
 
 void frix_mcp_scara_class(const frix_mcp *mcp, const double *x, char out[3]) {
+  if (!out) return;
   memcpy(out, "??", 3);
-  if (mcp->data.function != function) return;
+  if (!mcp || !x || mcp->data.function != function) return;
   const grasp *g = mcp->data.user;
   double c[ROWS], a[ROWS];
   forces(g, x, c);

@@ -6,6 +6,7 @@
  * Prices are determined up to a factor. scarf_anum fixes one price and drops its market; scarf_asum keeps that price as
  * a free unknown with the row sum p - 1; scarf_mcp keeps the incomes as unknowns and fixes the first.
  * Reference: H. Scarf, The Computation of Economic Equilibria, 1973; data as in the GAMS library (scarfmcp). */
+#include "base/trig.h"
 #include "mcp/library/library.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static bool consume(int32_t h, const double *p, double income, double x[GOODS], 
     power[c] = 0;
     if (share[c] == 0) continue;
     if (!(p[c] > 0)) return false;
-    power[c] = share[c] * pow(p[c], -s);
+    power[c] = share[c] * fx_pow(p[c], -s);
     sum += power[c] * p[c];
   }
   for (int32_t c = 0; c < GOODS; c++) {

@@ -1,6 +1,6 @@
-/* Orders of SuiteSparse's AMD and of METIS: to be measured against, never the default, since a result must not depend
- * on what a machine has installed. */
-#include "linalg/block_order.h"
+/* Orders of SuiteSparse's AMD and of METIS. The library never uses them: a result must not depend on what a machine has
+ * installed. */
+#include "bench/orders.h"
 
 #include <string.h>
 
@@ -33,24 +33,14 @@ static frix_status order_metis(fx_arena *arena, const fx_graph *graph, int32_t *
 }
 #endif
 
-bool fx_order_has_package(fx_ordering ordering) {
-#ifdef FRIX_HAVE_AMD
-  if (ordering == FX_ORDER_AMD) return true;
-#endif
-#ifdef FRIX_HAVE_METIS
-  if (ordering == FX_ORDER_METIS) return true;
-#endif
-  return ordering != FX_ORDER_AMD && ordering != FX_ORDER_METIS;
-}
-
-frix_status fx_order_package(fx_arena *arena, const fx_graph *graph, fx_ordering ordering, int32_t *order) {
+frix_status package_graph_order(fx_arena *arena, const fx_graph *graph, package_order package, int32_t *order) {
   (void)graph, (void)order;
 #ifdef FRIX_HAVE_AMD
-  if (ordering == FX_ORDER_AMD) return order_amd(arena, graph, order);
+  if (package == PACKAGE_AMD) return order_amd(arena, graph, order);
 #endif
 #ifdef FRIX_HAVE_METIS
-  if (ordering == FX_ORDER_METIS) return order_metis(arena, graph, order);
+  if (package == PACKAGE_METIS) return order_metis(arena, graph, order);
 #endif
   return fx_fail(arena->context, FRIX_ERROR_UNSUPPORTED, "this build is without %s",
-                 ordering == FX_ORDER_AMD ? "SuiteSparse's AMD" : "METIS");
+                 package == PACKAGE_AMD ? "SuiteSparse's AMD" : "METIS");
 }

@@ -1,0 +1,83 @@
+/* frix: does an equilibrium exist, and up to which load?
+ *
+ * The forces r of the contacts and joints of a world hold it at rest where
+ *
+ *   H r + G lambda + f = 0,   every r_i in its friction cone
+ *
+ * f the weight and all other forces. That is a convex problem: either such forces exist, or a mechanism shows that none
+ * do, a velocity v at which no contact resists (r . H'v >= 0 for all r in the cones) and the loads do work, f . v > 0.
+ * With a second load l and f + t l in place of f the factors t that have an equilibrium form an interval, and its end
+ * is found by one conic programme. Whether a simulation that starts at rest stays there is another question: Coulomb's
+ * law may have moving solutions beside the one at rest. */
+#ifndef FRIX_EQUILIBRIUM_H
+#define FRIX_EQUILIBRIUM_H
+
+#include <frix/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum frix_standing {
+  FRIX_STANDING_UNDECIDED, /* neither could be certified: so near to the limit, or too large a world */
+  FRIX_STANDING_STANDS,    /* forces were found */
+  FRIX_STANDING_FALLS,     /* a mechanism was found */
+} frix_standing;
+
+FRIX_API const char *frix_standing_name(frix_standing standing);
+
+/* What the factor multiplies: an acceleration of all bodies, and forces and torques at centres of mass. */
+typedef struct frix_load {
+  frix_body_id body;
+  frix_vec3 force, torque;
+} frix_load;
+
+typedef struct frix_load_config {
+  uint32_t size; /* set by frix_load_default */
+  frix_vec3 gravity;
+  int32_t load_count;
+  const frix_load *load;
+} frix_load_config;
+
+FRIX_API frix_load_config frix_load_default(void);
+
+/* The velocity of a body in a mechanism. */
+typedef struct frix_body_motion {
+  frix_body_id body;
+  frix_vec3 velocity, spin;
+} frix_body_motion;
+
+typedef struct frix_equilibrium_result {
+  uint32_t size;
+  frix_standing standing;
+  /* Of the load factor: the largest that is certified to stand, and the least beyond which every one is certified to
+   * fall. INFINITY: no limit; -INFINITY: no factor stands. Without a load 0. */
+  double stands, falls;
+  double imbalance;   /* of the forces: what a body lacks over the sum of what acts on it, the worst; torques over the
+                       * longest lever */
+  double power;       /* of the mechanism: f . v, v scaled so that its largest part is 1 */
+  double resistance;  /* what the contacts could take of it, rounding of v included, with forces up to force_limit */
+  double force_limit; /* N: a mechanism excludes equilibria with normal forces up to here */
+  int32_t contact_count; /* that carry force, and their forces where it stands; margin is |r_T| / (mu r_N) */
+  const frix_contact_report *contact;
+  int32_t motion_count; /* bodies that the mechanism moves, fastest first */
+  const frix_body_motion *motion;
+  int64_t steps; /* of the conic programmes */
+} frix_equilibrium_result;
+
+typedef struct frix_equilibrium frix_equilibrium;
+
+/* Of the world as it is, its velocities left aside: whether forces exist that hold it. h is the step whose contacts are
+ * taken; bodies that sleep count as fixed. With load (may be NULL): the largest factor t for which f + t l can be held,
+ * over all real t; -l gives the least. Forces of the force callback and those added for the next step count; springs
+ * have the force of their present length; kinematic bodies stand still; compliant contacts count as rigid ones. The
+ * world is not changed, but contacts and reports of the last step are no longer there to be asked for. */
+FRIX_API frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load,
+                                          frix_equilibrium **out);
+FRIX_API void frix_equilibrium_destroy(frix_equilibrium *equilibrium);
+FRIX_API void frix_equilibrium_view(const frix_equilibrium *equilibrium, frix_equilibrium_result *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* frix: files that appear whole or not at all.
+ *
+ *   frix_output_open(context, "table.csv", &output);
+ *   frix_output_write(output, text, length);
+ *   frix_output_close(output, true);
+ *
+ * Bytes go to a new file beside the path, which takes its place once it is complete and on the disk. Until then, and
+ * after any failure, what stood there stays as it was. A symbolic link at the path is replaced, not followed; the
+ * permissions of a replaced file are kept. Character devices and the process's own descriptors (/dev/stdout, /dev/fd/3)
+ * are written to directly. Directories, named pipes, sockets and block devices are refused. */
+#ifndef FRIX_OUTPUT_H
+#define FRIX_OUTPUT_H
+
+#include <frix/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frix_output frix_output;
+
+/* Whether a file can be written there, before work begins that it depends on; leaves nothing behind. With
+ * frix_context_config.keep_inputs a file that was read through this context is refused (FRIX_ERROR_INPUT). */
+FRIX_API frix_status frix_output_check(frix_context *context, const char *path);
+FRIX_API frix_status frix_output_open(frix_context *context, const char *path, frix_output **out);
+/* After a failure every later call gives the same error. */
+FRIX_API frix_status frix_output_write(frix_output *output, const void *bytes, size_t count);
+/* The new file beside the path, for programs that write by name (its extension is that of the path); NULL where bytes
+ * are written directly. */
+FRIX_API const char *frix_output_temporary(const frix_output *output);
+/* Frees, whatever it returns. keep: the file takes its place, unless a write has failed; else nothing is left. NULL is
+ * allowed. */
+FRIX_API frix_status frix_output_close(frix_output *output, bool keep);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

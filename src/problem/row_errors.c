@@ -1,0 +1,483 @@
+/* Errors of single contacts.
+ *
+ * The error of a contact is the smallest e such that some (u', r') obeys its law exactly with
+ *
+ *   |u' - u| <= e V,   |r' - r| <= e P         in every part: rows of equal units (normal and tangents; rolling; a row
+ *                                              of a joint)
+ *   V = min( limit,  max |w| + max R |r| + sum over bodies b of sqrt(tr_b) E_b ),    tr_b = trace of J_b M_b^-1 J_b'
+ *   E_b = |v_free|_M + sum over the contacts of b of sqrt(tr_b) |r|
+ *   P = max( |r|,  V n / tr(W + R) )           n rows
+ *
+ * and friction beyond its bound is at most e |r_T|. E_b is what the body carries: its momentum, the applied forces over
+ * the step and the impulses on it, as the root of an energy, which depends neither on units nor on the frame. Only the
+ * contact's own bodies count. Without bodies (u = W r + q) the contacts that share one with contact i are those with a
+ * block W_ij, and |q_j| / sqrt(tr W_jj) stands for their momentum.
+ *
+ * `limit` keeps impulses that are large against everything that drives the system from hiding an error: the simulator
+ * gives one body size per step; else it is 1,000 times what drives the island, sqrt(tr W) (sum of q^2 / W)^(1/2), and
+ * for contacts without joints at most 1,000 times the largest |q|.
+ *
+ * u is a sum of terms of size V before the limit, so no method can bring it below ROUNDING times that. An error below
+ * is accepted, and reported as floor, where it is at most FLOOR_LIMIT. */
+#include "problem/row_errors.h"
+
+#include "problem/cone.h"
+#include "problem/mass.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double ROUNDING = 32 * 2.220446049250313e-16; /* a sum of some tens of terms */
+static const double FLOOR_LIMIT = 1e-8;                    /* above, rounding hides the law */
+static const double OWN_SCALE = 1e-8;                      /* impulses below this part of P count as such */
+static const double NEIGHBOUR =
+    1e-4; /* of what the contacts of the same bodies see of these, where bodies are unknown */
+static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
+
+double fx_safe_norm(int32_t n, const double *x) {
+  double most = 0, sum = 0;
+  for (int32_t k = 0; k < n; k++) {
+    double a = fabs(x[k]);
+    if (a > most || isnan(a)) most = a;
+  }
+  if (!(most > 0) || isinf(most)) return most;
+  if (most > 1e-140 && most < 1e140) {
+    for (int32_t k = 0; k < n; k++) sum += x[k] * x[k];
+    return sqrt(sum);
+  }
+  for (int32_t k = 0; k < n; k++) sum += (x[k] / most) * (x[k] / most);
+  return most * sqrt(sum);
+}
+
+static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
+
+/* 0 / 0 is 0. */
+static double ratio(double x, double scale) { return x == 0 ? 0 : x / scale; }
+
+/* ---- parts: rows of equal units ---- */
+
+/* The end of the part of contact i that begins at its row k. A given normal impulse is a part of its own. */
+static inline int32_t part_end(const fx_system *s, int32_t i, int32_t k) {
+  const frix_contact *c = &s->contact[i];
+  if (c->cone == FRIX_CONE_BILATERAL) return k + 1;
+  if (k == 0 && s->has_bounds && fx_is_bound(s, i)) return 1;
+  return k < 3 && c->dim > 3 ? 3 : c->dim;
+}
+
+/* Contact c of those that are looked at. */
+static inline int32_t at(const fx_row_set *set, int32_t c) { return set->list ? set->list[c] : c; }
+
+static inline double sum_of(const double *x, int32_t first, int32_t end) {
+  double sum = 0;
+  for (int32_t k = first; k < end; k++) sum += x[k];
+  return sum;
+}
+
+/* Velocity that a normal row asks for counts; an open gap does not. */
+static inline double demanded(const frix_contact *contact, int32_t k, double w) {
+  bool unilateral = k == 0 && contact->cone != FRIX_CONE_BILATERAL;
+  return unilateral && w > 0 ? 0 : fabs(w);
+}
+
+/* ---- what the bodies carry ---- */
+
+frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scales *out) {
+  size_t blocks = 0;
+  int32_t *place = FX_TAKE_RAW(arena, int32_t, s->contact_count);
+  if (!place) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; s->has_velocity && i < s->contact_count; i++) {
+    place[i] = (int32_t)blocks;
+    blocks += (size_t)(s->Ht.start[i + 1] - s->Ht.start[i]) * (size_t)s->contact[i].dim;
+  }
+  *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, s->has_velocity ? s->mover_count : s->contact_count),
+                         .place = place,
+                         .weight = FX_TAKE_RAW(arena, double, blocks),
+                         .speed = FX_TAKE_RAW(arena, double, s->row_count),
+                         .limit = FX_TAKE_RAW(arena, double, s->row_count)};
+  return out->energy && out->weight && out->speed && out->limit ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+/* v' M v of mover m, for v / unit. */
+static double twice_energy(const fx_system *s, int32_t m, double unit, const double *v) {
+  int32_t n = s->dof[m + 1] - s->dof[m];
+  double sum = 0;
+  if (s->M && s->inverse_mass[s->dof[m]] == 0) {
+    const double *M = s->M + s->M_offset[m];
+    for (int32_t a = 0; a < n; a++)
+      for (int32_t b = 0; b < n; b++) sum += (v[a] / unit) * M[a * n + b] * (v[b] / unit);
+  } else {
+    const double *mass = s->mass + s->dof[m];
+    for (int32_t a = 0; a < n; a++) sum += (v[a] / unit) * mass[a] * (v[a] / unit);
+  }
+  return sum;
+}
+
+double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
+  double sum = twice_energy(s, m, 1, v);
+  if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
+  double unit = fx_safe_norm(s->dof[m + 1] - s->dof[m], v);
+  if (!(unit > 0) || !isfinite(unit)) return unit;
+  sum = twice_energy(s, m, unit, v);
+  return sum > 0 ? unit * sqrt(sum) : 0;
+}
+
+/* J M^-1 J' for the rows of one block. */
+static void weigh(const fx_system *s, int32_t k, int32_t d, double *weight) {
+  int32_t n = fx_block_cols(&s->Ht, k);
+  const double *h = fx_block(&s->Ht, k);
+  const double *inverse = s->diagonal_mass ? s->inverse_mass + s->dof[s->Ht.index[k]] : NULL;
+  const double *y = inverse ? NULL : fx_block(&s->response->Yt, k);
+  for (int32_t a = 0; a < d; a++, h += n) {
+    double sum = 0;
+    for (int32_t c = 0; c < n; c++) sum += inverse ? h[c] * h[c] * inverse[c] : h[c] * y[a * n + c];
+    weight[a] = sum > 0 ? sum : 0;
+  }
+}
+
+/* The part of a speed that the row itself brings: what it asks for, and its spring. */
+static double own_terms(const fx_system *s, int32_t i, int32_t first, int32_t end, const double *shift,
+                        const double *r) {
+  double most = 0, spring = 0;
+  int32_t row = s->row[i];
+  for (int32_t k = first; k < end; k++) most = larger(demanded(&s->contact[i], k, shift[row + k]), most);
+  for (int32_t k = first; s->R && k < end; k++) spring = larger(s->R[row + k] * fabs(r[row + k]), spring);
+  return most + spring;
+}
+
+/* The most common part: normal and two tangents. */
+static inline bool is_plain(const fx_system *s, int32_t i) {
+  return s->contact[i].dim == 3 && s->contact[i].cone == FRIX_CONE_CIRCULAR && !s->has_bounds;
+}
+
+static inline double size_of(int32_t count, const double *x) {
+  if (count != 3) return fx_safe_norm(count, x);
+  double square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+  return square > 1e-280 && square < 1e280 ? sqrt(square) : fx_safe_norm(3, x);
+}
+
+void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
+                   const double *r, double *energy, double *speed) {
+  /* what the impulses add to the bodies; the root of each trace takes the place of the part's first weight */
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c), d = s->contact[i].dim, plain = is_plain(s, i);
+    for (int32_t k = 0, end; k < d; k = end) {
+      end = plain ? 3 : part_end(s, i, k);
+      double size = size_of(end - k, r + s->row[i] + k);
+      double *own = bodies->weight + bodies->place[i];
+      for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += d) {
+        own[k] = sqrt(sum_of(own, k, end));
+        energy[bodies->index[b]] += own[k] * size;
+      }
+    }
+  }
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c), d = s->contact[i].dim, plain = is_plain(s, i);
+    for (int32_t k = 0, end; k < d; k = end) {
+      end = plain ? 3 : part_end(s, i, k);
+      double sum = own_terms(s, i, k, end, shift, r);
+      const double *own = bodies->weight + bodies->place[i];
+      for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += d)
+        sum += own[k] * energy[bodies->index[b]];
+      for (int32_t a = k; a < end; a++) speed[s->row[i] + a] = sum;
+    }
+  }
+}
+
+/* ---- without bodies ---- */
+
+/* |q| / sqrt(tr W) of contact i, the largest of its parts; an open gap counts for nothing. */
+static double free_energy(const fx_system *s, int32_t i) {
+  double most = 0, x[FRIX_MAX_DIM];
+  int32_t row = s->row[i];
+  for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
+    end = part_end(s, i, k);
+    for (int32_t a = k; a < end; a++) x[a] = demanded(&s->contact[i], a, s->q[row + a]);
+    double trace = sum_of(s->W_diag + row, k, end);
+    if (trace > 0) most = larger(fx_safe_norm(end - k, x + k) / sqrt(trace), most);
+  }
+  return most;
+}
+
+/* Speeds of contact i from the contacts that share a body with it. A row without W_ii belongs to no contact of bodies
+ * but to a complementarity problem of another kind: the largest impulse gives its scale. */
+static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double largest, const double *energy,
+                          double *speed) {
+  double impulse[FRIX_MAX_DIM] = {0}, most = 0;
+  int32_t d = s->contact[i].dim, row = s->row[i];
+  for (int32_t k = s->W.start[i]; k < s->W.start[i + 1]; k++) {
+    int32_t j = s->W.index[k], n = fx_block_cols(&s->W, k);
+    const double *block = fx_block(&s->W, k), *rj = r + s->row[j];
+    most = larger(energy[j], most);
+    for (int32_t a = 0; a < d; a++, block += n)
+      for (int32_t b = 0; b < n; b++) impulse[a] += fabs(block[b] * (s->W_diag[row + a] > 0 ? rj[b] : largest));
+  }
+  for (int32_t k = 0, end; k < d; k = end) {
+    end = part_end(s, i, k);
+    double own = own_terms(s, i, k, end, s->q, r), trace = sum_of(s->W_diag + row, k, end), added = 0;
+    for (int32_t a = k; a < end; a++) added = larger(impulse[a], added);
+    for (int32_t a = k; a < end; a++) speed[row + a] = own + NEIGHBOUR * sqrt(trace > 0 ? trace : 0) * most + added;
+  }
+}
+
+/* ---- the largest scale ---- */
+
+typedef struct drive {
+  double energy; /* sum of q^2 / W; infinite where a row without W has a q, as complementarity problems of other kinds
+                  * have: these have no such measure */
+  double speed;  /* largest |q| of normals and tangents; infinite where joints, whose units may be others, take part */
+} drive;
+
+/* An open contact without impulse drives nothing. */
+static void add_drive(const fx_system *s, int32_t i, const double *r, drive *out) {
+  int32_t row = s->row[i], d = s->contact[i].dim, first = s->has_bounds && fx_is_bound(s, i);
+  bool joint = s->contact[i].cone == FRIX_CONE_BILATERAL || s->contact[i].cone == FRIX_CONE_LIMIT || first;
+  if (!joint && s->q[row] > 0 && fx_safe_norm(d, r + row) == 0) return;
+  for (int32_t k = first; k < d; k++) {
+    double q = demanded(&s->contact[i], k, s->q[row + k]);
+    if (q > 0) out->energy += q * (q / s->W_diag[row + k]);
+    if (k < 3 && q > out->speed) out->speed = q;
+  }
+  if (joint) out->speed = INFINITY;
+}
+
+static void limit_by_drive(const fx_system *s, const fx_row_set *set, const double *r, double *limit) {
+  drive all = {0, 0};
+  for (int32_t c = 0; c < set->count; c++) add_drive(s, at(set, c), r, &all);
+  double most = DRIVE_LIMIT * sqrt(all.energy);
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c), row = s->row[i];
+    for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
+      end = part_end(s, i, k);
+      double trace = sum_of(s->W_diag + row, k, end);
+      double own = trace > 0 && most < INFINITY ? sqrt(trace) * most : INFINITY;
+      if (k == 0 && own > DRIVE_LIMIT * all.speed) own = DRIVE_LIMIT * all.speed;
+      for (int32_t a = k; a < end; a++) limit[row + a] = own;
+    }
+  }
+}
+
+static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c), d = s->contact[i].dim;
+    double *weight = t->weight + t->place[i];
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += d) {
+      int32_t m = s->Ht.index[k];
+      if (set->list) t->energy[m] = fx_mover_norm(s, m, s->v_free + s->dof[m]);
+      weigh(s, k, d, weight);
+    }
+  }
+  for (int32_t m = 0; !set->list && m < s->mover_count; m++) t->energy[m] = fx_mover_norm(s, m, s->v_free + s->dof[m]);
+  fx_row_bodies bodies = {s->Ht.start, s->Ht.index, t->place, t->weight};
+  fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);
+}
+
+static void speeds_by_contacts(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
+  double largest = 0;
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c);
+    t->energy[i] = free_energy(s, i);
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) largest = larger(fabs(r[k]), largest);
+  }
+  for (int32_t c = 0; c < set->count; c++) speeds_of_row(s, at(set, c), r, largest, t->energy, t->speed);
+}
+
+static void find_speeds(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
+  if (s->has_velocity)
+    speeds_by_bodies(s, set, r, t);
+  else
+    speeds_by_contacts(s, set, r, t);
+}
+
+/* ---- the error of one contact ---- */
+
+/* Scales of a part. */
+typedef struct scale {
+  double V, P;
+} scale;
+
+static scale scale_of(const fx_system *s, int32_t row, int32_t count, double V, const double *r) {
+  double W = sum_of(s->W_diag, row, row + count) + (s->R ? sum_of(s->R, row, row + count) : 0);
+  scale b = {V, fx_safe_norm(count, r)};
+  if (W > 0) b.P = larger(V * ((double)count / W), b.P);
+  return b;
+}
+
+/* Rows that carry nothing and yet move: no scale makes that small. */
+static bool moves_from_nothing(int32_t n, const scale *b, const double *u) {
+  return !(b->V > 0) && fx_safe_norm(n, u) > 0;
+}
+
+/* Friction on a disc of this radius: natural map in units of P and V, which moves u and r by the same share. */
+static double disc_error(int32_t n, const scale *b, double radius, const double *r, const double *u) {
+  double x[2] = {0, 0}, e[2] = {0, 0};
+  if (moves_from_nothing(n, b, u)) return INFINITY;
+  for (int32_t k = 0; k < n; k++) x[k] = ratio(r[k], b->P) - ratio(u[k], b->V);
+  double length = fx_safe_norm(n, x), bound = ratio(radius, b->P);
+  if (!(length > bound)) return ratio(fx_safe_norm(n, u), b->V) + (isnan(length) ? length : 0);
+  for (int32_t k = 0; k < n; k++) e[k] = ratio(r[k], b->P) - x[k] * (bound / length);
+  return fx_safe_norm(n, e);
+}
+
+/* The same on an ellipse: a disc in the coordinates r_k / mu_k, mu_k u_k. */
+static double ellipse_error(const frix_contact *c, const scale *b, double normal, const double *r, const double *u) {
+  double mu[2] = {c->mu, c->mu2}, C = c->axis[0], S = c->axis[1];
+  if (moves_from_nothing(2, b, u)) return INFINITY;
+  double rt[2] = {C * r[0] + S * r[1], C * r[1] - S * r[0]}, ut[2] = {C * u[0] + S * u[1], C * u[1] - S * u[0]};
+  if (mu[0] == 0 || mu[1] == 0) { /* a line: no impulse across it */
+    int along = mu[0] == 0 ? 1 : 0;
+    return larger(ratio(fabs(rt[1 - along]), b->P), disc_error(1, b, mu[along] * normal, rt + along, ut + along));
+  }
+  double x[2], bound = ratio(normal, b->P), dr[2], du[2];
+  for (int k = 0; k < 2; k++) x[k] = ratio(rt[k], b->P) / mu[k] - ratio(ut[k], b->V) / mu[1 - k];
+  double length = fx_safe_norm(2, x), shrink = length > bound ? bound / length : 1;
+  for (int k = 0; k < 2; k++) {
+    double d = ratio(rt[k], b->P) / mu[k] - shrink * x[k];
+    dr[k] = mu[k] * d;
+    du[k] = mu[1 - k] * d;
+  }
+  return larger(fx_safe_norm(2, dr), fx_safe_norm(2, du));
+}
+
+static double polygon_error(const frix_contact *c, const scale *b, double normal, const double *r, const double *u) {
+  if (moves_from_nothing(2, b, u)) return INFINITY;
+  double x[3] = {0, ratio(r[0], b->P) - ratio(u[0], b->V), ratio(r[1], b->P) - ratio(u[1], b->V)};
+  double mid[2], width[2], a = fx_pyramid_sector(c, x, mid, width), bound = ratio(normal, b->P);
+  if (!(a > width[0] * bound)) return ratio(fx_safe_norm(2, u), b->V);
+  double along = mid[0] * x[2] - mid[1] * x[1], most = width[1] * bound;
+  a = width[0] * bound;
+  along = along > most ? most : along < -most ? -most : along;
+  double e[2] = {ratio(r[0], b->P) - (mid[0] * a - mid[1] * along), ratio(r[1], b->P) - (mid[1] * a + mid[0] * along)};
+  return fx_safe_norm(2, e);
+}
+
+/* The convex relaxation couples all rows: natural map of the whole cone. Rolling rows are measured in units that make
+ * them alike: lengths in P_R / P. */
+static double associated_error(frix_contact c, const scale *b, const scale *roll, const double *r, const double *u) {
+  double x[FRIX_MAX_DIM], out[FRIX_MAX_DIM], own[FRIX_MAX_DIM] = {0};
+  double length = c.dim > 3 ? ratio(roll->P, b->P) : 1;
+  if (!(length > 0) || isinf(length)) length = 1;
+  c.mu_r /= length;
+  for (int32_t k = 0; k < c.dim; k++) {
+    double unit = k < 3 ? 1 : length;
+    own[k] = ratio(r[k], b->P * unit);
+    x[k] = own[k] - (b->V > 0 ? u[k] * unit / b->V : u[k] * unit);
+  }
+  fx_cone_project(&c, x, out);
+  for (int32_t k = 0; k < c.dim; k++) out[k] = own[k] - out[k];
+  double error = fx_safe_norm(c.dim, out);
+  return error > 0 && !(b->V > 0) ? INFINITY : error;
+}
+
+/* Friction beyond its bound is measured by the impulse itself, which a method can keep within the bound exactly. */
+static double excess(int32_t n, const scale *b, double radius, const double *r) {
+  double size = fx_safe_norm(n, r);
+  if (!(size > radius)) return isnan(size) ? size : 0;
+  return ratio(size - radius, larger(size, OWN_SCALE * b->P));
+}
+
+static double friction_error(const frix_contact *c, const scale *t, const scale *roll, double normal, const double *r,
+                             const double *u) {
+  if (c->cone == FRIX_CONE_ELLIPTIC) return ellipse_error(c, t, normal, r + 1, u + 1);
+  if (c->cone == FRIX_CONE_PYRAMID) return polygon_error(c, t, normal, r + 1, u + 1);
+  if (c->cone == FRIX_CONE_FRICTIONLESS || c->cone == FRIX_CONE_LIMIT)
+    return ratio(fx_safe_norm(c->dim - 1, r + 1), t->P);
+  int32_t n = c->cone == FRIX_CONE_PLANAR ? 1 : 2;
+  double e = larger(excess(n, t, c->mu * normal, r + 1), disc_error(n, t, c->mu * normal, r + 1, u + 1));
+  if (c->cone != FRIX_CONE_ROLLING) return e;
+  e = larger(excess(2, roll, c->mu_r * normal, r + 3), e);
+  return larger(disc_error(2, roll, c->mu_r * normal, r + 3, u + 3), e);
+}
+
+/* V by row, r and u of contact i. */
+static double contact_error(const fx_system *s, frix_law law, int32_t i, const double *V, const double *ri,
+                            const double *ui) {
+  const frix_contact *c = &s->contact[i];
+  int32_t row = s->row[i], near = c->dim > 3 ? 3 : c->dim; /* normal and tangents */
+  double worst = 0;
+  if (c->cone == FRIX_CONE_BILATERAL) {
+    for (int32_t k = 0; k < c->dim; k++) worst = larger(ratio(fabs(ui[k]), V[k]), worst);
+    return worst;
+  }
+  double pushing = ri[0] > 0 ? ri[0] : 0, pulling = ri[0] < 0 ? -ri[0] : 0, into = ui[0] < 0 ? -ui[0] : 0;
+  scale roll = {0, 0};
+  if (c->dim > 3) roll = scale_of(s, row + 3, c->dim - 3, V[3], ri + 3);
+  if (s->has_bounds && fx_is_bound(s, i)) {
+    scale t = scale_of(s, row + 1, near - 1, V[1], ri + 1);
+    return friction_error(c, &t, &roll, fx_bound_of(s, i), ri, ui);
+  }
+  scale b = scale_of(s, row, near, V[0], ri);
+  if (law == FRIX_LAW_ASSOCIATED && c->dim > 1 && c->cone != FRIX_CONE_FRICTIONLESS)
+    return associated_error(*c, &b, &roll, ri, ui);
+  double closed = larger(ratio(fabs(ui[0]), b.V), ratio(pulling, b.P));
+  if (c->dim > 1) closed = larger(friction_error(c, &b, &roll, pushing, ri, ui), closed);
+  double open = larger(ratio(into, b.V), ratio(fx_safe_norm(near, ri), b.P));
+  if (c->dim > 3) open = larger(ratio(fx_safe_norm(c->dim - 3, ri + 3), roll.P), open);
+  return open < closed || isnan(open) ? open : closed;
+}
+
+/* ---- all of them ---- */
+
+/* Whether the error of a circular contact is certainly at most e: open without impulse, or sticking inside the cone. */
+static bool is_below(const frix_contact *c, double e, double V, const double *r, const double *u) {
+  if (c->cone != FRIX_CONE_CIRCULAR) return false;
+  if (r[0] == 0 && r[1] == 0 && r[2] == 0) return u[0] >= 0;
+  double most = e * V;
+  return fabs(u[0]) <= most && u[1] * u[1] + u[2] * u[2] <= most * most && r[0] > 0 &&
+         r[1] * r[1] + r[2] * r[2] <= c->mu * c->mu * (r[0] * r[0]);
+}
+
+/* Rounding of u relative to the scale of its rows. */
+static double rounding_of(const fx_system *s, int32_t i, const double *speed, const double *V) {
+  double most = 0;
+  for (int32_t k = 0; k < s->contact[i].dim; k++)
+    if (V[k] > 0) most = larger(speed[s->row[i] + k] / V[k], most);
+  return ROUNDING * most;
+}
+
+void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const double *speed,
+                        const double *limit, const double *r, const double *u, fx_row_errors *out) {
+  double capped[FRIX_MAX_DIM];
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c), row = s->row[i], d = s->contact[i].dim;
+    double V = speed[row] < limit[row] ? speed[row] : limit[row];
+    bool simple = law == FRIX_LAW_COULOMB && !(s->has_bounds && fx_is_bound(s, i));
+    bool sure = ROUNDING * speed[row] <= FLOOR_LIMIT * V; /* else rounding hides the law, whatever u says */
+    if (simple && sure && V < INFINITY && is_below(&s->contact[i], larger(out->worst, ROUNDING), V, r + row, u + row))
+      continue;
+    for (int32_t k = 0; k < d; k++) capped[k] = speed[row + k] < limit[row + k] ? speed[row + k] : limit[row + k];
+    bool beyond = false; /* all measure: nothing can be said of numbers that overflow */
+    for (int32_t k = 0; k < d; k++) beyond |= !(capped[k] < INFINITY);
+    double e = beyond ? INFINITY : contact_error(s, law, i, capped, r + row, u + row);
+    double floor = rounding_of(s, i, speed, capped);
+    if (floor > FLOOR_LIMIT && floor > e) e = floor;
+    if (e <= out->worst) continue;
+    if (e <= floor && floor <= FLOOR_LIMIT) {
+      if (floor > ROUNDING) out->floor = larger(floor, out->floor);
+      continue;
+    }
+    out->worst = e;
+    out->where = row;
+    if (isnan(e)) return;
+  }
+}
+
+double fx_row_error(const fx_system *s, const fx_row_set *set, frix_law law, fx_row_scales *t, const double *r,
+                    const double *u) {
+  fx_row_errors errors = {.where = -1};
+  find_speeds(s, set, r, t);
+  if (!s->limit) limit_by_drive(s, set, r, t->limit);
+  fx_row_errors_find(s, set, law, t->speed, s->limit ? s->limit : t->limit, r, u, &errors);
+  return errors.worst;
+}
+
+void fx_row_errors_of_islands(const fx_system *s, const fx_islands *islands, frix_law law, fx_row_scales *t,
+                              const double *r, const double *u, fx_row_errors *out) {
+  fx_row_set all = {.count = s->contact_count};
+  *out = (fx_row_errors){.where = -1};
+  find_speeds(s, &all, r, t);
+  for (int32_t k = 0; !s->limit && k < islands->count; k++) {
+    fx_row_set one = {islands->contact + islands->start[k], islands->start[k + 1] - islands->start[k]};
+    limit_by_drive(s, &one, r, t->limit);
+  }
+  fx_row_errors_find(s, &all, law, t->speed, s->limit ? s->limit : t->limit, r, u, out);
+}

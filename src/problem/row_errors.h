@@ -1,0 +1,62 @@
+/* The componentwise part of the certificate: how far each contact, limit, motor and joint is from its law, relative to
+ * what its own bodies carry. Formulas in row_errors.c and docs/certificate.md. */
+#ifndef FX_PROBLEM_ROW_ERRORS_H
+#define FX_PROBLEM_ROW_ERRORS_H
+
+#include "problem/system.h"
+
+#include <frix/solve.h>
+
+/* The contacts that are looked at: those of a list, or (NULL) all from 0 on. */
+typedef struct fx_row_set {
+  const int32_t *list;
+  int32_t count;
+} fx_row_set;
+
+/* Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1 J', row by row, stand
+ * block after block from weight[place[i]] on. */
+typedef struct fx_row_bodies {
+  const int32_t *start, *index, *place;
+  double *weight; /* used up */
+} fx_row_bodies;
+
+/* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
+ * body may be looked at by several threads with the same arrays. */
+typedef struct fx_row_scales {
+  double *energy; /* by mover (by contact where there are no movers): root of the energy it carries, sqrt(J) */
+  const int32_t *place;
+  double *weight; /* as fx_row_bodies has them */
+  double *speed;  /* by row: the sum of the magnitudes that u is computed from */
+  double *limit;  /* by row: the largest scale an error may be measured with */
+} fx_row_scales;
+
+frix_status fx_row_scales_take(fx_arena *arena, const fx_system *system, fx_row_scales *out);
+
+/* The speeds of rows whose bodies are given. energy holds |v_free|_M of each body and gets what the impulses add; shift
+ * is w, with the offset of springs. */
+void fx_row_speeds(const fx_system *system, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
+                   const double *r, double *energy, double *speed);
+
+typedef struct fx_row_errors {
+  double worst;  /* largest error of a contact that is above its rounding; NaN where one is */
+  int32_t where; /* first row of the contact of `worst`, -1: none is above its rounding */
+  double floor;  /* largest rounding by which a contact was accepted, 0: none */
+} fx_row_errors;
+
+/* u must belong to r. speed and limit over rows. Goes on from what `out` holds. */
+void fx_row_errors_find(const fx_system *system, const fx_row_set *set, frix_law law, const double *speed,
+                        const double *limit, const double *r, const double *u, fx_row_errors *out);
+
+/* Of a system, or of a set that shares no body with others: the error as one number, 0 where all are within rounding.
+ */
+double fx_row_error(const fx_system *system, const fx_row_set *set, frix_law law, fx_row_scales *scales,
+                    const double *r, const double *u);
+
+/* Of a system whose islands are known. */
+void fx_row_errors_of_islands(const fx_system *system, const fx_islands *islands, frix_law law, fx_row_scales *scales,
+                              const double *r, const double *u, fx_row_errors *out);
+
+/* sqrt(sum of squares) of n numbers without overflow. */
+double fx_safe_norm(int32_t n, const double *x);
+
+#endif

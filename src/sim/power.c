@@ -1,0 +1,128 @@
+/* What contacts do to the energy of a step, island by island.
+ *
+ *   K1 - K0 = v . (p + H r),   v = (v0 + v1) / 2,   p = h F,   r the impulses of all rows
+ *   u1 - u0 = H' M^-1 (H r + p),   r . (u1 + w + R (r - r_c)) <= 0 by the law of each row, so that over an island
+ *   r . (u0 + u1) / 2 <= -r . (w + R (r - r_c)) - r' W r / 2 - r . H' M^-1 p / 2
+ *                     <= -r . (w + R (r - r_c)) + p . M^-1 p / 8
+ *
+ * What contacts bring beyond that is restitution's, -r . w with w = e u0. So an island's gain has these parts: what
+ * joints, motors and springs ask for (w and R of their own), what pushes overlaps out, what the slip of the middle asks
+ * for (w of tangential rows), at most p . M^-1 p / 8 where a step turns something round, which is O(h^2), and the rest,
+ * which no energetically consistent law has. */
+#include "sim/sim.h"
+
+#include <math.h>
+
+/* ---- islands of a step ---- */
+
+static int32_t root_of(int32_t *parent, int32_t k) {
+  while (parent[k] != k) k = parent[k] = parent[parent[k]];
+  return k;
+}
+
+frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out) {
+  int32_t n = sim->mover_count, *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
+  *out = (fx_step_islands){.of_mover = FX_TAKE_RAW(&sim->arena, int32_t, n)};
+  if (!parent || !out->of_mover) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < n; k++) parent[k] = k;
+  for (int32_t k = 0; k < a->group_count; k++)
+    for (int32_t b = 1; b < a->group[k].body_count; b++) {
+      int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
+      parent[i > j ? i : j] = i > j ? j : i;
+    }
+  for (int32_t k = 0; k < n; k++) {
+    int32_t root = root_of(parent, k);
+    out->of_mover[k] = root == k ? out->count++ : out->of_mover[root]; /* a root stands before all others */
+  }
+  return FRIX_OK;
+}
+
+int32_t fx_island_of(const fx_step_islands *islands, const fx_group *g) {
+  return g->body_count > 0 ? islands->of_mover[g->mover[0]] : -1;
+}
+
+/* ---- one group ---- */
+
+static fx_share share_of(const fx_group *g, int32_t k) {
+  bool friction = g->kind == FX_GROUP_SPINNING || (g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION);
+  return friction ? FX_SHARE_SLIDING : k == 0 ? FX_SHARE_IMPACT : k < 3 ? FX_SHARE_SLIDING : FX_SHARE_ROLLING;
+}
+
+static bool is_spring(const fx_assembly *a, const fx_group *g, int32_t k) {
+  return a->R[g->row + k] > 0.0 && (g->kind == FX_GROUP_CONTACT || (g->kind == FX_GROUP_SPINNING && k == 1));
+}
+
+bool fx_group_takes(const fx_group *g) {
+  return g->kind != FX_GROUP_JOINT && g->kind != FX_GROUP_TENSION &&
+         (g->kind != FX_GROUP_AXIS || (g->part != FX_AXIS_MOTOR && g->part != FX_AXIS_SPRING));
+}
+
+/* What a row did, with what it asks for beside restitution: r . ((u0 + u1) / 2 + w + R (r - r_c)). */
+static double balance(const fx_assembly *a, int32_t row, double middle) {
+  double r = a->r[row];
+  return r * (middle + a->w[row] - a->drive[row] + a->R[row] * (r - a->r_c[row]));
+}
+
+static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, double middle,
+                       fx_power *power) {
+  int32_t row = g->row + k;
+  double r = a->r[row], full = r * middle, ask = a->w[row] - a->drive[row];
+  if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
+    double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));
+    power->spring += full - slip;
+    power->other += balance(a, row, middle) - slip;
+    full = slip;
+  } else if (k == 0 && g->kind != FX_GROUP_SPINNING) {
+    double push = r * fmax(0.0, fx_contact_bounce(sim, a, g) - ask);
+    power->push += push;
+    full -= push;
+  } else if (g->kind == FX_GROUP_CONTACT) {
+    power->turn -= r * ask;
+  }
+  power->share[share_of(g, k)] += full;
+}
+
+void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const double *before,
+                    fx_power *power) {
+  for (int32_t k = 0; k < g->dim; k++) {
+    int32_t row = g->row + k;
+    double r = a->r[row], u = a->u[row], middle = 0.5 * (before[k] + u);
+    if (r == 0.0) continue;
+    power->size += 0.5 * fabs(r) * (fabs(before[k]) + fabs(u));
+    if (fx_group_takes(g)) {
+      add_taking(sim, a, g, k, middle, power);
+    } else {
+      power->other += balance(a, row, middle);
+    }
+  }
+}
+
+/* ---- all of them ---- */
+
+void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power) {
+  double before[FRIX_MAX_DIM];
+  for (int32_t k = 0; k < islands->count; k++) power[k] = (fx_power){0};
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    int32_t island = fx_island_of(islands, g);
+    if (island < 0) continue;
+    fx_group_velocities(sim, a, g, FX_BEFORE, before);
+    fx_group_power(sim, a, g, before, &power[island]);
+  }
+}
+
+double fx_power_gain(const fx_power *p) {
+  double sum = p->other;
+  for (int k = 0; k < FX_SHARES; k++) sum += p->share[k];
+  return sum - fmax(0.0, p->turn);
+}
+
+void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound) {
+  for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    frix_vec3 v = fx_sub(m->v_free, m->v0), w = fx_sub(m->w_free, m->w0);
+    double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
+    bound[islands->of_mover[k]] += (fx_dot(v, fx_sym3_mul(m->A, v)) + spin) / 8.0;
+  }
+}

@@ -1,0 +1,93 @@
+/* Rest where it is possible.
+ *
+ * Coulomb's law may have moving solutions beside the one at rest, and a method finds whichever it comes to. A world at
+ * rest stays there wherever impulses exist that hold it: H r + G lambda + M v_free = 0, r in K (solver/equilibrium.c).
+ * They are only a start; the exact law judges them like any other. */
+#include "sim/statics.h"
+#include "solver/equilibrium.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLOW 4.0     /* of a step's gravity: what starts at rest may have fallen for so many steps */
+#define LEAVING 1e-6 /* of the free motion: slower is not moving */
+#define TOLERANCE 1e-9
+#define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
+
+/* Rest is a matter of the step's own problem, not of decompression or projection. */
+static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
+  return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows;
+}
+
+bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {
+  int32_t closing = 0, fresh = 0;
+  double slow = SLOW * sim->h * fx_norm(sim->state.gravity);
+  if (!is_sought(sim, a)) return false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT) continue;
+    bool known = sim->past[g->source] >= 0;
+    double shift = a->w[g->row] - a->drive[g->row];
+    if (!known && shift + fx_group_velocity(sim, a, g, 0, FX_FREE) >= 0.0) continue;
+    closing++;
+    fresh += !known;
+  }
+  if (2 * fresh <= closing) return false;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
+  return true;
+}
+
+bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a) {
+  double speed = 0.0, free = 0.0;
+  if (!is_sought(sim, a)) return false;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (fx_norm2(m->v0) > 0.0 || fx_norm2(m->w0) > 0.0) return false;
+    if (m->first < 0) continue;
+    speed = fmax(speed, fx_norm(m->v1));
+    free = fmax(free, fx_norm(m->v_free));
+  }
+  return speed > LEAVING * free;
+}
+
+/* The relaxed law has one velocity, and it is zero wherever forces exist that hold everything. Where they do not, or
+ * springs have a say in them, its answer is a start too. */
+static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
+  frix_solve_config config = frix_solve_default();
+  config.law = FRIX_LAW_ASSOCIATED;
+  config.thread_count = sim->config.thread_count;
+  config.guess_r = a->guess;
+  config.guess_lambda = a->guess + sim->problem.row_count;
+  config.max_iterations = 400;
+  frix_solution *solution;
+  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
+  if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
+  frix_result result;
+  frix_solution_view(solution, &result);
+  if (result.outcome == FRIX_OUTCOME_SOLVED) memcpy(a->guess, result.r, (size_t)a->row_count * sizeof *a->guess);
+  frix_solution_destroy(solution);
+  return FRIX_OK;
+}
+
+frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
+  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
+  if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
+  fx_arena arena;
+  fx_arena_init(&arena, sim->inner);
+  fx_system system;
+  fx_statics statics;
+  fx_equilibrium found = {0};
+  status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
+  if (status == FRIX_OK)
+    status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
+  if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS) status = start_relaxed(sim, a);
+  for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {
+    bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
+    if (open || found.island[i] == FRIX_STANDING_STANDS) /* r of open contacts is 0 */
+      memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
+  }
+  fx_arena_free(&arena);
+  return status;
+}

@@ -1,0 +1,118 @@
+/* Joints under tension: inertia for swings that a step cannot follow.
+ *
+ *   a force f that pulls at arm r holds its body like a spring against turning, energy -f . R r:
+ *   K = (f . r) 1 - (f r' + r f') / 2,   summed over the joints of a body, f from the last step
+ *
+ * A step takes the direction of this force where it begins. It follows a swing of frequency omega up to h omega = 2;
+ * beyond, a chain in equilibrium would shake itself apart. The part of K that is too stiff is taken at the end of the
+ * step instead, linearly implicit as other stiff forces are:
+ *
+ *   J (w1 - w0) = angular impulse - S w1,   S = (h^2 K - FOLLOWED J)^+,   (.)^+ the positive part
+ *
+ * A rod (distance joint) under tension T also holds its ends against moving across it, stiffness T / length: rows with
+ * r = -S u1 and S = h^2 T / length - FOLLOWED / (J M^-1 J'), where that is positive.
+ *
+ * A swing that is followed has S = 0: order and bits are those without. One that is not is damped, never driven, and
+ * what rests feels nothing of it. Reference: M. Tournier, M. Nesme, B. Gilles, F. Faure, Stable constrained dynamics,
+ * 2015 (geometric stiffness). */
+#include "sim/joints.h"
+
+#define FOLLOWED 1.0 /* (h omega)^2 */
+
+static void add_arm(fx_mover *m, frix_vec3 f, frix_vec3 r) {
+  double along = fx_dot(f, r);
+  m->tension.xx += along - f.x * r.x;
+  m->tension.yy += along - f.y * r.y;
+  m->tension.zz += along - f.z * r.z;
+  m->tension.xy -= 0.5 * (f.x * r.y + f.y * r.x);
+  m->tension.xz -= 0.5 * (f.x * r.z + f.z * r.x);
+  m->tension.yz -= 0.5 * (f.y * r.z + f.z * r.y);
+}
+
+/* On b in the last step; a rope (a distance with limits) pulls by its limit. */
+static frix_vec3 force_of(const frix_sim *sim, int32_t j, const fx_joint_view *v) {
+  const fx_joint_memory *m = &sim->state.joint[j];
+  if (sim->model->joint[j].config.kind != FRIX_JOINT_DISTANCE || !(sim->state.last_step > 0.0)) return m->force;
+  double push = m->part[0][FX_AXIS_LOWER][0] - m->part[0][FX_AXIS_UPPER][0];
+  return fx_mad(m->force, push / sim->state.last_step, v->direction);
+}
+
+/* K of the movers, into tension. */
+static void sum_arms(frix_sim *sim) {
+  for (int32_t j = 0; j < sim->state.joint_count; j++) {
+    frix_joint_kind kind = sim->model->joint[j].config.kind;
+    if (kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) continue;
+    fx_joint_view v = fx_joint_look(sim, j);
+    frix_vec3 f = force_of(sim, j, &v);
+    if (fx_norm2(f) == 0.0) continue;
+    frix_vec3 at[2] = {kind == FRIX_JOINT_SLIDER ? v.point[1] : v.point[0], v.point[1]};
+    for (int side = 0; side < 2; side++) {
+      int32_t m = sim->mover_of[v.slot[side]];
+      if (m >= 0) add_arm(&sim->mover[m], side ? f : fx_neg(f), fx_sub(at[side], v.center[side]));
+    }
+  }
+}
+
+static frix_sym3 positive_part(frix_sym3 s) {
+  double value[3];
+  frix_vec3 axis[3];
+  frix_sym3 sum = {0};
+  fx_sym3_eigen(s, value, axis);
+  for (int k = 0; k < 3; k++) {
+    if (!(value[k] > 0.0)) continue;
+    frix_vec3 a = axis[k], b = fx_scale(value[k], a);
+    sum.xx += a.x * b.x, sum.yy += a.y * b.y, sum.zz += a.z * b.z;
+    sum.xy += a.x * b.y, sum.xz += a.x * b.z, sum.yz += a.y * b.z;
+  }
+  return sum;
+}
+
+void fx_tension_find(frix_sim *sim) {
+  double h2 = sim->h * sim->h;
+  for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].tension = (frix_sym3){0};
+  if (sim->state.joint_count == 0) return;
+  sum_arms(sim);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    frix_sym3 K = m->tension, J = m->J;
+    m->tension = (frix_sym3){0};
+    if (m->dof == 3)
+      m->tension.zz = fx_max(0.0, h2 * K.zz - FOLLOWED * J.zz);
+    else if (K.xx + K.yy + K.zz != 0.0 || K.xy != 0.0 || K.xz != 0.0 || K.yz != 0.0)
+      m->tension = positive_part((frix_sym3){h2 * K.xx - FOLLOWED * J.xx, h2 * K.yy - FOLLOWED * J.yy,
+                                             h2 * K.zz - FOLLOWED * J.zz, h2 * K.xy - FOLLOWED * J.xy,
+                                             h2 * K.xz - FOLLOWED * J.xz, h2 * K.yz - FOLLOWED * J.yz});
+  }
+}
+
+void fx_tension_rows(frix_sim *sim, fx_assembly *a, int32_t j, const fx_joint_view *v) {
+  double pull = -fx_dot(force_of(sim, j, v), v->direction), h2 = sim->h * sim->h;
+  if (!(pull > 0.0) || !(v->length > 0.0)) return;
+  bool flat = sim->model->joint[j].planar;
+  frix_vec3 across[2] = {fx_across(v->direction)};
+  if (flat) across[0] = fx_vec(-v->direction.y, v->direction.x, 0.0);
+  across[1] = fx_cross(v->direction, across[0]);
+  int32_t n = flat ? 1 : 2, slot[2] = {v->slot[0], v->slot[1]};
+  fx_assembly before = *a;
+  fx_group *g =
+      fx_group_add(sim, a, FX_GROUP_TENSION, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n}, 2, slot);
+  double most = 0.0, S[2];
+  for (int32_t k = 0; k < n; k++) {
+    for (int side = 0; side < 2; side++) {
+      frix_vec3 d = side ? across[k] : fx_neg(across[k]);
+      fx_group_term(sim, a, g, k, v->slot[side], d, fx_cross(fx_sub(v->point[side], v->center[side]), d));
+    }
+    S[k] = h2 * pull / v->length - FOLLOWED / fx_group_weight(sim, a, g, k);
+    most = fx_max(most, S[k]);
+  }
+  if (!(most > 0.0)) { /* it is followed: as if nothing had been added */
+    for (int32_t k = 0; k < n; k++) a->drive[g->row + k] = 0.0;
+    *a = before;
+    return;
+  }
+  a->compliant = true;
+  for (int32_t k = 0; k < n; k++) {
+    a->R[g->row + k] = 1.0 / fx_max(S[k], 1e-3 * most);
+    a->w[g->row + k] = a->drive[g->row + k];
+  }
+}

@@ -1,0 +1,114 @@
+/* What the files of the judge share: bodies and rows of one step. */
+#ifndef ADVERSARY_JUDGE_PARTS_H
+#define ADVERSARY_JUDGE_PARTS_H
+
+#include "judge.h"
+#include "real.h"
+
+/* Velocities of a step. COMPRESSED: between the two phases of Poisson's restitution, else the same as AFTER. */
+typedef enum moment { BEFORE, FREE, COMPRESSED, AFTER, MOMENTS } moment;
+
+typedef struct judged_body {
+  frix_body_id id;
+  bool moves, planar;
+  real mass, size, gravity_scale;
+  mat inertia; /* own axes */
+  mat J, J_inverse;
+  vec center; /* of mass, own frame */
+  quat q0;
+  vec c0;
+  quat q; /* where the rows were taken: at the start, or at the half step */
+  vec c;
+  bool sharp;   /* q is known as exactly as the numbers */
+  bool blurred; /* rows of a joint act on it whose directions are not */
+  bool jointed; /* it hangs on a joint */
+  vec damped;   /* angular impulse of joints under tension that no row shows */
+  vec force, torque;
+  vec v[MOMENTS], w[MOMENTS];
+  vec linear, angular;             /* sum of the impulses */
+  vec linear_first, angular_first; /* those of the compression */
+  real linear_size, angular_size;  /* sum of their magnitudes */
+  real angular_noise;              /* rounding of arms */
+  real own, all;                   /* roots of energies, see judge.h */
+  int island;
+} judged_body;
+
+typedef struct term {
+  int body;
+  vec lin, ang;
+} term;
+
+typedef struct row {
+  int count;
+  term term[4];
+} row;
+
+typedef struct group {
+  frix_row_report report;
+  frix_material_config pair; /* contacts */
+  frix_joint_kind joint;
+  int dim;
+  row row[FRIX_MAX_DIM];
+  real r[FRIX_MAX_DIM], first[FRIX_MAX_DIM];    /* impulses, and those of the compression */
+  real w[FRIX_MAX_DIM];                         /* the law speaks of u = J v + w + R (r - memory); as reported */
+  real least[FRIX_MAX_DIM], most[FRIX_MAX_DIM]; /* between these w must lie */
+  real push; /* part of the normal row's demand that pushes an overlap out, as a speed */
+  real slack[FRIX_MAX_DIM];
+  real R[FRIX_MAX_DIM];
+  real bound;   /* known bound of friction or motor, drilling: the factor of the normal impulse */
+  int carrier;  /* drilling: group of its contact */
+  real rebound; /* Poisson: known impulse of the second phase, which alone pushes overlaps out: late */
+  real late;
+  bool unsure; /* rounding decides whether it bounces */
+  bool struck;
+  real weight[FRIX_MAX_DIM], scale[FRIX_MAX_DIM]; /* W, S */
+  real near[FRIX_MAX_DIM], light[FRIX_MAX_DIM];   /* tolerances of velocity and impulse */
+} group;
+
+struct judge {
+  const frix_model *model;
+  frix_sim_config config;
+  int body_count; /* [0] is the world */
+  judged_body *body;
+  int joint_count;
+  double (*coordinate)[FRIX_JOINT_AXES]; /* before the step */
+  int group_count, group_capacity;
+  group *group;
+  real h, time; /* the step, and the part of it after the rows were taken */
+  bool half;    /* rows are taken at the half step */
+  real kept;    /* least part of restitution that the step kept */
+  real gravity;
+  bool two_phases;
+  bool left; /* overlaps were left */
+  real smallest;
+};
+
+/* ---- judge_rows.c ---- */
+void judge_read_rows(judge *j, const frix_sim *sim);
+real row_velocity(const judge *j, const row *r, moment when);
+
+/* ---- judge_joints.c ---- */
+/* Rows, demand and bounds of a limit, friction, motor, spring or bilateral group. */
+void judge_read_joint(judge *j, const frix_sim *sim, group *g);
+/* Motors that are given a force push the bodies. */
+void judge_push_motors(judge *j, const frix_sim *sim);
+
+/* ---- judge_laws.c ---- */
+/* Excess of a contact with impulses r and velocities u (normal first), tolerances in near and light. known: an impulse
+ * among r[0] that acts whatever u_N is; slips: friction is judged by u, not only by its bound. what: a text about it.
+ */
+real contact_excess(const judge *j, const group *g, const real *r, const real *u, real known, bool slips, char *what,
+                    size_t room);
+/* Whether the directions of a joint's rows are known. */
+bool group_is_sharp(const judge *j, const group *g);
+void judge_laws(judge *j, verdict *out);
+
+/* ---- judge_energy.c ---- */
+void judge_energy(judge *j, verdict *out);
+void judge_overlaps(judge *j, const frix_sim *sim, verdict *out);
+
+/* Keeps the worst error of a law with its text. */
+void note(verdict *out, law which, real excess, const char *format, ...) __attribute__((format(printf, 4, 5)));
+int body_index(const judge *j, frix_body_id id);
+
+#endif
