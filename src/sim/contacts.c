@@ -273,8 +273,9 @@ double fx_contact_bounce(const frix_sim *sim, const fx_assembly *a, const fx_gro
 void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept) {
   g->kept = kept;
   bool rigid = sim->surface[g->source].stiffness == 0.0;
+  double gap = clean_gap(sim, &sim->contact[g->source]);
   if (rigid)
-    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, a->leaves_overlaps && gap < 0.0 ? 0.0 : gap);
   else if (a->R[g->row] == 0.0)
     a->w[g->row] = a->drive[g->row] + fx_contact_bounce(sim, a, g);
 }

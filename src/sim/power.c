@@ -20,13 +20,19 @@ static int32_t root_of(int32_t *parent, int32_t k) {
   return k;
 }
 
+static bool acts(const fx_assembly *a, const fx_group *g) {
+  for (int32_t k = 0; k < g->dim; k++)
+    if (a->r[g->row + k] != 0.0) return true;
+  return false;
+}
+
 frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out) {
   int32_t n = sim->mover_count, *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
   *out = (fx_step_islands){.of_mover = FX_TAKE_RAW(&sim->arena, int32_t, n)};
   if (!parent || !out->of_mover) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) parent[k] = k;
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 1; b < a->group[k].body_count; b++) {
+    for (int32_t b = 1; b < a->group[k].body_count && acts(a, &a->group[k]); b++) {
       int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
       parent[i > j ? i : j] = i > j ? j : i;
     }
@@ -74,6 +80,7 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
     full = slip;
   } else if (k == 0 && g->kind != FX_GROUP_SPINNING) {
     double push = r * fmax(0.0, fx_contact_bounce(sim, a, g) - ask);
+    if (a->late) push += (r - a->compression[row]) * a->late[g - a->group];
     power->push += push;
     full -= push;
   } else if (g->kind == FX_GROUP_CONTACT) {

@@ -125,8 +125,10 @@ typedef struct fx_assembly {
   double *drive;       /* the part of w that fixed and kinematic bodies bring */
   double *r, *u;       /* the answer */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
+  double *late;        /* and by group the speed with which the second alone pushes an overlap out */
   bool compliant;
-  bool rolls;      /* some contact has rolling or drilling friction */
+  bool rolls;           /* some contact has rolling or drilling friction */
+  bool leaves_overlaps; /* such velocities were dropped */
   bool pushes_out; /* velocities that push overlaps out are asked for, and may be dropped where they have no answer */
 } fx_assembly;
 
@@ -341,7 +343,7 @@ typedef struct fx_power {
   double size;             /* of all terms */
 } fx_power;
 
-/* In the arena of the step. */
+/* Movers that impulses of the rows connect: others cannot lend each other energy. In the arena of the step. */
 frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out);
 /* -1: it moves nobody */
 int32_t fx_island_of(const fx_step_islands *islands, const fx_group *g);

@@ -357,7 +357,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
   if (status != FRIX_OK) return status;
   if (fx_certified(sim)) {
-    sim->report.overlaps_left = true;
+    sim->report.overlaps_left = a->leaves_overlaps = true;
     return FRIX_OK;
   }
   memcpy(a->w, kept, rows);

@@ -265,6 +265,23 @@ static frix_status solve_and_catch(frix_sim *sim) {
   return status;
 }
 
+/* The same with restitution, which may throw a body further. */
+static frix_status solve_and_bounce(frix_sim *sim) {
+  bool again = true, implicit = sim->integrator->implicit;
+  frix_status status = FRIX_OK;
+  for (int round = 0; status == FRIX_OK && again && round < CATCH_ROUNDS; round++) {
+    again = false;
+    if (round > 0) status = wake_touched(sim);
+    if (round > 0 && status == FRIX_OK) status = assemble(sim);
+    if (status == FRIX_OK) status = implicit ? solve_at_middle(sim) : solve_and_catch(sim);
+    if (status == FRIX_OK) status = fx_joints_reach(sim);
+    if (status == FRIX_OK) status = fx_restitution(sim);
+    if (status == FRIX_OK) status = fx_catch_thrown(sim, round + 1 == CATCH_ROUNDS, &again);
+  }
+  if (status == FRIX_OK && again) fx_fail_phase(sim, "thrown", FRIX_OUTCOME_MAX_ITERATIONS);
+  return status;
+}
+
 /* Collide, assemble, solve, report: the answer of the step, with the poses still where the contacts were found. */
 static frix_status answer(frix_sim *sim) {
   double start = fx_seconds();
@@ -274,9 +291,7 @@ static frix_status answer(frix_sim *sim) {
   double collided = fx_seconds();
   if (status == FRIX_OK && !sim->integrator->implicit) status = assemble(sim);
   double assembled = fx_seconds();
-  if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : solve_and_catch(sim);
-  if (status == FRIX_OK) status = fx_joints_reach(sim);
-  if (status == FRIX_OK) status = fx_restitution(sim);
+  if (status == FRIX_OK) status = solve_and_bounce(sim);
   if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified) status = refuse(sim);
   r->collide_seconds = collided - start;
   r->assemble_seconds = assembled - collided;
