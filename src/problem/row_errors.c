@@ -4,9 +4,9 @@
  *
  *   |u' - u| <= e V,   |r' - r| <= e P         in every part: the normal row; tangents; rolling; a row of a joint
  *   V = min( limit,  max |w| + max R |r| + sum over motions m of the bodies of sqrt(t_m) E_m ),
- *                                              t_m = trace of J_m M_m^-1 J_m' over the rows of the part
- *   E_m = |v_free|_M + sum over the parts of all contacts of the body of sqrt(t_m) |r|
- *   P = max( |r|,  V n / tr(W + R) )           n rows
+ *                                              t_m = N / n times the trace of J_m M_m^-1 J_m' over the rows of the
+ * part, N the normal and tangential rows of its contact, as if all had its weight E_m = |v_free|_M + sum over the parts
+ * of all contacts of the body of sqrt(t_m) |r| P = max( |r|,  V n / tr(W + R) )           n rows
  *
  * and friction beyond its bound is at most e |r_T|. Motions of a body are its translation and its rotation, where M
  * does not couple them: neither loosens a row that only the other moves, nor do tangents loosen a normal row. E_m is
@@ -33,7 +33,8 @@ static const double ROUNDING = 32 * 2.220446049250313e-16; /* a sum of some tens
 static const double FLOOR_LIMIT = 1e-8;                    /* above, rounding hides the law */
 static const double OWN_SCALE = 1e-8;                      /* impulses below this part of P count as such */
 static const double NEIGHBOUR =
-    1e-4; /* of what the contacts of the same bodies see of these, where bodies are unknown */
+    1e-4;                          /* of what the contacts of the same bodies see of these, where bodies are unknown */
+static const double SHARED = 1e-3; /* of what a body's translation carries counts for its rotation, and back */
 static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
 
 double fx_safe_norm(int32_t n, const double *x) {
@@ -181,15 +182,23 @@ static inline double size_of(int32_t count, const double *x) {
   return square > 1e-280 && square < 1e280 ? sqrt(square) : fx_safe_norm(2, x);
 }
 
+/* N / n of a part. */
+static inline double alike(const frix_contact *c, int32_t k, int32_t end) {
+  if (k >= 3 || c->cone == FRIX_CONE_BILATERAL) return 1;
+  return (double)(c->dim > 3 ? 3 : c->dim) / (double)(end - k);
+}
+
 /* The roots of each trace take the place of the part's first weights, and what the impulses bring is added. */
-static inline void add_impulses(const fx_row_bodies *bodies, int32_t i, int32_t d, int32_t k, int32_t end, double size,
-                                double *energy) {
+static inline void add_impulses(const fx_system *s, const fx_row_bodies *bodies, int32_t i, int32_t k, int32_t end,
+                                double size, double *energy) {
+  int32_t d = s->contact[i].dim;
+  double factor = alike(&s->contact[i], k, end);
   double *own = bodies->weight + bodies->place[i];
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
     double linear = own[2 * k], angular = own[2 * k + 1], *to = energy + 2 * (size_t)bodies->index[b];
     for (int32_t a = k + 1; a < end; a++) linear += own[2 * a], angular += own[2 * a + 1];
-    own[2 * k] = sqrt(linear);
-    own[2 * k + 1] = sqrt(angular);
+    own[2 * k] = sqrt(factor * linear);
+    own[2 * k + 1] = sqrt(factor * angular);
     to[0] += own[2 * k] * size;
     to[1] += own[2 * k + 1] * size;
   }
@@ -201,7 +210,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
     int32_t i = at(set, c), d = s->contact[i].dim;
     for (int32_t k = 0, end; k < d; k = end) {
       end = part_end(s, i, k);
-      add_impulses(bodies, i, d, k, end, size_of(end - k, r + s->row[i] + k), energy);
+      add_impulses(s, bodies, i, k, end, size_of(end - k, r + s->row[i] + k), energy);
     }
   }
   for (int32_t c = 0; c < set->count; c++) {
@@ -212,7 +221,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
       const double *own = bodies->weight + bodies->place[i];
       for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
         const double *from = energy + 2 * (size_t)bodies->index[b];
-        sum += own[2 * k] * from[0] + own[2 * k + 1] * from[1];
+        sum += own[2 * k] * (from[0] + SHARED * from[1]) + own[2 * k + 1] * (from[1] + SHARED * from[0]);
       }
       for (int32_t a = k; a < end; a++) speed[s->row[i] + a] = sum;
     }

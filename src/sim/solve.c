@@ -15,7 +15,14 @@
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
+enum {
+  SPIN_ROUNDS = 30,
+  SPIN_FAILURES = 3,
+  POLISH_STEPS = 40,
+  LARGE_WORLD = 1000,
+  SMALL_WORLD = 40,
+  REFINE_SWEEPS = 400
+};
 enum { POLISH_WAIT = 7, LARGE_WAIT = 127, LARGE_STEPS = 10 }; /* a factorisation of thousands of bodies is not cheap */
 enum { POLISH_JOINTS = 6000 };
 
@@ -185,9 +192,22 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* Bounds of drilling friction follow the answer, until they agree or the problem is not solved again and again. */
+static frix_status agree_on_bounds(frix_sim *sim, fx_assembly *a) {
+  frix_status status = FRIX_OK;
+  int failed = 0;
+  for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && failed < SPIN_FAILURES && update_spinning(a);
+       round++) {
+    status = solve_once(sim, a, true, INFINITY, NULL);
+    failed = fx_certified(sim) ? 0 : failed + 1;
+  }
+  return status;
+}
+
 /* Friction and normal impulses of drilling contacts agree at last, or the certificate says that they do not. */
 static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
   frix_status status = FRIX_OK;
+  int failed = 0;
   for (int round = 0; status == FRIX_OK && !sim->report.approximate && set_bounds(a); round++) {
     double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
     if (!v) return FRIX_ERROR_MEMORY;
@@ -195,7 +215,9 @@ static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
     if (status != FRIX_OK) break;
     put_answer(sim, v);
     if (fx_certified(sim) || round == SPIN_ROUNDS || sim->deadline > 0.0) break;
+    if (failed == SPIN_FAILURES) break;
     status = solve_once(sim, a, true, INFINITY, NULL);
+    failed = fx_certified(sim) ? 0 : failed + 1;
   }
   return status;
 }
@@ -398,8 +420,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   if (status == FRIX_OK && !good && !sought && fx_leaves_rest(sim, a)) { /* where forces exist that hold it, it stays */
     if ((status = fx_seek_rest(sim, a, false)) == FRIX_OK) status = try_guess(sim, a, &good);
   }
-  for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
-    status = solve_once(sim, a, true, INFINITY, NULL);
+  if (status == FRIX_OK) status = agree_on_bounds(sim, a);
   if (status == FRIX_OK && worth_polishing(sim)) status = polish(sim, a);
   if (status == FRIX_OK) status = refine(sim, a);
   bool may_drop = a->pushes_out && sim->deadline == 0.0;

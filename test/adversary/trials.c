@@ -107,7 +107,7 @@ static void count_answer(const frix_problem *problem, frix_law kind, bool certif
     t->open++;
     return;
   }
-  judge_answer(problem, 0, kind, r, lambda, &v);
+  judge_answer(problem, &(problem_bodies){0}, kind, r, lambda, &v);
   count_verdict(0, residual, &v, t, f, log);
 }
 
