@@ -139,6 +139,14 @@ typedef struct fx_turned_rim {
   frix_vec3 rim;
 } fx_turned_rim;
 
+/* How the dry friction of a ball joint is tried in a step (ball_friction.c). */
+typedef struct fx_ball {
+  bool holds;             /* three rows, else two with a bound in the plane of direction[0] and [1] */
+  bool slid;              /* more than its bound would have been needed to hold it */
+  frix_vec3 axis;         /* of the spin; 0: as it is before the step */
+  frix_vec3 direction[3]; /* as they were assembled */
+} fx_ball;
+
 typedef struct fx_integrator fx_integrator;
 
 struct frix_sim {
@@ -176,6 +184,7 @@ struct frix_sim {
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
   fx_turned_rim *turned;
+  fx_ball *ball; /* by joint; NULL: no ball joint has dry friction */
   fx_assembly rows;
   frix_problem problem; /* of the last solve; matrices only where they were needed (p->row != NULL) */
   frix_step_report report;
@@ -263,6 +272,12 @@ double fx_joints_potential(const frix_sim *sim);
 double fx_joints_kinetic(const frix_sim *sim);
 /* Room the joints need at most. */
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
+
+/* ---- ball_friction.c ---- */
+/* fx_sim_solve of the step's rows, again with other rows of ball joints until their friction obeys its law. */
+frix_status fx_solve_with_balls(frix_sim *sim, frix_status (*assemble)(frix_sim *sim));
+/* The verdict on it. */
+void fx_judge_balls(frix_sim *sim);
 
 /* ---- joint_path.c ---- */
 /* After the solve: again until joints hold at the end of the step, `projections` times. */

@@ -124,13 +124,13 @@ static bool tension_acts(const judge *j, const group *g) {
 static void find_rebound(const judge *j, group *g, approach x, real slack) {
   real speed = bounce_speed(j);
   g->rebound = 0;
-  g->unsure = false;
+  g->unsure = g->vague = false;
   if (j->config.restitution != FRIX_RESTITUTION_POISSON || !(g->pair.restitution > 0)) return;
   g->unsure = g->first[0] > 0 && fabsl(-x.before - speed) <= slack;
   if (!(g->first[0] > 0) || !(-x.before > speed)) return;
   real part = x.free < x.before && x.before < 0 ? x.before / x.free : 1;
   g->rebound = g->pair.restitution * g->first[0] * part;
-  g->unsure |= tension_acts(j, g) && part != 1;
+  g->vague = tension_acts(j, g);
   g->unsure |= j->kept < 1; /* which part of it, the report does not say */
 }
 
