@@ -323,6 +323,15 @@ void fx_fail_phase(frix_sim *sim, const char *phase, frix_outcome outcome);
 /* Movers' v1, w1 and the rows' r, u. */
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
 
+/* An answer found elsewhere, certified, in place of the one there is. */
+frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
+                           const frix_certificate *certificate);
+
+/* ---- load_share.c ---- */
+/* After the solve: where rigid contacts slide and their forces are not determined, those of equal, vanishing
+ * compliance. */
+frix_status fx_share_load(frix_sim *sim);
+
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);

@@ -65,12 +65,16 @@ static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r
 
 /* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
  * impulses of one step are those of the next. */
-static void still(frix_sim *sim, double (*size)[2]) {
+static frix_status still(frix_sim *sim, const fx_assembly *a) {
+  double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+  if (!size) return FRIX_ERROR_MEMORY;
+  sum_sizes(sim, a, a->r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
   }
+  return FRIX_OK;
 }
 
 static void put_answer(frix_sim *sim, const double *v) {
@@ -390,6 +394,11 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   return FRIX_OK;
 }
 
+static void find_velocities(const frix_sim *sim, fx_assembly *a) {
+  for (int32_t k = 0; k < a->group_count; k++)
+    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
+}
+
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   frix_step_report *report = &sim->report;
   report->row_count = a->contact_rows = 0;
@@ -431,16 +440,23 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->certified = fx_certified(sim);
   if (report->certified) {
     report->outcome = FRIX_OUTCOME_SOLVED;
-    double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
-    if (!size) return FRIX_ERROR_MEMORY;
-    sum_sizes(sim, a, a->r, size);
-    still(sim, size);
+    if ((status = still(sim, a)) != FRIX_OK) return status;
   }
   if (!report->certified) {
     if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
     hold_energy(sim, a);
   }
-  for (int32_t k = 0; k < a->group_count; k++)
-    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
+  find_velocities(sim, a);
   return FRIX_OK;
+}
+
+frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
+                           const frix_certificate *certificate) {
+  memcpy(a->r, r, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
+  sim->report.certificate = *certificate;
+  fx_name_worst_row(sim, a);
+  frix_status status = still(sim, a);
+  find_velocities(sim, a);
+  return status;
 }

@@ -276,6 +276,7 @@ static frix_status solve_and_bounce(frix_sim *sim) {
     if (round > 0 && status == FRIX_OK) status = assemble(sim);
     if (status == FRIX_OK) status = implicit ? solve_at_middle(sim) : solve_and_catch(sim);
     if (status == FRIX_OK) status = fx_joints_reach(sim);
+    if (status == FRIX_OK) status = fx_share_load(sim);
     if (status == FRIX_OK) status = fx_restitution(sim);
     if (status == FRIX_OK) status = fx_catch_thrown(sim, round + 1 == CATCH_ROUNDS, &again);
   }
