@@ -42,6 +42,24 @@ static void only_rounding_passes(fx_test *t, bool poisson) {
 static void rounding(fx_test *t) { only_rounding_passes(t, false); }
 static void poisson(fx_test *t) { only_rounding_passes(t, true); }
 
+/* A projection that is certified does not make up for contacts that are not. */
+static void projection(fx_test *t) {
+  int open = 0;
+  for (int projections = 0; projections < 3; projections++) {
+    world w = heap(t, 1e-14, 3, false);
+    w.config.projections = projections;
+    REQUIRE(t, world_start(&w));
+    for (int k = 0; k < 40; k++) {
+      frix_step_report r = world_step(&w, 0.005);
+      open += !r.certified;
+      CHECK(t, r.certified == (r.certificate.residual <= w.config.tolerance));
+      if (k > 20) CHECK(t, !r.certified); /* all lie on each other by then, and three sweeps are too few */
+    }
+    world_end(&w);
+  }
+  fx_test_note(t, "%d steps not certified", open);
+}
+
 /* A step that is not certified goes on with the best answer there is, not with none. */
 static void keeps_impulses(fx_test *t) {
   double h = 0.01;
@@ -82,8 +100,6 @@ static void forces(fx_test *t) {
   }
 }
 
-const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},
-                                    {"verdict/poisson", poisson},
-                                    {"verdict/keeps_impulses", keeps_impulses},
-                                    {"verdict/forces", forces},
-                                    {0}};
+const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},     {"verdict/poisson", poisson},
+                                    {"verdict/projection", projection}, {"verdict/keeps_impulses", keeps_impulses},
+                                    {"verdict/forces", forces},         {0}};
