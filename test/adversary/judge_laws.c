@@ -256,11 +256,13 @@ bool group_is_sharp(const judge *j, const group *g) {
   return true;
 }
 
-/* Whether the velocities between the phases are known: not where joints act along directions that are not, or damp. */
+/* Whether the velocities between the phases are known: not of bodies that hang on joints, whose tension and dampers act
+ * there on a spin that nobody sees. */
 static bool is_known(const judge *j, const group *g, moment when) {
-  for (int k = 0; when == COMPRESSED && k < g->row[g->dim - 1].count; k++)
-    if (j->body[g->row[g->dim - 1].term[k].body].blurred || v_norm(j->body[g->row[g->dim - 1].term[k].body].damped) > 0)
-      return false;
+  for (int k = 0; when == COMPRESSED && k < g->row[g->dim - 1].count; k++) {
+    const judged_body *b = &j->body[g->row[g->dim - 1].term[k].body];
+    if (b->blurred || b->jointed || v_norm(b->damped) > 0) return false;
+  }
   return true;
 }
 
