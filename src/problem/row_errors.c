@@ -290,6 +290,12 @@ static double free_energy(const fx_system *s, int32_t i) {
   return most;
 }
 
+/* Root of N / n times the trace of W over a part. */
+static double root_of_trace(const fx_system *s, int32_t i, int32_t k, int32_t end) {
+  double trace = alike(&s->contact[i], k, end) * sum_of(s->W_diag + s->row[i], k, end);
+  return trace > 0 ? sqrt(trace) : 0;
+}
+
 /* Speeds of contact i from the contacts that share a body with it. A row without W_ii belongs to no contact of bodies
  * but to a complementarity problem of another kind: the largest impulse gives its scale. */
 static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double largest, const double *energy,
@@ -303,11 +309,16 @@ static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double
     for (int32_t a = 0; a < d; a++, block += n)
       for (int32_t b = 0; b < n; b++) impulse[a] += fabs(block[b] * (s->W_diag[row + a] > 0 ? rj[b] : largest));
   }
+  double carried = energy[i] + NEIGHBOUR * most; /* its own rows tell of its bodies too */
   for (int32_t k = 0, end; k < d; k = end) {
     end = part_end(s, i, k);
-    double own = own_terms(s, i, k, end, s->q, r), trace = sum_of(s->W_diag + row, k, end), added = 0;
+    carried += root_of_trace(s, i, k, end) * fx_safe_norm(end - k, r + row + k);
+  }
+  for (int32_t k = 0, end; k < d; k = end) {
+    end = part_end(s, i, k);
+    double sum = own_terms(s, i, k, end, s->q, r) + root_of_trace(s, i, k, end) * carried, added = 0;
     for (int32_t a = k; a < end; a++) added = larger(impulse[a], added);
-    for (int32_t a = k; a < end; a++) speed[row + a] = own + NEIGHBOUR * sqrt(trace > 0 ? trace : 0) * most + added;
+    for (int32_t a = k; a < end; a++) speed[row + a] = sum + added;
   }
 }
 

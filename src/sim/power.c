@@ -124,11 +124,14 @@ double fx_power_gain(const fx_power *p) {
   return sum - fmax(0.0, p->turn);
 }
 
+static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
+
 void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound) {
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_sub(m->v_free, m->v0), w = fx_sub(m->w_free, m->w0);
+    if (is_tense(m)) w = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension only takes energy */
     double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
     bound[islands->of_mover[k]] += (fx_dot(v, fx_sym3_mul(m->A, v)) + spin) / 8.0;
   }

@@ -83,6 +83,7 @@ void judge_energy(judge *j, verdict *out) {
     vec v = v_sub(b->v[FREE], b->v[BEFORE]), w = v_sub(b->w[FREE], b->w[BEFORE]);
     a->turned += (b->mass * v_dot(v, v) + v_dot(w, m_mul(b->J, w))) / 8;
     a->brought += v_dot(b->damped, v_add(b->w[BEFORE], b->w[AFTER])) / 2;
+    a->forces += fabsl(v_dot(b->damped, w)) / 2; /* t of tension stands beside r in r . (u0 - u_free) / 2 */
   }
   real tolerance = 100 * (real)j->config.tolerance;
   for (int k = 1; k < j->body_count; k++) {

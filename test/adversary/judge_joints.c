@@ -282,7 +282,8 @@ void judge_read_joint(judge *j, const frix_sim *sim, group *g) {
       real arm = fmaxl(v_norm(v_sub(s.point[0], b->c)), v_norm(v_sub(s.point[1], b->c)));
       if (!(v_norm(g->row[k].term[t].lin) > 0)) arm = 1;
       more += times * j->h * w * w * arm;
-      if (j->h * w > 0.5L || error > 0.25L * arm) more = INFINITY; /* no expansion says anything there */
+      bool blind = j->config.restitution == FRIX_RESTITUTION_POISSON;       /* projected before the second phase */
+      if (blind || j->h * w > 0.5L || error > 0.25L * arm) more = INFINITY; /* no expansion says anything there */
     }
     g->least[k] -= more, g->most[k] += more;
   }
