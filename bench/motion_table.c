@@ -27,8 +27,9 @@ static void certified_of(const motion_result *r, char *out, size_t room) {
 }
 
 void motion_table_begin(motion_table *t) {
-  printf("%-16s %-14s %-14s %8s %8s %8s %8s %8s %8s %9s %9s %9s %11s %6s  %s\n", "scene", "engine", "law", "mean ms",
-         "p50", "p95", "p99", "max", "certif.", "depth mm", "late m", "kinetic J", "iter. (max)", "cont.", "end");
+  if (!t->hashes)
+    printf("%-16s %-14s %-14s %8s %8s %8s %8s %8s %8s %9s %9s %9s %11s %6s  %s\n", "scene", "engine", "law", "mean ms",
+           "p50", "p95", "p99", "max", "certif.", "depth mm", "late m", "kinetic J", "iter. (max)", "cont.", "end");
   if (t->csv)
     fprintf(t->csv,
             "scene,engine,law,steps,wanted_steps,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,wall_ms,certified,judged,"
@@ -123,9 +124,12 @@ void motion_table_row(motion_table *t, const motion_scene *scene, const motion_r
   end_of(scene, r, end, sizeof end);
   certified_of(r, certified, sizeof certified);
   if (r->judged) snprintf(iterations, sizeof iterations, "%.0f (%.0f)", r->iterations, r->most_iterations);
-  printf("%-16s %-14s %-14s %8.3f %8.3f %8.3f %8.2f %8.2f %8s %9.3f %9.1e %9.2e %11s %6d  %s\n", scene->name, r->engine,
-         r->law, r->mean, r->p50, r->p95, r->p99, r->max, certified, 1e3 * r->penetration, r->late, r->kinetic,
-         iterations, r->contacts, end);
+  if (t->hashes)
+    printf("%-16s %-14s %016llx\n", scene->name, r->law, (unsigned long long)r->hash);
+  else
+    printf("%-16s %-14s %-14s %8.3f %8.3f %8.3f %8.2f %8.2f %8s %9.3f %9.1e %9.2e %11s %6d  %s\n", scene->name,
+           r->engine, r->law, r->mean, r->p50, r->p95, r->p99, r->max, certified, 1e3 * r->penetration, r->late,
+           r->kinetic, iterations, r->contacts, end);
   if (t->parts && r->judged)
     printf(
         "%-16s parts of %.3f ms that passed: collide %.3f, assemble %.3f, solve %.3f, integrate %.3f; worst residual "

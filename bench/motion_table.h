@@ -9,6 +9,7 @@ enum { MOTION_CELLS = 16 };
 typedef struct motion_table {
   FILE *csv, *json, *markdown; /* NULL: not wanted */
   bool parts;                  /* a line with the parts of a step */
+  bool hashes;                 /* only what is the same on every machine */
   int64_t rows;
   /* Markdown: a line for each scene, a column for each engine, written when the next scene begins. */
   char scene[64], engine[MOTION_CELLS][40], cell[MOTION_CELLS][256];
