@@ -294,7 +294,8 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
   double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
-                                     : c->gap / (sim->h * sim->integrator->position_time);
+                                     : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
+  if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;

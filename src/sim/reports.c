@@ -31,6 +31,8 @@ static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touchin
   frix_vec3 zero = {0.0, 0.0, 0.0};
   *t = (fx_touching){.contact = *c,
                      .mu = law->mu,
+                     .stiffness = sim->surface[g->source].stiffness,
+                     .natural = r[0] > 0.0 || g->natural < 0.0 ? g->natural : 0.0,
                      .generation_a = sim->state.generation[c->body_a],
                      .generation_b = sim->state.generation[c->body_b]};
   memcpy(t->row, r, (size_t)g->dim * sizeof *r);

@@ -71,6 +71,17 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   return FRIX_OK;
 }
 
+/* Springs carry the impulses of the guess. */
+static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
+  const double *r = a->guess + g->row;
+  bool contact = g->kind == FX_GROUP_CONTACT || g->kind == FX_GROUP_SPINNING;
+  if (!contact || !sim->surface[g->source].by_rule) return;
+  if (g->kind == FX_GROUP_CONTACT)
+    fx_hold_contact(sim, a, g, r);
+  else
+    memcpy(a->r_c + g->row, r, (size_t)g->dim * sizeof *r);
+}
+
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
   if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
@@ -85,8 +96,9 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS) status = start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {
     bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
-    if (open || found.island[i] == FRIX_STANDING_STANDS) /* r of open contacts is 0 */
-      memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
+    if (!open && found.island[i] != FRIX_STANDING_STANDS) continue;
+    memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
+    if (!open) hold(sim, a, &a->group[i]);
   }
   fx_arena_free(&arena);
   return status;

@@ -22,6 +22,8 @@ typedef struct fx_touching {
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;
+  double stiffness; /* of its spring, N/m; 0: rigid */
+  double natural;   /* gap at which the spring carries nothing */
   frix_contact_phase phase;
   frix_contact_state state;
   uint32_t generation_a, generation_b;
@@ -105,6 +107,7 @@ typedef struct fx_group {
   size_t value;            /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
   double damper, armature; /* spring: h c, inertia of the coordinate */
   double kept;             /* contact: the part of its restitution that is asked for */
+  double natural;          /* contact with a spring: the gap at which it carries nothing */
 } fx_group;
 
 /* Whether its source is a joint. */
@@ -154,7 +157,7 @@ struct frix_sim {
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */
-  bool springs;    /* some contacts are compliant */
+  bool springs;    /* some materials name a stiffness */
   /* of the running or last step */
   double h;
   double deadline;  /* seconds for the solve, 0: none */
@@ -305,6 +308,30 @@ void fx_fail_phase(frix_sim *sim, const char *phase, frix_outcome outcome);
 /* ---- solve.c ---- */
 /* Movers' v1, w1 and the rows' r, u. */
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
+/* A few steps of another method from a good start. */
+typedef struct fx_polisher {
+  const char *solver;
+  double tolerance;
+  int64_t max_iterations;
+} fx_polisher;
+/* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
+frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with);
+/* Velocities of all degrees of freedom become those of the movers. */
+void fx_put_answer(frix_sim *sim, const double *v);
+/* By mover: sizes of the terms its velocities are sums of, linear and angular. */
+void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]);
+
+/* ---- settle.c ---- */
+/* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
+frix_status fx_settle(frix_sim *sim, fx_assembly *a);
+
+/* ---- stiff.c: the stiff law of contact ---- */
+/* Stiffness of a contact of this step whose materials name none. */
+double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
+/* The gap at which the spring of contact i carries nothing. */
+double fx_natural_gap(const frix_sim *sim, int32_t i);
+/* Sets the spring of a contact so that it carries r with everything at rest where it is. */
+void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */
