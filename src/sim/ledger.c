@@ -130,7 +130,7 @@ static void book_island(const fx_power *p, double turned, frix_energy *e) {
 
 static frix_status book_contacts(frix_sim *sim, frix_energy *e) {
   fx_step_islands islands;
-  frix_status status = fx_step_islands_find(sim, &sim->rows, &islands);
+  frix_status status = fx_step_islands_find(sim, &sim->rows, NULL, &islands);
   if (status != FRIX_OK) return status;
   fx_power *power = FX_TAKE(&sim->arena, fx_power, islands.count);
   double *turned = FX_TAKE(&sim->arena, double, islands.count);

@@ -20,13 +20,19 @@ static int32_t root_of(int32_t *parent, int32_t k) {
   return k;
 }
 
-frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out) {
+static bool is_idle(const fx_group *g, const double *r) {
+  for (int32_t k = g->row; k < g->row + g->dim; k++)
+    if (r[k] != 0.0) return false;
+  return true;
+}
+
+frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, const double *r, fx_step_islands *out) {
   int32_t n = sim->mover_count, *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
   *out = (fx_step_islands){.of_mover = FX_TAKE_RAW(&sim->arena, int32_t, n)};
   if (!parent || !out->of_mover) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) parent[k] = k;
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 1; b < a->group[k].body_count; b++) {
+    for (int32_t b = 1; b < a->group[k].body_count && !(r && is_idle(&a->group[k], r)); b++) {
       int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
       parent[i > j ? i : j] = i > j ? j : i;
     }

@@ -169,7 +169,7 @@ frix_status fx_restitution_bound(frix_sim *sim, fx_bounce bounce, void *user) {
   for (int32_t k = 0; k < x.a->group_count && !any; k++)
     any = strikes(&x, &x.a->group[k]) && x.a->r[x.a->group[k].row] > 0.0;
   if (!any || !sim->report.certified) return FRIX_OK;
-  frix_status status = fx_step_islands_find(sim, x.a, &x.islands);
+  frix_status status = fx_step_islands_find(sim, x.a, NULL, &x.islands);
   if (status != FRIX_OK) return status;
   x.power = FX_TAKE(&sim->arena, fx_power, x.islands.count);
   x.turned = FX_TAKE(&sim->arena, double, x.islands.count);

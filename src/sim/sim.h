@@ -235,6 +235,8 @@ fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_
 /* The same with J left as it is, to be written whole. */
 fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
                            int32_t body_count, const int32_t *slot);
+/* The groups with a mark, as an assembly of their own with a copy of their rows; J is shared. */
+frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out);
 /* Adds lin . v + ang . w of a slot to row k of the group. */
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
 /* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */
@@ -368,8 +370,8 @@ typedef struct fx_power {
   double size;             /* of all terms */
 } fx_power;
 
-/* In the arena of the step. */
-frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out);
+/* In the arena of the step. Groups without an impulse in r connect nothing; r NULL: all connect. */
+frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, const double *r, fx_step_islands *out);
 /* -1: it moves nobody */
 int32_t fx_island_of(const fx_step_islands *islands, const fx_group *g);
 /* Whether a group takes energy or none: contacts, limits, dry friction; not joints, motors and springs. */

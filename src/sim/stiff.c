@@ -15,7 +15,8 @@
 
 #include <math.h>
 
-#define KAPPA 100.0
+#define KAPPA (getenv("KA") ? atof(getenv("KA")) : 25.0)
+#include <stdlib.h>
 
 static const frix_contact_law_info table[] = {
     {"stiff", "springs of 100 m / h^2, m the larger mass: forces are unique, the sag is second order in h"},
@@ -46,7 +47,8 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
     natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
-  if (!(natural < 0.0) || !f->by_rule) return natural;
+  bool rests = past && past->contact.gap == gap; /* what is at rest stays so */
+  if (!(natural < 0.0) || !f->by_rule || rests) return natural;
   natural *= 1.0 - sim->config.stabilisation;
   return natural < -0.1 * sim->gap_noise ? natural : 0.0;
 }
