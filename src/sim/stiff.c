@@ -33,7 +33,7 @@ static double mass_of(const frix_sim *sim, int32_t slot) {
 }
 
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
-  double mass = fmax(mass_of(sim, c->body_a), mass_of(sim, c->body_b));
+  double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
   return KAPPA * mass / (sim->h * sim->h);
 }
 
