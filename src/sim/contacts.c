@@ -256,6 +256,10 @@ double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_grou
   return fx_normal_shift(sim, &n);
 }
 
+double fx_rigid_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  return fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+}
+
 double fx_push_out(const frix_sim *sim, const fx_group *g) {
   double gap = sim->surface[g->source].stiffness == 0.0 ? clean_gap(sim, &sim->contact[g->source]) : 0.0;
   return gap < 0.0 ? sim->config.stabilisation * gap / sim->h : 0.0;
@@ -293,7 +297,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
-  double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
+  double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
                                      : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);

@@ -11,6 +11,7 @@
 
 #define SLOW 4.0     /* of a step's gravity: what starts at rest may have fallen for so many steps */
 #define LEAVING 1e-6 /* of the free motion: slower is not moving */
+#define NEARLY 1e-4  /* of the free motion: springs take up what is left */
 #define TOLERANCE 1e-9
 #define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
 
@@ -73,13 +74,43 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
 
 /* Springs carry the impulses of the guess. */
 static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
-  const double *r = a->guess + g->row;
-  bool contact = g->kind == FX_GROUP_CONTACT || g->kind == FX_GROUP_SPINNING;
-  if (!contact || !sim->surface[g->source].by_rule) return;
-  if (g->kind == FX_GROUP_CONTACT)
-    fx_hold_contact(sim, a, g, r);
-  else
-    memcpy(a->r_c + g->row, r, (size_t)g->dim * sizeof *r);
+  if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->guess + g->row);
+}
+
+/* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
+static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count), speed = 0.0, free = 0.0;
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->first < 0) continue;
+    for (int32_t j = 0; j < (m->dof == 3 ? 2 : 3); j++) speed = fmax(speed, fabs(v[m->first + j]));
+    free = fmax(free, fx_norm(m->v_free));
+  }
+  *out = status == FRIX_OK && certificate.residual <= NEARLY && speed <= NEARLY * free;
+  return status;
+}
+
+/* The same with stiff contacts, of which some exist: the rigid law is relaxed, and where it leaves everything at rest
+ * springs carry its impulses. */
+static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
+  size_t count = (size_t)a->row_count;
+  double *kept = FX_TAKE_RAW(&sim->arena, double, 3 * count);
+  bool good = false;
+  if (!kept) return FRIX_ERROR_MEMORY;
+  memcpy(kept, a->w, count * sizeof *kept);
+  memcpy(kept + count, a->R, count * sizeof *kept);
+  memcpy(kept + 2 * count, a->r_c, count * sizeof *kept);
+  fx_make_rigid(sim, a);
+  frix_status status = start_relaxed(sim, a);
+  if (status == FRIX_OK) status = rests(sim, a, &good);
+  memcpy(a->w, kept, count * sizeof *kept);
+  memcpy(a->R, kept + count, count * sizeof *kept);
+  memcpy(a->r_c, kept + 2 * count, count * sizeof *kept);
+  for (int32_t k = 0; good && k < a->joint_first; k++) hold(sim, a, &a->group[k]);
+  return status;
 }
 
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
@@ -93,7 +124,9 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
-  if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS) status = start_relaxed(sim, a);
+  bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_LAW_STIFF;
+  if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
+    status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {
     bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
     if (!open && found.island[i] != FRIX_STANDING_STANDS) continue;

@@ -17,7 +17,7 @@
 #define TINY 1e-6      /* compliance of a rigid contact over that of a stiff one */
 #define ROUNDING 1e-14 /* of the terms a velocity is the sum of */
 
-enum { STEPS = 10, LONGEST_WAIT = 15 };
+enum { STEPS = 10, LONGEST_WAIT = 15, LARGE_WAIT = 127, LARGE = 1000 }; /* contacts: attempts cost more */
 
 /* An attempt: islands that may come to rest, their rows, and what there was before. */
 typedef struct attempt {
@@ -66,10 +66,6 @@ static void mark_groups(const fx_assembly *a, attempt *t) {
   }
 }
 
-static bool is_stiff(const frix_sim *sim, const fx_group *g) {
-  return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].by_rule;
-}
-
 /* ---- the way back ---- */
 
 static double *copy(frix_sim *sim, const double *from, int32_t count) {
@@ -109,7 +105,7 @@ static void take_back(frix_sim *sim, fx_assembly *a, const attempt *t) {
 static void stiffen(const frix_sim *sim, fx_assembly *rows, double compliance) {
   for (int32_t k = 0; k < rows->joint_first; k++) {
     const fx_group *g = &rows->group[k];
-    if (!is_stiff(sim, g) || !(rows->r[g->row] > 0.0)) continue;
+    if (!fx_is_stiff(sim, g) || g->kind != FX_GROUP_CONTACT || !(rows->r[g->row] > 0.0)) continue;
     rows->w[g->row] = rows->drive[g->row];
     for (int32_t j = g->row; j < g->row + g->dim; j++) {
       rows->R[j] *= compliance;
@@ -161,7 +157,7 @@ static bool hold(const frix_sim *sim, fx_assembly *a, const attempt *t) {
     fx_group *g = &a->group[k];
     if (!t->slow[t->islands.of_mover[g->mover[0]]]) continue;
     memcpy(a->r + g->row, t->rows.r + from->row, (size_t)g->dim * sizeof *a->r);
-    if (is_stiff(sim, g) && a->r[g->row] > 0.0) fx_hold_contact(sim, a, g, a->r + g->row);
+    if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->r + g->row);
     any = true;
   }
   return any;
@@ -205,7 +201,8 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   bool good = false;
   if (hold(sim, a, &t)) status = judge(sim, a, &good);
   if (!good) take_back(sim, a, &t);
-  s->polish_wait = good ? 0 : s->polish_wait < LONGEST_WAIT ? 2 * s->polish_wait + 1 : LONGEST_WAIT;
+  int64_t longest = a->joint_first > LARGE ? LARGE_WAIT : LONGEST_WAIT;
+  s->polish_wait = good ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;
   return status;
 }

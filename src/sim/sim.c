@@ -12,7 +12,7 @@ frix_sim_config frix_sim_default(void) {
   config.size = sizeof config;
   config.integrator = "moreau";
   config.solver = "auto";
-  config.contact = FRIX_CONTACT_LAW_RIGID;
+  config.contact = FRIX_CONTACT_LAW_STIFF;
   config.tolerance = 1e-8;
   config.polish = 1e-13;
   config.seek_rest = true;

@@ -252,6 +252,8 @@ frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
 bool fx_contact_closed(const frix_sim *sim, int32_t i);
 /* What its normal row asks for at this gap, beside what drives it: push-out, a gap to close, a bounce. */
 double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap);
+/* The same at the gap it has, without noise. */
+double fx_rigid_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
 /* The part of that which pushes an overlap out. */
 double fx_push_out(const frix_sim *sim, const fx_group *g);
 /* The part that restitution asks for, not above 0. */
@@ -332,8 +334,12 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a);
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
 /* The gap at which the spring of contact i carries nothing. */
 double fx_natural_gap(const frix_sim *sim, int32_t i);
-/* Sets the spring of a contact so that it carries r with everything at rest where it is. */
+/* Whether its compliance is that of the stiff law. */
+bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
+/* Sets the spring of such a group so that it carries r with everything at rest where it is. */
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
+/* Makes the rows of all such groups those of the rigid law. */
+void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */

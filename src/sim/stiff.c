@@ -15,8 +15,7 @@
 
 #include <math.h>
 
-#define KAPPA (getenv("KA") ? atof(getenv("KA")) : 25.0)
-#include <stdlib.h>
+#define KAPPA 25.0
 
 static const frix_contact_law_info table[] = {
     {"stiff", "springs of 100 m / h^2, m the larger mass: forces are unique, the sag is second order in h"},
@@ -53,9 +52,25 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
   return natural < -0.1 * sim->gap_noise ? natural : 0.0;
 }
 
+bool fx_is_stiff(const frix_sim *sim, const fx_group *g) {
+  return (g->kind == FX_GROUP_CONTACT || g->kind == FX_GROUP_SPINNING) && sim->surface[g->source].by_rule;
+}
+
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r) {
   double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
-  g->natural = gap + a->R[g->row] * r[0] * time;
-  a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
-  for (int32_t k = 1; k < g->dim; k++) a->r_c[g->row + k] = r[k];
+  if (g->kind == FX_GROUP_CONTACT && r[0] > 0.0) {
+    g->natural = gap + a->R[g->row] * r[0] * time;
+    a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
+  }
+  for (int32_t k = g->kind == FX_GROUP_CONTACT; k < g->dim; k++) a->r_c[g->row + k] = r[k];
+}
+
+void fx_make_rigid(const frix_sim *sim, fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    if (!fx_is_stiff(sim, g)) continue;
+    bool contact = g->kind == FX_GROUP_CONTACT;
+    for (int32_t j = contact ? 0 : 1; j < g->dim; j++) a->R[g->row + j] = a->r_c[g->row + j] = 0.0;
+    if (contact) a->w[g->row] = a->drive[g->row] + fx_rigid_shift(sim, a, g);
+  }
 }
