@@ -32,7 +32,7 @@ typedef enum frix_restitution {
 
 /* The law of contacts whose materials name no stiffness; both have the exact cone of friction. */
 typedef enum frix_contact_law {
-  FRIX_CONTACT_LAW_STIFF, /* a spring of 100 m / h^2, m the larger mass: forces are unique; default */
+  FRIX_CONTACT_LAW_STIFF, /* springs of 25 m / h^2, m the geometric mean of the masses: forces are unique; default */
   FRIX_CONTACT_LAW_RIGID, /* no overlap at all: forces may have several solutions */
 } frix_contact_law;
 

@@ -95,7 +95,7 @@ static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e,
   for (int32_t k = 0; k < g->dim; k++) {
     int32_t row = g->row + k;
     double r = a->r[row], drive = a->drive[row];
-    if (r == 0.0) continue;
+    if (r == 0.0 && !(k < 2 && g->stored[k] > 0.0)) continue;
     double middle = 0.5 * (before[k] + a->u[row]);
     total += r * (middle - drive);
     e->work -= r * drive; /* what kinematic bodies and moving fixtures bring */

@@ -108,6 +108,8 @@ typedef struct fx_group {
   double damper, armature; /* spring: h c, inertia of the coordinate */
   double kept;             /* contact: the part of its restitution that is asked for */
   double natural;          /* contact with a spring: the gap at which it carries nothing */
+  double stored[2];        /* and what it held before the step, J: along the normal and across it */
+  bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
 
 /* Whether its source is a joint. */
@@ -336,6 +338,12 @@ double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
 double fx_natural_gap(const frix_sim *sim, int32_t i);
 /* Whether its compliance is that of the stiff law. */
 bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
+/* Whether contact i of this step carried next to nothing before it gets this impulse. */
+bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
+/* Whether it is struck so hard that it is rigid in this step. */
+bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
+bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
 /* Makes the rows of all such groups those of the rigid law. */

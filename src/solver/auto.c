@@ -372,14 +372,14 @@ static bool leave_early(course *c) {
   return true;
 }
 
-/* Contacts with compliance, where a factorisation costs no more than some sweeps: their forces are unique, and newton on
- * the velocities needs a few steps. */
+/* Contacts with compliance, where a factorisation costs no more than some sweeps: their forces are unique, and newton
+ * on the velocities needs a few steps. */
 static bool try_springs(course *c) {
   fx_call *call = c->call;
   const fx_system *s = call->system;
   if (call->law != FRIX_LAW_COULOMB || is_rigid(s) || !fx_spring_newton_fits(s) || call->monitor->limits->hurried)
     return false;
-  if (!(call->monitor->best <= SPRING_START)) return false;
+  if (!(call->monitor->best <= SPRING_START) || s->contact_count <= FX_SMALL_ISLAND) return false;
   frix_status status;
   call->linear = fx_newton_linear_create(call->arena, s, &status);
   if (!call->linear) {

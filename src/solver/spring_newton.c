@@ -40,13 +40,13 @@ typedef struct state {
 
 static bool cone_fits(const frix_contact *c) {
   switch (c->cone) {
-  case FRIX_CONE_CIRCULAR:
-  case FRIX_CONE_PLANAR:
-  case FRIX_CONE_FRICTIONLESS:
-  case FRIX_CONE_LIMIT:
-  case FRIX_CONE_ROLLING:
-  case FRIX_CONE_BILATERAL: return true;
-  default: return false;
+    case FRIX_CONE_CIRCULAR:
+    case FRIX_CONE_PLANAR:
+    case FRIX_CONE_FRICTIONLESS:
+    case FRIX_CONE_LIMIT:
+    case FRIX_CONE_ROLLING:
+    case FRIX_CONE_BILATERAL: return true;
+    default: return false;
   }
 }
 
@@ -68,8 +68,7 @@ static void rub(int32_t count, const double *a, double R, double bound, double *
   double part = bound / size;
   for (int32_t k = 0; k < count; k++) over_bound[k] = r[k] / size;
   for (int32_t k = 0; k < count; k++)
-    for (int32_t j = 0; j < count; j++)
-      D[k * d + j] = part / R * ((k == j) - over_bound[k] * over_bound[j]);
+    for (int32_t j = 0; j < count; j++) D[k * d + j] = part / R * ((k == j) - over_bound[k] * over_bound[j]);
   for (int32_t k = 0; k < count; k++) r[k] *= part;
 }
 
@@ -241,11 +240,23 @@ bool fx_spring_newton_fits(const fx_system *s) {
   return true;
 }
 
+/* Problems without masses (W alone). */
+static frix_status by_newton(fx_call *call) {
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(call->options, fx_solver_row(&fx_solver_newton), option);
+  fx_call inner = *call;
+  inner.option = option;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "spring_newton: %d contacts: no velocity form, newton instead",
+         call->system->contact_count);
+  frix_status status = fx_solver_newton.solve(&inner);
+  call->finisher = fx_solver_newton.info.name;
+  return status;
+}
+
 static frix_status solve(fx_call *call) {
   state t = {0};
   const fx_system *s = call->system;
-  if (!fx_spring_newton_fits(s) || call->law != FRIX_LAW_COULOMB)
-    return fx_fail(call->arena->context, FRIX_ERROR_UNSUPPORTED, "spring_newton: a cone that it does not know");
+  if (!fx_spring_newton_fits(s)) return by_newton(call);
   frix_status status = take(&t, call);
   if (status != FRIX_OK) return status;
   add_compliance(&t);
