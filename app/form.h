@@ -43,6 +43,7 @@ struct fx_form {
   double mu, part;                                 /* friction; what tells the row from others with its functions */
   int count;                                       /* of stones, beads, levels */
   double order, slope, floor;
+  bool stiff;             /* the stiff law of contact; else the rigid one */
   bool poisson;           /* restitution by Poisson's law; else the default one */
   const char *integrator; /* NULL: the default */
 };

@@ -171,6 +171,12 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
     if (k < 0) return false;
     config->integrator = frix_integrator_table(k)->name;
   }
+  const char *contact = fx_arg(args, "--contact");
+  if (contact) {
+    int k = fx_choose("@contacts", "contact law", contact);
+    if (k < 0) return false;
+    config->contact = (frix_contact_law)k;
+  }
   const char *restitution = fx_arg(args, "--restitution");
   if (restitution) {
     int k = fx_choose("@restitutions", "restitution", restitution);

@@ -37,6 +37,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
 #define FX_SIM_FLAGS                                                                                       \
   {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
       {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
+      {"--contact", "LAW", "@contacts", "of contacts whose materials name no stiffness; default stiff"},   \
       {"--restitution", "LAW", "@restitutions", "of impacts; default bounded: it creates no energy"},      \
       {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
       {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \

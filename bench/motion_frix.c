@@ -116,6 +116,8 @@ static void *create(const motion_scene *scene, const motion_options *options) {
   frix_sim_config config = frix_sim_default();
   config.thread_count = options->threads > 0 ? options->threads : 1;
   if (options->tolerance > 0) config.tolerance = options->tolerance;
+  if (options->contact != MOTION_CONTACT_DEFAULT)
+    config.contact = options->contact == MOTION_CONTACT_RIGID ? FRIX_CONTACT_LAW_RIGID : FRIX_CONTACT_LAW_STIFF;
   world *w = open_world(scene, options, &config);
   if (w) w->start = frix_sim_energy(w->sim);
   return w;

@@ -124,7 +124,7 @@ static const frix_option_info segregation_parameter[] = {
     [FREQUENCY] = EX_REAL("frequency", 1, 0, 20, "Hz; with 6 g they rise, with 2 g the bed moves as one"),
     [SEGREGATION_MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SEGREGATION_STIFFNESS] =
-        EX_REAL("stiffness", 1e8, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
+        EX_REAL("stiffness", 1e8, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
 };
 
 /* A row of up to `across` discs, the first of them disc `number`, in cells of this size. */

@@ -109,7 +109,7 @@ enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING, PILE_ROUGH 
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
     [PILE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
+    [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
     [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
     [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
     [PILE_ROUGH] =
@@ -179,7 +179,7 @@ static const frix_option_info pebble_parameter[] = {
     [PEBBLES] = EX_WHOLE("n", 2000, 1, 1000000, "pebbles of 60 mm"),
     [PEBBLE_OUTLET] = EX_REAL("outlet", 5, 0, 20, "width of the outlet over the diameter of a pebble; 0: closed"),
     [PEBBLE_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [PEBBLE_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid, which has many solutions"),
+    [PEBBLE_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
 };
 
 typedef struct vessel {

@@ -49,6 +49,13 @@ static inline world world_new(fx_test *t, double mu, double restitution) {
   return w;
 }
 
+/* The same with the rigid law of contact by name. */
+static inline world rigid_world(fx_test *t, double mu, double restitution) {
+  world w = world_new(t, mu, restitution);
+  w.config.contact = FRIX_CONTACT_LAW_RIGID;
+  return w;
+}
+
 static inline frix_body_id world_body(world *w, frix_body_config config, frix_shape_config shape) {
   frix_body_id id = {0, 0};
   MUST(w, frix_builder_add_body(w->builder, &config, &id));

@@ -193,7 +193,7 @@ static bool finite_world(world *w) {
 static void worlds(fx_test *t) {
   for (int k = 0; k < WORLDS; k++) {
     const degenerate *d = &list[k];
-    world w = world_new(t, 0.5, 0);
+    world w = rigid_world(t, 0.5, 0);
     frix_step_report r = {0};
     bool honest = true;
     if (!d->build(&w, d->part)) continue;
@@ -216,7 +216,7 @@ static void worlds(fx_test *t) {
  * small beside them. The step leaves the overlaps, says so, and its forces are those of the weights. */
 static void too_narrow(fx_test *t) {
   for (double narrow = 1e-5; narrow < 2e-2; narrow *= 10) {
-    world w = world_new(t, 0.5, 0);
+    world w = rigid_world(t, 0.5, 0);
     REQUIRE(t, wedged(&w, narrow));
     double most = 0;
     for (int n = 0; n < 20; n++) {
@@ -238,7 +238,7 @@ static void too_narrow(fx_test *t) {
 
 /* Where jaws crush a cube no answer exists, and a strict step says so and stays where it was. */
 static void strict(fx_test *t) {
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   w.config.policy = FRIX_POLICY_STRICT;
   REQUIRE(t, crushed(&w, 1e-2));
   uint64_t before = 0, after = 0;

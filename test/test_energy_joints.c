@@ -234,7 +234,7 @@ typedef struct gain {
 } gain;
 
 static gain throw_pair(fx_test *t, int i, int law, int n, double h) {
-  world w = world_new(t, 0.8, 0.95);
+  world w = rigid_world(t, 0.8, 0.95);
   w.config.integrator = integrators[i], w.config.restitution = (frix_restitution)law;
   world_plane(&w, turned(0, 1, 0, 0));
   frix_vec3 spin = vec(3 * cos(n), 8 * sin(2.0 * n), 5 * cos(3.0 * n));

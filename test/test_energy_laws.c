@@ -45,7 +45,7 @@ static double largest_part(double e) {
 }
 
 static world rod_world(fx_test *t, frix_restitution law, double mu, double e) {
-  world w = world_new(t, mu, e);
+  world w = rigid_world(t, mu, e);
   w.config.restitution = law;
   world_half_plane(&w);
   MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));

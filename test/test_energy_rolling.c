@@ -70,7 +70,7 @@ typedef struct loss {
 static loss roll(fx_test *t, roller kind, const char *integrator, double h) {
   loss out = {0};
   frix_shape_config shape = frix_shape_default();
-  world w = world_new(t, 2, 0);
+  world w = rigid_world(t, 2, 0);
   w.config.integrator = integrator;
   world_plane(&w, turned(0, 1, 0, 0));
   frix_body_config body = kind == STONE ? stone(&shape) : kind == BALL ? ball(&shape) : coin(&shape);
@@ -129,6 +129,7 @@ static void tippe_top(fx_test *t) {
     double value[FRIX_SCENE_MAX_PARAMETERS], h = scene->step / (n ? 4 : 1), tilt, most = 0;
     for (int k = 0; k < scene->parameter_count; k++) value[k] = scene->parameter[k].initial;
     world w = {.t = t, .config = frix_sim_default()};
+    w.config.contact = FRIX_CONTACT_LAW_RIGID;
     REQUIRE(t, frix_context_create(NULL, &w.context) == FRIX_OK);
     MUST(&w, frix_scene_build(scene, w.context, value, 0, &w.model));
     REQUIRE(t, w.model);

@@ -32,7 +32,7 @@ static void throws(fx_test *t) {
 /* All three: a box lands and rests; a block slides to its place; nothing sinks away. */
 static void rest_and_slide(fx_test *t) {
   for (int k = 0; k < 3; k++) {
-    world w = world_new(t, 0.4, 0);
+    world w = rigid_world(t, 0.4, 0);
     w.config.integrator = names[k];
     world_plane(&w, turned(0, 1, 0, 0));
     frix_body_id box = world_body(&w, body_at(at(0, 0, 0.4)), box_shape(0.1, 0.1, 0.1));
@@ -113,7 +113,7 @@ typedef struct swing {
 static swing swing_with(fx_test *t, double mu, double h) {
   swing out = {0};
   well user;
-  world w = world_new(t, mu, 1);
+  world w = rigid_world(t, mu, 1);
   w.config.integrator = "variational";
   w.config.restitution_speed = 0;
   w.config.force = fall_in;
@@ -194,7 +194,7 @@ static void stiff_forces(fx_test *t) {
 static void stabilisation(fx_test *t) {
   double depth[3];
   for (int k = 0; k < 3; k++) {
-    world w = world_new(t, 0.3, 0);
+    world w = rigid_world(t, 0.3, 0);
     w.config.stabilisation = k == 0 ? 0 : 0.2;
     w.config.projections = k == 2 ? 1 : 0;
     world_plane(&w, turned(0, 1, 0, 0));

@@ -8,7 +8,7 @@ static const double g = 9.81;
  * holds it at the end, points along the speed it had. */
 static void turned_round(fx_test *t) {
   double h = 0.01, speed = 0.02, force = 4;
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   world_plane(&w, turned(0, 1, 0, 0));
   frix_body_config b = body_at(at(0, 0, 0.05));
   b.mass = 1, b.velocity = vec(speed, 0, 0);
@@ -28,7 +28,7 @@ static void turned_round(fx_test *t) {
 
 /* Energy that pushes an overlap out is not an impact with a minus sign. */
 static void pushed_out(fx_test *t) {
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   world_plane(&w, turned(0, 1, 0, 0));
   frix_body_config b = body_at(at(0, 0, 0.045));
   b.mass = 1;

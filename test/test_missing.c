@@ -106,7 +106,7 @@ static void worst(fx_test *t) {
 
 /* A run that goes on from steps that were not certified is not certified. */
 static void resumed(fx_test *t) {
-  EXPECT(t, 1, NULL, NULL, "$frix run dominoes --solver pgs --time 0.05 --out d.frx --quiet");
+  EXPECT(t, 1, NULL, NULL, "$frix run dominoes --contact rigid --solver pgs --time 0.05 --out d.frx --quiet");
   EXPECT(t, 1, "the counts below include the steps before it", NULL, "$frix run --resume d.frx --time 0.05");
   EXPECT(t, 0, NULL, NULL,
          "$frix run puck --time 0.05 --out p.frx --quiet && $frix run --resume p.frx --time 0.1 --quiet");

@@ -9,7 +9,7 @@ static const double pi = 3.14159265358979323846;
 /* A sphere falls, lands and rests. */
 static void falls(fx_test *t) {
   for (int k = 0; k < 2; k++) {
-    world w = world_new(t, 0.5, 0);
+    world w = rigid_world(t, 0.5, 0);
     world_plane(&w, turned(0, 1, 0, 0));
     frix_body_id ball = world_body(&w, body_at(at(0, 0, 1)), sphere_shape(0.1));
     frix_body_id box = world_body(&w, body_at(at(1, 0, 1)), box_shape(0.1, 0.2, 0.3));

@@ -126,7 +126,7 @@ static void parts_of_caps(fx_test *t) {
 
 /* A ball on a slider pushes the cylinder at height z: it tips where F z = m g R. The push comes at once. */
 static double lean_pushed(fx_test *t, double heading, double force) {
-  world w = world_new(t, 2, 0);
+  world w = rigid_world(t, 2, 0);
   world_plane(&w, turned(0, 0, 0, 1));
   double z = 0.4, c = cos(heading), s = sin(heading);
   frix_body_config b = body_at((frix_pose){{0, 0, 0.25}, turned(0.7, 0, 0, 1)});
@@ -165,7 +165,7 @@ static void pushed_by_others(fx_test *t) {
 
 /* Gravity goes round, a little below the limit: the poses hardly change, the rim points must. */
 static void gravity_goes_round(fx_test *t) {
-  world w = world_new(t, 2, 0);
+  world w = rigid_world(t, 2, 0);
   world_plane(&w, turned(0, 0, 0, 1));
   frix_body_id id = world_body(&w, body_at((frix_pose){{0, 0, 0.25}, turned(0.3, 0, 0, 1)}),
                                kind_shape(FRIX_SHAPE_CYLINDER, 0.1, 0.25));

@@ -95,11 +95,11 @@ static void overlaps_left(fx_test *t) {
             "<geom type='plane' size='1 1 1'/>"
             "<geom type='box' size='.1 .5 .5' pos='-.1995 0 .5'/><geom type='box' size='.1 .5 .5' pos='.1995 0 .5'/>"
             "<body pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body>"
-            "</worldbody></mujoco>\nEND\n$frix run slot.xml --dt 0.01 --time 0.1 --csv slot --json");
+            "</worldbody></mujoco>\nEND\n$frix run slot.xml --contact rigid --dt 0.01 --time 0.1 --csv slot --json");
   EXPECT(t, r, 0);
   CHECK(t, number(r.out, "overlaps_left_steps") == 10 && number(r.out, "certified_steps") == 10);
   shell_free(&r);
-  r = shell(t, "cut -d, -f6 slot_steps.csv | sort | uniq -c; $frix run slot.xml --dt 0.01 --time 0.1");
+  r = shell(t, "cut -d, -f6 slot_steps.csv | sort | uniq -c; $frix run slot.xml --contact rigid --dt 0.01 --time 0.1");
   EXPECT(t, r, 0);
   CHECK(t,
         strstr(r.out, "10 1\n") && strstr(r.out, "1 overlaps_left") && strstr(r.out, "overlaps left     in 10 steps"));

@@ -195,25 +195,31 @@ static void cards_struck(fx_test *t) {
   play_end(&p);
 }
 
-/* Stones dropped on the crown leave both arches standing; thrown at a leg they bring them down. */
+/* Stones dropped on the crown leave both arches standing; thrown at a leg they bring them down. Rigid stones stay where
+ * they were; stiff ones sag where a blow opened their joints, by millimetres at h = 0.01. */
 static void arch_blows(fx_test *t) {
-  for (int shape = 0; shape < 2; shape++)
-    for (int blow = 1; blow <= 2; blow++) {
-      play p = play_new(t, "arch");
-      set(t, &p, "shape", shape);
-      set(t, &p, "blow", blow);
-      if (!play_start(t, &p)) return;
-      double start = state_of(&p, "keystone").center.y;
-      play_steps(t, &p, 400);
-      double sunk = start - state_of(&p, "keystone").center.y;
-      CHECK(t, p.uncertified == 0);
-      if (blow == 1)
-        CHECK(t, fabs(sunk) < 1e-4);
-      else
-        CHECK(t, sunk > 0.5);
-      fx_test_note(t, "shape %d, blow %d: keystone sunk by %.1e m", shape, blow, sunk);
-      play_end(&p);
-    }
+  static const double most[] = {[FRIX_CONTACT_LAW_STIFF] = 1e-2, [FRIX_CONTACT_LAW_RIGID] = 1e-4};
+  for (int n = 0; n < 8; n++) {
+    int shape = n & 1, blow = 1 + (n >> 1 & 1), law = n >> 2;
+    play p = play_new(t, "arch");
+    set(t, &p, "shape", shape);
+    set(t, &p, "blow", blow);
+    if (!play_start(t, &p)) return;
+    frix_sim_destroy(p.sim);
+    frix_sim_config config = frix_sim_default();
+    config.contact = (frix_contact_law)law;
+    REQUIRE(t, frix_sim_create(p.context, p.model, &config, &p.sim) == FRIX_OK);
+    double start = state_of(&p, "keystone").center.y;
+    play_steps(t, &p, 400);
+    double sunk = start - state_of(&p, "keystone").center.y;
+    CHECK(t, p.uncertified == 0);
+    if (blow == 1)
+      CHECK(t, fabs(sunk) < most[law]);
+    else
+      CHECK(t, sunk > 0.5);
+    fx_test_note(t, "shape %d, blow %d, law %d: keystone sunk by %.1e m", shape, blow, law, sunk);
+    play_end(&p);
+  }
 }
 
 /* The largest difference between the velocities of a card and of the one that stood as its mirror image. */
@@ -240,7 +246,8 @@ static void struck_alike(fx_test *t) {
   if (!play_start(t, &p)) return;
   frix_sim_destroy(p.sim);
   frix_sim_config config = frix_sim_default();
-  config.solver = "newton", config.tolerance = 1e-11; /* no order of contacts, no choice among answers */
+  config.contact = FRIX_CONTACT_LAW_RIGID, config.solver = "newton",
+  config.tolerance = 1e-11; /* no order of contacts, no choice among answers */
   REQUIRE(t, frix_sim_create(p.context, p.model, &config, &p.sim) == FRIX_OK);
   for (int k = 0; k < 20; k++) frix_sim_step(p.sim, p.scene->step, NULL);
   frix_pose above = {{0, 0, 0.42}, {1, 0, 0, 0}};

@@ -290,7 +290,7 @@ static void memory(fx_test *t) {
 
 /* Asleep, and exactly awake: touched by a falling ball, pulled, or left without support. */
 static void sleeping(fx_test *t) {
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   w.config.sleep = true;
   world_plane(&w, turned(0, 1, 0, 0));
   frix_body_id tower[3];
@@ -396,7 +396,7 @@ static void strict_run(fx_test *t) {
 
 /* A kinematic plate carries, a conveyor drags; their work is booked. */
 static void kinematic(fx_test *t) {
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   frix_body_config plate = body_at(at(0, 0, -0.1));
   plate.kind = FRIX_BODY_KINEMATIC;
   frix_body_id lift = world_body(&w, plate, box_shape(1, 1, 0.1));
@@ -450,7 +450,7 @@ static void surfaces(fx_test *t) {
     world_end(&w);
   }
   /* a ball with rolling friction d stops after 7/10 v^2 / (g d / r); a spinning one after 2/5 r^2 w / (g d) */
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   frix_material_config m = frix_material_default();
   m.rolling = 0.002, m.spinning = 0.001;
   MUST(&w, frix_builder_add_material(w.builder, &m, &w.material));

@@ -3,7 +3,7 @@
 
 /* A ball flies into a box that sleeps: the momentum of both is the ball's, in every step. */
 static void hit_keeps_momentum(fx_test *t) {
-  world w = world_new(t, 0.5, 0);
+  world w = rigid_world(t, 0.5, 0);
   w.config.sleep = true;
   MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
   frix_body_config b = body_at(at(0, 0, 0)), ball = body_at(at(-2.013, 0, 0)); /* the gap closes within a step */

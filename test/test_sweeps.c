@@ -4,7 +4,7 @@
 #include "bench/settling.h"
 #include "bench/spheres.h"
 #include "problem/certificate.h"
-#include "solver/sweeps.h"
+#include "solver/sweeps_blend.h"
 
 /* ---- piles ---- */
 
@@ -192,6 +192,84 @@ static void bits(fx_test *t) {
     }
     answer_free(&a);
   }
+}
+
+/* ---- mixing ---- */
+
+/* Twenty mixed sweeps, a refresh among them: z and the sums of the steps. */
+static snapshot blend_some(fx_test *t, fx_arena *arena, fx_pile *p, bool full, fx_sweep_target target,
+                           const double *r) {
+  fx_blend blend;
+  fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
+  size_t z = (size_t)p->batch_count * FX_BATCH * (size_t)p->row_count * (full ? sizeof(double) : sizeof(float));
+  snapshot s = {{0, 0, 0}, malloc(z), NULL};
+  fx_pile_load(p, full, r);
+  fx_sweep_refresh(p, full, target);
+  bool good = s.z && fx_blend_take(arena, p, full, &blend) == FRIX_OK;
+  CHECK(t, good);
+  if (good) fx_blend_begin(&blend, p, full);
+  for (int k = 0; good && k < 20; k++) {
+    fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target);
+    s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};
+    if (k == 12) fx_blend_refresh(&blend, p, full, target);
+  }
+  if (good) memcpy(s.z, data->z, z);
+  *data = kept;
+  return s;
+}
+
+/* Every target mixes to the same bits, and twenty mixed sweeps come nearer than twenty plain ones. */
+static void blend(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 300, 1e-2, false, 70);
+  CHECK(t, good);
+  fx_arena arena;
+  fx_system system;
+  fx_pile packed;
+  fx_arena_init(&arena, p.context);
+  good = good && fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+         fx_pile_build(&arena, &system, true, &packed) == FRIX_OK;
+  CHECK(t, good);
+  if (good) fx_pile_pack_full(&packed);
+  for (int full = 0; good && full < 2; full++) {
+    snapshot plain = blend_some(t, &arena, &packed, full, FX_SWEEP_SCALAR, p.data.guess);
+    for (int target = FX_SWEEP_PLAIN; target <= (int)fx_sweep_best_target(); target++) {
+      snapshot other = blend_some(t, &arena, &packed, full, (fx_sweep_target)target, p.data.guess);
+      CHECK(t, memcmp(&plain.sums, &other.sums, sizeof plain.sums) == 0);
+      CHECK(t, plain.z && other.z &&
+                   memcmp(plain.z, other.z,
+                          (size_t)packed.batch_count * FX_BATCH * 3 * (full ? sizeof(double) : sizeof(float))) == 0);
+      free(other.z);
+    }
+    fx_pile_load(&packed, full, p.data.guess);
+    fx_sweep_refresh(&packed, full, FX_SWEEP_PLAIN);
+    fx_sweep_sums last = {0, 0, 0};
+    for (int k = 0; k < 20; k++) last = fx_sweep(&packed, full, FX_SWEEP_PLAIN, 0);
+    CHECK(t, plain.sums.uphill < 0.25 * last.step);
+    fx_test_note(t, "%s: step %.1e mixed, %.1e plain;", full ? "double" : "single", sqrt(plain.sums.uphill),
+                 sqrt(last.step));
+    free(plain.z);
+  }
+  fx_arena_free(&arena);
+  pile_free(&p);
+}
+
+/* Islands of all sizes and one large one with springs: solved as one by sweeps, to the answer of newton. */
+static void springs_together(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 400, 1e-2, false, 25);
+  CHECK(t, good);
+  if (good) {
+    frix_result swept = {0}, newton = {0};
+    frix_solution *a = pile_solve(&p, "auto", 1e-10, &swept), *b = pile_solve(&p, "newton", 1e-10, &newton);
+    CHECK(t, a && b && swept.island_count > 10 && swept.outcome == FRIX_OUTCOME_SOLVED);
+    CHECK(t, a && !strcmp(swept.finisher, "sweeps"));
+    if (a && b) CHECK(t, distance(swept.v, newton.v, swept.dof_count) < 1e-7);
+    if (a && b) fx_test_note(t, "%d islands, %d sweeps", swept.island_count, (int)swept.iterations);
+    frix_solution_destroy(a);
+    frix_solution_destroy(b);
+  }
+  pile_free(&p);
 }
 
 /* ---- answers ---- */
@@ -534,6 +612,8 @@ static void start_is_kept(fx_test *t) {
 const fx_test_row test_sweeps[] = {
     {"sweeps/batches", batches},
     {"sweeps/bits", bits},
+    {"sweeps/blend", blend},
+    {"sweeps/springs_together", springs_together},
     {"sweeps/against_nsgs", against_nsgs},
     {"sweeps/against_newton", against_newton},
     {"sweeps/other_contacts", other_contacts},

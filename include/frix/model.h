@@ -42,7 +42,7 @@ typedef struct frix_joint_id {
  *   axis                of the one that is anisotropic; of the first in the pair when both are
  *   rolling, spinning   the larger
  *   restitution         the larger
- *   stiffness           springs in series; rigid counts as infinitely stiff */
+ *   stiffness           springs in series; one that names none counts as infinitely stiff */
 typedef struct frix_material_config {
   uint32_t size; /* set by frix_material_default */
   const char *name;
@@ -53,7 +53,8 @@ typedef struct frix_material_config {
   double rolling;     /* rolling friction in metres, default 0 */
   double spinning;    /* spinning (drilling) friction in metres, default 0 */
   double restitution; /* 0 .. 1, default 0 */
-  double stiffness;   /* N/m of a contact, normal and tangential, with memory of the tangential spring; 0: rigid */
+  double stiffness;   /* N/m of a contact, normal and tangential, with memory of the tangential spring; INFINITY: rigid;
+                       * 0 (default): by the contact law of the simulation (frix_sim_config.contact) */
 } frix_material_config;
 
 FRIX_API frix_material_config frix_material_default(void);

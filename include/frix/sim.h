@@ -30,6 +30,21 @@ typedef enum frix_restitution {
   FRIX_RESTITUTION_BOUNDED, /* newton, with e reduced in islands where it would create energy; default */
 } frix_restitution;
 
+/* The law of contacts whose materials name no stiffness; both have the exact cone of friction. */
+typedef enum frix_contact_law {
+  FRIX_CONTACT_LAW_STIFF, /* springs of 25 m / h^2, m the geometric mean of the masses: forces are unique; default */
+  FRIX_CONTACT_LAW_RIGID, /* no overlap at all: forces may have several solutions */
+} frix_contact_law;
+
+/* A row of the table of contact laws. */
+typedef struct frix_contact_law_info {
+  const char *name;
+  const char *summary;
+} frix_contact_law_info;
+
+/* Row k, the law with this number; NULL past the end. */
+FRIX_API const frix_contact_law_info *frix_contact_law_table(int32_t k);
+
 /* A row of the table of restitution laws. */
 typedef struct frix_restitution_info {
   const char *name;
@@ -45,6 +60,7 @@ typedef struct frix_sim_config {
   const char *solver;     /* name in the solver table; default "auto" */
   const frix_options *options;
   frix_law law;
+  frix_contact_law contact;
   double tolerance; /* of the certificate, default 1e-8 */
   double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
   bool seek_rest;         /* a world at rest stays there where an equilibrium exists (frix/equilibrium.h); default */

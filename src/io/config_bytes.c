@@ -6,16 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static void pack_config(fx_pack *p, frix_sim_config *c) {
-  int law = (int)c->law, policy = (int)c->policy, restitution = (int)c->restitution;
+  int law = (int)c->law, policy = (int)c->policy, restitution = (int)c->restitution, contact = (int)c->contact;
   fx_pack_text(p, &c->integrator);
   fx_pack_text(p, &c->solver);
   fx_pack_choice(p, &law, FRIX_LAW_ASSOCIATED + 1);
   fx_pack_choice(p, &policy, FRIX_POLICY_STRICT + 1);
   fx_pack_choice(p, &restitution, FRIX_RESTITUTION_BOUNDED + 1);
+  fx_pack_choice(p, &contact, FRIX_CONTACT_LAW_RIGID + 1);
   c->law = (frix_law)law, c->policy = (frix_policy)policy, c->restitution = (frix_restitution)restitution;
+  c->contact = (frix_contact_law)contact;
   fx_pack_bool(p, &c->seek_rest);
   fx_pack_bool(p, &c->sleep);
   double *part[] = {&c->tolerance,           &c->polish, &c->restitution_speed, &c->stabilisation,

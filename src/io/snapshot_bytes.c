@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { VERSION = 3, ALONE_VERSION = 2 };
+enum { VERSION = 4, ALONE_VERSION = 3 };
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 272 && sizeof(fx_touching) == 352 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 272 && sizeof(fx_touching) == 368 &&
                                        sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -64,6 +64,8 @@ static void pack_touching(fx_pack *p, fx_touching *t) {
   fx_pack_f64(p, &t->spin_impulse);
   fx_pack_f64(p, &t->mu);
   fx_pack_f64(p, &t->margin);
+  fx_pack_f64(p, &t->stiffness);
+  fx_pack_f64(p, &t->natural);
   fx_pack_choice(p, &phase, FRIX_CONTACT_END + 1);
   fx_pack_choice(p, &state, FRIX_CONTACT_SLIP + 1);
   t->phase = (frix_contact_phase)phase, t->state = (frix_contact_state)state;

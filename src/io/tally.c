@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { WITHOUT_TALLY = 3, WITH_TALLY = 2 }; /* versions of a checkpoint; 3 is that of the state alone */
+enum { WITHOUT_TALLY = 4, WITH_TALLY = 2 }; /* versions of a checkpoint; 4 is that of the state alone */
 
 frix_tally frix_tally_default(void) { return (frix_tally){.size = sizeof(frix_tally)}; }
 

@@ -30,12 +30,13 @@ frix_status fx_check_material(frix_context *context, const frix_material_config 
              {"mu2", c->mu2},
              {"rolling", c->rolling},
              {"spinning", c->spinning},
-             {"restitution", c->restitution},
-             {"stiffness", c->stiffness}};
+             {"restitution", c->restitution}};
   if (c->size != sizeof *c) FAIL("material '%s': start from frix_material_default()", name);
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (!(row[k].value >= 0.0) || !isfinite(row[k].value))
       FAIL("material '%s': %s is %g, must be finite and not negative", name, row[k].what, row[k].value);
+  if (!(c->stiffness >= 0.0))
+    FAIL("material '%s': stiffness is %g, must not be negative; infinite is rigid", name, c->stiffness);
   if (c->restitution > 1.0) FAIL("material '%s': restitution is %g, must be at most 1", name, c->restitution);
   if (!fx_finite(c->axis)) FAIL("material '%s': axis is not finite", name);
   if (c->mu2 > 0.0 && fx_norm2(c->axis) == 0.0) FAIL("material '%s': mu2 needs an axis", name);

@@ -1,6 +1,8 @@
 /* Materials: what happens where two of them meet. The rule is documented in frix/model.h. */
 #include "model/builder.h"
 
+#include <math.h>
+
 frix_material_config frix_material_default(void) {
   frix_material_config config = {0};
   config.size = sizeof config;
@@ -12,8 +14,11 @@ static bool anisotropic(const frix_material_config *m) { return fx_norm2(m->axis
 
 static double across(const frix_material_config *m) { return anisotropic(m) ? m->mu2 : m->mu; }
 
-/* Springs in series; 0 stands for rigid. */
-static double in_series(double a, double b) { return a == 0.0 ? b : b == 0.0 ? a : a / (a + b) * b; }
+/* Springs in series; 0 names none. */
+static double in_series(double a, double b) {
+  if (a == 0.0 || isinf(b)) return a == 0.0 ? b : a;
+  return b == 0.0 || isinf(a) ? (b == 0.0 ? a : b) : a / (a + b) * b;
+}
 
 /* Exact where both are the same. */
 static double mean(double a, double b) { return a == b ? a : sqrt(a) * sqrt(b); }
@@ -33,8 +38,14 @@ fx_surface fx_surface_mix(const frix_material_config *a, const frix_material_con
 }
 
 fx_surface fx_surface_of(const frix_material_config *m) {
-  fx_surface s = {m->mu,          across(m),   anisotropic(m) && m->mu != m->mu2, 0, m->axis, m->rolling, m->spinning,
-                  m->restitution, m->stiffness};
+  fx_surface s = {.mu = m->mu,
+                  .mu2 = across(m),
+                  .anisotropic = anisotropic(m) && m->mu != m->mu2,
+                  .axis = m->axis,
+                  .rolling = m->rolling,
+                  .spinning = m->spinning,
+                  .restitution = m->restitution,
+                  .stiffness = m->stiffness};
   return s;
 }
 

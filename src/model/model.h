@@ -59,7 +59,8 @@ typedef struct fx_surface {
   int axis_side;  /* whose shape frame `axis` is in: 0 the first, 1 the second */
   frix_vec3 axis; /* in that shape's frame */
   double rolling, spinning, restitution;
-  double stiffness; /* 0: rigid */
+  double stiffness; /* N/m; INFINITY: rigid; 0: by the law of the simulation. In a step 0: rigid */
+  bool by_rule;     /* in a step: its stiffness is that of the simulation's law */
 } fx_surface;
 
 typedef struct fx_joint {

@@ -272,6 +272,10 @@ double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_grou
   return fx_normal_shift(sim, &n);
 }
 
+double fx_rigid_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  return fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+}
+
 double fx_push_out(const frix_sim *sim, const fx_group *g) {
   double gap = sim->surface[g->source].stiffness == 0.0 ? clean_gap(sim, &sim->contact[g->source]) : 0.0;
   return gap < 0.0 ? sim->config.stabilisation * gap / sim->h : 0.0;
@@ -304,20 +308,31 @@ static bool struck_spring(const frix_sim *sim, const fx_assembly *a, const fx_gr
   return struck;
 }
 
+/* What the spring of a contact held at the end of the last step. */
+static void store(const frix_sim *sim, const fx_surface *f, const fx_touching *past, fx_group *g) {
+  double h = sim->state.last_step;
+  if (!(past->stiffness > 0.0) || !(h > 0.0) || !(f->stiffness > 0.0)) return;
+  for (int32_t k = 0; k < g->dim && k < 3; k++)
+    g->stored[k > 0] += past->row[k] * past->row[k] / (2.0 * past->stiffness * h * h);
+}
+
 /* Rows, shift, compliance and warm start of a contact group; drilling friction follows it. */
 static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   int32_t i = g->source;
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
-  double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
-                                     : c->gap / (sim->h * sim->integrator->position_time);
+  double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
+                                     : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
+  if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
+  if (!struck && f->stiffness > 0.0 && fx_struck_hard(sim, a, g)) struck = true, shift = fx_rigid_shift(sim, a, g);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
+    store(sim, f, past, g);
     spin_guess = past->spin_impulse;
     if (f->stiffness == 0.0)
       ask_for_middle(sim, a, g, &past->contact);

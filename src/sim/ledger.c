@@ -45,11 +45,8 @@ double fx_kinetic(const frix_sim *sim) {
 static double contacts_potential(const frix_sim *sim) {
   const fx_state *s = &sim->state;
   double sum = 0.0;
-  for (int32_t k = 0; sim->springs && k < s->touching_count; k++) {
-    const fx_contact *c = &s->touching[k].contact;
-    double stiffness =
-        fx_model_surface(sim->model, sim->model->shape[c->shape_a].material, sim->model->shape[c->shape_b].material)
-            .stiffness;
+  for (int32_t k = 0; k < s->touching_count; k++) {
+    double stiffness = s->touching[k].stiffness;
     if (stiffness > 0.0) sum += fx_norm2(s->touching[k].impulse) / (2.0 * stiffness * s->last_step * s->last_step);
   }
   return sum;
@@ -98,7 +95,7 @@ static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e,
   for (int32_t k = 0; k < g->dim; k++) {
     int32_t row = g->row + k;
     double r = a->r[row], drive = a->drive[row];
-    if (r == 0.0) continue;
+    if (r == 0.0 && !(k < 2 && g->stored[k] > 0.0)) continue;
     double middle = 0.5 * (before[k] + a->u[row]);
     total += r * (middle - drive);
     e->work -= r * drive; /* what kinematic bodies and moving fixtures bring */

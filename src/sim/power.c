@@ -73,7 +73,13 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
                        fx_power *power) {
   int32_t row = g->row + k;
   double r = a->r[row], full = r * middle, ask = a->w[row] - a->drive[row];
-  if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
+  if (is_spring(a, g, k) && fx_is_stiff(sim, g) && k < 3) { /* what the spring does not store is lost */
+    double now = g->keeps ? 0.5 * a->R[row] * sim->integrator->position_time * r * r : 0.0;
+    double stored = now - (k < 2 ? g->stored[k] : 0.0);
+    power->spring -= stored;
+    power->other += balance(a, row, middle) - full - stored;
+    full += stored;
+  } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
     double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));
     power->spring += full - slip;
     power->other += balance(a, row, middle) - slip;
@@ -94,7 +100,7 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
   for (int32_t k = 0; k < g->dim; k++) {
     int32_t row = g->row + k;
     double r = a->r[row], u = a->u[row], middle = 0.5 * (before[k] + u);
-    if (r == 0.0) continue;
+    if (r == 0.0 && !(k < 2 && g->stored[k] > 0.0)) continue;
     power->size += 0.5 * fabs(r) * (fabs(before[k]) + fabs(u));
     if (fx_group_takes(g)) {
       add_taking(sim, a, g, k, middle, power);

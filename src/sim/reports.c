@@ -23,6 +23,13 @@ void fx_contacts_match(frix_sim *sim) {
 /* What became of a contact of the last step. */
 enum { GONE, REMEMBERED, TOUCHES };
 
+/* What a blow presses together is not given back: the spring of a stiff contact remembers nothing of the step in which
+ * it was struck. */
+static bool keeps_spring(const frix_sim *sim, const fx_group *g) {
+  if (sim->rows.R[g->row] == 0.0) return false;
+  return !fx_is_stiff(sim, g) || g->natural > 0.0 || !fx_is_struck(sim, g->source, sim->rows.r[g->row]);
+}
+
 static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touching *t) {
   const fx_assembly *a = &sim->rows;
   const fx_contact *c = &sim->contact[g->source];
@@ -31,6 +38,8 @@ static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touchin
   frix_vec3 zero = {0.0, 0.0, 0.0};
   *t = (fx_touching){.contact = *c,
                      .mu = law->mu,
+                     .stiffness = g->keeps ? sim->surface[g->source].stiffness : 0.0,
+                     .natural = r[0] > 0.0 || g->natural < 0.0 ? g->natural : 0.0,
                      .generation_a = sim->state.generation[c->body_a],
                      .generation_b = sim->state.generation[c->body_b]};
   memcpy(t->row, r, (size_t)g->dim * sizeof *r);
@@ -182,6 +191,10 @@ frix_status fx_contacts_report(frix_sim *sim) {
   frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
   if (status != FRIX_OK || !lasted || !carried) return FRIX_ERROR_MEMORY;
   fx_touching *list = sim->touching_next;
+  for (int32_t k = 0; k < sim->rows.group_count; k++) {
+    fx_group *g = &sim->rows.group[k];
+    g->keeps = g->kind == FX_GROUP_CONTACT && keeps_spring(sim, g);
+  }
   int32_t count = list_contacts(sim, carried, lasted, list);
   count = keep_sleeping(sim, lasted, list, count);
   s->ended_count = append_ended(sim, lasted, list, count);

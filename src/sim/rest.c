@@ -11,6 +11,7 @@
 
 #define SLOW 4.0     /* of a step's gravity: what starts at rest may have fallen for so many steps */
 #define LEAVING 1e-6 /* of the free motion: slower is not moving */
+#define NEARLY 1e-4  /* of the free motion: springs take up what is left */
 #define TOLERANCE 1e-9
 #define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
 
@@ -71,6 +72,47 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   return FRIX_OK;
 }
 
+/* Springs carry the impulses of the guess. */
+static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
+  if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->guess + g->row);
+}
+
+/* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
+static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count), speed = 0.0, free = 0.0;
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->first < 0) continue;
+    for (int32_t j = 0; j < (m->dof == 3 ? 2 : 3); j++) speed = fmax(speed, fabs(v[m->first + j]));
+    free = fmax(free, fx_norm(m->v_free));
+  }
+  *out = status == FRIX_OK && certificate.residual <= NEARLY && speed <= NEARLY * free;
+  return status;
+}
+
+/* The same with stiff contacts, of which some exist: the rigid law is relaxed, and where it leaves everything at rest
+ * springs carry its impulses. */
+static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
+  size_t count = (size_t)a->row_count;
+  double *kept = FX_TAKE_RAW(&sim->arena, double, 3 * count);
+  bool good = false;
+  if (!kept) return FRIX_ERROR_MEMORY;
+  memcpy(kept, a->w, count * sizeof *kept);
+  memcpy(kept + count, a->R, count * sizeof *kept);
+  memcpy(kept + 2 * count, a->r_c, count * sizeof *kept);
+  fx_make_rigid(sim, a);
+  frix_status status = start_relaxed(sim, a);
+  if (status == FRIX_OK) status = rests(sim, a, &good);
+  memcpy(a->w, kept, count * sizeof *kept);
+  memcpy(a->R, kept + count, count * sizeof *kept);
+  memcpy(a->r_c, kept + 2 * count, count * sizeof *kept);
+  for (int32_t k = 0; good && k < a->joint_first; k++) hold(sim, a, &a->group[k]);
+  return status;
+}
+
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
   if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
@@ -82,11 +124,14 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
-  if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS) status = start_relaxed(sim, a);
+  bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_LAW_STIFF;
+  if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
+    status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {
     bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
-    if (open || found.island[i] == FRIX_STANDING_STANDS) /* r of open contacts is 0 */
-      memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
+    if (!open && found.island[i] != FRIX_STANDING_STANDS) continue;
+    memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
+    if (!open) hold(sim, a, &a->group[i]);
   }
   fx_arena_free(&arena);
   return status;

@@ -50,6 +50,39 @@ fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_
   return g;
 }
 
+/* Rows of the selected groups one after the other: a copy of each. */
+static double *select_rows(const fx_assembly *a, const uint8_t *mark, int32_t count, fx_arena *arena,
+                           const double *from) {
+  double *to = FX_TAKE_RAW(arena, double, count), *at = to;
+  for (int32_t k = 0; to && k < a->group_count; k++) {
+    if (!mark[k]) continue;
+    memcpy(at, from + a->group[k].row, (size_t)a->group[k].dim * sizeof *at);
+    at += a->group[k].dim;
+  }
+  return to;
+}
+
+frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out) {
+  *out = *a;
+  out->arena = arena;
+  out->group = FX_TAKE_RAW(arena, fx_group, a->group_count);
+  out->law = FX_TAKE_RAW(arena, frix_contact, a->group_count);
+  if (!out->group || !out->law) return FRIX_ERROR_MEMORY;
+  out->group_count = out->row_count = out->joint_first = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    if (!mark[k]) continue;
+    out->law[out->group_count] = a->law[k];
+    out->group[out->group_count] = a->group[k];
+    out->group[out->group_count++].row = out->row_count;
+    out->row_count += a->group[k].dim;
+    if (k < a->joint_first) out->joint_first = out->group_count;
+  }
+  double **rows[] = {&out->w, &out->R, &out->r_c, &out->guess, &out->limit, &out->drive, &out->r, &out->u};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    if (!(*rows[k] = select_rows(a, mark, out->row_count, arena, *rows[k]))) return FRIX_ERROR_MEMORY;
+  return FRIX_OK;
+}
+
 /* Row k of the block of the group's b-th body. */
 static double *row_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t b, int32_t k) {
   size_t at = g->value;

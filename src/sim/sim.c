@@ -12,6 +12,7 @@ frix_sim_config frix_sim_default(void) {
   config.size = sizeof config;
   config.integrator = "moreau";
   config.solver = "auto";
+  config.contact = FRIX_CONTACT_LAW_STIFF;
   config.tolerance = 1e-8;
   config.polish = 1e-13;
   config.seek_rest = true;
@@ -72,6 +73,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
   if (!(c->stabilisation >= 0.0 && c->stabilisation <= 1.0) ||
       !(c->joint_stabilisation >= 0.0 && c->joint_stabilisation <= 1.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: stabilisation must lie in 0 .. 1");
+  if ((int)c->contact < 0 || !frix_contact_law_table((int32_t)c->contact))
+    return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of contact");
   if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
   if (isnan(c->restitution_speed) || !isfinite(c->margin) || c->projections < 0 || !(c->sleep_speed >= 0.0) ||
@@ -79,6 +82,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: a number is out of range");
   return FRIX_OK;
 }
+
+static bool is_spring(double stiffness) { return stiffness > 0.0 && isfinite(stiffness); }
 
 static void place_bodies(frix_sim *sim) {
   fx_state *s = &sim->state;
@@ -98,8 +103,8 @@ static void place_bodies(frix_sim *sim) {
   }
   if (!isfinite(sim->smallest)) sim->smallest = 0.0;
   sim->thinnest = fx_model_thinnest(m);
-  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= m->material[k].config.stiffness > 0.0;
-  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= m->pair[k].surface.stiffness > 0.0;
+  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= is_spring(m->material[k].config.stiffness);
+  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= is_spring(m->pair[k].surface.stiffness);
 }
 
 frix_status frix_sim_create(frix_context *context, const frix_model *model, const frix_sim_config *config,

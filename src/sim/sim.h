@@ -22,6 +22,8 @@ typedef struct fx_touching {
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;
+  double stiffness; /* of its spring, N/m; 0: rigid */
+  double natural;   /* gap at which the spring carries nothing */
   frix_contact_phase phase;
   frix_contact_state state;
   uint32_t generation_a, generation_b;
@@ -105,6 +107,9 @@ typedef struct fx_group {
   size_t value;            /* rows of J for each body in turn, dim x dof, in fx_assembly.J */
   double damper, armature; /* spring: h c, inertia of the coordinate */
   double kept;             /* contact: the part of its restitution that is asked for */
+  double natural;          /* contact with a spring: the gap at which it carries nothing */
+  double stored[2];        /* and what it held before the step, J: along the normal and across it */
+  bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
 
 /* Whether its source is a joint. */
@@ -164,7 +169,7 @@ struct frix_sim {
   int32_t slot_capacity, touching_capacity;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */
-  bool springs;    /* some contacts are compliant */
+  bool springs;    /* some materials name a stiffness */
   /* of the running or last step */
   double h;
   double deadline;  /* seconds for the solve, 0: none */
@@ -243,6 +248,8 @@ fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_
 /* The same with J left as it is, to be written whole. */
 fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_t source, frix_contact law,
                            int32_t body_count, const int32_t *slot);
+/* The groups with a mark, as an assembly of their own with a copy of their rows; J is shared. */
+frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out);
 /* Adds lin . v + ang . w of a slot to row k of the group. */
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
 /* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */
@@ -258,6 +265,8 @@ frix_status fx_contacts_assemble(frix_sim *sim, fx_assembly *a);
 bool fx_contact_closed(const frix_sim *sim, int32_t i);
 /* What its normal row asks for at this gap, beside what drives it: push-out, a gap to close, a bounce. */
 double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double gap);
+/* The same at the gap it has, without noise. */
+double fx_rigid_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
 /* The part of that which pushes an overlap out. */
 double fx_push_out(const frix_sim *sim, const fx_group *g);
 /* The part that restitution asks for, not above 0. */
@@ -322,6 +331,40 @@ void fx_fail_phase(frix_sim *sim, const char *phase, frix_outcome outcome);
 /* ---- solve.c ---- */
 /* Movers' v1, w1 and the rows' r, u. */
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
+/* A few steps of another method from a good start. */
+typedef struct fx_polisher {
+  const char *solver;
+  double tolerance;
+  int64_t max_iterations;
+} fx_polisher;
+/* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
+frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with);
+/* Velocities of all degrees of freedom become those of the movers. */
+void fx_put_answer(frix_sim *sim, const double *v);
+/* By mover: sizes of the terms its velocities are sums of, linear and angular. */
+void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]);
+
+/* ---- settle.c ---- */
+/* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
+frix_status fx_settle(frix_sim *sim, fx_assembly *a);
+
+/* ---- stiff.c: the stiff law of contact ---- */
+/* Stiffness of a contact of this step whose materials name none. */
+double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
+/* The gap at which the spring of contact i carries nothing. */
+double fx_natural_gap(const frix_sim *sim, int32_t i);
+/* Whether its compliance is that of the stiff law. */
+bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
+/* Whether contact i of this step carried next to nothing before it gets this impulse. */
+bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
+/* Whether it is struck so hard that it is rigid in this step. */
+bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
+bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
+/* Sets the spring of such a group so that it carries r with everything at rest where it is. */
+void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
+/* Makes the rows of all such groups those of the rigid law. */
+void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 
 /* An answer found elsewhere, certified, in place of the one there is. */
 frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,

@@ -157,6 +157,7 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
     mix_vec(&hash, s->touching[k].roll);
     mix_reals(&hash, s->touching[k].row, 5);
     mix_real(&hash, s->touching[k].spin_impulse);
+    if (s->touching[k].stiffness > 0.0) mix_real(&hash, s->touching[k].natural);
   }
   *out = hash;
   return FRIX_OK;

@@ -42,7 +42,7 @@ static inline void sum_size(int32_t dim, int32_t dof, const double *J, const dou
 }
 
 /* Sizes of what the movers' velocities are the sums of: |v_free| + |M^-1| |J' r|, linear and angular. */
-static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
+void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
@@ -68,7 +68,7 @@ static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r
 static frix_status still(frix_sim *sim, const fx_assembly *a) {
   double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
   if (!size) return FRIX_ERROR_MEMORY;
-  sum_sizes(sim, a, a->r, size);
+  fx_sum_sizes(sim, a, a->r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
@@ -77,7 +77,7 @@ static frix_status still(frix_sim *sim, const fx_assembly *a) {
   return FRIX_OK;
 }
 
-static void put_answer(frix_sim *sim, const double *v) {
+void fx_put_answer(frix_sim *sim, const double *v) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     m->v1 = m->v_free;
@@ -147,15 +147,7 @@ static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
   return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
 }
 
-/* A few steps of another method from a good start; nothing is lost where they fail. */
-typedef struct polisher {
-  const char *solver;
-  double tolerance;
-  int64_t max_iterations;
-} polisher;
-
-/* One solve from the guess, or again from the answer so far; the answer counts where it is better than `best`. */
-static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const polisher *with) {
+frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with) {
   frix_status status = build_once(sim, a);
   if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
@@ -191,7 +183,7 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   report->finisher = result.finisher;
   report->island_count = result.island_count;
   memcpy(a->r, result.r, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, result.v);
+  fx_put_answer(sim, result.v);
   frix_solution_destroy(solution);
   return FRIX_OK;
 }
@@ -202,7 +194,7 @@ static frix_status agree_on_bounds(frix_sim *sim, fx_assembly *a) {
   int failed = 0;
   for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && failed < SPIN_FAILURES && update_spinning(a);
        round++) {
-    status = solve_once(sim, a, true, INFINITY, NULL);
+    status = fx_solve_once(sim, a, true, INFINITY, NULL);
     failed = fx_certified(sim) ? 0 : failed + 1;
   }
   return status;
@@ -217,10 +209,10 @@ static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
     if (!v) return FRIX_ERROR_MEMORY;
     status = fx_rows_judge(sim, a, a->r, a->u, v, &sim->report.certificate);
     if (status != FRIX_OK) break;
-    put_answer(sim, v);
+    fx_put_answer(sim, v);
     if (fx_certified(sim) || round == SPIN_ROUNDS || sim->deadline > 0.0) break;
     if (failed == SPIN_FAILURES) break;
-    status = solve_once(sim, a, true, INFINITY, NULL);
+    status = fx_solve_once(sim, a, true, INFINITY, NULL);
     failed = fx_certified(sim) ? 0 : failed + 1;
   }
   return status;
@@ -247,7 +239,8 @@ static bool has_joints(const frix_sim *sim) {
 static bool needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
-  bool fit = has_joints(sim) || count <= SMALL_WORLD || near_rest(sim);
+  bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_LAW_RIGID; /* what is stiff settles (settle.c) */
+  bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
   return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && fit &&
          sim->state.step_count >= sim->state.polish_at;
 }
@@ -272,8 +265,8 @@ static frix_status polish(frix_sim *sim, fx_assembly *a) {
   int tries = is_large(sim) ? 1 : 3;
   for (int k = 0; k < tries && status == FRIX_OK && (k == 0 || certificate->residual > sim->config.polish); k++) {
     int64_t steps = is_large(sim) ? LARGE_STEPS : POLISH_STEPS;
-    polisher with = {method[k], 1e-3 * sim->config.polish, steps}; /* as near as a few steps come */
-    status = solve_once(sim, a, true, certificate->residual, &with);
+    fx_polisher with = {method[k], 1e-3 * sim->config.polish, steps}; /* as near as a few steps come */
+    status = fx_solve_once(sim, a, true, certificate->residual, &with);
   }
   count_polish(sim);
   return status;
@@ -294,12 +287,12 @@ static double goal_of_springs(const frix_sim *sim, const fx_assembly *a) {
 
 /* Bounds of drilling friction follow the refined impulses: they would hold the error of the first answer. */
 static frix_status refine(frix_sim *sim, fx_assembly *a) {
-  polisher with = {"sweeps", goal_of_springs(sim, a), REFINE_SWEEPS};
+  fx_polisher with = {"sweeps", goal_of_springs(sim, a), REFINE_SWEEPS};
   double residual = sim->report.certificate.residual;
   bool worth = residual > with.tolerance && residual <= sim->config.tolerance && !sim->report.approximate;
-  frix_status status = worth ? solve_once(sim, a, true, residual, &with) : FRIX_OK;
+  frix_status status = worth ? fx_solve_once(sim, a, true, residual, &with) : FRIX_OK;
   for (int round = 0; worth && status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
-    status = solve_once(sim, a, true, INFINITY, &with);
+    status = fx_solve_once(sim, a, true, INFINITY, &with);
   return status;
 }
 
@@ -314,7 +307,7 @@ static frix_status try_guess(frix_sim *sim, fx_assembly *a, bool *good) {
   double goal = fmin(sim->config.tolerance, goal_of_springs(sim, a));
   if (!(certificate.residual <= goal) || needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, v);
+  fx_put_answer(sim, v);
   sim->report.certificate = certificate;
   sim->report.finisher = "warm start";
   sim->state.polish_again = 0;
@@ -339,12 +332,12 @@ static frix_status solve_in_time(frix_sim *sim, fx_assembly *a, double judged) {
   frix_status status = fx_sweep_rows(sim, a, time_for_more ? 0.0 : sim->solve_end - judged, &report->iterations);
   if (status == FRIX_OK) status = fx_rows_judge(sim, a, a->r, a->u, v, &report->certificate);
   if (status != FRIX_OK) return status;
-  put_answer(sim, v);
+  fx_put_answer(sim, v);
   report->finisher = "nsgs";
   report->outcome = FRIX_OUTCOME_TIME_LIMIT;
   if (report->certificate.residual <= sim->config.tolerance || !(fx_seconds() + driver < sim->solve_end))
     return FRIX_OK;
-  return solve_once(sim, a, true, report->certificate.residual, NULL);
+  return fx_solve_once(sim, a, true, report->certificate.residual, NULL);
 }
 
 static bool worth_polishing(const frix_sim *sim) {
@@ -380,7 +373,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   memcpy(mover, sim->mover, movers);
   frix_step_report report = sim->report;
   if (!drop_push_out(sim, a)) return FRIX_OK;
-  frix_status status = solve_once(sim, a, false, INFINITY, NULL);
+  frix_status status = fx_solve_once(sim, a, false, INFINITY, NULL);
   if (status != FRIX_OK) return status;
   if (fx_certified(sim)) {
     sim->report.overlaps_left = a->leaves_overlaps = true;
@@ -414,7 +407,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->dof_count = sim->problem.dof_count;
   report->contact_count = sim->problem.contact_count;
   if (a->row_count == 0) {
-    put_answer(sim, NULL);
+    fx_put_answer(sim, NULL);
     return FRIX_OK;
   }
   bool good = false, coulomb = sim->config.law == FRIX_LAW_COULOMB, sought = fx_may_rest(sim, a);
@@ -425,13 +418,14 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   if (!good && coulomb && sim->deadline > 0.0)
     status = solve_in_time(sim, a, fx_seconds() - begun);
   else if (!good)
-    status = solve_once(sim, a, false, INFINITY, NULL);
+    status = fx_solve_once(sim, a, false, INFINITY, NULL);
   if (status == FRIX_OK && !good && !sought && fx_leaves_rest(sim, a)) { /* where forces exist that hold it, it stays */
     if ((status = fx_seek_rest(sim, a, false)) == FRIX_OK) status = try_guess(sim, a, &good);
   }
   if (status == FRIX_OK) status = agree_on_bounds(sim, a);
   if (status == FRIX_OK && worth_polishing(sim)) status = polish(sim, a);
   if (status == FRIX_OK) status = refine(sim, a);
+  if (status == FRIX_OK && !good) status = fx_settle(sim, a);
   bool may_drop = a->pushes_out && sim->deadline == 0.0;
   if (status == FRIX_OK && may_drop && !fx_certified(sim)) status = solve_without_push_out(sim, a);
   if (status != FRIX_OK) return status;
@@ -453,7 +447,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
 frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
                            const frix_certificate *certificate) {
   memcpy(a->r, r, (size_t)a->row_count * sizeof *a->r);
-  put_answer(sim, v);
+  fx_put_answer(sim, v);
   sim->report.certificate = *certificate;
   fx_name_worst_row(sim, a);
   frix_status status = still(sim, a);

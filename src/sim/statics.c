@@ -45,7 +45,8 @@ static void fill_kinds(filling *f) {
     const fx_group *g = &a->group[k];
     f->tied[k] = -1;
     if (g->kind == FX_GROUP_CONTACT) {
-      f->kind[k] = fx_contact_closed(f->sim, g->source) ? FX_STATICS_CONE : FX_STATICS_OPEN;
+      bool closed = fx_contact_closed(f->sim, g->source) || fx_stiff_closed(f->sim, g);
+      f->kind[k] = closed ? FX_STATICS_CONE : FX_STATICS_OPEN;
     } else if (g->kind == FX_GROUP_SPINNING) { /* its contact stands just before */
       f->kind[k] = f->kind[k - 1] == FX_STATICS_CONE ? FX_STATICS_BOUND : FX_STATICS_OPEN;
       f->tied[k] = k - 1;

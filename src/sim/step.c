@@ -41,18 +41,30 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
   return status == FRIX_OK ? status : fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
 }
 
+/* The stiffness of a contact in this step, 0 where it is rigid. */
+static void set_stiffness(const frix_sim *sim, const fx_contact *c, fx_surface *f) {
+  if (f->stiffness == 0.0) {
+    f->by_rule = sim->config.contact == FRIX_CONTACT_LAW_STIFF;
+    f->stiffness = f->by_rule ? fx_rule_stiffness(sim, c) : 0.0;
+  } else if (isinf(f->stiffness)) {
+    f->stiffness = 0.0;
+  }
+}
+
 frix_status fx_sim_describe_contacts(frix_sim *sim) {
   sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
   sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
   if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
   sim->report.penetration = 0.0;
+  fx_surface mixed = {0};
   int32_t before[2] = {-1, -1}; /* materials of the contact before, which most often are the same */
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_contact *c = &sim->contact[i];
     int32_t a = sim->model->shape[c->shape_a].material, b = sim->model->shape[c->shape_b].material;
-    bool same = a == before[0] && b == before[1];
-    sim->surface[i] = same ? sim->surface[i - 1] : fx_model_surface(sim->model, a, b);
+    if (a != before[0] || b != before[1]) mixed = fx_model_surface(sim->model, a, b);
     before[0] = a, before[1] = b;
+    sim->surface[i] = mixed;
+    set_stiffness(sim, c, &sim->surface[i]);
     sim->report.penetration = fmax(sim->report.penetration, -c->gap);
   }
   fx_contacts_match(sim);

@@ -19,6 +19,9 @@
 
 enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300, BODY_SWEEPS = 60 };
 enum { ADMM_STEPS = 40, ROLLING_SWEEPS = 3000, DEAR_SWEEPS = 12000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
+enum { SPRING_COST = 100, SPRING_STEPS = 4 };
+
+static const double SPRING_START = 1e-3;
 enum { JOINT_COST = 200 };             /* sweeps; joints are newton's, unless an iteration costs more */
 enum { PATH = 4000, DEAR_PATH = 600 }; /* factorisations of continuation */
 
@@ -202,7 +205,7 @@ static bool sweep(course *c) {
 
   if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
   frix_status status;
-  call->linear = fx_newton_linear_create(call->arena, s, &status);
+  if (!call->linear) call->linear = fx_newton_linear_create(call->arena, s, &status);
   if (!call->linear) {
     c->status = status;
     return true;
@@ -369,6 +372,26 @@ static bool leave_early(course *c) {
   return true;
 }
 
+/* Contacts with compliance, where a factorisation costs no more than some sweeps: their forces are unique, and newton
+ * on the velocities needs a few steps. */
+static bool try_springs(course *c) {
+  fx_call *call = c->call;
+  const fx_system *s = call->system;
+  if (call->law != FRIX_LAW_COULOMB || is_rigid(s) || !fx_spring_newton_fits(s) || call->monitor->limits->hurried)
+    return false;
+  if (!(call->monitor->best <= SPRING_START) || s->contact_count <= FX_SMALL_ISLAND) return false;
+  frix_status status;
+  call->linear = fx_newton_linear_create(call->arena, s, &status);
+  if (!call->linear) {
+    c->status = status;
+    return true;
+  }
+  double cost = iteration_cost(s, call->linear);
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
+         s->contact_count, cost);
+  return cost <= SPRING_COST && run(c, &fx_solver_spring_newton, call->law, SPRING_STEPS);
+}
+
 static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
@@ -376,7 +399,7 @@ static frix_status solve(fx_call *call) {
   monitor->limits = &c.part;
   look_for_pile(&c);
   bool early = leave_early(&c);
-  if (!sweep(&c)) {
+  if (!try_springs(&c) && !sweep(&c)) {
     call->hint = needed;
     struggle(&c);
   }

@@ -340,19 +340,47 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
   }
 }
 
-static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
+/* K = M */
+static void begin_velocity(fx_newton_linear *n) {
   const fx_system *s = n->s;
   n->D_symmetric = true;
   n->sign = 1;
   memset(n->K.x, 0, n->K.offset[n->K.start[s->mover_count]] * sizeof *n->K.x);
   for (int32_t m = 0; m < s->mover_count; m++)
     memcpy(fx_block_at(&n->K, m, m), n->M + s->M_offset[m], (s->M_offset[m + 1] - s->M_offset[m]) * sizeof *n->M);
+}
+
+static bool end_velocity(fx_newton_linear *n) {
+  if (n->by_iteration) return fx_block_ilu_factor(&n->ilu, n->jacobi);
+  return fx_block_lu_factor(&n->lu, &n->K, 0, n->fixed_symmetric && n->D_symmetric);
+}
+
+bool fx_newton_factor_slopes(fx_newton_linear *n, const double *D) {
+  const fx_system *s = n->s;
+  begin_velocity(n);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t d = s->contact[i].dim;
+    const double *from = D + s->diagonal[i];
+    double *to = n->D + s->diagonal[i], square = n->S[s->row[i]] * n->S[s->row[i]], sum = 0;
+    for (int32_t k = 0; k < d * d; k++) {
+      to[k] = from[k] / square;
+      sum += fabs(from[k]);
+    }
+    if (sum == 0) continue; /* an open contact */
+    n->D_symmetric = n->D_symmetric && is_symmetric(d, from);
+    add_contact(n, i);
+  }
+  return end_velocity(n);
+}
+
+static bool factor_velocity(fx_newton_linear *n, const double *P, const double *B) {
+  const fx_system *s = n->s;
+  begin_velocity(n);
   for (int32_t i = 0; i < s->contact_count; i++) {
     if (!invert_contact(n, i, P ? P + s->diagonal[i] : NULL, B + s->diagonal[i])) return false;
     add_contact(n, i);
   }
-  if (n->by_iteration) return fx_block_ilu_factor(&n->ilu, n->jacobi);
-  return fx_block_lu_factor(&n->lu, &n->K, 0, n->fixed_symmetric && n->D_symmetric);
+  return end_velocity(n);
 }
 
 /* y := (M + H S D S H') x, without the matrix */
@@ -381,6 +409,13 @@ static void iterate_velocity(fx_newton_linear *n, double *v) {
   n->krylov_solves++;
 }
 
+void fx_newton_solve_motion(fx_newton_linear *n, double *v) {
+  if (n->by_iteration)
+    iterate_velocity(n, v);
+  else
+    fx_block_lu_solve(&n->lu, v);
+}
+
 static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
   const fx_system *s = n->s;
   for (int32_t i = 0; i < s->contact_count; i++) {
@@ -390,10 +425,7 @@ static void solve_velocity(fx_newton_linear *n, const double *G, double *dx) {
   }
   memset(n->v, 0, (size_t)s->dof_count * sizeof *n->v);
   fx_block_transpose_multiply_add(&s->Ht, n->row, n->v);
-  if (n->by_iteration)
-    iterate_velocity(n, n->v);
-  else
-    fx_block_lu_solve(&n->lu, n->v);
+  fx_newton_solve_motion(n, n->v);
   memset(n->row, 0, (size_t)s->row_count * sizeof *n->row);
   fx_block_multiply_add(&s->Ht, n->v, n->row);
   for (int32_t k = 0; k < s->row_count; k++) n->row[k] = -(G[k] + n->S[k] * n->row[k]);

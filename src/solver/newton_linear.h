@@ -60,6 +60,11 @@ void fx_newton_apply(const fx_newton_linear *n, const double *z, double *out);
  * vanished. */
 bool fx_newton_factor(fx_newton_linear *n, const double *P, const double *B);
 
+/* Velocity space with unscaled slopes: factors M + H D H'; false when a pivot vanished. */
+bool fx_newton_factor_slopes(fx_newton_linear *n, const double *D);
+/* v := (M + H D H')^-1 v */
+void fx_newton_solve_motion(fx_newton_linear *n, double *v);
+
 /* Sign of the determinant of A P + B, where M is definite; there are factors. */
 double fx_newton_sign(const fx_newton_linear *n);
 

@@ -39,7 +39,10 @@ extern const fx_solver fx_solver_continuation, fx_solver_lemke, fx_solver_qp_act
 extern const fx_solver fx_solver_interior_point, fx_solver_fixed_point, fx_solver_staggered;
 extern const fx_solver fx_solver_sqp; /* builds with NLopt only */
 extern const fx_solver fx_solver_box_trust_region, fx_solver_semismooth;
-extern const fx_solver fx_solver_implicit;
+extern const fx_solver fx_solver_implicit, fx_solver_spring_newton;
+
+/* Whether spring_newton can take this system: velocity form, cones of discs, limits and joints. */
+bool fx_spring_newton_fits(const fx_system *system);
 
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);

@@ -6,9 +6,10 @@
  * S is one sweep over all contacts (sweeps_kernel.h). Each round ends in a sweep without momentum: it damps what
  * momentum stirs up (a sweep is not a symmetric map), and its step |z' - z| / |z| measures the residual (about 0.45 of
  * it). Where that step grew over a round the cap comes down, else it recovers. Sweeps run in single precision, and in
- * double where the tolerance asks for more than single precision holds. Reference: Y. Nesterov 1983; B. O'Donoghue, E.
- * Candes 2015 (restart); docs/methods/sweeps.md. */
-#include "solver/sweeps.h"
+ * double where the tolerance asks for more than single precision holds. With compliance (R > 0) the problem is strongly
+ * monotone, and Anderson mixing of plain sweeps (sweeps_blend.h) takes the place of momentum. Reference: Y. Nesterov
+ * 1983; B. O'Donoghue, E. Candes 2015 (restart); docs/methods/sweeps.md. */
+#include "solver/sweeps_blend.h"
 
 #include "base/threads.h"
 #include "solver/solver.h"
@@ -16,13 +17,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOMENTUM, ROUND, SINGLE };
+enum { MOMENTUM, ROUND, SINGLE, BLEND };
 
 static const frix_option_info options[] = {
     [MOMENTUM] = {"momentum", FRIX_OPTION_REAL, 0.95, 0, 0.99, NULL, "largest momentum; 0: plain sweeps"},
     [ROUND] = {"round", FRIX_OPTION_INTEGER, 15, 2, 1000, NULL, "sweeps from one plain sweep to the next"},
     [SINGLE] = {"single", FRIX_OPTION_BOOLEAN, 1, 0, 1, NULL, "begin in single precision"},
+    [BLEND] = {"blend", FRIX_OPTION_BOOLEAN, 1, 0, 1, NULL, "Anderson mixing instead of momentum where compliant"},
 };
+
+/* Contacts up to which the history of mixing is worth its memory, 400 bytes per contact in double precision. */
+enum { MOST_BLENDED = 100000, REFRESH = 64 };
 
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
 
@@ -30,7 +35,8 @@ typedef struct state {
   fx_call *call;
   fx_pile pile;
   fx_sweep_target target;
-  bool full;
+  bool full, blended;
+  fx_blend blend;
   double theta, beta, cap;
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
@@ -65,15 +71,20 @@ static void sweep_with_momentum(state *t) {
   t->beta = sums.uphill > 0 ? 0 : fmin(t->cap, beta);
 }
 
-/* A plain sweep measures the step, and adjusts the cap by what the round has done to it. */
-static void plain_sweep(state *t) {
-  fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, 0);
+/* What a plain sweep says of the step. */
+static void measure_step(state *t, fx_sweep_sums sums) {
   t->sweep++;
   t->step = sums.size > 0 ? sqrt(sums.step / sums.size) : sums.step > 0 ? 1 : 0;
   t->rate = t->last_step > 0 && t->last_step < INFINITY ? t->step / t->last_step : 1;
-  t->cap = t->step > t->last_step ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
   t->last_step = t->step;
   if (t->step < t->best_step) t->best_step = t->step;
+}
+
+/* A plain sweep adjusts the cap by what the round has done to its step. */
+static void plain_sweep(state *t) {
+  double last = t->last_step;
+  measure_step(t, fx_sweep(&t->pile, t->full, t->target, 0));
+  t->cap = t->step > last ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
 }
 
 /* Under a deadline: is there no time for another sweep, a refresh, the plain sweep that ends a round, and the check? */
@@ -105,8 +116,19 @@ static double velocity_error(const state *t) {
   return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
-/* Rounds are short at first, since a good warm start is done after a few sweeps. */
+static void blended_sweep(state *t) {
+  if (t->round++ % REFRESH == REFRESH - 1) fx_blend_refresh(&t->blend, &t->pile, t->full, t->target);
+  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target));
+  t->length = 1;
+}
+
+/* Rounds are short at first, since a good warm start is done after a few sweeps. With mixing every sweep is plain, and
+ * a round of its own. */
 static void run_round(state *t) {
+  if (t->blended) {
+    blended_sweep(t);
+    return;
+  }
   int64_t length = 4 + 2 * t->round, left = t->call->monitor->stage_limit - t->sweep;
   if (length > (int64_t)t->call->option[ROUND]) length = (int64_t)t->call->option[ROUND];
   if (length > left) length = left;
@@ -117,7 +139,7 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
-static void begin(state *t, bool full) {
+static frix_status begin(state *t, bool full) {
   t->full = full;
   if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
@@ -128,6 +150,10 @@ static void begin(state *t, bool full) {
   t->cap = t->call->option[MOMENTUM];
   t->last_step = t->best_step = t->mark_step = INFINITY;
   t->mark_round = t->round;
+  if (!t->blended) return FRIX_OK;
+  frix_status status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
+  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full);
+  return status;
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
@@ -174,16 +200,18 @@ static frix_status solve(fx_call *call) {
   single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
-  begin(&t, !single);
+  t.blended = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
+  status = begin(&t, !single);
   int64_t singles = 0;
-  for (;;) {
+  while (status == FRIX_OK) {
     run_round(&t);
     if (!t.full) singles = t.sweep;
     if (check_is_due(&t) && check(&t)) break;
     if (t.full || !double_needed || !single_is_done(&t)) continue;
     fx_pile_store(&t.pile, false, call->r);
-    begin(&t, true);
+    status = begin(&t, true);
   }
+  if (status != FRIX_OK) return status;
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",

@@ -67,6 +67,10 @@ bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
+/* Sweeps within which a system whose contacts are all compliant is solved, most often; 0 where it is rigid or nearly
+ * so, small, or does not fit. */
+int64_t fx_pile_spring_sweeps(const fx_system *system);
+
 /* Order, batches and fields in single precision; with `full` also room for double precision, which nobody touches until
  * its turn comes. A pile with rolling friction takes the wide form, which has double precision alone. UNSUPPORTED,
  * without a text, where a block of M is not symmetric and positive. */

@@ -31,6 +31,17 @@ bool fx_pile_is_wide(const fx_system *s) {
   return false;
 }
 
+/* The rate of sweeps with momentum or mixing goes with the root of the least R / W. */
+int64_t fx_pile_spring_sweeps(const fx_system *s) {
+  enum { FEW = 60, RATE = 100, MOST = 3000 };
+  double least = INFINITY;
+  if (!s->R || s->contact_count < FEW || !fx_pile_fits(s)) return 0;
+  for (int32_t k = 0; k < s->row_count; k++)
+    if (s->W_diag[k] > 0) least = fmin(least, s->R[k] / s->W_diag[k]);
+  double sweeps = RATE / sqrt(fmin(least, 1));
+  return sweeps <= MOST ? (int64_t)sweeps : 0;
+}
+
 /* ---- the general form ---- */
 
 /* K = L^-1 of M = L L', lower triangle in a 6 x 6 array. */

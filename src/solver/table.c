@@ -11,6 +11,7 @@ static const fx_solver *const table[] = {
     &fx_solver_auto,
     &fx_solver_nsgs,
     &fx_solver_newton,
+    &fx_solver_spring_newton,
     &fx_solver_continuation,
     &fx_solver_apgd,
     &fx_solver_admm,

@@ -1,0 +1,208 @@
+/* Coming to rest with stiff contacts.
+ *
+ * Springs under implicit steps approach rest and never reach it. A rigid step would: where all bodies of an island are
+ * slow and the rigid law, started from the springs' own impulses, has the answer v = 0, the springs are set to carry
+ * the impulses of that answer (fx_hold_contact) and nothing moves from then on. Rigid stands for R -> 0 with memory,
+ *
+ *   u = v + TINY R (r - r of the springs),
+ *
+ * so that the impulses stay as near to those of the springs as rest allows. What rolls or swings freely has no row that
+ * stops it: its velocity stays, and so do its springs. */
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLOW 1e-3      /* of a step's gravity */
+#define TINY 1e-6      /* compliance of a rigid contact over that of a stiff one */
+#define ROUNDING 1e-14 /* of the terms a velocity is the sum of */
+
+enum { STEPS = 10, LONGEST_WAIT = 15, LARGE_WAIT = 127, LARGE = 1000 }; /* contacts: attempts cost more */
+
+/* An attempt: islands that may come to rest, their rows, and what there was before. */
+typedef struct attempt {
+  fx_step_islands islands; /* connected by contacts that carry something */
+  uint8_t *slow;           /* by island */
+  uint8_t *mark;           /* by group: it belongs to a slow island */
+  fx_assembly rows;        /* of these groups */
+  double *w, *r_c, *r;     /* of all groups, as they were */
+  double *natural;         /* by group */
+  fx_mover *mover;
+  frix_step_report report;
+} attempt;
+
+/* ---- which islands ---- */
+
+static double speed_of(const frix_sim *sim, const fx_mover *m) {
+  double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
+  return fmax(fx_norm(m->v0) + arm * fx_norm(m->w0), fx_norm(m->v1) + arm * fx_norm(m->w1));
+}
+
+/* Islands that are slow before and after the step, and not at rest already; true where there is one. */
+static bool find_slow(frix_sim *sim, attempt *t) {
+  double slow = SLOW * sim->h * fx_norm(sim->state.gravity);
+  enum { RESTS, MOVES, FAST };
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    uint8_t *island = &t->slow[t->islands.of_mover[k]];
+    double speed = m->first < 0 ? INFINITY : speed_of(sim, m);
+    uint8_t state = speed > slow ? FAST : speed > 0.0 ? MOVES : RESTS;
+    if (state > *island) *island = state;
+  }
+  bool any = false;
+  for (int32_t k = 0; k < t->islands.count; k++) {
+    t->slow[k] = t->slow[k] == MOVES;
+    any |= t->slow[k];
+  }
+  return any;
+}
+
+/* Groups all of whose bodies are in slow islands. */
+static void mark_groups(const fx_assembly *a, attempt *t) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    t->mark[k] = g->body_count > 0;
+    for (int32_t b = 0; b < g->body_count; b++) t->mark[k] &= t->slow[t->islands.of_mover[g->mover[b]]];
+  }
+}
+
+/* ---- the way back ---- */
+
+static double *copy(frix_sim *sim, const double *from, int32_t count) {
+  double *to = FX_TAKE_RAW(&sim->arena, double, count);
+  if (to && count) memcpy(to, from, (size_t)count * sizeof *to);
+  return to;
+}
+
+static bool keep(frix_sim *sim, const fx_assembly *a, attempt *t) {
+  t->report = sim->report;
+  t->mover = FX_TAKE_RAW(&sim->arena, fx_mover, sim->mover_count);
+  t->w = copy(sim, a->w, a->row_count);
+  t->r_c = copy(sim, a->r_c, a->row_count);
+  t->r = copy(sim, a->r, a->row_count);
+  t->natural = FX_TAKE_RAW(&sim->arena, double, a->group_count);
+  if (!t->mover || !t->w || !t->r_c || !t->r || !t->natural) return false;
+  memcpy(t->mover, sim->mover, (size_t)sim->mover_count * sizeof *t->mover);
+  for (int32_t k = 0; k < a->group_count; k++) t->natural[k] = a->group[k].natural;
+  return true;
+}
+
+static void take_back(frix_sim *sim, fx_assembly *a, const attempt *t) {
+  size_t bytes = (size_t)a->row_count * sizeof *a->w;
+  int64_t iterations = sim->report.iterations;
+  memcpy(a->w, t->w, bytes);
+  memcpy(a->r_c, t->r_c, bytes);
+  memcpy(a->r, t->r, bytes);
+  for (int32_t k = 0; k < a->group_count; k++) a->group[k].natural = t->natural[k];
+  memcpy(sim->mover, t->mover, (size_t)sim->mover_count * sizeof *t->mover);
+  sim->report = t->report;
+  sim->report.iterations = iterations;
+}
+
+/* ---- the attempt ---- */
+
+/* Contacts that carry something become nearly rigid, with the impulses of the springs as memory. */
+static void stiffen(const frix_sim *sim, fx_assembly *rows, double compliance) {
+  for (int32_t k = 0; k < rows->joint_first; k++) {
+    const fx_group *g = &rows->group[k];
+    if (!fx_is_stiff(sim, g) || g->kind != FX_GROUP_CONTACT || !(rows->r[g->row] > 0.0)) continue;
+    rows->w[g->row] = rows->drive[g->row];
+    for (int32_t j = g->row; j < g->row + g->dim; j++) {
+      rows->R[j] *= compliance;
+      rows->r_c[j] = rows->r[j];
+    }
+  }
+}
+
+/* One solve of the rows; islands with a body that is faster than `most` of the terms of its velocity are not slow any
+ * more. */
+static frix_status stop_once(frix_sim *sim, attempt *t, double most) {
+  fx_polisher with = {"newton", 1e-16, STEPS};
+  double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+  if (!size) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_solve_once(sim, &t->rows, true, INFINITY, &with);
+  if (status != FRIX_OK) return status;
+  fx_sum_sizes(sim, &t->rows, t->rows.r, size);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->first < 0) continue;
+    bool still = fx_norm(m->v1) <= most * size[k][0] && fx_norm(m->w1) <= most * size[k][1];
+    if (!still) t->slow[t->islands.of_mover[k]] = 0;
+  }
+  return FRIX_OK;
+}
+
+static bool some_slow(const attempt *t) {
+  bool any = false;
+  for (int32_t k = 0; k < t->islands.count; k++) any |= t->slow[k];
+  return any;
+}
+
+/* The rigid answer of the slow islands: the first solve leaves TINY of the velocities, the second, which starts from
+ * it, rounding. */
+static frix_status stop_islands(frix_sim *sim, attempt *t) {
+  frix_status status = fx_rows_count(sim, &t->rows);
+  if (status == FRIX_OK) status = stop_once(sim, t, SLOW * TINY);
+  if (status != FRIX_OK || !some_slow(t)) return status;
+  stiffen(sim, &t->rows, 1.0);
+  return stop_once(sim, t, ROUNDING);
+}
+
+/* Springs of islands that stopped carry the impulses found; true where there is one. */
+static bool hold(const frix_sim *sim, fx_assembly *a, const attempt *t) {
+  bool any = false;
+  for (int32_t k = 0, j = 0; k < a->group_count; k++) {
+    if (!t->mark[k]) continue;
+    const fx_group *from = &t->rows.group[j++];
+    fx_group *g = &a->group[k];
+    if (!t->slow[t->islands.of_mover[g->mover[0]]]) continue;
+    memcpy(a->r + g->row, t->rows.r + from->row, (size_t)g->dim * sizeof *a->r);
+    if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->r + g->row);
+    any = true;
+  }
+  return any;
+}
+
+/* The springs' law judges the whole. */
+static frix_status judge(frix_sim *sim, fx_assembly *a, bool *good) {
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->r, a->u, v, &sim->report.certificate);
+  *good = status == FRIX_OK && fx_certified(sim);
+  if (*good) fx_put_answer(sim, v);
+  return status;
+}
+
+static bool is_due(const frix_sim *sim, const fx_assembly *a) {
+  return sim->config.contact == FRIX_CONTACT_LAW_STIFF && !sim->springs && sim->config.polish > 0.0 &&
+         sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows && a->compliant &&
+         sim->state.step_count >= sim->state.polish_at && fx_certified(sim) && !sim->report.approximate;
+}
+
+frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
+  fx_state *s = &sim->state;
+  if (!is_due(sim, a)) return FRIX_OK;
+  attempt t = {0};
+  frix_status status = fx_step_islands_find(sim, a, &t.islands);
+  if (status != FRIX_OK) return status;
+  t.slow = FX_TAKE(&sim->arena, uint8_t, t.islands.count);
+  t.mark = FX_TAKE(&sim->arena, uint8_t, a->group_count);
+  if (!t.slow || !t.mark) return FRIX_ERROR_MEMORY;
+  if (!find_slow(sim, &t)) return FRIX_OK;
+  mark_groups(a, &t);
+  if (!keep(sim, a, &t)) return FRIX_ERROR_MEMORY;
+  status = fx_assembly_select(a, t.mark, &sim->arena, &t.rows);
+  if (status != FRIX_OK) return status;
+  stiffen(sim, &t.rows, TINY);
+  status = stop_islands(sim, &t);
+  memcpy(sim->mover, t.mover, (size_t)sim->mover_count * sizeof *t.mover);
+  if (status == FRIX_OK) status = fx_rows_count(sim, a);
+  if (status != FRIX_OK) return status;
+  bool good = false;
+  if (hold(sim, a, &t)) status = judge(sim, a, &good);
+  if (!good) take_back(sim, a, &t);
+  int64_t longest = a->joint_first > LARGE ? LARGE_WAIT : LONGEST_WAIT;
+  s->polish_wait = good ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
+  s->polish_at = s->step_count + 1 + s->polish_wait;
+  return status;
+}

@@ -1,0 +1,103 @@
+/* The stiff law of contact: springs so stiff that their sag lies below the error of the time step.
+ *
+ *   k = KAPPA m / h^2,   m the geometric mean of the two masses, or the one that can move
+ *   u_N = v_N + (gap - natural) / t + R r_N,   u_T = v_T + R (r_T - r_T of the last step),   R = 1 / (k h t)
+ *
+ * A body of mass m that rests on one contact sags by g h^2 / KAPPA: second order in h, as the error of the step is. The
+ * problem is strongly monotone (R / W is about 1 / KAPPA), so forces are unique, equal feet carry equal loads and
+ * methods converge at a rate that does not depend on how many bodies there are.
+ *
+ * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
+ * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A blow so hard that it
+ * would press a spring through a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
+ * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
+ * rest stays to the bit. */
+#include "sim/sim.h"
+
+#include <math.h>
+
+#define KAPPA 25.0
+#define LOADED 1e-3 /* of an impulse: a contact that carried less before is struck by it */
+#define THIN 0.1    /* of the thinnest shape: a blow that would press a spring further meets a rigid contact */
+#define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
+#define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+
+static const frix_contact_law_info table[] = {
+    {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
+    {"rigid", "no overlap: forces may have several solutions, and moving heaps cost more"},
+};
+
+const frix_contact_law_info *frix_contact_law_table(int32_t k) {
+  return k >= 0 && k < (int32_t)(sizeof table / sizeof *table) ? &table[k] : NULL;
+}
+
+static double mass_of(const frix_sim *sim, int32_t slot) {
+  int32_t m = sim->mover_of[slot];
+  return m >= 0 ? sim->mover[m].mass : 0.0;
+}
+
+double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
+  double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
+  return KAPPA * mass / (sim->h * sim->h);
+}
+
+double fx_natural_gap(const frix_sim *sim, int32_t i) {
+  const fx_surface *f = &sim->surface[i];
+  const fx_touching *past = sim->past[i] >= 0 ? &sim->state.touching[sim->past[i]] : NULL;
+  double gap = sim->contact[i].gap, natural = 0.0;
+  if (past && past->stiffness == f->stiffness)
+    natural = past->natural;
+  else if (past && past->stiffness > 0.0) /* the step has another length: the force stays */
+    natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
+  else if (f->by_rule)
+    natural = gap < 0.0 ? gap : 0.0;
+  double slop = SLOP * sim->smallest;
+  if (!f->by_rule || !(natural < -slop)) return natural;
+  return natural + RELAX * sim->config.stabilisation * (-slop - natural);
+}
+
+bool fx_is_stiff(const frix_sim *sim, const fx_group *g) {
+  return (g->kind == FX_GROUP_CONTACT || g->kind == FX_GROUP_SPINNING) && sim->surface[g->source].by_rule;
+}
+
+bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse) {
+  double before = sim->past[i] >= 0 ? sim->state.touching[sim->past[i]].row[0] : 0.0;
+  return before <= LOADED * impulse;
+}
+
+bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  if (!fx_is_stiff(sim, g)) return false;
+  double closing = -fx_group_velocity(sim, a, g, 0, FX_FREE);
+  double mass = sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
+  return closing * sim->h > KAPPA * THIN * sim->thinnest && fx_is_struck(sim, g->source, mass * closing);
+}
+
+bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
+  double sag = fx_norm(sim->state.gravity) * sim->h * sim->h / KAPPA;
+  bool rests = true;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    rests &= fx_norm2(m->v0) == 0.0 && fx_norm2(m->w0) == 0.0;
+  }
+  return rests && fx_is_stiff(sim, g) && sim->contact[g->source].gap <= sag;
+}
+
+void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r) {
+  double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
+  if (g->kind == FX_GROUP_CONTACT) {
+    g->natural = r[0] > 0.0 ? gap + a->R[g->row] * r[0] * time : fmin(g->natural, gap);
+    a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
+  }
+  for (int32_t k = g->kind == FX_GROUP_CONTACT; k < g->dim; k++) a->r_c[g->row + k] = r[k];
+}
+
+void fx_make_rigid(const frix_sim *sim, fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    if (!fx_is_stiff(sim, g)) continue;
+    bool contact = g->kind == FX_GROUP_CONTACT;
+    for (int32_t j = contact ? 0 : 1; j < g->dim; j++) a->R[g->row + j] = a->r_c[g->row + j] = 0.0;
+    if (contact) a->w[g->row] = a->drive[g->row] + fx_rigid_shift(sim, a, g);
+  }
+}

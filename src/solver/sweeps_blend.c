@@ -1,0 +1,186 @@
+/* Anderson mixing of sweeps: the ring of the last results, least squares over their steps, and the mixed start. */
+#include "solver/sweeps_blend.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Vectors of 32 bytes, which the compiler splits where the machine has shorter ones: the same bits. */
+#define REAL float
+#define LANES 8
+#define NAME(x) x##_single
+#include "solver/sweeps_blend_kernel.h"
+
+#define REAL double
+#define LANES 4
+#define NAME(x) x##_full
+#include "solver/sweeps_blend_kernel.h"
+
+static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
+static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
+
+/* ---- arrays ---- */
+
+static size_t real_size(bool full) { return full ? sizeof(double) : sizeof(float); }
+
+/* Numbers of z, a multiple of 8, and of d. */
+static size_t count_z(const fx_pile *p) { return (size_t)p->batch_count * FX_BATCH * (size_t)p->row_count; }
+static size_t count_d(const fx_pile *p) { return (size_t)p->body_count * FX_RECORD; }
+
+frix_status fx_blend_take(fx_arena *arena, const fx_pile *p, bool full, fx_blend *b) {
+  size_t size = real_size(full);
+  *b = (fx_blend){.x = fx_arena_take_raw(arena, count_z(p), size), .d_x = fx_arena_take_raw(arena, count_d(p), size)};
+  bool good = b->x && b->d_x;
+  for (int k = 0; k < FX_BLEND_ROOM; k++) {
+    b->g[k] = fx_arena_take_raw(arena, count_z(p), size);
+    b->f[k] = fx_arena_take_raw(arena, count_z(p), size);
+    b->d[k] = fx_arena_take_raw(arena, count_d(p), size);
+    good = good && b->g[k] && b->f[k] && b->d[k];
+  }
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+static void forget(fx_blend *b) {
+  b->count = 0;
+  b->least = INFINITY;
+}
+
+void fx_blend_begin(fx_blend *b, fx_pile *p, bool full) {
+  fx_pile_data *data = full ? &p->full : &p->single;
+  memcpy(b->x, data->z, count_z(p) * real_size(full));
+  memcpy(b->d_x, data->d, count_d(p) * real_size(full));
+  forget(b);
+}
+
+/* ---- products, compiled for each target ---- */
+
+/* History j, from the newest at 0. */
+static int32_t place(const fx_blend *b, int32_t j) { return (b->newest - j + FX_BLEND_ROOM) % FX_BLEND_ROOM; }
+
+INLINE void products(const fx_blend *b, const fx_pile *p, bool full, double *sum) {
+  const void *other[FX_BLEND_ROOM];
+  int32_t n = b->newest;
+  for (int32_t j = 1; j < b->count; j++) other[j - 1] = b->f[place(b, j)];
+  if (full)
+    products_full(count_z(p) / 4, b->g[n], b->x, b->f[n], (const vec_full *const *)other, b->count - 1, sum);
+  else
+    products_single(count_z(p) / 8, b->g[n], b->x, b->f[n], (const vec_single *const *)other, b->count - 1, sum);
+}
+
+INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, const double *weight) {
+  const void *g[FX_BLEND_ROOM], *d[FX_BLEND_ROOM];
+  for (int32_t j = 0; j < b->count; j++) {
+    g[j] = b->g[place(b, j)];
+    d[j] = b->d[place(b, j)];
+  }
+  if (full) {
+    mix_full(count_z(p) / 4, (const vec_full *const *)g, weight, b->count, b->x);
+    mix_full(count_d(p) / 4, (const vec_full *const *)d, weight, b->count, b->d_x);
+  } else {
+    mix_single(count_z(p) / 8, (const vec_single *const *)g, weight, b->count, b->x);
+    mix_single(count_d(p) / 8, (const vec_single *const *)d, weight, b->count, b->d_x);
+  }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void products_avx2(const fx_blend *b, const fx_pile *p, bool full, double *sum) {
+  products(b, p, full, sum);
+}
+
+__attribute__((target("avx2"))) static void mix_avx2(const fx_blend *b, const fx_pile *p, bool full,
+                                                     const double *weight) {
+  mix(b, p, full, weight);
+}
+#else
+#define products_avx2 products
+#define mix_avx2 mix
+#endif
+
+/* ---- least squares ---- */
+
+/* Cholesky's factorisation of the n x n matrix A in place and the solution of A y = y; false where A is not positive.
+ */
+static bool solve_small(int32_t n, double (*A)[FX_BLEND_ROOM], double *y) {
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j <= i; j++) {
+      double sum = A[i][j];
+      for (int32_t k = 0; k < j; k++) sum -= A[i][k] * A[j][k];
+      if (i == j && !(sum > 0)) return false;
+      A[i][j] = i == j ? sqrt(sum) : sum / A[j][j];
+    }
+    for (int32_t k = 0; k < i; k++) y[i] -= A[i][k] * y[k];
+    y[i] /= A[i][i];
+  }
+  for (int32_t i = n - 1; i >= 0; i--) {
+    for (int32_t k = i + 1; k < n; k++) y[i] -= A[k][i] * y[k];
+    y[i] /= A[i][i];
+  }
+  return true;
+}
+
+/* Weights of the history from the newest on, which make the mixed step least; the newest alone where that fails.
+ * Unknown are the weights of all but the newest, on differences to its step. */
+static void find_weights(const fx_blend *b, double *weight) {
+  int32_t n = b->count - 1;
+  double A[FX_BLEND_ROOM][FX_BLEND_ROOM], rest = 1;
+  const double *newest = b->gram[b->newest];
+  for (int32_t i = 0; i < n; i++) {
+    int32_t at = place(b, i + 1);
+    for (int32_t j = 0; j < n; j++) {
+      int32_t other = place(b, j + 1);
+      A[i][j] = b->gram[at][other] - newest[at] - newest[other] + newest[b->newest];
+    }
+    A[i][i] += regularisation * (b->gram[at][at] + newest[b->newest]);
+    weight[i + 1] = newest[b->newest] - newest[at];
+  }
+  bool good = solve_small(n, A, weight + 1);
+  for (int32_t i = 1; i <= n; i++) {
+    if (!good) weight[i] = 0;
+    rest -= weight[i];
+  }
+  weight[0] = rest;
+}
+
+/* ---- the sweep ---- */
+
+fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
+  fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
+  double sum[FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
+  b->newest = (b->newest + 1) % FX_BLEND_ROOM;
+  if (b->count < FX_BLEND_ROOM) b->count++;
+  data->z = b->x;
+  data->d = b->d_x;
+  data->z_last = b->g[b->newest];
+  data->d_last = b->d[b->newest];
+  fx_sweep_sums sums = fx_sweep(p, full, target, 0);
+  data->z_last = kept.z_last;
+  data->d_last = b->d[place(b, b->count > 1 ? 1 : 0)];
+
+  if (target == FX_SWEEP_AVX2)
+    products_avx2(b, p, full, sum);
+  else
+    products(b, p, full, sum);
+  double size = sum[b->count - 1];
+  if (size > dropped_growth * b->least || !isfinite(size)) {
+    b->count = 1;
+    b->least = INFINITY;
+  }
+  if (size < b->least) b->least = size;
+  b->gram[b->newest][b->newest] = size;
+  for (int32_t j = 1; j < b->count; j++) b->gram[b->newest][place(b, j)] = b->gram[place(b, j)][b->newest] = sum[j - 1];
+  find_weights(b, weight);
+  if (target == FX_SWEEP_AVX2)
+    mix_avx2(b, p, full, weight);
+  else
+    mix(b, p, full, weight);
+  return sums;
+}
+
+void fx_blend_refresh(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
+  fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
+  data->z = b->x;
+  data->d = b->d_x;
+  fx_sweep_refresh(p, full, target);
+  *data = kept;
+}

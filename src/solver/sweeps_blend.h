@@ -1,0 +1,34 @@
+/* Anderson mixing of sweeps, type II, in the arrays of a pile.
+ *
+ *   g_k = S(x_k),   f_k = g_k - x_k,   alpha = argmin |sum_j alpha_j f_j| with sum_j alpha_j = 1,
+ *   x_k+1 = sum_j alpha_j g_j,   d(x_k+1) = sum_j alpha_j d(g_j)
+ *
+ * over the last FX_BLEND_DEPTH + 1 sweeps: d is linear in z, so a mixed start costs no product with Hh. One sweep S is
+ * a contraction of a strongly monotone problem but not a symmetric map, which is why mixing needs fewer sweeps than
+ * momentum there. Where |f| doubles beyond its least value the history is dropped. Reference: H. Walker, P. Ni 2011. */
+#ifndef FX_SOLVER_SWEEPS_BLEND_H
+#define FX_SOLVER_SWEEPS_BLEND_H
+
+#include "solver/sweeps.h"
+
+enum { FX_BLEND_DEPTH = 6, FX_BLEND_ROOM = FX_BLEND_DEPTH + 1 };
+
+typedef struct fx_blend {
+  void *g[FX_BLEND_ROOM], *f[FX_BLEND_ROOM], *d[FX_BLEND_ROOM]; /* a ring: results, steps, and d of the results */
+  void *x, *d_x;                                                /* where the next sweep starts */
+  double gram[FX_BLEND_ROOM][FX_BLEND_ROOM];                    /* f_i . f_j */
+  int32_t newest, count;
+  double least; /* |f| squared */
+} fx_blend;
+
+/* Room for one precision of the pile. */
+frix_status fx_blend_take(fx_arena *arena, const fx_pile *pile, bool full, fx_blend *out);
+/* A new history that starts from z and d of the pile. */
+void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full);
+/* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
+ * made. */
+fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
+/* d of the next start from scratch, against drift by rounding. */
+void fx_blend_refresh(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
+
+#endif

@@ -1,0 +1,151 @@
+/* The stiff law of contact: sag, equal loads, blows, rest, and that it changes nothing beyond the error of the step. */
+#include "app/form.h"
+#include "sim_world.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double kappa = 25, gravity_g = 9.81; /* docs/simulation.md */
+
+static frix_body_id box_on_plane(world *w, double height) {
+  world_plane(w, turned(0, 1, 0, 0));
+  return world_body(w, body_at(at(0, 0, 0.1 + height)), box_shape(0.1, 0.1, 0.1));
+}
+
+/* Dropped, a box comes to rest on four springs, within what they sag and what the blow pressed in; laid down it rests
+ * at once, without sag. */
+static void sags(fx_test *t) {
+  double depth[2];
+  for (int k = 0; k < 2; k++) {
+    double h = k ? 0.005 : 0.01;
+    world w = world_new(t, 0.5, 0);
+    frix_body_id box = box_on_plane(&w, 1e-3);
+    REQUIRE(t, world_start(&w));
+    for (int n = 0; n < 200; n++) world_step(&w, h);
+    depth[k] = 0.1 - state_of(&w, box).center.z;
+    CHECK(t, state_of(&w, box).velocity.z == 0 && w.unsolved == 0);
+    fx_test_note(t, "h %g: %.2e m deep", h, depth[k]);
+    CHECK(t, depth[k] > 0 && depth[k] < 3 * gravity_g * h * h / kappa);
+    for (int32_t c = 0; c < frix_sim_contact_count(w.sim); c++) {
+      frix_contact_report r;
+      MUST(&w, frix_sim_contact(w.sim, c, &r));
+      CHECK_NEAR(t, r.force.z, -8 * gravity_g / 4, 1e-3 * 8 * gravity_g); /* equal feet carry equal loads */
+    }
+    world_end(&w);
+  }
+  CHECK(t, depth[1] < 0.4 * depth[0]);
+  world w = world_new(t, 0.5, 0);
+  frix_body_id box = box_on_plane(&w, 0);
+  REQUIRE(t, world_start(&w));
+  for (int n = 0; n < 50; n++) world_step(&w, 0.01);
+  CHECK(t, state_of(&w, box).center.z == 0.1);
+  world_end(&w);
+}
+
+/* Without restitution nothing comes back from a blow: neither springs nor push-out give back what was pressed in. */
+static void keeps_nothing(fx_test *t) {
+  world w = world_new(t, 0.3, 0);
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  frix_body_config c = body_at(at(0, 0, 0));
+  c.mass = 1;
+  frix_body_id still = world_body(&w, c, sphere_shape(0.1));
+  c.pose.p.x = -0.5, c.velocity.x = 2;
+  frix_body_id fast = world_body(&w, c, sphere_shape(0.1));
+  REQUIRE(t, world_start(&w));
+  double most = 0;
+  for (int n = 0; n < 60; n++) {
+    world_step(&w, 0.01);
+    most = fmax(most, state_of(&w, still).velocity.x - state_of(&w, fast).velocity.x);
+  }
+  CHECK_NEAR(t, state_of(&w, still).velocity.x, 1, 2e-3);
+  CHECK(t, most < 4e-3);
+  frix_energy e = frix_sim_energy(w.sim);
+  CHECK_NEAR(t, e.impact, 1, 2e-3); /* half of m v^2 / 2, and none of it by the scheme */
+  CHECK(t, fabs(e.scheme) < 2e-3 && ledger_gap(w.sim) < 1e-12 && w.unsolved == 0);
+  world_end(&w);
+}
+
+/* A blow from the side moves a stack; it settles, and then does not change by a bit. */
+static void comes_to_rest(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  world_plane(&w, turned(0, 1, 0, 0));
+  frix_body_id box[5];
+  for (int k = 0; k < 5; k++) box[k] = world_body(&w, body_at(at(0, 0, 0.1 + 0.2 * k)), box_shape(0.1, 0.1, 0.1));
+  REQUIRE(t, world_start(&w));
+  for (int n = 0; n < 10; n++) world_step(&w, 0.01);
+  MUST(&w, frix_sim_set_velocity(w.sim, box[4], vec(0.3, 0, 0), vec(0, 0, 0)));
+  for (int n = 0; n < 200; n++) world_step(&w, 0.01);
+  frix_vec3 place[5];
+  for (int k = 0; k < 5; k++) place[k] = state_of(&w, box[k]).center;
+  CHECK(t, place[4].x > 1e-3);
+  frix_step_report r = {0};
+  for (int n = 0; n < 100; n++) r = world_step(&w, 0.01);
+  for (int k = 0; k < 5; k++) {
+    frix_vec3 now = state_of(&w, box[k]).center;
+    CHECK(t, !memcmp(&now, &place[k], sizeof now));
+  }
+  CHECK(t, !strcmp(r.finisher, "warm start") && w.unsolved == 0);
+  world_end(&w);
+}
+
+static double compliance_of(world *w) {
+  double most = 0;
+  for (int32_t k = 0; k < frix_sim_row_count(w->sim); k++) {
+    frix_row_report r;
+    MUST(w, frix_sim_row(w->sim, k, &r));
+    for (int j = 0; j < 3; j++) most = fmax(most, r.compliance[j]);
+  }
+  return most;
+}
+
+/* The law is that of the config where the material names none: its own stiffness, or rigid by INFINITY. */
+static void by_name(fx_test *t) {
+  for (int k = 0; k < 4; k++) {
+    world w = k == 1 ? rigid_world(t, 0.5, 0) : world_new(t, 0.5, 0);
+    frix_material_config m = frix_material_default();
+    m.stiffness = k == 2 ? INFINITY : k == 3 ? 2e5 : 0;
+    MUST(&w, frix_builder_add_material(w.builder, &m, &w.material));
+    box_on_plane(&w, 0);
+    REQUIRE(t, world_start(&w));
+    world_step(&w, 0.01);
+    double R = compliance_of(&w);
+    CHECK_NEAR(t, R, k == 0 ? 1 / (kappa * 8) : k == 3 ? 1 / (1e5 * 1e-4) : 0, 1e-12);
+    world_end(&w);
+  }
+  world w = world_new(t, 0.5, 0);
+  frix_material_config m = frix_material_default();
+  m.stiffness = -1;
+  CHECK(t, frix_builder_add_material(w.builder, &m, &w.material) == FRIX_ERROR_INPUT);
+  m.stiffness = NAN;
+  CHECK(t, frix_builder_add_material(w.builder, &m, &w.material) == FRIX_ERROR_INPUT);
+  world_end(&w);
+}
+
+/* Closed forms: both laws miss the exact value by the same error, to 1 %. */
+static void same_error(fx_test *t) {
+  static const char *const name[] = {
+      "slope-slides", "puck-distance",       "puck-oblique",          "grooves-along",  "grooves-across",
+      "spring-rest",  "roll-down-sphere",    "roll-down-cylinder",    "roll-down-hoop", "rolling-friction",
+      "bounce-path",  "bounce-path-poisson", "oblique-sticks-poisson"};
+  double worst = 0;
+  for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+    const fx_form *form = NULL;
+    for (int j = 0; fx_form_table(j); j++)
+      if (!strcmp(fx_form_table(j)->name, name[k])) form = fx_form_table(j);
+    REQUIRE(t, form);
+    fx_form stiff = *form;
+    stiff.stiff = true;
+    fx_tally tally = {0};
+    double exact = form->exact(form), h = 0.005;
+    double rigid_error = form->run(form, h, &tally) - exact, error = stiff.run(&stiff, h, &tally) - exact;
+    if (!(fabs(error - rigid_error) <= 0.01 * fabs(rigid_error)) || tally.uncertified || tally.failure[0])
+      fx_test_fail(t, __FILE__, __LINE__, "%s: off by %.4g stiff, %.4g rigid", name[k], error, rigid_error);
+    worst = fmax(worst, fabs(error / rigid_error - 1));
+  }
+  fx_test_note(t, "errors differ by %.1e at most", worst);
+}
+
+const fx_test_row test_stiff[] = {
+    {"stiff/sags", sags},       {"stiff/keeps_nothing", keeps_nothing}, {"stiff/comes_to_rest", comes_to_rest},
+    {"stiff/by_name", by_name}, {"stiff/same_error", same_error},       {0},
+};
