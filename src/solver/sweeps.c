@@ -7,8 +7,10 @@
  * momentum stirs up (a sweep is not a symmetric map), and its step |z' - z| / |z| measures the residual (about 0.45 of
  * it). Where that step grew over a round the cap comes down, else it recovers. Sweeps run in single precision, and in
  * double where the tolerance asks for more than single precision holds. With compliance (R > 0) the problem is strongly
- * monotone, and Anderson mixing of plain sweeps (sweeps_blend.h) takes the place of momentum. Reference: Y. Nesterov
- * 1983; B. O'Donoghue, E. Candes 2015 (restart); docs/methods/sweeps.md. */
+ * monotone, and Anderson mixing of plain sweeps (sweeps_blend.h) takes the place of momentum; single precision then
+ * goes all the way, relative to a base that is judged in double precision (sweeps_base.h). Reference: Y. Nesterov 1983;
+ * B. O'Donoghue, E. Candes 2015 (restart); docs/methods/sweeps.md. */
+#include "solver/sweeps_base.h"
 #include "solver/sweeps_blend.h"
 
 #include "base/threads.h"
@@ -30,6 +32,7 @@ static const frix_option_info options[] = {
 enum { MOST_BLENDED = 100000, REFRESH = 64 };
 
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
+static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
 typedef struct state {
   fx_call *call;
@@ -37,6 +40,9 @@ typedef struct state {
   fx_sweep_target target;
   bool full, blended;
   fx_blend blend;
+  bool has_base;                     /* single precision goes on from a base */
+  fx_base base;                      /* in use where the pile has one */
+  double base_residual, base_motion; /* residual of the base, and |d|^2 */
   double theta, beta, cap;
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
@@ -71,10 +77,13 @@ static void sweep_with_momentum(state *t) {
   t->beta = sums.uphill > 0 ? 0 : fmin(t->cap, beta);
 }
 
+static bool is_based(const state *t) { return !t->full && t->pile.single.base; }
+
 /* What a plain sweep says of the step. */
 static void measure_step(state *t, fx_sweep_sums sums) {
   t->sweep++;
-  t->step = sums.size > 0 ? sqrt(sums.step / sums.size) : sums.step > 0 ? 1 : 0;
+  double size = is_based(t) ? t->base.size : sums.size;
+  t->step = size > 0 ? sqrt(sums.step / size) : sums.step > 0 ? 1 : 0;
   t->rate = t->last_step > 0 && t->last_step < INFINITY ? t->step / t->last_step : 1;
   t->last_step = t->step;
   if (t->step < t->best_step) t->best_step = t->step;
@@ -113,6 +122,7 @@ static double velocity_error(const state *t) {
     change[0] += change[k];
     size[0] += size[k];
   }
+  if (is_based(t)) size[0] = t->base_motion;
   return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
@@ -139,17 +149,21 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
+static void forget_steps(state *t) {
+  t->rate = 1;
+  t->last_step = t->best_step = t->mark_step = INFINITY;
+  t->mark_round = t->round;
+}
+
 static frix_status begin(state *t, bool full) {
   t->full = full;
   if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
-  t->rate = 1;
   t->theta = 1;
   t->beta = 0;
   t->cap = t->call->option[MOMENTUM];
-  t->last_step = t->best_step = t->mark_step = INFINITY;
-  t->mark_round = t->round;
+  forget_steps(t);
   if (!t->blended) return FRIX_OK;
   frix_status status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
   if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full);
@@ -158,7 +172,7 @@ static frix_status begin(state *t, bool full) {
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
 static bool single_is_done(state *t) {
-  if (t->ratio * t->step <= single_limit) return true;
+  if (t->ratio * t->step <= (is_based(t) ? base_gain * t->base_residual : single_limit)) return true;
   if (t->best_step < 0.7 * t->mark_step) {
     t->mark_step = t->best_step;
     t->mark_round = t->round;
@@ -178,14 +192,48 @@ static bool check_is_due(state *t) {
   return limits->cancel && limits->cancel(limits->user);
 }
 
+static void store(state *t) {
+  if (is_based(t))
+    fx_base_store(&t->base, &t->pile, t->call->r);
+  else
+    fx_pile_store(&t->pile, t->full, t->call->r);
+}
+
 static bool check(state *t) {
   fx_monitor *monitor = t->call->monitor;
-  fx_pile_store(&t->pile, t->full, t->call->r);
+  store(t);
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
   if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
   return stop;
+}
+
+static double motion_size(const fx_pile *p) {
+  double sum = 0;
+  const float *d = p->single.d;
+  for (size_t k = 0; k < (size_t)p->body_count * FX_RECORD; k++) sum += (double)d[k] * (double)d[k];
+  return sum;
+}
+
+/* Single precision has given what it has: it goes on from a base at the answer so far, or where that gained nothing,
+ * double precision takes over. True in *stop where the answer is good. */
+static frix_status go_on(state *t, bool *stop) {
+  fx_monitor *monitor = t->call->monitor;
+  *stop = monitor->iteration != t->sweep && check(t);
+  if (*stop) return FRIX_OK;
+  bool gained = !is_based(t) || monitor->residual <= 0.5 * t->base_residual;
+  if (!t->has_base || !gained || !(monitor->residual < INFINITY)) {
+    store(t);
+    t->pile.single.base = NULL;
+    return begin(t, true);
+  }
+  if (!is_based(t)) t->base_motion = motion_size(&t->pile);
+  t->base_residual = monitor->residual;
+  fx_base_move(&t->base, &t->pile, t->call->r, monitor->u);
+  fx_blend_begin(&t->blend, &t->pile, false);
+  forget_steps(t);
+  return FRIX_OK;
 }
 
 static frix_status solve(fx_call *call) {
@@ -201,6 +249,8 @@ static frix_status solve(fx_call *call) {
 
   fx_monitor_begin(call->monitor, 100000);
   t.blended = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
+  t.has_base = t.blended && single && fx_base_fits(&t.pile);
+  if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
   status = begin(&t, !single);
   int64_t singles = 0;
   while (status == FRIX_OK) {
@@ -208,8 +258,9 @@ static frix_status solve(fx_call *call) {
     if (!t.full) singles = t.sweep;
     if (check_is_due(&t) && check(&t)) break;
     if (t.full || !double_needed || !single_is_done(&t)) continue;
-    fx_pile_store(&t.pile, false, call->r);
-    status = begin(&t, true);
+    bool stop;
+    status = go_on(&t, &stop);
+    if (stop) break;
   }
   if (status != FRIX_OK) return status;
   fx_log(call->arena->context, FRIX_LOG_INFO,

@@ -35,11 +35,15 @@ enum {
 /* Rows and numbers of a contact in the wide form (sweeps_wide.c): with rolling friction, double precision alone. */
 enum { FX_WIDE_ROWS = 5, FX_WIDE_END = 2 * FX_WIDE_ROWS + 13 + 2 * FX_WIDE_ROWS * FX_BODY_DOF };
 
+/* Numbers of a contact's base (sweeps_base.h): -z0_N, |z0_T|, and mu z0_N - |z0_T|. */
+enum { FX_LOW, FX_REACH, FX_GAP, FX_BASE };
+
 /* The pile in one precision: LANES contacts stand together, 8 in single and 4 in double, number by number. */
 typedef struct fx_pile_data {
   void *field;      /* field_count per slot */
   void *z, *z_last; /* row_count per slot: impulses after the last sweep and the one before */
   void *d, *d_last; /* FX_RECORD per body: d after the last sweep (z) and the one before (z_last) */
+  void *base;       /* FX_BASE per slot, single precision: z and d are relative to it; NULL: to zero */
 } fx_pile_data;
 
 typedef struct fx_pile {

@@ -10,6 +10,7 @@
 #define REAL float
 #define MASK int32_t
 #define ROOT sqrtf
+#define TINY 1e-30f
 #define WIDE 8
 #define LANES 4
 #define NAME(x) x##_single_16
@@ -18,20 +19,26 @@
 #define REAL double
 #define MASK int64_t
 #define ROOT sqrt
+#define TINY 1e-290
 #define WIDE 4
 #define LANES 2
 #define NAME(x) x##_full_16
 #include "solver/sweeps_kernel.h"
 
 /* Flags become constants, so that no loop has a branch inside. */
-#define FOUR(sweep, data, plain, beta)                                                                                \
-  (p->round       ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
-         : p->compliant ? sweep(p, data, false, true, plain, beta)                                                    \
-                  : sweep(p, data, false, false, plain, beta))
+#define FORM(sweep, data, round, plain, beta)                       \
+  (p->compliant ? sweep(p, data, false, round, true, plain, (beta)) \
+                : sweep(p, data, false, round, false, plain, (beta)))
+#define FOUR(sweep, data, plain, beta) \
+  (p->round ? FORM(sweep, data, true, plain, beta) : FORM(sweep, data, false, plain, beta))
 #define CHOOSE(sweep, data, beta) (beta == 0 ? FOUR(sweep, data, true, beta) : FOUR(sweep, data, false, beta))
+/* From a base: compliant and plain. */
+#define BASED(sweep, data) \
+  (p->round ? sweep(p, data, true, true, true, true, 0) : sweep(p, data, true, false, true, true, 0))
 
 static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) {
-  return full ? CHOOSE(sweep_full_16, &p->full, beta) : CHOOSE(sweep_single_16, &p->single, (float)beta);
+  if (full) return CHOOSE(sweep_full_16, &p->full, beta);
+  return p->single.base ? BASED(sweep_single_16, &p->single) : CHOOSE(sweep_single_16, &p->single, (float)beta);
 }
 
 static void refresh_plain(const fx_pile *p, bool full) {
@@ -46,6 +53,7 @@ static void refresh_plain(const fx_pile *p, bool full) {
 #define REAL float
 #define MASK int32_t
 #define ROOT sqrtf
+#define TINY 1e-30f
 #define WIDE 8
 #define LANES 8
 #define NAME(x) x##_single_32
@@ -54,13 +62,15 @@ static void refresh_plain(const fx_pile *p, bool full) {
 #define REAL double
 #define MASK int64_t
 #define ROOT sqrt
+#define TINY 1e-290
 #define WIDE 4
 #define LANES 4
 #define NAME(x) x##_full_32
 #include "solver/sweeps_kernel.h"
 
 __attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, double beta) {
-  return full ? CHOOSE(sweep_full_32, &p->full, beta) : CHOOSE(sweep_single_32, &p->single, (float)beta);
+  if (full) return CHOOSE(sweep_full_32, &p->full, beta);
+  return p->single.base ? BASED(sweep_single_32, &p->single) : CHOOSE(sweep_single_32, &p->single, (float)beta);
 }
 
 __attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define DEFINE_SCALAR(REAL, LANES, ROOT, name)                                                                   \
+#define DEFINE_SCALAR(REAL, LANES, ROOT, TINY, name)                                                             \
   typedef struct contact_##name {                                                                                \
     const REAL *f; /* number k of the contact is f[k * LANES] */                                                 \
     REAL *a, *b;   /* records of its bodies */                                                                   \
@@ -69,6 +69,23 @@
     z[2] = t * factor;                                                                                           \
   }                                                                                                              \
                                                                                                                  \
+  static void local_based_##name(const fx_pile *p, const REAL *f, const REAL *base, const REAL y[3], REAL u[3],  \
+                                 REAL z[3]) {                                                                    \
+    const REAL *c = f + (p->round ? FX_ROUND_END : FX_GENERAL_END) * LANES;                                      \
+    REAL low = base[FX_LOW * LANES], reach = base[FX_REACH * LANES], mu = f[FX_MU * LANES];                      \
+    for (int k = 0; k < 3; k++) u[k] += f[(FX_Q + k) * LANES] + c[k * LANES] * y[k];                             \
+    REAL normal = y[0] - u[0] * f[FX_INVERSE_N * LANES];                                                         \
+    z[0] = normal > low ? normal : low;                                                                          \
+    for (int k = 1; k < 3 && !p->round; k++) u[k] += f[(FX_COUPLING + k - 1) * LANES] * (z[0] - y[0]);           \
+    REAL first = y[1] - u[1] * f[FX_INVERSE_T * LANES], t = y[2] - u[2] * f[FX_INVERSE_T * LANES];               \
+    REAL s = reach + first, length = ROOT(s * s + t * t), limit = base[FX_GAP * LANES] + mu * z[0];              \
+    REAL radius = mu * (z[0] - low);                                                                             \
+    REAL grown = (first * (reach + s) + t * t) / (length + reach + TINY), across = t / (length + TINY);          \
+    REAL lost = radius * (s > 0 ? across * (t / (length + s + TINY)) : 1 - s / (length + TINY));                 \
+    z[1] = grown > limit ? limit - lost : first;                                                                 \
+    z[2] = grown > limit ? radius * across : t;                                                                  \
+  }                                                                                                              \
+                                                                                                                 \
   static void visit_##name(const fx_pile *p, const fx_pile_data *data, int32_t slot, REAL beta, REAL sums[3]) {  \
     contact_##name c = find_##name(p, data, data->d_last, slot);                                                 \
     size_t first = (size_t)(slot / LANES) * 3 * LANES + (size_t)(slot % LANES);                                  \
@@ -77,7 +94,10 @@
     for (int k = 0; k < 3; k++)                                                                                  \
       y[k] = beta == 0 ? now[k * LANES] : now[k * LANES] + (now[k * LANES] - last[k * LANES]) * beta;            \
     read_##name(p->round, &c, u);                                                                                \
-    local_##name(p, c.f, y, u, z);                                                                               \
+    if (data->base)                                                                                              \
+      local_based_##name(p, c.f, (const REAL *)data->base + fx_slot_at(slot, LANES, FX_BASE, 0), y, u, z);       \
+    else                                                                                                         \
+      local_##name(p, c.f, y, u, z);                                                                             \
     for (int k = 0; k < 3; k++) {                                                                                \
       x[k] = z[k] - y[k];                                                                                        \
       sums[0] += beta == 0 ? x[k] * x[k] : 0;                                                                    \
@@ -116,8 +136,8 @@
     }                                                                                                            \
   }
 
-DEFINE_SCALAR(float, 8, sqrtf, single)
-DEFINE_SCALAR(double, 4, sqrt, full)
+DEFINE_SCALAR(float, 8, sqrtf, 1e-30f, single)
+DEFINE_SCALAR(double, 4, sqrt, 1e-290, full)
 
 fx_sweep_sums fx_sweep_scalar(const fx_pile *p, bool full, double beta) {
   return full ? sweep_full(p, &p->full, beta) : sweep_single(p, &p->single, (float)beta);
