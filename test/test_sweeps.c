@@ -210,7 +210,7 @@ static snapshot blend_some(fx_test *t, fx_arena *arena, fx_pile *p, bool full, f
   CHECK(t, good);
   if (good) fx_blend_begin(&blend, p, full);
   for (int k = 0; good && k < 20; k++) {
-    fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target);
+    fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target, NULL);
     s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};
     if (k == 12) fx_blend_refresh(&blend, p, full, target);
   }
@@ -480,6 +480,66 @@ static void rolling(fx_test *t) {
   settling_end(&s);
 }
 
+/* Segments 0 and 1 share no body, nor do 2 and 3; batches of all segments hold every contact once. */
+static void check_segments(fx_test *t, const fx_pile *p) {
+  int8_t *owner = calloc((size_t)p->body_count, sizeof *owner);
+  int32_t shared = 0, size[FX_SEGMENTS];
+  REQUIRE(t, owner);
+  for (int k = 0; k < FX_SEGMENTS; k++) {
+    int32_t first = k ? p->segment_end[k - 1] : 0;
+    if (k % 2 == 0) memset(owner, 0, (size_t)p->body_count);
+    size[k] = p->segment_end[k] - first;
+    for (int32_t at = first * 2 * FX_BATCH; at < p->segment_end[k] * 2 * FX_BATCH; at++) {
+      int32_t body = p->slot_body[at] / FX_RECORD;
+      shared += body && owner[body] && owner[body] != k + 1;
+      shared += body && k < 2 && (body < p->body_cut) != (k == 0);
+      owner[body] = (int8_t)(k + 1);
+    }
+  }
+  CHECK(t, shared == 0);
+  CHECK(t, p->segment_end[FX_SEGMENTS - 1] == p->batch_count);
+  int32_t longest = (size[0] > size[1] ? size[0] : size[1]) + (size[2] > size[3] ? size[2] : size[3]) + size[4];
+  CHECK(t, p->batch_count > 1.7 * longest);
+  fx_test_note(t, "%d contacts: %d batches, %d one after the other on two threads", p->system->contact_count,
+               p->batch_count, longest);
+  free(owner);
+}
+
+/* A large compliant pile is cut for two threads; 1, 2 and 3 threads give the same bits. */
+static void two_threads(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 3000, 1e-2, false, 80);
+  CHECK(t, good);
+  frix_result result[3];
+  frix_solution *solution[3] = {NULL, NULL, NULL};
+  if (good) {
+    fx_arena arena;
+    fx_system system;
+    fx_pile packed;
+    fx_arena_init(&arena, p.context);
+    CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+                 fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
+    CHECK(t, packed.segment_count == FX_SEGMENTS);
+    if (packed.segment_count == FX_SEGMENTS) {
+      check_batches(t, &packed, 0.85);
+      check_segments(t, &packed);
+    }
+    fx_arena_free(&arena);
+  }
+  for (int k = 0; good && k < 3; k++) {
+    frix_solve_config config = frix_solve_default();
+    config.solver = "sweeps";
+    config.thread_count = 1 + k;
+    CHECK(t, frix_solve(p.context, p.problem, &config, &solution[k]) == FRIX_OK);
+    if (solution[k]) frix_solution_view(solution[k], &result[k]);
+    CHECK(t, solution[k] && result[k].outcome == FRIX_OUTCOME_SOLVED);
+    if (k && solution[0] && solution[k])
+      CHECK(t, memcmp(result[0].r, result[k].r, (size_t)result[0].row_count * sizeof(double)) == 0);
+  }
+  for (int k = 0; k < 3; k++) frix_solution_destroy(solution[k]);
+  pile_free(&p);
+}
+
 /* 1, 2 and 4 threads on many islands and on one. */
 static void threads(fx_test *t) {
   pile p;
@@ -716,6 +776,7 @@ const fx_test_row test_sweeps[] = {
     {"sweeps/other_contacts", other_contacts},
     {"sweeps/rolling", rolling},
     {"sweeps/threads", threads},
+    {"sweeps/two_threads", two_threads},
     {"sweeps/comes_to_rest", comes_to_rest},
     {"sweeps/speed", speed},
     {"sweeps/start_judged_briefly", start_judged_briefly},

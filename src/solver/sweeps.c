@@ -38,8 +38,11 @@ typedef struct state {
   fx_call *call;
   fx_pile pile;
   fx_sweep_target target;
-  bool full, blended;
+  frix_status status;
+  bool full, blended, double_needed;
+  int64_t singles; /* sweeps in single precision */
   fx_blend blend;
+  fx_team *team;
   bool has_base;                     /* single precision goes on from a base */
   fx_base base;                      /* in use where the pile has one */
   double base_residual, base_motion; /* residual of the base, and |d|^2 */
@@ -128,7 +131,7 @@ static double velocity_error(const state *t) {
 
 static void blended_sweep(state *t) {
   if (t->round++ % REFRESH == REFRESH - 1) fx_blend_refresh(&t->blend, &t->pile, t->full, t->target);
-  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target));
+  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target, t->team));
   t->length = 1;
 }
 
@@ -236,6 +239,18 @@ static frix_status go_on(state *t, bool *stop) {
   return FRIX_OK;
 }
 
+/* Rounds until the monitor says stop, with a second thread where there is a team. */
+static void iterate(fx_team *team, void *user) {
+  state *t = user;
+  t->team = team;
+  for (bool stop = false; t->status == FRIX_OK && !stop;) {
+    run_round(t);
+    if (!t->full) t->singles = t->sweep;
+    stop = check_is_due(t) && check(t);
+    if (!stop && !t->full && t->double_needed && single_is_done(t)) t->status = go_on(t, &stop);
+  }
+}
+
 static frix_status solve(fx_call *call) {
   const fx_system *s = call->system;
   if (!fx_pile_fits(s)) return scalar_path(call);
@@ -251,18 +266,11 @@ static frix_status solve(fx_call *call) {
   t.blended = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
   t.has_base = t.blended && single && fx_base_fits(&t.pile);
   if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
-  status = begin(&t, !single);
-  int64_t singles = 0;
-  while (status == FRIX_OK) {
-    run_round(&t);
-    if (!t.full) singles = t.sweep;
-    if (check_is_due(&t) && check(&t)) break;
-    if (t.full || !double_needed || !single_is_done(&t)) continue;
-    bool stop;
-    status = go_on(&t, &stop);
-    if (stop) break;
-  }
-  if (status != FRIX_OK) return status;
+  t.double_needed = double_needed;
+  t.status = begin(&t, !single);
+  bool divided = t.blended && t.pile.segment_count > 1;
+  fx_team_run(call->arena->context, divided ? call->thread_count : 1, iterate, &t);
+  if (t.status != FRIX_OK) return t.status;
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
@@ -270,7 +278,7 @@ static frix_status solve(fx_call *call) {
          t.pile.round  ? ", round"
          : t.pile.wide ? ", rolling"
                        : "",
-         t.pile.compliant ? ", compliant" : "", (long long)singles, (long long)(t.sweep - singles),
+         t.pile.compliant ? ", compliant" : "", (long long)t.singles, (long long)(t.sweep - t.singles),
          call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }

@@ -10,6 +10,7 @@
 #define FX_SOLVER_SWEEPS_BLEND_H
 
 #include "solver/sweeps.h"
+#include "solver/sweeps_team.h"
 
 enum { FX_BLEND_DEPTH = 6, FX_BLEND_ROOM = FX_BLEND_DEPTH + 1 };
 
@@ -27,7 +28,7 @@ frix_status fx_blend_take(fx_arena *arena, const fx_pile *pile, bool full, fx_bl
 void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full);
 /* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
  * made. */
-fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
+fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, fx_team *team);
 /* d of the next start from scratch, against drift by rounding. */
 void fx_blend_refresh(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
 

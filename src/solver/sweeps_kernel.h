@@ -298,24 +298,27 @@ INLINE void NAME(fetch_bodies)(const fx_pile_data *data, size_t from, size_t lin
 }
 
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
-INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool based, bool round, bool compliant,
-                                 bool plain, REAL beta) {
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, const fx_sweep_part *part, bool based,
+                                 bool round, bool compliant, bool plain, REAL beta) {
   enum { PARTS = WIDE / LANES, LINE = 64 / sizeof(REAL) };
   fx_sweep_sums total = {0, 0, 0};
-  const REAL *f = data->field, *base = based ? data->base : NULL;
-  REAL *z = data->z, *last = data->z_last;
-  const int32_t *body = pile->slot_body;
   int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
-  for (int32_t first = 0, ready = 0; first < pile->batch_count; first += FX_FLUSH) {
-    bool is_last = pile->batch_count - first <= FX_FLUSH;
-    int32_t end = is_last ? pile->batch_count : first + FX_FLUSH;
-    const int32_t *met = pile->body_end + first / FX_FLUSH;
+  size_t slots = (size_t)part->first * FX_BATCH;
+  const REAL *f = (const REAL *)data->field + slots * (size_t)fields, *base = based ? data->base : NULL;
+  REAL *z = (REAL *)data->z + 3 * slots, *last = (REAL *)data->z_last + 3 * slots;
+  const int32_t *body = pile->slot_body + 2 * slots;
+  bool whole = pile->segment_count == 1;
+  if (part->first == part->end) NAME(extrapolate)(part->first_body, part->end_body, plain, beta, data->d, data->d_last);
+  for (int32_t first = part->first, ready = part->first_body; first < part->end; first += FX_FLUSH) {
+    bool is_last = part->end - first <= FX_FLUSH;
+    int32_t end = is_last ? part->end : first + FX_FLUSH;
+    const int32_t *met = whole ? pile->body_end + first / FX_FLUSH : &part->end_body;
     NAME(extrapolate)(ready, met[0], plain, beta, data->d, data->d_last);
     ready = met[0];
-    size_t from = (size_t)ready * FX_RECORD, count = is_last ? 0 : (size_t)(met[1] - ready) * FX_RECORD;
+    size_t from = (size_t)ready * FX_RECORD, count = is_last || !whole ? 0 : (size_t)(met[1] - ready) * FX_RECORD;
     size_t lines = (count + FX_FLUSH * LINE - 1) / (FX_FLUSH * LINE);
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
-    fx_sweep_sums part = {0, 0, 0};
+    fx_sweep_sums one = {0, 0, 0};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
       NAME(fetch_ahead)(f, fields * FX_BATCH);
       NAME(fetch_bodies)(data, from, lines);
@@ -329,13 +332,13 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
         }
     }
     for (int p = 0; p < PARTS; p++) {
-      NAME(add)(&sums[p].step, &part.step);
-      NAME(add)(&sums[p].size, &part.size);
-      NAME(add)(&sums[p].uphill, &part.uphill);
+      NAME(add)(&sums[p].step, &one.step);
+      NAME(add)(&sums[p].size, &one.size);
+      NAME(add)(&sums[p].uphill, &one.uphill);
     }
-    total.step += part.step;
-    total.size += part.size;
-    total.uphill += part.uphill;
+    total.step += one.step;
+    total.size += one.size;
+    total.uphill += one.uphill;
   }
   return total;
 }
