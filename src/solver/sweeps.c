@@ -31,6 +31,10 @@ static const frix_option_info options[] = {
 /* Contacts up to which the history of mixing is worth its memory, 400 bytes per contact in double precision. */
 enum { MOST_BLENDED = 100000, REFRESH = 64 };
 
+/* Mixed sweeps within which the step falls to 0.7, unless they go round in circles: friction that slides is no
+ * gradient, and where it couples back strongly no sweep is a contraction. */
+enum { PATIENCE = 100 };
+
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
 static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
@@ -39,7 +43,7 @@ typedef struct state {
   fx_pile pile;
   fx_sweep_target target;
   frix_status status;
-  bool full, blended, double_needed;
+  bool full, blended, double_needed, stuck;
   int64_t singles; /* sweeps in single precision */
   fx_blend blend;
   fx_team *team;
@@ -180,7 +184,8 @@ static bool single_is_done(state *t) {
     t->mark_step = t->best_step;
     t->mark_round = t->round;
   }
-  return t->step < 1e-3 && t->round - t->mark_round >= 30;
+  t->stuck = t->blended && t->round - t->mark_round >= PATIENCE;
+  return t->stuck || (!t->blended && t->step < 1e-3 && t->round - t->mark_round >= 30);
 }
 
 /* ---- judging ---- */
@@ -219,12 +224,20 @@ static double motion_size(const fx_pile *p) {
   return sum;
 }
 
+/* Mixing goes round in circles: momentum, whose plain sweeps damp what it stirs up, goes on. */
+static frix_status unmix(state *t) {
+  t->stuck = t->blended = t->has_base = false;
+  t->pile.single.base = NULL;
+  return begin(t, true);
+}
+
 /* Single precision has given what it has: it goes on from a base at the answer so far, or where that gained nothing,
  * double precision takes over. True in *stop where the answer is good. */
 static frix_status go_on(state *t, bool *stop) {
   fx_monitor *monitor = t->call->monitor;
   *stop = monitor->iteration != t->sweep && check(t);
   if (*stop) return FRIX_OK;
+  if (t->stuck && monitor->residual > single_limit) return unmix(t);
   bool gained = !is_based(t) || monitor->residual <= 0.5 * t->base_residual;
   if (!t->has_base || !gained || !(monitor->residual < INFINITY)) {
     store(t);
