@@ -208,7 +208,7 @@ static snapshot blend_some(fx_test *t, fx_arena *arena, fx_pile *p, bool full, f
   fx_sweep_refresh(p, full, target);
   bool good = s.z && fx_blend_take(arena, p, full, &blend) == FRIX_OK;
   CHECK(t, good);
-  if (good) fx_blend_begin(&blend, p, full);
+  if (good) fx_blend_begin(&blend, p, full, 0.1);
   for (int k = 0; good && k < 20; k++) {
     fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target, NULL);
     s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};
@@ -268,8 +268,8 @@ static snapshot sweep_from_base(fx_test *t, fx_arena *arena, fx_pile *p, fx_swee
   CHECK(t, good);
   memcpy(found, r, (size_t)system->row_count * sizeof *r);
   for (int round = 0; good && round < 4; round++) {
-    fx_system_velocity(system, found, u, v);
-    fx_base_move(&base, p, found, u);
+    double residual = fx_residual_of(system, FRIX_LAW_COULOMB, found, u, v);
+    fx_base_move(&base, p, residual, found, u);
     for (int k = 0; k < 300; k++) {
       fx_sweep_sums one = fx_sweep(p, false, target, 0);
       s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};

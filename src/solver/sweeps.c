@@ -129,7 +129,7 @@ static double velocity_error(const state *t) {
     change[0] += change[k];
     size[0] += size[k];
   }
-  if (is_based(t)) size[0] = t->base_motion;
+  if (is_based(t)) size[0] = t->base_motion / (t->base.unit * t->base.unit);
   return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
@@ -156,6 +156,13 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
+/* Root mean square of z. */
+static double mean_size(const fx_call *call) {
+  double sum = 0;
+  for (int32_t k = 0; k < call->system->row_count; k++) sum += call->r[k] * call->r[k];
+  return sqrt(sum / call->system->row_count) / call->system->rho;
+}
+
 static void forget_steps(state *t) {
   t->rate = 1;
   t->last_step = t->best_step = t->mark_step = INFINITY;
@@ -173,7 +180,7 @@ static frix_status begin(state *t, bool full) {
   forget_steps(t);
   if (!t->blended) return FRIX_OK;
   frix_status status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
-  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full);
+  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full, mean_size(t->call));
   return status;
 }
 
@@ -246,8 +253,8 @@ static frix_status go_on(state *t, bool *stop) {
   }
   if (!is_based(t)) t->base_motion = motion_size(&t->pile);
   t->base_residual = monitor->residual;
-  fx_base_move(&t->base, &t->pile, t->call->r, monitor->u);
-  fx_blend_begin(&t->blend, &t->pile, false);
+  fx_base_move(&t->base, &t->pile, monitor->residual, t->call->r, monitor->u);
+  fx_blend_begin(&t->blend, &t->pile, false, mean_size(t->call));
   forget_steps(t);
   return FRIX_OK;
 }

@@ -65,16 +65,22 @@ static void move_contact(fx_base *b, const fx_pile *p, int32_t i, const double *
     frame[0] = next[0];
     frame[1] = next[1];
   }
-  field[FX_Q * LANES] = (float)velocity[0];
-  field[(FX_Q + 1) * LANES] = (float)(frame[0] * velocity[1] + frame[1] * velocity[2]);
-  field[(FX_Q + 2) * LANES] = (float)(frame[0] * velocity[2] - frame[1] * velocity[1]);
-  number[FX_LOW * LANES] = (float)-z[0];
-  number[FX_REACH * LANES] = (float)reach;
-  number[FX_GAP * LANES] = (float)(friction_of(&s->contact[i]) * z[0] - reach);
-  b->size += z[0] * z[0] + reach * reach;
+  double per = 1 / b->unit;
+  field[FX_Q * LANES] = (float)(per * velocity[0]);
+  field[(FX_Q + 1) * LANES] = (float)(per * (frame[0] * velocity[1] + frame[1] * velocity[2]));
+  field[(FX_Q + 2) * LANES] = (float)(per * (frame[0] * velocity[2] - frame[1] * velocity[1]));
+  number[FX_LOW * LANES] = (float)(-per * z[0]);
+  number[FX_REACH * LANES] = (float)(per * reach);
+  number[FX_GAP * LANES] = (float)(per * (friction_of(&s->contact[i]) * z[0] - reach));
+  b->size += per * per * (z[0] * z[0] + reach * reach);
 }
 
-void fx_base_move(fx_base *b, fx_pile *p, const double *r, const double *u) {
+/* Velocities and impulses of the pile are of order 1 in its units, most often, and single precision holds the squares
+ * of what is 1e15 times larger. */
+void fx_base_move(fx_base *b, fx_pile *p, double residual, const double *r, const double *u) {
+  enum { SMALLEST = -50 };
+  int power = residual > 0 && residual < 1 ? ilogb(residual) : 0;
+  b->unit = ldexp(1, power > SMALLEST ? power : SMALLEST);
   b->size = 0;
   for (int32_t i = 0; i < p->system->contact_count; i++) move_contact(b, p, i, r, u);
   p->single.base = b->number;
@@ -89,8 +95,8 @@ void fx_base_store(const fx_base *b, const fx_pile *p, double *r) {
     size_t at = fx_slot_at(p->slot[i], LANES, 3, 0);
     const float *dz = (const float *)p->single.z + at, *number = b->number + fx_slot_at(p->slot[i], LANES, FX_BASE, 0);
     const double *z0 = b->contact[i].z0, *frame = b->contact[i].frame;
-    double along = (double)dz[LANES], across = (double)dz[2 * LANES], z[3];
-    z[0] = dz[0] > number[FX_LOW * LANES] ? fmax(z0[0] + (double)dz[0], 0) : 0;
+    double along = b->unit * (double)dz[LANES], across = b->unit * (double)dz[2 * LANES], z[3];
+    z[0] = dz[0] > number[FX_LOW * LANES] ? fmax(z0[0] + b->unit * (double)dz[0], 0) : 0;
     z[1] = z0[1] + frame[0] * along - frame[1] * across;
     z[2] = z0[2] + frame[1] * along + frame[0] * across;
     double reach = sqrt(z[1] * z[1] + z[2] * z[2]), radius = friction_of(&s->contact[i]) * z[0];

@@ -20,6 +20,10 @@
 static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
 static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
 
+/* Mixed numbers are rounded to the last bit of 2^-20 times their mean size: contacts that are solved come to zero,
+ * where they would else get ever smaller, down to numbers that the machine is slow with. */
+static const int grain_power = -20;
+
 /* ---- arrays ---- */
 
 static size_t real_size(bool full) { return full ? sizeof(double) : sizeof(float); }
@@ -46,7 +50,8 @@ static void forget(fx_blend *b) {
   b->least = INFINITY;
 }
 
-void fx_blend_begin(fx_blend *b, fx_pile *p, bool full) {
+void fx_blend_begin(fx_blend *b, fx_pile *p, bool full, double size) {
+  b->grain = size > 0 && size < INFINITY ? ldexp(1, ilogb(size) + grain_power) : 0;
   fx_pile_data *data = full ? &p->full : &p->single;
   memcpy(b->x, data->z, count_z(p) * real_size(full));
   memcpy(b->d_x, data->d, count_d(p) * real_size(full));
@@ -87,11 +92,11 @@ INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, co
     d[j] = b->d[place(b, j)];
   }
   if (full) {
-    mix_full(z.begin, z.end, (const vec_full *const *)g, weight, b->count, b->x);
-    mix_full(r.begin, r.end, (const vec_full *const *)d, weight, b->count, b->d_x);
+    mix_full(z.begin, z.end, (const vec_full *const *)g, weight, b->count, b->grain, b->x);
+    mix_full(r.begin, r.end, (const vec_full *const *)d, weight, b->count, b->grain, b->d_x);
   } else {
-    mix_single(z.begin, z.end, (const vec_single *const *)g, weight, b->count, b->x);
-    mix_single(r.begin, r.end, (const vec_single *const *)d, weight, b->count, b->d_x);
+    mix_single(z.begin, z.end, (const vec_single *const *)g, weight, b->count, (float)b->grain, b->x);
+    mix_single(r.begin, r.end, (const vec_single *const *)d, weight, b->count, (float)b->grain, b->d_x);
   }
 }
 

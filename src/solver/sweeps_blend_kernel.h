@@ -42,9 +42,10 @@ INLINE void NAME(products)(size_t begin, size_t end, const VEC *g, const VEC *x,
   }
 }
 
-/* out = sum of weight[j] from[j], in the order of j; `terms` is a constant where this is inlined. */
+/* out = sum of weight[j] from[j], in the order of j, rounded to the last bit of `grain`; `terms` is a constant where
+ * this is inlined. */
 INLINE void NAME(mix_some)(size_t begin, size_t end, const VEC *const *from, const double *weight, int32_t terms,
-                           VEC *out) {
+                           REAL grain, VEC *out) {
   REAL w[FX_BLEND_ROOM];
   const VEC *g[FX_BLEND_ROOM];
   for (int32_t j = 0; j < terms; j++) {
@@ -54,15 +55,16 @@ INLINE void NAME(mix_some)(size_t begin, size_t end, const VEC *const *from, con
   for (size_t k = begin; k < end; k++) {
     VEC sum = g[0][k] * w[0];
     for (int32_t j = 1; j < terms; j++) sum += g[j][k] * w[j];
-    out[k] = sum;
+    out[k] = (sum + grain) - grain;
   }
 }
 
-INLINE void NAME(mix)(size_t begin, size_t end, const VEC *const *from, const double *weight, int32_t terms, VEC *out) {
+INLINE void NAME(mix)(size_t begin, size_t end, const VEC *const *from, const double *weight, int32_t terms, REAL grain,
+                      VEC *out) {
   if (terms == FX_BLEND_ROOM)
-    NAME(mix_some)(begin, end, from, weight, FX_BLEND_ROOM, out);
+    NAME(mix_some)(begin, end, from, weight, FX_BLEND_ROOM, grain, out);
   else
-    NAME(mix_some)(begin, end, from, weight, terms, out);
+    NAME(mix_some)(begin, end, from, weight, terms, grain, out);
 }
 
 #undef SUM_OF
