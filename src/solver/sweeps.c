@@ -35,6 +35,9 @@ enum { MOST_BLENDED = 100000, REFRESH = 64 };
  * gradient, and where it couples back strongly no sweep is a contraction. */
 enum { PATIENCE = 100 };
 
+/* Mixed sweeps from one check to the next: a check of the whole and of its single contacts costs about as much. */
+enum { WAIT = 8 };
+
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
 static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
@@ -53,7 +56,7 @@ typedef struct state {
   double theta, beta, cap;
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
-  int64_t sweep, round, next_check, stage_start;
+  int64_t sweep, round, next_check, earliest;
   double sweep_seconds, sweep_time; /* under a deadline: of one sweep, and when the last count began */
   double length, rate;              /* of the last round: its sweeps, and the ratio of its step to the one before */
   double best_step, mark_step;      /* for telling when single precision gives no more */
@@ -201,7 +204,8 @@ static bool single_is_done(state *t) {
  * the time or the progress, and now and then. */
 static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
-  if (t->ratio * t->step <= limits->tolerance || t->sweep >= t->call->monitor->stage_limit) return true;
+  if (t->sweep >= t->call->monitor->stage_limit) return true;
+  if (t->ratio * t->step <= limits->tolerance && t->sweep >= t->earliest) return true;
   if (t->sweep >= t->next_check) return true;
   if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
@@ -220,6 +224,7 @@ static bool check(state *t) {
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
+  t->earliest = t->sweep + (t->blended ? WAIT : 0);
   if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
   return stop;
 }
