@@ -85,7 +85,7 @@ INLINE void products(const fx_blend *b, const fx_pile *p, bool full, int32_t hal
 }
 
 INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, const double *weight) {
-  const void *g[FX_BLEND_ROOM], *d[FX_BLEND_ROOM];
+  const void *g[FX_BLEND_ROOM] = {NULL}, *d[FX_BLEND_ROOM] = {NULL};
   range z = half_of(count_z(p), full ? 4 : 8, half), r = half_of(count_d(p), full ? 4 : 8, half);
   for (int32_t j = 0; j < b->count; j++) {
     g[j] = b->g[place(b, j)];

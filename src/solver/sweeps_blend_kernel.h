@@ -46,8 +46,8 @@ INLINE void NAME(products)(size_t begin, size_t end, const VEC *g, const VEC *x,
  * this is inlined. */
 INLINE void NAME(mix_some)(size_t begin, size_t end, const VEC *const *from, const double *weight, int32_t terms,
                            REAL grain, VEC *out) {
-  REAL w[FX_BLEND_ROOM];
-  const VEC *g[FX_BLEND_ROOM];
+  REAL w[FX_BLEND_ROOM] = {0};
+  const VEC *g[FX_BLEND_ROOM] = {NULL};
   for (int32_t j = 0; j < terms; j++) {
     w[j] = (REAL)weight[j];
     g[j] = from[j];
