@@ -4,6 +4,7 @@
 #include "bench/settling.h"
 #include "bench/spheres.h"
 #include "problem/certificate.h"
+#include "solver/sweeps_base.h"
 #include "solver/sweeps_blend.h"
 
 /* ---- piles ---- */
@@ -207,9 +208,9 @@ static snapshot blend_some(fx_test *t, fx_arena *arena, fx_pile *p, bool full, f
   fx_sweep_refresh(p, full, target);
   bool good = s.z && fx_blend_take(arena, p, full, &blend) == FRIX_OK;
   CHECK(t, good);
-  if (good) fx_blend_begin(&blend, p, full);
+  if (good) fx_blend_begin(&blend, p, full, 0.1);
   for (int k = 0; good && k < 20; k++) {
-    fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target);
+    fx_sweep_sums one = fx_blend_sweep(&blend, p, full, target, NULL);
     s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};
     if (k == 12) fx_blend_refresh(&blend, p, full, target);
   }
@@ -252,6 +253,101 @@ static void blend(fx_test *t) {
   }
   fx_arena_free(&arena);
   pile_free(&p);
+}
+
+/* Plain sweeps from a base after as many from zero: z, d and sums. */
+static snapshot sweep_from_base(fx_test *t, fx_arena *arena, fx_pile *p, fx_sweep_target target, const double *r,
+                                double *found) {
+  const fx_system *system = p->system;
+  fx_base base;
+  double *u = FX_TAKE(arena, double, system->row_count), *v = FX_TAKE(arena, double, system->dof_count);
+  size_t z = (size_t)p->batch_count * FX_BATCH * 3 * sizeof(float),
+         d = (size_t)p->body_count * FX_RECORD * sizeof(float);
+  snapshot s = {{0, 0, 0}, malloc(z), malloc(d)};
+  bool good = u && v && s.z && s.d && fx_base_take(arena, p, &base) == FRIX_OK;
+  CHECK(t, good);
+  memcpy(found, r, (size_t)system->row_count * sizeof *r);
+  for (int round = 0; good && round < 4; round++) {
+    double residual = fx_residual_of(system, FRIX_LAW_COULOMB, found, u, v);
+    fx_base_move(&base, p, residual, found, u);
+    for (int k = 0; k < 300; k++) {
+      fx_sweep_sums one = fx_sweep(p, false, target, 0);
+      s.sums = (fx_sweep_sums){s.sums.step + one.step, s.sums.size + one.size, one.step};
+    }
+    fx_base_store(&base, p, found);
+  }
+  if (good) memcpy(s.z, p->single.z, z);
+  if (good) memcpy(s.d, p->single.d, d);
+  p->single.base = NULL;
+  return s;
+}
+
+/* Single precision from a base: the same bits from every target, and the digits of double precision. */
+static void check_base(fx_test *t, const char *name, const frix_problem *problem, const double *r) {
+  fx_arena arena;
+  fx_arena_init(&arena, problem->context);
+  fx_system system;
+  fx_pile p;
+  double *found = calloc((size_t)problem->row_count, sizeof *found);
+  bool good = found && fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK;
+  CHECK(t, good);
+  for (int target = FX_SWEEP_SCALAR; good && target <= (int)fx_sweep_best_target(); target++) {
+    static snapshot scalar;
+    good = fx_pile_build(&arena, &system, false, &p) == FRIX_OK && fx_base_fits(&p);
+    CHECK(t, good);
+    if (!good) break;
+    snapshot s = sweep_from_base(t, &arena, &p, (fx_sweep_target)target, r, found);
+    if (target == FX_SWEEP_SCALAR) {
+      double *u = FX_TAKE(&arena, double, system.row_count), *v = FX_TAKE(&arena, double, system.dof_count);
+      double residual = fx_residual_of(&system, FRIX_LAW_COULOMB, found, u, v);
+      scalar = s;
+      CHECK(t, residual < 1e-12);
+      fx_test_note(t, "%s: %.1e;", name, residual);
+      continue;
+    }
+    bool same = memcmp(&scalar.sums, &s.sums, sizeof s.sums) == 0 &&
+                memcmp(scalar.z, s.z, (size_t)p.batch_count * FX_BATCH * 3 * sizeof(float)) == 0 &&
+                memcmp(scalar.d, s.d, (size_t)p.body_count * FX_RECORD * sizeof(float)) == 0;
+    if (!same) fx_test_fail(t, __FILE__, __LINE__, "%s: target %d: other bits", name, target);
+    free(s.z);
+    free(s.d);
+    if (target == (int)fx_sweep_best_target()) {
+      free(scalar.z);
+      free(scalar.d);
+    }
+  }
+  free(found);
+  fx_arena_free(&arena);
+}
+
+/* The problem of this name with springs so soft that plain sweeps converge within some dozens. */
+static void base_of(fx_test *t, const char *name) {
+  answer a;
+  if (answer_build(t, &a, name, NULL)) {
+    frix_problem_data data = a.data;
+    frix_problem *soft = NULL;
+    double *R = calloc((size_t)data.row_count, sizeof *R), *r = calloc((size_t)data.row_count, sizeof *r), size = 0;
+    for (int32_t k = 0; k < data.H.p[data.H.col_count]; k++) size += data.H.x[k] * data.H.x[k];
+    for (int32_t k = 0; R && k < data.row_count; k++) R[k] = 0.3 * size / data.row_count;
+    data.R = R;
+    CHECK(t, R && r && frix_problem_create(a.context, &data, &soft) == FRIX_OK);
+    if (soft) check_base(t, name, soft, r);
+    frix_problem_destroy(soft);
+    free(R);
+    free(r);
+  }
+  answer_free(&a);
+}
+
+static void base(fx_test *t) {
+  pile p;
+  if (pile_make(&p, 300, 1, false, 70))
+    check_base(t, "pile", p.problem, p.data.guess);
+  else
+    CHECK(t, false);
+  pile_free(&p);
+  base_of(t, "wall");
+  base_of(t, "discs");
 }
 
 /* Islands of all sizes and one large one with springs: solved as one by sweeps, to the answer of newton. */
@@ -382,6 +478,66 @@ static void rolling(fx_test *t) {
   frix_solution_destroy(a.solution);
   frix_problem_destroy(a.problem);
   settling_end(&s);
+}
+
+/* Segments 0 and 1 share no body, nor do 2 and 3; batches of all segments hold every contact once. */
+static void check_segments(fx_test *t, const fx_pile *p) {
+  int8_t *owner = calloc((size_t)p->body_count, sizeof *owner);
+  int32_t shared = 0, size[FX_SEGMENTS];
+  REQUIRE(t, owner);
+  for (int k = 0; k < FX_SEGMENTS; k++) {
+    int32_t first = k ? p->segment_end[k - 1] : 0;
+    if (k % 2 == 0) memset(owner, 0, (size_t)p->body_count);
+    size[k] = p->segment_end[k] - first;
+    for (int32_t at = first * 2 * FX_BATCH; at < p->segment_end[k] * 2 * FX_BATCH; at++) {
+      int32_t body = p->slot_body[at] / FX_RECORD;
+      shared += body && owner[body] && owner[body] != k + 1;
+      shared += body && k < 2 && (body < p->body_cut) != (k == 0);
+      owner[body] = (int8_t)(k + 1);
+    }
+  }
+  CHECK(t, shared == 0);
+  CHECK(t, p->segment_end[FX_SEGMENTS - 1] == p->batch_count);
+  int32_t longest = (size[0] > size[1] ? size[0] : size[1]) + (size[2] > size[3] ? size[2] : size[3]) + size[4];
+  CHECK(t, p->batch_count > 1.7 * longest);
+  fx_test_note(t, "%d contacts: %d batches, %d one after the other on two threads", p->system->contact_count,
+               p->batch_count, longest);
+  free(owner);
+}
+
+/* A large compliant pile is cut for two threads; 1, 2 and 3 threads give the same bits. */
+static void two_threads(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 3000, 1e-2, false, 80);
+  CHECK(t, good);
+  frix_result result[3];
+  frix_solution *solution[3] = {NULL, NULL, NULL};
+  if (good) {
+    fx_arena arena;
+    fx_system system;
+    fx_pile packed;
+    fx_arena_init(&arena, p.context);
+    CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+                 fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
+    CHECK(t, packed.segment_count == FX_SEGMENTS);
+    if (packed.segment_count == FX_SEGMENTS) {
+      check_batches(t, &packed, 0.85);
+      check_segments(t, &packed);
+    }
+    fx_arena_free(&arena);
+  }
+  for (int k = 0; good && k < 3; k++) {
+    frix_solve_config config = frix_solve_default();
+    config.solver = "sweeps";
+    config.thread_count = 1 + k;
+    CHECK(t, frix_solve(p.context, p.problem, &config, &solution[k]) == FRIX_OK);
+    if (solution[k]) frix_solution_view(solution[k], &result[k]);
+    CHECK(t, solution[k] && result[k].outcome == FRIX_OUTCOME_SOLVED);
+    if (k && solution[0] && solution[k])
+      CHECK(t, memcmp(result[0].r, result[k].r, (size_t)result[0].row_count * sizeof(double)) == 0);
+  }
+  for (int k = 0; k < 3; k++) frix_solution_destroy(solution[k]);
+  pile_free(&p);
 }
 
 /* 1, 2 and 4 threads on many islands and on one. */
@@ -613,12 +769,14 @@ const fx_test_row test_sweeps[] = {
     {"sweeps/batches", batches},
     {"sweeps/bits", bits},
     {"sweeps/blend", blend},
+    {"sweeps/base", base},
     {"sweeps/springs_together", springs_together},
     {"sweeps/against_nsgs", against_nsgs},
     {"sweeps/against_newton", against_newton},
     {"sweeps/other_contacts", other_contacts},
     {"sweeps/rolling", rolling},
     {"sweeps/threads", threads},
+    {"sweeps/two_threads", two_threads},
     {"sweeps/comes_to_rest", comes_to_rest},
     {"sweeps/speed", speed},
     {"sweeps/start_judged_briefly", start_judged_briefly},

@@ -213,6 +213,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .r = r,
                   .start = start,
                   .finisher = j->solver->info.name,
+                  .thread_count = j->thread_count,
                   .of_many = j->of_many,
                   .hint = read_hint(j, k)};
 

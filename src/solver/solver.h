@@ -22,6 +22,7 @@ typedef struct fx_call {
   double *r;                           /* start; the method may leave anything here, the monitor keeps the best */
   const double *start;                 /* what the caller of the driver started from; r may be further */
   const char *finisher;                /* out: the method that gave the answer, where it is not the one called */
+  int32_t thread_count;                /* that this run may use; never changes a bit */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
   uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */

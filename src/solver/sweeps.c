@@ -7,8 +7,10 @@
  * momentum stirs up (a sweep is not a symmetric map), and its step |z' - z| / |z| measures the residual (about 0.45 of
  * it). Where that step grew over a round the cap comes down, else it recovers. Sweeps run in single precision, and in
  * double where the tolerance asks for more than single precision holds. With compliance (R > 0) the problem is strongly
- * monotone, and Anderson mixing of plain sweeps (sweeps_blend.h) takes the place of momentum. Reference: Y. Nesterov
- * 1983; B. O'Donoghue, E. Candes 2015 (restart); docs/methods/sweeps.md. */
+ * monotone, and Anderson mixing of plain sweeps (sweeps_blend.h) takes the place of momentum; single precision then
+ * goes all the way, relative to a base that is judged in double precision (sweeps_base.h). Reference: Y. Nesterov 1983;
+ * B. O'Donoghue, E. Candes 2015 (restart); docs/methods/sweeps.md. */
+#include "solver/sweeps_base.h"
 #include "solver/sweeps_blend.h"
 
 #include "base/threads.h"
@@ -29,18 +31,32 @@ static const frix_option_info options[] = {
 /* Contacts up to which the history of mixing is worth its memory, 400 bytes per contact in double precision. */
 enum { MOST_BLENDED = 100000, REFRESH = 64 };
 
+/* Mixed sweeps within which the step falls to 0.7, unless they go round in circles: friction that slides is no
+ * gradient, and where it couples back strongly no sweep is a contraction. */
+enum { PATIENCE = 100 };
+
+/* Mixed sweeps from one check to the next: a check of the whole and of its single contacts costs about as much. */
+enum { WAIT = 8 };
+
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
+static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
 typedef struct state {
   fx_call *call;
   fx_pile pile;
   fx_sweep_target target;
-  bool full, blended;
+  frix_status status;
+  bool full, blended, double_needed, stuck;
+  int64_t singles; /* sweeps in single precision */
   fx_blend blend;
+  fx_team *team;
+  bool has_base;                     /* single precision goes on from a base */
+  fx_base base;                      /* in use where the pile has one */
+  double base_residual, base_motion; /* residual of the base, and |d|^2 */
   double theta, beta, cap;
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
-  int64_t sweep, round, next_check, stage_start;
+  int64_t sweep, round, next_check, earliest;
   double sweep_seconds, sweep_time; /* under a deadline: of one sweep, and when the last count began */
   double length, rate;              /* of the last round: its sweeps, and the ratio of its step to the one before */
   double best_step, mark_step;      /* for telling when single precision gives no more */
@@ -71,10 +87,13 @@ static void sweep_with_momentum(state *t) {
   t->beta = sums.uphill > 0 ? 0 : fmin(t->cap, beta);
 }
 
+static bool is_based(const state *t) { return !t->full && t->pile.single.base; }
+
 /* What a plain sweep says of the step. */
 static void measure_step(state *t, fx_sweep_sums sums) {
   t->sweep++;
-  t->step = sums.size > 0 ? sqrt(sums.step / sums.size) : sums.step > 0 ? 1 : 0;
+  double size = is_based(t) ? t->base.size : sums.size;
+  t->step = size > 0 ? sqrt(sums.step / size) : sums.step > 0 ? 1 : 0;
   t->rate = t->last_step > 0 && t->last_step < INFINITY ? t->step / t->last_step : 1;
   t->last_step = t->step;
   if (t->step < t->best_step) t->best_step = t->step;
@@ -113,12 +132,13 @@ static double velocity_error(const state *t) {
     change[0] += change[k];
     size[0] += size[k];
   }
+  if (is_based(t)) size[0] = t->base_motion / (t->base.unit * t->base.unit);
   return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
 static void blended_sweep(state *t) {
   if (t->round++ % REFRESH == REFRESH - 1) fx_blend_refresh(&t->blend, &t->pile, t->full, t->target);
-  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target));
+  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target, t->team));
   t->length = 1;
 }
 
@@ -139,31 +159,43 @@ static void run_round(state *t) {
   t->length = (double)length;
 }
 
+/* Root mean square of z. */
+static double mean_size(const fx_call *call) {
+  double sum = 0;
+  for (int32_t k = 0; k < call->system->row_count; k++) sum += call->r[k] * call->r[k];
+  return sqrt(sum / call->system->row_count) / call->system->rho;
+}
+
+static void forget_steps(state *t) {
+  t->rate = 1;
+  t->last_step = t->best_step = t->mark_step = INFINITY;
+  t->mark_round = t->round;
+}
+
 static frix_status begin(state *t, bool full) {
   t->full = full;
   if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
-  t->rate = 1;
   t->theta = 1;
   t->beta = 0;
   t->cap = t->call->option[MOMENTUM];
-  t->last_step = t->best_step = t->mark_step = INFINITY;
-  t->mark_round = t->round;
+  forget_steps(t);
   if (!t->blended) return FRIX_OK;
   frix_status status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
-  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full);
+  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full, mean_size(t->call));
   return status;
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
 static bool single_is_done(state *t) {
-  if (t->ratio * t->step <= single_limit) return true;
+  if (t->ratio * t->step <= (is_based(t) ? base_gain * t->base_residual : single_limit)) return true;
   if (t->best_step < 0.7 * t->mark_step) {
     t->mark_step = t->best_step;
     t->mark_round = t->round;
   }
-  return t->step < 1e-3 && t->round - t->mark_round >= 30;
+  t->stuck = t->blended && t->round - t->mark_round >= PATIENCE;
+  return t->stuck || (!t->blended && t->step < 1e-3 && t->round - t->mark_round >= 30);
 }
 
 /* ---- judging ---- */
@@ -172,20 +204,76 @@ static bool single_is_done(state *t) {
  * the time or the progress, and now and then. */
 static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
-  if (t->ratio * t->step <= limits->tolerance || t->sweep >= t->call->monitor->stage_limit) return true;
+  if (t->sweep >= t->call->monitor->stage_limit) return true;
+  if (t->ratio * t->step <= limits->tolerance && t->sweep >= t->earliest) return true;
   if (t->sweep >= t->next_check) return true;
   if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
 }
 
+static void store(state *t) {
+  if (is_based(t))
+    fx_base_store(&t->base, &t->pile, t->call->r);
+  else
+    fx_pile_store(&t->pile, t->full, t->call->r);
+}
+
 static bool check(state *t) {
   fx_monitor *monitor = t->call->monitor;
-  fx_pile_store(&t->pile, t->full, t->call->r);
+  store(t);
   bool stop = fx_monitor_check(monitor, t->sweep, t->call->r);
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
+  t->earliest = t->sweep + (t->blended ? WAIT : 0);
   if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
   return stop;
+}
+
+static double motion_size(const fx_pile *p) {
+  double sum = 0;
+  const float *d = p->single.d;
+  for (size_t k = 0; k < (size_t)p->body_count * FX_RECORD; k++) sum += (double)d[k] * (double)d[k];
+  return sum;
+}
+
+/* Mixing goes round in circles: momentum, whose plain sweeps damp what it stirs up, goes on. */
+static frix_status unmix(state *t) {
+  t->stuck = t->blended = t->has_base = false;
+  t->pile.single.base = NULL;
+  return begin(t, true);
+}
+
+/* Single precision has given what it has: it goes on from a base at the answer so far, or where that gained nothing,
+ * double precision takes over. True in *stop where the answer is good. */
+static frix_status go_on(state *t, bool *stop) {
+  fx_monitor *monitor = t->call->monitor;
+  *stop = monitor->iteration != t->sweep && check(t);
+  if (*stop) return FRIX_OK;
+  if (t->stuck && monitor->residual > single_limit) return unmix(t);
+  bool gained = !is_based(t) || monitor->residual <= 0.5 * t->base_residual;
+  if (!t->has_base || !gained || !(monitor->residual < INFINITY)) {
+    store(t);
+    t->pile.single.base = NULL;
+    return begin(t, true);
+  }
+  if (!is_based(t)) t->base_motion = motion_size(&t->pile);
+  t->base_residual = monitor->residual;
+  fx_base_move(&t->base, &t->pile, monitor->residual, t->call->r, monitor->u);
+  fx_blend_begin(&t->blend, &t->pile, false, mean_size(t->call));
+  forget_steps(t);
+  return FRIX_OK;
+}
+
+/* Rounds until the monitor says stop, with a second thread where there is a team. */
+static void iterate(fx_team *team, void *user) {
+  state *t = user;
+  t->team = team;
+  for (bool stop = false; t->status == FRIX_OK && !stop;) {
+    run_round(t);
+    if (!t->full) t->singles = t->sweep;
+    stop = check_is_due(t) && check(t);
+    if (!stop && !t->full && t->double_needed && single_is_done(t)) t->status = go_on(t, &stop);
+  }
 }
 
 static frix_status solve(fx_call *call) {
@@ -201,17 +289,13 @@ static frix_status solve(fx_call *call) {
 
   fx_monitor_begin(call->monitor, 100000);
   t.blended = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
-  status = begin(&t, !single);
-  int64_t singles = 0;
-  while (status == FRIX_OK) {
-    run_round(&t);
-    if (!t.full) singles = t.sweep;
-    if (check_is_due(&t) && check(&t)) break;
-    if (t.full || !double_needed || !single_is_done(&t)) continue;
-    fx_pile_store(&t.pile, false, call->r);
-    status = begin(&t, true);
-  }
-  if (status != FRIX_OK) return status;
+  t.has_base = t.blended && single && fx_base_fits(&t.pile);
+  if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
+  t.double_needed = double_needed;
+  t.status = begin(&t, !single);
+  bool divided = t.blended && t.pile.segment_count > 1;
+  fx_team_run(call->arena->context, divided ? call->thread_count : 1, iterate, &t);
+  if (t.status != FRIX_OK) return t.status;
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
@@ -219,7 +303,7 @@ static frix_status solve(fx_call *call) {
          t.pile.round  ? ", round"
          : t.pile.wide ? ", rolling"
                        : "",
-         t.pile.compliant ? ", compliant" : "", (long long)singles, (long long)(t.sweep - singles),
+         t.pile.compliant ? ", compliant" : "", (long long)t.singles, (long long)(t.sweep - t.singles),
          call->monitor->residual, call->monitor->velocity_error);
   return FRIX_OK;
 }

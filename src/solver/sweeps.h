@@ -11,6 +11,7 @@
 #define FX_SOLVER_SWEEPS_H
 
 #include "problem/system.h"
+#include "solver/sweeps_cut.h"
 
 /* Contacts per batch; numbers per body, of which 6 are used; batches whose sums stay in one precision; degrees of
  * freedom of the largest body. */
@@ -35,11 +36,15 @@ enum {
 /* Rows and numbers of a contact in the wide form (sweeps_wide.c): with rolling friction, double precision alone. */
 enum { FX_WIDE_ROWS = 5, FX_WIDE_END = 2 * FX_WIDE_ROWS + 13 + 2 * FX_WIDE_ROWS * FX_BODY_DOF };
 
+/* Numbers of a contact's base (sweeps_base.h): -z0_N, |z0_T|, and mu z0_N - |z0_T|. */
+enum { FX_LOW, FX_REACH, FX_GAP, FX_BASE };
+
 /* The pile in one precision: LANES contacts stand together, 8 in single and 4 in double, number by number. */
 typedef struct fx_pile_data {
   void *field;      /* field_count per slot */
   void *z, *z_last; /* row_count per slot: impulses after the last sweep and the one before */
   void *d, *d_last; /* FX_RECORD per body: d after the last sweep (z) and the one before (z_last) */
+  void *base;       /* FX_BASE per slot, single precision: z and d are relative to it; NULL: to zero */
 } fx_pile_data;
 
 typedef struct fx_pile {
@@ -53,9 +58,11 @@ typedef struct fx_pile {
   int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
   int32_t *body_mover;            /* mover of each body, -1 for body 0 */
   int32_t *body_end;              /* by FX_FLUSH batches: no body from here on has been met when they are done */
-  double scale;                   /* sqrt(rho) */
-  double step[2];                 /* of normal and friction impulses, relative to what solves the contact alone */
-  const void *roots;              /* L^-1 of each body */
+  int32_t segment_count;          /* 1, or FX_SEGMENTS of a large compliant pile (sweeps_cut.h) */
+  int32_t segment_end[FX_SEGMENTS], body_cut; /* batches; bodies of segment 0 end there */
+  double scale;                               /* sqrt(rho) */
+  double step[2];    /* of normal and friction impulses, relative to what solves the contact alone */
+  const void *roots; /* L^-1 of each body */
   fx_pile_data single, full;
 } fx_pile;
 
@@ -117,6 +124,10 @@ fx_sweep_target fx_sweep_best_target(void);
 
 /* One sweep over all batches from y = z + momentum (z - z_last). */
 fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
+/* One segment of a plain sweep: 0 and 1 may run side by side, and so may then 2 and 3. Sums add up in the order of the
+ * segments; z and d are exchanged with those before when all are swept. */
+fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target target, int32_t segment);
+void fx_sweep_exchange(fx_pile *pile, bool full);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
 
@@ -124,8 +135,14 @@ void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
 fx_sweep_sums fx_wide_sweep(const fx_pile *pile, fx_sweep_target target, double momentum);
 void fx_wide_refresh(const fx_pile *pile, fx_sweep_target target);
 
+/* What one call of a kernel sweeps: batches first .. end - 1; before them it extrapolates d of the bodies first_body ..
+ * end_body - 1, as it meets them where that is known. */
+typedef struct fx_sweep_part {
+  int32_t first, end, first_body, end_body;
+} fx_sweep_part;
+
 /* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
-fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, double momentum);
+fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, const fx_sweep_part *part, double momentum);
 void fx_refresh_scalar(const fx_pile *pile, bool full);
 
 #endif

@@ -20,6 +20,10 @@
 static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
 static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
 
+/* Mixed numbers are rounded to the last bit of 2^-20 times their mean size: contacts that are solved come to zero,
+ * where they would else get ever smaller, down to numbers that the machine is slow with. */
+static const int grain_power = -20;
+
 /* ---- arrays ---- */
 
 static size_t real_size(bool full) { return full ? sizeof(double) : sizeof(float); }
@@ -46,7 +50,8 @@ static void forget(fx_blend *b) {
   b->least = INFINITY;
 }
 
-void fx_blend_begin(fx_blend *b, fx_pile *p, bool full) {
+void fx_blend_begin(fx_blend *b, fx_pile *p, bool full, double size) {
+  b->grain = size > 0 && size < INFINITY ? ldexp(1, ilogb(size) + grain_power) : 0;
   fx_pile_data *data = full ? &p->full : &p->single;
   memcpy(b->x, data->z, count_z(p) * real_size(full));
   memcpy(b->d_x, data->d, count_d(p) * real_size(full));
@@ -58,39 +63,52 @@ void fx_blend_begin(fx_blend *b, fx_pile *p, bool full) {
 /* History j, from the newest at 0. */
 static int32_t place(const fx_blend *b, int32_t j) { return (b->newest - j + FX_BLEND_ROOM) % FX_BLEND_ROOM; }
 
-INLINE void products(const fx_blend *b, const fx_pile *p, bool full, double *sum) {
-  const void *other[FX_BLEND_ROOM];
-  int32_t n = b->newest;
-  for (int32_t j = 1; j < b->count; j++) other[j - 1] = b->f[place(b, j)];
-  if (full)
-    products_full(count_z(p) / 4, b->g[n], b->x, b->f[n], (const vec_full *const *)other, b->count - 1, sum);
-  else
-    products_single(count_z(p) / 8, b->g[n], b->x, b->f[n], (const vec_single *const *)other, b->count - 1, sum);
+/* Vectors of one of two halves, which two threads may take: numbers in vectors of `lanes`. */
+typedef struct range {
+  size_t begin, end;
+} range;
+
+static range half_of(size_t numbers, size_t lanes, int32_t half) {
+  size_t count = numbers / lanes, middle = count / 2;
+  return half == 0 ? (range){0, middle} : (range){middle, count};
 }
 
-INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, const double *weight) {
-  const void *g[FX_BLEND_ROOM], *d[FX_BLEND_ROOM];
+INLINE void products(const fx_blend *b, const fx_pile *p, bool full, int32_t half, double *sum) {
+  const void *other[FX_BLEND_ROOM];
+  int32_t n = b->newest;
+  range r = half_of(count_z(p), full ? 4 : 8, half);
+  for (int32_t j = 1; j < b->count; j++) other[j - 1] = b->f[place(b, j)];
+  if (full)
+    products_full(r.begin, r.end, b->g[n], b->x, b->f[n], (const vec_full *const *)other, b->count - 1, sum);
+  else
+    products_single(r.begin, r.end, b->g[n], b->x, b->f[n], (const vec_single *const *)other, b->count - 1, sum);
+}
+
+INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, const double *weight) {
+  const void *g[FX_BLEND_ROOM] = {NULL}, *d[FX_BLEND_ROOM] = {NULL};
+  range z = half_of(count_z(p), full ? 4 : 8, half), r = half_of(count_d(p), full ? 4 : 8, half);
   for (int32_t j = 0; j < b->count; j++) {
     g[j] = b->g[place(b, j)];
     d[j] = b->d[place(b, j)];
   }
   if (full) {
-    mix_full(count_z(p) / 4, (const vec_full *const *)g, weight, b->count, b->x);
-    mix_full(count_d(p) / 4, (const vec_full *const *)d, weight, b->count, b->d_x);
+    mix_full(z.begin, z.end, (const vec_full *const *)g, weight, b->count, b->grain, b->x);
+    mix_full(r.begin, r.end, (const vec_full *const *)d, weight, b->count, b->grain, b->d_x);
   } else {
-    mix_single(count_z(p) / 8, (const vec_single *const *)g, weight, b->count, b->x);
-    mix_single(count_d(p) / 8, (const vec_single *const *)d, weight, b->count, b->d_x);
+    mix_single(z.begin, z.end, (const vec_single *const *)g, weight, b->count, (float)b->grain, b->x);
+    mix_single(r.begin, r.end, (const vec_single *const *)d, weight, b->count, (float)b->grain, b->d_x);
   }
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void products_avx2(const fx_blend *b, const fx_pile *p, bool full, double *sum) {
-  products(b, p, full, sum);
+__attribute__((target("avx2"))) static void products_avx2(const fx_blend *b, const fx_pile *p, bool full, int32_t half,
+                                                          double *sum) {
+  products(b, p, full, half, sum);
 }
 
-__attribute__((target("avx2"))) static void mix_avx2(const fx_blend *b, const fx_pile *p, bool full,
+__attribute__((target("avx2"))) static void mix_avx2(const fx_blend *b, const fx_pile *p, bool full, int32_t half,
                                                      const double *weight) {
-  mix(b, p, full, weight);
+  mix(b, p, full, half, weight);
 }
 #else
 #define products_avx2 products
@@ -144,36 +162,81 @@ static void find_weights(const fx_blend *b, double *weight) {
 
 /* ---- the sweep ---- */
 
-fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
+/* One sweep with its mixing, in pieces of two parts. */
+typedef struct piece {
+  fx_blend *blend;
+  fx_pile *pile;
+  bool full;
+  fx_sweep_target target;
+  int32_t segment; /* the first of two */
+  fx_sweep_sums sums[FX_SEGMENTS];
+  double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
+} piece;
+
+static void sweep_part(int32_t part, void *user) {
+  piece *w = user;
+  int32_t segment = w->segment + part;
+  w->sums[segment] = fx_sweep_segment(w->pile, w->full, w->target, segment);
+}
+
+static void products_part(int32_t part, void *user) {
+  piece *w = user;
+  if (w->target == FX_SWEEP_AVX2)
+    products_avx2(w->blend, w->pile, w->full, part, w->sum[part]);
+  else
+    products(w->blend, w->pile, w->full, part, w->sum[part]);
+}
+
+static void mix_part(int32_t part, void *user) {
+  piece *w = user;
+  if (w->target == FX_SWEEP_AVX2)
+    mix_avx2(w->blend, w->pile, w->full, part, w->weight);
+  else
+    mix(w->blend, w->pile, w->full, part, w->weight);
+}
+
+/* A plain sweep, its segments two by two where there are several. */
+static fx_sweep_sums sweep_segments(piece *w, fx_team *team) {
+  fx_sweep_sums total = {0, 0, 0};
+  if (w->pile->segment_count == 1) return fx_sweep(w->pile, w->full, w->target, 0);
+  for (w->segment = 0; w->segment < FX_SEGMENTS - 1; w->segment += 2) fx_team_do(team, sweep_part, w);
+  sweep_part(0, w);
+  for (int k = 0; k < FX_SEGMENTS; k++) {
+    total.step += w->sums[k].step;
+    total.size += w->sums[k].size;
+  }
+  fx_sweep_exchange(w->pile, w->full);
+  return total;
+}
+
+/* Products of the newest step go to the matrix of least squares. */
+static void remember(fx_blend *b, double (*sum)[FX_BLEND_ROOM]) {
+  double size = sum[0][b->count - 1] + sum[1][b->count - 1];
+  if (size > dropped_growth * b->least || !isfinite(size)) forget(b);
+  if (b->count == 0) b->count = 1;
+  if (size < b->least) b->least = size;
+  b->gram[b->newest][b->newest] = size;
+  for (int32_t j = 1; j < b->count; j++)
+    b->gram[b->newest][place(b, j)] = b->gram[place(b, j)][b->newest] = sum[0][j - 1] + sum[1][j - 1];
+}
+
+fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, fx_team *team) {
   fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
-  double sum[FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
+  piece w = {.blend = b, .pile = p, .full = full, .target = target};
+  if (p->segment_count == 1) team = NULL;
   b->newest = (b->newest + 1) % FX_BLEND_ROOM;
   if (b->count < FX_BLEND_ROOM) b->count++;
   data->z = b->x;
   data->d = b->d_x;
   data->z_last = b->g[b->newest];
   data->d_last = b->d[b->newest];
-  fx_sweep_sums sums = fx_sweep(p, full, target, 0);
+  fx_sweep_sums sums = sweep_segments(&w, team);
   data->z_last = kept.z_last;
   data->d_last = b->d[place(b, b->count > 1 ? 1 : 0)];
-
-  if (target == FX_SWEEP_AVX2)
-    products_avx2(b, p, full, sum);
-  else
-    products(b, p, full, sum);
-  double size = sum[b->count - 1];
-  if (size > dropped_growth * b->least || !isfinite(size)) {
-    b->count = 1;
-    b->least = INFINITY;
-  }
-  if (size < b->least) b->least = size;
-  b->gram[b->newest][b->newest] = size;
-  for (int32_t j = 1; j < b->count; j++) b->gram[b->newest][place(b, j)] = b->gram[place(b, j)][b->newest] = sum[j - 1];
-  find_weights(b, weight);
-  if (target == FX_SWEEP_AVX2)
-    mix_avx2(b, p, full, weight);
-  else
-    mix(b, p, full, weight);
+  fx_team_do(team, products_part, &w);
+  remember(b, w.sum);
+  find_weights(b, w.weight);
+  fx_team_do(team, mix_part, &w);
   return sums;
 }
 

@@ -10,6 +10,7 @@
 #define FX_SOLVER_SWEEPS_BLEND_H
 
 #include "solver/sweeps.h"
+#include "solver/sweeps_team.h"
 
 enum { FX_BLEND_DEPTH = 6, FX_BLEND_ROOM = FX_BLEND_DEPTH + 1 };
 
@@ -19,15 +20,16 @@ typedef struct fx_blend {
   double gram[FX_BLEND_ROOM][FX_BLEND_ROOM];                    /* f_i . f_j */
   int32_t newest, count;
   double least; /* |f| squared */
+  double grain; /* mixed numbers are rounded to its last bit */
 } fx_blend;
 
 /* Room for one precision of the pile. */
 frix_status fx_blend_take(fx_arena *arena, const fx_pile *pile, bool full, fx_blend *out);
-/* A new history that starts from z and d of the pile. */
-void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full);
+/* A new history that starts from z and d of the pile; size: a usual one of the numbers to come, 0: unknown. */
+void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full, double size);
 /* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
  * made. */
-fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
+fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, fx_team *team);
 /* d of the next start from scratch, against drift by rounding. */
 void fx_blend_refresh(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
 

@@ -10,6 +10,7 @@
 #define REAL float
 #define MASK int32_t
 #define ROOT sqrtf
+#define TINY 1e-30f
 #define WIDE 8
 #define LANES 4
 #define NAME(x) x##_single_16
@@ -18,20 +19,26 @@
 #define REAL double
 #define MASK int64_t
 #define ROOT sqrt
+#define TINY 1e-290
 #define WIDE 4
 #define LANES 2
 #define NAME(x) x##_full_16
 #include "solver/sweeps_kernel.h"
 
 /* Flags become constants, so that no loop has a branch inside. */
-#define FOUR(sweep, data, plain, beta)                                                                                \
-  (p->round       ? p->compliant ? sweep(p, data, true, true, plain, beta) : sweep(p, data, true, false, plain, beta) \
-         : p->compliant ? sweep(p, data, false, true, plain, beta)                                                    \
-                  : sweep(p, data, false, false, plain, beta))
+#define FORM(sweep, data, round, plain, beta)                             \
+  (p->compliant ? sweep(p, data, part, false, round, true, plain, (beta)) \
+                : sweep(p, data, part, false, round, false, plain, (beta)))
+#define FOUR(sweep, data, plain, beta) \
+  (p->round ? FORM(sweep, data, true, plain, beta) : FORM(sweep, data, false, plain, beta))
 #define CHOOSE(sweep, data, beta) (beta == 0 ? FOUR(sweep, data, true, beta) : FOUR(sweep, data, false, beta))
+/* From a base: compliant and plain. */
+#define BASED(sweep, data) \
+  (p->round ? sweep(p, data, part, true, true, true, true, 0) : sweep(p, data, part, true, false, true, true, 0))
 
-static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, double beta) {
-  return full ? CHOOSE(sweep_full_16, &p->full, beta) : CHOOSE(sweep_single_16, &p->single, (float)beta);
+static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, const fx_sweep_part *part, double beta) {
+  if (full) return CHOOSE(sweep_full_16, &p->full, beta);
+  return p->single.base ? BASED(sweep_single_16, &p->single) : CHOOSE(sweep_single_16, &p->single, (float)beta);
 }
 
 static void refresh_plain(const fx_pile *p, bool full) {
@@ -46,6 +53,7 @@ static void refresh_plain(const fx_pile *p, bool full) {
 #define REAL float
 #define MASK int32_t
 #define ROOT sqrtf
+#define TINY 1e-30f
 #define WIDE 8
 #define LANES 8
 #define NAME(x) x##_single_32
@@ -54,13 +62,16 @@ static void refresh_plain(const fx_pile *p, bool full) {
 #define REAL double
 #define MASK int64_t
 #define ROOT sqrt
+#define TINY 1e-290
 #define WIDE 4
 #define LANES 4
 #define NAME(x) x##_full_32
 #include "solver/sweeps_kernel.h"
 
-__attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, double beta) {
-  return full ? CHOOSE(sweep_full_32, &p->full, beta) : CHOOSE(sweep_single_32, &p->single, (float)beta);
+__attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p, bool full, const fx_sweep_part *part,
+                                                                double beta) {
+  if (full) return CHOOSE(sweep_full_32, &p->full, beta);
+  return p->single.base ? BASED(sweep_single_32, &p->single) : CHOOSE(sweep_single_32, &p->single, (float)beta);
 }
 
 __attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) {
@@ -81,13 +92,23 @@ fx_sweep_target fx_sweep_best_target(void) {
   return FX_SWEEP_PLAIN;
 }
 
-static fx_sweep_sums sweep_on(const fx_pile *p, bool full, fx_sweep_target target, double beta) {
+static fx_sweep_sums sweep_on(const fx_pile *p, bool full, fx_sweep_target target, const fx_sweep_part *part,
+                              double beta) {
   switch (target) {
-    case FX_SWEEP_AVX2: return sweep_avx2(p, full, beta);
-    case FX_SWEEP_PLAIN: return sweep_plain(p, full, beta);
+    case FX_SWEEP_AVX2: return sweep_avx2(p, full, part, beta);
+    case FX_SWEEP_PLAIN: return sweep_plain(p, full, part, beta);
     case FX_SWEEP_SCALAR: break;
   }
-  return fx_sweep_scalar(p, full, beta);
+  return fx_sweep_scalar(p, full, part, beta);
+}
+
+/* Segment k; its bodies are extrapolated by the first two. */
+static fx_sweep_part part_of(const fx_pile *p, int32_t k) {
+  fx_sweep_part part = {k ? p->segment_end[k - 1] : 0, p->segment_end[k], 0, 0};
+  if (p->segment_count == 1 || k == 1) part.end_body = p->body_count;
+  if (p->segment_count > 1 && k == 0) part.end_body = p->body_cut;
+  if (k == 1) part.first_body = p->body_cut;
+  return part;
 }
 
 static void exchange(void **a, void **b) {
@@ -96,11 +117,26 @@ static void exchange(void **a, void **b) {
   *b = kept;
 }
 
-fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {
-  fx_sweep_sums sums = p->wide ? fx_wide_sweep(p, target, beta) : sweep_on(p, full, target, beta);
+void fx_sweep_exchange(fx_pile *p, bool full) {
   fx_pile_data *data = full ? &p->full : &p->single;
   exchange(&data->z, &data->z_last);
   exchange(&data->d, &data->d_last);
+}
+
+fx_sweep_sums fx_sweep_segment(const fx_pile *p, bool full, fx_sweep_target target, int32_t segment) {
+  fx_sweep_part part = part_of(p, segment);
+  return sweep_on(p, full, target, &part, 0);
+}
+
+fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {
+  fx_sweep_sums sums = {0, 0, 0};
+  if (p->wide) sums = fx_wide_sweep(p, target, beta);
+  for (int32_t k = 0; k < p->segment_count && !p->wide; k++) {
+    fx_sweep_part part = part_of(p, k);
+    fx_sweep_sums one = sweep_on(p, full, target, &part, beta);
+    sums = (fx_sweep_sums){sums.step + one.step, sums.size + one.size, sums.uphill + one.uphill};
+  }
+  fx_sweep_exchange(p, full);
   return sums;
 }
 

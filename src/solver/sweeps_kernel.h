@@ -191,6 +191,33 @@ INLINE void NAME(local)(const REAL *f, bool round, bool compliant, const VEC y[3
   z[2] = t * factor;
 }
 
+/* The same relative to a base z0 on the cone whose u is in the fields: y and z are then small and keep their digits.
+ * The first tangent is along z0_T, so that of a fast slip only the small part across enters the direction of friction:
+ *   g = |s| - |z0_T| = (p (|z0_T| + s_1) + t^2) / (|s| + |z0_T|),   p = y_1 - b u_1 / lambda,  t = y_2 - b u_2 /
+ * lambda, s = (|z0_T| + p, t);   slip where g > mu z0_N - |z0_T| + mu z_N =: limit, to radius s / |s| - z0_T = (limit -
+ * radius (1 - s_1 / |s|), radius t / |s|),   1 - s_1 / |s| = t^2 / (|s| (|s| + s_1)) where s_1 > 0 */
+INLINE void NAME(local_based)(const REAL *f, const REAL *base, bool round, const VEC y[3], VEC u[3], VEC z[3]) {
+  int end = round ? FX_ROUND_END : FX_GENERAL_END;
+  VEC low = NUMBER(base, FX_LOW), reach = NUMBER(base, FX_REACH), mu = NUMBER(f, FX_MU), tiny = (VEC){0} + TINY, length;
+  for (int k = 0; k < 3; k++) u[k] += NUMBER(f, FX_Q + k) + NUMBER(f, end + k) * y[k];
+  VEC normal = y[0] - u[0] * NUMBER(f, FX_INVERSE_N);
+  NAME(mask) above = normal > low;
+  z[0] = (VEC)(((NAME(mask))normal & above) | ((NAME(mask))low & ~above));
+  if (!round) {
+    u[1] += NUMBER(f, FX_COUPLING) * (z[0] - y[0]);
+    u[2] += NUMBER(f, FX_COUPLING + 1) * (z[0] - y[0]);
+  }
+  VEC p = y[1] - u[1] * NUMBER(f, FX_INVERSE_T), t = y[2] - u[2] * NUMBER(f, FX_INVERSE_T);
+  VEC s = reach + p, square = s * s + t * t, limit = NUMBER(base, FX_GAP) + mu * z[0], radius = mu * (z[0] - low);
+  NAME(root)(&square, &length);
+  VEC grown = (p * (reach + s) + t * t) / (length + reach + tiny), across = t / (length + tiny);
+  NAME(mask) outside = grown > limit, ahead = s > 0;
+  VEC near = across * (t / (length + s + tiny)), far = 1 - s / (length + tiny);
+  VEC lost = radius * (VEC)(((NAME(mask))near & ahead) | ((NAME(mask))far & ~ahead));
+  z[1] = (VEC)(((NAME(mask))(limit - lost) & outside) | ((NAME(mask))p & ~outside));
+  z[2] = (VEC)(((NAME(mask))(radius * across) & outside) | ((NAME(mask))t & ~outside));
+}
+
 typedef struct NAME(sums) {
   VEC step, size, uphill;
 } NAME(sums);
@@ -198,8 +225,8 @@ typedef struct NAME(sums) {
 /* Addresses of records are found once, since stores might change the indices for all the compiler knows. A plain sweep
  * (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the place of the
  * impulses before the last, and the two change names after the sweep: that is a quarter less to write. */
-INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, REAL beta, const int32_t *body,
-                        const REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
+INLINE void NAME(visit)(const REAL *f, const REAL *base, bool round, bool compliant, bool plain, REAL beta,
+                        const int32_t *body, const REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
   VEC a[6], b[6], u[3], y[3], z[3], x[3];
   REAL *first[LANES], *second[LANES];
   for (int k = 0; k < LANES; k++) {
@@ -216,7 +243,10 @@ INLINE void NAME(visit)(const REAL *f, bool round, bool compliant, bool plain, R
     NAME(read_round)(f, a, b, u);
   else
     NAME(read_general)(f, a, b, u);
-  NAME(local)(f, round, compliant, y, u, z);
+  if (base)
+    NAME(local_based)(f, base, round, y, u, z);
+  else
+    NAME(local)(f, round, compliant, y, u, z);
   for (int k = 0; k < 3; k++) {
     x[k] = z[k] - y[k];
     if (plain) {
@@ -268,24 +298,27 @@ INLINE void NAME(fetch_bodies)(const fx_pile_data *data, size_t from, size_t lin
 }
 
 /* Sums go to double every few batches, so that their error does not grow with the pile. */
-INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, bool round, bool compliant, bool plain,
-                                 REAL beta) {
+INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, const fx_sweep_part *part, bool based,
+                                 bool round, bool compliant, bool plain, REAL beta) {
   enum { PARTS = WIDE / LANES, LINE = 64 / sizeof(REAL) };
   fx_sweep_sums total = {0, 0, 0};
-  const REAL *f = data->field;
-  REAL *z = data->z, *last = data->z_last;
-  const int32_t *body = pile->slot_body;
   int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
-  for (int32_t first = 0, ready = 0; first < pile->batch_count; first += FX_FLUSH) {
-    bool is_last = pile->batch_count - first <= FX_FLUSH;
-    int32_t end = is_last ? pile->batch_count : first + FX_FLUSH;
-    const int32_t *met = pile->body_end + first / FX_FLUSH;
+  size_t slots = (size_t)part->first * FX_BATCH;
+  const REAL *f = (const REAL *)data->field + slots * (size_t)fields, *base = based ? data->base : NULL;
+  REAL *z = (REAL *)data->z + 3 * slots, *last = (REAL *)data->z_last + 3 * slots;
+  const int32_t *body = pile->slot_body + 2 * slots;
+  bool whole = pile->segment_count == 1;
+  if (part->first == part->end) NAME(extrapolate)(part->first_body, part->end_body, plain, beta, data->d, data->d_last);
+  for (int32_t first = part->first, ready = part->first_body; first < part->end; first += FX_FLUSH) {
+    bool is_last = part->end - first <= FX_FLUSH;
+    int32_t end = is_last ? part->end : first + FX_FLUSH;
+    const int32_t *met = whole ? pile->body_end + first / FX_FLUSH : &part->end_body;
     NAME(extrapolate)(ready, met[0], plain, beta, data->d, data->d_last);
     ready = met[0];
-    size_t from = (size_t)ready * FX_RECORD, count = is_last ? 0 : (size_t)(met[1] - ready) * FX_RECORD;
+    size_t from = (size_t)ready * FX_RECORD, count = is_last || !whole ? 0 : (size_t)(met[1] - ready) * FX_RECORD;
     size_t lines = (count + FX_FLUSH * LINE - 1) / (FX_FLUSH * LINE);
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
-    fx_sweep_sums part = {0, 0, 0};
+    fx_sweep_sums one = {0, 0, 0};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
       NAME(fetch_ahead)(f, fields * FX_BATCH);
       NAME(fetch_bodies)(data, from, lines);
@@ -293,17 +326,19 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
         for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) {
           const int32_t *pair = body + group + lane;
-          NAME(visit)(f + lane, round, compliant, plain, beta, pair, z + lane, last + lane, data->d_last, &sums[p]);
+          const REAL *own = based ? base + (size_t)(z - (REAL *)data->z) / 3 * FX_BASE + lane : NULL;
+          NAME(visit)
+          (f + lane, own, round, compliant, plain, beta, pair, z + lane, last + lane, data->d_last, &sums[p]);
         }
     }
     for (int p = 0; p < PARTS; p++) {
-      NAME(add)(&sums[p].step, &part.step);
-      NAME(add)(&sums[p].size, &part.size);
-      NAME(add)(&sums[p].uphill, &part.uphill);
+      NAME(add)(&sums[p].step, &one.step);
+      NAME(add)(&sums[p].size, &one.size);
+      NAME(add)(&sums[p].uphill, &one.uphill);
     }
-    total.step += part.step;
-    total.size += part.size;
-    total.uphill += part.uphill;
+    total.step += one.step;
+    total.size += one.size;
+    total.uphill += one.uphill;
   }
   return total;
 }
@@ -344,6 +379,7 @@ INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool ro
 #undef REAL
 #undef MASK
 #undef ROOT
+#undef TINY
 #undef NAME
 #undef WIDE
 #undef LANES

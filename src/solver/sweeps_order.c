@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { WINDOW = 64, NEAR = 4096 }; /* open batches; bodies whose records stay in the cache */
+enum { LARGE = 4000 };             /* contacts from which a compliant pile is cut into segments */
 
 /* ---- bodies ---- */
 
@@ -65,7 +66,7 @@ static double spread(const fx_system *s) {
 
 static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
                           int32_t *place) {
-  if (s->mover_count <= NEAR || spread(s) <= NEAR) {
+  if (p->segment_count == 1 && (s->mover_count <= NEAR || spread(s) <= NEAR)) {
     for (int32_t m = 0; m < s->mover_count; m++) {
       body_of[m] = m + 1;
       p->body_mover[m + 1] = m;
@@ -153,6 +154,37 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   return FRIX_OK;
 }
 
+/* A new batch for what comes next. */
+static void close_batches(window *w, int32_t bodies) {
+  memset(w->used, 0, (size_t)bodies * sizeof *w->used);
+  memset(w->fill, 0, sizeof w->fill);
+  w->full = 0;
+  w->first = (uint32_t)w->last + 1;
+}
+
+/* Contacts segment by segment, each in the order given. */
+static frix_status sort_segments(fx_arena *arena, fx_pile *p, int32_t *pairs, int32_t end[FX_SEGMENTS]) {
+  int32_t n = p->system->contact_count, next[FX_SEGMENTS] = {0};
+  uint8_t *segment = FX_TAKE_RAW(arena, uint8_t, n);
+  int32_t *order = FX_TAKE_RAW(arena, int32_t, n), *sorted = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
+  if (!segment || !order || !sorted) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_pile_cut(arena, n, pairs, p->body_count, segment, &p->body_cut);
+  if (status != FRIX_OK) return status;
+  memset(end, 0, FX_SEGMENTS * sizeof *end);
+  for (int32_t k = 0; k < n; k++) end[segment[k]]++;
+  for (int j = 1; j < FX_SEGMENTS; j++) end[j] += end[j - 1];
+  for (int j = 1; j < FX_SEGMENTS; j++) next[j] = end[j - 1];
+  for (int32_t k = 0; k < n; k++) {
+    int32_t to = next[segment[k]]++;
+    order[to] = p->order[k];
+    sorted[2 * to] = pairs[2 * k];
+    sorted[2 * to + 1] = pairs[2 * k + 1];
+  }
+  memcpy(p->order, order, (size_t)n * sizeof *order);
+  memcpy(pairs, sorted, 2 * (size_t)n * sizeof *sorted);
+  return FRIX_OK;
+}
+
 /* How far a sweep has come among the bodies, part by part; the last part sees to those that no contact meets. */
 static frix_status find_ends(fx_arena *arena, fx_pile *p) {
   int32_t parts = (p->batch_count + FX_FLUSH - 1) / FX_FLUSH, most = 0;
@@ -168,21 +200,25 @@ static frix_status find_ends(fx_arena *arena, fx_pile *p) {
 }
 
 frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
-  int32_t n = s->contact_count;
+  int32_t n = s->contact_count, end[FX_SEGMENTS] = {n};
   int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
   p->order = FX_TAKE_RAW(arena, int32_t, n);
   p->slot = FX_TAKE_RAW(arena, int32_t, n);
   p->body_mover = FX_TAKE(arena, int32_t, (size_t)s->mover_count + 1);
   if (!body_of || !pairs || !p->order || !p->slot || !p->body_mover) return FRIX_ERROR_MEMORY;
   p->body_mover[0] = -1;
+  p->segment_count = p->compliant && !p->wide && n >= LARGE ? FX_SEGMENTS : 1;
   frix_status status = number(arena, s, p, body_of, p->order, p->slot);
   if (status != FRIX_OK) return status;
+  for (int32_t k = 0; k < n; k++) bodies_of(s, p->order[k], body_of, pairs + 2 * k);
+  if (p->segment_count > 1 && (status = sort_segments(arena, p, pairs, end)) != FRIX_OK) return status;
 
   window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
   if (!w.used) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < n; k++) {
-    bodies_of(s, p->order[k], body_of, pairs + 2 * k);
-    p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
+  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
+    for (; k < end[segment]; k++) p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
+    p->segment_end[segment] = w.last + 1;
+    close_batches(&w, p->body_count);
   }
   p->batch_count = w.last + 1;
   status = list_slots(arena, pairs, p);
