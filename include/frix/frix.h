@@ -15,5 +15,6 @@
 #include <frix/solve.h>
 #include <frix/trajectory.h>
 #include <frix/vec.h>
+#include <frix/view.h>
 
 #endif

@@ -35,17 +35,36 @@ static bool grow(frix_context *context, void *array, int32_t used, int32_t wante
   return grown;
 }
 
+/* The same for an array of the state, which views may point to: it is then kept, and a copy grows. */
+static bool grow_state(frix_sim *sim, void *array, int32_t used, int32_t wanted, size_t size) {
+  void **pointer = array;
+  if (!sim->keep_arrays) return grow(sim->context, array, used, wanted, size);
+  void **list =
+      fx_realloc(sim->context, sim->retired, (size_t)sim->retired_count, (size_t)sim->retired_count + 1, sizeof *list);
+  if (!list) return false;
+  sim->retired = list;
+  void *grown = fx_alloc(sim->context, (size_t)wanted, size);
+  if (!grown) return false;
+  memcpy(grown, *pointer, (size_t)used * size);
+  list[sim->retired_count++] = *pointer;
+  *pointer = grown;
+  return true;
+}
+
 frix_status fx_sim_reserve(frix_sim *sim, int32_t slots) {
   if (slots <= sim->slot_capacity) return FRIX_OK;
   int32_t wanted = slots > INT32_MAX / 2 ? slots : 2 * slots, used = sim->state.count;
   fx_state *s = &sim->state;
-  frix_context *c = sim->context;
-  if (!grow(c, &s->prototype, used, wanted, sizeof *s->prototype) ||
-      !grow(c, &s->generation, used, wanted, sizeof *s->generation) ||
-      !grow(c, &s->pose, used, wanted, sizeof *s->pose) || !grow(c, &s->velocity, used, wanted, sizeof *s->velocity) ||
-      !grow(c, &s->spin, used, wanted, sizeof *s->spin) || !grow(c, &s->momentum, used, wanted, sizeof *s->momentum) ||
-      !grow(c, &s->load, used, wanted, sizeof *s->load) || !grow(c, &s->asleep, used, wanted, sizeof *s->asleep) ||
-      !grow(c, &s->quiet, used, wanted, sizeof *s->quiet))
+  sim->arrays_moved++;
+  if (!grow_state(sim, &s->prototype, used, wanted, sizeof *s->prototype) ||
+      !grow_state(sim, &s->generation, used, wanted, sizeof *s->generation) ||
+      !grow_state(sim, &s->pose, used, wanted, sizeof *s->pose) ||
+      !grow_state(sim, &s->velocity, used, wanted, sizeof *s->velocity) ||
+      !grow_state(sim, &s->spin, used, wanted, sizeof *s->spin) ||
+      !grow_state(sim, &s->momentum, used, wanted, sizeof *s->momentum) ||
+      !grow_state(sim, &s->load, used, wanted, sizeof *s->load) ||
+      !grow_state(sim, &s->asleep, used, wanted, sizeof *s->asleep) ||
+      !grow_state(sim, &s->quiet, used, wanted, sizeof *s->quiet))
     return FRIX_ERROR_MEMORY;
   sim->slot_capacity = wanted;
   return FRIX_OK;
@@ -158,8 +177,9 @@ void frix_sim_destroy(frix_sim *sim) {
   if (sim->collision) fx_collision_destroy(sim->collision);
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
-  void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,   s->load,
-                   s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
+  for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
+  void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
+                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }
