@@ -10,6 +10,7 @@ from ._library import (CertificateError, Error, FileError, FormatError, InputErr
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
 from .problem import *  # noqa: F401,F403
+from .queries import *  # noqa: F401,F403
 from .replay import *  # noqa: F401,F403
 from .scenes import *  # noqa: F401,F403
 from .sim import *  # noqa: F401,F403

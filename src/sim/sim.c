@@ -1,6 +1,8 @@
 /* Sims: creation, destruction, growth, what concerns the whole. */
 #include "sim/sim.h"
 
+#include "sim/query.h"
+
 #include "base/trig.h"
 #include "solver/solver.h"
 
@@ -177,6 +179,7 @@ void frix_sim_destroy(frix_sim *sim) {
   if (sim->collision) fx_collision_destroy(sim->collision);
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
+  fx_query_free(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
                    s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};

@@ -58,7 +58,7 @@ def use(sim):
     for _ in range(rng.randrange(12)):
         body = attempt(lambda: rng.choice(sim.bodies()))
         joint = attempt(lambda: sim.joint[some(0, 1)])
-        what = rng.randrange(16)
+        what = rng.randrange(20)
         if what < 4:
             attempt(sim.step, some(0.01, 0.001))
         elif what == 4:
@@ -87,8 +87,17 @@ def use(sim):
             attempt(joint.set, axis=some(0, 1), target=some(0.5), limits=some((-1, 1)))
         elif what == 14:
             attempt(sim.set_gravity, some(vector()))
+        elif what == 15:
+            attempt(sim.ray, some(vector()), some((0, 0, -1)), some(10.0))
+        elif what == 16:
+            attempt(sim.rays, some([vector()] * 3), some([(0, 0, 1)] * 3), some(5.0))
+        elif what == 17:
+            attempt(sim.cast, some(*kinds), some(vector()), some((0, 0, -5)), radius=some(0.1), half=some((0.1, 0.2, 0.1)),
+                    half_length=some(0.1), geometry=some(None, 1))
+        elif what == 18:
+            attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
         else:
-            attempt(lambda: (sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
+            attempt(lambda: (sim.distance(body), sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
     return [v.sum() for v in views if v is not None]
 
 
