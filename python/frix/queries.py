@@ -4,7 +4,7 @@
 >>> sim = frix.Scene("stack", n=3).sim()
 >>> hit = sim.ray((0, 0, 10), (0, 0, -1))
 >>> round(hit.distance, 9), hit.body
-(8.5, <frix body ''>)
+(8.5, <frix body 'cube_2'>)
 >>> rays = sim.rays([(0, 0, 10), (5, 0, 10)], [(0, 0, -1)] * 2)
 >>> rays["distance"].round(9).tolist()
 [8.5, 10.0]
