@@ -3,6 +3,7 @@
 #define FRIX_FRIX_H
 
 #include <frix/base.h>
+#include <frix/batch.h>
 #include <frix/equilibrium.h>
 #include <frix/io.h>
 #include <frix/mcp.h>

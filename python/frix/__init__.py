@@ -7,6 +7,7 @@ True
 """
 from ._library import (CertificateError, Error, FileError, FormatError, InputError, OutOfMemory, UnsupportedError,
                        short as _short)
+from .batch import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
 from .problem import *  # noqa: F401,F403

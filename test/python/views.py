@@ -128,6 +128,23 @@ for t in threads:
     t.join()
 assert all(s.hash == alone.hash for s in many)
 
+# a batch has the bits of single sims, for any number of threads
+model = falling(3).model
+batches = [frix.Batch(model, 6, threads=n) for n in (1, 2, 4, 8)]
+for batch in batches:
+    assert batch.step(0.01, 50).all()
+alone = frix.Sim(model)
+alone.run(0.5)
+assert all(sim.hash == alone.hash for batch in batches for sim in batch)
+seen = batches[0].rollout(0.01, np.ones((6, 10, 1)), [("force", "ball 1", "y")], [("velocity", "ball 1", "y")])
+assert np.array_equal(seen.values[:, -1, 0], [sim.velocity[1, 1] for sim in batches[0]])
+refused(ValueError, lambda: batches[0].rollout(0.01, np.ones((5, 10, 1)), [("force", 0)]), "shape")
+refused(frix.InputError, lambda: batches[0].rollout(0.01, np.ones((6, 10, 1)), [("velocity", 0)]), "control")
+member = batches[1][0].center
+del batches, batch, sim
+gc.collect()
+assert np.isfinite(member).all()
+
 # contacts as a structured array: they carry the weight
 sim = frix.Scene("stack", n=5).sim()
 sim.run(0.5)
