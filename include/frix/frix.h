@@ -5,6 +5,7 @@
 #include <frix/base.h>
 #include <frix/batch.h>
 #include <frix/equilibrium.h>
+#include <frix/hooks.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
 #include <frix/mjcf.h>

@@ -209,11 +209,12 @@ typedef struct frix_contact_report {
   frix_vec3 point, normal, tangent[2]; /* the normal points from b to a */
   double gap;                          /* before the step */
   double mu;
-  double margin;      /* |r_T| / (mu r_N): 1 slides, below 1 sticks; 0 without friction or force */
-  frix_vec3 impulse;  /* on a, world frame */
-  frix_vec3 force;    /* impulse / h */
-  frix_vec3 roll;     /* rolling and spinning impulse on a, N m s */
-  frix_vec3 velocity; /* of a against b at the point, after the step */
+  double margin;         /* |r_T| / (mu r_N): 1 slides, below 1 sticks; 0 without friction or force */
+  frix_vec3 impulse;     /* on a, world frame */
+  frix_vec3 force;       /* impulse / h */
+  frix_vec3 roll;        /* rolling and spinning impulse on a, N m s */
+  frix_vec3 velocity;    /* of a against b at the point, after the step */
+  void *user_a, *user_b; /* of the shapes; NULL in frames of files */
 } frix_contact_report;
 
 /* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */

@@ -10,6 +10,7 @@ from ._library import (CertificateError, Error, FileError, FormatError, InputErr
 from .batch import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
+from .hooks import *  # noqa: F401,F403
 from .problem import *  # noqa: F401,F403
 from .queries import *  # noqa: F401,F403
 from .replay import *  # noqa: F401,F403

@@ -283,7 +283,7 @@ class Sim:
         c = fill(short.frix_sim_default(), config, convert)
         self._options = make_options(self._context, options)
         c.options = self._options.pointer if self._options else None
-        self._raised, self._callback = None, None
+        self._raised, self._callback, self._hooks = None, None, []
         if force is not None:
             self._callback = _force(self._call_force)
             self._user_force = force

@@ -9,7 +9,7 @@
  * anew until it agrees with the answer (solve.c). */
 #include "base/threads.h"
 #include "base/trig.h"
-#include "sim/sim.h"
+#include "sim/hooks.h"
 
 #include <math.h>
 #include <string.h>
@@ -293,6 +293,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
+  if (sim->hooks && sim->hooks->slip) fx_belts_drive(sim, g, a->drive + g->row);
   double shift = f->stiffness == 0.0 ? fx_contact_shift(sim, a, g, clean_gap(sim, c))
                                      : c->gap / (sim->h * sim->integrator->position_time);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);

@@ -1,6 +1,7 @@
 /* Sims: creation, destruction, growth, what concerns the whole. */
 #include "sim/sim.h"
 
+#include "sim/hooks.h"
 #include "sim/query.h"
 
 #include "base/trig.h"
@@ -180,6 +181,7 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
   fx_query_free(sim);
+  fx_hooks_free(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
                    s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};

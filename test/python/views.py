@@ -145,6 +145,17 @@ del batches, batch, sim
 gc.collect()
 assert np.isfinite(member).all()
 
+# hooks: a filter lets a ball fall through, an exception in it comes out
+sim = falling(2)
+sim.set_hooks(filter=lambda pair: max(pair.a.index, pair.b.index) != 1)
+sim.run(1.0)
+assert sim.center[0, 2] < -1 and abs(sim.center[1, 2] - 0.1) < 1e-6
+sim.set_hooks(modify=lambda pair, law: 1 / 0)
+refused(ZeroDivisionError, lambda: sim.step(0.01), "division")
+sim.set_hooks()
+sim.body["ball 1"].add_impulse((0, 1, 0))
+assert abs(sim.velocity[1, 1] - 1) < 1e-9
+
 # contacts as a structured array: they carry the weight
 sim = frix.Scene("stack", n=5).sim()
 sim.run(0.5)
