@@ -31,7 +31,12 @@ typedef struct frix_batch_config {
   void *user;
 } frix_batch_config;
 
-FRIX_API frix_batch_config frix_batch_default(void);
+FRIX_API void frix_batch_init(frix_batch_config *out, size_t size);
+static inline frix_batch_config frix_batch_default(void) {
+  frix_batch_config out;
+  frix_batch_init(&out, sizeof out);
+  return out;
+}
 /* Models must outlive the batch. */
 FRIX_API frix_status frix_batch_create(frix_context *context, const frix_model *model, const frix_batch_config *config,
                                        frix_batch **out);
@@ -81,7 +86,12 @@ typedef struct frix_rollout {
   uint8_t *certified; /* count x step_count: 1 where the step is; may be NULL */
 } frix_rollout;
 
-FRIX_API frix_rollout frix_rollout_default(void);
+FRIX_API void frix_rollout_init(frix_rollout *out, size_t size);
+static inline frix_rollout frix_rollout_default(void) {
+  frix_rollout out;
+  frix_rollout_init(&out, sizeof out);
+  return out;
+}
 /* As frix_batch_step. Of a sim that fails the remaining numbers are NaN and its steps are not certified. */
 FRIX_API frix_status frix_batch_rollout(frix_batch *batch, const frix_rollout *rollout);
 

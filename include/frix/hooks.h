@@ -44,7 +44,12 @@ typedef struct frix_contact_hooks {
   void *user;
 } frix_contact_hooks;
 
-FRIX_API frix_contact_hooks frix_contact_hooks_default(void);
+FRIX_API void frix_contact_hooks_init(frix_contact_hooks *out, size_t size);
+static inline frix_contact_hooks frix_contact_hooks_default(void) {
+  frix_contact_hooks out;
+  frix_contact_hooks_init(&out, sizeof out);
+  return out;
+}
 /* NULL: none. */
 FRIX_API frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks);
 

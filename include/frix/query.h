@@ -28,7 +28,12 @@ typedef struct frix_query_filter {
   void *user;
 } frix_query_filter;
 
-FRIX_API frix_query_filter frix_query_filter_default(void);
+FRIX_API void frix_query_filter_init(frix_query_filter *out, size_t size);
+static inline frix_query_filter frix_query_filter_default(void) {
+  frix_query_filter out;
+  frix_query_filter_init(&out, sizeof out);
+  return out;
+}
 
 /* ---- rays ---- */
 typedef struct frix_ray {

@@ -65,7 +65,12 @@ typedef struct frix_sim_config {
   void *user;
 } frix_sim_config;
 
-FRIX_API frix_sim_config frix_sim_default(void);
+FRIX_API void frix_sim_init(frix_sim_config *out, size_t size);
+static inline frix_sim_config frix_sim_default(void) {
+  frix_sim_config out;
+  frix_sim_init(&out, sizeof out);
+  return out;
+}
 
 /* A row of the integrator table. */
 typedef struct frix_integrator_info {

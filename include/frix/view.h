@@ -65,7 +65,12 @@ typedef struct frix_bulk {
   const double *spin;
 } frix_bulk;
 
-FRIX_API frix_bulk frix_bulk_default(void);
+FRIX_API void frix_bulk_init(frix_bulk *out, size_t size);
+static inline frix_bulk frix_bulk_default(void) {
+  frix_bulk out;
+  frix_bulk_init(&out, sizeof out);
+  return out;
+}
 /* All of them or, where one is wrong, none. The cost is that of the bodies, joints and contacts of the sim, once. The
  * ledger books the change of energy as work. Velocities of static bodies must be zero. */
 FRIX_API frix_status frix_sim_set_bodies(frix_sim *sim, const frix_bulk *bulk);

@@ -27,6 +27,17 @@ class Functions:
                 continue
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
+        for name, (init, struct) in abi.DEFAULTS.items():
+            setattr(self, name, _default_of(getattr(self, init), struct))
+
+
+def _default_of(init, struct):
+    def default(*arguments):
+        out = struct()
+        init(ctypes.byref(out), ctypes.sizeof(struct), *arguments)
+        return out
+
+    return default
 
 
 short = Functions(ctypes.PyDLL)  # calls of a microsecond: the GIL is kept

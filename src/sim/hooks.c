@@ -3,11 +3,19 @@
  * A belt adds n x (slip x n) of its surface to the velocity of a contact: u_T = J v + slip, a drive of the rows like
  * that of a kinematic body, so that the ledger books what it does as work. */
 #include "sim/hooks.h"
+#include "base/abi.h"
 
 #include <math.h>
 #include <string.h>
 
-frix_contact_hooks frix_contact_hooks_default(void) { return (frix_contact_hooks){.size = sizeof(frix_contact_hooks)}; }
+static frix_contact_hooks default_contact_hooks(void) {
+  return (frix_contact_hooks){.size = sizeof(frix_contact_hooks)};
+}
+
+void frix_contact_hooks_init(frix_contact_hooks *out, size_t size) {
+  frix_contact_hooks all = default_contact_hooks();
+  fx_give_struct(out, size, &all, sizeof all);
+}
 
 void fx_hooks_free(frix_sim *sim) {
   fx_hooks *h = sim->hooks;
@@ -25,6 +33,7 @@ static fx_hooks *hooks_of(frix_sim *sim) {
 frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks) {
   if (!sim) return FRIX_ERROR_INPUT;
   if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_hooks: called from a callback");
+  FX_WHOLE(frix_contact_hooks, hooks, frix_contact_hooks_default());
   if (hooks && hooks->size != sizeof *hooks)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_hooks: not from frix_contact_hooks_default()");
   fx_hooks *h = hooks_of(sim);

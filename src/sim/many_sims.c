@@ -1,4 +1,5 @@
 /* Many sims on one crew of threads: one task per sim, so that no bit depends on who takes it. */
+#include "base/abi.h"
 #include "base/threads.h"
 #include "sim/sim.h"
 
@@ -14,11 +15,21 @@ struct frix_batch {
   frix_status *status; /* of the last call, by sim */
 };
 
-frix_batch_config frix_batch_default(void) {
+static frix_batch_config default_batch(void) {
   return (frix_batch_config){.size = sizeof(frix_batch_config), .count = 1, .thread_count = 1};
 }
 
-frix_rollout frix_rollout_default(void) { return (frix_rollout){.size = sizeof(frix_rollout), .h = 0.01}; }
+void frix_batch_init(frix_batch_config *out, size_t size) {
+  frix_batch_config all = default_batch();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
+static frix_rollout default_rollout(void) { return (frix_rollout){.size = sizeof(frix_rollout), .h = 0.01}; }
+
+void frix_rollout_init(frix_rollout *out, size_t size) {
+  frix_rollout all = default_rollout();
+  fx_give_struct(out, size, &all, sizeof all);
+}
 
 int32_t frix_batch_count(const frix_batch *batch) { return batch ? batch->count : 0; }
 
@@ -38,6 +49,7 @@ frix_status frix_batch_create(frix_context *context, const frix_model *model, co
                               frix_batch **out) {
   if (!context || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
+  FX_WHOLE(frix_batch_config, config, frix_batch_default());
   frix_batch_config chosen = config ? *config : frix_batch_default();
   if (chosen.size != sizeof chosen || chosen.count < 0 || chosen.thread_count < 1 || (!model && !chosen.each))
     return fx_fail(context, FRIX_ERROR_INPUT,
@@ -233,6 +245,7 @@ static frix_status check_rollout(const frix_batch *batch, const frix_rollout *r)
 
 frix_status frix_batch_rollout(frix_batch *batch, const frix_rollout *rollout) {
   if (!batch || !rollout) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_rollout, rollout, frix_rollout_default());
   frix_status status = check_rollout(batch, rollout);
   if (status != FRIX_OK) return status;
   march m = {.batch = batch, .h = rollout->h, .rollout = rollout};

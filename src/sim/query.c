@@ -1,5 +1,6 @@
 /* Rays, casts, overlaps and distances at the present poses. */
 #include "sim/query.h"
+#include "base/abi.h"
 
 #include "base/threads.h"
 #include "collision/gap.h"
@@ -66,8 +67,13 @@ void fx_query_free(frix_sim *sim) {
 
 /* ---- what counts ---- */
 
-frix_query_filter frix_query_filter_default(void) {
+static frix_query_filter default_query_filter(void) {
   return (frix_query_filter){.size = sizeof(frix_query_filter), .mask = UINT32_MAX};
+}
+
+void frix_query_filter_init(frix_query_filter *out, size_t size) {
+  frix_query_filter all = default_query_filter();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 static frix_status check_filter(const frix_sim *sim, const frix_query_filter *filter, const char *call) {
@@ -252,6 +258,7 @@ static frix_status begin_shape(frix_sim *sim, const frix_shape_config *config, f
   const frix_model *m = sim->model;
   frix_status status = check_filter(sim, filter, call);
   if (status != FRIX_OK) return status;
+  FX_WHOLE(frix_shape_config, config, frix_shape_default());
   if (config->size != sizeof *config)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: the shape does not come from frix_shape_default()", call);
   const fx_shape_row *row =

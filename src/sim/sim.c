@@ -1,5 +1,6 @@
 /* Sims: creation, destruction, growth, what concerns the whole. */
 #include "sim/sim.h"
+#include "base/abi.h"
 
 #include "sim/hooks.h"
 #include "sim/query.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-frix_sim_config frix_sim_default(void) {
+static frix_sim_config default_sim(void) {
   frix_sim_config config = {0};
   config.size = sizeof config;
   config.integrator = "moreau";
@@ -27,6 +28,11 @@ frix_sim_config frix_sim_default(void) {
   config.sleep_speed = 1e-4;
   config.sleep_time = 0.5;
   return config;
+}
+
+void frix_sim_init(frix_sim_config *out, size_t size) {
+  frix_sim_config all = default_sim();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 /* ---- growth ---- */
@@ -130,6 +136,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   *out = NULL;
   if (!model) return fx_fail(context, FRIX_ERROR_INPUT, "frix_sim_create: model is NULL");
   frix_sim_config chosen = frix_sim_default();
+  FX_WHOLE(frix_sim_config, config, frix_sim_default());
   if (config && config->size != sizeof chosen)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config does not come from frix_sim_default()");
   if (config) chosen = *config;

@@ -2,6 +2,7 @@
  *
  * A body that is set alone costs one pass over all bodies, joints and contacts (energy of the ledger, coordinates of
  * joints, neighbours that wake). In bulk these passes are made once. */
+#include "base/abi.h"
 #include "model/builder.h"
 #include "sim/sim.h"
 
@@ -52,7 +53,12 @@ frix_status frix_sim_view(frix_sim *sim, frix_sim_arrays *out) {
 
 /* ---- bulk ---- */
 
-frix_bulk frix_bulk_default(void) { return (frix_bulk){.size = sizeof(frix_bulk)}; }
+static frix_bulk default_bulk(void) { return (frix_bulk){.size = sizeof(frix_bulk)}; }
+
+void frix_bulk_init(frix_bulk *out, size_t size) {
+  frix_bulk all = default_bulk();
+  fx_give_struct(out, size, &all, sizeof all);
+}
 
 /* Slot of body k of the list, 0 where it is to be passed over, -1 with the error text set. */
 static int32_t slot_at(const frix_sim *sim, const frix_bulk *bulk, int32_t k) {
@@ -121,6 +127,7 @@ static void wake_touched(frix_sim *sim) {
 
 frix_status frix_sim_set_bodies(frix_sim *sim, const frix_bulk *bulk) {
   if (!sim || !bulk) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_bulk, bulk, frix_bulk_default());
   if (bulk->size != sizeof *bulk)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_bodies: bulk does not come from frix_bulk_default()");
   frix_status status = check(sim, bulk);
