@@ -30,6 +30,7 @@ static void views(fx_test *t) { python(t, "test/python/views.py", ""); }
 static void environment(fx_test *t) { python(t, "test/python/environment.py", ""); }
 static void page(fx_test *t) { python(t, "test/python/page.py", "."); }
 static void fuzz(fx_test *t) { python(t, "test/python/fuzz.py", "2"); }
+static void stubs(fx_test *t) { python(t, "test/python/stubs.py", ""); }
 static void layout(fx_test *t) { python(t, "test/python/layout.py", "'" FRIX_SOURCE_DIR "' ."); }
 static void cart_pole(fx_test *t) { python(t, "python/examples/cart_pole.py", ""); }
 static void push(fx_test *t) { python(t, "python/examples/push.py", ""); }
@@ -44,8 +45,16 @@ static void solve(fx_test *t) {
   python(t, "test/python/solve.py", arguments);
 }
 
-const fx_test_row test_python[] = {
-    {"python/doctests", doctests},   {"python/views", views},       {"python/environment", environment},
-    {"python/page", page},           {"python/fuzz", fuzz},         {"python/layout", layout},
-    {"python/cart_pole", cart_pole}, {"python/push", push},         {"python/grasp", grasp},
-    {"python/identify", identify},   {"python/solve_files", solve}, {0}};
+const fx_test_row test_python[] = {{"python/doctests", doctests},
+                                   {"python/views", views},
+                                   {"python/environment", environment},
+                                   {"python/page", page},
+                                   {"python/fuzz", fuzz},
+                                   {"python/layout", layout},
+                                   {"python/stubs", stubs},
+                                   {"python/cart_pole", cart_pole},
+                                   {"python/push", push},
+                                   {"python/grasp", grasp},
+                                   {"python/identify", identify},
+                                   {"python/solve_files", solve},
+                                   {0}};
