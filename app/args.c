@@ -28,7 +28,7 @@ static const char *table_name(const char *table, int k) {
   if (!strcmp(table, "@problems")) return frix_mcp_library(k) ? frix_mcp_library(k)->name : NULL;
   if (!strcmp(table, "@verbs")) return fx_verb_table(k) ? fx_verb_table(k)->name : NULL;
   if (!strcmp(table, "@integrators")) return frix_integrator_table(k) ? frix_integrator_table(k)->name : NULL;
-  if (!strcmp(table, "@contacts")) return frix_contact_law_table(k) ? frix_contact_law_table(k)->name : NULL;
+  if (!strcmp(table, "@contacts")) return frix_contact_kind_table(k) ? frix_contact_kind_table(k)->name : NULL;
   if (!strcmp(table, "@restitutions")) return frix_restitution_table(k) ? frix_restitution_table(k)->name : NULL;
   if (!strcmp(table, "@scenes")) return frix_scene_table(k) ? frix_scene_table(k)->name : NULL;
 #ifdef FRIX_HAVE_EXAMPLES

@@ -13,7 +13,7 @@ bool fx_lab_do(fx_lab *lab, frix_status status, const char *what) {
 
 fx_lab fx_lab_new(const fx_form *form, double mu, double restitution, fx_tally *tally) {
   fx_lab lab = {.tally = tally, .config = frix_sim_default()};
-  lab.config.contact = form->stiff ? FRIX_CONTACT_LAW_STIFF : FRIX_CONTACT_LAW_RIGID;
+  lab.config.contact = form->stiff ? FRIX_CONTACT_KIND_STIFF : FRIX_CONTACT_KIND_RIGID;
   if (form->poisson) lab.config.restitution = FRIX_RESTITUTION_POISSON;
   if (form->integrator) lab.config.integrator = form->integrator;
   frix_material_config material = frix_material_default();

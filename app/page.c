@@ -144,7 +144,7 @@ static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *t
   fx_put_real(&json, "h", s->h);
   fx_put_real(&json, "tolerance", config.tolerance);
   fx_put_text(&json, "solver", config.solver);
-  fx_put_text(&json, "contact", frix_contact_law_table((int32_t)config.contact)->name);
+  fx_put_text(&json, "contact", frix_contact_kind_table((int32_t)config.contact)->name);
   fx_put_text(&json, "integrator", config.integrator);
   fx_put_integer(&json, "frames_in_file", s->count);
   fx_put_integer(&json, "steps", s->tally.steps - s->tally.unknown);

@@ -14,7 +14,7 @@ static bool failed(const fx_trial *t) {
 
 bool fx_trial_new(fx_trial *t, const frix_scene *scene) {
   *t = (fx_trial){.scene = scene, .h = scene->step, .context = fx_context(false), .config = frix_sim_default()};
-  t->config.contact = FRIX_CONTACT_LAW_RIGID; /* as in the documents */
+  t->config.contact = FRIX_CONTACT_KIND_RIGID; /* as in the documents */
   for (int32_t k = 0; k < scene->parameter_count; k++) t->value[k] = scene->parameter[k].initial;
   return true;
 }

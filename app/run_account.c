@@ -147,7 +147,7 @@ void fx_run_print(const fx_run *run) {
   printf("  certified         %s%" PRId64 " of %" PRId64 " steps%s to %g; worst residual %.2e at step %" PRId64 "\n",
          fx_colour_on(all ? FX_GREEN : FX_RED), t->certified, t->steps, fx_colour_off(), run->config.tolerance,
          t->residual_max, t->residual_step);
-  printf("  law               %s contact, %s\n", frix_contact_law_table((int32_t)run->config.contact)->name,
+  printf("  law               %s contact, %s\n", frix_contact_kind_table((int32_t)run->config.contact)->name,
          frix_law_name(run->config.law));
   if (t->unknown)
     printf("  %sunknown%s           %" PRId64 " steps: the file has no record of them\n", fx_colour_on(FX_RED),
@@ -234,7 +234,7 @@ void fx_put_settings(fx_json *json, const fx_run *run) {
   fx_put_text(json, "solver", run->config.solver);
   fx_put_text(json, "law", frix_law_name(run->config.law));
   fx_put_text(json, "integrator", run->config.integrator);
-  fx_put_text(json, "contact", frix_contact_law_table((int32_t)run->config.contact)->name);
+  fx_put_text(json, "contact", frix_contact_kind_table((int32_t)run->config.contact)->name);
   fx_put_text(json, "restitution", frix_restitution_table((int32_t)run->config.restitution)->name);
   fx_put_real(json, "tolerance", run->config.tolerance);
   fx_put_integer(json, "threads", run->config.thread_count);

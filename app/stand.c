@@ -117,7 +117,7 @@ bool fx_stand_settings(const fx_args *args, fx_stand_case *c, frix_sim_config *c
   c->time = 1;
   if (!fx_sim_settings(c->context, args, config, options)) return false;
   if (!fx_arg(args, "--tol")) config->tolerance = 1e-10;
-  if (!fx_arg(args, "--contact")) config->contact = FRIX_CONTACT_LAW_RIGID; /* limits are those of rigid bodies */
+  if (!fx_arg(args, "--contact")) config->contact = FRIX_CONTACT_KIND_RIGID; /* limits are those of rigid bodies */
   c->config = config;
   if (!fx_subject_build(c->subject, c->context)) return false;
   c->h = c->subject->step;

@@ -175,7 +175,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
   if (contact) {
     int k = fx_choose("@contacts", "contact law", contact);
     if (k < 0) return false;
-    config->contact = (frix_contact_law)k;
+    config->contact = (frix_contact_kind)k;
   }
   const char *restitution = fx_arg(args, "--restitution");
   if (restitution) {

@@ -117,7 +117,7 @@ static void *create(const motion_scene *scene, const motion_options *options) {
   config.thread_count = options->threads > 0 ? options->threads : 1;
   if (options->tolerance > 0) config.tolerance = options->tolerance;
   if (options->contact != MOTION_CONTACT_DEFAULT)
-    config.contact = options->contact == MOTION_CONTACT_RIGID ? FRIX_CONTACT_LAW_RIGID : FRIX_CONTACT_LAW_STIFF;
+    config.contact = options->contact == MOTION_CONTACT_RIGID ? FRIX_CONTACT_KIND_RIGID : FRIX_CONTACT_KIND_STIFF;
   world *w = open_world(scene, options, &config);
   if (w) w->start = frix_sim_energy(w->sim);
   return w;

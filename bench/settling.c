@@ -11,7 +11,7 @@ enum { HELD = 3 }; /* loaded contacts that hold a sphere; two leave it a turn ab
 
 bool settling_new(settling *s, settling_config wanted) {
   *s = (settling){.config = frix_sim_default()};
-  s->config.contact = FRIX_CONTACT_LAW_RIGID;
+  s->config.contact = FRIX_CONTACT_KIND_RIGID;
   const frix_scene *scene = frix_scene_find("pile");
   double value[FRIX_SCENE_MAX_PARAMETERS];
   for (int32_t k = 0; k < scene->parameter_count; k++) value[k] = scene->parameter[k].initial;

@@ -52,7 +52,7 @@ static inline world world_new(fx_test *t, double mu, double restitution) {
 /* The same with the rigid law of contact by name. */
 static inline world rigid_world(fx_test *t, double mu, double restitution) {
   world w = world_new(t, mu, restitution);
-  w.config.contact = FRIX_CONTACT_LAW_RIGID;
+  w.config.contact = FRIX_CONTACT_KIND_RIGID;
   return w;
 }
 

@@ -129,7 +129,7 @@ static void tippe_top(fx_test *t) {
     double value[FRIX_SCENE_MAX_PARAMETERS], h = scene->step / (n ? 4 : 1), tilt, most = 0;
     for (int k = 0; k < scene->parameter_count; k++) value[k] = scene->parameter[k].initial;
     world w = {.t = t, .config = frix_sim_default()};
-    w.config.contact = FRIX_CONTACT_LAW_RIGID;
+    w.config.contact = FRIX_CONTACT_KIND_RIGID;
     REQUIRE(t, frix_context_create(NULL, &w.context) == FRIX_OK);
     MUST(&w, frix_scene_build(scene, w.context, value, 0, &w.model));
     REQUIRE(t, w.model);

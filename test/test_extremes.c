@@ -256,7 +256,7 @@ static bool pile_new(pile *p, const char *solver) {
   frix_shape_config plane = frix_shape_default(), box = frix_shape_default();
   plane.kind = FRIX_SHAPE_PLANE, box.kind = FRIX_SHAPE_BOX, box.half = (frix_vec3){0.2, 0.2, 0.1};
   frix_sim_config config = frix_sim_default();
-  config.contact = FRIX_CONTACT_LAW_RIGID;
+  config.contact = FRIX_CONTACT_KIND_RIGID;
   config.solver = solver;
   *p = (pile){0};
   bool good = frix_context_create(NULL, &p->context) == FRIX_OK &&

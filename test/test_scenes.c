@@ -198,7 +198,7 @@ static void cards_struck(fx_test *t) {
 /* Stones dropped on the crown leave both arches standing; thrown at a leg they bring them down. Rigid stones stay where
  * they were; stiff ones sag where a blow opened their joints, by millimetres at h = 0.01. */
 static void arch_blows(fx_test *t) {
-  static const double most[] = {[FRIX_CONTACT_LAW_STIFF] = 1e-2, [FRIX_CONTACT_LAW_RIGID] = 1e-4};
+  static const double most[] = {[FRIX_CONTACT_KIND_STIFF] = 1e-2, [FRIX_CONTACT_KIND_RIGID] = 1e-4};
   for (int n = 0; n < 8; n++) {
     int shape = n & 1, blow = 1 + (n >> 1 & 1), law = n >> 2;
     play p = play_new(t, "arch");
@@ -207,7 +207,7 @@ static void arch_blows(fx_test *t) {
     if (!play_start(t, &p)) return;
     frix_sim_destroy(p.sim);
     frix_sim_config config = frix_sim_default();
-    config.contact = (frix_contact_law)law;
+    config.contact = (frix_contact_kind)law;
     REQUIRE(t, frix_sim_create(p.context, p.model, &config, &p.sim) == FRIX_OK);
     double start = state_of(&p, "keystone").center.y;
     play_steps(t, &p, 400);
@@ -246,7 +246,7 @@ static void struck_alike(fx_test *t) {
   if (!play_start(t, &p)) return;
   frix_sim_destroy(p.sim);
   frix_sim_config config = frix_sim_default();
-  config.contact = FRIX_CONTACT_LAW_RIGID, config.solver = "newton",
+  config.contact = FRIX_CONTACT_KIND_RIGID, config.solver = "newton",
   config.tolerance = 1e-11; /* no order of contacts, no choice among answers */
   REQUIRE(t, frix_sim_create(p.context, p.model, &config, &p.sim) == FRIX_OK);
   for (int k = 0; k < 20; k++) frix_sim_step(p.sim, p.scene->step, NULL);

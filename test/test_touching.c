@@ -42,7 +42,7 @@ static void struck_cards(fx_test *t) {
   CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
   CHECK(t, frix_scene_build(scene, context, value, 0, &model) == FRIX_OK);
   frix_sim_config config = frix_sim_default();
-  config.contact = FRIX_CONTACT_LAW_RIGID;
+  config.contact = FRIX_CONTACT_KIND_RIGID;
   CHECK(t, model && frix_sim_create(context, model, &config, &sim) == FRIX_OK);
   tally sum = {.widest = -INFINITY};
   for (int step = 0; sim && step < 400; step++) {

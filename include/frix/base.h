@@ -50,7 +50,12 @@ typedef struct frix_context_config {
   bool keep_inputs; /* outputs refuse to replace a file that was read through this context; default false */
 } frix_context_config;
 
-FRIX_API frix_context_config frix_context_default(void);
+FRIX_API void frix_context_init(frix_context_config *out, size_t size);
+static inline frix_context_config frix_context_default(void) {
+  frix_context_config out;
+  frix_context_init(&out, sizeof out);
+  return out;
+}
 /* config may be NULL: malloc, no log. */
 FRIX_API frix_status frix_context_create(const frix_context_config *config, frix_context **out);
 FRIX_API void frix_context_destroy(frix_context *context);

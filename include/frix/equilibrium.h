@@ -39,7 +39,12 @@ typedef struct frix_load_config {
   const frix_load *load;
 } frix_load_config;
 
-FRIX_API frix_load_config frix_load_default(void);
+FRIX_API void frix_load_init(frix_load_config *out, size_t size);
+static inline frix_load_config frix_load_default(void) {
+  frix_load_config out;
+  frix_load_init(&out, sizeof out);
+  return out;
+}
 
 /* The velocity of a body in a mechanism. */
 typedef struct frix_body_motion {

@@ -3,7 +3,9 @@
 #define FRIX_FRIX_H
 
 #include <frix/base.h>
+#include <frix/batch.h>
 #include <frix/equilibrium.h>
+#include <frix/hooks.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
 #include <frix/mjcf.h>
@@ -11,9 +13,11 @@
 #include <frix/output.h>
 #include <frix/problem.h>
 #include <frix/qp.h>
+#include <frix/query.h>
 #include <frix/sim.h>
 #include <frix/solve.h>
 #include <frix/trajectory.h>
 #include <frix/vec.h>
+#include <frix/view.h>
 
 #endif

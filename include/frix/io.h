@@ -35,7 +35,12 @@ typedef struct frix_read_config {
   int64_t max_file_bytes; /* refuse larger files; default 1 GiB, of a pipe 256 MiB at most */
 } frix_read_config;
 
-FRIX_API frix_read_config frix_read_default(void);
+FRIX_API void frix_read_init(frix_read_config *out, size_t size);
+static inline frix_read_config frix_read_default(void) {
+  frix_read_config out;
+  frix_read_init(&out, sizeof out);
+  return out;
+}
 
 /* Reads and checks a problem from a regular file, or from a pipe that is a descriptor of this process (/dev/stdin).
  * Errors name the file and the line (text, JSON) or the path inside it (HDF5). */

@@ -38,7 +38,12 @@ typedef struct frix_mcp_data {
   const double *solution;      /* solution_count * count, NAN where a component is not determined */
 } frix_mcp_data;
 
-FRIX_API frix_mcp_data frix_mcp_data_default(void);
+FRIX_API void frix_mcp_data_init(frix_mcp_data *out, size_t size);
+static inline frix_mcp_data frix_mcp_data_default(void) {
+  frix_mcp_data out;
+  frix_mcp_data_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_mcp frix_mcp;
 
@@ -96,7 +101,12 @@ typedef struct frix_mcp_config {
   void *user;
 } frix_mcp_config;
 
-FRIX_API frix_mcp_config frix_mcp_default(void);
+FRIX_API void frix_mcp_init(frix_mcp_config *out, size_t size);
+static inline frix_mcp_config frix_mcp_default(void) {
+  frix_mcp_config out;
+  frix_mcp_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_mcp_result {
   frix_outcome outcome;

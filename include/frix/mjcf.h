@@ -28,7 +28,12 @@ typedef struct frix_mjcf_config {
   double friction;    /* factor on every friction of the file, default 1 */
 } frix_mjcf_config;
 
-FRIX_API frix_mjcf_config frix_mjcf_default(void);
+FRIX_API void frix_mjcf_init(frix_mjcf_config *out, size_t size);
+static inline frix_mjcf_config frix_mjcf_default(void) {
+  frix_mjcf_config out;
+  frix_mjcf_init(&out, sizeof out);
+  return out;
+}
 
 /* ---- what was met in the file and is not in the model ---- */
 typedef enum frix_mjcf_note_kind {
@@ -106,7 +111,12 @@ typedef struct frix_mjcf_write_config {
   double timestep;  /* default 0.002 */
 } frix_mjcf_write_config;
 
-FRIX_API frix_mjcf_write_config frix_mjcf_write_default(void);
+FRIX_API void frix_mjcf_write_init(frix_mjcf_write_config *out, size_t size);
+static inline frix_mjcf_write_config frix_mjcf_write_default(void) {
+  frix_mjcf_write_config out;
+  frix_mjcf_write_init(&out, sizeof out);
+  return out;
+}
 
 /* Writes a model as one file that needs no other (meshes are inline). Masses, inertias and poses are written in full,
  * so that they read back as they are. Planar bodies have no MJCF (FRIX_ERROR_UNSUPPORTED); what is lost on the way

@@ -57,7 +57,12 @@ typedef struct frix_material_config {
                        * 0 (default): by the contact law of the simulation (frix_sim_config.contact) */
 } frix_material_config;
 
-FRIX_API frix_material_config frix_material_default(void);
+FRIX_API void frix_material_init(frix_material_config *out, size_t size);
+static inline frix_material_config frix_material_default(void) {
+  frix_material_config out;
+  frix_material_init(&out, sizeof out);
+  return out;
+}
 
 /* ---- geometries: point sets that many shapes share ---- */
 typedef enum frix_geometry_kind {
@@ -81,7 +86,12 @@ typedef struct frix_geometry_config {
   const double *height;            /* height field: row_count * column_count, rows of constant y, lowest y first */
 } frix_geometry_config;
 
-FRIX_API frix_geometry_config frix_geometry_default(void);
+FRIX_API void frix_geometry_init(frix_geometry_config *out, size_t size);
+static inline frix_geometry_config frix_geometry_default(void) {
+  frix_geometry_config out;
+  frix_geometry_init(&out, sizeof out);
+  return out;
+}
 
 /* ---- shapes ---- */
 typedef enum frix_shape_kind {
@@ -116,7 +126,12 @@ typedef struct frix_shape_config {
   uint32_t group, mask;      /* two shapes meet when each one's group has a bit in the other's mask; default 1, all */
 } frix_shape_config;
 
-FRIX_API frix_shape_config frix_shape_default(void);
+FRIX_API void frix_shape_init(frix_shape_config *out, size_t size);
+static inline frix_shape_config frix_shape_default(void) {
+  frix_shape_config out;
+  frix_shape_init(&out, sizeof out);
+  return out;
+}
 
 /* A row of the shape table, for lists and help. */
 typedef struct frix_shape_info {
@@ -154,7 +169,12 @@ typedef struct frix_body_config {
   double gravity_scale; /* default 1 */
 } frix_body_config;
 
-FRIX_API frix_body_config frix_body_default(void);
+FRIX_API void frix_body_init(frix_body_config *out, size_t size);
+static inline frix_body_config frix_body_default(void) {
+  frix_body_config out;
+  frix_body_init(&out, sizeof out);
+  return out;
+}
 
 /* ---- joints ----
  *
@@ -214,7 +234,12 @@ typedef struct frix_joint_config {
   double ratio, offset;                   /* coupling */
 } frix_joint_config;
 
-FRIX_API frix_joint_config frix_joint_default(frix_joint_kind kind);
+FRIX_API void frix_joint_init(frix_joint_config *out, size_t size, frix_joint_kind kind);
+static inline frix_joint_config frix_joint_default(frix_joint_kind kind) {
+  frix_joint_config out;
+  frix_joint_init(&out, sizeof out, kind);
+  return out;
+}
 
 typedef struct frix_joint_info {
   const char *name;

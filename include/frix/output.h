@@ -32,6 +32,16 @@ FRIX_API const char *frix_output_temporary(const frix_output *output);
  * allowed. */
 FRIX_API frix_status frix_output_close(frix_output *output, bool keep);
 
+/* A column of a table of numbers. */
+typedef struct frix_column {
+  const char *name;
+  const double *value; /* row_count */
+} frix_column;
+
+/* Columns as arrays of an NPZ file, which numpy.load reads. The file appears whole or not at all. */
+FRIX_API frix_status frix_columns_write(frix_context *context, const char *path, const frix_column *column,
+                                        int32_t column_count, int64_t row_count);
+
 #ifdef __cplusplus
 }
 #endif

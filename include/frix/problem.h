@@ -96,7 +96,12 @@ typedef struct frix_problem_data {
   const char *title;   /* optional */
 } frix_problem_data;
 
-FRIX_API frix_problem_data frix_problem_data_default(void);
+FRIX_API void frix_problem_data_init(frix_problem_data *out, size_t size);
+static inline frix_problem_data frix_problem_data_default(void) {
+  frix_problem_data out;
+  frix_problem_data_init(&out, sizeof out);
+  return out;
+}
 
 /* A contact with an exact circular cone (dim 3), a planar one (dim 2) or a rolling one (dim 5), as files mean it. */
 FRIX_API frix_contact frix_contact_of_dim(int32_t dim, double mu, double mu_r);

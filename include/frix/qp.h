@@ -41,7 +41,12 @@ typedef struct frix_qp_data {
   const double *lower;
 } frix_qp_data;
 
-FRIX_API frix_qp_data frix_qp_data_default(void);
+FRIX_API void frix_qp_data_init(frix_qp_data *out, size_t size);
+static inline frix_qp_data frix_qp_data_default(void) {
+  frix_qp_data out;
+  frix_qp_data_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_qp_config {
   uint32_t size; /* set by frix_qp_default */
@@ -53,7 +58,12 @@ typedef struct frix_qp_config {
   const double *guess_x, *guess_lambda;
 } frix_qp_config;
 
-FRIX_API frix_qp_config frix_qp_default(void);
+FRIX_API void frix_qp_init(frix_qp_config *out, size_t size);
+static inline frix_qp_config frix_qp_default(void) {
+  frix_qp_config out;
+  frix_qp_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_qp_result {
   uint32_t size;

@@ -31,19 +31,19 @@ typedef enum frix_restitution {
 } frix_restitution;
 
 /* The law of contacts whose materials name no stiffness; both have the exact cone of friction. */
-typedef enum frix_contact_law {
-  FRIX_CONTACT_LAW_STIFF, /* springs of 25 m / h^2, m the geometric mean of the masses: forces are unique; default */
-  FRIX_CONTACT_LAW_RIGID, /* no overlap at all: forces may have several solutions */
-} frix_contact_law;
+typedef enum frix_contact_kind {
+  FRIX_CONTACT_KIND_STIFF, /* springs of 25 m / h^2, m the geometric mean of the masses: forces are unique; default */
+  FRIX_CONTACT_KIND_RIGID, /* no overlap at all: forces may have several solutions */
+} frix_contact_kind;
 
 /* A row of the table of contact laws. */
-typedef struct frix_contact_law_info {
+typedef struct frix_contact_kind_info {
   const char *name;
   const char *summary;
-} frix_contact_law_info;
+} frix_contact_kind_info;
 
 /* Row k, the law with this number; NULL past the end. */
-FRIX_API const frix_contact_law_info *frix_contact_law_table(int32_t k);
+FRIX_API const frix_contact_kind_info *frix_contact_kind_table(int32_t k);
 
 /* A row of the table of restitution laws. */
 typedef struct frix_restitution_info {
@@ -60,7 +60,6 @@ typedef struct frix_sim_config {
   const char *solver;     /* name in the solver table; default "auto" */
   const frix_options *options;
   frix_law law;
-  frix_contact_law contact;
   double tolerance; /* of the certificate, default 1e-8 */
   double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
   bool seek_rest;         /* a world at rest stays there where an equilibrium exists (frix/equilibrium.h); default */
@@ -79,9 +78,15 @@ typedef struct frix_sim_config {
    */
   void (*force)(frix_sim *sim, double time, void *user);
   void *user;
+  frix_contact_kind contact; /* default stiff */
 } frix_sim_config;
 
-FRIX_API frix_sim_config frix_sim_default(void);
+FRIX_API void frix_sim_init(frix_sim_config *out, size_t size);
+static inline frix_sim_config frix_sim_default(void) {
+  frix_sim_config out;
+  frix_sim_init(&out, sizeof out);
+  return out;
+}
 
 /* A row of the integrator table. */
 typedef struct frix_integrator_info {
@@ -226,11 +231,12 @@ typedef struct frix_contact_report {
   frix_vec3 point, normal, tangent[2]; /* the normal points from b to a */
   double gap;                          /* before the step */
   double mu;
-  double margin;      /* |r_T| / (mu r_N): 1 slides, below 1 sticks; 0 without friction or force */
-  frix_vec3 impulse;  /* on a, world frame */
-  frix_vec3 force;    /* impulse / h */
-  frix_vec3 roll;     /* rolling and spinning impulse on a, N m s */
-  frix_vec3 velocity; /* of a against b at the point, after the step */
+  double margin;         /* |r_T| / (mu r_N): 1 slides, below 1 sticks; 0 without friction or force */
+  frix_vec3 impulse;     /* on a, world frame */
+  frix_vec3 force;       /* impulse / h */
+  frix_vec3 roll;        /* rolling and spinning impulse on a, N m s */
+  frix_vec3 velocity;    /* of a against b at the point, after the step */
+  void *user_a, *user_b; /* of the shapes; NULL in frames of files */
 } frix_contact_report;
 
 /* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */

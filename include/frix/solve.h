@@ -90,7 +90,12 @@ typedef struct frix_solve_config {
   void *user;
 } frix_solve_config;
 
-FRIX_API frix_solve_config frix_solve_default(void);
+FRIX_API void frix_solve_init(frix_solve_config *out, size_t size);
+static inline frix_solve_config frix_solve_default(void) {
+  frix_solve_config out;
+  frix_solve_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_history_row {
   int32_t island;

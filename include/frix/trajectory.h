@@ -53,7 +53,12 @@ typedef struct frix_tally {
   double worst_velocity, signorini, bilateral; /* largest of the certificates, m/s */
 } frix_tally;
 
-FRIX_API frix_tally frix_tally_default(void);
+FRIX_API void frix_tally_init(frix_tally *out, size_t size);
+static inline frix_tally frix_tally_default(void) {
+  frix_tally out;
+  frix_tally_init(&out, sizeof out);
+  return out;
+}
 /* Adds step number `step`; tolerance: that of the certificate. */
 FRIX_API void frix_tally_add(frix_tally *tally, const frix_step_report *report, int64_t step, double tolerance);
 
@@ -142,7 +147,12 @@ typedef struct frix_export_config {
   int32_t *skipped;    /* damaged frames are left out, with a warning, and counted here; NULL: they end the export */
 } frix_export_config;
 
-FRIX_API frix_export_config frix_export_default(void);
+FRIX_API void frix_export_init(frix_export_config *out, size_t size);
+static inline frix_export_config frix_export_default(void) {
+  frix_export_config out;
+  frix_export_init(&out, sizeof out);
+  return out;
+}
 
 typedef struct frix_export_info {
   const char *name; /* "csv", "npz", "hdf5" */

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "base/abi.h"
 #include "base/context.h"
 
 #include "base/threads.h"
@@ -57,7 +58,7 @@ static void default_release(void *pointer, size_t bytes, void *user) {
   free(pointer);
 }
 
-frix_context_config frix_context_default(void) {
+static frix_context_config default_context(void) {
   frix_context_config config = {0};
   config.size = sizeof config;
   config.allocate = default_allocate;
@@ -65,8 +66,14 @@ frix_context_config frix_context_default(void) {
   return config;
 }
 
+void frix_context_init(frix_context_config *out, size_t size) {
+  frix_context_config all = default_context();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
 frix_status frix_context_create(const frix_context_config *config, frix_context **out) {
   if (!out) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_context_config, config, frix_context_default());
   *out = NULL;
   frix_context_config chosen = frix_context_default();
   if (config) {

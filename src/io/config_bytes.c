@@ -15,9 +15,9 @@ static void pack_config(fx_pack *p, frix_sim_config *c) {
   fx_pack_choice(p, &law, FRIX_LAW_ASSOCIATED + 1);
   fx_pack_choice(p, &policy, FRIX_POLICY_STRICT + 1);
   fx_pack_choice(p, &restitution, FRIX_RESTITUTION_BOUNDED + 1);
-  fx_pack_choice(p, &contact, FRIX_CONTACT_LAW_RIGID + 1);
+  fx_pack_choice(p, &contact, FRIX_CONTACT_KIND_RIGID + 1);
   c->law = (frix_law)law, c->policy = (frix_policy)policy, c->restitution = (frix_restitution)restitution;
-  c->contact = (frix_contact_law)contact;
+  c->contact = (frix_contact_kind)contact;
   fx_pack_bool(p, &c->seek_rest);
   fx_pack_bool(p, &c->sleep);
   double *part[] = {&c->tolerance,           &c->polish, &c->restitution_speed, &c->stabilisation,

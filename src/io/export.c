@@ -1,5 +1,6 @@
 /* Trajectories as tables: the columns, and the walk over frames that fills them. */
 #include "io/export.h"
+#include "base/abi.h"
 
 #include "model/model.h"
 
@@ -294,8 +295,13 @@ enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
 const frix_export_info *frix_export_table(int32_t k) { return k >= 0 && k < FORMAT_COUNT ? &formats[k].info : NULL; }
 
-frix_export_config frix_export_default(void) {
+static frix_export_config default_export(void) {
   return (frix_export_config){.size = sizeof(frix_export_config), .last = -1, .every = 1};
+}
+
+void frix_export_init(frix_export_config *out, size_t size) {
+  frix_export_config all = default_export();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 static const export_row *find_format(frix_context *context, const char *path, const char *name) {
@@ -312,6 +318,7 @@ static const export_row *find_format(frix_context *context, const char *path, co
 
 frix_status frix_trajectory_export(frix_trajectory *t, const char *path, const frix_export_config *config) {
   if (!t || !path) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_export_config, config, frix_export_default());
   frix_context *context = frix_trajectory_model(t)->context;
   frix_export_config c = config ? *config : frix_export_default();
   int32_t count = frix_trajectory_frame_count(t);

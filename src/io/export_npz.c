@@ -175,16 +175,57 @@ static frix_status put_directory(archive *a) {
   return status ? status : put(a, r.bytes, r.used);
 }
 
-frix_status fx_export_npz(const fx_export *e, const char *path) {
-  archive *a = FX_NEW(e->context, archive, 1);
+/* Opens the file, lets `fill` write arrays, and closes it. */
+static frix_status write_archive(frix_context *context, const char *path,
+                                 frix_status (*fill)(const fx_array_sink *sink, const void *user), const void *user) {
+  archive *a = FX_NEW(context, archive, 1);
   if (!a) return FRIX_ERROR_MEMORY;
   fx_array_sink sink = {begin, rows, end, a};
-  a->context = e->context;
-  frix_status status = frix_output_open(e->context, path, &a->output);
+  a->context = context;
+  frix_status status = frix_output_open(context, path, &a->output);
   if (!status) status = fx_output_has_places(a->output);
-  if (!status) status = fx_export_arrays(e, &sink);
+  if (!status) status = fill(&sink, user);
   if (!status) status = put_directory(a);
   frix_status closed = frix_output_close(a->output, status == FRIX_OK);
-  fx_free(e->context, a);
+  fx_free(context, a);
   return status ? status : closed;
+}
+
+static frix_status fill_export(const fx_array_sink *sink, const void *user) { return fx_export_arrays(user, sink); }
+
+frix_status fx_export_npz(const fx_export *e, const char *path) {
+  return write_archive(e->context, path, fill_export, e);
+}
+
+typedef struct table {
+  const frix_column *column;
+  int32_t column_count;
+  int64_t row_count;
+} table;
+
+static frix_status fill_columns(const fx_array_sink *sink, const void *user) {
+  const table *t = user;
+  frix_status status = FRIX_OK;
+  for (int32_t k = 0; k < t->column_count && !status; k++) {
+    status = sink->begin(sink->user, t->column[k].name, FX_F64, 1, &t->row_count);
+    for (int64_t row = 0; row < t->row_count && !status; row++) {
+      uint64_t word;
+      unsigned char bytes[8];
+      memcpy(&word, &t->column[k].value[row], sizeof word);
+      for (int b = 0; b < 8; b++) bytes[b] = (unsigned char)(word >> 8 * b);
+      status = sink->rows(sink->user, bytes, sizeof bytes, 1);
+    }
+    if (!status) status = sink->end(sink->user);
+  }
+  return status;
+}
+
+frix_status frix_columns_write(frix_context *context, const char *path, const frix_column *column, int32_t column_count,
+                               int64_t row_count) {
+  if (!context) return FRIX_ERROR_INPUT;
+  bool good = path && column_count >= 0 && column_count <= MOST_ARRAYS && row_count >= 0 && (column || !column_count);
+  for (int32_t k = 0; good && k < column_count; k++)
+    good = column[k].name && strlen(column[k].name) < 48 && (column[k].value || !row_count);
+  if (!good) return fx_fail(context, FRIX_ERROR_INPUT, "frix_columns_write: no path, or columns that make no sense");
+  return write_archive(context, path, fill_columns, &(table){column, column_count, row_count});
 }

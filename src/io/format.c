@@ -1,5 +1,6 @@
 /* The format table and the calls that go through it: read, write, solution, guess. */
 #include "io/format.h"
+#include "base/abi.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +15,18 @@ const frix_format_info *frix_format_table(int32_t k) {
   return k >= 0 && k < (int32_t)FORMAT_COUNT ? &table[k]->info : NULL;
 }
 
-frix_read_config frix_read_default(void) {
+static frix_read_config default_read(void) {
   frix_read_config config = {0};
   config.size = sizeof config;
   config.kind = FRIX_TEXT_DETECT;
   config.max_bytes = (int64_t)16 << 30;
   config.max_file_bytes = (int64_t)1 << 30;
   return config;
+}
+
+void frix_read_init(frix_read_config *out, size_t size) {
+  frix_read_config all = default_read();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -83,6 +89,7 @@ static const fx_format *by_content(const char *path, const char *bytes, size_t c
 static frix_status check_config(frix_context *context, const frix_read_config *config, frix_read_config *out) {
   *out = frix_read_default();
   if (!config) return FRIX_OK;
+  FX_WHOLE(frix_read_config, config, frix_read_default());
   if (config->size != sizeof *out)
     return fx_fail(context, FRIX_ERROR_INPUT, "read config: make it with frix_read_default");
   *out = *config;

@@ -1,5 +1,6 @@
 /* MJCF: the public calls and the order of the passes. */
 #include "io/mjcf.h"
+#include "base/abi.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +9,18 @@
 #include "io/file.h"
 #include "model/builder.h"
 
-frix_mjcf_config frix_mjcf_default(void) {
+static frix_mjcf_config default_mjcf(void) {
   frix_mjcf_config config = {0};
   config.size = sizeof config;
   config.max_bytes = (int64_t)256 << 20;
   config.max_count = 1000000;
   config.friction = 1.0;
   return config;
+}
+
+void frix_mjcf_init(frix_mjcf_config *out, size_t size) {
+  frix_mjcf_config all = default_mjcf();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 bool frix_mjcf_available(void) { return fx_xml_available(); }
@@ -120,6 +126,7 @@ static void reader_free(fx_mjcf_reader *r) {
 frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                   const frix_mjcf_config *config, frix_mjcf **out) {
   if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
   fx_mjcf_reader r = {.context = context, .config = config ? *config : frix_mjcf_default()};
   if (r.config.size != sizeof r.config)
@@ -144,6 +151,7 @@ frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const
 
 frix_status frix_mjcf_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_mjcf **out) {
   if (!context || !path || !out) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
   char *bytes = NULL;
   size_t count = 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/abi.h"
 #include "base/sort.h"
 #include "io/draft.h"
 #include "io/file.h"
@@ -28,11 +29,16 @@ typedef struct writer {
   fx_buffer lost;
 } writer;
 
-frix_mjcf_write_config frix_mjcf_write_default(void) {
+static frix_mjcf_write_config default_mjcf_write(void) {
   frix_mjcf_write_config config = {0};
   config.size = sizeof config;
   config.timestep = 0.002;
   return config;
+}
+
+void frix_mjcf_write_init(frix_mjcf_write_config *out, size_t size) {
+  frix_mjcf_write_config all = default_mjcf_write();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 /* ---- text ---- */
@@ -446,6 +452,7 @@ static frix_status save(writer *w, const char *path) {
 frix_status frix_mjcf_write(frix_context *context, const frix_model *model, const char *path,
                             const frix_mjcf_write_config *config) {
   if (!context || !model || !path) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_write_config, config, frix_mjcf_write_default());
   frix_mjcf_write_config used = config ? *config : frix_mjcf_write_default();
   if (used.size != sizeof used || !(used.timestep > 0.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_write: start from frix_mjcf_write_default(), timestep > 0");

@@ -1,11 +1,17 @@
 /* Tallies: what the steps of a run amount to, added up step by step, and at the head of a checkpoint. */
+#include "base/abi.h"
 #include "io/trajectory.h"
 
 #include <math.h>
 
 enum { WITHOUT_TALLY = 4, WITH_TALLY = 2 }; /* versions of a checkpoint; 4 is that of the state alone */
 
-frix_tally frix_tally_default(void) { return (frix_tally){.size = sizeof(frix_tally)}; }
+static frix_tally default_tally(void) { return (frix_tally){.size = sizeof(frix_tally)}; }
+
+void frix_tally_init(frix_tally *out, size_t size) {
+  frix_tally all = default_tally();
+  fx_give_struct(out, size, &all, sizeof all);
+}
 
 /* What is not a number exceeds everything and stays. */
 static bool exceeds(double value, double most) { return !(value <= most) && !isnan(most); }

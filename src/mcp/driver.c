@@ -1,4 +1,5 @@
 /* The method table, option values, the monitor, and the driver that lets the certificate judge. */
+#include "base/abi.h"
 #include "base/option.h"
 #include "base/threads.h"
 #include "mcp/mcp.h"
@@ -22,12 +23,17 @@ const frix_mcp_method_info *frix_mcp_method_table(int32_t k) {
   return k >= 0 && k < METHOD_COUNT ? &table[k]->info : NULL;
 }
 
-frix_mcp_config frix_mcp_default(void) {
+static frix_mcp_config default_mcp(void) {
   frix_mcp_config config = {0};
   config.size = sizeof config;
   config.method = "auto";
   config.tolerance = 1e-8;
   return config;
+}
+
+void frix_mcp_init(frix_mcp_config *out, size_t size) {
+  frix_mcp_config all = default_mcp();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 /* ---- names and options */
@@ -185,6 +191,7 @@ frix_status frix_mcp_solve(frix_context *context, const frix_mcp *mcp, const fri
   if (!context || !mcp || !x || !out) return FRIX_ERROR_INPUT;
   *out = (frix_mcp_result){0};
   frix_mcp_config chosen = frix_mcp_default();
+  FX_WHOLE(frix_mcp_config, config, frix_mcp_default());
   if (config && config->size != sizeof chosen)
     return fx_fail(context, FRIX_ERROR_INPUT, "mcp config does not come from frix_mcp_default()");
   if (config) chosen = *config;

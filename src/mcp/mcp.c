@@ -6,14 +6,20 @@
  * Reference: R. Andreani, A. Friedlander, M. Mello, S. Santos, Multi-rigid-body contact problems with Coulomb friction:
  * complementarity and equivalent formulations, 2003 (objective); S. Dirkse, M. Ferris, MCPLIB, 1995 (the problem). */
 #include "mcp/mcp.h"
+#include "base/abi.h"
 
 #include <math.h>
 #include <string.h>
 
-frix_mcp_data frix_mcp_data_default(void) {
+static frix_mcp_data default_mcp_data(void) {
   frix_mcp_data data = {0};
   data.size = sizeof data;
   return data;
+}
+
+void frix_mcp_data_init(frix_mcp_data *out, size_t size) {
+  frix_mcp_data all = default_mcp_data();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 /* ---- creation */
@@ -95,6 +101,7 @@ static frix_status copy_arrays(frix_mcp *mcp) {
 frix_status frix_mcp_create(frix_context *context, const frix_mcp_data *data, frix_mcp **out) {
   if (!context || !data || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
+  FX_WHOLE(frix_mcp_data, data, frix_mcp_data_default());
   frix_status status = check(context, data);
   frix_mcp *mcp = status ? NULL : FX_NEW(context, frix_mcp, 1);
   if (!mcp) {

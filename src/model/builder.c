@@ -1,5 +1,6 @@
 /* The builder: a growing list of checked configs. */
 #include "model/builder.h"
+#include "base/abi.h"
 
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 enum { MOST_ELEMENTS = 1 << 28 };
 
-frix_body_config frix_body_default(void) {
+static frix_body_config default_body(void) {
   frix_body_config config = {0};
   config.size = sizeof config;
   config.pose = fx_pose_one();
@@ -16,7 +17,12 @@ frix_body_config frix_body_default(void) {
   return config;
 }
 
-frix_shape_config frix_shape_default(void) {
+void frix_body_init(frix_body_config *out, size_t size) {
+  frix_body_config all = default_body();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
+static frix_shape_config default_shape(void) {
   frix_shape_config config = {0};
   config.size = sizeof config;
   config.pose = fx_pose_one();
@@ -24,6 +30,11 @@ frix_shape_config frix_shape_default(void) {
   config.group = 1;
   config.mask = UINT32_MAX;
   return config;
+}
+
+void frix_shape_init(frix_shape_config *out, size_t size) {
+  frix_shape_config all = default_shape();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 /* Room for one more element; NULL when memory runs out. */
@@ -104,6 +115,7 @@ static bool known(uint32_t index, uint32_t generation, int32_t count, bool null_
 
 frix_status frix_builder_add_material(frix_builder *b, const frix_material_config *config, frix_material_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_material_config, config, frix_material_default());
   frix_status status = fx_check_material(b->context, config);
   if (status) return status;
   frix_material_config copy = *config;
@@ -115,6 +127,7 @@ frix_status frix_builder_add_material(frix_builder *b, const frix_material_confi
 
 frix_status frix_builder_add_geometry(frix_builder *b, const frix_geometry_config *config, frix_geometry_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_geometry_config, config, frix_geometry_default());
   return fx_builder_add_geometry(b, config, NULL, out);
 }
 
@@ -133,6 +146,7 @@ frix_status fx_builder_add_geometry(frix_builder *b, const frix_geometry_config 
 
 frix_status frix_builder_add_body(frix_builder *b, const frix_body_config *config, frix_body_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_body_config, config, frix_body_default());
   frix_body_config copy = *config;
   frix_status status = fx_check_body(b->context, &copy);
   if (status) return status;
@@ -145,6 +159,7 @@ frix_status frix_builder_add_body(frix_builder *b, const frix_body_config *confi
 frix_status frix_builder_add_shape(frix_builder *b, frix_body_id body, const frix_shape_config *config,
                                    frix_shape_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_shape_config, config, frix_shape_default());
   frix_context *context = b->context;
   const char *name = config->size == sizeof *config && config->name ? config->name : "";
   if (!known(body.index, body.generation, b->body_count, true))
@@ -166,6 +181,7 @@ frix_status frix_builder_add_shape(frix_builder *b, frix_body_id body, const fri
 
 frix_status frix_builder_add_joint(frix_builder *b, const frix_joint_config *config, frix_joint_id *out) {
   if (!b || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_joint_config, config, frix_joint_default(FRIX_JOINT_BALL));
   frix_joint_config copy = *config;
   frix_status status = fx_check_joint(b, &copy);
   if (status) return status;
@@ -178,6 +194,7 @@ frix_status frix_builder_add_joint(frix_builder *b, const frix_joint_config *con
 frix_status frix_builder_set_pair(frix_builder *builder, frix_material_id a, frix_material_id b,
                                   const frix_material_config *config) {
   if (!builder || !config) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_material_config, config, frix_material_default());
   frix_context *context = builder->context;
   if (!known(a.index, a.generation, builder->material_count, true) ||
       !known(b.index, b.generation, builder->material_count, true))

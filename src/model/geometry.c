@@ -1,14 +1,20 @@
 /* Geometries: checked copies of the points users give, with what collision needs of them. */
 #include "model/geometry.h"
+#include "base/abi.h"
 
 #include <string.h>
 
 enum { MOST_POINTS = 1 << 29 };
 
-frix_geometry_config frix_geometry_default(void) {
+static frix_geometry_config default_geometry(void) {
   frix_geometry_config config = {0};
   config.size = sizeof config;
   return config;
+}
+
+void frix_geometry_init(frix_geometry_config *out, size_t size) {
+  frix_geometry_config all = default_geometry();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 static frix_status check_points(frix_context *context, const frix_geometry_config *c) {

@@ -1,4 +1,5 @@
 /* The joint table: what each joint is, as data; its rows are assembled by the simulator. */
+#include "base/abi.h"
 #include "model/builder.h"
 
 /* name, summary, rows in space, rows in the plane, coordinates */
@@ -14,7 +15,7 @@ static const frix_joint_info table[FRIX_JOINT_COUNT] = {
 
 const frix_joint_info *frix_joint_table(int32_t k) { return k >= 0 && k < FRIX_JOINT_COUNT ? &table[k] : NULL; }
 
-frix_joint_config frix_joint_default(frix_joint_kind kind) {
+static frix_joint_config default_joint(frix_joint_kind kind) {
   frix_joint_config config = {0};
   config.size = sizeof config;
   config.kind = kind;
@@ -23,6 +24,11 @@ frix_joint_config frix_joint_default(frix_joint_kind kind) {
   config.ratio = 1.0;
   for (int k = 0; k < FRIX_JOINT_AXES; k++) config.axis[k].max_speed = config.axis[k].max_force = INFINITY;
   return config;
+}
+
+void frix_joint_init(frix_joint_config *out, size_t size, frix_joint_kind kind) {
+  frix_joint_config all = default_joint(kind);
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 frix_status frix_joint_place(const frix_builder *builder, frix_joint_config *config, frix_vec3 anchor, frix_vec3 axis,

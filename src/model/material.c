@@ -1,13 +1,19 @@
 /* Materials: what happens where two of them meet. The rule is documented in frix/model.h. */
+#include "base/abi.h"
 #include "model/builder.h"
 
 #include <math.h>
 
-frix_material_config frix_material_default(void) {
+static frix_material_config default_material(void) {
   frix_material_config config = {0};
   config.size = sizeof config;
   config.mu = 0.5;
   return config;
+}
+
+void frix_material_init(frix_material_config *out, size_t size) {
+  frix_material_config all = default_material();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 static bool anisotropic(const frix_material_config *m) { return fx_norm2(m->axis) > 0.0; }

@@ -1,15 +1,21 @@
 /* Problems: validation, copying, viewing. */
 #include "problem/problem.h"
+#include "base/abi.h"
 
 #include "problem/cone.h"
 
 #include <math.h>
 #include <string.h>
 
-frix_problem_data frix_problem_data_default(void) {
+static frix_problem_data default_problem_data(void) {
   frix_problem_data data = {0};
   data.size = sizeof data;
   return data;
+}
+
+void frix_problem_data_init(frix_problem_data *out, size_t size) {
+  frix_problem_data all = default_problem_data();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 frix_contact frix_contact_of_dim(int32_t dim, double mu, double mu_r) {
@@ -227,6 +233,7 @@ static frix_status take_extras(frix_problem *p, const frix_problem_data *data) {
 frix_status frix_problem_create(frix_context *context, const frix_problem_data *data, frix_problem **out) {
   if (!context || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
+  FX_WHOLE(frix_problem_data, data, frix_problem_data_default());
   if (!data || data->size != sizeof *data)
     return fx_fail(context, FRIX_ERROR_INPUT, "problem data does not come from frix_problem_data_default()");
   frix_problem *p = FX_NEW(context, frix_problem, 1);

@@ -104,6 +104,7 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   s->load[k] = (fx_load){0};
   s->asleep[k] = 0;
   s->quiet[k] = 0.0;
+  sim->stamp++;
   fx_set_momentum(sim, k);
   s->energy.work += fx_body_energy(sim, k);
   s->energy.kinetic = fx_kinetic(sim);
@@ -133,6 +134,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
   s->prototype[k] = -1;
   s->generation[k]++;
   s->asleep[k] = 0;
+  sim->stamp++;
   fx_joints_measure(sim, false);
   s->energy.kinetic = fx_kinetic(sim);
   s->energy.potential = fx_potential(sim);
@@ -146,6 +148,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
 static void book(frix_sim *sim, int32_t slot) {
   frix_energy *e = &sim->state.energy;
   double before = e->kinetic + e->potential;
+  sim->stamp++;
   fx_set_momentum(sim, slot);
   fx_wake(sim, slot);
   e->kinetic = fx_kinetic(sim);
@@ -194,6 +197,7 @@ frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velo
   sim->state.velocity[k] = velocity;
   sim->state.spin[k] = spin;
   wake_neighbours(sim, k);
+  fx_joints_measure(sim, false);
   book(sim, k);
   return FRIX_OK;
 }

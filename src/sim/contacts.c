@@ -9,7 +9,7 @@
  * anew until it agrees with the answer (solve.c). */
 #include "base/threads.h"
 #include "base/trig.h"
-#include "sim/sim.h"
+#include "sim/hooks.h"
 
 #include <math.h>
 #include <string.h>
@@ -322,6 +322,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_contact *c = &sim->contact[i];
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
+  if (sim->hooks && sim->hooks->slip) fx_belts_drive(sim, g, a->drive + g->row);
   double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
                                      : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);

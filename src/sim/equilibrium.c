@@ -1,5 +1,6 @@
 /* Does an equilibrium exist? The world's rows, seen at rest, go to the conic programmes of solver/equilibrium.c. */
 #include "solver/equilibrium.h"
+#include "base/abi.h"
 #include "sim/statics.h"
 
 #include <math.h>
@@ -21,7 +22,12 @@ const char *frix_standing_name(frix_standing standing) {
   return standing >= FRIX_STANDING_UNDECIDED && standing <= FRIX_STANDING_FALLS ? name[standing] : "?";
 }
 
-frix_load_config frix_load_default(void) { return (frix_load_config){.size = sizeof(frix_load_config)}; }
+static frix_load_config default_load(void) { return (frix_load_config){.size = sizeof(frix_load_config)}; }
+
+void frix_load_init(frix_load_config *out, size_t size) {
+  frix_load_config all = default_load();
+  fx_give_struct(out, size, &all, sizeof all);
+}
 
 /* ---- the load ---- */
 
@@ -149,6 +155,7 @@ static frix_status find(frix_sim *sim, const frix_load_config *config, frix_equi
 frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load, frix_equilibrium **out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
+  FX_WHOLE(frix_load_config, load, frix_load_default());
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: called from the force callback");
   if (!(h > 0.0) || !isfinite(h))

@@ -47,7 +47,7 @@ void fx_joints_push(frix_sim *sim) {
     }
 }
 
-static double rate_of(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis) {
+double fx_joint_rate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis) {
   const fx_state *s = &sim->state;
   frix_vec3 d, at_a;
   bool angle = direction_of(sim, j, v, axis, &d, &at_a);
@@ -69,7 +69,7 @@ double fx_joints_kinetic(const frix_sim *sim) {
     if (kind == FRIX_JOINT_BALL)
       sum += 0.5 * axis[0].armature * fx_norm2(fx_sub(sim->state.spin[v.slot[1]], sim->state.spin[v.slot[0]]));
     for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++) {
-      double rate = rate_of(sim, j, &v, k);
+      double rate = fx_joint_rate(sim, j, &v, k);
       sum += 0.5 * axis[k].armature * rate * rate;
     }
   }
@@ -89,7 +89,7 @@ frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_sta
   fx_joint_view v = fx_joint_look(sim, j);
   for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++) {
     out->coordinate[k] = m->coordinate[k];
-    out->rate[k] = rate_of(sim, j, &v, k);
+    out->rate[k] = fx_joint_rate(sim, j, &v, k);
     const frix_axis_config *c = &m->axis[k];
     bool bounded = isfinite(c->max_force);
     double sum = m->part[k][FX_AXIS_LOWER][0] - m->part[k][FX_AXIS_UPPER][0] + m->part[k][FX_AXIS_FRICTION][1] +

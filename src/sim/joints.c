@@ -248,15 +248,17 @@ frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
 
 /* ---- afterwards ---- */
 
-/* Coordinates where the bodies are now. fresh: angles start within half a turn. */
+/* Coordinates where the bodies are now, and their rates. fresh: angles start within half a turn. */
 void fx_joints_measure(frix_sim *sim, bool fresh) {
   for (int32_t j = 0; j < sim->state.joint_count; j++) {
     fx_joint_memory *m = &sim->state.joint[j];
     frix_joint_kind kind = sim->model->joint[j].config.kind;
     if (kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) continue;
     fx_joint_view v = fx_joint_look(sim, j);
-    for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++)
+    for (int32_t k = 0; k < frix_joint_table((int32_t)kind)->coordinate_count; k++) {
       m->coordinate[k] = fx_joint_coordinate(sim, j, &v, k, fresh ? 0.0 : m->coordinate[k]);
+      m->rate[k] = fx_joint_rate(sim, j, &v, k);
+    }
     fx_joint_row row[FRIX_MAX_DIM];
     int32_t n = fx_joint_rows(sim, j, &v, row);
     double sum = 0.0;

@@ -16,6 +16,8 @@ typedef struct fx_joint_view {
 bool fx_joint_active(const frix_sim *sim, int32_t j);
 fx_joint_view fx_joint_look(const frix_sim *sim, int32_t j);
 double fx_joint_coordinate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis, double near);
+/* Its rate of change at the present velocities. */
+double fx_joint_rate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis);
 /* Adds scale * rate of the coordinate to row k. */
 void fx_joint_rate_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t j, const fx_joint_view *v,
                        int32_t axis, double scale);

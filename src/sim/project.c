@@ -5,6 +5,7 @@
  *
  * d displaces the bodies and leaves their velocities alone. Reference: M. Anitescu, G. Hart, A constraint-stabilized
  * time-stepping approach for rigid multibody dynamics with joints, contact and friction, 2004. */
+#include "sim/hooks.h"
 #include "sim/joints.h"
 
 #include <string.h>
@@ -67,6 +68,7 @@ static frix_status displace(frix_sim *sim) {
   frix_status status =
       fx_collision_run(sim->collision, &placement, 0.0, sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  if ((status = fx_contacts_sift(sim, false)) != FRIX_OK) return status;
   sim->past = FX_TAKE(&sim->arena, int32_t, sim->contact_count); /* the list is another one now */
   if (!sim->past) return FRIX_ERROR_MEMORY;
   fx_contacts_match(sim);

@@ -234,7 +234,9 @@ void fx_contact_view(const frix_sim *sim, const fx_touching *t, double h, frix_c
                                .impulse = t->impulse,
                                .force = h > 0.0 ? fx_scale(1.0 / h, t->impulse) : t->impulse,
                                .roll = t->roll,
-                               .velocity = t->velocity};
+                               .velocity = t->velocity,
+                               .user_a = sim->model->shape[c->shape_a].user,
+                               .user_b = sim->model->shape[c->shape_b].user};
 }
 
 frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {

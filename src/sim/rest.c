@@ -124,7 +124,7 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
-  bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_LAW_STIFF;
+  bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
   if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
     status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {

@@ -174,7 +174,7 @@ static frix_status judge(frix_sim *sim, fx_assembly *a, bool *good) {
 }
 
 static bool is_due(const frix_sim *sim, const fx_assembly *a) {
-  return sim->config.contact == FRIX_CONTACT_LAW_STIFF && !sim->springs && sim->config.polish > 0.0 &&
+  return sim->config.contact == FRIX_CONTACT_KIND_STIFF && !sim->springs && sim->config.polish > 0.0 &&
          sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows && a->compliant &&
          sim->state.step_count >= sim->state.polish_at && fx_certified(sim) && !sim->report.approximate;
 }

@@ -1,5 +1,9 @@
 /* Sims: creation, destruction, growth, what concerns the whole. */
 #include "sim/sim.h"
+#include "base/abi.h"
+
+#include "sim/hooks.h"
+#include "sim/query.h"
 
 #include "base/trig.h"
 #include "solver/solver.h"
@@ -7,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-frix_sim_config frix_sim_default(void) {
+static frix_sim_config default_sim(void) {
   frix_sim_config config = {0};
   config.size = sizeof config;
   config.integrator = "moreau";
   config.solver = "auto";
-  config.contact = FRIX_CONTACT_LAW_STIFF;
+  config.contact = FRIX_CONTACT_KIND_STIFF;
   config.tolerance = 1e-8;
   config.polish = 1e-13;
   config.seek_rest = true;
@@ -27,6 +31,11 @@ frix_sim_config frix_sim_default(void) {
   return config;
 }
 
+void frix_sim_init(frix_sim_config *out, size_t size) {
+  frix_sim_config all = default_sim();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
 /* ---- growth ---- */
 
 static bool grow(frix_context *context, void *array, int32_t used, int32_t wanted, size_t size) {
@@ -36,17 +45,36 @@ static bool grow(frix_context *context, void *array, int32_t used, int32_t wante
   return grown;
 }
 
+/* The same for an array of the state, which views may point to: it is then kept, and a copy grows. */
+static bool grow_state(frix_sim *sim, void *array, int32_t used, int32_t wanted, size_t size) {
+  void **pointer = array;
+  if (!sim->keep_arrays) return grow(sim->context, array, used, wanted, size);
+  void **list =
+      fx_realloc(sim->context, sim->retired, (size_t)sim->retired_count, (size_t)sim->retired_count + 1, sizeof *list);
+  if (!list) return false;
+  sim->retired = list;
+  void *grown = fx_alloc(sim->context, (size_t)wanted, size);
+  if (!grown) return false;
+  memcpy(grown, *pointer, (size_t)used * size);
+  list[sim->retired_count++] = *pointer;
+  *pointer = grown;
+  return true;
+}
+
 frix_status fx_sim_reserve(frix_sim *sim, int32_t slots) {
   if (slots <= sim->slot_capacity) return FRIX_OK;
   int32_t wanted = slots > INT32_MAX / 2 ? slots : 2 * slots, used = sim->state.count;
   fx_state *s = &sim->state;
-  frix_context *c = sim->context;
-  if (!grow(c, &s->prototype, used, wanted, sizeof *s->prototype) ||
-      !grow(c, &s->generation, used, wanted, sizeof *s->generation) ||
-      !grow(c, &s->pose, used, wanted, sizeof *s->pose) || !grow(c, &s->velocity, used, wanted, sizeof *s->velocity) ||
-      !grow(c, &s->spin, used, wanted, sizeof *s->spin) || !grow(c, &s->momentum, used, wanted, sizeof *s->momentum) ||
-      !grow(c, &s->load, used, wanted, sizeof *s->load) || !grow(c, &s->asleep, used, wanted, sizeof *s->asleep) ||
-      !grow(c, &s->quiet, used, wanted, sizeof *s->quiet))
+  sim->arrays_moved++;
+  if (!grow_state(sim, &s->prototype, used, wanted, sizeof *s->prototype) ||
+      !grow_state(sim, &s->generation, used, wanted, sizeof *s->generation) ||
+      !grow_state(sim, &s->pose, used, wanted, sizeof *s->pose) ||
+      !grow_state(sim, &s->velocity, used, wanted, sizeof *s->velocity) ||
+      !grow_state(sim, &s->spin, used, wanted, sizeof *s->spin) ||
+      !grow_state(sim, &s->momentum, used, wanted, sizeof *s->momentum) ||
+      !grow_state(sim, &s->load, used, wanted, sizeof *s->load) ||
+      !grow_state(sim, &s->asleep, used, wanted, sizeof *s->asleep) ||
+      !grow_state(sim, &s->quiet, used, wanted, sizeof *s->quiet))
     return FRIX_ERROR_MEMORY;
   sim->slot_capacity = wanted;
   return FRIX_OK;
@@ -73,7 +101,7 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
   if (!(c->stabilisation >= 0.0 && c->stabilisation <= 1.0) ||
       !(c->joint_stabilisation >= 0.0 && c->joint_stabilisation <= 1.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: stabilisation must lie in 0 .. 1");
-  if ((int)c->contact < 0 || !frix_contact_law_table((int32_t)c->contact))
+  if ((int)c->contact < 0 || !frix_contact_kind_table((int32_t)c->contact))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of contact");
   if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
@@ -113,6 +141,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   *out = NULL;
   if (!model) return fx_fail(context, FRIX_ERROR_INPUT, "frix_sim_create: model is NULL");
   frix_sim_config chosen = frix_sim_default();
+  FX_WHOLE(frix_sim_config, config, frix_sim_default());
   if (config && config->size != sizeof chosen)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config does not come from frix_sim_default()");
   if (config) chosen = *config;
@@ -163,8 +192,11 @@ void frix_sim_destroy(frix_sim *sim) {
   if (sim->collision) fx_collision_destroy(sim->collision);
   fx_pool_destroy(sim->pool, sim->inner);
   fx_state *s = &sim->state;
-  void *owned[] = {s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,   s->load,
-                   s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
+  fx_query_free(sim);
+  fx_hooks_free(sim);
+  for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
+  void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
+                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }

@@ -167,6 +167,13 @@ struct frix_sim {
   int32_t *shown;             /* places of what is reported in state.touching, as long */
   int32_t shown_count;
   int32_t slot_capacity, touching_capacity;
+  uint64_t stamp;        /* counts changes of poses by hand; with state.step_count it tells whether they are the same */
+  uint64_t arrays_moved; /* counts moves of the state's arrays */
+  bool keep_arrays;      /* views of them are out: what they point to lives as long as the sim */
+  struct fx_hooks *hooks; /* belts, sensors, callbacks; NULL: none */
+  struct fx_query *query; /* boxes of all shapes, for questions; NULL: none was asked */
+  void **retired;         /* arrays that the state has left */
+  int32_t retired_count;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */
   bool springs;    /* some materials name a stiffness */

@@ -95,6 +95,7 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   for (int k = 0; k < FIELDS; k++)
     if (to[k].count) memcpy(*to[k].array, *from[k].array, to[k].count * to[k].size);
   sim->problem = (frix_problem){0}; /* the last step is another's */
+  sim->stamp++;
   fx_contacts_index(sim);
   return FRIX_OK;
 }

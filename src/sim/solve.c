@@ -239,7 +239,7 @@ static bool has_joints(const frix_sim *sim) {
 static bool needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
-  bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_LAW_RIGID; /* what is stiff settles (settle.c) */
+  bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (settle.c) */
   bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
   return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && fit &&
          sim->state.step_count >= sim->state.polish_at;

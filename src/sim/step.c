@@ -1,6 +1,6 @@
 /* One step: collide, assemble, solve, integrate. */
 #include "base/threads.h"
-#include "sim/sim.h"
+#include "sim/hooks.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,13 +38,14 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .lean = {.ask = fx_rim_lean, .user = sim}};
   frix_status status = fx_collision_run(sim->collision, &placement, margin, sim->config.thread_count, &sim->contact,
                                         &sim->contact_count);
-  return status == FRIX_OK ? status : fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  return fx_contacts_sift(sim, true);
 }
 
 /* The stiffness of a contact in this step, 0 where it is rigid. */
 static void set_stiffness(const frix_sim *sim, const fx_contact *c, fx_surface *f) {
   if (f->stiffness == 0.0) {
-    f->by_rule = sim->config.contact == FRIX_CONTACT_LAW_STIFF;
+    f->by_rule = sim->config.contact == FRIX_CONTACT_KIND_STIFF;
     f->stiffness = f->by_rule ? fx_rule_stiffness(sim, c) : 0.0;
   } else if (isinf(f->stiffness)) {
     f->stiffness = 0.0;
@@ -68,7 +69,7 @@ frix_status fx_sim_describe_contacts(frix_sim *sim) {
     sim->report.penetration = fmax(sim->report.penetration, -c->gap);
   }
   fx_contacts_match(sim);
-  return FRIX_OK;
+  return fx_contacts_modify(sim);
 }
 
 static frix_status collide(frix_sim *sim) {

@@ -23,12 +23,12 @@
 #define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
 #define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
-static const frix_contact_law_info table[] = {
+static const frix_contact_kind_info table[] = {
     {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
     {"rigid", "no overlap: forces may have several solutions, and moving heaps cost more"},
 };
 
-const frix_contact_law_info *frix_contact_law_table(int32_t k) {
+const frix_contact_kind_info *frix_contact_kind_table(int32_t k) {
   return k >= 0 && k < (int32_t)(sizeof table / sizeof *table) ? &table[k] : NULL;
 }
 

@@ -1,4 +1,5 @@
 /* The driver: prepares the system, splits it into islands, runs a method on each, and lets the certificate judge. */
+#include "base/abi.h"
 #include "base/threads.h"
 #include "problem/equilibrate.h"
 #include "solver/small_island.h"
@@ -20,13 +21,18 @@ struct frix_solution {
   frix_history_row *history;
 };
 
-frix_solve_config frix_solve_default(void) {
+static frix_solve_config default_solve(void) {
   frix_solve_config config = {0};
   config.size = sizeof config;
   config.solver = "auto";
   config.tolerance = 1e-8;
   config.thread_count = 1;
   return config;
+}
+
+void frix_solve_init(frix_solve_config *out, size_t size) {
+  frix_solve_config all = default_solve();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 const char *frix_law_name(frix_law law) { return law == FRIX_LAW_ASSOCIATED ? "associated" : "coulomb"; }
@@ -622,6 +628,7 @@ frix_status frix_solve(frix_context *context, const frix_problem *problem, const
   if (!context || !problem || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
   frix_solve_config chosen = frix_solve_default();
+  FX_WHOLE(frix_solve_config, config, frix_solve_default());
   if (config && config->size != sizeof chosen)
     return fx_fail(context, FRIX_ERROR_INPUT, "solve config does not come from frix_solve_default()");
   if (config) chosen = *config;

@@ -2,6 +2,7 @@
  * by its optimality conditions, from the data and not from what the method kept. */
 #include <frix/qp.h>
 
+#include "base/abi.h"
 #include "linalg/active_set.h"
 #include "problem/problem.h"
 
@@ -30,17 +31,27 @@ typedef struct programme {
   int32_t *group;
 } programme;
 
-frix_qp_data frix_qp_data_default(void) {
+static frix_qp_data default_qp_data(void) {
   frix_qp_data data = {0};
   data.size = sizeof data;
   return data;
 }
 
-frix_qp_config frix_qp_default(void) {
+void frix_qp_data_init(frix_qp_data *out, size_t size) {
+  frix_qp_data all = default_qp_data();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
+static frix_qp_config default_qp(void) {
   frix_qp_config config = {0};
   config.size = sizeof config;
   config.tolerance = 1e-12;
   return config;
+}
+
+void frix_qp_init(frix_qp_config *out, size_t size) {
+  frix_qp_config all = default_qp();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 const char *frix_qp_outcome_name(frix_qp_outcome outcome) {
@@ -351,6 +362,8 @@ frix_status frix_qp_solve(frix_context *context, const frix_qp_data *data, const
                           frix_qp_solution **out) {
   if (!context || !data || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
+  FX_WHOLE(frix_qp_data, data, frix_qp_data_default());
+  FX_WHOLE(frix_qp_config, config, frix_qp_default());
   frix_qp_config chosen = frix_qp_default();
   if (data->size != sizeof *data || (config && config->size != sizeof chosen))
     return fx_fail(context, FRIX_ERROR_INPUT, "data or config do not come from frix_qp_data_default, frix_qp_default");

@@ -1,0 +1,86 @@
+/* frix: a say in contacts: which are there, what law they have, belts, sensors.
+ *
+ *   frix_sim_set_belt(sim, shape, (frix_vec3){1, 0, 0});       // its surface runs at 1 m/s along its own x
+ *   frix_sim_set_sensor(sim, shape, true);                     // reports what it overlaps, exerts no force
+ *   frix_contact_hooks hooks = frix_contact_hooks_default();
+ *   hooks.filter = one_way, hooks.modify = ice;
+ *   frix_sim_set_hooks(sim, &hooks);
+ *
+ * Belts, sensors and hooks belong to the sim, not to its state: snapshots and recorded files hold none of them, and who
+ * restores or resumes sets them again. Callbacks must depend on what they are shown alone, or runs will not repeat.
+ * They are called from the thread that steps, in the order of contacts, and may look at the sim, not change it. */
+#ifndef FRIX_HOOKS_H
+#define FRIX_HOOKS_H
+
+#include <frix/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A contact before it counts. */
+typedef struct frix_contact_pair {
+  frix_body_id a, b; /* null: the world */
+  frix_shape_id shape_a, shape_b;
+  void *user_a, *user_b;   /* of the shapes */
+  frix_vec3 point, normal; /* the normal points from b to a */
+  double gap;
+} frix_contact_pair;
+
+/* Its law, as the materials have it. */
+typedef struct frix_contact_law {
+  double mu;          /* at least 0; elliptic friction keeps the ratio of its axes */
+  double restitution; /* 0 .. 1 */
+  frix_vec3 slip;     /* velocity of the surface of a against that of b beyond the motion of the bodies, world frame;
+                       * its part along the normal does not count */
+} frix_contact_law;
+
+typedef struct frix_contact_hooks {
+  uint32_t size; /* set by frix_contact_hooks_default */
+  /* Whether the contact is there; NULL: all are. */
+  bool (*filter)(const frix_sim *sim, const frix_contact_pair *pair, void *user);
+  /* Changes the law; what is out of range afterwards fails the step. NULL: as the materials have it. */
+  void (*modify)(const frix_sim *sim, const frix_contact_pair *pair, frix_contact_law *law, void *user);
+  void *user;
+} frix_contact_hooks;
+
+FRIX_API void frix_contact_hooks_init(frix_contact_hooks *out, size_t size);
+static inline frix_contact_hooks frix_contact_hooks_default(void) {
+  frix_contact_hooks out;
+  frix_contact_hooks_init(&out, sizeof out);
+  return out;
+}
+/* NULL: none. */
+FRIX_API frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks);
+
+/* The surface of a shape runs with this velocity in the shape's own frame, on every instance of its body; the body does
+ * not move by it. Zero: it stands still. What the belt does to others is work in the ledger. */
+FRIX_API frix_status frix_sim_set_belt(frix_sim *sim, frix_shape_id shape, frix_vec3 velocity);
+
+/* Contacts of a sensor exert no force; what it overlaps is listed after the step. */
+FRIX_API frix_status frix_sim_set_sensor(frix_sim *sim, frix_shape_id shape, bool sensor);
+
+typedef struct frix_sensor_event {
+  frix_contact_phase phase; /* begins, lasts, or ended with this step */
+  frix_body_id sensor_body, body;
+  frix_shape_id sensor, shape;
+  void *sensor_user, *user; /* of the shapes */
+} frix_sensor_event;
+
+/* Overlaps where the last step began, in a fixed order; those that ended follow. Between two sensors: one event each.
+ */
+FRIX_API int32_t frix_sim_sensor_event_count(const frix_sim *sim);
+FRIX_API frix_status frix_sim_sensor_event(const frix_sim *sim, int32_t k, frix_sensor_event *out);
+
+/* ---- small changes and questions ---- */
+
+/* A blow of so many N s at a point (world frame): changes the velocities at once. */
+FRIX_API frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impulse, frix_vec3 point);
+/* Of the last step; FRIX_ERROR_INPUT before the first. */
+FRIX_API frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out);
+FRIX_API const frix_model *frix_sim_model(const frix_sim *sim);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

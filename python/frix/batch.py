@@ -1,0 +1,140 @@
+"""Many sims at once: steps and rollouts on several threads, each with the bits it would have alone.
+
+>>> import frix, frix.gym, numpy as np
+>>> batch = frix.Batch(frix.gym.CartPole().model(), 8, threads=2)
+>>> push = np.zeros((8, 20, 1))
+>>> push[:, :, 0] = np.arange(8)[:, None]
+>>> out = batch.rollout(0.01, push, control=[("target", "rail")], watch=[("q", "rail"), ("rate", "hinge")])
+>>> out.values.shape, bool(out.certified.all())
+((8, 20, 2), True)
+"""
+import ctypes
+
+import numpy as np
+
+from . import _abi as abi
+from ._library import Context, address, choose, encode, enum, fill, long, reals, short
+from .sim import Sim, _laws, _policies, _restitutions, make_options
+from .world import Model
+
+_byref = ctypes.byref
+_kinds = enum("frix_channel_kind", "FRIX_CHANNEL_")
+_kinds["q"] = _kinds["coordinate"]
+_joint_kinds = ("target", "target_rate", "coordinate", "rate", "q")
+
+
+class Rollout:
+    """What a rollout gave: values (sims x steps x watched), residual and certified (sims x steps)."""
+
+    def __init__(self, values, residual, certified):
+        self.values, self.residual, self.certified = values, residual, certified
+
+
+class _Member(Sim):
+    """A sim of a batch."""
+
+    def __init__(self, batch, k):
+        self._context, self.model = batch._context, batch.model
+        self._handle = batch._handle
+        self._p = short.frix_batch_sim(batch._handle.pointer, k)
+        self._views, self._generation, self._raised, self._callback = {}, None, None, None
+        self.tolerance = batch.tolerance
+
+
+class Batch:
+    """`count` sims of a model; configuration by name as for Sim. len(), iteration and batch[k] give its sims."""
+
+    def __init__(self, model: Model, count: int, threads: int = 1, options: dict = None, **config):
+        if not isinstance(model, Model):
+            raise TypeError(f"a Model is needed, not {type(model).__name__}")
+        convert = {
+            "integrator": encode, "solver": encode, "law": lambda v: choose(_laws, v, "law"),
+            "policy": lambda v: choose(_policies, v, "policy"),
+            "restitution": lambda v: choose(_restitutions, v, "restitution"),
+        }
+        self._context, self.model = Context(), model
+        own = fill(short.frix_sim_default(), config, convert)
+        chosen = make_options(self._context, options)
+        own.options = chosen.pointer if chosen else None
+        c = short.frix_batch_default()
+        c.count, c.thread_count, c.sim = count, threads, ctypes.addressof(own)
+        owners = [model._handle] + ([chosen] if chosen else [])
+        self._handle = self._context.make(long.frix_batch_create, self._context.pointer, model._handle.pointer,
+                                          _byref(c), destroy=short.frix_batch_destroy, owners=owners)
+        self.tolerance: float = own.tolerance
+        self._sims = [_Member(self, k) for k in range(count)]
+
+    def __len__(self):
+        return len(self._sims)
+
+    def __getitem__(self, k) -> Sim:
+        return self._sims[k]
+
+    def _work(self, call, *arguments):
+        """A long call, during which no sim of the batch can be used."""
+        kept = [s._p for s in self._sims]
+        if not all(kept):
+            raise RuntimeError("the batch is at work in another thread")
+        for s in self._sims:
+            s._p = None
+        try:
+            status = call(self._handle.pointer, *arguments)
+        finally:
+            for s, p in zip(self._sims, kept):
+                s._p = p
+        self._context.check(status)
+
+    def step(self, h: float, steps: int = 1) -> np.ndarray:
+        """Every sim takes so many steps; whether all steps of each were certified."""
+        reports = (abi.frix_step_report * len(self))()
+        self._work(long.frix_batch_step, h, steps, reports)
+        return np.array([r.certified for r in reports], dtype=bool)
+
+    def _channel(self, channel):
+        """('target', 'rail'), ('force', 'box', 2), ('center', 0, 'z')."""
+        kind, key, axis = channel if len(channel) == 3 else (*channel, 0)
+        number = choose(_kinds, kind, "channel")
+        axis = "xyz".index(axis) if isinstance(axis, str) and axis in "xyz" and axis else int(axis)
+        out = abi.frix_channel(kind=number, axis=axis)
+        model = self.model
+        if kind in _joint_kinds:
+            k = model._find(model.joint_index, key, model.joint_count, "joint")
+            out.joint = short.frix_model_joint_at(model._handle.pointer, k)
+        else:
+            k = model._find(model.body_index, key, model.body_count, "body")
+            out.body = short.frix_model_body_at(model._handle.pointer, k)
+        return out
+
+    def rollout(self, h: float, values=None, control=(), watch=(), steps: int = None, start=None) -> Rollout:
+        """Steps all sims with control values (sims x steps x channels) and watches others. Channels are (kind, name or
+        number[, axis]): to be set 'target', 'target_rate' (joints), 'force', 'torque' (bodies); to be watched 'q', 'rate',
+        'center', 'orientation', 'velocity', 'spin'. start: a snapshot, or one per sim."""
+        n = len(self)
+        if values is not None:
+            values = reals(values, (n, -1, len(control)), "values")
+            steps = values.shape[1] if steps is None else steps
+            if values.shape[1] != steps:
+                raise ValueError(f"values for {values.shape[1]} steps, not {steps}")
+        elif control:
+            raise ValueError("values are needed for the control")
+        if steps is None:
+            raise ValueError("steps, or values, are needed")
+        r = short.frix_rollout_default()
+        set_, seen = ((abi.frix_channel * len(list_))(*map(self._channel, list_)) for list_ in (control, watch))
+        out = np.empty((n, steps, len(watch)))
+        residual, certified = np.empty((n, steps)), np.empty((n, steps), dtype=bool)
+        r.h, r.step_count, r.control_count, r.watch_count = h, steps, len(control), len(watch)
+        r.control, r.value = ctypes.addressof(set_), address(values)
+        r.watch, r.out = ctypes.addressof(seen), address(out)
+        r.residual, r.certified = address(residual), address(certified)
+        if start is not None:
+            states = list(start) if isinstance(start, (list, tuple)) else [start] * n
+            if len(states) != n:
+                raise ValueError(f"{len(states)} starts for {n} sims")
+            pointers = (ctypes.c_void_p * n)(*(s._of(self.model) for s in states))
+            r.start = ctypes.addressof(pointers)
+        self._work(long.frix_batch_rollout, _byref(r))
+        return Rollout(out, residual, certified)
+
+
+__all__ = ["Batch", "Rollout"]

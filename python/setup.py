@@ -1,0 +1,45 @@
+"""Builds the C library with the project's CMake and packs it with the Python files: pip install ./python
+--no-build-isolation, or ./dev python. The binding is by ctypes, so that one wheel serves every Python 3."""
+import os
+import shutil
+import subprocess
+
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+built = os.environ.get("FRIX_BUILD", os.path.join(root, "build"))
+try:
+    from wheel.bdist_wheel import bdist_wheel
+except ImportError:  # newer setuptools has its own
+    from setuptools.command.bdist_wheel import bdist_wheel
+
+
+class Build(build_py):
+    """The package as the project's build assembles it, in build/python/frix."""
+
+    def run(self):
+        subprocess.check_call(["cmake", "-S", root, "-B", built])
+        subprocess.check_call(["cmake", "--build", built, "--target", "frix_python", "-j", os.environ.get("JOBS", "2")])
+        target = os.path.join(self.build_lib, "frix")
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(os.path.join(built, "python", "frix"), target, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def get_outputs(self, include_bytecode=1):
+        folder = os.path.join(self.build_lib, "frix")
+        return [os.path.join(folder, name) for name in os.listdir(folder)]
+
+
+class Wheel(bdist_wheel):
+    """For this platform and any Python 3."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+class Binary(Distribution):
+    def has_ext_modules(self):
+        return True
+
+
+setup(cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Binary)

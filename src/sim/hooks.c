@@ -1,0 +1,265 @@
+/* Belts, sensors, filters.
+ *
+ * A belt adds n x (slip x n) of its surface to the velocity of a contact: u_T = J v + slip, a drive of the rows like
+ * that of a kinematic body, so that the ledger books what it does as work. */
+#include "sim/hooks.h"
+#include "base/abi.h"
+
+#include <math.h>
+#include <string.h>
+
+static frix_contact_hooks default_contact_hooks(void) {
+  return (frix_contact_hooks){.size = sizeof(frix_contact_hooks)};
+}
+
+void frix_contact_hooks_init(frix_contact_hooks *out, size_t size) {
+  frix_contact_hooks all = default_contact_hooks();
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
+void fx_hooks_free(frix_sim *sim) {
+  fx_hooks *h = sim->hooks;
+  if (!h) return;
+  void *owned[] = {h->belt, h->sensor, h->sensed[0], h->sensed[1], h};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(sim->context, owned[k]);
+}
+
+/* Made when first needed; NULL: no memory. */
+static fx_hooks *hooks_of(frix_sim *sim) {
+  if (!sim->hooks && (sim->hooks = FX_NEW(sim->context, fx_hooks, 1))) sim->hooks->sensed_step = -1;
+  return sim->hooks;
+}
+
+frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks) {
+  if (!sim) return FRIX_ERROR_INPUT;
+  if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_hooks: called from a callback");
+  FX_WHOLE(frix_contact_hooks, hooks, frix_contact_hooks_default());
+  if (hooks && hooks->size != sizeof *hooks)
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_hooks: not from frix_contact_hooks_default()");
+  fx_hooks *h = hooks_of(sim);
+  if (!h) return FRIX_ERROR_MEMORY;
+  h->user = hooks ? *hooks : frix_contact_hooks_default();
+  return FRIX_OK;
+}
+
+/* Place of a shape in the model, -1 with the error text set. */
+static int32_t shape_of(const frix_sim *sim, frix_shape_id id, const char *call) {
+  if (!sim->in_force && id.generation == 1 && id.index > 0 && id.index <= (uint32_t)sim->model->shape_count)
+    return sim->model->shape_of_id[id.index - 1];
+  fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: no such shape, or called from a callback", call);
+  return -1;
+}
+
+static void wake_all(frix_sim *sim) {
+  for (int32_t k = 1; k < sim->state.count; k++) fx_wake(sim, k);
+}
+
+frix_status frix_sim_set_belt(frix_sim *sim, frix_shape_id shape, frix_vec3 velocity) {
+  if (!sim) return FRIX_ERROR_INPUT;
+  int32_t k = shape_of(sim, shape, "frix_sim_set_belt");
+  if (k < 0) return FRIX_ERROR_INPUT;
+  if (!fx_finite(velocity)) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_belt: not finite");
+  fx_hooks *h = hooks_of(sim);
+  if (!h || (!h->belt && !(h->belt = FX_NEW(sim->context, frix_vec3, sim->model->shape_count))))
+    return FRIX_ERROR_MEMORY;
+  h->belt[k] = velocity;
+  wake_all(sim);
+  return FRIX_OK;
+}
+
+frix_status frix_sim_set_sensor(frix_sim *sim, frix_shape_id shape, bool sensor) {
+  if (!sim) return FRIX_ERROR_INPUT;
+  int32_t k = shape_of(sim, shape, "frix_sim_set_sensor");
+  if (k < 0) return FRIX_ERROR_INPUT;
+  fx_hooks *h = hooks_of(sim);
+  if (!h || (!h->sensor && !(h->sensor = FX_NEW(sim->context, uint8_t, sim->model->shape_count))))
+    return FRIX_ERROR_MEMORY;
+  h->sensor[k] = sensor;
+  wake_all(sim);
+  return FRIX_OK;
+}
+
+/* ---- sensors ---- */
+
+static bool same_pair(const fx_sensed *a, const fx_sensed *b) {
+  return a->sensor_slot == b->sensor_slot && a->slot == b->slot && a->sensor == b->sensor && a->shape == b->shape &&
+         a->sensor_generation == b->sensor_generation && a->generation == b->generation;
+}
+
+static bool is_listed(const fx_sensed *list, int32_t count, const fx_sensed *one) {
+  for (int32_t k = 0; k < count; k++)
+    if (same_pair(&list[k], one)) return true;
+  return false;
+}
+
+static frix_status note_sensed(frix_sim *sim, fx_sensed one) {
+  fx_hooks *h = sim->hooks;
+  int at = h->now;
+  if (is_listed(h->sensed[at], h->sensed_count[at], &one)) return FRIX_OK;
+  if (h->sensed_count[at] == h->sensed_room[at]) {
+    int32_t room = h->sensed_room[at] ? 2 * h->sensed_room[at] : 16;
+    fx_sensed *grown = fx_realloc(sim->context, h->sensed[at], (size_t)h->sensed_count[at], (size_t)room, sizeof one);
+    if (!grown) return FRIX_ERROR_MEMORY;
+    h->sensed[at] = grown, h->sensed_room[at] = room;
+  }
+  h->sensed[at][h->sensed_count[at]++] = one;
+  return FRIX_OK;
+}
+
+/* The lists change places once a step, however often its contacts are looked for. */
+static void begin_notes(frix_sim *sim) {
+  fx_hooks *h = sim->hooks;
+  if (h->sensed_step != sim->state.step_count) h->now = 1 - h->now;
+  h->sensed_step = sim->state.step_count;
+  h->sensed_count[h->now] = 0;
+}
+
+static frix_status note_contact(frix_sim *sim, const fx_contact *c) {
+  const fx_hooks *h = sim->hooks;
+  const uint32_t *g = sim->state.generation;
+  frix_status status = FRIX_OK;
+  if (h->sensor[c->shape_a])
+    status = note_sensed(sim, (fx_sensed){c->body_a, c->body_b, c->shape_a, c->shape_b, g[c->body_a], g[c->body_b]});
+  if (h->sensor[c->shape_b] && status == FRIX_OK)
+    status = note_sensed(sim, (fx_sensed){c->body_b, c->body_a, c->shape_b, c->shape_a, g[c->body_b], g[c->body_a]});
+  return status;
+}
+
+int32_t frix_sim_sensor_event_count(const frix_sim *sim) {
+  const fx_hooks *h = sim ? sim->hooks : NULL;
+  if (!h || !h->sensor) return 0;
+  int32_t count = h->sensed_count[h->now];
+  for (int32_t k = 0; k < h->sensed_count[1 - h->now]; k++)
+    count += !is_listed(h->sensed[h->now], h->sensed_count[h->now], &h->sensed[1 - h->now][k]);
+  return count;
+}
+
+frix_status frix_sim_sensor_event(const frix_sim *sim, int32_t k, frix_sensor_event *out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  if (k < 0 || k >= frix_sim_sensor_event_count(sim))
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_sensor_event: there is no event %d", (int)k);
+  const fx_hooks *h = sim->hooks;
+  const fx_sensed *now = h->sensed[h->now], *before = h->sensed[1 - h->now], *one = NULL;
+  int32_t count = h->sensed_count[h->now], old = h->sensed_count[1 - h->now];
+  frix_contact_phase phase = FRIX_CONTACT_END;
+  if (k < count) {
+    one = &now[k];
+    phase = is_listed(before, old, one) ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
+  }
+  for (int32_t j = 0, left = k - count; !one && j < old; j++)
+    if (!is_listed(now, count, &before[j]) && left-- == 0) one = &before[j];
+  const fx_shape *sensor = &sim->model->shape[one->sensor], *shape = &sim->model->shape[one->shape];
+  *out = (frix_sensor_event){.phase = phase,
+                             .sensor = {(uint32_t)sensor->id + 1, 1},
+                             .shape = {(uint32_t)shape->id + 1, 1},
+                             .sensor_user = sensor->user,
+                             .user = shape->user};
+  if (one->sensor_slot) out->sensor_body = (frix_body_id){(uint32_t)one->sensor_slot, one->sensor_generation};
+  if (one->slot) out->body = (frix_body_id){(uint32_t)one->slot, one->generation};
+  return FRIX_OK;
+}
+
+/* ---- filter and law ---- */
+
+static frix_contact_pair pair_of(const frix_sim *sim, const fx_contact *c) {
+  const fx_shape *a = &sim->model->shape[c->shape_a], *b = &sim->model->shape[c->shape_b];
+  return (frix_contact_pair){.a = fx_slot_id(sim, c->body_a),
+                             .b = fx_slot_id(sim, c->body_b),
+                             .shape_a = {(uint32_t)a->id + 1, 1},
+                             .shape_b = {(uint32_t)b->id + 1, 1},
+                             .user_a = a->user,
+                             .user_b = b->user,
+                             .point = fx_scale(0.5, fx_add(c->point_a, c->point_b)),
+                             .normal = c->normal,
+                             .gap = c->gap};
+}
+
+frix_status fx_contacts_sift(frix_sim *sim, bool notes) {
+  fx_hooks *h = sim->hooks;
+  if (!h || (!h->sensor && !h->user.filter)) return FRIX_OK;
+  if (notes) begin_notes(sim);
+  fx_contact *kept = FX_TAKE_RAW(&sim->arena, fx_contact, sim->contact_count);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  int32_t count = 0;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    const fx_contact *c = &sim->contact[i];
+    if (h->sensor && (h->sensor[c->shape_a] || h->sensor[c->shape_b])) {
+      if (notes && c->gap <= 0.0 && note_contact(sim, c) != FRIX_OK) return FRIX_ERROR_MEMORY;
+      continue;
+    }
+    if (h->user.filter) {
+      frix_contact_pair pair = pair_of(sim, c);
+      if (!h->user.filter(sim, &pair, h->user.user)) continue;
+    }
+    kept[count++] = *c;
+  }
+  sim->contact = kept;
+  sim->contact_count = count;
+  return FRIX_OK;
+}
+
+/* Velocity of the belt of a shape, world frame. */
+static frix_vec3 belt_of(const frix_sim *sim, int32_t shape, int32_t slot) {
+  const fx_hooks *h = sim->hooks;
+  if (!h->belt || fx_norm2(h->belt[shape]) == 0.0) return fx_vec(0.0, 0.0, 0.0);
+  return fx_rotate(sim->state.pose[slot].q, fx_rotate(sim->model->shape[shape].local.q, h->belt[shape]));
+}
+
+frix_status fx_contacts_modify(frix_sim *sim) {
+  fx_hooks *h = sim->hooks;
+  if (!h) return FRIX_OK;
+  h->slip = NULL;
+  if (!h->belt && !h->user.modify) return FRIX_OK;
+  if (!(h->slip = FX_TAKE_RAW(&sim->arena, frix_vec3, sim->contact_count))) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    const fx_contact *c = &sim->contact[i];
+    fx_surface *f = &sim->surface[i];
+    frix_contact_law law = {.mu = f->mu, .restitution = f->restitution};
+    law.slip = fx_sub(belt_of(sim, c->shape_a, c->body_a), belt_of(sim, c->shape_b, c->body_b));
+    if (h->user.modify) {
+      frix_contact_pair pair = pair_of(sim, c);
+      h->user.modify(sim, &pair, &law, h->user.user);
+    }
+    bool good =
+        law.mu >= 0.0 && isfinite(law.mu) && law.restitution >= 0.0 && law.restitution <= 1.0 && fx_finite(law.slip);
+    if (!good) return fx_fail(sim->context, FRIX_ERROR_INPUT, "the modify callback gave a law that is out of range");
+    f->mu2 = f->mu > 0.0 ? f->mu2 * (law.mu / f->mu) : law.mu;
+    if (!f->anisotropic) f->mu2 = law.mu;
+    f->mu = law.mu;
+    f->restitution = law.restitution;
+    h->slip[i] = law.slip;
+  }
+  return FRIX_OK;
+}
+
+void fx_belts_drive(const frix_sim *sim, const fx_group *g, double *drive) {
+  const fx_contact *c = &sim->contact[g->source];
+  for (int32_t k = 1; k < 3 && k < g->dim; k++) drive[k] += fx_dot(c->tangent[k - 1], sim->hooks->slip[g->source]);
+}
+
+/* ---- small changes and questions ---- */
+
+frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impulse, frix_vec3 point) {
+  if (!sim) return FRIX_ERROR_INPUT;
+  int32_t k = fx_slot_of(sim, id, false, "frix_sim_add_impulse");
+  if (k < 0) return FRIX_ERROR_INPUT;
+  const fx_body *body = fx_slot_body(sim, k);
+  if (!body->dof || !fx_finite(impulse) || !fx_finite(point))
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_add_impulse: needs a dynamic body and finite numbers");
+  const fx_state *s = &sim->state;
+  frix_vec3 twist = fx_cross(fx_sub(point, s->pose[k].p), impulse), spin = s->spin[k];
+  if (body->planar)
+    spin.z += twist.z / body->inertia.zz;
+  else
+    spin = fx_add(spin, fx_sym3_mul(fx_sym3_inverse(fx_world_inertia(body, s->pose[k])), twist));
+  return frix_sim_set_velocity(sim, id, fx_mad(s->velocity[k], 1.0 / body->mass, impulse), spin);
+}
+
+frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  if (!sim->state.step_count) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_last_report: no step yet");
+  *out = sim->report;
+  return FRIX_OK;
+}
+
+const frix_model *frix_sim_model(const frix_sim *sim) { return sim ? sim->model : NULL; }

@@ -1,0 +1,33 @@
+/* Belts, sensors and callbacks of a sim. */
+#ifndef FX_SIM_HOOKS_H
+#define FX_SIM_HOOKS_H
+
+#include "sim/sim.h"
+
+#include <frix/hooks.h>
+
+typedef struct fx_sensed {
+  int32_t sensor_slot, slot, sensor, shape; /* shapes: places in the model */
+  uint32_t sensor_generation, generation;
+} fx_sensed;
+
+typedef struct fx_hooks {
+  frix_contact_hooks user;
+  frix_vec3 *belt; /* by shape, NULL: none */
+  uint8_t *sensor; /* by shape, NULL: none */
+  frix_vec3 *slip; /* by contact of the step, in its arena; NULL: none */
+  fx_sensed *sensed[2];
+  int32_t sensed_count[2], sensed_room[2];
+  int now;             /* which of them is of the last step */
+  int64_t sensed_step; /* that began with this count of steps */
+} fx_hooks;
+
+/* After contacts were found: those of sensors and those that the filter refuses go. notes: sensors take note. */
+frix_status fx_contacts_sift(frix_sim *sim, bool notes);
+/* After surfaces were described: laws are changed. */
+frix_status fx_contacts_modify(frix_sim *sim);
+/* Velocities of belts, added to what drives the rows of a contact group. */
+void fx_belts_drive(const frix_sim *sim, const fx_group *g, double *drive);
+void fx_hooks_free(frix_sim *sim);
+
+#endif

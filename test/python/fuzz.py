@@ -1,0 +1,124 @@
+"""Calls of the package with values that make no sense end in exceptions, never in a crash: fuzz.py SECONDS [SEED]"""
+import math
+import random
+import sys
+import time
+
+import numpy as np
+
+import frix
+
+seconds, seed = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+rng = random.Random(seed)
+odd = [None, 0, -1, 1, 2, 1e-300, 1e300, math.nan, math.inf, -math.inf, "", "x", "box", b"x", (), (1, 2), (0, 0, 0),
+       (1, 2, 3), (1, 0, 0, 0), (math.nan, 0, 0), [], [(1, 2, 3)] * 5, np.zeros((2, 3)), np.full((2, 3), np.nan),
+       np.zeros(0), {}, {"mu": 1}, True, 2**40, -(2**63), object(), "ä", "\0", 3.5]
+kinds = ["sphere", "capsule", "box", "cylinder", "ellipsoid", "plane", "hull", "mesh", "disc", "half_plane"]
+quiet = (Exception,)
+
+
+def some(*good):
+    return rng.choice(odd) if rng.random() < 0.2 else rng.choice(good)
+
+
+def attempt(call, *arguments, **names):
+    try:
+        return call(*arguments, **names)
+    except quiet:
+        return None
+
+
+def vector():
+    return tuple(rng.choice((0, 0.1, 0.5, -0.3, 1)) for _ in range(3))
+
+
+def build():
+    world = frix.Builder()
+    elements = [None]
+    geometry = attempt(world.geometry, some("hull", "mesh", "polygon"), some([vector() for _ in range(6)]),
+                       some(None, [(0, 1, 2), (2, 1, 3)], [(0, 1, 99)], [(-1, 0, 1)]))
+    material = attempt(world.material, mu=some(0.5, 0), restitution=some(0, 0.5), stiffness=some(0, 1e4))
+    attempt(world.shape, "plane")
+    for k in range(rng.randrange(6)):
+        body = attempt(world.body, some(f"b{k}"), some(vector()), kind=some("dynamic", "dynamic", "static", "kinematic"),
+                       mass=some(1.0, 0), velocity=some(vector()))
+        if body is not None:
+            elements.append(body)
+            attempt(body.shape, some(*kinds), radius=some(0.1, 0.2), half_length=some(0.1), half=some((0.1, 0.1, 0.1)),
+                    material=material, geometry=geometry)
+    for _ in range(rng.randrange(3)):
+        attempt(world.joint, some("hinge", "ball", "slider", "fixed", "distance", "universal"), rng.choice(elements),
+                rng.choice(elements), some(vector()), motor=some("velocity", "force", "servo"), target=some(0, 1),
+                max_force=some(1, 10), gain=some(1, 100))
+    return attempt(world.compile)
+
+
+def use(sim):
+    views = [attempt(getattr, sim, name) for name in ("center", "velocity", "force", "torque", "ctrl", "q", "asleep")]
+    for _ in range(rng.randrange(12)):
+        body = attempt(lambda: rng.choice(sim.bodies()))
+        joint = attempt(lambda: sim.joint[some(0, 1)])
+        what = rng.randrange(20)
+        if what < 4:
+            attempt(sim.step, some(0.01, 0.001))
+        elif what == 4:
+            attempt(sim.spawn, some(0, 1), some(vector()))
+        elif what == 5 and body:
+            attempt(body.set_pose, some(vector()), some((1, 0, 0, 0)))
+        elif what == 6 and body:
+            attempt(body.set_velocity, some(vector()), some(vector()))
+        elif what == 7 and body:
+            attempt(body.remove)
+        elif what == 8:
+            n = rng.randrange(5)
+            attempt(sim.set_bodies, some(np.zeros((n, 3))), None, some(None, np.ones((n, 3))))
+        elif what == 9:
+            array = rng.choice(views[2:5])
+            if array is not None and array.size:
+                attempt(array.__setitem__, (0, 0), some(0.0, 1.0))
+        elif what == 10:
+            saved = attempt(sim.save)
+            attempt(sim.restore, saved)
+        elif what == 11:
+            attempt(lambda: sim.contacts["force"].sum())
+        elif what == 12:
+            attempt(lambda: sim.problem.solve(solver=some("auto", "newton"), max_iterations=some(10)))
+        elif what == 13 and joint:
+            attempt(joint.set, axis=some(0, 1), target=some(0.5), limits=some((-1, 1)))
+        elif what == 14:
+            attempt(sim.set_gravity, some(vector()))
+        elif what == 15:
+            attempt(sim.ray, some(vector()), some((0, 0, -1)), some(10.0))
+        elif what == 16:
+            attempt(sim.rays, some([vector()] * 3), some([(0, 0, 1)] * 3), some(5.0))
+        elif what == 17:
+            attempt(sim.cast, some(*kinds), some(vector()), some((0, 0, -5)), radius=some(0.1), half=some((0.1, 0.2, 0.1)),
+                    half_length=some(0.1), geometry=some(None, 1))
+        elif what == 18:
+            attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
+        else:
+            attempt(lambda: (sim.distance(body), sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
+    return [v.sum() for v in views if v is not None]
+
+
+def solve():
+    n = rng.randrange(4)
+    attempt(frix.solve, W=some(np.eye(3 * n)), q=some(np.ones(3 * n), -np.ones(3 * n)), mu=some(0.5, [0.1] * n),
+            max_iterations=some(20))
+    attempt(frix.Problem, M=some(np.eye(6)), H=some(np.ones((6, 3)), (np.ones(2), np.array([0, 9]), np.array([0, 1, 2, 2]),
+                                                                    (6, 3))), f=some(np.ones(6)), w=some(np.ones(3)))
+    attempt(frix.qp, some(np.eye(2)), some([1, 2]), A=some(None, [[1, 0]]), lower=some(None, [0]))
+
+
+end, count = time.monotonic() + seconds, 0
+np.seterr(all="ignore")
+while time.monotonic() < end:
+    model = build()
+    if model is not None:
+        sim = attempt(frix.Sim, model, solver=some("auto"), tolerance=some(1e-8), sleep=some(True, False))
+        if sim is not None:
+            use(sim)
+            del sim
+    solve()
+    count += 1
+print(f"{count} worlds")

@@ -1,0 +1,75 @@
+/* Clients of other versions: headers with fewer fields, headers with more; the list of exported symbols. */
+#include <string.h>
+
+#include "shell.h"
+
+/* Compiles the client against headers changed by a sed script, runs it with the library of this build. */
+static shell_result client(fx_test *t, const char *name, const char *script, const char *flags) {
+  return shell(
+      t,
+      "command -v cc >/dev/null || exit 77; rm -rf %s && mkdir -p %s/frix && cp '%s'/include/frix/*.h %s/frix && "
+      "sed -i %s %s/frix/*.h && cc -std=c17 -I%s %s '%s/test/abi/client.c' -o %s/client '%s' "
+      "-Wl,-rpath,'%s' && %s/client",
+      name, name, FRIX_SOURCE_DIR, name, script, name, name, flags, FRIX_SOURCE_DIR, name, FRIX_SHARED_LIBRARY,
+      FRIX_BINARY_DIR, name);
+}
+
+static bool judge(fx_test *t, shell_result *r, int code, const char *text) {
+  if (r->code == 77) {
+    fx_test_skip(t, "no C compiler");
+    shell_free(r);
+    return false;
+  }
+  CHECK(t, r->code == code && strstr(r->out, text));
+  if (r->code != code || !strstr(r->out, text))
+    fx_test_fail(t, __FILE__, __LINE__, "%d: %s%s", r->code, r->out, r->err);
+  shell_free(r);
+  return true;
+}
+
+/* v = 1 - mu g t = 1 - 0.1 * 9.81 * 0.5 */
+#define ANSWER "0.5095"
+
+static void older(fx_test *t) {
+  /* the last fields of body, shape, material and sim configs did not exist then */
+  shell_result r =
+      client(t, "older",
+             "-e '/double gravity_scale;/d' -e '/uint32_t group, mask;/d' -e '/double stiffness;   \\/\\* N/d' "
+             "-e '/void (\\*force)(frix_sim/d' -e '/bool keep_inputs;/d'",
+             "");
+  judge(t, &r, 0, ANSWER);
+}
+
+/* Fields that this library does not know yet, zero: as if they were not there; else refused. */
+static void newer(fx_test *t) {
+  const char *script =
+      "-e 's/^} frix_body_config;/  double client_asks;\\n} frix_body_config;/' "
+      "-e 's/^} frix_sim_config;/  double more[9];\\n} frix_sim_config;/' "
+      "-e 's/^} frix_shape_config;/  void *more;\\n} frix_shape_config;/'";
+  shell_result r = client(t, "newer", script, "");
+  if (!judge(t, &r, 0, ANSWER)) return;
+  r = client(t, "newest", script, "-DCLIENT_ASKS_FOR_MORE=1.5");
+  judge(t, &r, 3, "refused");
+}
+
+static void same(fx_test *t) {
+  shell_result r = client(t, "same", "-e p -e d", "");
+  judge(t, &r, 0, ANSWER);
+}
+
+/* What the shared library exports is what test/abi/symbols.txt lists: tools/make_symbols writes it anew. */
+static void symbols(fx_test *t) {
+  shell_result r =
+      shell(t,
+            "command -v nm >/dev/null || exit 77; nm -D --defined-only '%s' | awk '{print $3}' | LC_ALL=C sort "
+            ">now.txt; diff '%s/test/abi/symbols.txt' now.txt",
+            FRIX_SHARED_LIBRARY, FRIX_SOURCE_DIR);
+  if (r.code == 77) fx_test_skip(t, "nm is not installed");
+  if (r.code && r.code != 77)
+    fx_test_fail(t, __FILE__, __LINE__,
+                 "tools/make_symbols where this is meant; a symbol that goes breaks clients:\n%s", r.out);
+  shell_free(&r);
+}
+
+const fx_test_row test_abi[] = {
+    {"abi/same", same}, {"abi/older", older}, {"abi/newer", newer}, {"abi/symbols", symbols}, {0}};
