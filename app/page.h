@@ -32,9 +32,9 @@ typedef struct fx_page_row {
 } fx_page_row;
 
 typedef struct fx_page_bytes {
-  FILE *file;
+  FILE *file;           /* NULL: all bytes stay in piece */
   unsigned char *piece; /* what is not written yet */
-  size_t filled;
+  size_t filled, room;
   int64_t count; /* all bytes so far */
   fx_page_row *row;
   int row_count;
@@ -63,6 +63,13 @@ typedef struct fx_page_frames fx_page_frames;
 /* Poses and contacts, frame by frame (page_frames.c). */
 fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, bool coarse);
 void fx_page_frames_add(fx_page_frames *frames, const frix_frame *frame);
+/* Where the last frame is: its two places in the row of bytes, and its lists. */
+typedef struct fx_page_last {
+  int64_t poses, contacts;
+  uint32_t body_count, contact_count, slot_count, gone_count;
+  const uint32_t *slot, *slot_pattern, *gone;
+} fx_page_last;
+void fx_page_frames_last(const fx_page_frames *frames, fx_page_last *out);
 /* The columns that say where all frames are. */
 void fx_page_frames_end(fx_page_frames *frames);
 void fx_page_frames_free(fx_page_frames *frames);

@@ -20,7 +20,8 @@ enum { FINE_BODY = 24, COARSE_BODY = 10, CONTACT = 59 /* 10 f32, 3 u32, 3 i16, 1
 
 static const char *const series_name[] = {"residual",    "contacts",   "stick",   "slip",      "open",
                                           "penetration", "iterations", "kinetic", "potential", "friction",
-                                          "impact",      "work",       "damping", "error"};
+                                          "impact",      "work",       "damping", "joint",     "contact",
+                                          "scheme",      "error"};
 enum { SERIES = sizeof series_name / sizeof series_name[0] };
 
 typedef struct numbers {
@@ -266,6 +267,9 @@ static void put_series(fx_page_frames *f, const frix_frame *frame) {
                                 e->impact,
                                 e->work,
                                 e->damping,
+                                e->joint,
+                                e->contact,
+                                e->scheme,
                                 e->error};
   for (int k = 0; k < SERIES; k++) {
     float small = (float)value[k];
@@ -291,6 +295,24 @@ void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
 
 static void put_numbers(fx_page_bytes *bytes, const char *name, fx_column_type type, const numbers *n) {
   fx_page_column(bytes, name, type, n->data, (int64_t)n->count);
+}
+
+/* The last list of a frame, and how long it is. */
+static const uint32_t *last_list(const numbers *start, const numbers *all, const numbers *use, uint32_t *count) {
+  const uint32_t *from = start->data, k = ((const uint32_t *)use->data)[use->count - 1];
+  *count = from[k + 1] - from[k];
+  return *count ? (const uint32_t *)all->data + from[k] : NULL;
+}
+
+void fx_page_frames_last(const fx_page_frames *f, fx_page_last *out) {
+  size_t k = f->time.count - 1;
+  *out = (fx_page_last){.poses = (int64_t)((const double *)f->poses.data)[k],
+                        .contacts = (int64_t)((const double *)f->contacts.data)[k],
+                        .contact_count = ((const uint32_t *)f->kept.data)[k],
+                        .slot_count = (uint32_t)f->slot_pattern.count,
+                        .slot_pattern = f->slot_pattern.data};
+  out->slot = last_list(&f->list_start, &f->list_slot, &f->list, &out->body_count);
+  out->gone = last_list(&f->gone_start, &f->gone_body, &f->gone, &out->gone_count);
 }
 
 void fx_page_frames_end(fx_page_frames *f) {
