@@ -18,11 +18,21 @@ void fx_page_begin(fx_page_bytes *bytes, FILE *file) {
   *bytes = (fx_page_bytes){.file = file, .piece = fx_grow(NULL, PIECE, 1), .room = PIECE};
 }
 
+void fx_page_put_piece(FILE *file, const char *kind, const unsigned char *piece, size_t size) {
+  fprintf(file, "<script type=\"text/plain\" class=\"%s\">", kind);
+  fx_put_base64(file, piece, size);
+  fputs("</script>\n", file);
+}
+
 static void put_piece(fx_page_bytes *bytes) {
-  fputs("<script type=\"text/plain\" class=\"frix-bytes\">", bytes->file);
-  fx_put_base64(bytes->file, bytes->piece, bytes->filled);
-  fputs("</script>\n", bytes->file);
+  fx_page_put_piece(bytes->file, "frix-bytes", bytes->piece, bytes->filled);
   bytes->filled = 0;
+}
+
+const fx_page_row *fx_page_find(const fx_page_bytes *bytes, const char *name) {
+  for (int k = 0; k < bytes->row_count; k++)
+    if (!strcmp(bytes->row[k].name, name)) return &bytes->row[k];
+  return NULL;
 }
 
 void fx_page_put(fx_page_bytes *bytes, const void *data, size_t size) {

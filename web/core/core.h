@@ -38,6 +38,7 @@ typedef struct fx_world {
   /* what is shown (core_view.c) */
   fx_page_bytes bytes, model_bytes;
   fx_page_frames *frames;
+  fx_page_layout layout; /* of frames */
   frix_frame_body *body;
   frix_body_id *slot; /* id of each slot */
   uint32_t slot_count;

@@ -115,6 +115,9 @@ static void put_state(fx_json *json, const fx_world *w, const frix_frame *frame)
   fx_put_close(json, '}');
 }
 
+/* Frames as in pages that were made small; before the first one. */
+FX_EXPORT void core_layout(fx_world *w, int coarse, int rounded) { w->layout = (fx_page_layout){coarse, rounded}; }
+
 /* The present frame: addresses of its parts in the module's memory, and the state as numbers. */
 FX_EXPORT const char *core_frame(fx_world *w) {
   frix_frame frame;
@@ -122,7 +125,7 @@ FX_EXPORT const char *core_frame(fx_world *w) {
   fill(w, &frame);
   if (!w->frames) {
     fx_page_begin(&w->bytes, NULL);
-    w->frames = fx_page_frames_create(&w->bytes, fx_world_model(w), false);
+    w->frames = fx_page_frames_create(&w->bytes, fx_world_model(w), w->layout);
   }
   w->bytes.filled = 0;
   w->bytes.count = 0;
