@@ -106,7 +106,7 @@ static int distance_symbol(int distance, int *extra, int *extra_bits) {
   return 2 * bits + (x >> bits);
 }
 
-enum { PREFIXES = 1 << 15, WINDOW = 32768, TRIES = 24, BLOCK = 1 << 15 };
+enum { PREFIXES = 1 << 15, WINDOW = 32768, TRIES = 48, LAZY = 32, BLOCK = 1 << 14 };
 
 typedef struct finder {
   const uint8_t *data;
@@ -116,6 +116,11 @@ typedef struct finder {
 
 static uint32_t prefix(const uint8_t *p) { return ((uint32_t)p[0] << 10 ^ (uint32_t)p[1] << 5 ^ p[2]) % PREFIXES; }
 
+/* Short matches from far away cost more than letters that are often there. */
+static bool worth(size_t length, size_t distance) {
+  return length >= 6 || (length == 5 && distance < 8192) || (length == 4 && distance < 1024) || (length == 3 && distance < 64);
+}
+
 static token find_match(finder *f, size_t at) {
   token best = {1, 0};
   size_t most = f->size - at < 258 ? f->size - at : 258;
@@ -124,7 +129,7 @@ static token find_match(finder *f, size_t at) {
   for (int k = 0; k < TRIES && from >= 0 && at - (size_t)from <= WINDOW - 1; k++) {
     size_t n = 0;
     while (n < most && f->data[(size_t)from + n] == f->data[at + n]) n++;
-    if (n >= 3 && n > best.length) best = (token){(uint16_t)n, (uint16_t)(at - (size_t)from)};
+    if (n > best.length && worth(n, at - (size_t)from)) best = (token){(uint16_t)n, (uint16_t)(at - (size_t)from)};
     if (n == most) break;
     from = f->before[(size_t)from % WINDOW];
   }
@@ -190,11 +195,23 @@ void fx_deflate(fx_packed *b, const uint8_t *data, size_t size) {
   token *t = fx_grow(NULL, BLOCK, sizeof *t);
   for (int k = 0; k < PREFIXES; k++) f.head[k] = -1;
   for (int k = 0; k < WINDOW; k++) f.before[k] = -1;
+  token ahead = {0, 0};
   size_t at = 0, first = 0, count = 0;
   do {
     for (count = 0, first = at; at < size && count < BLOCK; count++) {
-      t[count] = find_match(&f, at);
-      for (int k = 0; k < t[count].length; k++) remember(&f, at++);
+      /* a longer match one place on is worth a literal here */
+      token now = ahead.length ? ahead : find_match(&f, at);
+      remember(&f, at);
+      ahead = now.distance && now.length < LAZY && at + 1 < size ? find_match(&f, at + 1) : (token){0, 0};
+      if (ahead.length > now.length) {
+        t[count] = (token){1, 0};
+        at++;
+        continue;
+      }
+      ahead = (token){0, 0};
+      t[count] = now;
+      for (int k = 1; k < now.length; k++) remember(&f, at + (size_t)k);
+      at += now.length;
     }
     put_block(b, data + first, t, count, at == size);
   } while (at < size);

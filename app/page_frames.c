@@ -37,7 +37,8 @@ typedef struct holder {
 struct fx_page_frames {
   fx_page_bytes *bytes;
   bool coarse;
-  double grid; /* of positions; 0: as they are */
+  double grid;  /* of positions; 0: as they are */
+  double light; /* step of forces, 0: none */
   int32_t *body_map;
   uint32_t body_map_count;
   holder *holder;
@@ -58,9 +59,11 @@ static void append(numbers *n, const void *value, size_t size) {
 static void append_u32(numbers *n, uint32_t value) { append(n, &value, sizeof value); }
 static void append_f64(numbers *n, double value) { append(n, &value, sizeof value); }
 
+static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
+
 /* ---- rounding, which makes a run small: positions to a grid of a power of two below 1/500 of the smallest shape that
- * moves, gaps to a quarter of it, margins to 1/256; binary digits of forces, of speeds and slip, which below a
- * micrometre a second are none; parts of 1 of quaternions and normals. */
+ * moves, gaps to a quarter of it, margins to 1/128, forces to a step below 1/64 of the mean weight of a body; binary
+ * digits of forces, of speeds and slip, which below a micrometre a second and where nothing slips are none; parts of 1 of quaternions and normals. */
 enum { FORCE = 8, SPEED = 7, TURN = 2048, NORMAL = 256 };
 
 static double smallest_side(const frix_shape_config *s) {
@@ -77,6 +80,25 @@ static double smallest_side(const frix_shape_config *s) {
   }
 }
 
+/* The smallest side of the box of a hull or polygon, leaving out what is flat. */
+static double side_of_points(const frix_model *model, const frix_shape_config *s) {
+  frix_geometry_config g = frix_geometry_default();
+  if (frix_model_geometry(model, s->geometry, &g) != FRIX_OK || g.point_count < 1) return 0;
+  double low[3], high[3], least = 0;
+  for (int32_t k = 0; k < g.point_count; k++) {
+    const double p[3] = {g.point[k].x, g.point[k].y, g.point[k].z};
+    for (int c = 0; c < 3; c++) {
+      if (k == 0 || p[c] < low[c]) low[c] = p[c];
+      if (k == 0 || p[c] > high[c]) high[c] = p[c];
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    double side = 0.5 * (high[c] - low[c]);
+    if (side > 0 && (least == 0 || side < least)) least = side;
+  }
+  return least;
+}
+
 /* 0 where there is no shape whose size is known. */
 static double grid_for(const frix_model *model) {
   double least = HUGE_VAL;
@@ -87,12 +109,30 @@ static double grid_for(const frix_model *model) {
     if (frix_model_shape(model, frix_model_shape_at(model, k), &shape, &id) != FRIX_OK || !id.generation ||
         frix_model_body(model, id, &body) != FRIX_OK || body.kind == FRIX_BODY_STATIC)
       continue;
-    double side = smallest_side(&shape);
+    double side = shape.kind == FRIX_SHAPE_HULL || shape.kind == FRIX_SHAPE_POLYGON ? side_of_points(model, &shape)
+                                                                                    : smallest_side(&shape);
     if (side > 0 && side < least) least = side;
   }
   int exponent;
   if (!(least < HUGE_VAL)) return 0;
   frexp(least / 500, &exponent);
+  return ldexp(1, exponent - 1);
+}
+
+/* A power of two below 1/64 of the mean weight of a body; 0 without weight. */
+static double light_for(const frix_model *model) {
+  double mass = 0;
+  int32_t count = 0;
+  for (int32_t k = 0; k < frix_model_count(model).body_count; k++) {
+    frix_body_config body;
+    if (frix_model_body(model, frix_model_body_at(model, k), &body) != FRIX_OK || body.kind != FRIX_BODY_DYNAMIC) continue;
+    mass += body.mass;
+    count++;
+  }
+  double weight = count ? mass / count * length(frix_model_gravity(model)) : 0;
+  int exponent;
+  if (!(weight > 0)) return 0;
+  frexp(weight / 64, &exponent);
   return ldexp(1, exponent - 1);
 }
 
@@ -107,6 +147,10 @@ static float shortened(const fx_page_frames *f, double x, int digits) {
 
 static float speed_of(const fx_page_frames *f, double x) { return f->grid > 0 && x < 1e-6 ? 0 : shortened(f, x, SPEED); }
 
+static float force_of(const fx_page_frames *f, double x) {
+  return shortened(f, f->light > 0 && isfinite(x) ? rint(x / f->light) * f->light : x, FORCE);
+}
+
 /* To a multiple of a step, a power of two. */
 static float stepped(const fx_page_frames *f, double x, double step) {
   return (float)(f->grid > 0 && isfinite(x) ? rint(x / step) * step : x);
@@ -120,6 +164,7 @@ static int16_t turned(const fx_page_frames *f, double x, double parts) {
 fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, fx_page_layout layout) {
   fx_page_frames *f = fx_grow(NULL, 1, sizeof *f);
   *f = (fx_page_frames){.bytes = bytes, .coarse = layout.coarse, .grid = layout.rounded ? grid_for(model) : 0};
+  if (f->grid > 0) f->light = light_for(model);
   f->body_map = fx_page_body_map(model, &f->body_map_count);
   append_u32(&f->list_start, 0);
   append_u32(&f->gone_start, 0);
@@ -177,8 +222,6 @@ static void put_lists(fx_page_frames *f, const frix_frame *frame) {
     if (model_body(f, frame->gone[i]) >= 0) f->slot[gone++] = (uint32_t)model_body(f, frame->gone[i]);
   put_list(f->slot, gone, &f->gone_start, &f->gone_body, &f->gone);
 }
-
-static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
 
 static void put_fine(fx_page_frames *f, const frix_frame *frame) {
   size_t n = (size_t)frame->body_count;
@@ -288,14 +331,14 @@ static size_t put_contacts(fx_page_frames *f, const frix_frame *frame) {
     double away = u[0] * axis[0] + u[1] * axis[1] + u[2] * axis[2], slip = 0;
     for (int k = 0; k < 3; k++) {
       real[3 * i + k] = placed(f, v[k]);
-      real[3 * n + 3 * i + k] = shortened(f, v[3 + k], FORCE);
+      real[3 * n + 3 * i + k] = force_of(f, v[3 + k]);
       normal[3 * i + k] = turned(f, axis[k], NORMAL);
       real[6 * n + k * n + i] = k == 0   ? stepped(f, scalar[k], f->grid / 4)
                                 : k == 1 ? (float)scalar[k]
-                                         : stepped(f, scalar[k], 0x1p-8);
+                                         : stepped(f, scalar[k], 0x1p-7);
       slip += (u[k] - away * axis[k]) * (u[k] - away * axis[k]);
     }
-    real[9 * n + i] = speed_of(f, sqrt(slip));
+    real[9 * n + i] = f->grid > 0 && c->state != FRIX_CONTACT_SLIP ? 0 : speed_of(f, sqrt(slip));
     name[i] = end_of(f, c->a);
     name[n + i] = end_of(f, c->b);
     name[2 * n + i] = (uint32_t)(c->id ^ c->id >> 32);

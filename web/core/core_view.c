@@ -48,6 +48,17 @@ FX_EXPORT const char *core_model(fx_world *w) {
 
 /* ---- a frame */
 
+static frix_vec3 single(frix_vec3 v) { return (frix_vec3){(float)v.x, (float)v.y, (float)v.z}; }
+
+/* A contact as a file of the run holds it: single precision, force from the impulse (docs/formats.md). */
+static void round_contact(frix_contact_report *c, double h) {
+  c->point = single(c->point), c->normal = single(c->normal);
+  c->impulse = single(c->impulse), c->velocity = single(c->velocity);
+  c->gap = (float)c->gap, c->mu = (float)c->mu, c->margin = (float)c->margin;
+  double scale = 1.0 / h;
+  c->force = (frix_vec3){scale * c->impulse.x, scale * c->impulse.y, scale * c->impulse.z};
+}
+
 /* As the recorder sees it: everything but static bodies. */
 static void fill(fx_world *w, frix_frame *frame) {
   int32_t bodies = frix_sim_body_count(w->sim), contacts = frix_sim_contact_count(w->sim), n = 0;
@@ -63,7 +74,10 @@ static void fill(fx_world *w, frix_frame *frame) {
       continue;
     n++;
   }
-  for (int32_t k = 0; k < contacts; k++) frix_sim_contact(w->sim, k, &w->contact[k]);
+  for (int32_t k = 0; k < contacts; k++) {
+    frix_sim_contact(w->sim, k, &w->contact[k]);
+    round_contact(&w->contact[k], w->h);
+  }
   *frame = (frix_frame){.size = sizeof *frame,
                         .step = frix_sim_step_count(w->sim),
                         .time = frix_sim_time(w->sim),

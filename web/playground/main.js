@@ -297,6 +297,9 @@ let lastNumbers = 0;
 function onFrame(k) {
   const view = views[k];
   const now = performance.now();
+  /* two worlds go side by side: none runs ahead */
+  const other = views[1 - k];
+  if (other) other.send('upTo', { time: view.frame.state.time + (view.base ?? 0) + 0.05 });
   if (k === 0) {
     by('clock').textContent = `${(view.frame.state.time + (view.base ?? 0)).toFixed(2)} s`;
     const s = view.frame.state;

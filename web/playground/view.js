@@ -101,8 +101,21 @@ export class View {
       this.fit();
       this.fresh = false;
     }
+    if (this.out()) this.fit();
     this.stage?.refresh();
     this.tell('frame', data);
+  }
+
+  /* Whether all that moves has left the picture. */
+  out() {
+    const { poses } = this.frame;
+    if (!this.stage || poses.count === 0 || poses.count > 500) return false;
+    const p = new THREE.Vector3();
+    for (let i = 0; i < poses.count; i++) {
+      p.fromArray(poses.position, 3 * i).project(this.stage.camera);
+      if (Math.abs(p.x) < 0.95 && Math.abs(p.y) < 0.95 && Math.abs(p.z) < 1) return false;
+    }
+    return true;
   }
 
   build() {
@@ -175,6 +188,7 @@ export class View {
   seeThrough(on) {
     this.through = on;
     this.bodies?.seeThrough(on);
+    this.marks?.seeThrough(on);
     this.stage?.refresh();
   }
 

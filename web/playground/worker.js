@@ -12,6 +12,7 @@ let steps = 0;
 let playing = false;
 let speed = 1;
 let goal = 0; /* simulated time that should have been reached */
+let upTo = Infinity; /* the other world is no farther than that */
 let waiting = false; /* for the page to have drawn the last frame */
 let dirty = false;
 let log = [];
@@ -77,7 +78,7 @@ function tick() {
   goal += (Math.min(100, now - before) / 1000) * speed;
   before = now;
   try {
-    while (world.time + world.h / 2 < goal && performance.now() - now < BUDGET) step();
+    while (world.time + world.h / 2 < Math.min(goal, upTo - base) && performance.now() - now < BUDGET) step();
   } catch (error) {
     playing = false;
     post('error', { text: error.message });
@@ -109,6 +110,7 @@ function open({ words: given, files = [], actions = [], serial: number }) {
   recording = null;
   waiting = false;
   goal = world.time;
+  upTo = Infinity;
   post('model', { model: world.model(), adopted: false });
   dirty = true;
   send();
@@ -150,6 +152,7 @@ const HANDLERS = {
     waiting = false;
     send();
   },
+  upTo: ({ time }) => (upTo = time),
   log: ({ id }) => post('answer', { id, log: [...log, ...script], steps }),
   hash: ({ id }) => post('answer', { id, hash: world.hash, steps }),
   /* hashes after so many steps of a scene, for the comparison with native builds */
