@@ -151,7 +151,7 @@ static void bytes(fx_test *t) {
   if (!available(t)) return;
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
-  shell_result r = shell(t, "$frix view run.frx --no-open");
+  shell_result r = shell(t, "$frix view run.frx --no-open --plain");
   CHECK(t, r.code == 0 && strstr(r.out, "run.html, "));
   shell_free(&r);
   page p = read_page(t, "run.html");
@@ -179,7 +179,7 @@ static void sizes(fx_test *t) {
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
   for (int wanted = 1; wanted <= 40; wanted += 13) {
-    shell_result r = shell(t, "$frix view run.frx --no-open --out few.html --frames %d", wanted);
+    shell_result r = shell(t, "$frix view run.frx --no-open --plain --out few.html --frames %d", wanted);
     CHECK(t, r.code == 0);
     shell_free(&r);
     page p = read_page(t, "few.html");
@@ -204,7 +204,7 @@ static void coarse(fx_test *t) {
   if (!available(t)) return;
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
-  shell_result r = shell(t, "$frix view run.frx --no-open --max-size 0.1");
+  shell_result r = shell(t, "$frix view run.frx --no-open --plain --max-size 0.1");
   CHECK(t, r.code == 0);
   shell_free(&r);
   page p = read_page(t, "run.html");
