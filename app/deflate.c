@@ -118,7 +118,8 @@ static uint32_t prefix(const uint8_t *p) { return ((uint32_t)p[0] << 10 ^ (uint3
 
 /* Short matches from far away cost more than letters that are often there. */
 static bool worth(size_t length, size_t distance) {
-  return length >= 6 || (length == 5 && distance < 8192) || (length == 4 && distance < 1024) || (length == 3 && distance < 64);
+  return length >= 6 || (length == 5 && distance < 8192) || (length == 4 && distance < 1024) ||
+         (length == 3 && distance < 64);
 }
 
 static token find_match(finder *f, size_t at) {

@@ -1,6 +1,6 @@
-/* glTF 2.0, binary: a node for every body with its shapes as children, one animation with position and rotation of every
- * body that moves. The root turns z up into glTF's y up. Planes are squares; a body that is not there in a frame stays
- * where it was last. */
+/* glTF 2.0, binary: a node for every body with its shapes as children, one animation with position and rotation of
+ * every body that moves. The root turns z up into glTF's y up. Planes are squares; a body that is not there in a frame
+ * stays where it was last. */
 #include "gltf.h"
 
 #include "solid.h"
@@ -22,7 +22,7 @@ typedef struct accessor {
 typedef struct actor {
   frix_body_id id, pattern;
   float last[7];
-  float *path; /* position 3, quaternion 4, each frame */
+  float *path;     /* position 3, quaternion 4, each frame */
   int place, turn; /* accessors */
 } actor;
 
@@ -195,7 +195,8 @@ static void put_list(fx_json *json, const char *key, const float *value, int cou
 
 static bool same_body(frix_body_id a, frix_body_id b) { return a.index == b.index && a.generation == b.generation; }
 
-/* Nodes: the root, then each actor followed by its shapes. Mesh k is shape k's, by its place among those that have one. */
+/* Nodes: the root, then each actor followed by its shapes. Mesh k is shape k's, by its place among those that have one.
+ */
 static void put_nodes(fx_json *json, const scene *s) {
   int32_t shapes = frix_model_count(s->model).shape_count;
   static const float upright[4] = {-0.70710678f, 0, 0, 0.70710678f};
@@ -207,7 +208,8 @@ static void put_nodes(fx_json *json, const scene *s) {
     for (int32_t i = 0; i < shapes; i++) {
       frix_shape_config shape;
       frix_body_id body;
-      if (s->mesh_place[i] >= 0 && frix_model_shape(s->model, frix_model_shape_at(s->model, i), &shape, &body) == FRIX_OK &&
+      if (s->mesh_place[i] >= 0 &&
+          frix_model_shape(s->model, frix_model_shape_at(s->model, i), &shape, &body) == FRIX_OK &&
           same_body(body, s->actor[k].pattern))
         node++;
     }
@@ -225,7 +227,8 @@ static void put_nodes(fx_json *json, const scene *s) {
     frix_body_config body = frix_body_default();
     int children = (k + 1 < s->actor_count ? first[k + 1] : node) - first[k] - 1;
     fx_put_open(json, NULL, '{');
-    fx_put_text(json, "name", k && frix_model_body(s->model, a->pattern, &body) == FRIX_OK && body.name ? body.name : "world");
+    fx_put_text(json, "name",
+                k && frix_model_body(s->model, a->pattern, &body) == FRIX_OK && body.name ? body.name : "world");
     put_list(json, "translation", a->path ? a->path : a->last, 3);
     put_list(json, "rotation", (a->path ? a->path : a->last) + 3, 4);
     if (children) fx_put_open(json, "children", '[');

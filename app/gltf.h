@@ -6,7 +6,9 @@
 
 #include <frix/trajectory.h>
 
-/* Frames first, first + every, ... last (-1: to the end); false after a message. Damaged frames are left out and counted. */
-bool fx_gltf_write(frix_context *context, frix_trajectory *trajectory, const char *path, const frix_export_config *config);
+/* Frames first, first + every, ... last (-1: to the end); false after a message. Damaged frames are left out and
+ * counted. */
+bool fx_gltf_write(frix_context *context, frix_trajectory *trajectory, const char *path,
+                   const frix_export_config *config);
 
 #endif

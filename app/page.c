@@ -33,7 +33,8 @@ bool fx_page_available(void) {
 
 bool fx_page_can_prove(void) {
   if (fx_replay_core[0]) return true;
-  fx_error("this build has no WebAssembly core for pages: './dev setup --all', './dev wasm' and './dev build' give it one");
+  fx_error(
+      "this build has no WebAssembly core for pages: './dev setup --all', './dev wasm' and './dev build' give it one");
   return false;
 }
 

@@ -18,10 +18,9 @@
 enum { FINE_CONTACTS = 20000, COARSE_CONTACTS = 5000 };
 enum { FINE_BODY = 24, COARSE_BODY = 10, CONTACT = 59 /* 10 f32, 3 u32, 3 i16, 1 u8 */, HEAD = 48 };
 
-static const char *const series_name[] = {"residual",    "contacts",   "stick",   "slip",      "open",
-                                          "penetration", "iterations", "kinetic", "potential", "friction",
-                                          "impact",      "work",       "damping", "joint",     "contact",
-                                          "scheme",      "error"};
+static const char *const series_name[] = {"residual",   "contacts", "stick",     "slip",     "open",   "penetration",
+                                          "iterations", "kinetic",  "potential", "friction", "impact", "work",
+                                          "damping",    "joint",    "contact",   "scheme",   "error"};
 enum { SERIES = sizeof series_name / sizeof series_name[0] };
 
 typedef struct numbers {
@@ -63,7 +62,8 @@ static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.
 
 /* ---- rounding, which makes a run small: positions to a grid of a power of two below 1/500 of the smallest shape that
  * moves, gaps to a quarter of it, margins to 1/128, forces to a step below 1/64 of the mean weight of a body; binary
- * digits of forces, of speeds and slip, which below a micrometre a second and where nothing slips are none; parts of 1 of quaternions and normals. */
+ * digits of forces, of speeds and slip, which below a micrometre a second and where nothing slips are none; parts of 1
+ * of quaternions and normals. */
 enum { FORCE = 8, SPEED = 7, TURN = 2048, NORMAL = 256 };
 
 static double smallest_side(const frix_shape_config *s) {
@@ -125,7 +125,8 @@ static double light_for(const frix_model *model) {
   int32_t count = 0;
   for (int32_t k = 0; k < frix_model_count(model).body_count; k++) {
     frix_body_config body;
-    if (frix_model_body(model, frix_model_body_at(model, k), &body) != FRIX_OK || body.kind != FRIX_BODY_DYNAMIC) continue;
+    if (frix_model_body(model, frix_model_body_at(model, k), &body) != FRIX_OK || body.kind != FRIX_BODY_DYNAMIC)
+      continue;
     mass += body.mass;
     count++;
   }
@@ -136,7 +137,9 @@ static double light_for(const frix_model *model) {
   return ldexp(1, exponent - 1);
 }
 
-static float placed(const fx_page_frames *f, double x) { return (float)(f->grid > 0 ? rint(x / f->grid) * f->grid : x); }
+static float placed(const fx_page_frames *f, double x) {
+  return (float)(f->grid > 0 ? rint(x / f->grid) * f->grid : x);
+}
 
 static float shortened(const fx_page_frames *f, double x, int digits) {
   int exponent;
@@ -145,7 +148,9 @@ static float shortened(const fx_page_frames *f, double x, int digits) {
   return (float)ldexp(rint(ldexp(part, digits)), exponent - digits);
 }
 
-static float speed_of(const fx_page_frames *f, double x) { return f->grid > 0 && x < 1e-6 ? 0 : shortened(f, x, SPEED); }
+static float speed_of(const fx_page_frames *f, double x) {
+  return f->grid > 0 && x < 1e-6 ? 0 : shortened(f, x, SPEED);
+}
 
 static float force_of(const fx_page_frames *f, double x) {
   return shortened(f, f->light > 0 && isfinite(x) ? rint(x / f->light) * f->light : x, FORCE);
@@ -445,9 +450,9 @@ void fx_page_frames_end(fx_page_frames *f) {
 
 void fx_page_frames_free(fx_page_frames *f) {
   if (!f) return;
-  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,       &f->poses,
-                    &f->contacts,     &f->kept,       &f->list,      &f->gone, &f->gone_start, &f->gone_body,
-                    &f->hash};
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,
+                    &f->poses,        &f->contacts,   &f->kept,      &f->list, &f->gone,
+                    &f->gone_start,   &f->gone_body,  &f->hash};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
   for (int k = 0; k < SERIES; k++) free(f->series[k].data);
   free(f->body_map);

@@ -3,12 +3,12 @@
  * The row of bytes is head, frames, tail. Head and tail (model and columns) go as they are, frames filtered:
  *   poses     position and speed (u32 words), quaternions (u16), less those of the frame before where it has the same
  *             list of bodies
- *   contacts  first for each which contact of the frame before it is (1 + its place, 0: new) less one more than that of the
- *             contact before; then the ten numbers and three names (u32), normals (u16) and states (u8) less those of that
+ *   contacts  first for each which contact of the frame before it is (1 + its place, 0: new) less one more than that of
+ * the contact before; then the ten numbers and three names (u32), normals (u16) and states (u8) less those of that
  *             contact
- * Differences d are written as 2d or -2d - 1 and cut into bytes, all lowest bytes of a field first, which then hold long
- * runs. Each field has a stream of its own over all frames. Head, tail and the streams, one after the other, are cut into
- * parts of PART bytes, each packed by deflate alone. web/src/unpack.js is the way back. */
+ * Differences d are written as 2d or -2d - 1 and cut into bytes, all lowest bytes of a field first, which then hold
+ * long runs. Each field has a stream of its own over all frames. Head, tail and the streams, one after the other, are
+ * cut into parts of PART bytes, each packed by deflate alone. web/src/unpack.js is the way back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +112,8 @@ static void put_contacts(stream *s, const frame *now, const frame *before) {
   } field[] = {{3, 4}, {3, 4}, {1, 4}, {1, 4}, {1, 4}, {1, 4}, {1, 4}, {1, 4}, {1, 4}, {3, 2}, {1, 1}};
   for (size_t k = 0; k < sizeof field / sizeof field[0]; k++) {
     size_t size = (size_t)(field[k].width * field[k].bytes);
-    put_field(&s[4 + k], now->contacts + at, before ? before->contacts + other : NULL, like, n, field[k].width, field[k].bytes);
+    put_field(&s[4 + k], now->contacts + at, before ? before->contacts + other : NULL, like, n, field[k].width,
+              field[k].bytes);
     at += size * n;
     other += size * m;
   }
@@ -153,7 +154,8 @@ void fx_page_pack(const fx_page_bytes *bytes, FILE *file) {
     put_contacts(s, &now, k ? &before : NULL);
     before = now;
   }
-  fprintf(file, "<script type=\"application/json\" id=\"frix-packed\">{\"head\": %zu, \"tail\": %zu, \"streams\": [", first, tail);
+  fprintf(file, "<script type=\"application/json\" id=\"frix-packed\">{\"head\": %zu, \"tail\": %zu, \"streams\": [",
+          first, tail);
   for (int k = 0; k < STREAMS; k++) {
     fprintf(file, "%s%zu", k ? ", " : "", s[k].count);
     put(&all, s[k].at, s[k].count);

@@ -1,5 +1,5 @@
-/* What a page needs to run its run again: the model's bytes, the words of `frix run` that say how it is stepped, and the
- * state's hash of every shown frame. web/src/prove_worker.js steps the same core in the browser and compares. */
+/* What a page needs to run its run again: the model's bytes, the words of `frix run` that say how it is stepped, and
+ * the state's hash of every shown frame. web/src/prove_worker.js steps the same core in the browser and compares. */
 #include "missing.h"
 #include "page.h"
 

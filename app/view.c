@@ -103,7 +103,8 @@ static int run_view(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--out", "PAGE.html", NULL, "the page; default: the name of the trajectory with .html"},
-    {"--prove", NULL, NULL, "the page carries frix itself (1.3 MB): a button runs the run again and compares every frame"},
+    {"--prove", NULL, NULL,
+     "the page carries frix itself (1.3 MB): a button runs the run again and compares every frame"},
     {"--no-open", NULL, NULL, "write the page and open no browser"},
     {"--plain", NULL, NULL, "numbers in single precision and bytes unpacked, for other programs to read"},
     {"--set", "k=v", NULL, "of a scene: a parameter, as in frix run; repeats"},

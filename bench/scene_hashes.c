@@ -1,5 +1,6 @@
 /* State hashes of scenes along their first steps, for comparison with other builds: bench_scene_hashes STEPS [SCENE...]
- * A line for each scene: its name, then "step:hash" at STEPS / 5, 2 STEPS / 5, ... STEPS, then CPU milliseconds a step. */
+ * A line for each scene: its name, then "step:hash" at STEPS / 5, 2 STEPS / 5, ... STEPS, then CPU milliseconds a step.
+ */
 #include <examples/scene.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -65,7 +65,7 @@ function entry([scene, title, settings, seconds, every], k) {
   rmSync(scratch, { recursive: true });
   console.error(`gallery: ${name}`);
   const [attempt, exact] = LESSONS[scene] ?? ['', ''];
-  const { certified, steps } = summary;
+  const { certified_steps: certified, steps } = summary;
   const play = playground ? ` <a href="playground.html#run=${encodeURIComponent([scene, ...settings.flatMap((s) => ['--set', s])].join(' '))}">play</a>` : '';
   return `<article><a href="${name}.html"><img src="${name}.png" width="360" height="225" loading="lazy" alt="${text(title)}"></a>
 <h2>${text(title)}</h2><p>${text(exact)} <em>${text(attempt)}</em></p>

@@ -1,5 +1,5 @@
-/* Worlds of a page: what JavaScript calls in the WebAssembly module. A world is opened by the words of `frix run`, so that
- * a page, its link and the command line say the same; web/src/core.js is the other side. */
+/* Worlds of a page: what JavaScript calls in the WebAssembly module. A world is opened by the words of `frix run`, so
+ * that a page, its link and the command line say the same; web/src/core.js is the other side. */
 #ifndef FX_CORE_H
 #define FX_CORE_H
 

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 static void put_parameter(fx_json *json, const frix_option_info *p) {
-  static const char *const kind[] = {
-      [FRIX_OPTION_REAL] = "real", [FRIX_OPTION_INTEGER] = "integer", [FRIX_OPTION_BOOLEAN] = "boolean", [FRIX_OPTION_CHOICE] = "choice"};
+  static const char *const kind[] = {[FRIX_OPTION_REAL] = "real",
+                                     [FRIX_OPTION_INTEGER] = "integer",
+                                     [FRIX_OPTION_BOOLEAN] = "boolean",
+                                     [FRIX_OPTION_CHOICE] = "choice"};
   fx_put_open(json, NULL, '{');
   fx_put_text(json, "name", p->name);
   fx_put_text(json, "kind", kind[p->kind]);

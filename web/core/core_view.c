@@ -1,5 +1,5 @@
-/* What a page shows of a world: the model and frames in the layout of replay pages (app/page_columns.c), and the state of
- * the run as text. */
+/* What a page shows of a world: the model and frames in the layout of replay pages (app/page_columns.c), and the state
+ * of the run as text. */
 #include "core.h"
 
 #include <math.h>

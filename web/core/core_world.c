@@ -76,8 +76,8 @@ FX_EXPORT void core_close(fx_world *w) {
   free(w);
 }
 
-/* words: those behind `frix run`, one a line. With size > 0 the model is that of the bytes, whatever the words say of it.
- * NULL after a message on stderr. */
+/* words: those behind `frix run`, one a line. With size > 0 the model is that of the bytes, whatever the words say of
+ * it. NULL after a message on stderr. */
 FX_EXPORT fx_world *core_open(const char *words, const unsigned char *model, int size) {
   fx_world *w = fx_grow(NULL, 1, sizeof *w);
   *w = (fx_world){.context = fx_context(false), .tally = frix_tally_default()};
