@@ -84,7 +84,7 @@ static double smallest_side(const frix_shape_config *s) {
 static double side_of_points(const frix_model *model, const frix_shape_config *s) {
   frix_geometry_config g = frix_geometry_default();
   if (frix_model_geometry(model, s->geometry, &g) != FRIX_OK || g.point_count < 1) return 0;
-  double low[3], high[3], least = 0;
+  double low[3] = {0}, high[3] = {0}, least = 0;
   for (int32_t k = 0; k < g.point_count; k++) {
     const double p[3] = {g.point[k].x, g.point[k].y, g.point[k].z};
     for (int c = 0; c < 3; c++) {
