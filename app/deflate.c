@@ -129,7 +129,10 @@ static token find_match(finder *f, size_t at) {
   int64_t from = f->head[prefix(f->data + at)];
   for (int k = 0; k < TRIES && from >= 0 && at - (size_t)from <= WINDOW - 1; k++) {
     size_t n = 0;
-    while (n < most && f->data[(size_t)from + n] == f->data[at + n]) n++;
+    /* one that ends before the best does is not looked at */
+    bool longer = f->data[(size_t)from + best.length - 1] == f->data[at + best.length - 1] &&
+                  (best.length == most || f->data[(size_t)from + best.length] == f->data[at + best.length]);
+    while (longer && n < most && f->data[(size_t)from + n] == f->data[at + n]) n++;
     if (n > best.length && worth(n, at - (size_t)from)) best = (token){(uint16_t)n, (uint16_t)(at - (size_t)from)};
     if (n == most) break;
     from = f->before[(size_t)from % WINDOW];

@@ -47,6 +47,7 @@ frix_status fx_page_put_proof(fx_page_bytes *bytes, frix_context *context, frix_
   if (status == FRIX_OK && !out) status = FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) {
     put_arguments(out, frix_trajectory_meta(trajectory));
+    /* every setting of frix run that decides a state */
     put_pair(out, "--solver", config.solver);
     put_pair(out, "--integrator", config.integrator);
     put_pair(out, "--law", frix_law_name(config.law));

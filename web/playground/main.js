@@ -375,8 +375,9 @@ async function take(list) {
 }
 
 async function share() {
+  if (file) return verdict(['A world from a file of yours has no link: send the file itself.']);
   const { log, steps } = await first().ask('log');
-  const hash = writeLink({ words: [...(file ? [scene] : opened), ...methodWords(by('method').value)], beside: by('beside').value, steps, log });
+  const hash = writeLink({ words: [...opened, ...methodWords(by('method').value)], beside: by('beside').value, steps, log });
   history.replaceState(null, '', hash);
   try {
     await navigator.clipboard.writeText(location.href);

@@ -26,8 +26,8 @@ export const STATES = ['open', 'stick', 'slip'];
 
 const TYPES = { u8: Uint8Array, i16: Int16Array, u16: Uint16Array, i32: Int32Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 
-/** @param {string} text @returns {Uint8Array} */
-function decode(text) {
+/** @param {string} text base64 @returns {Uint8Array} */
+export function decode(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const raw = atob(text);
   const out = new Uint8Array(raw.length);

@@ -1,8 +1,10 @@
 /* The WebAssembly core that a page carries: packed bytes of the module, and the script of a worker that loads it. */
 
+import { decode } from './payload.js';
+
 /** @param {string} text base64 @returns {Promise<Uint8Array>} */
 async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const packed = decode(text.trim());
   return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
 }
 
