@@ -59,6 +59,8 @@ function restart(actions = []) {
   by('verdict').textContent = '';
   opened = worldWords();
   both().forEach((view, k) => open(view, k ? by('beside').value : by('method').value, { actions }));
+  /* neither starts before the other is there */
+  if (views[1]) for (const view of both()) view.send('upTo', { time: 0.05 });
   tellTags();
   showWords();
   recording = false;
