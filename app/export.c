@@ -1,5 +1,6 @@
 /* frix export: a run as tables, or the contact problem of one of its steps. */
 #include "app.h"
+#include "gltf.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +28,9 @@ static bool export_tables(const fx_args *args, frix_context *context, frix_traje
   config.format = fx_arg(args, "--format");
   if (config.format && fx_choose("@exports", "format", config.format) < 0) return false;
   if (!parse_frames(fx_arg(args, "--frames"), &config)) return false;
-  if (frix_trajectory_export(trajectory, fx_arg(args, "--out"), &config) == FRIX_OK) return true;
+  const char *out = fx_arg(args, "--out"), *dot = strrchr(fx_base_name(out), '.');
+  if (fx_arg(args, "--gltf") || (dot && !strcmp(dot, ".glb"))) return fx_gltf_write(context, trajectory, out, &config);
+  if (frix_trajectory_export(trajectory, out, &config) == FRIX_OK) return true;
   fx_error("%s", frix_error_text(context));
   return false;
 }
@@ -151,7 +154,8 @@ static int run_export(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "FILE", NULL, "where to; its extension tells the format: .csv, .npz, .h5"},
+    {"--out", "FILE", NULL, "where to; its extension tells the format: .csv, .npz, .h5, .glb"},
+    {"--gltf", NULL, NULL, "an animated scene in glTF 2.0 (binary), for Blender, three.js and others; as .glb"},
     {"--format", "NAME", "@exports", "format of the tables"},
     {"--frames", "A:B:K", NULL, "frames A to B, every K-th (default: all)"},
     {"--problem", "STEP", NULL, "instead: the contact problem of this step (.hdf5 for fclib, .json, .dat)"},
@@ -171,6 +175,7 @@ const fx_verb fx_verb_export = {
     .example =
         "  frix export run.frx --out run.npz                # numpy.load(\"run.npz\")[\"position\"]\n"
         "  frix export run.frx --out run.csv --frames ::10  # every tenth frame\n"
+        "  frix export run.frx --out run.glb                # the run as a scene, animated\n"
         "  frix export run.frx --problem 120 --out p.hdf5   # fclib, for other solvers",
     .flag = flags,
     .min_words = 1,

@@ -15,6 +15,12 @@ extern const char fx_replay_page[];
 static const char fx_replay_page[] = "";
 #endif
 
+#ifdef FRIX_HAVE_PROVE
+extern const char fx_replay_core[]; /* script elements with the WebAssembly core */
+#else
+static const char fx_replay_core[] = "";
+#endif
+
 #define PLACE "@PAYLOAD@"
 
 fx_page_config fx_page_default(void) { return (fx_page_config){.frames = 2000, .megabytes = 64}; }
@@ -22,6 +28,13 @@ fx_page_config fx_page_default(void) { return (fx_page_config){.frames = 2000, .
 bool fx_page_available(void) {
   if (strstr(fx_replay_page, PLACE)) return true;
   fx_error("this build makes no replay pages: './dev setup --web' and './dev build' give it what they need");
+  return false;
+}
+
+bool fx_page_can_prove(void) {
+  if (fx_replay_core[0]) return true;
+  fx_error(
+      "this build has no WebAssembly core for pages: './dev setup --all', './dev wasm' and './dev build' give it one");
   return false;
 }
 
@@ -128,7 +141,7 @@ static bool fit(const survey *s, const fx_page_config *config, bool *shown) {
 /* ---- writing */
 
 static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *trajectory, const survey *s,
-                      bool coarse) {
+                      fx_page_layout layout) {
   fx_json json = {.file = file};
   frix_sim_config config = frix_sim_default();
   if (frix_trajectory_config(trajectory, &config) != FRIX_OK) config = frix_sim_default();
@@ -139,7 +152,8 @@ static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *t
   fx_put_integer(&json, "version", 1);
   fx_put_text(&json, "made_by", "frix " FRIX_VERSION_TEXT);
   fx_put_integer(&json, "bytes", bytes->count);
-  fx_put_boolean(&json, "coarse", coarse);
+  fx_put_boolean(&json, "coarse", layout.coarse);
+  fx_put_boolean(&json, "rounded", layout.rounded);
   fx_put_boolean(&json, "truncated", frix_trajectory_truncated(trajectory));
   fx_put_real(&json, "h", s->h);
   fx_put_real(&json, "tolerance", config.tolerance);
@@ -167,8 +181,8 @@ static void put_index(FILE *file, const fx_page_bytes *bytes, frix_trajectory *t
 }
 
 static frix_status put_frames(fx_page_bytes *bytes, frix_trajectory *trajectory, const survey *s, const bool *shown,
-                              bool coarse) {
-  fx_page_frames *frames = fx_page_frames_create(bytes, frix_trajectory_model(trajectory), coarse);
+                              fx_page_layout layout) {
+  fx_page_frames *frames = fx_page_frames_create(bytes, frix_trajectory_model(trajectory), layout);
   frix_status status = FRIX_OK;
   double residual = 0, penetration = 0;
   for (int32_t k = 0; k < s->count && status == FRIX_OK; k++) {
@@ -201,15 +215,21 @@ static frix_status put_page(frix_context *context, FILE *file, frix_trajectory *
 
   const char *place = strstr(fx_replay_page, PLACE), *meta = frix_trajectory_meta(trajectory);
   fwrite(fx_replay_page, 1, (size_t)(place - fx_replay_page), file);
-  fx_page_begin(&bytes, file);
+  fx_page_layout layout = {coarse, !config->plain && !coarse};
+  fx_page_begin(&bytes, layout.rounded ? NULL : file);
   /* what a user wrote goes in as bytes: no text of theirs is ever read as HTML */
   fx_page_column(&bytes, "run.meta", FX_U8, meta, meta ? (int64_t)strlen(meta) : 0);
   fx_page_column(&bytes, "run.file", FX_U8, name, (int64_t)strlen(name));
   fx_page_put_model(&bytes, frix_trajectory_model(trajectory));
-  status = put_frames(&bytes, trajectory, &s, shown, coarse);
+  status = put_frames(&bytes, trajectory, &s, shown, layout);
+  if (status == FRIX_OK && config->prove) status = fx_page_put_proof(&bytes, context, trajectory, s.h);
   if (status != FRIX_OK) goto cleanup;
-  fx_page_end(&bytes);
-  put_index(file, &bytes, trajectory, &s, coarse);
+  if (layout.rounded)
+    fx_page_pack(&bytes, file);
+  else
+    fx_page_end(&bytes);
+  put_index(file, &bytes, trajectory, &s, layout);
+  if (config->prove) fputs(fx_replay_core, file);
   fputs(place + strlen(PLACE), file);
 
 cleanup:
@@ -223,7 +243,7 @@ bool fx_page_write(frix_context *context, const char *trajectory, const char *ht
                    int32_t *damaged) {
   frix_trajectory *run = NULL;
   fx_output *output = NULL;
-  bool good = fx_page_available() && fx_check_output(context, html);
+  bool good = fx_page_available() && (!config->prove || fx_page_can_prove()) && fx_check_output(context, html);
   *damaged = 0;
   if (!good) return false;
   if (frix_trajectory_open(context, trajectory, &run) != FRIX_OK) {

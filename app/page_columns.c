@@ -15,26 +15,40 @@ static const struct {
              [FX_U32] = {"u32", 4}, [FX_F32] = {"f32", 4}, [FX_F64] = {"f64", 8}};
 
 void fx_page_begin(fx_page_bytes *bytes, FILE *file) {
-  *bytes = (fx_page_bytes){.file = file, .piece = fx_grow(NULL, PIECE, 1)};
+  *bytes = (fx_page_bytes){.file = file, .piece = fx_grow(NULL, PIECE, 1), .room = PIECE};
+}
+
+void fx_page_put_piece(FILE *file, const char *kind, const unsigned char *piece, size_t size) {
+  fprintf(file, "<script type=\"text/plain\" class=\"%s\">", kind);
+  fx_put_base64(file, piece, size);
+  fputs("</script>\n", file);
 }
 
 static void put_piece(fx_page_bytes *bytes) {
-  fputs("<script type=\"text/plain\" class=\"frix-bytes\">", bytes->file);
-  fx_put_base64(bytes->file, bytes->piece, bytes->filled);
-  fputs("</script>\n", bytes->file);
+  fx_page_put_piece(bytes->file, "frix-bytes", bytes->piece, bytes->filled);
   bytes->filled = 0;
+}
+
+const fx_page_row *fx_page_find(const fx_page_bytes *bytes, const char *name) {
+  for (int k = 0; k < bytes->row_count; k++)
+    if (!strcmp(bytes->row[k].name, name)) return &bytes->row[k];
+  return NULL;
 }
 
 void fx_page_put(fx_page_bytes *bytes, const void *data, size_t size) {
   const unsigned char *from = data;
   bytes->count += (int64_t)size;
+  if (!bytes->file && bytes->filled + size > bytes->room) {
+    bytes->room = 2 * bytes->room + size;
+    bytes->piece = fx_grow(bytes->piece, bytes->room, 1);
+  }
   while (size > 0) {
-    size_t part = PIECE - bytes->filled < size ? PIECE - bytes->filled : size;
+    size_t part = bytes->room - bytes->filled < size ? bytes->room - bytes->filled : size;
     memcpy(bytes->piece + bytes->filled, from, part);
     bytes->filled += part;
     from += part;
     size -= part;
-    if (bytes->filled == PIECE) put_piece(bytes);
+    if (bytes->file && bytes->filled == PIECE) put_piece(bytes);
   }
 }
 
@@ -53,7 +67,7 @@ void fx_page_column(fx_page_bytes *bytes, const char *name, fx_column_type type,
 }
 
 void fx_page_end(fx_page_bytes *bytes) {
-  if (bytes->filled > 0) put_piece(bytes);
+  if (bytes->file && bytes->filled > 0) put_piece(bytes);
 }
 
 void fx_page_put_rows(const fx_page_bytes *bytes, fx_json *json) {

@@ -18,9 +18,9 @@
 enum { FINE_CONTACTS = 20000, COARSE_CONTACTS = 5000 };
 enum { FINE_BODY = 24, COARSE_BODY = 10, CONTACT = 59 /* 10 f32, 3 u32, 3 i16, 1 u8 */, HEAD = 48 };
 
-static const char *const series_name[] = {"residual",    "contacts",   "stick",   "slip",      "open",
-                                          "penetration", "iterations", "kinetic", "potential", "friction",
-                                          "impact",      "work",       "damping", "error"};
+static const char *const series_name[] = {"residual",   "contacts", "stick",     "slip",     "open",   "penetration",
+                                          "iterations", "kinetic",  "potential", "friction", "impact", "work",
+                                          "damping",    "joint",    "contact",   "scheme",   "error"};
 enum { SERIES = sizeof series_name / sizeof series_name[0] };
 
 typedef struct numbers {
@@ -36,13 +36,15 @@ typedef struct holder {
 struct fx_page_frames {
   fx_page_bytes *bytes;
   bool coarse;
+  double grid;  /* of positions; 0: as they are */
+  double light; /* step of forces, 0: none */
   int32_t *body_map;
   uint32_t body_map_count;
   holder *holder;
   uint32_t holder_count;
   numbers slot_pattern, list_start, list_slot, gone_start, gone_body; /* u32 */
   numbers time, step, poses, contacts;                                /* f64 */
-  numbers kept, list, gone;                                           /* u32 */
+  numbers kept, list, gone, hash;                                     /* u32; hash: two each, the lower one first */
   numbers series[SERIES];                                             /* f32 */
   uint32_t *slot;
   void *scratch;
@@ -56,9 +58,118 @@ static void append(numbers *n, const void *value, size_t size) {
 static void append_u32(numbers *n, uint32_t value) { append(n, &value, sizeof value); }
 static void append_f64(numbers *n, double value) { append(n, &value, sizeof value); }
 
-fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, bool coarse) {
+static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
+
+/* ---- rounding, which makes a run small: positions to a grid of a power of two below 1/500 of the smallest shape that
+ * moves, gaps to a quarter of it, margins to 1/128, forces to a step below 1/64 of the mean weight of a body; binary
+ * digits of forces, of speeds and slip, which below a micrometre a second and where nothing slips are none; parts of 1
+ * of quaternions and normals. */
+enum { FORCE = 8, SPEED = 7, TURN = 2048, NORMAL = 256 };
+
+static double smallest_side(const frix_shape_config *s) {
+  switch (s->kind) {
+    case FRIX_SHAPE_SPHERE:
+    case FRIX_SHAPE_CAPSULE:
+    case FRIX_SHAPE_DISC: return s->radius;
+    case FRIX_SHAPE_CYLINDER: return fmin(s->radius, s->half_length);
+    case FRIX_SHAPE_BOX:
+    case FRIX_SHAPE_ELLIPSOID: return fmin(s->half.x, fmin(s->half.y, s->half.z));
+    case FRIX_SHAPE_RECTANGLE:
+    case FRIX_SHAPE_ELLIPSE: return fmin(s->half.x, s->half.y);
+    default: return 0;
+  }
+}
+
+/* The smallest side of the box of a hull or polygon, leaving out what is flat. */
+static double side_of_points(const frix_model *model, const frix_shape_config *s) {
+  frix_geometry_config g = frix_geometry_default();
+  if (frix_model_geometry(model, s->geometry, &g) != FRIX_OK || g.point_count < 1) return 0;
+  double low[3] = {0}, high[3] = {0}, least = 0;
+  for (int32_t k = 0; k < g.point_count; k++) {
+    const double p[3] = {g.point[k].x, g.point[k].y, g.point[k].z};
+    for (int c = 0; c < 3; c++) {
+      if (k == 0 || p[c] < low[c]) low[c] = p[c];
+      if (k == 0 || p[c] > high[c]) high[c] = p[c];
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    double side = 0.5 * (high[c] - low[c]);
+    if (side > 0 && (least == 0 || side < least)) least = side;
+  }
+  return least;
+}
+
+/* 0 where there is no shape whose size is known. */
+static double grid_for(const frix_model *model) {
+  double least = HUGE_VAL;
+  for (int32_t k = 0; k < frix_model_count(model).shape_count; k++) {
+    frix_shape_config shape;
+    frix_body_id id;
+    frix_body_config body;
+    if (frix_model_shape(model, frix_model_shape_at(model, k), &shape, &id) != FRIX_OK || !id.generation ||
+        frix_model_body(model, id, &body) != FRIX_OK || body.kind == FRIX_BODY_STATIC)
+      continue;
+    double side = shape.kind == FRIX_SHAPE_HULL || shape.kind == FRIX_SHAPE_POLYGON ? side_of_points(model, &shape)
+                                                                                    : smallest_side(&shape);
+    if (side > 0 && side < least) least = side;
+  }
+  int exponent;
+  if (!(least < HUGE_VAL)) return 0;
+  frexp(least / 500, &exponent);
+  return ldexp(1, exponent - 1);
+}
+
+/* A power of two below 1/64 of the mean weight of a body; 0 without weight. */
+static double light_for(const frix_model *model) {
+  double mass = 0;
+  int32_t count = 0;
+  for (int32_t k = 0; k < frix_model_count(model).body_count; k++) {
+    frix_body_config body;
+    if (frix_model_body(model, frix_model_body_at(model, k), &body) != FRIX_OK || body.kind != FRIX_BODY_DYNAMIC)
+      continue;
+    mass += body.mass;
+    count++;
+  }
+  double weight = count ? mass / count * length(frix_model_gravity(model)) : 0;
+  int exponent;
+  if (!(weight > 0)) return 0;
+  frexp(weight / 64, &exponent);
+  return ldexp(1, exponent - 1);
+}
+
+static float placed(const fx_page_frames *f, double x) {
+  return (float)(f->grid > 0 ? rint(x / f->grid) * f->grid : x);
+}
+
+static float shortened(const fx_page_frames *f, double x, int digits) {
+  int exponent;
+  if (!(f->grid > 0) || !isfinite(x)) return (float)x;
+  double part = frexp(x, &exponent);
+  return (float)ldexp(rint(ldexp(part, digits)), exponent - digits);
+}
+
+static float speed_of(const fx_page_frames *f, double x) {
+  return f->grid > 0 && x < 1e-6 ? 0 : shortened(f, x, SPEED);
+}
+
+static float force_of(const fx_page_frames *f, double x) {
+  return shortened(f, f->light > 0 && isfinite(x) ? rint(x / f->light) * f->light : x, FORCE);
+}
+
+/* To a multiple of a step, a power of two. */
+static float stepped(const fx_page_frames *f, double x, double step) {
+  return (float)(f->grid > 0 && isfinite(x) ? rint(x / step) * step : x);
+}
+
+static int16_t turned(const fx_page_frames *f, double x, double parts) {
+  double inside = fmax(-1, fmin(1, x));
+  return (int16_t)(f->grid > 0 ? fmin(32767, 32768 / parts * rint(parts * inside)) : lrint(32767 * inside));
+}
+
+fx_page_frames *fx_page_frames_create(fx_page_bytes *bytes, const frix_model *model, fx_page_layout layout) {
   fx_page_frames *f = fx_grow(NULL, 1, sizeof *f);
-  *f = (fx_page_frames){.bytes = bytes, .coarse = coarse};
+  *f = (fx_page_frames){.bytes = bytes, .coarse = layout.coarse, .grid = layout.rounded ? grid_for(model) : 0};
+  if (f->grid > 0) f->light = light_for(model);
   f->body_map = fx_page_body_map(model, &f->body_map_count);
   append_u32(&f->list_start, 0);
   append_u32(&f->gone_start, 0);
@@ -117,8 +228,6 @@ static void put_lists(fx_page_frames *f, const frix_frame *frame) {
   put_list(f->slot, gone, &f->gone_start, &f->gone_body, &f->gone);
 }
 
-static double length(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
-
 static void put_fine(fx_page_frames *f, const frix_frame *frame) {
   size_t n = (size_t)frame->body_count;
   float *out = f->scratch = fx_grow(f->scratch, n + 1, FINE_BODY);
@@ -127,9 +236,9 @@ static void put_fine(fx_page_frames *f, const frix_frame *frame) {
     const frix_body_state *s = &frame->body[i].state;
     const double p[3] = {s->pose.p.x, s->pose.p.y, s->pose.p.z};
     const double q[4] = {s->pose.q.x, s->pose.q.y, s->pose.q.z, s->pose.q.w};
-    for (int c = 0; c < 3; c++) out[3 * i + c] = (float)p[c];
-    for (int c = 0; c < 4; c++) turn[4 * i + c] = (int16_t)lrint(32767 * fmax(-1, fmin(1, q[c])));
-    out[3 * n + i] = (float)length(s->velocity);
+    for (int c = 0; c < 3; c++) out[3 * i + c] = placed(f, p[c]);
+    for (int c = 0; c < 4; c++) turn[4 * i + c] = turned(f, q[c], TURN);
+    out[3 * n + i] = speed_of(f, length(s->velocity));
   }
   fx_page_put(f->bytes, out, n * FINE_BODY);
 }
@@ -226,13 +335,15 @@ static size_t put_contacts(fx_page_frames *f, const frix_frame *frame) {
     const double u[3] = {c->velocity.x, c->velocity.y, c->velocity.z};
     double away = u[0] * axis[0] + u[1] * axis[1] + u[2] * axis[2], slip = 0;
     for (int k = 0; k < 3; k++) {
-      real[3 * i + k] = (float)v[k];
-      real[3 * n + 3 * i + k] = (float)v[3 + k];
-      normal[3 * i + k] = (int16_t)lrint(32767 * fmax(-1, fmin(1, axis[k])));
-      real[6 * n + k * n + i] = (float)scalar[k];
+      real[3 * i + k] = placed(f, v[k]);
+      real[3 * n + 3 * i + k] = force_of(f, v[3 + k]);
+      normal[3 * i + k] = turned(f, axis[k], NORMAL);
+      real[6 * n + k * n + i] = k == 0   ? stepped(f, scalar[k], f->grid / 4)
+                                : k == 1 ? (float)scalar[k]
+                                         : stepped(f, scalar[k], 0x1p-7);
       slip += (u[k] - away * axis[k]) * (u[k] - away * axis[k]);
     }
-    real[9 * n + i] = (float)sqrt(slip);
+    real[9 * n + i] = f->grid > 0 && c->state != FRIX_CONTACT_SLIP ? 0 : speed_of(f, sqrt(slip));
     name[i] = end_of(f, c->a);
     name[n + i] = end_of(f, c->b);
     name[2 * n + i] = (uint32_t)(c->id ^ c->id >> 32);
@@ -266,6 +377,9 @@ static void put_series(fx_page_frames *f, const frix_frame *frame) {
                                 e->impact,
                                 e->work,
                                 e->damping,
+                                e->joint,
+                                e->contact,
+                                e->scheme,
                                 e->error};
   for (int k = 0; k < SERIES; k++) {
     float small = (float)value[k];
@@ -276,6 +390,8 @@ static void put_series(fx_page_frames *f, const frix_frame *frame) {
 void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
   append_f64(&f->time, frame->time);
   append_f64(&f->step, (double)frame->step);
+  append_u32(&f->hash, (uint32_t)frame->hash);
+  append_u32(&f->hash, (uint32_t)(frame->hash >> 32));
   put_lists(f, frame);
   fx_page_align(f->bytes);
   append_f64(&f->poses, (double)f->bytes->count);
@@ -293,6 +409,24 @@ static void put_numbers(fx_page_bytes *bytes, const char *name, fx_column_type t
   fx_page_column(bytes, name, type, n->data, (int64_t)n->count);
 }
 
+/* The last list of a frame, and how long it is. */
+static const uint32_t *last_list(const numbers *start, const numbers *all, const numbers *use, uint32_t *count) {
+  const uint32_t *from = start->data, k = ((const uint32_t *)use->data)[use->count - 1];
+  *count = from[k + 1] - from[k];
+  return *count ? (const uint32_t *)all->data + from[k] : NULL;
+}
+
+void fx_page_frames_last(const fx_page_frames *f, fx_page_last *out) {
+  size_t k = f->time.count - 1;
+  *out = (fx_page_last){.poses = (int64_t)((const double *)f->poses.data)[k],
+                        .contacts = (int64_t)((const double *)f->contacts.data)[k],
+                        .contact_count = ((const uint32_t *)f->kept.data)[k],
+                        .slot_count = (uint32_t)f->slot_pattern.count,
+                        .slot_pattern = f->slot_pattern.data};
+  out->slot = last_list(&f->list_start, &f->list_slot, &f->list, &out->body_count);
+  out->gone = last_list(&f->gone_start, &f->gone_body, &f->gone, &out->gone_count);
+}
+
 void fx_page_frames_end(fx_page_frames *f) {
   put_numbers(f->bytes, "slot.pattern", FX_U32, &f->slot_pattern);
   put_numbers(f->bytes, "list.start", FX_U32, &f->list_start);
@@ -302,6 +436,7 @@ void fx_page_frames_end(fx_page_frames *f) {
   put_numbers(f->bytes, "frame.gone", FX_U32, &f->gone);
   put_numbers(f->bytes, "frame.time", FX_F64, &f->time);
   put_numbers(f->bytes, "frame.step", FX_F64, &f->step);
+  put_numbers(f->bytes, "frame.hash", FX_U32, &f->hash);
   put_numbers(f->bytes, "frame.list", FX_U32, &f->list);
   put_numbers(f->bytes, "frame.poses", FX_F64, &f->poses);
   put_numbers(f->bytes, "frame.contacts", FX_F64, &f->contacts);
@@ -315,8 +450,9 @@ void fx_page_frames_end(fx_page_frames *f) {
 
 void fx_page_frames_free(fx_page_frames *f) {
   if (!f) return;
-  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,       &f->poses,
-                    &f->contacts,     &f->kept,       &f->list,      &f->gone, &f->gone_start, &f->gone_body};
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,
+                    &f->poses,        &f->contacts,   &f->kept,      &f->list, &f->gone,
+                    &f->gone_start,   &f->gone_body,  &f->hash};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
   for (int k = 0; k < SERIES; k++) free(f->series[k].data);
   free(f->body_map);

@@ -1,217 +1,11 @@
-/* PNG files (RFC 2083): rows filtered by what predicts them best, packed by deflate (RFC 1951) with matches found
- * through a table of three-byte prefixes and codes fitted to each block. */
+/* PNG files (RFC 2083): rows filtered by what predicts them best, packed by deflate. */
 #include "stage.h"
 
 #include "app.h"
+#include "deflate.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct bytes {
-  uint8_t *at;
-  size_t count, room;
-  uint32_t bits;
-  int bit_count;
-} bytes;
-
-static void put_byte(bytes *b, uint8_t byte) {
-  if (b->count == b->room) {
-    b->room = 2 * b->room + 4096;
-    b->at = fx_grow(b->at, b->room, 1);
-  }
-  b->at[b->count++] = byte;
-}
-
-static void put_big(bytes *b, uint32_t word) {
-  for (int k = 3; k >= 0; k--) put_byte(b, (uint8_t)(word >> 8 * k));
-}
-
-/* Lowest bit first. */
-static void put_bits(bytes *b, uint32_t value, int count) {
-  b->bits |= value << b->bit_count;
-  b->bit_count += count;
-  for (; b->bit_count >= 8; b->bit_count -= 8, b->bits >>= 8) put_byte(b, (uint8_t)b->bits);
-}
-
-/* ---- codes: Huffman's, no longer than a limit */
-
-typedef struct code {
-  int length[288];
-  uint32_t word[288]; /* reversed, as deflate wants it */
-} code;
-
-/* Lengths by Huffman's tree; where it grows too deep the counts are flattened and it is tried again. */
-static void fit_lengths(const uint32_t *given, int count, int limit, int *length) {
-  uint32_t weight[288];
-  memcpy(weight, given, (size_t)count * sizeof *weight);
-  for (;;) {
-    uint64_t heap[576];
-    int parent[576], live[576], live_count = 0, nodes = count, deepest = 0;
-    for (int k = 0; k < count; k++)
-      if (weight[k]) heap[k] = weight[k], live[live_count++] = k;
-    memset(length, 0, (size_t)count * sizeof *length);
-    for (int k = 0; live_count < 2 && k < count; k++) /* a tree needs two leaves */
-      if (!weight[k]) weight[k] = 1, heap[k] = 1, live[live_count++] = k;
-    while (live_count > 1) {
-      int pick[2];
-      for (int i = 0; i < 2; i++) {
-        int best = 0;
-        for (int k = 1; k < live_count; k++)
-          if (heap[live[k]] < heap[live[best]]) best = k;
-        pick[i] = live[best];
-        live[best] = live[--live_count];
-      }
-      heap[nodes] = heap[pick[0]] + heap[pick[1]];
-      parent[pick[0]] = parent[pick[1]] = nodes;
-      live[live_count++] = nodes++;
-    }
-    for (int k = 0; k < count; k++) {
-      if (!weight[k]) continue;
-      for (int at = k; at != nodes - 1; at = parent[at]) length[k]++;
-      if (length[k] > deepest) deepest = length[k];
-    }
-    if (deepest <= limit) return;
-    for (int k = 0; k < count; k++) weight[k] = weight[k] ? weight[k] / 4 + 1 : 0;
-  }
-}
-
-static void fit_code(const uint32_t *weight, int count, int limit, code *c) {
-  int of_length[16] = {0};
-  uint32_t next[16] = {0};
-  fit_lengths(weight, count, limit, c->length);
-  for (int k = 0; k < count; k++) of_length[c->length[k]]++;
-  of_length[0] = 0;
-  for (int k = 1; k < 16; k++) next[k] = (next[k - 1] + (uint32_t)of_length[k - 1]) << 1;
-  for (int k = 0; k < count; k++) {
-    uint32_t word = c->length[k] ? next[c->length[k]]++ : 0, reversed = 0;
-    for (int bit = 0; bit < c->length[k]; bit++) reversed |= (word >> bit & 1) << (c->length[k] - 1 - bit);
-    c->word[k] = reversed;
-  }
-}
-
-static void put_symbol(bytes *b, const code *c, int symbol) { put_bits(b, c->word[symbol], c->length[symbol]); }
-
-/* ---- matches */
-
-typedef struct token {
-  uint16_t length, distance; /* distance 0: a literal */
-} token;
-
-static int length_symbol(int length, int *extra, int *extra_bits) {
-  if (length == 258) return *extra = *extra_bits = 0, 285;
-  int x = length - 3, bits = 0;
-  while (x >> bits >= 8) bits++;
-  *extra_bits = bits;
-  *extra = x & ((1 << bits) - 1);
-  return 257 + 4 * bits + (x >> bits);
-}
-
-static int distance_symbol(int distance, int *extra, int *extra_bits) {
-  int x = distance - 1, bits = 0;
-  while (x >> bits >= 4) bits++;
-  *extra_bits = bits;
-  *extra = x & ((1 << bits) - 1);
-  return 2 * bits + (x >> bits);
-}
-
-enum { PREFIXES = 1 << 15, WINDOW = 32768, TRIES = 24, BLOCK = 1 << 15 };
-
-typedef struct finder {
-  const uint8_t *data;
-  size_t size;
-  int64_t *head, *before; /* last place of a prefix; the one before a place, by place mod WINDOW */
-} finder;
-
-static uint32_t prefix(const uint8_t *p) { return ((uint32_t)p[0] << 10 ^ (uint32_t)p[1] << 5 ^ p[2]) % PREFIXES; }
-
-static token find_match(finder *f, size_t at) {
-  token best = {1, 0};
-  size_t most = f->size - at < 258 ? f->size - at : 258;
-  if (most < 3) return best;
-  int64_t from = f->head[prefix(f->data + at)];
-  for (int k = 0; k < TRIES && from >= 0 && at - (size_t)from <= WINDOW - 1; k++) {
-    size_t n = 0;
-    while (n < most && f->data[(size_t)from + n] == f->data[at + n]) n++;
-    if (n >= 3 && n > best.length) best = (token){(uint16_t)n, (uint16_t)(at - (size_t)from)};
-    if (n == most) break;
-    from = f->before[(size_t)from % WINDOW];
-  }
-  return best;
-}
-
-static void remember(finder *f, size_t at) {
-  if (at + 3 > f->size) return;
-  uint32_t p = prefix(f->data + at);
-  f->before[at % WINDOW] = f->head[p];
-  f->head[p] = (int64_t)at;
-}
-
-/* ---- blocks */
-
-static void put_tables(bytes *b, const code *symbols, const code *distances) {
-  static const int order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-  int all[316];
-  uint32_t weight[19] = {0};
-  code lengths;
-  memcpy(all, symbols->length, 286 * sizeof *all);
-  memcpy(all + 286, distances->length, 30 * sizeof *all);
-  for (int k = 0; k < 316; k++) weight[all[k]]++;
-  fit_code(weight, 19, 7, &lengths);
-  put_bits(b, 286 - 257, 5);
-  put_bits(b, 30 - 1, 5);
-  put_bits(b, 19 - 4, 4);
-  for (int k = 0; k < 19; k++) put_bits(b, (uint32_t)lengths.length[order[k]], 3);
-  for (int k = 0; k < 316; k++) put_symbol(b, &lengths, all[k]);
-}
-
-static void put_block(bytes *b, const uint8_t *data, const token *t, size_t count, bool last) {
-  uint32_t weight[286] = {0}, far[30] = {0};
-  code symbols, distances;
-  int extra, bits;
-  size_t at = 0;
-  weight[256] = 1;
-  for (size_t k = 0; k < count; at += t[k++].length) {
-    weight[t[k].distance ? length_symbol(t[k].length, &extra, &bits) : data[at]]++;
-    if (t[k].distance) far[distance_symbol(t[k].distance, &extra, &bits)]++;
-  }
-  fit_code(weight, 286, 15, &symbols);
-  fit_code(far, 30, 15, &distances);
-  put_bits(b, last, 1);
-  put_bits(b, 2, 2);
-  put_tables(b, &symbols, &distances);
-  at = 0;
-  for (size_t k = 0; k < count; at += t[k++].length) {
-    if (!t[k].distance) {
-      put_symbol(b, &symbols, data[at]);
-      continue;
-    }
-    put_symbol(b, &symbols, length_symbol(t[k].length, &extra, &bits));
-    put_bits(b, (uint32_t)extra, bits);
-    put_symbol(b, &distances, distance_symbol(t[k].distance, &extra, &bits));
-    put_bits(b, (uint32_t)extra, bits);
-  }
-  put_symbol(b, &symbols, 256);
-}
-
-static void deflate(bytes *b, const uint8_t *data, size_t size) {
-  finder f = {data, size, fx_grow(NULL, PREFIXES, sizeof *f.head), fx_grow(NULL, WINDOW, sizeof *f.before)};
-  token *t = fx_grow(NULL, BLOCK, sizeof *t);
-  for (int k = 0; k < PREFIXES; k++) f.head[k] = -1;
-  for (int k = 0; k < WINDOW; k++) f.before[k] = -1;
-  size_t at = 0, first = 0, count = 0;
-  do {
-    for (count = 0, first = at; at < size && count < BLOCK; count++) {
-      t[count] = find_match(&f, at);
-      for (int k = 0; k < t[count].length; k++) remember(&f, at++);
-    }
-    put_block(b, data + first, t, count, at == size);
-  } while (at < size);
-  put_bits(b, 0, 7); /* to the end of the byte */
-  b->bits = 0, b->bit_count = 0;
-  free(f.head);
-  free(f.before);
-  free(t);
-}
 
 /* ---- rows */
 
@@ -229,7 +23,7 @@ static void filter_row(const uint8_t *row, const uint8_t *above, size_t size, in
 }
 
 /* The filter with the smallest differences. */
-static void put_row(bytes *b, const uint8_t *row, const uint8_t *above, size_t size, uint8_t *work) {
+static void put_row(fx_packed *b, const uint8_t *row, const uint8_t *above, size_t size, uint8_t *work) {
   long best = -1;
   int kind = 0;
   for (int k = 0; k < 5; k++) {
@@ -238,9 +32,9 @@ static void put_row(bytes *b, const uint8_t *row, const uint8_t *above, size_t s
     for (size_t i = 0; i < size; i++) sum += work[i] < 128 ? work[i] : 256 - work[i];
     if (best < 0 || sum < best) best = sum, kind = k;
   }
-  put_byte(b, (uint8_t)kind);
+  fx_packed_byte(b, (uint8_t)kind);
   filter_row(row, above, size, kind, work);
-  for (size_t i = 0; i < size; i++) put_byte(b, work[i]);
+  for (size_t i = 0; i < size; i++) fx_packed_byte(b, work[i]);
 }
 
 static uint32_t adler(const uint8_t *data, size_t size) {
@@ -253,31 +47,31 @@ static uint32_t adler(const uint8_t *data, size_t size) {
   return b << 16 | a;
 }
 
-static void put_chunk(bytes *b, const char *name, const bytes *data) {
-  put_big(b, (uint32_t)data->count);
+static void put_chunk(fx_packed *b, const char *name, const fx_packed *data) {
+  fx_packed_big(b, (uint32_t)data->count);
   size_t from = b->count;
-  for (int k = 0; k < 4; k++) put_byte(b, (uint8_t)name[k]);
-  for (size_t k = 0; k < data->count; k++) put_byte(b, data->at[k]);
-  put_big(b, frix_crc32(0, b->at + from, b->count - from));
+  for (int k = 0; k < 4; k++) fx_packed_byte(b, (uint8_t)name[k]);
+  for (size_t k = 0; k < data->count; k++) fx_packed_byte(b, data->at[k]);
+  fx_packed_big(b, frix_crc32(0, b->at + from, b->count - from));
 }
 
 bool fx_png_write(frix_context *context, const char *path, const fx_picture *p) {
   static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  bytes out = {0}, head = {0}, rows = {0}, packed = {0}, none = {0};
+  fx_packed out = {0}, head = {0}, rows = {0}, packed = {0}, none = {0};
   size_t size = 3 * (size_t)p->width;
   uint8_t *work = fx_grow(NULL, size, 1);
-  put_big(&head, (uint32_t)p->width);
-  put_big(&head, (uint32_t)p->height);
-  for (int k = 0; k < 5; k++) put_byte(&head, (const uint8_t[]){8, 2, 0, 0, 0}[k]); /* 8 bits of r, g, b */
+  fx_packed_big(&head, (uint32_t)p->width);
+  fx_packed_big(&head, (uint32_t)p->height);
+  for (int k = 0; k < 5; k++) fx_packed_byte(&head, (const uint8_t[]){8, 2, 0, 0, 0}[k]); /* 8 bits of r, g, b */
   for (int y = 0; y < p->height; y++) {
     const uint8_t *row = p->rgb + size * (size_t)y;
     put_row(&rows, row, y ? row - size : NULL, size, work);
   }
-  put_byte(&packed, 0x78);
-  put_byte(&packed, 0x9c);
-  deflate(&packed, rows.at, rows.count);
-  put_big(&packed, adler(rows.at, rows.count));
-  for (int k = 0; k < 8; k++) put_byte(&out, signature[k]);
+  fx_packed_byte(&packed, 0x78);
+  fx_packed_byte(&packed, 0x9c);
+  fx_deflate(&packed, rows.at, rows.count);
+  fx_packed_big(&packed, adler(rows.at, rows.count));
+  for (int k = 0; k < 8; k++) fx_packed_byte(&out, signature[k]);
   put_chunk(&out, "IHDR", &head);
   put_chunk(&out, "IDAT", &packed);
   put_chunk(&out, "IEND", &none);

@@ -298,7 +298,7 @@ static const fx_flag flags[] = {
     {"--video", "FILE", NULL, "film of the whole run (.mp4), through ffmpeg"},
     {"--size", "WxH", NULL, "pixels (default 1280x720)"},
     {"--view", "AZ,EL", NULL, "from where: degrees around and above (default -54,18)"},
-    {"--forces", NULL, NULL, "contact forces as arrows: green sticks, red slides"},
+    {"--forces", NULL, NULL, "contact forces as arrows: blue sticks, orange slides"},
     {"--theme", "NAME", "light|dark", "light or dark (default light)"},
     {"--fps", "N", NULL, "pictures per second of the film (default 30)"},
     {"--speed", "X", NULL, "simulated seconds per second of the film (default 1)"},

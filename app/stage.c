@@ -422,7 +422,7 @@ static void draw_arrow(const fx_stage *s, fx_v3 from, fx_v3 along, float width, 
   }
 }
 
-/* The force on the upper body of each pair; green sticks, red slides. */
+/* The force on the upper body of each pair; blue sticks, orange slides. */
 void fx_stage_arrows(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   fx_v3 vertical = s->planar ? (fx_v3){0, 1, 0} : (fx_v3){s->up == 0, s->up == 1, s->up == 2};
   float longest = 0.32f * s->extent, width = 0.012f * s->extent;
@@ -435,7 +435,7 @@ void fx_stage_arrows(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
     if (share < 1e-4f) continue;
     fx_v3 from = fx_v3_of(c->point.x, c->point.y, c->point.z);
     if (s->planar) from.z += 0.2f * s->extent;
-    fx_ink ink = ink_of(hex(c->state == FRIX_CONTACT_SLIP ? 0xd7263d : 0x1b998b), FX_PAINT_PLAIN);
+    fx_ink ink = ink_of(hex(c->state == FRIX_CONTACT_SLIP ? 0xe0631b : 0x1f6fd1), FX_PAINT_PLAIN);
     draw_arrow(s, from, fx_v3_scale(longest * sqrtf(share), fx_v3_unit(force)), width * (0.4f + 0.6f * sqrtf(share)),
                ink, r);
     fx_raster_ball(r, from, 0.8f * width, ink);

@@ -253,8 +253,11 @@ static frix_status build_pebbles(frix_builder *builder, const double *value, uin
     double y = ((double)(cell / v.across % v.across) - 0.5 * (v.across - 1)) * v.pitch;
     double z = v.height + ((double)(cell / per_layer) + 0.5) * v.pitch;
     if (x * x + y * y > inside * inside) continue;
-    frix_body_config body = numbered(name, sizeof name, "pebble", (int32_t)k++, x + ex_noise(&world, free),
-                                     y + ex_noise(&world, free), z + ex_noise(&world, free));
+    /* one statement each: compilers take the arguments of a call in different orders */
+    z += ex_noise(&world, free);
+    y += ex_noise(&world, free);
+    x += ex_noise(&world, free);
+    frix_body_config body = numbered(name, sizeof name, "pebble", (int32_t)k++, x, y, z);
     ex_put(&world, &body, &ball);
   }
   return world.status;

@@ -151,7 +151,7 @@ static void bytes(fx_test *t) {
   if (!available(t)) return;
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
-  shell_result r = shell(t, "$frix view run.frx --no-open");
+  shell_result r = shell(t, "$frix view run.frx --no-open --plain");
   CHECK(t, r.code == 0 && strstr(r.out, "run.html, "));
   shell_free(&r);
   page p = read_page(t, "run.html");
@@ -179,7 +179,7 @@ static void sizes(fx_test *t) {
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
   for (int wanted = 1; wanted <= 40; wanted += 13) {
-    shell_result r = shell(t, "$frix view run.frx --no-open --out few.html --frames %d", wanted);
+    shell_result r = shell(t, "$frix view run.frx --no-open --plain --out few.html --frames %d", wanted);
     CHECK(t, r.code == 0);
     shell_free(&r);
     page p = read_page(t, "few.html");
@@ -204,7 +204,7 @@ static void coarse(fx_test *t) {
   if (!available(t)) return;
   tale run = {0};
   record(t, fx_test_scratch(t, "run.frx"), &run);
-  shell_result r = shell(t, "$frix view run.frx --no-open --max-size 0.1");
+  shell_result r = shell(t, "$frix view run.frx --no-open --plain --max-size 0.1");
   CHECK(t, r.code == 0);
   shell_free(&r);
   page p = read_page(t, "run.html");
@@ -246,5 +246,56 @@ static void refused(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_page[] = {
-    {"page/bytes", bytes}, {"page/sizes", sizes}, {"page/coarse", coarse}, {"page/refused", refused}, {0}};
+/* A scene is run and shown; packed pages are smaller; a page that proves itself has what it needs for it, or says what
+ * this build lacks. What browsers make of them: tools/check_web. */
+static void scenes(fx_test *t) {
+  if (!available(t)) return;
+  shell_result r = shell(
+      t, "$frix view incline --time 0.2 --no-open && $frix view incline --time 0.2 --plain --no-open --out plain.html");
+  CHECK(t, r.code == 0 && strstr(r.out, "incline.html"));
+  shell_free(&r);
+  char *packed = shell_read(fx_test_scratch(t, "incline.html")), *plain = shell_read(fx_test_scratch(t, "plain.html"));
+  CHECK(t, packed && plain && strlen(packed) < strlen(plain) && strstr(packed, "class=\"frix-packed\"") &&
+               !strstr(plain, "class=\"frix-packed\""));
+  free(packed);
+  free(plain);
+  r = shell(t, "ls *.frx 2>/dev/null | wc -l");
+  CHECK(t, r.code == 0 && atoi(r.out) == 0); /* the file in between is gone */
+  shell_free(&r);
+  r = shell(t, "$frix view incline --time 0.1 --no-open --prove --out prove.html");
+  char *html = r.code == 0 ? shell_read(fx_test_scratch(t, "prove.html")) : NULL;
+  if (r.code == 0)
+    CHECK(t, html && strstr(html, "proof.model") && strstr(html, "id=\"frix-wasm\">H4sI"));
+  else
+    CHECK(t, r.code == 2 && strstr(r.err, "./dev wasm"));
+  free(html);
+  shell_free(&r);
+  r = shell(t, "$frix view no_such_scene --no-open");
+  CHECK(t, r.code == 2 && strstr(r.err, "no_such_scene"));
+  shell_free(&r);
+}
+
+/* A binary file of glTF: its head, its length, a node for every body. tools/check_web reads one with three.js. */
+static void gltf(fx_test *t) {
+  shell_result r = shell(t,
+                         "$frix run stack --set n=3 --time 0.1 --out stack.frx --quiet && $frix export stack.frx --out "
+                         "stack.glb && wc -c <stack.glb");
+  CHECK(t, r.code == 0);
+  long size = atol(r.out);
+  shell_free(&r);
+  r = shell(t, "head -c 4 stack.glb; tail -c +21 stack.glb | tr -d '\\000' | head -c 20000");
+  CHECK(t, r.code == 0 && !strncmp(r.out, "glTF", 4) && strstr(r.out, "\"version\": \"2.0\"") &&
+               strstr(r.out, "\"animations\""));
+  shell_free(&r);
+  r = shell(t, "od -An -tu4 -j8 -N4 stack.glb");
+  CHECK(t, r.code == 0 && atol(r.out) == size && size > 1000);
+  shell_free(&r);
+}
+
+const fx_test_row test_page[] = {{"page/bytes", bytes},
+                                 {"page/sizes", sizes},
+                                 {"page/coarse", coarse},
+                                 {"page/refused", refused},
+                                 {"page/scenes", scenes},
+                                 {"page/gltf", gltf},
+                                 {0}};

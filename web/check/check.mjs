@@ -33,7 +33,7 @@ const browser = await chromium.launch({
 });
 
 /** Opens a page from disk; whatever it complains about is a failure. */
-async function open(path, { width = 1000, height = 640, hash = '', phone = false, scheme = 'light' } = {}) {
+async function open(path, { width = 1000, height = 640, hash = '#pause', phone = false, scheme = 'light' } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, hasTouch: phone, isMobile: phone, colorScheme: scheme, offline: true });
   const tab = await context.newPage();
   const name = path.split('/').pop();
@@ -122,6 +122,22 @@ async function desktop(path) {
   await tab.keyboard.press('Escape');
   check('escape picks nothing', (await tab.evaluate(() => window.frix.picked)) === null);
 
+  /* what is picked is followed, plotted, and found again by its link */
+  await tab.evaluate(() => window.frix.pick({ kind: 'body', slot: 2, body: window.frix.replay.slotPattern[2] }));
+  check('the speed of a picked body is plotted', (await tab.locator('.plot').count()) === 4);
+  await after(tab, () => tab.locator('#follow').click());
+  await tab.locator('#link').click();
+  check('the link holds time and camera', /t=.*camera=/.test(await tab.evaluate(() => location.hash)));
+  await tab.locator('#follow').click();
+  await tab.keyboard.press('Escape');
+  const [saved] = await Promise.all([tab.waitForEvent('download'), tab.locator('#png').click()]);
+  check('the picture is saved as PNG', saved.suggestedFilename().endsWith('.png'));
+  for (const name of ['size', 'name', 'speed', 'force', 'state', 'body']) {
+    const old = await picture(tab);
+    await after(tab, () => tab.locator('#tones').selectOption(name));
+    check(`coloured by ${name} it looks different`, (await picture(tab)).bytes !== old.bytes);
+  }
+
   /* what is shown */
   const plain = await picture(tab);
   for (const name of ['points', 'forces', 'cones', 'through']) {
@@ -177,6 +193,48 @@ async function large(path, count) {
   await tab.context().close();
 }
 
+/* A page opens playing, and starts anew at its end. */
+async function loops(path) {
+  const tab = await open(path, { hash: '#speed=5' });
+  await tab.waitForFunction(() => window.frix.player.playing && window.frix.player.frame > 3, null, { timeout: LOADING });
+  await tab.waitForFunction(() => window.frix.player.frame === window.frix.player.last, null, { timeout: LOADING });
+  await tab.waitForFunction(() => window.frix.player.playing && window.frix.player.frame < window.frix.player.last, null, { timeout: LOADING });
+  check('a page plays and starts anew', true);
+  await tab.context().close();
+}
+
+/* Packed pages hold the numbers of plain ones, rounded as docs/replay.md says. */
+async function packed(path, plain) {
+  const read = async (file) => {
+    const tab = await open(file);
+    const out = await tab.evaluate(() => {
+      const { replay } = window.frix;
+      const frames = [];
+      for (let k = 0; k < replay.frameCount; k++) {
+        const p = replay.poses(k);
+        const c = replay.contacts(k);
+        frames.push({ position: [...p.position], turn: [...p.turn], count: c.count, point: [...c.point], force: [...c.force], id: [...c.id], a: [...c.a], b: [...c.b], state: [...c.state], margin: [...c.margin] });
+      }
+      return { frames, hash: [...replay.column('frame.hash')], kinetic: [...replay.column('series.kinetic')] };
+    });
+    await tab.context().close();
+    return out;
+  };
+  const [a, b] = [await read(path), await read(plain)];
+  const far = (x, y) => Math.max(0, ...x.map((v, i) => Math.abs(v - y[i])));
+  const same = (x, y) => x.length === y.length && x.every((v, i) => v === y[i]);
+  const worst = { position: 0, turn: 0, point: 0, force: 0, margin: 0 };
+  let exact = a.frames.length === b.frames.length && same(a.hash, b.hash) && same(a.kinetic, b.kinetic);
+  a.frames.forEach((f, k) => {
+    for (const name of Object.keys(worst)) worst[name] = Math.max(worst[name], far(f[name], b.frames[k][name]));
+    for (const name of ['id', 'a', 'b', 'state']) exact &&= same(f[name], b.frames[k][name]);
+  });
+  check('packed: names, states, hashes and series are those of the plain page', exact);
+  /* cards of 1 mm by half: a grid below 1 um; 1/2048 of a quaternion; 1/128 of a margin; 1/128 of a card's weight or 1/512 */
+  const top = Math.max(...b.frames.flatMap((f) => f.force.map(Math.abs)));
+  check(`packed: rounding is as said: ${JSON.stringify(worst)}`, worst.position < 1e-6 && worst.point < 1e-6 && worst.turn < 1 / 2000 && worst.margin <= 1 / 250 && worst.force < 0.01 * top);
+}
+
 /* A page that frix wrote: it plays, and shows as many frames as it says. */
 async function simulated(path) {
   const tab = await open(path, { hash: '#t=0.2' });
@@ -216,10 +274,12 @@ try {
   const shapes = made('shapes', everyShape());
   await desktop(shapes);
   await phone(shapes);
+  await loops(shapes);
   await flat(made('flat', everyFlatShape()));
   const count = Number(process.env.SPHERES ?? 400000);
   await large(made('many', manySpheres(count)), count);
   for (const path of real) await simulated(resolve(path));
+  if (real.length) await packed(resolve(join(folder, 'packed.html')), resolve(real[0]));
 } catch (error) {
   check(error.stack, false);
 }

@@ -3,7 +3,7 @@
 
 const TYPES = { u8: Uint8Array, i16: Int16Array, u16: Uint16Array, i32: Int32Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 const PIECE = 3 << 20;
-const SERIES = ['residual', 'contacts', 'stick', 'slip', 'open', 'penetration', 'iterations', 'kinetic', 'potential', 'friction', 'impact', 'work', 'damping', 'error'];
+const SERIES = ['residual', 'contacts', 'stick', 'slip', 'open', 'penetration', 'iterations', 'kinetic', 'potential', 'friction', 'impact', 'work', 'damping', 'joint', 'contact', 'scheme', 'error'];
 export const WORLD = 0xffffffff;
 
 class Bytes {

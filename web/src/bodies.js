@@ -42,6 +42,7 @@ export class Bodies {
     this.group = new THREE.Group();
     this.theme = 'light';
     this.picked = { slot: -1, body: -2 };
+    this.tone = null; /* (slot) => colour, null: one after the other */
     this.row = new Int32Array(replay.slotCount);
     this.endless = [];
     this.parts = [];
@@ -153,7 +154,7 @@ export class Bodies {
     const colourOf = ({ slot, body }) => {
       if (slot >= 0 ? slot === picked.slot : picked.slot < 0 && body === picked.body) return marked;
       const moves = slot >= 0 && this.replay.bodyKind[body] === 0;
-      return moves ? tones[slot % tones.length] : still;
+      return moves ? (this.tone?.(slot) ?? tones[slot % tones.length]) : still;
     };
     for (const { mesh, lines, instances } of this.parts) {
       instances.forEach((instance, i) => mesh.setColorAt(i, colourOf(instance)));

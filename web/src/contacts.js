@@ -33,8 +33,8 @@ export class ContactMarks {
     this.stretch = 1;
     this.theme = 'light';
     this.reference = referenceForce(replay);
-    const capacity = Math.max(1, replay.contactKept.reduce((a, b) => Math.max(a, b), 0));
-    const top = { depthTest: false, transparent: true };
+    const capacity = Math.max(1, replay.mostContacts);
+    const top = { transparent: true };
     this.points = this.layer(new THREE.SphereGeometry(1, 14, 10), new THREE.MeshBasicMaterial(top), capacity, 12);
     this.arrows = this.layer(arrowGeometry(), new THREE.MeshBasicMaterial(top), capacity, 11);
     this.cones = this.layer(
@@ -61,6 +61,14 @@ export class ContactMarks {
     mesh.setColorAt(0, new THREE.Color());
     this.group.add(mesh);
     return mesh;
+  }
+
+  /** Marks behind bodies are hidden unless one looks through them. @param {boolean} on */
+  seeThrough(on) {
+    for (const { material } of [this.points, this.arrows]) {
+      material.depthTest = !on;
+      material.needsUpdate = true;
+    }
   }
 
   /** @param {import('./payload.js').Contacts} contacts */

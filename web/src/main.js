@@ -4,6 +4,9 @@ import { Bodies } from './bodies.js';
 import { ContactMarks } from './contacts.js';
 import { aboutRun, bodyCard, contactCard, frameCard } from './panel.js';
 import { readPayload } from './payload.js';
+import { toneOf } from './colours.js';
+import { offerProof } from './prove.js';
+import { series, Trail } from './track.js';
 import { Player } from './player.js';
 import { Plots } from './plots.js';
 import { Stage } from './stage.js';
@@ -16,6 +19,9 @@ const SHADOWS = 4000; /* bodies up to which shadows are worth their price */
 let picked = null;
 let replay, player, bodies, marks, stage, plots;
 let theme = 'light';
+let tones = 'body';
+let following = false;
+let trail = null;
 
 /* ---- what the page says about the run */
 
@@ -59,7 +65,11 @@ let shownFrame = -1;
 function showFrame() {
   if (player.frame === shownFrame) return;
   shownFrame = player.frame;
+  const before = following && picked?.slot >= 0 ? placeOf(picked.slot) : null;
   bodies.show(replay.poses(shownFrame));
+  if (['speed', 'force', 'state'].includes(tones)) paintBodies();
+  if (before) moveCamera(before, placeOf(picked.slot));
+  trail?.show(shownFrame);
   marks?.show(replay.contacts(shownFrame));
   stage?.planes?.forEach((plane, k) => {
     if (bodies.endless[k].slot >= 0) plane.matrix.copy(poseOf(bodies.endless[k]));
@@ -67,6 +77,71 @@ function showFrame() {
   });
   showPicked();
   stage?.refresh();
+}
+
+/* ---- colours, following */
+
+function paintBodies() {
+  bodies.tone = toneOf(tones, replay, bodies.poses, replay.contacts(shownFrame < 0 ? 0 : shownFrame));
+  bodies.paint(theme);
+}
+
+function setTones(name) {
+  tones = name;
+  by('tones').value = name;
+  paintBodies();
+  stage?.refresh();
+}
+
+function nextTones() {
+  const list = by('tones');
+  setTones(list.options[(list.selectedIndex + 1) % list.options.length].value);
+}
+
+const placeOf = (slot) => (bodies.row[slot] >= 0 ? new THREE.Vector3().fromArray(bodies.poses.position, 3 * bodies.row[slot]) : null);
+
+function moveCamera(from, to) {
+  if (!stage || !from || !to) return;
+  const way = to.sub(from);
+  stage.camera.position.add(way);
+  stage.controls.target.add(way);
+}
+
+function setFollowing(on) {
+  following = on;
+  by('follow').setAttribute('aria-pressed', on);
+  if (trail) stage?.scene.remove(trail.line);
+  trail = on && picked?.slot >= 0 && stage ? new Trail(replay, picked.slot) : null;
+  if (trail) {
+    stage.scene.add(trail.line);
+    trail.show(shownFrame);
+  }
+  stage?.refresh();
+}
+
+/* ---- pictures and links */
+
+function savePicture() {
+  if (!stage) return;
+  stage.renderer.render(stage.scene, stage.camera);
+  stage.canvas.toBlob((blob) => {
+    const link = element('a', { href: URL.createObjectURL(blob), download: `${by('title').textContent}-${replay.step[player.frame]}.png` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+}
+
+function makeLink() {
+  const where = new URLSearchParams({ t: String(replay.time[player.frame]), theme });
+  if (tones !== 'body') where.set('colour', tones);
+  if (stage) where.set('camera', [...stage.camera.position.toArray(), ...stage.controls.target.toArray(), stage.camera.zoom].map((x) => Number(x.toPrecision(5))).join(','));
+  history.replaceState(null, '', `#${where}`);
+  navigator.clipboard?.writeText(location.href).catch(() => {});
+}
+
+function fullScreen() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else by('view').requestFullscreen?.().catch(() => {});
 }
 
 function contactIndex() {
@@ -93,6 +168,8 @@ function showPicked() {
 function pick(what) {
   picked = what;
   bodies.paint(theme, picked?.kind === 'body' ? picked : { slot: -1, body: -2 });
+  if (following) setFollowing(true);
+  plots.extra(...series(replay, picked));
   showPicked();
   stage?.refresh();
 }
@@ -123,6 +200,7 @@ function toggleThrough() {
   const on = by('through').getAttribute('aria-pressed') !== 'true';
   by('through').setAttribute('aria-pressed', on);
   bodies.seeThrough(on);
+  marks.seeThrough(on);
   stage?.refresh();
 }
 
@@ -152,6 +230,11 @@ function connect() {
   by('theme').onclick = switchTheme;
   by('about').onclick = () => by('sheet').showModal();
   by('through').onclick = toggleThrough;
+  by('follow').onclick = () => setFollowing(!following);
+  by('tones').onchange = () => setTones(by('tones').value);
+  by('png').onclick = savePicture;
+  by('link').onclick = makeLink;
+  by('full').onclick = fullScreen;
   for (const name of ['points', 'forces', 'cones']) by(name).onclick = () => toggleMark(name);
   by('speed').onchange = () => player.setSpeed(Number(by('speed').value));
   by('stretch').oninput = () => {
@@ -193,6 +276,11 @@ const KEYS = {
   v: () => toggleMark('forces'),
   k: () => toggleMark('cones'),
   x: toggleThrough,
+  g: () => setFollowing(!following),
+  b: nextTones,
+  s: savePicture,
+  l: makeLink,
+  Enter: fullScreen,
   t: switchTheme,
   i: () => by('sheet').showModal(),
   '?': () => by('sheet').showModal(),
@@ -203,7 +291,7 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || by('sheet').open) return;
   const { target, key } = event;
   const own = target.matches('select, input') && key.startsWith('Arrow') && target.id !== 'scrub';
-  if (own || (key === ' ' && target.matches('button, select') && target.id !== 'play')) return;
+  if (own || ((key === ' ' || key === 'Enter') && target.matches('button, select') && target.id !== 'play')) return;
   const action = KEYS[key.length === 1 ? key.toLowerCase() : key];
   if (!action) return;
   event.preventDefault();
@@ -223,7 +311,7 @@ function connectPointer(canvas) {
   canvas.addEventListener('dblclick', fit);
 }
 
-/* page.html#t=1.5&theme=dark&play&hide=forces,points&show=cones */
+/* page.html#t=1.5&theme=dark&play&colour=speed&hide=forces,points&show=cones */
 function followAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -232,8 +320,19 @@ function followAddress() {
   for (const name of (wanted.get('hide') ?? '').split(',')) if (marks.on[name]) toggleMark(name);
   for (const name of (wanted.get('show') ?? '').split(',')) if (marks.on[name] === false) toggleMark(name);
   if (wanted.get('speed')) player.setSpeed(Number(wanted.get('speed')));
+  if (wanted.get('colour')) setTones(wanted.get('colour'));
   if (wanted.has('t')) player.seekTime(Number(wanted.get('t')));
-  if (wanted.has('play')) player.play();
+  /* opens playing, unless the link names a moment or the reader wants no motion */
+  if (wanted.has('play') || !(wanted.has('t') || wanted.has('pause') || matchMedia('(prefers-reduced-motion: reduce)').matches)) player.play();
+  return wanted.get('camera')?.split(',').map(Number);
+}
+
+function setCamera([x, y, z, tx, ty, tz, zoom]) {
+  stage.camera.position.set(x, y, z);
+  stage.controls.target.set(tx, ty, tz);
+  stage.camera.zoom = zoom || 1;
+  stage.project();
+  stage.controls.update();
 }
 
 /* ---- start */
@@ -278,9 +377,14 @@ async function start() {
   plots = new Plots(by('plots'), player);
   header();
   connect();
-  followAddress();
+  const camera = followAddress();
   player.tell();
   fit();
+  if (camera?.every(Number.isFinite) && stage) setCamera(camera);
+  offerProof(by('prove'), replay, (frame) => {
+    player.pause();
+    player.seek(frame);
+  });
   window.frix = { replay, player, bodies, marks, stage, pick, pickAt, get picked() { return picked; }, get theme() { return theme; } };
 }
 

@@ -78,7 +78,7 @@ export function frameCard(replay, k, poses, contacts) {
     ['step', count(replay.step[k])],
     ['bodies', count(poses.count)],
     ['contacts', kept < all ? `${count(all)}, strongest ${count(kept)} shown` : count(all)],
-    ['residual', power(at('residual'))],
+    ['residual', replay.step[k] === 0 ? 'no step yet' : power(at('residual'))],
     ['deepest penetration', number(at('penetration'), 'm')],
     ['iterations', count(at('iterations'))],
   ];

@@ -18,14 +18,16 @@
  * @property {Uint32Array} id @property {Int16Array} normal @property {Uint8Array} state
  */
 
+import { inflate, unpack } from './unpack.js';
+
 export const WORLD = 0xffffffff;
 export const STATIC = 0x80000000;
 export const STATES = ['open', 'stick', 'slip'];
 
 const TYPES = { u8: Uint8Array, i16: Int16Array, u16: Uint16Array, i32: Int32Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 
-/** @param {string} text @returns {Uint8Array} */
-function decode(text) {
+/** @param {string} text base64 @returns {Uint8Array} */
+export function decode(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const raw = atob(text);
   const out = new Uint8Array(raw.length);
@@ -33,10 +35,26 @@ function decode(text) {
   return out;
 }
 
+/* Packed pieces, one after the other. */
+async function readPacked(page, index, parts, progress) {
+  const pieces = [...page.querySelectorAll('script.frix-packed')];
+  const streams = [];
+  for (const piece of pieces) {
+    streams.push(await inflate(decode(piece.textContent.trim())));
+    piece.remove();
+    progress((0.7 * streams.length) / pieces.length);
+  }
+  const stream = new Uint8Array(streams.reduce((sum, part) => sum + part.length, 0));
+  streams.reduce((at, part) => (stream.set(part, at), at + part.length), 0);
+  return unpack(index, parts, stream);
+}
+
 /** Reads the page's own script elements. @param {Document} page @param {(part: number) => void} progress */
 export async function readPayload(page, progress) {
   const index = JSON.parse(page.getElementById('frix-index').textContent);
   if (index.format !== 'frix-replay' || index.version !== 1) throw new Error(`unknown payload ${index.format} ${index.version}`);
+  const packed = page.getElementById('frix-packed');
+  if (packed) return new Replay(index, await readPacked(page, index, JSON.parse(packed.textContent), progress));
   const bytes = new Uint8Array(index.bytes);
   let at = 0;
   let rested = performance.now();
@@ -65,31 +83,18 @@ function parsed(text) {
   }
 }
 
-export class Replay {
+/** Bodies, shapes and names: what a run and a live world have in common. */
+export class ModelView {
   /** @param {any} index @param {ArrayBuffer} buffer */
   constructor(index, buffer) {
     this.index = index;
     this.buffer = buffer;
-    this.file = this.text('run.file');
-    this.meta = parsed(this.text('run.meta'));
-    this.time = this.column('frame.time');
-    this.step = this.column('frame.step');
-    this.frameCount = this.time.length;
-    this.slotPattern = this.column('slot.pattern');
-    this.slotCount = this.slotPattern.length;
     this.names = this.text('body.names').split('\n');
     this.bodyKind = this.column('body.kind');
     this.bodyMass = this.column('body.mass');
     this.bodyPose = this.column('body.pose');
-    this.lists = this.column('frame.list');
-    this.listStart = this.column('list.start');
-    this.listSlot = this.column('list.slot');
-    this.goneList = this.column('frame.gone');
-    this.goneStart = this.column('gone.start');
-    this.goneBody = this.column('gone.body');
-    this.poseAt = this.column('frame.poses');
-    this.contactAt = this.column('frame.contacts');
-    this.contactKept = this.column('frame.contacts_kept');
+    this.slotPattern = new Uint32Array(0);
+    this.slotCount = 0;
   }
 
   /** @param {string} name */
@@ -102,6 +107,64 @@ export class Replay {
   /** @param {string} name */
   text(name) {
     return new TextDecoder().decode(this.column(name));
+  }
+
+  /** Body of the model behind an end of a contact, -1 for the world. @param {number} end */
+  bodyOf(end) {
+    if (end === WORLD) return -1;
+    return end >= STATIC ? end - STATIC : this.slotPattern[end];
+  }
+
+  /** Whether an end of a contact is a dynamic body. @param {number} end */
+  moves(end) {
+    return end < STATIC && this.bodyKind[this.slotPattern[end]] === 0;
+  }
+
+  /** @param {number} end */
+  nameOf(end) {
+    const body = this.bodyOf(end);
+    if (body < 0) return 'world';
+    const name = this.names[body] || `body ${body + 1}`;
+    const copy = end < STATIC ? this.copyNumber(end) : 0;
+    return copy ? `${name} #${copy}` : name;
+  }
+
+  /* Spawned bodies share a pattern and are told apart by number. */
+  copyNumber(slot) {
+    if (!this.copies) {
+      const seen = new Map();
+      this.copies = new Uint32Array(this.slotCount);
+      for (let s = 0; s < this.slotCount; s++) {
+        const n = seen.get(this.slotPattern[s]) ?? 0;
+        this.copies[s] = n;
+        seen.set(this.slotPattern[s], n + 1);
+      }
+    }
+    return this.copies[slot];
+  }
+}
+
+export class Replay extends ModelView {
+  /** @param {any} index @param {ArrayBuffer} buffer */
+  constructor(index, buffer) {
+    super(index, buffer);
+    this.file = this.text('run.file');
+    this.meta = parsed(this.text('run.meta'));
+    this.time = this.column('frame.time');
+    this.step = this.column('frame.step');
+    this.frameCount = this.time.length;
+    this.slotPattern = this.column('slot.pattern');
+    this.slotCount = this.slotPattern.length;
+    this.lists = this.column('frame.list');
+    this.listStart = this.column('list.start');
+    this.listSlot = this.column('list.slot');
+    this.goneList = this.column('frame.gone');
+    this.goneStart = this.column('gone.start');
+    this.goneBody = this.column('gone.body');
+    this.poseAt = this.column('frame.poses');
+    this.contactAt = this.column('frame.contacts');
+    this.contactKept = this.column('frame.contacts_kept');
+    this.mostContacts = this.contactKept.reduce((a, b) => Math.max(a, b), 0);
   }
 
   /** Last frame at or before a time. @param {number} t */
@@ -186,39 +249,5 @@ export class Replay {
       normal: take(Int16Array, 3),
       state: take(Uint8Array, 1),
     };
-  }
-
-  /** Body of the model behind an end of a contact, -1 for the world. @param {number} end */
-  bodyOf(end) {
-    if (end === WORLD) return -1;
-    return end >= STATIC ? end - STATIC : this.slotPattern[end];
-  }
-
-  /** Whether an end of a contact is a dynamic body. @param {number} end */
-  moves(end) {
-    return end < STATIC && this.bodyKind[this.slotPattern[end]] === 0;
-  }
-
-  /** @param {number} end */
-  nameOf(end) {
-    const body = this.bodyOf(end);
-    if (body < 0) return 'world';
-    const name = this.names[body] || `body ${body + 1}`;
-    const copy = end < STATIC ? this.copyNumber(end) : 0;
-    return copy ? `${name} #${copy}` : name;
-  }
-
-  /* Spawned bodies share a pattern and are told apart by number. */
-  copyNumber(slot) {
-    if (!this.copies) {
-      const seen = new Map();
-      this.copies = new Uint32Array(this.slotCount);
-      for (let s = 0; s < this.slotCount; s++) {
-        const n = seen.get(this.slotPattern[s]) ?? 0;
-        this.copies[s] = n;
-        seen.set(this.slotPattern[s], n + 1);
-      }
-    }
-    return this.copies[slot];
   }
 }

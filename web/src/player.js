@@ -1,4 +1,6 @@
 /* Which frame is shown: playing, stepping, seeking. Only frames that were computed are ever shown, none in between. */
+const PAUSE = 1; /* seconds at the end before a replay starts anew */
+
 export class Player {
   /** @param {import('./payload.js').Replay} replay */
   constructor(replay) {
@@ -7,6 +9,7 @@ export class Player {
     this.clock = replay.time[0] ?? 0;
     this.speed = 1;
     this.playing = false;
+    this.loop = true;
     this.listeners = [];
   }
 
@@ -56,8 +59,10 @@ export class Player {
       const frame = this.replay.frameAt(this.clock);
       if (frame !== this.frame) {
         this.frame = frame;
-        if (frame === this.last) this.playing = false;
+        if (frame === this.last && !this.loop) this.playing = false;
         this.tell();
+      } else if (frame === this.last && this.clock > this.replay.time[this.last] + PAUSE * this.speed) {
+        this.clock = this.replay.time[0]; /* the end is seen for a moment, then it starts anew */
       }
       if (this.playing) requestAnimationFrame(tick);
     };

@@ -3,8 +3,8 @@ import uPlot from 'uplot';
 import { count, number, power } from './text.js';
 
 const INK = {
-  light: { text: '#5b6675', grid: '#e6eaef', lines: ['#1f6fd1', '#e0631b', '#2c8a5a', '#8a5cc4', '#a8781d', '#8a94a3'], limit: '#c0392b' },
-  dark: { text: '#94a1b3', grid: '#232b36', lines: ['#5aa7ff', '#ff8f4a', '#55c08a', '#b595e8', '#e0b45c', '#8b97a8'], limit: '#ff6b5e' },
+  light: { text: '#5b6675', grid: '#e6eaef', lines: ['#1f6fd1', '#e0631b', '#2c8a5a', '#8a5cc4', '#a8781d', '#8a94a3', '#c2447a', '#3f8f9b', '#6b4f2a', '#c0392b'], limit: '#c0392b' },
+  dark: { text: '#94a1b3', grid: '#232b36', lines: ['#5aa7ff', '#ff8f4a', '#55c08a', '#b595e8', '#e0b45c', '#8b97a8', '#f07fb0', '#6cc4d0', '#c49a6c', '#ff6b5e'], limit: '#ff6b5e' },
 };
 
 const HEIGHT = 116;
@@ -33,14 +33,13 @@ function plans(replay) {
     },
     {
       title: 'Energy, J',
-      hint: 'potential energy from its lowest; friction, impact, damping: lost so far; work: put in so far',
+      hint: 'potential energy from its lowest; friction, impact, damping: lost so far; work, joint, contact, scheme, error: put in so far by forces, drift control, overlaps, time stepping and solver',
       series: [
         ['kinetic', list('kinetic')],
         ['potential', potential.map((x) => x - lowest)],
         ['friction', list('friction')],
         ['impact', list('impact')],
-        ...also('work'),
-        ...also('damping'),
+        ...['work', 'damping', 'joint', 'contact', 'scheme', 'error'].flatMap(also),
       ],
       value: (x) => number(x),
     },
@@ -66,8 +65,16 @@ export class Plots {
     new ResizeObserver(() => this.resize()).observe(home);
   }
 
+  /** One more plot, of what is picked; without series none. @param {string} title @param {[string, (number|null)[]][]} series */
+  extra(title, series) {
+    this.plans = this.plans.filter(({ picked }) => !picked);
+    if (series.length) this.plans.unshift({ title, hint: 'of what is picked, in every frame', picked: true, series, value: (x) => (x == null ? '–' : number(x)) });
+    this.paint(this.theme ?? 'light');
+  }
+
   /** @param {'light'|'dark'} theme */
   paint(theme) {
+    this.theme = theme;
     this.plots.forEach(({ plot }) => plot.destroy());
     this.home.replaceChildren();
     this.plots = this.plans.map((plan) => this.add(plan, INK[theme]));

@@ -1,0 +1,53 @@
+/* Scripts, styles and the core as texts for a page. */
+import { build } from 'esbuild';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+export const here = dirname(fileURLToPath(import.meta.url));
+
+/** One script of all it imports, with the licences of what is not ours. @param {string} entry within web/ */
+export async function script(entry) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [join(here, entry)],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    write: false,
+    metafile: true,
+  });
+  /* The licences go where the code goes. */
+  const credits = [...new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/([^/]+)\//.exec(path)?.[1]).filter(Boolean))].map((name) => {
+    const { version, license } = JSON.parse(readFileSync(join(here, 'node_modules', name, 'package.json')));
+    return `${name} ${version}, ${license}\n\n${readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`;
+  });
+  const text = outputFiles[0].text.replaceAll('</script', '<\\/script').trim();
+  return credits.length ? `/* This page holds:\n\n${credits.join('\n')}*/\n${text}` : text;
+}
+
+/** @param {string[]} imports */
+export async function style(imports) {
+  const { outputFiles } = await build({
+    stdin: { contents: imports.map((name) => `@import '${name}';`).join(' '), resolveDir: here, loader: 'css' },
+    bundle: true,
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0].text.trim();
+}
+
+const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
+
+/** The core as script elements that a page unpacks (src/wasm.js). @param {string} folder of ./dev wasm @param {string} worker */
+export async function wasmElements(folder, worker) {
+  const sources = join(folder, 'sources');
+  const licences = ['qhull/COPYING.txt', 'expat/COPYING'].map((name) => `${name.split('/')[0]}\n\n${readFileSync(join(sources, name), 'latin1').trim()}`);
+  const glue = readFileSync(join(folder, 'frix-core.js'), 'utf8');
+  const code = `/* The module holds:\n\n${licences.join('\n\n').replaceAll('*/', '* /')}\n*/\n${glue}\nself.frixCore = frixCore;\n${await script(worker)}`;
+  return `<script type="text/plain" id="frix-wasm">${packed(readFileSync(join(folder, 'frix-core.wasm')))}</script>
+<script type="text/plain" id="frix-worker">${packed(Buffer.from(code))}</script>`;
+}

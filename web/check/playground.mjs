@@ -1,0 +1,202 @@
+/* The playground in a real browser: node playground.mjs PAGE FOLDER [NATIVE.txt]. NATIVE.txt is what bench_scene_hashes
+ * printed: the page must find the same hashes. Pictures of what was seen go to FOLDER. */
+import { chromium } from 'playwright-core';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const [page, folder, native] = process.argv.slice(2);
+const LOADING = 90000;
+let failed = 0;
+let passed = 0;
+function check(what, good, detail = '') {
+  if (good) passed++;
+  else {
+    failed++;
+    console.error(`playground: FAILED: ${what} ${detail}`);
+  }
+}
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+});
+
+/** Opens the page from disk, without a network; whatever it complains about is a failure. */
+async function open(hash = '', { width = 1200, height = 720, phone = false, scheme = 'light' } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, hasTouch: phone, isMobile: phone, colorScheme: scheme, offline: true, acceptDownloads: true });
+  const tab = await context.newPage();
+  tab.on('console', (message) => message.type() === 'error' && check(`console: ${message.text()}`, false));
+  tab.on('pageerror', (error) => check(error.message, false));
+  tab.on('request', (request) => request.url().startsWith('http') && check(`asks for ${request.url()}`, false));
+  await tab.goto(`file://${resolve(page)}${hash}`);
+  await tab.waitForFunction(() => window.frix?.first?.frame && window.frix.first.stage?.drawn > 0, null, { timeout: LOADING });
+  return tab;
+}
+const shot = (tab, name) => tab.screenshot({ path: join(folder, `${name}.png`), timeout: LOADING });
+const state = (tab, k = 0) => tab.evaluate((i) => ({ ...window.frix.views[i].frame.state, base: window.frix.views[i].base }), k);
+const until = (tab, test, arg) => tab.waitForFunction(test, arg, { timeout: LOADING });
+const stop = (tab) => tab.evaluate(() => window.frix.setPlaying(false));
+/* Height of the highest body. */
+const height = (tab, k = 0) =>
+  tab.evaluate((i) => {
+    const { frame, stage } = window.frix.views[i];
+    const axis = stage.up.y > 0.5 ? 1 : 2;
+    let top = -Infinity;
+    for (let r = 0; r < frame.poses.count; r++) top = Math.max(top, frame.poses.position[3 * r + axis]);
+    return top;
+  }, k);
+const slide = (tab, id, value) =>
+  tab.evaluate(([name, x]) => {
+    const slider = document.getElementById(name);
+    slider.value = String(x);
+    slider.dispatchEvent(new Event('input'));
+    slider.dispatchEvent(new Event('change'));
+  }, [id, value]);
+
+/* ---- loads, steps, certifies */
+check('the page is below 2 MB', statSync(page).size < 2 * 1024 * 1024, `${statSync(page).size} bytes`);
+let tab = await open();
+await until(tab, () => window.frix.first.frame.state.steps > 30);
+check('the first picture comes within a few seconds', (await tab.evaluate(() => window.frix.firstPicture)) < 8000, String(await tab.evaluate(() => window.frix.firstPicture)));
+console.log(`playground: first picture after ${Math.round(await tab.evaluate(() => window.frix.firstPicture))} ms`);
+let s = await state(tab);
+check('every step is certified', s.certified_steps === s.steps && s.worst <= 1e-8);
+await shot(tab, 'arch');
+
+/* ---- friction down until the arch falls */
+const stood = await height(tab);
+await slide(tab, 'p-mu', 0.15);
+await until(tab, (h) => {
+  const { frame } = window.frix.first;
+  let top = -Infinity;
+  for (let r = 0; r < frame.poses.count; r++) top = Math.max(top, frame.poses.position[3 * r + 1]);
+  return top < 0.8 * h;
+}, stood);
+await shot(tab, 'arch_falls');
+s = await state(tab);
+check('while it falls every step is certified', s.certified_steps === s.steps, JSON.stringify(s));
+
+/* ---- check and limit */
+await tab.click('#restart');
+await slide(tab, 'p-mu', 0.6);
+await tab.click('#check');
+await until(tab, () => document.getElementById('verdict').textContent.includes('stands'));
+await tab.click('#limit');
+await until(tab, () => document.getElementById('verdict').textContent.includes('limit:'));
+const limit = Number(/from mu ([\d.]+)/.exec(await tab.textContent('#verdict'))?.[1]);
+check('the limit of the arch lies between 0.2 and 0.5', limit > 0.2 && limit < 0.5, String(limit));
+console.log(`playground: the arch falls below mu ${limit}`);
+await shot(tab, 'arch_limit');
+
+/* ---- hands: drag, push, drop */
+await tab.selectOption('#scene', 'stack');
+await until(tab, () => window.frix.first.live?.names?.some((name) => name) && window.frix.first.frame.state.steps > 5);
+await until(tab, () => document.getElementById('words').textContent.includes('stack'));
+const place = await tab.evaluate(() => {
+  const { first } = window.frix;
+  const top = [...first.frame.poses.slot.keys()].reduce((a, b) => (first.frame.poses.position[3 * b + 2] > first.frame.poses.position[3 * a + 2] ? b : a), 0);
+  const p = first.stage.controls.target.clone().fromArray(first.frame.poses.position, 3 * top).project(first.stage.camera);
+  const box = first.canvas.getBoundingClientRect();
+  return [box.left + (p.x * 0.5 + 0.5) * box.width, box.top + (0.5 - p.y * 0.5) * box.height];
+});
+const before = await tab.evaluate(() => Array.from(window.frix.first.frame.poses.position));
+await tab.mouse.move(...place);
+await tab.mouse.down();
+await tab.mouse.move(place[0] + 60, place[1] - 20, { steps: 5 });
+await tab.waitForTimeout(900);
+await tab.mouse.move(place[0] + 130, place[1] - 30, { steps: 5 });
+await until(tab, (old) => window.frix.first.frame.poses.position.some((x, k) => Math.abs(x - old[k]) > 0.05), before);
+await shot(tab, 'drag');
+await tab.mouse.up();
+await tab.keyboard.press('d');
+await until(tab, (n) => window.frix.first.frame.poses.count > n, before.length / 3);
+check('a dropped body is there', (await tab.evaluate(() => window.frix.first.live.slotCount)) > before.length / 3);
+await tab.keyboard.press('p');
+
+/* ---- a link brings back the same world, to the bit */
+await stop(tab);
+await tab.waitForTimeout(300);
+await tab.evaluate(() => window.frix.share());
+const end = await tab.evaluate(() => window.frix.first.ask('hash'));
+const hash = await tab.evaluate(() => location.hash);
+check('the link holds what was done', /do=/.test(hash));
+const again = await open(hash);
+await stop(again);
+const same = await again.evaluate(async (steps) => {
+  const { first } = window.frix;
+  const now = await first.ask('hash');
+  first.send('steps', { count: steps - now.steps });
+  return first.ask('hash');
+}, end.steps);
+check('the link replays to the same hash', same.hash === end.hash && same.steps === end.steps, `${JSON.stringify(same)} ${JSON.stringify(end)}`);
+console.log(`playground: a link of ${hash.length} characters replays ${end.steps} steps to hash ${same.hash}`);
+await shot(again, 'link');
+await again.context().close();
+
+/* ---- a file of the reader's */
+await tab.evaluate(async () => {
+  const text = '<mujoco><worldbody><geom type="plane" size="5 5 .1"/><body name="mine" pos="0 0 .5"><freejoint/><geom type="box" size=".1 .2 .1"/></body></worldbody></mujoco>';
+  await window.frix.take([new File([text], 'mine.xml')]);
+  window.frix.setPlaying(true);
+});
+await until(tab, () => window.frix.first.live?.names?.includes('mine') && window.frix.first.frame.state.steps > 100);
+await shot(tab, 'mjcf');
+s = await state(tab);
+check('the file is simulated and certified', s.certified_steps === s.steps, JSON.stringify(s));
+await tab.evaluate(async () => {
+  const corners = [[-1, -1, -1], [1, -1, -1], [0, 1, -1], [0, 0, 1]];
+  const faces = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+  const obj = [...corners.map((c) => `v ${c.join(' ')}`), ...faces.map((f) => `f ${f.map((k) => k + 1).join(' ')}`)].join('\n');
+  await window.frix.take([new File([obj], 'tetra.obj')]);
+});
+await until(tab, () => window.frix.first.live?.names?.includes('tetra.obj') && window.frix.first.frame.state.steps > 100);
+await shot(tab, 'obj');
+await tab.evaluate(() => window.frix.take([new File(['<mujoco><body'], 'broken.xml')]));
+await until(tab, () => !document.getElementById('message').hidden);
+check('a broken file is named with its line', /broken\.xml:1/.test(await tab.textContent('#message')), await tab.textContent('#message'));
+
+/* ---- recording */
+await tab.selectOption('#scene', 'cardhouse');
+await until(tab, () => window.frix.first.frame.state.steps > 3 && document.getElementById('words').textContent.includes('cardhouse'));
+await tab.click('#record');
+await tab.waitForTimeout(600);
+const [download] = await Promise.all([tab.waitForEvent('download', { timeout: LOADING }), tab.click('#record')]);
+await download.saveAs(join(folder, 'recorded.frx'));
+check('a recording is downloaded', statSync(join(folder, 'recorded.frx')).size > 1000);
+await shot(tab, 'cardhouse');
+await tab.context().close();
+
+/* ---- side by side, dark */
+tab = await open('#run=puck&beside=pgs', { scheme: 'dark' });
+await until(tab, () => window.frix.views[1]?.frame?.state.steps > 60 && window.frix.first.frame.state.steps > 60);
+const [exact, engine] = [await state(tab, 0), await state(tab, 1)];
+check('the exact world is certified', exact.certified_steps === exact.steps, JSON.stringify(exact));
+check('the approximation says so', engine.approximate === 1);
+await shot(tab, 'side_by_side');
+await tab.context().close();
+
+/* ---- a phone */
+tab = await open('#run=dominoes', { width: 390, height: 780, phone: true });
+await until(tab, () => window.frix.first.frame.state.steps > 20);
+await shot(tab, 'phone');
+const unnamed = await tab.evaluate(() => [...document.querySelectorAll('button, select, input, canvas')].filter((e) => !(e.textContent.trim() || e.ariaLabel || e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.id));
+check('everything has an accessible name', unnamed.length === 0, unnamed.join(' '));
+
+/* ---- the same bits as the native build */
+if (native) {
+  const rows = readFileSync(native, 'utf8').trim().split('\n').map((line) => line.split(' '));
+  let different = 0;
+  for (const [scene, ...rest] of rows) {
+    const wanted = rest.slice(0, -1);
+    const { hashes } = await tab.evaluate(([name, at]) => window.frix.first.ask('hashes', { words: [name], at }), [scene, wanted.map((pair) => Number(pair.split(':')[0]))]);
+    if (hashes.join(' ') !== wanted.join(' ')) {
+      different++;
+      console.error(`playground: ${scene}: ${hashes.join(' ')} instead of ${wanted.join(' ')}`);
+    }
+  }
+  check(`the hashes of ${rows.length} scenes are those of the native build`, different === 0);
+  console.log(`playground: hashes of ${rows.length} scenes compared in Chromium, ${different} different`);
+}
+await browser.close();
+console.log(`playground: ${passed} passed, ${failed} failed; pictures in ${folder}`);
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,185 @@
+/* A world in a worker: steps it in step with the clock, does to it what the reader does, and sends what is to be seen.
+ * Actions are kept with the number of the step they came before, so that a link replays them bit for bit. */
+import { loadCore } from '../src/core.js';
+
+const BUDGET = 14; /* milliseconds of stepping between two pictures */
+
+let core = null;
+let world = null;
+let words = [];
+let base = 0; /* time that passed before a parameter was changed under way */
+let steps = 0;
+let playing = false;
+let speed = 1;
+let goal = 0; /* simulated time that should have been reached */
+let upTo = Infinity; /* the other world is no farther than that */
+let waiting = false; /* for the page to have drawn the last frame */
+let dirty = false;
+let log = [];
+let script = []; /* actions that came with the link */
+let recording = null;
+let serial = 0; /* of the opened world: answers that come late are told apart */
+
+const post = (type, data = {}, transfer = []) => self.postMessage({ type, serial, ...data }, transfer);
+
+const ACTIONS = {
+  gravity: (x, y, z) => world.number('core_gravity', x, y, z),
+  hold: (slot, ...rest) => world.number('core_hold', slot, ...rest),
+  push: (slot, x, y, z) => world.number('core_push', slot, x, y, z),
+  drop: (slot, x, y, z) => world.number('core_drop', slot, x, y, z),
+  /* a parameter changes under way: another world with the same bodies, where these are, goes on */
+  set(name, value) {
+    const setting = `${name}=${value}`;
+    const at = words.findIndex((word) => word.startsWith(`${name}=`));
+    const next = at < 0 ? [...words, '--set', setting] : words.with(at, setting);
+    const fresh = core.open(next);
+    if (fresh.number('core_adopt', world.at)) {
+      fresh.close();
+      throw new Error(`${name} changes the bodies themselves, so the world starts anew`);
+    }
+    base += world.time;
+    goal = 0;
+    world.close();
+    world = fresh;
+    words = next;
+    post('model', { model: world.model(), adopted: true });
+  },
+};
+
+function act(kind, values) {
+  if (!ACTIONS[kind]) return;
+  /* slots are named by what was shown last: they are the same whenever the steps are */
+  if (kind !== 'gravity' && kind !== 'set') world.text('core_frame');
+  ACTIONS[kind](...values);
+  log.push([steps, kind, ...values]);
+}
+
+function step() {
+  while (script.length && script[0][0] <= steps) {
+    const [, kind, ...values] = script.shift();
+    act(kind, values);
+  }
+  world.step();
+  steps++;
+  dirty = true;
+}
+
+function send() {
+  if (waiting || !dirty || !world) return;
+  dirty = false;
+  waiting = true;
+  post('frame', { frame: world.frame(), steps, base, log: log.length, behind: Math.max(0, goal - world.time) });
+}
+
+let before = 0;
+function tick() {
+  if (!playing || !world) return;
+  const now = performance.now();
+  goal += (Math.min(100, now - before) / 1000) * speed;
+  before = now;
+  try {
+    while (world.time + world.h / 2 < Math.min(goal, upTo - base) && performance.now() - now < BUDGET) step();
+  } catch (error) {
+    playing = false;
+    post('error', { text: error.message });
+  }
+  if (world.time + world.h / 2 < goal) goal = world.time + world.h / 2; /* too slow for the clock: goes on from here */
+  send();
+  setTimeout(tick, Math.max(0, 15 - (performance.now() - now)));
+}
+
+function play() {
+  if (playing) return;
+  playing = true;
+  goal = world ? world.time : 0;
+  before = performance.now();
+  tick();
+}
+
+function open({ words: given, files = [], actions = [], serial: number }) {
+  for (const { path, bytes } of files) core.write(path, bytes);
+  const fresh = core.open(given);
+  world?.close();
+  world = fresh;
+  words = given;
+  base = 0;
+  serial = number;
+  steps = 0;
+  log = [];
+  script = actions.slice();
+  recording = null;
+  waiting = false;
+  goal = world.time;
+  upTo = Infinity;
+  post('model', { model: world.model(), adopted: false });
+  dirty = true;
+  send();
+}
+
+function record({ on, meta }) {
+  if (on) {
+    recording = '/run.frx';
+    core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta);
+  } else if (recording) {
+    core.call('core_record', 'number', ['number', 'string', 'string'], world.at, '', '');
+    const bytes = core.read(recording);
+    recording = null;
+    post('recorded', { bytes }, [bytes.buffer]);
+  }
+}
+
+const HANDLERS = {
+  async init({ wasm }) {
+    core = await loadCore(self.frixCore, wasm);
+    post('ready', { tables: core.tables() });
+  },
+  open,
+  play,
+  pause: () => (playing = false),
+  speed: (data) => (speed = data.speed),
+  steps({ count }) {
+    for (let k = 0; k < count; k++) step();
+    goal = world.time;
+    send();
+  },
+  act({ kind, values }) {
+    if (!world) return;
+    act(kind, values);
+    dirty = true;
+    if (!playing) send();
+  },
+  drawn() {
+    waiting = false;
+    send();
+  },
+  upTo: ({ time }) => (upTo = time),
+  log: ({ id }) => post('answer', { id, log: [...log, ...script], steps }),
+  hash: ({ id }) => post('answer', { id, hash: world.hash, steps }),
+  /* hashes after so many steps of a scene, for the comparison with native builds */
+  hashes({ id, words, at }) {
+    const own = core.open(words);
+    const out = [];
+    for (let k = 1; k <= Math.max(...at); k++) {
+      own.step();
+      if (at.includes(k)) out.push(`${k}:${own.hash}`);
+    }
+    own.close();
+    post('answer', { id, hashes: out });
+  },
+  record,
+  command: ({ id, words, files = [] }) => {
+    for (const { path, bytes } of files) core.write(path, bytes);
+    post('answer', { id, ...core.run(words) });
+  },
+};
+
+/* In the order they come; what comes before the core is loaded waits. */
+let queue = Promise.resolve();
+self.onmessage = ({ data }) => {
+  queue = queue
+    .then(() => HANDLERS[data.type](data))
+    .catch((error) => {
+      post('error', { text: error.message });
+      if (data.id) post('answer', { id: data.id, error: error.message });
+    });
+};

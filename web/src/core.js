@@ -1,0 +1,163 @@
+/* The WebAssembly module from JavaScript: worlds that are opened by the words of `frix run`, and the command itself.
+ * The other side is web/core/. Runs in a page, in a worker and in node. */
+
+/**
+ * @param {(options: object) => Promise<any>} factory  what emscripten made
+ * @param {BufferSource} wasm
+ */
+export async function loadCore(factory, wasm) {
+  const said = { out: [], err: [] };
+  const module = await factory({
+    wasmBinary: wasm,
+    print: (line) => said.out.push(line),
+    printErr: (line) => said.err.push(line),
+  });
+  return new Core(module, said);
+}
+
+export class Core {
+  constructor(module, said) {
+    this.module = module;
+    this.said = said;
+  }
+
+  call(name, type, types, ...values) {
+    return this.module.ccall(name, type, types, values);
+  }
+
+  /** What was said on stderr since the last question. */
+  complaint() {
+    return this.said.err.splice(0).join('\n').replace(/^frix: /, '') || 'failed without a word';
+  }
+
+  /** Scenes and solvers. */
+  tables() {
+    const text = this.module.ccall('core_tables', 'number', [], []);
+    const out = JSON.parse(this.module.UTF8ToString(text));
+    this.module._free(text);
+    return out;
+  }
+
+  /** The frix command, for example ['limit', 'arch', '--vary', 'mu', '--json']. */
+  run(words) {
+    this.said.out.length = this.said.err.length = 0;
+    let code;
+    try {
+      code = this.module.callMain(words);
+    } catch (error) {
+      if (error?.name !== 'ExitStatus') throw error;
+      code = error.status;
+    }
+    return { code, out: this.said.out.splice(0).join('\n'), err: this.said.err.splice(0).join('\n') };
+  }
+
+  /** @param {string} path @param {Uint8Array|string} bytes */
+  write(path, bytes) {
+    this.module.FS.writeFile(path, bytes);
+  }
+
+  /** @param {string} path @returns {Uint8Array} */
+  read(path) {
+    return this.module.FS.readFile(path);
+  }
+
+  /** @param {string[]} words as behind `frix run` @param {Uint8Array} [model] bytes that take the place of the model */
+  open(words, model) {
+    const { module } = this;
+    this.said.err.length = 0;
+    let at = 0;
+    if (model) {
+      at = module._malloc(model.length);
+      module.HEAPU8.set(model, at);
+    }
+    const world = this.call('core_open', 'number', ['string', 'number', 'number'], words.join('\n'), at, model?.length ?? 0);
+    if (at) module._free(at);
+    if (!world) throw new Error(this.complaint());
+    return new World(this, world);
+  }
+}
+
+export class World {
+  constructor(core, at) {
+    this.core = core;
+    this.at = at;
+  }
+
+  number(name, ...values) {
+    return this.core.call(name, 'number', Array(values.length + 1).fill('number'), this.at, ...values);
+  }
+
+  text(name) {
+    return this.core.call(name, 'string', ['number'], this.at);
+  }
+
+  close() {
+    this.core.call('core_close', null, ['number'], this.at);
+    this.at = 0;
+  }
+
+  step() {
+    if (this.core.module._core_step(this.at)) throw new Error(this.core.complaint());
+  }
+
+  get hash() {
+    return this.text('core_hash');
+  }
+
+  get time() {
+    return this.core.module._core_time(this.at);
+  }
+
+  get h() {
+    return this.core.module._core_step_length(this.at);
+  }
+
+  /** The model as an index of columns and its bytes, in the layout of replay pages. */
+  model() {
+    const index = JSON.parse(this.text('core_model'));
+    return { index, buffer: this.core.module.HEAPU8.slice(index.at, index.at + index.bytes).buffer };
+  }
+
+  /** Poses, contacts and numbers of now. Copies: they stay when the world goes on. */
+  frame() {
+    const { module } = this.core;
+    const f = JSON.parse(this.text('core_frame'));
+    const heap = module.HEAPU8.buffer;
+    const part = (Type, at, n) => new Type(heap, at, n).slice();
+    const n = f.body_count;
+    const packed = new Int16Array(heap, f.poses + 16 * n, 4 * n);
+    const c = f.contact_count;
+    let at = f.contacts;
+    const take = (Type, width) => {
+      const out = part(Type, at, width * c);
+      at += out.byteLength;
+      return out;
+    };
+    return {
+      state: f.state,
+      slotPattern: part(Uint32Array, f.slot_pattern, f.slot_count),
+      poses: {
+        count: n,
+        slot: part(Uint32Array, f.slots, n),
+        position: part(Float32Array, f.poses, 3 * n),
+        speed: part(Float32Array, f.poses + 12 * n, n),
+        turn: Float32Array.from(packed, (x) => x / 32767),
+        gone: [],
+      },
+      contacts: {
+        count: c,
+        point: take(Float32Array, 3),
+        force: take(Float32Array, 3),
+        gap: take(Float32Array, 1),
+        mu: take(Float32Array, 1),
+        margin: take(Float32Array, 1),
+        slip: take(Float32Array, 1),
+        a: take(Uint32Array, 1),
+        b: take(Uint32Array, 1),
+        id: take(Uint32Array, 1),
+        normal: take(Int16Array, 3),
+        state: take(Uint8Array, 1),
+      },
+    };
+  }
+}
