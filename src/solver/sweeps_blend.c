@@ -20,9 +20,9 @@
 static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
 static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
 
-/* Mixed numbers are rounded to the last bit of 2^-20 times their mean size: contacts that are solved come to zero,
+/* Mixed numbers are rounded to the last bit of 2^-34 times their mean size: contacts that are solved come to zero,
  * where they would else get ever smaller, down to numbers that the machine is slow with. */
-static const int grain_power = -20;
+static const int grain_power = -34;
 
 /* ---- arrays ---- */
 
