@@ -310,6 +310,8 @@ static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double
       for (int32_t b = 0; b < n; b++) impulse[a] += fabs(block[b] * (s->W_diag[row + a] > 0 ? rj[b] : largest));
   }
   double carried = energy[i] + NEIGHBOUR * most; /* its own rows tell of its bodies too */
+  for (int32_t a = 0; a < d && a < 3; a++)
+    if (s->W_diag[row + a] > 0) carried = larger(impulse[a] / sqrt(s->W_diag[row + a]), carried);
   for (int32_t k = 0, end; k < d; k = end) {
     end = part_end(s, i, k);
     carried += root_of_trace(s, i, k, end) * fx_safe_norm(end - k, r + row + k);
