@@ -11,6 +11,7 @@
 #include <frix/output.h>
 #include <frix/problem.h>
 #include <frix/qp.h>
+#include <frix/robot.h>
 #include <frix/sim.h>
 #include <frix/solve.h>
 #include <frix/trajectory.h>

@@ -1,0 +1,190 @@
+/* An articulated tree from an MJCF file: the passes, bodies and joints, references. */
+#include "io/mjcf_robot.h"
+
+#include <string.h>
+
+#include "io/file.h"
+#include "model/builder.h"
+
+/* ---- lists and references ---- */
+
+bool fx_robot_room(fx_robot_maker *m, void **list, int32_t count, int32_t *room, size_t size) {
+  if (count < *room) return true;
+  int32_t wanted = count < 16 ? 16 : 2 * count;
+  void *grown = fx_arena_take(&m->r->out->arena, (size_t)wanted, size);
+  if (!grown) return false;
+  if (count) memcpy(grown, *list, (size_t)count * size);
+  *list = grown;
+  *room = wanted;
+  return true;
+}
+
+frix_status fx_robot_refer(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, fx_mjcf_named kind,
+                           const char *key, fx_robot_reference *out) {
+  *out = (fx_robot_reference){kind, {NULL, 0}};
+  return fx_xml_value(e, key) ? fx_mjcf_find(m->r, instance, e, kind, key, &out->found) : FRIX_OK;
+}
+
+int32_t fx_robot_thing(const fx_robot_maker *m, const fx_robot_reference *x, int32_t k) {
+  if (!x->found.count) return -1;
+  return fx_mjcf_thing(m->r, x->kind, &x->found, x->found.count == 1 ? 0 : k < x->found.count ? k : 0);
+}
+
+const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e,
+                             const fx_robot_reference *x, int32_t copy) {
+  const char *name = fx_xml_value(e, "name"), *prefix = m->r->instance[instance].prefix;
+  const char *suffix = m->r->instance[instance].suffix;
+  if (!name || !*name) return NULL;
+  if (x && x->found.count > 1) suffix = m->r->names[x->kind].name[x->found.entry[copy]].suffix;
+  size_t a = strlen(prefix), b = strlen(name), c = strlen(suffix);
+  char *text = fx_arena_take(&m->r->out->arena, a + b + c + 1, 1);
+  if (!text) return NULL;
+  memcpy(text, prefix, a), memcpy(text + a, name, b), memcpy(text + a + b, suffix, c + 1);
+  return text;
+}
+
+/* ---- bodies ---- */
+
+static const char *keep(fx_robot_maker *m, const char *text) { return text ? fx_mjcf_keep(m->r, text) : NULL; }
+
+static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joint *to) {
+  const frix_pose *place = &m->r->body[from->body].place;
+  *to = (fx_tree_joint){.name = keep(m, from->name),
+                        .kind = (frix_robot_joint_kind)from->type,
+                        .body = from->body,
+                        .pos = from->pos,
+                        .axis = from->axis,
+                        .stiffness = {from->stiffness, from->stiffness_more[0], from->stiffness_more[1]},
+                        .damping = {from->damping, from->damping_more[0], from->damping_more[1]},
+                        .friction = from->friction,
+                        .armature = from->armature,
+                        .margin = from->margin,
+                        .limited = from->limited && from->type != FX_JOINT_FREE,
+                        .force_limited = from->force_limited && from->type >= FX_JOINT_SLIDE,
+                        .carries_gravcomp = from->carries_gravcomp,
+                        .range = {from->given_range[0], from->given_range[1]},
+                        .force_range = {from->force_range[0], from->force_range[1]}};
+  const double free[7] = {place->p.x, place->p.y, place->p.z, place->q.w, place->q.x, place->q.y, place->q.z};
+  if (from->type == FX_JOINT_FREE) {
+    to->pos = fx_vec(0.0, 0.0, 0.0), to->axis = fx_vec(0.0, 0.0, 1.0);
+    memcpy(to->ref, free, sizeof free);
+  }
+  if (from->type == FX_JOINT_BALL) to->ref[0] = 1.0;
+  memcpy(to->spring, to->ref, sizeof to->spring);
+  if (from->type >= FX_JOINT_SLIDE) to->ref[0] = from->ref, to->spring[0] = from->spring_ref;
+}
+
+static frix_status fill_bodies(fx_robot_maker *m) {
+  const fx_mjcf_reader *r = m->r;
+  fx_tree *t = m->tree;
+  fx_arena *arena = &r->out->arena;
+  t->body_count = r->body_count, t->joint_count = r->joint_count, t->site_count = r->site_count;
+  t->geom_count = r->geom_count, t->mocap_count = r->mocap_count;
+  t->body = FX_TAKE(arena, fx_tree_body, t->body_count);
+  t->joint = FX_TAKE(arena, fx_tree_joint, t->joint_count);
+  t->site = FX_TAKE(arena, fx_tree_site, t->site_count);
+  t->geom = FX_TAKE(arena, fx_tree_geom, t->geom_count);
+  if (!t->body || !t->joint || !t->site || !t->geom) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < t->body_count; k++) {
+    const fx_mjcf_body *b = &r->body[k];
+    t->body[k] = (fx_tree_body){.name = k ? keep(m, b->name) : "world",
+                                .parent = b->parent,
+                                .joint_first = b->joint_first,
+                                .joint_count = b->joint_count,
+                                .mocap = b->mocap ? b->mocap_place : -1,
+                                .place = b->place,
+                                .mass = b->mass,
+                                .gravcomp = b->gravcomp};
+  }
+  for (int32_t k = 0; k < t->joint_count; k++) fill_joint(m, &r->joint[k], &t->joint[k]);
+  for (int32_t k = 0; k < t->site_count; k++)
+    t->site[k] = (fx_tree_site){keep(m, r->site[k].name), r->site[k].body, r->site[k].pose};
+  for (int32_t k = 0; k < t->geom_count; k++) {
+    const fx_mjcf_geom *g = &r->geom[k];
+    t->geom[k] = (fx_tree_geom){.name = keep(m, g->name), .body = g->body, .pose = g->pose, .radius = g->size[0]};
+    if (g->type == FX_GEOM_SPHERE) t->geom[k].kind = FX_TREE_GEOM_SPHERE;
+    if (g->type == FX_GEOM_CYLINDER) t->geom[k].kind = FX_TREE_GEOM_CYLINDER;
+  }
+  return FRIX_OK;
+}
+
+static void fill_settings(fx_robot_maker *m) {
+  const fx_mjcf_reader *r = m->r;
+  fx_tree *t = m->tree;
+  t->gravity = r->out->info.gravity, t->timestep = r->out->info.timestep;
+  t->wind = r->wind, t->magnetic = r->magnetic;
+  t->density = r->density, t->viscosity = r->viscosity;
+  t->no_gravity = r->no_gravity, t->no_spring = r->no_spring, t->no_damper = r->no_damper;
+  t->no_actuation = r->no_actuation, t->no_clamp = r->no_clamp, t->no_limit = r->no_limit;
+  t->no_friction = r->no_friction, t->no_equality = r->no_equality;
+}
+
+/* A link that weighs nothing along one of its joints has no acceleration. */
+static frix_status check_masses(const fx_robot_maker *m) {
+  const fx_tree *t = m->tree;
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    if (t->m0[i] > 1e-15) continue;
+    const fx_mjcf_joint *j = &m->r->joint[t->dof[i].joint];
+    return fx_mjcf_fail(m->r, j->item.element, "what this joint moves has no mass or inertia along it (%g)", t->m0[i]);
+  }
+  return FRIX_OK;
+}
+
+/* ---- the passes ---- */
+
+static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, size_t count) {
+  fx_mjcf_reader *r = m->r;
+  frix_status status = frix_builder_create(r->context, &r->builder);
+  if (status) return status;
+  if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
+      (status = fill_bodies(m)))
+    return status;
+  fill_settings(m);
+  if ((status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) || (status = fx_robot_sensors(m)) ||
+      (status = fx_robot_equalities(m)) || (status = fx_tree_finish(r->context, &r->out->arena, m->tree)) ||
+      (status = check_masses(m)))
+    return status;
+  return fx_robot_keys(m);
+}
+
+frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+                                   const frix_mjcf_config *config, frix_robot **out) {
+  if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  frix_robot *robot = FX_NEW(context, frix_robot, 1);
+  if (!robot) return FRIX_ERROR_MEMORY;
+  fx_mjcf_reader r = {.context = context, .robot = true};
+  frix_status status = fx_mjcf_open_reader(&r, config);
+  if (!status) {
+    fx_robot_maker m = {.r = &r, .tree = &robot->tree};
+    r.config.key = NULL;
+    status = run(&m, name, bytes ? bytes : "", count);
+    if (!status) status = fx_mjcf_finish_reader(&r);
+  }
+  if (!status) {
+    robot->context = context;
+    robot->arena = r.out->arena;
+    robot->name = r.out->info.name;
+    robot->note = r.out->info.note, robot->note_count = r.out->info.note_count;
+    fx_arena_init(&r.out->arena, context);
+    *out = robot;
+  } else {
+    fx_free(context, robot);
+  }
+  fx_mjcf_close_reader(&r);
+  frix_mjcf_destroy(r.out);
+  return status;
+}
+
+frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_robot **out) {
+  if (!context || !path || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  char *bytes = NULL;
+  size_t count = 0;
+  frix_mjcf_config used = config ? *config : frix_mjcf_default();
+  frix_status status = fx_file_read(context, path, used.max_bytes, &bytes, &count);
+  if (status) return status;
+  status = frix_robot_read_memory(context, path, bytes, count, &used, out);
+  fx_free(context, bytes);
+  return status;
+}
