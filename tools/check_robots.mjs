@@ -17,7 +17,7 @@ const { load, release } = openModels(mujoco);
 const STATES = 3;
 
 // relative to the largest number of the list, or to 1
-const TOLERANCE = { mass: 1e-9, inertia: 1e-9, pose: 1e-9, site: 1e-9, matrix: 1e-9, bias: 1e-9, passive: 1e-9, tendon: 1e-9,
+const TOLERANCE = { mass: 1e-9, inertia: 1e-9, axes: 1e-6, pose: 1e-9, site: 1e-9, matrix: 1e-9, bias: 1e-9, passive: 1e-9, tendon: 1e-9,
   moment: 1e-9, 'actuator length': 1e-9, 'actuator moment': 1e-9, 'actuator force': 1e-9, 'act rate': 1e-9, acceleration: 1e-8,
   sensor: 1e-8, equality: 1e-9 };
 
@@ -67,6 +67,20 @@ const matrix = ([w, x, y, z]) => [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 
 const tensor = (R, d) => [[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]].map(([i, j]) =>
   [0, 1, 2].reduce((s, k) => s + R[3 * i + k] * d[k] * R[3 * j + k], 0));
 
+// eigenvalues of a symmetric matrix, largest first, by Jacobi rotations
+function moments([xx, yy, zz, xy, xz, yz]) {
+  const a = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
+  for (let sweep = 0; sweep < 12; sweep++)
+    for (const [p, q] of [[0, 1], [0, 2], [1, 2]]) {
+      if (a[p][q] === 0) continue;
+      const tau = (a[q][q] - a[p][p]) / (2 * a[p][q]), t = (tau >= 0 ? 1 : -1) / (Math.abs(tau) + Math.hypot(tau, 1));
+      const c = 1 / Math.hypot(t, 1), s = t * c;
+      for (let k = 0; k < 3; k++) [a[k][p], a[k][q]] = [c * a[k][p] - s * a[k][q], s * a[k][p] + c * a[k][q]];
+      for (let k = 0; k < 3; k++) [a[p][k], a[q][k]] = [c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]];
+    }
+  return [a[0][0], a[1][1], a[2][2]].sort((p, q) => q - p);
+}
+
 function dense(nrow, nv, value, nnz, adr, ind) {
   const out = new Float64Array(nrow * nv);
   for (let r = 0; r < nrow; r++)
@@ -77,7 +91,8 @@ function dense(nrow, nv, value, nnz, adr, ind) {
 function compare(file) {
   const world = load(file), { model, data } = world, worst = {};
   const see = (what, a, b, where = '', scale = 1) => {
-    const size = Math.max(scale, ...Array.from(b, Math.abs));
+    let size = scale;
+    for (const x of b) size = Math.max(size, Math.abs(x));
     if (a.length !== b.length) throw new Error(`${what} ${where}: ${a.length} numbers against ${b.length}`);
     for (let k = 0; k < b.length; k++) {
       const d = Math.abs(a[k] - b[k]) / size;
@@ -120,7 +135,9 @@ function compareState(model, data, ours, see) {
       const J = tensor(R, model.body_inertia.slice(3 * b, 3 * b + 3));
       see('mass', [x.mass], [model.body_mass[b]], name, 1e-300);
       if (x.mass > 0) see('inertia', x.center, model.body_ipos.slice(3 * b, 3 * b + 3), `centre of ${name}`);
-      see('inertia', x.inertia, J, name, 1e-300);
+      // MuJoCo's principal axes are exact to 1e-12 kg m^2 per unit of density, not relative to the moments
+      see('inertia', moments(x.inertia), [...model.body_inertia.slice(3 * b, 3 * b + 3)].sort((p, q) => q - p), name, 1e-300);
+      see('axes', x.inertia, J, name, 1e-300);
     }
     see('pose', x.pos, data.xpos.slice(3 * b, 3 * b + 3), name);
     see('pose', x.quat.map(v => sign * v), q, name);

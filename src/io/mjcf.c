@@ -58,9 +58,14 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
                              const char *text) {
   /* what a tree does, or does not need */
   static const char *const in_trees[] = {"option wind", "option density", "option viscosity", "option magnetic",
-                                         "option actuatorgroupdisable", "joint actuatorgravcomp", "sensor", "site"};
+                                         "option actuatorgroupdisable", "joint actuatorgravcomp", "sensor", "site",
+                                         "geom fluidshape", "geom fluidcoef"};
+  static const char *const endings[] = {" armature", " damping"}; /* of actuators */
   for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
     if (!strcmp(name, in_trees[k])) return FRIX_OK;
+  for (size_t k = 0; r->robot && k < 2; k++)
+    if (strlen(name) > strlen(endings[k]) && !strcmp(name + strlen(name) - strlen(endings[k]), endings[k]))
+      return FRIX_OK;
   if (kind == FRIX_MJCF_UNSUPPORTED && r->config.strict) {
     fx_mjcf_fail(r, at, "%s: %s", name, text);
     return FRIX_ERROR_UNSUPPORTED;

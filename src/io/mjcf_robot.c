@@ -74,6 +74,41 @@ static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joi
   if (from->type >= FX_JOINT_SLIDE) to->ref[0] = from->ref, to->spring[0] = from->spring_ref;
 }
 
+/* A mesh as an ellipsoid stands in its principal axes and reaches as far along each as it does itself. */
+static void mesh_axes(const fx_mjcf_geom *g, fx_tree_geom *to) {
+  double value[3];
+  frix_vec3 axis[3];
+  fx_sym3_eigen(g->asset->mass.inertia, value, axis);
+  frix_pose frame = {g->asset->mass.center, fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
+  for (int32_t k = 0; k < g->asset->mesh.vertex_count; k++) {
+    frix_vec3 v = fx_pose_unpoint(frame, g->asset->mesh.vertex[k]);
+    for (int n = 0; n < 3; n++) to->half[n] = fx_max(to->half[n], fabs(fx_at(v, n)));
+  }
+  to->pose = fx_pose_mul(g->pose, frame);
+}
+
+static frix_status fill_fluid(fx_robot_maker *m, const fx_mjcf_geom *g, fx_tree_geom *to) {
+  static const double initial[5] = {0.5, 0.25, 1.5, 1.0, 1.0};
+  int shape = 0;
+  memcpy(to->fluid, initial, sizeof initial);
+  frix_status status = fx_mjcf_word(m->r, &g->item, "fluidshape", "none ellipsoid", &shape);
+  if (!status) status = fx_mjcf_reals(m->r, &g->item, "fluidcoef", 1, 5, to->fluid, NULL);
+  bool solid = g->type >= FX_GEOM_SPHERE && g->type <= FX_GEOM_MESH;
+  to->ellipsoid = shape && solid;
+  if (status || !to->ellipsoid) return status;
+  const double *s = g->size;
+  const double half[3] = {s[0], g->type >= FX_GEOM_ELLIPSOID && g->type != FX_GEOM_CYLINDER ? s[1] : s[0],
+                          g->type == FX_GEOM_SPHERE     ? s[0]
+                          : g->type == FX_GEOM_CAPSULE  ? s[0] + s[1]
+                          : g->type == FX_GEOM_CYLINDER ? s[1]
+                                                        : s[2]};
+  if (g->type == FX_GEOM_MESH)
+    mesh_axes(g, to);
+  else
+    memcpy(to->half, half, sizeof half);
+  return FRIX_OK;
+}
+
 static frix_status fill_bodies(fx_robot_maker *m) {
   const fx_mjcf_reader *r = m->r;
   fx_tree *t = m->tree;
@@ -102,6 +137,8 @@ static frix_status fill_bodies(fx_robot_maker *m) {
   for (int32_t k = 0; k < t->geom_count; k++) {
     const fx_mjcf_geom *g = &r->geom[k];
     t->geom[k] = (fx_tree_geom){.name = keep(m, g->name), .body = g->body, .pose = g->pose, .radius = g->size[0]};
+    frix_status status = fill_fluid(m, g, &t->geom[k]);
+    if (status) return status;
     if (g->type == FX_GEOM_SPHERE) t->geom[k].kind = FX_TREE_GEOM_SPHERE;
     if (g->type == FX_GEOM_CYLINDER) t->geom[k].kind = FX_TREE_GEOM_CYLINDER;
   }

@@ -22,8 +22,7 @@ static frix_status body_frames(fx_robot_maker *m, const fx_mjcf_item *item, fx_t
   e->at[1].p = point; /* the anchor of a weld is in the second body */
   if (fx_quat_norm2(turn) > 0.0) {
     e->of_sites = true;
-    frix_pose between = {fx_vec(pose[0], pose[1], pose[2]), fx_quat_unit(turn)};
-    e->at[0] = (frix_pose){fx_pose_point(between, point), between.q};
+    e->at[0] = (frix_pose){fx_vec(pose[0], pose[1], pose[2]), fx_quat_unit(turn)};
   } else {
     e->second_given = true;
   }

@@ -83,6 +83,7 @@ typedef struct fx_tree_body {
   frix_quat axes;   /* of its principal moments, in its frame */
   frix_vec3 moments;
   double gravcomp;
+  bool ellipsoids; /* air acts on its geoms, not on its box */
 } fx_tree_body;
 
 typedef struct fx_tree_joint {
@@ -116,7 +117,7 @@ typedef struct fx_tree_geom {
   fx_tree_geom_kind kind; /* for tendons to wrap */
   double radius;
   bool ellipsoid; /* air acts on it as on an ellipsoid of these semi-axes, with MJCF's coefficients */
-  double half[3], fluid[5];
+  double half[3], fluid[5], added_mass[3], added_inertia[3];
 } fx_tree_geom;
 
 /* A list of coordinates: from first on in fx_tree.list. */
@@ -306,6 +307,8 @@ void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau);
 /* ---- forces ---- */
 void fx_tree_passive(frix_robot_state *s);
 void fx_tree_fluid(frix_robot_state *s, double *out);
+/* Added mass and inertia of an ellipsoid. */
+void fx_tree_fluid_prepare(fx_tree_geom *geom);
 void fx_tree_tendons(frix_robot_state *s);
 void fx_tree_transmissions(frix_robot_state *s);
 void fx_tree_actuators(frix_robot_state *s);

@@ -210,7 +210,28 @@ static frix_status take_reference(frix_context *context, fx_tree *t) {
   return FRIX_OK;
 }
 
+/* Rotors of actuators: their inertia and damping count at what they drive, by the square of the gear. */
+static void reflect_rotors(fx_tree *t) {
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    const fx_tree_actuator *a = &t->actuator[k];
+    double square = a->gear[0] * a->gear[0], *damping = NULL, *armature = NULL;
+    if (a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT)
+      damping = t->joint[a->object].damping, armature = &t->joint[a->object].armature;
+    if (a->transmission == FRIX_ROBOT_AT_TENDON)
+      damping = t->tendon[a->object].damping, armature = &t->tendon[a->object].armature;
+    if (!damping) continue;
+    *armature += square * a->armature;
+    for (int n = 0; n < FX_TREE_POLYNOMIAL; n++) damping[n] += square * a->damping[n];
+  }
+}
+
 frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *t) {
+  reflect_rotors(t);
+  for (int32_t k = 0; k < t->geom_count; k++)
+    if (t->geom[k].ellipsoid) {
+      fx_tree_fluid_prepare(&t->geom[k]);
+      t->body[t->geom[k].body].ellipsoids = true;
+    }
   frix_status status = number_joints(arena, t);
   if (status) return status;
   t->body[0].dof_last = -1, t->body[0].link = t->body[0].root = 0, t->body[0].mocap = -1;

@@ -2,15 +2,17 @@
  *
  *   hinge, slide   -k (q - rest) - d v            ball, free   -k log(rest^-1 q) - d v, translation likewise
  *   tendon         along its moment, without a spring's force between its two rest lengths
- *   polynomial     k x -> x (k0 + k1 |x| + k2 x^2), d v likewise
+ *   polynomial     k x -> x (k0 + k1 x + k2 x^2), d v -> v (d0 + d1 |v| + d2 v^2)
  *   gravity        -g m c at the centre of mass of a body that asks for a share c; of joints that say so it counts as an
  *                  actuator's force */
 #include <string.h>
 
 #include "tree/tree.h"
 
-static double law(const double k[FX_TREE_POLYNOMIAL], double x) {
-  return x * (k[0] + k[1] * fabs(x) + k[2] * x * x);
+static double spring_law(const double k[FX_TREE_POLYNOMIAL], double x) { return x * (k[0] + k[1] * x + k[2] * x * x); }
+
+static double damper_law(const double d[FX_TREE_POLYNOMIAL], double v) {
+  return v * (d[0] + d[1] * fabs(v) + d[2] * v * v);
 }
 
 static void spring_turn(const fx_tree_joint *j, const double *rest, const double *q, double *out) {
@@ -30,7 +32,7 @@ static void spring(const fx_tree_joint *j, const double *q, double *out) {
       break;
     }
     case FRIX_ROBOT_BALL: spring_turn(j, j->spring, q, out); break;
-    default: out[0] -= law(j->stiffness, q[0] - j->spring[0]);
+    default: out[0] -= spring_law(j->stiffness, q[0] - j->spring[0]);
   }
 }
 
@@ -39,7 +41,7 @@ static void joint_forces(const frix_robot_state *s, double *out) {
   for (int32_t k = 0; k < t->joint_count; k++) {
     const fx_tree_joint *j = &t->joint[k];
     if (!t->no_spring) spring(j, s->qpos + j->q, out + j->v);
-    for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind) && !t->no_damper; i++) out[i] -= law(j->damping, s->qvel[i]);
+    for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind) && !t->no_damper; i++) out[i] -= damper_law(j->damping, s->qvel[i]);
   }
 }
 
@@ -48,8 +50,8 @@ static void tendon_forces(const frix_robot_state *s, double *out) {
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
     double length = s->tendon_length[k], force = 0.0;
-    if (!t->no_spring) force -= law(x->stiffness, length - fx_clamp(length, x->spring[0], x->spring[1]));
-    if (!t->no_damper) force -= law(x->damping, s->tendon_velocity[k]);
+    if (!t->no_spring) force -= spring_law(x->stiffness, length - fx_clamp(length, x->spring[0], x->spring[1]));
+    if (!t->no_damper) force -= damper_law(x->damping, s->tendon_velocity[k]);
     for (int32_t n = 0; n < x->dofs.count && force != 0.0; n++)
       out[t->list[x->dofs.first + n]] += force * s->tendon_moment[x->dofs.first + n];
   }

@@ -51,9 +51,11 @@ static vec2 tangent(vec2 e, double r, double sign) {
   return scale2(r / square, (vec2){e.x * r + sign * e.y * root, e.y * r - sign * e.x * root});
 }
 
-/* Length of the arc between tangent points, the way round that the first of the two solutions takes. */
+/* Length of the arc between tangent points, the way round that the first of the two solutions takes. A path that only
+ * touches the circle has no arc, not a whole turn. */
 static double arc_between(vec2 a, vec2 b, double r, bool first) {
   double angle = fx_atan2(fabs(cross2(a, b)), dot2(a, b)), turn = cross2(a, b);
+  if (angle < 1e-9) return 0.0;
   if ((turn < 0.0 && !first) || (turn > 0.0 && first)) angle = 2.0 * FX_PI - angle;
   return r * angle;
 }
