@@ -104,6 +104,9 @@ typedef struct fx_mjcf_body {
   const fx_xml_element *inertial;
   frix_pose inertial_frame; /* the frame <inertial> stands in */
   fx_mass mass;             /* its own, in its frame */
+  int32_t weighed_count;    /* geoms with mass that make it */
+  bool has_axes;            /* its principal axes are given, by <inertial> or by its only geom */
+  frix_quat axes;
   bool lost;                /* a geom was left out */
   frix_body_id id;
 } fx_mjcf_body;
@@ -418,6 +421,8 @@ frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
 /* A primitive's size and place from the mesh the geom names. */
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
+/* Principal axes of a mesh, largest moment first, at its centre of mass. */
+frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
 

@@ -59,6 +59,7 @@ static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joi
                         .friction = from->friction,
                         .armature = from->armature,
                         .margin = from->margin,
+                        .spring_damper = {from->spring_damper[0], from->spring_damper[1]},
                         .limited = from->limited && from->type != FX_JOINT_FREE,
                         .force_limited = from->force_limited && from->type >= FX_JOINT_SLIDE,
                         .carries_gravcomp = from->carries_gravcomp,
@@ -76,10 +77,7 @@ static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joi
 
 /* A mesh as an ellipsoid stands in its principal axes and reaches as far along each as it does itself. */
 static void mesh_axes(const fx_mjcf_geom *g, fx_tree_geom *to) {
-  double value[3];
-  frix_vec3 axis[3];
-  fx_sym3_eigen(g->asset->mass.inertia, value, axis);
-  frix_pose frame = {g->asset->mass.center, fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
+  frix_pose frame = fx_mjcf_mesh_axes(g->asset);
   for (int32_t k = 0; k < g->asset->mesh.vertex_count; k++) {
     frix_vec3 v = fx_pose_unpoint(frame, g->asset->mesh.vertex[k]);
     for (int n = 0; n < 3; n++) to->half[n] = fx_max(to->half[n], fabs(fx_at(v, n)));
@@ -109,6 +107,17 @@ static frix_status fill_fluid(fx_robot_maker *m, const fx_mjcf_geom *g, fx_tree_
   return FRIX_OK;
 }
 
+/* The axes of a ball are those of the body it leaves behind, so nothing in the same body may turn it after. */
+static frix_status check_balls(const fx_robot_maker *m) {
+  const fx_mjcf_reader *r = m->r;
+  for (int32_t k = 1; k < r->joint_count; k++) {
+    const fx_mjcf_joint *j = &r->joint[k];
+    if (j->body == j[-1].body && j[-1].type == FX_JOINT_BALL && j->type != FX_JOINT_SLIDE)
+      return fx_mjcf_fail(r, j->item.element, "a ball joint is followed by another that turns the same body");
+  }
+  return FRIX_OK;
+}
+
 static frix_status fill_bodies(fx_robot_maker *m) {
   const fx_mjcf_reader *r = m->r;
   fx_tree *t = m->tree;
@@ -129,6 +138,8 @@ static frix_status fill_bodies(fx_robot_maker *m) {
                                 .mocap = b->mocap ? b->mocap_place : -1,
                                 .place = b->place,
                                 .mass = b->mass,
+                                .has_axes = b->has_axes,
+                                .axes = b->axes,
                                 .gravcomp = b->gravcomp};
   }
   for (int32_t k = 0; k < t->joint_count; k++) fill_joint(m, &r->joint[k], &t->joint[k]);
@@ -174,7 +185,7 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
-      (status = fill_bodies(m)))
+      (status = check_balls(m)) || (status = fill_bodies(m)))
     return status;
   fill_settings(m);
   if ((status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) || (status = fx_robot_sensors(m)) ||

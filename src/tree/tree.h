@@ -80,6 +80,7 @@ typedef struct fx_tree_body {
   frix_pose place;  /* in its parent, joints at their reference */
   fx_mass mass;     /* its own, in its frame */
   fx_mass carried;  /* of a link: with all that is fixed to it, in its frame */
+  bool has_axes;    /* the axes are given; otherwise they follow, largest moment first */
   frix_quat axes;   /* of its principal moments, in its frame */
   frix_vec3 moments;
   double gravcomp;
@@ -93,6 +94,7 @@ typedef struct fx_tree_joint {
   frix_vec3 pos, axis;
   double ref[7], spring[7]; /* numbers at the reference, and where its spring rests */
   double stiffness[FX_TREE_POLYNOMIAL], damping[FX_TREE_POLYNOMIAL], friction, armature, margin;
+  double spring_damper[2]; /* both positive: time constant and damping ratio that its spring and damper are to have */
   bool limited, force_limited, carries_gravcomp;
   double range[2], force_range[2];
 } fx_tree_joint;
@@ -146,7 +148,7 @@ typedef struct fx_tree_tendon {
   bool spatial, limited, force_limited;
   double range[2], force_range[2], margin, friction, armature;
   double stiffness[FX_TREE_POLYNOMIAL], damping[FX_TREE_POLYNOMIAL];
-  double spring[2]; /* no force between them; -1: the length at the reference */
+  double spring[2]; /* no force between them; -1: the length where the springs of joints rest */
   double length0;   /* at the reference */
 } fx_tree_tendon;
 
@@ -310,6 +312,10 @@ void fx_tree_fluid(frix_robot_state *s, double *out);
 /* Added mass and inertia of an ellipsoid. */
 void fx_tree_fluid_prepare(fx_tree_geom *geom);
 void fx_tree_tendons(frix_robot_state *s);
+/* force[body] += what a spatial tendon does to the bodies it runs along when it pulls with a negative tension. */
+void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx_spatial *force);
+/* Of springs and dampers of a tendon, along its length. */
+double fx_tree_tendon_force(const frix_robot_state *s, int32_t tendon);
 void fx_tree_transmissions(frix_robot_state *s);
 void fx_tree_actuators(frix_robot_state *s);
 void fx_tree_sensors(frix_robot_state *s, const double *acceleration);

@@ -47,9 +47,23 @@ static double input_of(const frix_robot_state *s, int32_t k) {
   return next_activation(s->tree, a, s->act[last], rate_of(a, control, s->act[last]));
 }
 
+/* A servo that turns a ball joint, or a site against another, goes the short way round: its length is taken within half
+ * a turn of its control. */
+static double length_for(const frix_robot_state *s, const fx_tree_actuator *a, double control, double length) {
+  bool joint = a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT;
+  bool ball = joint && s->tree->joint[a->object].kind == FRIX_ROBOT_BALL;
+  bool site = a->transmission == FRIX_ROBOT_AT_SITE && a->object2 >= 0;
+  site = site && a->gear[0] == 0.0 && a->gear[1] == 0.0 && a->gear[2] == 0.0;
+  if (!ball && !site) return length;
+  const double *gear = a->gear + (site ? 3 : 0);
+  if (a->gain_kind != FX_GAIN_FIXED || a->bias_kind != FX_BIAS_AFFINE || a->gain[0] != -a->bias[1]) return length;
+  double turn = 2.0 * FX_PI * fx_norm(fx_vec(gear[0], gear[1], gear[2]));
+  return turn > 0.0 ? length + turn * floor((control - length) / turn + 0.5) : length;
+}
+
 fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
-  double u = input_of(s, k), L = s->actuator_length[k], V = s->actuator_velocity[k], gain = a->gain[0], bias = 0.0;
+  double u = input_of(s, k), L = length_for(s, a, u, s->actuator_length[k]), V = s->actuator_velocity[k], gain = a->gain[0], bias = 0.0;
   fx_tree_drive d = {0.0, 0.0, 0.0};
   if (a->gain_kind == FX_GAIN_AFFINE) {
     gain += a->gain[1] * L + a->gain[2] * V;

@@ -63,22 +63,27 @@ void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau) {
 
 /* ---- energy ---- */
 
+/* Of a spring stretched by x. */
+static double stretched(const double k[FX_TREE_POLYNOMIAL], double x) {
+  return x * x * (k[0] / 2.0 + x * (k[1] / 3.0 + x * k[2] / 4.0));
+}
+
+static double turned(const fx_tree_joint *j, const double *rest, const double *q) {
+  return stretched(j->stiffness, fx_norm(fx_quat_log(fx_quat_mul(fx_quat_conj(fx_quat_at(rest)), fx_quat_at(q)))));
+}
+
 static double spring_energy(const fx_tree_joint *j, const double *q) {
-  double k = j->stiffness[0];
-  frix_vec3 d;
+  frix_vec3 d = {q[0] - j->spring[0], 0.0, 0.0};
   switch (j->kind) {
     case FRIX_ROBOT_FREE:
-      d = fx_vec(q[0] - j->spring[0], q[1] - j->spring[1], q[2] - j->spring[2]);
-      k *= 0.5;
-      return k * fx_norm2(d) +
-             k * fx_norm2(fx_quat_log(fx_quat_mul(fx_quat_conj(fx_quat_at(j->spring + 3)), fx_quat_at(q + 3))));
-    case FRIX_ROBOT_BALL:
-      return 0.5 * k * fx_norm2(fx_quat_log(fx_quat_mul(fx_quat_conj(fx_quat_at(j->spring)), fx_quat_at(q))));
-    default: return 0.5 * k * (q[0] - j->spring[0]) * (q[0] - j->spring[0]);
+      d.y = q[1] - j->spring[1], d.z = q[2] - j->spring[2];
+      return stretched(j->stiffness, fx_norm(d)) + turned(j, j->spring + 3, q + 3);
+    case FRIX_ROBOT_BALL: return turned(j, j->spring, q);
+    default: return stretched(j->stiffness, d.x);
   }
 }
 
-/* Of gravity and of linear springs; of all that moves. */
+/* Of gravity and of springs; of all that moves. */
 void fx_tree_energy(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   double p = 0.0, k = 0.0;
@@ -89,7 +94,7 @@ void fx_tree_energy(frix_robot_state *s) {
   for (int32_t n = 0; n < t->tendon_count && !t->no_spring; n++) {
     const fx_tree_tendon *x = &t->tendon[n];
     double length = s->tendon_length[n], d = length - fx_clamp(length, x->spring[0], x->spring[1]);
-    p += 0.5 * x->stiffness[0] * d * d;
+    p += stretched(x->stiffness, d);
   }
   fx_tree_mass_mul(s, s->qvel, s->row2);
   for (int32_t i = 0; i < t->dof_count; i++) k += 0.5 * s->qvel[i] * s->row2[i];

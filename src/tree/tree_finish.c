@@ -56,6 +56,15 @@ static frix_status merge(fx_arena *arena, fx_tree *t) {
   return FRIX_OK;
 }
 
+static void set_axes(fx_tree_body *body) {
+  double value[3];
+  frix_vec3 axis[3];
+  fx_sym3_eigen(body->mass.inertia, value, axis);
+  if (!body->has_axes) body->axes = fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]));
+  frix_sym3 turned = fx_sym3_turn(fx_quat_conj(body->axes), body->mass.inertia);
+  body->moments = fx_vec(turned.xx, turned.yy, turned.zz);
+}
+
 static void number_rows(fx_tree *t) {
   int32_t at = 0;
   for (int32_t i = 0; i < t->dof_count; i++) {
@@ -191,19 +200,39 @@ static void set_acc0(frix_robot_state *s, fx_tree_actuator *a) {
   a->acc0 = sqrt(sum);
 }
 
+/* A spring and a damper by the time they take: stiffness J / (T z)^2 and damping 2 J / T, 1 / J = (M^-1)_ii. */
+static void set_spring(frix_robot_state *s, fx_tree_joint *j) {
+  const fx_tree *t = s->tree;
+  double time = j->spring_damper[0], ratio = j->spring_damper[1];
+  if (!(time > 0.0 && ratio > 0.0) || fx_joint_v_size(j->kind) != 1) return;
+  s->row[j->v] = 1.0;
+  fx_tree_solve(s, s->row);
+  double inertia = 1.0 / s->row[j->v];
+  memset(s->row, 0, (size_t)t->dof_count * sizeof *s->row);
+  if (!t->no_spring) j->stiffness[0] = inertia / (time * time * ratio * ratio);
+  if (!t->no_damper) j->damping[0] = 2.0 * inertia / time;
+}
+
 static frix_status take_reference(frix_context *context, fx_tree *t) {
   frix_robot_state *s = NULL;
   frix_status status = fx_tree_state(context, t, &s);
   if (status) return status;
+  for (int32_t k = 0; k < t->joint_count; k++) /* tendons rest where the springs of joints do */
+    memcpy(s->qpos + t->joint[k].q, t->joint[k].spring,
+           (size_t)fx_joint_q_size(t->joint[k].kind) * sizeof *t->joint[k].spring);
   fx_tree_evaluate_position(s);
-  for (int32_t k = 0; k < t->tendon_count; k++) {
-    fx_tree_tendon *x = &t->tendon[k];
-    x->length0 = s->tendon_length[k];
+  for (int32_t k = 0; k < t->tendon_count; k++)
     for (int n = 0; n < 2; n++)
-      if (x->spring[n] < 0.0) x->spring[n] = x->length0;
-  }
+      if (t->tendon[k].spring[n] < 0.0) t->tendon[k].spring[n] = s->tendon_length[k];
+  frix_robot_reset(s, -1);
+  fx_tree_evaluate_position(s);
+  for (int32_t k = 0; k < t->tendon_count; k++) t->tendon[k].length0 = s->tendon_length[k];
   for (int32_t i = 0; i < t->dof_count; i++) t->m0[i] = s->m[t->dof[i].row];
+  for (int32_t k = 0; k < t->tendon_count; k++) /* tendons do not count here, as in MuJoCo */
+    for (int32_t n = t->tendon[k].dofs.first; n < t->tendon[k].dofs.first + t->tendon[k].dofs.count; n++)
+      t->m0[t->list[n]] -= t->tendon[k].armature * s->tendon_moment[n] * s->tendon_moment[n];
   fx_tree_factor(s);
+  for (int32_t k = 0; k < t->joint_count; k++) set_spring(s, &t->joint[k]);
   for (int32_t k = 0; k < t->actuator_count; k++) set_damping(s, &t->actuator[k]), set_acc0(s, &t->actuator[k]);
   for (int32_t k = 0; k < t->equality_count; k++) set_equality(s, &t->equality[k]);
   frix_robot_state_destroy(s);
@@ -236,13 +265,7 @@ frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *t) {
   if (status) return status;
   t->body[0].dof_last = -1, t->body[0].link = t->body[0].root = 0, t->body[0].mocap = -1;
   for (int32_t b = 1; b < t->body_count; b++) number_body(t, b);
-  for (int32_t b = 1; b < t->body_count; b++) {
-    double value[3];
-    frix_vec3 axis[3];
-    fx_sym3_eigen(t->body[b].mass.inertia, value, axis);
-    t->body[b].moments = fx_vec(value[2], value[1], value[0]); /* largest first, as MuJoCo has them */
-    t->body[b].axes = fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]));
-  }
+  for (int32_t b = 1; b < t->body_count; b++) set_axes(&t->body[b]);
   number_rows(t);
   if ((status = merge(arena, t)) || (status = make_spans(arena, t))) return status;
   return take_reference(context, t);

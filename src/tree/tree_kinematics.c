@@ -88,30 +88,12 @@ static void joint_axes(frix_robot_state *s, int32_t k) {
   }
 }
 
-/* A ball's axes turn with the body after the joints that follow it in the same body; they are taken where it left the
- * frame. */
-static void ball_axes(frix_robot_state *s, int32_t k) {
-  const fx_tree_joint *j = &s->tree->joint[k];
-  const fx_tree_body *body = &s->tree->body[j->body];
-  if (j->kind != FRIX_ROBOT_BALL || k == body->joint_first + body->joint_count - 1) return;
-  frix_quat after = fx_quat_one();
-  for (int32_t i = body->joint_first + body->joint_count - 1; i > k; i--) {
-    const fx_tree_joint *next = &s->tree->joint[i];
-    const double *q = s->qpos + next->q;
-    if (next->kind == FRIX_ROBOT_HINGE) after = fx_quat_mul(turn_about(next->axis, q[0] - next->ref[0]), after);
-    if (next->kind == FRIX_ROBOT_BALL) after = fx_quat_mul(fx_quat_at(q), after);
-  }
-  fx_mat3 r = fx_quat_matrix(fx_quat_mul(s->pose[j->body].q, fx_quat_conj(after)));
-  for (int i = 0; i < 3; i++)
-    s->motion[j->v + i] = hinge_axis(fx_mat3_col(r, i), s->anchor[k], fx_tree_point_of(s, j->body));
-}
-
 void fx_tree_kinematics(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   s->pose[0] = fx_pose_one();
   s->center[0] = fx_vec(0.0, 0.0, 0.0);
   for (int32_t b = 1; b < t->body_count; b++) place_body(s, b);
-  for (int32_t k = 0; k < t->joint_count; k++) joint_axes(s, k), ball_axes(s, k);
+  for (int32_t k = 0; k < t->joint_count; k++) joint_axes(s, k);
 }
 
 frix_pose fx_tree_site_pose(const frix_robot_state *s, int32_t site) {

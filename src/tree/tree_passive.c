@@ -45,13 +45,20 @@ static void joint_forces(const frix_robot_state *s, double *out) {
   }
 }
 
+double fx_tree_tendon_force(const frix_robot_state *s, int32_t k) {
+  const fx_tree *t = s->tree;
+  const fx_tree_tendon *x = &t->tendon[k];
+  double length = s->tendon_length[k], force = 0.0;
+  if (!t->no_spring) force -= spring_law(x->stiffness, length - fx_clamp(length, x->spring[0], x->spring[1]));
+  if (!t->no_damper) force -= damper_law(x->damping, s->tendon_velocity[k]);
+  return force;
+}
+
 static void tendon_forces(const frix_robot_state *s, double *out) {
   const fx_tree *t = s->tree;
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
-    double length = s->tendon_length[k], force = 0.0;
-    if (!t->no_spring) force -= spring_law(x->stiffness, length - fx_clamp(length, x->spring[0], x->spring[1]));
-    if (!t->no_damper) force -= damper_law(x->damping, s->tendon_velocity[k]);
+    double force = fx_tree_tendon_force(s, k);
     for (int32_t n = 0; n < x->dofs.count && force != 0.0; n++)
       out[t->list[x->dofs.first + n]] += force * s->tendon_moment[x->dofs.first + n];
   }

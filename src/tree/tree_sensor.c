@@ -2,7 +2,7 @@
  *
  * Accelerations are spatial ones of bodies with the world accelerating against gravity, so that an accelerometer at rest
  * reads g upwards; a point x has  A.v + A.w x (x - o) + w x v_x.  Force and torque are what a body gets from its parent:
- * the sum of I A + V x* I V over all it carries. */
+ * the sum of I A + V x* I V over all it carries, less what spatial tendons pull there. */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -26,6 +26,7 @@ static frame frame_of(const frix_robot_state *s, fx_tree_object kind, int32_t k)
 }
 
 static frix_vec3 point_acceleration(const frix_robot_state *s, int32_t body, frix_vec3 point) {
+  if (!s->tree->body[body].link) return fx_vec(0.0, 0.0, 0.0); /* of what cannot move MuJoCo reads nothing */
   fx_spatial a = s->spatial[s->tree->body[body].link];
   frix_vec3 r = fx_sub(point, fx_tree_point_of(s, body));
   frix_vec3 turning = fx_cross(fx_tree_velocity_of(s, body).w, fx_tree_point_velocity(s, body, point));
@@ -35,17 +36,19 @@ static frix_vec3 point_acceleration(const frix_robot_state *s, int32_t body, fri
 /* What a body gets from its parent, at a point. */
 static fx_spatial joint_force(const frix_robot_state *s, int32_t body, frix_vec3 point) {
   const fx_tree *t = s->tree;
-  frix_vec3 o = fx_tree_point_of(s, body);
   fx_spatial sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int32_t b = body; b < t->body_count; b++) {
     int32_t up = b;
     while (up > body) up = t->body[up].parent;
-    if (up != body || !t->body[b].link) continue;
+    if (up != body) continue;
+    frix_vec3 o = fx_tree_point_of(s, b);
     fx_inertia i = fx_inertia_of(&t->body[b].mass, s->pose[b], o);
     fx_spatial v = fx_tree_velocity_of(s, b), f = fx_inertia_mul(&i, s->spatial[t->body[b].link]);
-    sum = fx_spatial_add(sum, fx_spatial_add(f, fx_spatial_cross_force(v, fx_inertia_mul(&i, v))));
+    f = fx_spatial_add(f, fx_spatial_cross_force(v, fx_inertia_mul(&i, v)));
+    f = fx_spatial_mad(f, -1.0, s->spatial2[b]);
+    f.w = fx_add(f.w, fx_cross(fx_sub(o, point), f.v));
+    sum = fx_spatial_add(sum, f);
   }
-  sum.w = fx_sub(sum.w, fx_cross(fx_sub(point, o), sum.v));
   return sum;
 }
 
@@ -208,10 +211,24 @@ static bool has_cutoff(const fx_tree_sensor *x) {
          !(x->kind >= FRIX_SENSOR_FRAME_X_AXIS && x->kind <= FRIX_SENSOR_FRAME_Z_AXIS);
 }
 
+/* What spatial tendons do to the bodies. */
+static void pull_tendons(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  memset(s->spatial2, 0, (size_t)t->body_count * sizeof *s->spatial2);
+  for (int32_t k = 0; k < t->tendon_count; k++) {
+    double force = fx_tree_tendon_force(s, k);
+    for (int32_t n = 0; n < t->actuator_count; n++)
+      if (t->actuator[n].transmission == FRIX_ROBOT_AT_TENDON && t->actuator[n].object == k)
+        force += t->actuator[n].gear[0] * s->actuator_force[n];
+    if (force != 0.0) fx_tree_tendon_pull(s, k, force, s->spatial2);
+  }
+}
+
 void fx_tree_sensors(frix_robot_state *s, const double *acceleration) {
   const fx_tree *t = s->tree;
   if (!t->sensor_count) return;
   fx_tree_newton_euler(s, acceleration, s->row2); /* leaves the accelerations of bodies */
+  pull_tendons(s);
   for (int32_t k = 0; k < t->sensor_count; k++) {
     const fx_tree_sensor *x = &t->sensor[k];
     double *out = s->sensor + x->first;

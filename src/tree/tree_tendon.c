@@ -7,20 +7,38 @@
  * geodesic does not change with its ends' bodies to first order other than at the tangent points. */
 #include "tree/tree.h"
 
+/* Of straight pieces: the moment goes to the row, or a tension to the bodies as forces (about the trees' points). */
+typedef struct taut {
+  frix_robot_state *state;
+  fx_spatial *force; /* by body; NULL: the moment */
+  double tension;
+} taut;
+
+static void pull(const taut *x, int32_t body, frix_vec3 point, frix_vec3 d) {
+  frix_vec3 f = fx_scale(x->tension, d), arm = fx_sub(point, fx_tree_point_of(x->state, body));
+  x->force[body] = fx_spatial_add(x->force[body], (fx_spatial){fx_cross(arm, f), f});
+}
+
 /* A piece of a tendon between points of two bodies. */
-static double add_piece(frix_robot_state *s, int32_t body_a, frix_vec3 a, int32_t body_b, frix_vec3 b, double share) {
+static double add_piece(const taut *x, int32_t body_a, frix_vec3 a, int32_t body_b, frix_vec3 b, double share) {
+  frix_robot_state *s = x->state;
   frix_vec3 way = fx_sub(b, a);
   double length = fx_norm(way);
-  if (s->tree->body[body_a].link == s->tree->body[body_b].link || !(length > 1e-15)) return length * share;
+  if (!(length > 1e-15)) return length * share;
   frix_vec3 d = fx_scale(share / length, way);
-  fx_tree_add_jacobian(s, body_b, b, d, s->row);
-  fx_tree_add_jacobian(s, body_a, a, fx_neg(d), s->row);
+  if (x->force) {
+    if (body_a != body_b) pull(x, body_b, b, d), pull(x, body_a, a, fx_neg(d));
+  } else if (s->tree->body[body_a].link != s->tree->body[body_b].link) {
+    fx_tree_add_jacobian(s, body_b, b, d, s->row);
+    fx_tree_add_jacobian(s, body_a, a, fx_neg(d), s->row);
+  }
   return length * share;
 }
 
 /* From one site to the next, about the geom between them where there is one. */
-static double add_path(frix_robot_state *s, const fx_tree_wrap *from, const fx_tree_wrap *geom, const fx_tree_wrap *to,
+static double add_path(const taut *x, const fx_tree_wrap *from, const fx_tree_wrap *geom, const fx_tree_wrap *to,
                        double share) {
+  const frix_robot_state *s = x->state;
   const fx_tree *t = s->tree;
   int32_t body_a = t->site[from->object].body, body_b = t->site[to->object].body;
   frix_vec3 a = fx_tree_site_pose(s, from->object).p, b = fx_tree_site_pose(s, to->object).p, touch[2];
@@ -30,20 +48,20 @@ static double add_path(frix_robot_state *s, const fx_tree_wrap *from, const fx_t
     arc = fx_tree_wrap_path(a, b, fx_tree_geom_pose(s, geom->object), t->geom[geom->object].radius,
                             geom->kind == FX_WRAP_SPHERE, geom->side >= 0 ? &side : NULL, touch);
   }
-  if (arc < 0.0) return add_piece(s, body_a, a, body_b, b, share);
+  if (arc < 0.0) return add_piece(x, body_a, a, body_b, b, share);
   int32_t around = t->geom[geom->object].body;
-  return add_piece(s, body_a, a, around, touch[0], share) + arc * share +
-         add_piece(s, around, touch[1], body_b, b, share);
+  return add_piece(x, body_a, a, around, touch[0], share) + arc * share +
+         add_piece(x, around, touch[1], body_b, b, share);
 }
 
-static double spatial_length(frix_robot_state *s, const fx_tree_tendon *x) {
-  const fx_tree_wrap *w = s->tree->wrap + x->wrap_first, *end = w + x->wrap_count;
+static double spatial_length(const taut *x, const fx_tree_tendon *t) {
+  const fx_tree_wrap *w = x->state->tree->wrap + t->wrap_first, *end = w + t->wrap_count;
   double share = 1.0, length = 0.0;
   for (; w < end; w++) {
     if (w->kind == FX_WRAP_PULLEY) share = 1.0 / w->value;
     if (w->kind != FX_WRAP_SITE || w + 1 >= end) continue;
-    if (w[1].kind == FX_WRAP_SITE) length += add_path(s, w, NULL, w + 1, share);
-    if (w[1].kind == FX_WRAP_SPHERE || w[1].kind == FX_WRAP_CYLINDER) length += add_path(s, w, w + 1, w + 2, share);
+    if (w[1].kind == FX_WRAP_SITE) length += add_path(x, w, NULL, w + 1, share);
+    if (w[1].kind == FX_WRAP_SPHERE || w[1].kind == FX_WRAP_CYLINDER) length += add_path(x, w, w + 1, w + 2, share);
   }
   return length;
 }
@@ -59,11 +77,17 @@ static double fixed_length(frix_robot_state *s, const fx_tree_tendon *x) {
   return length;
 }
 
+void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx_spatial *force) {
+  const taut x = {s, force, tension};
+  if (s->tree->tendon[tendon].spatial) spatial_length(&x, &s->tree->tendon[tendon]);
+}
+
 void fx_tree_tendons(frix_robot_state *s) {
   const fx_tree *t = s->tree;
+  const taut moment = {s, NULL, 0.0};
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
-    s->tendon_length[k] = x->spatial ? spatial_length(s, x) : fixed_length(s, x);
+    s->tendon_length[k] = x->spatial ? spatial_length(&moment, x) : fixed_length(s, x);
     double rate = 0.0;
     for (int32_t n = x->dofs.first; n < x->dofs.first + x->dofs.count; n++) {
       int32_t i = t->list[n];
