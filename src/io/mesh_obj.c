@@ -63,9 +63,7 @@ static frix_status read_vertex(fx_arena *arena, const char *file, int line, curs
     if (!fx_parse_real(word, length, &v[k]) || !isfinite(v[k]))
       FAIL("%s:%d: 'v' wants three numbers, not '%s'", file, line, fx_word_of(word, length).text);
   }
-  /* single precision, as in the binary formats and in MuJoCo, so that masses are the same */
-  out->vertex[out->vertex_count++] = 
-      (frix_vec3){fx_mesh_single(v[0]), fx_mesh_single(v[1]), fx_mesh_single(v[2])};
+  out->vertex[out->vertex_count++] = (frix_vec3){v[0], v[1], v[2]};
   return FRIX_OK;
 }
 

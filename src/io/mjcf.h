@@ -407,7 +407,7 @@ frix_status fx_mjcf_item_of(const fx_mjcf_reader *r, const fx_xml_element *eleme
                             fx_mjcf_item *out);
 /* Children in all elements `section` of the root: start with NULL. */
 const fx_xml_element *fx_mjcf_next(const fx_mjcf_source *source, const char *section, const fx_xml_element *after);
-/* The same in every instance in turn, attached models first, as MuJoCo has them: start with *instance = -1 and NULL. */
+/* The same in every instance in turn, the main file first, as MuJoCo has them: start with *instance = -1 and NULL. */
 const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *section, int32_t *instance,
                                           const fx_xml_element *after);
 

@@ -106,8 +106,7 @@ static frix_status mesh_inline(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   m->vertex = FX_TAKE_RAW(&r->arena, frix_vec3, m->vertex_count);
   m->triangle = FX_TAKE_RAW(&r->arena, int32_t, corners);
   if (!m->vertex || !m->triangle) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < m->vertex_count; k++) 
-    m->vertex[k] = fx_vec(fx_mesh_single(v[3 * k]), fx_mesh_single(v[3 * k + 1]), fx_mesh_single(v[3 * k + 2]));
+  for (int32_t k = 0; k < m->vertex_count; k++)  m->vertex[k] = fx_vec(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
   for (int64_t k = 0; k < corners; k++) {
     if (!(f[k] >= 0.0) || f[k] >= m->vertex_count || f[k] != floor(f[k]))
       return fx_mjcf_fail(r, e, "mesh face: %g is not one of the vertices 0 to %d", f[k], (int)m->vertex_count - 1);
@@ -210,6 +209,11 @@ static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   if (file && given) return fx_mjcf_fail(r, e, "mesh: a file and inline vertices at once");
   if (!file && !given) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex is given");
   status = file ? mesh_from_file(r, asset) : mesh_inline(r, asset);
+  /* a tree has the masses that MuJoCo finds, which keeps vertices from text in single precision */
+  for (int32_t k = 0; k < asset->mesh.vertex_count && !status && r->robot; k++) {
+    frix_vec3 *v = &asset->mesh.vertex[k];
+    *v = fx_vec(fx_mesh_single(v->x), fx_mesh_single(v->y), fx_mesh_single(v->z));
+  }
   if (!status) status = place_mesh(r, asset);
   return status ? status : weigh_mesh(r, asset);
 }

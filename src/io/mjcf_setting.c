@@ -17,10 +17,7 @@ const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *s
                                           const fx_xml_element *after) {
   const fx_xml_element *e = NULL;
   if (*instance >= 0) e = fx_mjcf_next(r->instance[*instance].source, section, after);
-  while (!e && *instance != 0) {
-    *instance = *instance < 0 ? r->instance_count > 1 : *instance + 1 < r->instance_count ? *instance + 1 : 0;
-    e = fx_mjcf_next(r->instance[*instance].source, section, NULL);
-  }
+  while (!e && *instance + 1 < r->instance_count) e = fx_mjcf_next(r->instance[++*instance].source, section, NULL);
   return e;
 }
 

@@ -295,7 +295,8 @@ frix_vec3 fx_tree_point_velocity(const frix_robot_state *s, int32_t body, frix_v
 
 /* ---- mass matrix ---- */
 void fx_tree_mass(frix_robot_state *s);
-void fx_tree_factor(frix_robot_state *s);
+/* False where M is singular to working precision. */
+bool fx_tree_factor(frix_robot_state *s);
 /* b := M^-1 b */
 void fx_tree_solve(const frix_robot_state *s, double *b);
 /* out = M x */

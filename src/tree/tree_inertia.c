@@ -61,12 +61,14 @@ void fx_tree_mass(frix_robot_state *s) {
   add_armatures(s);
 }
 
-void fx_tree_factor(frix_robot_state *s) {
+bool fx_tree_factor(frix_robot_state *s) {
+  bool regular = true;
   const fx_tree *t = s->tree;
   double *l = s->factor;
   memcpy(l, s->m, (size_t)t->m_count * sizeof *l);
   for (int32_t i = t->dof_count - 1; i >= 0; i--) {
     double *row = l + t->dof[i].row, inverse = 1.0 / row[0];
+    if (!(row[0] > 1e-13 * s->m[t->dof[i].row])) regular = false;
     int32_t at = 1;
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent, at++) {
       double a = row[at] * inverse, *above = l + t->dof[j].row;
@@ -77,6 +79,7 @@ void fx_tree_factor(frix_robot_state *s) {
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) row[at++] *= inverse;
     s->factor_diagonal[i] = inverse;
   }
+  return regular;
 }
 
 void fx_tree_solve(const frix_robot_state *s, double *b) {

@@ -120,7 +120,7 @@ frix_status frix_robot_forward(frix_robot_state *s) {
   if (!s) return FRIX_ERROR_INPUT;
   const fx_tree *t = s->tree;
   fx_tree_evaluate_position(s);
-  fx_tree_factor(s);
+  bool regular = fx_tree_factor(s);
   fx_tree_velocities(s);
   fx_tree_newton_euler(s, NULL, s->bias);
   fx_tree_passive(s);
@@ -131,6 +131,9 @@ frix_status frix_robot_forward(frix_robot_state *s) {
   fx_tree_solve(s, s->acceleration);
   fx_tree_energy(s);
   fx_tree_sensors(s, s->acceleration);
+  if (!regular)
+    return fx_fail(s->context, FRIX_ERROR_INPUT,
+                   "frix_robot_forward: the mass matrix is singular: joints of one body repeat each other");
   for (int32_t i = 0; i < t->dof_count; i++)
     if (!isfinite(s->acceleration[i]))
       return fx_fail(s->context, FRIX_ERROR_INPUT, "frix_robot_forward: the state has no finite acceleration");
