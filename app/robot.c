@@ -110,11 +110,20 @@ static int run_state(const frix_robot *robot, frix_context *context, const fx_ar
   return code;
 }
 
+int fx_packages(const fx_args *args, const char **out, int most) {
+  const char *text;
+  int count = 0;
+  for (int cursor = 0; count < most && (text = fx_arg_next(args, "--package", &cursor));) out[count++] = text;
+  return count;
+}
+
 static int run_robot(const fx_args *args) {
   frix_context *context = fx_context(false);
   frix_mjcf_config config = frix_mjcf_default();
   config.strict = fx_arg(args, "--strict") != NULL;
   config.allow_outside = fx_arg(args, "--allow-outside") != NULL;
+  const char *package[64];
+  config.package = package, config.package_count = fx_packages(args, package, 64);
   frix_robot *robot = NULL;
   int code = FX_EXIT_USAGE;
   if (frix_robot_read(context, args->word[0], &config, &robot))
@@ -137,6 +146,7 @@ static const fx_flag flags[] = {
     {"--mocap", "LIST", NULL, "position and quaternion of every mocap body"},
     {"--json", NULL, NULL, "everything that is known of the state, as JSON"},
     {"--strict", NULL, NULL, "the first name that frix does not do is an error"},
+    {"--package", "NAME=DIR", NULL, "where package://NAME of a URDF file is (may be repeated)"},
     {"--allow-outside", NULL, NULL, "files may lie outside the folder of the model"},
     {0}};
 
@@ -145,7 +155,7 @@ const fx_verb fx_verb_robot = {
     .arguments = "FILE",
     .summary = "kinematics and dynamics of a robot in its own coordinates",
     .detail =
-        "Reads an MJCF file as an articulated tree and shows its bodies, joints with the place of their numbers,\n"
+        "Reads an MJCF or URDF file as an articulated tree and shows its bodies, joints with the place of their numbers,\n"
         "actuators, tendons and sensors; with --json also poses, mass matrix, bias, forces, accelerations (without\n"
         "contacts, limits, dry friction and equalities), tendon lengths and moments, sensor data. docs/robots.md.",
     .example = "  frix robot arm.xml --key home                    # the tree, and where it stands\n"

@@ -26,6 +26,8 @@ typedef struct frix_mjcf_config {
   int64_t max_bytes;  /* of one file; default 256 MiB */
   int64_t max_count;  /* of bodies and geoms after replicate; default 1,000,000 */
   double friction;    /* factor on every friction of the file, default 1 */
+  int32_t package_count;      /* of URDF files: where package://NAME is, as "NAME=FOLDER"; others are looked for */
+  const char *const *package; /* in the folders above the file */
 } frix_mjcf_config;
 
 FRIX_API frix_mjcf_config frix_mjcf_default(void);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "io/urdf.h"
 #include "model/builder.h"
 
 /* ---- lists and references ---- */
@@ -195,10 +196,8 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
   return fx_robot_keys(m);
 }
 
-frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+static frix_status read_mjcf(frix_context *context, const char *name, const void *bytes, size_t count,
                                    const frix_mjcf_config *config, frix_robot **out) {
-  if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
-  *out = NULL;
   frix_robot *robot = FX_NEW(context, frix_robot, 1);
   if (!robot) return FRIX_ERROR_MEMORY;
   fx_mjcf_reader r = {.context = context, .robot = true};
@@ -222,6 +221,61 @@ frix_status frix_robot_read_memory(frix_context *context, const char *name, cons
   fx_mjcf_close_reader(&r);
   frix_mjcf_destroy(r.out);
   return status;
+}
+
+/* Notes of a URDF file stand before those of what was made of it. */
+static frix_status add_notes(frix_robot *robot, const fx_urdf *u) {
+  int32_t count = u->note_count + robot->note_count;
+  frix_mjcf_note *note = FX_TAKE(&robot->arena, frix_mjcf_note, count);
+  if (!note) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < u->note_count; k++) {
+    size_t name = strlen(u->note[k].name) + 1, file = strlen(u->note[k].file) + 1;
+    char *text = fx_arena_take(&robot->arena, name + file, 1);
+    if (!text) return FRIX_ERROR_MEMORY;
+    memcpy(text, u->note[k].name, name), memcpy(text + name, u->note[k].file, file);
+    note[k] = u->note[k];
+    note[k].name = text, note[k].file = text + name;
+  }
+  if (robot->note_count) memcpy(note + u->note_count, robot->note, (size_t)robot->note_count * sizeof *note);
+  robot->note = note, robot->note_count = count;
+  return FRIX_OK;
+}
+
+static frix_status read_urdf(frix_context *context, const char *name, const void *bytes, size_t count,
+                             const frix_mjcf_config *config, frix_robot **out) {
+  fx_urdf u = {.context = context, .path = name, .config = *config};
+  fx_buffer text;
+  fx_buffer_init(&text, context);
+  frix_status status = fx_urdf_read(&u, bytes, count);
+  if (!status) status = fx_urdf_write(&u, false, &text);
+  for (int32_t k = 0; k < u.note_count && !status && config->strict; k++)
+    if (u.note[k].kind == FRIX_MJCF_UNSUPPORTED)
+      status = fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s:%d: %s: %s", u.note[k].file, (int)u.note[k].line,
+                       u.note[k].name, u.note[k].text);
+  frix_mjcf_config inner = *config;
+  inner.allow_outside = true; /* meshes of packages: what leads elsewhere was refused before */
+  if (!status) status = read_mjcf(context, name, text.bytes, text.count, &inner, out);
+  if (!status) status = add_notes(*out, &u);
+  if (status) frix_robot_destroy(*out), *out = NULL;
+  fx_buffer_free(&text);
+  fx_urdf_free(&u);
+  return status;
+}
+
+static bool is_urdf(const char *name) {
+  size_t length = strlen(name);
+  return length > 5 && (!strcmp(name + length - 5, ".urdf") || !strcmp(name + length - 5, ".URDF"));
+}
+
+frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+                                   const frix_mjcf_config *config, frix_robot **out) {
+  if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  frix_mjcf_config used = config ? *config : frix_mjcf_default();
+  if (used.size != sizeof used)
+    return fx_fail(context, FRIX_ERROR_INPUT, "frix_robot_read: start from frix_mjcf_default()");
+  return is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
+                       : read_mjcf(context, name, bytes, count, &used, out);
 }
 
 frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_robot **out) {
