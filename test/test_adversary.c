@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const known_named[] = {"ball_friction", "lever", NULL};
+static const char *const known_named[] = {"ball_friction", NULL};
 
 static bool is_listed(const char *const *list, const char *name) {
   for (; *list; list++)

@@ -79,6 +79,10 @@ bool fx_cone_lp_unreached(fx_cone_lp *lp);
 /* The least of all x that balance, by weight . x^2 (all positive, or of variables that rows tie to such), from the x of
  * the programme, which is inside (cone_qp.c). The best iterate is then that of this; false where it is not exact. */
 bool fx_cone_qp_least(fx_cone_lp *lp, const double *weight);
+/* From there: x with exact zeros where neither x nor its dual is more than the iteration left, and A x = b by the
+ * others (whether they are still inside, and balance, the caller judges). idle: room for a flag by unit. False: there
+ * are none of these. */
+bool fx_cone_qp_drop_idle(fx_cone_lp *lp, const double *weight, bool *idle);
 
 /* ---- linear systems (cone_lp_linear.c) ---- */
 

@@ -17,7 +17,13 @@
 #define DUAL 1e-9   /* of Q x + A'y - z, relative to Q x */
 #define PRIMAL 1e-9 /* of A x - b; farther off x is not kept */
 
-enum { MOST_STEPS = 50 };
+/* Of the largest normal force, and of what the unit's own force makes of its dual: both below, a unit touches without
+ * load. */
+#define IDLE 1e-5
+#define IDLE_DUAL 1e-2
+#define NEGLIGIBLE 1e-12 /* of X: what an idle unit may move */
+
+enum { MOST_STEPS = 50, BALANCE_ROUNDS = 4 };
 
 /* x := x / tau and z := gap x^-1, so that all products are the same; y = 0. */
 static bool start(fx_cone_lp *lp, const double *weight) {
@@ -59,7 +65,7 @@ static double find_residuals(fx_cone_lp *lp, const double *weight, double *gap) 
 }
 
 /* X = (Q + W^-2)^-1, W^-2 = (2 (Jw)(Jw)' - J) / eta^2 */
-static bool find_metric(fx_cone_lp *lp, const double *weight) {
+static bool fill_metric(fx_cone_lp *lp, const double *weight) {
   if (!fx_cone_lp_scale(lp)) return false;
   for (int32_t i = 0; i < lp->unit_count; i++) {
     int32_t at = lp->first[i], d = fx_cone_lp_dim(lp, i), pivot[6];
@@ -77,7 +83,7 @@ static bool find_metric(fx_cone_lp *lp, const double *weight) {
     for (int32_t r = 0; r < d; r++)
       for (int32_t c = 0; c < r; c++) X[r * d + c] = X[c * d + r] = 0.5 * (X[r * d + c] + X[c * d + r]);
   }
-  return fx_cone_lp_factor(lp);
+  return true;
 }
 
 /* dx, dz and y2 from q and the part `rest` of the residuals. */
@@ -97,7 +103,7 @@ static void find_direction(fx_cone_lp *lp, const double *weight, double rest) {
 
 static double take_step(fx_cone_lp *lp, const double *weight, double gap) {
   const fx_cone_lp_direction none = {0};
-  if (!find_metric(lp, weight)) return 0;
+  if (!fill_metric(lp, weight) || !fx_cone_lp_factor(lp)) return 0;
   fx_cone_lp_aim(lp, 0, false);
   find_direction(lp, weight, 1);
   double affine = fmin(fx_cone_lp_longest(lp, &none), 1), sigma = (1 - affine) * (1 - affine) * (1 - affine);
@@ -134,4 +140,51 @@ bool fx_cone_qp_least(fx_cone_lp *lp, const double *weight) {
   lp->careful = careful;
   lp->definite = false;
   return good;
+}
+
+/* ---- contacts without load ----
+ *
+ * Where x_i and z_i both vanish (boxes side by side), the iteration leaves roots of the gap in both. These units get
+ * x_i = 0, and the others what then misses to b. */
+
+static double largest_normal(const fx_cone_lp *lp) {
+  double most = 0;
+  FX_EACH_CONE(lp, i) most = fmax(most, lp->x[lp->first[i]]);
+  return most;
+}
+
+static bool is_idle(const fx_cone_lp *lp, const double *weight, int32_t i, double most) {
+  int32_t at = lp->first[i], d = fx_cone_lp_dim(lp, i);
+  double most_weight = 0;
+  if (lp->free[i]) return false;
+  for (int32_t k = 0; k < d; k++) most_weight = fmax(most_weight, weight[at + k]);
+  return lp->x[at] <= IDLE * most && lp->z[at] >= IDLE_DUAL * most_weight * lp->x[at];
+}
+
+bool fx_cone_qp_drop_idle(fx_cone_lp *lp, const double *weight, bool *idle) {
+  bool any = false, careful = lp->careful;
+  fx_cone_lp_go_back(lp, &lp->best);
+  double most = largest_normal(lp);
+  if (!fill_metric(lp, weight)) return false;
+  for (int32_t i = 0; i < lp->unit_count; i++) {
+    int32_t at = lp->first[i], d = fx_cone_lp_dim(lp, i);
+    if (!(idle[i] = is_idle(lp, weight, i, most))) continue;
+    any = true;
+    for (int32_t k = 0; k < d * d; k++) lp->X[lp->square[i] + (size_t)k] *= NEGLIGIBLE;
+    memset(lp->x + at, 0, (size_t)d * sizeof *lp->x);
+  }
+  lp->careful = false;
+  lp->definite = true;
+  any = any && fx_cone_lp_factor(lp);
+  for (int round = 0; any && round < BALANCE_ROUNDS; round++) {
+    double none;
+    fx_cone_lp_times(lp, lp->x, 0, lp->py);
+    for (int32_t k = 0; k < lp->row_count; k++) lp->py[k] = lp->b[k] - lp->py[k];
+    fx_cone_lp_kkt(lp, NULL, 0, lp->py, lp->dx, &none, lp->y2);
+    for (int32_t i = 0; i < lp->unit_count; i++)
+      for (int32_t k = lp->first[i]; k < lp->first[i + 1] && !idle[i]; k++) lp->x[k] += lp->dx[k];
+  }
+  lp->careful = careful;
+  lp->definite = false;
+  return any;
 }

@@ -59,8 +59,8 @@ typedef struct finding {
   bool any_load; /* is held, however large */
 } finding;
 
-static void judge_forces(search *q, fx_programme *p, finding *f) {
-  fx_cone_lp_balance(&p->lp);
+/* x of the programme as it is. */
+static void judge_forces_at(search *q, fx_programme *p, finding *f) {
   double scale = p->lp.tau;
   double factor = p->lp.a ? fx_programme_factor(p, scale) : 0;
   fx_programme_forces(p, scale, q->r);
@@ -74,6 +74,11 @@ static void judge_forces(search *q, fx_programme *p, finding *f) {
   f->standing = FRIX_STANDING_STANDS;
   f->stands = p->lp.a ? factor : INFINITY;
   keep_forces(q, p->part);
+}
+
+static void judge_forces(search *q, fx_programme *p, finding *f) {
+  fx_cone_lp_balance(&p->lp);
+  judge_forces_at(q, p, f);
 }
 
 /* Power beyond what the law lets forces up to `force` take. */
@@ -144,13 +149,18 @@ static bool is_sharp(const fx_programme *p, const finding *f) {
   return f->falls - f->stands <= SHARP * fmax(fabs(f->stands), fabs(f->falls));
 }
 
-/* The least of the forces that balance in place of those that were found first. */
-static void take_least(search *q, fx_programme *p, finding *f) {
-  finding least = {.stands = -INFINITY, .imbalance = INFINITY};
+/* The least of the forces that balance in place of those that were found first, none where contacts carry none. */
+static frix_status take_least(search *q, fx_arena *arena, fx_programme *p, finding *f) {
+  finding least = {.stands = -INFINITY, .imbalance = INFINITY}, without = least;
+  bool *idle = FX_TAKE(arena, bool, p->unit_count);
+  if (!idle) return FRIX_ERROR_MEMORY;
   fx_cone_lp_balance(&p->lp);
   fx_cone_qp_least(&p->lp, p->weight);
   judge_forces(q, p, &least);
   if (least.standing == FRIX_STANDING_STANDS) f->imbalance = least.imbalance;
+  if (fx_cone_qp_drop_idle(&p->lp, p->weight, idle)) judge_forces_at(q, p, &without);
+  if (without.standing == FRIX_STANDING_STANDS) f->imbalance = without.imbalance;
+  return FRIX_OK;
 }
 
 /* Whether nothing acts on the part but the varied load. */
@@ -195,7 +205,7 @@ static frix_status search_part(search *q, const fx_statics_part *part, const int
     bool finish = !is_sharp(&p, f) && p.lp.variable_count + p.lp.row_count <= MOST_CAREFUL;
     if (finish) status = fx_cone_lp_be_careful(&arena, &p.lp);
     if (finish && status == FRIX_OK) judge(q, &p, fx_cone_lp_go_on(&p.lp, FINE), f);
-    if (!largest && f->standing == FRIX_STANDING_STANDS) take_least(q, &p, f);
+    if (status == FRIX_OK && !largest && f->standing == FRIX_STANDING_STANDS) status = take_least(q, &arena, &p, f);
     q->out->steps += p.lp.steps;
     fx_cone_lp_free(&p.lp);
   }

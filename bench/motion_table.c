@@ -1,0 +1,114 @@
+/* Results of moving scenes: one row for each scene and engine. */
+#include "motion_table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How the run ended, in a word or two. */
+static void end_of(const motion_scene *scene, const motion_result *r, char *out, size_t room) {
+  bool stands = r->moved < 0.1 * scene->size;
+  if (r->failed)
+    snprintf(out, room, "failed after %lld steps", (long long)r->steps);
+  else if (r->steps < r->wanted_steps)
+    snprintf(out, room, "gave up after %lld of %lld steps", (long long)r->steps, (long long)r->wanted_steps);
+  else if (stands || motion_must_stand(scene))
+    snprintf(out, room, stands ? "stands" : "falls");
+  else
+    snprintf(out, room, r->late < 1e-3 * scene->size ? "at rest" : "moving");
+}
+
+static void certified_of(const motion_result *r, char *out, size_t room) {
+  if (r->judged == 0)
+    snprintf(out, room, "-");
+  else if (r->certified == r->judged)
+    snprintf(out, room, "all");
+  else
+    snprintf(out, room, "%.2f %%", floor(1e4 * (double)r->certified / (double)r->judged) / 100);
+}
+
+void motion_table_begin(motion_table *t) {
+  printf("%-16s %-14s %-14s %8s %8s %8s %8s %8s %8s %9s %9s %9s %11s %6s  %s\n", "scene", "engine", "law", "mean ms",
+         "p50", "p95", "p99", "max", "certif.", "depth mm", "late m", "kinetic J", "iter. (max)", "cont.", "end");
+  if (t->csv)
+    fprintf(t->csv,
+            "scene,engine,law,steps,wanted_steps,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,wall_ms,certified,judged,"
+            "residual,penetration_m,moved_m,late_m,kinetic_J,created_J,iterations,most_iterations,contacts,"
+            "collide_ms,assemble_ms,solve_ms,integrate_ms,hash,end\n");
+  if (t->json) fprintf(t->json, "[");
+  if (t->markdown)
+    fprintf(t->markdown,
+            "| scene | engine | mean (p99, max) ms | certified | deepest mm | end |\n|---|---|---|---|---|---|\n");
+  fflush(stdout);
+}
+
+static void json_row(FILE *file, bool first, const motion_scene *scene, const motion_result *r, const char *end) {
+  fprintf(file,
+          "%s\n  {\"scene\": \"%s\", \"engine\": \"%s\", \"law\": \"%s\", \"steps\": %lld, \"wanted_steps\": %lld,",
+          first ? "" : ",", scene->name, r->engine, r->law, (long long)r->steps, (long long)r->wanted_steps);
+  const struct {
+    const char *name;
+    double value;
+  } rows[] = {{"mean_ms", r->mean},
+              {"p50_ms", r->p50},
+              {"p95_ms", r->p95},
+              {"p99_ms", r->p99},
+              {"max_ms", r->max},
+              {"wall_ms", r->wall},
+              {"certified", (double)r->certified},
+              {"judged", (double)r->judged},
+              {"residual", r->residual},
+              {"penetration_m", r->penetration},
+              {"moved_m", r->moved},
+              {"late_m", r->late},
+              {"kinetic_J", r->kinetic},
+              {"created_J", r->created},
+              {"iterations", r->iterations},
+              {"most_iterations", r->most_iterations},
+              {"contacts", r->contacts},
+              {"collide_ms", r->collide},
+              {"assemble_ms", r->assemble},
+              {"solve_ms", r->solve},
+              {"integrate_ms", r->integrate}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    if (isfinite(rows[k].value))
+      fprintf(file, " \"%s\": %.9g,", rows[k].name, rows[k].value);
+    else
+      fprintf(file, " \"%s\": null,", rows[k].name);
+  fprintf(file, " \"hash\": \"%016llx\", \"end\": \"%s\"}", (unsigned long long)r->hash, end);
+}
+
+static void csv_row(FILE *file, const motion_scene *scene, const motion_result *r, const char *end) {
+  fprintf(file, "%s,%s,\"%s\",%lld,%lld,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%.3e,%.6e,%.6e,%.6e,%.6e,%.6e,",
+          scene->name, r->engine, r->law, (long long)r->steps, (long long)r->wanted_steps, r->mean, r->p50, r->p95,
+          r->p99, r->max, r->wall, (long long)r->certified, (long long)r->judged, r->residual, r->penetration, r->moved,
+          r->late, r->kinetic, r->created);
+  fprintf(file, "%.2f,%.0f,%d,%.6f,%.6f,%.6f,%.6f,%016llx,\"%s\"\n", r->iterations, r->most_iterations, r->contacts,
+          r->collide, r->assemble, r->solve, r->integrate, (unsigned long long)r->hash, end);
+}
+
+void motion_table_row(motion_table *t, const motion_scene *scene, const motion_result *r) {
+  char end[96], certified[16], iterations[32];
+  end_of(scene, r, end, sizeof end);
+  certified_of(r, certified, sizeof certified);
+  snprintf(iterations, sizeof iterations, r->judged ? "%.0f (%.0f)" : "", r->iterations, r->most_iterations);
+  printf("%-16s %-14s %-14s %8.3f %8.3f %8.3f %8.2f %8.2f %8s %9.3f %9.1e %9.2e %11s %6d  %s\n", scene->name, r->engine,
+         r->law, r->mean, r->p50, r->p95, r->p99, r->max, certified, 1e3 * r->penetration, r->late, r->kinetic,
+         iterations, r->contacts, end);
+  if (t->parts && r->judged)
+    printf(
+        "%-16s parts of %.3f ms that passed: collide %.3f, assemble %.3f, solve %.3f, integrate %.3f; worst residual "
+        "%.1e; energy created %.2e J; state %016llx\n",
+        "", r->wall, r->collide, r->assemble, r->solve, r->integrate, r->residual, r->created,
+        (unsigned long long)r->hash);
+  if (t->csv) csv_row(t->csv, scene, r, end);
+  if (t->json) json_row(t->json, t->rows == 0, scene, r, end);
+  if (t->markdown)
+    fprintf(t->markdown, "| %s | %s%s%s | %.3g (%.3g, %.3g) | %s | %.2g | %s |\n", scene->name, r->engine,
+            *r->law ? ", " : "", r->law, r->mean, r->p99, r->max, certified, 1e3 * r->penetration, end);
+  t->rows++;
+  fflush(NULL);
+}
+
+void motion_table_end(motion_table *t) {
+  if (t->json) fprintf(t->json, "\n]\n");
+}

@@ -1,0 +1,17 @@
+/* Results of moving scenes as lines to read, CSV, JSON and Markdown. */
+#ifndef FRIX_BENCH_MOTION_TABLE_H
+#define FRIX_BENCH_MOTION_TABLE_H
+
+#include "motion_engine.h"
+
+typedef struct motion_table {
+  FILE *csv, *json, *markdown; /* NULL: not wanted */
+  bool parts;                  /* a line with the parts of a step */
+  int64_t rows;
+} motion_table;
+
+void motion_table_begin(motion_table *table);
+void motion_table_row(motion_table *table, const motion_scene *scene, const motion_result *result);
+void motion_table_end(motion_table *table);
+
+#endif
