@@ -202,6 +202,7 @@ frix_status frix_robot_site_jacobian(const frix_robot_state *s, int32_t site, do
 }
 
 void frix_robot_mass_matrix(const frix_robot_state *s, double *out) {
+  if (!s || !out) return;
   const fx_tree *t = s->tree;
   size_t n = (size_t)t->dof_count;
   memset(out, 0, n * n * sizeof *out);
@@ -212,7 +213,9 @@ void frix_robot_mass_matrix(const frix_robot_state *s, double *out) {
   }
 }
 
-void frix_robot_mass_solve(const frix_robot_state *s, double *x) { fx_tree_solve(s, x); }
+void frix_robot_mass_solve(const frix_robot_state *s, double *x) {
+  if (s && x) fx_tree_solve(s, x);
+}
 
 frix_status frix_robot_inverse(frix_robot_state *s, const double *acceleration, double *out) {
   if (!s || !acceleration || !out) return FRIX_ERROR_INPUT;

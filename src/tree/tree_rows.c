@@ -75,7 +75,7 @@ int32_t frix_robot_equality_rows(frix_robot_state *s, int32_t equality, int32_t 
   if (!s || equality < 0 || equality >= s->tree->equality_count) return 0;
   const fx_tree_equality *e = &s->tree->equality[equality];
   if (!e->active || s->tree->no_equality) return 0;
-  if (most < rows[e->kind]) return rows[e->kind];
+  if (most < rows[e->kind] || !violation || !jacobian) return rows[e->kind];
   size_t n = (size_t)s->tree->dof_count;
   memset(jacobian, 0, (size_t)rows[e->kind] * n * sizeof *jacobian);
   if (e->kind == FX_EQUAL_CONNECT || e->kind == FX_EQUAL_WELD) point_rows(s, e, violation, jacobian);
