@@ -155,11 +155,13 @@ const fx_verb fx_verb_robot = {
     .arguments = "FILE",
     .summary = "kinematics and dynamics of a robot in its own coordinates",
     .detail =
-        "Reads an MJCF or URDF file as an articulated tree and shows its bodies, joints with the place of their numbers,\n"
+        "Reads an MJCF or URDF file as an articulated tree and shows its bodies, joints with the place of their "
+        "numbers,\n"
         "actuators, tendons and sensors; with --json also poses, mass matrix, bias, forces, accelerations (without\n"
         "contacts, limits, dry friction and equalities), tendon lengths and moments, sensor data. docs/robots.md.",
-    .example = "  frix robot arm.xml --key home                    # the tree, and where it stands\n"
-               "  frix robot arm.xml --set elbow=0.5 --json        # all numbers",
+    .example =
+        "  frix robot arm.xml --key home                    # the tree, and where it stands\n"
+        "  frix robot arm.xml --set elbow=0.5 --json        # all numbers",
     .flag = flags,
     .min_words = 1,
     .max_words = 1,

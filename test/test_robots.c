@@ -71,9 +71,9 @@ static double energy(world *w) {
 
 /* ---- closed forms ---- */
 
-#define DOUBLE                                                                                                    \
-  "<mujoco><compiler angle='radian'/><option gravity='0 0 -9.81'/><worldbody><body><joint axis='0 1 0'/>"         \
-  "<inertial pos='0 0 -0.5' mass='2' diaginertia='0.1 0.1 0.01'/><body pos='0 0 -1'><joint axis='0 1 0'/>"        \
+#define DOUBLE                                                                                             \
+  "<mujoco><compiler angle='radian'/><option gravity='0 0 -9.81'/><worldbody><body><joint axis='0 1 0'/>"  \
+  "<inertial pos='0 0 -0.5' mass='2' diaginertia='0.1 0.1 0.01'/><body pos='0 0 -1'><joint axis='0 1 0'/>" \
   "<inertial pos='0 0 -0.4' mass='1.5' diaginertia='0.05 0.05 0.01'/></body></body></worldbody></mujoco>"
 
 /* Lagrange's equations of the double pendulum with absolute angles a, b = a + relative. */
@@ -135,9 +135,10 @@ static void add_body(world *w, int32_t b, double *m) {
   frix_robot_get_body(w->robot, b, &body);
   frix_pose pose = frix_robot_body_pose(w->state, b);
   const double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
-  double R[9] = {1 - 2 * (q[2] * q[2] + q[3] * q[3]), 2 * (q[1] * q[2] - q[0] * q[3]), 2 * (q[1] * q[3] + q[0] * q[2]),
-                 2 * (q[1] * q[2] + q[0] * q[3]), 1 - 2 * (q[1] * q[1] + q[3] * q[3]), 2 * (q[2] * q[3] - q[0] * q[1]),
-                 2 * (q[1] * q[3] - q[0] * q[2]), 2 * (q[2] * q[3] + q[0] * q[1]), 1 - 2 * (q[1] * q[1] + q[2] * q[2])};
+  double R[9] = {
+      1 - 2 * (q[2] * q[2] + q[3] * q[3]), 2 * (q[1] * q[2] - q[0] * q[3]),     2 * (q[1] * q[3] + q[0] * q[2]),
+      2 * (q[1] * q[2] + q[0] * q[3]),     1 - 2 * (q[1] * q[1] + q[3] * q[3]), 2 * (q[2] * q[3] - q[0] * q[1]),
+      2 * (q[1] * q[3] - q[0] * q[2]),     2 * (q[2] * q[3] + q[0] * q[1]),     1 - 2 * (q[1] * q[1] + q[2] * q[2])};
   const double c[3] = {body.center.x, body.center.y, body.center.z};
   frix_vec3 point = {pose.p.x + R[0] * c[0] + R[1] * c[1] + R[2] * c[2],
                      pose.p.y + R[3] * c[0] + R[4] * c[1] + R[5] * c[2],
@@ -166,8 +167,8 @@ static char *chain(void) {
   strcat(text, "<mujoco><worldbody><body><freejoint/><geom type='box' size='0.1 0.2 0.3'/>");
   for (int k = 0; k < 12; k++) {
     char part[256];
-    snprintf(part, sizeof part, "<body pos='0.2 0.%d -0.1' euler='%d 20 %d'>%s<geom type='capsule' size='0.03 0.%d'/>", k % 3,
-             10 * k, 7 * k, joint[k % 4], 1 + k % 5);
+    snprintf(part, sizeof part, "<body pos='0.2 0.%d -0.1' euler='%d 20 %d'>%s<geom type='capsule' size='0.03 0.%d'/>",
+             k % 3, 10 * k, 7 * k, joint[k % 4], 1 + k % 5);
     strcat(text, part);
     if (k == 5) strcat(text, "<body pos='0 0.3 0'><joint axis='0 0 1'/><geom size='0.1'/></body>");
   }
@@ -299,44 +300,44 @@ static void slopes(fx_test *t) {
   world_free(&w);
 }
 
-/* ---- numbers of MuJoCo 3.14 for test/robots/drives.xml; tools/check_robots compares everything where it is installed */
+/* ---- numbers of MuJoCo 3.14 for test/robots/drives.xml; tools/check_robots compares everything where it is installed
+ */
 
 static const double mujoco_acceleration[] = {
     1.6183163830199780,  -0.20709606473867387, -10.248108040837373, 0.30099043238639278, 18.237879246780693,
     4.6258921285718504,  15.168206652643082,   60.848091783949123,  85.266243632130383,  -276.46165555014585,
     -87.550218307894042, 22.852727263048180,   -33.838843117516447, -434.07340762784099, -32.330047975247140,
     -131.42215640894548, 11.973439032305334,   -8.4476047950117525, 20.748406305801605};
-static const double mujoco_force[] = {
-    -0.2,
-    0.1,
-    0.4,
-    0,
-    0.3,
-    -0.1,
-    0.4,
-    -3.6740691741947931,
-    1.1680672268907561,
-    2.5,
-    1.7692829118721434,
-    0.57680816484084252,
-    -0.5,
-    0.38,
-    -1,
-    0.42574443726122346,
-    0.32,
-    0,
-    0.34172794511023624,
-    0.0502654824574367,
-    0.480432,
-    -1.776,
-    1.0329473269827880,
-    -5.8984637995589750,
-    0,
-    -15.792559431948208,
-    -0.11204015381414284,
-    0.2,
-    -0.16806722689075632,
-    0};
+static const double mujoco_force[] = {-0.2,
+                                      0.1,
+                                      0.4,
+                                      0,
+                                      0.3,
+                                      -0.1,
+                                      0.4,
+                                      -3.6740691741947931,
+                                      1.1680672268907561,
+                                      2.5,
+                                      1.7692829118721434,
+                                      0.57680816484084252,
+                                      -0.5,
+                                      0.38,
+                                      -1,
+                                      0.42574443726122346,
+                                      0.32,
+                                      0,
+                                      0.34172794511023624,
+                                      0.0502654824574367,
+                                      0.480432,
+                                      -1.776,
+                                      1.0329473269827880,
+                                      -5.8984637995589750,
+                                      0,
+                                      -15.792559431948208,
+                                      -0.11204015381414284,
+                                      0.2,
+                                      -0.16806722689075632,
+                                      0};
 
 static void drives(fx_test *t) {
   if (!available(t)) return;
@@ -350,8 +351,7 @@ static void drives(fx_test *t) {
   for (int i = 0; i < 30; i++) data(&w, FRIX_ROBOT_CTRL)[i] = 0.1 * ((i * 3) % 7 - 2);
   for (int i = 0; i < w.info.act_count; i++) data(&w, FRIX_ROBOT_ACT)[i] = 0.1 * (i + 1);
   CHECK(t, frix_robot_forward(w.state) == FRIX_OK);
-  for (int i = 0; i < 19; i++)
-    CHECK_NEAR(t, data(&w, FRIX_ROBOT_ACCELERATION)[i], mujoco_acceleration[i], 1e-8);
+  for (int i = 0; i < 19; i++) CHECK_NEAR(t, data(&w, FRIX_ROBOT_ACCELERATION)[i], mujoco_acceleration[i], 1e-8);
   for (int i = 0; i < 30; i++) CHECK_NEAR(t, data(&w, FRIX_ROBOT_ACTUATOR_FORCE)[i], mujoco_force[i], 1e-9);
   double sum = 0;
   for (int k = 0; k < w.info.sensor_size; k++) sum += data(&w, FRIX_ROBOT_SENSOR_DATA)[k] * (1 + k % 3);
@@ -390,8 +390,8 @@ static void linearised(fx_test *t) {
   world_free(&w);
 }
 
-const fx_test_row test_robots[] = {{"robots/pendulum", pendulum},   {"robots/gyroscope", gyroscope},
-                                   {"robots/matrix", matrix},       {"robots/inverse", inverse},
-                                   {"robots/conserves", conserves}, {"robots/manifold", manifold},
-                                   {"robots/slopes", slopes},       {"robots/drives", drives},
+const fx_test_row test_robots[] = {{"robots/pendulum", pendulum},     {"robots/gyroscope", gyroscope},
+                                   {"robots/matrix", matrix},         {"robots/inverse", inverse},
+                                   {"robots/conserves", conserves},   {"robots/manifold", manifold},
+                                   {"robots/slopes", slopes},         {"robots/drives", drives},
                                    {"robots/linearised", linearised}, {0}};

@@ -52,10 +52,11 @@ static void arm(fx_test *t) {
 /* The robot in URDF and the MJCF that is written of it have the same numbers. */
 static void converts(fx_test *t) {
   if (!available(t)) return;
-  shell_result a = shell(t,
-                         "$frix convert %s arm.xml && $frix robot %s --json | sed 's/.*\"qpos\"/\"qpos\"/; s/\"ignored.*//' > a && "
-                         "$frix robot arm.xml --json --allow-outside | sed 's/.*\"qpos\"/\"qpos\"/; s/\"ignored.*//' > b && cmp a b",
-                         ARM, ARM);
+  shell_result a =
+      shell(t,
+            "$frix convert %s arm.xml && $frix robot %s --json | sed 's/.*\"qpos\"/\"qpos\"/; s/\"ignored.*//' > a && "
+            "$frix robot arm.xml --json --allow-outside | sed 's/.*\"qpos\"/\"qpos\"/; s/\"ignored.*//' > b && cmp a b",
+            ARM, ARM);
   CHECK(t, a.code == 0);
   if (a.code) fx_test_fail(t, __FILE__, __LINE__, "%s%s", a.out, a.err);
   shell_free(&a);
@@ -63,10 +64,11 @@ static void converts(fx_test *t) {
 
 static void packages(fx_test *t) {
   if (!available(t)) return;
-  shell_result a = shell(t,
-                         "mkdir -p x other/meshes && cp %s x/ && cp %s/test/robots/arm_description/meshes/wedge.obj other/meshes/ && "
-                         "$frix robot x/arm.urdf",
-                         ARM, FRIX_SOURCE_DIR);
+  shell_result a = shell(
+      t,
+      "mkdir -p x other/meshes && cp %s x/ && cp %s/test/robots/arm_description/meshes/wedge.obj other/meshes/ && "
+      "$frix robot x/arm.urdf",
+      ARM, FRIX_SOURCE_DIR);
   CHECK(t, a.code == 2 && strstr(a.err, "--package arm_description=FOLDER") && strstr(a.err, "arm.urdf:13"));
   shell_free(&a);
   a = shell(t, "$frix robot x/arm.urdf --package arm_description=other");
@@ -78,7 +80,8 @@ typedef struct broken {
   const char *inside, *hint;
 } broken;
 
-#define LINK(name) "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
+#define LINK(name) \
+  "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
 #define JOINT(name, type, a, b, more) \
   "<joint name='" name "' type='" type "'><parent link='" a "'/><child link='" b "'/>" more "</joint>"
 
@@ -108,7 +111,8 @@ static const broken rows[] = {
     {"<link/>", "needs the attribute 'name'"},
     {LINK("a") "<link name='b'/>" JOINT("j", "continuous", "a", "b", ""), "no mass or inertia"},
     {"<link name='a'><collision><geometry><mesh filename='gone.stl'/></geometry></collision></link>", "gone.stl"},
-    {"<link name='a'><collision><geometry><mesh filename='../x.stl'/></geometry></collision></link>", "--allow-outside"},
+    {"<link name='a'><collision><geometry><mesh filename='../x.stl'/></geometry></collision></link>",
+     "--allow-outside"},
     {"<link name='a'><collision><geometry><mesh filename='file:///etc/x.stl'/></geometry></collision></link>",
      "--allow-outside"},
     {"<link name='a'><collision><geometry><box size='1 0 1'/></geometry></collision></link>", "positive"},
@@ -123,7 +127,8 @@ static void broken_files(fx_test *t) {
     fclose(file);
     shell_result a = shell(t, "$frix robot '%s'", fx_test_scratch(t, "f.urdf"));
     if (a.code != 2 || !strstr(a.err, rows[k].hint) || a.out[0])
-      fx_test_fail(t, __FILE__, __LINE__, "'%s': code %d, '%s' is not in: %s", rows[k].inside, a.code, rows[k].hint, a.err);
+      fx_test_fail(t, __FILE__, __LINE__, "'%s': code %d, '%s' is not in: %s", rows[k].inside, a.code, rows[k].hint,
+                   a.err);
     shell_free(&a);
   }
   shell_result a = shell(t, "echo '<mujoco/>' > g.urdf; $frix robot g.urdf");
@@ -134,22 +139,26 @@ static void broken_files(fx_test *t) {
 /* Robots in MJCF that cannot be. */
 static const broken robots[] = {
     {"<worldbody><body><joint type='ball'/><joint/><geom size='1'/></body></worldbody>", "ball joint is followed"},
-    {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor/></actuator>", "needs a joint"},
+    {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor/></actuator>",
+     "needs a joint"},
     {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor joint='k'/></actuator>",
      "did you mean 'j'"},
     {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor joint='j' ctrlrange='1 "
      "0'/></actuator>",
      "not below"},
-    {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><tendon><fixed/></tendon>", "without a path"},
+    {"<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><tendon><fixed/></tendon>",
+     "without a path"},
     {"<worldbody><site name='s'/><geom size='1'/></worldbody><tendon><spatial><site site='s'/></spatial></tendon>",
      "two sites"},
-    {"<worldbody><site name='s'/><geom name='g' type='box' size='1 1 1'/></worldbody><tendon><spatial><site site='s'/><geom "
+    {"<worldbody><site name='s'/><geom name='g' type='box' size='1 1 1'/></worldbody><tendon><spatial><site "
+     "site='s'/><geom "
      "geom='g'/><site site='s'/></spatial></tendon>",
      "spheres and cylinders"},
     {"<worldbody><site name='s'/><geom name='g' size='1'/></worldbody><tendon><spatial><geom geom='g'/><site "
      "site='s'/><site site='s'/></spatial></tendon>",
      "between two sites"},
-    {"<worldbody><site name='s'/></worldbody><tendon><spatial><site site='s'/><pulley divisor='0'/><site site='s'/></spatial></tendon>",
+    {"<worldbody><site name='s'/></worldbody><tendon><spatial><site site='s'/><pulley divisor='0'/><site "
+     "site='s'/></spatial></tendon>",
      "not positive"},
     {"<worldbody><body><joint/></body></worldbody>", "no mass or inertia"},
     {"<worldbody><body><freejoint name='f'/><geom size='1'/></body></worldbody><sensor><jointpos joint='f'/></sensor>",
@@ -157,7 +166,8 @@ static const broken robots[] = {
     {"<worldbody/><sensor><jiro site='s'/></sensor>", "no sensor <jiro>"},
     {"<worldbody><body><joint name='a'/><geom size='1'/></body></worldbody><keyframe><key qpos='0 0'/></keyframe>",
      "the model has 1"},
-    {"<worldbody><body><freejoint name='a'/><geom size='1'/></body></worldbody><equality><joint joint1='a'/></equality>",
+    {"<worldbody><body><freejoint name='a'/><geom size='1'/></body></worldbody><equality><joint "
+     "joint1='a'/></equality>",
      "hinges and slides"},
     {"<worldbody><body><joint name='a' type='ball'/><geom size='1'/></body></worldbody><tendon><fixed><joint joint='a' "
      "coef='1'/></fixed></tendon>",

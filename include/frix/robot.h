@@ -8,9 +8,9 @@
  *   q[0] = 0.3;
  *   frix_robot_forward(state);            poses, mass matrix, bias, forces, accelerations, sensors
  *
- * Coordinates, velocities and controls are numbered as in MJCF: a free joint has position and unit quaternion (7 numbers)
- * and velocity in the world with spin in its own axes (6), a ball 4 and 3, hinges and slides 1. Accelerations are those
- * of smooth forces: without contacts, limits, dry friction and equalities. docs/robots.md tells the rest. */
+ * Coordinates, velocities and controls are numbered as in MJCF: a free joint has position and unit quaternion (7
+ * numbers) and velocity in the world with spin in its own axes (6), a ball 4 and 3, hinges and slides 1. Accelerations
+ * are those of smooth forces: without contacts, limits, dry friction and equalities. docs/robots.md tells the rest. */
 #ifndef FRIX_ROBOT_H
 #define FRIX_ROBOT_H
 
@@ -110,10 +110,10 @@ FRIX_API frix_robot_info frix_robot_view(const frix_robot *robot);
 /* Rows: names are NULL where the file gives none. All calls below take numbers from 0 and fail past the end. */
 typedef struct frix_robot_body {
   const char *name;
-  int32_t parent;                         /* -1: it is the world */
+  int32_t parent;                          /* -1: it is the world */
   int32_t joint_first, joint_count, mocap; /* mocap: -1, or which */
   double mass;
-  frix_vec3 center; /* of mass, in its frame */
+  frix_vec3 center;  /* of mass, in its frame */
   frix_sym3 inertia; /* about it, in its axes */
 } frix_robot_body;
 

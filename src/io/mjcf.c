@@ -57,9 +57,16 @@ const char *fx_mjcf_keep(fx_mjcf_reader *r, const char *text) {
 frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const fx_xml_element *at, const char *name,
                              const char *text) {
   /* what a tree does, or does not need */
-  static const char *const in_trees[] = {"option wind", "option density", "option viscosity", "option magnetic",
-                                         "option actuatorgroupdisable", "joint actuatorgravcomp", "sensor", "site",
-                                         "geom fluidshape", "geom fluidcoef"};
+  static const char *const in_trees[] = {"option wind",
+                                         "option density",
+                                         "option viscosity",
+                                         "option magnetic",
+                                         "option actuatorgroupdisable",
+                                         "joint actuatorgravcomp",
+                                         "sensor",
+                                         "site",
+                                         "geom fluidshape",
+                                         "geom fluidcoef"};
   static const char *const endings[] = {" armature", " damping"}; /* of actuators */
   for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
     if (!strcmp(name, in_trees[k])) return FRIX_OK;

@@ -14,9 +14,8 @@
  *   links      mjcf_link.c        which joints of the model the joints of a body become; equality in mjcf_equality.c
  *   contacts   mjcf_contact.c     who meets whom, and with what friction
  *   model      mjcf_build.c       lists to a frix_model
- *   robots     mjcf_robot.c       lists to an articulated tree instead: bodies and joints there, tendons and actuators in
- *                                 mjcf_robot_drive.c, sensors in mjcf_robot_sensor.c, equalities and keyframes in
- *                                 mjcf_robot_key.c
+ *   robots     mjcf_robot.c       lists to an articulated tree instead: bodies and joints there, tendons and actuators
+ * in mjcf_robot_drive.c, sensors in mjcf_robot_sensor.c, equalities and keyframes in mjcf_robot_key.c
  *
  * Every pass returns at the first fault, with file and line. */
 #ifndef FX_IO_MJCF_H
@@ -107,7 +106,7 @@ typedef struct fx_mjcf_body {
   int32_t weighed_count;    /* geoms with mass that make it */
   bool has_axes;            /* its principal axes are given, by <inertial> or by its only geom */
   frix_quat axes;
-  bool lost;                /* a geom was left out */
+  bool lost; /* a geom was left out */
   frix_body_id id;
 } fx_mjcf_body;
 
@@ -143,8 +142,20 @@ typedef struct fx_mjcf_joint {
   double shift;       /* coordinate = number - shift */
 } fx_mjcf_joint;
 
-typedef enum fx_mjcf_dynamics { FX_DYN_OF_NONE, FX_DYN_OF_INTEGRATOR, FX_DYN_OF_FILTER, FX_DYN_OF_FILTER_EXACT, FX_DYN_OF_MUSCLE, FX_DYN_OF_OTHER } fx_mjcf_dynamics;
-typedef enum fx_mjcf_form { FX_FORM_PLAIN, FX_FORM_AFFINE, FX_FORM_MUSCLE, FX_FORM_OTHER } fx_mjcf_form; /* plain: a constant gain; no bias */
+typedef enum fx_mjcf_dynamics {
+  FX_DYN_OF_NONE,
+  FX_DYN_OF_INTEGRATOR,
+  FX_DYN_OF_FILTER,
+  FX_DYN_OF_FILTER_EXACT,
+  FX_DYN_OF_MUSCLE,
+  FX_DYN_OF_OTHER
+} fx_mjcf_dynamics;
+typedef enum fx_mjcf_form {
+  FX_FORM_PLAIN,
+  FX_FORM_AFFINE,
+  FX_FORM_MUSCLE,
+  FX_FORM_OTHER
+} fx_mjcf_form; /* plain: a constant gain; no bias */
 
 /* An actuator as the file has it, its classes included. */
 typedef struct fx_mjcf_actuator {

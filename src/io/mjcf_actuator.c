@@ -57,10 +57,13 @@ static void add_drive(fx_mjcf_drive *to, double force, double stiffness, double 
 /* The part that does not change, within its bounds. */
 static double constant_force(const fx_mjcf_actuator *a, double u) {
   double force = slope_of(a, 0, u);
-  return fx_mjcf_holds(a, a->force_limited, a->force_given) ? fx_clamp(force, a->force_range[0], a->force_range[1]) : force;
+  return fx_mjcf_holds(a, a->force_limited, a->force_given) ? fx_clamp(force, a->force_range[0], a->force_range[1])
+                                                            : force;
 }
 
-static bool is_constant(const fx_mjcf_actuator *a, double u) { return slope_of(a, 1, u) == 0.0 && slope_of(a, 2, u) == 0.0; }
+static bool is_constant(const fx_mjcf_actuator *a, double u) {
+  return slope_of(a, 1, u) == 0.0 && slope_of(a, 2, u) == 0.0;
+}
 
 /* The law of one actuator along one joint. */
 static frix_status drive_joint(fx_mjcf_reader *r, const fx_mjcf_actuator *a, double u, fx_mjcf_joint *j) {

@@ -106,7 +106,7 @@ static frix_status mesh_inline(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   m->vertex = FX_TAKE_RAW(&r->arena, frix_vec3, m->vertex_count);
   m->triangle = FX_TAKE_RAW(&r->arena, int32_t, corners);
   if (!m->vertex || !m->triangle) return FRIX_ERROR_MEMORY;
-  for (int32_t k = 0; k < m->vertex_count; k++)  m->vertex[k] = fx_vec(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
+  for (int32_t k = 0; k < m->vertex_count; k++) m->vertex[k] = fx_vec(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
   for (int64_t k = 0; k < corners; k++) {
     if (!(f[k] >= 0.0) || f[k] >= m->vertex_count || f[k] != floor(f[k]))
       return fx_mjcf_fail(r, e, "mesh face: %g is not one of the vertices 0 to %d", f[k], (int)m->vertex_count - 1);

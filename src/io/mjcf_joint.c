@@ -33,8 +33,8 @@ static frix_status read_numbers(fx_mjcf_reader *r, fx_mjcf_joint *j) {
       (status = fx_mjcf_reals(r, item, "range", 2, 2, j->range, NULL)) ||
       (status = fx_mjcf_real(r, item, "margin", &j->margin)) ||
       (status = fx_mjcf_reals(r, item, "actuatorfrcrange", 2, 2, j->force_range, NULL)) ||
-      (status = read_linear(r, item, "stiffness", "joint stiffness of higher order", &j->stiffness,
-                            j->stiffness_more)) ||
+      (status =
+           read_linear(r, item, "stiffness", "joint stiffness of higher order", &j->stiffness, j->stiffness_more)) ||
       (status = read_linear(r, item, "damping", "joint damping of higher order", &j->damping, j->damping_more)) ||
       (status = fx_mjcf_real(r, item, "frictionloss", &j->friction)) ||
       (status = fx_mjcf_real(r, item, "armature", &j->armature)) ||

@@ -31,8 +31,8 @@ int32_t fx_robot_thing(const fx_robot_maker *m, const fx_robot_reference *x, int
   return fx_mjcf_thing(m->r, x->kind, &x->found, x->found.count == 1 ? 0 : k < x->found.count ? k : 0);
 }
 
-const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e,
-                             const fx_robot_reference *x, int32_t copy) {
+const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const fx_robot_reference *x,
+                             int32_t copy) {
   const char *name = fx_xml_value(e, "name"), *prefix = m->r->instance[instance].prefix;
   const char *suffix = m->r->instance[instance].suffix;
   if (!name || !*name) return NULL;
@@ -197,7 +197,7 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
 }
 
 static frix_status read_mjcf(frix_context *context, const char *name, const void *bytes, size_t count,
-                                   const frix_mjcf_config *config, frix_robot **out) {
+                             const frix_mjcf_config *config, frix_robot **out) {
   frix_robot *robot = FX_NEW(context, frix_robot, 1);
   if (!robot) return FRIX_ERROR_MEMORY;
   fx_mjcf_reader r = {.context = context, .robot = true};

@@ -1,4 +1,5 @@
-/* What the parts share that make an articulated tree of an MJCF file. Lists of the tree live in the arena of the result.
+/* What the parts share that make an articulated tree of an MJCF file. Lists of the tree live in the arena of the
+ * result.
  */
 #ifndef FX_IO_MJCF_ROBOT_H
 #define FX_IO_MJCF_ROBOT_H
@@ -15,7 +16,7 @@ typedef struct fx_robot_maker {
 
 /* Room for one more entry; old entries move. False without memory. */
 bool fx_robot_room(fx_robot_maker *m, void **list, int32_t count, int32_t *room, size_t size);
-#define FX_ROBOT_ROOM(m, what)                                                                                \
+#define FX_ROBOT_ROOM(m, what) \
   fx_robot_room((m), (void **)&(m)->tree->what, (m)->tree->what##_count, &(m)->what##_room, sizeof *(m)->tree->what)
 
 /* What an attribute names, none where it is absent; a reference to something replicated stands for each replica. */
@@ -28,8 +29,8 @@ frix_status fx_robot_refer(fx_robot_maker *m, int32_t instance, const fx_xml_ele
 /* The thing in copy k, -1: none. */
 int32_t fx_robot_thing(const fx_robot_maker *m, const fx_robot_reference *x, int32_t k);
 /* The name of an element in an instance, with the suffix of the copy of a reference; NULL: none. */
-const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e,
-                             const fx_robot_reference *x, int32_t copy);
+const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const fx_robot_reference *x,
+                             int32_t copy);
 
 frix_status fx_robot_tendons(fx_robot_maker *m);
 frix_status fx_robot_actuators(fx_robot_maker *m);

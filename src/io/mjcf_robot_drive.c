@@ -139,12 +139,10 @@ typedef struct at_what {
   fx_mjcf_named kind;
 } at_what;
 
-static const at_what targets[] = {{"joint", FRIX_ROBOT_AT_JOINT, FX_NAMED_JOINT},
-                                  {"jointinparent", FRIX_ROBOT_AT_JOINT_IN_PARENT, FX_NAMED_JOINT},
-                                  {"tendon", FRIX_ROBOT_AT_TENDON, FX_NAMED_TENDON},
-                                  {"cranksite", FRIX_ROBOT_AT_CRANK, FX_NAMED_SITE},
-                                  {"site", FRIX_ROBOT_AT_SITE, FX_NAMED_SITE},
-                                  {"body", FRIX_ROBOT_AT_BODY, FX_NAMED_BODY}};
+static const at_what targets[] = {
+    {"joint", FRIX_ROBOT_AT_JOINT, FX_NAMED_JOINT},    {"jointinparent", FRIX_ROBOT_AT_JOINT_IN_PARENT, FX_NAMED_JOINT},
+    {"tendon", FRIX_ROBOT_AT_TENDON, FX_NAMED_TENDON}, {"cranksite", FRIX_ROBOT_AT_CRANK, FX_NAMED_SITE},
+    {"site", FRIX_ROBOT_AT_SITE, FX_NAMED_SITE},       {"body", FRIX_ROBOT_AT_BODY, FX_NAMED_BODY}};
 
 /* A servo may take its range from what it acts on, about its middle. */
 static void inherit_range(const fx_tree *t, const fx_tree_actuator *to, fx_mjcf_actuator *a) {

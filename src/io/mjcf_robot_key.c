@@ -29,8 +29,8 @@ static frix_status body_frames(fx_robot_maker *m, const fx_mjcf_item *item, fx_t
   return FRIX_OK;
 }
 
-static frix_status join(fx_robot_maker *m, const fx_mjcf_item *item, fx_tree_equality *e,
-                        const fx_robot_reference x[2], bool sites, int32_t copy) {
+static frix_status join(fx_robot_maker *m, const fx_mjcf_item *item, fx_tree_equality *e, const fx_robot_reference x[2],
+                        bool sites, int32_t copy) {
   int32_t a = fx_robot_thing(m, &x[0], copy), b = fx_robot_thing(m, &x[1], copy);
   e->first = a, e->second = b < 0 ? 0 : b;
   if (!sites) return body_frames(m, item, e);

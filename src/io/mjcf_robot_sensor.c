@@ -77,8 +77,8 @@ static frix_status find_row(fx_robot_maker *m, const fx_xml_element *e, const se
     snprintf(names + at, sizeof names - at, "%s ", rows[k].name);
   }
   fx_mjcf_hint hint = fx_mjcf_nearest(names, e->name);
-  return fx_mjcf_fail(m->r, e, "there is no sensor <%s>%s%s%s", e->name, *hint.text ? "; did you mean <" : "", hint.text,
-                      *hint.text ? ">?" : "");
+  return fx_mjcf_fail(m->r, e, "there is no sensor <%s>%s%s%s", e->name, *hint.text ? "; did you mean <" : "",
+                      hint.text, *hint.text ? ">?" : "");
 }
 
 /* How many numbers a contact sensor or one of the user has. */

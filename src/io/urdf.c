@@ -1,7 +1,8 @@
 /* URDF into links and joints.
  *
- * A place is xyz and the turns rpy about the fixed axes x, y, z: R = Rz Ry Rx. A link without <inertial> weighs nothing,
- * as the format says. Limits in reverse, loops, second parents, mimics of themselves are errors with file and line. */
+ * A place is xyz and the turns rpy about the fixed axes x, y, z: R = Rz Ry Rx. A link without <inertial> weighs
+ * nothing, as the format says. Limits in reverse, loops, second parents, mimics of themselves are errors with file and
+ * line. */
 #include "io/urdf.h"
 
 #include <stdio.h>
@@ -51,8 +52,7 @@ frix_status fx_urdf_numbers(const fx_urdf *u, const fx_xml_element *e, const cha
     if (found < wanted) out[found] = value;
     at += length;
   }
-  if (text && found != wanted)
-    return fx_urdf_fail(u, e, "%s %s: %d numbers, wants %d", e->name, name, found, wanted);
+  if (text && found != wanted) return fx_urdf_fail(u, e, "%s %s: %d numbers, wants %d", e->name, name, found, wanted);
   return FRIX_OK;
 }
 
@@ -81,9 +81,11 @@ static frix_status check_inertia(const fx_urdf *u, const fx_xml_element *e, cons
   if (!(l->mass >= 0.0)) return fx_urdf_fail(u, e, "link '%s': its mass %g is negative", l->name, l->mass);
   fx_sym3_eigen(l->inertia, p, NULL);
   if (p[0] < 0.0)
-    return fx_urdf_fail(u, e, "link '%s': principal moments %g, %g, %g must not be negative", l->name, p[0], p[1], p[2]);
+    return fx_urdf_fail(u, e, "link '%s': principal moments %g, %g, %g must not be negative", l->name, p[0], p[1],
+                        p[2]);
   if (p[2] > (p[0] + p[1]) * (1.0 + 1e-6))
-    return fx_urdf_fail(u, e, "link '%s': no body has principal moments %g, %g, %g: the largest exceeds the others' sum",
+    return fx_urdf_fail(u, e,
+                        "link '%s': no body has principal moments %g, %g, %g: the largest exceeds the others' sum",
                         l->name, p[0], p[1], p[2]);
   return FRIX_OK;
 }
@@ -130,8 +132,10 @@ static frix_status read_kind(const fx_urdf *u, fx_urdf_joint *j) {
       return FRIX_OK;
     }
   if (status) return status;
-  return fx_urdf_fail(u, j->element, "joint '%s': there is no type '%s'; there are fixed, revolute, continuous, "
-                      "prismatic, floating and planar", j->name, fx_word_of(type, strlen(type)).text);
+  return fx_urdf_fail(u, j->element,
+                      "joint '%s': there is no type '%s'; there are fixed, revolute, continuous, "
+                      "prismatic, floating and planar",
+                      j->name, fx_word_of(type, strlen(type)).text);
 }
 
 static frix_status read_end(const fx_urdf *u, const fx_urdf_joint *j, const char *which, int32_t *out) {
@@ -141,8 +145,9 @@ static frix_status read_end(const fx_urdf *u, const fx_urdf_joint *j, const char
   frix_status status = need(u, e, "link", &name);
   if (status) return status;
   *out = find_link(u, name);
-  return *out >= 0 ? FRIX_OK
-                   : fx_urdf_fail(u, e, "joint '%s': there is no link '%s'", j->name, fx_word_of(name, strlen(name)).text);
+  return *out >= 0
+             ? FRIX_OK
+             : fx_urdf_fail(u, e, "joint '%s': there is no link '%s'", j->name, fx_word_of(name, strlen(name)).text);
 }
 
 static frix_status read_limits(fx_urdf *u, fx_urdf_joint *j) {
@@ -178,7 +183,8 @@ static frix_status read_joint(fx_urdf *u, fx_urdf_joint *j) {
     return status;
   j->axis = fx_vec(axis[0], axis[1], axis[2]);
   bool needs_axis = j->kind != FX_URDF_FIXED && j->kind != FX_URDF_FLOATING;
-  if (needs_axis && !(fx_norm(j->axis) > 1e-12)) return fx_urdf_fail(u, e, "joint '%s': its axis has no length", j->name);
+  if (needs_axis && !(fx_norm(j->axis) > 1e-12))
+    return fx_urdf_fail(u, e, "joint '%s': its axis has no length", j->name);
   j->axis = fx_unit(j->axis);
   if (u->link[j->child].joint >= 0)
     return fx_urdf_fail(u, e, "joint '%s': link '%s' hangs on joint '%s' already", j->name, u->link[j->child].name,
@@ -200,8 +206,7 @@ static frix_status read_mimic(const fx_urdf *u, fx_urdf_joint *j) {
       (status = fx_urdf_numbers(u, e, "offset", 1, &j->offset)))
     return status;
   j->mimic = find_joint(u, name);
-  if (j->mimic < 0)
-    return fx_urdf_fail(u, e, "mimic: there is no joint '%s'", fx_word_of(name, strlen(name)).text);
+  if (j->mimic < 0) return fx_urdf_fail(u, e, "mimic: there is no joint '%s'", fx_word_of(name, strlen(name)).text);
   return FRIX_OK;
 }
 
@@ -225,7 +230,8 @@ static frix_status check_tree(fx_urdf *u) {
       if (++steps > u->link_count) return fx_urdf_fail(u, l->element, "link '%s' is part of a loop of joints", l->name);
     if (l->joint >= 0) continue;
     if (u->root_link >= 0)
-      return fx_urdf_fail(u, l->element, "links '%s' and '%s' both have no parent", u->link[u->root_link].name, l->name);
+      return fx_urdf_fail(u, l->element, "links '%s' and '%s' both have no parent", u->link[u->root_link].name,
+                          l->name);
     u->root_link = k;
   }
   return u->root_link >= 0 ? FRIX_OK : fx_urdf_fail(u, u->root, "a robot without a link");
@@ -273,7 +279,8 @@ frix_status fx_urdf_read(fx_urdf *u, const char *bytes, size_t count) {
   u->folder = folder;
   frix_status status = fx_xml_parse(&u->arena, u->path, bytes, count, &u->root);
   if (status) return status;
-  if (strcmp(u->root->name, "robot")) return fx_urdf_fail(u, u->root, "a URDF file begins with <robot>, not <%s>", u->root->name);
+  if (strcmp(u->root->name, "robot"))
+    return fx_urdf_fail(u, u->root, "a URDF file begins with <robot>, not <%s>", u->root->name);
   const char *name = fx_xml_value(u->root, "name");
   u->name = name ? name : "";
   if ((status = collect(u))) return status;

@@ -48,9 +48,7 @@ static void put_list(writer *w, const char *key, const double *list, int count) 
   put(w, "\"");
 }
 
-static void put_vec(writer *w, const char *key, frix_vec3 v) {
-  put_list(w, key, (const double[]){v.x, v.y, v.z}, 3);
-}
+static void put_vec(writer *w, const char *key, frix_vec3 v) { put_list(w, key, (const double[]){v.x, v.y, v.z}, 3); }
 
 static void put_pose(writer *w, frix_pose p) {
   put_vec(w, "pos", p.p);
@@ -99,14 +97,16 @@ static frix_status find_package(fx_urdf *u, const fx_xml_element *e, const char 
     while (base > 0 && folder[base - 1] != '/') base--;
     char *beside = joined(u, folder, length, "/", own);
     if (!beside) status = FRIX_ERROR_MEMORY;
-    if (length - base == size && !strncmp(folder + base, name, size)) *out = joined(u, folder, length, "/", "");
-    else if (beside && !access(beside, F_OK)) *out = joined(u, beside, strlen(beside), "/", "");
+    if (length - base == size && !strncmp(folder + base, name, size))
+      *out = joined(u, folder, length, "/", "");
+    else if (beside && !access(beside, F_OK))
+      *out = joined(u, beside, strlen(beside), "/", "");
     length = base > 1 ? base - 1 : base;
   }
   free(folder);
   if (status || *out) return status;
-  return fx_urdf_fail(u, e, "package '%.*s' is not above this file; say where it is with --package %.*s=FOLDER", (int)size,
-                      name, (int)size, name);
+  return fx_urdf_fail(u, e, "package '%.*s' is not above this file; say where it is with --package %.*s=FOLDER",
+                      (int)size, name, (int)size, name);
 }
 
 /* Where a mesh lies: package://NAME/rest, file://path, or beside the file. */
@@ -221,7 +221,8 @@ static frix_status put_shape(writer *w, const fx_xml_element *collision, int dep
 
 /* ---- bodies ---- */
 
-static void put_line(writer *w, const fx_urdf_joint *j, int depth, const char *type, const char *ending, frix_vec3 axis) {
+static void put_line(writer *w, const fx_urdf_joint *j, int depth, const char *type, const char *ending,
+                     frix_vec3 axis) {
   indent(w, depth), put(w, "<joint type=\""), put(w, type), put(w, "\" name=\"");
   put_escaped(w, j->name), put(w, ending), put(w, "\"");
   put_vec(w, "axis", axis);

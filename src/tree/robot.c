@@ -48,12 +48,9 @@ frix_status frix_robot_get_body(const frix_robot *robot, int32_t k, frix_robot_b
 frix_status frix_robot_get_joint(const frix_robot *robot, int32_t k, frix_robot_joint *out) {
   if (!robot || !out || k < 0 || k >= robot->tree.joint_count) return FRIX_ERROR_INPUT;
   const fx_tree_joint *j = &robot->tree.joint[k];
-  *out = (frix_robot_joint){j->name,    j->kind,
-                            j->body,    j->q,
-                            j->v,       j->limited,
-                            {j->range[0], j->range[1]}, j->stiffness[0],
-                            j->damping[0], j->friction,
-                            j->armature};
+  *out = (frix_robot_joint){
+      j->name,         j->kind,       j->body,     j->q,       j->v, j->limited, {j->range[0], j->range[1]},
+      j->stiffness[0], j->damping[0], j->friction, j->armature};
   return FRIX_OK;
 }
 
@@ -119,14 +116,45 @@ int32_t frix_robot_find(const frix_robot *robot, frix_robot_part part, const cha
 }
 
 const char *frix_robot_sensor_word(frix_robot_sensor_kind kind) {
-  static const char *const word[] = {
-      "accelerometer",    "velocimeter",       "gyro",          "force",         "torque",        "magnetometer",
-      "jointpos",         "jointvel",          "tendonpos",     "tendonvel",     "actuatorpos",   "actuatorvel",
-      "actuatorfrc",      "jointactuatorfrc",  "tendonactuatorfrc", "ballquat",  "ballangvel",    "jointlimitpos",
-      "jointlimitvel",    "jointlimitfrc",     "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc", "framepos",
-      "framequat",        "framexaxis",        "frameyaxis",    "framezaxis",    "framelinvel",   "frameangvel",
-      "framelinacc",      "frameangacc",       "subtreecom",    "subtreelinvel", "subtreeangmom", "e_potential",
-      "e_kinetic",        "clock",             "other"};
+  static const char *const word[] = {"accelerometer",
+                                     "velocimeter",
+                                     "gyro",
+                                     "force",
+                                     "torque",
+                                     "magnetometer",
+                                     "jointpos",
+                                     "jointvel",
+                                     "tendonpos",
+                                     "tendonvel",
+                                     "actuatorpos",
+                                     "actuatorvel",
+                                     "actuatorfrc",
+                                     "jointactuatorfrc",
+                                     "tendonactuatorfrc",
+                                     "ballquat",
+                                     "ballangvel",
+                                     "jointlimitpos",
+                                     "jointlimitvel",
+                                     "jointlimitfrc",
+                                     "tendonlimitpos",
+                                     "tendonlimitvel",
+                                     "tendonlimitfrc",
+                                     "framepos",
+                                     "framequat",
+                                     "framexaxis",
+                                     "frameyaxis",
+                                     "framezaxis",
+                                     "framelinvel",
+                                     "frameangvel",
+                                     "framelinacc",
+                                     "frameangacc",
+                                     "subtreecom",
+                                     "subtreelinvel",
+                                     "subtreeangmom",
+                                     "e_potential",
+                                     "e_kinetic",
+                                     "clock",
+                                     "other"};
   return (size_t)kind < sizeof word / sizeof *word ? word[kind] : NULL;
 }
 

@@ -1,8 +1,8 @@
-/* Articulated trees in reduced coordinates: a model of bodies, joints, tendons, actuators and sensors, and the state that
- * is computed from configuration, velocity and control.
+/* Articulated trees in reduced coordinates: a model of bodies, joints, tendons, actuators and sensors, and the state
+ * that is computed from configuration, velocity and control.
  *
- *   M(q) a + c(q, v) = passive + actuator + applied        (without contacts, limits, dry friction and equalities, which
- *                                                           are rows: tree_rows.c)
+ *   M(q) a + c(q, v) = passive + actuator + applied        (without contacts, limits, dry friction and equalities,
+ * which are rows: tree_rows.c)
  *
  *   tree_kinematics.c     poses of bodies, sites and geoms; motion axes of the coordinates; Jacobians
  *   tree_inertia.c        M by composite rigid bodies, its L'DL factor and solve
@@ -15,9 +15,10 @@
  *   tree_rows.c           equalities, limits, dry friction as rows
  *   tree_finish.c         numbers of the model that follow from others (at the reference); tree_state.c the state
  *
- * Coordinates are those of MJCF. Bodies stand after their parents, body 0 is the world. Spatial vectors are taken in the
- * axes of the world at a point that all bodies of a tree share (the centre of mass of its first body), which is held
- * while a state is evaluated: they add without transformation (Featherstone, Rigid Body Dynamics Algorithms, 2008). */
+ * Coordinates are those of MJCF. Bodies stand after their parents, body 0 is the world. Spatial vectors are taken in
+ * the axes of the world at a point that all bodies of a tree share (the centre of mass of its first body), which is
+ * held while a state is evaluated: they add without transformation (Featherstone, Rigid Body Dynamics Algorithms,
+ * 2008). */
 #ifndef FX_TREE_TREE_H
 #define FX_TREE_TREE_H
 
@@ -180,7 +181,13 @@ typedef struct fx_tree_actuator {
   int32_t act_first, act_count;
 } fx_tree_actuator;
 
-typedef enum fx_tree_object { FX_OBJECT_NONE, FX_OBJECT_BODY, FX_OBJECT_XBODY, FX_OBJECT_GEOM, FX_OBJECT_SITE } fx_tree_object;
+typedef enum fx_tree_object {
+  FX_OBJECT_NONE,
+  FX_OBJECT_BODY,
+  FX_OBJECT_XBODY,
+  FX_OBJECT_GEOM,
+  FX_OBJECT_SITE
+} fx_tree_object;
 
 typedef struct fx_tree_sensor {
   const char *name;
@@ -191,7 +198,12 @@ typedef struct fx_tree_sensor {
   int32_t first, count;
 } fx_tree_sensor;
 
-typedef enum fx_tree_equality_kind { FX_EQUAL_CONNECT, FX_EQUAL_WELD, FX_EQUAL_JOINT, FX_EQUAL_TENDON } fx_tree_equality_kind;
+typedef enum fx_tree_equality_kind {
+  FX_EQUAL_CONNECT,
+  FX_EQUAL_WELD,
+  FX_EQUAL_JOINT,
+  FX_EQUAL_TENDON
+} fx_tree_equality_kind;
 
 typedef struct fx_tree_equality {
   const char *name;
@@ -223,8 +235,8 @@ typedef struct fx_tree {
   fx_tree_sensor *sensor;
   fx_tree_equality *equality;
   fx_tree_key *key;
-  int32_t *list;    /* coordinates of tendons and actuators */
-  double *m0;       /* diagonal of M at the reference */
+  int32_t *list; /* coordinates of tendons and actuators */
+  double *m0;    /* diagonal of M at the reference */
   double *qpos0;
   frix_vec3 gravity, wind, magnetic;
   double density, viscosity, timestep;
@@ -241,8 +253,8 @@ struct frix_robot {
   const frix_mjcf_note *note;
 };
 
-/* Everything that follows from the lists of bodies, joints, sites, geoms, tendons, actuators and equalities: links, coordinates, rows of M, spans, then numbers at the reference. Lists of
- * the tree live in the arena. */
+/* Everything that follows from the lists of bodies, joints, sites, geoms, tendons, actuators and equalities: links,
+ * coordinates, rows of M, spans, then numbers at the reference. Lists of the tree live in the arena. */
 frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *tree);
 
 /* ---- the state ---- */
@@ -254,12 +266,12 @@ struct frix_robot_state {
   double time;
   double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
   /* of the configuration */
-  frix_pose *pose;    /* of bodies */
-  frix_vec3 *center;  /* of mass of bodies */
-  frix_vec3 *anchor, *axis; /* of joints, world */
-  fx_spatial *motion; /* axes of coordinates */
-  fx_inertia *inertia, *composite; /* of links */
-  double *m, *factor, *factor_diagonal; /* rows of M; rows of L and 1 / D */
+  frix_pose *pose;                                                           /* of bodies */
+  frix_vec3 *center;                                                         /* of mass of bodies */
+  frix_vec3 *anchor, *axis;                                                  /* of joints, world */
+  fx_spatial *motion;                                                        /* axes of coordinates */
+  fx_inertia *inertia, *composite;                                           /* of links */
+  double *m, *factor, *factor_diagonal;                                      /* rows of M; rows of L and 1 / D */
   double *tendon_length, *tendon_moment, *actuator_length, *actuator_moment; /* moments on the spans */
   /* of the velocity */
   fx_spatial *velocity, *motion_rate; /* of links (index: body); of the axes */

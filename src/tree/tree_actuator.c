@@ -4,8 +4,8 @@
  *   gain  = g0 | g0 + g1 L + g2 dL/dt | muscle       bias = 0 | b0 + b1 L + b2 dL/dt | muscle
  *   activation:  w' = u (integrator) | (u - w) / T (filter, filterexact: its exact solution over a step) | muscle
  *
- * A force that is affine in L and dL/dt enters an implicit step by the two slopes that are given with it; its bounds are
- * rows. Bounds of a tendon scale what pulls on it, those of a joint (actuatorfrcrange) hold for the sum. */
+ * A force that is affine in L and dL/dt enters an implicit step by the two slopes that are given with it; its bounds
+ * are rows. Bounds of a tendon scale what pulls on it, those of a joint (actuatorfrcrange) hold for the sum. */
 #include <string.h>
 
 #include "base/trig.h"
@@ -63,7 +63,8 @@ static double length_for(const frix_robot_state *s, const fx_tree_actuator *a, d
 
 fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
-  double u = input_of(s, k), L = length_for(s, a, u, s->actuator_length[k]), V = s->actuator_velocity[k], gain = a->gain[0], bias = 0.0;
+  double u = input_of(s, k), L = length_for(s, a, u, s->actuator_length[k]), V = s->actuator_velocity[k],
+         gain = a->gain[0], bias = 0.0;
   fx_tree_drive d = {0.0, 0.0, 0.0};
   if (a->gain_kind == FX_GAIN_AFFINE) {
     gain += a->gain[1] * L + a->gain[2] * V;
@@ -139,7 +140,6 @@ void fx_tree_actuators(frix_robot_state *s) {
   for (int32_t i = 0; i < t->dof_count; i++) {
     const fx_tree_joint *j = &t->joint[t->dof[i].joint];
     if (j->carries_gravcomp) s->actuator_torque[i] += s->gravcomp[i];
-    if (j->force_limited)
-      s->actuator_torque[i] = fx_clamp(s->actuator_torque[i], j->force_range[0], j->force_range[1]);
+    if (j->force_limited) s->actuator_torque[i] = fx_clamp(s->actuator_torque[i], j->force_range[0], j->force_range[1]);
   }
 }

@@ -190,8 +190,7 @@ static void set_damping(const frix_robot_state *s, fx_tree_actuator *a) {
 static void set_acc0(frix_robot_state *s, fx_tree_actuator *a) {
   const fx_tree *t = s->tree;
   double sum = 0.0;
-  for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++)
-    s->row[t->list[n]] = s->actuator_moment[n];
+  for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) s->row[t->list[n]] = s->actuator_moment[n];
   fx_tree_solve(s, s->row);
   for (int32_t i = 0; i < t->dof_count; i++) {
     sum += s->row[i] * s->row[i];

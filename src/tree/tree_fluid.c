@@ -1,16 +1,16 @@
 /* Air, or another fluid at rest or with a wind, as MJCF has it.
  *
- * Inertia box: a body is the box of its mass and moments, width_i = sqrt(6 (I_j + I_k - I_i) / m), and feels in the axes
- * of its moments, with velocity v and spin w against the fluid and d the mean width,
- *   viscosity   f = -3 pi d viscosity v               torque = -pi d^3 viscosity w
- *   density     f_i = -1/2 density b_j b_k |v_i| v_i   torque_i = -density b_i (b_j^4 + b_k^4) |w_i| w_i / 64
+ * Inertia box: a body is the box of its mass and moments, width_i = sqrt(6 (I_j + I_k - I_i) / m), and feels in the
+ * axes of its moments, with velocity v and spin w against the fluid and d the mean width, viscosity   f = -3 pi d
+ * viscosity v               torque = -pi d^3 viscosity w density     f_i = -1/2 density b_j b_k |v_i| v_i   torque_i =
+ * -density b_i (b_j^4 + b_k^4) |w_i| w_i / 64
  *
  * Ellipsoid: a geom that asks for it is an ellipsoid with five coefficients (blunt drag, slender drag, angular drag,
  * Kutta lift, Magnus lift); a body with such geoms has no box. Added mass m_i = V k_i / (2 - k_i) with (Lamb,
  * "Hydrodynamics", 1932)
  *   k_i = a b c int_0^inf dx / ((s_i^2 + x) sqrt((a^2 + x)(b^2 + x)(c^2 + x)))
- * and drag and lift after Andersen, Pesavento, Wang, "Unsteady aerodynamics of fluttering and tumbling plates", J. Fluid
- * Mech. 541, 2005. */
+ * and drag and lift after Andersen, Pesavento, Wang, "Unsteady aerodynamics of fluttering and tumbling plates", J.
+ * Fluid Mech. 541, 2005. */
 #include "base/trig.h"
 #include "tree/tree.h"
 
@@ -53,8 +53,9 @@ static void box_forces(const frix_robot_state *s, int32_t b, double *out) {
 
 /* ---- ellipsoid ---- */
 
-/* k_i of the ellipsoid: after x = L u^3 / (1 - u)^2 with L a mean of the squared sizes, Kronrod's rule of 15 points with
- * nodes and weights of eight digits, which is what MuJoCo takes for the integral: of a thin plate it is 1 % off. */
+/* k_i of the ellipsoid: after x = L u^3 / (1 - u)^2 with L a mean of the squared sizes, Kronrod's rule of 15 points
+ * with nodes and weights of eight digits, which is what MuJoCo takes for the integral: of a thin plate it is 1 % off.
+ */
 static double added_share(const double h[3], int i) {
   static const double node[8] = {0.00427231, 0.02544604, 0.06756779, 0.12923441,
                                  0.20695638, 0.29707742, 0.39610752, 0.5};
@@ -80,8 +81,8 @@ void fx_tree_fluid_prepare(fx_tree_geom *g) {
     double b = h[(i + 1) % 3] * h[(i + 1) % 3], c = h[(i + 2) % 3] * h[(i + 2) % 3];
     double kb = share[(i + 1) % 3], kc = share[(i + 2) % 3];
     g->added_mass[i] = volume * share[i] / fx_max(1e-15, 2.0 - share[i]);
-    g->added_inertia[i] = volume * (b - c) * (b - c) * fabs(kc - kb) /
-                          fx_max(1e-15, fabs(2.0 * (b - c) + (b + c) * (kb - kc))) / 5.0;
+    g->added_inertia[i] =
+        volume * (b - c) * (b - c) * fabs(kc - kb) / fx_max(1e-15, fabs(2.0 * (b - c) + (b + c) * (kb - kc))) / 5.0;
   }
 }
 
@@ -107,8 +108,8 @@ static void viscous(const fx_tree *t, const fx_tree_geom *g, frix_vec3 v, frix_v
     moment[k] = fx_at(w, k) * (angular * own + slender * (largest - own));
   }
   double drag = t->viscosity * 3.0 * FX_PI * size + t->density * speed * (area * blunt + slender * (widest - area));
-  double turning = t->viscosity * FX_PI * size * size * size +
-                   t->density * fx_norm(fx_vec(moment[0], moment[1], moment[2]));
+  double turning =
+      t->viscosity * FX_PI * size * size * size + t->density * fx_norm(fx_vec(moment[0], moment[1], moment[2]));
   *f = fx_add(*f, fx_mad(lift, -drag, v));
   *n = fx_mad(*n, -turning, w);
 }

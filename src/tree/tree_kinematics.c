@@ -3,9 +3,9 @@
  * A body stands in its parent at its place; its joints move it from there in turn: a slide along its axis by q - ref, a
  * hinge about its axis by q - ref, a ball about its point by a quaternion; a free joint has the place in the world. The
  * motion axis of a coordinate, at the tree's point o:
- *   slide (0, u)      hinge (u, u x (o - p))      ball: three hinges along the body's axes      free: three slides along
- * the world's axes, then a ball. A point x of a body moves by v + w x (x - o), so a row of a Jacobian costs one step for
- * each coordinate between body and root. */
+ *   slide (0, u)      hinge (u, u x (o - p))      ball: three hinges along the body's axes      free: three slides
+ * along the world's axes, then a ball. A point x of a body moves by v + w x (x - o), so a row of a Jacobian costs one
+ * step for each coordinate between body and root. */
 #include "base/trig.h"
 #include "tree/tree.h"
 

@@ -3,8 +3,8 @@
  *   hinge, slide   -k (q - rest) - d v            ball, free   -k log(rest^-1 q) - d v, translation likewise
  *   tendon         along its moment, without a spring's force between its two rest lengths
  *   polynomial     k x -> x (k0 + k1 x + k2 x^2), d v -> v (d0 + d1 |v| + d2 v^2)
- *   gravity        -g m c at the centre of mass of a body that asks for a share c; of joints that say so it counts as an
- *                  actuator's force */
+ *   gravity        -g m c at the centre of mass of a body that asks for a share c; of joints that say so it counts as
+ * an actuator's force */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -41,7 +41,8 @@ static void joint_forces(const frix_robot_state *s, double *out) {
   for (int32_t k = 0; k < t->joint_count; k++) {
     const fx_tree_joint *j = &t->joint[k];
     if (!t->no_spring) spring(j, s->qpos + j->q, out + j->v);
-    for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind) && !t->no_damper; i++) out[i] -= damper_law(j->damping, s->qvel[i]);
+    for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind) && !t->no_damper; i++)
+      out[i] -= damper_law(j->damping, s->qvel[i]);
   }
 }
 

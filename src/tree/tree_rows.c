@@ -23,24 +23,21 @@ static void point_rows(frix_robot_state *s, const fx_tree_equality *e, double *v
   }
 }
 
-/* d Im(q2^-1 q1) = 1/2 Im(q2^-1 (w1 - w2) q1) = 1/2 (s R1' w - (R1' w) ... ) written as a product with each axis. */
+/* d Im(q2^-1 q1) = 1/2 Im(q2^-1 (w1 - w2) q1), written as a product with each axis. */
 static void turn_rows(frix_robot_state *s, const fx_tree_equality *e, double *violation, double *jacobian) {
   int32_t n = s->tree->dof_count;
   frix_quat a = fx_quat_mul(s->pose[e->first].q, e->at[0].q), b = fx_quat_mul(s->pose[e->second].q, e->at[1].q);
   frix_quat gap = fx_quat_mul(fx_quat_conj(b), a);
   const double part[3] = {gap.x, gap.y, gap.z};
-  fx_mat3 by; /* column i: Im(b^-1 unit_i a) / 2 */
+  frix_vec3 by[3]; /* Im(b^-1 unit_i a) / 2 */
   for (int i = 0; i < 3; i++) {
     frix_vec3 u = unit_vector(i);
     frix_quat d = fx_quat_mul(fx_quat_conj(b), fx_quat_mul((frix_quat){0.0, u.x, u.y, u.z}, a));
-    double *column[3] = {i == 0 ? &by.x.x : i == 1 ? &by.x.y : &by.x.z, i == 0 ? &by.y.x : i == 1 ? &by.y.y : &by.y.z,
-                         i == 0 ? &by.z.x : i == 1 ? &by.z.y : &by.z.z};
-    *column[0] = 0.5 * d.x, *column[1] = 0.5 * d.y, *column[2] = 0.5 * d.z;
+    by[i] = fx_vec(0.5 * d.x, 0.5 * d.y, 0.5 * d.z);
   }
-  const frix_vec3 row[3] = {by.x, by.y, by.z};
   for (int k = 0; k < 3; k++) {
     violation[k] = e->torque_scale * part[k];
-    frix_vec3 d = fx_scale(e->torque_scale, row[k]);
+    frix_vec3 d = fx_scale(e->torque_scale, fx_vec(fx_at(by[0], k), fx_at(by[1], k), fx_at(by[2], k)));
     fx_tree_add_turn(s, e->first, d, jacobian + (size_t)k * (size_t)n);
     fx_tree_add_turn(s, e->second, fx_neg(d), jacobian + (size_t)k * (size_t)n);
   }

@@ -1,8 +1,8 @@
 /* Sensors, but for those that need contacts or rays.
  *
- * Accelerations are spatial ones of bodies with the world accelerating against gravity, so that an accelerometer at rest
- * reads g upwards; a point x has  A.v + A.w x (x - o) + w x v_x.  Force and torque are what a body gets from its parent:
- * the sum of I A + V x* I V over all it carries, less what spatial tendons pull there. */
+ * Accelerations are spatial ones of bodies with the world accelerating against gravity, so that an accelerometer at
+ * rest reads g upwards; a point x has  A.v + A.w x (x - o) + w x v_x.  Force and torque are what a body gets from its
+ * parent: the sum of I A + V x* I V over all it carries, less what spatial tendons pull there. */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -131,8 +131,10 @@ static void sense_limit(double value, double rate, const double range[2], double
   double low = value - range[0], high = range[1] - value;
   *out = 0.0;
   if (!limited) return;
-  if (low < margin) *out = velocity ? rate : low - margin;
-  else if (high < margin) *out = velocity ? -rate : high - margin;
+  if (low < margin)
+    *out = velocity ? rate : low - margin;
+  else if (high < margin)
+    *out = velocity ? -rate : high - margin;
 }
 
 static void sense_joint(const frix_robot_state *s, const fx_tree_sensor *x, double *out) {

@@ -3,8 +3,8 @@
  *   fixed     L = sum c_i q_i
  *   spatial   L = sum over branches of (straight pieces between sites + arcs about geoms) / divisor
  *
- * The moment dL/dq of a piece from a to b with direction d is d . (J_b - J_a); an arc of least length adds nothing, for a
- * geodesic does not change with its ends' bodies to first order other than at the tangent points. */
+ * The moment dL/dq of a piece from a to b with direction d is d . (J_b - J_a); an arc of least length adds nothing, for
+ * a geodesic does not change with its ends' bodies to first order other than at the tangent points. */
 #include "tree/tree.h"
 
 /* Of straight pieces: the moment goes to the row, or a tension to the bodies as forces (about the trees' points). */
@@ -48,7 +48,7 @@ static double add_path(const taut *x, const fx_tree_wrap *from, const fx_tree_wr
     arc = fx_tree_wrap_path(a, b, fx_tree_geom_pose(s, geom->object), t->geom[geom->object].radius,
                             geom->kind == FX_WRAP_SPHERE, geom->side >= 0 ? &side : NULL, touch);
   }
-  if (arc < 0.0) return add_piece(x, body_a, a, body_b, b, share);
+  if (!geom || arc < 0.0) return add_piece(x, body_a, a, body_b, b, share);
   int32_t around = t->geom[geom->object].body;
   return add_piece(x, body_a, a, around, touch[0], share) + arc * share +
          add_piece(x, around, touch[1], body_b, b, share);

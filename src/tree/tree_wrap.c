@@ -1,12 +1,12 @@
 /* Tendons about a sphere or cylinder.
  *
- * Both are a circle of radius r in a plane: that of the two ends and the centre for a sphere, the one across the axis for
- * a cylinder, where the path climbs in proportion to its length. Outside, the path leaves an end e along a tangent and
- * meets the circle at  (r^2 e +- r sqrt(e^2 - r^2) e_perp) / e^2;  of the two ways about it the shorter counts, or the
- * one on the side of a site. With that site inside the circle the path runs through it and touches it from within at
- * one point, where it is reflected: with z the sine of the angle of incidence
- *   asin(A z) + asin(B z) - 2 asin(z) + G = 0,   A = r / |a|,  B = r / |b|,  G the angle between the ends,
- * by Newton's method from z = 1 with MuJoCo's first value and last step, so that tendons have its lengths and moments. */
+ * Both are a circle of radius r in a plane: that of the two ends and the centre for a sphere, the one across the axis
+ * for a cylinder, where the path climbs in proportion to its length. Outside, the path leaves an end e along a tangent
+ * and meets the circle at  (r^2 e +- r sqrt(e^2 - r^2) e_perp) / e^2;  of the two ways about it the shorter counts, or
+ * the one on the side of a site. With that site inside the circle the path runs through it and touches it from within
+ * at one point, where it is reflected: with z the sine of the angle of incidence asin(A z) + asin(B z) - 2 asin(z) + G
+ * = 0,   A = r / |a|,  B = r / |b|,  G the angle between the ends, by Newton's method from z = 1 with MuJoCo's first
+ * value and last step, so that tendons have its lengths and moments. */
 #include "base/trig.h"
 #include "tree/tree.h"
 
