@@ -262,6 +262,9 @@ static void manifold(fx_test *t) {
   frix_robot_integrate(w.robot, to, v, 0.7);
   frix_robot_differentiate(w.robot, from, to, 0.7, back);
   for (int i = 0; i < w.info.v_count; i++) CHECK_NEAR(t, back[i], v[i], 1e-13);
+  for (int i = 3; i < 7; i++) to[i] = -to[i]; /* the same turn */
+  frix_robot_differentiate(w.robot, from, to, 0.7, back);
+  for (int i = 0; i < w.info.v_count; i++) CHECK_NEAR(t, back[i], v[i], 1e-13);
   world_free(&w);
 }
 

@@ -44,6 +44,14 @@ static void arm(fx_test *t) {
   frix_vec3 p = frix_robot_body_pose(state, frix_robot_find(robot, FRIX_ROBOT_BODY, "upper")).p;
   CHECK_NEAR(t, p.x, 0.1, 1e-15);
   CHECK_NEAR(t, p.z, 0.4, 1e-15);
+  /* and its turn: yaw 0.4 of the base, then roll 0.2, pitch -0.1, yaw 0.3 about fixed axes: the first column of R */
+  q[joint.q] = 0;
+  CHECK(t, frix_robot_forward(state) == FRIX_OK);
+  frix_quat r = frix_robot_body_pose(state, frix_robot_find(robot, FRIX_ROBOT_BODY, "upper")).q;
+  CHECK_NEAR(t, 1 - 2 * (r.y * r.y + r.z * r.z), cos(0.7) * cos(-0.1), 1e-14);
+  CHECK_NEAR(t, 2 * (r.x * r.y + r.w * r.z), sin(0.7) * cos(-0.1), 1e-14);
+  CHECK_NEAR(t, 2 * (r.x * r.z - r.w * r.y), -sin(-0.1), 1e-14);
+  CHECK_NEAR(t, 2 * (r.y * r.z + r.w * r.x), cos(-0.1) * sin(0.2), 1e-14);
   frix_robot_state_destroy(state);
   frix_robot_destroy(robot);
   frix_context_destroy(context);
