@@ -19,7 +19,7 @@ const STATES = 3;
 // relative to the largest number of the list, or to 1
 const TOLERANCE = { mass: 1e-9, inertia: 1e-9, axes: 1e-6, pose: 1e-9, site: 1e-9, matrix: 1e-9, bias: 1e-9, passive: 1e-9, tendon: 1e-9,
   moment: 1e-9, 'actuator length': 1e-9, 'actuator moment': 1e-9, 'actuator force': 1e-9, 'act rate': 1e-9, acceleration: 1e-8,
-  sensor: 1e-8, equality: 1e-9 };
+  sensor: 1e-8, equality: 1e-9, key: 1e-12 };
 
 // reproducible numbers in (-1, 1)
 function generator(seed) {
@@ -117,6 +117,7 @@ function compare(file) {
       compareEqualities(model, data, ours, see);
       mujoco.mj_resetData(model, data);
     }
+    compareKeys(file, model, data, see);
   } finally {
     release(world);
   }
@@ -199,6 +200,22 @@ function compareEqualities(model, data, ours, see) {
   for (const e of ours.equalities) pos.push(...e.violation), J.push(...e.jacobian);
   see('equality', pos, data.efc_pos.slice(0, pos.length), 'violation');
   see('equality', J, data.efc_J.slice(0, J.length), 'jacobian');
+}
+
+// states that keyframes mean, by name
+function compareKeys(file, model, data, see) {
+  for (let k = 0; k < Math.min(model.nkey, 4); k++) {
+    const name = model.key(k).name;
+    if (!name || name === 'post_up') continue; // one of an attached model that is replicated is not kept
+    const ours = JSON.parse(execFileSync(frix, ['robot', file, '--json', '--key', name], { maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] }));
+    mujoco.mj_resetDataKeyframe(model, data, k);
+    mujoco.mj_forward(model, data);
+    see('key', ours.qpos, data.qpos, `${name} qpos`);
+    see('key', ours.qvel, data.qvel, `${name} qvel`);
+    see('key', ours.ctrl, data.ctrl, `${name} ctrl`);
+    see('key', ours.act, data.act, `${name} act`);
+    if (ours.bodies.length === model.nbody) see('key', ours.bodies.flatMap(b => b.pos), data.xpos, `${name} places`);
+  }
 }
 
 let failed = 0;
