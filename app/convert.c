@@ -1,9 +1,29 @@
-/* frix convert: a problem from one file format to another. */
+/* frix convert: a problem from one file format to another, and robots from URDF to MJCF. */
 #include "app.h"
 
 #include <string.h>
 
+#include "robot.h"
+
+/* A URDF file as MJCF. */
+static int convert_robot(const fx_args *args) {
+  frix_context *context = fx_context(false);
+  frix_mjcf_config config = frix_mjcf_default();
+  const char *package[64];
+  config.allow_outside = fx_arg(args, "--allow-outside") != NULL;
+  config.package = package, config.package_count = fx_packages(args, package, 64);
+  bool good = fx_check_output(context, args->word[1]);
+  if (good && frix_urdf_convert(context, args->word[0], &config, args->word[1])) {
+    fx_error("%s", frix_error_text(context));
+    good = false;
+  }
+  frix_context_destroy(context);
+  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
+}
+
 static int run_convert(const fx_args *args) {
+  size_t length = strlen(args->word[0]);
+  if (length > 5 && !strcmp(args->word[0] + length - 5, ".urdf")) return convert_robot(args);
   const char *from = args->word[0], *to = args->word[1], *format = fx_arg(args, "--format");
   if (format && fx_choose("@formats", "format", format) < 0) return FX_EXIT_USAGE;
   frix_context *context = fx_context(false);
@@ -36,6 +56,8 @@ static const fx_flag flags[] = {
     {"--form", "FORM", "local|global", "local reduces a global problem to W, q"},
     {"--format", "NAME", "@formats", "format of B; default: by its extension"},
     {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
+    {"--package", "NAME=DIR", NULL, "where package://NAME of a URDF file is (may be repeated)"},
+    {"--allow-outside", NULL, NULL, "meshes of a URDF file may lie outside its folder and packages"},
     {0},
 };
 
@@ -45,10 +67,11 @@ const fx_verb fx_verb_convert = {
     .summary = "write problem A in the format of B",
     .detail =
         "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
-        "whole or not at all.",
+        "whole or not at all. A robot in URDF (.urdf) is written as MJCF.",
     .example =
         "  frix convert wall.dat wall.hdf5\n"
-        "  frix convert wall.hdf5 wall.json --form local",
+        "  frix convert wall.hdf5 wall.json --form local\n"
+        "  frix convert robot.urdf robot.xml --package arm_description=../arm",
     .flag = flags,
     .min_words = 2,
     .max_words = 2,

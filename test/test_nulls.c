@@ -27,6 +27,7 @@ typedef struct fixture {
   frix_builder *builder, *builder_out;
   frix_model *model, *model_out;
   frix_mjcf *mjcf_out;
+  frix_robot *robot_out;
   frix_sim *sim, *sim_out;
   frix_sim_config sim_config;
   frix_snapshot *snapshot, *snapshot_out;

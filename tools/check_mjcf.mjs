@@ -5,63 +5,17 @@
 //   check_mjcf.mjs FRIX PACKAGE motion FILE[@KEY] ...        and both move alike for a while, without contacts, limits, dry
 //                                                            friction and equalities, which are soft in MuJoCo
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openModels } from './mujoco_models.mjs';
 
 const [frix, folder, mode, ...rest] = process.argv.slice(2);
 const mujoco = await (await import(pathToFileURL(join(folder, 'mujoco.js')))).default();
+const { load, release } = openModels(mujoco);
 
 // ---- MuJoCo's side
-
-// pictures are not in our copies of the models, and have no say here
-const withoutPictures = text =>
-  text.replace(/<texture\b[^>]*\/>/g, '').replace(/(<material\b[^>]*?)\btexture="[^"]*"/g, '$1')
-    .replace(/texuniform="[^"]*"|texrepeat="[^"]*"/g, '');
-
-function copy(from, to) {
-  for (const name of readdirSync(from)) {
-    const path = join(from, name), target = `${to}/${name}`;
-    if (statSync(path).isDirectory()) {
-      mujoco.FS.mkdir(target);
-      copy(path, target);
-    } else {
-      const text = name.endsWith('.xml');
-      mujoco.FS.writeFile(target, text ? withoutPictures(readFileSync(path, 'utf8')) : readFileSync(path));
-    }
-  }
-}
-
-let loaded = 0;
-function load(path, key) {
-  const place = `/m${loaded++}`;
-  mujoco.FS.mkdir(place);
-  copy(dirname(path), place);
-  const model = mujoco.MjModel.from_xml_path(`${place}/${basename(path)}`);
-  const data = new mujoco.MjData(model);
-  for (let k = 0; key && k < model.nkey; k++)
-    if (model.key(k).name === key) mujoco.mj_resetDataKeyframe(model, data, k);
-  mujoco.mj_forward(model, data);
-  return { model, data, place };
-}
-
-function clear(place) {
-  for (const name of mujoco.FS.readdir(place)) {
-    const path = `${place}/${name}`;
-    if (name === '.' || name === '..') continue;
-    if (mujoco.FS.isDir(mujoco.FS.stat(path).mode)) clear(path);
-    else mujoco.FS.unlink(path);
-  }
-  mujoco.FS.rmdir(place);
-}
-
-// its memory is limited
-function release({ model, data, place }) {
-  data.delete();
-  model.delete();
-  clear(place);
-}
 
 const turn = (R, d) => {  // R diag(d) R'
   const s = [0, 0, 0, 0, 0, 0], at = [[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]];

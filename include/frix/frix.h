@@ -14,6 +14,7 @@
 #include <frix/problem.h>
 #include <frix/qp.h>
 #include <frix/query.h>
+#include <frix/robot.h>
 #include <frix/sim.h>
 #include <frix/solve.h>
 #include <frix/trajectory.h>

@@ -11,6 +11,11 @@ uint32_t fx_mesh_integer(const char *bytes) {
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+double fx_mesh_single(double x) {
+  volatile float rounded = (float)x; /* gcc 12 leaves the conversion out where it works on two numbers at once */
+  return rounded;
+}
+
 double fx_mesh_float(const char *bytes) {
   uint32_t bits = fx_mesh_integer(bytes);
   float value;

@@ -21,6 +21,7 @@ frix_status fx_mesh_read_msh(fx_arena *arena, const char *file, const char *byte
 
 /* Little-endian numbers of binary files. */
 uint32_t fx_mesh_integer(const char *bytes);
+double fx_mesh_single(double x); /* rounded to single precision, as MuJoCo keeps what is given as text */
 double fx_mesh_float(const char *bytes);
 
 #endif

@@ -62,6 +62,23 @@ const char *fx_mjcf_keep(fx_mjcf_reader *r, const char *text) {
 
 frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const fx_xml_element *at, const char *name,
                              const char *text) {
+  /* what a tree does, or does not need */
+  static const char *const in_trees[] = {"option wind",
+                                         "option density",
+                                         "option viscosity",
+                                         "option magnetic",
+                                         "option actuatorgroupdisable",
+                                         "joint actuatorgravcomp",
+                                         "sensor",
+                                         "site",
+                                         "geom fluidshape",
+                                         "geom fluidcoef"};
+  static const char *const endings[] = {" armature", " damping"}; /* of actuators */
+  for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
+    if (!strcmp(name, in_trees[k])) return FRIX_OK;
+  for (size_t k = 0; r->robot && k < 2; k++)
+    if (strlen(name) > strlen(endings[k]) && !strcmp(name + strlen(name) - strlen(endings[k]), endings[k]))
+      return FRIX_OK;
   if (kind == FRIX_MJCF_UNSUPPORTED && r->config.strict) {
     fx_mjcf_fail(r, at, "%s: %s", name, text);
     return FRIX_ERROR_UNSUPPORTED;
@@ -95,8 +112,7 @@ static frix_status run(fx_mjcf_reader *r, const char *path, const char *bytes, s
   return fx_mjcf_keys_finish(r);
 }
 
-/* Notes by kind, keys and the name go to the result. */
-static frix_status finish(fx_mjcf_reader *r) {
+frix_status fx_mjcf_finish_reader(fx_mjcf_reader *r) {
   frix_mjcf *out = r->out;
   const char *name = fx_xml_value(r->source->root, "model");
   frix_mjcf_note *note = FX_TAKE(&out->arena, frix_mjcf_note, r->note_count);
@@ -113,7 +129,7 @@ static frix_status finish(fx_mjcf_reader *r) {
   return FRIX_OK;
 }
 
-static void reader_free(fx_mjcf_reader *r) {
+void fx_mjcf_close_reader(fx_mjcf_reader *r) {
   frix_context *context = r->context;
   void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint,
                   r->site,         r->tendon,        r->material, r->note, r->numbers, r->key};
@@ -123,24 +139,31 @@ static void reader_free(fx_mjcf_reader *r) {
   fx_arena_free(&r->arena);
 }
 
+frix_status fx_mjcf_open_reader(fx_mjcf_reader *r, const frix_mjcf_config *config) {
+  frix_context *context = r->context;
+  r->config = config ? *config : frix_mjcf_default();
+  fx_arena_init(&r->arena, context);
+  if (r->config.size != sizeof r->config)
+    return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: start from frix_mjcf_default()");
+  if (!(r->config.friction >= 0.0 && r->config.friction <= 1e6))
+    return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: a factor of %g on friction", r->config.friction);
+  r->out = FX_NEW(context, frix_mjcf, 1);
+  if (!r->out) return FRIX_ERROR_MEMORY;
+  r->out->context = context;
+  fx_arena_init(&r->out->arena, context);
+  return FRIX_OK;
+}
+
 frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                   const frix_mjcf_config *config, frix_mjcf **out) {
   if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
   FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
-  fx_mjcf_reader r = {.context = context, .config = config ? *config : frix_mjcf_default()};
-  if (r.config.size != sizeof r.config)
-    return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: start from frix_mjcf_default()");
-  if (!(r.config.friction >= 0.0 && r.config.friction <= 1e6))
-    return fx_fail(context, FRIX_ERROR_INPUT, "frix_mjcf_read: a factor of %g on friction", r.config.friction);
-  r.out = FX_NEW(context, frix_mjcf, 1);
-  if (!r.out) return FRIX_ERROR_MEMORY;
-  r.out->context = context;
-  fx_arena_init(&r.out->arena, context);
-  fx_arena_init(&r.arena, context);
-  frix_status status = run(&r, name, bytes ? bytes : "", count);
-  if (!status) status = finish(&r);
-  reader_free(&r);
+  fx_mjcf_reader r = {.context = context};
+  frix_status status = fx_mjcf_open_reader(&r, config);
+  if (!status) status = run(&r, name, bytes ? bytes : "", count);
+  if (!status) status = fx_mjcf_finish_reader(&r);
+  fx_mjcf_close_reader(&r);
   if (status) {
     frix_mjcf_destroy(r.out);
     return status;

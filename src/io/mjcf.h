@@ -8,11 +8,14 @@
  *   bodies     mjcf_body.c        the tree unrolled: frames, replicas, attached models (mjcf_attach.c); bodies, geoms,
  *                                 joints (mjcf_joint.c) as lists
  *   names      mjcf_name.c        what a reference stands for
- *   drives     mjcf_actuator.c    what actuators do to joints; tendons in mjcf_tendon.c
+ *   drives     mjcf_drive.c       actuators as the file has them; what they do to joints in mjcf_actuator.c; tendons in
+ *                                 mjcf_tendon.c
  *   keyframes  mjcf_key.c         numbers, and the poses they mean (mjcf_motion.c)
  *   links      mjcf_link.c        which joints of the model the joints of a body become; equality in mjcf_equality.c
  *   contacts   mjcf_contact.c     who meets whom, and with what friction
  *   model      mjcf_build.c       lists to a frix_model
+ *   robots     mjcf_robot.c       lists to an articulated tree instead: bodies and joints there, tendons and actuators
+ * in mjcf_robot_drive.c, sensors in mjcf_robot_sensor.c, equalities and keyframes in mjcf_robot_key.c
  *
  * Every pass returns at the first fault, with file and line. */
 #ifndef FX_IO_MJCF_H
@@ -100,7 +103,10 @@ typedef struct fx_mjcf_body {
   const fx_xml_element *inertial;
   frix_pose inertial_frame; /* the frame <inertial> stands in */
   fx_mass mass;             /* its own, in its frame */
-  bool lost;                /* a geom was left out */
+  int32_t weighed_count;    /* geoms with mass that make it */
+  bool has_axes;            /* its principal axes are given, by <inertial> or by its only geom */
+  frix_quat axes;
+  bool lost; /* a geom was left out */
   frix_body_id id;
 } fx_mjcf_body;
 
@@ -120,8 +126,11 @@ typedef struct fx_mjcf_joint {
   frix_vec3 pos, axis; /* in the body's frame */
   double ref, spring_ref;
   bool limited, force_limited;
-  double range[2], force_range[2], margin;
+  double range[2], force_range[2], margin; /* range: where the limit acts */
+  double given_range[2];
   double stiffness, damping, friction, armature;
+  double stiffness_more[2], damping_more[2]; /* of higher order */
+  bool carries_gravcomp;
   double spring_damper[2]; /* both positive: time constant and damping ratio that stiffness and damping shall give */
   double inertia;          /* of all that it moves, along it, at the reference */
   int32_t qpos, qvel;      /* where its numbers stand in a keyframe */
@@ -132,6 +141,38 @@ typedef struct fx_mjcf_joint {
   int32_t coordinate; /* which of that joint */
   double shift;       /* coordinate = number - shift */
 } fx_mjcf_joint;
+
+typedef enum fx_mjcf_dynamics {
+  FX_DYN_OF_NONE,
+  FX_DYN_OF_INTEGRATOR,
+  FX_DYN_OF_FILTER,
+  FX_DYN_OF_FILTER_EXACT,
+  FX_DYN_OF_MUSCLE,
+  FX_DYN_OF_OTHER
+} fx_mjcf_dynamics;
+typedef enum fx_mjcf_form {
+  FX_FORM_PLAIN,
+  FX_FORM_AFFINE,
+  FX_FORM_MUSCLE,
+  FX_FORM_OTHER
+} fx_mjcf_form; /* plain: a constant gain; no bias */
+
+/* An actuator as the file has it, its classes included. */
+typedef struct fx_mjcf_actuator {
+  const fx_xml_element *element;
+  int32_t instance;
+  fx_mjcf_dynamics dynamics;
+  fx_mjcf_form gain_form, bias_form;
+  double dyn[10], gain[10], bias[10]; /* as given; slope_of is what counts */
+  double damp_ratio;                  /* not 0: the damping, as a share of the critical one at the reference */
+  double gear[6];                     /* joints and tendons have the first */
+  int ctrl_limited, force_limited, act_limited; /* 0 false, 1 true, 2 auto */
+  bool ctrl_given, force_given, act_given, length_given, inherits_act;
+  double ctrl_range[2], force_range[2], act_range[2], length_range[2], inherit;
+  double crank_length, damping[3], armature;
+  int act_early;
+  int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
+} fx_mjcf_actuator;
 
 /* A fixed tendon: sum of coef times joint. */
 typedef struct fx_mjcf_tendon {
@@ -145,6 +186,7 @@ typedef struct fx_mjcf_tendon {
 } fx_mjcf_tendon;
 
 typedef struct fx_mjcf_site {
+  const char *name; /* NULL: none */
   int32_t body;
   frix_pose pose; /* in its body's frame */
 } fx_mjcf_site;
@@ -193,9 +235,10 @@ typedef enum fx_mjcf_named {
   FX_NAMED_GEOM,
   FX_NAMED_JOINT,
   FX_NAMED_SITE,
-  FX_NAMED_TENDON
+  FX_NAMED_TENDON,
+  FX_NAMED_ACTUATOR
 } fx_mjcf_named;
-enum { FX_NAMED_KINDS = FX_NAMED_TENDON + 1 };
+enum { FX_NAMED_KINDS = FX_NAMED_ACTUATOR + 1 };
 
 typedef struct fx_mjcf_name {
   const char *full, *suffix; /* suffix: the end of full that replicas got */
@@ -241,8 +284,13 @@ typedef struct fx_mjcf_reader {
   int32_t file_count, file_room;
   fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
+  int32_t robot_act_count, robot_ctrl_count; /* numbers in a keyframe of a robot */
+  bool robot; /* for a tree in reduced coordinates, which does more of the file than the bodies of a model */
 
   /* option */
+  frix_vec3 wind, magnetic;
+  double density, viscosity;
+  uint32_t actuator_groups_off;
   bool no_gravity, no_contact, no_equality, no_limit, no_friction, no_spring, no_damper, no_actuation, no_clamp;
   bool no_parent_filter;
 
@@ -291,6 +339,13 @@ bool fx_mjcf_room(fx_mjcf_reader *r, void **list, int32_t count, int32_t *room, 
 /* The same of a list in another struct. */
 #define FX_MJCF_ROOM_IN(r, in, what) \
   fx_mjcf_room((r), (void **)&(in)->what, (in)->what##_count, &(in)->what##_room, sizeof *(in)->what)
+
+/* ---- the life of a reader: context and kind are set before ---- */
+frix_status fx_mjcf_open_reader(fx_mjcf_reader *r, const frix_mjcf_config *config);
+/* Notes by kind, keys and the name go to the result. */
+frix_status fx_mjcf_finish_reader(fx_mjcf_reader *r);
+/* Leaves the result. */
+void fx_mjcf_close_reader(fx_mjcf_reader *r);
 
 /* ---- messages: "file:line: ..." ---- */
 frix_status fx_mjcf_fail(const fx_mjcf_reader *r, const fx_xml_element *at, const char *format, ...)
@@ -343,6 +398,8 @@ frix_status fx_mjcf_limited(const fx_mjcf_reader *r, const fx_mjcf_item *item, c
                             bool *out);
 /* pos and the orientation in any of its forms. */
 frix_status fx_mjcf_pose(const fx_mjcf_reader *r, const fx_mjcf_item *item, frix_pose *out);
+/* fromto, where it is given: the middle, z towards the first end, as MuJoCo has it; length may be NULL. */
+frix_status fx_mjcf_ends(const fx_mjcf_reader *r, const fx_mjcf_item *item, frix_pose *pose, double *length);
 /* Angles in the file's unit, in the order of compiler eulerseq. */
 frix_quat fx_mjcf_euler(const fx_mjcf_source *source, const double angle[3]);
 double fx_mjcf_radian(const fx_mjcf_source *source, double angle);
@@ -361,7 +418,7 @@ frix_status fx_mjcf_item_of(const fx_mjcf_reader *r, const fx_xml_element *eleme
                             fx_mjcf_item *out);
 /* Children in all elements `section` of the root: start with NULL. */
 const fx_xml_element *fx_mjcf_next(const fx_mjcf_source *source, const char *section, const fx_xml_element *after);
-/* The same in every instance in turn, attached models first, as MuJoCo has them: start with *instance = -1 and NULL. */
+/* The same in every instance in turn, the main file first, as MuJoCo has them: start with *instance = -1 and NULL. */
 const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *section, int32_t *instance,
                                           const fx_xml_element *after);
 
@@ -375,6 +432,8 @@ frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
 /* A primitive's size and place from the mesh the geom names. */
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
+/* Principal axes of a mesh, largest moment first, at its centre of mass. */
+frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
 
@@ -413,6 +472,11 @@ bool fx_mjcf_combined(const fx_mjcf_reader *r, fx_mjcf_named kind, const fx_mjcf
 /* ---- drives, tendons, keyframes ---- */
 frix_status fx_mjcf_tendons(fx_mjcf_reader *r);
 frix_status fx_mjcf_actuators(fx_mjcf_reader *r);
+frix_status fx_mjcf_actuator_read(const fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_actuator *out);
+/* Whether a range of an actuator holds. */
+static inline bool fx_mjcf_holds(const fx_mjcf_actuator *a, int limited, bool given) {
+  return limited == 1 || (limited == 2 && given && fx_mjcf_source_of(a->element)->auto_limits);
+}
 /* Numbers of all keyframes, and which the model starts at. */
 frix_status fx_mjcf_keys_read(fx_mjcf_reader *r);
 /* What they mean for the bodies of the model, once it has them. */

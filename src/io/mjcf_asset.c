@@ -209,6 +209,11 @@ static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   if (file && given) return fx_mjcf_fail(r, e, "mesh: a file and inline vertices at once");
   if (!file && !given) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex is given");
   status = file ? mesh_from_file(r, asset) : mesh_inline(r, asset);
+  /* a tree has the masses that MuJoCo finds, which keeps vertices from text in single precision */
+  for (int32_t k = 0; k < asset->mesh.vertex_count && !status && r->robot; k++) {
+    frix_vec3 *v = &asset->mesh.vertex[k];
+    *v = fx_vec(fx_mesh_single(v->x), fx_mesh_single(v->y), fx_mesh_single(v->z));
+  }
   if (!status) status = place_mesh(r, asset);
   return status ? status : weigh_mesh(r, asset);
 }

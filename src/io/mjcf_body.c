@@ -106,12 +106,11 @@ static frix_status add_geom(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_
 static frix_status add_site(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
   fx_mjcf_item item;
   fx_mjcf_site site = {.body = at.body};
-  const char *name;
   frix_status status = fx_mjcf_item_of(r, e, at.class, &item);
   if (!status) status = fx_mjcf_pose(r, &item, &site.pose);
-  if (!status) status = fx_mjcf_name_add(r, FX_NAMED_SITE, r->site_count, e, &at, &name);
-  /* cppcheck-suppress legacyUninitvar */
-  if (status || !name) return status; /* nobody asks for one without a name */
+  if (!status) status = fx_mjcf_ends(r, &item, &site.pose, NULL);
+  if (!status) status = fx_mjcf_name_add(r, FX_NAMED_SITE, r->site_count, e, &at, &site.name);
+  if (status) return status;
   if (!FX_MJCF_ROOM(r, site)) return FRIX_ERROR_MEMORY;
   site.pose = fx_pose_mul(at.frame, site.pose);
   r->site[r->site_count++] = site;
@@ -196,6 +195,6 @@ frix_status fx_mjcf_bodies(fx_mjcf_reader *r) {
   frix_status status = visit_world(r);
   if (!status) status = fx_mjcf_place_joints(r);
   for (int kind = 0; kind < FX_NAMED_KINDS && !status; kind++)
-    if (kind != FX_NAMED_TENDON) status = fx_mjcf_names_sort(r, (fx_mjcf_named)kind);
+    if (kind < FX_NAMED_TENDON) status = fx_mjcf_names_sort(r, (fx_mjcf_named)kind);
   return status;
 }

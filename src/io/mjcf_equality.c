@@ -129,13 +129,9 @@ static frix_status join_joints(fx_mjcf_reader *r, int32_t instance, const fx_xml
 /* ---- all ---- */
 
 static frix_status is_active(const fx_mjcf_reader *r, const fx_xml_element *e, bool *out) {
-  fx_mjcf_item item = {e, NULL};
+  fx_mjcf_item item;
   int active = 1;
-  const fx_mjcf_class *class = fx_mjcf_source_of(e)->classes;
-  frix_status status = fx_xml_value(e, "class") ? fx_mjcf_class_of(r, e, fx_xml_value(e, "class"), &class) : FRIX_OK;
-  for (const fx_mjcf_class *c = class; c && !fx_xml_value(item.element, "active"); c = c->parent)
-    for (const fx_xml_element *d = c->element->first; d; d = d->next)
-      if (!strcmp(d->name, "equality") && fx_xml_value(d, "active")) item.element = d;
+  frix_status status = fx_mjcf_item_of(r, e, fx_mjcf_source_of(e)->classes, &item);
   if (!status) status = fx_mjcf_word(r, &item, "active", "false true", &active);
   *out = active;
   return status;

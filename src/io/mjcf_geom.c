@@ -4,21 +4,32 @@
 #include "io/draft.h"
 #include "io/mjcf.h"
 
-/* From one end to the other: half the length, the middle, and z towards the first end, as MuJoCo has it. */
-static frix_status read_ends(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *g) {
+frix_status fx_mjcf_ends(const fx_mjcf_reader *r, const fx_mjcf_item *item, frix_pose *pose, double *length) {
   const fx_xml_element *where;
   double v[6];
   if (!fx_mjcf_text(item, "fromto", &where)) return FRIX_OK;
   frix_status status = fx_mjcf_reals(r, item, "fromto", 6, 6, v, NULL);
   if (status) return status;
+  frix_vec3 a = {v[0], v[1], v[2]}, b = {v[3], v[4], v[5]}, along = fx_sub(a, b);
+  double between = fx_norm(along);
+  if (!(between > 1e-14) || !isfinite(between))
+    return fx_mjcf_fail(r, where, "%s fromto: the ends are the same point", item->element->name);
+  *pose = (frix_pose){fx_scale(0.5, fx_add(a, b)), fx_mjcf_to_z(fx_scale(1.0 / between, along))};
+  if (length) *length = between;
+  return FRIX_OK;
+}
+
+/* Half the length between the ends is the last size. */
+static frix_status read_ends(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *g) {
+  const fx_xml_element *where;
+  double length = 0.0;
+  if (!fx_mjcf_text(item, "fromto", &where)) return FRIX_OK;
   if (fx_mjcf_text(item, "pos", NULL)) return fx_mjcf_fail(r, item->element, "geom: both pos and fromto");
   bool round = g->type == FX_GEOM_CAPSULE || g->type == FX_GEOM_CYLINDER;
   if (!round && g->type != FX_GEOM_BOX && g->type != FX_GEOM_ELLIPSOID)
     return fx_mjcf_fail(r, where, "geom fromto: is for capsule, cylinder, ellipsoid and box");
-  frix_vec3 a = {v[0], v[1], v[2]}, b = {v[3], v[4], v[5]}, along = fx_sub(a, b);
-  double length = fx_norm(along);
-  if (!(length > 1e-14) || !isfinite(length)) return fx_mjcf_fail(r, where, "geom fromto: the ends are the same point");
-  g->pose = (frix_pose){fx_scale(0.5, fx_add(a, b)), fx_mjcf_to_z(fx_scale(1.0 / length, along))};
+  frix_status status = fx_mjcf_ends(r, item, &g->pose, &length);
+  if (status) return status;
   g->size[1] = round ? 0.5 * length : g->size[0];
   g->size[2] = round ? 0.0 : 0.5 * length;
   return FRIX_OK;

@@ -11,20 +11,21 @@ static bool turns(const fx_mjcf_joint *j) { return j->type == FX_JOINT_HINGE || 
 
 /* One number; polynomials of higher order are noted. */
 static frix_status read_linear(fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, const char *note,
-                               double *out) {
+                               double *out, double more[2]) {
   double v[3] = {0};
   const fx_xml_element *where;
   if (!fx_mjcf_text(item, name, &where)) return FRIX_OK;
   frix_status status = fx_mjcf_reals(r, item, name, 1, 3, v, NULL);
   if (status) return status;
-  *out = v[0];
-  if (v[1] == 0.0 && v[2] == 0.0) return FRIX_OK;
+  *out = v[0], more[0] = v[1], more[1] = v[2];
+  if ((v[1] == 0.0 && v[2] == 0.0) || r->robot) return FRIX_OK;
   return fx_mjcf_missing(r, where, note, "not supported: its linear part counts");
 }
 
 static frix_status read_numbers(fx_mjcf_reader *r, fx_mjcf_joint *j) {
   const fx_mjcf_item *item = &j->item;
   double pos[3] = {0}, axis[3] = {0, 0, 1};
+  int carries = 0;
   frix_status status;
   if ((status = fx_mjcf_reals(r, item, "pos", 3, 3, pos, NULL)) ||
       (status = fx_mjcf_reals(r, item, "axis", 3, 3, axis, NULL)) || (status = fx_mjcf_real(r, item, "ref", &j->ref)) ||
@@ -32,14 +33,17 @@ static frix_status read_numbers(fx_mjcf_reader *r, fx_mjcf_joint *j) {
       (status = fx_mjcf_reals(r, item, "range", 2, 2, j->range, NULL)) ||
       (status = fx_mjcf_real(r, item, "margin", &j->margin)) ||
       (status = fx_mjcf_reals(r, item, "actuatorfrcrange", 2, 2, j->force_range, NULL)) ||
-      (status = read_linear(r, item, "stiffness", "joint stiffness of higher order", &j->stiffness)) ||
-      (status = read_linear(r, item, "damping", "joint damping of higher order", &j->damping)) ||
+      (status =
+           read_linear(r, item, "stiffness", "joint stiffness of higher order", &j->stiffness, j->stiffness_more)) ||
+      (status = read_linear(r, item, "damping", "joint damping of higher order", &j->damping, j->damping_more)) ||
       (status = fx_mjcf_real(r, item, "frictionloss", &j->friction)) ||
       (status = fx_mjcf_real(r, item, "armature", &j->armature)) ||
       (status = fx_mjcf_reals(r, item, "springdamper", 2, 2, j->spring_damper, NULL)) ||
+      (status = fx_mjcf_word(r, item, "actuatorgravcomp", "false true", &carries)) ||
       (status = fx_mjcf_limited(r, item, "limited", "range", &j->limited)) ||
       (status = fx_mjcf_limited(r, item, "actuatorfrclimited", "actuatorfrcrange", &j->force_limited)))
     return status;
+  j->carries_gravcomp = carries;
   j->pos = fx_vec(pos[0], pos[1], pos[2]);
   j->axis = fx_vec(axis[0], axis[1], axis[2]);
   if (turns(j)) {
@@ -70,12 +74,13 @@ static frix_status check_numbers(const fx_mjcf_reader *r, const fx_mjcf_joint *j
 
 /* A limit acts at its margin; what the file switches off does not act. */
 static void settle(const fx_mjcf_reader *r, fx_mjcf_joint *j) {
+  memcpy(j->given_range, j->range, sizeof j->range);
   double middle = 0.5 * (j->range[0] + j->range[1]);
   j->range[0] = fx_min(j->range[0] + j->margin, middle), j->range[1] = fx_max(j->range[1] - j->margin, middle);
   if (r->no_limit) j->limited = false;
   if (r->no_friction) j->friction = 0.0;
-  if (r->no_spring) j->stiffness = 0.0;
-  if (r->no_damper) j->damping = 0.0;
+  if (r->no_spring) j->stiffness = j->stiffness_more[0] = j->stiffness_more[1] = 0.0;
+  if (r->no_damper) j->damping = j->damping_more[0] = j->damping_more[1] = 0.0;
 }
 
 static frix_status check_company(const fx_mjcf_reader *r, const fx_xml_element *e, const fx_mjcf_at *at,

@@ -89,7 +89,8 @@ static frix_status read_key(fx_mjcf_reader *r, const fx_xml_element *e, int32_t 
       (status = read_list(r, &item, "qvel", r->qvel_count, &n.qvel)) ||
       (status = read_list(r, &item, "mpos", 3 * r->mocap_count, &n.mpos)) ||
       (status = read_list(r, &item, "mquat", 4 * r->mocap_count, &n.mquat)) ||
-      (status = read_list(r, &item, "ctrl", actuators, &n.ctrl)) || (status = read_list(r, &item, "act", -1, &n.act)))
+      (status = read_list(r, &item, "ctrl", actuators, &n.ctrl)) ||
+      (status = read_list(r, &item, "act", r->robot ? r->robot_act_count : -1, &n.act)))
     return status;
   if (actuators < 0) n.ctrl = NULL;
   return add_key(r, e, 0, n);
@@ -130,7 +131,7 @@ static frix_status find_start(fx_mjcf_reader *r, const char *name) {
 
 frix_status fx_mjcf_keys_read(fx_mjcf_reader *r) {
   frix_status status = FRIX_OK;
-  int32_t instance = -1, actuators = count_actuators(r);
+  int32_t instance = -1, actuators = r->robot ? r->robot_ctrl_count : count_actuators(r);
   r->motion = FX_TAKE(&r->arena, fx_mjcf_motion, r->body_count);
   if (!r->motion) return FRIX_ERROR_MEMORY;
   fx_mjcf_move(r, &r->start, r->motion);

@@ -101,7 +101,15 @@ static frix_status read_inertial(const fx_mjcf_reader *r, fx_mjcf_body *body) {
   frix_sym3 s = full ? (frix_sym3){f[0], f[1], f[2], f[3], f[4], f[5]} : (frix_sym3){d[0], d[1], d[2], 0.0, 0.0, 0.0};
   pose = fx_pose_mul(body->inertial_frame, pose);
   body->mass = (fx_mass){mass, pose.p, fx_sym3_turn(pose.q, s)};
+  body->has_axes = diagonal, body->axes = pose.q;
   return FRIX_OK;
+}
+
+frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset) {
+  double value[3];
+  frix_vec3 axis[3];
+  fx_sym3_eigen(asset->mass.inertia, value, axis);
+  return (frix_pose){asset->mass.center, fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
 }
 
 static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
@@ -125,6 +133,9 @@ static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
     part = fx_shape_row_of(config.kind)->mass(&shape);
   }
   if (!(part.mass > 0.0)) return FRIX_OK;
+  bool weighs = g->mass > 0.0 || (g->mass < 0.0 && g->density > 0.0);
+  if (weighs) body->has_axes = body->weighed_count++ == 0;
+  if (weighs) body->axes = g->type == FX_GEOM_MESH ? fx_quat_mul(g->pose.q, fx_mjcf_mesh_axes(g->asset).q) : g->pose.q;
   fx_mass_add(&body->mass, &part, g->mass >= 0.0 ? g->mass / part.mass : g->density, g->pose, false);
   return FRIX_OK;
 }

@@ -17,10 +17,7 @@ const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *s
                                           const fx_xml_element *after) {
   const fx_xml_element *e = NULL;
   if (*instance >= 0) e = fx_mjcf_next(r->instance[*instance].source, section, after);
-  while (!e && *instance != 0) {
-    *instance = *instance < 0 ? r->instance_count > 1 : *instance + 1 < r->instance_count ? *instance + 1 : 0;
-    e = fx_mjcf_next(r->instance[*instance].source, section, NULL);
-  }
+  while (!e && *instance + 1 < r->instance_count) e = fx_mjcf_next(r->instance[++*instance].source, section, NULL);
   return e;
 }
 
@@ -91,18 +88,37 @@ static frix_status read_flags(fx_mjcf_reader *r, const fx_xml_element *e) {
   return FRIX_OK;
 }
 
+/* Groups of actuators that are switched off, 0 to 30. */
+static frix_status read_groups(fx_mjcf_reader *r, const fx_mjcf_item *item) {
+  double *list = NULL;
+  int64_t count = 0;
+  frix_status status = fx_mjcf_list(r, item, "actuatorgroupdisable", &list, &count);
+  for (int64_t k = 0; k < count && !status; k++) {
+    if (!(list[k] >= 0.0 && list[k] <= 30.0))
+      return fx_mjcf_fail(r, item->element, "option actuatorgroupdisable: %g is not between 0 and 30", list[k]);
+    r->actuator_groups_off |= 1u << (int)list[k];
+  }
+  return status;
+}
+
 static frix_status read_option(fx_mjcf_reader *r, const fx_xml_element *e) {
   fx_mjcf_item item = {e, NULL};
   frix_mjcf_info *info = &r->out->info;
   int cone = info->elliptic;
   double g[3] = {info->gravity.x, info->gravity.y, info->gravity.z};
+  double wind[3] = {r->wind.x, r->wind.y, r->wind.z}, magnetic[3] = {r->magnetic.x, r->magnetic.y, r->magnetic.z};
   frix_status status;
   if ((status = fx_mjcf_real(r, &item, "timestep", &info->timestep)) ||
       (status = fx_mjcf_reals(r, &item, "gravity", 3, 3, g, NULL)) ||
+      (status = fx_mjcf_reals(r, &item, "wind", 3, 3, wind, NULL)) ||
+      (status = fx_mjcf_reals(r, &item, "magnetic", 3, 3, magnetic, NULL)) ||
+      (status = fx_mjcf_real(r, &item, "density", &r->density)) ||
+      (status = fx_mjcf_real(r, &item, "viscosity", &r->viscosity)) || (status = read_groups(r, &item)) ||
       (status = fx_mjcf_word(r, &item, "cone", "pyramidal elliptic", &cone)))
     return status;
   if (!(info->timestep > 0.0)) return fx_mjcf_fail(r, e, "option timestep: %g is not positive", info->timestep);
   info->gravity = fx_vec(g[0], g[1], g[2]);
+  r->wind = fx_vec(wind[0], wind[1], wind[2]), r->magnetic = fx_vec(magnetic[0], magnetic[1], magnetic[2]);
   info->elliptic = cone;
   for (const fx_xml_element *c = e->first; c && !status; c = c->next)
     if (!strcmp(c->name, "flag")) status = read_flags(r, c);
@@ -117,7 +133,10 @@ frix_status fx_mjcf_settings(fx_mjcf_reader *r, fx_mjcf_source *s) {
   s->inertia_group[1] = 5;
   s->auto_limits = true;
   bool main_file = s == r->source;
-  if (main_file) r->out->info.timestep = 0.002, r->out->info.gravity = fx_vec(0.0, 0.0, -9.81);
+  if (main_file) {
+    r->out->info.timestep = 0.002, r->out->info.gravity = fx_vec(0.0, 0.0, -9.81);
+    r->magnetic = fx_vec(0.0, -0.5, 0.0);
+  }
   frix_status status = FRIX_OK;
   for (const fx_xml_element *e = s->root->first; e && !status; e = e->next) {
     if (!strcmp(e->name, "compiler")) status = read_compiler(r, e, s);

@@ -5,31 +5,19 @@
 
 #include "io/mjcf.h"
 
-/* The class of <tendon> elements in the defaults stands under one name. */
-static const char *text_of(const fx_mjcf_item *item, const char *name, const fx_xml_element **where) {
-  const char *own = fx_xml_value(item->element, name);
-  *where = item->element;
-  for (const fx_mjcf_class *c = item->class; c && !own; c = c->parent)
-    for (const fx_xml_element *e = c->element->first; e; e = e->next) {
-      const char *value = strcmp(e->name, "tendon") ? NULL : fx_xml_value(e, name);
-      if (value) own = value, *where = e;
-    }
-  return own;
-}
-
 /* A demand at its neutral value is none. */
 static bool is_zero(const char *text) { return strspn(text, "0. \t\n-+") == strlen(text); }
 
 static frix_status note_demands(fx_mjcf_reader *r, const fx_mjcf_item *item) {
   const fx_xml_element *e = item->element, *where;
-  const char *limited = text_of(item, "limited", &where);
+  const char *limited = fx_mjcf_text(item, "limited", &where);
   bool held = limited && !strcmp(limited, "true");
   bool automatic = (!limited || !strcmp(limited, "auto")) && fx_mjcf_source_of(e)->auto_limits;
   static const char *const demand[] = {"range", "stiffness", "damping", "frictionloss", "armature"};
   const bool off[] = {r->no_limit, r->no_spring, r->no_damper, r->no_friction, false};
   frix_status status = FRIX_OK;
   for (size_t k = 0; k < sizeof demand / sizeof *demand && !status; k++) {
-    const char *text = text_of(item, demand[k], &where);
+    const char *text = fx_mjcf_text(item, demand[k], &where);
     if (!text || is_zero(text) || off[k] || (k == 0 && !held && !automatic)) continue;
     char name[64];
     snprintf(name, sizeof name, "tendon %s %s", e->name, demand[k]);

@@ -18,11 +18,17 @@ static const fx_xml_element *in_class(const fx_mjcf_class *class, const char *ta
   return found;
 }
 
+/* What the defaults call an element: all tendons and all equalities go by one name. */
+static const char *tag_of(const fx_xml_element *e) {
+  if (e->parent && (!strcmp(e->parent->name, "tendon") || !strcmp(e->parent->name, "equality"))) return e->parent->name;
+  return e->name;
+}
+
 const char *fx_mjcf_text(const fx_mjcf_item *item, const char *name, const fx_xml_element **where) {
   const fx_xml_element *found = item->element;
   const char *value = fx_xml_value(found, name);
   for (const fx_mjcf_class *c = item->class; !value && c; c = c->parent) {
-    found = in_class(c, item->element->name, name);
+    found = in_class(c, tag_of(item->element), name);
     value = found ? fx_xml_value(found, name) : NULL;
   }
   if (where) *where = value ? found : item->element;
@@ -82,7 +88,7 @@ frix_status fx_mjcf_reals(const fx_mjcf_reader *r, const fx_mjcf_item *item, con
   if (!fx_mjcf_text(item, name, &where)) return FRIX_OK;
   /* of a list that may be short, what it leaves out stays as the classes have it */
   frix_status status = FRIX_OK;
-  if (least < most && item->class) status = read_class(r, item->class, item->element->name, name, least, most, out);
+  if (least < most && item->class) status = read_class(r, item->class, tag_of(item->element), name, least, most, out);
   return status ? status : read_over(r, where, name, least, most, out, count);
 }
 

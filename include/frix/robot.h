@@ -1,0 +1,243 @@
+/* frix: robots as articulated trees in reduced coordinates.
+ *
+ *   frix_robot *robot = NULL;
+ *   frix_robot_state *state = NULL;
+ *   if (frix_robot_read(context, "arm.xml", NULL, &robot)) puts(frix_error_text(context));
+ *   frix_robot_state_create(robot, &state);
+ *   double *q = frix_robot_data(state, FRIX_ROBOT_QPOS, NULL);
+ *   q[0] = 0.3;
+ *   frix_robot_forward(state);            poses, mass matrix, bias, forces, accelerations, sensors
+ *
+ * Coordinates, velocities and controls are numbered as in MJCF: a free joint has position and unit quaternion (7
+ * numbers) and velocity in the world with spin in its own axes (6), a ball 4 and 3, hinges and slides 1. Accelerations
+ * are those of smooth forces: without contacts, limits, dry friction and equalities. docs/robots.md tells the rest. */
+#ifndef FRIX_ROBOT_H
+#define FRIX_ROBOT_H
+
+#include <frix/mjcf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum frix_robot_joint_kind {
+  FRIX_ROBOT_FREE,
+  FRIX_ROBOT_BALL,
+  FRIX_ROBOT_SLIDE,
+  FRIX_ROBOT_HINGE
+} frix_robot_joint_kind;
+
+typedef enum frix_robot_transmission {
+  FRIX_ROBOT_AT_JOINT,
+  FRIX_ROBOT_AT_JOINT_IN_PARENT,
+  FRIX_ROBOT_AT_CRANK,
+  FRIX_ROBOT_AT_TENDON,
+  FRIX_ROBOT_AT_SITE,
+  FRIX_ROBOT_AT_BODY
+} frix_robot_transmission;
+
+typedef enum frix_robot_sensor_kind {
+  FRIX_SENSOR_ACCELEROMETER,
+  FRIX_SENSOR_VELOCIMETER,
+  FRIX_SENSOR_GYRO,
+  FRIX_SENSOR_FORCE,
+  FRIX_SENSOR_TORQUE,
+  FRIX_SENSOR_MAGNETOMETER,
+  FRIX_SENSOR_JOINT_POS,
+  FRIX_SENSOR_JOINT_VEL,
+  FRIX_SENSOR_TENDON_POS,
+  FRIX_SENSOR_TENDON_VEL,
+  FRIX_SENSOR_ACTUATOR_POS,
+  FRIX_SENSOR_ACTUATOR_VEL,
+  FRIX_SENSOR_ACTUATOR_FORCE,
+  FRIX_SENSOR_JOINT_ACTUATOR_FORCE,
+  FRIX_SENSOR_TENDON_ACTUATOR_FORCE,
+  FRIX_SENSOR_BALL_QUAT,
+  FRIX_SENSOR_BALL_ANGVEL,
+  FRIX_SENSOR_JOINT_LIMIT_POS,
+  FRIX_SENSOR_JOINT_LIMIT_VEL,
+  FRIX_SENSOR_JOINT_LIMIT_FORCE,
+  FRIX_SENSOR_TENDON_LIMIT_POS,
+  FRIX_SENSOR_TENDON_LIMIT_VEL,
+  FRIX_SENSOR_TENDON_LIMIT_FORCE,
+  FRIX_SENSOR_FRAME_POS,
+  FRIX_SENSOR_FRAME_QUAT,
+  FRIX_SENSOR_FRAME_X_AXIS,
+  FRIX_SENSOR_FRAME_Y_AXIS,
+  FRIX_SENSOR_FRAME_Z_AXIS,
+  FRIX_SENSOR_FRAME_LINVEL,
+  FRIX_SENSOR_FRAME_ANGVEL,
+  FRIX_SENSOR_FRAME_LINACC,
+  FRIX_SENSOR_FRAME_ANGACC,
+  FRIX_SENSOR_SUBTREE_COM,
+  FRIX_SENSOR_SUBTREE_LINVEL,
+  FRIX_SENSOR_SUBTREE_ANGMOM,
+  FRIX_SENSOR_POTENTIAL_ENERGY,
+  FRIX_SENSOR_KINETIC_ENERGY,
+  FRIX_SENSOR_CLOCK,
+  FRIX_SENSOR_OTHER, /* needs contacts or rays: reads 0 */
+  FRIX_SENSOR_COUNT
+} frix_robot_sensor_kind;
+
+typedef struct frix_robot frix_robot;
+typedef struct frix_robot_state frix_robot_state;
+
+/* ---- the robot ---- */
+
+/* From an MJCF or URDF file, with the settings of frix_mjcf_read (NULL: the defaults; key is not used). */
+FRIX_API frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config,
+                                     frix_robot **out);
+FRIX_API frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
+                                            const frix_mjcf_config *config, frix_robot **out);
+FRIX_API void frix_robot_destroy(frix_robot *robot);
+/* Writes a URDF file as MJCF, with the absolute paths of its meshes; what is left out is logged. */
+FRIX_API frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config,
+                                       const char *to);
+
+typedef struct frix_robot_info {
+  const char *name;
+  int32_t body_count, joint_count, site_count, tendon_count, actuator_count, sensor_count, equality_count, key_count;
+  int32_t mocap_count;
+  int32_t q_count, v_count, act_count, sensor_size; /* numbers in qpos, qvel, act, sensor data */
+  double mass, timestep;
+  frix_vec3 gravity;
+  int32_t note_count;
+  const frix_mjcf_note *note; /* what the file asks for and is not in the robot */
+} frix_robot_info;
+
+FRIX_API frix_robot_info frix_robot_view(const frix_robot *robot);
+
+/* Rows: names are NULL where the file gives none. All calls below take numbers from 0 and fail past the end. */
+typedef struct frix_robot_body {
+  const char *name;
+  int32_t parent;                          /* -1: it is the world */
+  int32_t joint_first, joint_count, mocap; /* mocap: -1, or which */
+  double mass;
+  frix_vec3 center;  /* of mass, in its frame */
+  frix_sym3 inertia; /* about it, in its axes */
+} frix_robot_body;
+
+typedef struct frix_robot_joint {
+  const char *name;
+  frix_robot_joint_kind kind;
+  int32_t body, q, v; /* first of its numbers */
+  bool limited;
+  double range[2], stiffness, damping, friction, armature;
+} frix_robot_joint;
+
+typedef struct frix_robot_actuator {
+  const char *name;
+  frix_robot_transmission transmission;
+  const char *object; /* what it acts on */
+  int32_t act_first, act_count;
+  bool ctrl_limited, force_limited;
+  double ctrl_range[2], force_range[2];
+} frix_robot_actuator;
+
+typedef struct frix_robot_sensor {
+  const char *name;
+  frix_robot_sensor_kind kind;
+  int32_t first, count; /* of its numbers in the sensor data */
+} frix_robot_sensor;
+
+FRIX_API frix_status frix_robot_get_body(const frix_robot *robot, int32_t k, frix_robot_body *out);
+FRIX_API frix_status frix_robot_get_joint(const frix_robot *robot, int32_t k, frix_robot_joint *out);
+FRIX_API frix_status frix_robot_get_actuator(const frix_robot *robot, int32_t k, frix_robot_actuator *out);
+FRIX_API frix_status frix_robot_get_sensor(const frix_robot *robot, int32_t k, frix_robot_sensor *out);
+
+typedef enum frix_robot_part {
+  FRIX_ROBOT_BODY,
+  FRIX_ROBOT_JOINT,
+  FRIX_ROBOT_SITE,
+  FRIX_ROBOT_TENDON,
+  FRIX_ROBOT_ACTUATOR,
+  FRIX_ROBOT_SENSOR,
+  FRIX_ROBOT_KEY,
+  FRIX_ROBOT_EQUALITY
+} frix_robot_part;
+
+/* The number of what has that name, -1: nothing has. */
+FRIX_API int32_t frix_robot_find(const frix_robot *robot, frix_robot_part part, const char *name);
+/* NULL: none. */
+FRIX_API const char *frix_robot_name(const frix_robot *robot, frix_robot_part part, int32_t k);
+FRIX_API const char *frix_robot_sensor_word(frix_robot_sensor_kind kind);
+
+/* ---- the state ---- */
+
+/* At the reference, at rest; the robot must outlive it. */
+FRIX_API frix_status frix_robot_state_create(const frix_robot *robot, frix_robot_state **out);
+FRIX_API void frix_robot_state_destroy(frix_robot_state *state);
+/* At a keyframe, or at the reference for -1. */
+FRIX_API frix_status frix_robot_reset(frix_robot_state *state, int32_t key);
+
+typedef enum frix_robot_array {
+  /* set by the caller */
+  FRIX_ROBOT_QPOS,
+  FRIX_ROBOT_QVEL,
+  FRIX_ROBOT_CTRL,
+  FRIX_ROBOT_ACT,
+  FRIX_ROBOT_MOCAP,   /* position and quaternion of every mocap body, 7 numbers each */
+  FRIX_ROBOT_APPLIED, /* forces along the coordinates */
+  /* set by frix_robot_forward */
+  FRIX_ROBOT_BIAS, /* Coriolis, centrifugal and gravity */
+  FRIX_ROBOT_PASSIVE,
+  FRIX_ROBOT_ACTUATOR_TORQUE, /* of all actuators along the coordinates */
+  FRIX_ROBOT_ACTUATOR_FORCE,  /* of each */
+  FRIX_ROBOT_ACTUATOR_LENGTH,
+  FRIX_ROBOT_ACTUATOR_VELOCITY,
+  FRIX_ROBOT_ACT_RATE,
+  FRIX_ROBOT_TENDON_LENGTH,
+  FRIX_ROBOT_TENDON_VELOCITY,
+  FRIX_ROBOT_ACCELERATION, /* of smooth forces */
+  FRIX_ROBOT_SENSOR_DATA,
+  FRIX_ROBOT_ARRAY_COUNT
+} frix_robot_array;
+
+/* The numbers themselves; count may be NULL. */
+FRIX_API double *frix_robot_data(frix_robot_state *state, frix_robot_array which, int32_t *count);
+
+/* Everything from configuration, velocity, control and activation. Quaternions are made unit first. */
+FRIX_API frix_status frix_robot_forward(frix_robot_state *state);
+
+/* ---- of a state that was evaluated ---- */
+FRIX_API frix_pose frix_robot_body_pose(const frix_robot_state *state, int32_t body);
+FRIX_API frix_pose frix_robot_site_pose(const frix_robot_state *state, int32_t site);
+/* Rows of the velocity (3) and of the spin (3) of a point of a body, v_count numbers each, world axes; either NULL. */
+FRIX_API frix_status frix_robot_jacobian(const frix_robot_state *state, int32_t body, frix_vec3 point,
+                                         double *translation, double *rotation);
+FRIX_API frix_status frix_robot_site_jacobian(const frix_robot_state *state, int32_t site, double *translation,
+                                              double *rotation);
+/* Dense, v_count squared. */
+FRIX_API void frix_robot_mass_matrix(const frix_robot_state *state, double *out);
+/* x := M^-1 x */
+FRIX_API void frix_robot_mass_solve(const frix_robot_state *state, double *x);
+/* The forces along the coordinates that give an acceleration: M a + bias - passive - actuators. */
+FRIX_API frix_status frix_robot_inverse(frix_robot_state *state, const double *acceleration, double *out);
+/* d length / d q of a tendon or an actuator, v_count numbers. */
+FRIX_API frix_status frix_robot_tendon_moment(const frix_robot_state *state, int32_t tendon, double *out);
+FRIX_API frix_status frix_robot_actuator_moment(const frix_robot_state *state, int32_t actuator, double *out);
+/* Slopes of an actuator's force by its length and velocity, and its bounds (infinite: none). */
+typedef struct frix_robot_drive {
+  double force, by_length, by_velocity, lowest, highest;
+} frix_robot_drive;
+FRIX_API frix_status frix_robot_get_drive(const frix_robot_state *state, int32_t actuator, frix_robot_drive *out);
+/* Sensor data for an acceleration other than that of smooth forces. */
+FRIX_API frix_status frix_robot_sense(frix_robot_state *state, const double *acceleration);
+FRIX_API double frix_robot_potential_energy(const frix_robot_state *state);
+FRIX_API double frix_robot_kinetic_energy(const frix_robot_state *state);
+
+/* A row of an equality: violation and its Jacobian. At most `most` rows are written, v_count numbers each; returns how
+ * many it has, 0 where it is not active. */
+FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equality, int32_t most, double *violation,
+                                          double *jacobian);
+
+/* ---- configurations ---- */
+/* qpos moved by h times a velocity; and the velocity that moves one to the other in time h. */
+FRIX_API void frix_robot_integrate(const frix_robot *robot, double *qpos, const double *velocity, double h);
+FRIX_API void frix_robot_differentiate(const frix_robot *robot, const double *from, const double *to, double h,
+                                       double *velocity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* What the parts share that make an articulated tree of an MJCF file. Lists of the tree live in the arena of the
+ * result.
+ */
+#ifndef FX_IO_MJCF_ROBOT_H
+#define FX_IO_MJCF_ROBOT_H
+
+#include "io/mjcf.h"
+#include "tree/tree.h"
+
+/* A growing list of the tree, copied to the arena of the result at its end. */
+typedef struct fx_robot_maker {
+  fx_mjcf_reader *r;
+  fx_tree *tree;
+  int32_t wrap_room, tendon_room, actuator_room, sensor_room, equality_room;
+} fx_robot_maker;
+
+/* Room for one more entry; old entries move. False without memory. */
+bool fx_robot_room(fx_robot_maker *m, void **list, int32_t count, int32_t *room, size_t size);
+#define FX_ROBOT_ROOM(m, what) \
+  fx_robot_room((m), (void **)&(m)->tree->what, (m)->tree->what##_count, &(m)->what##_room, sizeof *(m)->tree->what)
+
+/* What an attribute names, none where it is absent; a reference to something replicated stands for each replica. */
+typedef struct fx_robot_reference {
+  fx_mjcf_named kind;
+  fx_mjcf_found found;
+} fx_robot_reference;
+frix_status fx_robot_refer(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, fx_mjcf_named kind,
+                           const char *key, fx_robot_reference *out);
+/* The thing in copy k, -1: none. */
+int32_t fx_robot_thing(const fx_robot_maker *m, const fx_robot_reference *x, int32_t k);
+/* The name of an element in an instance, with the suffix of the copy of a reference; NULL: none. */
+const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const fx_robot_reference *x,
+                             int32_t copy);
+
+frix_status fx_robot_tendons(fx_robot_maker *m);
+frix_status fx_robot_actuators(fx_robot_maker *m);
+frix_status fx_robot_sensors(fx_robot_maker *m);
+frix_status fx_robot_equalities(fx_robot_maker *m);
+/* Once the tree is finished. */
+frix_status fx_robot_keys(fx_robot_maker *m);
+
+#endif

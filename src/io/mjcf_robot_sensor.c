@@ -1,0 +1,187 @@
+/* Sensors of a tree: one table of their elements. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/mjcf_robot.h"
+
+typedef enum target { AT_SITE, AT_JOINT, AT_TENDON, AT_ACTUATOR, AT_BODY, AT_FRAME, AT_NOTHING } target;
+
+typedef struct sensor_row {
+  const char *name;
+  frix_robot_sensor_kind kind;
+  target target;
+  int32_t size;
+} sensor_row;
+
+static const sensor_row rows[] = {
+    {"accelerometer", FRIX_SENSOR_ACCELEROMETER, AT_SITE, 3},
+    {"velocimeter", FRIX_SENSOR_VELOCIMETER, AT_SITE, 3},
+    {"gyro", FRIX_SENSOR_GYRO, AT_SITE, 3},
+    {"force", FRIX_SENSOR_FORCE, AT_SITE, 3},
+    {"torque", FRIX_SENSOR_TORQUE, AT_SITE, 3},
+    {"magnetometer", FRIX_SENSOR_MAGNETOMETER, AT_SITE, 3},
+    {"jointpos", FRIX_SENSOR_JOINT_POS, AT_JOINT, 1},
+    {"jointvel", FRIX_SENSOR_JOINT_VEL, AT_JOINT, 1},
+    {"tendonpos", FRIX_SENSOR_TENDON_POS, AT_TENDON, 1},
+    {"tendonvel", FRIX_SENSOR_TENDON_VEL, AT_TENDON, 1},
+    {"actuatorpos", FRIX_SENSOR_ACTUATOR_POS, AT_ACTUATOR, 1},
+    {"actuatorvel", FRIX_SENSOR_ACTUATOR_VEL, AT_ACTUATOR, 1},
+    {"actuatorfrc", FRIX_SENSOR_ACTUATOR_FORCE, AT_ACTUATOR, 1},
+    {"jointactuatorfrc", FRIX_SENSOR_JOINT_ACTUATOR_FORCE, AT_JOINT, 1},
+    {"tendonactuatorfrc", FRIX_SENSOR_TENDON_ACTUATOR_FORCE, AT_TENDON, 1},
+    {"ballquat", FRIX_SENSOR_BALL_QUAT, AT_JOINT, 4},
+    {"ballangvel", FRIX_SENSOR_BALL_ANGVEL, AT_JOINT, 3},
+    {"jointlimitpos", FRIX_SENSOR_JOINT_LIMIT_POS, AT_JOINT, 1},
+    {"jointlimitvel", FRIX_SENSOR_JOINT_LIMIT_VEL, AT_JOINT, 1},
+    {"jointlimitfrc", FRIX_SENSOR_JOINT_LIMIT_FORCE, AT_JOINT, 1},
+    {"tendonlimitpos", FRIX_SENSOR_TENDON_LIMIT_POS, AT_TENDON, 1},
+    {"tendonlimitvel", FRIX_SENSOR_TENDON_LIMIT_VEL, AT_TENDON, 1},
+    {"tendonlimitfrc", FRIX_SENSOR_TENDON_LIMIT_FORCE, AT_TENDON, 1},
+    {"framepos", FRIX_SENSOR_FRAME_POS, AT_FRAME, 3},
+    {"framequat", FRIX_SENSOR_FRAME_QUAT, AT_FRAME, 4},
+    {"framexaxis", FRIX_SENSOR_FRAME_X_AXIS, AT_FRAME, 3},
+    {"frameyaxis", FRIX_SENSOR_FRAME_Y_AXIS, AT_FRAME, 3},
+    {"framezaxis", FRIX_SENSOR_FRAME_Z_AXIS, AT_FRAME, 3},
+    {"framelinvel", FRIX_SENSOR_FRAME_LINVEL, AT_FRAME, 3},
+    {"frameangvel", FRIX_SENSOR_FRAME_ANGVEL, AT_FRAME, 3},
+    {"framelinacc", FRIX_SENSOR_FRAME_LINACC, AT_FRAME, 3},
+    {"frameangacc", FRIX_SENSOR_FRAME_ANGACC, AT_FRAME, 3},
+    {"subtreecom", FRIX_SENSOR_SUBTREE_COM, AT_BODY, 3},
+    {"subtreelinvel", FRIX_SENSOR_SUBTREE_LINVEL, AT_BODY, 3},
+    {"subtreeangmom", FRIX_SENSOR_SUBTREE_ANGMOM, AT_BODY, 3},
+    {"e_potential", FRIX_SENSOR_POTENTIAL_ENERGY, AT_NOTHING, 1},
+    {"e_kinetic", FRIX_SENSOR_KINETIC_ENERGY, AT_NOTHING, 1},
+    {"clock", FRIX_SENSOR_CLOCK, AT_NOTHING, 1},
+    /* these need contacts, rays or distances: they read 0 */
+    {"touch", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"contact", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"rangefinder", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"camprojection", FRIX_SENSOR_OTHER, AT_NOTHING, 2},
+    {"distance", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"normal", FRIX_SENSOR_OTHER, AT_NOTHING, 3},
+    {"fromto", FRIX_SENSOR_OTHER, AT_NOTHING, 6},
+    {"insidesite", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"tactile", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
+    {"user", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"plugin", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
+};
+
+static frix_status find_row(fx_robot_maker *m, const fx_xml_element *e, const sensor_row **out) {
+  char names[1024] = "";
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    if (!strcmp(e->name, rows[k].name)) {
+      *out = &rows[k];
+      return FRIX_OK;
+    }
+    size_t at = strlen(names);
+    snprintf(names + at, sizeof names - at, "%s ", rows[k].name);
+  }
+  fx_mjcf_hint hint = fx_mjcf_nearest(names, e->name);
+  return fx_mjcf_fail(m->r, e, "there is no sensor <%s>%s%s%s", e->name, *hint.text ? "; did you mean <" : "",
+                      hint.text, *hint.text ? ">?" : "");
+}
+
+/* How many numbers a contact sensor or one of the user has. */
+static frix_status set_size(fx_robot_maker *m, const fx_xml_element *e, fx_tree_sensor *s) {
+  static const struct {
+    const char *name;
+    int32_t size;
+  } field[] = {{"found", 1}, {"force", 3}, {"torque", 3}, {"dist", 1}, {"pos", 3}, {"normal", 3}, {"tangent", 3}};
+  fx_mjcf_item item = {e, NULL};
+  if (!strcmp(e->name, "user")) return fx_mjcf_integer(m->r, &item, "dim", 0, 1000000, &s->count);
+  if (strcmp(e->name, "contact")) return FRIX_OK;
+  const char *data = fx_xml_value(e, "data");
+  int32_t times = 1, size = data ? 0 : 1;
+  for (size_t k = 0; data && k < sizeof field / sizeof *field; k++)
+    if (strstr(data, field[k].name)) size += field[k].size;
+  frix_status status = fx_mjcf_integer(m->r, &item, "num", 1, 1000, &times);
+  s->count = size * times;
+  return status;
+}
+
+/* objtype and objname, or reftype and refname. */
+static frix_status find_frame(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const char *type,
+                              const char *name, fx_tree_object *kind, fx_robot_reference *out) {
+  static const fx_mjcf_named named[] = {FX_NAMED_BODY, FX_NAMED_BODY, FX_NAMED_BODY, FX_NAMED_GEOM, FX_NAMED_SITE};
+  fx_mjcf_item item = {e, NULL};
+  int word = -1;
+  *kind = FX_OBJECT_NONE;
+  if (!fx_xml_value(e, type)) return FRIX_OK;
+  if (!strcmp(fx_xml_value(e, type), "camera"))
+    return fx_mjcf_missing(m->r, e, "sensor at a camera", "left out: it reads 0");
+  frix_status status = fx_mjcf_word(m->r, &item, type, "none body xbody geom site", &word);
+  if (status) return status;
+  *kind = (fx_tree_object)word;
+  return fx_robot_refer(m, instance, e, named[word], name, out);
+}
+
+static frix_status find_target(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const sensor_row *row,
+                               fx_tree_sensor *s, fx_robot_reference x[2]) {
+  static const char *const key[] = {"site", "joint", "tendon", "actuator", "body"};
+  static const fx_mjcf_named kind[] = {FX_NAMED_SITE, FX_NAMED_JOINT, FX_NAMED_TENDON, FX_NAMED_ACTUATOR,
+                                       FX_NAMED_BODY};
+  if (row->target == AT_NOTHING) return FRIX_OK;
+  if (row->target != AT_FRAME) {
+    const char *text;
+    fx_mjcf_item item = {e, NULL};
+    frix_status status = fx_mjcf_need(m->r, &item, key[row->target], &text);
+    return status ? status : fx_robot_refer(m, instance, e, kind[row->target], key[row->target], &x[0]);
+  }
+  frix_status status = find_frame(m, instance, e, "objtype", "objname", &s->kind1, &x[0]);
+  return status ? status : find_frame(m, instance, e, "reftype", "refname", &s->kind2, &x[1]);
+}
+
+static frix_status check_joint(fx_robot_maker *m, const fx_xml_element *e, const sensor_row *row,
+                               const fx_tree_sensor *s) {
+  if (row->target != AT_JOINT) return FRIX_OK;
+  frix_robot_joint_kind kind = m->tree->joint[s->object].kind;
+  bool ball = s->kind == FRIX_SENSOR_BALL_QUAT || s->kind == FRIX_SENSOR_BALL_ANGVEL;
+  bool any = s->kind >= FRIX_SENSOR_JOINT_LIMIT_POS && s->kind <= FRIX_SENSOR_JOINT_LIMIT_FORCE;
+  bool fits = ball ? kind == FRIX_ROBOT_BALL : any || kind == FRIX_ROBOT_HINGE || kind == FRIX_ROBOT_SLIDE;
+  return fits ? FRIX_OK : fx_mjcf_fail(m->r, e, "sensor %s: the joint is of another kind", e->name);
+}
+
+static frix_status add_copies(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const sensor_row *row,
+                              fx_tree_sensor s, const fx_robot_reference x[2]) {
+  fx_tree *t = m->tree;
+  bool needs = row->target != AT_NOTHING && s.kind1 == FX_OBJECT_NONE && row->target != AT_FRAME;
+  int32_t copies = x[0].found.count ? x[0].found.count : needs ? 0 : 1;
+  if (row->target == AT_FRAME && !x[0].found.count) s.kind = FRIX_SENSOR_OTHER;
+  frix_status status = FRIX_OK;
+  for (int32_t k = 0; k < copies && !status; k++) {
+    if (!FX_ROBOT_ROOM(m, sensor)) return FRIX_ERROR_MEMORY;
+    s.object = fx_robot_thing(m, &x[0], k), s.object2 = fx_robot_thing(m, &x[1], k);
+    s.name = fx_robot_name_of(m, instance, e, &x[0], k);
+    s.first = t->sensor_size;
+    if ((status = check_joint(m, e, row, &s))) break;
+    t->sensor_size += s.count;
+    t->sensor[t->sensor_count++] = s;
+  }
+  return status;
+}
+
+static frix_status read_sensor(fx_robot_maker *m, int32_t instance, const fx_xml_element *e) {
+  fx_mjcf_item item = {e, NULL};
+  fx_robot_reference x[2] = {{0}};
+  const sensor_row *row = NULL;
+  frix_status status = find_row(m, e, &row);
+  if (status) return status;
+  fx_tree_sensor s = {.kind = row->kind, .object = -1, .object2 = -1, .count = row->size};
+  if ((status = fx_mjcf_real(m->r, &item, "cutoff", &s.cutoff)) || (status = set_size(m, e, &s)) ||
+      (status = find_target(m, instance, e, row, &s, x)))
+    return status;
+  if (row->kind == FRIX_SENSOR_OTHER) {
+    char name[64];
+    snprintf(name, sizeof name, "sensor %s", e->name);
+    status = fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs contacts, rays or a plugin");
+  }
+  return status ? status : add_copies(m, instance, e, row, s, x);
+}
+
+frix_status fx_robot_sensors(fx_robot_maker *m) {
+  int32_t instance = -1;
+  frix_status status = FRIX_OK;
+  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, "sensor", &instance, e));)
+    status = read_sensor(m, instance, e);
+  return status;
+}

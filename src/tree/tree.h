@@ -1,0 +1,367 @@
+/* Articulated trees in reduced coordinates: a model of bodies, joints, tendons, actuators and sensors, and the state
+ * that is computed from configuration, velocity and control.
+ *
+ *   M(q) a + c(q, v) = passive + actuator + applied        (without contacts, limits, dry friction and equalities,
+ * which are rows: tree_rows.c)
+ *
+ *   tree_kinematics.c     poses of bodies, sites and geoms; motion axes of the coordinates; Jacobians
+ *   tree_inertia.c        M by composite rigid bodies, its L'DL factor and solve
+ *   tree_bias.c           velocities, recursive Newton-Euler, inverse dynamics
+ *   tree_passive.c        springs, dampers, gravity compensation; air in tree_fluid.c
+ *   tree_tendon.c         lengths and moments; wrapping in tree_wrap.c
+ *   tree_transmission.c   lengths and moments of actuators; their forces in tree_actuator.c, muscles in tree_muscle.c
+ *   tree_sensor.c         sensors
+ *   tree_configuration.c  integrate and differentiate on the manifold
+ *   tree_rows.c           equalities, limits, dry friction as rows
+ *   tree_finish.c         numbers of the model that follow from others (at the reference); tree_state.c the state
+ *
+ * Coordinates are those of MJCF. Bodies stand after their parents, body 0 is the world. Spatial vectors are taken in
+ * the axes of the world at a point that all bodies of a tree share (the centre of mass of its first body), which is
+ * held while a state is evaluated: they add without transformation (Featherstone, Rigid Body Dynamics Algorithms,
+ * 2008). */
+#ifndef FX_TREE_TREE_H
+#define FX_TREE_TREE_H
+
+#include <frix/robot.h>
+
+#include "base/arena.h"
+#include "linalg/vec.h"
+#include "model/shape.h"
+
+/* ---- spatial vectors ---- */
+
+/* Velocity or acceleration, or a force: turning part first. */
+typedef struct fx_spatial {
+  frix_vec3 w, v;
+} fx_spatial;
+
+/* Mass, first moment m c and second moments about the tree's point. */
+typedef struct fx_inertia {
+  double mass;
+  frix_vec3 first;
+  frix_sym3 second;
+} fx_inertia;
+
+static inline fx_spatial fx_spatial_add(fx_spatial a, fx_spatial b) {
+  return (fx_spatial){fx_add(a.w, b.w), fx_add(a.v, b.v)};
+}
+static inline fx_spatial fx_spatial_mad(fx_spatial a, double s, fx_spatial b) {
+  return (fx_spatial){fx_mad(a.w, s, b.w), fx_mad(a.v, s, b.v)};
+}
+static inline double fx_spatial_dot(fx_spatial a, fx_spatial b) { return fx_dot(a.w, b.w) + fx_dot(a.v, b.v); }
+/* The rate of a motion axis b that moves with velocity a. */
+static inline fx_spatial fx_spatial_cross(fx_spatial a, fx_spatial b) {
+  return (fx_spatial){fx_cross(a.w, b.w), fx_add(fx_cross(a.w, b.v), fx_cross(a.v, b.w))};
+}
+/* The rate of a momentum or force f that moves with velocity a. */
+static inline fx_spatial fx_spatial_cross_force(fx_spatial a, fx_spatial f) {
+  return (fx_spatial){fx_add(fx_cross(a.w, f.w), fx_cross(a.v, f.v)), fx_cross(a.w, f.v)};
+}
+static inline fx_spatial fx_inertia_mul(const fx_inertia *i, fx_spatial a) {
+  return (fx_spatial){fx_add(fx_sym3_mul(i->second, a.w), fx_cross(i->first, a.v)),
+                      fx_sub(fx_scale(i->mass, a.v), fx_cross(i->first, a.w))};
+}
+void fx_inertia_add(fx_inertia *sum, const fx_inertia *part);
+/* Of a body at a pose, about a point. */
+fx_inertia fx_inertia_of(const fx_mass *mass, frix_pose pose, frix_vec3 point);
+
+/* ---- the model ---- */
+
+/* Reals that a joint's law may have: linear, and two of higher order. */
+enum { FX_TREE_POLYNOMIAL = 3 };
+
+typedef struct fx_tree_body {
+  const char *name;
+  int32_t parent; /* -1 for the world */
+  int32_t link;   /* the body whose joints carry it: itself or one above; 0: it does not move by coordinates */
+  int32_t root;   /* the first link of its tree; 0 where link is 0 */
+  int32_t joint_first, joint_count, dof_first, dof_count;
+  int32_t dof_last; /* the last coordinate that moves it, -1: none */
+  int32_t mocap;    /* -1: none */
+  frix_pose place;  /* in its parent, joints at their reference */
+  fx_mass mass;     /* its own, in its frame */
+  fx_mass carried;  /* of a link: with all that is fixed to it, in its frame */
+  bool has_axes;    /* the axes are given; otherwise they follow, largest moment first */
+  frix_quat axes;   /* of its principal moments, in its frame */
+  frix_vec3 moments;
+  double gravcomp;
+  bool ellipsoids; /* air acts on its geoms, not on its box */
+} fx_tree_body;
+
+typedef struct fx_tree_joint {
+  const char *name;
+  frix_robot_joint_kind kind;
+  int32_t body, q, v; /* where its numbers start */
+  frix_vec3 pos, axis;
+  double ref[7], spring[7]; /* numbers at the reference, and where its spring rests */
+  double stiffness[FX_TREE_POLYNOMIAL], damping[FX_TREE_POLYNOMIAL], friction, armature, margin;
+  double spring_damper[2]; /* both positive: time constant and damping ratio that its spring and damper are to have */
+  bool limited, force_limited, carries_gravcomp;
+  double range[2], force_range[2];
+} fx_tree_joint;
+
+typedef struct fx_tree_dof {
+  int32_t joint, body, parent; /* parent: the coordinate before it on the way to the root, -1: none */
+  int32_t row;                 /* of M: diagonal, then its ancestors, nearest first */
+} fx_tree_dof;
+
+typedef struct fx_tree_site {
+  const char *name;
+  int32_t body;
+  frix_pose pose; /* in its body */
+} fx_tree_site;
+
+typedef enum fx_tree_geom_kind { FX_TREE_GEOM_OTHER, FX_TREE_GEOM_SPHERE, FX_TREE_GEOM_CYLINDER } fx_tree_geom_kind;
+
+typedef struct fx_tree_geom {
+  const char *name;
+  int32_t body;
+  frix_pose pose;
+  fx_tree_geom_kind kind; /* for tendons to wrap */
+  double radius;
+  bool ellipsoid; /* air acts on it as on an ellipsoid of these semi-axes, with MJCF's coefficients */
+  double half[3], fluid[5], added_mass[3], added_inertia[3];
+} fx_tree_geom;
+
+/* A list of coordinates: from first on in fx_tree.list. */
+typedef struct fx_tree_span {
+  int32_t first, count;
+} fx_tree_span;
+
+typedef enum fx_tree_wrap_kind {
+  FX_WRAP_JOINT,
+  FX_WRAP_PULLEY,
+  FX_WRAP_SITE,
+  FX_WRAP_SPHERE,
+  FX_WRAP_CYLINDER
+} fx_tree_wrap_kind;
+
+typedef struct fx_tree_wrap {
+  fx_tree_wrap_kind kind;
+  int32_t object, side; /* joint, site or geom; the site that tells the side, -1: none */
+  double value;         /* coefficient of a joint, divisor of a pulley */
+} fx_tree_wrap;
+
+typedef struct fx_tree_tendon {
+  const char *name;
+  int32_t wrap_first, wrap_count;
+  fx_tree_span dofs;
+  bool spatial, limited, force_limited;
+  double range[2], force_range[2], margin, friction, armature;
+  double stiffness[FX_TREE_POLYNOMIAL], damping[FX_TREE_POLYNOMIAL];
+  double spring[2]; /* no force between them; -1: the length where the springs of joints rest */
+  double length0;   /* at the reference */
+} fx_tree_tendon;
+
+typedef enum fx_tree_dynamics {
+  FX_DYN_NONE,
+  FX_DYN_INTEGRATOR,
+  FX_DYN_FILTER,
+  FX_DYN_FILTER_EXACT,
+  FX_DYN_MUSCLE
+} fx_tree_dynamics;
+typedef enum fx_tree_gain { FX_GAIN_FIXED, FX_GAIN_AFFINE, FX_GAIN_MUSCLE } fx_tree_gain;
+typedef enum fx_tree_bias { FX_BIAS_NONE, FX_BIAS_AFFINE, FX_BIAS_MUSCLE } fx_tree_bias;
+
+enum { FX_TREE_PARAMETERS = 10 };
+
+typedef struct fx_tree_actuator {
+  const char *name;
+  frix_robot_transmission transmission;
+  int32_t object, object2; /* joint, tendon, site, body; refsite or slidersite, -1: none */
+  fx_tree_span dofs;
+  fx_tree_dynamics dynamics;
+  fx_tree_gain gain_kind;
+  fx_tree_bias bias_kind;
+  double dyn[FX_TREE_PARAMETERS], gain[FX_TREE_PARAMETERS], bias[FX_TREE_PARAMETERS];
+  double damp_ratio; /* above 0: bias[2] is to follow from the inertia at the reference */
+  double gear[6], crank_length, length_range[2], acc0, damping[FX_TREE_POLYNOMIAL], armature;
+  bool ctrl_limited, force_limited, act_limited, act_early, off;
+  double ctrl_range[2], force_range[2], act_range[2];
+  int32_t act_first, act_count;
+} fx_tree_actuator;
+
+typedef enum fx_tree_object {
+  FX_OBJECT_NONE,
+  FX_OBJECT_BODY,
+  FX_OBJECT_XBODY,
+  FX_OBJECT_GEOM,
+  FX_OBJECT_SITE
+} fx_tree_object;
+
+typedef struct fx_tree_sensor {
+  const char *name;
+  frix_robot_sensor_kind kind;
+  fx_tree_object kind1, kind2;
+  int32_t object, object2; /* -1: none */
+  double cutoff;
+  int32_t first, count;
+} fx_tree_sensor;
+
+typedef enum fx_tree_equality_kind {
+  FX_EQUAL_CONNECT,
+  FX_EQUAL_WELD,
+  FX_EQUAL_JOINT,
+  FX_EQUAL_TENDON
+} fx_tree_equality_kind;
+
+typedef struct fx_tree_equality {
+  const char *name;
+  fx_tree_equality_kind kind;
+  int32_t first, second; /* bodies, joints, tendons; -1: none */
+  bool active, of_sites; /* of_sites: both frames are given; otherwise one follows from the other at the reference */
+  bool second_given;     /* the second is, the first follows */
+  frix_pose at[2];       /* frames in the two bodies that are to coincide */
+  double torque_scale, coef[5];
+} fx_tree_equality;
+
+typedef struct fx_tree_key {
+  const char *name;
+  double time;
+  double *qpos, *qvel, *ctrl, *act, *mocap; /* all given; mocap: 7 each */
+} fx_tree_key;
+
+typedef struct fx_tree {
+  int32_t body_count, joint_count, dof_count, q_count, site_count, geom_count, tendon_count, wrap_count, actuator_count;
+  int32_t act_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count, m_count;
+  fx_tree_body *body;
+  fx_tree_joint *joint;
+  fx_tree_dof *dof;
+  fx_tree_site *site;
+  fx_tree_geom *geom;
+  fx_tree_tendon *tendon;
+  fx_tree_wrap *wrap;
+  fx_tree_actuator *actuator;
+  fx_tree_sensor *sensor;
+  fx_tree_equality *equality;
+  fx_tree_key *key;
+  int32_t *list; /* coordinates of tendons and actuators */
+  double *m0;    /* diagonal of M at the reference */
+  double *qpos0;
+  frix_vec3 gravity, wind, magnetic;
+  double density, viscosity, timestep;
+  bool no_spring, no_damper, no_gravity, no_actuation, no_clamp, no_limit, no_friction, no_equality;
+} fx_tree;
+
+/* A robot is a tree with its memory and what was left out of its file. */
+struct frix_robot {
+  frix_context *context;
+  fx_arena arena;
+  fx_tree tree;
+  const char *name;
+  int32_t note_count;
+  const frix_mjcf_note *note;
+};
+
+/* Everything that follows from the lists of bodies, joints, sites, geoms, tendons, actuators and equalities: links,
+ * coordinates, rows of M, spans, then numbers at the reference. Lists of the tree live in the arena. */
+frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *tree);
+
+/* ---- the state ---- */
+
+struct frix_robot_state {
+  frix_context *context;
+  const fx_tree *tree;
+  fx_arena arena;
+  double time;
+  double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
+  /* of the configuration */
+  frix_pose *pose;                                                           /* of bodies */
+  frix_vec3 *center;                                                         /* of mass of bodies */
+  frix_vec3 *anchor, *axis;                                                  /* of joints, world */
+  fx_spatial *motion;                                                        /* axes of coordinates */
+  fx_inertia *inertia, *composite;                                           /* of links */
+  double *m, *factor, *factor_diagonal;                                      /* rows of M; rows of L and 1 / D */
+  double *tendon_length, *tendon_moment, *actuator_length, *actuator_moment; /* moments on the spans */
+  /* of the velocity */
+  fx_spatial *velocity, *motion_rate; /* of links (index: body); of the axes */
+  double *tendon_velocity, *actuator_velocity;
+  /* forces */
+  double *bias, *passive, *act_rate, *actuator_force, *actuator_torque, *tendon_force, *smooth, *acceleration;
+  double *gravcomp;
+  double *sensor;
+  double potential, kinetic;
+  /* scratch */
+  fx_spatial *spatial, *spatial2; /* by body */
+  double *row;                    /* by coordinate, zero between uses */
+  double *row2;
+};
+
+/* A state of a tree; free with frix_robot_state_destroy. */
+frix_status fx_tree_state(frix_context *context, const fx_tree *tree, frix_robot_state **out);
+/* Poses, M and what is at rest known from the configuration alone. */
+void fx_tree_evaluate_position(frix_robot_state *s);
+
+frix_vec3 fx_tree_point_of(const frix_robot_state *s, int32_t body);
+frix_pose fx_tree_site_pose(const frix_robot_state *s, int32_t site);
+frix_pose fx_tree_geom_pose(const frix_robot_state *s, int32_t geom);
+
+/* ---- kinematics ---- */
+void fx_tree_kinematics(frix_robot_state *s);
+/* out[dof] += scale * d . J(point), for the coordinates that move the body; turn: the rate of rotation instead. */
+void fx_tree_add_jacobian(const frix_robot_state *s, int32_t body, frix_vec3 point, frix_vec3 d, double *out);
+void fx_tree_add_turn(const frix_robot_state *s, int32_t body, frix_vec3 d, double *out);
+/* Spatial velocity of a body about the tree's point. */
+fx_spatial fx_tree_velocity_of(const frix_robot_state *s, int32_t body);
+frix_vec3 fx_tree_point_velocity(const frix_robot_state *s, int32_t body, frix_vec3 point);
+
+/* ---- mass matrix ---- */
+void fx_tree_mass(frix_robot_state *s);
+/* False where M is singular to working precision. */
+bool fx_tree_factor(frix_robot_state *s);
+/* b := M^-1 b */
+void fx_tree_solve(const frix_robot_state *s, double *b);
+/* out = M x */
+void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out);
+
+/* ---- bias ---- */
+void fx_tree_velocities(frix_robot_state *s);
+/* tau = M a + c without armature of M a where a is NULL. */
+void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau);
+
+/* ---- forces ---- */
+void fx_tree_passive(frix_robot_state *s);
+void fx_tree_fluid(frix_robot_state *s, double *out);
+/* Added mass and inertia of an ellipsoid. */
+void fx_tree_fluid_prepare(fx_tree_geom *geom);
+void fx_tree_tendons(frix_robot_state *s);
+/* force[body] += what a spatial tendon does to the bodies it runs along when it pulls with a negative tension. */
+void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx_spatial *force);
+/* Of springs and dampers of a tendon, along its length. */
+double fx_tree_tendon_force(const frix_robot_state *s, int32_t tendon);
+void fx_tree_transmissions(frix_robot_state *s);
+void fx_tree_actuators(frix_robot_state *s);
+void fx_tree_sensors(frix_robot_state *s, const double *acceleration);
+void fx_tree_energy(frix_robot_state *s);
+
+/* The shortest path between two points about a sphere or cylinder; its length, or -1 where it does not touch. */
+double fx_tree_wrap_path(frix_vec3 from, frix_vec3 to, frix_pose frame, double radius, bool sphere,
+                         const frix_vec3 *side, frix_vec3 touch[2]);
+/* Muscles as in MJCF: gain and bias for a length and velocity; rate of activation. */
+double fx_muscle_gain(const fx_tree_actuator *a, double length, double velocity);
+double fx_muscle_bias(const fx_tree_actuator *a, double length);
+double fx_muscle_rate(double control, double activation, const double *parameter);
+
+/* Force of an actuator, without bounds, and its slopes. */
+typedef struct fx_tree_drive {
+  double force, by_length, by_velocity;
+} fx_tree_drive;
+fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t actuator);
+
+/* ---- the manifold ---- */
+frix_quat fx_quat_at(const double *q);
+void fx_quat_put(frix_quat q, double *out);
+/* The turn as a vector: axis times angle, within half a turn. */
+frix_vec3 fx_quat_log(frix_quat q);
+frix_quat fx_quat_exp(frix_vec3 v);
+void fx_tree_integrate(const fx_tree *t, double *qpos, const double *v, double h);
+void fx_tree_differentiate(const fx_tree *t, const double *from, const double *to, double h, double *v);
+
+static inline int32_t fx_joint_q_size(frix_robot_joint_kind kind) {
+  return kind == FRIX_ROBOT_FREE ? 7 : kind == FRIX_ROBOT_BALL ? 4 : 1;
+}
+static inline int32_t fx_joint_v_size(frix_robot_joint_kind kind) {
+  return kind == FRIX_ROBOT_FREE ? 6 : kind == FRIX_ROBOT_BALL ? 3 : 1;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* Forces of actuators and rates of their activations.
+ *
+ *   force = gain u + bias within forcerange,   u the control within ctrlrange, or the activation
+ *   gain  = g0 | g0 + g1 L + g2 dL/dt | muscle       bias = 0 | b0 + b1 L + b2 dL/dt | muscle
+ *   activation:  w' = u (integrator) | (u - w) / T (filter, filterexact: its exact solution over a step) | muscle
+ *
+ * A force that is affine in L and dL/dt enters an implicit step by the two slopes that are given with it; its bounds
+ * are rows. Bounds of a tendon scale what pulls on it, those of a joint (actuatorfrcrange) hold for the sum. */
+#include <string.h>
+
+#include "base/trig.h"
+#include "tree/tree.h"
+
+static double control_of(const frix_robot_state *s, const fx_tree_actuator *a, int32_t k) {
+  double u = s->ctrl[k];
+  return a->ctrl_limited && !s->tree->no_clamp ? fx_clamp(u, a->ctrl_range[0], a->ctrl_range[1]) : u;
+}
+
+static double rate_of(const fx_tree_actuator *a, double control, double activation) {
+  switch (a->dynamics) {
+    case FX_DYN_NONE: return 0.0;
+    case FX_DYN_INTEGRATOR: return control;
+    case FX_DYN_FILTER:
+    case FX_DYN_FILTER_EXACT: return (control - activation) / fx_max(1e-15, a->dyn[0]);
+    case FX_DYN_MUSCLE: return fx_muscle_rate(control, activation, a->dyn);
+  }
+  return 0.0;
+}
+
+/* The activation at the end of a step. */
+static double next_activation(const fx_tree *t, const fx_tree_actuator *a, double activation, double rate) {
+  double next = activation + t->timestep * rate;
+  if (a->dynamics == FX_DYN_FILTER_EXACT) {
+    double time = fx_max(1e-15, a->dyn[0]);
+    next = activation + rate * time * (1.0 - fx_pow(2.71828182845904523536, -t->timestep / time));
+  }
+  return a->act_limited ? fx_clamp(next, a->act_range[0], a->act_range[1]) : next;
+}
+
+/* What the gain multiplies. */
+static double input_of(const frix_robot_state *s, int32_t k) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  if (!a->act_count) return control_of(s, a, k);
+  int32_t last = a->act_first + a->act_count - 1;
+  if (!a->act_early) return s->act[last];
+  double control = control_of(s, a, k);
+  return next_activation(s->tree, a, s->act[last], rate_of(a, control, s->act[last]));
+}
+
+/* A servo that turns a ball joint, or a site against another, goes the short way round: its length is taken within half
+ * a turn of its control. */
+static double length_for(const frix_robot_state *s, const fx_tree_actuator *a, double control, double length) {
+  bool joint = a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT;
+  bool ball = joint && s->tree->joint[a->object].kind == FRIX_ROBOT_BALL;
+  bool site = a->transmission == FRIX_ROBOT_AT_SITE && a->object2 >= 0;
+  site = site && a->gear[0] == 0.0 && a->gear[1] == 0.0 && a->gear[2] == 0.0;
+  if (!ball && !site) return length;
+  const double *gear = a->gear + (site ? 3 : 0);
+  if (a->gain_kind != FX_GAIN_FIXED || a->bias_kind != FX_BIAS_AFFINE || a->gain[0] != -a->bias[1]) return length;
+  double turn = 2.0 * FX_PI * fx_norm(fx_vec(gear[0], gear[1], gear[2]));
+  return turn > 0.0 ? length + turn * floor((control - length) / turn + 0.5) : length;
+}
+
+fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  double u = input_of(s, k), L = length_for(s, a, u, s->actuator_length[k]), V = s->actuator_velocity[k],
+         gain = a->gain[0], bias = 0.0;
+  fx_tree_drive d = {0.0, 0.0, 0.0};
+  if (a->gain_kind == FX_GAIN_AFFINE) {
+    gain += a->gain[1] * L + a->gain[2] * V;
+    d.by_length += a->gain[1] * u, d.by_velocity += a->gain[2] * u;
+  }
+  if (a->bias_kind == FX_BIAS_AFFINE) {
+    bias = a->bias[0] + a->bias[1] * L + a->bias[2] * V;
+    d.by_length += a->bias[1], d.by_velocity += a->bias[2];
+  }
+  if (a->gain_kind == FX_GAIN_MUSCLE || a->bias_kind == FX_BIAS_MUSCLE) {
+    /* central differences: the pieces are quadratic, so that they are exact but at their seams */
+    double h = 1e-6 * fx_max(1e-6, a->length_range[1] - a->length_range[0]), e = 1e-6 * fx_max(1.0, fabs(V));
+    if (a->gain_kind == FX_GAIN_MUSCLE) {
+      gain = fx_muscle_gain(a, L, V);
+      d.by_length += u * (fx_muscle_gain(a, L + h, V) - fx_muscle_gain(a, L - h, V)) / (2.0 * h);
+      d.by_velocity += u * (fx_muscle_gain(a, L, V + e) - fx_muscle_gain(a, L, V - e)) / (2.0 * e);
+    }
+    if (a->bias_kind == FX_BIAS_MUSCLE) {
+      bias = fx_muscle_bias(a, L);
+      d.by_length += (fx_muscle_bias(a, L + h) - fx_muscle_bias(a, L - h)) / (2.0 * h);
+    }
+  }
+  d.force = gain * u + bias;
+  return d;
+}
+
+static void activation_rates(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    const fx_tree_actuator *a = &t->actuator[k];
+    if (!a->act_count) continue;
+    int32_t last = a->act_first + a->act_count - 1;
+    s->act_rate[last] = a->off ? 0.0 : rate_of(a, control_of(s, a, k), s->act[last]);
+  }
+}
+
+/* What pulls on a tendon with bounds is scaled so that the sum keeps them. */
+static void bound_tendons(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  memset(s->tendon_force, 0, (size_t)t->tendon_count * sizeof *s->tendon_force);
+  for (int32_t k = 0; k < t->actuator_count; k++)
+    if (t->actuator[k].transmission == FRIX_ROBOT_AT_TENDON && t->tendon[t->actuator[k].object].force_limited)
+      s->tendon_force[t->actuator[k].object] += s->actuator_force[k];
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    if (t->actuator[k].transmission != FRIX_ROBOT_AT_TENDON) continue;
+    const fx_tree_tendon *x = &t->tendon[t->actuator[k].object];
+    double sum = s->tendon_force[t->actuator[k].object];
+    if (!x->force_limited || sum == 0.0) continue;
+    if (sum < x->force_range[0]) s->actuator_force[k] *= x->force_range[0] / sum;
+    if (sum > x->force_range[1]) s->actuator_force[k] *= x->force_range[1] / sum;
+  }
+}
+
+void fx_tree_actuators(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  memset(s->actuator_torque, 0, (size_t)t->dof_count * sizeof *s->actuator_torque);
+  memset(s->actuator_force, 0, (size_t)t->actuator_count * sizeof *s->actuator_force);
+  memset(s->act_rate, 0, (size_t)t->act_count * sizeof *s->act_rate);
+  if (t->no_actuation) return;
+  activation_rates(s);
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    const fx_tree_actuator *a = &t->actuator[k];
+    double force = a->off ? 0.0 : fx_tree_drive_of(s, k).force;
+    s->actuator_force[k] = force;
+  }
+  bound_tendons(s);
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    const fx_tree_actuator *a = &t->actuator[k];
+    if (a->force_limited) s->actuator_force[k] = fx_clamp(s->actuator_force[k], a->force_range[0], a->force_range[1]);
+    for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++)
+      s->actuator_torque[t->list[n]] += s->actuator_force[k] * s->actuator_moment[n];
+  }
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    const fx_tree_joint *j = &t->joint[t->dof[i].joint];
+    if (j->carries_gravcomp) s->actuator_torque[i] += s->gravcomp[i];
+    if (j->force_limited) s->actuator_torque[i] = fx_clamp(s->actuator_torque[i], j->force_range[0], j->force_range[1]);
+  }
+}

@@ -1,0 +1,110 @@
+/* The mass matrix by composite rigid bodies, and its factor.
+ *
+ *   M_ij = s_j . I_i^c s_i   for j = i or an ancestor of i, 0 otherwise;   I_i^c the inertia of all that i carries
+ *
+ * Row i holds its diagonal and then its ancestors, nearest first. M = L' D L, L unit lower triangular, has the same
+ * pattern when rows are eliminated from the leaves to the root (Featherstone 2005, "Efficient factorization of the
+ * joint-space inertia matrix for branched kinematic trees"). Armature of joints and actuators is added to the diagonal,
+ * that of a tendon along its moment where that lies in one chain. */
+#include <string.h>
+
+#include "tree/tree.h"
+
+void fx_inertia_add(fx_inertia *sum, const fx_inertia *part) {
+  sum->mass += part->mass;
+  sum->first = fx_add(sum->first, part->first);
+  sum->second.xx += part->second.xx, sum->second.yy += part->second.yy, sum->second.zz += part->second.zz;
+  sum->second.xy += part->second.xy, sum->second.xz += part->second.xz, sum->second.yz += part->second.yz;
+}
+
+fx_inertia fx_inertia_of(const fx_mass *mass, frix_pose pose, frix_vec3 point) {
+  frix_vec3 c = fx_sub(fx_pose_point(pose, mass->center), point);
+  frix_sym3 j = fx_sym3_turn(pose.q, mass->inertia);
+  double m = mass->mass, square = fx_norm2(c);
+  j.xx += m * (square - c.x * c.x), j.yy += m * (square - c.y * c.y), j.zz += m * (square - c.z * c.z);
+  j.xy -= m * c.x * c.y, j.xz -= m * c.x * c.z, j.yz -= m * c.y * c.z;
+  return (fx_inertia){m, fx_scale(m, c), j};
+}
+
+static void add_armatures(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  for (int32_t i = 0; i < t->dof_count; i++) s->m[t->dof[i].row] += t->joint[t->dof[i].joint].armature;
+  for (int32_t k = 0; k < t->tendon_count; k++) {
+    const fx_tree_tendon *x = &t->tendon[k];
+    if (x->armature == 0.0) continue;
+    const int32_t *list = t->list + x->dofs.first;
+    const double *moment = s->tendon_moment + x->dofs.first;
+    for (int32_t n = 0; n < x->dofs.count; n++) s->row[list[n]] = moment[n];
+    for (int32_t n = 0; n < x->dofs.count; n++) {
+      double *m = s->m + t->dof[list[n]].row;
+      for (int32_t j = list[n]; j >= 0; j = t->dof[j].parent) *m++ += x->armature * moment[n] * s->row[j];
+    }
+    for (int32_t n = 0; n < x->dofs.count; n++) s->row[list[n]] = 0.0;
+  }
+}
+
+void fx_tree_mass(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  for (int32_t b = 1; b < t->body_count; b++)
+    if (t->body[b].link == b)
+      s->composite[b] = s->inertia[b] = fx_inertia_of(&t->body[b].carried, s->pose[b], fx_tree_point_of(s, b));
+  for (int32_t b = t->body_count - 1; b > 0; b--) {
+    if (t->body[b].link != b) continue;
+    int32_t above = t->body[t->body[b].parent].link;
+    if (above) fx_inertia_add(&s->composite[above], &s->composite[b]);
+  }
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    fx_spatial f = fx_inertia_mul(&s->composite[t->dof[i].body], s->motion[i]);
+    double *m = s->m + t->dof[i].row;
+    for (int32_t j = i; j >= 0; j = t->dof[j].parent) *m++ = fx_spatial_dot(s->motion[j], f);
+  }
+  add_armatures(s);
+}
+
+bool fx_tree_factor(frix_robot_state *s) {
+  bool regular = true;
+  const fx_tree *t = s->tree;
+  double *l = s->factor;
+  memcpy(l, s->m, (size_t)t->m_count * sizeof *l);
+  for (int32_t i = t->dof_count - 1; i >= 0; i--) {
+    double *row = l + t->dof[i].row, inverse = 1.0 / row[0];
+    if (!(row[0] > 1e-13 * s->m[t->dof[i].row])) regular = false;
+    int32_t at = 1;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent, at++) {
+      double a = row[at] * inverse, *above = l + t->dof[j].row;
+      int32_t n = at;
+      for (int32_t k = j; k >= 0; k = t->dof[k].parent) *above++ -= a * row[n++];
+    }
+    at = 1;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) row[at++] *= inverse;
+    s->factor_diagonal[i] = inverse;
+  }
+  return regular;
+}
+
+void fx_tree_solve(const frix_robot_state *s, double *b) {
+  const fx_tree *t = s->tree;
+  for (int32_t i = t->dof_count - 1; i >= 0; i--) {
+    const double *row = s->factor + t->dof[i].row + 1;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[j] -= *row++ * b[i];
+  }
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    const double *row = s->factor + t->dof[i].row + 1;
+    b[i] *= s->factor_diagonal[i];
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[i] -= *row++ * b[j];
+  }
+}
+
+void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out) {
+  const fx_tree *t = s->tree;
+  memset(out, 0, (size_t)t->dof_count * sizeof *out);
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    const double *row = s->m + t->dof[i].row;
+    out[i] += row[0] * x[i];
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) {
+      row++;
+      out[i] += row[0] * x[j];
+      out[j] += row[0] * x[i];
+    }
+  }
+}
