@@ -34,7 +34,7 @@ typedef struct motion_step {
 } motion_step;
 
 typedef struct motion_result {
-  const char *engine;
+  char engine[40];
   char law[48];
   bool failed;                            /* the engine could not go on */
   int64_t steps, wanted_steps;            /* fewer: the budget was used up, or the run failed */

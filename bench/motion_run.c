@@ -103,10 +103,10 @@ static void write_step(FILE *file, const run *r, int64_t k, const motion_step *s
           s->finisher ? s->finisher : "", 1e3 * s->collide, 1e3 * s->assemble, 1e3 * s->solve, 1e3 * s->integrate);
 }
 
-/* Penetration before this step where the engine does not tell it: every step of small scenes, every tenth of others. */
+/* Penetration after this step where the engine does not tell it: every step of small scenes, every tenth of others. */
 static void judge_step(run *r, int64_t k, motion_step *s) {
   int64_t every = r->scene->dynamic_count <= 300 ? 1 : 10;
-  if (s->penetration >= 0 || !r->judge || k % every != 0) return;
+  if (s->penetration >= 0 || !r->judge || (k + 1) % every != 0) return;
   look_at_all(r, r->now);
   s->penetration = motion_judge_depth(r->judge, r->now);
 }
@@ -132,8 +132,8 @@ static bool all_steps(run *r, const motion_options *options, FILE *per_step, mot
 bool motion_run(const motion_engine *engine, const motion_scene *scene, const motion_options *options, FILE *per_step,
                 motion_result *out) {
   size_t bodies = (size_t)scene->dynamic_count + 1;
-  *out = (motion_result){.engine = engine->name,
-                         .wanted_steps = options->steps > 0 ? options->steps : motion_step_count(scene)};
+  *out = (motion_result){.wanted_steps = options->steps > 0 ? options->steps : motion_step_count(scene)};
+  snprintf(out->engine, sizeof out->engine, options->iterations ? "%s %d" : "%s", engine->name, options->iterations);
   run r = {.engine = engine, .scene = scene};
   r.ms = calloc((size_t)out->wanted_steps + 1, sizeof *r.ms);
   r.now = calloc(bodies, sizeof *r.now), r.late = calloc(bodies, sizeof *r.late);

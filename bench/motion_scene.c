@@ -199,13 +199,13 @@ static const char *check_scene(motion_scene *s) {
   return walls && !motion_add_walls(s) ? "out of memory" : NULL;
 }
 
-bool motion_scene_read(motion_scene *scene, FILE *file, const char *file_name) {
+bool motion_scene_read(motion_scene *scene, FILE *file, const char *file_name, char *message, size_t room) {
   char *line = NULL;
-  size_t room = 0;
+  size_t line_room = 0;
   int64_t at = 0;
   reader r = {.scene = scene};
   *scene = motion_scene_new(file_name);
-  while (!r.wrong && getline(&line, &room, file) >= 0) {
+  while (!r.wrong && getline(&line, &line_room, file) >= 0) {
     line[strcspn(line, "#")] = 0;
     r.rest = line;
     at++;
@@ -215,7 +215,7 @@ bool motion_scene_read(motion_scene *scene, FILE *file, const char *file_name) {
   if (!r.wrong) r.wrong = check_scene(scene);
   free(line);
   if (!r.wrong) return true;
-  fprintf(stderr, "%s:%lld: %s\n", file_name, (long long)at, r.wrong);
+  snprintf(message, room, "%s:%lld: %s", file_name, (long long)at, r.wrong);
   motion_scene_end(scene);
   return false;
 }

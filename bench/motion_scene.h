@@ -68,8 +68,8 @@ bool motion_add_push(motion_scene *scene, const motion_push *push);
 /* Four walls of the container as static boxes. */
 bool motion_add_walls(motion_scene *scene);
 
-/* False after a message of the form "file:line: what is wrong" on stderr; the scene is then empty. */
-bool motion_scene_read(motion_scene *scene, FILE *file, const char *file_name);
+/* False with a message of the form "file:line: what is wrong"; the scene is then empty. */
+bool motion_scene_read(motion_scene *scene, FILE *file, const char *file_name, char *message, size_t room);
 bool motion_scene_write(const motion_scene *scene, FILE *file);
 
 /* Steps of the scene's own length. */

@@ -27,17 +27,15 @@ static void certified_of(const motion_result *r, char *out, size_t room) {
 }
 
 void motion_table_begin(motion_table *t) {
-  printf("%-16s %-14s %-14s %8s %8s %8s %8s %8s %8s %9s %9s %9s %11s %6s  %s\n", "scene", "engine", "law", "mean ms",
-         "p50", "p95", "p99", "max", "certif.", "depth mm", "late m", "kinetic J", "iter. (max)", "cont.", "end");
+  if (!t->hashes)
+    printf("%-16s %-14s %-14s %8s %8s %8s %8s %8s %8s %9s %9s %9s %11s %6s  %s\n", "scene", "engine", "law", "mean ms",
+           "p50", "p95", "p99", "max", "certif.", "depth mm", "late m", "kinetic J", "iter. (max)", "cont.", "end");
   if (t->csv)
     fprintf(t->csv,
             "scene,engine,law,steps,wanted_steps,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,wall_ms,certified,judged,"
             "residual,penetration_m,moved_m,late_m,kinetic_J,created_J,iterations,most_iterations,contacts,"
             "collide_ms,assemble_ms,solve_ms,integrate_ms,hash,end\n");
   if (t->json) fprintf(t->json, "[");
-  if (t->markdown)
-    fprintf(t->markdown,
-            "| scene | engine | mean (p99, max) ms | certified | deepest mm | end |\n|---|---|---|---|---|---|\n");
   fflush(stdout);
 }
 
@@ -86,14 +84,52 @@ static void csv_row(FILE *file, const motion_scene *scene, const motion_result *
           r->collide, r->assemble, r->solve, r->integrate, (unsigned long long)r->hash, end);
 }
 
+/* ---- Markdown ---- */
+
+static void write_line(motion_table *t) {
+  if (t->cell_count == 0) return;
+  for (int k = 0; !t->headed && k < t->cell_count; k++)
+    fprintf(t->markdown, k ? " %s |" : "| scene | %s |", t->engine[k]);
+  for (int k = 0; !t->headed && k < t->cell_count; k++) fprintf(t->markdown, k ? "---|" : "\n|---|---|");
+  if (!t->headed) fprintf(t->markdown, "\n");
+  fprintf(t->markdown, "| %s |", t->scene);
+  for (int k = 0; k < t->cell_count; k++) fprintf(t->markdown, " %s |", t->cell[k]);
+  fprintf(t->markdown, "\n");
+  t->headed = true, t->cell_count = 0;
+}
+
+/* Three figures, without a power of ten. */
+static void short_number(double x, char out[24]) {
+  int digits = x >= 99.5 ? 0 : x >= 9.95 ? 1 : x >= 0.995 ? 2 : 3;
+  snprintf(out, 24, "%.*f", digits, x);
+}
+
+/* mean (p99, max) ms, deepest penetration, and how it ended where that is a question. */
+static void add_cell(motion_table *t, const motion_scene *scene, const motion_result *r, const char *end) {
+  char mean[24], p99[24], max[24], depth[24], *cell;
+  if (strcmp(t->scene, scene->name) != 0) write_line(t);
+  if (t->cell_count == MOTION_CELLS) return;
+  snprintf(t->scene, sizeof t->scene, "%s", scene->name);
+  snprintf(t->engine[t->cell_count], sizeof *t->engine, "%s", r->engine);
+  cell = t->cell[t->cell_count++];
+  short_number(r->mean, mean), short_number(r->p99, p99), short_number(r->max, max);
+  short_number(1e3 * r->penetration, depth);
+  bool tell = motion_must_stand(scene) || r->failed || r->steps < r->wanted_steps;
+  snprintf(cell, sizeof *t->cell, "%s (%s, %s); %s mm%s%s%s", mean, p99, max, depth,
+           r->judged > r->certified ? "; not all certified" : "", tell ? "; " : "", tell ? end : "");
+}
+
 void motion_table_row(motion_table *t, const motion_scene *scene, const motion_result *r) {
-  char end[96], certified[16], iterations[32];
+  char end[96], certified[16], iterations[32] = "";
   end_of(scene, r, end, sizeof end);
   certified_of(r, certified, sizeof certified);
-  snprintf(iterations, sizeof iterations, r->judged ? "%.0f (%.0f)" : "", r->iterations, r->most_iterations);
-  printf("%-16s %-14s %-14s %8.3f %8.3f %8.3f %8.2f %8.2f %8s %9.3f %9.1e %9.2e %11s %6d  %s\n", scene->name, r->engine,
-         r->law, r->mean, r->p50, r->p95, r->p99, r->max, certified, 1e3 * r->penetration, r->late, r->kinetic,
-         iterations, r->contacts, end);
+  if (r->judged) snprintf(iterations, sizeof iterations, "%.0f (%.0f)", r->iterations, r->most_iterations);
+  if (t->hashes)
+    printf("%-16s %-14s %016llx\n", scene->name, r->law, (unsigned long long)r->hash);
+  else
+    printf("%-16s %-14s %-14s %8.3f %8.3f %8.3f %8.2f %8.2f %8s %9.3f %9.1e %9.2e %11s %6d  %s\n", scene->name,
+           r->engine, r->law, r->mean, r->p50, r->p95, r->p99, r->max, certified, 1e3 * r->penetration, r->late,
+           r->kinetic, iterations, r->contacts, end);
   if (t->parts && r->judged)
     printf(
         "%-16s parts of %.3f ms that passed: collide %.3f, assemble %.3f, solve %.3f, integrate %.3f; worst residual "
@@ -102,13 +138,12 @@ void motion_table_row(motion_table *t, const motion_scene *scene, const motion_r
         (unsigned long long)r->hash);
   if (t->csv) csv_row(t->csv, scene, r, end);
   if (t->json) json_row(t->json, t->rows == 0, scene, r, end);
-  if (t->markdown)
-    fprintf(t->markdown, "| %s | %s%s%s | %.3g (%.3g, %.3g) | %s | %.2g | %s |\n", scene->name, r->engine,
-            *r->law ? ", " : "", r->law, r->mean, r->p99, r->max, certified, 1e3 * r->penetration, end);
+  if (t->markdown) add_cell(t, scene, r, end);
   t->rows++;
   fflush(NULL);
 }
 
 void motion_table_end(motion_table *t) {
   if (t->json) fprintf(t->json, "\n]\n");
+  if (t->markdown) write_line(t);
 }

@@ -4,10 +4,17 @@
 
 #include "motion_engine.h"
 
+enum { MOTION_CELLS = 16 };
+
 typedef struct motion_table {
   FILE *csv, *json, *markdown; /* NULL: not wanted */
   bool parts;                  /* a line with the parts of a step */
+  bool hashes;                 /* only what is the same on every machine */
   int64_t rows;
+  /* Markdown: a line for each scene, a column for each engine, written when the next scene begins. */
+  char scene[64], engine[MOTION_CELLS][40], cell[MOTION_CELLS][256];
+  int cell_count;
+  bool headed;
 } motion_table;
 
 void motion_table_begin(motion_table *table);

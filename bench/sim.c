@@ -110,16 +110,17 @@ static void run_peer(const scene *s, const peer *e, const peer_scene *world, int
   double batch[BATCHES], moved = 0, *start = calloc(3 * (size_t)world->count, sizeof *start);
   int64_t settle = (int64_t)(s->settle / s->h), count = (int64_t)(seconds / s->h) / BATCHES + 1;
   for (int64_t k = 0; k < settle; k++) e->step(w);
-  for (int k = 0; k < world->count; k++) e->position(w, k, start + 3 * k);
+  double q[4], v[3], spin[3];
+  for (int k = 0; k < world->count; k++) e->look(w, k, start + 3 * k, q, v, spin);
   for (int b = 0; b < BATCHES; b++) {
     double before = processor_seconds();
     for (int64_t k = 0; k < count; k++) e->step(w);
     batch[b] = 1e3 * (processor_seconds() - before) / (double)count;
   }
   for (int k = 0; k < world->count; k++) {
-    double p[3], *q = start + 3 * k;
-    e->position(w, k, p);
-    double d = hypot(p[0] - q[0], hypot(p[1] - q[1], p[2] - q[2]));
+    double p[3], *from = start + 3 * k;
+    e->look(w, k, p, q, v, spin);
+    double d = hypot(p[0] - from[0], hypot(p[1] - from[1], p[2] - from[2]));
     if (!(d <= moved)) moved = d;
   }
   line(s, name, median(batch, BATCHES), moved, seconds, "");

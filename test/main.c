@@ -225,7 +225,7 @@ static int run_test(const fx_test_row *row, int number, bool quiet) {
 
 /* ---- the command */
 
-enum { MOST_JOBS = 64, MOST_WITHOUT = 16 };
+enum { MOST_JOBS = 64, MOST_WITHOUT = 64 };
 
 enum { EXIT_SKIPPED = 77 };
 

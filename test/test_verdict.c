@@ -42,6 +42,24 @@ static void only_rounding_passes(fx_test *t, bool poisson) {
 static void rounding(fx_test *t) { only_rounding_passes(t, false); }
 static void poisson(fx_test *t) { only_rounding_passes(t, true); }
 
+/* A projection that is certified does not make up for contacts that are not: three balls in a row and one sweep. */
+static void projection(fx_test *t) {
+  for (int projections = 0; projections < 3; projections++) {
+    world w = world_new(t, 0, 1);
+    w.config.solver = "nsgs", w.config.max_iterations = 1, w.config.projections = projections;
+    w.config.polish = 0, w.config.seek_rest = false;
+    for (int k = 0; k < 3; k++) {
+      frix_body_config b = body_at(at(k == 0 ? 0.2 : k == 1 ? 0.4 : 0, 0, 0)); /* the sweep comes to the blow last */
+      b.velocity = vec(k == 2, 0, 0);
+      world_body(&w, b, sphere_shape(0.1));
+    }
+    REQUIRE(t, world_start(&w));
+    frix_step_report r = world_step(&w, 0.01);
+    CHECK(t, !r.certified && r.certificate.residual > w.config.tolerance);
+    world_end(&w);
+  }
+}
+
 /* A step that is not certified goes on with the best answer there is, not with none. */
 static void keeps_impulses(fx_test *t) {
   double h = 0.01;
@@ -82,8 +100,6 @@ static void forces(fx_test *t) {
   }
 }
 
-const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},
-                                    {"verdict/poisson", poisson},
-                                    {"verdict/keeps_impulses", keeps_impulses},
-                                    {"verdict/forces", forces},
-                                    {0}};
+const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},     {"verdict/poisson", poisson},
+                                    {"verdict/projection", projection}, {"verdict/keeps_impulses", keeps_impulses},
+                                    {"verdict/forces", forces},         {0}};

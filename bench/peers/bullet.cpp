@@ -18,11 +18,21 @@ struct world {
   double h = 0;
 };
 
-btRigidBody *add(world *w, btCollisionShape *shape, double mass, const btTransform &pose, double mu) {
+btVector3 vec(const double *x) { return btVector3(btScalar(x[0]), btScalar(x[1]), btScalar(x[2])); }
+
+btTransform frame(const double *p, const double *q) {
+  return btTransform(btQuaternion(btScalar(q[1]), btScalar(q[2]), btScalar(q[3]), btScalar(q[0])), vec(p));
+}
+
+btRigidBody *add(world *w, btCollisionShape *shape, double mass, const double *inertia, const btTransform &pose,
+                 double mu) {
   w->shape.emplace_back(shape);
-  btVector3 inertia(0, 0, 0);
-  if (mass > 0) shape->calculateLocalInertia(btScalar(mass), inertia);
-  btRigidBody::btRigidBodyConstructionInfo info(btScalar(mass), nullptr, shape, inertia);
+  btVector3 local(0, 0, 0);
+  if (inertia && inertia[0] > 0)
+    local = vec(inertia);
+  else if (mass > 0)
+    shape->calculateLocalInertia(btScalar(mass), local);
+  btRigidBody::btRigidBodyConstructionInfo info(btScalar(mass), nullptr, shape, local);
   info.m_startWorldTransform = pose;
   info.m_friction = btScalar(mu);
   auto *body = new btRigidBody(info);
@@ -32,7 +42,22 @@ btRigidBody *add(world *w, btCollisionShape *shape, double mass, const btTransfo
   return body;
 }
 
-btVector3 vec(const double *x) { return btVector3(btScalar(x[0]), btScalar(x[1]), btScalar(x[2])); }
+btCollisionShape *shape_of(const peer_body &b) {
+  if (b.kind == PEER_SPHERE) return new btSphereShape(btScalar(b.radius));
+  if (b.kind == PEER_CAPSULE) return new btCapsuleShapeZ(btScalar(b.radius), btScalar(2 * b.half_length));
+  if (b.kind == PEER_CYLINDER)
+    return new btCylinderShapeZ(btVector3(btScalar(b.radius), btScalar(b.radius), btScalar(b.half_length)));
+  if (b.kind == PEER_BOX) {
+    auto *shape = new btBoxShape(vec(b.half));
+    double least = std::min(b.half[0], std::min(b.half[1], b.half[2]));
+    if (least < 0.04) shape->setMargin(btScalar(0.1 * least));
+    return shape;
+  }
+  auto *hull = new btConvexHullShape;
+  for (const auto &point : b.point) hull->addPoint(vec(point));
+  hull->setMargin(btScalar(0.001));
+  return hull;
+}
 
 int can(const peer_scene *) { return 1; }
 
@@ -44,24 +69,13 @@ void *create(const peer_scene *s, int iterations) {
   btScalar mu = btSqrt(btScalar(s->mu)); // friction of a pair is the product
   for (int k = 0; k < s->count; k++) {
     const peer_body &b = s->body[k];
-    btCollisionShape *shape = nullptr;
-    if (b.kind == PEER_BOX) {
-      shape = new btBoxShape(vec(b.half));
-      double least = std::min(b.half[0], std::min(b.half[1], b.half[2]));
-      if (least < 0.04) shape->setMargin(btScalar(0.1 * least));
-    } else if (b.kind == PEER_SPHERE) {
-      shape = new btSphereShape(btScalar(b.radius));
-    } else {
-      auto *hull = new btConvexHullShape;
-      for (const auto &point : b.point) hull->addPoint(vec(point));
-      hull->setMargin(btScalar(0.001));
-      shape = hull;
-    }
-    btTransform pose(btQuaternion(btScalar(b.q[1]), btScalar(b.q[2]), btScalar(b.q[3]), btScalar(b.q[0])), vec(b.p));
-    add(w, shape, b.mass, pose, mu);
+    btRigidBody *body = add(w, shape_of(b), b.mass, b.inertia, frame(b.p, b.q), mu);
+    body->setLinearVelocity(vec(b.v));
+    body->setAngularVelocity(vec(b.w));
   }
   for (int k = 0; k < s->plane_count; k++)
-    add(w, new btStaticPlaneShape(vec(s->plane[k]), btScalar(s->plane[k][3])), 0, btTransform::getIdentity(), mu);
+    add(w, new btStaticPlaneShape(vec(s->plane[k]), btScalar(s->plane[k][3])), 0, nullptr, btTransform::getIdentity(),
+        mu);
   return w;
 }
 
@@ -70,9 +84,27 @@ void step(void *data) {
   w->dynamics.stepSimulation(btScalar(w->h), 0);
 }
 
-void position(void *data, int k, double out[3]) {
-  const btVector3 &p = static_cast<world *>(data)->body[size_t(k)]->getWorldTransform().getOrigin();
-  for (int c = 0; c < 3; c++) out[c] = double(p[c]);
+void look(void *data, int k, double p[3], double q[4], double v[3], double spin[3]) {
+  const btRigidBody &body = *static_cast<world *>(data)->body[size_t(k)];
+  const btQuaternion turn = body.getWorldTransform().getRotation();
+  for (int c = 0; c < 3; c++) {
+    p[c] = double(body.getWorldTransform().getOrigin()[c]);
+    v[c] = double(body.getLinearVelocity()[c]);
+    spin[c] = double(body.getAngularVelocity()[c]);
+  }
+  q[0] = double(turn.w()), q[1] = double(turn.x()), q[2] = double(turn.y()), q[3] = double(turn.z());
+}
+
+void put(void *data, int k, const double p[3], const double q[4], const double v[3], const double spin[3]) {
+  btRigidBody &body = *static_cast<world *>(data)->body[size_t(k)];
+  body.setWorldTransform(frame(p, q));
+  body.setInterpolationWorldTransform(frame(p, q));
+  body.setLinearVelocity(vec(v));
+  body.setAngularVelocity(vec(spin));
+}
+
+void push(void *data, int k, const double force[3]) {
+  static_cast<world *>(data)->body[size_t(k)]->applyCentralForce(vec(force));
 }
 
 void destroy(void *data) {
@@ -83,4 +115,4 @@ void destroy(void *data) {
 
 } // namespace
 
-extern "C" const peer peer_bullet = {"Bullet", can, create, step, position, destroy};
+extern "C" const peer peer_bullet = {"Bullet", can, create, step, look, put, push, destroy};

@@ -16,8 +16,48 @@ typedef struct world {
 
 static int can(const peer_scene *s) {
   for (int k = 0; k < s->count; k++)
-    if (s->body[k].kind == PEER_HULL) return 0;
+    if (s->body[k].kind == PEER_HULL || s->body[k].kind == PEER_CYLINDER) return 0;
   return 1;
+}
+
+static dGeomID geom_of(dSpaceID space, const peer_body *b, dMass *mass) {
+  double m = b->mass > 0 ? b->mass : 1, x = 2 * b->half[0], y = 2 * b->half[1], z = 2 * b->half[2];
+  if (b->kind == PEER_BOX) {
+    dMassSetBoxTotal(mass, m, x, y, z);
+    return dCreateBox(space, x, y, z);
+  }
+  if (b->kind == PEER_CAPSULE) {
+    dMassSetCapsuleTotal(mass, m, 3, b->radius, 2 * b->half_length);
+    return dCreateCapsule(space, b->radius, 2 * b->half_length);
+  }
+  dMassSetSphereTotal(mass, m, b->radius);
+  return dCreateSphere(space, b->radius);
+}
+
+static void put(void *data, int k, const double p[3], const double q[4], const double v[3], const double spin[3]) {
+  dBodyID body = ((world *)data)->body[k];
+  const dReal turn[4] = {(dReal)q[0], (dReal)q[1], (dReal)q[2], (dReal)q[3]};
+  dBodySetPosition(body, p[0], p[1], p[2]);
+  dBodySetQuaternion(body, turn);
+  dBodySetLinearVel(body, v[0], v[1], v[2]);
+  dBodySetAngularVel(body, spin[0], spin[1], spin[2]);
+}
+
+static void add(world *w, int k, const peer_body *b) {
+  dMass mass;
+  dGeomID geom = geom_of(w->space, b, &mass);
+  if (!(b->mass > 0)) {
+    const dReal turn[4] = {(dReal)b->q[0], (dReal)b->q[1], (dReal)b->q[2], (dReal)b->q[3]};
+    dGeomSetPosition(geom, b->p[0], b->p[1], b->p[2]);
+    dGeomSetQuaternion(geom, turn);
+    return;
+  }
+  if (b->inertia[0] > 0)
+    dMassSetParameters(&mass, b->mass, 0, 0, 0, b->inertia[0], b->inertia[1], b->inertia[2], 0, 0, 0);
+  w->body[k] = dBodyCreate(w->world);
+  dBodySetMass(w->body[k], &mass);
+  dGeomSetBody(geom, w->body[k]);
+  put(w, k, b->p, b->q, b->v, b->w);
 }
 
 static void *create(const peer_scene *s, int iterations) {
@@ -32,29 +72,14 @@ static void *create(const peer_scene *s, int iterations) {
   if (iterations) dWorldSetQuickStepNumIterations(w->world, iterations);
   for (int k = 0; k < s->plane_count; k++)
     dCreatePlane(w->space, s->plane[k][0], s->plane[k][1], s->plane[k][2], s->plane[k][3]);
-  for (int k = 0; k < s->count; k++) {
-    const peer_body *b = &s->body[k];
-    dMass mass;
-    dGeomID geom;
-    w->body[k] = dBodyCreate(w->world);
-    if (b->kind == PEER_BOX) {
-      geom = dCreateBox(w->space, 2 * b->half[0], 2 * b->half[1], 2 * b->half[2]);
-      dMassSetBoxTotal(&mass, b->mass, 2 * b->half[0], 2 * b->half[1], 2 * b->half[2]);
-    } else {
-      geom = dCreateSphere(w->space, b->radius);
-      dMassSetSphereTotal(&mass, b->mass, b->radius);
-    }
-    dBodySetMass(w->body[k], &mass);
-    dGeomSetBody(geom, w->body[k]);
-    dBodySetPosition(w->body[k], b->p[0], b->p[1], b->p[2]);
-    dBodySetQuaternion(w->body[k], b->q);
-  }
+  for (int k = 0; k < s->count; k++) add(w, k, &s->body[k]);
   return w;
 }
 
 static void near_callback(void *data, dGeomID a, dGeomID b) {
   world *w = data;
   dContact contact[MOST];
+  if (!dGeomGetBody(a) && !dGeomGetBody(b)) return;
   int count = dCollide(a, b, MOST, &contact[0].geom, sizeof *contact);
   for (int k = 0; k < count; k++) {
     contact[k].surface.mode = dContactApprox1;
@@ -70,9 +95,16 @@ static void step(void *data) {
   dJointGroupEmpty(w->group);
 }
 
-static void position(void *data, int k, double out[3]) {
-  const dReal *p = dBodyGetPosition(((world *)data)->body[k]);
-  for (int c = 0; c < 3; c++) out[c] = p[c];
+static void look(void *data, int k, double p[3], double q[4], double v[3], double spin[3]) {
+  dBodyID body = ((world *)data)->body[k];
+  const dReal *from[] = {dBodyGetPosition(body), dBodyGetLinearVel(body), dBodyGetAngularVel(body)};
+  const dReal *turn = dBodyGetQuaternion(body);
+  for (int c = 0; c < 3; c++) p[c] = from[0][c], v[c] = from[1][c], spin[c] = from[2][c];
+  for (int c = 0; c < 4; c++) q[c] = turn[c];
+}
+
+static void push(void *data, int k, const double force[3]) {
+  dBodyAddForce(((world *)data)->body[k], force[0], force[1], force[2]);
 }
 
 static void destroy(void *data) {
@@ -85,4 +117,4 @@ static void destroy(void *data) {
   free(w);
 }
 
-const peer peer_ode = {"ODE", can, create, step, position, destroy};
+const peer peer_ode = {"ODE", can, create, step, look, put, push, destroy};

@@ -119,7 +119,8 @@ FRIX_API const char *frix_row_kind_name(frix_row_kind kind);
 
 /* A step is certified where each of its phases is. Phases are "contacts" (contacts and joints), "compression" and
  * "decompression" (Poisson's restitution), "forces" (an implicit step whose forces must agree with its answer),
- * "thrown" (bodies that an impact throws into others) and "projection". */
+ * "thrown" (bodies that an impact throws into others), "restitution" (a bounce that creates energy however much it is
+ * reduced), "ball friction" (of ball joints, whose direction was not found) and "projection". */
 typedef struct frix_step_report {
   uint32_t size;
   frix_outcome outcome;         /* of the worst phase */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT };
+enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT, SHORT_DIGIT = 6, SHORT_LIST = 1024 };
 
 /* Box in single precision, rounded outward: half the memory traffic, and never a missed pair. */
 typedef struct tight {
@@ -201,18 +201,21 @@ static uint64_t pack(const size_class *c, int64_t x, int64_t y, int64_t z) {
   return ((uint64_t)z << c->bits[1] | (uint64_t)y) << c->bits[0] | (uint64_t)x;
 }
 
-/* Radix sort of keys with their items; digits that are all equal are skipped. */
+/* Radix sort of keys with their items; digits that are all equal are skipped. Short lists have short digits, whose bins
+ * cost less than they; the order is the same, since every pass keeps the order of equals. */
 static void sort_keys(fx_broad *b, int32_t first, int32_t count, int bits) {
+  int digit = count < SHORT_LIST ? SHORT_DIGIT : DIGIT, bins = 1 << digit;
+  uint64_t mask = (uint64_t)bins - 1;
   uint64_t *key = b->key + first, *key_out = b->key_scratch + first;
   int32_t *item = b->item + first, *item_out = b->item_scratch + first;
-  for (int shift = 0; shift < bits; shift += DIGIT) {
+  for (int shift = 0; shift < bits; shift += digit) {
     int32_t *h = b->histogram;
-    memset(h, 0, (BINS + 1) * sizeof *h);
-    for (int32_t k = 0; k < count; k++) h[(key[k] >> shift & (BINS - 1)) + 1]++;
-    if (h[(key[0] >> shift & (BINS - 1)) + 1] == count) continue;
-    for (int k = 0; k < BINS; k++) h[k + 1] += h[k];
+    memset(h, 0, ((size_t)bins + 1) * sizeof *h);
+    for (int32_t k = 0; k < count; k++) h[(key[k] >> shift & mask) + 1]++;
+    if (h[(key[0] >> shift & mask) + 1] == count) continue;
+    for (int k = 0; k < bins; k++) h[k + 1] += h[k];
     for (int32_t k = 0; k < count; k++) {
-      int32_t to = h[key[k] >> shift & (BINS - 1)]++;
+      int32_t to = h[key[k] >> shift & mask]++;
       key_out[to] = key[k], item_out[to] = item[k];
     }
     memcpy(key, key_out, (size_t)count * sizeof *key);

@@ -7,6 +7,14 @@
 
 #include "collision/rim.h"
 
+void fx_segment_face(frix_vec3 p, frix_vec3 q, int32_t first, int32_t second, int32_t edge, fx_face *out) {
+  out->count = 2;
+  out->round = false;
+  out->point[0] = p, out->point[1] = q;
+  out->vertex[0] = first, out->vertex[1] = second;
+  out->edge[0] = out->edge[1] = out->face = edge;
+}
+
 enum { ROOM = 2 * FX_FACE_MOST + 4 };
 
 /* A corner of the shrinking polygon. `side` is the side that leaves it: an edge of the incident face (>= 0) or the
@@ -44,15 +52,24 @@ static corner crossing(const fx_face *reference, const fx_face *incident, const 
   return c;
 }
 
-/* Keeps what lies inside side `by` of the reference prism. */
-static void cut(const fx_face *reference, const fx_face *incident, frix_vec3 up, int32_t by, double slop,
+/* Keeps what lies inside side `by` of the reference prism; false where that is everything, and nothing is written. */
+static bool cut(const fx_face *reference, const fx_face *incident, frix_vec3 up, int32_t by, double slop,
                 const polygon *in, polygon *out) {
-  frix_vec3 v = reference->point[by], edge = fx_sub(reference->point[(by + 1) % reference->count], v);
+  frix_vec3 v = reference->point[by];
+  frix_vec3 edge = fx_sub(reference->point[by + 1 < reference->count ? by + 1 : 0], v);
   frix_vec3 outward = fx_unit(fx_cross(edge, up));
+  double outside[ROOM]; /* how far each corner is */
+  bool whole = true;
+  for (int32_t k = 0; k < in->count; k++) {
+    outside[k] = fx_dot(outward, fx_sub(in->c[k].p, v));
+    whole &= outside[k] <= slop;
+  }
+  if (whole) return false;
   out->count = 0;
   for (int32_t k = 0; k < in->count; k++) {
-    const corner *from = &in->c[k], *to = &in->c[(k + 1) % in->count];
-    double from_out = fx_dot(outward, fx_sub(from->p, v)), to_out = fx_dot(outward, fx_sub(to->p, v));
+    int32_t next = k + 1 < in->count ? k + 1 : 0;
+    const corner *from = &in->c[k], *to = &in->c[next];
+    double from_out = outside[k], to_out = outside[next];
     bool from_in = from_out <= slop, to_in = to_out <= slop;
     if (from_in && out->count < ROOM) out->c[out->count++] = *from;
     if (from_in == to_in || out->count >= ROOM) continue;
@@ -66,6 +83,7 @@ static void cut(const fx_face *reference, const fx_face *incident, frix_vec3 up,
     c.side = from_in ? ~by : from->side;
     out->c[out->count++] = c;
   }
+  return true;
 }
 
 static bool same_place(frix_vec3 a, frix_vec3 b, double distance) {
@@ -87,15 +105,23 @@ static void drop_doubles(polygon *p, double distance) {
   p->count = kept;
 }
 
-void fx_clip_single(frix_vec3 point_a, frix_vec3 point_b, frix_vec3 axis, uint64_t feature, frix_pose frame,
-                    fx_manifold *out) {
+/* One contact; the normal is that of the axis, in the world. */
+static void add_contact(frix_vec3 point_a, frix_vec3 point_b, frix_vec3 axis, frix_vec3 normal, uint64_t feature,
+                        frix_pose frame, fx_manifold *out) {
   fx_touch *t = fx_manifold_add(out);
   if (!t) return;
   t->feature = feature;
   t->point_a = fx_pose_point(frame, point_a);
   t->point_b = fx_pose_point(frame, point_b);
-  t->normal = fx_neg(fx_rotate(frame.q, axis));
+  t->normal = normal;
   t->gap = fx_dot(axis, fx_sub(point_b, point_a));
+}
+
+static frix_vec3 normal_of(frix_vec3 axis, frix_pose frame) { return fx_neg(fx_rotate(frame.q, axis)); }
+
+void fx_clip_single(frix_vec3 point_a, frix_vec3 point_b, frix_vec3 axis, uint64_t feature, frix_pose frame,
+                    fx_manifold *out) {
+  add_contact(point_a, point_b, axis, normal_of(axis, frame), feature, frame, out);
 }
 
 /* Two segments: contacts where they run beside each other, found by clipping b's between the ends of a's. */
@@ -158,10 +184,11 @@ void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double ma
   for (int32_t k = 0; k < incident->count; k++)
     work[0].c[k] = (corner){incident->point[k], incident->edge[k], FX_FEATURE_FACE,
                             FX_FEATURE_VERTEX,  reference->face,   incident->vertex[k]};
-  for (int32_t k = 0; k < reference->count && work[now].count > 0; k++, now = 1 - now)
-    cut(reference, incident, up, k, slop, &work[now], &work[1 - now]);
+  for (int32_t k = 0; k < reference->count && work[now].count > 0; k++)
+    if (cut(reference, incident, up, k, slop, &work[now], &work[1 - now])) now = 1 - now;
   drop_doubles(&work[now], 2.0 * slop);
 
+  frix_vec3 normal = normal_of(axis, frame);
   for (int32_t k = 0; k < work[now].count; k++) {
     const corner *c = &work[now].c[k];
     double gap = fx_dot(reference->normal, fx_sub(c->p, reference->point[0])) / tilt;
@@ -170,6 +197,6 @@ void fx_clip_faces(const fx_face *a, const fx_face *b, frix_vec3 axis, double ma
     frix_vec3 below = fx_mad(c->p, -gap, up);
     uint64_t feature = a_leads ? FX_FEATURE(c->kind_reference, c->reference, c->kind_incident, c->incident)
                                : FX_FEATURE(c->kind_incident, c->incident, c->kind_reference, c->reference);
-    fx_clip_single(a_leads ? below : c->p, a_leads ? c->p : below, axis, feature, frame, out);
+    add_contact(a_leads ? below : c->p, a_leads ? c->p : below, axis, normal, feature, frame, out);
   }
 }

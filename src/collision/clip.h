@@ -20,6 +20,9 @@ typedef struct fx_face {
   frix_vec3 rim; /* of a disc that lies flat: as in fx_contact */
 } fx_face;
 
+/* A segment with the numbers of its ends and of its edge. */
+void fx_segment_face(frix_vec3 p, frix_vec3 q, int32_t first, int32_t second, int32_t edge, fx_face *out);
+
 /* Adds the contacts of two faces along `axis` (unit, from a to b, all in one frame): overlap corners whose gap along
  * the axis is at most margin. Corners that miss the other face by less than slop count as inside. *least becomes the
  * smallest gap found, INFINITY when there is no overlap. Points go through `frame` to the world. */

@@ -193,8 +193,13 @@ static void sort_touches(fx_manifold *m) {
     if (m->touch[k].feature <= m->touch[k - 1].feature) m->touch[k].feature = m->touch[k - 1].feature + 1;
 }
 
-static void frame_of(fx_contact *x) {
-  if (x->planar) {
+static bool same_bits(frix_vec3 a, frix_vec3 b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+/* Tangents; those of a neighbour in the manifold with the same normal (or NULL) are the same. */
+static void frame_of(fx_contact *x, const fx_contact *neighbour) {
+  if (neighbour && same_bits(x->normal, neighbour->normal)) {
+    x->tangent[0] = neighbour->tangent[0], x->tangent[1] = neighbour->tangent[1];
+  } else if (x->planar) {
     x->tangent[0] = fx_vec(-x->normal.y, x->normal.x, 0.0);
     x->tangent[1] = fx_vec(0.0, 0.0, 1.0);
   } else {
@@ -242,8 +247,6 @@ static fx_lean lean_of(const fx_placement *placement, int32_t slot_a, int32_t sh
   lean.slot[1] = slot_b, lean.shape[1] = shape_b;
   return lean;
 }
-
-static bool same_bits(frix_vec3 a, frix_vec3 b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 /* Whether the load on its round faces keeps the rim points of a contact of the last run, of slots that did not move,
  * where they are. */
@@ -306,7 +309,7 @@ static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_pro
     x->gap = t->gap;
     x->rim = t->rim;
     x->planar = a->flat;
-    frame_of(x);
+    frame_of(x, k > 0 ? x - 1 : NULL);
   }
 }
 

@@ -17,14 +17,6 @@ static void point_face(frix_vec3 p, fx_face *out) {
   out->vertex[0] = out->edge[0] = out->face = 0;
 }
 
-static void segment_face(frix_vec3 p, frix_vec3 q, int32_t first, int32_t second, int32_t edge, fx_face *out) {
-  out->count = 2;
-  out->round = false;
-  out->point[0] = p, out->point[1] = q;
-  out->vertex[0] = first, out->vertex[1] = second;
-  out->edge[0] = out->edge[1] = out->face = edge;
-}
-
 /* A cap, or the line of the barrel; its ends are the caps' first rim points, also by name. */
 static void cylinder_face(const fx_shape *s, frix_vec3 d, double slop, const fx_manifold *m, int side, fx_face *out) {
   double flat = sqrt(d.x * d.x + d.y * d.y);
@@ -33,7 +25,7 @@ static void cylinder_face(const fx_shape *s, frix_vec3 d, double slop, const fx_
     return;
   }
   double x = s->radius * d.x / flat, y = s->radius * d.y / flat;
-  segment_face(fx_vec(x, y, -s->half_length), fx_vec(x, y, s->half_length), FX_CAP_BELOW, FX_CAP_ABOVE, 32, out);
+  fx_segment_face(fx_vec(x, y, -s->half_length), fx_vec(x, y, s->half_length), FX_CAP_BELOW, FX_CAP_ABOVE, 32, out);
 }
 
 /* The face within eight degrees of d, else the edge, else the corner. */
@@ -60,7 +52,7 @@ static void poly_feature(const fx_shape *shape, frix_vec3 d, fx_face *out) {
     out->vertex[0] = corner;
   } else {
     fx_edge e = p.edge[edge];
-    segment_face(p.vertex[e.tail], p.vertex[e.head], e.tail, e.head, edge, out);
+    fx_segment_face(p.vertex[e.tail], p.vertex[e.head], e.tail, e.head, edge, out);
   }
 }
 
@@ -70,7 +62,7 @@ void fx_shape_face(const fx_shape *shape, frix_pose pose, frix_vec3 d, double sl
   switch (shape->kind) {
     case FRIX_SHAPE_CAPSULE: {
       frix_vec3 skin = fx_scale(shape->radius, local), end = fx_vec(0.0, 0.0, shape->half_length);
-      segment_face(fx_sub(skin, end), fx_add(skin, end), 0, 1, 0, out);
+      fx_segment_face(fx_sub(skin, end), fx_add(skin, end), 0, 1, 0, out);
       break;
     }
     case FRIX_SHAPE_CYLINDER: cylinder_face(shape, local, slop, m, side, out); break;
@@ -91,7 +83,9 @@ typedef struct candidates {
 } candidates;
 
 static void propose(candidates *c, frix_vec3 axis, frix_vec3 near) {
-  if (c->count == 64 || !(fx_norm2(axis) > 0.0)) return;
+  double square = fx_norm2(axis), rough = fx_dot(axis, near);
+  if (c->count == 64 || !(square > 0.0)) return;
+  if (rough * rough < 0.95 * square) return; /* far from it: 0.98^2 = 0.96, no root needed */
   axis = fx_unit(axis);
   double along = fx_dot(axis, near);
   if (fabs(along) > 0.98) c->axis[c->count++] = along > 0.0 ? axis : fx_neg(axis);
@@ -122,7 +116,8 @@ static int directions(const fx_shape *s, frix_pose pose, frix_vec3 near, candida
 /* The best of the exact axes, where it is as good as the iterative one. */
 static bool snap(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, const fx_convex *ca,
                  const fx_convex *cb, double slack, fx_closest *closest) {
-  candidates c = {0};
+  candidates c; /* 1.5 kB, of which little is used */
+  c.count = 0;
   frix_vec3 line_a[3], line_b[3], near = closest->axis;
   int count_a = directions(a, pose_a, near, &c, line_a), count_b = directions(b, pose_b, near, &c, line_b);
   for (int i = 0; i < count_a; i++)
@@ -145,15 +140,15 @@ static bool snap(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_po
   return found;
 }
 
-/* Clips the features across the axis; false, with nothing added, where they do not hold the deepest point. */
+/* Clips the features across the axis, which are left in `face`; false, with nothing added, where they do not hold the
+ * deepest point. */
 static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, frix_vec3 axis, double gap,
-                        double margin, double slop, frix_pose frame, fx_manifold *out) {
-  fx_face face_a, face_b;
+                        double margin, double slop, frix_pose frame, fx_manifold *out, fx_face face[2]) {
   double least;
   int32_t before = out->count;
-  fx_shape_face(a, fx_pose_one(), axis, slop, out, 0, &face_a);
-  fx_shape_face(b, b_in_a, fx_neg(axis), slop, out, 1, &face_b);
-  fx_clip_faces(&face_a, &face_b, axis, margin, slop, frame, out, &least);
+  fx_shape_face(a, fx_pose_one(), axis, slop, out, 0, &face[0]);
+  fx_shape_face(b, b_in_a, fx_neg(axis), slop, out, 1, &face[1]);
+  fx_clip_faces(&face[0], &face[1], axis, margin, slop, frame, out, &least);
   if (least <= gap + 4.0 * slop) return true;
   out->count = before;
   return false;
@@ -165,21 +160,19 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
   fx_convex ca = fx_convex_of_shape(a, one), cb = fx_convex_of_shape(b, rel);
   double round = ca.round + cb.round, slop = 1e-6 * fx_min(a->bound, b->bound);
   fx_closest closest, exact;
+  fx_face face[2];
   if (!fx_closest_find(&ca, &cb, rel.p, margin + round, &closest)) return;
   exact = closest;
   bool snapped = snap(a, one, b, rel, &ca, &cb, 1e-3 * slop, &exact);
-  if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out)) return;
-  if (clip_across(a, b, rel, closest.axis, closest.distance - round, margin, slop, pose_a, out)) return;
+  if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out, face)) return;
+  if (clip_across(a, b, rel, closest.axis, closest.distance - round, margin, slop, pose_a, out, face)) return;
   if (closest.distance - round > margin) return;
   /* one point: where a shape ends in a corner or is strictly convex, that; else the witness */
-  fx_face face_a, face_b;
-  fx_shape_face(a, one, closest.axis, slop, out, 0, &face_a);
-  fx_shape_face(b, rel, fx_neg(closest.axis), slop, out, 1, &face_b);
-  if (face_a.count == 1) {
-    closest.point_a = fx_mad(face_a.point[0], -ca.round, closest.axis);
+  if (face[0].count == 1) {
+    closest.point_a = fx_mad(face[0].point[0], -ca.round, closest.axis);
     closest.point_b = fx_mad(closest.point_a, closest.distance, closest.axis);
-  } else if (face_b.count == 1) {
-    closest.point_b = fx_mad(face_b.point[0], cb.round, closest.axis);
+  } else if (face[1].count == 1) {
+    closest.point_b = fx_mad(face[1].point[0], cb.round, closest.axis);
     closest.point_a = fx_mad(closest.point_b, -closest.distance, closest.axis);
   }
   fx_clip_single(fx_mad(closest.point_a, ca.round, closest.axis), fx_mad(closest.point_b, -cb.round, closest.axis),

@@ -160,7 +160,8 @@ static bool improve(const fx_convex *a, const fx_convex *b, frix_vec3 guess, dou
 
 bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, double limit, fx_closest *out) {
   double size = fx_max(a->size, b->size), near = 1e-5 * size;
-  simplex s = {0}, best;
+  simplex s, best;
+  s.count = 0;
   add_support(&s, a, b, fx_unit(guess));
   s.weight[0] = 1.0;
   best = s;

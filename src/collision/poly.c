@@ -80,6 +80,11 @@ void fx_poly_face(const fx_poly *p, int32_t face, fx_face *out) {
   out->round = false;
 }
 
+static void edge_face(const fx_poly *p, int32_t e, fx_face *out) {
+  int32_t tail = p->edge[e].tail, head = p->edge[e].head;
+  fx_segment_face(p->vertex[tail], p->vertex[head], tail, head, e, out);
+}
+
 /* ---- axes ---- */
 
 /* Deepest corner of b below each face of a. */
@@ -137,6 +142,20 @@ static int32_t box_edge_at(int k, int corner) {
   return 4 * k + ((corner >> low) & 1) + 2 * ((corner >> high) & 1);
 }
 
+/* The axis across direction i of the first box and j of the second, and the edges along them that meet there. behind:
+ * the axis points to the first box. */
+static void name_box_edges(const fx_mat3 *m, int i, int j, bool behind, fx_axes *out) {
+  const double r[3][3] = {{m->x.x, m->x.y, m->x.z}, {m->y.x, m->y.y, m->y.z}, {m->z.x, m->z.y, m->z.z}};
+  int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+  double axis[3];
+  axis[i] = 0.0, axis[i1] = -r[i2][j], axis[i2] = r[i1][j];
+  frix_vec3 n = fx_unit(fx_vec(axis[0], axis[1], axis[2]));
+  if (behind) n = fx_neg(n);
+  out->edge_axis = n;
+  out->edge_a = box_edge_at(i, corner_along(n));
+  out->edge_b = box_edge_at(j, corner_along(fx_neg(fx_mat3_tmul(*m, n))));
+}
+
 bool fx_axes_boxes(frix_vec3 half_a, frix_vec3 half_b, frix_pose b_in_a, double margin, fx_axes *out) {
   fx_mat3 m = fx_quat_matrix(b_in_a.q);
   const double r[3][3] = {{m.x.x, m.x.y, m.x.z}, {m.y.x, m.y.y, m.y.z}, {m.z.x, m.z.y, m.z.z}};
@@ -145,6 +164,8 @@ bool fx_axes_boxes(frix_vec3 half_a, frix_vec3 half_b, frix_pose b_in_a, double 
   double q[3][3];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) q[i][j] = fabs(r[i][j]);
+  int best_i = -1, best_j = -1;
+  bool behind = false;
   out->face_a = out->face_b = out->edge = -INFINITY;
   for (int i = 0; i < 3; i++) {
     double separation = fabs(t[i]) - (a[i] + b[0] * q[i][0] + b[1] * q[i][1] + b[2] * q[i][2]);
@@ -168,15 +189,10 @@ bool fx_axes_boxes(frix_vec3 half_a, frix_vec3 half_b, frix_pose b_in_a, double 
       double separation = (fabs(along) - reach) / sqrt(square);
       if (separation > margin) return false;
       if (!(separation > out->edge)) continue;
-      double axis[3];
-      axis[i] = 0.0, axis[i1] = -r[i2][j], axis[i2] = r[i1][j];
-      frix_vec3 n = fx_unit(fx_vec(axis[0], axis[1], axis[2]));
-      if (along < 0.0) n = fx_neg(n);
-      out->edge = separation, out->edge_axis = n;
-      out->edge_a = box_edge_at(i, corner_along(n));
-      out->edge_b = box_edge_at(j, corner_along(fx_neg(fx_mat3_tmul(m, n))));
+      out->edge = separation, best_i = i, best_j = j, behind = along < 0.0;
     }
   }
+  if (best_i >= 0) name_box_edges(&m, best_i, best_j, behind, out);
   return true;
 }
 
@@ -231,8 +247,8 @@ static double edge_face_contacts(const fx_poly *a, const fx_poly *b, const fx_ax
 static void run_contacts(const fx_poly *a, const fx_poly *b, bool a_runs, int32_t e, int32_t f, frix_vec3 axis,
                          double margin, double slop, frix_pose frame, fx_manifold *out) {
   const fx_poly *p = a_runs ? a : b, *o = a_runs ? b : a;
-  fx_face face, segment = {.count = 2, .vertex = {p->edge[e].tail, p->edge[e].head}, .edge = {e, e}, .face = e};
-  segment.point[0] = p->vertex[p->edge[e].tail], segment.point[1] = p->vertex[p->edge[e].head];
+  fx_face face, segment;
+  edge_face(p, e, &segment);
   fx_poly_face(o, f, &face);
   int32_t kept = out->count;
   double least;
@@ -274,16 +290,16 @@ static bool edge_contact(const fx_poly *a, const fx_poly *b, const fx_axes *axes
 /* The edge of p farthest along `axis`, as a segment; false where none is within the slop of the farthest corner. */
 static bool far_edge(const fx_poly *p, frix_vec3 axis, double slop, fx_face *out) {
   double most = -INFINITY, best = -INFINITY;
+  int32_t farthest = -1;
   for (int32_t v = 0; v < p->vertex_count; v++) most = fx_max(most, fx_dot(axis, p->vertex[v]));
   for (int32_t e = 0; e < p->edge_count; e++) {
     fx_edge edge = p->edge[e];
     double low = fx_min(fx_dot(axis, p->vertex[edge.tail]), fx_dot(axis, p->vertex[edge.head]));
     if (low < most - slop || !(low > best)) continue;
-    best = low;
-    *out = (fx_face){.count = 2, .vertex = {edge.tail, edge.head}, .edge = {e, e}, .face = e};
-    out->point[0] = p->vertex[edge.tail], out->point[1] = p->vertex[edge.head];
+    best = low, farthest = e;
   }
-  return best > -INFINITY;
+  if (farthest >= 0) edge_face(p, farthest, out);
+  return farthest >= 0;
 }
 
 /* A face of either shape separates as well as one of the other: two ridges edge to edge, say, as at the top of a card

@@ -258,13 +258,22 @@ frix_status frix_problem_create(frix_context *context, const frix_problem_data *
 void frix_problem_destroy(frix_problem *p) {
   if (!p) return;
   frix_context *context = p->context;
-  void *owned[] = {p->contact, p->row, p->q, p->f, p->w, p->b, p->R, p->r_c, p->guess, p->title};
+  void *owned[] = {p->contact, p->row, p->q, p->f, p->w, p->b, p->R, p->r_c, p->guess, p->limit, p->title};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);
   fx_sparse_free(context, &p->W);
   fx_sparse_free(context, &p->M);
   fx_sparse_free(context, &p->H);
   fx_sparse_free(context, &p->G);
   fx_free(context, p);
+}
+
+frix_status fx_problem_take_limit(frix_problem *p, const frix_problem *from) {
+  size_t count = (size_t)from->row_count + (size_t)from->joint_count;
+  if (!from->limit || !count) return FRIX_OK;
+  p->limit = fx_alloc_raw(p->context, count, sizeof *p->limit);
+  if (!p->limit) return fx_fail(p->context, FRIX_ERROR_MEMORY, "out of memory");
+  memcpy(p->limit, from->limit, count * sizeof *p->limit);
+  return FRIX_OK;
 }
 
 static frix_matrix view_matrix(const fx_sparse *s) {

@@ -14,9 +14,12 @@ struct frix_problem {
   int32_t *row; /* first row of each contact, contact_count + 1 */
   fx_sparse W, M, H, G;
   double *q, *f, *w, *b, *R, *r_c, *guess; /* NULL where absent */
-  const double *limit; /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
+  double *limit; /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
   char *title;
 };
+
+/* Takes a copy of the limits of `from`, a problem of the same rows. */
+frix_status fx_problem_take_limit(frix_problem *problem, const frix_problem *from);
 
 /* Checks a matrix as it was given, entry by entry, and copies it; name is what messages call it. */
 frix_status fx_matrix_take(frix_context *context, const char *name, const frix_matrix *a, int32_t row_count,

@@ -2,16 +2,18 @@
  *
  * The error of a contact is the smallest e such that some (u', r') obeys its law exactly with
  *
- *   |u' - u| <= e V,   |r' - r| <= e P         in every part: rows of equal units (normal and tangents; rolling; a row
- *                                              of a joint)
- *   V = min( limit,  max |w| + max R |r| + sum over bodies b of sqrt(tr_b) E_b ),    tr_b = trace of J_b M_b^-1 J_b'
- *   E_b = |v_free|_M + sum over the contacts of b of sqrt(tr_b) |r|
- *   P = max( |r|,  V n / tr(W + R) )           n rows
+ *   |u' - u| <= e V,   |r' - r| <= e P         in every part: the normal row; tangents; rolling; a row of a joint
+ *   V = min( limit,  max |w| + max R |r| + sum over motions m of the bodies of sqrt(t_m) E_m ),
+ *                                              t_m = N / n times the trace of J_m M_m^-1 J_m' over the rows of the
+ * part, N the normal and tangential rows of its contact, as if all had its weight E_m = |v_free|_M + sum over the parts
+ * of all contacts of the body of sqrt(t_m) |r| P = max( |r|,  V n / tr(W + R) )           n rows
  *
- * and friction beyond its bound is at most e |r_T|. E_b is what the body carries: its momentum, the applied forces over
- * the step and the impulses on it, as the root of an energy, which depends neither on units nor on the frame. Only the
- * contact's own bodies count. Without bodies (u = W r + q) the contacts that share one with contact i are those with a
- * block W_ij, and |q_j| / sqrt(tr W_jj) stands for their momentum.
+ * and friction beyond its bound is at most e |r_T|. Motions of a body are its translation and its rotation, where M
+ * does not couple them: neither loosens a row that only the other moves, nor do tangents loosen a normal row. E_m is
+ * what the motion carries: its momentum, the applied forces over the step and the impulses on it, as the root of an
+ * energy, which depends neither on units nor on the frame. Only the contact's own bodies count. Without bodies (u = W r
+ * + q) the contacts that share one with contact i are those with a block W_ij, and |q_j| / sqrt(tr W_jj) stands for
+ * their momentum.
  *
  * `limit` keeps impulses that are large against everything that drives the system from hiding an error: the simulator
  * gives one body size per step; else it is 1,000 times what drives the island, sqrt(tr W) (sum of q^2 / W)^(1/2), and
@@ -31,7 +33,8 @@ static const double ROUNDING = 32 * 2.220446049250313e-16; /* a sum of some tens
 static const double FLOOR_LIMIT = 1e-8;                    /* above, rounding hides the law */
 static const double OWN_SCALE = 1e-8;                      /* impulses below this part of P count as such */
 static const double NEIGHBOUR =
-    1e-4; /* of what the contacts of the same bodies see of these, where bodies are unknown */
+    1e-4;                          /* of what the contacts of the same bodies see of these, where bodies are unknown */
+static const double SHARED = 1e-3; /* of what a body's translation carries counts for its rotation, and back */
 static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
 
 double fx_safe_norm(int32_t n, const double *x) {
@@ -56,11 +59,10 @@ static double ratio(double x, double scale) { return x == 0 ? 0 : x / scale; }
 
 /* ---- parts: rows of equal units ---- */
 
-/* The end of the part of contact i that begins at its row k. A given normal impulse is a part of its own. */
+/* The end of the part of contact i that begins at its row k. */
 static inline int32_t part_end(const fx_system *s, int32_t i, int32_t k) {
   const frix_contact *c = &s->contact[i];
-  if (c->cone == FRIX_CONE_BILATERAL) return k + 1;
-  if (k == 0 && s->has_bounds && fx_is_bound(s, i)) return 1;
+  if (k == 0 || c->cone == FRIX_CONE_BILATERAL) return k + 1;
   return k < 3 && c->dim > 3 ? 3 : c->dim;
 }
 
@@ -87,9 +89,10 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   if (!place) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; s->has_velocity && i < s->contact_count; i++) {
     place[i] = (int32_t)blocks;
-    blocks += (size_t)(s->Ht.start[i + 1] - s->Ht.start[i]) * (size_t)s->contact[i].dim;
+    blocks += (size_t)(s->Ht.start[i + 1] - s->Ht.start[i]) * 2 * (size_t)s->contact[i].dim;
   }
-  *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, s->has_velocity ? s->mover_count : s->contact_count),
+  int32_t energies = s->has_velocity ? 2 * s->mover_count : s->contact_count;
+  *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, energies),
                          .place = place,
                          .weight = FX_TAKE_RAW(arena, double, blocks),
                          .speed = FX_TAKE_RAW(arena, double, s->row_count),
@@ -97,40 +100,68 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   return out->energy && out->weight && out->speed && out->limit ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
-/* v' M v of mover m, for v / unit. */
-static double twice_energy(const fx_system *s, int32_t m, double unit, const double *v) {
+/* Where the rotation of mover m begins among its degrees of freedom; their number where it is not apart. */
+static int32_t rotation_of(const fx_system *s, int32_t m) {
+  int32_t n = s->dof[m + 1] - s->dof[m], first = n == 6 ? 3 : n == 3 ? 2 : n;
+  if (first == n || s->diagonal_mass || s->inverse_mass[s->dof[m]] != 0) return first;
+  const double *M = s->M + s->M_offset[m];
+  for (int32_t a = 0; a < first; a++)
+    for (int32_t b = first; b < n; b++)
+      if (M[a * n + b] != 0 || M[b * n + a] != 0) return n;
+  return first;
+}
+
+/* v' M v over the degrees of freedom first .. end - 1 of mover m, for v / unit. */
+static double twice_energy(const fx_system *s, int32_t m, int32_t first, int32_t end, double unit, const double *v) {
   int32_t n = s->dof[m + 1] - s->dof[m];
   double sum = 0;
   if (s->M && s->inverse_mass[s->dof[m]] == 0) {
     const double *M = s->M + s->M_offset[m];
-    for (int32_t a = 0; a < n; a++)
-      for (int32_t b = 0; b < n; b++) sum += (v[a] / unit) * M[a * n + b] * (v[b] / unit);
+    for (int32_t a = first; a < end; a++)
+      for (int32_t b = first; b < end; b++) sum += (v[a] / unit) * M[a * n + b] * (v[b] / unit);
   } else {
     const double *mass = s->mass + s->dof[m];
-    for (int32_t a = 0; a < n; a++) sum += (v[a] / unit) * mass[a] * (v[a] / unit);
+    for (int32_t a = first; a < end; a++) sum += (v[a] / unit) * mass[a] * (v[a] / unit);
   }
   return sum;
 }
 
-double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
-  double sum = twice_energy(s, m, 1, v);
+static double part_norm(const fx_system *s, int32_t m, int32_t first, int32_t end, const double *v) {
+  double sum = twice_energy(s, m, first, end, 1, v);
   if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
-  double unit = fx_safe_norm(s->dof[m + 1] - s->dof[m], v);
+  double unit = fx_safe_norm(end - first, v + first);
   if (!(unit > 0) || !isfinite(unit)) return unit;
-  sum = twice_energy(s, m, unit, v);
+  sum = twice_energy(s, m, first, end, unit, v);
   return sum > 0 ? unit * sqrt(sum) : 0;
 }
 
-/* J M^-1 J' for the rows of one block. */
+double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
+  return part_norm(s, m, 0, s->dof[m + 1] - s->dof[m], v);
+}
+
+/* Roots of the energies of both motions of mover m. */
+static void find_energies(const fx_system *s, int32_t m, double *energy) {
+  int32_t n = s->dof[m + 1] - s->dof[m], first = rotation_of(s, m);
+  const double *v = s->v_free + s->dof[m];
+  energy[2 * m] = part_norm(s, m, 0, first, v);
+  energy[2 * m + 1] = first < n ? part_norm(s, m, first, n, v) : 0;
+}
+
+static double weight_of(const double *h, const double *y, const double *inverse, int32_t first, int32_t end) {
+  double sum = 0;
+  for (int32_t c = first; c < end; c++) sum += inverse ? h[c] * h[c] * inverse[c] : h[c] * y[c];
+  return sum > 0 ? sum : 0;
+}
+
+/* J M^-1 J' for the rows of one block, by translation and rotation. */
 static void weigh(const fx_system *s, int32_t k, int32_t d, double *weight) {
-  int32_t n = fx_block_cols(&s->Ht, k);
+  int32_t n = fx_block_cols(&s->Ht, k), m = s->Ht.index[k], first = rotation_of(s, m);
   const double *h = fx_block(&s->Ht, k);
-  const double *inverse = s->diagonal_mass ? s->inverse_mass + s->dof[s->Ht.index[k]] : NULL;
+  const double *inverse = s->diagonal_mass ? s->inverse_mass + s->dof[m] : NULL;
   const double *y = inverse ? NULL : fx_block(&s->response->Yt, k);
-  for (int32_t a = 0; a < d; a++, h += n) {
-    double sum = 0;
-    for (int32_t c = 0; c < n; c++) sum += inverse ? h[c] * h[c] * inverse[c] : h[c] * y[a * n + c];
-    weight[a] = sum > 0 ? sum : 0;
+  for (int32_t a = 0; a < d; a++, h += n, y = y ? y + n : NULL) {
+    weight[2 * a] = weight_of(h, y, inverse, 0, first);
+    weight[2 * a + 1] = weight_of(h, y, inverse, first, n);
   }
 }
 
@@ -144,42 +175,103 @@ static double own_terms(const fx_system *s, int32_t i, int32_t first, int32_t en
   return most + spring;
 }
 
-/* The most common part: normal and two tangents. */
+static inline double size_of(int32_t count, const double *x) {
+  if (count == 1) return fabs(x[0]);
+  if (count != 2) return fx_safe_norm(count, x);
+  double square = x[0] * x[0] + x[1] * x[1];
+  return square > 1e-280 && square < 1e280 ? sqrt(square) : fx_safe_norm(2, x);
+}
+
+/* N / n of a part. */
+static inline double alike(const frix_contact *c, int32_t k, int32_t end) {
+  if (k >= 3 || c->cone == FRIX_CONE_BILATERAL) return 1;
+  return (double)(c->dim > 3 ? 3 : c->dim) / (double)(end - k);
+}
+
+/* The roots of each trace take the place of the part's first weights, and what the impulses bring is added. */
+static inline void add_impulses(const fx_system *s, const fx_row_bodies *bodies, int32_t i, int32_t k, int32_t end,
+                                double size, double *energy) {
+  int32_t d = s->contact[i].dim;
+  double factor = alike(&s->contact[i], k, end);
+  double *own = bodies->weight + bodies->place[i];
+  for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
+    double linear = own[2 * k], angular = own[2 * k + 1], *to = energy + 2 * (size_t)bodies->index[b];
+    for (int32_t a = k + 1; a < end; a++) linear += own[2 * a], angular += own[2 * a + 1];
+    own[2 * k] = sqrt(factor * linear);
+    own[2 * k + 1] = sqrt(factor * angular);
+    to[0] += own[2 * k] * size;
+    to[1] += own[2 * k + 1] * size;
+  }
+}
+
+/* The most common contact, one normal and two tangents: the same sums without loops. */
 static inline bool is_plain(const fx_system *s, int32_t i) {
   return s->contact[i].dim == 3 && s->contact[i].cone == FRIX_CONE_CIRCULAR && !s->has_bounds;
 }
 
-static inline double size_of(int32_t count, const double *x) {
-  if (count != 3) return fx_safe_norm(count, x);
-  double square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-  return square > 1e-280 && square < 1e280 ? sqrt(square) : fx_safe_norm(3, x);
+static inline void add_plain(const fx_row_bodies *bodies, int32_t i, const double *r, double *energy) {
+  double normal = fabs(r[0]), tangent = size_of(2, r + 1), *own = bodies->weight + bodies->place[i];
+  for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 6) {
+    double *to = energy + 2 * (size_t)bodies->index[b];
+    own[2] = sqrt(1.5 * (own[2] + own[4]));
+    own[3] = sqrt(1.5 * (own[3] + own[5]));
+    own[0] = sqrt(3.0 * own[0]);
+    own[1] = sqrt(3.0 * own[1]);
+    to[0] = to[0] + own[0] * normal + own[2] * tangent;
+    to[1] = to[1] + own[1] * normal + own[3] * tangent;
+  }
+}
+
+static inline void find_plain(const fx_row_bodies *bodies, int32_t i, const double *energy, double *speed) {
+  double normal = speed[0], tangent = speed[1];
+  const double *own = bodies->weight + bodies->place[i];
+  for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 6) {
+    const double *from = energy + 2 * (size_t)bodies->index[b];
+    double linear = from[0] + SHARED * from[1], angular = from[1] + SHARED * from[0];
+    normal += own[0] * linear + own[1] * angular;
+    tangent += own[2] * linear + own[3] * angular;
+  }
+  speed[0] = normal;
+  speed[1] = speed[2] = tangent;
+}
+
+static void find_speed(const fx_system *s, const fx_row_bodies *bodies, int32_t i, const double *shift, const double *r,
+                       const double *energy, double *speed) {
+  int32_t d = s->contact[i].dim, row = s->row[i];
+  for (int32_t k = 0, end; k < d; k = end) {
+    end = part_end(s, i, k);
+    double sum = own_terms(s, i, k, end, shift, r);
+    const double *own = bodies->weight + bodies->place[i];
+    for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
+      const double *from = energy + 2 * (size_t)bodies->index[b];
+      sum += own[2 * k] * (from[0] + SHARED * from[1]) + own[2 * k + 1] * (from[1] + SHARED * from[0]);
+    }
+    for (int32_t a = k; a < end; a++) speed[row + a] = sum;
+  }
 }
 
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed) {
-  /* what the impulses add to the bodies; the root of each trace takes the place of the part's first weight */
   for (int32_t c = 0; c < set->count; c++) {
-    int32_t i = at(set, c), d = s->contact[i].dim, plain = is_plain(s, i);
-    for (int32_t k = 0, end; k < d; k = end) {
-      end = plain ? 3 : part_end(s, i, k);
-      double size = size_of(end - k, r + s->row[i] + k);
-      double *own = bodies->weight + bodies->place[i];
-      for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += d) {
-        own[k] = sqrt(sum_of(own, k, end));
-        energy[bodies->index[b]] += own[k] * size;
-      }
+    int32_t i = at(set, c), row = s->row[i];
+    if (is_plain(s, i)) {
+      add_plain(bodies, i, r + row, energy);
+      continue;
+    }
+    for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
+      end = part_end(s, i, k);
+      add_impulses(s, bodies, i, k, end, size_of(end - k, r + row + k), energy);
     }
   }
   for (int32_t c = 0; c < set->count; c++) {
-    int32_t i = at(set, c), d = s->contact[i].dim, plain = is_plain(s, i);
-    for (int32_t k = 0, end; k < d; k = end) {
-      end = plain ? 3 : part_end(s, i, k);
-      double sum = own_terms(s, i, k, end, shift, r);
-      const double *own = bodies->weight + bodies->place[i];
-      for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += d)
-        sum += own[k] * energy[bodies->index[b]];
-      for (int32_t a = k; a < end; a++) speed[s->row[i] + a] = sum;
+    int32_t i = at(set, c), row = s->row[i];
+    if (!is_plain(s, i) || s->R) {
+      find_speed(s, bodies, i, shift, r, energy, speed);
+      continue;
     }
+    speed[row] = shift[row] > 0 ? 0 : fabs(shift[row]);
+    speed[row + 1] = larger(fabs(shift[row + 2]), fabs(shift[row + 1]));
+    find_plain(bodies, i, energy, speed + row);
   }
 }
 
@@ -198,6 +290,12 @@ static double free_energy(const fx_system *s, int32_t i) {
   return most;
 }
 
+/* Root of N / n times the trace of W over a part. */
+static double root_of_trace(const fx_system *s, int32_t i, int32_t k, int32_t end) {
+  double trace = alike(&s->contact[i], k, end) * sum_of(s->W_diag + s->row[i], k, end);
+  return trace > 0 ? sqrt(trace) : 0;
+}
+
 /* Speeds of contact i from the contacts that share a body with it. A row without W_ii belongs to no contact of bodies
  * but to a complementarity problem of another kind: the largest impulse gives its scale. */
 static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double largest, const double *energy,
@@ -211,11 +309,16 @@ static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double
     for (int32_t a = 0; a < d; a++, block += n)
       for (int32_t b = 0; b < n; b++) impulse[a] += fabs(block[b] * (s->W_diag[row + a] > 0 ? rj[b] : largest));
   }
+  double carried = energy[i] + NEIGHBOUR * most; /* its own rows tell of its bodies too */
   for (int32_t k = 0, end; k < d; k = end) {
     end = part_end(s, i, k);
-    double own = own_terms(s, i, k, end, s->q, r), trace = sum_of(s->W_diag + row, k, end), added = 0;
+    carried += root_of_trace(s, i, k, end) * fx_safe_norm(end - k, r + row + k);
+  }
+  for (int32_t k = 0, end; k < d; k = end) {
+    end = part_end(s, i, k);
+    double sum = own_terms(s, i, k, end, s->q, r) + root_of_trace(s, i, k, end) * carried, added = 0;
     for (int32_t a = k; a < end; a++) added = larger(impulse[a], added);
-    for (int32_t a = k; a < end; a++) speed[row + a] = own + NEIGHBOUR * sqrt(trace > 0 ? trace : 0) * most + added;
+    for (int32_t a = k; a < end; a++) speed[row + a] = sum + added;
   }
 }
 
@@ -250,7 +353,7 @@ static void limit_by_drive(const fx_system *s, const fx_row_set *set, const doub
       end = part_end(s, i, k);
       double trace = sum_of(s->W_diag + row, k, end);
       double own = trace > 0 && most < INFINITY ? sqrt(trace) * most : INFINITY;
-      if (k == 0 && own > DRIVE_LIMIT * all.speed) own = DRIVE_LIMIT * all.speed;
+      if (k < 3 && own > DRIVE_LIMIT * all.speed) own = DRIVE_LIMIT * all.speed;
       for (int32_t a = k; a < end; a++) limit[row + a] = own;
     }
   }
@@ -260,13 +363,12 @@ static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const do
   for (int32_t c = 0; c < set->count; c++) {
     int32_t i = at(set, c), d = s->contact[i].dim;
     double *weight = t->weight + t->place[i];
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += d) {
-      int32_t m = s->Ht.index[k];
-      if (set->list) t->energy[m] = fx_mover_norm(s, m, s->v_free + s->dof[m]);
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += 2 * d) {
+      if (set->list) find_energies(s, s->Ht.index[k], t->energy);
       weigh(s, k, d, weight);
     }
   }
-  for (int32_t m = 0; !set->list && m < s->mover_count; m++) t->energy[m] = fx_mover_norm(s, m, s->v_free + s->dof[m]);
+  for (int32_t m = 0; !set->list && m < s->mover_count; m++) find_energies(s, m, t->energy);
   fx_row_bodies bodies = {s->Ht.start, s->Ht.index, t->place, t->weight};
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);
 }
@@ -405,12 +507,18 @@ static double contact_error(const fx_system *s, frix_law law, int32_t i, const d
     scale t = scale_of(s, row + 1, near - 1, V[1], ri + 1);
     return friction_error(c, &t, &roll, fx_bound_of(s, i), ri, ui);
   }
-  scale b = scale_of(s, row, near, V[0], ri);
-  if (law == FRIX_LAW_ASSOCIATED && c->dim > 1 && c->cone != FRIX_CONE_FRICTIONLESS)
-    return associated_error(*c, &b, &roll, ri, ui);
-  double closed = larger(ratio(fabs(ui[0]), b.V), ratio(pulling, b.P));
-  if (c->dim > 1) closed = larger(friction_error(c, &b, &roll, pushing, ri, ui), closed);
-  double open = larger(ratio(into, b.V), ratio(fx_safe_norm(near, ri), b.P));
+  if (law == FRIX_LAW_ASSOCIATED && c->dim > 1 && c->cone != FRIX_CONE_FRICTIONLESS) {
+    scale all = scale_of(s, row, near, larger(V[0], V[1]), ri);
+    return associated_error(*c, &all, &roll, ri, ui);
+  }
+  scale normal = scale_of(s, row, 1, V[0], ri), tangent = {0, 0};
+  double closed = larger(ratio(fabs(ui[0]), normal.V), ratio(pulling, normal.P));
+  double open = larger(ratio(into, normal.V), ratio(fabs(ri[0]), normal.P));
+  if (c->dim > 1) {
+    tangent = scale_of(s, row + 1, near - 1, V[1], ri + 1);
+    closed = larger(friction_error(c, &tangent, &roll, pushing, ri, ui), closed);
+    open = larger(ratio(fx_safe_norm(near - 1, ri + 1), tangent.P), open);
+  }
   if (c->dim > 3) open = larger(ratio(fx_safe_norm(c->dim - 3, ri + 3), roll.P), open);
   return open < closed || isnan(open) ? open : closed;
 }
@@ -418,11 +526,11 @@ static double contact_error(const fx_system *s, frix_law law, int32_t i, const d
 /* ---- all of them ---- */
 
 /* Whether the error of a circular contact is certainly at most e: open without impulse, or sticking inside the cone. */
-static bool is_below(const frix_contact *c, double e, double V, const double *r, const double *u) {
+static bool is_below(const frix_contact *c, double e, const double V[2], const double *r, const double *u) {
   if (c->cone != FRIX_CONE_CIRCULAR) return false;
   if (r[0] == 0 && r[1] == 0 && r[2] == 0) return u[0] >= 0;
-  double most = e * V;
-  return fabs(u[0]) <= most && u[1] * u[1] + u[2] * u[2] <= most * most && r[0] > 0 &&
+  double most = e * V[1];
+  return fabs(u[0]) <= e * V[0] && u[1] * u[1] + u[2] * u[2] <= most * most && r[0] > 0 &&
          r[1] * r[1] + r[2] * r[2] <= c->mu * c->mu * (r[0] * r[0]);
 }
 
@@ -439,11 +547,16 @@ void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law,
   double capped[FRIX_MAX_DIM];
   for (int32_t c = 0; c < set->count; c++) {
     int32_t i = at(set, c), row = s->row[i], d = s->contact[i].dim;
-    double V = speed[row] < limit[row] ? speed[row] : limit[row];
-    bool simple = law == FRIX_LAW_COULOMB && !(s->has_bounds && fx_is_bound(s, i));
-    bool sure = ROUNDING * speed[row] <= FLOOR_LIMIT * V; /* else rounding hides the law, whatever u says */
-    if (simple && sure && V < INFINITY && is_below(&s->contact[i], larger(out->worst, ROUNDING), V, r + row, u + row))
-      continue;
+    bool simple = law == FRIX_LAW_COULOMB && d == 3 && !(s->has_bounds && fx_is_bound(s, i));
+    if (simple) {
+      double V[2];
+      bool sure = true; /* else rounding hides the law, whatever u says */
+      for (int32_t k = 0; k < 2; k++) {
+        V[k] = speed[row + k] < limit[row + k] ? speed[row + k] : limit[row + k];
+        sure &= ROUNDING * speed[row + k] <= FLOOR_LIMIT * V[k] && V[k] < INFINITY;
+      }
+      if (sure && is_below(&s->contact[i], larger(out->worst, ROUNDING), V, r + row, u + row)) continue;
+    }
     for (int32_t k = 0; k < d; k++) capped[k] = speed[row + k] < limit[row + k] ? speed[row + k] : limit[row + k];
     bool beyond = false; /* all measure: nothing can be said of numbers that overflow */
     for (int32_t k = 0; k < d; k++) beyond |= !(capped[k] < INFINITY);

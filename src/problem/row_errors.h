@@ -13,8 +13,8 @@ typedef struct fx_row_set {
   int32_t count;
 } fx_row_set;
 
-/* Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1 J', row by row, stand
- * block after block from weight[place[i]] on. */
+/* Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1 J', row by row and two
+ * numbers each (translation and rotation), stand block after block from weight[place[i]] on. */
 typedef struct fx_row_bodies {
   const int32_t *start, *index, *place;
   double *weight; /* used up */
@@ -23,7 +23,8 @@ typedef struct fx_row_bodies {
 /* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
  * body may be looked at by several threads with the same arrays. */
 typedef struct fx_row_scales {
-  double *energy; /* by mover (by contact where there are no movers): root of the energy it carries, sqrt(J) */
+  double *energy; /* two by mover, translation and rotation (one by contact where there are no movers): root of the
+                   * energy it carries, sqrt(J) */
   const int32_t *place;
   double *weight; /* as fx_row_bodies has them */
   double *speed;  /* by row: the sum of the magnitudes that u is computed from */
@@ -32,8 +33,8 @@ typedef struct fx_row_scales {
 
 frix_status fx_row_scales_take(fx_arena *arena, const fx_system *system, fx_row_scales *out);
 
-/* The speeds of rows whose bodies are given. energy holds |v_free|_M of each body and gets what the impulses add; shift
- * is w, with the offset of springs. */
+/* The speeds of rows whose bodies are given. energy holds |v_free|_M of each motion, two a body, and gets what the
+ * impulses add; shift is w, with the offset of springs. */
 void fx_row_speeds(const fx_system *system, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed);
 

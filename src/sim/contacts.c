@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MOST_TURN 0.25 /* rad in a step */
+#define FOLLOWED 3.0   /* times the speed of the surfaces */
 
 static frix_contact law_of(const fx_surface *f, const fx_contact *c, frix_vec3 axis) {
   if (c->planar) return frix_contact_of_dim(2, f->mu, 0.0);
@@ -120,18 +121,33 @@ static frix_vec3 gyration(const frix_sim *sim, const fx_mover *m) {
   return fx_neg(fx_sym3_mul(fx_sym3_inverse(m->J), fx_cross(m->w0, fx_sym3_mul(m->J, m->w0))));
 }
 
-/* Whether a contact is still the same after its point went this way: no further than the surfaces moved, or than a
- * tenth of the smaller body; and whether what turned did so little enough for a derivative to say where to. */
-static bool is_followed(const frix_sim *sim, const fx_contact *c, double way) {
-  double moved = sim->reach[c->body_a] + sim->reach[c->body_b];
+/* How much faster than its surface moves a contact may run along a shape that turns: the largest radius of curvature
+ * over the least half axis. */
+static double bend_of(const fx_shape *shape) {
+  bool flat = shape->kind == FRIX_SHAPE_ELLIPSE;
+  if (shape->kind != FRIX_SHAPE_ELLIPSOID && !flat) return 1.0;
+  double x = shape->half.x, y = shape->half.y, z = flat ? x : shape->half.z;
+  double ratio = fmax(x, fmax(y, z)) / fmin(x, fmin(y, z));
+  return ratio * ratio;
+}
+
+/* Whether a contact is still the same after its point p went this way: no further than FOLLOWED times as fast as the
+ * surfaces move there (more where they are bent), else it jumped; and whether what turned did so little enough for a
+ * derivative to say where to.
+ */
+static bool is_followed(const frix_sim *sim, const fx_contact *c, frix_vec3 p, double way) {
+  const fx_state *s = &sim->state;
+  double speed = 0.0;
   for (int side = 0; side < 2; side++) {
     int32_t slot = side ? c->body_b : c->body_a;
     if (slot == 0) continue;
-    if (!(fx_norm(sim->state.spin[slot]) * sim->h <= MOST_TURN)) return false;
-    double radius = fx_slot_body(sim, slot)->radius;
-    if (isfinite(radius) && way > 0.1 * radius && way > moved) return false;
+    double spin = fx_norm(s->spin[slot]);
+    if (!(spin * sim->h <= MOST_TURN)) return false;
+    speed += fx_norm(s->velocity[slot]) + spin * fx_norm(fx_sub(p, s->pose[slot].p));
   }
-  return true;
+  const fx_shape *shape = sim->model->shape;
+  double bend = fmax(bend_of(&shape[c->shape_a]), bend_of(&shape[c->shape_b]));
+  return way <= FOLLOWED * bend * s->last_step * speed;
 }
 
 /* How fast the slip of a against b changes while their momenta stay: w_a x (p' - v_a) + w_a' x (p - x_a) less the same
@@ -141,7 +157,7 @@ static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, const 
   const fx_state *s = &sim->state;
   frix_vec3 p = middle_of(c), way = fx_sub(p, middle_of(past)), sum = {0.0, 0.0, 0.0};
   if (fx_norm2(s->spin[c->body_a]) == 0.0 && fx_norm2(s->spin[c->body_b]) == 0.0) return sum;
-  if (!(s->last_step > 0.0) || !is_followed(sim, c, fx_norm(way))) return sum;
+  if (!(s->last_step > 0.0) || !is_followed(sim, c, p, fx_norm(way))) return sum;
   frix_vec3 rate = fx_scale(1.0 / s->last_step, way);
   for (int side = 0; side < 2; side++) {
     int32_t slot = side ? c->body_b : c->body_a;
@@ -273,8 +289,9 @@ double fx_contact_bounce(const frix_sim *sim, const fx_assembly *a, const fx_gro
 void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept) {
   g->kept = kept;
   bool rigid = sim->surface[g->source].stiffness == 0.0;
+  double gap = clean_gap(sim, &sim->contact[g->source]);
   if (rigid)
-    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, a->leaves_overlaps && gap < 0.0 ? 0.0 : gap);
   else if (a->R[g->row] == 0.0)
     a->w[g->row] = a->drive[g->row] + fx_contact_bounce(sim, a, g);
 }

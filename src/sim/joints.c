@@ -121,38 +121,53 @@ static void add_axis(along *x) {
   if (c->stiffness > 0.0 || c->damping > 0.0 || c->armature > 0.0) add_spring(x, c);
 }
 
-/* Ball joints: friction, damping and armature on the relative spin, its largest part along the present spin. */
-static void add_ball(along *x) {
-  frix_sim *sim = x->sim;
-  frix_axis_config *c = &sim->state.joint[x->j].axis[0];
+/* A row of a ball joint: the relative spin along a direction. */
+static void add_spin(along *x, fx_group *g, int32_t k, frix_vec3 axis) {
   frix_vec3 zero = {0.0, 0.0, 0.0};
+  fx_group_term(x->sim, x->a, g, k, x->view.slot[1], zero, axis);
+  fx_group_term(x->sim, x->a, g, k, x->view.slot[0], zero, fx_neg(axis));
+  x->a->w[g->row + k] = x->a->drive[g->row + k];
+  x->a->guess[g->row + k] = 0.0;
+}
+
+static void add_ball_friction(along *x, double bound) {
+  frix_sim *sim = x->sim;
+  fx_assembly *a = x->a;
+  fx_ball *ball = &sim->ball[x->j];
+  frix_vec3 *d = ball->direction;
   frix_vec3 spin = fx_sub(sim->state.spin[x->view.slot[1]], sim->state.spin[x->view.slot[0]]);
-  frix_vec3 d[3] = {fx_unit_or(spin, fx_mat3_col(x->view.axes[0], 0))};
+  d[0] = fx_unit_or(fx_norm2(ball->axis) > 0.0 ? ball->axis : spin, fx_mat3_col(x->view.axes[0], 0));
   d[1] = fx_across(d[0]);
   d[2] = fx_cross(d[0], d[1]);
-  double both = sim->h * c->damping + c->armature;
-  for (int part = FX_AXIS_FRICTION; part <= FX_AXIS_SPRING; part++) {
-    if (part == FX_AXIS_FRICTION ? !(c->friction > 0.0) : part != FX_AXIS_SPRING || !(both > 0.0)) continue;
-    bool dry = part == FX_AXIS_FRICTION;
-    fx_group *g =
-        add(x, part, dry ? frix_contact_of_dim(3, 1.0, 0.0) : (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3});
-    for (int32_t k = dry ? 1 : 0; k < 3; k++) {
-      frix_vec3 axis = d[dry ? k - 1 : k];
-      fx_group_term(sim, x->a, g, k, x->view.slot[1], zero, axis);
-      fx_group_term(sim, x->a, g, k, x->view.slot[0], zero, fx_neg(axis));
-      x->a->w[g->row + k] = x->a->drive[g->row + k];
-      x->a->guess[g->row + k] = 0.0;
-      if (dry) continue;
-      x->a->R[g->row + k] = 1.0 / both;
-      if (c->armature > 0.0) x->a->w[g->row + k] -= c->armature * fx_group_velocity(sim, x->a, g, k, FX_BEFORE) / both;
-    }
-    g->damper = dry ? 0.0 : sim->h * c->damping;
-    g->armature = dry ? 0.0 : c->armature;
-    x->a->compliant = true;
-    if (!dry) continue;
-    x->a->R[g->row] = fx_group_weight(sim, x->a, g, 1);
-    x->a->r_c[g->row] = x->a->guess[g->row] = sim->h * c->friction;
+  bool held = ball->holds;
+  fx_group *g = add(x, FX_AXIS_FRICTION,
+                    held ? (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3} : frix_contact_of_dim(3, 1.0, 0.0));
+  for (int32_t k = held ? 0 : 1; k < 3; k++) add_spin(x, g, k, d[held ? k : k - 1]);
+  g->damper = g->armature = 0.0;
+  if (held) return;
+  a->compliant = true;
+  a->R[g->row] = fx_group_weight(sim, a, g, 1);
+  a->r_c[g->row] = a->guess[g->row] = bound;
+}
+
+/* Damping and armature of ball joints, on the relative spin. */
+static void add_ball_spring(along *x, const frix_axis_config *c) {
+  double both = x->sim->h * c->damping + c->armature;
+  fx_group *g = add(x, FX_AXIS_SPRING, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = 3});
+  for (int32_t k = 0; k < 3; k++) {
+    add_spin(x, g, k, fx_mat3_col(x->view.axes[0], k));
+    x->a->R[g->row + k] = 1.0 / both;
+    if (c->armature > 0.0) x->a->w[g->row + k] -= c->armature * fx_group_velocity(x->sim, x->a, g, k, FX_BEFORE) / both;
   }
+  g->damper = x->sim->h * c->damping;
+  g->armature = c->armature;
+  x->a->compliant = true;
+}
+
+static void add_ball(along *x) {
+  const frix_axis_config *c = &x->sim->state.joint[x->j].axis[0];
+  if (c->friction > 0.0) add_ball_friction(x, x->sim->h * c->friction);
+  if (x->sim->h * c->damping + c->armature > 0.0) add_ball_spring(x, c);
 }
 
 /* ---- bilateral ---- */
@@ -194,9 +209,20 @@ static void add_coupling(frix_sim *sim, fx_assembly *a, int32_t j) {
   a->guess[g->row] = sim->state.joint[j].lambda[0];
 }
 
+/* Room for how the friction of ball joints is tried, where there is any. */
+static frix_status take_balls(frix_sim *sim) {
+  bool any = false;
+  for (int32_t j = 0; j < sim->state.joint_count && !sim->ball; j++)
+    any |= sim->model->joint[j].config.kind == FRIX_JOINT_BALL && sim->state.joint[j].axis[0].friction > 0.0;
+  if (any && !(sim->ball = FX_TAKE(&sim->arena, fx_ball, sim->state.joint_count))) return FRIX_ERROR_MEMORY;
+  return FRIX_OK;
+}
+
 frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
   int32_t n = sim->state.joint_count;
   if (n) fx_joints_measure(sim, false);
+  frix_status status = take_balls(sim);
+  if (status != FRIX_OK) return status;
   for (int32_t j = 0; j < n; j++) {
     if (!moves(sim, j)) continue;
     frix_joint_kind kind = sim->model->joint[j].config.kind;

@@ -63,14 +63,16 @@ static void move(const fx_mover *m, const double *p, double *v, double sum[3]) {
   sum[2] += fx_norm2(force) + fx_norm2(torque);
 }
 
-/* J M^-1 J' of one row and one body. */
-INLINE double weigh(const fx_mover *m, int32_t dof, const double *J) {
+/* J M^-1 J' of one row and one body, by translation and rotation. */
+INLINE void weigh(const fx_mover *m, int32_t dof, const double *J, double *out) {
+  frix_vec3 lin = {J[0], J[1], dof == 3 ? 0.0 : J[2]};
+  out[0] = fx_dot(lin, fx_sym3_mul(m->A_inverse, lin));
   if (dof == 3) {
-    frix_vec3 lin = {J[0], J[1], 0.0};
-    return fx_dot(lin, fx_sym3_mul(m->A_inverse, lin)) + J[2] * J[2] * m->B_inverse.zz;
+    out[1] = J[2] * J[2] * m->B_inverse.zz;
+  } else {
+    frix_vec3 ang = {J[3], J[4], J[5]};
+    out[1] = fx_dot(ang, fx_sym3_mul(m->B_inverse, ang));
   }
-  frix_vec3 lin = {J[0], J[1], J[2]}, ang = {J[3], J[4], J[5]};
-  return fx_dot(lin, fx_sym3_mul(m->A_inverse, lin)) + fx_dot(ang, fx_sym3_mul(m->B_inverse, ang));
 }
 
 /* One body's share in its rows: velocities x with impulses and without, and weights. */
@@ -85,12 +87,12 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
     for (int32_t c = 0; c < dof; c++) sum += J[c] * both[c];
     u[j] += sum[0];
     q[j] += sum[1];
-    own[j] = weigh(m, dof, J);
-    weight[j] += own[j];
+    weigh(m, dof, J, own + 2 * j);
+    weight[j] += own[2 * j] + own[2 * j + 1];
   }
 }
 
-/* All of that in one pass. own: the weights by group, body and row. */
+/* All of that in one pass. own: the weights by group, body and row, two each. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own) {
   for (int32_t k = 0; k < a->group_count; k++) {
@@ -106,16 +108,16 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       else
         look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
-      own += g->dim;
+      own += 2 * g->dim;
     }
   }
 }
 
 /* ---- what the bodies carry, for the errors of single contacts (problem/row_errors.h) ---- */
 
-/* v_free' M v_free */
-static double energy_of(const fx_mover *m) {
-  double energy = fx_dot(m->v_free, fx_sym3_mul(m->A, m->v_free)) + fx_dot(m->w_free, fx_sym3_mul(m->B, m->w_free));
+/* v' M v */
+static double energy_of(frix_sym3 M, frix_vec3 v) {
+  double energy = fx_dot(v, fx_sym3_mul(M, v));
   return energy > 0.0 ? energy : 0.0;
 }
 
@@ -125,7 +127,7 @@ static void list_bodies(const fx_assembly *a, int32_t *start, int32_t *index, in
   for (int32_t k = 0; k < a->group_count; k++) {
     start[k] = count;
     place[k] = at;
-    at += a->group[k].body_count * a->group[k].dim;
+    at += 2 * a->group[k].body_count * a->group[k].dim;
     for (int32_t b = 0; b < a->group[k].body_count; b++) index[count++] = a->group[k].mover[b];
   }
   start[a->group_count] = count;
@@ -154,8 +156,9 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   int32_t *start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
   int32_t *place = FX_TAKE_RAW(arena, int32_t, a->group_count);
   int32_t *index = FX_TAKE_RAW(arena, int32_t, 4 * (size_t)a->group_count); /* a group has at most four bodies */
-  double *energy = FX_TAKE_RAW(arena, double, sim->mover_count), *speed = FX_TAKE_RAW(arena, double, rows);
-  double *own = FX_TAKE_RAW(arena, double, 4 * (size_t)rows);
+  double *energy = FX_TAKE_RAW(arena, double, 2 * (size_t)sim->mover_count);
+  double *speed = FX_TAKE_RAW(arena, double, rows);
+  double *own = FX_TAKE_RAW(arena, double, 8 * (size_t)rows);
   if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own)
     return FRIX_ERROR_MEMORY;
   double sum[3] = {0.0, 0.0, 0.0};
@@ -181,9 +184,11 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
                       .rho = mean_inverse(weight, 0, contact_rows),
                       .rho_joint = mean_inverse(weight, contact_rows, rows)};
   for (int32_t k = 0; k < sim->mover_count; k++) {
-    double square = energy_of(&sim->mover[k]);
-    energy[k] = sqrt(square);
-    if (sim->mover[k].first >= 0) system.carried += square;
+    const fx_mover *m = &sim->mover[k];
+    double linear = energy_of(m->A, m->v_free), angular = energy_of(m->B, m->w_free);
+    energy[2 * k] = sqrt(linear);
+    energy[2 * k + 1] = sqrt(angular);
+    if (m->first >= 0) system.carried += linear + angular;
   }
   system.carried = sqrt(system.carried);
   fx_certificate_compute(NULL, &system, sim->config.law, r, u, v, NULL, out);

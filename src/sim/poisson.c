@@ -63,7 +63,9 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
   frix_vec3 *kept = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
   first->compression = FX_TAKE(&sim->arena, double, first->row_count);
-  if (status != FRIX_OK || !known || !approach || !place || !kept || !first->compression) return FRIX_ERROR_MEMORY;
+  first->late = FX_TAKE(&sim->arena, double, first->group_count);
+  if (status != FRIX_OK || !known || !approach || !place || !kept || !first->compression || !first->late)
+    return FRIX_ERROR_MEMORY;
   memcpy(first->compression, first->r, (size_t)first->row_count * sizeof *first->r);
   for (int32_t k = 0; k < first->group_count; k++)
     approach[k] = fx_group_velocity(sim, first, &first->group[k], 0, FX_FREE);
@@ -74,7 +76,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   }
   second.compliant = first->compliant || count > 0;
   second.rolls = first->rolls;
-  second.pushes_out = true;
+  second.pushes_out = !first->leaves_overlaps;
   for (int32_t k = 0; k < first->group_count; k++) {
     const fx_group *g = &first->group[k];
     if (k == first->joint_first) second.joint_first = second.group_count;
@@ -100,12 +102,16 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
     }
     place[2 * k] = second.group_count;
     fx_group *n = copy(sim, first, g, &second, g->kind);
-    if (bounces(sim, g)) second.w[n->row] += fx_push_out(sim, g); /* which is no part of compression */
+    if (bounces(sim, g) && second.pushes_out) { /* which is no part of compression */
+      first->late[k] = -fx_push_out(sim, g);
+      second.w[n->row] -= first->late[k];
+    }
   }
   if (first->joint_first == first->group_count) second.joint_first = second.group_count;
   frix_step_report compression = sim->report;
   if (!strcmp(compression.phase, "contacts")) compression.phase = "compression";
   status = fx_sim_solve(sim, &second);
+  if (second.leaves_overlaps) memset(first->late, 0, (size_t)first->group_count * sizeof *first->late);
   if (status == FRIX_OK) fx_join_verdict(sim, &compression, "decompression");
   if (status == FRIX_OK && !sim->problem.row) /* its rows end here: whoever asks for the problem later finds it whole */
     status = fx_rows_build(sim, &second, &sim->arena, &sim->problem);

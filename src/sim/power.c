@@ -20,13 +20,19 @@ static int32_t root_of(int32_t *parent, int32_t k) {
   return k;
 }
 
+static bool acts(const fx_assembly *a, const fx_group *g) {
+  for (int32_t k = 0; k < g->dim; k++)
+    if (a->r[g->row + k] != 0.0) return true;
+  return false;
+}
+
 frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out) {
   int32_t n = sim->mover_count, *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
   *out = (fx_step_islands){.of_mover = FX_TAKE_RAW(&sim->arena, int32_t, n)};
   if (!parent || !out->of_mover) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) parent[k] = k;
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 1; b < a->group[k].body_count; b++) {
+    for (int32_t b = 1; b < a->group[k].body_count && acts(a, &a->group[k]); b++) {
       int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
       parent[i > j ? i : j] = i > j ? j : i;
     }
@@ -74,6 +80,7 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
     full = slip;
   } else if (k == 0 && g->kind != FX_GROUP_SPINNING) {
     double push = r * fmax(0.0, fx_contact_bounce(sim, a, g) - ask);
+    if (a->late) push += (r - a->compression[row]) * a->late[g - a->group];
     power->push += push;
     full -= push;
   } else if (g->kind == FX_GROUP_CONTACT) {
@@ -117,11 +124,14 @@ double fx_power_gain(const fx_power *p) {
   return sum - fmax(0.0, p->turn);
 }
 
+static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
+
 void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound) {
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_sub(m->v_free, m->v0), w = fx_sub(m->w_free, m->w0);
+    if (is_tense(m)) w = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension only takes energy */
     double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
     bound[islands->of_mover[k]] += (fx_dot(v, fx_sym3_mul(m->A, v)) + spin) / 8.0;
   }

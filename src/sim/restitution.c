@@ -8,7 +8,9 @@
  * Newton's law fixes the normal velocity and friction the tangential one; where normal and tangential motion are
  * coupled (a rod that falls on its end), both together may ask for more energy than there was. With e = 0 they never do
  * (power.c), so there is a largest s. It is found per island, because islands cannot lend each other energy, by
- * regula falsi (Illinois) over full solves: every answer is certified as the contact problem of its own e. Poisson's
+ * regula falsi (Illinois) over full solves: every answer is certified as the contact problem of its own e. Islands are
+ * what impulses connect, so another e may connect others: what was found is looked at again with the islands it has
+ * then; where these created energy a second search follows, and then e = 0 for all of them. Poisson's
  * law with one e for all contacts creates none either: with the normal impulses (1 + e) r_c given, friction takes most,
  * more than (1 + e) times that of compression, and on that ray the energy is a parabola whose lowest point lies at 1 or
  * beyond. With several e it may, and is bounded in the same way.
@@ -26,7 +28,7 @@ static const frix_restitution_info table[] = {
     [FRIX_RESTITUTION_BOUNDED] = {"bounded", "newton with e reduced where it would create energy (default)"},
 };
 
-enum { LAWS = sizeof table / sizeof *table, ROUNDS = 12 };
+enum { LAWS = sizeof table / sizeof *table, ROUNDS = 12, SEARCHES = 3 };
 
 #define NEAR 1e-3 /* of the energy that the full restitution would create, or of s: near enough to the largest */
 
@@ -51,6 +53,7 @@ typedef struct search {
   double *turned;
   bracket *at;
   double *best; /* impulses at low */
+  double *base; /* by group: the part of restitution kept before the search, which multiplies it */
 } search;
 
 static bool strikes(const search *x, const fx_group *g) {
@@ -74,7 +77,8 @@ static frix_status solve_at(search *x, bool best) {
   for (int32_t k = 0; k < a->group_count; k++) {
     fx_group *g = &a->group[k];
     int32_t island = fx_island_of(&x->islands, g);
-    if (island >= 0 && x->at[island].searched && strikes(x, g)) fx_contact_keep(x->sim, a, g, x->at[island].at);
+    if (island >= 0 && x->at[island].searched && strikes(x, g))
+      fx_contact_keep(x->sim, a, g, x->base[k] * x->at[island].at);
   }
   frix_status status = x->bounce(x->sim, a, best ? x->best : NULL, x->user);
   if (status == FRIX_OK) measure(x);
@@ -156,11 +160,41 @@ static frix_status look(search *x) {
   if (status != FRIX_OK) return status;
   for (int32_t k = 0; k < x->islands.count; k++) {
     bracket *b = &x->at[k];
-    if (!b->searched) continue;
-    b->at = b->low;
-    x->sim->report.restitution = fmin(x->sim->report.restitution, b->low);
+    if (b->searched) b->at = b->low;
   }
   return solve_at(x, true);
+}
+
+/* The least part of a restitution that was kept. */
+static double least_kept(const search *x) {
+  double least = 1.0;
+  for (int32_t k = 0; k < x->a->group_count; k++)
+    if (strikes(x, &x->a->group[k])) least = fmin(least, x->a->group[k].kept);
+  return least;
+}
+
+/* Islands of the present answer, and what they created; *any: some did. */
+static frix_status look_at(search *x, bool *any) {
+  frix_sim *sim = x->sim;
+  frix_status status = fx_step_islands_find(sim, x->a, &x->islands);
+  if (status != FRIX_OK) return status;
+  x->power = FX_TAKE(&sim->arena, fx_power, x->islands.count);
+  x->turned = FX_TAKE(&sim->arena, double, x->islands.count);
+  x->at = FX_TAKE(&sim->arena, bracket, x->islands.count);
+  if (!x->power || !x->turned || !x->at) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < x->a->group_count; k++) x->base[k] = x->a->group[k].kept;
+  measure(x);
+  *any = begin(x);
+  return FRIX_OK;
+}
+
+/* Without restitution, in all islands that created energy, or in all. */
+static frix_status let_go(search *x, bool all) {
+  for (int32_t k = 0; k < x->islands.count; k++) {
+    if (all) x->at[k].searched = true;
+    x->at[k].at = 0.0;
+  }
+  return solve_at(x, false);
 }
 
 frix_status fx_restitution_bound(frix_sim *sim, fx_bounce bounce, void *user) {
@@ -169,15 +203,17 @@ frix_status fx_restitution_bound(frix_sim *sim, fx_bounce bounce, void *user) {
   for (int32_t k = 0; k < x.a->group_count && !any; k++)
     any = strikes(&x, &x.a->group[k]) && x.a->r[x.a->group[k].row] > 0.0;
   if (!any || !sim->report.certified) return FRIX_OK;
-  frix_status status = fx_step_islands_find(sim, x.a, &x.islands);
-  if (status != FRIX_OK) return status;
-  x.power = FX_TAKE(&sim->arena, fx_power, x.islands.count);
-  x.turned = FX_TAKE(&sim->arena, double, x.islands.count);
-  x.at = FX_TAKE(&sim->arena, bracket, x.islands.count);
   x.best = FX_TAKE(&sim->arena, double, x.a->row_count);
-  if (!x.power || !x.turned || !x.at || !x.best) return FRIX_ERROR_MEMORY;
-  measure(&x);
-  return begin(&x) ? look(&x) : FRIX_OK;
+  x.base = FX_TAKE(&sim->arena, double, x.a->group_count);
+  if (!x.best || !x.base) return FRIX_ERROR_MEMORY;
+  frix_status status = look_at(&x, &any);
+  for (int round = 0; status == FRIX_OK && any && round < SEARCHES + 2; round++) {
+    status = round < SEARCHES ? look(&x) : let_go(&x, round > SEARCHES);
+    if (status == FRIX_OK) status = look_at(&x, &any);
+  }
+  if (status == FRIX_OK && any) fx_fail_phase(sim, "restitution", FRIX_OUTCOME_MAX_ITERATIONS);
+  sim->report.restitution = fmin(sim->report.restitution, least_kept(&x));
+  return status;
 }
 
 /* One solve of the whole step. */

@@ -203,6 +203,7 @@ frix_status frix_sim_problem(const frix_sim *sim, frix_problem **out) {
     data.title = NULL;
     if (problem.joint_count == 0) data.G = (frix_matrix){.format = FRIX_MATRIX_NONE};
     status = frix_problem_create(sim->context, &data, out);
+    if (status == FRIX_OK) status = fx_problem_take_limit(*out, &problem); /* so that it is judged as the step is */
   }
   fx_arena_free(&arena);
   return status;

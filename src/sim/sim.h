@@ -125,8 +125,10 @@ typedef struct fx_assembly {
   double *drive;       /* the part of w that fixed and kinematic bodies bring */
   double *r, *u;       /* the answer */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
+  double *late;        /* and by group the speed with which the second alone pushes an overlap out */
   bool compliant;
-  bool rolls;      /* some contact has rolling or drilling friction */
+  bool rolls;           /* some contact has rolling or drilling friction */
+  bool leaves_overlaps; /* such velocities were dropped */
   bool pushes_out; /* velocities that push overlaps out are asked for, and may be dropped where they have no answer */
 } fx_assembly;
 
@@ -136,6 +138,14 @@ typedef struct fx_turned_rim {
   int side;
   frix_vec3 rim;
 } fx_turned_rim;
+
+/* How the dry friction of a ball joint is tried in a step (ball_friction.c). */
+typedef struct fx_ball {
+  bool holds;             /* three rows, else two with a bound in the plane of direction[0] and [1] */
+  bool slid;              /* more than its bound would have been needed to hold it */
+  frix_vec3 axis;         /* of the spin; 0: as it is before the step */
+  frix_vec3 direction[3]; /* as they were assembled */
+} fx_ball;
 
 typedef struct fx_integrator fx_integrator;
 
@@ -174,6 +184,7 @@ struct frix_sim {
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
   fx_turned_rim *turned;
+  fx_ball *ball; /* by joint; NULL: no ball joint has dry friction */
   fx_assembly rows;
   frix_problem problem; /* of the last solve; matrices only where they were needed (p->row != NULL) */
   frix_step_report report;
@@ -262,6 +273,12 @@ double fx_joints_kinetic(const frix_sim *sim);
 /* Room the joints need at most. */
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
 
+/* ---- ball_friction.c ---- */
+/* fx_sim_solve of the step's rows, again with other rows of ball joints until their friction obeys its law. */
+frix_status fx_solve_with_balls(frix_sim *sim, frix_status (*assemble)(frix_sim *sim));
+/* The verdict on it. */
+void fx_judge_balls(frix_sim *sim);
+
 /* ---- joint_path.c ---- */
 /* After the solve: again until joints hold at the end of the step, `projections` times. */
 frix_status fx_joints_reach(frix_sim *sim);
@@ -306,6 +323,15 @@ void fx_fail_phase(frix_sim *sim, const char *phase, frix_outcome outcome);
 /* Movers' v1, w1 and the rows' r, u. */
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a);
 
+/* An answer found elsewhere, certified, in place of the one there is. */
+frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
+                           const frix_certificate *certificate);
+
+/* ---- load_share.c ---- */
+/* After the solve: where rigid contacts slide and their forces are not determined, those of equal, vanishing
+ * compliance. */
+frix_status fx_share_load(frix_sim *sim);
+
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);
@@ -341,7 +367,7 @@ typedef struct fx_power {
   double size;             /* of all terms */
 } fx_power;
 
-/* In the arena of the step. */
+/* Movers that impulses of the rows connect: others cannot lend each other energy. In the arena of the step. */
 frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_islands *out);
 /* -1: it moves nobody */
 int32_t fx_island_of(const fx_step_islands *islands, const fx_group *g);

@@ -15,7 +15,14 @@
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
-enum { SPIN_ROUNDS = 30, POLISH_STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400 };
+enum {
+  SPIN_ROUNDS = 30,
+  SPIN_FAILURES = 3,
+  POLISH_STEPS = 40,
+  LARGE_WORLD = 1000,
+  SMALL_WORLD = 40,
+  REFINE_SWEEPS = 400
+};
 enum { POLISH_WAIT = 7, LARGE_WAIT = 127, LARGE_STEPS = 10 }; /* a factorisation of thousands of bodies is not cheap */
 enum { POLISH_JOINTS = 6000 };
 
@@ -58,12 +65,16 @@ static void sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r
 
 /* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
  * impulses of one step are those of the next. */
-static void still(frix_sim *sim, double (*size)[2]) {
+static frix_status still(frix_sim *sim, const fx_assembly *a) {
+  double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+  if (!size) return FRIX_ERROR_MEMORY;
+  sum_sizes(sim, a, a->r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
   }
+  return FRIX_OK;
 }
 
 static void put_answer(frix_sim *sim, const double *v) {
@@ -185,9 +196,22 @@ static frix_status solve_once(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* Bounds of drilling friction follow the answer, until they agree or the problem is not solved again and again. */
+static frix_status agree_on_bounds(frix_sim *sim, fx_assembly *a) {
+  frix_status status = FRIX_OK;
+  int failed = 0;
+  for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && failed < SPIN_FAILURES && update_spinning(a);
+       round++) {
+    status = solve_once(sim, a, true, INFINITY, NULL);
+    failed = fx_certified(sim) ? 0 : failed + 1;
+  }
+  return status;
+}
+
 /* Friction and normal impulses of drilling contacts agree at last, or the certificate says that they do not. */
 static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
   frix_status status = FRIX_OK;
+  int failed = 0;
   for (int round = 0; status == FRIX_OK && !sim->report.approximate && set_bounds(a); round++) {
     double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
     if (!v) return FRIX_ERROR_MEMORY;
@@ -195,7 +219,9 @@ static frix_status judge_bounds(frix_sim *sim, fx_assembly *a) {
     if (status != FRIX_OK) break;
     put_answer(sim, v);
     if (fx_certified(sim) || round == SPIN_ROUNDS || sim->deadline > 0.0) break;
+    if (failed == SPIN_FAILURES) break;
     status = solve_once(sim, a, true, INFINITY, NULL);
+    failed = fx_certified(sim) ? 0 : failed + 1;
   }
   return status;
 }
@@ -357,7 +383,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   frix_status status = solve_once(sim, a, false, INFINITY, NULL);
   if (status != FRIX_OK) return status;
   if (fx_certified(sim)) {
-    sim->report.overlaps_left = true;
+    sim->report.overlaps_left = a->leaves_overlaps = true;
     return FRIX_OK;
   }
   memcpy(a->w, kept, rows);
@@ -366,6 +392,11 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   report.iterations = sim->report.iterations;
   sim->report = report;
   return FRIX_OK;
+}
+
+static void find_velocities(const frix_sim *sim, fx_assembly *a) {
+  for (int32_t k = 0; k < a->group_count; k++)
+    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
 }
 
 frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
@@ -398,8 +429,7 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   if (status == FRIX_OK && !good && !sought && fx_leaves_rest(sim, a)) { /* where forces exist that hold it, it stays */
     if ((status = fx_seek_rest(sim, a, false)) == FRIX_OK) status = try_guess(sim, a, &good);
   }
-  for (int round = 0; status == FRIX_OK && round < SPIN_ROUNDS && update_spinning(a); round++)
-    status = solve_once(sim, a, true, INFINITY, NULL);
+  if (status == FRIX_OK) status = agree_on_bounds(sim, a);
   if (status == FRIX_OK && worth_polishing(sim)) status = polish(sim, a);
   if (status == FRIX_OK) status = refine(sim, a);
   bool may_drop = a->pushes_out && sim->deadline == 0.0;
@@ -410,16 +440,23 @@ frix_status fx_sim_solve(frix_sim *sim, fx_assembly *a) {
   report->certified = fx_certified(sim);
   if (report->certified) {
     report->outcome = FRIX_OUTCOME_SOLVED;
-    double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
-    if (!size) return FRIX_ERROR_MEMORY;
-    sum_sizes(sim, a, a->r, size);
-    still(sim, size);
+    if ((status = still(sim, a)) != FRIX_OK) return status;
   }
   if (!report->certified) {
     if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
     hold_energy(sim, a);
   }
-  for (int32_t k = 0; k < a->group_count; k++)
-    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
+  find_velocities(sim, a);
   return FRIX_OK;
+}
+
+frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
+                           const frix_certificate *certificate) {
+  memcpy(a->r, r, (size_t)a->row_count * sizeof *a->r);
+  put_answer(sim, v);
+  sim->report.certificate = *certificate;
+  fx_name_worst_row(sim, a);
+  frix_status status = still(sim, a);
+  find_velocities(sim, a);
+  return status;
 }

@@ -128,7 +128,7 @@ static frix_status solve_at_middle(frix_sim *sim) {
   for (int round = 0; status == FRIX_OK && change > 1e-13 && round < MIDDLE_ROUNDS; round++) {
     if ((status = load_at_middle(sim)) != FRIX_OK) break;
     if ((status = assemble(sim)) != FRIX_OK) break;
-    status = fx_sim_solve(sim, &sim->rows);
+    status = fx_solve_with_balls(sim, assemble);
     change = sim->config.force ? change_of(sim, old) : 0.0;
   }
   /* forces and answer do not agree: the problem may be solved, the step is not */
@@ -212,6 +212,7 @@ static frix_status begin(frix_sim *sim, double h, fx_kept *kept) {
   sim->problem = (frix_problem){0};
   sim->rows = (fx_assembly){0};
   sim->turned_count = 0;
+  sim->ball = NULL;
   sim->h = h;
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
@@ -256,12 +257,31 @@ static frix_status solve_and_catch(frix_sim *sim) {
   for (int round = 0; status == FRIX_OK && again && round < CATCH_ROUNDS; round++) {
     if (round > 0) status = wake_touched(sim);
     if (round > 0 && status == FRIX_OK) status = assemble(sim);
-    if (status == FRIX_OK) status = fx_sim_solve(sim, &sim->rows);
+    if (status == FRIX_OK) status = fx_solve_with_balls(sim, assemble);
     bool last = round + 1 == CATCH_ROUNDS;
     if (status == FRIX_OK) status = fx_catch_thrown(sim, last, &again);
     if (status == FRIX_OK && !again && !last) status = fx_catch_rims(sim, &again);
   }
   if (status == FRIX_OK && again) fx_fail_phase(sim, "thrown", FRIX_OUTCOME_MAX_ITERATIONS);
+  return status;
+}
+
+/* The same with restitution, which may throw a body further. */
+static frix_status solve_and_bounce(frix_sim *sim) {
+  bool again = true, implicit = sim->integrator->implicit;
+  frix_status status = FRIX_OK;
+  for (int round = 0; status == FRIX_OK && again && round < CATCH_ROUNDS; round++) {
+    again = false;
+    if (round > 0) status = wake_touched(sim);
+    if (round > 0 && status == FRIX_OK) status = assemble(sim);
+    if (status == FRIX_OK) status = implicit ? solve_at_middle(sim) : solve_and_catch(sim);
+    if (status == FRIX_OK) status = fx_joints_reach(sim);
+    if (status == FRIX_OK) status = fx_share_load(sim);
+    if (status == FRIX_OK) status = fx_restitution(sim);
+    if (status == FRIX_OK) status = fx_catch_thrown(sim, round + 1 == CATCH_ROUNDS, &again);
+  }
+  if (status == FRIX_OK && again) fx_fail_phase(sim, "thrown", FRIX_OUTCOME_MAX_ITERATIONS);
+  if (status == FRIX_OK) fx_judge_balls(sim);
   return status;
 }
 
@@ -274,9 +294,7 @@ static frix_status answer(frix_sim *sim) {
   double collided = fx_seconds();
   if (status == FRIX_OK && !sim->integrator->implicit) status = assemble(sim);
   double assembled = fx_seconds();
-  if (status == FRIX_OK) status = sim->integrator->implicit ? solve_at_middle(sim) : solve_and_catch(sim);
-  if (status == FRIX_OK) status = fx_joints_reach(sim);
-  if (status == FRIX_OK) status = fx_restitution(sim);
+  if (status == FRIX_OK) status = solve_and_bounce(sim);
   if (status == FRIX_OK && sim->config.policy == FRIX_POLICY_STRICT && !r->certified) status = refuse(sim);
   r->collide_seconds = collided - start;
   r->assemble_seconds = assembled - collided;

@@ -29,17 +29,23 @@ double fx_model_thinnest(const frix_model *model) {
   return least;
 }
 
-/* Raises the reach of bodies that go further than contacts were looked for; true where one could pass into another. */
+/* How far a mover's surface goes in the answer. */
+static double way_of(const frix_sim *sim, const fx_mover *m) {
+  const fx_body *body = fx_slot_body(sim, m->slot);
+  double radius = isfinite(body->radius) ? body->radius : 0.0;
+  return sim->h * (fx_norm(m->v1) + radius * fx_norm(m->w1));
+}
+
+/* True where a body goes so much further than contacts were looked for that it could pass into another: then the reach
+ * is raised to where they go. */
 static bool raise_reach(frix_sim *sim, double margin) {
   bool far = false;
-  for (int32_t k = 0; k < sim->mover_count; k++) {
-    const fx_mover *m = &sim->mover[k];
-    const fx_body *body = fx_slot_body(sim, m->slot);
-    double radius = isfinite(body->radius) ? body->radius : 0.0;
-    double way = sim->h * (fx_norm(m->v1) + radius * fx_norm(m->w1)), *reach = &sim->reach[m->slot];
-    if (way <= *reach) continue;
-    far |= way > *reach + 0.5 * margin + part_of_thickness * sim->thinnest;
-    *reach = way;
+  double most = 0.5 * margin + part_of_thickness * sim->thinnest;
+  for (int32_t k = 0; k < sim->mover_count && !far; k++)
+    far = way_of(sim, &sim->mover[k]) > sim->reach[sim->mover[k].slot] + most;
+  for (int32_t k = 0; k < sim->mover_count && far; k++) {
+    double *reach = &sim->reach[sim->mover[k].slot];
+    *reach = fmax(*reach, way_of(sim, &sim->mover[k]));
   }
   return far;
 }

@@ -15,6 +15,8 @@ typedef struct answer {
   frix_problem *problem;
   int rows, joints;
   double *r, *d, *moved; /* rows, then joints */
+  problem_bodies bodies;
+  double *size;
 } answer;
 
 static double residual_of(const answer *a, double way) {
@@ -59,9 +61,31 @@ static void attack_answer(world *w, answer *a, tally *t, finding *f, FILE *log) 
     choose_direction(w, &p, a);
     double way = farthest(a, 1e-8), residual = residual_of(a, way);
     if (!(residual <= 1e-8)) continue;
-    judge_answer(a->problem, w->gravity.y != 0 ? 3 : 6, FRIX_LAW_COULOMB, a->moved, a->moved + a->rows, &v);
+    judge_answer(a->problem, &a->bodies, FRIX_LAW_COULOMB, a->moved, a->moved + a->rows, &v);
     count_verdict(k, residual, &v, t, f, log);
   }
+}
+
+/* Sizes of the bodies that rows act on, in their order; left unknown where these are not all. */
+static void find_sizes(const world *w, int dofs, answer *a) {
+  frix_model_counts n = frix_model_count(w->model);
+  judge *j = judge_new(w->model, &w->config);
+  bool *used = calloc((size_t)n.body_count + 2, sizeof *used);
+  int count = 0;
+  a->size = calloc((size_t)n.body_count + 1, sizeof *a->size);
+  for (int k = 0; k < frix_sim_row_count(w->sim); k++) {
+    frix_row_report report;
+    frix_sim_row(w->sim, k, &report);
+    used[report.a.index] = used[report.b.index] = true;
+  }
+  for (int k = 0; k < n.body_count; k++) {
+    frix_body_id body = frix_model_body_at(w->model, k);
+    double size = judge_size(j, body);
+    if (used[body.index] && size > 0) a->size[count++] = size;
+  }
+  if (count * a->bodies.dofs == dofs) a->bodies.size = a->size;
+  free(used);
+  judge_free(j);
 }
 
 /* The last step of the world, with its impulses. */
@@ -80,6 +104,8 @@ static bool answer_of_step(world *w, answer *out) {
     frix_sim_row(w->sim, k, &report);
     for (int i = 0; i < report.law.dim; i++) out->r[row++] = report.impulse[i];
   }
+  out->bodies = (problem_bodies){.dofs = w->gravity.y != 0 ? 3 : 6, .h = w->h};
+  find_sizes(w, p.dof_count, out);
   return p.row_count > 0;
 }
 
@@ -94,6 +120,7 @@ void run_attack(world *w, tally *t, finding *f, FILE *log) {
     attack_answer(w, &a, t, f, log);
   if (a.problem) frix_problem_destroy(a.problem);
   free(a.r);
+  free(a.size);
 }
 
 /* ---- classes ---- */

@@ -54,6 +54,8 @@ typedef struct judge judge;
 
 judge *judge_new(const frix_model *model, const frix_sim_config *config);
 void judge_free(judge *j);
+/* Size of a body that moves by itself, 0 for others. */
+double judge_size(const judge *j, frix_body_id body);
 void judge_before(judge *j, const frix_sim *sim);
 void judge_push(judge *j, frix_body_id body, frix_vec3 force, frix_vec3 torque);
 /* After a step of length h. gravity: that of the sim. */

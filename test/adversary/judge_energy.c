@@ -44,6 +44,7 @@ typedef struct account {
   real brought, excused, size;
   real forces, turned; /* excuse of forces: row by row, and p . M^-1 p / 8 over the bodies, p = h F */
   int bounces;         /* contacts that a restitution acts on */
+  bool unknown;        /* the spin of a body where the rows were taken is not */
 } account;
 
 /* What a row brings and what it may. */
@@ -77,15 +78,17 @@ void judge_energy(judge *j, verdict *out) {
     const judged_body *b = &j->body[k];
     if (!b->moves) continue;
     account *a = &all[root_of(j, k)];
+    a->unknown |= !b->sharp;
     a->size += b->own * b->own;
     vec v = v_sub(b->v[FREE], b->v[BEFORE]), w = v_sub(b->w[FREE], b->w[BEFORE]);
     a->turned += (b->mass * v_dot(v, v) + v_dot(w, m_mul(b->J, w))) / 8;
     a->brought += v_dot(b->damped, v_add(b->w[BEFORE], b->w[AFTER])) / 2;
+    a->forces += fabsl(v_dot(b->damped, w)) / 2; /* t of tension stands beside r in r . (u0 - u_free) / 2 */
   }
   real tolerance = 100 * (real)j->config.tolerance;
   for (int k = 1; k < j->body_count; k++) {
     const account *a = &all[k];
-    if (!(a->brought > 0) || (a->bounces && j->config.restitution == FRIX_RESTITUTION_NEWTON)) continue;
+    if (!(a->brought > 0) || a->unknown || (a->bounces && j->config.restitution == FRIX_RESTITUTION_NEWTON)) continue;
     real excused = a->excused + (a->bounces ? fmaxl(a->forces, a->turned) : a->forces);
     note(out, LAW_ENERGY, a->brought / (excused + tolerance * a->size),
          "island of body %d: contacts and joints bring %.4Lg J, excused %.4Lg J, of %.4Lg J; %d bounce", k, a->brought,

@@ -267,19 +267,23 @@ static void read_kind(judge *j, const frix_sim *sim, group *g) {
 }
 
 /* With projections a joint's rows also ask for the error at the end of the step: 4 times this one, and what a turn by
- * h w makes of arms and axes in second order. */
+ * h w makes of arms and axes in second order; every further projection may ask for half as much again. */
 void judge_read_joint(judge *j, const frix_sim *sim, group *g) {
   sight s = look(j, g->report.joint);
   read_kind(j, sim, g);
   for (int k = 0; k < g->dim; k++) {
     g->least[k] = g->most[k] = g->w[k];
     if (g->report.kind != FRIX_ROW_JOINT || j->config.projections == 0) continue;
-    real gamma = j->config.joint_stabilisation, more = gamma > 0 ? 4 * fabsl(g->w[k]) / gamma : 0;
+    real gamma = j->config.joint_stabilisation, times = 2 + 2 * (real)j->config.projections;
+    real more = gamma > 0 ? times * fabsl(g->w[k]) / gamma : 0, error = gamma > 0 ? j->h * fabsl(g->w[k]) / gamma : 0;
     for (int t = 0; t < g->row[k].count; t++) {
       const judged_body *b = &j->body[g->row[k].term[t].body];
-      real w = v_norm(b->w[BEFORE]) + v_norm(b->w[AFTER]);
+      real w = fmaxl(v_norm(b->w[BEFORE]), v_norm(b->w[FREE])) + v_norm(b->w[AFTER]);
       real arm = fmaxl(v_norm(v_sub(s.point[0], b->c)), v_norm(v_sub(s.point[1], b->c)));
-      more += 4 * j->h * w * w * (v_norm(g->row[k].term[t].lin) > 0 ? arm : 1);
+      if (!(v_norm(g->row[k].term[t].lin) > 0)) arm = 1;
+      more += times * j->h * w * w * arm;
+      bool blind = j->config.restitution == FRIX_RESTITUTION_POISSON;       /* projected before the second phase */
+      if (blind || j->h * w > 0.5L || error > 0.25L * arm) more = INFINITY; /* no expansion says anything there */
     }
     g->least[k] -= more, g->most[k] += more;
   }

@@ -172,7 +172,7 @@ static void judge_contact(const judge *j, group *g, moment when, verdict *out) {
     u[0] -= g->w[0];
     excess = fminl(excess, contact_excess(j, g, r, u, known, slips, why, sizeof why));
   }
-  if (g->unsure) return;
+  if (g->unsure || (g->vague && j->two_phases && last)) return;
   note(out, LAW_CONTACT, excess, "bodies %u, %u%s: %s", g->report.a.index, g->report.b.index,
        !j->two_phases ? ""
        : last         ? " (decompression)"
@@ -215,31 +215,36 @@ static void judge_held(const judge *j, group *g, moment when, verdict *out) {
   }
 }
 
-/* A ball joint may turn only where its friction is at the bound, whatever directions the rows have. */
+/* A ball joint turns only where its friction is at the bound and against the spin, whatever directions the rows have.
+ */
 static void judge_ball(const judge *j, const group *g, verdict *out) {
   int a = body_index(j, g->report.a), b = body_index(j, g->report.b);
   vec spin = v_sub(j->body[b].w[AFTER], j->body[a].w[AFTER]), torque = {0, 0, 0};
   real near = 0, light = 0;
-  for (int k = 1; k < g->dim; k++) {
+  for (int k = g->report.law.cone == FRIX_CONE_BILATERAL ? 0 : 1; k < g->dim; k++) {
     torque = v_mad(torque, g->r[k], v_of(g->report.direction[k]));
     near = fmaxl(near, g->near[k]), light = fmaxl(light, g->light[k]);
   }
-  real missing = g->bound - v_norm(torque), grant = light + 100 * (real)j->config.tolerance * g->bound;
-  note(out, LAW_BALL_FRICTION, fminl(ratio(v_norm(spin), near), ratio(missing, grant)),
+  real size = v_norm(torque), turns = v_norm(spin), grant = light + 100 * (real)j->config.tolerance * g->bound;
+  vec miss = turns > 0 ? v_mad(torque, g->bound / turns, spin) : (vec){0, 0, 0}; /* from -bound spin / |spin| */
+  real turned = fminl(2, 2 * near / turns);
+  real slides = turns > 0 ? ratio(v_norm(miss), grant + turned * g->bound) : INFINITY;
+  note(out, LAW_BALL_FRICTION, fmaxl(ratio(size - g->bound, grant), fminl(ratio(turns, near), slides)),
        "joint %u: turns with %.3Lg rad/s (granted %.2Lg) under friction %.4Lg of %.4Lg N m s", g->report.joint.index,
-       v_norm(spin), near, v_norm(torque), g->bound);
+       turns, near, size, g->bound);
 }
 
 /* Bounded motors and dry friction; the bound holds over both phases together. */
 static void judge_bounded(const judge *j, group *g, moment when, verdict *out) {
   real tolerance = 100 * (real)j->config.tolerance, u[2], still[2] = {0, 0};
+  if (g->joint == FRIX_JOINT_BALL && !j->two_phases) judge_ball(j, g, out);
+  if (g->joint == FRIX_JOINT_BALL && g->report.law.cone == FRIX_CONE_BILATERAL) return;
   int first = isfinite(g->bound) ? 1 : 0, n = g->dim - first;
   bool second = j->two_phases && when == AFTER;
   const real *r = second || !j->two_phases ? g->r + first : g->first + first;
   for (int k = 0; k < n && k < 2; k++) u[k] = velocity_of(j, g, first + k, when, g->r);
   friction f = {n, first, {g->bound, g->bound}, {1, 0}, tolerance};
   real excess = friction_excess(g, &f, r, second ? still : u, tolerance);
-  if (g->joint == FRIX_JOINT_BALL && !j->two_phases) judge_ball(j, g, out);
   note(out, g->report.kind == FRIX_ROW_MOTOR ? LAW_MOTOR : LAW_JOINT_FRICTION, excess,
        "joint %u: rate off by %.3Lg (granted %.2Lg), impulse %.6Lg, bound %.6Lg", g->report.joint.index, u[0],
        g->near[first], length(n, r), g->bound);
@@ -251,34 +256,31 @@ bool group_is_sharp(const judge *j, const group *g) {
   return true;
 }
 
-/* Whether the velocities between the phases are known: not where joints act along directions that are not, or damp. */
+/* Whether the velocities between the phases are known: not of bodies that hang on joints, whose tension and dampers act
+ * there on a spin that nobody sees. */
 static bool is_known(const judge *j, const group *g, moment when) {
-  for (int k = 0; when == COMPRESSED && k < g->row[g->dim - 1].count; k++)
-    if (j->body[g->row[g->dim - 1].term[k].body].blurred || v_norm(j->body[g->row[g->dim - 1].term[k].body].damped) > 0)
-      return false;
+  for (int k = 0; when == COMPRESSED && k < g->row[g->dim - 1].count; k++) {
+    const judged_body *b = &j->body[g->row[g->dim - 1].term[k].body];
+    if (b->blurred || b->jointed || v_norm(b->damped) > 0) return false;
+  }
   return true;
 }
 
 static void judge_group(judge *j, group *g, moment when, verdict *out) {
-  if (!is_known(j, g, when)) return;
+  if (!is_known(j, g, when) || !group_is_sharp(j, g)) return;
   switch (g->report.kind) {
     case FRIX_ROW_CONTACT: judge_contact(j, g, when, out); break;
     case FRIX_ROW_DRILLING: judge_drilling(j, g, when, out); break;
-    case FRIX_ROW_LIMIT:
-      if (group_is_sharp(j, g)) judge_limit(j, g, when, out);
-      break;
+    case FRIX_ROW_LIMIT: judge_limit(j, g, when, out); break;
     case FRIX_ROW_FRICTION:
-    case FRIX_ROW_MOTOR:
-      if (group_is_sharp(j, g)) judge_bounded(j, g, when, out);
-      break;
-    default:
-      if (group_is_sharp(j, g)) judge_held(j, g, when, out);
+    case FRIX_ROW_MOTOR: judge_bounded(j, g, when, out); break;
+    default: judge_held(j, g, when, out);
   }
 }
 
 /* What a row asks for must lie where state and model allow it. */
 static void judge_demand(const judge *j, const group *g, verdict *out) {
-  if (g->report.joint.index != 0 && !group_is_sharp(j, g)) return;
+  if (!group_is_sharp(j, g)) return;
   for (int k = 0; k < g->dim; k++) {
     real miss = fmaxl(g->least[k] - g->w[k], g->w[k] - g->most[k]);
     real grant = g->near[k];

@@ -60,6 +60,7 @@ typedef struct group {
   real rebound; /* Poisson: known impulse of the second phase, which alone pushes overlaps out: late */
   real late;
   bool unsure; /* rounding decides whether it bounces */
+  bool vague;  /* its rebound depends on the free motion of a jointed body, which tension damps */
   bool struck;
   real weight[FRIX_MAX_DIM], scale[FRIX_MAX_DIM]; /* W, S */
   real near[FRIX_MAX_DIM], light[FRIX_MAX_DIM];   /* tolerances of velocity and impulse */

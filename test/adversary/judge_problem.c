@@ -3,9 +3,9 @@
  *   W = (H G)' M^-1 (H G),   q = (H G)' M^-1 f + (w b)                         global form
  *
  * Tolerances as in judge.h. Where bodies are known, S_own = |w| + sum over them of sqrt(J M^-1 J') |v_free|_M; else the
- * largest |q| of the rows that share a body with the row, weighed by sqrt(W_kk / W_jj). Instead of a body's size stands
- * 1e3 times what drives the island: sqrt(W_kk) (sum of q^2 / W)^1/2; a normal row that opens without impulses drives
- * nothing. */
+ * largest |q| of the rows that share a body with the row, weighed by sqrt(W_kk / W_jj). Where sizes of bodies are not
+ * known, instead of one size per step stands 1e3 times what drives the island: sqrt(W_kk) (sum of q^2 / W)^1/2; a
+ * normal row that opens without impulses drives nothing. */
 #include "judge_problem.h"
 
 #include "judge_parts.h"
@@ -21,6 +21,7 @@ typedef struct dense {
   int bodies;              /* 0: not known */
   real *root;              /* by row, then body: sqrt(J M^-1 J') */
   real *own, *all, *asked; /* by body: roots of energies without and with impulses; by row: |w| */
+  real *reach;             /* by row: one size of each of its bodies, or one radian, per step; NULL: not known */
 } dense;
 
 static real *take(size_t n) { return calloc(n ? n : 1, sizeof(real)); }
@@ -73,7 +74,15 @@ static bool solve_dense(int n, real *A, int columns, real *B) {
   return true;
 }
 
-static void reduce_global(const frix_problem_data *p, dense *d) {
+/* What a row moves by while body b moves by its size and turns by a radian, per step. */
+static real reach_of(const real *J, const problem_bodies *known, int b) {
+  bool planar = known->dofs == 3;
+  real lin = planar ? hypotl(J[0], J[1]) : hypotl(hypotl(J[0], J[1]), J[2]);
+  real ang = planar ? fabsl(J[2]) : hypotl(hypotl(J[3], J[4]), J[5]);
+  return (lin * (real)known->size[b] + ang) / (real)known->h;
+}
+
+static void reduce_global(const frix_problem_data *p, const problem_bodies *known, dense *d) {
   size_t n = (size_t)p->dof_count, m = (size_t)d->rows;
   real *M = take(n * n), *H = take(n * m), *Y = take(n * (m + 1));
   target to = {M, p->dof_count, 0};
@@ -105,6 +114,8 @@ static void reduce_global(const frix_problem_data *p, dense *d) {
       d->root[a * (size_t)d->bodies + (size_t)b] = sqrtl(fmaxl(0, sum));
     }
   }
+  for (int b = 0; d->reach && b < d->bodies; b++)
+    for (size_t a = 0; a < m; a++) d->reach[a] += reach_of(H + a * n + (size_t)(b * known->dofs), known, b);
   free(M), free(H), free(Y);
 }
 
@@ -150,7 +161,8 @@ static void grant(const dense *d, const bool *normal, int k, real tolerance, rea
   own += d->R[k] * fabsl(d->memory[k]);
   all += own + d->R[k] * fabsl(d->r[k]);
   if (d->bodies) carried(d, k, &own, &all);
-  real S = fminl(all, fmaxl(own, 1e3L * sqrtl(fmaxl(0, W)) * sqrtl(drive)));
+  real most = d->reach ? d->reach[k] : 1e3L * sqrtl(fmaxl(0, W)) * sqrtl(drive);
+  real S = fminl(all, fmaxl(own, most));
   *near = tolerance * S + fminl(1e-13L * all, 100 * tolerance * S);
   *light = W + d->R[k] > 0 ? *near / (W + d->R[k]) : INFINITY;
 }
@@ -270,8 +282,8 @@ static void judge_rows(const frix_problem_data *p, frix_law kind, dense *d, verd
   free(normal);
 }
 
-void judge_answer(const frix_problem *problem, int body, frix_law kind, const double *r, const double *lambda,
-                  verdict *out) {
+void judge_answer(const frix_problem *problem, const problem_bodies *bodies, frix_law kind, const double *r,
+                  const double *lambda, verdict *out) {
   frix_problem_data p;
   frix_problem_view(problem, &p);
   memset(out, 0, sizeof *out);
@@ -286,7 +298,8 @@ void judge_answer(const frix_problem *problem, int body, frix_law kind, const do
              .memory = take(n),
              .island = calloc(n + 1, sizeof *d.island),
              .asked = take(n)};
-  d.bodies = p.form == FRIX_FORM_GLOBAL && body > 0 ? p.dof_count / body : 0;
+  d.bodies = p.form == FRIX_FORM_GLOBAL && bodies->dofs > 0 ? p.dof_count / bodies->dofs : 0;
+  d.reach = d.bodies && bodies->size ? take(n) : NULL;
   d.root = take(n * (size_t)d.bodies);
   d.own = take((size_t)d.bodies);
   d.all = take((size_t)d.bodies);
@@ -295,7 +308,7 @@ void judge_answer(const frix_problem *problem, int body, frix_law kind, const do
     each_entry(&p.W, put, &to);
     for (size_t k = 0; k < n; k++) d.q[k] = p.q[k];
   } else {
-    reduce_global(&p, &d);
+    reduce_global(&p, bodies, &d);
   }
   for (size_t k = 0; k < n; k++) {
     d.r[k] = k < (size_t)p.row_count ? r[k] : lambda[k - (size_t)p.row_count];
@@ -309,5 +322,5 @@ void judge_answer(const frix_problem *problem, int body, frix_law kind, const do
   judge_rows(&p, kind, &d, out);
   out->rows = d.rows;
   free(d.W), free(d.q), free(d.r), free(d.u), free(d.R), free(d.memory), free(d.island);
-  free(d.root), free(d.own), free(d.all), free(d.asked);
+  free(d.root), free(d.own), free(d.all), free(d.asked), free(d.reach);
 }

@@ -89,8 +89,16 @@ static void allow_rigid(const judge *j, group *g, approach x, bool struck) {
   if (struck && j->config.restitution == FRIX_RESTITUTION_BOUNDED) allow(g, 0, rigid_demand(j, g, x, struck, j->kept));
 }
 
+/* Largest radius of curvature over the least half axis: so much faster than its surface the point of contact runs. */
+static real bend_of(const frix_shape_config *s) {
+  if (s->kind != FRIX_SHAPE_ELLIPSOID && s->kind != FRIX_SHAPE_ELLIPSE) return 1;
+  real x = s->half.x, y = s->half.y, z = s->kind == FRIX_SHAPE_ELLIPSE ? x : s->half.z;
+  real ratio = fmaxl(x, fmaxl(y, z)) / fminl(x, fminl(y, z));
+  return ratio * ratio;
+}
+
 /* What the slip may change by until the middle of the step: 4 h/2 (|w| (speed of the point + |v|) + |dw/dt| arm). */
-static void allow_slip(const judge *j, group *g) {
+static void allow_slip(const judge *j, group *g, real bend) {
   real speed = 0, turn = 0;
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
@@ -101,7 +109,7 @@ static void allow_slip(const judge *j, group *g) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
     vec w = b->w[BEFORE];
     real arm = v_norm(v_sub(v_of(g->report.point), b->c));
-    turn += v_norm(w) * (speed + v_norm(b->v[BEFORE]));
+    turn += v_norm(w) * (bend * speed + v_norm(b->v[BEFORE]));
     if (b->moves && !b->planar) turn += v_norm(m_mul(b->J_inverse, v_cross(w, m_mul(b->J, w)))) * arm;
   }
   for (int k = 1; k < g->dim && k < 3; k++) g->least[k] = -2 * j->h * turn, g->most[k] = 2 * j->h * turn;
@@ -116,13 +124,13 @@ static bool tension_acts(const judge *j, const group *g) {
 static void find_rebound(const judge *j, group *g, approach x, real slack) {
   real speed = bounce_speed(j);
   g->rebound = 0;
-  g->unsure = false;
+  g->unsure = g->vague = false;
   if (j->config.restitution != FRIX_RESTITUTION_POISSON || !(g->pair.restitution > 0)) return;
   g->unsure = g->first[0] > 0 && fabsl(-x.before - speed) <= slack;
   if (!(g->first[0] > 0) || !(-x.before > speed)) return;
   real part = x.free < x.before && x.before < 0 ? x.before / x.free : 1;
   g->rebound = g->pair.restitution * g->first[0] * part;
-  g->unsure |= tension_acts(j, g) && part != 1;
+  g->vague = tension_acts(j, g);
   g->unsure |= j->kept < 1; /* which part of it, the report does not say */
 }
 
@@ -168,7 +176,7 @@ static void read_contact(judge *j, group *g) {
     if (sure || (perhaps && g->report.compliance[0] == 0)) g->R[0] = 0;
     return;
   }
-  allow_slip(j, g);
+  allow_slip(j, g, fmaxl(bend_of(&a), bend_of(&b)));
   real pushed = rigid_demand(j, g, x, sure, 1), before = x.before;
   bool closed = fabsl((real)g->report.gap) <= noise; /* taken as it is, or as closed */
   if (j->left && x.gap < 0) x.gap = 0;

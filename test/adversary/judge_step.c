@@ -120,6 +120,11 @@ judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   return j;
 }
 
+double judge_size(const judge *j, frix_body_id body) {
+  const judged_body *b = &j->body[body_index(j, body)];
+  return b->moves ? (double)b->size : 0;
+}
+
 void judge_free(judge *j) {
   if (!j) return;
   free(j->body);

@@ -28,9 +28,10 @@ static double seconds(void) {
 }
 
 static void describe(FILE *log, int step, const frix_step_report *r, const verdict *v) {
-  fprintf(log, "  step %d: %s, residual %.2e, worst velocity %.2e, bilateral %.2e, %d contacts, %d joint rows, %s%s\n",
-          step, r->certified ? "certified" : "not certified", r->certificate.residual, r->certificate.worst_velocity,
-          r->certificate.bilateral, r->contact_count, r->joint_count,
+  fprintf(log,
+          "  step %d: %s, %s, residual %.2e, worst velocity %.2e, bilateral %.2e, %d contacts, %d joint rows, %s%s\n",
+          step, r->certified ? "certified" : "not certified", r->phase, r->certificate.residual,
+          r->certificate.worst_velocity, r->certificate.bilateral, r->contact_count, r->joint_count,
           r->finisher && *r->finisher ? r->finisher : "no rows", r->overlaps_left ? ", overlaps left" : "");
   for (int k = 0; k < LAW_COUNT; k++)
     if (v->excess[k] > 1e-2)
@@ -106,7 +107,7 @@ static void count_answer(const frix_problem *problem, frix_law kind, bool certif
     t->open++;
     return;
   }
-  judge_answer(problem, 0, kind, r, lambda, &v);
+  judge_answer(problem, &(problem_bodies){0}, kind, r, lambda, &v);
   count_verdict(0, residual, &v, t, f, log);
 }
 

@@ -1,0 +1,99 @@
+/* Dry friction of ball joints: a moment m on the relative spin w,
+ *
+ *   |m| <= b,   b = h F;    w = 0,  or  m = -b w / |w|
+ *
+ * Rows of the contact problem know friction in a plane. While the joint turns, the plane that holds the spin of the
+ * answer is enough: the step is solved with the plane of the last answer until the spin stays in it. While it holds,
+ * three rows hold it, and their moment must be within the bound. An answer for which neither is so is not certified. */
+#include "sim/joints.h"
+
+#include <math.h>
+
+#define IN_PLANE 1e-7 /* of the spin: what may turn out of the plane of friction */
+#define AT_BOUND 1e-7 /* of the bound: less is not at it */
+
+enum { BALL_ROUNDS = 12 };
+
+static bool is_ball_friction(const frix_sim *sim, const fx_group *g) {
+  return g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION &&
+         sim->model->joint[g->source].config.kind == FRIX_JOINT_BALL;
+}
+
+static frix_vec3 spin_of(const frix_sim *sim, int32_t slot, fx_when when) {
+  int32_t m = sim->mover_of[slot];
+  if (m < 0 || when == FX_BEFORE) return sim->state.spin[slot];
+  return when == FX_FREE ? sim->mover[m].w_free : sim->mover[m].w1;
+}
+
+/* The answer at one joint. */
+typedef struct ball_answer {
+  frix_vec3 spin;       /* b against a, after the step */
+  frix_vec3 moment;     /* of friction, on b */
+  double bound, across; /* across: spin out of the plane of friction */
+  double near;          /* a spin below is none */
+} ball_answer;
+
+static ball_answer look(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  const fx_joint *joint = &sim->model->joint[g->source];
+  const fx_ball *ball = &sim->ball[g->source];
+  int32_t first = g->dim == 3 && ball->holds ? 0 : 1;
+  ball_answer out = {.spin = fx_sub(spin_of(sim, joint->b, FX_AFTER), spin_of(sim, joint->a, FX_AFTER)),
+                     .bound = sim->h * sim->state.joint[g->source].axis[0].friction};
+  double weight = 0.0, size = 0.0;
+  for (int32_t k = first; k < 3; k++) {
+    out.moment = fx_mad(out.moment, a->r[g->row + k], ball->direction[k - first]);
+    weight = fmax(weight, fx_group_weight(sim, a, g, k));
+  }
+  for (fx_when when = FX_BEFORE; when <= FX_AFTER; when++)
+    size += fx_norm(spin_of(sim, joint->a, when)) + fx_norm(spin_of(sim, joint->b, when));
+  out.across = fabs(fx_dot(out.spin, ball->direction[2]));
+  out.near = fmax(sim->config.tolerance, 1e-12) * (size + weight * out.bound);
+  return out;
+}
+
+/* Whether the law holds; else how the joint is tried next. */
+static bool holds(fx_ball *ball, const ball_answer *x) {
+  double most = fx_norm(x->moment), turns = fx_norm(x->spin);
+  if (ball->holds) {
+    if (most <= x->bound * (1.0 + AT_BOUND)) return true;
+    ball->holds = false;
+    ball->slid = true;
+    ball->axis = fx_scale(-1.0 / most, x->moment);
+    return false;
+  }
+  if (turns <= x->near) return true;
+  bool at_bound = most >= x->bound * (1.0 - AT_BOUND);
+  if (at_bound && x->across <= fmax(IN_PLANE * turns, x->near)) return true;
+  if (!at_bound && !ball->slid)
+    ball->holds = true;
+  else
+    ball->axis = fx_scale(1.0 / turns, x->spin);
+  return false;
+}
+
+/* Joints whose answer is not that of their law; they are tried otherwise next. */
+static int32_t count_broken(frix_sim *sim) {
+  int32_t broken = 0;
+  for (int32_t k = 0; sim->ball && k < sim->rows.joint_first; k++) {
+    const fx_group *g = &sim->rows.group[k];
+    if (!is_ball_friction(sim, g)) continue;
+    ball_answer x = look(sim, &sim->rows, g);
+    broken += !holds(&sim->ball[g->source], &x);
+  }
+  return broken;
+}
+
+frix_status fx_solve_with_balls(frix_sim *sim, frix_status (*assemble)(frix_sim *sim)) {
+  frix_status status = fx_sim_solve(sim, &sim->rows);
+  bool tried = sim->deadline == 0.0 && sim->ball;
+  for (int round = 0; status == FRIX_OK && tried && round < BALL_ROUNDS && sim->report.certified; round++) {
+    if (count_broken(sim) == 0) break;
+    status = assemble(sim);
+    if (status == FRIX_OK) status = fx_sim_solve(sim, &sim->rows);
+  }
+  return status;
+}
+
+void fx_judge_balls(frix_sim *sim) {
+  if (count_broken(sim) > 0) fx_fail_phase(sim, "ball friction", FRIX_OUTCOME_MAX_ITERATIONS);
+}

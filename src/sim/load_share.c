@@ -1,0 +1,162 @@
+/* Which forces, where the rigid law has several: those of equal, vanishing compliance.
+ *
+ * A rigid body on more than three feet has many pressures that hold it, and while it slides each of them has another
+ * friction and another motion. With a compliance e in all rows of contacts there is one,
+ *
+ *   u = H' v + w + e (r - r_c)
+ *
+ * r_c = 0 gives the least forces but for O(e), which are not yet rigid; then r_c := r, again and again (the proximal
+ * point method), lets the compliance go: what r has in directions that move nothing stays as r_c = 0 made it, and the
+ * rest becomes rigid by a factor e / (e + eigenvalue of W) a time. The answer is certified as rigid, or is not taken.
+ * It depends neither on the method nor on its start. Reference: R. T. Rockafellar, Monotone operators and the proximal
+ * point algorithm, 1976. */
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLIDING 1e-6 /* friction is at its bound but for this part */
+
+enum { MOST_CONTACTS = 1000, MOST_STEPS = 10, NEWTON_STEPS = 60 };
+
+/* Compliances, of the mean weight of the rows: first those from r_c = 0 on, each from the answer of the one before,
+ * then the last one again and again from r_c = r. */
+static const double compliance[] = {1e-1, 1e-3, 1e-5, 1e-6};
+
+enum { COMPLIANCES = sizeof compliance / sizeof *compliance };
+
+/* ---- is there a choice? ---- */
+
+/* A velocity below is rounding of a step. */
+static double noise_of(const frix_sim *sim) { return 1e-9 * sim->h * (1e-3 + fx_norm(sim->state.gravity)); }
+
+/* Whether a contact carries something, or could: it stays closed. */
+static bool is_closed(const fx_assembly *a, const fx_group *g, double noise) {
+  if (g->kind != FX_GROUP_CONTACT) return false;
+  return a->r[g->row] > 0.0 || a->u[g->row] + a->w[g->row] - a->drive[g->row] <= noise;
+}
+
+/* At the bound, and moving. */
+static bool slides(const fx_assembly *a, const fx_group *g, double noise) {
+  const double *r = a->r + g->row, *u = a->u + g->row;
+  double friction = 0.0, slip = 0.0;
+  for (int32_t k = 1; k < g->dim && k < 3; k++) friction += r[k] * r[k], slip += u[k] * u[k];
+  return g->dim > 1 && r[0] > 0.0 && sqrt(slip) > noise &&
+         sqrt(friction) >= (1.0 - SLIDING) * a->law[g - a->group].mu * r[0];
+}
+
+/* Whether two bodies share more closed contacts than a plane between them needs, and some contact slides. Contacts of a
+ * pair stand together. */
+static bool has_choice(const frix_sim *sim, const fx_assembly *a) {
+  bool sliding = false, redundant = false;
+  int32_t pair[2] = {-1, -1}, count = 0;
+  double noise = noise_of(sim);
+  for (int32_t k = 0; k < a->joint_first && !(sliding && redundant); k++) {
+    const fx_group *g = &a->group[k];
+    if (!is_closed(a, g, noise)) continue;
+    const fx_contact *c = &sim->contact[g->source];
+    bool same = c->body_a == pair[0] && c->body_b == pair[1];
+    count = same ? count + 1 : 1;
+    pair[0] = c->body_a, pair[1] = c->body_b;
+    redundant |= count > (g->dim == 2 ? 2 : 3);
+    sliding = sliding || slides(a, g, noise);
+  }
+  return sliding && redundant;
+}
+
+static bool applies(const frix_sim *sim, const fx_assembly *a) {
+  return sim->config.law == FRIX_LAW_COULOMB && !sim->springs && !a->rolls && sim->deadline == 0.0 &&
+         sim->report.certified && !sim->report.approximate && sim->problem.contact_count <= MOST_CONTACTS &&
+         has_choice(sim, a);
+}
+
+/* ---- the rule ---- */
+
+/* The problem with compliance, and the answer at hand. */
+typedef struct share {
+  frix_sim *sim;
+  fx_assembly *a;
+  frix_problem problem;
+  double *R, *r_c, *r, *u, *v;
+  double weight; /* mean of the rows of contacts */
+} share;
+
+static frix_status take(share *s) {
+  frix_sim *sim = s->sim;
+  fx_assembly *a = s->a;
+  fx_arena *arena = &sim->arena;
+  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, arena, &sim->problem);
+  if (status != FRIX_OK) return status;
+  s->R = FX_TAKE(arena, double, a->row_count);
+  s->r_c = FX_TAKE(arena, double, a->row_count);
+  s->r = FX_TAKE(arena, double, a->row_count);
+  s->u = FX_TAKE(arena, double, a->row_count);
+  s->v = FX_TAKE(arena, double, sim->problem.dof_count);
+  if (!s->R || !s->r_c || !s->r || !s->u || !s->v) return FRIX_ERROR_MEMORY;
+  double sum = 0.0;
+  int32_t rows = 0;
+  for (int32_t k = 0; k < a->joint_first; k++)
+    for (int32_t j = 0; j < a->group[k].dim && a->group[k].kind == FX_GROUP_CONTACT; j++, rows++)
+      sum += fx_group_weight(sim, a, &a->group[k], j);
+  s->weight = rows ? sum / rows : 0.0;
+  memcpy(s->R, a->R, (size_t)a->row_count * sizeof *s->R);
+  memcpy(s->r_c, a->r_c, (size_t)a->row_count * sizeof *s->r_c);
+  memcpy(s->r, a->r, (size_t)a->row_count * sizeof *s->r);
+  s->problem = sim->problem;
+  s->problem.R = s->R;
+  s->problem.r_c = s->r_c;
+  return FRIX_OK;
+}
+
+/* One solution of the compliant problem from r, into r. */
+static frix_status solve(share *s, bool *good) {
+  frix_sim *sim = s->sim;
+  frix_solve_config config = frix_solve_default();
+  config.solver = "newton";
+  config.tolerance = fmax(1e-3 * sim->config.tolerance, 1e-13);
+  config.max_iterations = NEWTON_STEPS;
+  config.thread_count = sim->config.thread_count;
+  config.guess_r = s->r;
+  config.guess_lambda = s->r + sim->problem.row_count;
+  frix_solution *solution;
+  frix_result result;
+  frix_status status = frix_solve(sim->inner, &s->problem, &config, &solution);
+  *good = false;
+  if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
+  if (status != FRIX_OK) return FRIX_OK;
+  frix_solution_view(solution, &result);
+  sim->report.iterations += result.iterations;
+  *good = result.certificate.residual <= sim->config.tolerance;
+  if (*good) memcpy(s->r, result.r, (size_t)s->a->row_count * sizeof *s->r);
+  frix_solution_destroy(solution);
+  return FRIX_OK;
+}
+
+/* Compliance of step k; later ones go on from the answer. */
+static void set_compliance(share *s, int step) {
+  double R = s->weight * compliance[step < COMPLIANCES ? step : COMPLIANCES - 1];
+  for (int32_t k = 0; k < s->a->joint_first; k++) {
+    const fx_group *g = &s->a->group[k];
+    for (int32_t j = g->row; j < g->row + g->dim && g->kind == FX_GROUP_CONTACT; j++) {
+      s->R[j] = R;
+      s->r_c[j] = step < COMPLIANCES ? 0.0 : s->r[j];
+    }
+  }
+}
+
+frix_status fx_share_load(frix_sim *sim) {
+  fx_assembly *a = &sim->rows;
+  if (!applies(sim, a)) return FRIX_OK;
+  share s = {.sim = sim, .a = a};
+  bool good = true, rigid = false;
+  frix_certificate certificate;
+  frix_status status = take(&s);
+  for (int step = 0; status == FRIX_OK && good && !rigid && step < MOST_STEPS; step++) {
+    set_compliance(&s, step);
+    status = solve(&s, &good);
+    if (status != FRIX_OK || !good || step < COMPLIANCES) continue;
+    status = fx_rows_judge(sim, a, s.r, s.u, s.v, &certificate);
+    rigid = status == FRIX_OK && certificate.residual <= sim->config.tolerance;
+  }
+  return status == FRIX_OK && rigid ? fx_take_answer(sim, a, s.r, s.v, &certificate) : status;
+}
