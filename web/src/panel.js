@@ -104,7 +104,7 @@ export function aboutRun(replay) {
     ['step h', number(index.h, 's')],
     ['solver', index.solver],
     ['integrator', index.integrator],
-    ['contact', index.contact],
+    ['contact', index.contact ?? '–'],
     ['tolerance', power(index.tolerance)],
     ...plain,
     ['page made by', index.made_by],
