@@ -153,7 +153,8 @@ static void visit_closest(int32_t item, void *user) {
 
 static frix_ray_hit closest(ray_query *q) {
   fx_query_tree_ray(q->tree, &q->ray, &q->limit, visit_closest, q);
-  return q->item < 0 ? (frix_ray_hit){.distance = q->limit} : hit_of(q, q->item, q->limit, q->normal);
+  frix_ray_hit none = {.distance = q->limit};
+  return q->item < 0 ? none : hit_of(q, q->item, q->limit, q->normal);
 }
 
 frix_status frix_sim_cast_ray(frix_sim *sim, const frix_ray *ray, const frix_query_filter *filter, frix_ray_hit *out) {
