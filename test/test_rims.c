@@ -213,7 +213,7 @@ typedef struct rolled {
  * yaw about its axis; all of it seen from `heading`. */
 static rolled roll(fx_test *t, double tilt, double half, double yaw, double heading, double h) {
   const double radius = 0.05;
-  world w = world_new(t, 1, 0);
+  world w = rigid_world(t, 1, 0);
   world_plane(&w, turned(0, 0, 0, 1));
   frix_quat lie = frix_quat_turn(vec(-sin(heading), cos(heading), 0), tilt);
   frix_quat q = fx_quat_mul(lie, turned(heading, 0, 0, 1));

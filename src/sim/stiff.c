@@ -21,7 +21,7 @@
 #define LOADED 1e-3 /* of an impulse: a contact that carried less before is struck by it */
 #define THIN 0.1    /* of the thinnest shape: a blow that would press a spring further meets a rigid contact */
 #define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
-#define SLOP 1e-4   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+#define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
 static const frix_contact_kind_info table[] = {
     {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
