@@ -30,9 +30,9 @@ enum { COMPLIANCES = sizeof compliance / sizeof *compliance };
 /* A velocity below is rounding of a step. */
 static double noise_of(const frix_sim *sim) { return 1e-9 * sim->h * (1e-3 + fx_norm(sim->state.gravity)); }
 
-/* Whether a contact carries something, or could: it stays closed. */
-static bool is_closed(const fx_assembly *a, const fx_group *g, double noise) {
-  if (g->kind != FX_GROUP_CONTACT) return false;
+/* Whether a rigid contact carries something, or could: it stays closed. */
+static bool is_closed(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double noise) {
+  if (g->kind != FX_GROUP_CONTACT || sim->surface[g->source].stiffness > 0.0) return false; /* springs have no choice */
   return a->r[g->row] > 0.0 || a->u[g->row] + a->w[g->row] - a->drive[g->row] <= noise;
 }
 
@@ -53,7 +53,7 @@ static bool has_choice(const frix_sim *sim, const fx_assembly *a) {
   double noise = noise_of(sim);
   for (int32_t k = 0; k < a->joint_first && !(sliding && redundant); k++) {
     const fx_group *g = &a->group[k];
-    if (!is_closed(a, g, noise)) continue;
+    if (!is_closed(sim, a, g, noise)) continue;
     const fx_contact *c = &sim->contact[g->source];
     bool same = c->body_a == pair[0] && c->body_b == pair[1];
     count = same ? count + 1 : 1;
