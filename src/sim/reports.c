@@ -27,7 +27,7 @@ enum { GONE, REMEMBERED, TOUCHES };
  * it was struck. */
 static bool keeps_spring(const frix_sim *sim, const fx_group *g) {
   if (sim->rows.R[g->row] == 0.0) return false;
-  return !fx_is_stiff(sim, g) || g->natural > 0.0 || !fx_is_struck(sim, g->source, sim->rows.r[g->row]);
+  return !fx_is_stiff(sim, g) || g->held || g->natural > 0.0 || !fx_is_struck(sim, g->source, sim->rows.r[g->row]);
 }
 
 static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touching *t) {

@@ -93,7 +93,7 @@ static void take_back(frix_sim *sim, fx_assembly *a, const attempt *t) {
   memcpy(a->w, t->w, bytes);
   memcpy(a->r_c, t->r_c, bytes);
   memcpy(a->r, t->r, bytes);
-  for (int32_t k = 0; k < a->group_count; k++) a->group[k].natural = t->natural[k];
+  for (int32_t k = 0; k < a->group_count; k++) a->group[k].natural = t->natural[k], a->group[k].held = false;
   memcpy(sim->mover, t->mover, (size_t)sim->mover_count * sizeof *t->mover);
   sim->report = t->report;
   sim->report.iterations = iterations;

@@ -109,6 +109,7 @@ typedef struct fx_group {
   double kept;             /* contact: the part of its restitution that is asked for */
   double natural;          /* contact with a spring: the gap at which it carries nothing */
   double stored[2];        /* and what it held before the step, J: along the normal and across it */
+  bool held;               /* its spring was set to carry what holds it at rest */
   bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
 

@@ -53,7 +53,8 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
   double slop = SLOP * sim->smallest;
-  if (!f->by_rule || !(natural < -slop)) return natural;
+  bool rests = past && past->contact.gap == gap; /* what is at rest stays so, overlaps too */
+  if (!f->by_rule || !(natural < -slop) || rests) return natural;
   return natural + RELAX * sim->config.stabilisation * (-slop - natural);
 }
 
@@ -85,6 +86,7 @@ bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
 
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r) {
   double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
+  g->held = true;
   if (g->kind == FX_GROUP_CONTACT) {
     g->natural = r[0] > 0.0 ? gap + a->R[g->row] * r[0] * time : fmin(g->natural, gap);
     a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
