@@ -52,9 +52,10 @@ static void pack_tally(fx_pack *p, frix_tally *a) {
 }
 
 static bool sensible(const frix_tally *a) {
+  if (a->steps < 0 || a->steps >= INT64_MAX / 2 || a->unknown < 0 || a->unknown > a->steps) return false;
   int64_t known = a->steps - a->unknown;
   return a->contacts_max >= 0 && a->certified <= known && a->approximate <= known && a->overlaps_left <= known &&
-         a->steps < INT64_MAX / 2 && a->contacts < INT64_MAX / 2 && a->iterations < INT64_MAX / 2;
+         a->contacts < INT64_MAX / 2 && a->iterations < INT64_MAX / 2;
 }
 
 frix_status fx_checkpoint_write(fx_buffer *out, const frix_tally *tally, const fx_state *state) {
