@@ -117,7 +117,7 @@ frix_status fx_mjcf_links(fx_mjcf_reader *r) {
   for (int32_t k = 1; k < r->body_count && !status; k++) {
     fx_mjcf_body *body = &r->body[k];
     const fx_mjcf_body *parent = &r->body[body->parent];
-    body->link = link_of(&r->joint[body->joint_first], body->joint_count);
+    body->link = link_of(body->joint_count ? &r->joint[body->joint_first] : NULL, body->joint_count);
     body->own = fx_mjcf_moves(body) || body->parent == 0;
     body->root = body->own ? k : parent->root;
     body->in_root = body->own ? fx_pose_one() : fx_pose_mul(parent->in_root, r->motion[k].local);
