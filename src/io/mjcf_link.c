@@ -83,8 +83,8 @@ static frix_status note_weld(fx_mjcf_reader *r, const fx_mjcf_body *body) {
 }
 
 static frix_status note_body(fx_mjcf_reader *r, const fx_mjcf_body *body) {
-  const fx_mjcf_joint *j = body->joint_count ? &r->joint[body->joint_first] : NULL;
   if (body->link == FX_LINK_WELD) return note_weld(r, body);
+  const fx_mjcf_joint *j = &r->joint[body->joint_first];
   frix_status status = FRIX_OK;
   if (body->link == FX_LINK_JOINT && j->type == FX_JOINT_BALL) {
     status = note_lost(r, j, "not supported at a ball joint; left out", true);
@@ -192,7 +192,7 @@ static void set_shift(const fx_mjcf_reader *r, fx_mjcf_joint *j) {
 
 /* Frames at the reference, turned so that the coordinate there is ref - shift. */
 static void set_frames(const fx_mjcf_reader *r, const fx_mjcf_body *body, frix_joint_config *config) {
-  const fx_mjcf_joint *j = body->joint_count ? &r->joint[body->joint_first] : NULL;
+  const fx_mjcf_joint *j = &r->joint[body->joint_first];
   bool universal = body->link == FX_LINK_UNIVERSAL;
   frix_vec3 x = {1.0, 0.0, 0.0}, z = {0.0, 0.0, 1.0};
   bool ball = config->kind == FRIX_JOINT_BALL;
@@ -214,7 +214,7 @@ static frix_joint_kind kind_of(const fx_mjcf_reader *r, const fx_mjcf_body *body
 }
 
 static frix_status add_joint(fx_mjcf_reader *r, const fx_mjcf_body *body) {
-  fx_mjcf_joint *j = body->joint_count ? &r->joint[body->joint_first] : NULL;
+  fx_mjcf_joint *j = &r->joint[body->joint_first];
   const fx_mjcf_body *parent = &r->body[r->body[body->parent].root];
   frix_joint_config config = frix_joint_default(kind_of(r, body));
   frix_status status = FRIX_OK;
