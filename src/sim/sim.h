@@ -310,10 +310,6 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
 frix_row_kind fx_row_kind_of(const fx_group *group);
 frix_body_id fx_slot_id(const frix_sim *sim, int32_t slot); /* null for the world */
 
-/* ---- hurry.c ---- */
-/* Sweeps over the rows from the impulses in a->r until `end`, some of them in any case; a->r is the answer. */
-frix_status fx_sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64_t *sweeps);
-
 /* ---- verdict.c ---- */
 /* Whether the answer that the report's certificate is of is good. */
 bool fx_certified(const frix_sim *sim);
@@ -343,10 +339,6 @@ void fx_put_answer(frix_sim *sim, const double *v);
 /* By mover: sizes of the terms its velocities are sums of, linear and angular. */
 void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]);
 
-/* ---- settle.c ---- */
-/* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
-frix_status fx_settle(frix_sim *sim, fx_assembly *a);
-
 /* ---- stiff.c: the stiff law of contact ---- */
 /* Stiffness of a contact of this step whose materials name none. */
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
@@ -368,15 +360,6 @@ void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 /* An answer found elsewhere, certified, in place of the one there is. */
 frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
                            const frix_certificate *certificate);
-
-/* ---- rest.c ---- */
-/* Whether the world stands still and is new to most of the contacts it will close. */
-bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);
-/* Whether everything stood still to the bit, and the answer moves something. */
-bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a);
-/* The impulses that hold everything at rest become the guess, island by island, where they exist; relax: elsewhere
- * those of the relaxed law. */
-frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax);
 
 /* ---- reports.c ---- */
 void fx_contacts_match(frix_sim *sim);
