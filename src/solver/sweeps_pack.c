@@ -33,7 +33,7 @@ bool fx_pile_is_wide(const fx_system *s) {
 
 /* The rate of sweeps with momentum or mixing goes with the root of the least R / W. */
 int64_t fx_pile_spring_sweeps(const fx_system *s) {
-  enum { FEW = 60, RATE = 100, MOST = 3000 };
+  enum { FEW = 60, RATE = 100, MOST = 10000 };
   double least = INFINITY;
   if (!s->R || s->contact_count < FEW || !fx_pile_fits(s)) return 0;
   for (int32_t k = 0; k < s->row_count; k++)
