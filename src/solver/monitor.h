@@ -38,6 +38,7 @@ typedef struct fx_monitor {
   bool exact;      /* the method says that its answer is exact but for rounding */
   bool wanders;    /* the method may lead away from its best answer for long, and come to a better one */
   bool rare;       /* a check now and then is all that time allows */
+  double row;      /* error of single contacts at the last check, 0 where they were not judged */
   double best_row; /* least error of single contacts where the whole was good */
   double mark_best, mark_row;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */

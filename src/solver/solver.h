@@ -25,7 +25,10 @@ typedef struct fx_call {
   int32_t thread_count;                /* that this run may use; never changes a bit */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
-  uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */
+  double goal;   /* sweeps: residual at which `reached` is asked whether to go on; 0: none */
+  bool (*reached)(struct fx_call *call); /* false: leave off. May set another goal; r is what was reached */
+  void *user;                            /* of `reached` */
+  uint8_t hint; /* in: what this island needed the last time, 0: unknown; out: what it needed now */
 } fx_call;
 
 typedef struct fx_solver {

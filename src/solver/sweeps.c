@@ -214,7 +214,7 @@ static bool single_is_done(state *t) {
 static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
   if (t->sweep >= t->call->monitor->stage_limit) return true;
-  if (t->ratio * t->step <= limits->tolerance && t->sweep >= t->earliest) return true;
+  if (t->ratio * t->step <= fmax(limits->tolerance, t->call->goal) && t->sweep >= t->earliest) return true;
   if (t->sweep >= t->next_check) return true;
   if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
@@ -234,8 +234,11 @@ static bool check(state *t) {
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
   t->earliest = t->sweep + (t->blended ? WAIT : 0);
-  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
-  return stop;
+  bool by_row = monitor->row > monitor->limits->tolerance; /* single contacts are what is missing */
+  double error = by_row ? monitor->row : monitor->residual;
+  if (t->step > 0 && error < INFINITY) t->ratio = fmin(fmax(1.01 * error / t->step, 0.2), by_row ? 1e4 : 20);
+  if (stop || !(monitor->residual <= t->call->goal)) return stop;
+  return !t->call->reached(t->call);
 }
 
 static double motion_size(const fx_pile *p) {
