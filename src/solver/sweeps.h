@@ -74,7 +74,7 @@ bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
-/* Sweeps within which a system whose contacts are all compliant is solved, most often; 0 where it is rigid or nearly
+/* Sweeps within which a system of compliant contacts is solved, most often; 0 where many are rigid or nearly
  * so, small, or does not fit. */
 int64_t fx_pile_spring_sweeps(const fx_system *system);
 
