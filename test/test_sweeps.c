@@ -374,7 +374,7 @@ static void springs_together(fx_test *t) {
 static void springs_misled(fx_test *t) {
   pile p;
   bool good = pile_make(&p, 400, 1e-2, false, 45);
-  double *wrong = good ? calloc((size_t)p.data.row_count, sizeof *wrong) : NULL;
+  double *wrong = good ? calloc(3 * (size_t)p.data.contact_count, sizeof *wrong) : NULL;
   CHECK(t, good && wrong);
   if (good && wrong) {
     frix_solve_config config = frix_solve_default();

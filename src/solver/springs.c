@@ -34,6 +34,9 @@ enum { GOALS = sizeof goal / sizeof *goal, ROUNDS = 12 };
  * an analysis of newton and, for each iteration, its share that goes with contacts; multiplications of the
  * factorisation, per contact, that take as long as a sweep. */
 static const double analysis_cost = 30, iteration_cost = 30, factor_rate = 60;
+/* Few contacts start with newton where the start is near: sweeps need half as long as it does, before the first. */
+enum { SMALL = 100 };
+static const double near_enough = 1e-3;
 enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
 
 enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
@@ -50,6 +53,7 @@ typedef struct state {
   int64_t spent, most; /* iterations */
   int stage;           /* the next goal */
   double per_digit;    /* sweeps: the most so far */
+  bool early;          /* newton from the start */
   bool newton_failed;
   /* The part that is solved now: its contacts, and the residual of the whole that it started from. */
   fx_islands one;
@@ -278,6 +282,7 @@ static frix_status run_part(state *t, fx_call *part) {
   if (t->newton_next) {
     status = run(t, &fx_solver_spring_newton, part, NEWTON_STEPS);
     if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED) return status;
+    if (t->early) return FRIX_OK;
     t->newton_failed = true;
     go_back_to_best(part);
   }
@@ -347,7 +352,9 @@ static frix_status solve(fx_call *call) {
   t.most = monitor->stage_limit;
   if (judge_start(call)) return FRIX_OK;
   mark_closed(&t, first_margin * t.approach, false);
+  t.early = s->contact_count <= SMALL && monitor->residual <= near_enough;
   for (int round = 0; round < ROUNDS; round++) {
+    if (t.early) t.stage = GOALS;
     while (t.stage < GOALS && (monitor->residual <= slack * goal[t.stage] || goal[t.stage] <= tolerance)) t.stage++;
     fx_arena arena;
     fx_arena_init(&arena, call->arena->context);
@@ -358,6 +365,11 @@ static frix_status solve(fx_call *call) {
     if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
     if (stop) return FRIX_OK;
     bool fresh = mark_closed(&t, last ? 0 : margin_of(&t), round > 0);
+    if (t.early) {
+      t.early = false;
+      t.stage = 0;
+      continue;
+    }
     if (last && monitor->residual > slack * goal[GOALS - 1]) t.stage = GOALS - 1;
     if (last && t.stage == GOALS && !fresh) break;
   }

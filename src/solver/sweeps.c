@@ -82,7 +82,7 @@ static frix_status scalar_path(fx_call *call) {
 /* ---- sweeping ---- */
 
 static void sweep_with_momentum(state *t) {
-  fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, t->beta);
+  fx_sweep_sums sums = fx_sweep_by_two(&t->pile, t->full, t->target, t->beta, t->team);
   t->sweep++;
   double theta = 0.5 * (1 + sqrt(1 + 4 * t->theta * t->theta)), beta = (t->theta - 1) / theta;
   t->theta = sums.uphill > 0 ? 1 : theta;
@@ -104,7 +104,7 @@ static void measure_step(state *t, fx_sweep_sums sums) {
 /* A plain sweep adjusts the cap by what the round has done to its step. */
 static void plain_sweep(state *t) {
   double last = t->last_step;
-  measure_step(t, fx_sweep(&t->pile, t->full, t->target, 0));
+  measure_step(t, fx_sweep_by_two(&t->pile, t->full, t->target, 0, t->team));
   t->cap = t->step > last ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
 }
 

@@ -124,9 +124,10 @@ fx_sweep_target fx_sweep_best_target(void);
 
 /* One sweep over all batches from y = z + momentum (z - z_last). */
 fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
-/* One segment of a plain sweep: 0 and 1 may run side by side, and so may then 2 and 3. Sums add up in the order of the
+/* One segment of a sweep: 0 and 1 may run side by side, and so may then 2 and 3. Sums add up in the order of the
  * segments; z and d are exchanged with those before when all are swept. */
-fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target target, int32_t segment);
+fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target target, double momentum,
+                               int32_t segment);
 void fx_sweep_exchange(fx_pile *pile, bool full);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);

@@ -34,7 +34,7 @@ bool fx_pile_is_wide(const fx_system *s) {
 /* The rate of sweeps with momentum or mixing goes with the root of the least R / W. A few contacts may be rigid: those
  * of a hard blow. */
 int64_t fx_pile_spring_sweeps(const fx_system *s) {
-  enum { FEW = 60, RATE = 100, MOST = 10000, RIGID_PART = 4 };
+  enum { FEW = 20, RATE = 100, MOST = 10000, RIGID_PART = 4 };
   double least = INFINITY;
   int32_t rigid = 0;
   if (!s->R || s->contact_count < FEW || !fx_pile_fits(s)) return 0;
