@@ -58,6 +58,9 @@ int32_t fx_solver_find(frix_context *context, const char *name);
 /* Values of the options of row k: those set, else the defaults. */
 void fx_options_values(const frix_options *options, int32_t k, double value[FX_MAX_OPTIONS]);
 
+/* The call by another method, which is then its finisher; who asks for that, and why, for the log. */
+frix_status fx_solve_instead(fx_call *call, const fx_solver *other, const char *who, const char *why);
+
 /* Cones: all bits of the cone table. */
 #define FX_ALL_CONES ((1u << FRIX_CONE_COUNT) - 1)
 

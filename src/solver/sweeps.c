@@ -65,18 +65,9 @@ typedef struct state {
   int64_t mark_round;
 } state;
 
-/* ---- islands that are no piles ---- */
-
+/* Islands that are no piles. */
 static frix_status scalar_path(fx_call *call) {
-  double option[FX_MAX_OPTIONS];
-  fx_options_values(call->options, fx_solver_row(&fx_solver_nsgs), option);
-  fx_call inner = *call;
-  inner.option = option;
-  fx_log(call->arena->context, FRIX_LOG_INFO, "sweeps: %d contacts: not all of a kind the kernels know, nsgs instead",
-         call->system->contact_count);
-  frix_status status = fx_solver_nsgs.solve(&inner);
-  call->finisher = fx_solver_nsgs.info.name;
-  return status;
+  return fx_solve_instead(call, &fx_solver_nsgs, "sweeps", "not all of a kind the kernels know");
 }
 
 /* ---- sweeping ---- */
