@@ -93,6 +93,7 @@ export class World {
 
   close() {
     this.core.call('core_close', null, ['number'], this.at);
+    if (this.room) this.core.module._free(this.room);
     this.at = 0;
   }
 
@@ -110,6 +111,27 @@ export class World {
 
   get h() {
     return this.core.module._core_step_length(this.at);
+  }
+
+  /** State of body k of the model: position 3, quaternion 4 (scalar first), velocity 3, spin 3. @returns {Float64Array} */
+  state(k) {
+    const { module } = this.core;
+    this.room ??= module._malloc(13 * 8);
+    if (this.number('core_state', k, this.room)) throw new Error(this.core.complaint());
+    return new Float64Array(module.HEAPU8.buffer, this.room, 13).slice();
+  }
+
+  /** @param {number} k @param {ArrayLike<number>} state as above */
+  setState(k, state) {
+    const { module } = this.core;
+    this.room ??= module._malloc(13 * 8);
+    new Float64Array(module.HEAPU8.buffer, this.room, 13).set(state);
+    if (this.number('core_put_state', k, this.room)) throw new Error(this.core.complaint());
+  }
+
+  /** A force on the centre of mass in the coming step. */
+  push(k, x, y, z) {
+    if (this.number('core_force', k, x, y, z)) throw new Error(this.core.complaint());
   }
 
   /** The model as an index of columns and its bytes, in the layout of replay pages. */
