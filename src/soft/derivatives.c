@@ -1,0 +1,141 @@
+/* Modal derivatives (Idelsohn and Cardona, 1985; Barbic and James, 2005): where modes i and j are excited, the force
+ * 2 f2(x_i, x_j) of second order appears, and the body answers it with K d_ij = -2 f2(x_i, x_j).
+ *
+ * The strongest directions among the d_ij, weighted by 1/(l_i l_j) as a static load excites them, and made orthogonal
+ * to the modes, join the basis; then the basis is turned so that its stiffness is diagonal. */
+#include "linalg/symmetric_eigen.h"
+#include "soft/soft.h"
+
+#include <string.h>
+
+enum { MOST_PARENTS = 20 }; /* modes that are paired */
+
+typedef struct family {
+  const fx_fem *f;
+  int32_t n, modes, parents, count; /* count: pairs */
+  const fx_basis *basis;
+  double *child;       /* count vectors */
+  double *M, *scratch; /* n, 2 n */
+} family;
+
+static double *child_at(const family *a, int32_t k) { return a->child + (size_t)k * a->n; }
+
+static frix_status make_children(fx_arena *arena, family *a, const fx_soft_watch *watch) {
+  int32_t at = 0, n = a->n;
+  double softest = a->basis->value[0];
+  for (int32_t i = 0; i < a->parents; i++) {
+    for (int32_t j = 0; j <= i; j++, at++) {
+      const double *x = a->basis->shape + (size_t)i * n, *y = a->basis->shape + (size_t)j * n;
+      double *d = child_at(a, at), weight = -2.0 * softest * softest / (a->basis->value[i] * a->basis->value[j]);
+      fx_fem_second_order(a->f, x, y, d);
+      for (int32_t m = 0; m < n; m++) d[m] *= weight;
+      fx_fem_static(a->f, d, a->scratch);
+      for (int twice = 0; twice < 2; twice++) {
+        fx_fem_mass(a->f, d, a->M);
+        for (int32_t k = 0; k < a->modes; k++) {
+          const double *v = a->basis->shape + (size_t)k * n;
+          double share = fx_fem_dot(n, v, a->M);
+          for (int32_t m = 0; m < n; m++) d[m] -= share * v[m];
+        }
+      }
+      if (fx_watch(watch, "modal derivatives", (double)(at + 1) / a->count))
+        return fx_fail(arena->context, FRIX_ERROR_INPUT, "ended by the user");
+    }
+  }
+  return FRIX_OK;
+}
+
+/* The eigenvectors of the children's Gram matrix, strongest first, as new vectors behind the modes. */
+static frix_status choose(fx_arena *arena, const family *a, int32_t wanted, double *to, int32_t *found) {
+  int32_t p = a->count, n = a->n;
+  double *G = FX_TAKE_RAW(arena, double, (size_t)p *p), *vector = FX_TAKE_RAW(arena, double, (size_t)p *p);
+  double *value = FX_TAKE_RAW(arena, double, p), *work = FX_TAKE_RAW(arena, double, 3 * (size_t)p);
+  if (!G || !vector || !value || !work) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < p; i++) {
+    fx_fem_mass(a->f, child_at(a, i), a->M);
+    for (int32_t j = 0; j <= i; j++) G[(size_t)i * p + j] = fx_fem_dot(n, child_at(a, j), a->M);
+  }
+  if (!fx_symmetric_eigen(p, G, value, vector, work))
+    return fx_fail(arena->context, FRIX_ERROR_INPUT, "the modal derivatives of the mesh cannot be computed");
+  *found = 0;
+  for (int32_t k = p - 1; k >= 0 && *found < wanted && value[k] > 1e-18 * value[p - 1]; k--, ++*found) {
+    double *d = to + (size_t)*found * n;
+    memset(d, 0, (size_t)n * sizeof *d);
+    for (int32_t j = 0; j < p; j++) {
+      double s = vector[(size_t)k * p + j];
+      const double *c = child_at(a, j);
+      for (int32_t m = 0; m < n; m++) d[m] += s * c[m];
+    }
+  }
+  return FRIX_OK;
+}
+
+/* Orthonormal in the mass to the vectors before. */
+static void orthonormalise(const family *a, double *shape, int32_t from, int32_t count) {
+  int32_t n = a->n;
+  for (int32_t k = from; k < count; k++) {
+    double *d = shape + (size_t)k * n;
+    for (int twice = 0; twice < 2; twice++) {
+      fx_fem_relax(a->f, d, a->scratch);
+      fx_fem_mass(a->f, d, a->M);
+      for (int32_t j = 0; j < k; j++) {
+        const double *v = shape + (size_t)j * n;
+        double share = fx_fem_dot(n, v, a->M);
+        for (int32_t m = 0; m < n; m++) d[m] -= share * v[m];
+      }
+      fx_fem_mass(a->f, d, a->M);
+      double scale = 1.0 / sqrt(fx_fem_dot(n, d, a->M));
+      for (int32_t m = 0; m < n; m++) d[m] *= scale;
+    }
+  }
+}
+
+/* Turns the basis into the axes of its stiffness. */
+static frix_status turn(fx_arena *arena, const family *a, double *shape, int32_t count, fx_basis *out) {
+  int32_t n = a->n;
+  double *K = FX_TAKE_RAW(arena, double, (size_t)count *count), *S = FX_TAKE_RAW(arena, double, (size_t)count *count);
+  double *work = FX_TAKE_RAW(arena, double, 3 * (size_t)count), *value = FX_TAKE_RAW(arena, double, count);
+  double *turned = FX_TAKE(arena, double, (size_t)count *n);
+  if (!K || !S || !work || !value || !turned) return FRIX_ERROR_MEMORY;
+  for (int32_t i = 0; i < count; i++) {
+    fx_fem_stiffness(a->f, shape + (size_t)i * n, a->M);
+    for (int32_t j = 0; j <= i; j++) K[(size_t)i * count + j] = fx_fem_dot(n, shape + (size_t)j * n, a->M);
+  }
+  if (!fx_symmetric_eigen(count, K, value, S, work))
+    return fx_fail(arena->context, FRIX_ERROR_INPUT, "the basis of the mesh cannot be computed");
+  for (int32_t k = 0; k < count; k++) {
+    double *x = turned + (size_t)k * n;
+    for (int32_t j = 0; j < count; j++) {
+      const double s = S[(size_t)k * count + j], *v = shape + (size_t)j * n;
+      for (int32_t m = 0; m < n; m++) x[m] += s * v[m];
+    }
+    /* as the modes are: the largest entry is positive */
+    int32_t big = 0;
+    for (int32_t m = 0; m < n; m++)
+      if (fabs(x[m]) > 1.0000001 * fabs(x[big])) big = m;
+    for (int32_t m = 0; x[big] < 0.0 && m < n; m++)
+      if (m != big) x[m] = -x[m];
+    if (x[big] < 0.0) x[big] = -x[big];
+  }
+  out->count = count, out->shape = turned, out->value = value;
+  return FRIX_OK;
+}
+
+frix_status fx_basis_derive(fx_arena *arena, const fx_fem *f, int32_t derivatives, const fx_soft_watch *watch,
+                            fx_basis *basis) {
+  if (!derivatives) return FRIX_OK;
+  family a = {.f = f, .n = fx_fem_size(f), .modes = basis->count, .basis = basis};
+  a.parents = a.modes < MOST_PARENTS ? a.modes : MOST_PARENTS;
+  a.count = a.parents * (a.parents + 1) / 2;
+  a.child = FX_TAKE_RAW(arena, double, (size_t)a.count *a.n);
+  a.M = FX_TAKE_RAW(arena, double, a.n), a.scratch = FX_TAKE_RAW(arena, double, 2 * (size_t)a.n);
+  double *shape = FX_TAKE_RAW(arena, double, (size_t)(a.modes + derivatives) * a.n);
+  if (!a.child || !a.M || !a.scratch || !shape) return FRIX_ERROR_MEMORY;
+  memcpy(shape, basis->shape, (size_t)a.modes * a.n * sizeof *shape);
+  int32_t found = 0;
+  frix_status status = make_children(arena, &a, watch);
+  if (!status) status = choose(arena, &a, derivatives, shape + (size_t)a.modes * a.n, &found);
+  if (status) return status;
+  orthonormalise(&a, shape, a.modes, a.modes + found);
+  return turn(arena, &a, shape, a.modes + found, basis);
+}
