@@ -1,4 +1,6 @@
-/* frix swing: a soft body set free, spinning and bent, and what its energy and momenta do. */
+/* frix swing: a soft body set free, spinning and bent, and what its energy and momenta do; with --floor, how it meets
+ * one.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,8 @@ typedef struct course {
   int64_t steps;
   frix_vec3 gravity;
   frix_soft_integrator integrator;
+  bool floor;
+  double height, mu;
 } course;
 
 typedef struct outcome {
@@ -18,6 +22,10 @@ typedef struct outcome {
   double spin, momentum;       /* relative changes of the momenta, without what gravity does */
   double reach;                /* largest displacement of a surface point by deformation, in m */
   double seconds;
+  /* with a floor */
+  int64_t certified, contacts; /* steps; largest number of contacts */
+  int32_t coordinates;
+  double residual, solve, overlap, lost; /* worst; seconds in all; m; J lost to friction */
 } outcome;
 
 static double norm(frix_vec3 v) { return sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
@@ -70,12 +78,24 @@ static bool bend(const fx_args *args, const frix_soft *soft, frix_soft_state *x)
   return fine;
 }
 
+/* HEIGHT,MU */
+static bool get_floor(const fx_args *args, course *c) {
+  const char *text = fx_arg(args, "--floor");
+  if (!text) return true;
+  char *end, *last = NULL;
+  c->height = strtod(text, &end);
+  if (end != text && *end == ',') c->mu = strtod(end + 1, &last);
+  c->floor = last && last != end + 1 && !*last && isfinite(c->height) && c->mu >= 0 && isfinite(c->mu);
+  if (!c->floor) fx_error("--floor: expected HEIGHT,MU, not '%s'", text);
+  return c->floor;
+}
+
 static bool begin(const fx_args *args, const frix_soft *soft, frix_soft_state *x, course *c) {
   frix_soft_frame frame = {.pose = {{0, 0, 0}, {1, 0, 0, 0}}};
   c->integrator = fx_arg_choice(args, "--integrator", 0) ? FRIX_SOFT_IMPLICIT : FRIX_SOFT_VARIATIONAL;
   if (!fx_arg_real(args, "--time", 1e-9, 1e9, &c->time) || !fx_arg_real(args, "--step", 1e-9, 10, &c->h) ||
       !fx_arg_vec(args, "--spin", &frame.spin) || !fx_arg_vec(args, "--velocity", &frame.velocity) ||
-      !fx_arg_vec(args, "--gravity", &c->gravity) || !bend(args, soft, x))
+      !fx_arg_vec(args, "--gravity", &c->gravity) || !get_floor(args, c) || !bend(args, soft, x))
     return false;
   c->steps = (int64_t)(c->time / c->h + 0.5);
   if (c->steps < 1) c->steps = 1;
@@ -96,7 +116,21 @@ static void csv_head(FILE *file, int32_t k) {
   fputc('\n', file);
 }
 
-static frix_status go(const frix_soft *soft, frix_soft_state *x, const course *c, FILE *csv, outcome *o) {
+/* One step, free or with the floor. */
+static frix_status step(frix_soft_world *world, frix_soft_state *x, const course *c, outcome *o) {
+  if (!c->floor) return frix_soft_step(x, c->integrator, c->h, c->gravity);
+  frix_soft_report r;
+  frix_status status = frix_soft_world_step(world, c->h, c->gravity, &r);
+  o->certified += r.certified;
+  o->contacts = r.contacts > o->contacts ? r.contacts : o->contacts;
+  o->coordinates = r.coordinates;
+  o->residual = fmax(o->residual, r.residual), o->overlap = fmax(o->overlap, r.deepest);
+  o->solve += r.seconds, o->lost -= r.contact_work;
+  return status;
+}
+
+static frix_status go(const frix_soft *soft, frix_soft_world *world, const course *c, FILE *csv, outcome *o) {
+  frix_soft_state *x = frix_soft_world_state(world, 0);
   int32_t k = frix_soft_view(soft).coordinates;
   frix_soft_energy e = frix_soft_energy_of(x, c->gravity), start = e;
   frix_vec3 spin0 = spin_of(x, &e);
@@ -104,7 +138,7 @@ static frix_status go(const frix_soft *soft, frix_soft_state *x, const course *c
   *o = (outcome){.first = e.kinetic + e.elastic + e.gravity, .reach = reach_of(soft, frix_soft_amplitude(x))};
   if (csv) csv_head(csv, k), csv_row(csv, 0, x, &e, k);
   for (int64_t n = 0; n < c->steps && !fx_interrupted(NULL); n++) {
-    frix_status status = frix_soft_step(x, c->integrator, c->h, c->gravity);
+    frix_status status = step(world, x, c, o);
     if (status) return status;
     e = frix_soft_energy_of(x, c->gravity);
     scale = fmax(scale, e.kinetic + e.elastic);
@@ -128,7 +162,7 @@ static frix_status go(const frix_soft *soft, frix_soft_state *x, const course *c
 }
 
 static void report(const char *path, const course *c, const outcome *o, bool as_json) {
-  const char *name = c->integrator == FRIX_SOFT_IMPLICIT ? "implicit" : "variational";
+  const char *name = c->floor || c->integrator == FRIX_SOFT_IMPLICIT ? "implicit" : "variational";
   if (as_json) {
     fx_json json = {stdout, false};
     fx_put_open(&json, NULL, '{');
@@ -139,8 +173,18 @@ static void report(const char *path, const course *c, const outcome *o, bool as_
     fx_put_real(&json, "energy", o->first);
     fx_put_real(&json, "energy_end", o->last);
     fx_put_real(&json, "energy_change", o->largest);
-    fx_put_real(&json, "momentum_change", o->momentum);
-    fx_put_real(&json, "spin_change", o->spin);
+    if (c->floor) {
+      fx_put_integer(&json, "certified", o->certified);
+      fx_put_integer(&json, "contacts", o->contacts);
+      fx_put_integer(&json, "coordinates", o->coordinates);
+      fx_put_real(&json, "residual", o->residual);
+      fx_put_real(&json, "overlap", o->overlap);
+      fx_put_real(&json, "lost", o->lost);
+      fx_put_real(&json, "solve_seconds", o->solve);
+    } else {
+      fx_put_real(&json, "momentum_change", o->momentum);
+      fx_put_real(&json, "spin_change", o->spin);
+    }
     fx_put_real(&json, "deformation", o->reach);
     fx_put_real(&json, "seconds", o->seconds);
     fx_put_close(&json, '}');
@@ -151,34 +195,52 @@ static void report(const char *path, const course *c, const outcome *o, bool as_
   fx_format_seconds(o->seconds / (double)o->steps, time, sizeof time);
   printf("%s: %lld %s steps of %g s, %s each\n", path, (long long)o->steps, name, c->h, time);
   printf("  energy       %.9g J -> %.9g J, largest change %.1e\n", o->first, o->last, o->largest);
-  printf("  momentum     changed by %.1e beside gravity\n  spin         momentum changed by %.1e\n", o->momentum,
-         o->spin);
+  if (c->floor) {
+    fx_format_seconds(o->solve / (double)o->steps, time, sizeof time);
+    printf("  certified    %lld of %lld steps, worst residual %.1e, %s a solve\n", (long long)o->certified,
+           (long long)o->steps, o->residual, time);
+    printf("  contacts     up to %lld on %d coordinates, overlap up to %.1e m, friction took %.4g J\n",
+           (long long)o->contacts, (int)o->coordinates, o->overlap, o->lost);
+  } else
+    printf("  momentum     changed by %.1e beside gravity\n  spin         momentum changed by %.1e\n", o->momentum,
+           o->spin);
   printf("  deformation  up to %.4g m\n", o->reach);
+}
+
+static bool put_floor(frix_context *context, frix_soft_world *world, const course *c) {
+  if (!c->floor) return true;
+  frix_soft_obstacle plane = {.kind = FRIX_SOFT_PLANE, .point = {0, 0, c->height}, .direction = {0, 0, 1}, .mu = c->mu};
+  if (!frix_soft_world_obstacle(world, &plane)) return true;
+  fx_error("%s", frix_error_text(context));
+  return false;
 }
 
 static int run_swing(const fx_args *args) {
   frix_context *context = fx_context(false);
   frix_soft *soft = NULL;
-  frix_soft_state *x = NULL;
+  frix_soft_world *world = NULL;
   course c = {.time = 1, .h = 1e-3};
   outcome o;
   const char *path = fx_arg(args, "--csv");
   int code = FX_EXIT_USAGE;
   fx_catch_interrupt();
-  if (frix_soft_read(context, args->word[0], &soft) || frix_soft_state_create(soft, &x)) {
+  if (frix_soft_read(context, args->word[0], &soft) || frix_soft_world_create(context, &world) ||
+      frix_soft_world_add(world, soft, NULL)) {
     fx_error("%s", frix_error_text(context));
-  } else if (begin(args, soft, x, &c) && fx_check_output(context, path)) {
+  } else if (begin(args, soft, frix_soft_world_state(world, 0), &c) && fx_check_output(context, path) &&
+             put_floor(context, world, &c)) {
     fx_output *csv = path ? fx_output_open(context, path) : NULL;
     if (!path || csv) {
-      frix_status status = go(soft, x, &c, csv ? csv->file : NULL, &o);
+      frix_status status = go(soft, world, &c, csv ? csv->file : NULL, &o);
       fx_progress_clear();
       bool kept = fx_output_close(csv, !status);
       if (status) fx_error("%s", frix_error_text(context));
       if (!status) report(args->word[0], &c, &o, fx_arg(args, "--json"));
-      if (!status && kept) code = FX_EXIT_SOLVED;
+      bool certified = !c.floor || o.certified == o.steps;
+      if (!status && kept) code = certified ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
     }
   }
-  frix_soft_state_destroy(x);
+  frix_soft_world_destroy(world);
   frix_soft_destroy(soft);
   frix_context_destroy(context);
   return code;
@@ -192,6 +254,7 @@ static const fx_flag flags[] = {
     {"--spin", "X,Y,Z", NULL, "spin at the start, rad/s"},
     {"--velocity", "X,Y,Z", NULL, "velocity at the start, m/s"},
     {"--gravity", "X,Y,Z", NULL, "m/s^2 (0,0,0)"},
+    {"--floor", "HEIGHT,MU", NULL, "a floor below; steps are then implicit, and certified"},
     {"--csv", "FILE", NULL, "energies, centre and amplitudes of every step"},
     {"--json", NULL, NULL, "one JSON object"},
     {0}};
@@ -199,14 +262,14 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_swing = {
     .name = "swing",
     .arguments = "BODY.frixsoft",
-    .summary = "free motion of a soft body: energy and momenta",
+    .summary = "motion of a soft body, free or on a floor",
     .detail =
         "Bends and spins a body that frix soften made, lets it go without contacts, and tells how far energy and "
         "momenta\n"
         "change. docs/soft.md.",
     .example =
         "  frix swing bar.frixsoft --bend 1=0.05 --spin 0,3,0 --time 10\n"
-        "  frix swing bar.frixsoft --bend 1=0.05 --csv bar.csv",
+        "  frix swing bar.frixsoft --gravity 2,0,-9.81 --floor -0.1,0.5",
     .flag = flags,
     .min_words = 1,
     .max_words = 1,

@@ -26,6 +26,10 @@ static void makes_and_shows(fx_test *t) {
   r = shell(t, "wc -l <a.csv && head -1 a.csv");
   CHECK(t, r.code == 0 && strstr(r.out, "1002") && strstr(r.out, "time,kinetic,elastic,gravity,x,y,z,q1"));
   shell_free(&r);
+  r = shell(t, "$frix swing bar.frixsoft --gravity 1,0,-9.81 --floor -0.05,0.5 --time 0.1 --json");
+  CHECK(t, r.code == 0 && shell_json(r.out) && strstr(r.out, "\"certified\": 100"));
+  shell_free(&r);
+  check_code(t, shell(t, "$frix swing bar.frixsoft --floor 1"), 2, "--floor");
   check_code(t, shell(t, "$frix swing bar.frixsoft --integrator implicit --gravity 0,0,-9.81"), 0, "implicit");
 }
 

@@ -40,6 +40,8 @@ typedef struct frix_soft_config {
   int32_t order;            /* 1: linear tetrahedra, 2: quadratic ones, which bend without locking; 2 */
   int32_t cells;            /* of generated shapes and filled surfaces, see docs/soft.md; 0: chosen */
   frix_vec3 sides;          /* of generated shapes; zero: those of the table */
+  frix_vec3 hold_low;       /* a box of the mesh in which the body will be held: six shapes that forces and torques */
+  frix_vec3 hold_high;      /* there make join the basis; equal corners: none */
   /* Called while the work goes on; share of the stage from 0 to 1. True ends the work (FRIX_ERROR_INPUT). */
   bool (*progress)(const char *stage, double share, void *user);
   void *user;
@@ -128,6 +130,58 @@ FRIX_API frix_vec3 frix_soft_point(const frix_soft_state *state, int32_t point, 
 FRIX_API frix_status frix_soft_jacobian(const frix_soft_state *state, int32_t point, double *out);
 /* (6 + k) squared: mass alone, or M + h C + h^2 K of an implicit step. */
 FRIX_API frix_status frix_soft_mass_matrix(const frix_soft_state *state, double h, double *out);
+
+/* ---- motion in contact ---- */
+
+/* Soft bodies among fixed obstacles, with handles: every step one contact problem with the exact cone over all bodies,
+ * M + h C + h^2 K as its mass, solved and certified like every other. Points of the surfaces meet the obstacles; bodies
+ * do not meet each other. */
+typedef struct frix_soft_world frix_soft_world;
+
+typedef enum frix_soft_obstacle_kind {
+  FRIX_SOFT_PLANE, /* fills the half space behind its normal */
+  FRIX_SOFT_BALL,
+  FRIX_SOFT_DRUM, /* a cylinder without ends */
+} frix_soft_obstacle_kind;
+
+typedef struct frix_soft_obstacle {
+  frix_soft_obstacle_kind kind;
+  frix_vec3 point;     /* of the plane or the drum's axis; the ball's centre */
+  frix_vec3 direction; /* the plane's normal, the drum's axis; any length */
+  double radius, mu;
+  frix_vec3 velocity; /* of the whole obstacle; its point moves with the steps */
+} frix_soft_obstacle;
+
+/* A spring between a surface point and a place; implicit, so it may be as stiff as one likes. */
+typedef struct frix_soft_handle {
+  int32_t body, point;
+  frix_vec3 place;
+  double stiffness, damping; /* N/m, N s/m */
+} frix_soft_handle;
+
+typedef struct frix_soft_report {
+  int32_t contacts, active; /* rows of the problem, and those that carry */
+  int32_t coordinates;      /* 6 + k of all bodies */
+  bool certified;           /* residual within 1e-8 */
+  double residual;
+  int64_t iterations;
+  double seconds;      /* of the solve */
+  double deepest;      /* overlap before the step, in m */
+  frix_vec3 impulse;   /* of all obstacles on all bodies */
+  double contact_work; /* impulses times velocities at the end of the step, J: friction's loss; above 0 only by
+                          the push-out of overlaps, or where obstacles move */
+  double handle_work;
+} frix_soft_report;
+
+FRIX_API frix_status frix_soft_world_create(frix_context *context, frix_soft_world **out);
+FRIX_API void frix_soft_world_destroy(frix_soft_world *world);
+/* A body, undeformed at the origin; number gets which (may be NULL). The body must outlive the world. */
+FRIX_API frix_status frix_soft_world_add(frix_soft_world *world, const frix_soft *soft, int32_t *number);
+FRIX_API frix_status frix_soft_world_obstacle(frix_soft_world *world, const frix_soft_obstacle *obstacle);
+FRIX_API frix_status frix_soft_world_handle(frix_soft_world *world, const frix_soft_handle *handle);
+/* A body's state, which the caller may set between steps; NULL past the end. */
+FRIX_API frix_soft_state *frix_soft_world_state(frix_soft_world *world, int32_t body);
+FRIX_API frix_status frix_soft_world_step(frix_soft_world *world, double h, frix_vec3 gravity, frix_soft_report *out);
 
 #ifdef __cplusplus
 }

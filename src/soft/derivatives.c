@@ -1,4 +1,6 @@
-/* Modal derivatives (Idelsohn and Cardona, 1985; Barbic and James, 2005): where modes i and j are excited, the force
+/* What joins the modes in a basis: modal derivatives, and shapes of held regions.
+ *
+ * Modal derivatives (Idelsohn and Cardona, 1985; Barbic and James, 2005): where modes i and j are excited, the force
  * 2 f2(x_i, x_j) of second order appears, and the body answers it with K d_ij = -2 f2(x_i, x_j).
  *
  * The strongest directions among the d_ij, weighted by 1/(l_i l_j) as a static load excites them, and made orthogonal
@@ -119,6 +121,56 @@ static frix_status turn(fx_arena *arena, const family *a, double *shape, int32_t
   }
   out->count = count, out->shape = turned, out->value = value;
   return FRIX_OK;
+}
+
+/* ---- held regions ---- */
+
+static bool within(frix_vec3 p, frix_vec3 low, frix_vec3 high) {
+  return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x <= high.x && p.y <= high.y && p.z <= high.z;
+}
+
+/* Answers to a force along (kind 0 to 2) or a torque about an axis at the middle of the held nodes; how many there are.
+ */
+static int32_t hold_shapes(const family *a, frix_vec3 low, frix_vec3 high, double *to) {
+  const fx_elements *e = &a->f->e;
+  frix_vec3 middle = {0.0, 0.0, 0.0};
+  int32_t held = 0;
+  for (int32_t k = 0; k < e->node_count; k++)
+    if (within(e->node[k], low, high)) middle = fx_add(middle, e->node[k]), held++;
+  if (!held) return 0;
+  middle = fx_scale(1.0 / held, middle);
+  for (int kind = 0; kind < 6; kind++) {
+    double *load = to + (size_t)kind * a->n, *field = a->scratch;
+    frix_vec3 axis = {kind % 3 == 0, kind % 3 == 1, kind % 3 == 2};
+    for (int32_t k = 0; k < e->node_count; k++) {
+      frix_vec3 f = kind < 3 ? axis : fx_cross(axis, fx_sub(e->node[k], middle));
+      double inside = within(e->node[k], low, high);
+      field[3 * (size_t)k] = inside * f.x, field[3 * (size_t)k + 1] = inside * f.y;
+      field[3 * (size_t)k + 2] = inside * f.z;
+    }
+    fx_fem_mass(a->f, field, load);
+    fx_fem_static(a->f, load, a->scratch);
+  }
+  return held;
+}
+
+frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_vec3 high, fx_basis *basis) {
+  family a = {.f = f, .n = fx_fem_size(f), .modes = basis->count, .basis = basis};
+  double slack = 1e-9 * fx_norm(fx_sub(high, low));
+  frix_vec3 little = {slack, slack, slack};
+  if (!(slack > 0.0)) return FRIX_OK;
+  a.M = FX_TAKE_RAW(arena, double, a.n), a.scratch = FX_TAKE_RAW(arena, double, 2 * (size_t)a.n);
+  double *shape = FX_TAKE_RAW(arena, double, (size_t)(a.modes + 6) * a.n);
+  if (!a.M || !a.scratch || !shape) return FRIX_ERROR_MEMORY;
+  memcpy(shape, basis->shape, (size_t)a.modes * a.n * sizeof *shape);
+  /* nodes stand about the centre of mass by now, the box in the axes of the mesh */
+  low = fx_sub(fx_sub(low, f->center), little), high = fx_add(fx_sub(high, f->center), little);
+  int32_t held = hold_shapes(&a, low, high, shape + (size_t)a.modes * a.n);
+  if (held < 3)
+    return fx_fail(arena->context, FRIX_ERROR_INPUT,
+                   "the box in which the body is held has %d nodes, at least 3 are needed", (int)held);
+  orthonormalise(&a, shape, a.modes, a.modes + 6);
+  return turn(arena, &a, shape, a.modes + 6, basis);
 }
 
 frix_status fx_basis_derive(fx_arena *arena, const fx_fem *f, int32_t derivatives, const fx_soft_watch *watch,

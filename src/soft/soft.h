@@ -2,7 +2,7 @@
  *
  *   tets.h, fem.h       meshes, finite elements
  *   eigenmodes.c        lowest modes of the free body by block Lanczos on the static answer
- *   derivatives.c       modal derivatives and the basis
+ *   derivatives.c       modal derivatives, shapes of held regions, the basis
  *   soft_reduce.c       inertia and elastic energy as polynomials of the amplitudes
  *   soft_make.c         all of it; the public interface of the body
  *   soft_elastic.c      energy, force, tangent
@@ -16,7 +16,7 @@
 
 #include "soft/fem.h"
 
-enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 120 };
+enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 126 };
 
 /* ---- from finite elements to a basis ---- */
 
@@ -42,6 +42,9 @@ frix_status fx_modes_find(fx_arena *arena, const fx_fem *f, int32_t count, const
 /* Adds the strongest directions of the modal derivatives; the basis is then turned so that stiffness is diagonal. */
 frix_status fx_basis_derive(fx_arena *arena, const fx_fem *f, int32_t derivatives, const fx_soft_watch *watch,
                             fx_basis *basis);
+
+/* Adds six shapes of a region that will be held, a box in the axes of the mesh; nothing where its corners agree. */
+frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_vec3 high, fx_basis *basis);
 
 /* ---- the body ---- */
 
@@ -103,6 +106,10 @@ void fx_soft_stiffness(const frix_soft_state *state);
 /* Rows of a surface point, 3 by (6 + k), and the mass block M (h = 0) or M + h C + h^2 K; world axes. */
 void fx_soft_rows(const frix_soft_state *state, int32_t point, double *out);
 void fx_soft_block(const frix_soft_state *state, double h, double *out);
+/* Matrix and right side of an implicit step, A v1 = b + rows' impulses, (6 + k) squared and 6 + k; world axes. */
+void fx_soft_load(frix_soft_state *state, double h, frix_vec3 gravity, double *A, double *b);
+/* The step's end from its velocities and the momenta of the frame (linear, then spin about the centre). */
+void fx_soft_finish(frix_soft_state *state, double h, const double *velocity, const double *frame);
 /* A turn by spin h, world axes. */
 frix_quat fx_soft_turn(frix_quat q, frix_vec3 spin, double h);
 frix_sym3 fx_soft_inverse(frix_sym3 s);

@@ -4,6 +4,8 @@
 #include "base/abi.h"
 #include "soft/soft.h"
 
+enum { MOST_DERIVED = FX_MOST_COORDINATES - 6 }; /* modes and derivatives, beside six shapes of a held region */
+
 /* ---- settings ---- */
 
 void frix_soft_init(frix_soft_config *out, size_t size) {
@@ -23,9 +25,9 @@ frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *
   if (c->size != sizeof *c) BAD("frix_soft_config: use frix_soft_default");
   if (c->material != FRIX_SOFT_LINEAR && c->material != FRIX_SOFT_STVK) BAD("no such material of soft bodies");
   if (c->modes < 1 || c->modes > FX_MOST_MODES) BAD("%d modes, expected 1 to %d", (int)c->modes, FX_MOST_MODES);
-  if (c->derivatives < -1 || c->derivatives > FX_MOST_COORDINATES - c->modes)
-    BAD("%d modal derivatives, expected at most %d beside %d modes", (int)c->derivatives,
-        FX_MOST_COORDINATES - (int)c->modes, (int)c->modes);
+  if (c->derivatives < -1 || c->derivatives > MOST_DERIVED - c->modes)
+    BAD("%d modal derivatives, expected at most %d beside %d modes", (int)c->derivatives, MOST_DERIVED - (int)c->modes,
+        (int)c->modes);
   if (!(c->young > 0.0 && c->young <= 1e15)) BAD("Young's modulus %g Pa is not positive", c->young);
   if (!(c->poisson > -1.0 && c->poisson < 0.5)) BAD("Poisson's ratio %g does not lie between -1 and 0.5", c->poisson);
   if (!(c->density > 0.0 && c->density <= 1e9)) BAD("density %g kg/m^3 is not positive", c->density);
@@ -34,6 +36,7 @@ frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *
     BAD("damping is negative or not finite");
   if (c->order != 1 && c->order != 2) BAD("tetrahedra of order %d: 1 and 2 are known", (int)c->order);
   if (c->cells < 0 || c->cells > 1000) BAD("%d cells, expected 1 to 1000", (int)c->cells);
+  if (!fx_finite(c->hold_low) || !fx_finite(c->hold_high)) BAD("the box in which the body is held is not finite");
   const double s[3] = {c->sides.x, c->sides.y, c->sides.z};
   for (int k = 0; k < 3; k++)
     if (!(s[k] >= 0.0 && isfinite(s[k]))) BAD("side %g of a shape is negative or not finite", s[k]);
@@ -97,12 +100,13 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
   fx_skin skin;
   bool stvk = c->material == FRIX_SOFT_STVK;
   int32_t derivatives = c->derivatives >= 0 ? c->derivatives : stvk ? c->modes : 0;
-  if (derivatives > FX_MOST_COORDINATES - c->modes) derivatives = FX_MOST_COORDINATES - c->modes;
+  if (derivatives > MOST_DERIVED - c->modes) derivatives = MOST_DERIVED - c->modes;
   if (fx_watch(&watch, "finite elements", 0.0)) return fx_fail(arena->context, FRIX_ERROR_INPUT, "ended by the user");
   frix_status status = fx_elements_make(arena, t, c->order, &elements);
   if (!status) status = fx_fem_make(arena, &elements, c->young, c->poisson, c->density, &fem);
   if (!status) status = fx_modes_find(arena, &fem, c->modes, &watch, &basis);
   if (!status) status = fx_basis_derive(arena, &fem, derivatives, &watch, &basis);
+  if (!status) status = fx_basis_hold(arena, &fem, c->hold_low, c->hold_high, &basis);
   if (!status) status = fx_elements_skin(arena, t, &fem.e, &skin);
   if (status) return status;
   soft->info = (frix_soft_info){.material = c->material,

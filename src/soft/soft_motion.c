@@ -132,7 +132,7 @@ void fx_soft_stiffness(const frix_soft_state *x) {
   make_positive(k, x->tangent, x->work, x->spare, x->work + k);
 }
 
-/* The turn over a step, with the spin that L gives at its middle; q and s: amplitudes there and rates. */
+/* The turn over a step, with the spin that L gives at its middle, where the amplitudes stand. */
 static frix_quat turn_of(frix_soft_state *x, frix_quat from, double h) {
   frix_vec3 w = fx_rotate(from, fx_soft_spin(x));
   for (int again = 0; again < 8; again++) {
@@ -143,42 +143,44 @@ static frix_quat turn_of(frix_soft_state *x, frix_quat from, double h) {
   return whole_turn(from, w, h);
 }
 
-frix_status fx_soft_step_implicit(frix_soft_state *x, double h, frix_vec3 gravity) {
+void fx_soft_load(frix_soft_state *x, double h, frix_vec3 gravity, double *A, double *b) {
   const frix_soft *s = x->soft;
-  int32_t k = s->info.coordinates, n = 3 + k;
-  double *A = x->block, *b = x->work + 6 * (size_t)n;
-  frix_vec3 *g = (frix_vec3 *)x->work, L = fx_unrotate(x->pose.q, x->spin_momentum), w = fx_soft_spin(x);
-  frix_sym3 I = fx_soft_inertia(s, x->amplitude);
-  fx_soft_stiffness(x);
-  fx_soft_centrifugal(s, x->amplitude, w, x->rate, b + 3);
+  frix_vec3 p = fx_scale(s->info.mass, fx_mad(x->velocity, h, gravity)), L = x->spin_momentum;
+  fx_soft_block(x, h, A);
+  fx_soft_centrifugal(s, x->amplitude, fx_soft_spin(x), x->rate, b + 6);
+  b[0] = p.x, b[1] = p.y, b[2] = p.z, b[3] = L.x, b[4] = L.y, b[5] = L.z;
+  for (int32_t i = 0; i < s->info.coordinates; i++) b[6 + i] = x->momentum[i] + h * (b[6 + i] - x->force[i]);
+}
+
+void fx_soft_finish(frix_soft_state *x, double h, const double *v, const double *frame) {
+  const frix_soft *s = x->soft;
+  int32_t k = s->info.coordinates;
+  frix_vec3 *g = (frix_vec3 *)x->work, w = fx_unrotate(x->pose.q, fx_vec(v[3], v[4], v[5]));
   fx_soft_coupling(s, x->amplitude, g);
-  const double J[3][3] = {{I.xx, I.xy, I.xz}, {I.xy, I.yy, I.yz}, {I.xz, I.yz, I.zz}};
-  for (int a = 0; a < 3; a++) {
-    b[a] = fx_at(L, a);
-    for (int c = 0; c < 3; c++) A[(size_t)a * n + c] = J[a][c];
-    for (int32_t j = 0; j < k; j++) A[(size_t)a * n + 3 + j] = A[(size_t)(3 + j) * n + a] = fx_at(g[j], a);
-  }
-  for (int32_t i = 0; i < k; i++) {
-    for (int32_t j = 0; j < k; j++) A[(size_t)(3 + i) * n + 3 + j] = h * h * x->tangent[(size_t)i * k + j];
-    A[(size_t)(3 + i) * n + 3 + i] += 1.0 + h * s->info.damping[i];
-    b[3 + i] = x->momentum[i] + h * (b[3 + i] - x->force[i]);
-  }
-  if (!fx_lu_factor(n, A, x->pivot))
-    return fx_fail(s->context, FRIX_ERROR_INPUT, "the mass of a soft body is singular");
-  fx_lu_solve(n, A, x->pivot, b);
-  w = fx_vec(b[0], b[1], b[2]);
   for (int32_t j = 0; j < k; j++) {
-    x->rate[j] = b[3 + j];
-    x->momentum[j] = b[3 + j] + fx_dot(g[j], w);
+    x->rate[j] = v[6 + j];
+    x->momentum[j] = v[6 + j] + fx_dot(g[j], w);
   }
+  x->velocity = fx_scale(1.0 / s->info.mass, fx_vec(frame[0], frame[1], frame[2]));
+  x->spin_momentum = fx_vec(frame[3], frame[4], frame[5]);
   /* the middle of the step, then its end */
   for (int32_t j = 0; j < k; j++) x->amplitude[j] += 0.5 * h * x->rate[j];
   frix_quat end = turn_of(x, x->pose.q, h);
   for (int32_t j = 0; j < k; j++) x->amplitude[j] += 0.5 * h * x->rate[j];
   x->pose.q = end;
-  x->velocity = fx_mad(x->velocity, h, gravity);
   x->pose.p = fx_mad(x->pose.p, h, x->velocity);
   fx_soft_set_rates(x);
+}
+
+frix_status fx_soft_step_implicit(frix_soft_state *x, double h, frix_vec3 gravity) {
+  int32_t n = 6 + x->soft->info.coordinates;
+  double *v = x->work + 6 * (size_t)n, frame[6];
+  fx_soft_load(x, h, gravity, x->block, v);
+  memcpy(frame, v, sizeof frame);
+  if (!fx_lu_factor(n, x->block, x->pivot))
+    return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "the mass of a soft body is singular");
+  fx_lu_solve(n, x->block, x->pivot, v);
+  fx_soft_finish(x, h, v, frame);
   return FRIX_OK;
 }
 
