@@ -13,12 +13,12 @@ static void print_text(const char *path, const frix_soft_info *s) {
          s->center.z);
   printf("  coordinates %d: %d modes, %d derivatives (residual %.1e)\n", (int)s->coordinates, (int)s->modes,
          (int)(s->coordinates - s->modes), s->mode_residual);
-  printf("  frequency ");
+  if (s->coordinates) printf("  frequency ");
   for (int32_t k = 0; k < s->coordinates; k++) {
     if (k && k % 8 == 0) printf("\n            ");
     printf(" %.4g", s->omega[k] / turn);
   }
-  printf(" Hz\n");
+  if (s->coordinates) printf(" Hz\n");
 }
 
 static void print_json(const char *path, const frix_soft_info *s) {

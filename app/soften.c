@@ -32,7 +32,7 @@ static bool show(const char *stage, double share, void *user) {
 static bool settings(const fx_args *args, frix_soft_config *c) {
   int64_t modes = c->modes, derivatives = c->derivatives, order = c->order, cells = c->cells;
   bool fine =
-      fx_arg_integer(args, "--modes", 1, 100, &modes) && fx_arg_integer(args, "--derivatives", 0, 119, &derivatives) &&
+      fx_arg_integer(args, "--modes", 0, 100, &modes) && fx_arg_integer(args, "--derivatives", 0, 119, &derivatives) &&
       fx_arg_integer(args, "--order", 1, 2, &order) && fx_arg_integer(args, "--cells", 1, 1000, &cells) &&
       fx_arg_real(args, "--young", 1e-3, 1e15, &c->young) &&
       fx_arg_real(args, "--poisson", -0.999, 0.4999, &c->poisson) &&
@@ -43,6 +43,7 @@ static bool settings(const fx_args *args, frix_soft_config *c) {
       fx_arg_vec(args, "--hold-low", &c->hold_low) && fx_arg_vec(args, "--hold-high", &c->hold_high);
   c->modes = (int32_t)modes, c->derivatives = (int32_t)derivatives, c->order = (int32_t)order,
   c->cells = (int32_t)cells;
+  c->strains = fx_arg(args, "--strains") != NULL;
   c->material = fx_arg_choice(args, "--material", 0) ? FRIX_SOFT_STVK : FRIX_SOFT_LINEAR;
   return fine;
 }
@@ -73,7 +74,7 @@ static int run_soften(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--out", "BODY.frixsoft", NULL, "write the body there"},
-    {"--modes", "K", NULL, "vibration modes (12)"},
+    {"--modes", "K", NULL, "vibration modes (12); 0: a rigid body"},
     {"--material", "NAME", "linear|stvk", "linear, or St.Venant-Kirchhoff with modal derivatives"},
     {"--derivatives", "D", NULL, "modal derivatives (as many as modes with stvk)"},
     {"--young", "E", NULL, "Young's modulus in Pa (1e6)"},
@@ -85,6 +86,7 @@ static const fx_flag flags[] = {
     {"--order", "N", NULL, "linear (1) or quadratic (2) tetrahedra (2)"},
     {"--size", "X,Y,Z", NULL, "sides of a generated shape, in m"},
     {"--cells", "N", NULL, "cells across its thinnest side; of a surface or blob: along the longest"},
+    {"--strains", NULL, NULL, "six uniform strains join the basis: for flat faces in contact"},
     {"--hold-low", "X,Y,Z", NULL, "a box of the mesh in which the body will be held: low corner"},
     {"--hold-high", "X,Y,Z", NULL, "and high corner; six shapes join the basis"},
     {"--json", NULL, NULL, "one JSON object"},

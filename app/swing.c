@@ -14,6 +14,7 @@ typedef struct course {
   frix_soft_integrator integrator;
   bool floor;
   double height, mu;
+  int64_t stack; /* bodies on each other */
 } course;
 
 typedef struct outcome {
@@ -95,7 +96,8 @@ static bool begin(const fx_args *args, const frix_soft *soft, frix_soft_state *x
   c->integrator = fx_arg_choice(args, "--integrator", 0) ? FRIX_SOFT_IMPLICIT : FRIX_SOFT_VARIATIONAL;
   if (!fx_arg_real(args, "--time", 1e-9, 1e9, &c->time) || !fx_arg_real(args, "--step", 1e-9, 10, &c->h) ||
       !fx_arg_vec(args, "--spin", &frame.spin) || !fx_arg_vec(args, "--velocity", &frame.velocity) ||
-      !fx_arg_vec(args, "--gravity", &c->gravity) || !get_floor(args, c) || !bend(args, soft, x))
+      !fx_arg_vec(args, "--gravity", &c->gravity) || !get_floor(args, c) ||
+      !fx_arg_integer(args, "--stack", 1, 100, &c->stack) || !bend(args, soft, x))
     return false;
   c->steps = (int64_t)(c->time / c->h + 0.5);
   if (c->steps < 1) c->steps = 1;
@@ -116,6 +118,17 @@ static void csv_head(FILE *file, int32_t k) {
   fputc('\n', file);
 }
 
+/* All bodies of a stack. */
+static frix_soft_energy energy_of(frix_soft_world *world, frix_vec3 gravity) {
+  frix_soft_energy sum = frix_soft_energy_of(frix_soft_world_state(world, 0), gravity);
+  const frix_soft_state *x;
+  for (int32_t k = 1; (x = frix_soft_world_state(world, k)); k++) {
+    frix_soft_energy e = frix_soft_energy_of(x, gravity);
+    sum.kinetic += e.kinetic, sum.elastic += e.elastic, sum.gravity += e.gravity;
+  }
+  return sum;
+}
+
 /* One step, free or with the floor. */
 static frix_status step(frix_soft_world *world, frix_soft_state *x, const course *c, outcome *o) {
   if (!c->floor) return frix_soft_step(x, c->integrator, c->h, c->gravity);
@@ -132,7 +145,7 @@ static frix_status step(frix_soft_world *world, frix_soft_state *x, const course
 static frix_status go(const frix_soft *soft, frix_soft_world *world, const course *c, FILE *csv, outcome *o) {
   frix_soft_state *x = frix_soft_world_state(world, 0);
   int32_t k = frix_soft_view(soft).coordinates;
-  frix_soft_energy e = frix_soft_energy_of(x, c->gravity), start = e;
+  frix_soft_energy e = energy_of(world, c->gravity), start = e;
   frix_vec3 spin0 = spin_of(x, &e);
   double mass = frix_soft_view(soft).mass, scale = e.kinetic + e.elastic, from = fx_now();
   *o = (outcome){.first = e.kinetic + e.elastic + e.gravity, .reach = reach_of(soft, frix_soft_amplitude(x))};
@@ -140,7 +153,7 @@ static frix_status go(const frix_soft *soft, frix_soft_world *world, const cours
   for (int64_t n = 0; n < c->steps && !fx_interrupted(NULL); n++) {
     frix_status status = step(world, x, c, o);
     if (status) return status;
-    e = frix_soft_energy_of(x, c->gravity);
+    e = energy_of(world, c->gravity);
     scale = fmax(scale, e.kinetic + e.elastic);
     o->last = e.kinetic + e.elastic + e.gravity;
     o->largest = fmax(o->largest, fabs(o->last - o->first));
@@ -207,10 +220,29 @@ static void report(const char *path, const course *c, const outcome *o, bool as_
   printf("  deformation  up to %.4g m\n", o->reach);
 }
 
-static bool put_floor(frix_context *context, frix_soft_world *world, const course *c) {
+/* The others of a stack, each as high above the one below as the body is. */
+static frix_status put_stack(frix_soft_world *world, const frix_soft *soft, const course *c) {
+  frix_soft_info info = frix_soft_view(soft);
+  double low = info.point[0].z, high = low;
+  for (int32_t k = 0; k < info.point_count; k++) low = fmin(low, info.point[k].z), high = fmax(high, info.point[k].z);
+  frix_status status = frix_soft_world_friction(world, c->mu);
+  for (int64_t k = 1; k < c->stack && !status; k++) {
+    frix_soft_frame frame = frix_soft_get_frame(frix_soft_world_state(world, 0));
+    frame.pose.p.z += (double)k * (high - low);
+    status = frix_soft_world_add(world, soft, NULL);
+    if (!status) status = frix_soft_set_frame(frix_soft_world_state(world, (int32_t)k), &frame);
+  }
+  return status;
+}
+
+static bool put_floor(frix_context *context, frix_soft_world *world, const frix_soft *soft, const course *c) {
+  if (!c->floor && c->stack > 1) {
+    fx_error("--stack: bodies are stacked on a floor: --floor HEIGHT,MU");
+    return false;
+  }
   if (!c->floor) return true;
   frix_soft_obstacle plane = {.kind = FRIX_SOFT_PLANE, .point = {0, 0, c->height}, .direction = {0, 0, 1}, .mu = c->mu};
-  if (!frix_soft_world_obstacle(world, &plane)) return true;
+  if (!frix_soft_world_obstacle(world, &plane) && (c->stack < 2 || !put_stack(world, soft, c))) return true;
   fx_error("%s", frix_error_text(context));
   return false;
 }
@@ -219,7 +251,7 @@ static int run_swing(const fx_args *args) {
   frix_context *context = fx_context(false);
   frix_soft *soft = NULL;
   frix_soft_world *world = NULL;
-  course c = {.time = 1, .h = 1e-3};
+  course c = {.time = 1, .h = 1e-3, .stack = 1};
   outcome o;
   const char *path = fx_arg(args, "--csv");
   int code = FX_EXIT_USAGE;
@@ -228,7 +260,7 @@ static int run_swing(const fx_args *args) {
       frix_soft_world_add(world, soft, NULL)) {
     fx_error("%s", frix_error_text(context));
   } else if (begin(args, soft, frix_soft_world_state(world, 0), &c) && fx_check_output(context, path) &&
-             put_floor(context, world, &c)) {
+             put_floor(context, world, soft, &c)) {
     fx_output *csv = path ? fx_output_open(context, path) : NULL;
     if (!path || csv) {
       frix_status status = go(soft, world, &c, csv ? csv->file : NULL, &o);
@@ -255,6 +287,7 @@ static const fx_flag flags[] = {
     {"--velocity", "X,Y,Z", NULL, "velocity at the start, m/s"},
     {"--gravity", "X,Y,Z", NULL, "m/s^2 (0,0,0)"},
     {"--floor", "HEIGHT,MU", NULL, "a floor below; steps are then implicit, and certified"},
+    {"--stack", "N", NULL, "N bodies on each other, with the floor's friction"},
     {"--csv", "FILE", NULL, "energies, centre and amplitudes of every step"},
     {"--json", NULL, NULL, "one JSON object"},
     {0}};

@@ -91,7 +91,7 @@ static void refuses_nonsense(fx_test *t) {
       {"soften", "MESH"},
       {"soften nosuch.msh", "nosuch.msh"},
       {"soften bar.step", "soft bodies are made from"},
-      {"soften bar --modes 0", "--modes"},
+      {"soften bar --modes -1", "--modes"},
       {"soften bar --poisson 0.5", "--poisson"},
       {"soften bar --young -1", "--young"},
       {"soften bar --size 1,2", "--size"},

@@ -30,7 +30,7 @@ typedef struct frix_soft_state frix_soft_state;
 typedef struct frix_soft_config {
   uint32_t size; /* set by frix_soft_default */
   frix_soft_material material;
-  int32_t modes;            /* of vibration; 12 */
+  int32_t modes;            /* of vibration; 12. 0: a rigid body */
   int32_t derivatives;      /* modal derivatives beside them; -1: as many as modes with STVK, none with LINEAR */
   double young, poisson;    /* Pa; 1e6 and 0.3 */
   double density;           /* kg/m^3; 1000 */
@@ -40,6 +40,7 @@ typedef struct frix_soft_config {
   int32_t order;            /* 1: linear tetrahedra, 2: quadratic ones, which bend without locking; 2 */
   int32_t cells;            /* of generated shapes and filled surfaces, see docs/soft.md; 0: chosen */
   frix_vec3 sides;          /* of generated shapes; zero: those of the table */
+  bool strains;             /* six uniform strains join the basis: for bodies with flat faces in contact; false */
   frix_vec3 hold_low;       /* a box of the mesh in which the body will be held: six shapes that forces and torques */
   frix_vec3 hold_high;      /* there make join the basis; equal corners: none */
   /* Called while the work goes on; share of the stage from 0 to 1. True ends the work (FRIX_ERROR_INPUT). */
@@ -134,8 +135,8 @@ FRIX_API frix_status frix_soft_mass_matrix(const frix_soft_state *state, double 
 /* ---- motion in contact ---- */
 
 /* Soft bodies among fixed obstacles, with handles: every step one contact problem with the exact cone over all bodies,
- * M + h C + h^2 K as its mass, solved and certified like every other. Points of the surfaces meet the obstacles; bodies
- * do not meet each other. */
+ * M + h C + h^2 K as its mass, solved and certified like every other. Points of the surfaces meet the obstacles and,
+ * once frix_soft_world_friction was called, the surfaces of other bodies. */
 typedef struct frix_soft_world frix_soft_world;
 
 typedef enum frix_soft_obstacle_kind {
@@ -179,6 +180,8 @@ FRIX_API void frix_soft_world_destroy(frix_soft_world *world);
 FRIX_API frix_status frix_soft_world_add(frix_soft_world *world, const frix_soft *soft, int32_t *number);
 FRIX_API frix_status frix_soft_world_obstacle(frix_soft_world *world, const frix_soft_obstacle *obstacle);
 FRIX_API frix_status frix_soft_world_handle(frix_soft_world *world, const frix_soft_handle *handle);
+/* Friction between bodies; negative, as at the start: they do not meet. */
+FRIX_API frix_status frix_soft_world_friction(frix_soft_world *world, double mu);
 /* A body's state, which the caller may set between steps; NULL past the end. */
 FRIX_API frix_soft_state *frix_soft_world_state(frix_soft_world *world, int32_t body);
 FRIX_API frix_status frix_soft_world_step(frix_soft_world *world, double h, frix_vec3 gravity, frix_soft_report *out);

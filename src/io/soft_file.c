@@ -88,10 +88,10 @@ frix_status frix_soft_write(const frix_soft *soft, const char *path) {
 
 static bool sound(const frix_soft *s) {
   const frix_soft_info *info = &s->info;
-  if (info->coordinates < 1 || info->coordinates > FX_MOST_COORDINATES || info->point_count < 4) return false;
+  if (info->coordinates < 0 || info->coordinates > FX_MOST_COORDINATES || info->point_count < 4) return false;
   if (info->point_count > INT32_MAX / 16 || info->triangle_count < 4 || info->triangle_count > INT32_MAX / 16)
     return false;
-  return info->mass > 0.0 && info->density > 0.0 && info->young > 0.0 && info->modes >= 1;
+  return info->mass > 0.0 && info->density > 0.0 && info->young > 0.0 && info->modes >= 0;
 }
 
 static bool all_finite(const double *x, size_t count) {

@@ -1,4 +1,4 @@
-/* What joins the modes in a basis: modal derivatives, and shapes of held regions.
+/* What joins the modes in a basis: modal derivatives, uniform strains, and shapes of held regions.
  *
  * Modal derivatives (Idelsohn and Cardona, 1985; Barbic and James, 2005): where modes i and j are excited, the force
  * 2 f2(x_i, x_j) of second order appears, and the body answers it with K d_ij = -2 f2(x_i, x_j).
@@ -154,21 +154,44 @@ static int32_t hold_shapes(const family *a, frix_vec3 low, frix_vec3 high, doubl
   return held;
 }
 
+/* Room for six more shapes behind those of the basis; NULL without memory. */
+static double *six_more(fx_arena *arena, family *a) {
+  a->M = FX_TAKE_RAW(arena, double, a->n), a->scratch = FX_TAKE_RAW(arena, double, 2 * (size_t)a->n);
+  double *shape = FX_TAKE(arena, double, (size_t)(a->modes + 6) * a->n);
+  if (!a->M || !a->scratch || !shape) return NULL;
+  if (a->modes) memcpy(shape, a->basis->shape, (size_t)a->modes * a->n * sizeof *shape);
+  return shape;
+}
+
 frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_vec3 high, fx_basis *basis) {
   family a = {.f = f, .n = fx_fem_size(f), .modes = basis->count, .basis = basis};
   double slack = 1e-9 * fx_norm(fx_sub(high, low));
   frix_vec3 little = {slack, slack, slack};
   if (!(slack > 0.0)) return FRIX_OK;
-  a.M = FX_TAKE_RAW(arena, double, a.n), a.scratch = FX_TAKE_RAW(arena, double, 2 * (size_t)a.n);
-  double *shape = FX_TAKE_RAW(arena, double, (size_t)(a.modes + 6) * a.n);
-  if (!a.M || !a.scratch || !shape) return FRIX_ERROR_MEMORY;
-  memcpy(shape, basis->shape, (size_t)a.modes * a.n * sizeof *shape);
+  double *shape = six_more(arena, &a);
+  if (!shape) return FRIX_ERROR_MEMORY;
   /* nodes stand about the centre of mass by now, the box in the axes of the mesh */
   low = fx_sub(fx_sub(low, f->center), little), high = fx_add(fx_sub(high, f->center), little);
   int32_t held = hold_shapes(&a, low, high, shape + (size_t)a.modes * a.n);
   if (held < 3)
     return fx_fail(arena->context, FRIX_ERROR_INPUT,
                    "the box in which the body is held has %d nodes, at least 3 are needed", (int)held);
+  orthonormalise(&a, shape, a.modes, a.modes + 6);
+  return turn(arena, &a, shape, a.modes + 6, basis);
+}
+
+frix_status fx_basis_strain(fx_arena *arena, const fx_fem *f, fx_basis *basis) {
+  static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
+  family a = {.f = f, .n = fx_fem_size(f), .modes = basis->count, .basis = basis};
+  double *shape = six_more(arena, &a);
+  if (!shape) return FRIX_ERROR_MEMORY;
+  for (int k = 0; k < 6; k++) {
+    double *u = shape + (size_t)(a.modes + k) * a.n;
+    for (int32_t v = 0; v < f->e.node_count; v++) {
+      u[3 * (size_t)v + pair[k][0]] += fx_at(f->e.node[v], pair[k][1]);
+      if (k >= 3) u[3 * (size_t)v + pair[k][1]] += fx_at(f->e.node[v], pair[k][0]);
+    }
+  }
   orthonormalise(&a, shape, a.modes, a.modes + 6);
   return turn(arena, &a, shape, a.modes + 6, basis);
 }

@@ -148,6 +148,8 @@ static void finish_mode(lanczos *l, int32_t k, fx_basis *out) {
 
 frix_status fx_modes_find(fx_arena *arena, const fx_fem *f, int32_t count, const fx_soft_watch *watch, fx_basis *out) {
   int32_t n = fx_fem_size(f), free = n - 6;
+  *out = (fx_basis){0};
+  if (!count) return FRIX_OK; /* a rigid body */
   if (count > free / 2)
     return fx_fail(arena->context, FRIX_ERROR_INPUT,
                    "%d modes are too many for a mesh of %d nodes: refine it, or ask for at most %d", (int)count,

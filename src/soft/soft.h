@@ -16,7 +16,7 @@
 
 #include "soft/fem.h"
 
-enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 126 };
+enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 132 };
 
 /* ---- from finite elements to a basis ---- */
 
@@ -43,6 +43,8 @@ frix_status fx_modes_find(fx_arena *arena, const fx_fem *f, int32_t count, const
 frix_status fx_basis_derive(fx_arena *arena, const fx_fem *f, int32_t derivatives, const fx_soft_watch *watch,
                             fx_basis *basis);
 
+/* Adds the six uniform strains. */
+frix_status fx_basis_strain(fx_arena *arena, const fx_fem *f, fx_basis *basis);
 /* Adds six shapes of a region that will be held, a box in the axes of the mesh; nothing where its corners agree. */
 frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_vec3 high, fx_basis *basis);
 
@@ -103,6 +105,8 @@ void fx_soft_set_momenta(frix_soft_state *state, frix_vec3 spin_body);
 void fx_soft_set_rates(frix_soft_state *state);
 /* Force and tangent of the state's amplitudes in its workspace; the tangent is made positive where it is not. */
 void fx_soft_stiffness(const frix_soft_state *state);
+/* Where a surface point is, and its velocity (may be NULL) for the spin of fx_soft_spin. */
+frix_vec3 fx_soft_place(const frix_soft_state *state, int32_t point, frix_vec3 spin, frix_vec3 *velocity);
 /* Rows of a surface point, 3 by (6 + k), and the mass block M (h = 0) or M + h C + h^2 K; world axes. */
 void fx_soft_rows(const frix_soft_state *state, int32_t point, double *out);
 void fx_soft_block(const frix_soft_state *state, double h, double *out);

@@ -4,7 +4,7 @@
 #include "base/abi.h"
 #include "soft/soft.h"
 
-enum { MOST_DERIVED = FX_MOST_COORDINATES - 6 }; /* modes and derivatives, beside six shapes of a held region */
+enum { MOST_DERIVED = FX_MOST_COORDINATES - 12 }; /* modes and derivatives, beside strains and a held region */
 
 /* ---- settings ---- */
 
@@ -24,7 +24,7 @@ frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *
 #define BAD(...) return fx_fail(context, FRIX_ERROR_INPUT, __VA_ARGS__)
   if (c->size != sizeof *c) BAD("frix_soft_config: use frix_soft_default");
   if (c->material != FRIX_SOFT_LINEAR && c->material != FRIX_SOFT_STVK) BAD("no such material of soft bodies");
-  if (c->modes < 1 || c->modes > FX_MOST_MODES) BAD("%d modes, expected 1 to %d", (int)c->modes, FX_MOST_MODES);
+  if (c->modes < 0 || c->modes > FX_MOST_MODES) BAD("%d modes, expected 0 to %d", (int)c->modes, FX_MOST_MODES);
   if (c->derivatives < -1 || c->derivatives > MOST_DERIVED - c->modes)
     BAD("%d modal derivatives, expected at most %d beside %d modes", (int)c->derivatives, MOST_DERIVED - (int)c->modes,
         (int)c->modes);
@@ -99,13 +99,14 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
   fx_basis basis;
   fx_skin skin;
   bool stvk = c->material == FRIX_SOFT_STVK;
-  int32_t derivatives = c->derivatives >= 0 ? c->derivatives : stvk ? c->modes : 0;
+  int32_t derivatives = !c->modes ? 0 : c->derivatives >= 0 ? c->derivatives : stvk ? c->modes : 0;
   if (derivatives > MOST_DERIVED - c->modes) derivatives = MOST_DERIVED - c->modes;
   if (fx_watch(&watch, "finite elements", 0.0)) return fx_fail(arena->context, FRIX_ERROR_INPUT, "ended by the user");
   frix_status status = fx_elements_make(arena, t, c->order, &elements);
   if (!status) status = fx_fem_make(arena, &elements, c->young, c->poisson, c->density, &fem);
   if (!status) status = fx_modes_find(arena, &fem, c->modes, &watch, &basis);
   if (!status) status = fx_basis_derive(arena, &fem, derivatives, &watch, &basis);
+  if (!status && c->strains) status = fx_basis_strain(arena, &fem, &basis);
   if (!status) status = fx_basis_hold(arena, &fem, c->hold_low, c->hold_high, &basis);
   if (!status) status = fx_elements_skin(arena, t, &fem.e, &skin);
   if (status) return status;

@@ -209,20 +209,24 @@ frix_soft_energy frix_soft_energy_of(const frix_soft_state *x, frix_vec3 gravity
   return e;
 }
 
+frix_vec3 fx_soft_place(const frix_soft_state *x, int32_t point, frix_vec3 spin, frix_vec3 *velocity) {
+  const frix_soft_info *info = &x->soft->info;
+  int32_t k = info->coordinates;
+  const double *U = info->shape + 3 * (size_t)point * k, *q = x->amplitude, *rate = x->rate;
+  frix_vec3 r = info->point[point];
+  r = fx_add(r, fx_vec(fx_dot_quad(k, U, q), fx_dot_quad(k, U + k, q), fx_dot_quad(k, U + 2 * (size_t)k, q)));
+  if (velocity) {
+    frix_vec3 s = fx_vec(fx_dot_quad(k, U, rate), fx_dot_quad(k, U + k, rate), fx_dot_quad(k, U + 2 * (size_t)k, rate));
+    *velocity = fx_add(x->velocity, fx_rotate(x->pose.q, fx_add(s, fx_cross(spin, r))));
+  }
+  return fx_pose_point(x->pose, r);
+}
+
 frix_vec3 frix_soft_point(const frix_soft_state *x, int32_t point, frix_vec3 *velocity) {
   frix_vec3 none = {0.0, 0.0, 0.0};
   if (velocity) *velocity = none;
   if (!x || point < 0 || point >= x->soft->info.point_count) return none;
-  const frix_soft_info *info = &x->soft->info;
-  int32_t k = info->coordinates;
-  const double *U = info->shape + 3 * (size_t)point * k;
-  frix_vec3 r = info->point[point], s = none;
-  for (int32_t j = 0; j < k; j++) {
-    frix_vec3 u = fx_vec(U[j], U[k + j], U[2 * (size_t)k + j]);
-    r = fx_mad(r, x->amplitude[j], u), s = fx_mad(s, x->rate[j], u);
-  }
-  if (velocity) *velocity = fx_add(x->velocity, fx_rotate(x->pose.q, fx_add(s, fx_cross(fx_soft_spin(x), r))));
-  return fx_pose_point(x->pose, r);
+  return fx_soft_place(x, point, velocity ? fx_soft_spin(x) : none, velocity);
 }
 
 frix_status frix_soft_jacobian(const frix_soft_state *x, int32_t point, double *out) {
