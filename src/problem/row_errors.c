@@ -327,8 +327,8 @@ static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double
 /* ---- the largest scale ---- */
 
 typedef struct drive {
-  double energy; /* sum of q^2 / W; infinite where a row without W has a q, as complementarity problems of other kinds
-                  * have: these have no such measure */
+  double energy; /* sum of q^2 / W; without bodies infinite where a row without W has a q, as complementarity problems
+                  * of other kinds have: these have no such measure. A row that moves no body drives nothing. */
   double speed;  /* largest |q| of normals and tangents; infinite where joints, whose units may be others, take part */
 } drive;
 
@@ -339,7 +339,8 @@ static void add_drive(const fx_system *s, int32_t i, const double *r, drive *out
   if (!joint && s->q[row] > 0 && fx_safe_norm(d, r + row) == 0) return;
   for (int32_t k = first; k < d; k++) {
     double q = demanded(&s->contact[i], k, s->q[row + k]);
-    if (q > 0) out->energy += q * (q / s->W_diag[row + k]);
+    bool moves = s->W_diag[row + k] > 0 || !s->has_velocity;
+    if (q > 0 && moves) out->energy += q * (q / s->W_diag[row + k]);
     if (k < 3 && q > out->speed) out->speed = q;
   }
   if (joint) out->speed = INFINITY;

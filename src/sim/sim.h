@@ -294,6 +294,8 @@ void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t 
 /* ---- tension.c ---- */
 /* What joints under tension add to B, from the forces of the last step. */
 void fx_tension_find(frix_sim *sim);
+/* After the answer: no body under tension gained momentum that nothing gave it. */
+frix_status fx_tension_judge(frix_sim *sim);
 
 /* ---- problem.c: the rows as a contact problem ---- */
 /* Sizes, the movers' degrees of freedom, and the limits of the rows. */
@@ -350,6 +352,8 @@ bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
 bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
 /* Whether it is struck so hard that it is rigid in this step. */
 bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* Contacts whose springs the answer presses by a tenth of the thinner of their shapes become rigid; true: some did. */
+bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a);
 /* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */
@@ -398,8 +402,9 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
 void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power);
 /* What an island gained beyond what its rows ask for beside restitution. */
 double fx_power_gain(const fx_power *power);
-/* The most that a step can bring by turning things round, by island: p . M^-1 p / 8. */
-void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound);
+/* The most that a step can bring by turning things round, by island: p . M^-1 p / 8, p of forces, motors and springs.
+ */
+frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, double *bound);
 
 /* ---- restitution.c ---- */
 /* Solves a step anew with the restitution its groups ask for; start: impulses to start from, NULL: those it has. */
@@ -429,6 +434,8 @@ double fx_sim_margin(const frix_sim *sim);
 frix_status fx_sim_find_contacts(frix_sim *sim, double margin);
 /* Their surfaces, and which of them lasted. */
 frix_status fx_sim_describe_contacts(frix_sim *sim);
+/* Half of the least side of the box around the shape in its own frame; infinite for planes. */
+double fx_shape_thickness(const fx_shape *shape);
 double fx_model_thinnest(const frix_model *model);
 
 /* ---- others ---- */

@@ -9,19 +9,20 @@
  *
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
- * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A blow so hard that it
- * would press a spring through a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
- * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
- * rest stays to the bit. */
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A blow or a load
+ * that would press a spring by a tenth of a thin body meets a rigid contact for that step. Where a rigid step would
+ * leave bodies at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and
+ * what comes to rest stays to the bit. */
 #include "sim/sim.h"
 
 #include <math.h>
 
 #define KAPPA 25.0
-#define LOADED 1e-3 /* of an impulse: a contact that carried less before is struck by it */
-#define THIN 0.1    /* of the thinnest shape: a blow that would press a spring further meets a rigid contact */
-#define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
-#define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+#define LOADED 1e-3  /* of an impulse: a contact that carried less before is struck by it */
+#define THIN 0.1     /* of the thinnest shape: a blow that would press a spring further meets a rigid contact */
+#define FURTHER 1e-2 /* of that depth: slower is no pressing */
+#define RELAX 0.25   /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
+#define SLOP 1e-3    /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
 static const frix_contact_kind_info table[] = {
     {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
@@ -72,6 +73,31 @@ bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g
   double closing = -fx_group_velocity(sim, a, g, 0, FX_FREE);
   double mass = sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
   return closing * sim->h > KAPPA * THIN * sim->thinnest && fx_is_struck(sim, g->source, mass * closing);
+}
+
+/* Whether the spring is pressed by more than this beyond the load it was set to carry, and further in this step. */
+static bool is_pressed(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double most) {
+  double time = sim->h * sim->integrator->position_time, depth = a->R[g->row] * a->r[g->row] * time;
+  double deeper = depth - (g->natural - sim->contact[g->source].gap);
+  return depth - fmax(g->natural, 0.0) > most && deeper > FURTHER * most;
+}
+
+bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
+    if (!is_pressed(sim, a, g, THIN * sim->thinnest)) continue;
+    const fx_contact *c = &sim->contact[g->source];
+    const fx_shape *shape = sim->model->shape;
+    double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
+    if (!is_pressed(sim, a, g, THIN * thin)) continue;
+    a->R[g->row] = 0.0;
+    bool left = a->leaves_overlaps && c->gap < 0.0;
+    a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
+    any = true;
+  }
+  return any;
 }
 
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
