@@ -81,6 +81,7 @@ typedef struct world_class {
   void (*fill)(world *w);                                               /* a world */
   frix_problem *(*make)(world *w);                                      /* or a contact problem */
   void (*run)(world *w, struct tally *t, struct finding *f, FILE *log); /* NULL: stepped and judged */
+  frix_contact_kind contact;
 } world_class;
 
 const world_class *world_class_at(int k); /* NULL past the end */
@@ -99,6 +100,8 @@ extern double world_tolerance;
 extern bool world_patient;
 
 /* Classes in other files. */
-extern const world_class ordinary_classes[], extreme_classes[];
+extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
+extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
+extern const world_class spring_classes[];                                  /* materials name a stiffness */
 
 #endif
