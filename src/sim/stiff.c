@@ -9,10 +9,10 @@
  *
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
- * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A blow or a load
- * that would press a spring by a tenth of a thin body meets a rigid contact for that step. Where a rigid step would
- * leave bodies at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and
- * what comes to rest stays to the bit. */
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out; where bodies move far
+ * apart it follows them. A blow or a load that would press a spring by a tenth of a thin body meets a rigid contact for
+ * that step. Where a rigid step would leave bodies at rest, springs are set to carry what holds them (fx_hold_contact):
+ * structures stand without sag, and what comes to rest stays to the bit. */
 #include "sim/sim.h"
 
 #include <math.h>
@@ -53,6 +53,7 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
     natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
+  if (f->by_rule && fmin(gap, 0.0) - natural > THIN * sim->thinnest) natural = fmin(gap, 0.0); /* it opened */
   double slop = SLOP * sim->smallest;
   bool rests = past && past->contact.gap == gap; /* what is at rest stays so, overlaps too */
   if (!f->by_rule || !(natural < -slop) || rests) return natural;

@@ -127,7 +127,7 @@ void springs_keep(judge *j);
 /* ---- judge_joints.c ---- */
 /* Rows, demand and bounds of a limit, friction, motor, spring or bilateral group. */
 void judge_read_joint(judge *j, const frix_sim *sim, group *g);
-/* What projections may ask its rows for beside; weights must be known. */
+/* What projections may ask its rows for beside; all rows must be known. */
 void judge_allow_projection(judge *j, group *g);
 /* Motors that are given a force push the bodies. */
 void judge_push_motors(judge *j, const frix_sim *sim);

@@ -235,9 +235,9 @@ void judge_read_rows(judge *j, const frix_sim *sim) {
     } else {
       judge_read_joint(j, sim, g);
       for (int i = 0; i < g->dim; i++) g->weight[i] = row_weight(j, &g->row[i]);
-      judge_allow_projection(j, g);
     }
     take_report(g);
     j->two_phases |= g->rebound > 0;
   }
+  for (int k = 0; k < count; k++) judge_allow_projection(j, &j->group[k]);
 }

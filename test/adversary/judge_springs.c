@@ -3,13 +3,13 @@
  *   u_N = v_N + (gap - natural) / t + R r_N,   u_T = v_T + R (r_T - memory),   R = 1 / (k h t)
  *
  * A material's own stiffness has natural = 0. The stiff law has k = 25 m / h^2, m the geometric mean of the masses that
- * move, and a natural gap: that of the last step where the spring was loaded then, else min(gap, 0), from where it
- * returns to 1e-3 of the smallest body by 0.25 of the stabilisation. A contact struck so hard that its spring would be
- * pressed by a tenth of the thinnest shape is rigid, and one that its load would press by a tenth of the thinner of its
- * own two: the report says which, they are judged as rigid, and no other may end so. Memory is the impulse of the last
- * step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by what the slip
- * changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may have springs
- * set anew: to what they carry. */
+ * move, and a natural gap: that of the last step where the spring was loaded then, and at least min(gap, 0), else that,
+ * from where it returns to 1e-3 of the smallest body by 0.25 of the stabilisation. A contact struck so hard that its
+ * spring would be pressed by a tenth of the thinnest shape is rigid, and one that its load would press by a tenth of
+ * the thinner of its own two: the report says which, they are judged as rigid, and no other may end so. Memory is the
+ * impulse of the last step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by
+ * what the slip changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may
+ * have springs set anew: to what they carry. */
 #include "judge_parts.h"
 
 #include <stdlib.h>
@@ -127,6 +127,13 @@ static void allow_natural(const judge *j, group *g, const spring_memory *s, real
   allow(g, 0, (gap - natural) / j->time);
 }
 
+/* The natural gap of the last step; where the overlap opened by a tenth of the thinnest shape, what is left of it. */
+static void allow_kept(const judge *j, group *g, const spring_memory *s) {
+  real left = fminl(0, g->report.gap), opened = left - s->natural, far = THIN * j->thinnest;
+  if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, s->natural);
+  if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
+}
+
 /* Whether the contact is rigid in this step: 1, 0, or -1 where the judge does not know. */
 static int struck_hard(const judge *j, const group *g, const spring_memory *s, real closing) {
   real mass = g->stiffness * j->h * j->h / KAPPA, before = s ? s->normal_impulse : 0;
@@ -146,7 +153,7 @@ static bool is_held(const judge *j, const group *g) {
     if (b->moves ? speed > slow || before > 4 * j->h * j->gravity : speed > 0) return false;
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
-  if (g->report.kind == FRIX_ROW_DRILLING) return true;
+  if (g->report.kind == FRIX_ROW_DRILLING || R == 0) return true; /* rigid along the normal: only tangents remember */
   return r > 0 ? R > 0 && fabsl(w + R * r) <= slow + g->slack[0] : w >= -g->slack[0];
 }
 
@@ -161,7 +168,7 @@ static void take_held(const judge *j, group *g) {
   for (int k = 0; k < g->dim; k++) other |= asks_otherwise(g, k);
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
-  if (g->report.kind == FRIX_ROW_CONTACT) allow(g, 0, g->report.shift[0]);
+  if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
   for (int k = 1; k < g->dim; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
@@ -183,7 +190,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   g->least[0] = INFINITY, g->most[0] = -INFINITY;
   if (!sure && !g->stiff) allow(g, 0, x.gap / j->time);
   if (!sure && g->stiff && (!s || s->may_forget)) allow_natural(j, g, s, fminl(0, x.gap));
-  if (!sure && g->stiff && s && s->may_keep) allow_natural(j, g, s, s->natural);
+  if (!sure && g->stiff && s && s->may_keep) allow_kept(j, g, s);
   if (perhaps) allow(g, 0, bounce);
   if (perhaps && j->config.restitution == FRIX_RESTITUTION_BOUNDED) allow(g, 0, j->kept * bounce);
   if (sure || (perhaps && g->report.compliance[0] == 0)) g->R[0] = 0;
