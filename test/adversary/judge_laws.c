@@ -17,7 +17,7 @@ static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 
 /* S of a row, and what may be missing in u and r. */
 static void find_tolerance(const judge *j, group *g, int k) {
-  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0;
+  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0, turn = 0;
   for (int t = 0; t < g->row[k].count; t++) {
     const term *x = &g->row[k].term[t];
     const judged_body *b = &j->body[x->body];
@@ -28,6 +28,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
     vec lin = x->lin;
     if (b->planar) lin.z = 0;
     real root = sqrtl(fmaxl(0, v_dot(lin, lin) / b->mass + v_dot(x->ang, m_mul(b->J_inverse, x->ang))));
+    if (b->jointed && v_norm(lin) > 0) turn += v_dot(x->ang, m_mul(b->J_inverse, x->ang));
     own += root * b->own;
     all += root * b->all;
     size += v_norm(x->lin) * b->size + v_norm(x->ang);
@@ -40,7 +41,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
   real S = fminl(all, fmaxl(own, size / j->h));
   g->scale[k] = S;
   g->near[k] = tolerance * S + fminl(FLOOR * all, 100 * tolerance * S) + g->slack[k] + 8 * 0x1p-52L * spin;
-  real W = g->weight[k] + g->R[k];
+  real W = g->weight[k] - turn + g->R[k]; /* tension makes jointed bodies harder to turn, by how much is not known */
   g->light[k] = W > 0 ? g->near[k] / W : INFINITY;
 }
 
