@@ -18,7 +18,7 @@
 typedef struct fx_touching {
   fx_contact contact;
   frix_vec3 impulse, roll; /* on a, world */
-  double row[5];           /* the same in the contact's frame: taken over bit by bit while the frame stays */
+  double row[5]; /* the same in the contact's frame, without what a blow brought: memory of springs, warm start */
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;
@@ -109,6 +109,7 @@ typedef struct fx_group {
   double kept;             /* contact: the part of its restitution that is asked for */
   double natural;          /* contact with a spring: the gap at which it carries nothing */
   double stored[2];        /* and what it held before the step, J: along the normal and across it */
+  double blow;             /* contact with a spring: how hard it is struck (fx_blow_of) */
   bool held;               /* its spring was set to carry what holds it at rest */
   bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
@@ -130,6 +131,7 @@ typedef struct fx_assembly {
   double *limit;       /* largest speeds that errors of rows are measured by: one body size per step */
   double *drive;       /* the part of w that fixed and kinematic bodies bring */
   double *r, *u;       /* the answer */
+  double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   double *late;        /* and by group the speed with which the second alone pushes an overlap out */
   bool compliant;
@@ -350,8 +352,21 @@ double fx_natural_gap(const frix_sim *sim, int32_t i);
 bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
 /* Whether contact i of this step carried next to nothing before it gets this impulse. */
 bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
-/* Whether it is struck so hard that it is rigid in this step. */
-bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* The speed it is struck with over what the forces of a step bring; 0: it comes slower. */
+double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
+int fx_blow_rounds(double blow);
+/* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
+ * are. */
+frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* It expects nothing any more. */
+void fx_forget_blow(fx_assembly *a, const fx_group *g);
+/* What a row carries of the answer without what was expected of a blow. */
+static inline double fx_held(const fx_assembly *a, int32_t row) {
+  return a->expected ? a->r[row] - a->expected[row] : a->r[row];
+}
+/* The impulse that the springs of a contact hold, world. */
+frix_vec3 fx_held_impulse(const fx_touching *t);
 /* Contacts whose springs the answer presses by a tenth of the thinner of their shapes become rigid; true: some did. */
 bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a);
 /* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */

@@ -291,7 +291,7 @@ static void judge_demand(const judge *j, const group *g, verdict *out) {
            frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, g->report.joint.index, k, g->w[k],
            g->least[k], g->most[k], grant, g->report.gap);
     real R = g->report.compliance[k], forgets = R * fabsl((real)g->report.memory[k] - g->memory[k]) - g->stretch[k];
-    bool remembers = g->stiffness > 0 && (k > 0 || g->report.kind == FRIX_ROW_CONTACT);
+    bool remembers = g->stiffness > 0 && !g->blow && (k > 0 || g->report.kind == FRIX_ROW_CONTACT);
     if (remembers && forgets > 0)
       note(out, LAW_DEMAND, forgets / grant, "%s, bodies %u, %u row %d: remembers %.6g N s, %.6Lg expected (%.2Lg)",
            frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, k, g->report.memory[k],
@@ -308,6 +308,7 @@ void judge_laws(judge *j, verdict *out) {
     for (int i = 0; i < j->group[k].dim; i++) find_tolerance(j, &j->group[k], i);
   for (int k = 0; k < j->group_count; k++) {
     judge_demand(j, &j->group[k], out);
+    judge_blow(j, &j->group[k], out);
     judge_pressed(j, &j->group[k], out);
     if (j->two_phases) judge_group(j, &j->group[k], COMPRESSED, out);
     judge_group(j, &j->group[k], AFTER, out);

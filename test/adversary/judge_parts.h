@@ -57,11 +57,13 @@ typedef struct group {
   real push; /* part of the normal row's demand that pushes an overlap out, as a speed */
   real slack[FRIX_MAX_DIM];
   real R[FRIX_MAX_DIM];
-  real stiffness;             /* contacts: of the law in force, 0 rigid */
-  bool stiff;                 /* by the rule of the stiff law */
-  bool held;                  /* springs were set to what holds a body at rest */
-  bool vague_motion;          /* tension damps the free motion */
-  real memory[FRIX_MAX_DIM];  /* impulses that springs must remember */
+  real stiffness;            /* contacts: of the law in force, 0 rigid */
+  bool stiff;                /* by the rule of the stiff law */
+  bool held;                 /* springs were set to what holds a body at rest */
+  bool vague_motion;         /* tension damps the free motion */
+  real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
+  bool blow;                 /* it expects a blow, by these impulses */
+  real expected[FRIX_MAX_DIM];
   real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */
   real bound;                 /* known bound of friction or motor, drilling: the factor of the normal impulse */
   int carrier;                /* drilling: group of its contact */
@@ -119,6 +121,8 @@ real spring_stiffness(const judge *j, const group *g);
 /* What the rows of a contact with springs may ask for and must remember. */
 void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps);
 void spring_drilling(const judge *j, group *g);
+/* Blows are expected where there are some. */
+void judge_blow(const judge *j, const group *g, verdict *out);
 /* No spring of the stiff law is pressed far into a shape. */
 void judge_pressed(const judge *j, const group *g, verdict *out);
 /* After the step: what the next one remembers of it. */

@@ -1,15 +1,16 @@
 /* Contacts with springs: their stiffness, the gap at which they carry nothing, and the impulses they remember.
  *
- *   u_N = v_N + (gap - natural) / t + R r_N,   u_T = v_T + R (r_T - memory),   R = 1 / (k h t)
+ *   u_N = v_N + (gap - natural) / t + R (r_N - e_N),   u_T = v_T + R (r_T - memory - e_T),   R = 1 / (k h t)
  *
- * A material's own stiffness has natural = 0. The stiff law has k = 25 m / h^2, m the geometric mean of the masses that
- * move, and a natural gap: that of the last step where the spring was loaded then, and at least min(gap, 0), else that,
- * from where it returns to 1e-3 of the smallest body by 0.25 of the stabilisation. A contact struck so hard that its
- * spring would be pressed by a tenth of the thinnest shape is rigid, and one that its load would press by a tenth of
- * the thinner of its own two: the report says which, they are judged as rigid, and no other may end so. Memory is the
- * impulse of the last step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by
- * what the slip changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may
- * have springs set anew: to what they carry. */
+ * A material's own stiffness has natural = 0, e = 0. The stiff law has k = 25 m / h^2, m the geometric mean of the
+ * masses that move, and a natural gap: that of the last step where the spring was loaded then, else min(gap, 0), also
+ * where it opened far, from where it returns to 1e-3 of the smallest body by 0.25 of the stabilisation. Where some
+ * contact of the step comes faster than forces make it, contacts may expect impulses e of the blow; e_N is what the
+ * report says the normal remembers. What bounces is rigid, and what its load would press by a tenth of the thinner of
+ * its two shapes: the report says which, they are judged as rigid, and no other may end so. Memory is r - e of the last
+ * step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by what the slip
+ * changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may have springs
+ * set anew: to what they carry. */
 #include "judge_parts.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct spring_memory {
   uint64_t contact;
   real gap, natural, normal_impulse, drilling;
   vec normal, impulse, roll;
+  real doubt;                /* N s: what the judge knows the impulses across the normal to, after a blow */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -113,7 +115,8 @@ static void find_memory(const judge *j, group *g) {
   bool other = v_dot(impulse, v_of(g->report.direction[0])) < 0; /* another contact under the same name */
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
-    g->stretch[k] = k < 3 ? g->most[k] : 0;
+    g->stretch[k] = (k < 3 ? g->most[k] : 0) + g->R[k] * s->doubt;
+    if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
   }
 }
@@ -134,16 +137,6 @@ static void allow_kept(const judge *j, group *g, const spring_memory *s) {
   if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
 }
 
-/* Whether the contact is rigid in this step: 1, 0, or -1 where the judge does not know. */
-static int struck_hard(const judge *j, const group *g, const spring_memory *s, real closing) {
-  real mass = g->stiffness * j->h * j->h / KAPPA, before = s ? s->normal_impulse : 0;
-  if (!(closing > 0)) return 0;
-  if (isnan(j->thinnest) || g->vague_motion) return -1;
-  real far = closing * j->h - KAPPA * THIN * j->thinnest, load = before - LOADED * mass * closing;
-  if (fabsl(far) <= CLOSE * closing * j->h || fabsl(load) <= CLOSE * before) return -1;
-  return far > 0 && load < 0;
-}
-
 /* Whether both bodies come to rest in the step, and the spring carries what acts. */
 static bool is_held(const judge *j, const group *g) {
   real slow = AT_REST * j->h * j->gravity;
@@ -157,6 +150,13 @@ static bool is_held(const judge *j, const group *g) {
   return r > 0 ? R > 0 && fabsl(w + R * r) <= slow + g->slack[0] : w >= -g->slack[0];
 }
 
+/* What the contact expects of a blow. */
+static void find_expected(group *g) {
+  g->blow = g->stiff && g->report.kind == FRIX_ROW_CONTACT && g->report.memory[0] != 0;
+  for (int k = 0; g->blow && k < g->dim; k++) g->expected[k] = (real)g->report.memory[k] - g->memory[k];
+  if (g->report.compliance[0] == 0) g->expected[0] = 0; /* rigid along the normal since */
+}
+
 static bool asks_otherwise(const group *g, int k) {
   real miss = fmaxl(g->least[k] - (real)g->report.shift[k], (real)g->report.shift[k] - g->most[k]);
   real other = fabsl((real)g->report.memory[k] - g->memory[k]) * g->R[k] - g->stretch[k];
@@ -166,7 +166,7 @@ static bool asks_otherwise(const group *g, int k) {
 static void take_held(const judge *j, group *g) {
   bool other = false;
   for (int k = 0; k < g->dim; k++) other |= asks_otherwise(g, k);
-  if (!other || !g->stiff || !is_held(j, g)) return;
+  if (!other || g->blow || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
   for (int k = 1; k < g->dim; k++) {
@@ -193,17 +193,35 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   if (!sure && g->stiff && s && s->may_keep) allow_kept(j, g, s);
   if (perhaps) allow(g, 0, bounce);
   if (perhaps && j->config.restitution == FRIX_RESTITUTION_BOUNDED) allow(g, 0, j->kept * bounce);
-  if (sure || (perhaps && g->report.compliance[0] == 0)) g->R[0] = 0;
-  int hard = g->stiff && !sure ? struck_hard(j, g, s, -x.free) : 0;
-  if (hard > 0 || (g->stiff && !sure && !perhaps && g->report.compliance[0] == 0)) {
+  bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
+  bool bounces = sure || (perhaps && rigid);
+  for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
+  if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
     g->R[0] = 0;
-    if (!perhaps) g->least[0] = INFINITY, g->most[0] = -INFINITY;
+    g->least[0] = INFINITY, g->most[0] = -INFINITY;
     allow(g, 0, x.gap > 0 ? x.gap / j->h : j->config.stabilisation * x.gap / j->h);
     if (fabsl(x.gap) <= noise || (j->left && x.gap < 0)) allow(g, 0, 0);
     g->push = x.gap < 0 ? -j->config.stabilisation * x.gap / j->h : 0;
   }
+  find_expected(g);
   take_held(j, g);
+}
+
+/* e is not below zero, and some contact of the step is struck: faster than gravity and the forces on it make it. */
+void judge_blow(const judge *j, const group *g, verdict *out) {
+  bool struck = false;
+  if (!g->blow) return;
+  for (int k = 0; k < j->group_count && !struck; k++) {
+    const group *c = &j->group[k];
+    if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
+    real before = row_velocity(j, &c->row[0], BEFORE), free = row_velocity(j, &c->row[0], FREE);
+    real push = j->h * j->gravity + fmaxl(0, before - free);
+    struck = c->vague_motion || -before - c->least[0] > push * (1 - CLOSE);
+  }
+  if (!struck || g->expected[0] < 0)
+    note(out, LAW_DEMAND, 1e6L, "bodies %u, %u: expects %.4Lg N s of a blow that there is not", g->report.a.index,
+         g->report.b.index, g->expected[0]);
 }
 
 void judge_pressed(const judge *j, const group *g, verdict *out) {
@@ -213,8 +231,9 @@ void judge_pressed(const judge *j, const group *g, verdict *out) {
   frix_model_shape(j->model, g->report.shape_b, &b, NULL);
   real thin = fminl(thickness_of(j->model, &a), thickness_of(j->model, &b));
   real natural = g->report.gap - (real)g->report.shift[0] * j->time;
-  real depth = g->R[0] * j->time * g->r[0] - fmaxl(0, natural), grant = THIN * thin * (1 + 1e-6L);
-  real deeper = g->R[0] * j->time * g->r[0] - (natural - g->report.gap); /* in this step */
+  real pressed = g->R[0] * j->time * (g->r[0] - g->expected[0]);
+  real depth = pressed - fmaxl(0, natural), grant = THIN * thin * (1 + 1e-6L);
+  real deeper = pressed - (natural - g->report.gap); /* in this step */
   if (!isnan(thin) && depth > 0 && deeper > 0.01L * grant)
     note(out, LAW_OVERLAP, depth / grant,
          "bodies %u, %u: the spring is pressed by %.4Lg, a tenth of the shape is %.4Lg", g->report.a.index,
@@ -227,12 +246,15 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
   real r = g->r[0], before = s ? s->normal_impulse : 0, natural = g->report.gap - (real)g->report.shift[0] * j->time;
   *out = (spring_memory){.a = g->report.shape_a, .b = g->report.shape_b, .contact = g->report.contact};
   out->gap = g->report.gap;
-  out->normal_impulse = r;
+  out->normal_impulse = fmaxl(0, r - g->expected[0]);
   out->normal = v_of(g->report.direction[0]);
   for (int k = 0; k < g->dim; k++) {
-    if (k < 3) out->impulse = v_mad(out->impulse, g->r[k], v_of(g->report.direction[k]));
-    if (k >= 3) out->roll = v_mad(out->roll, g->r[k], v_of(g->report.direction[k]));
+    real held = k ? g->r[k] - g->expected[k] : out->normal_impulse;
+    if (k < 3) out->impulse = v_mad(out->impulse, held, v_of(g->report.direction[k]));
+    if (k >= 3) out->roll = v_mad(out->roll, held, v_of(g->report.direction[k]));
   }
+  for (int k = 1; k < g->dim && g->blow; k++)
+    if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   bool acted = g->report.compliance[0] > 0;
   real load = before - LOADED * r;
   out->natural = !g->stiff ? 0 : r > 0 || natural < 0 ? natural : 0;
