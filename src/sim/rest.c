@@ -74,9 +74,23 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   return FRIX_OK;
 }
 
+/* The part of what stops the bodies of a group that forces of this step bring: the rest they came with. */
+static double load_share(const frix_sim *sim, const fx_group *g) {
+  double least = 1.0;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    double came = fx_norm(m->v0), all = fx_norm(m->v_free);
+    if (came > 0.0 && all > 0.0) least = fmin(least, fx_norm(fx_sub(m->v_free, m->v0)) / all);
+  }
+  return least;
+}
+
 /* Springs carry the impulses of the guess; a contact that is struck has none. */
 static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
-  if (fx_is_stiff(sim, g) && a->R[g->row] > 0.0) fx_hold_contact(sim, a, g, a->guess + g->row);
+  if (!fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) return;
+  double share = load_share(sim, g);
+  fx_hold_contact(sim, a, g, a->guess + g->row);
+  if (share < 1.0) fx_leave_blow(sim, a, g, a->guess + g->row, share);
 }
 
 /* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
@@ -146,6 +160,8 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
   bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
+  if (status == FRIX_OK && stiff && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count)))
+    status = FRIX_ERROR_MEMORY;
   if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
     status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {

@@ -373,6 +373,8 @@ bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a);
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
+/* Of what it holds, only this share is load: the rest stops what moved, and is expected like a blow. */
+void fx_leave_blow(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r, double share);
 /* Makes the rows of all such groups those of the rigid law. */
 void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 

@@ -179,6 +179,15 @@ void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const dou
   for (int32_t k = g->kind == FX_GROUP_CONTACT; k < g->dim; k++) a->r_c[g->row + k] = r[k];
 }
 
+void fx_leave_blow(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r, double share) {
+  double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
+  if (g->kind != FX_GROUP_CONTACT || !(r[0] > 0.0)) return;
+  for (int32_t k = 0; k < g->dim; k++) a->expected[g->row + k] = (1.0 - share) * r[k];
+  a->r_c[g->row] = a->expected[g->row];
+  g->natural = gap + a->R[g->row] * share * r[0] * time;
+  a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
+}
+
 void fx_make_rigid(const frix_sim *sim, fx_assembly *a) {
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];

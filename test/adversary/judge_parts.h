@@ -62,6 +62,7 @@ typedef struct group {
   bool held;                 /* springs were set to what holds a body at rest */
   bool vague_motion;         /* tension damps the free motion */
   real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
+  real spring_asks;          /* least demand of its normal spring, had it one */
   bool blow;                 /* it expects a blow, by these impulses */
   real expected[FRIX_MAX_DIM];
   real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */

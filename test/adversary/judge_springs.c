@@ -115,7 +115,7 @@ static void find_memory(const judge *j, group *g) {
   bool other = v_dot(impulse, v_of(g->report.direction[0])) < 0; /* another contact under the same name */
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
-    g->stretch[k] = (k < 3 ? g->most[k] : 0) + g->R[k] * s->doubt;
+    g->stretch[k] = (k < 3 ? g->most[k] : 0) + g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->impulse));
     if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
   }
@@ -147,7 +147,7 @@ static bool is_held(const judge *j, const group *g) {
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
   if (g->report.kind == FRIX_ROW_DRILLING || R == 0) return true; /* rigid along the normal: only tangents remember */
-  return r > 0 ? R > 0 && fabsl(w + R * r) <= slow + g->slack[0] : w >= -g->slack[0];
+  return r > 0 ? R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + g->slack[0] : w >= -g->slack[0];
 }
 
 /* What the contact expects of a blow. */
@@ -166,7 +166,7 @@ static bool asks_otherwise(const group *g, int k) {
 static void take_held(const judge *j, group *g) {
   bool other = false;
   for (int k = 0; k < g->dim; k++) other |= asks_otherwise(g, k);
-  if (!other || g->blow || !g->stiff || !is_held(j, g)) return;
+  if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
   for (int k = 1; k < g->dim; k++) {
@@ -196,6 +196,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
   bool bounces = sure || (perhaps && rigid);
   for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
+  g->spring_asks = g->least[0];
   if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
     g->R[0] = 0;
@@ -211,13 +212,13 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
 /* e is not below zero, and some contact of the step is struck: faster than gravity and the forces on it make it. */
 void judge_blow(const judge *j, const group *g, verdict *out) {
   bool struck = false;
-  if (!g->blow) return;
+  if (!g->blow || g->held) return; /* what is stopped for good expects what it came with */
   for (int k = 0; k < j->group_count && !struck; k++) {
     const group *c = &j->group[k];
     if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
     real before = row_velocity(j, &c->row[0], BEFORE), free = row_velocity(j, &c->row[0], FREE);
     real push = j->h * j->gravity + fmaxl(0, before - free);
-    struck = c->vague_motion || -before - c->least[0] > push * (1 - CLOSE);
+    struck = c->vague_motion || -before - fminl(c->least[0], c->spring_asks) > push * (1 - CLOSE);
   }
   if (!struck || g->expected[0] < 0)
     note(out, LAW_DEMAND, 1e6L, "bodies %u, %u: expects %.4Lg N s of a blow that there is not", g->report.a.index,
@@ -253,6 +254,7 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     if (k < 3) out->impulse = v_mad(out->impulse, held, v_of(g->report.direction[k]));
     if (k >= 3) out->roll = v_mad(out->roll, held, v_of(g->report.direction[k]));
   }
+  if (g->blow && g->held) out->doubt = INFINITY; /* which share of them is load is not told */
   for (int k = 1; k < g->dim && g->blow; k++)
     if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   bool acted = g->report.compliance[0] > 0;

@@ -9,6 +9,7 @@
 
 double world_tolerance;
 bool world_patient;
+frix_contact_kind world_contact = FRIX_CONTACT_KIND_RIGID;
 const frix_quat UPRIGHT = {1, 0, 0, 0};
 
 /* ---- chance: splitmix64 ---- */
@@ -260,7 +261,7 @@ bool world_open(world *w, const world_class *class, uint64_t seed, uint64_t inde
 }
 
 bool world_open_with(world *w, void (*fill)(world *w), units unit) {
-  return open_world(w, fill, FRIX_CONTACT_KIND_RIGID, 1, unit);
+  return open_world(w, fill, world_contact, 1, unit);
 }
 
 void world_close(world *w) {

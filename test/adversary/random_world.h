@@ -90,7 +90,8 @@ const world_class *world_class_find(const char *name);
 /* Filled by its class, compiled, with a sim (a class of problems: ready to make one); false: the builder refused, see
  * failed. */
 bool world_open(world *w, const world_class *class, uint64_t seed, uint64_t index, units unit);
-/* The same for a function that needs no chance. */
+/* The same for a function that needs no chance, with contacts of world_contact. */
+extern frix_contact_kind world_contact;
 bool world_open_with(world *w, void (*fill)(world *w), units unit);
 void world_close(world *w);
 /* 0, or a tolerance that all sims get, while they are judged by their own: worlds solved further than promised show
