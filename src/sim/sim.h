@@ -161,7 +161,8 @@ struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
   frix_context *inner; /* recycles what steps allocate */
-  const frix_model *model;
+  const frix_model *model; /* the present one, held where it is not the root */
+  const frix_model *root;  /* the one it was created with */
   frix_sim_config config;
   const fx_integrator *integrator;
   fx_collision *collision;
@@ -454,6 +455,17 @@ frix_status fx_sim_describe_contacts(frix_sim *sim);
 /* Half of the least side of the box around the shape in its own frame; infinite for planes. */
 double fx_shape_thickness(const fx_shape *shape);
 double fx_model_thinnest(const frix_model *model);
+
+/* ---- change.c, sim.c: another model of the same world ---- */
+/* Place of a shape in another model, -1 where it was removed. */
+int32_t fx_shape_place(const frix_model *from, const frix_model *to, int32_t place);
+/* The sim goes on with this model, one of its own; its state is not touched but for the memory of joints, which becomes
+ * the sim's. */
+frix_status fx_sim_take_model(frix_sim *sim, const frix_model *model, fx_joint_memory *memory);
+/* What the sim knows of its model: the smallest body, the thinnest shape, springs. */
+void fx_sim_measure_model(frix_sim *sim);
+/* Another list of joints; views of the old one stay readable. */
+void fx_sim_swap_joints(frix_sim *sim, fx_joint_memory *memory, int32_t count);
 
 /* ---- others ---- */
 frix_status fx_poisson(frix_sim *sim);

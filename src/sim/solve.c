@@ -24,6 +24,7 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   config.max_iterations = sim->config.max_iterations;
   config.thread_count = sim->config.thread_count;
   if (sim->deadline > 0.0) config.time_limit = fmax(sim->solve_end - fx_seconds(), 1e-9);
+  config.cancel = sim->config.cancel, config.user = sim->config.user;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (with) {
@@ -38,6 +39,10 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   frix_solution_view(solution, &result);
   frix_step_report *report = &sim->report;
   report->iterations += result.iterations;
+  if (sim->config.cancel && result.outcome == FRIX_OUTCOME_CANCELLED) {
+    frix_solution_destroy(solution);
+    return fx_fail(sim->context, FRIX_ERROR_CANCELLED, "the cancel callback ended the step");
+  }
   if (!(result.certificate.residual < best)) {
     frix_solution_destroy(solution);
     return FRIX_OK;
