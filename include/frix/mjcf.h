@@ -18,6 +18,10 @@
 extern "C" {
 #endif
 
+/* How joints hold: as rows between bodies that have six degrees of freedom each, or as coordinates of trees, which do
+ * all of the file's joints, actuators, tendons and equalities (docs/robots.md). */
+typedef enum frix_coordinates { FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED } frix_coordinates;
+
 typedef struct frix_mjcf_config {
   uint32_t size;              /* set by frix_mjcf_default */
   bool strict;                /* the first unsupported name is an error */
@@ -28,6 +32,7 @@ typedef struct frix_mjcf_config {
   double friction;            /* factor on every friction of the file, default 1 */
   int32_t package_count;      /* of URDF files: where package://NAME is, as "NAME=FOLDER"; others are looked for */
   const char *const *package; /* in the folders above the file */
+  frix_coordinates coordinates; /* default maximal; of URDF files always reduced */
 } frix_mjcf_config;
 
 FRIX_API void frix_mjcf_init(frix_mjcf_config *out, size_t size);

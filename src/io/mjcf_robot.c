@@ -262,7 +262,7 @@ static frix_status read_urdf(frix_context *context, const char *name, const void
   return status;
 }
 
-static bool is_urdf(const char *name) {
+bool fx_is_urdf(const char *name) {
   size_t length = strlen(name);
   return length > 5 && (!strcmp(name + length - 5, ".urdf") || !strcmp(name + length - 5, ".URDF"));
 }
@@ -274,7 +274,7 @@ frix_status frix_robot_read_memory(frix_context *context, const char *name, cons
   frix_mjcf_config used = config ? *config : frix_mjcf_default();
   if (used.size != sizeof used)
     return fx_fail(context, FRIX_ERROR_INPUT, "frix_robot_read: start from frix_mjcf_default()");
-  return is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
+  return fx_is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
                        : read_mjcf(context, name, bytes, count, &used, out);
 }
 

@@ -80,6 +80,15 @@ typedef struct fx_pair_entry {
   fx_surface surface; /* seen with the shape of material.a first */
 } fx_pair_entry;
 
+/* A robot (frix_robot, src/tree) whose links are bodies of the model and whose joints hold them. */
+typedef struct fx_robot_link {
+  void *robot; /* NULL: none */
+  void (*destroy)(void *robot);
+  int32_t body_count;
+  int32_t *body; /* by body of the robot: that of the model which it is, -1: part of another */
+  int32_t key;   /* the keyframe it starts at, -1: the reference */
+} fx_robot_link;
+
 struct frix_model {
   frix_context *context;
   frix_vec3 gravity;
@@ -93,6 +102,7 @@ struct frix_model {
   fx_joint *joint;
   fx_pair_entry *pair; /* sorted by material.a, material.b */
   fx_pair *excluded;   /* bodies, sorted; with those joints hold */
+  fx_robot_link robot;
 };
 
 /* Mixed or tabled, with material a's shape first. */

@@ -24,7 +24,7 @@ static bool direction_of(const frix_sim *sim, int32_t j, const fx_joint_view *v,
 
 static void push(frix_sim *sim, int32_t slot, frix_vec3 force, frix_vec3 torque) {
   int32_t m = sim->mover_of[slot];
-  if (m < 0) return;
+  if (m < 0 || sim->mover[m].tree) return;
   sim->mover[m].force = fx_add(sim->mover[m].force, force);
   sim->mover[m].torque = fx_add(sim->mover[m].torque, torque);
 }

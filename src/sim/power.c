@@ -9,7 +9,7 @@
  * joints, motors and springs ask for (w and R of their own), what pushes overlaps out, what the slip of the middle asks
  * for (w of tangential rows), at most p . M^-1 p / 8 where a step turns something round, which is O(h^2), and the rest,
  * which no energetically consistent law has. */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 
@@ -136,6 +136,12 @@ void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
+    if (m->tree) {
+      double change[FX_TREE_MOST];
+      for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
+      bound[islands->of_mover[k]] += fx_tree_energy_of(m, change) / 8.0;
+      continue;
+    }
     frix_vec3 v = fx_sub(m->v_free, m->v0), w = fx_sub(m->w_free, m->w0);
     if (is_tense(m)) w = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension only takes energy */
     double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));

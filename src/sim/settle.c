@@ -34,6 +34,7 @@ typedef struct attempt {
 /* ---- which islands ---- */
 
 static double speed_of(const frix_sim *sim, const fx_mover *m) {
+  if (m->tree) return INFINITY; /* springs and servos of trees come to rest by themselves */
   double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
   return fmax(fx_norm(m->v0) + arm * fx_norm(m->w0), fx_norm(m->v1) + arm * fx_norm(m->w1));
 }
@@ -76,13 +77,12 @@ static double *copy(frix_sim *sim, const double *from, int32_t count) {
 
 static bool keep(frix_sim *sim, const fx_assembly *a, attempt *t) {
   t->report = sim->report;
-  t->mover = FX_TAKE_RAW(&sim->arena, fx_mover, sim->mover_count);
+  t->mover = fx_movers_save(sim);
   t->w = copy(sim, a->w, a->row_count);
   t->r_c = copy(sim, a->r_c, a->row_count);
   t->r = copy(sim, a->r, a->row_count);
   t->natural = FX_TAKE_RAW(&sim->arena, double, a->group_count);
   if (!t->mover || !t->w || !t->r_c || !t->r || !t->natural) return false;
-  memcpy(t->mover, sim->mover, (size_t)sim->mover_count * sizeof *t->mover);
   for (int32_t k = 0; k < a->group_count; k++) t->natural[k] = a->group[k].natural;
   return true;
 }
@@ -94,7 +94,7 @@ static void take_back(frix_sim *sim, fx_assembly *a, const attempt *t) {
   memcpy(a->r_c, t->r_c, bytes);
   memcpy(a->r, t->r, bytes);
   for (int32_t k = 0; k < a->group_count; k++) a->group[k].natural = t->natural[k], a->group[k].held = false;
-  memcpy(sim->mover, t->mover, (size_t)sim->mover_count * sizeof *t->mover);
+  fx_movers_restore(sim, t->mover);
   sim->report = t->report;
   sim->report.iterations = iterations;
 }
@@ -195,7 +195,7 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   if (status != FRIX_OK) return status;
   stiffen(sim, &t.rows, TINY);
   status = stop_islands(sim, &t);
-  memcpy(sim->mover, t.mover, (size_t)sim->mover_count * sizeof *t.mover);
+  fx_movers_restore(sim, t.mover);
   if (status == FRIX_OK) status = fx_rows_count(sim, a);
   if (status != FRIX_OK) return status;
   bool good = false;

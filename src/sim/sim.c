@@ -3,6 +3,7 @@
 #include "base/abi.h"
 
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 #include "sim/query.h"
 
 #include "base/trig.h"
@@ -175,6 +176,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   for (int32_t k = 0; k < model->joint_count; k++)
     memcpy(sim->state.joint[k].axis, model->joint[k].config.axis, sizeof sim->state.joint[k].axis);
   place_bodies(sim);
+  if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   fx_joints_measure(sim, true);
   frix_sim_reset_ledger(sim);
   *out = sim;
@@ -194,9 +196,11 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_state *s = &sim->state;
   fx_query_free(sim);
   fx_hooks_free(sim);
+  fx_mechanism_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
-                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
+                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,
+                   s->robot};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   fx_free(c, sim);
 }

@@ -6,7 +6,7 @@
  * with the normal impulse of the contact. An answer that is not certified is scaled back until the contacts take energy
  * out: v = v_free + s M^-1 (H r + G lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
 #include "base/threads.h"
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,6 +48,10 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       int32_t dof = sim->mover[g->mover[b]].dof;
+      if (sim->mover[g->mover[b]].tree) { /* by coordinate: fx_tree_stands */
+        J += g->dim * dof;
+        continue;
+      }
       if (dof == 6 && g->dim == 3)
         sum_size(3, 6, J, r + g->row, size[g->mover[b]]);
       else
@@ -71,6 +75,11 @@ static frix_status still(frix_sim *sim, const fx_assembly *a) {
   fx_sum_sizes(sim, a, a->r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
+    if (m->tree) {
+      if (m->first >= 0 && fx_tree_stands(sim, a, a->r, k, ROUNDING))
+        memset(m->tree->v1, 0, (size_t)m->dof * sizeof *m->tree->v1);
+      continue;
+    }
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
   }
@@ -82,7 +91,9 @@ void fx_put_answer(frix_sim *sim, const double *v) {
     fx_mover *m = &sim->mover[k];
     m->v1 = m->v_free;
     m->w1 = m->w_free;
-    if (m->first < 0) continue;
+    if (m->tree)
+      memcpy(m->tree->v1, m->first < 0 ? m->tree->v_free : v + m->first, (size_t)m->dof * sizeof *v);
+    if (m->first < 0 || m->tree) continue;
     const double *x = v + m->first;
     m->v1 = m->dof == 3 ? fx_vec(x[0], x[1], 0.0) : fx_vec(x[0], x[1], x[2]);
     m->w1 = m->dof == 3 ? fx_vec(0.0, 0.0, x[2]) : fx_vec(x[3], x[4], x[5]);
@@ -114,6 +125,10 @@ static void hold_energy(frix_sim *sim, fx_assembly *a) {
     fx_mover *m = &sim->mover[k];
     m->v1 = s > 0.0 ? fx_mad(m->v_free, s, fx_sub(m->v1, m->v_free)) : m->v_free;
     m->w1 = s > 0.0 ? fx_mad(m->w_free, s, fx_sub(m->w1, m->w_free)) : m->w_free;
+    for (int32_t i = 0; m->tree && i < m->dof; i++) {
+      double free = m->tree->v_free[i];
+      m->tree->v1[i] = s > 0.0 ? free + s * (m->tree->v1[i] - free) : free;
+    }
   }
 }
 
@@ -364,13 +379,12 @@ static bool drop_push_out(const frix_sim *sim, fx_assembly *a) {
 
 /* The answer without push-out where it is certified, else the one there was. */
 static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
-  size_t rows = (size_t)a->row_count * sizeof *a->w, movers = (size_t)sim->mover_count * sizeof *sim->mover;
+  size_t rows = (size_t)a->row_count * sizeof *a->w;
   double *kept = FX_TAKE(&sim->arena, double, 2 * (size_t)a->row_count);
-  fx_mover *mover = FX_TAKE(&sim->arena, fx_mover, sim->mover_count);
+  fx_mover *mover = fx_movers_save(sim);
   if (!kept || !mover) return FRIX_ERROR_MEMORY;
   memcpy(kept, a->w, rows);
   memcpy(kept + a->row_count, a->r, rows);
-  memcpy(mover, sim->mover, movers);
   frix_step_report report = sim->report;
   if (!drop_push_out(sim, a)) return FRIX_OK;
   frix_status status = fx_solve_once(sim, a, false, INFINITY, NULL);
@@ -381,7 +395,7 @@ static frix_status solve_without_push_out(frix_sim *sim, fx_assembly *a) {
   }
   memcpy(a->w, kept, rows);
   memcpy(a->r, kept + a->row_count, rows);
-  memcpy(sim->mover, mover, movers);
+  fx_movers_restore(sim, mover);
   report.iterations = sim->report.iterations;
   sim->report = report;
   return FRIX_OK;

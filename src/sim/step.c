@@ -1,6 +1,7 @@
 /* One step: collide, assemble, solve, integrate. */
 #include "base/threads.h"
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,11 @@ static void find_reach(frix_sim *sim) {
     int32_t m = sim->mover_of[k];
     double radius = isfinite(body->radius) ? body->radius : 0.0;
     double v = fx_norm(s->velocity[k]), w = fx_norm(s->spin[k]);
-    if (m >= 0) v = fmax(v, fx_norm(sim->mover[m].v_free)), w = fmax(w, fx_norm(sim->mover[m].w_free));
+    if (m >= 0) {
+      frix_vec3 free, spin;
+      fx_slot_motion(sim, k, FX_FREE, &free, &spin);
+      v = fmax(v, fx_norm(free)), w = fmax(w, fx_norm(spin));
+    }
     sim->reach[k] = sim->h * (v + radius * w);
   }
 }
@@ -85,12 +90,14 @@ static frix_status assemble(frix_sim *sim) {
   int32_t groups, rows;
   size_t values;
   fx_joints_room(sim, &groups, &rows, &values);
+  if (sim->mechanism) fx_mechanism_room(sim, &groups, &rows, &values);
+  size_t row_values = fx_row_values(sim, 2);
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_surface *f = &sim->surface[i];
     int32_t dim = (f->rolling > 0.0 ? 5 : 3) + (f->spinning > 0.0 ? 2 : 0);
     groups += f->spinning > 0.0 ? 2 : 1;
     rows += dim;
-    values += (size_t)(12 * dim);
+    values += (size_t)dim * row_values;
   }
   frix_status status = fx_assembly_begin(sim, a, groups, rows, values);
   a->pushes_out = true;
@@ -110,6 +117,7 @@ static frix_status load_at_middle(frix_sim *sim) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
     seen[k] = s->pose[m->slot];
+    if (m->tree) continue; /* forces on trees are those of the place of contacts */
     s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, v,
                                   fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w, 0.5 * sim->h);
   }
@@ -158,7 +166,7 @@ typedef struct fx_kept {
   fx_state state; /* its numbers; its arrays below */
   frix_vec3 *velocity, *spin, *momentum;
   uint8_t *asleep;
-  double *quiet;
+  double *quiet, *robot;
   fx_joint_memory *joint;
 } fx_kept;
 
@@ -176,7 +184,8 @@ static frix_status keep(frix_sim *sim, fx_kept *k) {
   k->asleep = copied(sim, s->asleep, s->count, sizeof *s->asleep);
   k->quiet = copied(sim, s->quiet, s->count, sizeof *s->quiet);
   k->joint = copied(sim, s->joint, s->joint_count, sizeof *s->joint);
-  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint;
+  k->robot = copied(sim, s->robot, s->robot_count, sizeof *s->robot);
+  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint && k->robot;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -191,6 +200,7 @@ static void take_back(frix_sim *sim, const fx_kept *k, bool reported) {
   memcpy(s->asleep, k->asleep, n * sizeof *s->asleep);
   memcpy(s->quiet, k->quiet, n * sizeof *s->quiet);
   if (s->joint_count) memcpy(s->joint, k->joint, (size_t)s->joint_count * sizeof *s->joint);
+  if (s->robot_count) memcpy(s->robot, k->robot, (size_t)s->robot_count * sizeof *s->robot);
   if (reported) {
     fx_touching *list = s->touching;
     s->touching = sim->touching_next;
@@ -230,6 +240,7 @@ static frix_status begin(frix_sim *sim, double h, fx_kept *kept) {
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
+  if (sim->mechanism) fx_mechanism_place(sim), fx_mechanism_collect(sim);
   memcpy(sim->pose0, s->pose, (size_t)s->count * sizeof *s->pose);
   frix_status status = keep(sim, kept);
   return status == FRIX_OK ? fx_movers_collect(sim) : status;
@@ -323,6 +334,7 @@ static frix_status settle(frix_sim *sim, double h, bool *reported) {
   *reported = true;
   if ((status = fx_ledger_solve(sim, &ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
+  if (sim->mechanism) fx_mechanism_keep(sim);
   sim->integrator->finish(sim);
   frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
   if (!is_finite(sim))
