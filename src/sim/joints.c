@@ -238,7 +238,6 @@ frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
   }
   if (sim->mechanism) fx_mechanism_rows(sim, a);
   a->joint_first = a->group_count;
-  if (sim->mechanism) fx_mechanism_equalities(sim, a);
   for (int32_t j = 0; j < n; j++) {
     if (!moves(sim, j)) continue;
     if (sim->model->joint[j].config.kind == FRIX_JOINT_COUPLING)

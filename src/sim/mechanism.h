@@ -110,7 +110,6 @@ void fx_mechanism_load(frix_sim *sim);
 /* ---- mechanism_rows.c ---- */
 void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
 void fx_mechanism_rows(frix_sim *sim, fx_assembly *a);
-void fx_mechanism_equalities(frix_sim *sim, fx_assembly *a);
 /* Impulses of the step, for the next one. */
 void fx_mechanism_keep(frix_sim *sim);
 

@@ -5,12 +5,17 @@
  *   servo      V1 + R (r - h (F0 + c V0)) = 0 with |r - h mid| <= h half: R = 1 / (h^2 k + h c), V its velocity, F0 its
  *              force at the beginning; mid and half those of its range, mid being part of the free motion
  *   tendon     the same without bounds where its spring acts across branches; its force at the beginning is passive
- *   equality   G v + gamma g(q) / h = 0 */
+ *   equality   G v + gamma g(q) / h + R (r - r of the last step) = 0,   R = SOFT / mass: rows of closed loops repeat each
+ *              other, and R tells their impulses apart; what is at rest feels nothing of it */
 #include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
 
+#define SOFT 1e-7 /* of the largest weight of the rows of an equality */
+#define NOISE 1e-12
+#define SMALL 1e-4  /* m, rad */
+#define RETURN 0.05 /* s */
 #define NEAR 1e-3 /* of a coordinate: limits that are looked at in any case */
 
 /* ---- groups ---- */
@@ -56,6 +61,14 @@ static frix_contact one_row(frix_cone cone) { return (frix_contact){.cone = cone
 
 /* ---- kinds ---- */
 
+/* The speed with which an error goes: in one step where it is small, otherwise within RETURN seconds, so that a file
+ * which starts with an open loop or beyond a limit does not explode. */
+static double returning(const frix_sim *sim, double error) {
+  double speed = fabs(error) * sim->config.joint_stabilisation / sim->h;
+  double most = fx_max(SMALL / sim->h, fabs(error) / RETURN);
+  return error < 0.0 ? -fx_min(speed, most) : fx_min(speed, most);
+}
+
 static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t source, int32_t part, double sign,
                       double gap, double *memory) {
   double rate = 0.0, free = 0.0;
@@ -73,7 +86,7 @@ static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t sour
   put_line(sim, a, g, 0, l, sign);
   g->memory = memory;
   a->guess[g->row] = *memory;
-  a->w[g->row] = (gap > 0.0 ? 1.0 : sim->config.joint_stabilisation) * gap / sim->h;
+  a->w[g->row] = gap > 0.0 ? gap / sim->h : returning(sim, gap);
 }
 
 /* |r| <= most against the velocity's difference from -w, with compliance R. */
@@ -162,6 +175,65 @@ static void drive_row(frix_sim *sim, fx_assembly *a, int32_t k) {
               sim->state.robot + x->at.drive + k);
 }
 
+/* ---- equalities ---- */
+
+/* The trees that rows of the Jacobian move, as slots. */
+static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4]) {
+  size_t n = (size_t)x->tree.dof_count;
+  int32_t count = 0;
+  for (int32_t p = 0; p < x->part_count && count < 4; p++) {
+    bool any = false;
+    for (int32_t k = 0; k < rows; k++)
+      for (int32_t i = x->part[p].first; i < x->part[p].first + x->part[p].count; i++)
+        any |= x->jacobian[(size_t)k * n + (size_t)i] != 0.0;
+    if (any) slot[count++] = x->part[p].slot;
+  }
+  return count;
+}
+
+/* Rows that move nothing but by rounding, as those across a flat linkage do, are left out. */
+static int32_t sift_rows(const fx_mechanism *x, int32_t rows, double *error) {
+  size_t n = (size_t)x->tree.dof_count;
+  double size[FRIX_MAX_DIM] = {0}, most = 0.0;
+  int32_t count = 0;
+  for (int32_t k = 0; k < rows; k++) {
+    for (size_t i = 0; i < n; i++) size[k] = fx_max(size[k], fabs(x->jacobian[(size_t)k * n + i]));
+    most = fx_max(most, size[k]);
+  }
+  for (int32_t k = 0; k < rows; k++) {
+    if (!(size[k] > NOISE * most)) continue;
+    if (count < k) memcpy(x->jacobian + (size_t)count * n, x->jacobian + (size_t)k * n, n * sizeof *x->jacobian);
+    error[count++] = error[k];
+  }
+  return count;
+}
+
+static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
+  const fx_mechanism *x = sim->mechanism;
+  double error[FRIX_MAX_DIM], weight = 0.0, *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * e;
+  int32_t slot[4], rows = frix_robot_equality_rows(x->state, e, FRIX_MAX_DIM, error, x->jacobian);
+  rows = sift_rows(x, rows, error);
+  int32_t count = slots_of_rows(x, rows, slot);
+  if (rows == 0 || count == 0) return;
+  fx_group *g =
+      fx_group_add(sim, a, FX_GROUP_JOINT, e, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = rows}, count, slot);
+  g->robot = true;
+  g->memory = memory;
+  for (int32_t k = 0; k < rows; k++) {
+    const double *row = x->jacobian + (size_t)k * (size_t)x->tree.dof_count;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_tree_mover *t = sim->mover[g->mover[b]].tree;
+      memcpy(fx_group_block(sim, a, g, g->mover[b], k), row + t->first, (size_t)t->count * sizeof *row);
+    }
+    a->w[g->row + k] = returning(sim, error[k]);
+    a->guess[g->row + k] = memory[k];
+    a->r_c[g->row + k] = fabs(error[k]) > SMALL ? 0.0 : memory[k]; /* a loop that limits keep open remembers nothing */
+    weight = fx_max(weight, fx_group_weight(sim, a, g, k));
+  }
+  for (int32_t k = 0; k < rows; k++) a->R[g->row + k] = SOFT * weight;
+  a->compliant = true;
+}
+
 void fx_mechanism_rows(frix_sim *sim, fx_assembly *a) {
   const fx_mechanism *x = sim->mechanism;
   for (int32_t k = 0; k < x->tree.joint_count; k++) {
@@ -171,42 +243,7 @@ void fx_mechanism_rows(frix_sim *sim, fx_assembly *a) {
   }
   for (int32_t k = 0; k < x->tree.tendon_count; k++) tendon_rows(sim, a, k);
   for (int32_t k = 0; k < x->tree.actuator_count; k++) drive_row(sim, a, k);
-}
-
-/* ---- equalities ---- */
-
-static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
-  fx_mechanism *x = sim->mechanism;
-  double error[FRIX_MAX_DIM], *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * e;
-  int32_t n = x->tree.dof_count, slot[4], count = 0;
-  int32_t rows = frix_robot_equality_rows(x->state, e, FRIX_MAX_DIM, error, x->jacobian);
-  for (int32_t i = 0; i < n && count < 4; i++) {
-    bool any = false;
-    for (int32_t k = 0; k < rows; k++) any |= x->jacobian[(size_t)k * (size_t)n + (size_t)i] != 0.0;
-    if (!any || x->part_of_dof[i] < 0) continue;
-    int32_t own = x->part[x->part_of_dof[i]].slot, k = 0;
-    while (k < count && slot[k] != own) k++;
-    if (k == count) slot[count++] = own;
-  }
-  if (rows == 0 || count == 0) return;
-  fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, e, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = rows}, count,
-                             slot);
-  g->robot = true;
-  g->memory = memory;
-  for (int32_t k = 0; k < rows; k++) {
-    const double *row = x->jacobian + (size_t)k * (size_t)n;
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_tree_mover *t = sim->mover[g->mover[b]].tree;
-      double *J = fx_group_block(sim, a, g, g->mover[b], k);
-      memcpy(J, row + t->first, (size_t)t->count * sizeof *J);
-    }
-    a->w[g->row + k] = sim->config.joint_stabilisation * error[k] / sim->h;
-    a->guess[g->row + k] = memory[k];
-  }
-}
-
-void fx_mechanism_equalities(frix_sim *sim, fx_assembly *a) {
-  for (int32_t e = 0; e < sim->mechanism->tree.equality_count; e++) add_equality(sim, a, e);
+  for (int32_t k = 0; k < x->tree.equality_count; k++) add_equality(sim, a, k);
 }
 
 /* ---- room and memory ---- */
