@@ -6,13 +6,12 @@
  * answer is enough: the step is solved with the plane of the last answer until the spin stays in it. While it holds,
  * three rows hold it, and their moment must be within the bound. An answer for which neither is so is not certified. */
 #include "sim/joints.h"
+#include "sim/step.h"
 
 #include <math.h>
 
 #define IN_PLANE 1e-7 /* of the spin: what may turn out of the plane of friction */
 #define AT_BOUND 1e-7 /* of the bound: less is not at it */
-
-enum { BALL_ROUNDS = 12 };
 
 static bool is_ball_friction(const frix_sim *sim, const fx_group *g) {
   return !g->robot && g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION &&
@@ -84,17 +83,8 @@ static int32_t count_broken(frix_sim *sim) {
   return broken;
 }
 
-frix_status fx_solve_with_balls(frix_sim *sim, frix_status (*assemble)(frix_sim *sim)) {
-  frix_status status = fx_sim_solve(sim, &sim->rows);
-  bool tried = sim->deadline == 0.0 && sim->ball;
-  for (int round = 0; status == FRIX_OK && tried && round < BALL_ROUNDS && sim->report.certified; round++) {
-    if (count_broken(sim) == 0) break;
-    status = assemble(sim);
-    if (status == FRIX_OK) status = fx_sim_solve(sim, &sim->rows);
-  }
-  return status;
-}
-
-void fx_judge_balls(frix_sim *sim) {
-  if (count_broken(sim) > 0) fx_fail_phase(sim, "ball friction", FRIX_OUTCOME_MAX_ITERATIONS);
+frix_status fx_retry_balls(frix_sim *sim, fx_round round, fx_redo *redo) {
+  if (!sim->ball || (!round.last && (sim->deadline > 0.0 || !sim->report.certified))) return FRIX_OK;
+  if (count_broken(sim) > 0) *redo = FX_REDO_ROWS;
+  return FRIX_OK;
 }

@@ -9,9 +9,16 @@
  * sweeps are made whatever the time, since no answer at all lets bodies fall through the floor. */
 #include "base/threads.h"
 #include "sim/mechanism.h"
+#include "sim/solving.h"
 #include "solver/one_contact.h"
 
+#include <math.h>
 #include <string.h>
+
+/* What the driver takes before its first iteration and after its last: so many judgements of the rows, and so long at
+ * least. */
+#define DRIVER_JUDGEMENTS 12.0
+#define DRIVER_SECONDS 5e-5
 
 enum { LEAST_SWEEPS = 4, MOST_SWEEPS = 1000, BODY = 6 };
 
@@ -154,7 +161,8 @@ static frix_status take(sweeper *t, const frix_sim *sim, const fx_assembly *a) {
   return FRIX_OK;
 }
 
-frix_status fx_sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64_t *sweeps) {
+/* Sweeps from the impulses in a->r until `end`, some of them in any case; a->r is the answer. */
+static frix_status sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64_t *sweeps) {
   sweeper t;
   frix_status status = take(&t, sim, a);
   if (status == FRIX_OK) status = prepare(&t);
@@ -166,4 +174,25 @@ frix_status fx_sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64
     pace = (fx_seconds() - begun) / ((double)*sweeps + 1.0);
   }
   return FRIX_OK;
+}
+
+/* Under a deadline the last impulses are swept first, so that there is an answer however little the time. What
+ * follows counts where it is better. */
+frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun) {
+  double judged = fx_seconds() - begun;
+  frix_step_report *report = &sim->report;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  double driver = DRIVER_JUDGEMENTS * judged + DRIVER_SECONDS;
+  bool time_for_more = fx_seconds() + 2.0 * driver < sim->solve_end;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  frix_status status = sweep_rows(sim, a, time_for_more ? 0.0 : sim->solve_end - judged, &report->iterations);
+  if (status == FRIX_OK) status = fx_rows_judge(sim, a, a->r, a->u, v, &report->certificate);
+  if (status != FRIX_OK) return status;
+  fx_put_answer(sim, v);
+  report->finisher = "nsgs";
+  report->outcome = FRIX_OUTCOME_TIME_LIMIT;
+  if (report->certificate.residual <= sim->config.tolerance || !(fx_seconds() + driver < sim->solve_end))
+    return FRIX_OK;
+  return fx_solve_once(sim, a, true, report->certificate.residual, NULL);
 }

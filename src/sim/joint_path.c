@@ -9,6 +9,7 @@
  * two_step and variational, half a step before and after the poses they show. Reference: E. Hairer, C. Lubich, G.
  * Wanner, Geometric Numerical Integration, ch. VII.1. */
 #include "sim/joints.h"
+#include "sim/step.h"
 
 #include <string.h>
 
@@ -41,25 +42,24 @@ static void move_on(frix_sim *sim) {
   }
 }
 
-frix_status fx_joints_reach(frix_sim *sim) {
+frix_status fx_retry_joints(frix_sim *sim, fx_round round, fx_redo *redo) {
   fx_state *s = &sim->state;
   fx_assembly *a = &sim->rows;
-  if (sim->config.projections == 0 || a->joint_first == a->group_count || sim->deadline > 0.0) return FRIX_OK;
+  if (round.count >= sim->config.projections || a->joint_first == a->group_count || sim->deadline > 0.0 ||
+      !sim->report.certified)
+    return FRIX_OK;
   size_t poses = (size_t)s->count * sizeof *s->pose;
   frix_pose *seen = FX_TAKE_RAW(&sim->arena, frix_pose, s->count);
   double *before = FX_TAKE(&sim->arena, double, a->row_count), *after = FX_TAKE(&sim->arena, double, a->row_count);
   if (!seen || !before || !after) return FRIX_ERROR_MEMORY;
   memcpy(seen, s->pose, poses);
   find_errors(sim, a, before);
-  frix_status status = FRIX_OK;
-  for (int32_t k = 0; k < sim->config.projections && status == FRIX_OK && sim->report.certified; k++) {
-    move_on(sim);
-    find_errors(sim, a, after);
-    memcpy(s->pose, seen, poses);
-    for (int32_t row = a->contact_rows; row < a->row_count; row++)
-      a->w[row] += (after[row] - (1.0 - sim->config.joint_stabilisation) * before[row]) / sim->h;
-    memcpy(a->guess, a->r, (size_t)a->row_count * sizeof *a->guess);
-    status = fx_sim_solve(sim, a);
-  }
-  return status;
+  move_on(sim);
+  find_errors(sim, a, after);
+  memcpy(s->pose, seen, poses);
+  for (int32_t row = a->contact_rows; row < a->row_count; row++)
+    a->w[row] += (after[row] - (1.0 - sim->config.joint_stabilisation) * before[row]) / sim->h;
+  memcpy(a->guess, a->r, (size_t)a->row_count * sizeof *a->guess);
+  *redo = FX_REDO_SOLVE;
+  return FRIX_OK;
 }

@@ -10,7 +10,7 @@
  * rest becomes rigid by a factor e / (e + eigenvalue of W) a time. The answer is certified as rigid, or is not taken.
  * It depends neither on the method nor on its start. Reference: R. T. Rockafellar, Monotone operators and the proximal
  * point algorithm, 1976. */
-#include "sim/sim.h"
+#include "sim/step.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,8 +144,9 @@ static void set_compliance(share *s, int step) {
   }
 }
 
-frix_status fx_share_load(frix_sim *sim) {
+frix_status fx_retry_loads(frix_sim *sim, fx_round round, fx_redo *redo) {
   fx_assembly *a = &sim->rows;
+  (void)round, (void)redo;
   if (!applies(sim, a)) return FRIX_OK;
   share s = {.sim = sim, .a = a};
   bool good = true, rigid = false;

@@ -255,9 +255,16 @@ void fx_mechanism_place(frix_sim *sim) {
   put_links(sim, true);
 }
 
+bool fx_mechanism_finite(const frix_sim *sim) {
+  for (int32_t k = 0; k < sim->mechanism->at.lower; k++)
+    if (!isfinite(sim->state.robot[k])) return false;
+  return true;
+}
+
 void fx_mechanism_collect(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   memcpy(x->q0, x->state->qpos, (size_t)x->tree.q_count * sizeof *x->q0);
+  for (int32_t k = 0; k < x->tree.actuator_count; k++) x->drive[k].as_row = sim->state.robot[x->at.drive + k] != 0.0;
 }
 
 void fx_mechanism_begin(frix_sim *sim, double part) {

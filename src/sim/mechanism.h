@@ -39,6 +39,7 @@ typedef struct fx_slope {
 typedef enum fx_drive_mode { FX_DRIVE_NONE, FX_DRIVE_FORCE, FX_DRIVE_SLOPE, FX_DRIVE_ROW } fx_drive_mode;
 typedef struct fx_drive {
   fx_drive_mode mode;
+  bool as_row; /* it is expected to reach its bounds */
   double force, stiffness, damping, lowest, highest;
 } fx_drive;
 
@@ -93,6 +94,8 @@ void fx_mechanism_destroy(frix_sim *sim);
 void fx_mechanism_place(frix_sim *sim);
 /* After numbers and slots were set together: what follows from them. */
 void fx_mechanism_evaluate(frix_sim *sim);
+/* Whether what the user may have set is. */
+bool fx_mechanism_finite(const frix_sim *sim);
 /* Before the movers of a step are collected: coordinates as they were. */
 void fx_mechanism_collect(frix_sim *sim);
 /* A slot of a link that its coordinates hold: not to be moved by hand. */

@@ -4,11 +4,17 @@
  *   M~ = M + sum (h^2 k + h c) m m',   M~ (v_free - v0) = h smooth - sum h^2 k (m . v0) m
  *
  * Springs and dampers of joints have one coordinate each, tendons and servos those of a chain: M~ keeps the pattern of
- * M. What acts across branches, and every servo whose force is bounded, is a row instead (mechanism_rows.c). */
+ * M. What acts across branches is a row instead (mechanism_rows.c), and so is a servo that reaches its bounds: where the
+ * free motion or the answer takes one beyond them the step is made again with its row. */
 #include "sim/mechanism.h"
+#include "sim/step.h"
 
 #include <math.h>
 #include <string.h>
+
+#define BOUND_SLACK 1e-9 /* of the range of a servo's force */
+
+enum { FREE_ROUNDS = 3 };
 
 /* ---- actuators ---- */
 
@@ -48,20 +54,19 @@ static void push_along(const fx_mechanism *x, const fx_tree_actuator *a, double 
 static void load_actuator(const frix_sim *sim, fx_mechanism *x, int32_t k) {
   const fx_tree_actuator *a = &x->tree.actuator[k];
   fx_drive *d = &x->drive[k];
-  *d = (fx_drive){0};
+  *d = (fx_drive){.as_row = d->as_row};
   if (x->tree.no_actuation || a->off || a->dofs.count == 0) return;
   fx_tree_drive f = fx_tree_drive_of(x->state, k);
   bound_drive(x, a, d);
   d->force = f.force, d->stiffness = fx_max(0.0, -f.by_length), d->damping = fx_max(0.0, -f.by_velocity);
   bool soft = d->stiffness > 0.0 || d->damping > 0.0, bounded = isfinite(d->lowest) && isfinite(d->highest);
-  d->mode = !soft || shares_bound(x, a)              ? FX_DRIVE_FORCE
-            : bounded || !x->actuator_chain[k] ? FX_DRIVE_ROW
-                                                     : FX_DRIVE_SLOPE;
+  bool row = (bounded && d->as_row) || !x->actuator_chain[k];
+  d->mode = !soft || shares_bound(x, a) ? FX_DRIVE_FORCE : row ? FX_DRIVE_ROW : FX_DRIVE_SLOPE;
   if (d->mode == FX_DRIVE_ROW) { /* the row acts within bounds about the middle of its range */
     push_along(x, a, bounded ? 0.5 * (d->lowest + d->highest) : 0.0);
     return;
   }
-  push_along(x, a, fx_clamp(d->force, d->lowest, d->highest));
+  push_along(x, a, d->mode == FX_DRIVE_SLOPE ? d->force : fx_clamp(d->force, d->lowest, d->highest));
   if (d->mode != FX_DRIVE_SLOPE) return;
   x->slope[x->slope_count++] = (fx_slope){.span = a->dofs,
                                           .moment = x->state->actuator_moment + a->dofs.first,
@@ -153,7 +158,7 @@ static void move_freely(const frix_sim *sim, const fx_mechanism *x, fx_mover *m)
   m->v1 = m->v_free = fx_vec(fx_tree_speed(sim, m, FX_FREE), 0.0, 0.0);
 }
 
-void fx_mechanism_load(frix_sim *sim) {
+static void load_once(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
   int32_t n = x->tree.dof_count;
@@ -172,4 +177,41 @@ void fx_mechanism_load(frix_sim *sim) {
   make_implicit(x);
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].tree) move_freely(sim, x, &sim->mover[k]);
+}
+
+/* ---- bounds ---- */
+
+/* The servos whose force is beyond its bounds with these velocities become rows; true where there is one. */
+static bool find_beyond(const frix_sim *sim, fx_mechanism *x, fx_when when) {
+  bool any = false;
+  for (int32_t k = 0; k < x->tree.actuator_count; k++) {
+    fx_drive *d = &x->drive[k];
+    if (d->mode != FX_DRIVE_SLOPE || !isfinite(d->lowest) || !isfinite(d->highest)) continue;
+    const fx_tree_actuator *a = &x->tree.actuator[k];
+    double rate = 0.0, before = x->state->actuator_velocity[k];
+    for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) {
+      int32_t i = x->tree.list[n], part = x->part_of_dof[i];
+      const fx_tree_mover *t = part >= 0 ? sim->mover[x->mover[part]].tree : NULL;
+      if (t) rate += x->state->actuator_moment[n] * (when == FX_FREE ? t->v_free : t->v1)[i - t->first];
+    }
+    double force = d->force - sim->h * d->stiffness * rate - d->damping * (rate - before);
+    double slack = BOUND_SLACK * (d->highest - d->lowest);
+    if (force >= d->lowest - slack && force <= d->highest + slack) continue;
+    d->as_row = any = true;
+  }
+  return any;
+}
+
+void fx_mechanism_load(frix_sim *sim) {
+  load_once(sim);
+  for (int round = 0; round < FREE_ROUNDS && find_beyond(sim, sim->mechanism, FX_FREE); round++) load_once(sim);
+}
+
+frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo) {
+  if (!sim->mechanism || !find_beyond(sim, sim->mechanism, FX_AFTER)) return FRIX_OK;
+  *redo = FX_REDO_ROWS;
+  for (int32_t k = 0; round.count > 1 && k < sim->mechanism->tree.actuator_count; k++)
+    sim->mechanism->drive[k].as_row = true; /* all of them, at last */
+  if (!round.last) load_once(sim);
+  return FRIX_OK;
 }

@@ -14,6 +14,7 @@
 
 #define SOFT 1e-7 /* of the largest weight of the rows of an equality */
 #define NOISE 1e-12
+#define HELD 0.9 /* of its bound: a servo below needs no row in the next step */
 #define SMALL 1e-4  /* m, rad */
 #define RETURN 0.05 /* s */
 #define NEAR 1e-3 /* of a coordinate: limits that are looked at in any case */
@@ -264,6 +265,8 @@ void fx_mechanism_keep(frix_sim *sim) {
     const fx_group *g = &a->group[k];
     if (!g->robot) continue;
     bool bounded = g->kind == FX_GROUP_AXIS && g->dim == 2;
+    double most = bounded ? HELD * a->r_c[g->row] : 0.0;
+    if (bounded && g->part == FX_AXIS_MOTOR && fabs(a->r[g->row + 1]) < most) continue; /* not at its bounds */
     for (int32_t j = bounded; j < g->dim; j++) g->memory[j - bounded] = a->r[g->row + j];
   }
 }

@@ -6,7 +6,7 @@
  *
  * The sum of the two is what reports, ledger and the next step see. Reference: M. Anitescu, F. Potra, Formulating
  * dynamic multi-rigid-body contact problems with friction as solvable linear complementarity problems, 1997. */
-#include "sim/sim.h"
+#include "sim/solving.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,15 +122,13 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
 /* The answer of compression, to start from again. */
 typedef struct compressed {
   int32_t count; /* contacts that bounce */
-  double *r;
-  fx_mover *mover;
+  fx_attempt answer;
 } compressed;
 
 static frix_status decompress_again(frix_sim *sim, fx_assembly *a, const double *start, void *user) {
   const compressed *c = user;
   (void)start;
-  memcpy(a->r, c->r, (size_t)a->row_count * sizeof *a->r);
-  fx_movers_restore(sim, c->mover);
+  fx_attempt_restore_answer(sim, a, &c->answer);
   return decompress(sim, a, c->count);
 }
 
@@ -139,10 +137,7 @@ frix_status fx_poisson(frix_sim *sim) {
   compressed c = {0};
   for (int32_t k = 0; k < a->group_count; k++) c.count += bounces(sim, &a->group[k]);
   if (c.count == 0) return FRIX_OK;
-  c.r = FX_TAKE_RAW(&sim->arena, double, a->row_count);
-  c.mover = fx_movers_save(sim);
-  if (!c.r || !c.mover) return FRIX_ERROR_MEMORY;
-  memcpy(c.r, a->r, (size_t)a->row_count * sizeof *a->r);
-  frix_status status = decompress(sim, a, c.count);
+  frix_status status = fx_attempt_begin(sim, a, &c.answer);
+  if (status == FRIX_OK) status = decompress(sim, a, c.count);
   return status == FRIX_OK ? fx_restitution_bound(sim, decompress_again, &c) : status;
 }

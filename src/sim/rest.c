@@ -3,6 +3,7 @@
  * Coulomb's law may have moving solutions beside the one at rest, and a method finds whichever it comes to. A world at
  * rest stays there wherever impulses exist that hold it: H r + G lambda + M v_free = 0, r in K (solver/equilibrium.c).
  * They are only a start; the exact law judges them like any other. */
+#include "sim/solving.h"
 #include "sim/statics.h"
 #include "solver/equilibrium.h"
 
@@ -97,19 +98,14 @@ static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
 /* The same with stiff contacts, of which some exist: the rigid law is relaxed, and where it leaves everything at rest
  * springs carry its impulses. */
 static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
-  size_t count = (size_t)a->row_count;
-  double *kept = FX_TAKE_RAW(&sim->arena, double, 3 * count);
+  fx_attempt before;
   bool good = false;
-  if (!kept) return FRIX_ERROR_MEMORY;
-  memcpy(kept, a->w, count * sizeof *kept);
-  memcpy(kept + count, a->R, count * sizeof *kept);
-  memcpy(kept + 2 * count, a->r_c, count * sizeof *kept);
+  frix_status status = fx_attempt_begin(sim, a, &before);
+  if (status != FRIX_OK) return status;
   fx_make_rigid(sim, a);
-  frix_status status = start_relaxed(sim, a);
+  status = start_relaxed(sim, a);
   if (status == FRIX_OK) status = rests(sim, a, &good);
-  memcpy(a->w, kept, count * sizeof *kept);
-  memcpy(a->R, kept + count, count * sizeof *kept);
-  memcpy(a->r_c, kept + 2 * count, count * sizeof *kept);
+  fx_attempt_restore_rows(a, &before);
   for (int32_t k = 0; good && k < a->joint_first; k++) hold(sim, a, &a->group[k]);
   return status;
 }

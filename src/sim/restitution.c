@@ -17,7 +17,7 @@
  * References: J. J. Moreau, 1988 (above, integrators.c); M. Anitescu, F. Potra, 1997 (poisson.c); D. Stewart,
  * Rigid-body dynamics with friction and impact, 2000 (energy and Newton's law). */
 #include "base/option.h"
-#include "sim/sim.h"
+#include "sim/step.h"
 
 #include <math.h>
 #include <string.h>
@@ -223,7 +223,8 @@ static frix_status bounce_once(frix_sim *sim, fx_assembly *a, const double *star
   return fx_sim_solve(sim, a);
 }
 
-frix_status fx_restitution(frix_sim *sim) {
+frix_status fx_retry_bounces(frix_sim *sim, fx_round round, fx_redo *redo) {
+  (void)round, (void)redo;
   sim->report.restitution = 1.0;
   if (sim->config.restitution == FRIX_RESTITUTION_POISSON) return fx_poisson(sim);
   return sim->config.restitution == FRIX_RESTITUTION_BOUNDED ? fx_restitution_bound(sim, bounce_once, NULL) : FRIX_OK;

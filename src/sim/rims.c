@@ -16,7 +16,7 @@
  * cap about other places of its rim than the one e points at, a rim point is put there and the step is solved again: a
  * cap that can stand does, whoever loads it. */
 #include "collision/rim.h"
-#include "sim/sim.h"
+#include "sim/step.h"
 
 static const double safe = 0.9;                      /* of the radius */
 static const double aligned = 1e-6;                  /* rad: costs 4e-7 of the radius */
@@ -193,10 +193,10 @@ static frix_status reserve_turned(frix_sim *sim, int32_t more) {
   return FRIX_OK;
 }
 
-frix_status fx_catch_rims(frix_sim *sim, bool *again) {
+frix_status fx_retry_rims(frix_sim *sim, fx_round round, fx_redo *redo) {
   const fx_assembly *a = &sim->rows;
-  *again = false;
-  int32_t rims = count_rims(sim);
+  bool again = false;
+  int32_t rims = round.last || sim->integrator->implicit ? 0 : count_rims(sim);
   if (rims == 0 || sim->deadline > 0.0 || !sim->report.certified) return FRIX_OK;
   if (reserve_turned(sim, rims) != FRIX_OK) return FRIX_ERROR_MEMORY;
   pressed p = {0};
@@ -206,13 +206,14 @@ frix_status fx_catch_rims(frix_sim *sim, bool *again) {
     if (g && g->kind != FX_GROUP_CONTACT) continue;
     const fx_contact *c = g ? &sim->contact[g->source] : NULL;
     if (last && (!c || !same_shapes(last, c))) {
-      *again |= turn_rims(sim, last, &p);
+      again |= turn_rims(sim, last, &p);
       p = (pressed){0};
     }
     if (c) press(&p, c, a->r[g->row]);
     last = c;
   }
-  if (!*again) return FRIX_OK;
+  if (!again) return FRIX_OK;
+  *redo = FX_REDO_CONTACTS;
   frix_status status = fx_sim_find_contacts(sim, fx_sim_margin(sim));
   return status == FRIX_OK ? fx_sim_describe_contacts(sim) : status;
 }

@@ -8,7 +8,7 @@
  *
  * so that the impulses stay as near to those of the springs as rest allows. What rolls or swings freely has no row that
  * stops it: its velocity stays, and so do its springs. */
-#include "sim/sim.h"
+#include "sim/solving.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,16 +19,13 @@
 
 enum { STEPS = 10, LONGEST_WAIT = 15, LARGE_WAIT = 127, LARGE = 1000 }; /* contacts: attempts cost more */
 
-/* An attempt: islands that may come to rest, their rows, and what there was before. */
+/* Islands that may come to rest, their rows, and what there was before. */
 typedef struct attempt {
   fx_step_islands islands; /* connected by contacts that carry something */
   uint8_t *slow;           /* by island */
   uint8_t *mark;           /* by group: it belongs to a slow island */
   fx_assembly rows;        /* of these groups */
-  double *w, *r_c, *r;     /* of all groups, as they were */
-  double *natural;         /* by group */
-  fx_mover *mover;
-  frix_step_report report;
+  fx_attempt before;
 } attempt;
 
 /* ---- which islands ---- */
@@ -65,38 +62,6 @@ static void mark_groups(const fx_assembly *a, attempt *t) {
     t->mark[k] = g->body_count > 0;
     for (int32_t b = 0; b < g->body_count; b++) t->mark[k] &= t->slow[t->islands.of_mover[g->mover[b]]];
   }
-}
-
-/* ---- the way back ---- */
-
-static double *copy(frix_sim *sim, const double *from, int32_t count) {
-  double *to = FX_TAKE_RAW(&sim->arena, double, count);
-  if (to && count) memcpy(to, from, (size_t)count * sizeof *to);
-  return to;
-}
-
-static bool keep(frix_sim *sim, const fx_assembly *a, attempt *t) {
-  t->report = sim->report;
-  t->mover = fx_movers_save(sim);
-  t->w = copy(sim, a->w, a->row_count);
-  t->r_c = copy(sim, a->r_c, a->row_count);
-  t->r = copy(sim, a->r, a->row_count);
-  t->natural = FX_TAKE_RAW(&sim->arena, double, a->group_count);
-  if (!t->mover || !t->w || !t->r_c || !t->r || !t->natural) return false;
-  for (int32_t k = 0; k < a->group_count; k++) t->natural[k] = a->group[k].natural;
-  return true;
-}
-
-static void take_back(frix_sim *sim, fx_assembly *a, const attempt *t) {
-  size_t bytes = (size_t)a->row_count * sizeof *a->w;
-  int64_t iterations = sim->report.iterations;
-  memcpy(a->w, t->w, bytes);
-  memcpy(a->r_c, t->r_c, bytes);
-  memcpy(a->r, t->r, bytes);
-  for (int32_t k = 0; k < a->group_count; k++) a->group[k].natural = t->natural[k], a->group[k].held = false;
-  fx_movers_restore(sim, t->mover);
-  sim->report = t->report;
-  sim->report.iterations = iterations;
 }
 
 /* ---- the attempt ---- */
@@ -190,17 +155,20 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   if (!t.slow || !t.mark) return FRIX_ERROR_MEMORY;
   if (!find_slow(sim, &t)) return FRIX_OK;
   mark_groups(a, &t);
-  if (!keep(sim, a, &t)) return FRIX_ERROR_MEMORY;
+  if ((status = fx_attempt_begin(sim, a, &t.before)) != FRIX_OK) return status;
   status = fx_assembly_select(a, t.mark, &sim->arena, &t.rows);
   if (status != FRIX_OK) return status;
   stiffen(sim, &t.rows, TINY);
   status = stop_islands(sim, &t);
-  fx_movers_restore(sim, t.mover);
+  fx_attempt_restore_answer(sim, a, &t.before);
   if (status == FRIX_OK) status = fx_rows_count(sim, a);
   if (status != FRIX_OK) return status;
   bool good = false;
   if (hold(sim, a, &t)) status = judge(sim, a, &good);
-  if (!good) take_back(sim, a, &t);
+  if (!good) {
+    fx_attempt_restore_rows(a, &t.before);
+    fx_attempt_restore_answer(sim, a, &t.before);
+  }
   int64_t longest = a->joint_first > LARGE ? LARGE_WAIT : LONGEST_WAIT;
   s->polish_wait = good ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;

@@ -204,7 +204,8 @@ struct frix_sim {
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
   fx_turned_rim *turned;
-  fx_ball *ball; /* by joint; NULL: no ball joint has dry friction */
+  fx_ball *ball;     /* by joint; NULL: no ball joint has dry friction */
+  frix_vec3 *middle; /* implicit: velocities of the answer before, v and w by mover */
   fx_assembly rows;
   frix_problem problem; /* of the last solve; matrices only where they were needed (p->row != NULL) */
   frix_step_report report;
@@ -315,16 +316,6 @@ double fx_joints_kinetic(const frix_sim *sim);
 /* Room the joints need at most. */
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
 
-/* ---- ball_friction.c ---- */
-/* fx_sim_solve of the step's rows, again with other rows of ball joints until their friction obeys its law. */
-frix_status fx_solve_with_balls(frix_sim *sim, frix_status (*assemble)(frix_sim *sim));
-/* The verdict on it. */
-void fx_judge_balls(frix_sim *sim);
-
-/* ---- joint_path.c ---- */
-/* After the solve: again until joints hold at the end of the step, `projections` times. */
-frix_status fx_joints_reach(frix_sim *sim);
-
 /* ---- tension.c ---- */
 /* What joints under tension add to B, from the forces of the last step. */
 void fx_tension_find(frix_sim *sim);
@@ -343,10 +334,6 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
 /* ---- row_reports.c ---- */
 frix_row_kind fx_row_kind_of(const fx_group *group);
 frix_body_id fx_slot_id(const frix_sim *sim, int32_t slot); /* null for the world */
-
-/* ---- hurry.c ---- */
-/* Sweeps over the rows from the impulses in a->r until `end`, some of them in any case; a->r is the answer. */
-frix_status fx_sweep_rows(const frix_sim *sim, fx_assembly *a, double end, int64_t *sweeps);
 
 /* ---- verdict.c ---- */
 /* Whether the answer that the report's certificate is of is good. */
@@ -377,10 +364,6 @@ void fx_put_answer(frix_sim *sim, const double *v);
 /* By mover: sizes of the terms its velocities are sums of, linear and angular. */
 void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]);
 
-/* ---- settle.c ---- */
-/* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
-frix_status fx_settle(frix_sim *sim, fx_assembly *a);
-
 /* ---- stiff.c: the stiff law of contact ---- */
 /* Stiffness of a contact of this step whose materials name none. */
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
@@ -403,20 +386,6 @@ void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,
                            const frix_certificate *certificate);
 
-/* ---- load_share.c ---- */
-/* After the solve: where rigid contacts slide and their forces are not determined, those of equal, vanishing
- * compliance. */
-frix_status fx_share_load(frix_sim *sim);
-
-/* ---- rest.c ---- */
-/* Whether the world stands still and is new to most of the contacts it will close. */
-bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);
-/* Whether everything stood still to the bit, and the answer moves something. */
-bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a);
-/* The impulses that hold everything at rest become the guess, island by island, where they exist; relax: elsewhere
- * those of the relaxed law. */
-frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax);
-
 /* ---- reports.c ---- */
 void fx_contacts_match(frix_sim *sim);
 frix_status fx_contacts_report(frix_sim *sim);
@@ -425,8 +394,6 @@ void fx_contacts_index(frix_sim *sim);
 
 /* ---- rims.c ---- */
 frix_vec3 fx_rim_lean(const void *sim, const fx_lean *pair, const fx_round_face *face);
-/* After a solve: *again where it tilts flat caps about wrong places of their rims; those have moved. */
-frix_status fx_catch_rims(frix_sim *sim, bool *again);
 
 /* ---- power.c: what contacts do to the energy of each island ---- */
 typedef struct fx_step_islands {
@@ -464,8 +431,6 @@ void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double
 typedef frix_status (*fx_bounce)(frix_sim *sim, fx_assembly *a, const double *start, void *user);
 /* Reduces the restitution of islands that it gives energy to. */
 frix_status fx_restitution_bound(frix_sim *sim, fx_bounce bounce, void *user);
-/* After the solve: what the law of restitution asks for beyond it. */
-frix_status fx_restitution(frix_sim *sim);
 
 /* What a contact's rows carry, r and u of sim->rows; and as a report, impulses of a step h. */
 void fx_contact_carry(const frix_sim *sim, const fx_group *g, fx_touching *out);
@@ -483,17 +448,13 @@ double fx_body_energy(const frix_sim *sim, int32_t slot);
 /* Movers, contacts and rows as the next step of h would have them; the state is left as it is. */
 frix_status fx_sim_look(frix_sim *sim, double h);
 
-/* ---- contacts of a step (step.c), and those of what a blow throws (thrown.c) ---- */
+/* ---- contact_search.c, thrown.c ---- */
 double fx_sim_margin(const frix_sim *sim);
 /* Within margin and sim->reach, at state.pose. */
 frix_status fx_sim_find_contacts(frix_sim *sim, double margin);
 /* Their surfaces, and which of them lasted. */
 frix_status fx_sim_describe_contacts(frix_sim *sim);
 double fx_model_thinnest(const frix_model *model);
-/* After a solve: *again where contacts were found that the answer would overlap; they are now the step's, unless
- * `last`.
- */
-frix_status fx_catch_thrown(frix_sim *sim, bool last, bool *again);
 
 /* ---- others ---- */
 frix_status fx_poisson(frix_sim *sim);

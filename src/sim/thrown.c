@@ -5,7 +5,7 @@
  * for again as far as it goes. If one of the new ones would be overlapped, the step is solved again with all of them.
  */
 #include "model/shape.h"
-#include "sim/sim.h"
+#include "sim/step.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,9 +79,8 @@ static bool misses_one(const frix_sim *sim, const fx_contact *old, int32_t old_c
   return false;
 }
 
-frix_status fx_catch_thrown(frix_sim *sim, bool last, bool *again) {
+frix_status fx_retry_thrown(frix_sim *sim, fx_round round, fx_redo *redo) {
   double margin = fx_sim_margin(sim);
-  *again = false;
   if (sim->integrator->implicit || sim->deadline > 0.0 || !sim->report.certified || !raise_reach(sim, margin))
     return FRIX_OK;
   int32_t count = sim->contact_count;
@@ -90,8 +89,8 @@ frix_status fx_catch_thrown(frix_sim *sim, bool last, bool *again) {
   if (count) memcpy(old, sim->contact, (size_t)count * sizeof *old);
   frix_status status = fx_sim_find_contacts(sim, margin);
   if (status != FRIX_OK) return status;
-  *again = misses_one(sim, old, count);
-  if (*again && !last) return fx_sim_describe_contacts(sim);
+  if (misses_one(sim, old, count)) *redo = FX_REDO_CONTACTS;
+  if (*redo != FX_REDO_NOTHING && !round.last) return fx_sim_describe_contacts(sim);
   sim->contact = old; /* as the answer knows them */
   sim->contact_count = count;
   return FRIX_OK;

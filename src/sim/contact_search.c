@@ -1,0 +1,94 @@
+/* The contacts of a step: who may touch whom before it ends, and by which law.
+ *
+ * Bodies are looked for as far as their surfaces come in the step, at the poses where the integrator sees contacts. */
+#include "sim/hooks.h"
+#include "sim/step.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How far a slot's surface may come within the step: speeds now, and what gravity and applied forces add. */
+static void find_reach(frix_sim *sim) {
+  const fx_state *s = &sim->state;
+  for (int32_t k = 0; k < s->count; k++) {
+    if (s->prototype[k] <= 0) continue;
+    const fx_body *body = fx_slot_body(sim, k);
+    int32_t m = sim->mover_of[k];
+    double radius = isfinite(body->radius) ? body->radius : 0.0;
+    double v = fx_norm(s->velocity[k]), w = fx_norm(s->spin[k]);
+    if (m >= 0) {
+      frix_vec3 free, spin;
+      fx_slot_motion(sim, k, FX_FREE, &free, &spin);
+      v = fmax(v, fx_norm(free)), w = fmax(w, fx_norm(spin));
+    }
+    sim->reach[k] = sim->h * (v + radius * w);
+  }
+}
+
+double fx_sim_margin(const frix_sim *sim) {
+  return sim->config.margin >= 0.0 ? sim->config.margin : 0.005 * sim->smallest;
+}
+
+frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
+  fx_state *s = &sim->state;
+  fx_placement placement = {.count = s->count,
+                            .prototype = s->prototype,
+                            .generation = s->generation,
+                            .pose = s->pose,
+                            .reach = sim->reach,
+                            .asleep = sim->config.sleep ? s->asleep : NULL,
+                            .lean = {.ask = fx_rim_lean, .user = sim}};
+  frix_status status = fx_collision_run(sim->collision, &placement, margin, sim->config.thread_count, &sim->contact,
+                                        &sim->contact_count);
+  if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
+  return fx_contacts_sift(sim, true);
+}
+
+/* The stiffness of a contact in this step, 0 where it is rigid. */
+static void set_stiffness(const frix_sim *sim, const fx_contact *c, fx_surface *f) {
+  if (f->stiffness == 0.0) {
+    f->by_rule = sim->config.contact == FRIX_CONTACT_KIND_STIFF;
+    f->stiffness = f->by_rule ? fx_rule_stiffness(sim, c) : 0.0;
+  } else if (isinf(f->stiffness)) {
+    f->stiffness = 0.0;
+  }
+}
+
+frix_status fx_sim_describe_contacts(frix_sim *sim) {
+  sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
+  sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
+  if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
+  sim->report.penetration = 0.0;
+  fx_surface mixed = {0};
+  int32_t before[2] = {-1, -1}; /* materials of the contact before, which most often are the same */
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    const fx_contact *c = &sim->contact[i];
+    int32_t a = sim->model->shape[c->shape_a].material, b = sim->model->shape[c->shape_b].material;
+    if (a != before[0] || b != before[1]) mixed = fx_model_surface(sim->model, a, b);
+    before[0] = a, before[1] = b;
+    sim->surface[i] = mixed;
+    set_stiffness(sim, c, &sim->surface[i]);
+    sim->report.penetration = fmax(sim->report.penetration, -c->gap);
+  }
+  fx_contacts_match(sim);
+  return fx_contacts_modify(sim);
+}
+
+frix_status fx_contacts_find(frix_sim *sim) {
+  sim->integrator->begin(sim);
+  frix_status status = fx_movers_load(sim);
+  if (status != FRIX_OK) return status;
+  find_reach(sim);
+  status = fx_sim_find_contacts(sim, fx_sim_margin(sim));
+  return status == FRIX_OK ? fx_sim_describe_contacts(sim) : status;
+}
+
+/* Bodies that are woken take part from the start of the step. */
+frix_status fx_contacts_wake(frix_sim *sim) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_sleep_wake_touched(sim)) {
+    memcpy(sim->state.pose, sim->pose0, (size_t)sim->state.count * sizeof *sim->state.pose);
+    if ((status = fx_movers_collect(sim)) == FRIX_OK) status = fx_contacts_find(sim);
+  }
+  return status;
+}
