@@ -132,6 +132,7 @@ static bool take_lists(fx_mechanism *x) {
              {&x->damper_force, (size_t)t->dof_count},
              {&x->load_force, (size_t)t->dof_count},
              {&x->smooth, (size_t)t->dof_count},
+             {&x->acceleration, (size_t)t->dof_count},
              {&x->row, (size_t)t->dof_count},
              {&x->jacobian, FRIX_MAX_DIM * (size_t)t->dof_count}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
@@ -282,7 +283,10 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   frix_robot_state *s = x->state;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_tree_mover *t = sim->mover[k].tree;
-    if (t) memcpy(s->qvel + t->first, t->v1, (size_t)t->count * sizeof *t->v1);
+    for (int32_t i = 0; t && i < t->count; i++) {
+      x->acceleration[t->first + i] = (t->v1[i] - t->v0[i]) / sim->h;
+      s->qvel[t->first + i] = t->v1[i];
+    }
   }
   fx_tree_activate(s);
   fx_tree_integrate(&x->tree, s->qpos, s->qvel, part * sim->h);

@@ -74,6 +74,7 @@ typedef struct fx_mechanism {
   fx_drive *drive;
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
+  double *acceleration; /* of the last step */
   double *row;      /* a dense row, zero between uses */
   double *jacobian; /* of an equality */
   int32_t *mover;   /* by part, of the step */
