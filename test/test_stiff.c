@@ -12,12 +12,12 @@ static frix_body_id box_on_plane(world *w, double height) {
   return world_body(w, body_at(at(0, 0, 0.1 + height)), box_shape(0.1, 0.1, 0.1));
 }
 
-/* Dropped, a box comes to rest on four springs, within what they sag and what the blow pressed in; laid down it rests
+/* Dropped, a box comes to rest on four springs, within what one spring sags; laid down it rests
  * at once, without sag. */
 static void sags(fx_test *t) {
-  double depth[2];
-  for (int k = 0; k < 2; k++) {
-    double h = k ? 0.005 : 0.01;
+  static const double step[] = {0.01, 0.005, 0.001};
+  for (int k = 0; k < 3; k++) {
+    double h = step[k], depth[3];
     world w = world_new(t, 0.5, 0);
     frix_body_id box = box_on_plane(&w, 1e-3);
     REQUIRE(t, world_start(&w));
@@ -25,7 +25,7 @@ static void sags(fx_test *t) {
     depth[k] = 0.1 - state_of(&w, box).center.z;
     CHECK(t, state_of(&w, box).velocity.z == 0 && w.unsolved == 0);
     fx_test_note(t, "h %g: %.2e m deep", h, depth[k]);
-    CHECK(t, depth[k] > 0 && depth[k] < 3 * gravity_g * h * h / kappa);
+    CHECK(t, depth[k] > 0 && depth[k] < 1.01 * gravity_g * h * h / kappa);
     for (int32_t c = 0; c < frix_sim_contact_count(w.sim); c++) {
       frix_contact_report r;
       MUST(&w, frix_sim_contact(w.sim, c, &r));
@@ -33,7 +33,6 @@ static void sags(fx_test *t) {
     }
     world_end(&w);
   }
-  CHECK(t, depth[1] < 0.4 * depth[0]);
   world w = world_new(t, 0.5, 0);
   frix_body_id box = box_on_plane(&w, 0);
   REQUIRE(t, world_start(&w));
@@ -121,26 +120,55 @@ static void by_name(fx_test *t) {
   world_end(&w);
 }
 
-/* Closed forms: both laws miss the exact value by the same error, to 1 %. */
+/* Closed forms: both laws miss the exact value alike. Where the rigid law has an error of order h, that of the stiff
+ * law is the same to 1 % of it and what springs sag, g h^2; times at which something stops are two steps later at most.
+ */
 static void same_error(fx_test *t) {
-  static const char *const name[] = {
-      "slope-slides", "puck-distance",       "puck-oblique",          "grooves-along",  "grooves-across",
-      "spring-rest",  "roll-down-sphere",    "roll-down-cylinder",    "roll-down-hoop", "rolling-friction",
-      "bounce-path",  "bounce-path-poisson", "oblique-sticks-poisson"};
+  static const struct {
+    const char *name;
+    double slack; /* of g h^2 */
+    bool stops;
+  } row[] = {{"slope-slides", 0, false},
+             {"puck-distance", 0, false},
+             {"puck-oblique", 0, false},
+             {"grooves-along", 0, false},
+             {"grooves-across", 0, false},
+             {"spring-rest", 0.02, false},
+             {"spring-drop", 0.02, false},
+             {"roll-down-sphere", 0.1, false},
+             {"roll-down-cylinder", 0.1, false},
+             {"roll-down-hoop", 0.1, false},
+             {"rolling-friction", 0, false},
+             {"skid-sphere-distance", 0.3, false},
+             {"skid-cylinder-distance", 0.3, false},
+             {"skid-hoop-distance", 0.3, false},
+             {"bounce-path", 0, false},
+             {"bounce-path-poisson", 0, false},
+             {"oblique-sticks", 0, false},
+             {"oblique-sticks-poisson", 0, false},
+             {"well-rough", 0.02, false},
+             {"lands", 0.05, false},
+             {"puck-time", 0, true},
+             {"bounce-time", 0, true},
+             {"bounce-time-poisson", 0, true}};
   double worst = 0;
-  for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
     const fx_form *form = NULL;
     for (int j = 0; fx_form_table(j); j++)
-      if (!strcmp(fx_form_table(j)->name, name[k])) form = fx_form_table(j);
+      if (!strcmp(fx_form_table(j)->name, row[k].name)) form = fx_form_table(j);
     REQUIRE(t, form);
     fx_form stiff = *form;
     stiff.stiff = true;
-    fx_tally tally = {0};
-    double exact = form->exact(form), h = 0.005;
-    double rigid_error = form->run(form, h, &tally) - exact, error = stiff.run(&stiff, h, &tally) - exact;
-    if (!(fabs(error - rigid_error) <= 0.01 * fabs(rigid_error)) || tally.uncertified || tally.failure[0])
-      fx_test_fail(t, __FILE__, __LINE__, "%s: off by %.4g stiff, %.4g rigid", name[k], error, rigid_error);
-    worst = fmax(worst, fabs(error / rigid_error - 1));
+    for (int n = 0; n < FX_FORM_STEPS; n++) {
+      fx_tally tally = {0};
+      double exact = form->exact(form), h = fx_form_step[n], sag = row[k].slack * gravity_g * h * h;
+      double rigid_error = form->run(form, h, &tally) - exact, error = stiff.run(&stiff, h, &tally) - exact;
+      double allowed = row[k].stops ? 2.01 * h : 0.01 * fabs(rigid_error) + sag;
+      if (!(fabs(error - rigid_error) <= allowed) || tally.uncertified || tally.failure[0])
+        fx_test_fail(t, __FILE__, __LINE__, "%s at h = %g: off by %.4g stiff, %.4g rigid", row[k].name, h, error,
+                     rigid_error);
+      if (!row[k].stops && sag == 0) worst = fmax(worst, fabs(error / rigid_error - 1));
+    }
   }
   fx_test_note(t, "errors differ by %.1e at most", worst);
 }

@@ -346,7 +346,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
                                      : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
-  if (!struck && f->stiffness > 0.0 && fx_struck_hard(sim, a, g)) struck = true, shift = fx_rigid_shift(sim, a, g);
+  g->blow = struck ? 0.0 : fx_blow_of(sim, a, g);
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {
@@ -360,7 +360,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
       stretch(sim, c, &past->contact, f, g->dim, guess);
   }
   if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
-  if (struck) a->R[g->row] = 0.0;
+  for (int32_t k = 0; struck && k < (f->by_rule ? g->dim : 1); k++) a->R[g->row + k] = 0.0;
   if (!has_spinning(f, c)) return;
   fill_spinning(sim, a, g + 1, guess[0], spin_guess);
   if (f->stiffness > 0.0 && g->dim >= 3) add_drilling_compliance(sim, a, g + 1, spin_guess);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SLOW 1e-3      /* of a step's gravity */
+#define SLOW 0.04      /* of a step's gravity: what a spring leaves of it, 1 / KAPPA */
 #define TINY 1e-6      /* compliance of a rigid contact over that of a stiff one */
 #define ROUNDING 1e-14 /* of the terms a velocity is the sum of */
 

@@ -115,6 +115,7 @@ typedef struct fx_group {
   double stored[2];        /* and what it held before the step, J: along the normal and across it */
   double *memory;          /* of the mechanism: where its impulses are kept */
   bool robot;              /* its source is a part of the mechanism: coordinate, tendon, actuator or equality */
+  double blow;             /* contact with a spring: how hard it is struck (fx_blow_of) */
   bool held;               /* its spring was set to carry what holds it at rest */
   bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
@@ -373,8 +374,12 @@ double fx_natural_gap(const frix_sim *sim, int32_t i);
 bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
 /* Whether contact i of this step carried next to nothing before it gets this impulse. */
 bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
-/* Whether it is struck so hard that it is rigid in this step. */
-bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* The speed it is struck with over what the forces of a step bring; 0: it carried something before, or comes slower. */
+double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
+int fx_blow_rounds(double blow);
+/* The springs of contacts that are struck are set to carry their impulses of the answer so far where they are. */
+void fx_take_blows(fx_assembly *a);
 /* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */

@@ -54,6 +54,8 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   return FRIX_OK;
 }
 
+#define ROUGH 1e-2 /* tolerance of an answer that tells impulses of blows */
+
 /* ---- the ways ---- */
 
 typedef struct solving {
@@ -95,8 +97,28 @@ static frix_status try_guess(solving *x) {
   return FRIX_OK;
 }
 
+static double hardest_blow(const fx_assembly *a) {
+  double most = 0.0;
+  for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
+  return most;
+}
+
+/* Springs would leave a part R / (W + R) of a blow as velocity. A rough answer tells its impulses; springs that are set
+ * to carry them (u = v + R (r - r_c), r_c those impulses) leave only the square of that part. */
+static frix_status expect_blows(solving *x, int rounds) {
+  fx_polisher rough = {x->sim->config.solver, ROUGH, x->sim->config.max_iterations};
+  frix_status status = FRIX_OK;
+  for (int k = 0; status == FRIX_OK && k < rounds; k++) {
+    status = fx_solve_once(x->sim, x->a, k > 0, INFINITY, &rough);
+    if (status == FRIX_OK) fx_take_blows(x->a);
+  }
+  return status == FRIX_OK ? fx_solve_once(x->sim, x->a, true, INFINITY, NULL) : status;
+}
+
 static frix_status solve(solving *x) {
   if (is_coulomb(x) && is_timed(x)) return fx_solve_in_time(x->sim, x->a, x->begun);
+  int rounds = fx_blow_rounds(hardest_blow(x->a));
+  if (rounds > 0) return expect_blows(x, rounds);
   return fx_solve_once(x->sim, x->a, false, INFINITY, NULL);
 }
 

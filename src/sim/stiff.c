@@ -10,19 +10,20 @@
  *
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
- * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A blow so hard that it
- * would press a spring through a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
- * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
- * rest stays to the bit. */
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A contact that is struck
+ * expects the blow: r_c is set to its impulses as a rough answer tells them (solve.c). Where a rigid step would leave
+ * bodies at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what
+ * comes to rest stays to the bit. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 
 #define KAPPA 25.0
 #define LOADED 1e-3 /* of an impulse: a contact that carried less before is struck by it */
-#define THIN 0.1    /* of the thinnest shape: a blow that would press a spring further meets a rigid contact */
 #define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
 #define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+
+enum { MOST_ROUNDS = 3 }; /* in which blows are expected */
 
 static const frix_contact_kind_info table[] = {
     {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
@@ -69,11 +70,26 @@ bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse) {
   return before <= LOADED * impulse;
 }
 
-bool fx_struck_hard(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
-  if (!fx_is_stiff(sim, g)) return false;
-  double closing = -fx_group_velocity(sim, a, g, 0, FX_FREE);
+double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  if (!fx_is_stiff(sim, g)) return 0.0;
+  double time = sim->h * sim->integrator->position_time, before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
+  double push = sim->h * fx_norm(sim->state.gravity) + fx_max(0.0, before - fx_group_velocity(sim, a, g, 0, FX_FREE));
+  double blow = -before - (sim->contact[g->source].gap - g->natural) / time;
   double mass = sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
-  return closing * sim->h > KAPPA * THIN * sim->thinnest && fx_is_struck(sim, g->source, mass * closing);
+  return blow > push && fx_is_struck(sim, g->source, mass * blow) ? blow / fx_max(push, 1e-9 * blow) : 0.0;
+}
+
+int fx_blow_rounds(double blow) {
+  int rounds = 0;
+  for (; blow > 1.0 && rounds < MOST_ROUNDS; rounds++) blow /= (KAPPA + 1.0) * (rounds ? 1.0 : KAPPA + 1.0);
+  return rounds;
+}
+
+void fx_take_blows(fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    for (int32_t j = g->row; g->blow > 0.0 && j < g->row + g->dim; j++) a->r_c[j] = a->r[j];
+  }
 }
 
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
