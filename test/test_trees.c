@@ -138,6 +138,51 @@ static void agrees_with_maximal(fx_test *t) {
   fx_test_note(t, "on the floor: %.2e m", coarse);
 }
 
+/* Joints of a model as they come from the builder: hinge, ball, slide, universal, a base that floats and a loop. */
+static const char builder[] =
+    "<mujoco><worldbody><geom type='plane' size='5 5 .1'/><body name='p' pos='0 0 .6'><joint axis='0 1 0'/>"
+    "<geom type='capsule' fromto='0 0 0 .2 0 0' size='.03'/><body name='q' pos='.2 0 0'>"
+    "<joint type='ball' damping='.01'/><geom type='box' size='.1 .03 .02' pos='.1 0 0'/><body name='r' pos='.2 0 0'>"
+    "<joint axis='0 1 0'/><joint axis='0 0 1'/><geom type='box' size='.08 .02 .03' pos='.1 0 0'/>"
+    "<body name='s' pos='.2 0 0'><joint name='j' type='slide' axis='1 0 0' range='-.05 .05' limited='true'/>"
+    "<geom size='.05'/></body></body></body></body><body name='f' pos='0 1 .3'><freejoint/>"
+    "<geom type='box' size='.1 .05 .03'/><body name='g' pos='.15 0 0'><joint name='k' axis='0 1 0' frictionloss='.01'/>"
+    "<geom type='capsule' fromto='.05 0 0 .2 0 0' size='.02'/></body></body></worldbody><actuator>"
+    "<position joint='j' kp='100' kv='5' ctrlrange='.02 .02' ctrllimited='true'/><motor joint='k' gear='.1'/></actuator>"
+    "</mujoco>";
+
+static frix_vec3 end_of(fx_test *t, const char *text, frix_coordinates read, frix_coordinates coordinates,
+                        const char *name, double h, double time) {
+  frix_sim_config config = frix_sim_default();
+  config.coordinates = coordinates;
+  world w = open_world(t, text, read, &config);
+  CHECK(t, !w.state == (read == FRIX_COORDINATES_MAXIMAL && coordinates == FRIX_COORDINATES_MAXIMAL));
+  steps(t, &w, h, (int)(time / h + 0.5));
+  CHECK(t, ledger_gap(&w) < 1e-10);
+  frix_vec3 end = body_of(&w, name).center;
+  close_world(&w);
+  return end;
+}
+
+static void trees_of_the_builder(fx_test *t) {
+  if (!available(t)) return;
+  static const char *const name[] = {"s", "g"};
+  for (int k = 0; k < 2; k++) {
+    double gap[2];
+    for (int fine = 0; fine < 2; fine++) {
+      double h = fine ? 2.5e-4 : 1e-3;
+      gap[fine] = gap_of(end_of(t, builder, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED, name[k], h, 0.15),
+                         end_of(t, builder, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_MAXIMAL, name[k], h, 0.15));
+    }
+    CHECK(t, gap[0] < 2e-3 && gap[1] < 0.4 * gap[0] + 1e-8);
+    fx_test_note(t, "%s: %.1e, %.1e m", name[k], gap[0], gap[1]);
+  }
+  /* the robot of the file and the trees of its model are the same mechanism */
+  double gap = gap_of(end_of(t, chain, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED, "r", 1e-3, 0.2),
+                      end_of(t, chain, FRIX_COORDINATES_REDUCED, FRIX_COORDINATES_MAXIMAL, "r", 1e-3, 0.2));
+  CHECK(t, gap < 1e-9);
+}
+
 /* ---- laws along coordinates ---- */
 
 static void stops_at_limits(fx_test *t) {
@@ -413,6 +458,7 @@ static void commands(fx_test *t) {
 
 const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/agrees_with_maximal", agrees_with_maximal},
+                                  {"trees/of_the_builder", trees_of_the_builder},
                                   {"trees/stops_at_limits", stops_at_limits},
                                   {"trees/dry_friction", dry_friction},
                                   {"trees/servo_bounds", servo_bounds},

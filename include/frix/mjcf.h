@@ -18,10 +18,6 @@
 extern "C" {
 #endif
 
-/* How joints hold: as rows between bodies that have six degrees of freedom each, or as coordinates of trees, which do
- * all of the file's joints, actuators, tendons and equalities (docs/robots.md). */
-typedef enum frix_coordinates { FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED } frix_coordinates;
-
 typedef struct frix_mjcf_config {
   uint32_t size;              /* set by frix_mjcf_default */
   bool strict;                /* the first unsupported name is an error */

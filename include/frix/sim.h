@@ -79,6 +79,10 @@ typedef struct frix_sim_config {
   void (*force)(frix_sim *sim, double time, void *user);
   void *user;
   frix_contact_kind contact; /* default stiff */
+  /* Of joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed joints may be
+   * coordinates instead; joints that close loops, distances and couplings stay rows. A model that was read as a robot
+   * has its trees whatever this says. */
+  frix_coordinates coordinates;
 } frix_sim_config;
 
 FRIX_API void frix_sim_init(frix_sim_config *out, size_t size);

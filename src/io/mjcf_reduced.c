@@ -12,7 +12,9 @@
 static bool has_trees(const fx_tree *t) {
   for (int32_t k = 0; k < t->joint_count; k++)
     if (t->joint[k].kind != FRIX_ROBOT_FREE) return true;
-  return t->actuator_count > 0 || t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
+  for (int32_t k = 0; k < t->actuator_count; k++)
+    if (t->actuator[k].dofs.count > 0) return true;
+  return t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
 }
 
 static void destroy_robot(void *robot) { frix_robot_destroy(robot); }
@@ -55,6 +57,16 @@ frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
   return FRIX_OK;
 }
 
+/* The first thing that the robot does not do. */
+static frix_status refuse_missing(frix_context *context, const frix_robot *robot) {
+  for (int32_t k = 0; k < robot->note_count; k++) {
+    const frix_mjcf_note *n = &robot->note[k];
+    if (n->kind == FRIX_MJCF_UNSUPPORTED)
+      return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s:%d: %s: %s", n->file, (int)n->line, n->name, n->text);
+  }
+  return FRIX_OK;
+}
+
 static frix_status read_text(frix_context *context, const char *name, const void *bytes, size_t count,
                              const frix_mjcf_config *config, frix_robot *robot, frix_mjcf **out) {
   bool trees = has_trees(&robot->tree);
@@ -68,8 +80,14 @@ static frix_status read_text(frix_context *context, const char *name, const void
 frix_status fx_mjcf_read_reduced(frix_context *context, const char *name, const void *bytes, size_t count,
                                  const frix_mjcf_config *config, frix_mjcf **out) {
   frix_robot *robot = NULL;
-  frix_status status = frix_robot_read_memory(context, name, bytes, count, config, &robot);
-  if (status) return status;
+  frix_mjcf_config lenient = *config;
+  lenient.strict = false; /* a file without trees is judged by what its bodies do not do */
+  frix_status status = frix_robot_read_memory(context, name, bytes, count, &lenient, &robot);
+  if (!status && config->strict && has_trees(&robot->tree)) status = refuse_missing(context, robot);
+  if (status) {
+    frix_robot_destroy(robot);
+    return status;
+  }
   if (!fx_is_urdf(name)) return read_text(context, name, bytes, count, config, robot, out);
   fx_urdf u = {.context = context, .path = name, .config = *config};
   fx_buffer text;

@@ -242,7 +242,7 @@ frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
     if (!moves(sim, j)) continue;
     if (sim->model->joint[j].config.kind == FRIX_JOINT_COUPLING)
       add_coupling(sim, a, j);
-    else
+    else if (!fx_in_tree(sim, j))
       add_bilateral(sim, a, j);
   }
   return FRIX_OK;

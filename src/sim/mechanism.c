@@ -309,6 +309,7 @@ static void find_masses(fx_mechanism *x) {
   for (int32_t b = 1; b < x->tree.body_count; b++) {
     double sum = 0.0, own = x->tree.body[b].link == b ? x->tree.body[b].carried.mass : 0.0;
     x->contact_mass[b] = own;
+    if (x->part_of_body[b] >= 0 && x->tree.body[b].link != b) x->contact_mass[b] = x->contact_mass[x->tree.body[b].link];
     if (x->part_of_body[b] < 0 || x->tree.body[b].link != b) continue;
     for (int k = 0; k < 3; k++) {
       memset(x->row, 0, n * sizeof *x->row), memset(x->smooth, 0, n * sizeof *x->smooth);
@@ -336,21 +337,14 @@ static void find_shared(fx_mechanism *x) {
   for (int32_t k = 0; k < t->actuator_count; k++) x->actuator_chain[k] = fx_tree_is_chain(t, t->actuator[k].dofs);
 }
 
-frix_status fx_mechanism_create(frix_sim *sim) {
-  const fx_robot_link *link = &sim->model->robot;
-  if (!link->robot) return FRIX_OK;
-  fx_mechanism *x = FX_NEW(sim->context, fx_mechanism, 1);
-  if (!x) return FRIX_ERROR_MEMORY;
-  sim->mechanism = x;
-  fx_arena_init(&x->arena, sim->context);
-  x->robot = link->robot;
+static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, int32_t key) {
   x->tree = x->robot->tree;
   x->tree.gravity = sim->state.gravity;
   x->at = places_of(&x->tree);
   sim->state.robot_count = x->at.count;
   sim->state.robot = FX_NEW(sim->context, double, x->at.count);
   if (!sim->state.robot || !take_lists(x) || !take_maps(x, sim->model->body_count)) return FRIX_ERROR_MEMORY;
-  for (int32_t b = 0; b < x->tree.body_count; b++) x->slot_of_body[b] = link->body[b];
+  for (int32_t b = 0; b < x->tree.body_count; b++) x->slot_of_body[b] = body[b];
   frix_status status = find_parts(sim, x);
   if (status == FRIX_OK) status = fx_tree_state(sim->context, &x->tree, &x->state);
   if (status != FRIX_OK) return status;
@@ -359,16 +353,33 @@ frix_status fx_mechanism_create(frix_sim *sim) {
   evaluate(x);
   find_masses(x);
   find_shared(x);
-  frix_robot_reset(x->state, link->key);
+  frix_robot_reset(x->state, key);
+  fx_mechanism_start(sim);
   remember(x);
   fx_mechanism_place(sim);
   return FRIX_OK;
+}
+
+frix_status fx_mechanism_create(frix_sim *sim) {
+  const fx_robot_link *link = &sim->model->robot;
+  bool joints = !link->robot && sim->config.coordinates == FRIX_COORDINATES_REDUCED && sim->model->joint_count > 0;
+  if (!link->robot && !joints) return FRIX_OK;
+  fx_mechanism *x = FX_NEW(sim->context, fx_mechanism, 1);
+  if (!x) return FRIX_ERROR_MEMORY;
+  sim->mechanism = x;
+  fx_arena_init(&x->arena, sim->context);
+  x->robot = link->robot;
+  const int32_t *body = link->body;
+  frix_status status = joints ? fx_mechanism_of_joints(sim, &body) : FRIX_OK;
+  if (status == FRIX_OK && !x->robot) fx_mechanism_destroy(sim); /* no joint of a kind that trees have */
+  return status == FRIX_OK && sim->mechanism ? start(sim, x, body, joints ? -1 : link->key) : status;
 }
 
 void fx_mechanism_destroy(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   if (!x) return;
   frix_robot_state_destroy(x->state);
+  frix_robot_destroy(x->own);
   fx_arena_free(&x->arena);
   fx_free(sim->context, x);
   sim->mechanism = NULL;

@@ -7,6 +7,7 @@
  * A free body that nothing but contacts acts on stays a body, with the bits it always had.
  *
  *   mechanism.c         which trees there are, the numbers of the state, coordinates to slots and back
+ *   mechanism_joints.c  a robot of the joints of a model
  *   mechanism_load.c    forces, M~ and the free motion
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
@@ -53,6 +54,9 @@ typedef struct fx_robot_places {
 
 typedef struct fx_mechanism {
   const frix_robot *robot;
+  frix_robot *own;  /* made of joints of the model; NULL: the robot is the model's */
+  bool *tree_joint; /* by joint of the model: it is one of coordinates; NULL: none is */
+  frix_vec3 (*push)[2]; /* by slot of the model: forces and torques of its joints' motors */
   fx_arena arena;
   fx_tree tree; /* with the gravity and the step of the simulation */
   frix_robot_state *state;
@@ -107,6 +111,15 @@ static inline bool fx_is_link(const frix_sim *sim, int32_t slot) {
 /* Trees where contacts are seen, a part of the step on with the old velocities; and to its end with the new ones. */
 void fx_mechanism_begin(frix_sim *sim, double part);
 void fx_mechanism_finish(frix_sim *sim, double part);
+
+/* ---- mechanism_joints.c: a robot of the joints of a model ---- */
+/* Its robot, NULL where there is none, and by body of it that of the model. */
+frix_status fx_mechanism_of_joints(frix_sim *sim, const int32_t **body);
+/* The velocities that the links start with. */
+void fx_mechanism_start(frix_sim *sim);
+static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
+  return sim->mechanism && sim->mechanism->tree_joint && sim->mechanism->tree_joint[joint];
+}
 
 /* ---- mechanism_load.c ---- */
 void fx_mechanism_load(frix_sim *sim);

@@ -139,10 +139,12 @@ static void add_loads(const frix_sim *sim, fx_mechanism *x) {
   memset(x->load_force, 0, (size_t)x->tree.dof_count * sizeof *x->load_force);
   for (int32_t k = 1; k < sim->model->body_count; k++) {
     int32_t b = x->body_of_slot[k];
-    const fx_load *load = &s->load[k];
-    if (b < 0 || (fx_norm2(load->force) == 0.0 && fx_norm2(load->torque) == 0.0)) continue;
-    fx_tree_add_jacobian(x->state, b, s->pose[k].p, load->force, x->load_force);
-    fx_tree_add_turn(x->state, b, load->torque, x->load_force);
+    if (b < 0) continue;
+    frix_vec3 force = s->load[k].force, torque = s->load[k].torque;
+    if (x->push) force = fx_add(force, x->push[k][0]), torque = fx_add(torque, x->push[k][1]);
+    if (fx_norm2(force) == 0.0 && fx_norm2(torque) == 0.0) continue;
+    fx_tree_add_jacobian(x->state, b, s->pose[k].p, force, x->load_force);
+    fx_tree_add_turn(x->state, b, torque, x->load_force);
   }
 }
 

@@ -44,7 +44,7 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
 static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
   bool whole = sim->integrator->position_time == 1.0;
   const fx_joint *joint = &sim->model->joint[j];
-  if (joint->config.kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) return;
+  if (joint->config.kind == FRIX_JOINT_COUPLING || fx_in_tree(sim, j) || !fx_joint_active(sim, j)) return;
   if (sim->mover_of[joint->a] < 0 && sim->mover_of[joint->b] < 0) return;
   fx_joint_view v = fx_joint_look(sim, j);
   fx_joint_row row[FRIX_MAX_DIM];

@@ -106,6 +106,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of contact");
   if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
+  if ((unsigned)c->coordinates > FRIX_COORDINATES_REDUCED)
+    return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such coordinates");
   if (isnan(c->restitution_speed) || !isfinite(c->margin) || c->projections < 0 || !(c->sleep_speed >= 0.0) ||
       !(c->sleep_time >= 0.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: a number is out of range");
@@ -176,8 +178,8 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   for (int32_t k = 0; k < model->joint_count; k++)
     memcpy(sim->state.joint[k].axis, model->joint[k].config.axis, sizeof sim->state.joint[k].axis);
   place_bodies(sim);
-  if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   fx_joints_measure(sim, true);
+  if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   frix_sim_reset_ledger(sim);
   *out = sim;
   return FRIX_OK;
