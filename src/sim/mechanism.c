@@ -138,7 +138,8 @@ static bool take_lists(fx_mechanism *x) {
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (!(*row[k].list = FX_TAKE(a, double, row[k].count))) return false;
   return (x->slope = FX_TAKE(a, fx_slope, (size_t)t->tendon_count + (size_t)t->actuator_count)) &&
-         (x->drive = FX_TAKE(a, fx_drive, t->actuator_count)) && (x->mover = FX_TAKE(a, int32_t, t->body_count));
+         (x->drive = FX_TAKE(a, fx_drive, t->actuator_count)) && (x->hold = FX_TAKE(a, fx_hold, t->dof_count)) &&
+         (x->mover = FX_TAKE(a, int32_t, t->body_count));
 }
 
 static bool take_maps(fx_mechanism *x, int32_t slots) {
@@ -266,6 +267,7 @@ void fx_mechanism_collect(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   memcpy(x->q0, x->state->qpos, (size_t)x->tree.q_count * sizeof *x->q0);
   for (int32_t k = 0; k < x->tree.actuator_count; k++) x->drive[k].as_row = sim->state.robot[x->at.drive + k] != 0.0;
+  fx_holds_begin(sim);
 }
 
 void fx_mechanism_begin(frix_sim *sim, double part) {
@@ -353,6 +355,7 @@ static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, in
   evaluate(x);
   find_masses(x);
   find_shared(x);
+  if ((status = fx_loops_create(sim)) != FRIX_OK) return status;
   frix_robot_reset(x->state, key);
   fx_mechanism_start(sim);
   remember(x);

@@ -9,6 +9,8 @@
  *   mechanism.c         which trees there are, the numbers of the state, coordinates to slots and back
  *   mechanism_joints.c  a robot of the joints of a model
  *   mechanism_load.c    forces, M~ and the free motion
+ *   mechanism_hold.c    dry friction that holds or slides as expected
+ *   mechanism_loops.c   loops within a tree as part of M~
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
  *   tree_mover.c        rows, products and answers of one tree */
@@ -18,7 +20,7 @@
 #include "sim/sim.h"
 #include "tree/tree.h"
 
-enum { FX_TREE_MOST = 2048 }; /* coordinates of one tree */
+enum { FX_TREE_MOST = 2048, FX_DENSE_MOST = 256 }; /* coordinates of one tree; of one whose M~ is dense */
 
 /* A tree that moves as one. */
 typedef struct fx_part {
@@ -26,7 +28,17 @@ typedef struct fx_part {
   int32_t slot;               /* of the root */
   int32_t body_end;           /* bodies root .. body_end - 1 are its */
   double mass;
+  double *dense, *factor; /* M~ and its Cholesky factor where loops and drives act across branches; NULL: the pattern of
+                             M is enough */
 } fx_part;
+
+/* An equality within one tree: part of M~ and of the free motion, with compliance R and memory r_c as its row would
+ * have: r = r_c - (J v + w) / R. */
+typedef struct fx_loop {
+  int32_t equality, part, rows;
+  double R, w[FRIX_MAX_DIM], r_c[FRIX_MAX_DIM];
+  double *J; /* rows over the coordinates of its tree */
+} fx_loop;
 
 /* An implicit force along a moment: impulse -(h^2 k + h c)(m . dv) - h^2 k (m . v0). */
 typedef struct fx_slope {
@@ -34,6 +46,7 @@ typedef struct fx_slope {
   const double *moment;
   double stiffness, damping; /* h^2 k, h c */
   bool drives;               /* its work is that of an actuator */
+  bool across;               /* its coordinates are not those of one chain */
 } fx_slope;
 
 /* How an actuator acts in a step. */
@@ -43,6 +56,14 @@ typedef struct fx_drive {
   bool as_row; /* it is expected to reach its bounds */
   double force, stiffness, damping, lowest, highest;
 } fx_drive;
+
+/* How the dry friction of a coordinate acts in a step (mechanism_hold.c). */
+typedef enum fx_hold_mode { FX_HOLD_NONE, FX_HOLD_STUCK, FX_HOLD_SLIDES, FX_HOLD_ROW } fx_hold_mode;
+typedef struct fx_hold {
+  fx_hold_mode mode;
+  double bound;          /* h F */
+  double impulse, slope; /* r = impulse - slope v */
+} fx_hold;
 
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
@@ -69,12 +90,16 @@ typedef struct fx_mechanism {
   int32_t *slot_of_body; /* -1: fixed to another */
   double *contact_mass;  /* by body: what the stiff law takes for its mass */
   bool *tendon_chain, *actuator_chain, *joint_shared;
+  bool *tendon_fits, *actuator_fits; /* they may be part of M~: one chain, or a tree that is dense */
+  int32_t loop_count, *loop_of_equality; /* -1: it is a row */
+  fx_loop *loop;
   double *seen;    /* coordinates and velocities that the state was evaluated at */
   double *q0;      /* coordinates before the step */
   double *implicit; /* rows of M~ */
   double *spring_slope, *damper_slope; /* h^2 k, h c by coordinate */
   int32_t slope_count;
   fx_slope *slope;
+  fx_hold *hold; /* by coordinate */
   fx_drive *drive;
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
@@ -124,7 +149,35 @@ static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
 /* ---- mechanism_load.c ---- */
 void fx_mechanism_load(frix_sim *sim);
 
+/* ---- mechanism_hold.c ---- */
+/* Before a step: what friction did in the last one, it is expected to do again. */
+void fx_holds_begin(frix_sim *sim);
+/* Into M~ and the right side. */
+void fx_holds_load(const frix_sim *sim, double *smooth);
+/* Where an expectation does not hold with these velocities it is another one; true: some is. rows: it is a row. */
+bool fx_holds_check(frix_sim *sim, fx_when when, bool rows);
+
+/* ---- mechanism_loops.c ---- */
+/* Which equalities are within one tree, and which trees are dense for them. */
+frix_status fx_loops_create(frix_sim *sim);
+/* Their rows where the trees are; M~ is factored without them. */
+void fx_loops_load(frix_sim *sim);
+/* What they bring to the right side of the free motion. */
+void fx_loops_push(const fx_mechanism *x, double *smooth);
+/* Dense M~ and its factor. */
+void fx_dense_build(const fx_mechanism *x, const fx_part *part);
+void fx_dense_solve(const fx_part *part, double *b);
+/* The impulse of row k of a loop for velocities of its tree. */
+double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
+
 /* ---- mechanism_rows.c ---- */
+/* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */
+int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error);
+/* The speed with which an error of a coordinate is to go. */
+double fx_returning(const frix_sim *sim, double error);
+/* Whether the impulse of the last step is that of a loop which is closed. */
+bool fx_loop_remembers(double error);
+extern const double fx_loop_softness;
 void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
 void fx_mechanism_rows(frix_sim *sim, fx_assembly *a);
 /* Impulses of the step, for the next one. */

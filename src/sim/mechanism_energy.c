@@ -21,6 +21,11 @@ static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, const dou
         -(x->spring_slope[at] + x->damper_slope[at]) * (t->v1[i] - t->v0[i]) - x->spring_slope[at] * t->v0[i];
     e->damping -= impulse * middle[i];
     *booked += impulse * middle[i];
+    const fx_hold *h = &x->hold[at];
+    if (h->mode != FX_HOLD_STUCK && h->mode != FX_HOLD_SLIDES) continue;
+    double held = (h->impulse - h->slope * t->v1[i]) * middle[i];
+    e->friction -= held;
+    *booked += held;
   }
   for (int32_t k = 0; k < x->slope_count; k++) {
     const fx_slope *s = &x->slope[k];
@@ -36,6 +41,20 @@ static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, const dou
     else
       e->damping -= power;
     *booked += power;
+  }
+}
+
+/* Impulses of loops, as those of joints. */
+static void book_loops(const fx_mechanism *x, const fx_tree_mover *t, const double *middle, frix_energy *e,
+                       double *booked) {
+  for (int32_t l = 0; l < x->loop_count; l++) {
+    const fx_loop *loop = &x->loop[l];
+    for (int32_t k = 0; k < loop->rows && &x->part[loop->part] == t->part; k++) {
+      double rate = 0.0, r = fx_loop_impulse(x, loop, k, t->v1);
+      for (int32_t i = 0; i < t->count; i++) rate += loop->J[k * t->count + i] * middle[i];
+      e->joint += r * rate;
+      *booked += r * rate;
+    }
   }
 }
 
@@ -57,5 +76,6 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
     *booked += rest + damped + work;
   }
   book_slopes(x, t, middle, e, booked);
+  book_loops(x, t, middle, e, booked);
   return sum;
 }

@@ -60,7 +60,7 @@ static void load_actuator(const frix_sim *sim, fx_mechanism *x, int32_t k) {
   bound_drive(x, a, d);
   d->force = f.force, d->stiffness = fx_max(0.0, -f.by_length), d->damping = fx_max(0.0, -f.by_velocity);
   bool soft = d->stiffness > 0.0 || d->damping > 0.0, bounded = isfinite(d->lowest) && isfinite(d->highest);
-  bool row = (bounded && d->as_row) || !x->actuator_chain[k];
+  bool row = (bounded && d->as_row) || !x->actuator_fits[k];
   d->mode = !soft || shares_bound(x, a) ? FX_DRIVE_FORCE : row ? FX_DRIVE_ROW : FX_DRIVE_SLOPE;
   if (d->mode == FX_DRIVE_ROW) { /* the row acts within bounds about the middle of its range */
     push_along(x, a, bounded ? 0.5 * (d->lowest + d->highest) : 0.0);
@@ -72,7 +72,8 @@ static void load_actuator(const frix_sim *sim, fx_mechanism *x, int32_t k) {
                                           .moment = x->state->actuator_moment + a->dofs.first,
                                           .stiffness = sim->h * sim->h * d->stiffness,
                                           .damping = sim->h * d->damping,
-                                          .drives = true};
+                                          .drives = true,
+                                          .across = !x->actuator_chain[k]};
 }
 
 static void load_actuators(const frix_sim *sim, fx_mechanism *x) {
@@ -97,11 +98,12 @@ static void load_slopes(const frix_sim *sim, fx_mechanism *x) {
   for (int32_t k = 0; k < t->tendon_count; k++) {
     double stiffness, damping;
     fx_tree_tendon_slopes(x->state, k, &stiffness, &damping);
-    if (!x->tendon_chain[k] || !(stiffness > 0.0 || damping > 0.0)) continue;
+    if (!x->tendon_fits[k] || !(stiffness > 0.0 || damping > 0.0)) continue;
     x->slope[x->slope_count++] = (fx_slope){.span = t->tendon[k].dofs,
                                             .moment = x->state->tendon_moment + t->tendon[k].dofs.first,
                                             .stiffness = h * h * stiffness,
-                                            .damping = h * damping};
+                                            .damping = h * damping,
+                                            .across = !x->tendon_chain[k]};
   }
 }
 
@@ -112,7 +114,8 @@ static double along(const fx_mechanism *x, const fx_slope *s, const double *v) {
 }
 
 /* M~, its factor, and what implicit springs ask of the change. */
-static void make_implicit(fx_mechanism *x) {
+static void make_implicit(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
   const fx_tree *t = &x->tree;
   frix_robot_state *s = x->state;
   memcpy(x->implicit, s->m, (size_t)t->m_count * sizeof *x->implicit);
@@ -122,14 +125,19 @@ static void make_implicit(fx_mechanism *x) {
   }
   for (int32_t k = 0; k < x->slope_count; k++) {
     const fx_slope *e = &x->slope[k];
-    fx_tree_add_outer(s, x->implicit, e->span, e->moment, e->stiffness + e->damping);
+    if (!e->across) fx_tree_add_outer(s, x->implicit, e->span, e->moment, e->stiffness + e->damping);
     double pull = e->stiffness * along(x, e, s->qvel);
     for (int32_t n = 0; n < e->span.count; n++) x->smooth[t->list[e->span.first + n]] -= pull * e->moment[n];
   }
+  fx_holds_load(sim, x->smooth);
   double *mass = s->m;
   s->m = x->implicit;
   fx_tree_factor(s);
   s->m = mass;
+  fx_loops_load(sim);
+  fx_loops_push(x, x->smooth);
+  for (int32_t k = 0; k < x->part_count; k++)
+    if (x->part[k].dense) fx_dense_build(x, &x->part[k]);
 }
 
 /* ---- loads by hand ---- */
@@ -154,7 +162,10 @@ static void move_freely(const frix_sim *sim, const fx_mechanism *x, fx_mover *m)
   fx_tree_mover *t = m->tree;
   double change[FX_TREE_MOST];
   memcpy(change, x->smooth + t->first, (size_t)t->count * sizeof *change);
-  fx_tree_solve_part(x->state, t->first, t->count, change);
+  if (t->part->dense)
+    fx_dense_solve(t->part, change);
+  else
+    fx_tree_solve_part(x->state, t->first, t->count, change);
   for (int32_t i = 0; i < t->count; i++) t->v1[i] = t->v_free[i] = t->v0[i] + change[i];
   m->v0 = fx_vec(fx_tree_speed(sim, m, FX_BEFORE), 0.0, 0.0);
   m->v1 = m->v_free = fx_vec(fx_tree_speed(sim, m, FX_FREE), 0.0, 0.0);
@@ -176,7 +187,7 @@ static void load_once(frix_sim *sim) {
   add_loads(sim, x);
   for (int32_t i = 0; i < n; i++)
     x->smooth[i] = sim->h * (s->passive[i] + x->drive_force[i] + s->applied[i] + x->load_force[i] - s->bias[i]);
-  make_implicit(x);
+  make_implicit(sim);
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].tree) move_freely(sim, x, &sim->mover[k]);
 }
@@ -204,16 +215,23 @@ static bool find_beyond(const frix_sim *sim, fx_mechanism *x, fx_when when) {
   return any;
 }
 
+static bool is_beyond(frix_sim *sim, fx_when when, bool rows) {
+  bool drives = find_beyond(sim, sim->mechanism, when), holds = fx_holds_check(sim, when, rows);
+  return drives || holds;
+}
+
 void fx_mechanism_load(frix_sim *sim) {
   load_once(sim);
-  for (int round = 0; round < FREE_ROUNDS && find_beyond(sim, sim->mechanism, FX_FREE); round++) load_once(sim);
+  for (int round = 0; round < FREE_ROUNDS && is_beyond(sim, FX_FREE, false); round++) load_once(sim);
 }
 
 frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo) {
-  if (!sim->mechanism || !find_beyond(sim, sim->mechanism, FX_AFTER)) return FRIX_OK;
+  if (!sim->mechanism || !is_beyond(sim, FX_AFTER, round.count > 0)) return FRIX_OK;
   *redo = FX_REDO_ROWS;
   for (int32_t k = 0; round.count > 1 && k < sim->mechanism->tree.actuator_count; k++)
     sim->mechanism->drive[k].as_row = true; /* all of them, at last */
+  for (int32_t i = 0; round.count > 2 && i < sim->mechanism->tree.dof_count; i++)
+    if (sim->mechanism->hold[i].mode != FX_HOLD_NONE) sim->mechanism->hold[i].mode = FX_HOLD_ROW;
   if (!round.last) load_once(sim);
   return FRIX_OK;
 }

@@ -5,14 +5,14 @@
  *   servo      V1 + R (r - h (F0 + c V0)) = 0 with |r - h mid| <= h half: R = 1 / (h^2 k + h c), V its velocity, F0 its
  *              force at the beginning; mid and half those of its range, mid being part of the free motion
  *   tendon     the same without bounds where its spring acts across branches; its force at the beginning is passive
- *   equality   G v + gamma g(q) / h + R (r - r of the last step) = 0,   R = SOFT / mass: rows of closed loops repeat each
+ *   equality   G v + gamma g(q) / h + R (r - r of the last step) = 0,   R = 1e-7 / mass: rows of closed loops repeat each
  *              other, and R tells their impulses apart; what is at rest feels nothing of it */
 #include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SOFT 1e-7 /* of the largest weight of the rows of an equality */
+const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
 #define HELD 0.9 /* of its bound: a servo below needs no row in the next step */
 #define SMALL 1e-4  /* m, rad */
@@ -62,9 +62,11 @@ static frix_contact one_row(frix_cone cone) { return (frix_contact){.cone = cone
 
 /* ---- kinds ---- */
 
+bool fx_loop_remembers(double error) { return !(fabs(error) > SMALL); } /* one that limits keep open does not */
+
 /* The speed with which an error goes: in one step where it is small, otherwise within RETURN seconds, so that a file
  * which starts with an open loop or beyond a limit does not explode. */
-static double returning(const frix_sim *sim, double error) {
+double fx_returning(const frix_sim *sim, double error) {
   double speed = fabs(error) * sim->config.joint_stabilisation / sim->h;
   double most = fx_max(SMALL / sim->h, fabs(error) / RETURN);
   return error < 0.0 ? -fx_min(speed, most) : fx_min(speed, most);
@@ -87,7 +89,7 @@ static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t sour
   put_line(sim, a, g, 0, l, sign);
   g->memory = memory;
   a->guess[g->row] = *memory;
-  a->w[g->row] = gap > 0.0 ? gap / sim->h : returning(sim, gap);
+  a->w[g->row] = gap > 0.0 ? gap / sim->h : fx_returning(sim, gap);
 }
 
 /* |r| <= most against the velocity's difference from -w, with compliance R. */
@@ -137,6 +139,7 @@ static void joint_friction(frix_sim *sim, fx_assembly *a, const fx_tree_joint *j
   if (!(j->friction > 0.0) || x->tree.no_friction) return;
   for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind); i++) {
     line l = {&i, &one, 1};
+    if (x->hold[i].mode != FX_HOLD_ROW) continue;
     add_bounded(sim, a, &l, i, FX_AXIS_FRICTION, sim->h * j->friction, 0.0, 0.0,
                 sim->state.robot + x->at.friction + i);
   }
@@ -157,7 +160,7 @@ static void tendon_rows(frix_sim *sim, fx_assembly *a, int32_t k) {
     add_bounded(sim, a, &l, k, FX_AXIS_FRICTION, h * t->friction, 0.0, 0.0, memory + x->at.tendon_friction + k);
   fx_tree_tendon_slopes(x->state, k, &stiffness, &damping);
   double both = h * h * stiffness + h * damping;
-  if (x->tendon_chain[k] || !(both > 0.0)) return;
+  if (x->tendon_fits[k] || !(both > 0.0)) return;
   add_bounded(sim, a, &l, k, FX_AXIS_SPRING, INFINITY, -h * damping * x->state->tendon_velocity[k] / both, 1.0 / both,
               memory + x->at.tendon_spring + k);
 }
@@ -193,7 +196,9 @@ static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4
 }
 
 /* Rows that move nothing but by rounding, as those across a flat linkage do, are left out. */
-static int32_t sift_rows(const fx_mechanism *x, int32_t rows, double *error) {
+int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error) {
+  const fx_mechanism *x = sim->mechanism;
+  int32_t rows = frix_robot_equality_rows(x->state, equality, FRIX_MAX_DIM, error, x->jacobian);
   size_t n = (size_t)x->tree.dof_count;
   double size[FRIX_MAX_DIM] = {0}, most = 0.0;
   int32_t count = 0;
@@ -212,8 +217,7 @@ static int32_t sift_rows(const fx_mechanism *x, int32_t rows, double *error) {
 static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
   const fx_mechanism *x = sim->mechanism;
   double error[FRIX_MAX_DIM], weight = 0.0, *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * e;
-  int32_t slot[4], rows = frix_robot_equality_rows(x->state, e, FRIX_MAX_DIM, error, x->jacobian);
-  rows = sift_rows(x, rows, error);
+  int32_t slot[4], rows = x->loop_of_equality[e] >= 0 ? 0 : fx_equality_rows(sim, e, error);
   int32_t count = slots_of_rows(x, rows, slot);
   if (rows == 0 || count == 0) return;
   fx_group *g =
@@ -226,12 +230,12 @@ static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
       const fx_tree_mover *t = sim->mover[g->mover[b]].tree;
       memcpy(fx_group_block(sim, a, g, g->mover[b], k), row + t->first, (size_t)t->count * sizeof *row);
     }
-    a->w[g->row + k] = returning(sim, error[k]);
+    a->w[g->row + k] = fx_returning(sim, error[k]);
     a->guess[g->row + k] = memory[k];
-    a->r_c[g->row + k] = fabs(error[k]) > SMALL ? 0.0 : memory[k]; /* a loop that limits keep open remembers nothing */
+    a->r_c[g->row + k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
     weight = fx_max(weight, fx_group_weight(sim, a, g, k));
   }
-  for (int32_t k = 0; k < rows; k++) a->R[g->row + k] = SOFT * weight;
+  for (int32_t k = 0; k < rows; k++) a->R[g->row + k] = fx_loop_softness * weight;
   a->compliant = true;
 }
 
@@ -261,6 +265,18 @@ void fx_mechanism_keep(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
   const fx_assembly *a = &sim->rows;
   memset(sim->state.robot + x->at.lower, 0, (size_t)(x->at.count - x->at.lower) * sizeof *sim->state.robot);
+  for (int32_t i = 0; i < x->tree.dof_count; i++) {
+    const fx_hold *h = &x->hold[i];
+    if (h->mode != FX_HOLD_STUCK && h->mode != FX_HOLD_SLIDES) continue;
+    const fx_tree_mover *t = sim->mover[x->mover[x->part_of_dof[i]]].tree;
+    sim->state.robot[x->at.friction + i] = h->impulse - h->slope * t->v1[i - t->first];
+  }
+  for (int32_t l = 0; l < x->loop_count; l++) {
+    const fx_loop *loop = &x->loop[l];
+    const fx_tree_mover *t = sim->mover[x->mover[loop->part]].tree;
+    for (int32_t k = 0; k < loop->rows; k++)
+      sim->state.robot[x->at.equality + FRIX_MAX_DIM * loop->equality + k] = fx_loop_impulse(x, loop, k, t->v1);
+  }
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     if (!g->robot) continue;

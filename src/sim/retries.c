@@ -19,8 +19,8 @@ static const retry retries[] = {
     {"ball friction", fx_retry_balls, 12, false},
     /* forces of an implicit step are those at the middle of its answer */
     {"forces", fx_retry_middle, 59, false},
-    /* a servo that was not expected to reach its bounds does */
-    {"servo bounds", fx_retry_drives, 4, false},
+    /* a servo reaches its bounds, or dry friction holds or slides, otherwise than expected */
+    {"joint forces", fx_retry_drives, 5, false},
     /* a blow throws a body into one it had no contact with */
     {"thrown", fx_retry_thrown, 4, false},
     /* a round face tips about a place of its rim that has no contact */

@@ -56,7 +56,10 @@ double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
 
 void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
   memcpy(y, J, (size_t)m->dof * sizeof *y);
-  fx_tree_solve_part(m->tree->mechanism->state, m->tree->first, m->dof, y);
+  if (m->tree->part->dense)
+    fx_dense_solve(m->tree->part, y);
+  else
+    fx_tree_solve_part(m->tree->mechanism->state, m->tree->first, m->dof, y);
 }
 
 double fx_tree_weight(const fx_mover *m, const double *J) {
@@ -68,6 +71,12 @@ double fx_tree_weight(const fx_mover *m, const double *J) {
 
 void fx_tree_multiply(const fx_mover *m, const double *x, double *out) {
   const fx_mechanism *mechanism = m->tree->mechanism;
+  const double *A = m->tree->part->dense;
+  for (int32_t i = 0; A && i < m->dof; i++) {
+    out[i] = 0.0;
+    for (int32_t j = 0; j < m->dof; j++) out[i] += A[i * m->dof + j] * x[j];
+  }
+  if (A) return;
   fx_tree_mul_part(&mechanism->tree, mechanism->implicit, m->tree->first, m->dof, x, out);
 }
 
@@ -83,15 +92,27 @@ double fx_tree_energy_of(const fx_mover *m, const double *x) {
 size_t fx_tree_entries(const fx_mover *m) {
   const fx_tree *t = &m->tree->mechanism->tree;
   size_t count = 0;
+  if (m->tree->part->dense) return (size_t)m->dof * (size_t)m->dof;
   for (int32_t i = m->tree->first; i < m->tree->first + m->dof; i++)
     for (int32_t j = i; j >= 0; j = t->dof[j].parent) count += i == j ? 1 : 2;
   return count;
+}
+
+static int32_t put_dense(const fx_mover *m, fx_sparse *M, int32_t at) {
+  const double *A = m->tree->part->dense;
+  for (int32_t c = 0; c < m->dof; c++) {
+    for (int32_t r = 0; r < m->dof; r++)
+      if (A[r * m->dof + c] != 0.0) M->i[at] = m->first + r, M->x[at++] = A[r * m->dof + c];
+    M->p[m->first + c + 1] = at;
+  }
+  return at;
 }
 
 /* Column c holds the ancestors of c, c, and what hangs on it: in ascending order where rows are put in turn. */
 int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
   const fx_mechanism *x = m->tree->mechanism;
   const fx_tree *t = &x->tree;
+  if (m->tree->part->dense) return put_dense(m, M, at);
   int32_t first = m->tree->first, n = m->dof, next[FX_TREE_MOST] = {0}, chain[FX_TREE_MOST];
   for (int32_t r = 0; r < n; r++) {
     const double *row = x->implicit + t->dof[first + r].row;
