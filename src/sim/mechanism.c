@@ -74,6 +74,69 @@ static frix_status add_part(frix_sim *sim, fx_mechanism *x, int32_t root) {
   return FRIX_OK;
 }
 
+/* The first and the last tree that something acts on. */
+static void tie(const fx_mechanism *x, int32_t dof, int32_t *first, int32_t *last) {
+  int32_t part = x->part_of_dof[dof];
+  if (part < 0) return;
+  if (*first < 0 || part < *first) *first = part;
+  if (part > *last) *last = part;
+}
+
+static void tie_span(const fx_mechanism *x, fx_tree_span span, int32_t *first, int32_t *last) {
+  for (int32_t n = span.first; n < span.first + span.count; n++) tie(x, x->tree.list[n], first, last);
+}
+
+static void tie_equality(const fx_mechanism *x, const fx_tree_equality *e, int32_t *first, int32_t *last) {
+  const fx_tree *t = &x->tree;
+  for (int side = 0; side < 2; side++) {
+    int32_t k = side ? e->second : e->first;
+    if (k < 0 || !e->active) continue;
+    if (e->kind == FX_EQUAL_JOINT) tie(x, t->joint[k].v, first, last);
+    if (e->kind == FX_EQUAL_TENDON) tie_span(x, t->tendon[k].dofs, first, last);
+    if (e->kind <= FX_EQUAL_WELD && t->body[k].dof_last >= 0) tie(x, t->body[k].dof_last, first, last);
+  }
+}
+
+/* end[k]: the last part that part k is tied to. */
+static void set_end(const fx_mechanism *x, int32_t *end, int32_t first, int32_t last) {
+  int32_t count = 0;
+  for (int32_t k = first; k >= 0 && k <= last; k++) {
+    count += x->part[k].count;
+    if (k < last && x->part[k].first + x->part[k].count != x->part[k + 1].first) return; /* something stands between */
+  }
+  if (first >= 0 && count <= FX_DENSE_MOST && last > end[first]) end[first] = last;
+}
+
+/* Fingers on a hand that does not move are trees of their own; a linkage or a tendon makes them one. */
+static void merge_parts(fx_mechanism *x, int32_t *end) {
+  const fx_tree *t = &x->tree;
+  for (int32_t k = 0; k < x->part_count; k++) end[k] = k;
+  for (int32_t k = 0; k < t->equality_count + t->actuator_count; k++) {
+    int32_t first = -1, last = -1;
+    if (k < t->equality_count)
+      tie_equality(x, &t->equality[k], &first, &last);
+    else
+      tie_span(x, t->actuator[k - t->equality_count].dofs, &first, &last);
+    set_end(x, end, first, last);
+  }
+  int32_t count = 0;
+  for (int32_t k = 0; k < x->part_count;) {
+    fx_part whole = x->part[k];
+    int32_t last = end[k];
+    for (k++; k <= last; k++) {
+      whole.count += x->part[k].count, whole.mass += x->part[k].mass, whole.body_end = x->part[k].body_end;
+      if (end[k] > last) last = end[k];
+    }
+    x->part[count++] = whole;
+  }
+  x->part_count = count;
+  for (int32_t k = 0; k < count; k++) {
+    for (int32_t i = x->part[k].first; i < x->part[k].first + x->part[k].count; i++) x->part_of_dof[i] = k;
+    for (int32_t b = x->part[k].root; b < x->part[k].body_end; b++)
+      if (x->part_of_body[b] >= 0) x->part_of_body[b] = k;
+  }
+}
+
 static frix_status find_parts(frix_sim *sim, fx_mechanism *x) {
   const fx_tree *t = &x->tree;
   for (int32_t b = 0; b < t->body_count; b++) x->part_of_body[b] = -1;
@@ -83,6 +146,7 @@ static frix_status find_parts(frix_sim *sim, fx_mechanism *x) {
     frix_status status = add_part(sim, x, b);
     if (status != FRIX_OK) return status;
   }
+  merge_parts(x, x->mover);
   /* slots of bodies of their own and of what is fixed are none of the mechanism */
   for (int32_t k = 0; k < sim->model->body_count; k++) x->body_of_slot[k] = -1;
   for (int32_t b = 0; b < t->body_count; b++)
