@@ -72,7 +72,8 @@ static double ledger_gap(const world *w) {
 /* ---- dynamics ---- */
 
 static const char arm[] =
-    "<mujoco><option gravity='1 0 -9.81'><flag contact='disable'/></option><worldbody><body pos='0 0 1'><joint name='a' axis='0 1 0' armature='.02'/>"
+    "<mujoco><option gravity='1 0 -9.81'><flag contact='disable'/></option><worldbody><body pos='0 0 1'><joint "
+    "name='a' axis='0 1 0' armature='.02'/>"
     "<geom type='capsule' fromto='0 0 0 .4 0 0' size='.03'/><body pos='.4 0 0'><joint name='b' type='ball'/>"
     "<geom type='box' size='.1 .03 .02' pos='.1 0 0'/><body pos='.2 0 0' gravcomp='.3'>"
     "<joint name='c' type='slide' axis='1 0 0'/><joint name='d' axis='0 0 1'/><geom size='.05' pos='.05 0 0'/></body>"
@@ -148,7 +149,8 @@ static const char builder[] =
     "<geom size='.05'/></body></body></body></body><body name='f' pos='0 1 .3'><freejoint/>"
     "<geom type='box' size='.1 .05 .03'/><body name='g' pos='.15 0 0'><joint name='k' axis='0 1 0' frictionloss='.01'/>"
     "<geom type='capsule' fromto='.05 0 0 .2 0 0' size='.02'/></body></body></worldbody><actuator>"
-    "<position joint='j' kp='100' kv='5' ctrlrange='.02 .02' ctrllimited='true'/><motor joint='k' gear='.1'/></actuator>"
+    "<position joint='j' kp='100' kv='5' ctrlrange='.02 .02' ctrllimited='true'/><motor joint='k' "
+    "gear='.1'/></actuator>"
     "</mujoco>";
 
 static frix_vec3 end_of(fx_test *t, const char *text, frix_coordinates read, frix_coordinates coordinates,
@@ -219,6 +221,29 @@ static void dry_friction(fx_test *t) {
   data(&w, FRIX_ROBOT_APPLIED)[0] = 5;
   steps(t, &w, 1e-3, 100);
   CHECK_NEAR(t, data(&w, FRIX_ROBOT_QVEL)[0], 0.1 * (5 - 3) / 2, 1e-9);
+  double way = data(&w, FRIX_ROBOT_QPOS)[0];
+  CHECK_NEAR(t, frix_sim_energy(w.sim).friction, 3 * way, 0.02 * 3 * way);
+  CHECK(t, ledger_gap(&w) < 1e-12);
+  close_world(&w);
+}
+
+/* A stiff spring under implicit steps: x1 = (x0 + h v0) / (1 + h^2 k / m), v1 = (x1 - x0) / h. */
+static void springs(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><option gravity='0 0 0'/><worldbody><body><joint type='slide' axis='1 0 0' stiffness='5000'/>"
+      "<geom size='.1' mass='2'/></body></worldbody></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  double x = 0.1, v = 3, h = 0.01;
+  data(&w, FRIX_ROBOT_QPOS)[0] = x, data(&w, FRIX_ROBOT_QVEL)[0] = v;
+  for (int k = 0; k < 20; k++) {
+    double next = (x + h * v) / (1 + h * h * 5000 / 2);
+    v = (next - x) / h, x = next;
+    steps(t, &w, h, 1);
+    CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[0], x, 1e-12);
+  }
+  CHECK(t, ledger_gap(&w) < 1e-10);
   close_world(&w);
 }
 
@@ -409,10 +434,11 @@ static void integrators(fx_test *t) {
 /* ---- files ---- */
 
 static void runs_models(fx_test *t) {
-  static const char *const file[] = {"menagerie/agility_cassie/scene.xml", "menagerie/robotiq_2f85/scene.xml",
-                                     "menagerie/shadow_hand/scene_right.xml", "menagerie/wonik_allegro/scene_left.xml",
-                                     "menagerie/trs_so_arm100/scene.xml",     "menagerie/google_barkour_vb/scene_mjx.xml",
-                                     "menagerie/umi_gripper/scene.xml",       "mjcf/humanoid/humanoid.xml"};
+  static const char *const file[] = {
+      "menagerie/agility_cassie/scene.xml",    "menagerie/robotiq_2f85/scene.xml",
+      "menagerie/shadow_hand/scene_right.xml", "menagerie/wonik_allegro/scene_left.xml",
+      "menagerie/trs_so_arm100/scene.xml",     "menagerie/google_barkour_vb/scene_mjx.xml",
+      "menagerie/umi_gripper/scene.xml",       "mjcf/humanoid/humanoid.xml"};
   for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
     char path[256];
     snprintf(path, sizeof path, "models/%s", file[k]);
@@ -461,6 +487,7 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/of_the_builder", trees_of_the_builder},
                                   {"trees/stops_at_limits", stops_at_limits},
                                   {"trees/dry_friction", dry_friction},
+                                  {"trees/springs", springs},
                                   {"trees/servo_bounds", servo_bounds},
                                   {"trees/closes_loops", closes_loops},
                                   {"trees/holds_without_creep", holds_without_creep},

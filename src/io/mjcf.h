@@ -286,8 +286,8 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
   int32_t robot_act_count, robot_ctrl_count; /* numbers in a keyframe of a robot */
-  bool reduced; /* for a model whose joints are those of a robot */
-  struct frix_robot *own_robot; /* of such a model, until it has it */
+  bool reduced;                              /* for a model whose joints are those of a robot */
+  struct frix_robot *own_robot;              /* of such a model, until it has it */
   bool robot; /* for a tree in reduced coordinates, which does more of the file than the bodies of a model */
 
   /* option */

@@ -1,8 +1,9 @@
 /* A model whose joints are coordinates of a robot.
  *
  * The file is read twice: as a robot (mjcf_robot.c), which has the joints, actuators, tendons, equalities and masses of
- * all bodies, and as a model, whose bodies are the links with all that is fixed to them, for shapes and contacts. Bodies
- * have the same numbers in both. A file that only has free bodies needs no robot and is read as it always was. */
+ * all bodies, and as a model, whose bodies are the links with all that is fixed to them, for shapes and contacts.
+ * Bodies have the same numbers in both. A file that only has free bodies needs no robot and is read as it always was.
+ */
 #include <string.h>
 
 #include "io/mjcf_robot.h"
@@ -28,7 +29,8 @@ static frix_status add_notes(fx_mjcf_reader *r, const frix_robot *robot) {
   for (int32_t k = 0; k < robot->note_count; k++) {
     const frix_mjcf_note *n = &robot->note[k];
     bool known = false;
-    for (int32_t j = 0; j < r->note_count; j++) known |= !strcmp(r->note[j].name, n->name) && r->note[j].kind == n->kind;
+    for (int32_t j = 0; j < r->note_count; j++)
+      known |= !strcmp(r->note[j].name, n->name) && r->note[j].kind == n->kind;
     if (known) continue;
     if (!FX_MJCF_ROOM(r, note)) return FRIX_ERROR_MEMORY;
     frix_mjcf_note copy = *n;

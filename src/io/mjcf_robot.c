@@ -275,7 +275,7 @@ frix_status frix_robot_read_memory(frix_context *context, const char *name, cons
   if (used.size != sizeof used)
     return fx_fail(context, FRIX_ERROR_INPUT, "frix_robot_read: start from frix_mjcf_default()");
   return fx_is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
-                       : read_mjcf(context, name, bytes, count, &used, out);
+                          : read_mjcf(context, name, bytes, count, &used, out);
 }
 
 frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_robot **out) {

@@ -1,8 +1,8 @@
 /* Bodies of a sim: ids, queries, hands. */
 #include "base/trig.h"
 #include "model/builder.h"
-#include "sim/sim.h"
 #include "sim/mechanism.h"
+#include "sim/sim.h"
 
 #include <math.h>
 

@@ -375,7 +375,8 @@ static void find_masses(fx_mechanism *x) {
   for (int32_t b = 1; b < x->tree.body_count; b++) {
     double sum = 0.0, own = x->tree.body[b].link == b ? x->tree.body[b].carried.mass : 0.0;
     x->contact_mass[b] = own;
-    if (x->part_of_body[b] >= 0 && x->tree.body[b].link != b) x->contact_mass[b] = x->contact_mass[x->tree.body[b].link];
+    if (x->part_of_body[b] >= 0 && x->tree.body[b].link != b)
+      x->contact_mass[b] = x->contact_mass[x->tree.body[b].link];
     if (x->part_of_body[b] < 0 || x->tree.body[b].link != b) continue;
     for (int k = 0; k < 3; k++) {
       memset(x->row, 0, n * sizeof *x->row), memset(x->smooth, 0, n * sizeof *x->smooth);

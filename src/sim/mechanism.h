@@ -75,8 +75,8 @@ typedef struct fx_robot_places {
 
 typedef struct fx_mechanism {
   const frix_robot *robot;
-  frix_robot *own;  /* made of joints of the model; NULL: the robot is the model's */
-  bool *tree_joint; /* by joint of the model: it is one of coordinates; NULL: none is */
+  frix_robot *own;      /* made of joints of the model; NULL: the robot is the model's */
+  bool *tree_joint;     /* by joint of the model: it is one of coordinates; NULL: none is */
   frix_vec3 (*push)[2]; /* by slot of the model: forces and torques of its joints' motors */
   fx_arena arena;
   fx_tree tree; /* with the gravity and the step of the simulation */
@@ -90,12 +90,12 @@ typedef struct fx_mechanism {
   int32_t *slot_of_body; /* -1: fixed to another */
   double *contact_mass;  /* by body: what the stiff law takes for its mass */
   bool *tendon_chain, *actuator_chain, *joint_shared;
-  bool *tendon_fits, *actuator_fits; /* they may be part of M~: one chain, or a tree that is dense */
+  bool *tendon_fits, *actuator_fits;     /* they may be part of M~: one chain, or a tree that is dense */
   int32_t loop_count, *loop_of_equality; /* -1: it is a row */
   fx_loop *loop;
-  double *seen;    /* coordinates and velocities that the state was evaluated at */
-  double *q0;      /* coordinates before the step */
-  double *implicit; /* rows of M~ */
+  double *seen;                        /* coordinates and velocities that the state was evaluated at */
+  double *q0;                          /* coordinates before the step */
+  double *implicit;                    /* rows of M~ */
   double *spring_slope, *damper_slope; /* h^2 k, h c by coordinate */
   int32_t slope_count;
   fx_slope *slope;
@@ -104,9 +104,9 @@ typedef struct fx_mechanism {
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
   double *acceleration; /* of the last step */
-  double *row;      /* a dense row, zero between uses */
-  double *jacobian; /* of an equality */
-  int32_t *mover;   /* by part, of the step */
+  double *row;          /* a dense row, zero between uses */
+  double *jacobian;     /* of an equality */
+  int32_t *mover;       /* by part, of the step */
 } fx_mechanism;
 
 /* One tree during a step. */

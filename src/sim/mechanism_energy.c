@@ -1,7 +1,8 @@
 /* Trees in the ledger.
  *
  *   K1 - K0 = v . M (v1 - v0),   v = (v0 + v1) / 2, M at the place of the contacts:   every force times v is booked;
- *   springs, gravity and the turning of M come back in the energies of the new place and go to the scheme until then. */
+ *   springs, gravity and the turning of M come back in the energies of the new place and go to the scheme until then.
+ */
 #include "sim/mechanism.h"
 
 double fx_mechanism_kinetic(const frix_sim *sim) {
@@ -12,18 +13,19 @@ double fx_mechanism_potential(const frix_sim *sim) {
   return sim->mechanism ? fx_tree_spring_energy(sim->mechanism->state) : 0.0;
 }
 
+static double middle(const fx_tree_mover *t, int32_t i) { return 0.5 * (t->v0[i] + t->v1[i]); }
+
 /* What implicit slopes add to the forces of the beginning. */
-static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, const double *middle, frix_energy *e,
-                        double *booked) {
+static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, frix_energy *e, double *booked) {
   for (int32_t i = 0; i < t->count; i++) {
     int32_t at = t->first + i;
     double impulse =
         -(x->spring_slope[at] + x->damper_slope[at]) * (t->v1[i] - t->v0[i]) - x->spring_slope[at] * t->v0[i];
-    e->damping -= impulse * middle[i];
-    *booked += impulse * middle[i];
+    e->damping -= impulse * middle(t, i);
+    *booked += impulse * middle(t, i);
     const fx_hold *h = &x->hold[at];
     if (h->mode != FX_HOLD_STUCK && h->mode != FX_HOLD_SLIDES) continue;
-    double held = (h->impulse - h->slope * t->v1[i]) * middle[i];
+    double held = (h->impulse - h->slope * t->v1[i]) * middle(t, i);
     e->friction -= held;
     *booked += held;
   }
@@ -45,13 +47,12 @@ static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, const dou
 }
 
 /* Impulses of loops, as those of joints. */
-static void book_loops(const fx_mechanism *x, const fx_tree_mover *t, const double *middle, frix_energy *e,
-                       double *booked) {
+static void book_loops(const fx_mechanism *x, const fx_tree_mover *t, frix_energy *e, double *booked) {
   for (int32_t l = 0; l < x->loop_count; l++) {
     const fx_loop *loop = &x->loop[l];
     for (int32_t k = 0; k < loop->rows && &x->part[loop->part] == t->part; k++) {
       double rate = 0.0, r = fx_loop_impulse(x, loop, k, t->v1);
-      for (int32_t i = 0; i < t->count; i++) rate += loop->J[k * t->count + i] * middle[i];
+      for (int32_t i = 0; i < t->count; i++) rate += loop->J[k * t->count + i] * middle(t, i);
       e->joint += r * rate;
       *booked += r * rate;
     }
@@ -62,20 +63,19 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
   const fx_tree_mover *t = m->tree;
   const fx_mechanism *x = t->mechanism;
   const frix_robot_state *s = x->state;
-  double middle[FX_TREE_MOST], change[FX_TREE_MOST], moved[FX_TREE_MOST], sum = 0.0;
-  for (int32_t i = 0; i < t->count; i++)
-    middle[i] = 0.5 * (t->v0[i] + t->v1[i]), change[i] = t->v1[i] - t->v0[i];
+  double change[FX_TREE_MOST], moved[FX_TREE_MOST], sum = 0.0;
+  for (int32_t i = 0; i < t->count; i++) change[i] = t->v1[i] - t->v0[i];
   fx_tree_mul_part(&x->tree, s->m, t->first, t->count, change, moved);
   for (int32_t i = 0; i < t->count; i++) {
     int32_t at = t->first + i;
-    double rest = sim->h * middle[i] * (s->passive[at] - x->damper_force[at] - s->bias[at]);
-    double damped = sim->h * middle[i] * x->damper_force[at];
-    double work = sim->h * middle[i] * (x->drive_force[at] + s->applied[at] + x->load_force[at]);
-    sum += middle[i] * moved[i];
+    double rest = sim->h * middle(t, i) * (s->passive[at] - x->damper_force[at] - s->bias[at]);
+    double damped = sim->h * middle(t, i) * x->damper_force[at];
+    double work = sim->h * middle(t, i) * (x->drive_force[at] + s->applied[at] + x->load_force[at]);
+    sum += middle(t, i) * moved[i];
     e->scheme += rest, e->damping -= damped, e->work += work;
     *booked += rest + damped + work;
   }
-  book_slopes(x, t, middle, e, booked);
-  book_loops(x, t, middle, e, booked);
+  book_slopes(x, t, e, booked);
+  book_loops(x, t, e, booked);
   return sum;
 }

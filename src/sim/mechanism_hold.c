@@ -4,8 +4,8 @@
  *   slides   r = -b sign of the motion: a force;                                      expected: v keeps its sign
  *
  * What it did in the last step is tried first. An expectation that fails, in the free motion or in the answer, is
- * replaced by another one, at last by the exact row (mechanism_rows.c), and the step is made again. Stuck friction gives
- * way by SOFT of a change of load, once: what is at rest stays so. */
+ * replaced by another one, at last by the exact row (mechanism_rows.c), and the step is made again. Stuck friction
+ * gives way by SOFT of a change of load, once: what is at rest stays so. */
 #include "sim/mechanism.h"
 
 #include <math.h>

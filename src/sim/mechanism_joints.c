@@ -36,11 +36,11 @@ typedef struct growth {
   frix_sim *sim;
   fx_tree *tree;
   fx_arena *arena;
-  int32_t *number;        /* by body of the model: of the tree, -1: none yet */
-  int32_t *body;          /* and back */
-  int32_t *first, *next;  /* joints by body: lists */
-  int32_t *pending;       /* joints whose other body is to be numbered, last first */
-  int32_t *from;          /* the body each was met from */
+  int32_t *number;       /* by body of the model: of the tree, -1: none yet */
+  int32_t *body;         /* and back */
+  int32_t *first, *next; /* joints by body: lists */
+  int32_t *pending;      /* joints whose other body is to be numbered, last first */
+  int32_t *from;         /* the body each was met from */
   int32_t pending_count;
 } growth;
 
@@ -92,7 +92,8 @@ static void add_free(growth *g, frix_pose pose, fx_tree_body *link) {
 }
 
 static void push_joints(growth *g, int32_t body) {
-  for (int32_t k = g->first[body]; k >= 0; k = g->next[k]) g->pending[g->pending_count] = k, g->from[g->pending_count++] = body;
+  for (int32_t k = g->first[body]; k >= 0; k = g->next[k])
+    g->pending[g->pending_count] = k, g->from[g->pending_count++] = body;
 }
 
 /* j < 0: a root that floats. */

@@ -4,8 +4,8 @@
  *   M~ = M + sum (h^2 k + h c) m m',   M~ (v_free - v0) = h smooth - sum h^2 k (m . v0) m
  *
  * Springs and dampers of joints have one coordinate each, tendons and servos those of a chain: M~ keeps the pattern of
- * M. What acts across branches is a row instead (mechanism_rows.c), and so is a servo that reaches its bounds: where the
- * free motion or the answer takes one beyond them the step is made again with its row. */
+ * M. What acts across branches is a row instead (mechanism_rows.c), and so is a servo that reaches its bounds: where
+ * the free motion or the answer takes one beyond them the step is made again with its row. */
 #include "sim/mechanism.h"
 #include "sim/step.h"
 

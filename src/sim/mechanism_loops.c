@@ -2,10 +2,10 @@
  *
  *   r = r_c - (J v + w) / R:   (M~ + sum J' J / R) v = f + sum J' (r_c - w / R)
  *
- * An equality has no bounds, so that it needs no row of the contact problem: contacts see a tree whose loops are closed.
- * M~ of such a tree is dense, and the pattern of M that of its factor without loops. R is so small that what is left of
- * a row is rounding, and so large that rows which repeat each other are told apart; r_c is the impulse of the last step,
- * so that what rests feels nothing of it. */
+ * An equality has no bounds, so that it needs no row of the contact problem: contacts see a tree whose loops are
+ * closed. M~ of such a tree is dense, and the pattern of M that of its factor without loops. R is so small that what is
+ * left of a row is rounding, and so large that rows which repeat each other are told apart; r_c is the impulse of the
+ * last step, so that what rests feels nothing of it. */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static bool make_dense(fx_mechanism *x, int32_t part) {
   size_t n = (size_t)p->count;
   if (p->dense) return true;
   if (p->count > FX_DENSE_MOST) return false;
-  p->dense = FX_TAKE(&x->arena, double, n * n);
-  p->factor = FX_TAKE(&x->arena, double, n * n);
+  p->dense = FX_TAKE(&x->arena, double, n *n);
+  p->factor = FX_TAKE(&x->arena, double, n *n);
   return p->dense && p->factor;
 }
 
@@ -81,7 +81,7 @@ frix_status fx_loops_create(frix_sim *sim) {
     if (part < 0 || !make_dense(x, part)) continue;
     fx_loop *loop = &x->loop[x->loop_count];
     *loop = (fx_loop){.equality = e, .part = part};
-    loop->J = FX_TAKE(&x->arena, double, FRIX_MAX_DIM * (size_t)x->part[part].count);
+    loop->J = FX_TAKE(&x->arena, double, FRIX_MAX_DIM *(size_t)x->part[part].count);
     if (!loop->J) return FRIX_ERROR_MEMORY;
     x->loop_of_equality[e] = x->loop_count++;
   }

@@ -5,8 +5,8 @@
  *   servo      V1 + R (r - h (F0 + c V0)) = 0 with |r - h mid| <= h half: R = 1 / (h^2 k + h c), V its velocity, F0 its
  *              force at the beginning; mid and half those of its range, mid being part of the free motion
  *   tendon     the same without bounds where its spring acts across branches; its force at the beginning is passive
- *   equality   G v + gamma g(q) / h + R (r - r of the last step) = 0,   R = 1e-7 / mass: rows of closed loops repeat each
- *              other, and R tells their impulses apart; what is at rest feels nothing of it */
+ *   equality   G v + gamma g(q) / h + R (r - r of the last step) = 0,   R = 1e-7 / mass: rows of closed loops repeat
+ * each other, and R tells their impulses apart; what is at rest feels nothing of it */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@
 
 const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
-#define HELD 0.9 /* of its bound: a servo below needs no row in the next step */
+#define HELD 0.9    /* of its bound: a servo below needs no row in the next step */
 #define SMALL 1e-4  /* m, rad */
 #define RETURN 0.05 /* s */
-#define NEAR 1e-3 /* of a coordinate: limits that are looked at in any case */
+#define NEAR 1e-3   /* of a coordinate: limits that are looked at in any case */
 
 /* ---- groups ---- */
 
@@ -96,8 +96,7 @@ static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t sour
 static void add_bounded(frix_sim *sim, fx_assembly *a, const line *l, int32_t source, int32_t part, double most,
                         double w, double R, double *memory) {
   bool endless = !isfinite(most);
-  fx_group *g =
-      add(sim, a, l, source, part, endless ? one_row(FRIX_CONE_BILATERAL) : frix_contact_of_dim(2, 1.0, 0.0));
+  fx_group *g = add(sim, a, l, source, part, endless ? one_row(FRIX_CONE_BILATERAL) : frix_contact_of_dim(2, 1.0, 0.0));
   if (!g) return;
   int32_t k = endless ? 0 : 1;
   put_line(sim, a, g, k, l, 1.0);
@@ -140,8 +139,7 @@ static void joint_friction(frix_sim *sim, fx_assembly *a, const fx_tree_joint *j
   for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind); i++) {
     line l = {&i, &one, 1};
     if (x->hold[i].mode != FX_HOLD_ROW) continue;
-    add_bounded(sim, a, &l, i, FX_AXIS_FRICTION, sim->h * j->friction, 0.0, 0.0,
-                sim->state.robot + x->at.friction + i);
+    add_bounded(sim, a, &l, i, FX_AXIS_FRICTION, sim->h * j->friction, 0.0, 0.0, sim->state.robot + x->at.friction + i);
   }
 }
 

@@ -81,12 +81,12 @@ typedef struct fx_mover {
   frix_sym3 A, B, A_inverse, B_inverse, J; /* A, B hold the slopes of implicit forces, J is the inertia alone */
   frix_sym3 tension;                       /* the part of B that joints under tension bring */
   frix_pose pose0;
-  frix_vec3 v0, w0, L0;     /* before the step; w0 where contacts are seen */
-  frix_vec3 gyration;       /* dw/dt without torque */
-  frix_vec3 force, torque;  /* with gravity */
-  frix_vec3 spring;         /* h^2 K v0 of an implicit force */
-  frix_vec3 v_free, w_free; /* without contacts and joints */
-  frix_vec3 v1, w1;         /* the answer, seen with B */
+  frix_vec3 v0, w0, L0;       /* before the step; w0 where contacts are seen */
+  frix_vec3 gyration;         /* dw/dt without torque */
+  frix_vec3 force, torque;    /* with gravity */
+  frix_vec3 spring;           /* h^2 K v0 of an implicit force */
+  frix_vec3 v_free, w_free;   /* without contacts and joints */
+  frix_vec3 v1, w1;           /* the answer, seen with B */
   struct fx_tree_mover *tree; /* several slots in coordinates of their own (mechanism.h); NULL: a body. v0 and v_free
                                  are then the fastest of its links */
 } fx_mover;
@@ -179,10 +179,10 @@ struct frix_sim {
   uint64_t stamp;        /* counts changes of poses by hand; with state.step_count it tells whether they are the same */
   uint64_t arrays_moved; /* counts moves of the state's arrays */
   bool keep_arrays;      /* views of them are out: what they point to lives as long as the sim */
-  struct fx_hooks *hooks; /* belts, sensors, callbacks; NULL: none */
-  struct fx_query *query; /* boxes of all shapes, for questions; NULL: none was asked */
+  struct fx_hooks *hooks;         /* belts, sensors, callbacks; NULL: none */
+  struct fx_query *query;         /* boxes of all shapes, for questions; NULL: none was asked */
   struct fx_mechanism *mechanism; /* trees of the model's robot; NULL: none */
-  void **retired;         /* arrays that the state has left */
+  void **retired;                 /* arrays that the state has left */
   int32_t retired_count;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */

@@ -50,7 +50,8 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
   if (sim->mechanism) {
     if (!fx_mechanism_finite(sim))
-      return fx_fail(sim->context, FRIX_ERROR_INPUT, "step %lld: a number of the robot (qpos, qvel, ctrl, act) is not finite",
+      return fx_fail(sim->context, FRIX_ERROR_INPUT,
+                     "step %lld: a number of the robot (qpos, qvel, ctrl, act) is not finite",
                      (long long)s->step_count + 1);
     fx_mechanism_place(sim), fx_mechanism_collect(sim);
   }

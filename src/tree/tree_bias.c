@@ -99,8 +99,7 @@ double fx_tree_spring_energy(const frix_robot_state *s) {
 double fx_tree_rotor_energy(const frix_robot_state *s) {
   const fx_tree *t = s->tree;
   double sum = 0.0;
-  for (int32_t i = 0; i < t->dof_count; i++)
-    sum += 0.5 * t->joint[t->dof[i].joint].armature * s->qvel[i] * s->qvel[i];
+  for (int32_t i = 0; i < t->dof_count; i++) sum += 0.5 * t->joint[t->dof[i].joint].armature * s->qvel[i] * s->qvel[i];
   for (int32_t n = 0; n < t->tendon_count; n++)
     sum += 0.5 * t->tendon[n].armature * s->tendon_velocity[n] * s->tendon_velocity[n];
   return sum;
