@@ -277,6 +277,27 @@ static void servo_bounds(fx_test *t) {
   close_world(&w);
 }
 
+/* A cube that sticks to the ceiling by 10 N of adhesion, and falls without. */
+static void adheres(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><worldbody><geom type='box' size='1 1 .1' pos='0 0 .5'/><body name='b' pos='0 0 .3'><freejoint/>"
+      "<geom type='box' size='.1 .1 .1' mass='.5'/></body><body pos='3 0 0'><joint axis='0 1 0'/><geom size='.1'/>"
+      "</body></worldbody><actuator><adhesion name='a' body='b' ctrlrange='0 1' gain='10'/></actuator></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 1;
+  frix_sim_set_gravity(w.sim, (frix_vec3){0, 0, 2}); /* it comes to touch */
+  steps(t, &w, 2e-3, 20);
+  frix_sim_set_gravity(w.sim, (frix_vec3){0, 0, -9.81});
+  steps(t, &w, 2e-3, 500);
+  CHECK_NEAR(t, body_of(&w, "b").center.z, 0.3, 1e-4);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 0.4; /* 4 N against 4.9 N */
+  steps(t, &w, 2e-3, 100);
+  CHECK(t, body_of(&w, "b").center.z < 0.2);
+  close_world(&w);
+}
+
 /* A flat four-bar closed by a connect: rows across it move nothing. */
 static void closes_loops(fx_test *t) {
   if (!available(t)) return;
@@ -489,6 +510,7 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/dry_friction", dry_friction},
                                   {"trees/springs", springs},
                                   {"trees/servo_bounds", servo_bounds},
+                                  {"trees/adheres", adheres},
                                   {"trees/closes_loops", closes_loops},
                                   {"trees/holds_without_creep", holds_without_creep},
                                   {"trees/goes_on_from_snapshots", goes_on_from_snapshots},

@@ -14,7 +14,9 @@ static bool has_trees(const fx_tree *t) {
   for (int32_t k = 0; k < t->joint_count; k++)
     if (t->joint[k].kind != FRIX_ROBOT_FREE) return true;
   for (int32_t k = 0; k < t->actuator_count; k++)
-    if (t->actuator[k].dofs.count > 0) return true;
+    if (t->actuator[k].dofs.count > 0 ||
+        (t->actuator[k].transmission == FRIX_ROBOT_AT_BODY && t->actuator[k].gain_kind == FX_GAIN_FIXED))
+      return true;
   return t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
 }
 
@@ -24,11 +26,17 @@ static int32_t key_of(const frix_robot *robot, const char *name) {
   return name ? frix_robot_find(robot, FRIX_ROBOT_KEY, name) : -1;
 }
 
+/* What a tree by itself lacks, and the step has: contacts. */
+static bool is_done(const frix_mjcf_note *n) {
+  static const char adhesion[] = "adhesion actuator at a body";
+  return !strcmp(n->name, adhesion);
+}
+
 /* What the robot does not do either, once per name. */
 static frix_status add_notes(fx_mjcf_reader *r, const frix_robot *robot) {
   for (int32_t k = 0; k < robot->note_count; k++) {
     const frix_mjcf_note *n = &robot->note[k];
-    bool known = false;
+    bool known = is_done(n);
     for (int32_t j = 0; j < r->note_count; j++)
       known |= !strcmp(r->note[j].name, n->name) && r->note[j].kind == n->kind;
     if (known) continue;
@@ -63,7 +71,7 @@ frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
 static frix_status refuse_missing(frix_context *context, const frix_robot *robot) {
   for (int32_t k = 0; k < robot->note_count; k++) {
     const frix_mjcf_note *n = &robot->note[k];
-    if (n->kind == FRIX_MJCF_UNSUPPORTED)
+    if (n->kind == FRIX_MJCF_UNSUPPORTED && !is_done(n))
       return fx_fail(context, FRIX_ERROR_UNSUPPORTED, "%s:%d: %s: %s", n->file, (int)n->line, n->name, n->text);
   }
   return FRIX_OK;

@@ -214,7 +214,8 @@ static bool take_maps(fx_mechanism *x, int32_t slots) {
          (x->slot_of_body = FX_TAKE(a, int32_t, t->body_count)) &&
          (x->tendon_chain = FX_TAKE(a, bool, t->tendon_count)) &&
          (x->actuator_chain = FX_TAKE(a, bool, t->actuator_count)) &&
-         (x->joint_shared = FX_TAKE(a, bool, t->joint_count));
+         (x->joint_shared = FX_TAKE(a, bool, t->joint_count)) &&
+         (x->push || (x->push = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots)));
 }
 
 /* ---- between coordinates and slots ---- */

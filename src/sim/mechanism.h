@@ -9,6 +9,7 @@
  *   mechanism.c         which trees there are, the numbers of the state, coordinates to slots and back
  *   mechanism_joints.c  a robot of the joints of a model
  *   mechanism_load.c    forces, M~ and the free motion
+ *   mechanism_adhesion.c  actuators that act through contacts
  *   mechanism_hold.c    dry friction that holds or slides as expected
  *   mechanism_loops.c   loops within a tree as part of M~
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
@@ -148,6 +149,9 @@ static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
 
 /* ---- mechanism_load.c ---- */
 void fx_mechanism_load(frix_sim *sim);
+
+/* ---- mechanism_adhesion.c ---- */
+void fx_mechanism_adhere(frix_sim *sim);
 
 /* ---- mechanism_hold.c ---- */
 /* Before a step: what friction did in the last one, it is expected to do again. */

@@ -195,6 +195,7 @@ frix_status fx_movers_load(frix_sim *sim) {
   }
   for (int32_t k = 0; k < sim->mover_count; k++) load_forces(sim, &sim->mover[k]);
   fx_joints_push(sim);
+  if (sim->mechanism) fx_mechanism_adhere(sim);
   fx_tension_find(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) free_motion(sim, &sim->mover[k]);
   if (sim->mechanism) fx_mechanism_load(sim);
