@@ -77,6 +77,37 @@ static bool is_diagonal(const fx_system *s, int32_t m) {
   return s->dof[m] < s->dof[m + 1] && s->inverse_mass[s->dof[m]] != 0;
 }
 
+/* A rigid body: masses on the diagonal, and a block of inertia on its own. */
+static bool is_rigid_block(int32_t n, const double *M) {
+  if (n != 6 || !(M[0] != 0 && M[7] != 0 && M[14] != 0)) return false;
+  double coupled = fabs(M[1]) + fabs(M[2]) + fabs(M[6]) + fabs(M[8]) + fabs(M[12]) + fabs(M[13]);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) coupled += fabs(M[r * 6 + 3 + c]) + fabs(M[(3 + r) * 6 + c]);
+  return coupled == 0;
+}
+
+enum { RIGID = -1 }; /* in the place of a pivot: the block holds what invert_rigid makes */
+
+/* Its three masses, and nine numbers of the inverse of its inertia, row by row; false where it is none, or singular. */
+static bool invert_rigid(int32_t n, const double *M, double *out) {
+  int32_t pivot[3];
+  double A[9], B[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  if (!is_rigid_block(n, M)) return false;
+  for (int k = 0; k < 9; k++) A[k] = M[(3 + k / 3) * 6 + 3 + k % 3];
+  if (!fx_lu_factor(3, A, pivot)) return false;
+  fx_lu_solve_rows(3, A, pivot, 3, B); /* row k of B: column k of the inverse */
+  for (int k = 0; k < 3; k++) out[k] = M[7 * k];
+  for (int k = 0; k < 9; k++) out[3 + k] = B[k % 3 * 3 + k / 3];
+  return true;
+}
+
+static void solve_rigid(const double *inverse, const double *x, double *y) {
+  const double *B = inverse + 3;
+  double a = x[3], b = x[4], c = x[5];
+  for (int k = 0; k < 3; k++) y[k] = x[k] / inverse[k];
+  for (int k = 0; k < 3; k++) y[3 + k] = (B[3 * k] * a + B[3 * k + 1] * b) + B[3 * k + 2] * c;
+}
+
 frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, fx_mass *out) {
   frix_status status = find_offsets(arena, s);
   *out = (fx_mass){.system = s};
@@ -91,6 +122,10 @@ frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, 
     const double *M = s->M + s->M_offset[m];
     double *lu = out->lu + s->M_offset[m];
     if (is_diagonal(s, m)) continue;
+    if (invert_rigid(n, M, lu)) {
+      out->pivot[s->dof[m]] = RIGID;
+      continue;
+    }
     memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
     if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
       return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
@@ -107,6 +142,10 @@ void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, d
   if (diagonal && n == 6) { /* a rigid body in its own axes, or a sphere */
     for (int32_t r = 0; r < rows; r++)
       for (int32_t k = 0; k < 6; k++) y[6 * r + k] = x[6 * r + k] / mass[k];
+    return;
+  }
+  if (!diagonal && f->pivot[s->dof[m]] == RIGID) {
+    for (int32_t r = 0; r < rows; r++) solve_rigid(f->lu + s->M_offset[m], x + 6 * r, y + 6 * r);
     return;
   }
   for (int32_t r = 0; r < rows; r++)

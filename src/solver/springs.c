@@ -43,7 +43,7 @@ enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, bef
 
 /* Sweeps foretold, from which an analysis is worth its time whatever the graph; the last digits cost more than those
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
-static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, cheap = 250;
+static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3, cheap = 250;
 
 typedef struct state {
   fx_call *call;
@@ -153,11 +153,17 @@ static int32_t pairs_of(const fx_system *s) {
   return pairs;
 }
 
+/* Bodies with few neighbours, or with many contacts for each: sweeps then cost much beside factors. */
+static bool factors_look_cheap(const fx_system *s) {
+  int32_t pairs = pairs_of(s);
+  return pairs <= few_pairs * s->mover_count || s->contact_count >= many_contacts * pairs;
+}
+
 /* Whether newton is cheaper than the sweeps that are foretold; part->linear is then analysed. */
 static bool newton_pays(const state *t, fx_call *part, double foretold) {
   frix_status status;
   if (t->newton_failed || !fx_spring_newton_fits(part->system)) return false;
-  if (foretold < worth_analysis && pairs_of(part->system) > few_pairs * part->system->mover_count) return false;
+  if (foretold < worth_analysis && !factors_look_cheap(part->system)) return false;
   if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
   if (!part->linear) return false;
   double cost = newton_cost(part->linear);
@@ -271,7 +277,8 @@ static frix_status run_part(state *t, fx_call *part) {
   frix_status status = FRIX_OK;
   bool sweeps_first = t->stage < GOALS;
   t->wrong_set = false;
-  t->newton_next = !sweeps_first && newton_pays(t, part, foretell(t, t->before));
+  bool near = t->early || t->before <= slack * goal[GOALS - 1];
+  t->newton_next = !sweeps_first && near && newton_pays(t, part, foretell(t, t->before));
   if (sweeps_first) {
     part->goal = goal[t->stage];
     status = run(t, &fx_solver_sweeps, part, INT64_MAX);
@@ -303,6 +310,7 @@ static frix_status solve_part(state *t, fx_arena *arena) {
   fx_monitor monitor;
   fx_limits limits = *call->monitor->limits;
   limits.progress = NULL;
+  limits.sum_alone = false;
   double *r = FX_TAKE_RAW(arena, double, system.row_count);
   if (!r || fx_monitor_init(&monitor, arena, &system, call->law, &limits, false) != FRIX_OK) return FRIX_ERROR_MEMORY;
   fx_islands_gather(whole, &t->one, 0, call->r, r);
@@ -340,7 +348,7 @@ static bool judge_start(fx_call *call) {
   return fx_monitor_check(monitor, 0, call->r);
 }
 
-static frix_status solve(fx_call *call) {
+static frix_status run_rounds(fx_call *call) {
   const fx_system *s = call->system;
   fx_monitor *monitor = call->monitor;
   double tolerance = monitor->limits->tolerance;
@@ -375,6 +383,17 @@ static frix_status solve(fx_call *call) {
   }
   monitor->outcome = FRIX_OUTCOME_STALLED;
   return FRIX_OK;
+}
+
+/* Single contacts are judged where they are solved, and by the certificate of the whole: not once more between. */
+static frix_status solve(fx_call *call) {
+  fx_limits limits = *call->monitor->limits;
+  const fx_limits *given = call->monitor->limits;
+  limits.sum_alone = true;
+  call->monitor->limits = &limits;
+  frix_status status = run_rounds(call);
+  call->monitor->limits = given;
+  return status;
 }
 
 const fx_solver fx_solver_springs = {
