@@ -43,7 +43,8 @@ enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, bef
 
 /* Sweeps foretold, from which an analysis is worth its time whatever the graph; the last digits cost more than those
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
-static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3, cheap = 250;
+static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3;
+static const double cheap = 250; /* sweeps that newton may cost where up to a third of them is foretold */
 
 typedef struct state {
   fx_call *call;
@@ -169,7 +170,7 @@ static bool newton_pays(const state *t, fx_call *part, double foretold) {
   double cost = newton_cost(part->linear);
   fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps foretold, newton costs %.0f",
          part->system->contact_count, foretold, cost);
-  return cost <= fmax(foretold, cheap);
+  return cost <= (t->early ? cheap : fmax(foretold, fmin(cheap, 3 * foretold)));
 }
 
 /* Sweeps from a residual to the tolerance, by what they have needed for a digit. */
