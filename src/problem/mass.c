@@ -86,26 +86,28 @@ static bool is_rigid_block(int32_t n, const double *M) {
   return coupled == 0;
 }
 
-enum { RIGID = -1 }; /* in the place of a pivot: the block holds what invert_rigid makes */
+enum { RIGID = -1 }; /* in the place of a pivot: the block holds what factor_rigid makes */
 
-/* Its three masses, and nine numbers of the inverse of its inertia, row by row; false where it is none, or singular. */
-static bool invert_rigid(int32_t n, const double *M, double *out) {
-  int32_t pivot[3];
-  double A[9], B[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+/* Its masses, and the factors of its inertia; false where it is none, or singular. The same bits as the factors of all
+ * of it give, for a fifth of the work. */
+static bool factor_rigid(int32_t n, const double *M, double *out, int32_t *pivot) {
   if (!is_rigid_block(n, M)) return false;
-  for (int k = 0; k < 9; k++) A[k] = M[(3 + k / 3) * 6 + 3 + k % 3];
-  if (!fx_lu_factor(3, A, pivot)) return false;
-  fx_lu_solve_rows(3, A, pivot, 3, B); /* row k of B: column k of the inverse */
   for (int k = 0; k < 3; k++) out[k] = M[7 * k];
-  for (int k = 0; k < 9; k++) out[3 + k] = B[k % 3 * 3 + k / 3];
-  return true;
+  for (int k = 0; k < 9; k++) out[3 + k] = M[(3 + k / 3) * 6 + 3 + k % 3];
+  pivot[0] = RIGID;
+  return fx_lu_factor(3, out + 3, pivot + 3);
 }
 
-static void solve_rigid(const double *inverse, const double *x, double *y) {
-  const double *B = inverse + 3;
-  double a = x[3], b = x[4], c = x[5];
-  for (int k = 0; k < 3; k++) y[k] = x[k] / inverse[k];
-  for (int k = 0; k < 3; k++) y[3 + k] = (B[3 * k] * a + B[3 * k + 1] * b) + B[3 * k + 2] * c;
+static void solve_rigid(const double *factors, const int32_t *pivot, int32_t rows, const double *x, double *y) {
+  double turn[3 * FRIX_MAX_DIM];
+  for (int32_t r = 0; r < rows; r++)
+    for (int k = 0; k < 3; k++) {
+      y[6 * r + k] = x[6 * r + k] / factors[k];
+      turn[3 * r + k] = x[6 * r + 3 + k];
+    }
+  fx_lu_solve_rows(3, factors + 3, pivot + 3, rows, turn);
+  for (int32_t r = 0; r < rows; r++)
+    for (int k = 0; k < 3; k++) y[6 * r + 3 + k] = turn[3 * r + k];
 }
 
 frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, fx_mass *out) {
@@ -122,10 +124,7 @@ frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, 
     const double *M = s->M + s->M_offset[m];
     double *lu = out->lu + s->M_offset[m];
     if (is_diagonal(s, m)) continue;
-    if (invert_rigid(n, M, lu)) {
-      out->pivot[s->dof[m]] = RIGID;
-      continue;
-    }
+    if (factor_rigid(n, M, lu, out->pivot + s->dof[m])) continue;
     memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
     if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
       return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
@@ -145,7 +144,7 @@ void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, d
     return;
   }
   if (!diagonal && f->pivot[s->dof[m]] == RIGID) {
-    for (int32_t r = 0; r < rows; r++) solve_rigid(f->lu + s->M_offset[m], x + 6 * r, y + 6 * r);
+    solve_rigid(f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, x, y);
     return;
   }
   for (int32_t r = 0; r < rows; r++)

@@ -173,9 +173,17 @@ static bool newton_pays(const state *t, fx_call *part, double foretold) {
   return cost <= (t->early ? cheap : fmax(foretold, fmin(cheap, 3 * foretold)));
 }
 
+/* Decimal digits from one residual down to another: the exponent, and the rest as a straight line. */
+static double digits_between(double high, double low) {
+  double ratio = high / low;
+  if (!(ratio > 0 && ratio < INFINITY)) return 0;
+  int power = ilogb(ratio);
+  return 0.30103 * (power + (ldexp(ratio, -power) - 1));
+}
+
 /* Sweeps from a residual to the tolerance, by what they have needed for a digit. */
 static double foretell(const state *t, double residual) {
-  return slower_end * t->per_digit * log10(residual / t->call->monitor->limits->tolerance);
+  return slower_end * t->per_digit * digits_between(residual, t->call->monitor->limits->tolerance);
 }
 
 /* Sweeps of the last digits before something else is tried. */
@@ -239,7 +247,7 @@ static bool go_on(fx_call *part) {
   state *t = part->user;
   fx_call *call = t->call;
   fx_monitor *monitor = part->monitor;
-  double digits = log10(t->before / monitor->residual);
+  double digits = digits_between(t->before, monitor->residual);
   if (digits > 0.5) t->per_digit = fmax(t->per_digit, (double)monitor->iteration / digits);
   fx_islands_scatter(call->system, &t->one, 0, part->r, call->r);
   fx_system_velocity(call->system, call->r, call->monitor->u, call->monitor->v);
@@ -311,7 +319,6 @@ static frix_status solve_part(state *t, fx_arena *arena) {
   fx_monitor monitor;
   fx_limits limits = *call->monitor->limits;
   limits.progress = NULL;
-  limits.sum_alone = false;
   double *r = FX_TAKE_RAW(arena, double, system.row_count);
   if (!r || fx_monitor_init(&monitor, arena, &system, call->law, &limits, false) != FRIX_OK) return FRIX_ERROR_MEMORY;
   fx_islands_gather(whole, &t->one, 0, call->r, r);
@@ -349,7 +356,7 @@ static bool judge_start(fx_call *call) {
   return fx_monitor_check(monitor, 0, call->r);
 }
 
-static frix_status run_rounds(fx_call *call) {
+static frix_status solve(fx_call *call) {
   const fx_system *s = call->system;
   fx_monitor *monitor = call->monitor;
   double tolerance = monitor->limits->tolerance;
@@ -373,7 +380,8 @@ static frix_status run_rounds(fx_call *call) {
     bool stop = fx_monitor_check(monitor, t.spent, call->r), last = t.stage == GOALS;
     if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
     if (stop) return FRIX_OK;
-    bool fresh = mark_closed(&t, last ? 0 : margin_of(&t), round > 0);
+    bool fine = last && tolerance < goal[0]; /* velocities are known: no margin */
+    bool fresh = mark_closed(&t, fine ? 0 : margin_of(&t), last || round > 0);
     if (t.early) {
       t.early = false;
       t.stage = 0;
@@ -384,17 +392,6 @@ static frix_status run_rounds(fx_call *call) {
   }
   monitor->outcome = FRIX_OUTCOME_STALLED;
   return FRIX_OK;
-}
-
-/* Single contacts are judged where they are solved, and by the certificate of the whole: not once more between. */
-static frix_status solve(fx_call *call) {
-  fx_limits limits = *call->monitor->limits;
-  const fx_limits *given = call->monitor->limits;
-  limits.sum_alone = true;
-  call->monitor->limits = &limits;
-  frix_status status = run_rounds(call);
-  call->monitor->limits = given;
-  return status;
 }
 
 const fx_solver fx_solver_springs = {
