@@ -87,6 +87,20 @@ frix_status fx_islands_find(fx_arena *arena, const fx_system *s, const uint8_t *
   return status;
 }
 
+frix_status fx_islands_as_one(fx_arena *arena, const fx_system *s, const uint8_t *among, fx_islands *out) {
+  *out = (fx_islands){.count = 1};
+  int32_t *label = FX_TAKE_RAW(arena, int32_t, s->contact_count), *met = FX_TAKE_RAW(arena, int32_t, s->mover_count);
+  if (!label || !met) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) met[m] = -1;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    label[i] = among[i] ? 0 : -1;
+    for (int32_t k = s->Ht.start[i]; among[i] && k < s->Ht.start[i + 1]; k++) met[s->Ht.index[k]] = 0;
+  }
+  frix_status status = group(arena, s->contact_count, label, 1, &out->start, &out->contact, &out->place);
+  if (status != FRIX_OK) return status;
+  return group(arena, s->mover_count, met, 1, &out->mover_start, &out->mover, &out->mover_place);
+}
+
 /* ---- extraction ---- */
 
 static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const fx_islands *islands, int32_t k,

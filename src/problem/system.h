@@ -87,6 +87,8 @@ typedef struct fx_islands {
 } fx_islands;
 
 frix_status fx_islands_find(fx_arena *arena, const fx_system *system, const uint8_t *among, fx_islands *out);
+/* The contacts that `among` marks as one island, connected or not; velocity form. */
+frix_status fx_islands_as_one(fx_arena *arena, const fx_system *system, const uint8_t *among, fx_islands *out);
 
 /* Island k as a system of its own, judged with the scales of the whole. */
 frix_status fx_system_extract(fx_arena *arena, const fx_system *system, const fx_islands *islands, int32_t k,

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-14 /* of a sum of some tens of terms */
+#define ROUNDING 1e-13 /* of a sum of some tens of terms */
 
 void fx_put_answer(frix_sim *sim, const double *v) {
   for (int32_t k = 0; k < sim->mover_count; k++) {

@@ -175,7 +175,7 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
                      double *out) {
   double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
-  frix_vec3 impulse = past->impulse, roll = past->roll;
+  frix_vec3 impulse = fx_held_impulse(past), roll = past->roll;
   bool same = !memcmp(&c->normal, &past->contact.normal, sizeof c->normal);
   if (spring) {
     turning t = turning_of(sim, c, &past->contact);

@@ -47,7 +47,8 @@ static double contacts_potential(const frix_sim *sim) {
   double sum = 0.0;
   for (int32_t k = 0; k < s->touching_count; k++) {
     double stiffness = s->touching[k].stiffness;
-    if (stiffness > 0.0) sum += fx_norm2(s->touching[k].impulse) / (2.0 * stiffness * s->last_step * s->last_step);
+    if (stiffness > 0.0)
+      sum += fx_norm2(fx_held_impulse(&s->touching[k])) / (2.0 * stiffness * s->last_step * s->last_step);
   }
   return sum;
 }

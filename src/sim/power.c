@@ -74,7 +74,7 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
   int32_t row = g->row + k;
   double r = a->r[row], full = r * middle, ask = a->w[row] - a->drive[row];
   if (is_spring(a, g, k) && fx_is_stiff(sim, g) && k < 3) { /* what the spring does not store is lost */
-    double now = g->keeps ? 0.5 * a->R[row] * sim->integrator->position_time * r * r : 0.0;
+    double now = g->keeps ? 0.5 * a->R[row] * sim->integrator->position_time * fx_held(a, row) * fx_held(a, row) : 0.0;
     double stored = now - (k < 2 ? g->stored[k] : 0.0);
     power->spring -= stored;
     power->other += balance(a, row, middle) - full - stored;

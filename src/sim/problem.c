@@ -22,10 +22,12 @@ static int32_t number_dofs(frix_sim *sim, const fx_assembly *a) {
 
 static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entries, fx_sparse *out) {
   *out = (fx_sparse){.row_count = rows, .col_count = cols};
-  out->p = FX_TAKE(arena, int32_t, (size_t)cols + 1);
-  out->i = FX_TAKE(arena, int32_t, entries);
-  out->x = FX_TAKE(arena, double, entries);
-  return out->p && out->i && out->x;
+  out->p = FX_TAKE_RAW(arena, int32_t, (size_t)cols + 1);
+  out->i = FX_TAKE_RAW(arena, int32_t, entries);
+  out->x = FX_TAKE_RAW(arena, double, entries);
+  if (!out->p || !out->i || !out->x) return false;
+  out->p[0] = 0;
+  return true;
 }
 
 /* Columns of one mover: a full block for each of the linear and the angular part. */
@@ -131,11 +133,12 @@ frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
 /* Rows are finite and sorted by construction, so nothing is checked again. */
 frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p) {
   int32_t dof = p->dof_count, first_joint_row = p->row_count;
+  size_t first_joint = a->joint_first < a->group_count ? (size_t)a->group[a->joint_first].value : a->value_count;
   p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
   p->f = FX_TAKE(arena, double, dof);
   if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
-      !take_sparse(arena, dof, p->row_count, a->value_count, &p->H) ||
-      !take_sparse(arena, dof, p->joint_count, a->value_count, &p->G))
+      !take_sparse(arena, dof, p->row_count, first_joint, &p->H) ||
+      !take_sparse(arena, dof, p->joint_count, a->value_count - first_joint, &p->G))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
   for (int32_t k = 0; k < sim->mover_count; k++)

@@ -42,7 +42,8 @@ static void fill(const frix_sim *sim, const fx_group *g, bool loaded, fx_touchin
                      .natural = r[0] > 0.0 || g->natural < 0.0 ? g->natural : 0.0,
                      .generation_a = sim->state.generation[c->body_a],
                      .generation_b = sim->state.generation[c->body_b]};
-  memcpy(t->row, r, (size_t)g->dim * sizeof *r);
+  for (int32_t k = 0; k < g->dim; k++) t->row[k] = fx_held(a, g->row + k);
+  t->row[0] = fx_max(t->row[0], 0.0);
   t->impulse = fx_scale(r[0], c->normal);
   t->velocity = fx_scale(u[0], c->normal);
   t->roll = zero;

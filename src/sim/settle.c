@@ -15,7 +15,7 @@
 
 #define SLOW 0.04      /* of a step's gravity: what a spring leaves of it, 1 / KAPPA */
 #define TINY 1e-6      /* compliance of a rigid contact over that of a stiff one */
-#define ROUNDING 1e-14 /* of the terms a velocity is the sum of */
+#define ROUNDING 1e-13 /* of the terms a velocity is the sum of */
 
 enum { STEPS = 10, LONGEST_WAIT = 15, LARGE_WAIT = 127, LARGE = 1000 }; /* contacts: attempts cost more */
 

@@ -18,7 +18,7 @@
 typedef struct fx_touching {
   fx_contact contact;
   frix_vec3 impulse, roll; /* on a, world */
-  double row[5];           /* the same in the contact's frame: taken over bit by bit while the frame stays */
+  double row[5]; /* the same in the contact's frame, without what a blow brought: memory of springs, warm start */
   frix_vec3 velocity;
   double spin_impulse; /* about the normal */
   double mu, margin;
@@ -131,6 +131,7 @@ typedef struct fx_assembly {
   double *limit;       /* largest speeds that errors of rows are measured by: one body size per step */
   double *drive;       /* the part of w that fixed and kinematic bodies bring */
   double *r, *u;       /* the answer */
+  double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   double *late;        /* and by group the speed with which the second alone pushes an overlap out */
   bool compliant;
@@ -159,7 +160,7 @@ typedef struct fx_integrator fx_integrator;
 struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
-  frix_context *inner; /* recycles what steps allocate */
+  frix_context *inner;     /* recycles what steps allocate */
   const frix_model *model; /* the present one, held where it is not the root */
   const frix_model *root;  /* the one it was created with */
   frix_sim_config config;
@@ -350,12 +351,19 @@ double fx_natural_gap(const frix_sim *sim, int32_t i);
 bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
 /* Whether contact i of this step carried next to nothing before it gets this impulse. */
 bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
-/* The speed it is struck with over what the forces of a step bring; 0: it carried something before, or comes slower. */
+/* The speed it is struck with over what the forces of a step bring; 0: it comes slower. */
 double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
 /* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
 int fx_blow_rounds(double blow);
-/* The springs of contacts that are struck are set to carry their impulses of the answer so far where they are. */
-void fx_take_blows(fx_assembly *a);
+/* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
+ * are. */
+frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* What a row carries of the answer without what was expected of a blow. */
+static inline double fx_held(const fx_assembly *a, int32_t row) {
+  return a->expected ? a->r[row] - a->expected[row] : a->r[row];
+}
+/* The impulse that the springs of a contact hold, world. */
+frix_vec3 fx_held_impulse(const fx_touching *t);
 /* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */

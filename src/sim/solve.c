@@ -115,7 +115,8 @@ static frix_status expect_blows(solving *x, int rounds) {
   frix_status status = FRIX_OK;
   for (int k = 0; status == FRIX_OK && k < rounds; k++) {
     status = fx_solve_once(x->sim, x->a, k > 0, INFINITY, &rough);
-    if (status == FRIX_OK) fx_take_blows(x->a);
+    if (!(x->sim->report.certificate.residual <= ROUGH)) break; /* what is no answer tells nothing */
+    if (status == FRIX_OK) status = fx_expect_blows(x->sim, x->a);
   }
   return status == FRIX_OK ? fx_solve_once(x->sim, x->a, true, INFINITY, NULL) : status;
 }

@@ -9,8 +9,9 @@
  *
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
- * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. A contact that is struck
- * expects the blow: r_c is set to its impulses as a rough answer tells them (solve.c). Where a rigid step would leave
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. Contacts that are struck,
+ * or through which a blow goes, expect it: its impulses, as a rough answer tells them (solve.c), are part of r_c, and
+ * springs do not remember them. Where a rigid step would leave
  * bodies at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what
  * comes to rest stays to the bit. */
 #include "sim/sim.h"
@@ -68,13 +69,22 @@ bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse) {
   return before <= LOADED * impulse;
 }
 
+/* Mass that the stiffness of a contact stands for. */
+static double rule_mass(const frix_sim *sim, const fx_group *g) {
+  return sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
+}
+
+/* Speed that the forces of a step bring at most. */
+static double push_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  double before = fx_group_velocity(sim, a, g, 0, FX_BEFORE), free = fx_group_velocity(sim, a, g, 0, FX_FREE);
+  return sim->h * fx_norm(sim->state.gravity) + fx_max(0.0, before - free);
+}
+
 double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
   if (!fx_is_stiff(sim, g)) return 0.0;
-  double time = sim->h * sim->integrator->position_time, before = fx_group_velocity(sim, a, g, 0, FX_BEFORE);
-  double push = sim->h * fx_norm(sim->state.gravity) + fx_max(0.0, before - fx_group_velocity(sim, a, g, 0, FX_FREE));
-  double blow = -before - (sim->contact[g->source].gap - g->natural) / time;
-  double mass = sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
-  return blow > push && fx_is_struck(sim, g->source, mass * blow) ? blow / fx_max(push, 1e-9 * blow) : 0.0;
+  double time = sim->h * sim->integrator->position_time, push = push_of(sim, a, g);
+  double blow = -fx_group_velocity(sim, a, g, 0, FX_BEFORE) - (sim->contact[g->source].gap - g->natural) / time;
+  return blow > push ? blow / fx_max(push, 1e-9 * blow) : 0.0;
 }
 
 int fx_blow_rounds(double blow) {
@@ -83,11 +93,32 @@ int fx_blow_rounds(double blow) {
   return rounds;
 }
 
-void fx_take_blows(fx_assembly *a) {
+/* The impulse of the normal spring where nothing moves. */
+static double load_of(const fx_assembly *a, const fx_group *g) {
+  return fx_max(0.0, (a->drive[g->row] - a->w[g->row]) / a->R[g->row]);
+}
+
+frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
+  if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
-    for (int32_t j = g->row; g->blow > 0.0 && j < g->row + g->dim; j++) a->r_c[j] = a->r[j];
+    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
+    double extra = a->r[g->row] - load_of(a, g);
+    bool hit = g->blow > 0.0 || a->expected[g->row] > 0.0 || extra > rule_mass(sim, g) * push_of(sim, a, g);
+    if (!hit || !(extra > 0.0)) continue;
+    for (int32_t j = 0; j < g->dim; j++) {
+      double *expected = &a->expected[g->row + j], *r_c = &a->r_c[g->row + j], memory = *r_c - *expected;
+      *expected = j == 0 ? extra : a->r[g->row + j] - memory;
+      *r_c = memory + *expected;
+    }
   }
+  return FRIX_OK;
+}
+
+frix_vec3 fx_held_impulse(const fx_touching *t) {
+  frix_vec3 sum = fx_scale(t->row[0], t->contact.normal);
+  for (int32_t k = 1; k < 3; k++) sum = fx_mad(sum, t->row[k], t->contact.tangent[k - 1]);
+  return sum;
 }
 
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {

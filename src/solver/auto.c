@@ -17,13 +17,57 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10, ROUNDS = 5, GROWTH = 4, GRAINS = 60, BODIES = 2000, PILE_SWEEPS = 300, BODY_SWEEPS = 60 };
-enum { ADMM_STEPS = 40, ROLLING_SWEEPS = 3000, DEAR_SWEEPS = 12000, MENDINGS = 12, MENDING_SWEEPS = 3000 };
-enum { SPRING_COST = 100, SPRING_STEPS = 4 };
+/* ---- thresholds: unit, where they come from, and what another value costs (docs/methods/auto.md has the runs) ---- */
 
-static const double SPRING_START = 1e-3;
-enum { JOINT_COST = 200 };             /* sweeps; joints are newton's, unless an iteration costs more */
-enum { PATH = 4000, DEAR_PATH = 600 }; /* factorisations of continuation */
+/* contacts */
+enum {
+  GRAINS = 60,   /* vectorised sweeps pay from here on spheres: a batch has eight of them */
+  BODIES = 2000, /* the same for other bodies, where newton is cheap */
+  CROWD = 16     /* contacts per body at most in a pile of bodies: more are few bodies with wide faces */
+};
+
+/* iterations; sweeps are nsgs', vectorised ones cost a quarter */
+enum {
+  SWEEPS = 10,           /* from one look at their rate to the next */
+  PILE_SWEEPS = 300,     /* of spheres: with momentum worth thousands */
+  BODY_SWEEPS = 60,      /* of other bodies, before newton is compared */
+  ROLLING_SWEEPS = 3000, /* a newton iteration on five rows costs as much as a thousand */
+  DEAR_SWEEPS = 12000,   /* of a pile where newton costs hundreds each */
+  MENDING_SWEEPS = 3000, /* spread what patches did */
+  ADMM_STEPS = 40,
+  SPRING_STEPS = 4,
+  NEWTON_STEPS = 20,
+  BRIEF_STEPS = 10,  /* of newton, where it is known not to do, or nearly done */
+  PILE_STEPS = 60,   /* of newton on piles, and after the interior point */
+  LONG_STEPS = 2000, /* of newton after admm */
+  INTERIOR_STEPS = 260,
+  RELAXED_STEPS = 50, /* of the interior point under the associated law */
+  MLCP_STEPS = 500,
+  PATH = 4000,     /* factorisations of continuation */
+  DEAR_PATH = 600, /* the same where each costs a hundred sweeps */
+  MENDINGS = 12,   /* rounds of patches */
+  ROUNDS = 5,      /* of admm and newton in turn, each GROWTH times as long as the one before */
+  GROWTH = 4,
+  ALTERNATING_STEPS = 300 /* of admm in the first of them */
+};
+
+/* cost of a newton iteration, in sweeps of nsgs */
+enum {
+  SPRING_COST = 100, /* at most, for newton on the velocities before any sweep */
+  JOINT_COST = 200,  /* joints are newton's, unless it costs more */
+  ADMM_LOW = 30,     /* between these admm, which needs one factorisation, comes before newton */
+  ADMM_HIGH = 200,
+  DEAR = 100,       /* a pile from here on is dear */
+  APGD_COST = 200,  /* from here on a first-order method has its turn */
+  APGD_MOST = 2000, /* cost that its budget follows: 2.5 of its iterations for each sweep */
+  APGD_STEPS = 5000 /* beyond */
+};
+
+static const double spring_start = 1e-3; /* residual: newton on the velocities converges from there, most often */
+static const double near_enough = 1e3;   /* times the tolerance: ten more iterations of newton are most often enough */
+static const double left_near = 10;      /* times the tolerance: an island of many waits for the verdict on the whole */
+static const double mended = 0.5;        /* of the residual: a round of patches that reached this was worth it */
+static const double helped = 0.7, led_on = 0.9; /* the same of newton after patches, and of continuation */
 
 enum { PILE, PILE_TOLERANCE };
 
@@ -44,6 +88,12 @@ typedef struct course {
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile, round;     /* vectorised sweeps; of spheres */
   bool dear;            /* a pile where an iteration of newton costs as much as a hundred sweeps */
+  bool jointed;         /* several rows with a joint among them, and no hurry */
+  bool grains;          /* a rigid pile */
+  bool enough_sweeps;   /* the others are newton's */
+  double first;         /* residual before the first sweeps */
+  double cost;          /* of an iteration of newton, in sweeps */
+  uint8_t needed;       /* what the island needed the last time */
   fx_exact_sweep packed;
   frix_status status;
 } course;
@@ -105,7 +155,7 @@ static void look_for_pile(course *c) {
   const fx_system *s = c->call->system;
   if (c->call->law != FRIX_LAW_COULOMB || s->contact_count < GRAINS || !fx_pile_fits(s)) return;
   c->round = fx_pile_looks_round(s);
-  c->pile = c->round || (s->contact_count >= BODIES && s->contact_count <= 16 * (int64_t)s->mover_count);
+  c->pile = c->round || (s->contact_count >= BODIES && s->contact_count <= CROWD * (int64_t)s->mover_count);
 }
 
 static bool is_rigid(const fx_system *s) {
@@ -155,87 +205,90 @@ static bool time_to_pack(const course *c) {
   return fx_monitor_time_for(c->call->monitor, 6 * c->call->monitor->check_cost);
 }
 
-/* Spheres have 300 vectorised sweeps, which with momentum are worth thousands; with rolling friction more, since a
- * newton iteration on five rows costs as much as a thousand. Other bodies have 60, and what follows depends on these.
- */
-static bool sweep_pile(course *c) {
-  int64_t budget = fx_pile_is_wide(c->call->system) ? ROLLING_SWEEPS : c->round ? PILE_SWEEPS : BODY_SWEEPS;
-  return run(c, &fx_solver_sweeps, c->call->law, budget);
+static bool is_hurried(const course *c) { return c->call->monitor->limits->hurried; }
+
+/* Under a deadline the answer shall not be worse than that of plain sweeps. */
+static bool sweep_in_a_hurry(course *c) {
+  fx_monitor *monitor = c->call->monitor;
+  c->call->hint = FX_NEEDED_SWEEPS;
+  if (fx_monitor_time_for(monitor, 45 * monitor->check_cost) && first_sweeps(c)) return true;
+  return !time_to_pack(c) && sweep_on(c, "packing");
+}
+
+/* Spheres have more vectorised sweeps than other bodies, those with rolling friction the most. */
+static bool begin_sweeps(course *c) {
+  const fx_system *s = c->call->system;
+  int64_t budget = fx_pile_is_wide(s) ? ROLLING_SWEEPS : c->round ? PILE_SWEEPS : BODY_SWEEPS;
+  c->first = c->call->monitor->residual;
+  c->call->hint = FX_NEEDED_SWEEPS;
+  bool stop = c->jointed ? false : c->pile ? run(c, &fx_solver_sweeps, c->call->law, budget) : first_sweeps(c);
+  c->swept = c->best;
+  return stop;
+}
+
+/* What an iteration of newton costs; under a deadline there may be no time for that, or for a factorisation. */
+static bool analyse(course *c) {
+  fx_call *call = c->call;
+  frix_status status;
+  if (!fx_monitor_time_for(call->monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
+  if (!call->linear) call->linear = fx_newton_linear_create(call->arena, call->system, &status);
+  if (!call->linear) {
+    c->status = status;
+    return true;
+  }
+  c->cost = iteration_cost(call->system, call->linear);
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
+         call->system->contact_count, c->cost);
+  if (!fx_monitor_time_for(call->monitor, 3 * c->cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
+  c->dear = c->pile && c->cost > DEAR;
+  c->enough_sweeps = c->jointed ? c->cost <= JOINT_COST : c->pile && c->round && !c->dear;
+  return false;
 }
 
 /* Bodies that are no spheres have many contacts each, and newton is cheap there: sweeps go on as long as they promise
  * to be done within the cost of three iterations, a vectorised sweep for a quarter of another. Where they do not, what
  * follows is as for other structures. */
-static bool sweep_bodies(course *c, double first, double cost) {
+static bool sweep_bodies(course *c) {
   fx_monitor *monitor = c->call->monitor;
-  double before = first, budget = 12 * cost;
+  double before = c->first, budget = 12 * c->cost;
   for (double count = BODY_SWEEPS; sweeps_pay(before, monitor->residual, count, c->whole->tolerance, budget);
        budget -= count) {
     before = monitor->residual;
     if (run(c, &fx_solver_sweeps, c->call->law, (int64_t)count)) return true;
   }
   c->pile = false;
+  c->enough_sweeps = true;
   return false;
 }
 
 /* A factorisation is worth so much more than a solution that alternating directions, which need one, may be done before
  * newton has made its third. Where they are not, they have cost two. */
-static bool alternate(course *c, double cost) {
-  return cost > 30 && cost < 200 && c->call->law == FRIX_LAW_COULOMB &&
-         fx_monitor_time_for(c->call->monitor, 8 * cost * c->sweep_seconds + analysis_seconds(c)) &&
+static bool alternate_once(course *c) {
+  return fx_monitor_time_for(c->call->monitor, 8 * c->cost * c->sweep_seconds + analysis_seconds(c)) &&
          run(c, &fx_solver_admm, c->call->law, ADMM_STEPS);
 }
 
 /* Sweeps until they stop paying against newton: it needs about eight iterations, and sweeps slow down as they go on, so
  * they must promise to be done within the cost of three. */
-static bool sweep(course *c) {
-  fx_call *call = c->call;
-  fx_monitor *monitor = call->monitor;
-  const fx_system *s = call->system;
-  uint8_t needed = call->hint;
-  call->hint = FX_NEEDED_SWEEPS;
-  bool pile = c->pile, hurried = monitor->limits->hurried;
-  /* Under a deadline the answer shall not be worse than that of plain sweeps. */
-  if (hurried && pile && fx_monitor_time_for(monitor, 45 * monitor->check_cost) && first_sweeps(c)) return true;
-  if (hurried && pile && !time_to_pack(c)) return sweep_on(c, "packing");
-  double first = monitor->residual;
-  bool jointed = !pile && !hurried && s->contact_count > 1 && s->joint_first < s->contact_count;
-  if (!jointed && (pile ? sweep_pile(c) : first_sweeps(c))) return true;
-  c->swept = c->best;
-
-  if (!fx_monitor_time_for(monitor, analysis_seconds(c))) return sweep_on(c, "an analysis");
-  frix_status status;
-  if (!call->linear) call->linear = fx_newton_linear_create(call->arena, s, &status);
-  if (!call->linear) {
-    c->status = status;
-    return true;
-  }
-  double cost = iteration_cost(s, call->linear), spent = 0, before = monitor->residual;
-  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
-         s->contact_count, cost);
-  if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
-  if (jointed && cost <= JOINT_COST) return false;
-  if (jointed && first_sweeps(c)) return true;
-  c->dear = pile && cost > 100;
-  if (pile && !c->round && !c->dear) return sweep_bodies(c, first, cost);
-  if (pile && !c->dear) return false; /* sweeps have had their turn */
-  if (needed >= FX_NEEDED_NEWTON && !pile) {
-    fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
-           s->contact_count);
-  } else {
-    if (!pile && alternate(c, cost)) return true;
-    do {
-      before = monitor->residual;
-      if (run(c, &fx_solver_nsgs, call->law, SWEEPS)) return true;
-      spent += SWEEPS;
-    } while (sweeps_pay(before, monitor->residual, SWEEPS, c->whole->tolerance, 3 * cost - spent));
-    if (!fx_monitor_time_for(monitor, 3 * cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
-  }
-  /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-  if (pile) return run(c, &fx_solver_sweeps, call->law, DEAR_SWEEPS);
-  if (cost > 200) return run(c, &fx_solver_apgd, call->law, cost > 2000 ? 5000 : (int64_t)(2.5 * cost));
-  return false;
+static bool sweep_more(course *c) {
+  fx_monitor *monitor = c->call->monitor;
+  double spent = 0, before;
+  do {
+    before = monitor->residual;
+    if (run(c, &fx_solver_nsgs, c->call->law, SWEEPS)) return true;
+    spent += SWEEPS;
+  } while (sweeps_pay(before, monitor->residual, SWEEPS, c->whole->tolerance, 3 * c->cost - spent));
+  return !fx_monitor_time_for(monitor, 3 * c->cost * c->sweep_seconds) && sweep_on(c, "a factorisation");
 }
+
+/* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
+static bool sweep_dear_pile(course *c) { return run(c, &fx_solver_sweeps, c->call->law, DEAR_SWEEPS); }
+
+static bool descend(course *c) {
+  return run(c, &fx_solver_apgd, c->call->law, c->cost > APGD_MOST ? APGD_STEPS : (int64_t)(2.5 * c->cost));
+}
+
+/* ---- newton and what brings it nearer ---- */
 
 /* A mixed linear complementarity problem: equations and signs, no friction. W may then be anything. */
 static bool is_mlcp(const fx_system *s) {
@@ -264,13 +317,13 @@ static bool mend(course *c) {
     fx_arena_free(&arena);
     if (c->status != FRIX_OK) return true;
     if (patches > 0 && run(c, &fx_solver_sweeps, call->law, MENDING_SWEEPS)) return true;
-    if (c->best <= 0.5 * before) {
+    if (c->best <= mended * before) {
       failures = 0;
       continue;
     }
     memcpy(call->r, monitor->best_r, bytes);
-    if (run(c, &fx_solver_newton, call->law, 20)) return true;
-    failures = c->best <= 0.7 * before ? 0 : failures + 1;
+    if (run(c, &fx_solver_newton, call->law, NEWTON_STEPS)) return true;
+    failures = c->best <= helped * before ? 0 : failures + 1;
   }
   memcpy(call->r, monitor->best_r, bytes);
   return false;
@@ -289,12 +342,13 @@ static bool follow(course *c, const double *start) {
 
 /* continuation over rigid piles, and patches where it ends: each may help the other. From nothing it is no use there.
  */
-static void follow_on(course *c) {
+static bool follow_on(course *c) {
   double before = INFINITY;
-  for (int round = 0; round < (c->dear ? 1 : 3) && c->best <= 0.9 * before; round++) {
+  for (int round = 0; round < (c->dear ? 1 : 3) && c->best <= led_on * before; round++) {
     before = c->best;
-    if (follow(c, c->call->monitor->best_r) || mend(c)) return;
+    if (follow(c, c->call->monitor->best_r) || mend(c)) return true;
   }
+  return true;
 }
 
 /* A pile that thousands of sweeps, newton and patches brought less than half of the way is at rest, most often, and its
@@ -307,59 +361,80 @@ static bool stands_still(course *c) {
   return true;
 }
 
-/* Starts that differ, since a method that failed from one start will fail from it again: newton from where the sweeps
- * ended; the interior point, which has a start of its own and comes near what newton needs hundreds of iterations for,
- * or all the way; the convex relaxation, since a structure that can rest is at rest under both laws. After each of them
- * newton has its turn. What creeps along the edge between stick and slip has turning points, which continuation goes
- * round, at the price of hundreds of factorisations. Where factors cannot be had, admm brings the best answer nearer.
- */
-static void struggle(course *c) {
+static bool is_coulomb(const course *c) { return c->call->law == FRIX_LAW_COULOMB; }
+/* The last time newton alone did not do. */
+static bool is_hard(const course *c) { return c->needed == FX_NEEDED_START; }
+/* The systems of some methods are too hard for iteration. */
+static bool has_factors(const course *c) { return !c->call->linear->by_iteration; }
+
+static bool iterate_newton(course *c, int64_t budget) { return run(c, &fx_solver_newton, c->call->law, budget); }
+
+static bool first_newton(course *c) {
+  c->call->hint = FX_NEEDED_NEWTON;
+  c->grains = c->pile && is_rigid(c->call->system);
+  if (!c->pile && !c->enough_sweeps && c->needed >= FX_NEEDED_NEWTON)
+    fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: needed newton the last time, no more sweeps",
+           c->call->system->contact_count);
+  if (is_hard(c))
+    fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
+           c->call->system->contact_count);
+  if (c->grains && c->dear) return false;
+  return iterate_newton(c, c->grains || is_hard(c) ? BRIEF_STEPS : c->pile ? PILE_STEPS : NEWTON_STEPS);
+}
+
+/* Of many islands one that is nearly solved waits for the verdict on the whole. */
+static bool leave_near(course *c) {
   fx_call *call = c->call;
-  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
-  bool hard = call->hint == FX_NEEDED_START, coulomb = call->law == FRIX_LAW_COULOMB;
-  call->hint = FX_NEEDED_NEWTON;
-  if (hard)
-    fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
-           call->system->contact_count);
-  bool grains = c->pile && is_rigid(call->system);
-  if (!(grains && c->dear) && run(c, &fx_solver_newton, call->law, grains || hard ? 10 : c->pile ? 60 : 20)) return;
-  if (grains && mend(c)) return;
-  if (c->dear && stands_still(c)) return;
-  call->left_off = call->of_many && !c->dear && c->best <= 10 * c->whole->tolerance;
-  if (call->left_off) return;
-  /* So near it is most often done before another method has begun. */
-  bool near = c->best <= 1e3 * c->whole->tolerance;
-  if (near && !c->pile && !hard && run(c, &fx_solver_newton, call->law, 10)) return;
-  call->hint = FX_NEEDED_START;
-  if (coulomb && is_mlcp(call->system)) {
-    memset(call->r, 0, bytes);
-    if (run(c, &fx_solver_semismooth, call->law, 500)) return;
+  call->left_off = call->of_many && !c->dear && c->best <= left_near * c->whole->tolerance;
+  return call->left_off;
+}
+
+/* So near it is most often done before another method has begun. */
+static bool finish_near(course *c) {
+  bool near = c->best <= near_enough * c->whole->tolerance && !c->pile && !is_hard(c);
+  if (near && iterate_newton(c, BRIEF_STEPS)) return true;
+  c->call->hint = FX_NEEDED_START;
+  return false;
+}
+
+static bool solve_mlcp(course *c) {
+  memset(c->call->r, 0, (size_t)c->call->system->row_count * sizeof *c->call->r);
+  return run(c, &fx_solver_semismooth, c->call->law, MLCP_STEPS);
+}
+
+/* From a start of its own it comes near what newton needs hundreds of iterations for, or all the way. Its first check
+ * comes after three factorisations. */
+static bool interior(course *c) {
+  if (!fx_monitor_time_for(c->call->monitor, 4 * c->call->monitor->pace)) {
+    c->call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
+    return true;
   }
-  /* Its systems are too hard for iteration. Its first check comes after three factorisations. */
-  bool factors = !call->linear->by_iteration;
-  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) {
-    call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
-    return;
-  }
-  if (coulomb && factors && !c->dear && run(c, &fx_solver_interior_point, call->law, 260)) return;
-  if (!(c->dear && factors) && run(c, &fx_solver_newton, call->law, 60)) return;
-  if (!c->pile) { /* a pile in motion is no structure at rest */
-    if (factors && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, 50)) return;
-    if (run(c, &fx_solver_newton, call->law, 60)) return;
-  }
-  if (grains && factors) {
-    follow_on(c);
-    return;
-  }
-  if (factors && (follow(c, call->monitor->best_r) || follow(c, NULL))) return;
+  bool fits = is_coulomb(c) && has_factors(c) && !c->dear;
+  return fits && run(c, &fx_solver_interior_point, c->call->law, INTERIOR_STEPS);
+}
+
+/* A structure that can rest is at rest under both laws, and the convex one is easier. */
+static bool relax(course *c) {
+  if (has_factors(c) && run(c, &fx_solver_interior_point, FRIX_LAW_ASSOCIATED, RELAXED_STEPS)) return true;
+  return iterate_newton(c, PILE_STEPS);
+}
+
+static bool newton_again(course *c) { return !(c->dear && has_factors(c)) && iterate_newton(c, PILE_STEPS); }
+
+static bool follow_twice(course *c) { return follow(c, c->call->monitor->best_r) || follow(c, NULL); }
+
+/* Where factors cannot be had, admm brings the best answer nearer. */
+static bool alternate(course *c) {
+  fx_call *call = c->call;
   double last = INFINITY;
   for (int64_t round = 0, growth = 1; round < (c->pile ? 1 : ROUNDS); round++, growth *= GROWTH) {
-    memcpy(call->r, call->monitor->best_r, bytes);
-    if (run(c, &fx_solver_admm, call->law, 300 * growth)) return;
-    if (call->monitor->residual == last) return; /* it stands where it stood, and so would newton */
+    memcpy(call->r, call->monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
+    if (run(c, &fx_solver_admm, call->law, ALTERNATING_STEPS * growth)) return true;
+    if (call->monitor->residual == last) return true; /* it stands where it stood, and so would newton */
     last = call->monitor->residual;
-    if (run(c, &fx_solver_newton, call->law, c->dear ? 60 : 2000)) return;
+    if (iterate_newton(c, c->dear ? PILE_STEPS : LONG_STEPS)) return true;
   }
+  return true;
 }
 
 /* Where the user names a tolerance for large rigid piles, they are left there; the outcome says so. */
@@ -374,42 +449,88 @@ static bool leave_early(course *c) {
 
 /* Contacts with compliance, where a factorisation costs no more than some sweeps: their forces are unique, and newton
  * on the velocities needs a few steps. */
-static bool try_springs(course *c) {
-  fx_call *call = c->call;
+static bool springs_fit(const course *c) {
+  const fx_call *call = c->call;
   const fx_system *s = call->system;
-  if (call->law != FRIX_LAW_COULOMB || is_rigid(s) || !fx_spring_newton_fits(s) || call->monitor->limits->hurried)
-    return false;
-  if (!(call->monitor->best <= SPRING_START) || s->contact_count <= FX_SMALL_ISLAND) return false;
-  frix_status status;
-  call->linear = fx_newton_linear_create(call->arena, s, &status);
-  if (!call->linear) {
-    c->status = status;
-    return true;
-  }
-  double cost = iteration_cost(s, call->linear);
-  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
-         s->contact_count, cost);
-  return cost <= SPRING_COST && run(c, &fx_solver_spring_newton, call->law, SPRING_STEPS);
+  return is_coulomb(c) && !is_rigid(s) && fx_spring_newton_fits(s) && !is_hurried(c) &&
+         call->monitor->best <= spring_start && s->contact_count > FX_SMALL_ISLAND;
 }
+
+static bool solve_springs(course *c) {
+  if (analyse(c)) return true;
+  return c->cost <= SPRING_COST && run(c, &fx_solver_spring_newton, c->call->law, SPRING_STEPS);
+}
+
+/* ---- the stages ---- */
+
+static bool always(const course *c) {
+  (void)c;
+  return true;
+}
+static bool is_hurried_pile(const course *c) { return is_hurried(c) && c->pile; }
+static bool is_dear_joint(const course *c) { return c->jointed && !c->enough_sweeps; }
+static bool is_pile_of_bodies(const course *c) { return c->pile && !c->round && !c->dear && !c->enough_sweeps; }
+static bool may_sweep(const course *c) { return !c->enough_sweeps && (c->needed < FX_NEEDED_NEWTON || c->pile); }
+static bool may_alternate(const course *c) {
+  return may_sweep(c) && !c->pile && c->cost > ADMM_LOW && c->cost < ADMM_HIGH && is_coulomb(c);
+}
+static bool is_dear_pile(const course *c) { return !c->enough_sweeps && c->pile; }
+static bool is_dear(const course *c) { return !c->enough_sweeps && !c->pile && c->cost > APGD_COST; }
+static bool has_grains(const course *c) { return c->grains; }
+static bool is_dear_at_last(const course *c) { return c->dear; }
+static bool is_complementarity(const course *c) { return is_coulomb(c) && is_mlcp(c->call->system); }
+static bool is_structure(const course *c) { return !c->pile; } /* a pile in motion is none at rest */
+static bool grains_have_factors(const course *c) { return c->grains && has_factors(c); }
+
+/* In this order, those whose condition holds; a stage that returns true ends it. Starts differ from stage to stage,
+ * since a method that failed from one start will fail from it again. What creeps along the edge between stick and slip
+ * has turning points, which continuation goes round, at the price of hundreds of factorisations. */
+static const struct {
+  bool (*when)(const course *c);
+  bool (*run)(course *c);
+} stages[] = {
+    {springs_fit, solve_springs},        /* spring_newton, where contacts are compliant and the start is near */
+    {is_hurried_pile, sweep_in_a_hurry}, /* ten plain sweeps under a deadline */
+    {always, begin_sweeps},            /* vectorised sweeps over piles, ten exact ones over others, none over joints */
+    {always, analyse},                 /* what newton costs: whatever follows depends on it */
+    {is_dear_joint, first_sweeps},     /* joints whose factors are dear */
+    {is_pile_of_bodies, sweep_bodies}, /* as long as they will be done before newton */
+    {may_alternate, alternate_once},   /* admm: one factorisation */
+    {may_sweep, sweep_more},           /* exact sweeps, as long as they will be done before newton */
+    {is_dear_pile, sweep_dear_pile},   /* thousands of vectorised sweeps */
+    {is_dear, descend},                /* apgd */
+    {always, first_newton},
+    {has_grains, mend}, /* patches */
+    {is_dear_at_last, stands_still},
+    {always, leave_near},
+    {always, finish_near},
+    {is_complementarity, solve_mlcp},
+    {always, interior},
+    {always, newton_again},
+    {is_structure, relax},            /* the associated law, and newton from there */
+    {grains_have_factors, follow_on}, /* continuation and patches in turn; the end for rigid piles */
+    {has_factors, follow_twice},      /* continuation from the best answer, and from nothing */
+    {always, alternate},              /* admm and newton with growing budgets */
+};
 
 static frix_status solve(fx_call *call) {
   fx_monitor *monitor = call->monitor;
+  const fx_system *s = call->system;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
-  uint8_t needed = call->hint;
+  c.needed = call->hint;
   monitor->limits = &c.part;
   look_for_pile(&c);
+  c.jointed = !c.pile && !monitor->limits->hurried && s->contact_count > 1 && s->joint_first < s->contact_count;
   bool early = leave_early(&c);
-  if (!try_springs(&c) && !sweep(&c)) {
-    call->hint = needed;
-    struggle(&c);
-  }
+  for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
+    if (stages[k].when(&c) && stages[k].run(&c)) break;
   monitor->limits = c.whole;
   call->packed = NULL;
   if (early && monitor->outcome == FRIX_OUTCOME_SOLVED && monitor->best > c.whole->tolerance) {
     monitor->outcome = FRIX_OUTCOME_LOOSE;
     fx_log(call->arena->context, FRIX_LOG_INFO,
-           "auto: %d contacts: a large rigid pile, left at auto.pile_tolerance %.0e, residual %.2e",
-           call->system->contact_count, c.part.tolerance, monitor->best);
+           "auto: %d contacts: a large rigid pile, left at auto.pile_tolerance %.0e, residual %.2e", s->contact_count,
+           c.part.tolerance, monitor->best);
   }
   return c.status;
 }

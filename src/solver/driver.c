@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "problem/equilibrate.h"
 #include "solver/small_island.h"
+#include "solver/springs.h"
 #include "solver/sweeps.h"
 
 #include <math.h>
@@ -468,21 +469,17 @@ static bool start_is_good(const job *j, const frix_problem *problem, double *wor
   return certificate->residual <= j->limits.tolerance;
 }
 
-/* Where every contact is compliant, vectorised sweeps over all islands as one: a batch is full whatever the islands'
- * sizes, and none is taken out. True in *done where the answer is certified; else the islands go on from it. */
-static frix_status sweep_springs(job *j, const frix_problem *problem, double *workspace, frix_solution *solution,
+/* Where every contact is compliant, all islands as one (springs.c). True in *done where the answer is certified; else
+ * the islands go on from it. */
+static frix_status solve_springs(job *j, const frix_problem *problem, double *workspace, frix_solution *solution,
                                  bool *done) {
-  double option[FX_MAX_OPTIONS];
-  int64_t budget = fx_pile_spring_sweeps(j->system), most = j->limits.max_iterations;
   *done = false;
-  if (j->solver != &fx_solver_auto || j->law != FRIX_LAW_COULOMB || j->limits.hurried || budget == 0) return FRIX_OK;
-  fx_options_values(j->options, fx_solver_row(&fx_solver_sweeps), option);
+  if (j->solver != &fx_solver_auto || j->law != FRIX_LAW_COULOMB || j->limits.hurried) return FRIX_OK;
+  if (fx_pile_spring_sweeps(j->system) == 0) return FRIX_OK;
   job all = *j;
   all.together = true;
   all.count = 1;
-  all.solver = &fx_solver_sweeps;
-  all.option = option;
-  all.limits.max_iterations = most > 0 && most < budget ? most : budget;
+  all.solver = &fx_solver_springs;
   change_units(&all, false);
   run_island(0, &all);
   change_units(&all, true);
@@ -513,7 +510,7 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     return FRIX_OK;
   }
   bool done;
-  frix_status swept_status = sweep_springs(j, problem, workspace, solution, &done);
+  frix_status swept_status = solve_springs(j, problem, workspace, solution, &done);
   if (swept_status != FRIX_OK || done) return swept_status;
   for (; j->attempt < 4; j->attempt++) {
     change_units(j, false);

@@ -108,11 +108,12 @@ double fx_rank_of_rows(double residual, double row, double tolerance) {
 
 /* Single contacts are judged where the whole is good; u belongs to r. */
 static void judge_rows(fx_monitor *m, const double *r) {
-  if (!(m->residual <= m->limits->tolerance)) return;
+  m->row = 0;
+  if (!(m->residual <= m->limits->tolerance) || m->limits->sum_alone) return;
   fx_row_set all = {.count = m->system->contact_count};
-  double row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
-  if (row < m->best_row) m->best_row = row;
-  m->residual = fx_rank_of_rows(m->residual, row, m->limits->tolerance);
+  m->row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
+  if (m->row < m->best_row) m->best_row = m->row;
+  m->residual = fx_rank_of_rows(m->residual, m->row, m->limits->tolerance);
 }
 
 /* Where the start is nothing, u is the velocity without impulses. */

@@ -12,6 +12,7 @@ typedef struct fx_limits {
   double tolerance;
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
+  bool sum_alone;         /* single contacts are not judged: an answer on the way to another */
   bool hurried;           /* the deadline is near, measured by what it took to read the problem */
   double grace;           /* seconds after the deadline that the first ten iterations may still take */
   bool (*cancel)(void *user);
@@ -37,6 +38,7 @@ typedef struct fx_monitor {
   bool exact;      /* the method says that its answer is exact but for rounding */
   bool wanders;    /* the method may lead away from its best answer for long, and come to a better one */
   bool rare;       /* a check now and then is all that time allows */
+  double row;      /* error of single contacts at the last check, 0 where they were not judged */
   double best_row; /* least error of single contacts where the whole was good */
   double mark_best, mark_row;
   /* Under a deadline: what one check costs, what an iteration of the current method costs, and since when. */

@@ -36,7 +36,8 @@ typedef struct state {
  * they come from. */
 static const double step_tolerance = 0.1;
 
-static const double rounding = 4e-16; /* of |G|, relative to |q| + |z| */
+static const double rounding = 4e-16;   /* of |G|, relative to |q| + |z| */
+static const double last_digit = 1e-14; /* residual that steps do not halve any more: less than that cannot be had */
 enum { EXACT_STEPS = 2 };
 
 static bool is_linear(const fx_system *s) {
@@ -170,7 +171,9 @@ static frix_status solve(fx_call *call) {
       marked = k;
     }
     call->monitor->exact = is_exact(&t, norm);
-    if (call->monitor->exact || !(t.delta < 1e8) || isnan(norm) || k - marked > (int64_t)call->option[PATIENCE]) {
+    bool rounded = call->monitor->best <= last_digit && k - marked >= EXACT_STEPS;
+    if (call->monitor->exact || rounded || !(t.delta < 1e8) || isnan(norm) ||
+        k - marked > (int64_t)call->option[PATIENCE]) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED;
       return FRIX_OK;
     }

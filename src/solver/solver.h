@@ -25,7 +25,10 @@ typedef struct fx_call {
   int32_t thread_count;                /* that this run may use; never changes a bit */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
-  uint8_t hint;  /* in: what this island needed the last time, 0: unknown; out: what it needed now */
+  double goal;   /* sweeps: residual at which `reached` is asked whether to go on; 0: none */
+  bool (*reached)(struct fx_call *call); /* false: leave off. May set another goal; r is what was reached */
+  void *user;                            /* of `reached` */
+  uint8_t hint; /* in: what this island needed the last time, 0: unknown; out: what it needed now */
 } fx_call;
 
 typedef struct fx_solver {
@@ -54,6 +57,9 @@ int32_t fx_solver_find(frix_context *context, const char *name);
 
 /* Values of the options of row k: those set, else the defaults. */
 void fx_options_values(const frix_options *options, int32_t k, double value[FX_MAX_OPTIONS]);
+
+/* The call by another method, which is then its finisher; who asks for that, and why, for the log. */
+frix_status fx_solve_instead(fx_call *call, const fx_solver *other, const char *who, const char *why);
 
 /* Cones: all bits of the cone table. */
 #define FX_ALL_CONES ((1u << FRIX_CONE_COUNT) - 1)

@@ -240,23 +240,10 @@ bool fx_spring_newton_fits(const fx_system *s) {
   return true;
 }
 
-/* Problems without masses (W alone). */
-static frix_status by_newton(fx_call *call) {
-  double option[FX_MAX_OPTIONS];
-  fx_options_values(call->options, fx_solver_row(&fx_solver_newton), option);
-  fx_call inner = *call;
-  inner.option = option;
-  fx_log(call->arena->context, FRIX_LOG_INFO, "spring_newton: %d contacts: no velocity form, newton instead",
-         call->system->contact_count);
-  frix_status status = fx_solver_newton.solve(&inner);
-  call->finisher = fx_solver_newton.info.name;
-  return status;
-}
-
 static frix_status solve(fx_call *call) {
   state t = {0};
   const fx_system *s = call->system;
-  if (!fx_spring_newton_fits(s)) return by_newton(call);
+  if (!fx_spring_newton_fits(s)) return fx_solve_instead(call, &fx_solver_newton, "spring_newton", "no velocity form");
   frix_status status = take(&t, call);
   if (status != FRIX_OK) return status;
   add_compliance(&t);

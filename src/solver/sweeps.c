@@ -46,9 +46,11 @@ typedef struct state {
   fx_pile pile;
   fx_sweep_target target;
   frix_status status;
-  bool full, blended, double_needed, stuck;
-  int64_t singles; /* sweeps in single precision */
+  bool full, double_needed, stuck;
+  bool mixes, blended; /* mixing may be used, and is */
+  int64_t singles;     /* sweeps in single precision */
   fx_blend blend;
+  bool blend_full; /* precision of its arrays */
   fx_team *team;
   bool has_base;                     /* single precision goes on from a base */
   fx_base base;                      /* in use where the pile has one */
@@ -63,24 +65,15 @@ typedef struct state {
   int64_t mark_round;
 } state;
 
-/* ---- islands that are no piles ---- */
-
+/* Islands that are no piles. */
 static frix_status scalar_path(fx_call *call) {
-  double option[FX_MAX_OPTIONS];
-  fx_options_values(call->options, fx_solver_row(&fx_solver_nsgs), option);
-  fx_call inner = *call;
-  inner.option = option;
-  fx_log(call->arena->context, FRIX_LOG_INFO, "sweeps: %d contacts: not all of a kind the kernels know, nsgs instead",
-         call->system->contact_count);
-  frix_status status = fx_solver_nsgs.solve(&inner);
-  call->finisher = fx_solver_nsgs.info.name;
-  return status;
+  return fx_solve_instead(call, &fx_solver_nsgs, "sweeps", "not all of a kind the kernels know");
 }
 
 /* ---- sweeping ---- */
 
 static void sweep_with_momentum(state *t) {
-  fx_sweep_sums sums = fx_sweep(&t->pile, t->full, t->target, t->beta);
+  fx_sweep_sums sums = fx_sweep_by_two(&t->pile, t->full, t->target, t->beta, t->team);
   t->sweep++;
   double theta = 0.5 * (1 + sqrt(1 + 4 * t->theta * t->theta)), beta = (t->theta - 1) / theta;
   t->theta = sums.uphill > 0 ? 1 : theta;
@@ -102,7 +95,7 @@ static void measure_step(state *t, fx_sweep_sums sums) {
 /* A plain sweep adjusts the cap by what the round has done to its step. */
 static void plain_sweep(state *t) {
   double last = t->last_step;
-  measure_step(t, fx_sweep(&t->pile, t->full, t->target, 0));
+  measure_step(t, fx_sweep_by_two(&t->pile, t->full, t->target, 0, t->team));
   t->cap = t->step > last ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
 }
 
@@ -172,8 +165,18 @@ static void forget_steps(state *t) {
   t->mark_round = t->round;
 }
 
+static frix_status begin_mixing(state *t) {
+  bool full = t->full;
+  frix_status status = FRIX_OK;
+  if (!t->blend.x || t->blend_full != full) status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
+  t->blend_full = full;
+  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full, mean_size(t->call));
+  return status;
+}
+
 static frix_status begin(state *t, bool full) {
   t->full = full;
+  t->blended = t->mixes && (full || !t->has_base); /* towards a base momentum is faster */
   if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
@@ -181,10 +184,7 @@ static frix_status begin(state *t, bool full) {
   t->beta = 0;
   t->cap = t->call->option[MOMENTUM];
   forget_steps(t);
-  if (!t->blended) return FRIX_OK;
-  frix_status status = fx_blend_take(t->call->arena, &t->pile, full, &t->blend);
-  if (status == FRIX_OK) fx_blend_begin(&t->blend, &t->pile, full, mean_size(t->call));
-  return status;
+  return t->blended ? begin_mixing(t) : FRIX_OK;
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
@@ -205,7 +205,7 @@ static bool single_is_done(state *t) {
 static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
   if (t->sweep >= t->call->monitor->stage_limit) return true;
-  if (t->ratio * t->step <= limits->tolerance && t->sweep >= t->earliest) return true;
+  if (t->ratio * t->step <= fmax(limits->tolerance, t->call->goal) && t->sweep >= t->earliest) return true;
   if (t->sweep >= t->next_check) return true;
   if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
@@ -225,8 +225,11 @@ static bool check(state *t) {
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
   t->earliest = t->sweep + (t->blended ? WAIT : 0);
-  if (t->step > 0 && monitor->residual < INFINITY) t->ratio = fmin(fmax(1.01 * monitor->residual / t->step, 0.2), 20);
-  return stop;
+  bool by_row = monitor->row > monitor->limits->tolerance; /* single contacts are what is missing */
+  double error = by_row ? monitor->row : monitor->residual;
+  if (t->step > 0 && error < INFINITY) t->ratio = fmin(fmax(1.01 * error / t->step, 0.2), by_row ? 1e4 : 20);
+  if (stop || !(monitor->residual <= t->call->goal)) return stop;
+  return !t->call->reached(t->call);
 }
 
 static double motion_size(const fx_pile *p) {
@@ -238,7 +241,7 @@ static double motion_size(const fx_pile *p) {
 
 /* Mixing goes round in circles: momentum, whose plain sweeps damp what it stirs up, goes on. */
 static frix_status unmix(state *t) {
-  t->stuck = t->blended = t->has_base = false;
+  t->stuck = t->mixes = t->has_base = false;
   t->pile.single.base = NULL;
   return begin(t, true);
 }
@@ -259,9 +262,9 @@ static frix_status go_on(state *t, bool *stop) {
   if (!is_based(t)) t->base_motion = motion_size(&t->pile);
   t->base_residual = monitor->residual;
   fx_base_move(&t->base, &t->pile, monitor->residual, t->call->r, monitor->u);
-  fx_blend_begin(&t->blend, &t->pile, false, mean_size(t->call));
   forget_steps(t);
-  return FRIX_OK;
+  t->blended = true;
+  return begin_mixing(t);
 }
 
 /* Rounds until the monitor says stop, with a second thread where there is a team. */
@@ -288,12 +291,12 @@ static frix_status solve(fx_call *call) {
   single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
-  t.blended = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
-  t.has_base = t.blended && single && fx_base_fits(&t.pile);
+  t.mixes = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
+  t.has_base = t.mixes && single && fx_base_fits(&t.pile);
   if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
   t.double_needed = double_needed;
   t.status = begin(&t, !single);
-  bool divided = t.blended && t.pile.segment_count > 1;
+  bool divided = t.mixes && t.pile.segment_count > 1;
   fx_team_run(call->arena->context, divided ? call->thread_count : 1, iterate, &t);
   if (t.status != FRIX_OK) return t.status;
   fx_log(call->arena->context, FRIX_LOG_INFO,

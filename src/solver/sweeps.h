@@ -74,7 +74,7 @@ bool fx_pile_is_wide(const fx_system *system);
 /* Whether a sample of its contacts are those of spheres. */
 bool fx_pile_looks_round(const fx_system *system);
 
-/* Sweeps within which a system whose contacts are all compliant is solved, most often; 0 where it is rigid or nearly
+/* Sweeps within which a system of compliant contacts is solved, most often; 0 where many are rigid or nearly
  * so, small, or does not fit. */
 int64_t fx_pile_spring_sweeps(const fx_system *system);
 
@@ -124,9 +124,10 @@ fx_sweep_target fx_sweep_best_target(void);
 
 /* One sweep over all batches from y = z + momentum (z - z_last). */
 fx_sweep_sums fx_sweep(fx_pile *pile, bool full, fx_sweep_target target, double momentum);
-/* One segment of a plain sweep: 0 and 1 may run side by side, and so may then 2 and 3. Sums add up in the order of the
+/* One segment of a sweep: 0 and 1 may run side by side, and so may then 2 and 3. Sums add up in the order of the
  * segments; z and d are exchanged with those before when all are swept. */
-fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target target, int32_t segment);
+fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target target, double momentum,
+                               int32_t segment);
 void fx_sweep_exchange(fx_pile *pile, bool full);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);

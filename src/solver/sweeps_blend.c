@@ -168,16 +168,8 @@ typedef struct piece {
   fx_pile *pile;
   bool full;
   fx_sweep_target target;
-  int32_t segment; /* the first of two */
-  fx_sweep_sums sums[FX_SEGMENTS];
   double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
 } piece;
-
-static void sweep_part(int32_t part, void *user) {
-  piece *w = user;
-  int32_t segment = w->segment + part;
-  w->sums[segment] = fx_sweep_segment(w->pile, w->full, w->target, segment);
-}
 
 static void products_part(int32_t part, void *user) {
   piece *w = user;
@@ -195,17 +187,34 @@ static void mix_part(int32_t part, void *user) {
     mix(w->blend, w->pile, w->full, part, w->weight);
 }
 
-/* A plain sweep, its segments two by two where there are several. */
-static fx_sweep_sums sweep_segments(piece *w, fx_team *team) {
+/* A sweep in segments: two of them side by side, then two others, then the one between. */
+typedef struct segments {
+  const fx_pile *pile;
+  bool full;
+  fx_sweep_target target;
+  double momentum;
+  int32_t first; /* of two */
+  fx_sweep_sums sums[FX_SEGMENTS];
+} segments;
+
+static void sweep_segment(int32_t part, void *user) {
+  segments *w = user;
+  int32_t segment = w->first + part;
+  w->sums[segment] = fx_sweep_segment(w->pile, w->full, w->target, w->momentum, segment);
+}
+
+fx_sweep_sums fx_sweep_by_two(fx_pile *p, bool full, fx_sweep_target target, double momentum, fx_team *team) {
   fx_sweep_sums total = {0, 0, 0};
-  if (w->pile->segment_count == 1) return fx_sweep(w->pile, w->full, w->target, 0);
-  for (w->segment = 0; w->segment < FX_SEGMENTS - 1; w->segment += 2) fx_team_do(team, sweep_part, w);
-  sweep_part(0, w);
+  segments w = {.pile = p, .full = full, .target = target, .momentum = momentum};
+  if (p->segment_count == 1) return fx_sweep(p, full, target, momentum);
+  for (; w.first < FX_SEGMENTS - 1; w.first += 2) fx_team_do(team, sweep_segment, &w);
+  sweep_segment(0, &w);
   for (int k = 0; k < FX_SEGMENTS; k++) {
-    total.step += w->sums[k].step;
-    total.size += w->sums[k].size;
+    total.step += w.sums[k].step;
+    total.size += w.sums[k].size;
+    total.uphill += w.sums[k].uphill;
   }
-  fx_sweep_exchange(w->pile, w->full);
+  fx_sweep_exchange(p, full);
   return total;
 }
 
@@ -230,7 +239,7 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   data->d = b->d_x;
   data->z_last = b->g[b->newest];
   data->d_last = b->d[b->newest];
-  fx_sweep_sums sums = sweep_segments(&w, team);
+  fx_sweep_sums sums = fx_sweep_by_two(p, full, target, 0, team);
   data->z_last = kept.z_last;
   data->d_last = b->d[place(b, b->count > 1 ? 1 : 0)];
   fx_team_do(team, products_part, &w);

@@ -30,6 +30,8 @@ void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full, double size);
 /* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
  * made. */
 fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, fx_team *team);
+/* fx_sweep by two threads, where the pile is cut and there is a team: the same bits. */
+fx_sweep_sums fx_sweep_by_two(fx_pile *pile, bool full, fx_sweep_target target, double momentum, fx_team *team);
 /* d of the next start from scratch, against drift by rounding. */
 void fx_blend_refresh(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
 

@@ -123,9 +123,9 @@ void fx_sweep_exchange(fx_pile *p, bool full) {
   exchange(&data->d, &data->d_last);
 }
 
-fx_sweep_sums fx_sweep_segment(const fx_pile *p, bool full, fx_sweep_target target, int32_t segment) {
+fx_sweep_sums fx_sweep_segment(const fx_pile *p, bool full, fx_sweep_target target, double beta, int32_t segment) {
   fx_sweep_part part = part_of(p, segment);
-  return sweep_on(p, full, target, &part, 0);
+  return sweep_on(p, full, target, &part, beta);
 }
 
 fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double beta) {

@@ -31,15 +31,21 @@ bool fx_pile_is_wide(const fx_system *s) {
   return false;
 }
 
-/* The rate of sweeps with momentum or mixing goes with the root of the least R / W. */
+/* The rate of sweeps with momentum or mixing goes with the root of the least R / W. A few contacts may be rigid: those
+ * of a hard blow. */
 int64_t fx_pile_spring_sweeps(const fx_system *s) {
-  enum { FEW = 60, RATE = 100, MOST = 3000 };
+  enum { FEW = 20, RATE = 100, MOST = 10000, RIGID_PART = 4 };
   double least = INFINITY;
+  int32_t rigid = 0;
   if (!s->R || s->contact_count < FEW || !fx_pile_fits(s)) return 0;
-  for (int32_t k = 0; k < s->row_count; k++)
-    if (s->W_diag[k] > 0) least = fmin(least, s->R[k] / s->W_diag[k]);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t row = s->row[i];
+    rigid += !(s->R[row] > 0) && s->W_diag[row] > 0;
+    for (int32_t k = row; k < s->row[i + 1]; k++)
+      if (s->W_diag[k] > 0 && s->R[row] > 0) least = fmin(least, s->R[k] / s->W_diag[k]);
+  }
   double sweeps = RATE / sqrt(fmin(least, 1));
-  return sweeps <= MOST ? (int64_t)sweeps : 0;
+  return sweeps <= MOST && RIGID_PART * rigid <= s->contact_count ? (int64_t)sweeps : 0;
 }
 
 /* ---- the general form ---- */

@@ -101,3 +101,15 @@ frix_status frix_options_set(frix_options *options, const char *name, const char
     }
   return fx_fail(options->context, FRIX_ERROR_INPUT, "unknown option '%s'; did you mean '%s'?", name, nearest);
 }
+
+frix_status fx_solve_instead(fx_call *call, const fx_solver *other, const char *who, const char *why) {
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(call->options, fx_solver_row(other), option);
+  fx_call inner = *call;
+  inner.option = option;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "%s: %d contacts: %s, %s instead", who, call->system->contact_count, why,
+         other->info.name);
+  frix_status status = other->solve(&inner);
+  call->finisher = other->info.name;
+  return status;
+}

@@ -1,0 +1,388 @@
+/* springs: all islands of a compliant problem as one, by vectorised sweeps and newton on the velocities.
+ *
+ * The contacts that may be closed are taken out of the whole and swept, others are left as they are:
+ *
+ *   closed = {i: u_N - (W_NN + R_N) r_N <= margin}
+ *
+ * (one visit of a sweep would leave r_N > 0 there, but for the margin). At goals on the way to the tolerance the
+ * velocities of the whole say whether a contact that was left out is closed, or many of those swept are open: then the
+ * set is chosen again. The certificate judges the whole. About half of the contacts of a heap in motion are open:
+ * bodies that may come near each other within the step, and do not. Islands of closed contacts that hold their law
+ * already are left out too. The last digits are newton's (spring_newton.c) where the sweeps so far foretell that more
+ * of them would cost more. */
+#include "solver/springs.h"
+
+#include "solver/newton_linear.h"
+#include "solver/patches.h"
+#include "solver/sweeps.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Margins of the first stage and of those after it, as parts of the mean approach of contacts without impulses. Wider
+ * ones sweep more contacts, narrower ones find some of them late: 0.1 to 0.3 and 0.02 to 0.1 cost the same within a
+ * tenth on heaps and walls. */
+static const double first_margin = 0.3, later_margin = 0.1;
+
+/* Residuals at which contacts are looked at again. From 2e-5 newton converges in two or three iterations on heaps and
+ * walls, from 1e-4 not always. A goal is passed where the whole is within `slack` of it. The set is chosen again where
+ * so much of it is open. */
+static const double goal[] = {1e-3, 2e-4, 2e-5}, slack = 4, much = 0.2;
+enum { GOALS = sizeof goal / sizeof *goal, ROUNDS = 12 };
+
+/* In vectorised sweeps over the same contacts, processor time measured on heaps of boxes and capsules and on a wall:
+ * an analysis of newton and, for each iteration, its share that goes with contacts; multiplications of the
+ * factorisation, per contact, that take as long as a sweep. */
+static const double analysis_cost = 30, iteration_cost = 30, factor_rate = 60;
+/* Few contacts start with newton where the start is near: sweeps need half as long as it does, before the first. */
+enum { SMALL = 100 };
+static const double near_enough = 1e-3;
+enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
+
+enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
+
+/* Sweeps foretold, from which an analysis is worth its time whatever the graph; the last digits cost more than those
+ * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
+static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, cheap = 250;
+
+typedef struct state {
+  fx_call *call;
+  uint8_t *closed;     /* by contact */
+  uint8_t *unsolved;   /* by contact: closed, and its island does not hold its law yet */
+  double approach;     /* mean of the velocities at which contacts close without impulses */
+  int64_t spent, most; /* iterations */
+  int stage;           /* the next goal */
+  double per_digit;    /* sweeps: the most so far */
+  bool early;          /* newton from the start */
+  bool newton_failed;
+  /* The part that is solved now: its contacts, and the residual of the whole that it started from. */
+  fx_islands one;
+  double before;
+  bool wrong_set, newton_next;
+  double velocity_error; /* as the method estimates it */
+} state;
+
+/* ---- which contacts ---- */
+
+static double mean_approach(const fx_system *s) {
+  double sum = 0;
+  int32_t count = 0;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    double q = s->q[s->row[i]];
+    if (!(q < 0)) continue;
+    sum -= q;
+    count++;
+  }
+  return count ? sum / count : 0;
+}
+
+/* |r| as a velocity. */
+static double velocity_size(const fx_system *s, const double *r) {
+  double sum = 0;
+  for (int32_t k = 0; k < s->row_count; k++) sum += r[k] * r[k];
+  return sqrt(sum) / s->rho;
+}
+
+/* Marks contacts that carry something or open by less than the margin; those of before stay marked where `kept`. True
+ * where one is new. */
+static bool mark_closed(state *t, double margin, bool kept) {
+  const fx_system *s = t->call->system;
+  double *r = t->call->r, *u = t->call->monitor->u;
+  bool any = false, dropped = false;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t row = s->row[i];
+    double weight = s->W_diag[row] + (s->R ? s->R[row] : 0);
+    bool closed = !(u[row] - weight * r[row] > margin);
+    any |= closed && !t->closed[i];
+    t->closed[i] = closed || (kept && t->closed[i]);
+    dropped |= !t->closed[i] && r[row] != 0;
+    for (int32_t k = row; k < s->row[i + 1] && !t->closed[i]; k++) r[k] = 0;
+  }
+  if (dropped) fx_system_velocity(s, r, u, t->call->monitor->v);
+  return any;
+}
+
+/* Whether an island of closed contacts holds its law already, as a whole and contact by contact. */
+static bool is_solved(const state *t, const int32_t *contact, int32_t count) {
+  const fx_call *call = t->call;
+  const fx_system *s = call->system;
+  const double *r = call->r, *u = call->monitor->u;
+  double tolerance = call->monitor->limits->tolerance;
+  fx_residual_sums sums = {{0, 0}, {0, 0}, {0, 0}};
+  for (int32_t c = 0; c < count; c++)
+    fx_residual_add(s, call->law, contact[c], r + s->row[contact[c]], u + s->row[contact[c]], &sums);
+  fx_row_set own = {contact, count};
+  return fx_residual_end(s, &sums) <= tolerance &&
+         fx_row_error(s, &own, call->law, &call->monitor->scales, r, u) <= tolerance;
+}
+
+/* Closed contacts of islands that are not solved; false where there is none. u belongs to r. */
+static frix_status find_unsolved(state *t, fx_arena *arena, bool *any) {
+  fx_islands islands;
+  frix_status status = fx_islands_find(arena, t->call->system, t->closed, &islands);
+  *any = false;
+  if (status != FRIX_OK) return status;
+  memset(t->unsolved, 0, (size_t)t->call->system->contact_count);
+  for (int32_t k = 0; k < islands.count; k++) {
+    const int32_t *contact = islands.contact + islands.start[k];
+    int32_t count = islands.start[k + 1] - islands.start[k];
+    if (is_solved(t, contact, count)) continue;
+    for (int32_t c = 0; c < count; c++) t->unsolved[contact[c]] = 1;
+    *any = true;
+  }
+  return FRIX_OK;
+}
+
+/* ---- newton or sweeps ---- */
+
+/* Vectorised sweeps that newton costs. */
+static double newton_cost(const fx_newton_linear *linear) {
+  return analysis_cost + USUAL_STEPS * (iteration_cost + linear->lu.cost / (factor_rate * linear->s->contact_count));
+}
+
+/* Pairs of bodies in contact: contacts of a pair stand side by side, most often. */
+static int32_t pairs_of(const fx_system *s) {
+  int32_t pairs = 0, last[2] = {-1, -1};
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t k = s->Ht.start[i], end = s->Ht.start[i + 1];
+    if (end - k != 2 || (s->Ht.index[k] == last[0] && s->Ht.index[k + 1] == last[1])) continue;
+    last[0] = s->Ht.index[k];
+    last[1] = s->Ht.index[k + 1];
+    pairs++;
+  }
+  return pairs;
+}
+
+/* Whether newton is cheaper than the sweeps that are foretold; part->linear is then analysed. */
+static bool newton_pays(const state *t, fx_call *part, double foretold) {
+  frix_status status;
+  if (t->newton_failed || !fx_spring_newton_fits(part->system)) return false;
+  if (foretold < worth_analysis && pairs_of(part->system) > few_pairs * part->system->mover_count) return false;
+  if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
+  if (!part->linear) return false;
+  double cost = newton_cost(part->linear);
+  fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps foretold, newton costs %.0f",
+         part->system->contact_count, foretold, cost);
+  return cost <= fmax(foretold, cheap);
+}
+
+/* Sweeps from a residual to the tolerance, by what they have needed for a digit. */
+static double foretell(const state *t, double residual) {
+  return slower_end * t->per_digit * log10(residual / t->call->monitor->limits->tolerance);
+}
+
+/* Sweeps of the last digits before something else is tried. */
+static int64_t patience(const state *t, double residual) { return (int64_t)fmax(PATIENCE, 3 * foretell(t, residual)); }
+
+/* So many iterations of a method on the part. */
+static frix_status run(state *t, const fx_solver *solver, fx_call *part, int64_t budget) {
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(part->options, fx_solver_row(solver), option);
+  fx_monitor *monitor = part->monitor;
+  fx_limits limits = *monitor->limits;
+  const fx_limits *given = monitor->limits;
+  limits.max_iterations = budget < t->most - t->spent ? budget : t->most - t->spent;
+  if (limits.max_iterations < 1) return FRIX_OK;
+  monitor->limits = &limits;
+  part->option = option;
+  frix_status status = solver->solve(part);
+  monitor->limits = given;
+  t->spent += monitor->iteration;
+  t->call->finisher = solver->info.name;
+  fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d of %d contacts: %s, %lld iterations: residual %.2e",
+         part->system->contact_count, t->call->system->contact_count, solver->info.name, (long long)monitor->iteration,
+         monitor->best);
+  return status;
+}
+
+/* Few contacts that are held between stick and slip stop the sweeps over thousands: these and their neighbours on their
+ * own, by all that auto has. */
+static frix_status mend(fx_call *part, int32_t *patches) {
+  double option[FX_MAX_OPTIONS];
+  fx_options_values(part->options, fx_solver_row(&fx_solver_auto), option);
+  fx_call inner = *part;
+  fx_arena arena;
+  fx_arena_init(&arena, part->arena->context);
+  inner.arena = &arena;
+  inner.option = option;
+  memcpy(part->r, part->monitor->best_r, (size_t)part->system->row_count * sizeof *part->r);
+  frix_status status = fx_patches_solve(&inner, &fx_solver_auto, 1, patches);
+  fx_arena_free(&arena);
+  return status;
+}
+
+/* ---- a part ---- */
+
+/* Whether the contacts left out are still open, and most of those swept closed. */
+static bool set_is_right(const state *t) {
+  const fx_system *s = t->call->system;
+  const double *r = t->call->r, *u = t->call->monitor->u;
+  int32_t open = 0, swept = 0;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t row = s->row[i];
+    if (!t->closed[i] && u[row] <= 0) return false;
+    swept += t->unsolved[i];
+    open += t->unsolved[i] && r[row] == 0 && u[row] > first_margin * t->approach;
+  }
+  return open <= much * swept;
+}
+
+/* Sweeps have come to a goal: whether they go on with the same contacts to the next. */
+static bool go_on(fx_call *part) {
+  state *t = part->user;
+  fx_call *call = t->call;
+  fx_monitor *monitor = part->monitor;
+  double digits = log10(t->before / monitor->residual);
+  if (digits > 0.5) t->per_digit = fmax(t->per_digit, (double)monitor->iteration / digits);
+  fx_islands_scatter(call->system, &t->one, 0, part->r, call->r);
+  fx_system_velocity(call->system, call->r, call->monitor->u, call->monitor->v);
+  while (t->stage < GOALS && monitor->residual <= goal[t->stage]) t->stage++;
+  t->wrong_set = !set_is_right(t);
+  if (t->wrong_set) return false;
+  part->goal = t->stage < GOALS ? goal[t->stage] : 0;
+  if (part->goal > 0) return true;
+  t->newton_next = newton_pays(t, part, foretell(t, monitor->residual));
+  int64_t end = monitor->iteration + patience(t, monitor->residual);
+  if (end < monitor->stage_limit) monitor->stage_limit = end;
+  return !t->newton_next;
+}
+
+/* Some more sweeps than foretold, and patches where they do not do, or did not. */
+static frix_status finish(state *t, fx_call *part, bool swept) {
+  const fx_monitor *monitor = part->monitor;
+  frix_status status = FRIX_OK;
+  for (int k = swept; k <= MENDINGS && status == FRIX_OK; k++) {
+    int32_t patches = 0;
+    if (k > 0) status = mend(part, &patches);
+    if (status != FRIX_OK || (k > 0 && patches == 0)) break;
+    status = run(t, &fx_solver_sweeps, part, patience(t, t->before));
+    if (monitor->outcome == FRIX_OUTCOME_SOLVED || !(monitor->best < INFINITY)) return status;
+  }
+  return status == FRIX_OK ? run(t, &fx_solver_sweeps, part, INT64_MAX) : status;
+}
+
+static void go_back_to_best(fx_call *part) {
+  if (part->monitor->best < INFINITY)
+    memcpy(part->r, part->monitor->best_r, (size_t)part->system->row_count * sizeof *part->r);
+}
+
+static frix_status run_part(state *t, fx_call *part) {
+  const fx_monitor *monitor = part->monitor;
+  frix_status status = FRIX_OK;
+  bool sweeps_first = t->stage < GOALS;
+  t->wrong_set = false;
+  t->newton_next = !sweeps_first && newton_pays(t, part, foretell(t, t->before));
+  if (sweeps_first) {
+    part->goal = goal[t->stage];
+    status = run(t, &fx_solver_sweeps, part, INT64_MAX);
+    part->goal = 0;
+    if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED || t->wrong_set) return status;
+    go_back_to_best(part);
+  }
+  if (t->newton_next) {
+    status = run(t, &fx_solver_spring_newton, part, NEWTON_STEPS);
+    if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED) return status;
+    if (t->early) return FRIX_OK;
+    t->newton_failed = true;
+    go_back_to_best(part);
+  }
+  return finish(t, part, sweeps_first && !t->newton_failed);
+}
+
+/* Contacts that are closed and not solved, as a system of their own. */
+static frix_status solve_part(state *t, fx_arena *arena) {
+  fx_call *call = t->call;
+  const fx_system *whole = call->system;
+  fx_system system;
+  bool any;
+  frix_status status = find_unsolved(t, arena, &any);
+  if (status != FRIX_OK || !any) return status;
+  status = fx_islands_as_one(arena, whole, t->unsolved, &t->one);
+  if (status == FRIX_OK) status = fx_system_extract(arena, whole, &t->one, 0, &system);
+  if (status != FRIX_OK) return status;
+  fx_monitor monitor;
+  fx_limits limits = *call->monitor->limits;
+  limits.progress = NULL;
+  double *r = FX_TAKE_RAW(arena, double, system.row_count);
+  if (!r || fx_monitor_init(&monitor, arena, &system, call->law, &limits, false) != FRIX_OK) return FRIX_ERROR_MEMORY;
+  fx_islands_gather(whole, &t->one, 0, call->r, r);
+  fx_call part = *call;
+  part.system = &system;
+  part.arena = arena;
+  part.monitor = &monitor;
+  part.r = r;
+  part.linear = NULL;
+  part.reached = go_on;
+  part.user = t;
+  t->before = call->monitor->residual;
+  status = run_part(t, &part);
+  if (status != FRIX_OK) return status;
+  if (monitor.best < INFINITY) fx_islands_scatter(whole, &t->one, 0, monitor.best_r, call->r);
+  t->velocity_error = monitor.velocity_error;
+  return FRIX_OK;
+}
+
+/* ---- the method ---- */
+
+/* How far open contacts must be from closing, when velocities are known to the residual of the whole. */
+static double margin_of(const state *t) {
+  const fx_call *call = t->call;
+  double error = call->monitor->residual * velocity_size(call->system, call->r);
+  return fmin(fmax(error, later_margin * t->approach), first_margin * t->approach);
+}
+
+/* The start, or nothing where its impulses are so wrong that their squares are no numbers. */
+static bool judge_start(fx_call *call) {
+  fx_monitor *monitor = call->monitor;
+  if (fx_monitor_check(monitor, 0, call->r)) return true;
+  if (monitor->residual < INFINITY) return false;
+  memset(call->r, 0, (size_t)call->system->row_count * sizeof *call->r);
+  return fx_monitor_check(monitor, 0, call->r);
+}
+
+static frix_status solve(fx_call *call) {
+  const fx_system *s = call->system;
+  fx_monitor *monitor = call->monitor;
+  double tolerance = monitor->limits->tolerance;
+  state t = {.call = call, .approach = mean_approach(s)};
+  t.closed = FX_TAKE(call->arena, uint8_t, s->contact_count);
+  t.unsolved = FX_TAKE(call->arena, uint8_t, s->contact_count);
+  if (!t.closed || !t.unsolved) return FRIX_ERROR_MEMORY;
+  fx_monitor_begin(monitor, fx_pile_spring_sweeps(s));
+  t.most = monitor->stage_limit;
+  if (judge_start(call)) return FRIX_OK;
+  mark_closed(&t, first_margin * t.approach, false);
+  t.early = s->contact_count <= SMALL && monitor->residual <= near_enough;
+  for (int round = 0; round < ROUNDS; round++) {
+    if (t.early) t.stage = GOALS;
+    while (t.stage < GOALS && (monitor->residual <= slack * goal[t.stage] || goal[t.stage] <= tolerance)) t.stage++;
+    fx_arena arena;
+    fx_arena_init(&arena, call->arena->context);
+    frix_status status = solve_part(&t, &arena);
+    fx_arena_free(&arena);
+    if (status != FRIX_OK) return status;
+    bool stop = fx_monitor_check(monitor, t.spent, call->r), last = t.stage == GOALS;
+    if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
+    if (stop) return FRIX_OK;
+    bool fresh = mark_closed(&t, last ? 0 : margin_of(&t), round > 0);
+    if (t.early) {
+      t.early = false;
+      t.stage = 0;
+      continue;
+    }
+    if (last && monitor->residual > slack * goal[GOALS - 1]) t.stage = GOALS - 1;
+    if (last && t.stage == GOALS && !fresh) break;
+  }
+  monitor->outcome = FRIX_OUTCOME_STALLED;
+  return FRIX_OK;
+}
+
+const fx_solver fx_solver_springs = {
+    .info = {.name = "springs",
+             .summary = "stages of sweeps and newton over closed contacts, for contacts with compliance",
+             .coulomb = true,
+             .cones = FX_ALL_CONES},
+    .prefers_velocity = true,
+    .takes_islands = true,
+    .solve = solve,
+};
