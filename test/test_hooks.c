@@ -35,6 +35,34 @@ static void belt(fx_test *t) {
   world_end(&w);
 }
 
+/* Snapshots hold belts and sensors, in memory and as bytes. */
+static void in_snapshots(fx_test *t) {
+  frix_body_id box;
+  world w = box_on_plane(t, 0.1, &box);
+  frix_snapshot *plain = NULL, *running = NULL, *read = NULL;
+  unsigned char *bytes = NULL;
+  size_t size = 0;
+  MUST(&w, frix_sim_save(w.sim, &plain));
+  MUST(&w, frix_sim_set_belt(w.sim, (frix_shape_id){1, 1}, vec(1, 0, 0)));
+  MUST(&w, frix_sim_set_sensor(w.sim, (frix_shape_id){2, 1}, false));
+  MUST(&w, frix_sim_save(w.sim, &running));
+  MUST(&w, frix_snapshot_encode(w.context, running, &bytes, &size));
+  MUST(&w, frix_snapshot_decode(w.context, w.model, bytes, size, &read));
+  frix_snapshot *list[] = {plain, running, read};
+  for (int k = 0; k < 3; k++) {
+    MUST(&w, frix_sim_restore(w.sim, list[k]));
+    world_run(&w, 0.001, 0.1);
+    CHECK_NEAR(t, state_of(&w, box).velocity.x, k ? 0.5 * 9.81 * 0.1 : 0, 1e-6);
+  }
+  for (size_t cut = 0; cut < size; cut += 7) { /* cut bytes are refused */
+    frix_snapshot *none = NULL;
+    CHECK(t, frix_snapshot_decode(w.context, w.model, bytes, cut, &none) != FRIX_OK && !none);
+  }
+  for (int k = 0; k < 3; k++) frix_snapshot_destroy(list[k]);
+  frix_bytes_free(w.context, bytes);
+  world_end(&w);
+}
+
 /* A ball falls through a sensor: it begins, lasts, ends, and nothing touches the ball. */
 static void sensor(fx_test *t) {
   world w = world_new(t, 0.5, 0);
@@ -135,5 +163,10 @@ static void impulse(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_hooks[] = {{"hooks/belt", belt},     {"hooks/sensor", sensor},   {"hooks/filter", filter},
-                                  {"hooks/modify", modify}, {"hooks/impulse", impulse}, {0}};
+const fx_test_row test_hooks[] = {{"hooks/belt", belt},
+                                  {"hooks/in_snapshots", in_snapshots},
+                                  {"hooks/sensor", sensor},
+                                  {"hooks/filter", filter},
+                                  {"hooks/modify", modify},
+                                  {"hooks/impulse", impulse},
+                                  {0}};

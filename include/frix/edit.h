@@ -27,6 +27,9 @@ FRIX_API frix_status frix_sim_begin_change(const frix_sim *sim, frix_builder **o
 /* The sim goes on with what the builder holds; on failure it goes on as before. The builder may be destroyed then. */
 FRIX_API frix_status frix_sim_change(frix_sim *sim, frix_builder *builder);
 
+/* The present model of the sim, to keep: it lives until it is destroyed, whatever becomes of the sim. */
+FRIX_API frix_status frix_sim_keep_model(const frix_sim *sim, frix_model **out);
+
 /* ---- what a builder may change of what it holds ---- */
 
 /* Kind, mass, center, inertia, gravity_scale, can_sleep, pose, velocities, name, user; not planar. A body that was not

@@ -6,8 +6,8 @@
  *   hooks.filter = one_way, hooks.modify = ice;
  *   frix_sim_set_hooks(sim, &hooks);
  *
- * Belts, sensors and hooks belong to the sim, not to its state: snapshots and recorded files hold none of them, and who
- * restores or resumes sets them again. Callbacks must depend on what they are shown alone, or runs will not repeat.
+ * Belts and sensors are part of snapshots; recorded files hold none, and who resumes sets them again. Hooks belong to
+ * the sim and stay with it. Callbacks must depend on what they are shown alone, or runs will not repeat.
  * They are called from the thread that steps, in the order of contacts, and may look at the sim, not change it. */
 #ifndef FRIX_HOOKS_H
 #define FRIX_HOOKS_H

@@ -5,11 +5,12 @@
 >>> sim.step(0.005).certified
 True
 """
-from ._library import (CancelledError, CertificateError, Error, FileError, FormatError, InputError, OutOfMemory, UnsupportedError,
-                       short as _short)
+from ._library import (CancelledError, CertificateError, Error, FileError, FormatError, InputError, OutOfMemory,
+                       UnsupportedError, short as _short)
 from .batch import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
+from .edit import *  # noqa: F401,F403
 from .hooks import *  # noqa: F401,F403
 from .problem import *  # noqa: F401,F403
 from .queries import *  # noqa: F401,F403

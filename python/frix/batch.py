@@ -34,7 +34,7 @@ class _Member(Sim):
     """A sim of a batch."""
 
     def __init__(self, batch, k):
-        self._context, self.model = batch._context, batch.model
+        self._context, self.model, self._root = batch._context, batch.model, batch.model
         self._handle = batch._handle
         self._p = short.frix_batch_sim(batch._handle.pointer, k)
         self._views, self._generation, self._raised, self._callback = {}, None, None, None

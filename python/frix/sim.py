@@ -272,7 +272,7 @@ class Sim:
 
     def __init__(self, model: Model, force=None, options: dict = None, **config):
         self._context = Context()
-        self.model = model
+        self.model = self._root = model  # the present one, and the one it was created with
         convert = {
             "integrator": encode, "solver": encode, "law": lambda v: choose(_laws, v, "law"),
             "policy": lambda v: choose(_policies, v, "policy"),
@@ -564,12 +564,15 @@ class Sim:
 
     def save(self) -> "Snapshot":
         """All that the future depends on, bit by bit."""
-        return Snapshot(self.model, self._context.make(short.frix_sim_save, self._pointer(), owners=[self.model._handle],
-                                                       destroy=short.frix_snapshot_destroy))
+        return Snapshot(self.model, self._context.make(short.frix_sim_save, self._pointer(), destroy=short.frix_snapshot_destroy,
+                                                       owners=[self.model._handle, self._root._handle]), self._root)
 
     def restore(self, snapshot: "Snapshot") -> None:
-        """Into this sim or another one of the same model and configuration."""
-        self._check(short.frix_sim_restore(self._pointer(), snapshot._of(self.model)))
+        """Into this sim or another one of the same model and configuration; also from before or after a change of it."""
+        kin = self._root is snapshot._root
+        self._check(short.frix_sim_restore(self._pointer(), snapshot._handle.pointer if kin else snapshot._of(self.model)))
+        if kin:
+            self._take_model()
 
     # ---- to look at
 
@@ -592,8 +595,8 @@ _step = long.frix_sim_step
 class Snapshot:
     """A state of a sim; it can be pickled together with its model."""
 
-    def __init__(self, model, handle):
-        self.model, self._handle = model, handle
+    def __init__(self, model, handle, root=None):
+        self.model, self._handle, self._root = model, handle, root or model
         self._other = {}
 
     def to_bytes(self) -> bytes:

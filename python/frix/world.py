@@ -241,6 +241,8 @@ class Model:
     def _joint(self, k):
         config = abi.frix_joint_config()
         identity = short.frix_model_joint_at(self._handle.pointer, k)
+        if not identity.index:  # it was removed
+            return config
         self._context.check(short.frix_model_joint(self._handle.pointer, identity, ctypes.byref(config)))
         return config
 

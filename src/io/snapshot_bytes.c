@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 3 }; /* with the numbers of a robot */
+enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 4 }; /* with the numbers of a robot */
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 288 && sizeof(fx_touching) == 368 &&
@@ -137,6 +137,12 @@ static frix_status model_hash(frix_context *context, const frix_model *model, ui
   return status;
 }
 
+/* Belts and sensors, in the order of shapes. */
+static void pack_marks(fx_pack *p, frix_vec3 *belt, uint8_t *sensor, int32_t count) {
+  for (int32_t k = 0; belt && k < count && !p->failed; k++) fx_pack_vec(p, &belt[k]);
+  for (int32_t k = 0; sensor && k < count && !p->failed; k++) fx_pack_u8(p, &sensor[k]);
+}
+
 frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *snapshot, unsigned char **out,
                                  size_t *size) {
   if (!context || !snapshot || !out || !size) return FRIX_ERROR_INPUT;
@@ -151,6 +157,9 @@ frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *sna
   int32_t version = ALONE_VERSION;
   fx_pack_i32(&p, &version);
   fx_pack_u64(&p, &hash);
+  bool marks[3] = {snapshot->marked, snapshot->belt, snapshot->sensor};
+  for (int k = 0; k < 3; k++) fx_pack_bool(&p, &marks[k]);
+  pack_marks(&p, snapshot->belt, snapshot->sensor, snapshot->model->shape_count);
   fx_state_encode(&snapshot->state, &buffer);
   return fx_bytes_give(&buffer, out, size);
 }
@@ -220,7 +229,23 @@ frix_status frix_snapshot_decode(frix_context *context, const frix_model *model,
   frix_status status = model_hash(context, model, &hash);
   if (status) return status;
   if (hash != told) return fx_fail(context, FRIX_ERROR_INPUT, "snapshot: was taken with another model");
-  return fx_state_decode(context, model, p.at, (size_t)(p.end - p.at), out);
+  bool marks[3] = {0};
+  for (int k = 0; k < 3; k++) fx_pack_bool(&p, &marks[k]);
+  frix_vec3 *belt = marks[1] ? FX_NEW(context, frix_vec3, model->shape_count) : NULL;
+  uint8_t *sensor = marks[2] ? FX_NEW(context, uint8_t, model->shape_count) : NULL;
+  bool room = (belt || !marks[1]) && (sensor || !marks[2]);
+  if (room) pack_marks(&p, belt, sensor, model->shape_count);
+  for (int32_t k = 0; belt && k < model->shape_count; k++) p.failed |= !fx_finite(belt[k]);
+  status = !room      ? FRIX_ERROR_MEMORY
+           : p.failed ? fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged")
+                      : fx_state_decode(context, model, p.at, (size_t)(p.end - p.at), out);
+  if (status == FRIX_OK) {
+    (*out)->marked = marks[0], (*out)->belt = belt, (*out)->sensor = sensor;
+    return FRIX_OK;
+  }
+  fx_free(context, belt);
+  fx_free(context, sensor);
+  return status;
 }
 
 frix_status fx_state_decode(frix_context *context, const frix_model *model, const unsigned char *bytes, size_t size,

@@ -244,6 +244,12 @@ frix_status frix_sim_change(frix_sim *sim, frix_builder *builder) {
   return status;
 }
 
+frix_status frix_sim_keep_model(const frix_sim *sim, frix_model **out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  *out = (frix_model *)fx_model_hold(sim->model);
+  return FRIX_OK;
+}
+
 /* ---- one change */
 
 /* What the call says, and all that goes with it. */

@@ -77,6 +77,39 @@ frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks) {
   return FRIX_OK;
 }
 
+/* A copy of a list by shape; NULL stays NULL. False: no memory. */
+static bool copy_list(const frix_sim *sim, const void *from, size_t size, void *out) {
+  void *copy = from ? fx_alloc(sim->context, (size_t)sim->model->shape_count, size) : NULL;
+  if (copy) memcpy(copy, from, (size_t)sim->model->shape_count * size);
+  *(void **)out = copy;
+  return copy || !from;
+}
+
+frix_status fx_hooks_save(const frix_sim *sim, frix_vec3 **belt, uint8_t **sensor) {
+  const fx_hooks *h = sim->hooks;
+  bool good = copy_list(sim, h ? h->belt : NULL, sizeof **belt, belt);
+  good = copy_list(sim, h ? h->sensor : NULL, sizeof **sensor, sensor) && good;
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+frix_status fx_hooks_restore(frix_sim *sim, const frix_vec3 *belt, const uint8_t *sensor) {
+  frix_vec3 *own_belt;
+  uint8_t *own_sensor;
+  if (!sim->hooks && !belt && !sensor) return FRIX_OK;
+  fx_hooks *h = hooks_of(sim);
+  bool good = copy_list(sim, belt, sizeof *belt, &own_belt);
+  good = copy_list(sim, sensor, sizeof *sensor, &own_sensor) && good && h;
+  if (good) {
+    fx_free(sim->context, h->belt);
+    fx_free(sim->context, h->sensor);
+    h->belt = own_belt, h->sensor = own_sensor;
+    return FRIX_OK;
+  }
+  fx_free(sim->context, own_belt);
+  fx_free(sim->context, own_sensor);
+  return FRIX_ERROR_MEMORY;
+}
+
 /* Place of a shape in the model, -1 with the error text set. */
 static int32_t shape_of(const frix_sim *sim, frix_shape_id id, const char *call) {
   const frix_model *m = sim->model;

@@ -30,6 +30,9 @@ frix_status fx_contacts_modify(frix_sim *sim);
 void fx_belts_drive(const frix_sim *sim, const fx_group *g, double *drive);
 /* The same for the shapes of another model (change.c). */
 frix_status fx_hooks_move(frix_sim *sim, const frix_model *from, const frix_model *to);
+/* Copies of belts and sensors, NULL where there are none; and back. */
+frix_status fx_hooks_save(const frix_sim *sim, frix_vec3 **belt, uint8_t **sensor);
+frix_status fx_hooks_restore(frix_sim *sim, const frix_vec3 *belt, const uint8_t *sensor);
 void fx_hooks_free(frix_sim *sim);
 
 #endif

@@ -4,6 +4,7 @@
 #include "sim/snapshot.h"
 
 #include "sim/mechanism.h"
+#include "sim/hooks.h"
 
 #include <string.h>
 
@@ -39,6 +40,8 @@ void frix_snapshot_destroy(frix_snapshot *snapshot) {
   field fields[FIELDS];
   list_fields(&snapshot->state, fields);
   for (int k = 0; k < FIELDS; k++) fx_free(snapshot->context, *fields[k].array);
+  fx_free(snapshot->context, snapshot->belt);
+  fx_free(snapshot->context, snapshot->sensor);
   if (snapshot->model != snapshot->root) frix_model_destroy((frix_model *)snapshot->model);
   fx_free(snapshot->context, snapshot);
 }
@@ -68,6 +71,12 @@ frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out) {
   frix_snapshot *snapshot = fx_snapshot_new(sim->context, sim->model, &sim->state);
   if (!snapshot) return FRIX_ERROR_MEMORY;
   snapshot->root = sim->root;
+  snapshot->marked = true;
+  if (fx_hooks_save(sim, &snapshot->belt, &snapshot->sensor) != FRIX_OK) {
+    snapshot->root = snapshot->model;
+    frix_snapshot_destroy(snapshot);
+    return FRIX_ERROR_MEMORY;
+  }
   if (sim->model != sim->root) fx_model_hold(sim->model);
   fx_state state = sim->state;
   field to[FIELDS], from[FIELDS];
@@ -99,6 +108,7 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   if (status == FRIX_OK)
     status = fx_sim_reserve_touching(sim, snapshot->state.touching_count + snapshot->state.ended_count);
   if (status == FRIX_OK && snapshot->model != sim->model) status = take_model_of(sim, snapshot);
+  if (status == FRIX_OK && snapshot->marked) status = fx_hooks_restore(sim, snapshot->belt, snapshot->sensor);
   if (status != FRIX_OK) return status;
   fx_state kept = sim->state, given = snapshot->state;
   sim->state = given;

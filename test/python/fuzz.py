@@ -53,12 +53,44 @@ def build():
     return attempt(world.compile)
 
 
+def change(sim, saved):
+    """One or two changes, applied or not; then perhaps back to a snapshot."""
+    now = attempt(sim.change)
+    for _ in range(rng.randrange(1, 4) if now is not None else 0):
+        what = rng.randrange(9)
+        if what == 0:
+            attempt(now.remove_shape, some(0, 1, 2))
+        elif what == 1:
+            attempt(now.remove_joint, some(0, 1))
+        elif what == 2:
+            attempt(now.set_body, some(0, 1), kind=some("static", "dynamic", "kinematic"))
+        elif what == 3:
+            attempt(now.set_body, some(0, 1), mass=some(2.0), center=some(vector()))
+        elif what == 4:
+            attempt(now.set_material, some(0), mu=some(0.1), stiffness=some(0, 1e4))
+        elif what == 5:
+            attempt(now.set_shape, some(0, 1), mask=some(0, 1), radius=some(0.2))
+        elif what == 6:
+            attempt(lambda: now.joint(some("ball", "fixed"), now.find(0), now.find(some(1)), some(vector())))
+        elif what == 7:
+            attempt(lambda: now.find(some(0)).shape(some(*kinds), radius=some(0.1), half=some((0.1, 0.1, 0.1))))
+        else:
+            body = attempt(now.body, some("new"), some(vector()), mass=some(1.0))
+            attempt(lambda: body.shape("sphere", radius=0.1))
+    if rng.random() < 0.8:
+        attempt(lambda: now.apply())
+    attempt(sim.step, 0.01)
+    if rng.random() < 0.3:
+        attempt(sim.restore, saved)
+
+
 def use(sim):
+    saved = None
     views = [attempt(getattr, sim, name) for name in ("center", "velocity", "force", "torque", "ctrl", "q", "asleep")]
     for _ in range(rng.randrange(12)):
         body = attempt(lambda: rng.choice(sim.bodies()))
         joint = attempt(lambda: sim.joint[some(0, 1)])
-        what = rng.randrange(20)
+        what = rng.randrange(22)
         if what < 4:
             attempt(sim.step, some(0.01, 0.001))
         elif what == 4:
@@ -94,6 +126,8 @@ def use(sim):
         elif what == 17:
             attempt(sim.cast, some(*kinds), some(vector()), some((0, 0, -5)), radius=some(0.1), half=some((0.1, 0.2, 0.1)),
                     half_length=some(0.1), geometry=some(None, 1))
+        elif what == 20:
+            change(sim, saved)
         elif what == 18:
             attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
         else:

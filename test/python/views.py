@@ -156,6 +156,42 @@ sim.set_hooks()
 sim.body["ball 1"].add_impulse((0, 1, 0))
 assert abs(sim.velocity[1, 1] - 1) < 1e-9
 
+# changes: elements come and go, names follow, snapshots from before and after take the sim there and back
+world = frix.Builder()
+wood = world.material("wood", mu=0.5)
+world.shape("plane", material=wood)
+crate = world.body("crate", position=(0, 0, 0.1))
+crate.shape("box", half=(0.1, 0.1, 0.1), material=wood, name="hull")
+world.joint("fixed", None, crate, anchor=(0, 0, 0.1), name="weld", collide=True)
+sim = frix.Sim(world.compile())
+old, model = sim.center, sim.model
+before = sim.save()
+with sim.change() as now:
+    now.remove_joint("weld")
+    lid = now.body("lid", position=(0, 0, 1), mass=1)
+    lid.shape("sphere", radius=0.1, name="knob")
+assert sim.model is not model and "lid" in sim.body and "weld" not in sim.joint and len(sim.center) == 2
+sim.run(0.2)
+after, seen = sim.save(), sim.hash
+refused(KeyError, lambda: sim.change().remove_joint("weld"), "weld")
+refused(KeyError, lambda: sim.change().set_material("stone", mu=1), "stone")
+refused(frix.InputError, lambda: sim.change().set_body("lid", mass=-1), "mass")
+with sim.change() as now:
+    now.remove_shape("knob")
+    now.set_body("crate", kind="static")
+assert sim.model.body("crate")["kind"] == "static"
+sim.restore(before)
+assert sim.joint["weld"].q == 0 and "lid" not in sim.body and sim.model.body("crate")["kind"] == "dynamic"
+sim.restore(after)
+assert sim.hash == seen and "lid" in sim.body
+twin = frix.Sim(model)
+twin.restore(after)
+assert twin.hash == seen
+kept = sim.model
+del sim, twin, after, before, now, lid, world, crate, wood
+gc.collect()
+assert kept.body_names == ("crate", "lid") and model.joint_names == ("weld",) and np.isfinite(old).all()
+
 # contacts as a structured array: they carry the weight
 sim = frix.Scene("stack", n=5).sim()
 sim.run(0.5)
