@@ -4,6 +4,7 @@
 
 #include <frix/base.h>
 #include <frix/batch.h>
+#include <frix/edit.h>
 #include <frix/equilibrium.h>
 #include <frix/hooks.h>
 #include <frix/io.h>

@@ -180,6 +180,10 @@ static inline frix_body_config frix_body_default(void) {
  * A joint holds a frame fixed in body a and one fixed in body b together. Its axis is z of frame a.
  * Coordinates (b against a):  hinge: angle about z;  slider: travel along z;  distance: length between the origins;
  * universal: angle about z of a, then angle about x of b (the two axes stay perpendicular);  ball and fixed: none. */
+/* How joints hold: as rows between bodies that have six degrees of freedom each, or as coordinates of trees
+ * (docs/robots.md). */
+typedef enum frix_coordinates { FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED } frix_coordinates;
+
 typedef enum frix_joint_kind {
   FRIX_JOINT_BALL,      /* origins together */
   FRIX_JOINT_HINGE,     /* origins and z axes together */
@@ -296,7 +300,8 @@ typedef struct frix_model_counts {
 FRIX_API frix_model_counts frix_model_count(const frix_model *model);
 FRIX_API frix_vec3 frix_model_gravity(const frix_model *model);
 
-/* The k-th element in the order of adding, k from 0; null past the end. */
+/* The k-th element in the order of adding, k from 0; null past the end, and for a joint that was removed
+ * (frix/edit.h). */
 FRIX_API frix_body_id frix_model_body_at(const frix_model *model, int32_t k);
 FRIX_API frix_shape_id frix_model_shape_at(const frix_model *model, int32_t k);
 FRIX_API frix_material_id frix_model_material_at(const frix_model *model, int32_t k);

@@ -3,6 +3,7 @@
 #include "base/abi.h"
 
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 #include "sim/query.h"
 
 #include "base/trig.h"
@@ -105,6 +106,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of contact");
   if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
+  if ((unsigned)c->coordinates > FRIX_COORDINATES_REDUCED)
+    return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such coordinates");
   if (isnan(c->restitution_speed) || !isfinite(c->margin) || c->projections < 0 || !(c->sleep_speed >= 0.0) ||
       !(c->sleep_time >= 0.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: a number is out of range");
@@ -113,11 +116,37 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
 
 static bool is_spring(double stiffness) { return stiffness > 0.0 && isfinite(stiffness); }
 
+void fx_sim_measure_model(frix_sim *sim) {
+  const frix_model *m = sim->model;
+  sim->smallest = INFINITY;
+  for (int32_t k = 0; k < m->body_count; k++) {
+    const fx_body *body = &m->body[k];
+    if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
+  }
+  if (!isfinite(sim->smallest)) sim->smallest = 0.0;
+  sim->thinnest = fx_model_thinnest(m);
+  sim->springs = false;
+  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= is_spring(m->material[k].config.stiffness);
+  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= is_spring(m->pair[k].surface.stiffness);
+}
+
+void fx_sim_swap_joints(frix_sim *sim, fx_joint_memory *memory, int32_t count) {
+  fx_state *s = &sim->state;
+  void **list = NULL;
+  if (sim->keep_arrays && s->joint)
+    list = fx_realloc(sim->context, sim->retired, (size_t)sim->retired_count, (size_t)sim->retired_count + 1,
+                      sizeof *list);
+  if (list) sim->retired = list, list[sim->retired_count++] = s->joint;
+  if (!list && !sim->keep_arrays) fx_free(sim->context, s->joint);
+  s->joint = memory;
+  s->joint_count = count;
+  sim->arrays_moved++;
+}
+
 static void place_bodies(frix_sim *sim) {
   fx_state *s = &sim->state;
   const frix_model *m = sim->model;
   s->count = m->body_count;
-  sim->smallest = INFINITY;
   for (int32_t k = 0; k < m->body_count; k++) {
     const fx_body *body = &m->body[k];
     s->prototype[k] = body->spawn_only ? -1 : k;
@@ -127,12 +156,8 @@ static void place_bodies(frix_sim *sim) {
     s->spin[k] = body->spin;
     if (body->kind == FRIX_BODY_STATIC) s->velocity[k] = s->spin[k] = fx_vec(0.0, 0.0, 0.0);
     if (!body->spawn_only) fx_set_momentum(sim, k);
-    if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
   }
-  if (!isfinite(sim->smallest)) sim->smallest = 0.0;
-  sim->thinnest = fx_model_thinnest(m);
-  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= is_spring(m->material[k].config.stiffness);
-  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= is_spring(m->pair[k].surface.stiffness);
+  fx_sim_measure_model(sim);
 }
 
 frix_status frix_sim_create(frix_context *context, const frix_model *model, const frix_sim_config *config,
@@ -155,7 +180,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   frix_sim *sim = FX_NEW(context, frix_sim, 1);
   if (!sim) return FRIX_ERROR_MEMORY;
   sim->context = context;
-  sim->model = model;
+  sim->model = sim->root = model;
   sim->config = chosen;
   sim->integrator = fx_integrator_at(row);
   sim->config.integrator = sim->integrator->info.name;
@@ -176,6 +201,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
     memcpy(sim->state.joint[k].axis, model->joint[k].config.axis, sizeof sim->state.joint[k].axis);
   place_bodies(sim);
   fx_joints_measure(sim, true);
+  if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   frix_sim_reset_ledger(sim);
   *out = sim;
   return FRIX_OK;
@@ -194,10 +220,13 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_state *s = &sim->state;
   fx_query_free(sim);
   fx_hooks_free(sim);
+  fx_mechanism_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
-                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
+                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,
+                   s->robot};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
+  if (sim->model != sim->root) frix_model_destroy((frix_model *)sim->model);
   fx_free(c, sim);
 }
 

@@ -3,6 +3,8 @@
  * The hash (FNV-1a over 64-bit words) walks the same fields one by one, so padding never counts. */
 #include "sim/snapshot.h"
 
+#include "sim/mechanism.h"
+
 #include <string.h>
 
 /* The arrays of a state, with their element sizes and counts. */
@@ -11,7 +13,7 @@ typedef struct field {
   size_t size, count;
 } field;
 
-enum { FIELDS = 11 };
+enum { FIELDS = 12 };
 
 static void list_fields(fx_state *s, field out[FIELDS]) {
   size_t n = (size_t)s->count;
@@ -27,6 +29,7 @@ static void list_fields(fx_state *s, field out[FIELDS]) {
       {(void **)&s->quiet, sizeof *s->quiet, n},
       {(void **)&s->joint, sizeof *s->joint, (size_t)s->joint_count},
       {(void **)&s->touching, sizeof *s->touching, (size_t)(s->touching_count + s->ended_count)},
+      {(void **)&s->robot, sizeof *s->robot, (size_t)s->robot_count},
   };
   memcpy(out, fields, sizeof fields);
 }
@@ -36,6 +39,7 @@ void frix_snapshot_destroy(frix_snapshot *snapshot) {
   field fields[FIELDS];
   list_fields(&snapshot->state, fields);
   for (int k = 0; k < FIELDS; k++) fx_free(snapshot->context, *fields[k].array);
+  if (snapshot->model != snapshot->root) frix_model_destroy((frix_model *)snapshot->model);
   fx_free(snapshot->context, snapshot);
 }
 
@@ -43,7 +47,7 @@ frix_snapshot *fx_snapshot_new(frix_context *context, const frix_model *model, c
   frix_snapshot *snapshot = FX_NEW(context, frix_snapshot, 1);
   if (!snapshot) return NULL;
   snapshot->context = context;
-  snapshot->model = model;
+  snapshot->model = snapshot->root = model;
   snapshot->state = *like;
   field to[FIELDS];
   list_fields(&snapshot->state, to);
@@ -63,6 +67,8 @@ frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out) {
   if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_save: called from the force callback");
   frix_snapshot *snapshot = fx_snapshot_new(sim->context, sim->model, &sim->state);
   if (!snapshot) return FRIX_ERROR_MEMORY;
+  snapshot->root = sim->root;
+  if (sim->model != sim->root) fx_model_hold(sim->model);
   fx_state state = sim->state;
   field to[FIELDS], from[FIELDS];
   list_fields(&snapshot->state, to);
@@ -73,14 +79,26 @@ frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out) {
   return FRIX_OK;
 }
 
+/* The sim was changed since, or the snapshot was taken after a change. */
+static frix_status take_model_of(frix_sim *sim, const frix_snapshot *snapshot) {
+  fx_joint_memory *memory = FX_NEW(sim->context, fx_joint_memory, snapshot->state.joint_count);
+  frix_status status = memory ? fx_sim_take_model(sim, snapshot->model, memory) : FRIX_ERROR_MEMORY;
+  if (status != FRIX_OK) fx_free(sim->context, memory);
+  return status;
+}
+
 frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   if (!sim || !snapshot) return FRIX_ERROR_INPUT;
-  if (sim->in_force || snapshot->model != sim->model)
+  if (sim->in_force || (snapshot->model != sim->model && snapshot->root != sim->root))
     return fx_fail(sim->context, FRIX_ERROR_INPUT,
                    "frix_sim_restore: a snapshot of another model, or called from the force callback");
+  if (snapshot->state.robot_count != sim->state.robot_count)
+    return fx_fail(sim->context, FRIX_ERROR_INPUT,
+                   "frix_sim_restore: the snapshot is of a robot in reduced coordinates, which this model has not");
   frix_status status = fx_sim_reserve(sim, snapshot->state.count);
   if (status == FRIX_OK)
     status = fx_sim_reserve_touching(sim, snapshot->state.touching_count + snapshot->state.ended_count);
+  if (status == FRIX_OK && snapshot->model != sim->model) status = take_model_of(sim, snapshot);
   if (status != FRIX_OK) return status;
   fx_state kept = sim->state, given = snapshot->state;
   sim->state = given;
@@ -89,11 +107,13 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   sim->state.load = kept.load;
   sim->state.asleep = kept.asleep, sim->state.quiet = kept.quiet, sim->state.joint = kept.joint;
   sim->state.touching = kept.touching;
+  sim->state.robot = kept.robot;
   field to[FIELDS], from[FIELDS];
   list_fields(&sim->state, to);
   list_fields(&given, from);
   for (int k = 0; k < FIELDS; k++)
     if (to[k].count) memcpy(*to[k].array, *from[k].array, to[k].count * to[k].size);
+  if (sim->mechanism) fx_mechanism_evaluate(sim);
   sim->problem = (frix_problem){0}; /* the last step is another's */
   sim->stamp++;
   fx_contacts_index(sim);
@@ -160,6 +180,7 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
     mix_real(&hash, s->touching[k].spin_impulse);
     if (s->touching[k].stiffness > 0.0) mix_real(&hash, s->touching[k].natural);
   }
+  mix_reals(&hash, s->robot, (size_t)s->robot_count);
   *out = hash;
   return FRIX_OK;
 }

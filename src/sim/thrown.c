@@ -12,8 +12,7 @@
 
 static const double part_of_thickness = 0.1;
 
-/* Half of the least side of the box around the shape in its own frame; infinite for planes. */
-static double thickness_of(const fx_shape *shape) {
+double fx_shape_thickness(const fx_shape *shape) {
   if (!isfinite(shape->bound)) return INFINITY;
   frix_vec3 low, high;
   frix_pose own = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -25,15 +24,17 @@ static double thickness_of(const fx_shape *shape) {
 
 double fx_model_thinnest(const frix_model *model) {
   double least = INFINITY;
-  for (int32_t k = 0; k < model->shape_count; k++) least = fmin(least, thickness_of(&model->shape[k]));
+  for (int32_t k = 0; k < model->shape_count; k++) least = fmin(least, fx_shape_thickness(&model->shape[k]));
   return least;
 }
 
-/* How far a mover's surface goes in the answer. */
-static double way_of(const frix_sim *sim, const fx_mover *m) {
-  const fx_body *body = fx_slot_body(sim, m->slot);
+/* How far the surface of a slot that moves goes in the answer. */
+static double way_of(const frix_sim *sim, int32_t slot) {
+  const fx_body *body = fx_slot_body(sim, slot);
   double radius = isfinite(body->radius) ? body->radius : 0.0;
-  return sim->h * (fx_norm(m->v1) + radius * fx_norm(m->w1));
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
+  return sim->h * (fx_norm(v) + radius * fx_norm(w));
 }
 
 /* True where a body goes so much further than contacts were looked for that it could pass into another: then the reach
@@ -41,20 +42,18 @@ static double way_of(const frix_sim *sim, const fx_mover *m) {
 static bool raise_reach(frix_sim *sim, double margin) {
   bool far = false;
   double most = 0.5 * margin + part_of_thickness * sim->thinnest;
-  for (int32_t k = 0; k < sim->mover_count && !far; k++)
-    far = way_of(sim, &sim->mover[k]) > sim->reach[sim->mover[k].slot] + most;
-  for (int32_t k = 0; k < sim->mover_count && far; k++) {
-    double *reach = &sim->reach[sim->mover[k].slot];
-    *reach = fmax(*reach, way_of(sim, &sim->mover[k]));
-  }
+  for (int32_t k = 0; k < sim->state.count && !far; k++)
+    far = sim->mover_of[k] >= 0 && way_of(sim, k) > sim->reach[k] + most;
+  for (int32_t k = 0; k < sim->state.count && far; k++)
+    if (sim->mover_of[k] >= 0) sim->reach[k] = fmax(sim->reach[k], way_of(sim, k));
   return far;
 }
 
 /* Velocity of a slot's material point after the step. */
 static frix_vec3 velocity_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
   const fx_state *s = &sim->state;
-  int32_t m = sim->mover_of[slot];
-  frix_vec3 v = m >= 0 ? sim->mover[m].v1 : s->velocity[slot], w = m >= 0 ? sim->mover[m].w1 : s->spin[slot];
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
   return fx_add(v, fx_cross(w, fx_sub(p, s->pose[slot].p)));
 }
 
@@ -63,7 +62,7 @@ static bool would_overlap(const frix_sim *sim, const fx_contact *c) {
   frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
   double closing = fx_dot(c->normal, fx_sub(velocity_at(sim, c->body_a, p), velocity_at(sim, c->body_b, p)));
   double after = c->gap + sim->h * closing;
-  double thin = fmin(thickness_of(&shape[c->shape_a]), thickness_of(&shape[c->shape_b]));
+  double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
   return c->gap >= 0.0 && after < -part_of_thickness * thin;
 }
 
