@@ -136,7 +136,7 @@ static frix_status elements_2(reader *r) {
 }
 
 static frix_status elements_4(reader *r) {
-  int64_t blocks, count, low, high, dim, entity, type, size, number, left;
+  int64_t blocks, count = 0, low, high, dim, entity, type, size, number, left;
   frix_status status = fx_scan_integer(r->scan, "number of blocks of elements", 1, MOST, &blocks);
   if (!status) status = fx_scan_integer(r->scan, "number of elements", 1, MOST, &count);
   if (!status) status = fx_scan_integer(r->scan, "lowest number of an element", 0, far, &low);

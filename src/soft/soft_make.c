@@ -105,9 +105,9 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
   frix_status status = fx_elements_make(arena, t, c->order, &elements);
   if (!status) status = fx_fem_make(arena, &elements, c->young, c->poisson, c->density, &fem);
   if (!status) status = fx_modes_find(arena, &fem, c->modes, &watch, &basis);
-  if (!status) status = fx_basis_derive(arena, &fem, derivatives, &watch, &basis);
   if (!status && c->strains) status = fx_basis_strain(arena, &fem, &basis);
   if (!status) status = fx_basis_hold(arena, &fem, c->hold_low, c->hold_high, &basis);
+  if (!status) status = fx_basis_derive(arena, &fem, derivatives, &watch, &basis);
   if (!status) status = fx_elements_skin(arena, t, &fem.e, &skin);
   if (status) return status;
   soft->info = (frix_soft_info){.material = c->material,
