@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- thresholds: unit, where they come from, and what another value costs (docs/methods/auto.md has the runs) ---- */
+/* ---- thresholds: unit, where they come from, and what another value costs (docs/methods/auto.md) ---- */
 
 /* contacts */
 enum {

@@ -19,9 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Margins of the first stage and of those after it, as parts of the mean approach of contacts without impulses. Wider
- * ones sweep more contacts, narrower ones find some of them late: 0.1 to 0.3 and 0.02 to 0.1 cost the same within a
- * tenth on heaps and walls. */
+/* Margins of the first set and of those after it, as parts of the mean approach of contacts without impulses. Wider
+ * ones sweep more contacts, narrower ones find some of them late. Processor time for 12 problems of heaps and walls,
+ * 151 ms as it is: 151 and 178 to 183 with half and twice the first, 205 and 149 with half and twice the later. */
 static const double first_margin = 0.3, later_margin = 0.1;
 
 /* Residuals at which contacts are looked at again. From 2e-5 newton converges in two or three iterations on heaps and
