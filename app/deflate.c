@@ -106,11 +106,12 @@ static int distance_symbol(int distance, int *extra, int *extra_bits) {
   return 2 * bits + (x >> bits);
 }
 
-enum { PREFIXES = 1 << 15, WINDOW = 32768, TRIES = 48, LAZY = 32, BLOCK = 1 << 14 };
+enum { PREFIXES = 1 << 15, WINDOW = 32768, LAZY = 32, BLOCK = 1 << 14 };
 
 typedef struct finder {
   const uint8_t *data;
   size_t size;
+  int tries;
   int64_t *head, *before; /* last place of a prefix; the one before a place, by place mod WINDOW */
 } finder;
 
@@ -127,7 +128,7 @@ static token find_match(finder *f, size_t at) {
   size_t most = f->size - at < 258 ? f->size - at : 258;
   if (most < 3) return best;
   int64_t from = f->head[prefix(f->data + at)];
-  for (int k = 0; k < TRIES && from >= 0 && at - (size_t)from <= WINDOW - 1; k++) {
+  for (int k = 0; k < f->tries && from >= 0 && at - (size_t)from <= WINDOW - 1; k++) {
     size_t n = 0;
     /* one that ends before the best does is not looked at */
     bool longer = f->data[(size_t)from + best.length - 1] == f->data[at + best.length - 1] &&
@@ -194,8 +195,8 @@ static void put_block(fx_packed *b, const uint8_t *data, const token *t, size_t 
   put_symbol(b, &symbols, 256);
 }
 
-void fx_deflate(fx_packed *b, const uint8_t *data, size_t size) {
-  finder f = {data, size, fx_grow(NULL, PREFIXES, sizeof *f.head), fx_grow(NULL, WINDOW, sizeof *f.before)};
+void fx_deflate(fx_packed *b, const uint8_t *data, size_t size, int tries) {
+  finder f = {data, size, tries, fx_grow(NULL, PREFIXES, sizeof *f.head), fx_grow(NULL, WINDOW, sizeof *f.before)};
   token *t = fx_grow(NULL, BLOCK, sizeof *t);
   for (int k = 0; k < PREFIXES; k++) f.head[k] = -1;
   for (int k = 0; k < WINDOW; k++) f.before[k] = -1;

@@ -15,7 +15,9 @@ typedef struct fx_packed {
 void fx_packed_byte(fx_packed *packed, uint8_t byte);
 /* Highest byte first. */
 void fx_packed_big(fx_packed *packed, uint32_t word);
-/* Appends the packed form of data, which ends at a byte. */
-void fx_deflate(fx_packed *packed, const uint8_t *data, size_t size);
+/* Appends the packed form of data, which ends at a byte. tries: how many earlier places are looked at for a match, from
+ * FX_DEFLATE_FAST to FX_DEFLATE_SMALL. */
+enum { FX_DEFLATE_FAST = 6, FX_DEFLATE_SMALL = 48 };
+void fx_deflate(fx_packed *packed, const uint8_t *data, size_t size, int tries);
 
 #endif

@@ -1,5 +1,6 @@
 /* frix info: what a file of a problem or a scene holds. */
 #include "scene.h"
+#include "soft_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,6 +136,10 @@ static int run_info(const fx_args *args) {
       if (found > code) code = found;
       continue;
     }
+    if (begins(args->word[k], "frix-soft-body")) {
+      if (!fx_info_soft(context, args->word[k], fx_arg(args, "--json"))) code = FX_EXIT_USAGE;
+      continue;
+    }
     if (fx_is_scene_file(args->word[k]) || begins(args->word[k], "<")) {
       if (!fx_info_scene(context, args->word[k], args)) code = FX_EXIT_USAGE;
       continue;
@@ -159,7 +164,7 @@ static const fx_flag flags[] = {
     {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {"--strict", NULL, NULL, "scenes: what frix does not do is an error"},
     {"--key", "NAME", NULL, "scenes: bodies stand as in this keyframe"},
-    {"--coordinates", "KIND", "reduced|maximal", "scenes: how joints are simulated, as for run"},
+    {"--coordinates", "KIND", "reduced|maximal", "scenes: reduced tells what frix run does not do; default maximal"},
     {"--allow-outside", NULL, NULL, "scenes: meshes and includes may lie outside the scene's folder"},
     {0},
 };
@@ -167,11 +172,13 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "show what a file of a problem, a scene or a run holds",
+    .summary = "show what a file of a problem, a scene, a run or a soft body holds",
     .detail =
         "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
         "W (or M) is from symmetric. Of a scene (MJCF, .xml): bodies, shapes, masses, keyframes, and every name that\n"
-        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames.",
+        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames. Of a "
+        "soft\n"
+        "body (.frixsoft): material, mesh, mass, frequencies.",
     .example =
         "  frix info wall.hdf5\n"
         "  frix info *.dat --json\n"

@@ -138,7 +138,7 @@ static double light_for(const frix_model *model) {
 }
 
 static float placed(const fx_page_frames *f, double x) {
-  return (float)(f->grid > 0 ? rint(x / f->grid) * f->grid : x);
+  return (float)(f->grid > 0 ? rint(x / f->grid) * f->grid + 0.0 : x); /* + 0.0: no -0 */
 }
 
 static float shortened(const fx_page_frames *f, double x, int digits) {
@@ -153,12 +153,12 @@ static float speed_of(const fx_page_frames *f, double x) {
 }
 
 static float force_of(const fx_page_frames *f, double x) {
-  return shortened(f, f->light > 0 && isfinite(x) ? rint(x / f->light) * f->light : x, FORCE);
+  return shortened(f, f->light > 0 && isfinite(x) ? rint(x / f->light) * f->light + 0.0 : x, FORCE);
 }
 
 /* To a multiple of a step, a power of two. */
 static float stepped(const fx_page_frames *f, double x, double step) {
-  return (float)(f->grid > 0 && isfinite(x) ? rint(x / step) * step : x);
+  return (float)(f->grid > 0 && isfinite(x) ? rint(x / step) * step + 0.0 : x);
 }
 
 static int16_t turned(const fx_page_frames *f, double x, double parts) {

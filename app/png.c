@@ -69,7 +69,7 @@ bool fx_png_write(frix_context *context, const char *path, const fx_picture *p) 
   }
   fx_packed_byte(&packed, 0x78);
   fx_packed_byte(&packed, 0x9c);
-  fx_deflate(&packed, rows.at, rows.count);
+  fx_deflate(&packed, rows.at, rows.count, FX_DEFLATE_FAST);
   fx_packed_big(&packed, adler(rows.at, rows.count));
   for (int k = 0; k < 8; k++) fx_packed_byte(&out, signature[k]);
   put_chunk(&out, "IHDR", &head);

@@ -263,6 +263,16 @@ static bool row_meets(const plane_row *p, int i, fx_v3 low, fx_v3 high) {
   return between(fx_v3_mad(from, h / s, fx_v3_mad(p->first, across, p->turn)), low, high);
 }
 
+/* Samples of one stretch that sees nothing but the plane, or what stands before it. */
+static void fill_stretch(fx_sample *to, int count, float near, float step, fx_sample all) {
+  for (int i = 0; i < count; i++) {
+    float n = near + (float)i * step;
+    if (n <= to[i].near) continue;
+    to[i] = all;
+    to[i].near = n;
+  }
+}
+
 /* What is seen is convex: a stretch whose ends are seen is seen whole, and 1/z is linear over it. */
 void fx_raster_plane(fx_raster *r, fx_v3 point, fx_v3 normal, fx_v3 low, fx_v3 high, fx_ink ink) {
   enum { STRETCH = 32 };
@@ -277,6 +287,10 @@ void fx_raster_plane(fx_raster *r, fx_v3 point, fx_v3 normal, fx_v3 low, fx_v3 h
       if (p.slope + (float)start * p.bend > -1e-6f && p.slope + (float)(end - 1) * p.bend > -1e-6f) continue;
       bool whole = row_meets(&p, start, low, high) && row_meets(&p, end - 1, low, high);
       size_t at = (size_t)j * (size_t)c->width + (size_t)start;
+      if (whole && r->sample && !c->flat) {
+        fill_stretch(r->sample + at, end - start, (p.slope + (float)start * p.bend) * unit, p.bend * unit, all);
+        continue;
+      }
       for (int i = start; i < end; i++, at++) {
         float s = p.slope + (float)i * p.bend;
         float n = c->flat ? near_of(c, (p.height + (float)i * p.climb) / s) : s * unit;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "live.h"
 #include "page.h"
 
 /* ---- settings */
@@ -52,7 +53,7 @@ static bool read_flags(fx_run *run, const fx_args *args) {
     return false;
   }
   if (!resumed && !fx_check_outputs(run->context, (const char *[]){run->out, run->page}, 2)) return false;
-  if (run->page && !fx_page_available()) return false;
+  if ((run->page || fx_arg(args, "--live")) && !fx_page_available()) return false;
   if (run->page && !run->out && !resumed) { /* a page is made from a file, which may go then */
     run->scratch = fx_new_file(run->page, ".frx");
     run->out = run->scratch;
@@ -123,6 +124,7 @@ static bool put_step(fx_run *run, const frix_step_report *report, outputs *o) {
   fx_step_view view = {report, run->sim, run->subject.model};
   fx_account_add(&run->account, &view, step, run->config.tolerance);
   show_progress(run, report, o);
+  if (run->live) fx_live_show(run->live, run, report);
   if (o->csv && due) fx_run_csv_add(o->csv, &view);
   if (run->problems && due && report->contact_count > 0 && !export_problem(run)) return false;
   return !o->file || fx_run_file_add(o->file, run, report);
@@ -178,6 +180,20 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
   return !run->csv || o->csv;
 }
 
+/* The page opens, and the run begins when it asks for frames. */
+static bool go_live(fx_run *run, const fx_args *args) {
+  int64_t port = 0;
+  if (!fx_arg(args, "--live")) return true;
+  if (!fx_arg_integer(args, "--port", 0, 65535, &port)) return false;
+  run->live = fx_live_open(run, port);
+  if (!run->live) return false;
+  const char *address = fx_live_address(run->live);
+  bool opened = !fx_arg(args, "--no-open") && fx_open_browser(address);
+  fx_remark(opened ? "live: %s" : "live: open %s in a browser; the run begins then", address);
+  if (!fx_live_wait(run->live)) run->interrupted = true;
+  return true;
+}
+
 static bool write_page(const fx_run *run) {
   fx_page_config config = fx_page_default();
   int32_t damaged = 0;
@@ -188,7 +204,8 @@ static int run_run(const fx_args *args) {
   fx_run run = {.context = fx_context(false)};
   outputs o = {0};
   fx_catch_interrupt();
-  bool good = read_flags(&run, args) && start(&run, args, &o) && step_all(&run, &o);
+  bool good = read_flags(&run, args) && start(&run, args, &o) && go_live(&run, args) && step_all(&run, &o);
+  fx_live_close(run.live);
   fx_progress_clear();
   if (run.sim) fx_account_end(&run.account);
   /* the file is made whole in any case */
@@ -220,6 +237,9 @@ static const fx_flag flags[] = {
     FX_SIM_FLAGS,
     {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},
     {"--html", "PAGE", NULL, "write a replay page, one HTML file for any browser"},
+    {"--live", NULL, NULL, "show the run in a browser while it goes on, no faster than real time"},
+    {"--port", "N", NULL, "of the live page on this machine; default: one that is free"},
+    {"--no-open", NULL, NULL, "open no browser: the address of the live page is told"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
     {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
     {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on; repeats"},
@@ -246,6 +266,7 @@ const fx_verb fx_verb_run = {
         "step, with a valid file.",
     .example =
         "  frix run cardhouse\n"
+        "  frix run cardhouse --set blow=3 --live\n"
         "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
         "  frix run --resume arch.frx --time 20\n"
         "  frix run cannonball --set levels=20 --set mu=0.2 --json\n"

@@ -72,6 +72,7 @@ typedef struct fx_run {
   char *scratch;                                /* the file a page is made from where none was asked for */
   bool json, poses, quiet, interrupted, broken; /* broken: a strict run met a step that is not certified */
   fx_account account;
+  struct fx_live *live; /* the page that shows the run while it goes on; NULL: none (live.h) */
 } fx_run;
 
 void fx_run_print(const fx_run *run);

@@ -6,6 +6,7 @@
 
 #include "app.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,27 +209,29 @@ static float openness(const lighting *l, int x, int y) {
   return fmaxf(0.25f, 1.0f - 2.2f * hidden / LOOKS * 1.6f);
 }
 
-/* Where the pixels left and right of one are of the same surface, what they have says enough. */
-static float openness_between(const lighting *l, int x, int y) {
+/* Where two pixels on either side of one are of the same surface, what they have says enough. */
+static float openness_between(const lighting *l, int x, int y, int aside, int down) {
+  int width = l->stage->look.width;
   const fx_sample *s = middle_of(l, x, y);
-  const spot *at = &l->spot[(size_t)y * (size_t)l->stage->look.width + (size_t)x];
-  if (x == 0 || x + 1 == l->stage->look.width) return openness(l, x, y);
+  const spot *at = &l->spot[(size_t)y * (size_t)width + (size_t)x];
+  if (x < aside || y < down || x + aside >= width || y + down >= l->stage->look.height) return openness(l, x, y);
   for (int side = -1; side < 2; side += 2) {
-    const fx_sample *o = middle_of(l, x + side, y);
+    const fx_sample *o = middle_of(l, x + side * aside, y + side * down);
     if (!same_surface(o, s) || fabsf(o->near - s->near) > 0.01f * s->near) return openness(l, x, y);
   }
-  return 0.5f * (at[-1].open + at[1].open);
+  ptrdiff_t step = (ptrdiff_t)down * width + aside;
+  return 0.5f * (at[-step].open + at[step].open);
 }
 
-/* Every second pixel by itself, then those between. */
+/* Every second pixel of every second row by itself, then those between them in their rows, then the rows between. */
 static void find_open(lighting *l) {
   int width = l->stage->look.width, height = l->stage->look.height;
-  for (int pass = 0; pass < 2; pass++)
-    for (int y = 0; y < height; y++)
-      for (int x = (y + pass) % 2; x < width; x += 2) {
+  for (int pass = 0; pass < 3; pass++)
+    for (int y = pass == 2; y < height; y += 2)
+      for (int x = pass == 1; x < width; x += pass == 2 ? 1 : 2) {
         int paint = middle_of(l, x, y)->paint;
         bool lit = (paint == FX_PAINT_LIT || paint == FX_PAINT_GROUND) && !l->stage->planar;
-        float open = !lit ? 1.0f : pass ? openness_between(l, x, y) : openness(l, x, y);
+        float open = !lit ? 1.0f : pass ? openness_between(l, x, y, pass == 1, pass == 2) : openness(l, x, y);
         l->spot[(size_t)y * (size_t)width + (size_t)x].open = open;
       }
 }
@@ -291,8 +294,8 @@ static fx_v3 shade(lighting *l, int i, int j, float open, float lit) {
 
 /* Samples of one flat face differ in depth alone. */
 static bool same_face(const fx_sample *a, const fx_sample *b) {
-  return !memcmp(a->normal, b->normal, sizeof a->normal) && !memcmp(a->rgb, b->rgb, sizeof a->rgb) &&
-         a->paint == b->paint;
+  enum { FROM = offsetof(fx_sample, normal), TO = offsetof(fx_sample, paint) + 1 };
+  return !memcmp((const char *)a + FROM, (const char *)b + FROM, TO - FROM);
 }
 
 /* Whether all samples of a pixel are of one surface that is smooth there. */
@@ -310,7 +313,10 @@ static bool has_line(lighting *l, int x, int y, fx_v3 place) {
   const fx_sample *m = middle_of(l, x, y);
   const fx_camera *c = &l->view->camera;
   int fine = l->stage->look.fineness, i = x * fine, j = y * fine;
-  if (m->paint != FX_PAINT_GROUND || floor_fade(l, place) > 0.93f) return false; /* too pale for a line */
+  if (m->paint != FX_PAINT_GROUND) return false;
+  fx_v3 off = fx_v3_sub(place, l->stage->middle);
+  float pale = 10.4f * l->stage->extent; /* there a line has faded */
+  if (fx_v3_dot(off, off) > pale * pale) return false;
   fx_v3 corner = place_of(c, &l->view->sample[(size_t)j * (size_t)c->width + (size_t)i], i, j);
   float size = fx_v3_norm(fx_v3_sub(corner, place)) / l->cell;
   return floor_line(l, place, normal_of(m)) <= line_width + 1.2f * size;
@@ -325,12 +331,13 @@ static float sun_on(const lighting *l, int x, int y, fx_v3 place) {
   fx_v3 normal = normal_of(m);
   float lit = fx_v3_dot(normal, l->stage->sun) > 0.0f ? sun_of_pixel(l, place, normal) : 0.0f, sum = 0.0f;
   if (lit >= 0.0f) return lit;
-  for (int j = y * fine; j < (y + 1) * fine; j++)
-    for (int i = x * fine; i < (x + 1) * fine; i++) {
-      const fx_sample *s = &l->view->sample[(size_t)j * (size_t)c->width + (size_t)i];
-      sum += sunlit(l, place_of(c, s, i, j), normal, i, j);
-    }
-  return sum / (float)(fine * fine);
+  int asked = 0; /* every second sample: each looks at four places */
+  for (int k = 0; k < fine * fine; k += 2, asked++) {
+    int i = x * fine + k % fine, j = y * fine + k / fine;
+    const fx_sample *s = &l->view->sample[(size_t)j * (size_t)c->width + (size_t)i];
+    sum += sunlit(l, place_of(c, s, i, j), normal, i, j);
+  }
+  return sum / (float)asked;
 }
 
 static uint8_t level_of(const lighting *l, float light) {

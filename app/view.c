@@ -22,8 +22,7 @@ static char *page_name(const char *trajectory) {
   return name;
 }
 
-/* Hands the page to the desktop; false where there is none. */
-static bool open_browser(const char *path) {
+bool fx_open_browser(const char *path) {
   const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
   bool desktop = (display && display[0]) || (wayland && wayland[0]);
 #ifdef __APPLE__
@@ -92,7 +91,7 @@ static int run_view(const fx_args *args) {
     double size = stat(html, &status) == 0 ? (double)status.st_size : 0;
     printf("%s, %.1f MB\n", html, size * 1e-6);
     fflush(stdout);
-    if (!fx_arg(args, "--no-open") && !open_browser(html)) fx_remark("no desktop here: open %s in a browser", html);
+    if (!fx_arg(args, "--no-open") && !fx_open_browser(html)) fx_remark("no desktop here: open %s in a browser", html);
   }
   frix_context_destroy(context);
   if (scratch) unlink(scratch);

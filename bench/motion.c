@@ -13,9 +13,9 @@
  *   --threads N         of frix; times are the sum over threads, "wall" is what passed
  *   --budget S          seconds of processor time for each scene and engine (default 60); then the run gives up
  *   --repeat N          best of N runs (the one with the least mean)
- *   --engine NAMES      frix (default), bullet, ode, jolt, rapier, mujoco, joined by commas; NAME:N with N iterations.
- * Other engines run with their defaults, never sleep and judge nothing: penetration is measured by frix. Jolt, Rapier
- * and MuJoCo are WebAssembly in node, in a process of their own
+ *   --engine NAMES      frix (default), bullet, ode, jolt, rapier, mujoco, frix-wasm, joined by commas; NAME:N with N
+ * iterations. Other engines run with their defaults, never sleep and judge nothing: penetration is measured by frix.
+ * Jolt, Rapier and MuJoCo are WebAssembly in node, in a process of their own
  *   --rivals            all of them, Jolt also with 100 iterations
  *   --csv FILE, --json FILE, --per-step FILE, --markdown FILE ("-": standard output)
  *   --write DIR         write the scenes as files, run nothing
@@ -45,7 +45,8 @@ static const struct {
 #ifdef BENCH_PEERS
                {"bullet", &motion_bullet}, {"ode", &motion_ode},
 #endif
-               {"jolt", &motion_jolt},     {"rapier", &motion_rapier}, {"mujoco", &motion_mujoco}};
+               {"jolt", &motion_jolt},     {"rapier", &motion_rapier},
+               {"mujoco", &motion_mujoco}, {"frix-wasm", &motion_frix_wasm}};
 
 typedef struct choice {
   const motion_engine *engine;

@@ -87,8 +87,10 @@ static void look(void *data, int32_t k, motion_state *out) { *out = ((world *)da
 
 static void *create_jolt(const motion_scene *s, const motion_options *o) { return create("jolt", s, o); }
 static void *create_rapier(const motion_scene *s, const motion_options *o) { return create("rapier", s, o); }
+static void *create_wasm(const motion_scene *s, const motion_options *o) { return create("frix-wasm", s, o); }
 static void *create_mujoco(const motion_scene *s, const motion_options *o) { return create("mujoco", s, o); }
 
 const motion_engine motion_jolt = {"Jolt (WASM)", create_jolt, step, put, push, look, NULL, destroy};
 const motion_engine motion_rapier = {"Rapier (WASM)", create_rapier, step, put, push, look, NULL, destroy};
 const motion_engine motion_mujoco = {"MuJoCo (WASM)", create_mujoco, step, put, push, look, NULL, destroy};
+const motion_engine motion_frix_wasm = {"frix (WASM)", create_wasm, step, put, push, look, NULL, destroy};

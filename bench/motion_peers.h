@@ -7,7 +7,7 @@
 extern const motion_engine motion_bullet, motion_ode;
 
 /* WebAssembly builds, run by bench/rivals/run.mjs in a process of its own, which sends times and states back. */
-extern const motion_engine motion_jolt, motion_rapier, motion_mujoco;
+extern const motion_engine motion_jolt, motion_rapier, motion_mujoco, motion_frix_wasm;
 
 /* Where run.mjs is; before the first of them is created. */
 void motion_node_folder(const char *folder);

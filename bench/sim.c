@@ -1,6 +1,6 @@
 /* Time per step beside the accuracy reached: frix, and the packaged engines that were found when this was built.
  *
- *   bench_sim [--seconds S] [--spheres N]
+ *   bench_sim [--seconds S] [--spheres N] [--contact stiff|rigid] [--scene NAME]
  *
  * Every engine gets the same bodies at the same places, has one simulated second to settle, and is then watched for S
  * (default 10). ms: processor time per step, the median of batches of steps. moved: the farthest a centre of mass came
@@ -165,14 +165,28 @@ static void run(const scene *s, standing *w, double seconds) {
   standing_end(w);
 }
 
+static bool contact_of(const char *name, frix_contact_kind *out) {
+  for (int32_t k = 0; frix_contact_kind_table(k); k++)
+    if (!strcmp(frix_contact_kind_table(k)->name, name)) return *out = (frix_contact_kind)k, true;
+  return false;
+}
+
+static bool is_wanted(const scene *s, const char *name) { return !name || !strcmp(s->name, name); }
+
 int main(int argc, char **argv) {
   double seconds = 10;
   int32_t spheres = 1000;
+  const char *wanted = NULL;
+  frix_sim_config config = frix_sim_default();
   for (int k = 1; k + 1 < argc; k += 2) {
     if (!strcmp(argv[k], "--seconds"))
       seconds = atof(argv[k + 1]);
     else if (!strcmp(argv[k], "--spheres"))
       spheres = atoi(argv[k + 1]);
+    else if (!strcmp(argv[k], "--contact") && contact_of(argv[k + 1], &config.contact))
+      continue;
+    else if (!strcmp(argv[k], "--scene"))
+      wanted = argv[k + 1];
     else
       return fprintf(stderr, "sim: unknown option '%s'\n", argv[k]), 2;
   }
@@ -181,12 +195,12 @@ int main(int argc, char **argv) {
                      pile = {"pile", 0.005, 0.5, 1e-4, 100, 3};
   printf("%-12s %-6s %-16s %9s %10s %10s\n", "scene", "h", "engine", "ms/step", "moved m", "speed m/s");
   standing w;
-  if (standing_stack(&w, NULL, 10, 1e-3, 1)) run(&stack10, &w, seconds);
-  if (standing_stack(&w, NULL, 30, 1e-3, 2)) run(&stack30, &w, seconds);
-  if (standing_cards(&w, NULL, 4, 1e-6, 3)) run(&cards, &w, seconds);
-  if (standing_arch(&w, NULL, 25, 0.2, 0.6, 1e-6, 4)) run(&arch, &w, seconds);
-  frix_sim_config config = frix_sim_default();
+  if (is_wanted(&stack10, wanted) && standing_stack(&w, &config, 10, 1e-3, 1)) run(&stack10, &w, seconds);
+  if (is_wanted(&stack30, wanted) && standing_stack(&w, &config, 30, 1e-3, 2)) run(&stack30, &w, seconds);
+  if (is_wanted(&cards, wanted) && standing_cards(&w, &config, 4, 1e-6, 3)) run(&cards, &w, seconds);
+  if (is_wanted(&arch, wanted) && standing_arch(&w, &config, 25, 0.2, 0.6, 1e-6, 4)) run(&arch, &w, seconds);
   config.tolerance = pile.tolerance;
-  if (spheres > 0 && standing_pile(&w, &config, spheres, 0, 5)) run(&pile, &w, seconds < 2 ? seconds : 2);
+  if (is_wanted(&pile, wanted) && spheres > 0 && standing_pile(&w, &config, spheres, 0, 5))
+    run(&pile, &w, seconds < 2 ? seconds : 2);
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "shell.h"
+#include "sim_world.h"
 
 /* Compiles the client against headers changed by a sed script, runs it with the library of this build. */
 static shell_result client(fx_test *t, const char *name, const char *script, const char *flags) {
@@ -71,5 +72,46 @@ static void symbols(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_abi[] = {
-    {"abi/same", same}, {"abi/older", older}, {"abi/newer", newer}, {"abi/symbols", symbols}, {0}};
+static bool is_zero(const double *x, size_t count) {
+  for (size_t k = 0; k < count; k++)
+    if (x[k] != 0 || signbit(x[k])) return false;
+  return true;
+}
+
+#define DIRTY(type, name) \
+  type name;              \
+  memset(&name, 0xa5, sizeof name)
+#define CLEAN(name) CHECK(t, is_zero((name).reserved, sizeof(name).reserved / sizeof *(name).reserved))
+
+/* What a newer client would read from this library is 0, whatever stood there. */
+static void reserved(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  world_plane(&w, turned(0, 0, 0, 1));
+  frix_body_id box = world_body(&w, body_at(at(0, 0, 0.1)), box_shape(0.1, 0.1, 0.1));
+  frix_joint_config config = frix_joint_default(FRIX_JOINT_SLIDER);
+  frix_joint_id joint;
+  config.b = box, config.collide = true;
+  MUST(&w, frix_joint_place(w.builder, &config, vec(0, 0, 0), vec(0, 0, 1), vec(0, 0, 0), vec(0, 0, 0)));
+  MUST(&w, frix_builder_add_joint(w.builder, &config, &joint));
+  REQUIRE(t, world_start(&w));
+  DIRTY(frix_step_report, report);
+  DIRTY(frix_body_state, body);
+  DIRTY(frix_contact_report, contact);
+  DIRTY(frix_row_report, row);
+  DIRTY(frix_joint_state, state);
+  for (int k = 0; k < 3; k++) MUST(&w, frix_sim_step(w.sim, 0.01, &report));
+  MUST(&w, frix_sim_body(w.sim, box, &body));
+  REQUIRE(t, frix_sim_contact_count(w.sim) > 0 && frix_sim_row_count(w.sim) > 0);
+  MUST(&w, frix_sim_contact(w.sim, 0, &contact));
+  MUST(&w, frix_sim_row(w.sim, 0, &row));
+  MUST(&w, frix_sim_joint(w.sim, joint, &state));
+  CLEAN(report);
+  CLEAN(body);
+  CLEAN(contact);
+  CLEAN(row);
+  CLEAN(state);
+  world_end(&w);
+}
+
+const fx_test_row test_abi[] = {{"abi/same", same},       {"abi/older", older},       {"abi/newer", newer},
+                                {"abi/symbols", symbols}, {"abi/reserved", reserved}, {0}};

@@ -250,6 +250,16 @@ static void refused(fx_test *t) {
  * this build lacks. What browsers make of them: tools/check_web. */
 static void scenes(fx_test *t) {
   if (!available(t)) return;
+  /* what is not the run is in both pages */
+  shell_result sizes = shell(t,
+                             "$frix run pile --set n=100 --time 0.5 --out pile.frx --quiet; for way in --plain ''; do "
+                             "$frix view pile.frx --no-open $way --out pile.html >/dev/null; "
+                             "$frix view pile.frx --frames 1 --no-open $way --out one.html >/dev/null; "
+                             "echo $(($(wc -c <pile.html) - $(wc -c <one.html))); done; rm pile.frx");
+  char *packed_size = sizes.out;
+  long plain_bytes = strtol(sizes.out, &packed_size, 10), packed_bytes = strtol(packed_size, NULL, 10);
+  CHECK(t, sizes.code == 0 && plain_bytes > 1000000 && packed_bytes > 0 && 5 * packed_bytes < plain_bytes);
+  shell_free(&sizes);
   shell_result r = shell(
       t, "$frix view incline --time 0.2 --no-open && $frix view incline --time 0.2 --plain --no-open --out plain.html");
   CHECK(t, r.code == 0 && strstr(r.out, "incline.html"));

@@ -245,7 +245,15 @@ static void world_rays(fx_test *t) {
   for (int k = 0; k < 2000; k++) {
     if (k == 1000) /* the tree follows the poses */
       for (int step = 0; step < 3; step++) CHECK(t, frix_sim_step(s.sim, 0.01, NULL) == FRIX_OK);
-    frix_ray ray = {fx_scale(7.0, random_vec(t)), fx_scale(3.0, random_unit(t)), k % 5 ? INFINITY : 4.0};
+    frix_vec3 far = k < 1500 ? fx_vec(0, 0, 0) : fx_vec(3e4, -2e4, 1e5); /* where single precision has little left */
+    for (uint32_t body = 1; k == 1500 && body < (uint32_t)s.model->body_count; body++) {
+      frix_body_state state;
+      CHECK(t, frix_sim_body(s.sim, (frix_body_id){body, 1}, &state) == FRIX_OK);
+      state.pose.p = fx_add(state.pose.p, far);
+      CHECK(t, frix_sim_set_pose(s.sim, (frix_body_id){body, 1}, state.pose) == FRIX_OK);
+    }
+    frix_ray ray = {fx_add(far, fx_scale(7.0, random_vec(t))), fx_scale(3.0, random_unit(t)), k % 5 ? INFINITY : 4.0};
+    if (k % 7 == 0) ray.direction = fx_vec(k % 3 == 0, k % 3 == 1, k % 3 == 2); /* along an axis */
     frix_query_filter filter = frix_query_filter_default();
     if (k % 3 == 0) filter.mask = 2;
     fx_ray unit = {ray.origin, fx_unit(ray.direction)};
@@ -269,7 +277,7 @@ static void world_rays(fx_test *t) {
     CHECK(t, hit.shape.index == (which < 0 ? 0 : (uint32_t)s.model->shape[which].id + 1));
     if (which < 0) continue;
     hits++;
-    CHECK_NEAR(t, hit.distance, best, 1e-12 * (1 + best));
+    CHECK_NEAR(t, hit.distance, best, 1e-12 * (1 + best + fx_norm(far)));
     CHECK(t, all[0].distance == hit.distance && all[0].shape.index == hit.shape.index);
     for (int32_t j = 1; j < count; j++) CHECK(t, all[j - 1].distance <= all[j].distance);
     filter.ignore = hit.body, filter.ignore_world = !hit.body.index;

@@ -1,12 +1,12 @@
 /* The playground as one file: node build_playground.mjs FOLDER WASM-FOLDER makes FOLDER/playground.html. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { here, script, style, wasmElements } from './bundle.mjs';
+import { here, packedScript, script, style, wasmElements } from './bundle.mjs';
 
 const [out, wasm] = process.argv.slice(2);
 if (!wasm) throw new Error('usage: node build_playground.mjs FOLDER WASM-FOLDER');
 const core = await wasmElements(wasm, 'playground/worker.js');
-const code = await script('playground/main.js');
+const code = packedScript(await script('playground/main.js'));
 const look = await style(['./src/style.css', './playground/style.css']);
 const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
   .replace('@STYLE@', () => look)

@@ -42,6 +42,20 @@ export async function style(imports) {
 
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 
+/** A script that unpacks itself, and how it does: two elements. @param {string} code */
+export function packedScript(code) {
+  const credits = /^\/\*[\s\S]*?\*\//.exec(code)?.[0] ?? ''; /* licences stay readable */
+  return `<script type="text/plain" id="frix-script">${packed(Buffer.from(code))}</script>
+<script>${credits}
+(async () => {
+  const bytes = Uint8Array.from(atob(document.getElementById('frix-script').textContent), (c) => c.charCodeAt(0));
+  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  const script = document.createElement('script');
+  script.textContent = text;
+  document.body.append(script);
+})();</script>`;
+}
+
 /** The core as script elements that a page unpacks (src/wasm.js). @param {string} folder of ./dev wasm @param {string} worker */
 export async function wasmElements(folder, worker) {
   const sources = join(folder, 'sources');

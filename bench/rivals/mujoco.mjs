@@ -1,24 +1,11 @@
 // MuJoCo (npm @mujoco/mujoco), double precision, WebAssembly. Defaults; ITERATIONS: of its solver.
 import init from '@mujoco/mujoco';
-
-function geomOf(b, mu) {
-  const size = { plane: '0 0 1', box: b.size.join(' '), sphere: b.size[0], capsule: b.size.join(' '), cylinder: b.size.join(' ') };
-  return `<geom type="${b.shape}" size="${size[b.shape]}" friction="${mu} 0.005 0.0001"`;
-}
-
-function bodyOf(b, mu) {
-  const place = `pos="${b.p.join(' ')}" quat="${b.q.join(' ')}"`;
-  if (!b.dynamic) return `${geomOf(b, mu)} ${place}/>`;
-  return `<body ${place}><freejoint/><inertial pos="0 0 0" mass="${b.mass}" diaginertia="${b.inertia.join(' ')}"/>` +
-    `${geomOf(b, mu)}/></body>`;
-}
+import { sceneXml } from './mujoco_xml.mjs';
 
 export async function open(scene, iterations) {
   const mujoco = await init();
   const solver = iterations > 0 ? `iterations="${iterations}" ` : '';
-  const text = `<mujoco><option timestep="${scene.h}" gravity="${scene.gravity.join(' ')}" ${solver}/><size memory="600M"/>` +
-    `<worldbody>${scene.body.map(b => bodyOf(b, scene.mu)).join('\n')}</worldbody></mujoco>`;
-  const model = mujoco.MjModel.from_xml_string(text);
+  const model = mujoco.MjModel.from_xml_string(sceneXml(scene, solver));
   const data = new mujoco.MjData(model);
   // velocities of free joints: of the centre in the world, spin in the body
   const turn = (q, w, back) => {

@@ -33,6 +33,7 @@ typedef enum frix_status {
   FRIX_ERROR_FORMAT,      /* a file was read and is malformed */
   FRIX_ERROR_UNSUPPORTED, /* understood, but this build or this method cannot do it */
   FRIX_ERROR_CERTIFICATE, /* a strict simulation met a step whose answer is not certified */
+  FRIX_ERROR_CANCELLED,   /* a cancel callback ended the step, which was taken back */
 } frix_status;
 
 typedef enum frix_log_level { FRIX_LOG_WARNING, FRIX_LOG_INFO } frix_log_level;

@@ -4,6 +4,7 @@
 
 #include <frix/base.h>
 #include <frix/batch.h>
+#include <frix/edit.h>
 #include <frix/equilibrium.h>
 #include <frix/hooks.h>
 #include <frix/io.h>
@@ -16,6 +17,7 @@
 #include <frix/query.h>
 #include <frix/robot.h>
 #include <frix/sim.h>
+#include <frix/soft.h>
 #include <frix/solve.h>
 #include <frix/trajectory.h>
 #include <frix/vec.h>

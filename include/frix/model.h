@@ -300,7 +300,8 @@ typedef struct frix_model_counts {
 FRIX_API frix_model_counts frix_model_count(const frix_model *model);
 FRIX_API frix_vec3 frix_model_gravity(const frix_model *model);
 
-/* The k-th element in the order of adding, k from 0; null past the end. */
+/* The k-th element in the order of adding, k from 0; null past the end, and for a joint that was removed
+ * (frix/edit.h). */
 FRIX_API frix_body_id frix_model_body_at(const frix_model *model, int32_t k);
 FRIX_API frix_shape_id frix_model_shape_at(const frix_model *model, int32_t k);
 FRIX_API frix_material_id frix_model_material_at(const frix_model *model, int32_t k);

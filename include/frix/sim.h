@@ -79,6 +79,9 @@ typedef struct frix_sim_config {
   void (*force)(frix_sim *sim, double time, void *user);
   void *user;
   frix_contact_kind contact; /* default stiff */
+  /* Asked with `user` while a step is solved, from any of its threads: true takes the step back, which then returns
+   * FRIX_ERROR_CANCELLED. May be NULL. */
+  bool (*cancel)(void *user);
   /* Of joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed joints may be
    * coordinates instead; joints that close loops, distances and couplings stay rows. A model that was read as a robot
    * has its trees whatever this says. */
@@ -167,6 +170,7 @@ typedef struct frix_step_report {
   int32_t awake_count;
   double penetration; /* deepest, before the step */
   double seconds, collide_seconds, assemble_seconds, solve_seconds, integrate_seconds;
+  double reserved[8]; /* zero: room for what later versions tell (docs/library.md) */
 } frix_step_report;
 
 /* report may be NULL. */
@@ -189,6 +193,7 @@ typedef struct frix_body_state {
   frix_vec3 center;         /* of mass, world */
   frix_vec3 velocity, spin; /* of the centre of mass, world */
   bool asleep;
+  double reserved[2]; /* zero: room for what later versions tell (docs/library.md) */
 } frix_body_state;
 
 FRIX_API int32_t frix_sim_body_count(const frix_sim *sim); /* living ones */
@@ -241,6 +246,7 @@ typedef struct frix_contact_report {
   frix_vec3 roll;        /* rolling and spinning impulse on a, N m s */
   frix_vec3 velocity;    /* of a against b at the point, after the step */
   void *user_a, *user_b; /* of the shapes; NULL in frames of files */
+  double reserved[4];    /* zero: room for what later versions tell (docs/library.md) */
 } frix_contact_report;
 
 /* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */
@@ -273,6 +279,7 @@ typedef struct frix_row_report {
   double memory[FRIX_MAX_DIM];      /* r_c: impulse that a compliant row remembers, or the known bound */
   double shift[FRIX_MAX_DIM]; /* what the row asks for beside the motion of its bodies: u = J v + shift + R (r - r_c) */
   double compliance[FRIX_MAX_DIM]; /* R */
+  double reserved[4];              /* zero: room for what later versions tell (docs/library.md) */
 } frix_row_report;
 
 FRIX_API int32_t frix_sim_row_count(const frix_sim *sim);
@@ -286,6 +293,7 @@ typedef struct frix_joint_state {
   double axis_force[FRIX_JOINT_AXES]; /* limits, motors, friction, springs together, N or N m, on b */
   frix_vec3 force, torque;            /* of the bilateral rows on b, at its anchor, world frame */
   double error;                       /* distance from the joint manifold, m and rad together */
+  double reserved[4];                 /* zero: room for what later versions tell (docs/library.md) */
 } frix_joint_state;
 
 FRIX_API frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out);

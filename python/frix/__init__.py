@@ -5,7 +5,7 @@
 >>> sim.step(0.005).certified
 True
 """
-from ._library import (CertificateError, Error, FileError, FormatError, InputError, OutOfMemory, UnsupportedError,
+from ._library import (CancelledError, CertificateError, Error, FileError, FormatError, InputError, OutOfMemory, UnsupportedError,
                        short as _short)
 from .batch import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403

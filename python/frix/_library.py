@@ -71,6 +71,10 @@ class CertificateError(Error, ArithmeticError):
     """A strict simulation met a step whose answer is not certified; the step was taken back."""
 
 
+class CancelledError(Error):
+    """A cancel callback ended the step, which was taken back."""
+
+
 class OutOfMemory(Error, MemoryError):
     """The library could not get the memory it asked for."""
 
@@ -82,6 +86,7 @@ _errors = {
     abi.FRIX_ERROR_FORMAT: FormatError,
     abi.FRIX_ERROR_UNSUPPORTED: UnsupportedError,
     abi.FRIX_ERROR_CERTIFICATE: CertificateError,
+    abi.FRIX_ERROR_CANCELLED: CancelledError,
 }
 
 

@@ -127,6 +127,7 @@ const char *frix_status_name(frix_status status) {
     case FRIX_ERROR_FORMAT: return "bad format";
     case FRIX_ERROR_UNSUPPORTED: return "unsupported";
     case FRIX_ERROR_CERTIFICATE: return "not certified";
+    case FRIX_ERROR_CANCELLED: return "cancelled";
   }
   return "unknown status";
 }

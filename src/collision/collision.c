@@ -291,19 +291,24 @@ static void keep_past(fx_collision *c) {
 
 /* ---- pair by pair ---- */
 
+uint64_t fx_contact_name(const fx_contact *c, uint32_t generation_a, uint32_t generation_b) {
+  uint64_t h = mix(0, (uint64_t)(uint32_t)c->body_a << 32 | generation_a);
+  h = mix(h, (uint64_t)(uint32_t)c->body_b << 32 | generation_b);
+  h = mix(h, (uint64_t)(uint32_t)c->shape_a << 32 | (uint32_t)c->shape_b);
+  return mix(h, c->feature);
+}
+
 /* The manifold becomes contacts, for which there is room. */
 static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_proxy *b) {
   const fx_manifold *m = &p->manifold;
-  uint64_t h = mix(0, (uint64_t)(uint32_t)a->slot << 32 | generation_of(j->placement, a->slot));
-  h = mix(h, (uint64_t)(uint32_t)b->slot << 32 | generation_of(j->placement, b->slot));
-  h = mix(h, (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
+  uint32_t generation_a = generation_of(j->placement, a->slot), generation_b = generation_of(j->placement, b->slot);
   for (int32_t k = 0; k < m->count; k++) {
     const fx_touch *t = &m->touch[k];
     fx_contact *x = &p->contact[p->count++];
-    x->id = mix(h, t->feature);
     x->feature = t->feature;
     x->body_a = a->slot, x->body_b = b->slot;
     x->shape_a = a->shape, x->shape_b = b->shape;
+    x->id = fx_contact_name(x, generation_a, generation_b);
     x->point_a = t->point_a, x->point_b = t->point_b;
     x->normal = t->normal;
     x->gap = t->gap;

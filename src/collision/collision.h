@@ -24,6 +24,9 @@ typedef struct fx_contact {
   bool planar;
 } fx_contact;
 
+/* Its id, from all else. */
+uint64_t fx_contact_name(const fx_contact *contact, uint32_t generation_a, uint32_t generation_b);
+
 /* Where the bodies are. Slot 0 is the world (prototype 0, pose identity). Every slot is an instance of a model body:
  * slot k of a fresh sim is body k, spawned ones stand for a pattern. */
 typedef struct fx_placement {

@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-enum { LEAF = 2, BINS = 16, DEPTH = 192 };
+enum { LEAF = 1, BINS = 16, DEPTH = 192 };
 
 frix_status fx_query_tree_reserve(fx_query_tree *tree, int32_t count) {
   size_t n = (size_t)count;
   bool good = fx_make_room(tree->context, (void **)&tree->item, &tree->item_room, n + 1, sizeof *tree->item) &&
               fx_make_room(tree->context, (void **)&tree->order, &tree->order_room, n + 1, sizeof *tree->order) &&
-              fx_make_room(tree->context, (void **)&tree->node, &tree->node_room, 2 * n + 2, sizeof *tree->node);
+              fx_make_room(tree->context, (void **)&tree->node, &tree->node_room, 2 * n + 2, sizeof *tree->node) &&
+              fx_wide_tree_reserve(tree, n + 1);
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -21,6 +22,8 @@ void fx_query_tree_free(fx_query_tree *tree) {
   fx_free(tree->context, tree->item);
   fx_free(tree->context, tree->order);
   fx_free(tree->context, tree->node);
+  fx_free(tree->context, tree->wide);
+  fx_free(tree->context, tree->wide_root);
 }
 
 static frix_vec3 least(frix_vec3 a, frix_vec3 b) {
@@ -121,7 +124,7 @@ void fx_query_tree_build(fx_query_tree *tree, int32_t count) {
       tree->order[--last] = k;
   tree->item_count = count;
   tree->endless_count = count - bounded;
-  tree->node_count = 0;
+  tree->node_count = tree->wide_count = 0;
   if (!bounded) return;
   tree->node[0] = (fx_query_node){.first = 0, .count = bounded};
   tree->node_count = 1;
@@ -140,74 +143,12 @@ void fx_query_tree_build(fx_query_tree *tree, int32_t count) {
     tree->node_count += 2;
     node->first = at, node->count = 0;
   }
+  fx_wide_tree_build(tree);
 }
 
 static void visit_all(const fx_query_tree *tree, int32_t first, int32_t count, void (*visit)(int32_t, void *),
                       void *user) {
   for (int32_t k = 0; k < count; k++) visit(tree->order[first + k], user);
-}
-
-/* A ray, and which side of a box it meets first on each axis. */
-typedef struct arrow {
-  double origin[3], inverse[3];
-  int first[3];
-} arrow;
-
-static arrow arrow_of(const fx_ray *ray) {
-  arrow a;
-  for (int k = 0; k < 3; k++) {
-    a.origin[k] = fx_at(ray->origin, k);
-    a.inverse[k] = 1.0 / fx_at(ray->direction, k);
-    a.first[k] = a.inverse[k] < 0.0;
-  }
-  return a;
-}
-
-/* As fx_ray_box: a side that the ray runs in gives 0 * infinity, which bounds nothing. */
-static inline bool meets(const arrow *a, const fx_query_node *n, double limit, double *enter) {
-  double first = 0.0, last = limit;
-  for (int k = 0; k < 3; k++) {
-    double in = (n->bound[a->first[k]][k] - a->origin[k]) * a->inverse[k];
-    double out = (n->bound[1 - a->first[k]][k] - a->origin[k]) * a->inverse[k];
-    first = in > first ? in : first;
-    last = out < last ? out : last;
-  }
-  *enter = first;
-  return first <= last;
-}
-
-void fx_query_tree_ray(const fx_query_tree *tree, const fx_ray *ray, double *limit,
-                       void (*visit)(int32_t item, void *user), void *user) {
-  struct {
-    int32_t node;
-    double enter;
-  } stack[DEPTH];
-  int depth = 0;
-  frix_vec3 inverse = fx_ray_inverse(ray->direction);
-  arrow a = arrow_of(ray);
-  visit_all(tree, tree->item_count - tree->endless_count, tree->endless_count, visit, user);
-  double enter;
-  if (tree->node_count && meets(&a, &tree->node[0], *limit, &enter)) stack[0].node = 0, stack[depth++].enter = enter;
-  while (depth > 0) {
-    if (stack[--depth].enter > *limit) continue;
-    const fx_query_node *node = &tree->node[stack[depth].node];
-    for (int32_t k = 0; k < node->count; k++) {
-      const fx_query_item *item = &tree->item[tree->order[node->first + k]];
-      if (node->count == 1 || fx_ray_box(ray->origin, inverse, item->low, item->high, *limit, &enter))
-        visit(tree->order[node->first + k], user);
-    }
-    if (node->count) continue;
-    const fx_query_node *child = &tree->node[node->first];
-    double first, second;
-    bool left = meets(&a, &child[0], *limit, &first), right = meets(&a, &child[1], *limit, &second);
-    int near = left && right && second < first;
-    if (depth + 2 > DEPTH) continue;
-    /* the nearer one on top */
-    for (int k = 0; k < 2; k++) {
-      int which = k == 0 ? 1 - near : near;
-      if (which ? right : left) stack[depth].node = node->first + which, stack[depth++].enter = which ? second : first;
-    }
-  }
 }
 
 static bool is_near(frix_vec3 low, frix_vec3 high, const fx_query_node *n, double limit) {

@@ -16,13 +16,18 @@ typedef struct fx_query_node {
   int32_t first, count; /* as in fx_tree_node: count 0: children first and first + 1 */
 } fx_query_node;
 
+typedef struct fx_wide_node fx_wide_node; /* wide_tree.c */
+
 typedef struct fx_query_tree {
   frix_context *context;
   fx_query_item *item;
   int32_t *order;
   fx_query_node *node;
   int32_t item_count, node_count, endless_count; /* endless: half spaces, the last of `order` */
-  size_t item_room, order_room, node_room;
+  fx_wide_node *wide; /* the same tree, four children to a node, for rays */
+  int32_t *wide_root; /* which node of the binary tree each opens */
+  int32_t wide_count;
+  size_t item_room, order_room, node_room, wide_room, root_room;
 } fx_query_tree;
 
 /* Room for so many items, which are then written and built. */
@@ -30,6 +35,10 @@ frix_status fx_query_tree_reserve(fx_query_tree *tree, int32_t count);
 /* Items without bounds have low.x = -INFINITY. */
 void fx_query_tree_build(fx_query_tree *tree, int32_t count);
 void fx_query_tree_free(fx_query_tree *tree);
+
+/* Room for wide nodes over so many items; from the binary tree. */
+bool fx_wide_tree_reserve(fx_query_tree *tree, size_t items);
+void fx_wide_tree_build(fx_query_tree *tree);
 
 /* Calls visit for every item that the ray may meet before *limit, nearest boxes first; visit may lower *limit. */
 void fx_query_tree_ray(const fx_query_tree *tree, const fx_ray *ray, double *limit,

@@ -191,6 +191,9 @@ static void write_rest(fx_pack *p, const frix_model *m) {
 
 frix_status frix_model_encode(frix_context *context, const frix_model *m, unsigned char **out, size_t *size) {
   if (!context || !m || !out || !size) return FRIX_ERROR_INPUT;
+  if (fx_model_has_holes(m))
+    return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
+                   "model: shapes or joints were removed from it, so its ids cannot be written to bytes");
   fx_buffer buffer;
   fx_buffer_init(&buffer, context);
   fx_pack p = fx_pack_writer(&buffer);

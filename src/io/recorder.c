@@ -24,6 +24,7 @@ struct frix_recorder {
   double next_sync; /* no earlier than this */
   bool configured;
   int32_t body_count, shape_count, joint_count; /* of the model */
+  const frix_model *model;                      /* only compared; NULL: that of a file */
   char *failure;                                /* what went wrong; nothing is written after it */
   frix_tally tally;                             /* for the next checkpoint; size 0: none */
   fx_buffer raw, sealed;
@@ -179,6 +180,7 @@ frix_status frix_recorder_create(frix_context *context, const char *path, const 
     if (r) release(r);
     return status;
   }
+  r->model = model;
   r->body_count = model->body_count, r->shape_count = model->shape_count, r->joint_count = model->joint_count;
   *out = r;
   return FRIX_OK;
@@ -240,6 +242,11 @@ static frix_status ready(frix_recorder *r, const frix_sim *sim, const char *call
   const frix_model *m = sim->model;
   if (m->body_count != r->body_count || m->shape_count != r->shape_count || m->joint_count != r->joint_count)
     return fx_fail(r->context, FRIX_ERROR_INPUT, "%s: the sim is of another model than the file", call);
+  if (sim->model != sim->root && sim->model != r->model)
+    return fx_fail(r->context, FRIX_ERROR_UNSUPPORTED,
+                   "%s: the sim was changed while it ran, and a file holds one model: begin a new file with "
+                   "frix_sim_model",
+                   call);
   if (sim->in_force) return fx_fail(r->context, FRIX_ERROR_INPUT, "%s: called from the force callback", call);
   if (r->raw.failed || r->sealed.failed) { /* memory was short once; what was not written is not there */
     fx_buffer_free(&r->raw);

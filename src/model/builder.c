@@ -174,7 +174,7 @@ frix_status frix_builder_add_shape(frix_builder *b, frix_body_id body, const fri
   frix_status status = fx_check_shape(context, &copy, geometry, &b->body[body.index]);
   if (status) return status;
   if (!ROOM(b, shape) || !own_name(context, &copy.name)) return FRIX_ERROR_MEMORY;
-  b->shape[b->shape_count++] = (fx_shape_draft){copy, (int32_t)body.index};
+  b->shape[b->shape_count++] = (fx_shape_draft){.config = copy, .body = (int32_t)body.index};
   if (out) *out = (frix_shape_id){(uint32_t)b->shape_count, 1};
   return FRIX_OK;
 }

@@ -7,7 +7,11 @@
 typedef struct fx_shape_draft {
   frix_shape_config config;
   int32_t body;
+  bool removed; /* its id stays, for those behind it */
 } fx_shape_draft;
+
+/* The kind of a joint that was removed; its id stays, for those behind it. */
+#define FX_JOINT_REMOVED FRIX_JOINT_COUNT
 
 typedef struct fx_pair_draft {
   int32_t a, b; /* materials as given */
@@ -27,7 +31,13 @@ struct frix_builder {
   frix_joint_config *joint;
   fx_pair_draft *pair;
   fx_pair *excluded;
+  /* of a change (frix/edit.h) */
+  const frix_model *origin; /* what it holds was made from this; NULL: nothing */
+  int32_t first_new;        /* bodies from here on are new */
 };
+
+/* A builder that holds a model, with the same ids (redraft.c). */
+frix_status fx_builder_redraft(frix_context *context, const frix_model *model, frix_builder **out);
 
 /* With the faces of a hull that was built before, or NULL. */
 frix_status fx_builder_add_geometry(frix_builder *builder, const frix_geometry_config *config, const fx_faces *faces,

@@ -12,8 +12,13 @@ static bool copy_name(frix_context *context, const char *from, char **to) {
   return !from || (*to = fx_copy_text(context, from));
 }
 
+const frix_model *fx_model_hold(const frix_model *m) {
+  atomic_fetch_add(&((frix_model *)m)->holders, 1);
+  return m;
+}
+
 void frix_model_destroy(frix_model *m) {
-  if (!m) return;
+  if (!m || atomic_fetch_sub(&m->holders, 1) > 1) return;
   frix_context *context = m->context;
   for (int32_t k = 0; m->body && k < m->body_count; k++) fx_free(context, m->body[k].name);
   for (int32_t k = 0; m->shape && k < m->shape_count; k++) fx_free(context, m->shape[k].name);
@@ -47,12 +52,15 @@ static frix_status copy_materials(const frix_builder *b, frix_model *m) {
 
 static frix_status copy_shapes(const frix_builder *b, frix_model *m) {
   /* counting sort by body keeps the order of adding within each */
-  for (int32_t k = 0; k < b->shape_count; k++) m->body[b->shape[k].body].shape_count++;
+  for (int32_t k = 0; k < b->shape_count; k++)
+    if (!b->shape[k].removed) m->body[b->shape[k].body].shape_count++, m->shape_count++;
   for (int32_t k = 1; k < m->body_count; k++)
     m->body[k].shape_start = m->body[k - 1].shape_start + m->body[k - 1].shape_count;
   for (int32_t k = 0; k < m->body_count; k++) m->body[k].shape_count = 0;
   for (int32_t k = 0; k < b->shape_count; k++) {
     const frix_shape_config *c = &b->shape[k].config;
+    m->shape_of_id[k] = -1;
+    if (b->shape[k].removed) continue;
     fx_body *body = &m->body[b->shape[k].body];
     int32_t at = body->shape_start + body->shape_count++;
     fx_shape *s = &m->shape[at];
@@ -167,6 +175,11 @@ static frix_status copy_joints(const frix_builder *b, frix_model *m) {
   for (int32_t k = 0; k < b->joint_count; k++) {
     fx_joint *j = &m->joint[k];
     char *name;
+    j->removed = b->joint[k].kind == FX_JOINT_REMOVED;
+    if (j->removed) {
+      j->config = frix_joint_default(FRIX_JOINT_BALL);
+      continue;
+    }
     if (!copy_name(context, b->joint[k].name, &name)) return FRIX_ERROR_MEMORY;
     j->config = b->joint[k];
     j->config.name = name;
@@ -197,6 +210,11 @@ static int compare_pairs(const void *x, const void *y) {
   return a->b < b->b ? -1 : a->b > b->b;
 }
 
+bool fx_joint_excludes(const fx_joint *j, fx_pair pair) {
+  if (j->config.collide || j->config.kind == FRIX_JOINT_COUPLING || j->removed) return false;
+  return j->a < j->b ? j->a == pair.a && j->b == pair.b : j->b == pair.a && j->a == pair.b;
+}
+
 static void copy_pairs(const frix_builder *b, frix_model *m) {
   for (int32_t k = 0; k < b->pair_count; k++) {
     const fx_pair_draft *d = &b->pair[k];
@@ -209,7 +227,7 @@ static void copy_pairs(const frix_builder *b, frix_model *m) {
   for (int32_t k = 0; k < b->excluded_count; k++) m->excluded[m->excluded_count++] = b->excluded[k];
   for (int32_t k = 0; k < m->joint_count; k++) {
     const fx_joint *j = &m->joint[k];
-    if (j->config.collide || j->config.kind == FRIX_JOINT_COUPLING) continue;
+    if (j->config.collide || j->config.kind == FRIX_JOINT_COUPLING || j->removed) continue;
     m->excluded[m->excluded_count++] = j->a < j->b ? (fx_pair){j->a, j->b} : (fx_pair){j->b, j->a};
   }
   qsort(m->excluded, (size_t)m->excluded_count, sizeof *m->excluded, compare_pairs);
@@ -222,8 +240,9 @@ frix_status frix_builder_compile(frix_builder *b, frix_model **out) {
   frix_model *m = FX_NEW(context, frix_model, 1);
   if (!m) return FRIX_ERROR_MEMORY;
   m->context = context;
+  atomic_init(&m->holders, 1);
   m->gravity = b->gravity;
-  m->body_count = b->body_count, m->shape_count = b->shape_count, m->material_count = b->material_count;
+  m->body_count = b->body_count, m->shape_id_count = b->shape_count, m->material_count = b->material_count;
   m->joint_count = b->joint_count, m->pair_count = b->pair_count;
   m->body = FX_NEW(context, fx_body, b->body_count);
   m->shape = FX_NEW(context, fx_shape, b->shape_count);
@@ -271,7 +290,7 @@ frix_status fx_model_restore_frames(frix_model *m, const frix_pose *start, const
       FAIL("model: body %d does not stand where its frame says", k);
     m->body[k].start = start[k];
   }
-  for (int32_t k = 0; k < m->shape_count; k++) {
+  for (int32_t k = 0; k < m->shape_id_count; k++) {
     fx_shape *s = &m->shape[m->shape_of_id[k]];
     if (!same_pose(local[k], s->local, fx_norm(m->body[s->body].center), frix_shape_table((int32_t)s->kind)->flat))
       FAIL("model: shape %d does not stand where its body says", k);
@@ -280,7 +299,7 @@ frix_status fx_model_restore_frames(frix_model *m, const frix_pose *start, const
   for (int32_t k = 0; k < m->body_count; k++) measure(m, &m->body[k]);
   for (int32_t k = 0; k < m->joint_count; k++) {
     fx_joint *j = &m->joint[k];
-    if (j->config.kind == FRIX_JOINT_COUPLING) continue;
+    if (j->config.kind == FRIX_JOINT_COUPLING || j->removed) continue;
     if (!same_pose(frame[k][0], j->config.frame_a, fx_norm(m->body[j->a].center), false) ||
         !same_pose(frame[k][1], j->config.frame_b, fx_norm(m->body[j->b].center), false))
       FAIL("model: the frames of joint %d do not stand where its bodies say", k);

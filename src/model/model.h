@@ -12,6 +12,7 @@
 #include "linalg/vec.h"
 
 #include <frix/model.h>
+#include <stdatomic.h>
 
 typedef struct fx_geometry fx_geometry; /* model/geometry.h */
 
@@ -68,6 +69,7 @@ typedef struct fx_joint {
   int32_t a, b;             /* bodies, 0: the world */
   int32_t first, second;    /* joints of a coupling, -1 otherwise */
   bool planar;              /* between planar bodies (or one and the world) */
+  bool removed;             /* of it only the id is left */
 } fx_joint;
 
 /* a < b */
@@ -91,12 +93,14 @@ typedef struct fx_robot_link {
 
 struct frix_model {
   frix_context *context;
+  atomic_int holders; /* the last one to let go frees it: the user, sims that were changed to it, snapshots */
   frix_vec3 gravity;
   int32_t body_count; /* with the world */
   int32_t shape_count, material_count, geometry_count, joint_count, pair_count, excluded_count;
   fx_body *body;
   fx_shape *shape;      /* sorted by body, then in the order of adding */
-  int32_t *shape_of_id; /* order of adding -> place in shape */
+  int32_t shape_id_count; /* with those that were removed */
+  int32_t *shape_of_id;   /* order of adding -> place in shape; -1: removed */
   fx_material *material;
   fx_geometry **geometry;
   fx_joint *joint;
@@ -107,6 +111,12 @@ struct frix_model {
 
 /* Mixed or tabled, with material a's shape first. */
 fx_surface fx_model_surface(const frix_model *model, int32_t material_a, int32_t material_b);
+/* One more who needs it; frix_model_destroy lets go. */
+const frix_model *fx_model_hold(const frix_model *model);
+/* Whether shapes or joints were removed from it: it is then not written to bytes. */
+bool fx_model_has_holes(const frix_model *model);
+/* Whether a joint keeps the pair of its bodies apart and they are this one. */
+bool fx_joint_excludes(const fx_joint *joint, fx_pair pair);
 /* Whether the user, or a joint, keeps these bodies apart. */
 bool fx_model_excluded(const frix_model *model, int32_t body_a, int32_t body_b);
 

@@ -14,14 +14,31 @@ frix_vec3 frix_model_gravity(const frix_model *m) { return m ? m->gravity : fx_v
 #define AT(type, count) (m && k >= 0 && k < (count) ? (type){(uint32_t)k + 1, 1} : (type){0, 0})
 
 frix_body_id frix_model_body_at(const frix_model *m, int32_t k) { return AT(frix_body_id, m->body_count - 1); }
-frix_shape_id frix_model_shape_at(const frix_model *m, int32_t k) { return AT(frix_shape_id, m->shape_count); }
+/* Those that were removed are passed over. */
+frix_shape_id frix_model_shape_at(const frix_model *m, int32_t k) {
+  if (!m || k < 0 || k >= m->shape_count) return (frix_shape_id){0, 0};
+  if (m->shape_count == m->shape_id_count) return (frix_shape_id){(uint32_t)k + 1, 1};
+  for (int32_t id = 0; id < m->shape_id_count; id++)
+    if (m->shape_of_id[id] >= 0 && k-- == 0) return (frix_shape_id){(uint32_t)id + 1, 1};
+  return (frix_shape_id){0, 0};
+}
 frix_material_id frix_model_material_at(const frix_model *m, int32_t k) {
   return AT(frix_material_id, m->material_count - 1);
 }
 frix_geometry_id frix_model_geometry_at(const frix_model *m, int32_t k) {
   return AT(frix_geometry_id, m->geometry_count);
 }
-frix_joint_id frix_model_joint_at(const frix_model *m, int32_t k) { return AT(frix_joint_id, m->joint_count); }
+/* Null for one that was removed. */
+frix_joint_id frix_model_joint_at(const frix_model *m, int32_t k) {
+  if (m && k >= 0 && k < m->joint_count && m->joint[k].removed) return (frix_joint_id){0, 0};
+  return AT(frix_joint_id, m->joint_count);
+}
+
+bool fx_model_has_holes(const frix_model *m) {
+  bool holes = m->shape_count < m->shape_id_count;
+  for (int32_t k = 0; k < m->joint_count; k++) holes |= m->joint[k].removed;
+  return holes;
+}
 
 frix_body_id frix_model_find_body(const frix_model *m, const char *name) {
   for (int32_t k = 1; m && name && k < m->body_count; k++)
@@ -56,7 +73,8 @@ frix_status frix_model_body(const frix_model *m, frix_body_id id, frix_body_conf
 
 frix_status frix_model_shape(const frix_model *m, frix_shape_id id, frix_shape_config *out, frix_body_id *body) {
   if (!m || !out) return FRIX_ERROR_INPUT;
-  if (id.generation != 1 || id.index == 0 || id.index > (uint32_t)m->shape_count) return stale(m, "shape");
+  if (id.generation != 1 || id.index == 0 || id.index > (uint32_t)m->shape_id_count || m->shape_of_id[id.index - 1] < 0)
+    return stale(m, "shape");
   const fx_shape *s = &m->shape[m->shape_of_id[id.index - 1]];
   *out = frix_shape_default();
   out->name = s->name, out->user = s->user;
@@ -98,7 +116,8 @@ frix_status frix_model_geometry(const frix_model *m, frix_geometry_id id, frix_g
  */
 frix_status frix_model_joint(const frix_model *m, frix_joint_id id, frix_joint_config *out) {
   if (!m || !out) return FRIX_ERROR_INPUT;
-  if (id.generation != 1 || id.index == 0 || id.index > (uint32_t)m->joint_count) return stale(m, "joint");
+  if (id.generation != 1 || id.index == 0 || id.index > (uint32_t)m->joint_count || m->joint[id.index - 1].removed)
+    return stale(m, "joint");
   const fx_joint *j = &m->joint[id.index - 1];
   *out = j->config;
   if (j->config.kind == FRIX_JOINT_COUPLING) return FRIX_OK;

@@ -93,11 +93,16 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   }
   int32_t energies = s->has_velocity ? 2 * s->mover_count : s->contact_count;
   *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, energies),
+                         .free = FX_TAKE_RAW(arena, double, energies),
+                         .of = s,
+                         .weighed = FX_TAKE(arena, uint8_t, s->contact_count),
                          .place = place,
                          .weight = FX_TAKE_RAW(arena, double, blocks),
                          .speed = FX_TAKE_RAW(arena, double, s->row_count),
                          .limit = FX_TAKE_RAW(arena, double, s->row_count)};
-  return out->energy && out->weight && out->speed && out->limit ? FRIX_OK : FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
+  return out->energy && out->free && out->weighed && out->weight && out->speed && out->limit ? FRIX_OK
+                                                                                             : FRIX_ERROR_MEMORY;
 }
 
 /* Where the rotation of mover m begins among its degrees of freedom; their number where it is not apart. */
@@ -147,10 +152,19 @@ static void find_energies(const fx_system *s, int32_t m, double *energy) {
   energy[2 * m + 1] = first < n ? part_norm(s, m, first, n, v) : 0;
 }
 
-static double weight_of(const double *h, const double *y, const double *inverse, int32_t first, int32_t end) {
+static inline double weight_of(const double *h, const double *y, const double *inverse, int32_t first, int32_t end) {
   double sum = 0;
   for (int32_t c = first; c < end; c++) sum += inverse ? h[c] * h[c] * inverse[c] : h[c] * y[c];
   return sum > 0 ? sum : 0;
+}
+
+/* Of d rows; inlined with the sizes of the common bodies. */
+static inline __attribute__((always_inline)) void weigh_rows(int32_t d, int32_t n, int32_t first, const double *h,
+                                                             const double *y, const double *inverse, double *weight) {
+  for (int32_t a = 0; a < d; a++, h += n, y = y ? y + n : NULL) {
+    weight[2 * a] = weight_of(h, y, inverse, 0, first);
+    weight[2 * a + 1] = weight_of(h, y, inverse, first, n);
+  }
 }
 
 /* J M^-1 J' for the rows of one block, by translation and rotation. */
@@ -159,10 +173,12 @@ static void weigh(const fx_system *s, int32_t k, int32_t d, double *weight) {
   const double *h = fx_block(&s->Ht, k);
   const double *inverse = s->diagonal_mass ? s->inverse_mass + s->dof[m] : NULL;
   const double *y = inverse ? NULL : fx_block(&s->response->Yt, k);
-  for (int32_t a = 0; a < d; a++, h += n, y = y ? y + n : NULL) {
-    weight[2 * a] = weight_of(h, y, inverse, 0, first);
-    weight[2 * a + 1] = weight_of(h, y, inverse, first, n);
-  }
+  if (d == 3 && n == 6 && first == 3 && inverse)
+    weigh_rows(3, 6, 3, h, NULL, inverse, weight);
+  else if (d == 3 && n == 6 && first == 3)
+    weigh_rows(3, 6, 3, h, y, NULL, weight);
+  else
+    weigh_rows(d, n, first, h, y, inverse, weight);
 }
 
 /* The part of a speed that the row itself brings: what it asks for, and its spring. */
@@ -188,17 +204,25 @@ static inline double alike(const frix_contact *c, int32_t k, int32_t end) {
   return (double)(c->dim > 3 ? 3 : c->dim) / (double)(end - k);
 }
 
-/* The roots of each trace take the place of the part's first weights, and what the impulses bring is added. */
-static inline void add_impulses(const fx_system *s, const fx_row_bodies *bodies, int32_t i, int32_t k, int32_t end,
-                                double size, double *energy) {
+/* The roots of each trace take the place of the part's first weights. */
+static inline void take_roots(const fx_system *s, const fx_row_bodies *bodies, int32_t i, int32_t k, int32_t end) {
   int32_t d = s->contact[i].dim;
   double factor = alike(&s->contact[i], k, end);
   double *own = bodies->weight + bodies->place[i];
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
-    double linear = own[2 * k], angular = own[2 * k + 1], *to = energy + 2 * (size_t)bodies->index[b];
+    double linear = own[2 * k], angular = own[2 * k + 1];
     for (int32_t a = k + 1; a < end; a++) linear += own[2 * a], angular += own[2 * a + 1];
     own[2 * k] = sqrt(factor * linear);
     own[2 * k + 1] = sqrt(factor * angular);
+  }
+}
+
+/* What the impulses of a part bring is added. */
+static inline void add_impulses(const fx_row_bodies *bodies, int32_t i, int32_t d, int32_t k, double size,
+                                double *energy) {
+  const double *own = bodies->weight + bodies->place[i];
+  for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 2 * d) {
+    double *to = energy + 2 * (size_t)bodies->index[b];
     to[0] += own[2 * k] * size;
     to[1] += own[2 * k + 1] * size;
   }
@@ -209,14 +233,22 @@ static inline bool is_plain(const fx_system *s, int32_t i) {
   return s->contact[i].dim == 3 && s->contact[i].cone == FRIX_CONE_CIRCULAR && !s->has_bounds;
 }
 
-static inline void add_plain(const fx_row_bodies *bodies, int32_t i, const double *r, double *energy) {
-  double normal = fabs(r[0]), tangent = size_of(2, r + 1), *own = bodies->weight + bodies->place[i];
+static inline void take_plain_roots(const fx_row_bodies *bodies, int32_t i) {
+  double *own = bodies->weight + bodies->place[i];
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 6) {
-    double *to = energy + 2 * (size_t)bodies->index[b];
     own[2] = sqrt(1.5 * (own[2] + own[4]));
     own[3] = sqrt(1.5 * (own[3] + own[5]));
     own[0] = sqrt(3.0 * own[0]);
     own[1] = sqrt(3.0 * own[1]);
+  }
+}
+
+static inline void add_plain(const fx_row_bodies *bodies, int32_t i, const double *r, double *energy) {
+  double normal = fabs(r[0]), tangent = size_of(2, r + 1);
+  const double *own = bodies->weight + bodies->place[i];
+  if (normal == 0 && tangent == 0) return;
+  for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += 6) {
+    double *to = energy + 2 * (size_t)bodies->index[b];
     to[0] = to[0] + own[0] * normal + own[2] * tangent;
     to[1] = to[1] + own[1] * normal + own[3] * tangent;
   }
@@ -250,6 +282,21 @@ static void find_speed(const fx_system *s, const fx_row_bodies *bodies, int32_t 
   }
 }
 
+static void roots_of(const fx_system *s, const fx_row_bodies *bodies, int32_t i) {
+  if (is_plain(s, i)) {
+    take_plain_roots(bodies, i);
+    return;
+  }
+  for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
+    end = part_end(s, i, k);
+    take_roots(s, bodies, i, k, end);
+  }
+}
+
+void fx_row_roots(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set) {
+  for (int32_t c = 0; c < set->count; c++) roots_of(s, bodies, at(set, c));
+}
+
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed) {
   for (int32_t c = 0; c < set->count; c++) {
@@ -260,7 +307,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
     }
     for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
       end = part_end(s, i, k);
-      add_impulses(s, bodies, i, k, end, size_of(end - k, r + row + k), energy);
+      add_impulses(bodies, i, s->contact[i].dim, k, size_of(end - k, r + row + k), energy);
     }
   }
   for (int32_t c = 0; c < set->count; c++) {
@@ -327,8 +374,8 @@ static void speeds_of_row(const fx_system *s, int32_t i, const double *r, double
 /* ---- the largest scale ---- */
 
 typedef struct drive {
-  double energy; /* sum of q^2 / W; infinite where a row without W has a q, as complementarity problems of other kinds
-                  * have: these have no such measure */
+  double energy; /* sum of q^2 / W; without bodies infinite where a row without W has a q, as complementarity problems
+                  * of other kinds have: these have no such measure. A row that moves no body drives nothing. */
   double speed;  /* largest |q| of normals and tangents; infinite where joints, whose units may be others, take part */
 } drive;
 
@@ -339,7 +386,8 @@ static void add_drive(const fx_system *s, int32_t i, const double *r, drive *out
   if (!joint && s->q[row] > 0 && fx_safe_norm(d, r + row) == 0) return;
   for (int32_t k = first; k < d; k++) {
     double q = demanded(&s->contact[i], k, s->q[row + k]);
-    if (q > 0) out->energy += q * (q / s->W_diag[row + k]);
+    bool moves = s->W_diag[row + k] > 0 || !s->has_velocity;
+    if (q > 0 && moves) out->energy += q * (q / s->W_diag[row + k]);
     if (k < 3 && q > out->speed) out->speed = q;
   }
   if (joint) out->speed = INFINITY;
@@ -361,17 +409,28 @@ static void limit_by_drive(const fx_system *s, const fx_row_set *set, const doub
   }
 }
 
-static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
-  for (int32_t c = 0; c < set->count; c++) {
-    int32_t i = at(set, c), d = s->contact[i].dim;
-    double *weight = t->weight + t->place[i];
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += 2 * d) {
-      if (set->list) find_energies(s, s->Ht.index[k], t->energy);
-      weigh(s, k, d, weight);
-    }
+/* Weights of contact i and what its bodies carry without impulses: the same in every judgement of one system. */
+static void weigh_once(const fx_system *s, const fx_row_bodies *bodies, int32_t i, fx_row_scales *t) {
+  int32_t d = s->contact[i].dim;
+  double *weight = t->weight + t->place[i];
+  bool own = t->of == s;
+  if (own && t->weighed[i]) return;
+  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += 2 * d) {
+    if (!own || t->free[2 * s->Ht.index[k]] < 0) find_energies(s, s->Ht.index[k], t->free);
+    weigh(s, k, d, weight);
   }
-  for (int32_t m = 0; !set->list && m < s->mover_count; m++) find_energies(s, m, t->energy);
+  roots_of(s, bodies, i);
+  t->weighed[i] = own;
+}
+
+static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
   fx_row_bodies bodies = {s->Ht.start, s->Ht.index, t->place, t->weight};
+  for (int32_t c = 0; c < set->count; c++) {
+    int32_t i = at(set, c);
+    weigh_once(s, &bodies, i, t);
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      memcpy(t->energy + 2 * (size_t)s->Ht.index[k], t->free + 2 * (size_t)s->Ht.index[k], 2 * sizeof *t->energy);
+  }
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);
 }
 

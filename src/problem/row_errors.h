@@ -17,7 +17,7 @@ typedef struct fx_row_set {
  * numbers each (translation and rotation), stand block after block from weight[place[i]] on. */
 typedef struct fx_row_bodies {
   const int32_t *start, *index, *place;
-  double *weight; /* used up */
+  double *weight; /* roots take their place (fx_row_roots) */
 } fx_row_bodies;
 
 /* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
@@ -25,6 +25,9 @@ typedef struct fx_row_bodies {
 typedef struct fx_row_scales {
   double *energy; /* two by mover, translation and rotation (one by contact where there are no movers): root of the
                    * energy it carries, sqrt(J) */
+  double *free;   /* the same without impulses, -1: not known yet */
+  const fx_system *of;
+  uint8_t *weighed; /* by contact: weight and free are those of this system */
   const int32_t *place;
   double *weight; /* as fx_row_bodies has them */
   double *speed;  /* by row: the sum of the magnitudes that u is computed from */
@@ -33,8 +36,11 @@ typedef struct fx_row_scales {
 
 frix_status fx_row_scales_take(fx_arena *arena, const fx_system *system, fx_row_scales *out);
 
-/* The speeds of rows whose bodies are given. energy holds |v_free|_M of each motion, two a body, and gets what the
- * impulses add; shift is w, with the offset of springs. */
+/* Weights become the roots that speeds are made of. */
+void fx_row_roots(const fx_system *system, const fx_row_bodies *bodies, const fx_row_set *set);
+
+/* The speeds of rows whose bodies are given, with roots of weights. energy holds |v_free|_M of each motion, two a body,
+ * and gets what the impulses add; shift is w, with the offset of springs. */
 void fx_row_speeds(const fx_system *system, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed);
 

@@ -62,6 +62,14 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
   }
 }
 
+/* Tension holds some axes of a body much more than others: there the momentum tells what is rounding. */
+static bool is_turning(const fx_mover *m, double size) {
+  if (m->dof == 3 || !(m->tension.xx + m->tension.yy + m->tension.zz > 0.0)) return false;
+  frix_sym3 B = m->B_inverse;
+  double moments = (size - fx_norm(m->w_free)) / fmax(B.xx, fmax(B.yy, B.zz));
+  return fx_norm(fx_sym3_mul(m->B, m->w1)) > ROUNDING * (moments + fx_norm(fx_sym3_mul(m->B, m->w_free)));
+}
+
 /* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
  * impulses of one step are those of the next. */
 static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
@@ -76,6 +84,7 @@ static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
       continue;
     }
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
+    if (is_turning(m, size[k][1])) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
   }
   return FRIX_OK;

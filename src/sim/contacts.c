@@ -194,7 +194,8 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
                      double *out) {
   double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
-  frix_vec3 impulse = fx_held_impulse(past), roll = past->roll;
+  frix_vec3 impulse = fx_held_impulse(past);
+  frix_vec3 roll = fx_mad(fx_scale(past->row[3], past->contact.tangent[0]), past->row[4], past->contact.tangent[1]);
   bool same = !memcmp(&c->normal, &past->contact.normal, sizeof c->normal);
   if (spring) {
     turning t = turning_of(sim, c, &past->contact);
@@ -309,22 +310,22 @@ double fx_contact_bounce(const frix_sim *sim, const fx_assembly *a, const fx_gro
   return fx_strikes(sim, &n) ? fx_bounce_of(&n) : 0.0;
 }
 
-void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept) {
-  g->kept = kept;
-  bool rigid = sim->surface[g->source].stiffness == 0.0;
-  double gap = clean_gap(sim, &sim->contact[g->source]);
-  if (rigid)
-    a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, a->leaves_overlaps && gap < 0.0 ? 0.0 : gap);
-  else if (a->R[g->row] == 0.0)
-    a->w[g->row] = a->drive[g->row] + fx_contact_bounce(sim, a, g);
-}
-
 /* True where a spring is struck: it bounces as a rigid contact does. */
 static bool struck_spring(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double *shift) {
   fx_normal n = normal_of(sim, a, g, sim->contact[g->source].gap);
   bool struck = fx_strikes(sim, &n);
   if (struck) *shift = fx_bounce_of(&n);
   return struck;
+}
+
+void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, double kept) {
+  g->kept = kept;
+  bool rigid = sim->surface[g->source].stiffness == 0.0;
+  double gap = clean_gap(sim, &sim->contact[g->source]);
+  if (rigid) a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, a->leaves_overlaps && gap < 0.0 ? 0.0 : gap);
+  double shift = 0.0;
+  if (!rigid && a->R[g->row] == 0.0) /* struck, or pressed too far */
+    a->w[g->row] = a->drive[g->row] + (struck_spring(sim, a, g, &shift) ? shift : fx_rigid_shift(sim, a, g));
 }
 
 /* What the spring of a contact held at the end of the last step. */

@@ -17,6 +17,41 @@ void frix_contact_hooks_init(frix_contact_hooks *out, size_t size) {
   fx_give_struct(out, size, &all, sizeof all);
 }
 
+/* Overlaps that sensors saw, with places in another model; those of removed shapes go. */
+static void move_sensed(fx_hooks *h, const frix_model *from, const frix_model *to) {
+  for (int list = 0; list < 2; list++) {
+    int32_t kept = 0;
+    for (int32_t k = 0; k < h->sensed_count[list]; k++) {
+      fx_sensed one = h->sensed[list][k];
+      one.sensor = fx_shape_place(from, to, one.sensor), one.shape = fx_shape_place(from, to, one.shape);
+      if (one.sensor >= 0 && one.shape >= 0) h->sensed[list][kept++] = one;
+    }
+    h->sensed_count[list] = kept;
+  }
+}
+
+frix_status fx_hooks_move(frix_sim *sim, const frix_model *from, const frix_model *to) {
+  fx_hooks *h = sim->hooks;
+  if (!h) return FRIX_OK;
+  frix_vec3 *belt = h->belt ? FX_NEW(sim->context, frix_vec3, to->shape_count) : NULL;
+  uint8_t *sensor = h->sensor ? FX_NEW(sim->context, uint8_t, to->shape_count) : NULL;
+  if ((h->belt && !belt) || (h->sensor && !sensor)) {
+    fx_free(sim->context, belt);
+    fx_free(sim->context, sensor);
+    return FRIX_ERROR_MEMORY;
+  }
+  for (int32_t k = 0; k < from->shape_count; k++) {
+    int32_t place = fx_shape_place(from, to, k);
+    if (place >= 0 && belt) belt[place] = h->belt[k];
+    if (place >= 0 && sensor) sensor[place] = h->sensor[k];
+  }
+  fx_free(sim->context, h->belt);
+  fx_free(sim->context, h->sensor);
+  h->belt = belt, h->sensor = sensor;
+  move_sensed(h, from, to);
+  return FRIX_OK;
+}
+
 void fx_hooks_free(frix_sim *sim) {
   fx_hooks *h = sim->hooks;
   if (!h) return;
@@ -44,7 +79,9 @@ frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks) {
 
 /* Place of a shape in the model, -1 with the error text set. */
 static int32_t shape_of(const frix_sim *sim, frix_shape_id id, const char *call) {
-  if (!sim->in_force && id.generation == 1 && id.index > 0 && id.index <= (uint32_t)sim->model->shape_count)
+  const frix_model *m = sim->model;
+  if (!sim->in_force && id.generation == 1 && id.index > 0 && id.index <= (uint32_t)m->shape_id_count &&
+      m->shape_of_id[id.index - 1] >= 0)
     return sim->model->shape_of_id[id.index - 1];
   fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: no such shape, or called from a callback", call);
   return -1;

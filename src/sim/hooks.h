@@ -28,6 +28,8 @@ frix_status fx_contacts_sift(frix_sim *sim, bool notes);
 frix_status fx_contacts_modify(frix_sim *sim);
 /* Velocities of belts, added to what drives the rows of a contact group. */
 void fx_belts_drive(const frix_sim *sim, const fx_group *g, double *drive);
+/* The same for the shapes of another model (change.c). */
+frix_status fx_hooks_move(frix_sim *sim, const frix_model *from, const frix_model *to);
 void fx_hooks_free(frix_sim *sim);
 
 #endif

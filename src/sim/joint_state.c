@@ -6,7 +6,9 @@
 #include <string.h>
 
 static int32_t joint_of(const frix_sim *sim, frix_joint_id id, const char *call) {
-  if (id.generation == 1 && id.index > 0 && id.index <= (uint32_t)sim->state.joint_count) return (int32_t)id.index - 1;
+  if (id.generation == 1 && id.index > 0 && id.index <= (uint32_t)sim->state.joint_count &&
+      !sim->model->joint[id.index - 1].removed)
+    return (int32_t)id.index - 1;
   fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: no such joint (index %u, generation %u)", call, id.index, id.generation);
   return -1;
 }

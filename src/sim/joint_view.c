@@ -15,6 +15,7 @@ static bool present(const frix_sim *sim, int32_t body) {
 
 bool fx_joint_active(const frix_sim *sim, int32_t j) {
   const fx_joint *joint = &sim->model->joint[j];
+  if (joint->removed) return false;
   if (joint->config.kind == FRIX_JOINT_COUPLING)
     return fx_joint_active(sim, joint->first) && fx_joint_active(sim, joint->second);
   return present(sim, joint->a) && present(sim, joint->b);

@@ -235,6 +235,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   fx_row_bodies bodies = {start, index, place, own};
   fx_row_set all = {.count = a->group_count};
   list_bodies(a, start, index, place);
+  fx_row_roots(&system, &bodies, &all);
   fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
   fx_row_errors_find(&system, &all, sim->config.law, speed, a->limit, r, u, &errors);
   fx_certificate_add_rows(&errors, out);

@@ -137,7 +137,8 @@ static frix_status book_contacts(frix_sim *sim, frix_energy *e) {
   double *turned = FX_TAKE(&sim->arena, double, islands.count);
   if (!power || !turned) return FRIX_ERROR_MEMORY;
   fx_power_find(sim, &sim->rows, &islands, power);
-  fx_power_turned(sim, &islands, turned);
+  status = fx_power_turned(sim, &sim->rows, &islands, turned);
+  if (status != FRIX_OK) return status;
   for (int32_t k = 0; k < islands.count; k++) book_island(&power[k], turned[k], e);
   return FRIX_OK;
 }

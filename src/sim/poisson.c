@@ -134,10 +134,18 @@ static frix_status decompress_again(frix_sim *sim, fx_assembly *a, const double 
 
 frix_status fx_poisson(frix_sim *sim) {
   fx_assembly *a = &sim->rows;
-  compressed c = {0};
-  for (int32_t k = 0; k < a->group_count; k++) c.count += bounces(sim, &a->group[k]);
-  if (c.count == 0) return FRIX_OK;
-  frix_status status = fx_attempt_begin(sim, a, &c.answer);
-  if (status == FRIX_OK) status = decompress(sim, a, c.count);
+  compressed c;
+  frix_status status = FRIX_OK;
+  for (bool again = true; status == FRIX_OK && again;) {
+    c = (compressed){0};
+    for (int32_t k = 0; k < a->group_count; k++) c.count += bounces(sim, &a->group[k]);
+    if (c.count == 0) return FRIX_OK;
+    status = fx_attempt_begin(sim, a, &c.answer);
+    if (status == FRIX_OK) status = decompress(sim, a, c.count);
+    again = status == FRIX_OK && sim->report.certified && fx_make_pressed_rigid(sim, a);
+    if (!again) break;
+    a->compression = a->late = NULL; /* springs that both phases together press too far are rigid in both */
+    status = fx_sim_solve(sim, a);
+  }
   return status == FRIX_OK ? fx_restitution_bound(sim, decompress_again, &c) : status;
 }

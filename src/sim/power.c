@@ -5,8 +5,9 @@
  *   r . (u0 + u1) / 2 <= -r . (w + R (r - r_c)) - r' W r / 2 - r . H' M^-1 p / 2
  *                     <= -r . (w + R (r - r_c)) + p . M^-1 p / 8
  *
- * What contacts bring beyond that is restitution's, -r . w with w = e u0. So an island's gain has these parts: what
- * joints, motors and springs ask for (w and R of their own), what pushes overlaps out, what the slip of the middle asks
+ * What contacts bring beyond that is restitution's, -r . w with w = e u0. Motors and springs of joints count as forces:
+ * their impulses are part of p, so that what a motor might have brought excuses no contact. An island's gain has these
+ * parts: what joints ask for (w of their own), what pushes overlaps out, what the slip of the middle asks
  * for (w of tangential rows), at most p . M^-1 p / 8 where a step turns something round, which is O(h^2), and the rest,
  * which no energetically consistent law has. */
 #include "sim/mechanism.h"
@@ -58,6 +59,11 @@ static bool is_spring(const fx_assembly *a, const fx_group *g, int32_t k) {
   return a->R[g->row + k] > 0.0 && (g->kind == FX_GROUP_CONTACT || (g->kind == FX_GROUP_SPINNING && k == 1));
 }
 
+/* Motors and springs of joints act like forces. */
+static bool drives(const fx_group *g) {
+  return g->kind == FX_GROUP_AXIS && (g->part == FX_AXIS_MOTOR || g->part == FX_AXIS_SPRING);
+}
+
 bool fx_group_takes(const fx_group *g) {
   return g->kind != FX_GROUP_JOINT && g->kind != FX_GROUP_TENSION &&
          (g->kind != FX_GROUP_AXIS || (g->part != FX_AXIS_MOTOR && g->part != FX_AXIS_SPRING));
@@ -75,7 +81,8 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
   double r = a->r[row], full = r * middle, ask = a->w[row] - a->drive[row];
   if (is_spring(a, g, k) && fx_is_stiff(sim, g) && k < 3) { /* what the spring does not store is lost */
     double now = g->keeps ? 0.5 * a->R[row] * sim->integrator->position_time * fx_held(a, row) * fx_held(a, row) : 0.0;
-    double stored = now - (k < 2 ? g->stored[k] : 0.0);
+    double before = k < 2 ? g->stored[k] : 0.0, stored = now - before;
+    power->size += now + before; /* their rounding is no gain */
     power->spring -= stored;
     power->other += balance(a, row, middle) - full - stored;
     full += stored;
@@ -104,7 +111,7 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
     power->size += 0.5 * fabs(r) * (fabs(before[k]) + fabs(u));
     if (fx_group_takes(g)) {
       add_taking(sim, a, g, k, middle, power);
-    } else {
+    } else if (!drives(g)) {
       power->other += balance(a, row, middle);
     }
   }
@@ -130,21 +137,72 @@ double fx_power_gain(const fx_power *p) {
   return sum - fmax(0.0, p->turn);
 }
 
+/* p . M^-1 p of a mover that is changed by v and w. */
+static double energy_of(const fx_mover *m, frix_vec3 v, frix_vec3 w) {
+  double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
+  return fx_dot(v, fx_sym3_mul(m->A, v)) + spin;
+}
+
 static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
 
-void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound) {
+/* Adds what the motors and springs of joints change velocities by: v and w by mover. */
+static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*change)[2]) {
+  for (int32_t k = a->joint_first; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count && drives(g); b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      frix_vec3 *to = change[g->mover[b]];
+      if (m->tree) {
+        J += g->dim * m->dof;
+        continue;
+      }
+      for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
+        double r = a->r[g->row + i];
+        bool flat = m->dof == 3;
+        frix_vec3 lin = {J[0], J[1], flat ? 0.0 : J[2]};
+        frix_vec3 ang =
+            flat ? fx_vec(0.0, 0.0, m->B_inverse.zz * J[2]) : fx_sym3_mul(m->B_inverse, fx_vec(J[3], J[4], J[5]));
+        to[0] = fx_mad(to[0], r, fx_sym3_mul(m->A_inverse, lin));
+        to[1] = fx_mad(to[1], r, ang);
+      }
+    }
+  }
+}
+
+/* The same of a tree, with its own drives and those of joints. */
+static double tree_turned(const frix_sim *sim, const fx_assembly *a, int32_t mover) {
+  const fx_mover *m = &sim->mover[mover];
+  double change[FX_TREE_MOST], y[FX_TREE_MOST];
+  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = drives(g) ? fx_group_block(sim, a, g, mover, 0) : NULL;
+    for (int32_t j = 0; J && j < g->dim; j++) {
+      fx_tree_respond(m, J + j * m->dof, y);
+      for (int32_t i = 0; i < m->dof; i++) change[i] += a->r[g->row + j] * y[i];
+    }
+  }
+  return fx_tree_energy_of(m, change);
+}
+
+frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, double *bound) {
+  frix_vec3(*change)[2] = (frix_vec3(*)[2])FX_TAKE_RAW(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
+  if (!change) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->tree) {
-      double change[FX_TREE_MOST];
-      for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
-      bound[islands->of_mover[k]] += fx_tree_energy_of(m, change) / 8.0;
+      bound[islands->of_mover[k]] += tree_turned(sim, a, k) / 8.0;
       continue;
     }
-    frix_vec3 v = fx_sub(m->v_free, m->v0), w = fx_sub(m->w_free, m->w0);
-    if (is_tense(m)) w = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension only takes energy */
-    double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
-    bound[islands->of_mover[k]] += (fx_dot(v, fx_sym3_mul(m->A, v)) + spin) / 8.0;
+    change[k][0] = fx_sub(m->v_free, m->v0);
+    change[k][1] = fx_sub(m->w_free, m->w0);
+    if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* it only takes energy */
   }
+  add_drives(sim, a, change);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (!sim->mover[k].tree)
+      bound[islands->of_mover[k]] += energy_of(&sim->mover[k], change[k][0], change[k][1]) / 8.0;
+  return FRIX_OK;
 }

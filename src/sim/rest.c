@@ -13,6 +13,7 @@
 #define SLOW 4.0     /* of a step's gravity: what starts at rest may have fallen for so many steps */
 #define LEAVING 1e-6 /* of the free motion: slower is not moving */
 #define NEARLY 1e-4  /* of the free motion: springs take up what is left */
+#define MOVING 1e-3  /* of a step's gravity: what is faster does not rest */
 #define TOLERANCE 1e-9
 #define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
 
@@ -74,9 +75,23 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   return FRIX_OK;
 }
 
-/* Springs carry the impulses of the guess. */
+/* The part of what stops the bodies of a group that forces of this step bring: the rest they came with. */
+static double load_share(const frix_sim *sim, const fx_group *g) {
+  double least = 1.0;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    double came = fx_norm(m->v0), all = fx_norm(m->v_free);
+    if (came > 0.0 && all > 0.0) least = fmin(least, fx_norm(fx_sub(m->v_free, m->v0)) / all);
+  }
+  return least;
+}
+
+/* Springs carry the impulses of the guess; a contact that is struck has none. */
 static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
-  if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->guess + g->row);
+  if (!fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) return;
+  double share = load_share(sim, g);
+  fx_hold_contact(sim, a, g, a->guess + g->row);
+  if (share < 1.0) fx_leave_blow(sim, a, g, a->guess + g->row, share);
 }
 
 /* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
@@ -110,6 +125,30 @@ static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
   return status;
 }
 
+static bool moves(const frix_sim *sim, const fx_group *g) {
+  double slow = MOVING * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
+    if (fx_norm(m->v1) + arm * fx_norm(m->w1) > slow) return true;
+  }
+  return false;
+}
+
+bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *before) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    fx_group *g = &a->group[k];
+    if (!g->held || !moves(sim, g)) continue;
+    fx_forget_blow(a, g);
+    *g = before->group[k];
+    memcpy(a->w + g->row, before->w + g->row, (size_t)g->dim * sizeof *a->w);
+    memcpy(a->r_c + g->row, before->r_c + g->row, (size_t)g->dim * sizeof *a->r_c);
+    any = true;
+  }
+  return any;
+}
+
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
   if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
@@ -122,6 +161,8 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
   bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
+  if (status == FRIX_OK && stiff && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count)))
+    status = FRIX_ERROR_MEMORY;
   if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
     status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {

@@ -66,9 +66,9 @@ static double created(const search *x, int32_t k) {
   return fx_power_gain(&x->power[k]) - x->turned[k] - fmax(x->sim->config.tolerance, 1e-12) * x->power[k].size;
 }
 
-static void measure(search *x) {
+static frix_status measure(search *x) {
   fx_power_find(x->sim, x->a, &x->islands, x->power);
-  fx_power_turned(x->sim, &x->islands, x->turned);
+  return fx_power_turned(x->sim, x->a, &x->islands, x->turned);
 }
 
 /* Solves with the parts of restitution that the brackets ask for. */
@@ -81,8 +81,7 @@ static frix_status solve_at(search *x, bool best) {
       fx_contact_keep(x->sim, a, g, x->base[k] * x->at[island].at);
   }
   frix_status status = x->bounce(x->sim, a, best ? x->best : NULL, x->user);
-  if (status == FRIX_OK) measure(x);
-  return status;
+  return status == FRIX_OK ? measure(x) : status;
 }
 
 /* Impulses of the islands whose lower end is what was just solved. */
@@ -183,9 +182,9 @@ static frix_status look_at(search *x, bool *any) {
   x->at = FX_TAKE(&sim->arena, bracket, x->islands.count);
   if (!x->power || !x->turned || !x->at) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < x->a->group_count; k++) x->base[k] = x->a->group[k].kept;
-  measure(x);
+  status = measure(x);
   *any = begin(x);
-  return FRIX_OK;
+  return status;
 }
 
 /* Without restitution, in all islands that created energy, or in all. */

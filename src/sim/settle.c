@@ -122,7 +122,7 @@ static bool hold(const frix_sim *sim, fx_assembly *a, const attempt *t) {
     fx_group *g = &a->group[k];
     if (!t->slow[t->islands.of_mover[g->mover[0]]]) continue;
     memcpy(a->r + g->row, t->rows.r + from->row, (size_t)g->dim * sizeof *a->r);
-    if (fx_is_stiff(sim, g)) fx_hold_contact(sim, a, g, a->r + g->row);
+    if (fx_is_stiff(sim, g) && a->R[g->row] > 0.0) fx_hold_contact(sim, a, g, a->r + g->row);
     any = true;
   }
   return any;

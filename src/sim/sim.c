@@ -116,11 +116,37 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
 
 static bool is_spring(double stiffness) { return stiffness > 0.0 && isfinite(stiffness); }
 
+void fx_sim_measure_model(frix_sim *sim) {
+  const frix_model *m = sim->model;
+  sim->smallest = INFINITY;
+  for (int32_t k = 0; k < m->body_count; k++) {
+    const fx_body *body = &m->body[k];
+    if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
+  }
+  if (!isfinite(sim->smallest)) sim->smallest = 0.0;
+  sim->thinnest = fx_model_thinnest(m);
+  sim->springs = false;
+  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= is_spring(m->material[k].config.stiffness);
+  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= is_spring(m->pair[k].surface.stiffness);
+}
+
+void fx_sim_swap_joints(frix_sim *sim, fx_joint_memory *memory, int32_t count) {
+  fx_state *s = &sim->state;
+  void **list = NULL;
+  if (sim->keep_arrays && s->joint)
+    list = fx_realloc(sim->context, sim->retired, (size_t)sim->retired_count, (size_t)sim->retired_count + 1,
+                      sizeof *list);
+  if (list) sim->retired = list, list[sim->retired_count++] = s->joint;
+  if (!list && !sim->keep_arrays) fx_free(sim->context, s->joint);
+  s->joint = memory;
+  s->joint_count = count;
+  sim->arrays_moved++;
+}
+
 static void place_bodies(frix_sim *sim) {
   fx_state *s = &sim->state;
   const frix_model *m = sim->model;
   s->count = m->body_count;
-  sim->smallest = INFINITY;
   for (int32_t k = 0; k < m->body_count; k++) {
     const fx_body *body = &m->body[k];
     s->prototype[k] = body->spawn_only ? -1 : k;
@@ -130,12 +156,8 @@ static void place_bodies(frix_sim *sim) {
     s->spin[k] = body->spin;
     if (body->kind == FRIX_BODY_STATIC) s->velocity[k] = s->spin[k] = fx_vec(0.0, 0.0, 0.0);
     if (!body->spawn_only) fx_set_momentum(sim, k);
-    if (body->dof && body->radius > 0.0 && body->radius < sim->smallest) sim->smallest = body->radius;
   }
-  if (!isfinite(sim->smallest)) sim->smallest = 0.0;
-  sim->thinnest = fx_model_thinnest(m);
-  for (int32_t k = 0; k < m->material_count; k++) sim->springs |= is_spring(m->material[k].config.stiffness);
-  for (int32_t k = 0; k < m->pair_count; k++) sim->springs |= is_spring(m->pair[k].surface.stiffness);
+  fx_sim_measure_model(sim);
 }
 
 frix_status frix_sim_create(frix_context *context, const frix_model *model, const frix_sim_config *config,
@@ -158,7 +180,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   frix_sim *sim = FX_NEW(context, frix_sim, 1);
   if (!sim) return FRIX_ERROR_MEMORY;
   sim->context = context;
-  sim->model = model;
+  sim->model = sim->root = model;
   sim->config = chosen;
   sim->integrator = fx_integrator_at(row);
   sim->config.integrator = sim->integrator->info.name;
@@ -204,6 +226,7 @@ void frix_sim_destroy(frix_sim *sim) {
                    s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,
                    s->robot};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
+  if (sim->model != sim->root) frix_model_destroy((frix_model *)sim->model);
   fx_free(c, sim);
 }
 

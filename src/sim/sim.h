@@ -167,7 +167,8 @@ struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
   frix_context *inner; /* recycles what steps allocate */
-  const frix_model *model;
+  const frix_model *model; /* the present one, held where it is not the root */
+  const frix_model *root;  /* the one it was created with */
   frix_sim_config config;
   const fx_integrator *integrator;
   fx_collision *collision;
@@ -321,6 +322,8 @@ void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t 
 /* ---- tension.c ---- */
 /* What joints under tension add to B, from the forces of the last step. */
 void fx_tension_find(frix_sim *sim);
+/* After the answer: no body under tension gained momentum that nothing gave it. */
+frix_status fx_tension_judge(frix_sim *sim);
 
 /* ---- problem.c: the rows as a contact problem ---- */
 /* Sizes, the movers' degrees of freedom, and the limits of the rows. */
@@ -382,16 +385,22 @@ int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
  * are. */
 frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* It expects nothing any more. */
+void fx_forget_blow(fx_assembly *a, const fx_group *g);
 /* What a row carries of the answer without what was expected of a blow. */
 static inline double fx_held(const fx_assembly *a, int32_t row) {
   return a->expected ? a->r[row] - a->expected[row] : a->r[row];
 }
 /* The impulse that the springs of a contact hold, world. */
 frix_vec3 fx_held_impulse(const fx_touching *t);
+/* Contacts whose springs the answer presses by a tenth of the thinner of their shapes become rigid; true: some did. */
+bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a);
 /* Whether its spring may hold bodies that are at rest: its gap is below what bodies sag. */
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g);
 /* Sets the spring of such a group so that it carries r with everything at rest where it is. */
 void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r);
+/* Of what it holds, only this share is load: the rest stops what moved, and is expected like a blow. */
+void fx_leave_blow(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r, double share);
 /* Makes the rows of all such groups those of the rigid law. */
 void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
 
@@ -436,8 +445,9 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
 void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power);
 /* What an island gained beyond what its rows ask for beside restitution. */
 double fx_power_gain(const fx_power *power);
-/* The most that a step can bring by turning things round, by island: p . M^-1 p / 8. */
-void fx_power_turned(const frix_sim *sim, const fx_step_islands *islands, double *bound);
+/* The most that a step can bring by turning things round, by island: p . M^-1 p / 8, p of forces, motors and springs.
+ */
+frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, double *bound);
 
 /* ---- restitution.c ---- */
 /* Solves a step anew with the restitution its groups ask for; start: impulses to start from, NULL: those it has. */
@@ -467,7 +477,20 @@ double fx_sim_margin(const frix_sim *sim);
 frix_status fx_sim_find_contacts(frix_sim *sim, double margin);
 /* Their surfaces, and which of them lasted. */
 frix_status fx_sim_describe_contacts(frix_sim *sim);
+/* Half of the least side of the box around the shape in its own frame; infinite for planes. */
+double fx_shape_thickness(const fx_shape *shape);
 double fx_model_thinnest(const frix_model *model);
+
+/* ---- change.c, sim.c: another model of the same world ---- */
+/* Place of a shape in another model, -1 where it was removed. */
+int32_t fx_shape_place(const frix_model *from, const frix_model *to, int32_t place);
+/* The sim goes on with this model, one of its own; its state is not touched but for the memory of joints, which becomes
+ * the sim's. */
+frix_status fx_sim_take_model(frix_sim *sim, const frix_model *model, fx_joint_memory *memory);
+/* What the sim knows of its model: the smallest body, the thinnest shape, springs. */
+void fx_sim_measure_model(frix_sim *sim);
+/* Another list of joints; views of the old one stay readable. */
+void fx_sim_swap_joints(frix_sim *sim, fx_joint_memory *memory, int32_t count);
 
 /* ---- others ---- */
 frix_status fx_poisson(frix_sim *sim);

@@ -6,7 +6,8 @@
 
 struct frix_snapshot {
   frix_context *context;
-  const frix_model *model;
+  const frix_model *model; /* held where it is not the root */
+  const frix_model *root;  /* of the sim it was taken from */
   fx_state state; /* its arrays are the snapshot's own, exactly as long as their counts */
 };
 

@@ -24,6 +24,7 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   config.max_iterations = sim->config.max_iterations;
   config.thread_count = sim->config.thread_count;
   if (sim->deadline > 0.0) config.time_limit = fmax(sim->solve_end - fx_seconds(), 1e-9);
+  config.cancel = sim->config.cancel, config.user = sim->config.user;
   config.guess_r = again ? a->r : a->guess;
   config.guess_lambda = (again ? a->r : a->guess) + sim->problem.row_count;
   if (with) {
@@ -38,6 +39,10 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   frix_solution_view(solution, &result);
   frix_step_report *report = &sim->report;
   report->iterations += result.iterations;
+  if (sim->config.cancel && result.outcome == FRIX_OUTCOME_CANCELLED) {
+    frix_solution_destroy(solution);
+    return fx_fail(sim->context, FRIX_ERROR_CANCELLED, "the cancel callback ended the step");
+  }
   if (!(result.certificate.residual < best)) {
     frix_solution_destroy(solution);
     return FRIX_OK;
@@ -61,9 +66,10 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
 typedef struct solving {
   frix_sim *sim;
   fx_assembly *a;
-  double begun; /* under a deadline: when */
-  bool sought;  /* forces that hold it at rest were looked for */
-  bool known;   /* the impulses of the last step are the answer */
+  double begun;     /* under a deadline: when */
+  bool sought;      /* forces that hold it at rest were looked for */
+  bool known;       /* the impulses of the last step are the answer */
+  fx_attempt unset; /* rows before springs were set for rest */
 } solving;
 
 static bool always(const solving *x) { return x->a != NULL; }
@@ -75,7 +81,8 @@ static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
 
 static frix_status seek_rest(solving *x) {
   x->sought = true;
-  return fx_seek_rest(x->sim, x->a, true);
+  frix_status status = fx_attempt_begin(x->sim, x->a, &x->unset);
+  return status == FRIX_OK ? fx_seek_rest(x->sim, x->a, true) : status;
 }
 
 static frix_status try_guess(solving *x) {
@@ -128,10 +135,36 @@ static bool leaves_rest(const solving *x) { return !x->known && !x->sought && fx
 /* Where forces exist that hold it, it stays. Springs that were set for a rest that is none have changed the rows: the
  * answer and its certificate must be those of the rows as they are. */
 static frix_status stay(solving *x) {
-  frix_status status = fx_seek_rest(x->sim, x->a, false);
+  frix_status status = fx_attempt_begin(x->sim, x->a, &x->unset);
+  if (status == FRIX_OK) status = fx_seek_rest(x->sim, x->a, false);
   if (status == FRIX_OK) status = try_guess(x);
   return status == FRIX_OK && !x->known && x->a->compliant ? fx_solve_once(x->sim, x->a, false, INFINITY, NULL)
                                                            : status;
+}
+
+static bool set_springs(const solving *x) { return x->unset.group != NULL; }
+
+/* A body that stands by itself may be struck by another in the same step: then no rest was found for it. */
+static frix_status release(solving *x) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_release_moving(x->sim, x->a, &x->unset)) {
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+  }
+  return status;
+}
+
+static bool has_springs(const solving *x) { return x->a->compliant && x->a == &x->sim->rows; }
+
+static frix_status stop_pressed(solving *x) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_certified(x->sim) && fx_make_pressed_rigid(x->sim, x->a)) {
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
+    if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
+  }
+  return status;
 }
 
 static frix_status agree(solving *x) { return fx_drilling_agree(x->sim, x->a); }
@@ -148,16 +181,19 @@ static const struct way {
   bool (*applies)(const solving *x);
   frix_status (*go)(solving *x);
 } ways[] = {
-    {may_rest, seek_rest},     /* it begins at rest: the forces that hold it are the guess */
-    {is_coulomb, try_guess},   /* the impulses of the last step, judged as they are */
-    {is_new, solve},           /* the solver */
-    {leaves_rest, stay},       /* it stood still, and the answer moves it: is there one that does not? */
-    {always, agree},           /* bounds of drilling friction follow the normal impulses */
-    {worth_polishing, polish}, /* joints and rigid worlds near rest: to rounding */
-    {always, refine},          /* piles on springs: every contact to the tolerance */
-    {is_new, settle},          /* stiff contacts: what a rigid step would stop, stops */
-    {may_drop, drop},          /* no answer: overlaps stay */
-    {always, judge},           /* friction within its bounds, and the last word of the certificate */
+    {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
+    {is_coulomb, try_guess},     /* the impulses of the last step, judged as they are */
+    {is_new, solve},             /* the solver */
+    {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
+    {set_springs, release},      /* springs set for a rest that is none are as they were */
+    {always, agree},             /* bounds of drilling friction follow the normal impulses */
+    {worth_polishing, polish},   /* joints and rigid worlds near rest: to rounding */
+    {always, refine},            /* piles on springs: every contact to the tolerance */
+    {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
+    {is_new, settle},            /* stiff contacts: what a rigid step would stop, stops */
+    {may_drop, drop},            /* no answer: overlaps stay */
+    {always, judge},             /* friction within its bounds, and the last word of the certificate */
+    {has_springs, stop_pressed}, /* what the last ways pressed */
 };
 
 enum { WAYS = sizeof ways / sizeof *ways };

@@ -59,5 +59,7 @@ bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a);
 /* The impulses that hold everything at rest become the guess, island by island, where they exist; relax: elsewhere
  * those of the relaxed law. */
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax);
+/* Springs that were set for rest, of bodies that the answer moves, are as they were before; true where there is one. */
+bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *before);
 
 #endif

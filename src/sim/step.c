@@ -101,6 +101,7 @@ static frix_status make_rows(frix_sim *sim) {
 
 static frix_status find_answer(frix_sim *sim) {
   frix_status status = fx_step_answer(sim);
+  if (status == FRIX_OK) status = fx_tension_judge(sim);
   bool strict = sim->config.policy == FRIX_POLICY_STRICT;
   return status == FRIX_OK && strict && !sim->report.certified ? refuse(sim) : status;
 }

@@ -10,19 +10,22 @@
  *
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
- * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out. Contacts that are struck,
- * or through which a blow goes, expect it: its impulses, as a rough answer tells them (solve.c), are part of r_c, and
- * springs do not remember them. Where a rigid step would leave
- * bodies at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what
- * comes to rest stays to the bit. */
+ * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out; where bodies move far
+ * apart it follows them. Contacts that are struck, or through which a blow goes, expect it: its impulses, as a rough
+ * answer tells them (solve.c), are part of r_c, and springs do not remember them. A load that would press a spring by a
+ * tenth of a thin body meets a rigid contact for that step. Where a rigid step would leave bodies at rest, springs are
+ * set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to rest stays to the
+ * bit. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 
 #define KAPPA 25.0
-#define LOADED 1e-3 /* of an impulse: a contact that carried less before is struck by it */
-#define RELAX 0.25  /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
-#define SLOP 1e-3   /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+#define LOADED 1e-3  /* of an impulse: a contact that carried less before is struck by it */
+#define THIN 0.1     /* of a shape: a load that would press a spring further meets a rigid contact */
+#define FURTHER 1e-2 /* of that depth: slower is no pressing */
+#define RELAX 0.25   /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
+#define SLOP 1e-3    /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
 enum { MOST_ROUNDS = 3 }; /* in which blows are expected */
 
@@ -56,6 +59,7 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
     natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
+  if (f->by_rule && fmin(gap, 0.0) - natural > THIN * sim->thinnest) natural = fmin(gap, 0.0); /* it opened */
   double slop = SLOP * sim->smallest;
   bool rests = past && past->contact.gap == gap; /* what is at rest stays so, overlaps too */
   if (!f->by_rule || !(natural < -slop) || rests) return natural;
@@ -123,6 +127,39 @@ frix_vec3 fx_held_impulse(const fx_touching *t) {
   return sum;
 }
 
+void fx_forget_blow(fx_assembly *a, const fx_group *g) {
+  for (int32_t k = g->row; a->expected && k < g->row + g->dim; k++) {
+    a->r_c[k] -= a->expected[k];
+    a->expected[k] = 0.0;
+  }
+}
+
+/* Whether the spring is pressed by more than this beyond the load it was set to carry, and further in this step. */
+static bool is_pressed(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double most) {
+  double time = sim->h * sim->integrator->position_time, depth = a->R[g->row] * fx_held(a, g->row) * time;
+  double deeper = depth - (g->natural - sim->contact[g->source].gap);
+  return depth - fmax(g->natural, 0.0) > most && deeper > FURTHER * most;
+}
+
+bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
+    if (!is_pressed(sim, a, g, THIN * sim->thinnest)) continue;
+    const fx_contact *c = &sim->contact[g->source];
+    const fx_shape *shape = sim->model->shape;
+    double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
+    if (!is_pressed(sim, a, g, THIN * thin)) continue;
+    a->R[g->row] = 0.0;
+    if (a->expected) a->expected[g->row] = 0.0;
+    bool left = a->leaves_overlaps && c->gap < 0.0;
+    a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
+    any = true;
+  }
+  return any;
+}
+
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
   double sag = fx_norm(sim->state.gravity) * sim->h * sim->h / KAPPA;
   bool rests = true;
@@ -137,10 +174,20 @@ void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const dou
   double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
   g->held = true;
   if (g->kind == FX_GROUP_CONTACT) {
+    fx_forget_blow(a, g);
     g->natural = r[0] > 0.0 ? gap + a->R[g->row] * r[0] * time : fmin(g->natural, gap);
     a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
   }
   for (int32_t k = g->kind == FX_GROUP_CONTACT; k < g->dim; k++) a->r_c[g->row + k] = r[k];
+}
+
+void fx_leave_blow(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r, double share) {
+  double time = sim->h * sim->integrator->position_time, gap = sim->contact[g->source].gap;
+  if (g->kind != FX_GROUP_CONTACT || !(r[0] > 0.0)) return;
+  for (int32_t k = 0; k < g->dim; k++) a->expected[g->row + k] = (1.0 - share) * r[k];
+  a->r_c[g->row] = a->expected[g->row];
+  g->natural = gap + a->R[g->row] * share * r[0] * time;
+  a->w[g->row] = a->drive[g->row] + (gap - g->natural) / time;
 }
 
 void fx_make_rigid(const frix_sim *sim, fx_assembly *a) {

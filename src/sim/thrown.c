@@ -12,8 +12,7 @@
 
 static const double part_of_thickness = 0.1;
 
-/* Half of the least side of the box around the shape in its own frame; infinite for planes. */
-static double thickness_of(const fx_shape *shape) {
+double fx_shape_thickness(const fx_shape *shape) {
   if (!isfinite(shape->bound)) return INFINITY;
   frix_vec3 low, high;
   frix_pose own = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -25,7 +24,7 @@ static double thickness_of(const fx_shape *shape) {
 
 double fx_model_thinnest(const frix_model *model) {
   double least = INFINITY;
-  for (int32_t k = 0; k < model->shape_count; k++) least = fmin(least, thickness_of(&model->shape[k]));
+  for (int32_t k = 0; k < model->shape_count; k++) least = fmin(least, fx_shape_thickness(&model->shape[k]));
   return least;
 }
 
@@ -63,7 +62,7 @@ static bool would_overlap(const frix_sim *sim, const fx_contact *c) {
   frix_vec3 p = fx_scale(0.5, fx_add(c->point_a, c->point_b));
   double closing = fx_dot(c->normal, fx_sub(velocity_at(sim, c->body_a, p), velocity_at(sim, c->body_b, p)));
   double after = c->gap + sim->h * closing;
-  double thin = fmin(thickness_of(&shape[c->shape_a]), thickness_of(&shape[c->shape_b]));
+  double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
   return c->gap >= 0.0 && after < -part_of_thickness * thin;
 }
 

@@ -136,8 +136,11 @@ static void fill_attacked(world *w) { fill_any(w, false); }
 static void fill_attacked_extreme(world *w) { fill_any(w, true); }
 
 const world_class attack_classes[] = {
-    {"attack", "answers of ordinary steps, moved as far as they stay certified", false, fill_attacked, NULL,
-     run_attack},
-    {"attack_extreme", "the same of extreme steps", true, fill_attacked_extreme, NULL, run_attack},
+    {"attack", "answers of ordinary steps, moved as far as they stay certified", false, fill_attacked, NULL, run_attack,
+     FRIX_CONTACT_KIND_RIGID},
+    {"attack_extreme", "the same of extreme steps", true, fill_attacked_extreme, NULL, run_attack,
+     FRIX_CONTACT_KIND_RIGID},
+    {"attack_stiff", "answers of ordinary steps with stiff contacts, moved likewise", false, fill_attacked, NULL,
+     run_attack, FRIX_CONTACT_KIND_STIFF},
     {0},
 };

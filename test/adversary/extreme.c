@@ -241,16 +241,21 @@ static void fill_inertia(world *w) {
   }
 }
 
-const world_class extreme_classes[] = {
-    {"units", "ordinary worlds in units from atoms to planets", true, fill_units, NULL, NULL},
-    {"anything", "steps of 1e-9 to 10 s, any gravity", true, fill_anything, NULL, NULL},
-    {"mass_ratio", "masses from 1e-12 to 1e12 kg on each other", true, fill_mass_ratio, NULL, NULL},
-    {"size_ratio", "sizes from 0.1 mm to 1 km beside each other", true, fill_size_ratio, NULL, NULL},
-    {"rough", "friction from 1 to 1e10", true, fill_rough, NULL, NULL},
-    {"wedged", "bodies in slots too narrow for them", true, fill_wedged, NULL, NULL},
-    {"contradiction", "joints that cannot all hold", true, fill_contradiction, NULL, NULL},
-    {"bounds", "motors and friction bounded by up to 1e12 N beside loose bodies", true, fill_bounds, NULL, NULL},
-    {"giant", "an ordinary world and a distant giant", true, fill_giant, NULL, NULL},
-    {"inertia", "inertias that do not fit the shapes", true, fill_inertia, NULL, NULL},
-    {0},
-};
+/* Every class with rigid contacts, and with stiff ones. */
+#define CLASSES(ROW)                                                                            \
+  ROW("units", "ordinary worlds in units from atoms to planets", fill_units)                    \
+  ROW("anything", "steps of 1e-9 to 10 s, any gravity", fill_anything)                          \
+  ROW("mass_ratio", "masses from 1e-12 to 1e12 kg on each other", fill_mass_ratio)              \
+  ROW("size_ratio", "sizes from 0.1 mm to 1 km beside each other", fill_size_ratio)             \
+  ROW("rough", "friction from 1 to 1e10", fill_rough)                                           \
+  ROW("wedged", "bodies in slots too narrow for them", fill_wedged)                             \
+  ROW("contradiction", "joints that cannot all hold", fill_contradiction)                       \
+  ROW("bounds", "motors and friction bounded by up to 1e12 N beside loose bodies", fill_bounds) \
+  ROW("giant", "an ordinary world and a distant giant", fill_giant)                             \
+  ROW("inertia", "inertias that do not fit the shapes", fill_inertia)
+
+#define RIGID(name, summary, fill) {name, summary, true, fill, NULL, NULL, FRIX_CONTACT_KIND_RIGID},
+#define STIFF(name, summary, fill) {name "_stiff", summary ", stiff", true, fill, NULL, NULL, FRIX_CONTACT_KIND_STIFF},
+
+const world_class extreme_classes[] = {CLASSES(RIGID){0}};
+const world_class stiff_extreme_classes[] = {CLASSES(STIFF){0}};

@@ -2,12 +2,12 @@
  *
  *   K1 - K0 = v . h F + sum of r . (u0 + u1) / 2,   v = (v0 + v1) / 2
  *
- * exactly, u without what rows are asked for. The second sum is what contacts and joints bring in. Forces that turn a
- * motion round within the step excuse r . (u0 - u_free) / 2 of it, bounces at least p . M^-1 p / 8 (p = h F), which is
- * the most that forces can bring where restitution brings nothing; push-out of overlaps, drift control, motors and
- * springs bring what they say, and so does friction that acts against the slip of the middle of the step. Joints under
- * tension take what they damp. The rest must not be positive, but for bounces by Newton's law where that was chosen.
- * Judged by island: bodies that impulses connect. */
+ * exactly, u without what rows are asked for. The second sum is what contacts and joints bring in. Forces, motors and
+ * springs of joints, together p, that turn a motion round within the step excuse r . H' M^-1 p / 2 of it, bounces at
+ * least p . M^-1 p / 8, which is the most they can bring where restitution brings nothing; push-out of overlaps, drift
+ * control, motors and springs bring what they say, and so does friction that acts against the slip of the middle of the
+ * step. Joints under tension take what they damp. The rest must not be positive, but for bounces by Newton's law where
+ * that was chosen. Judged by island: bodies that impulses connect. */
 #include "judge_parts.h"
 
 #include <stdlib.h>
@@ -42,37 +42,83 @@ static int island_of(const judge *j, const group *g) {
 
 typedef struct account {
   real brought, excused, size;
-  real forces, turned; /* excuse of forces: row by row, and p . M^-1 p / 8 over the bodies, p = h F */
+  real forces, turned; /* excuse of forces: row by row, and p . M^-1 p / 8 over the bodies */
   int bounces;         /* contacts that a restitution acts on */
   bool unknown;        /* the spin of a body where the rows were taken is not */
 } account;
 
+/* What the spring of a contact gives back: S = R r^2 / 2 before, with the impulse it would carry as it is, less after.
+ * The law makes r . u1 at most that, below zero where it stores. */
+static real released(const group *g, int k) {
+  real w = g->w[k], memory = (real)g->report.memory[k] - g->expected[k], r = g->r[k] - g->expected[k];
+  real before = k == 0 && g->report.kind == FRIX_ROW_CONTACT ? (w < 0 ? -w / g->R[k] : 0) : memory;
+  if (g->r[k] == 0) return 0;
+  return g->R[k] * (before * before - r * r) / 2;
+}
+
+static bool drives(const group *g) {
+  return g->report.kind == FRIX_ROW_MOTOR || (g->report.kind == FRIX_ROW_SPRING && g->report.joint.index != 0);
+}
+
+/* What forces, motors and springs change velocities by. */
+static void find_driven(judge *j) {
+  for (int k = 1; k < j->body_count; k++) {
+    judged_body *b = &j->body[k];
+    b->driven_v = v_sub(b->v[FREE], b->v[BEFORE]), b->driven_w = v_sub(b->w[FREE], b->w[BEFORE]);
+  }
+  for (int k = 0; k < j->group_count; k++) {
+    const group *g = &j->group[k];
+    for (int i = 0; i < g->dim && drives(g); i++)
+      for (int t = 0; t < g->row[i].count; t++) {
+        const term *x = &g->row[i].term[t];
+        judged_body *b = &j->body[x->body];
+        if (!b->moves) continue;
+        vec lin = x->lin;
+        if (b->planar) lin.z = 0;
+        b->driven_v = v_mad(b->driven_v, g->r[i] / b->mass, lin);
+        b->driven_w = v_mad(b->driven_w, g->r[i], m_mul(b->J_inverse, x->ang));
+      }
+  }
+}
+
+static real driven_by(const judge *j, const row *r) {
+  real sum = 0;
+  for (int k = 0; k < r->count; k++) {
+    const judged_body *b = &j->body[r->term[k].body];
+    if (b->moves) sum += v_dot(r->term[k].lin, b->driven_v) + v_dot(r->term[k].ang, b->driven_w);
+  }
+  return sum;
+}
+
 /* What a row brings and what it may. */
 static void book(const judge *j, const group *g, int k, account *a) {
-  real before = row_velocity(j, &g->row[k], BEFORE), after = row_velocity(j, &g->row[k], AFTER),
-       free = row_velocity(j, &g->row[k], FREE), r = g->r[k];
+  real before = row_velocity(j, &g->row[k], BEFORE), after = row_velocity(j, &g->row[k], AFTER), r = g->r[k];
   frix_row_kind kind = g->report.kind;
   real power = r * (before + after) / 2;
   a->brought += power;
   a->size += fabsl(r) * (fabsl(before) + fabsl(after) + g->near[k]);
-  a->forces += fabsl(r * (before - free)) / 2;
+  a->forces += fabsl(r * driven_by(j, &g->row[k])) / 2;
   a->excused += fabsl(r) * g->slack[k];
   if (kind == FRIX_ROW_CONTACT && k == 0) a->excused += fabsl(r) * g->push;
   if (kind == FRIX_ROW_CONTACT && k > 0) a->excused += fabsl(r * g->w[k]); /* slip of the middle */
   if (kind == FRIX_ROW_LIMIT) a->excused += fabsl(r) * g->push;
   if (kind == FRIX_ROW_JOINT) a->excused += fabsl(r) * (fabsl(g->w[k]) + fabsl(before) / 2);
   if (kind == FRIX_ROW_MOTOR || kind == FRIX_ROW_SPRING) a->excused += fabsl(r) * (fabsl(before) + fabsl(after)) / 2;
-  if (g->R[k] > 0) a->excused += fabsl(r) * (fabsl(g->w[k]) + g->R[k] * (fabsl(r) + fabsl((real)g->report.memory[k])));
+  if (g->stiffness > 0 && g->R[k] > 0 && !j->two_phases)
+    a->excused += released(g, k);
+  else if (g->R[k] > 0)
+    a->excused += fabsl(r) * (fabsl(g->w[k]) + g->R[k] * (fabsl(r) + fabsl((real)g->report.memory[k])));
 }
 
 void judge_energy(judge *j, verdict *out) {
   account *all = calloc((size_t)j->body_count, sizeof *all);
+  find_driven(j);
   for (int k = 0; k < j->group_count; k++) join(j, &j->group[k]);
   for (int k = 0; k < j->group_count; k++) {
     const group *g = &j->group[k];
     account *a = &all[island_of(j, g)];
     for (int i = 0; i < g->dim; i++) book(j, g, i, a);
-    a->bounces += g->r[0] > 0 && (g->struck || g->rebound > 0);
+    a->bounces += g->r[0] > 0 && (g->may_bounce || g->rebound > 0);
   }
   for (int k = 1; k < j->body_count; k++) {
     const judged_body *b = &j->body[k];
@@ -80,7 +126,7 @@ void judge_energy(judge *j, verdict *out) {
     account *a = &all[root_of(j, k)];
     a->unknown |= !b->sharp;
     a->size += b->own * b->own;
-    vec v = v_sub(b->v[FREE], b->v[BEFORE]), w = v_sub(b->w[FREE], b->w[BEFORE]);
+    vec v = b->driven_v, w = b->driven_w;
     a->turned += (b->mass * v_dot(v, v) + v_dot(w, m_mul(b->J, w))) / 8;
     a->brought += v_dot(b->damped, v_add(b->w[BEFORE], b->w[AFTER])) / 2;
     a->forces += fabsl(v_dot(b->damped, w)) / 2; /* t of tension stands beside r in r . (u0 - u_free) / 2 */
@@ -166,9 +212,10 @@ void judge_overlaps(judge *j, const frix_sim *sim, verdict *out) {
       real grant = 0.12L * thin + 1e-11L * (v_far(a->before) + v_far(b->before)) + 1e-5L * j->h * j->h * j->gravity +
                    100 * (real)j->config.tolerance * v_norm(v_sub(a->after, a->before));
       frix_material_config pair = frix_material_default();
-      if (!(deeper > grant) || joined(j, a->body, b->body)) continue;
       frix_model_pair(j->model, a->material, b->material, &pair);
-      if (pair.stiffness > 0) continue;
+      if (pair.stiffness > 0 && !isinf(pair.stiffness)) continue;
+      if (pair.stiffness == 0 && j->config.contact == FRIX_CONTACT_KIND_STIFF) grant += 0.1L * thin; /* of springs */
+      if (!(deeper > grant) || joined(j, a->body, b->body)) continue;
       note(out, LAW_OVERLAP, deeper / grant, "bodies %d, %d: gap %.4Lg before, %.4Lg after, radius %.3Lg", a->body,
            b->body, before, after, thin);
     }

@@ -266,23 +266,45 @@ static void read_kind(judge *j, const frix_sim *sim, group *g) {
   read_axis(j, g, &s, &c, q, noise + 1e-15L * (fabsl((real)c.lower) + fabsl((real)c.upper) + fabsl((real)c.target)));
 }
 
-/* With projections a joint's rows also ask for the error at the end of the step: 4 times this one, and what a turn by
- * h w makes of arms and axes in second order; every further projection may ask for half as much again. */
 void judge_read_joint(judge *j, const frix_sim *sim, group *g) {
-  sight s = look(j, g->report.joint);
   read_kind(j, sim, g);
+  for (int k = 0; k < g->dim; k++) g->least[k] = g->most[k] = g->w[k];
+}
+
+/* Whether a contact acts on the body: then the answer that was projected may be quite another. */
+static bool touches(const judge *j, int body) {
+  for (int i = 0; i < j->group_count; i++) {
+    const group *g = &j->group[i];
+    bool own = body_index(j, g->report.a) == body || body_index(j, g->report.b) == body;
+    if (g->report.kind == FRIX_ROW_CONTACT && own && j->body[body].moves) return true;
+  }
+  return false;
+}
+
+/* Spin that a body loses or gains where the row is asked for `more`: with it the error was taken. */
+static real kick(const judged_body *b, const row *r, int t, real more, real weight) {
+  return b->moves && weight > 0 ? v_norm(m_mul(b->J_inverse, r->term[t].ang)) * fabsl(more) / weight : 0;
+}
+
+/* With projections a joint's rows also ask for the error at the end of the step: 4 times this one, and what a turn by
+ * h w makes of arms and axes in second order; every further projection may ask for half as much again. w is the spin
+ * before, after, or of the answer that was projected, which is another by what the row was asked for beside. */
+void judge_allow_projection(judge *j, group *g) {
+  if (g->report.kind != FRIX_ROW_JOINT || j->config.projections == 0) return;
+  sight s = look(j, g->report.joint);
   for (int k = 0; k < g->dim; k++) {
-    g->least[k] = g->most[k] = g->w[k];
-    if (g->report.kind != FRIX_ROW_JOINT || j->config.projections == 0) continue;
     real gamma = j->config.joint_stabilisation, times = 2 + 2 * (real)j->config.projections;
-    real more = gamma > 0 ? times * fabsl(g->w[k]) / gamma : 0, error = gamma > 0 ? j->h * fabsl(g->w[k]) / gamma : 0;
+    real drift = g->least[k]; /* what its control alone asks for */
+    real more = gamma > 0 ? times * fabsl(drift) / gamma : 0, error = gamma > 0 ? j->h * fabsl(drift) / gamma : 0;
     for (int t = 0; t < g->row[k].count; t++) {
       const judged_body *b = &j->body[g->row[k].term[t].body];
       real w = fmaxl(v_norm(b->w[BEFORE]), v_norm(b->w[FREE])) + v_norm(b->w[AFTER]);
+      w += kick(b, &g->row[k], t, (real)g->report.shift[k] - drift, g->weight[k]);
       real arm = fmaxl(v_norm(v_sub(s.point[0], b->c)), v_norm(v_sub(s.point[1], b->c)));
       if (!(v_norm(g->row[k].term[t].lin) > 0)) arm = 1;
       more += times * j->h * w * w * arm;
-      bool blind = j->config.restitution == FRIX_RESTITUTION_POISSON;       /* projected before the second phase */
+      bool blind = j->config.restitution == FRIX_RESTITUTION_POISSON; /* projected before the second phase */
+      blind |= touches(j, g->row[k].term[t].body);
       if (blind || j->h * w > 0.5L || error > 0.25L * arm) more = INFINITY; /* no expansion says anything there */
     }
     g->least[k] -= more, g->most[k] += more;

@@ -17,7 +17,7 @@ static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 
 /* S of a row, and what may be missing in u and r. */
 static void find_tolerance(const judge *j, group *g, int k) {
-  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0;
+  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0, turn = 0;
   for (int t = 0; t < g->row[k].count; t++) {
     const term *x = &g->row[k].term[t];
     const judged_body *b = &j->body[x->body];
@@ -28,6 +28,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
     vec lin = x->lin;
     if (b->planar) lin.z = 0;
     real root = sqrtl(fmaxl(0, v_dot(lin, lin) / b->mass + v_dot(x->ang, m_mul(b->J_inverse, x->ang))));
+    if (b->jointed && v_norm(lin) > 0) turn += v_dot(x->ang, m_mul(b->J_inverse, x->ang));
     own += root * b->own;
     all += root * b->all;
     size += v_norm(x->lin) * b->size + v_norm(x->ang);
@@ -40,7 +41,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
   real S = fminl(all, fmaxl(own, size / j->h));
   g->scale[k] = S;
   g->near[k] = tolerance * S + fminl(FLOOR * all, 100 * tolerance * S) + g->slack[k] + 8 * 0x1p-52L * spin;
-  real W = g->weight[k] + g->R[k];
+  real W = g->weight[k] - turn + g->R[k]; /* tension makes jointed bodies harder to turn, by how much is not known */
   g->light[k] = W > 0 ? g->near[k] / W : INFINITY;
 }
 
@@ -164,8 +165,8 @@ static void judge_contact(const judge *j, group *g, moment when, verdict *out) {
   if (j->two_phases && last) {
     known = g->rebound;
     u[0] += g->late;
-    u[0] -= g->R[0] * known;          /* the spring does not carry it */
-    slips = !(g->pair.stiffness > 0); /* two springs in a row */
+    u[0] -= g->R[0] * known;     /* the spring does not carry it */
+    slips = !(g->stiffness > 0); /* two springs in a row */
   }
   real excess = contact_excess(j, g, r, u, known, slips, what, sizeof what);
   if (j->left && j->two_phases && last && g->report.gap < 0 && g->w[0] < 0) { /* the second phase left the overlap */
@@ -289,7 +290,12 @@ static void judge_demand(const judge *j, const group *g, verdict *out) {
            "%s, bodies %u, %u, joint %u row %d: asks for %.6Lg, allowed %.6Lg to %.6Lg (%.2Lg), gap %.3g",
            frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, g->report.joint.index, k, g->w[k],
            g->least[k], g->most[k], grant, g->report.gap);
-    real R = g->report.compliance[k];
+    real R = g->report.compliance[k], forgets = R * fabsl((real)g->report.memory[k] - g->memory[k]) - g->stretch[k];
+    bool remembers = g->stiffness > 0 && !g->blow && (k > 0 || g->report.kind == FRIX_ROW_CONTACT);
+    if (remembers && forgets > 0)
+      note(out, LAW_DEMAND, forgets / grant, "%s, bodies %u, %u row %d: remembers %.6g N s, %.6Lg expected (%.2Lg)",
+           frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, k, g->report.memory[k],
+           g->memory[k], (grant + g->stretch[k]) / R);
     bool bound = g->report.kind == FRIX_ROW_DRILLING && k == 0; /* moves nobody */
     if (g->row[k].count && !bound && fabsl(g->R[k] - R) > 1e-6L * (fabsl(g->R[k]) + fabsl(R)))
       note(out, LAW_DEMAND, 1e6L, "bodies %u, %u, joint %u row %d: compliance %.6Lg, %.6Lg expected", g->report.a.index,
@@ -302,6 +308,8 @@ void judge_laws(judge *j, verdict *out) {
     for (int i = 0; i < j->group[k].dim; i++) find_tolerance(j, &j->group[k], i);
   for (int k = 0; k < j->group_count; k++) {
     judge_demand(j, &j->group[k], out);
+    judge_blow(j, &j->group[k], out);
+    judge_pressed(j, &j->group[k], out);
     if (j->two_phases) judge_group(j, &j->group[k], COMPRESSED, out);
     judge_group(j, &j->group[k], AFTER, out);
   }

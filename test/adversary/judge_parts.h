@@ -19,11 +19,13 @@ typedef struct judged_body {
   vec c0;
   quat q; /* where the rows were taken: at the start, or at the half step */
   vec c;
-  bool sharp;   /* q is known as exactly as the numbers */
-  bool blurred; /* rows of a joint act on it whose directions are not */
-  bool jointed; /* it hangs on a joint */
-  vec damped;   /* angular impulse of joints under tension that no row shows */
+  bool sharp;             /* q is known as exactly as the numbers */
+  bool blurred;           /* rows of a joint act on it whose directions are not */
+  bool jointed;           /* it hangs on a joint */
+  vec damped;             /* angular impulse of joints under tension that no row shows */
+  vec driven_v, driven_w; /* what forces, motors and springs of joints change its velocity by */
   vec force, torque;
+  vec spin; /* of the state before the step */
   vec v[MOMENTS], w[MOMENTS];
   vec linear, angular;             /* sum of the impulses */
   vec linear_first, angular_first; /* those of the compression */
@@ -55,16 +57,32 @@ typedef struct group {
   real push; /* part of the normal row's demand that pushes an overlap out, as a speed */
   real slack[FRIX_MAX_DIM];
   real R[FRIX_MAX_DIM];
-  real bound;   /* known bound of friction or motor, drilling: the factor of the normal impulse */
-  int carrier;  /* drilling: group of its contact */
-  real rebound; /* Poisson: known impulse of the second phase, which alone pushes overlaps out: late */
+  real stiffness;            /* contacts: of the law in force, 0 rigid */
+  bool stiff;                /* by the rule of the stiff law */
+  bool held;                 /* springs were set to what holds a body at rest */
+  bool vague_motion;         /* tension damps the free motion */
+  real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
+  real spring_asks;          /* least demand of its normal spring, had it one */
+  bool blow;                 /* it expects a blow, by these impulses */
+  real expected[FRIX_MAX_DIM];
+  real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */
+  real bound;                 /* known bound of friction or motor, drilling: the factor of the normal impulse */
+  int carrier;                /* drilling: group of its contact */
+  real rebound;               /* Poisson: known impulse of the second phase, which alone pushes overlaps out: late */
   real late;
   bool unsure; /* rounding decides whether it bounces */
   bool vague;  /* its rebound depends on the free motion of a jointed body, which tension damps */
-  bool struck;
+  bool struck, may_bounce;
   real weight[FRIX_MAX_DIM], scale[FRIX_MAX_DIM]; /* W, S */
   real near[FRIX_MAX_DIM], light[FRIX_MAX_DIM];   /* tolerances of velocity and impulse */
 } group;
+
+/* Normal velocity of a contact. */
+typedef struct approach {
+  real before, free, gap;
+} approach;
+
+typedef struct spring_memory spring_memory;
 
 struct judge {
   const frix_model *model;
@@ -82,15 +100,40 @@ struct judge {
   bool two_phases;
   bool left; /* overlaps were left */
   real smallest;
+  real least_radius, thinnest; /* of the shapes of bodies that move; of all shapes, half */
+  int spring_count;            /* contacts of the last step */
+  spring_memory *spring;
 };
 
 /* ---- judge_rows.c ---- */
 void judge_read_rows(judge *j, const frix_sim *sim);
 real row_velocity(const judge *j, const row *r, moment when);
 
+/* The row may ask for w. */
+void allow(group *g, int k, real w);
+/* Rounding of gaps, and gaps that count as none. */
+real gap_noise(const judge *j, const group *g);
+
+/* ---- judge_springs.c ---- */
+void springs_begin(judge *j);
+void springs_end(judge *j);
+/* N/m of a contact in this step, 0 rigid. */
+real spring_stiffness(const judge *j, const group *g);
+/* What the rows of a contact with springs may ask for and must remember. */
+void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps);
+void spring_drilling(const judge *j, group *g);
+/* Blows are expected where there are some. */
+void judge_blow(const judge *j, const group *g, verdict *out);
+/* No spring of the stiff law is pressed far into a shape. */
+void judge_pressed(const judge *j, const group *g, verdict *out);
+/* After the step: what the next one remembers of it. */
+void springs_keep(judge *j);
+
 /* ---- judge_joints.c ---- */
 /* Rows, demand and bounds of a limit, friction, motor, spring or bilateral group. */
 void judge_read_joint(judge *j, const frix_sim *sim, group *g);
+/* What projections may ask its rows for beside; all rows must be known. */
+void judge_allow_projection(judge *j, group *g);
 /* Motors that are given a force push the bodies. */
 void judge_push_motors(judge *j, const frix_sim *sim);
 

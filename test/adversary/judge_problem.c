@@ -119,16 +119,21 @@ static void reduce_global(const frix_problem_data *p, const problem_bodies *know
   free(M), free(H), free(Y);
 }
 
-static void find_islands(dense *d) {
+/* Rows that W connects, and those of one contact, which connects its bodies whatever its friction. */
+static void find_islands(const frix_problem_data *p, dense *d) {
   bool again = true;
   for (int k = 0; k < d->rows; k++) d->island[k] = k;
+  for (int i = 0, first = 0; i < p->contact_count; first += p->contact[i++].dim)
+    for (int k = 1; k < p->contact[i].dim; k++) d->island[first + k] = first;
   while (again) {
     again = false;
     for (int a = 0; a < d->rows; a++)
       for (int b = 0; b < d->rows; b++) {
         if (d->W[(size_t)b * (size_t)d->rows + (size_t)a] == 0 || d->island[a] == d->island[b]) continue;
         int low = d->island[a] < d->island[b] ? d->island[a] : d->island[b];
-        d->island[a] = d->island[b] = low;
+        int high = d->island[a] + d->island[b] - low;
+        for (int k = 0; k < d->rows; k++)
+          if (d->island[k] == high) d->island[k] = low;
         again = true;
       }
   }
@@ -314,7 +319,7 @@ void judge_answer(const frix_problem *problem, const problem_bodies *bodies, fri
     d.r[k] = k < (size_t)p.row_count ? r[k] : lambda[k - (size_t)p.row_count];
     if (p.R && k < (size_t)p.row_count) d.R[k] = p.R[k], d.memory[k] = p.r_c ? p.r_c[k] : 0;
   }
-  find_islands(&d);
+  find_islands(&p, &d);
   for (size_t k = 0; k < n; k++) {
     d.u[k] = d.q[k] + d.R[k] * (d.r[k] - d.memory[k]);
     for (size_t i = 0; i < n; i++) d.u[k] += d.W[i * n + k] * d.r[i];

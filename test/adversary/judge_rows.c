@@ -49,8 +49,7 @@ static void contact_rows(const judge *j, group *g) {
   }
 }
 
-/* Rounding of gaps, and gaps that count as none. */
-static real gap_noise(const judge *j, const group *g) {
+real gap_noise(const judge *j, const group *g) {
   real fall = 1e-5L * j->h * j->h * j->gravity, small = 1e-6L * j->smallest;
   return 1.01L * fmaxl(fminl(fall, small), 2e-11L * v_far(v_of(g->report.point)));
 }
@@ -59,10 +58,6 @@ static real gap_noise(const judge *j, const group *g) {
 static real bounce_speed(const judge *j) {
   return j->config.restitution_speed >= 0 ? (real)j->config.restitution_speed : 2 * j->h * j->gravity;
 }
-
-typedef struct approach {
-  real before, free, gap;
-} approach;
 
 static bool strikes(const judge *j, const group *g, approach x, real slack) {
   real fastest = fminl(x.before, x.free), speed = bounce_speed(j);
@@ -78,7 +73,7 @@ static real rigid_demand(const judge *j, const group *g, approach x, bool struck
   return x.gap > 0 || bounce < w ? bounce : w;
 }
 
-static void allow(group *g, int k, real w) {
+void allow(group *g, int k, real w) {
   g->least[k] = fminl(g->least[k], w);
   g->most[k] = fmaxl(g->most[k], w);
 }
@@ -115,9 +110,11 @@ static void allow_slip(const judge *j, group *g, real bend) {
   for (int k = 1; k < g->dim && k < 3; k++) g->least[k] = -2 * j->h * turn, g->most[k] = 2 * j->h * turn;
 }
 
-/* Whether a body hangs on a joint: its tension damps the free motion, by how much the judge does not know. */
+/* Whether a body that moves hangs on a joint: its tension damps the free motion, by how much the judge does not know.
+ */
 static bool tension_acts(const judge *j, const group *g) {
-  return j->body[g->row[0].term[0].body].jointed || j->body[g->row[0].term[1].body].jointed;
+  const judged_body *a = &j->body[g->row[0].term[0].body], *b = &j->body[g->row[0].term[1].body];
+  return (a->moves && a->jointed) || (b->moves && b->jointed);
 }
 
 /* Impulse of Poisson's second phase: e times the compression, of the part that the impact and not the force made. */
@@ -136,8 +133,8 @@ static void find_rebound(const judge *j, group *g, approach x, real slack) {
 
 /* Compliance of rows: those of rolling and drilling have the natural frequency of the one against sliding. */
 static void contact_compliance(const judge *j, group *g) {
-  if (!(g->pair.stiffness > 0)) return;
-  real R = 1 / ((real)g->pair.stiffness * j->h * j->time);
+  if (!(g->stiffness > 0)) return;
+  real R = 1 / (g->stiffness * j->h * j->time);
   real sliding = g->dim > 3 ? g->weight[1] + g->weight[2] : 1, rolling = g->dim > 3 ? g->weight[3] + g->weight[4] : 1;
   for (int k = 0; k < g->dim; k++) g->R[k] = k < 3 ? R : R * rolling / sliding;
 }
@@ -148,6 +145,8 @@ static void read_contact(judge *j, group *g) {
   frix_model_shape(j->model, g->report.shape_b, &b, NULL);
   frix_model_pair(j->model, a.material, b.material, &g->pair);
   contact_rows(j, g);
+  g->stiffness = spring_stiffness(j, g);
+  g->stiff = g->pair.stiffness == 0 && g->stiffness > 0;
   for (int k = 0; k < g->dim; k++) g->weight[k] = row_weight(j, &g->row[k]);
   approach x = {row_velocity(j, &g->row[0], BEFORE), row_velocity(j, &g->row[0], FREE), g->report.gap};
   real size = 0;
@@ -157,8 +156,9 @@ static void read_contact(judge *j, group *g) {
             v_norm(g->row[0].term[t].ang) * (v_norm(m->w[BEFORE]) + v_norm(m->w[FREE]));
   }
   real slack = 1e-12L * (size + fabsl(x.gap) / j->time);
-  bool spring = g->pair.stiffness > 0, sure = strikes(j, g, x, slack), perhaps = strikes(j, g, x, -slack);
-  if (tension_acts(j, g)) {
+  bool sure = strikes(j, g, x, slack), perhaps = strikes(j, g, x, -slack);
+  g->vague_motion = tension_acts(j, g);
+  if (g->vague_motion) {
     approach slow = {x.before, x.before, x.gap};
     sure = strikes(j, g, slow, slack);
     perhaps = g->pair.restitution > 0 && -x.before > bounce_speed(j) - slack;
@@ -167,16 +167,13 @@ static void read_contact(judge *j, group *g) {
   find_rebound(j, g, x, slack);
   contact_compliance(j, g);
   g->struck = sure;
+  g->may_bounce = perhaps;
   g->slack[0] = slack;
-  if (spring) {
-    real bounce = j->config.restitution == FRIX_RESTITUTION_POISSON ? 0 : g->pair.restitution * x.before;
-    g->least[0] = g->most[0] = sure ? bounce : x.gap / j->time;
-    if (perhaps) allow(g, 0, bounce);
-    if (perhaps && j->config.restitution == FRIX_RESTITUTION_BOUNDED) allow(g, 0, j->kept * bounce);
-    if (sure || (perhaps && g->report.compliance[0] == 0)) g->R[0] = 0;
+  allow_slip(j, g, fmaxl(bend_of(&a), bend_of(&b)));
+  if (g->stiffness > 0) {
+    spring_demand(j, g, x, sure, perhaps);
     return;
   }
-  allow_slip(j, g, fmaxl(bend_of(&a), bend_of(&b)));
   real pushed = rigid_demand(j, g, x, sure, 1), before = x.before;
   bool closed = fabsl((real)g->report.gap) <= noise; /* taken as it is, or as closed */
   if (j->left && x.gap < 0) x.gap = 0;
@@ -200,7 +197,11 @@ static void read_drilling(judge *j, group *g, int carrier) {
   contact_rows(j, g);
   g->bound = g->pair.spinning;
   for (int k = 0; k < g->dim; k++) g->weight[k] = row_weight(j, &g->row[k]);
-  if (g->pair.stiffness > 0 && c->dim >= 3) g->R[1] = c->R[1] * g->weight[1] / ((c->weight[1] + c->weight[2]) / 2);
+  g->stiffness = c->stiffness;
+  g->stiff = c->stiff;
+  if (!(g->stiffness > 0) || c->dim < 3) return;
+  g->R[1] = c->R[1] * g->weight[1] / ((c->weight[1] + c->weight[2]) / 2);
+  spring_drilling(j, g);
 }
 
 /* Springs against rolling and drilling go by the weights of the step, in which joints under tension count. */
@@ -238,4 +239,5 @@ void judge_read_rows(judge *j, const frix_sim *sim) {
     take_report(g);
     j->two_phases |= g->rebound > 0;
   }
+  for (int k = 0; k < count; k++) judge_allow_projection(j, &j->group[k]);
 }

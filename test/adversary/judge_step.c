@@ -88,6 +88,26 @@ static void read_body(judge *j, int k) {
   b->size = b->moves ? sqrtl(trace / b->mass) : 0;
 }
 
+static void read_shapes(judge *j) {
+  real *radius = calloc((size_t)j->body_count, sizeof *radius);
+  for (int k = 0; k < frix_model_count(j->model).shape_count; k++) {
+    frix_shape_config s = frix_shape_default();
+    frix_body_id owner;
+    frix_model_shape(j->model, frix_model_shape_at(j->model, k), &s, &owner);
+    int body = body_index(j, owner);
+    judged_body *b = &j->body[body];
+    if (b->moves) radius[body] = fmaxl(radius[body], reach_of(j->model, &s, b->center));
+  }
+  j->least_radius = INFINITY;
+  for (int k = 1; k < j->body_count; k++) {
+    if (radius[k] > 0) j->least_radius = fminl(j->least_radius, radius[k]);
+    j->body[k].size = fmaxl(j->body[k].size, radius[k]);
+  }
+  if (isinf(j->least_radius)) j->least_radius = 0;
+  free(radius);
+  springs_begin(j);
+}
+
 judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   judge *j = calloc(1, sizeof *j);
   frix_model_counts n = frix_model_count(model);
@@ -100,13 +120,7 @@ judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   j->body[0].q0 = j->body[0].q = (quat){1, 0, 0, 0};
   j->body[0].sharp = true;
   for (int k = 1; k < j->body_count; k++) read_body(j, k);
-  for (int k = 0; k < n.shape_count; k++) {
-    frix_shape_config s = frix_shape_default();
-    frix_body_id owner;
-    frix_model_shape(model, frix_model_shape_at(model, k), &s, &owner);
-    judged_body *b = &j->body[body_index(j, owner)];
-    if (b->moves) b->size = fmaxl(b->size, reach_of(model, &s, b->center));
-  }
+  read_shapes(j);
   for (int k = 0; k < n.joint_count; k++) {
     frix_joint_config c = frix_joint_default(FRIX_JOINT_BALL);
     frix_model_joint(model, frix_model_joint_at(model, k), &c);
@@ -130,6 +144,7 @@ void judge_free(judge *j) {
   free(j->body);
   free(j->coordinate);
   free(j->group);
+  springs_end(j);
   free(j);
 }
 
@@ -141,6 +156,7 @@ void judge_before(judge *j, const frix_sim *sim) {
     frix_body_state s;
     frix_sim_body(sim, b->id, &s);
     b->q0 = q_of(s.pose.q);
+    b->spin = v_of(s.spin);
     b->c0 = v_of(s.center);
     for (int m = 0; m < MOMENTS; m++) b->v[m] = v_of(s.velocity), b->w[m] = v_of(s.spin);
     b->force = b->torque = (vec){0, 0, 0};
@@ -337,5 +353,6 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   judge_laws(j, out);
   judge_energy(j, out);
   judge_overlaps(j, sim, out);
+  springs_keep(j);
   out->rows = j->group_count;
 }

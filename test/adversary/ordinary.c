@@ -304,16 +304,53 @@ static void fill_terrain(world *w) {
   }
 }
 
-const world_class ordinary_classes[] = {
-    {"few", "one to eight bodies of any shape on a floor", false, fill_few, NULL, NULL},
-    {"stack", "boxes on each other", false, fill_stack, NULL, NULL},
-    {"pile", "ten to twenty bodies, some in each other", false, fill_pile, NULL, NULL},
-    {"chain", "links by joints, hanging, lying, closed", false, fill_chain, NULL, NULL},
-    {"robot", "trees of joints with limits, motors, springs, friction", false, fill_robot, NULL, NULL},
-    {"bounce", "restitution of both laws with friction", false, fill_bounce, NULL, NULL},
-    {"planar", "flat bodies", false, fill_planar, NULL, NULL},
-    {"rolling", "rolling and drilling friction", false, fill_rolling, NULL, NULL},
-    {"moving_ground", "kinematic ground", false, fill_moving_ground, NULL, NULL},
-    {"terrain", "height fields", false, fill_terrain, NULL, NULL},
+/* Materials that name a stiffness, or rigid, beside such that leave it to the law of contact. */
+static void fill_springs(world *w) {
+  any_config(w);
+  frix_material_id m[3];
+  for (int k = 0; k < 3; k++) {
+    frix_material_config c = frix_material_default();
+    c.mu = uniform(w, 0, 1.2);
+    c.stiffness = k == 0 ? 0 : chance(w, 0.4) ? HUGE_VAL : magnitude(w, 1e3, 1e8);
+    if (chance(w, 0.2)) c.restitution = uniform(w, 0, 1);
+    if (chance(w, 0.2)) c.rolling = magnitude(w, 1e-4, 1e-2);
+    if (chance(w, 0.2)) c.spinning = magnitude(w, 1e-4, 1e-2);
+    m[k] = material(w, c);
+  }
+  add_floor(w, m[dice(w, 3)]);
+  int count = 1 + dice(w, 8);
+  for (int k = 0; k < count; k++) {
+    double size = uniform(w, 0.05, 0.15);
+    frix_vec3 p = at(uniform(w, -0.1, 0.1), uniform(w, -0.1, 0.1), size + 0.25 * k * chance(w, 0.8));
+    frix_body_id b =
+        add_body(w, a_mass(w), p, chance(w, 0.5) ? UPRIGHT : rotation(w), a_velocity(w, 1), a_velocity(w, 5));
+    add_shape(w, b, any_shape(w, size), m[dice(w, 3)]);
+  }
+}
+
+/* Every class with rigid contacts, and with stiff ones. */
+#define CLASSES(ROW)                                                                 \
+  ROW("few", "one to eight bodies of any shape on a floor", fill_few)                \
+  ROW("stack", "boxes on each other", fill_stack)                                    \
+  ROW("pile", "ten to twenty bodies, some in each other", fill_pile)                 \
+  ROW("chain", "links by joints, hanging, lying, closed", fill_chain)                \
+  ROW("robot", "trees of joints with limits, motors, springs, friction", fill_robot) \
+  ROW("bounce", "restitution of both laws with friction", fill_bounce)               \
+  ROW("planar", "flat bodies", fill_planar)                                          \
+  ROW("rolling", "rolling and drilling friction", fill_rolling)                      \
+  ROW("moving_ground", "kinematic ground", fill_moving_ground)                       \
+  ROW("terrain", "height fields", fill_terrain)
+
+#define RIGID(name, summary, fill) {name, summary, false, fill, NULL, NULL, FRIX_CONTACT_KIND_RIGID},
+#define STIFF(name, summary, fill) {name "_stiff", summary ", stiff", false, fill, NULL, NULL, FRIX_CONTACT_KIND_STIFF},
+
+const world_class ordinary_classes[] = {CLASSES(RIGID){0}};
+const world_class stiff_ordinary_classes[] = {CLASSES(STIFF){0}};
+
+const world_class spring_classes[] = {
+    {"springs", "materials of any stiffness, rigid otherwise", false, fill_springs, NULL, NULL,
+     FRIX_CONTACT_KIND_RIGID},
+    {"springs_stiff", "materials of any stiffness, stiff otherwise", false, fill_springs, NULL, NULL,
+     FRIX_CONTACT_KIND_STIFF},
     {0},
 };

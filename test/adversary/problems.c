@@ -104,7 +104,8 @@ static frix_problem *make_extreme(world *w) {
 }
 
 const world_class problem_classes[] = {
-    {"problem", "contact problems of ordinary size", false, NULL, make_problem, NULL},
-    {"problem_extreme", "contact problems over up to 140 orders of magnitude", true, NULL, make_extreme, NULL},
+    {"problem", "contact problems of ordinary size", false, NULL, make_problem, NULL, FRIX_CONTACT_KIND_RIGID},
+    {"problem_extreme", "contact problems over up to 140 orders of magnitude", true, NULL, make_extreme, NULL,
+     FRIX_CONTACT_KIND_RIGID},
     {0},
 };

@@ -9,6 +9,7 @@
 
 double world_tolerance;
 bool world_patient;
+frix_contact_kind world_contact = FRIX_CONTACT_KIND_RIGID;
 const frix_quat UPRIGHT = {1, 0, 0, 0};
 
 /* ---- chance: splitmix64 ---- */
@@ -218,7 +219,9 @@ void limit_iterations(world *w) { w->config.max_iterations = chance(w, 0.8) ? 40
 
 /* ---- worlds ---- */
 
-static const world_class *const tables[] = {ordinary_classes, extreme_classes, problem_classes, attack_classes};
+static const world_class *const tables[] = {ordinary_classes, extreme_classes,        problem_classes,
+                                            attack_classes,   stiff_ordinary_classes, stiff_extreme_classes,
+                                            spring_classes};
 
 const world_class *world_class_at(int k) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
@@ -233,9 +236,9 @@ const world_class *world_class_find(const char *name) {
   return NULL;
 }
 
-static bool open_world(world *w, void (*fill)(world *w), uint64_t random, units unit) {
+static bool open_world(world *w, void (*fill)(world *w), frix_contact_kind contact, uint64_t random, units unit) {
   *w = (world){.random = random, .unit = unit, .config = frix_sim_default(), .h = 0.01, .steps = 4};
-  w->config.contact = FRIX_CONTACT_KIND_RIGID;
+  w->config.contact = contact;
   if (frix_context_create(NULL, &w->context) != FRIX_OK) return false;
   if (frix_builder_create(w->context, &w->builder) != FRIX_OK) return false;
   set_gravity(w, at(0, 0, -9.81));
@@ -254,10 +257,12 @@ static bool open_world(world *w, void (*fill)(world *w), uint64_t random, units 
 bool world_open(world *w, const world_class *class, uint64_t seed, uint64_t index, units unit) {
   uint64_t random = seed * 0x9e3779b97f4a7c15u;
   for (const char *c = class->name; *c; c++) random = (random ^ (uint64_t)(unsigned char)*c) * 0x100000001b3u;
-  return open_world(w, class->fill, random ^ (index * 0xd1342543de82ef95u), unit);
+  return open_world(w, class->fill, class->contact, random ^ (index * 0xd1342543de82ef95u), unit);
 }
 
-bool world_open_with(world *w, void (*fill)(world *w), units unit) { return open_world(w, fill, 1, unit); }
+bool world_open_with(world *w, void (*fill)(world *w), units unit) {
+  return open_world(w, fill, world_contact, 1, unit);
+}
 
 void world_close(world *w) {
   frix_sim_destroy(w->sim);

@@ -81,6 +81,7 @@ typedef struct world_class {
   void (*fill)(world *w);                                               /* a world */
   frix_problem *(*make)(world *w);                                      /* or a contact problem */
   void (*run)(world *w, struct tally *t, struct finding *f, FILE *log); /* NULL: stepped and judged */
+  frix_contact_kind contact;
 } world_class;
 
 const world_class *world_class_at(int k); /* NULL past the end */
@@ -89,7 +90,8 @@ const world_class *world_class_find(const char *name);
 /* Filled by its class, compiled, with a sim (a class of problems: ready to make one); false: the builder refused, see
  * failed. */
 bool world_open(world *w, const world_class *class, uint64_t seed, uint64_t index, units unit);
-/* The same for a function that needs no chance. */
+/* The same for a function that needs no chance, with contacts of world_contact. */
+extern frix_contact_kind world_contact;
 bool world_open_with(world *w, void (*fill)(world *w), units unit);
 void world_close(world *w);
 /* 0, or a tolerance that all sims get, while they are judged by their own: worlds solved further than promised show
@@ -99,6 +101,8 @@ extern double world_tolerance;
 extern bool world_patient;
 
 /* Classes in other files. */
-extern const world_class ordinary_classes[], extreme_classes[];
+extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
+extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
+extern const world_class spring_classes[];                                  /* materials name a stiffness */
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <emscripten.h>
 
-#include "page.h"
+#include "page_live.h"
 #include "subject.h"
 
 #include <frix/trajectory.h>
@@ -36,13 +36,11 @@ typedef struct fx_world {
   frix_tally tally;
   frix_recorder *recorder;
   /* what is shown (core_view.c) */
-  fx_page_bytes bytes, model_bytes;
-  fx_page_frames *frames;
+  fx_page_bytes model_bytes;
+  fx_page_live *live;
   fx_page_layout layout; /* of frames */
-  frix_frame_body *body;
-  frix_body_id *slot; /* id of each slot */
+  frix_body_id *slot;    /* id of each slot */
   uint32_t slot_count;
-  frix_contact_report *contact;
   char *answer; /* the last text that was given out */
 } fx_world;
 

@@ -174,6 +174,33 @@ FX_EXPORT int core_drop(fx_world *w, int slot, double x, double y, double z) {
   return frix_sim_spawn(w->sim, pattern, (frix_pose){{x, y, z}, s.pose.q}, still, still, &made) != FRIX_OK;
 }
 
+/* ---- for programs: bodies are named by their number in the model, from 0; a state is position, quaternion (scalar
+ * first), velocity of the centre of mass, spin */
+
+static frix_body_id model_body(const fx_world *w, int k) { return frix_model_body_at(fx_world_model(w), k); }
+
+FX_EXPORT int core_state(const fx_world *w, int k, double out[13]) {
+  frix_body_state s;
+  if (frix_sim_body(w->sim, model_body(w, k), &s) != FRIX_OK) return 1;
+  const frix_pose *p = &s.pose;
+  const double x[13] = {p->p.x,       p->p.y,       p->p.z,       p->q.w,   p->q.x,   p->q.y,  p->q.z,
+                        s.velocity.x, s.velocity.y, s.velocity.z, s.spin.x, s.spin.y, s.spin.z};
+  memcpy(out, x, sizeof x);
+  return 0;
+}
+
+FX_EXPORT int core_put_state(fx_world *w, int k, const double x[13]) {
+  frix_pose pose = {{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}};
+  frix_body_id id = model_body(w, k);
+  return frix_sim_set_pose(w->sim, id, pose) != FRIX_OK ||
+         frix_sim_set_velocity(w->sim, id, (frix_vec3){x[7], x[8], x[9]}, (frix_vec3){x[10], x[11], x[12]}) != FRIX_OK;
+}
+
+/* On the centre of mass, in the coming step. */
+FX_EXPORT int core_force(fx_world *w, int k, double x, double y, double z) {
+  return frix_sim_add_force(w->sim, model_body(w, k), (frix_vec3){x, y, z}, (frix_vec3){0, 0, 0}) != FRIX_OK;
+}
+
 /* Poses and velocities of another world with the same bodies: friction changes under a running world. */
 FX_EXPORT int core_adopt(fx_world *w, const fx_world *from) {
   int32_t count = frix_model_count(fx_world_model(w)).body_count;

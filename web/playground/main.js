@@ -22,6 +22,7 @@ const METHODS = {
 let tables, views = [], scene = 'arch', values = {}, file = null, playing = true, theme = 'light', recording = false;
 let opened = []; /* the words the world was opened with; what was changed under way is among the actions */
 
+const many = (n, one, more) => `${count(n)} ${n === 1 ? one : more}`;
 const both = () => views.filter(Boolean);
 const first = () => views[0];
 function say(text) {
@@ -306,7 +307,7 @@ function onFrame(k) {
     by('clock').textContent = `${(view.frame.state.time + (view.base ?? 0)).toFixed(2)} s`;
     const s = view.frame.state;
     by('badges').replaceChildren(element('span', { class: `badge ${s.steps === 0 ? '' : s.certified_steps === s.steps ? 'good' : 'bad'}` }, s.steps ? `${count(s.certified_steps)} of ${count(s.steps)} steps certified` : 'at the start'));
-    by('rate').textContent = s.steps ? `${count(view.frame.poses.count)} bodies, ${count(view.frame.contacts.count)} contacts` : '';
+    by('rate').textContent = s.steps ? `${many(view.frame.poses.count, 'body', 'bodies')}, ${many(view.frame.contacts.count, 'contact', 'contacts')}` : '';
   }
   if (now - lastNumbers > 120 || !playing) {
     if (k === both().length - 1) lastNumbers = now;

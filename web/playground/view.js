@@ -113,7 +113,7 @@ export class View {
     const p = new THREE.Vector3();
     for (let i = 0; i < poses.count; i++) {
       p.fromArray(poses.position, 3 * i).project(this.stage.camera);
-      if (Math.abs(p.x) < 0.95 && Math.abs(p.y) < 0.95 && Math.abs(p.z) < 1) return false;
+      if (Math.abs(p.x) < 0.8 && Math.abs(p.y) < 0.8 && Math.abs(p.z) < 1) return false;
     }
     return true;
   }

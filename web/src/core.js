@@ -93,6 +93,7 @@ export class World {
 
   close() {
     this.core.call('core_close', null, ['number'], this.at);
+    if (this.room) this.core.module._free(this.room);
     this.at = 0;
   }
 
@@ -112,6 +113,27 @@ export class World {
     return this.core.module._core_step_length(this.at);
   }
 
+  /** State of body k of the model: position 3, quaternion 4 (scalar first), velocity 3, spin 3. @returns {Float64Array} */
+  state(k) {
+    const { module } = this.core;
+    this.room ??= module._malloc(13 * 8);
+    if (this.number('core_state', k, this.room)) throw new Error(this.core.complaint());
+    return new Float64Array(module.HEAPU8.buffer, this.room, 13).slice();
+  }
+
+  /** @param {number} k @param {ArrayLike<number>} state as above */
+  setState(k, state) {
+    const { module } = this.core;
+    this.room ??= module._malloc(13 * 8);
+    new Float64Array(module.HEAPU8.buffer, this.room, 13).set(state);
+    if (this.number('core_put_state', k, this.room)) throw new Error(this.core.complaint());
+  }
+
+  /** A force on the centre of mass in the coming step. */
+  push(k, x, y, z) {
+    if (this.number('core_force', k, x, y, z)) throw new Error(this.core.complaint());
+  }
+
   /** The model as an index of columns and its bytes, in the layout of replay pages. */
   model() {
     const index = JSON.parse(this.text('core_model'));
@@ -120,44 +142,46 @@ export class World {
 
   /** Poses, contacts and numbers of now. Copies: they stay when the world goes on. */
   frame() {
-    const { module } = this.core;
-    const f = JSON.parse(this.text('core_frame'));
-    const heap = module.HEAPU8.buffer;
-    const part = (Type, at, n) => new Type(heap, at, n).slice();
-    const n = f.body_count;
-    const packed = new Int16Array(heap, f.poses + 16 * n, 4 * n);
-    const c = f.contact_count;
-    let at = f.contacts;
-    const take = (Type, width) => {
-      const out = part(Type, at, width * c);
-      at += out.byteLength;
-      return out;
-    };
-    return {
-      state: f.state,
-      slotPattern: part(Uint32Array, f.slot_pattern, f.slot_count),
-      poses: {
-        count: n,
-        slot: part(Uint32Array, f.slots, n),
-        position: part(Float32Array, f.poses, 3 * n),
-        speed: part(Float32Array, f.poses + 12 * n, n),
-        turn: Float32Array.from(packed, (x) => x / 32767),
-        gone: [],
-      },
-      contacts: {
-        count: c,
-        point: take(Float32Array, 3),
-        force: take(Float32Array, 3),
-        gap: take(Float32Array, 1),
-        mu: take(Float32Array, 1),
-        margin: take(Float32Array, 1),
-        slip: take(Float32Array, 1),
-        a: take(Uint32Array, 1),
-        b: take(Uint32Array, 1),
-        id: take(Uint32Array, 1),
-        normal: take(Int16Array, 3),
-        state: take(Uint8Array, 1),
-      },
-    };
+    return frameOf(JSON.parse(this.text('core_frame')), this.core.module.HEAPU8.buffer);
   }
+}
+
+/** A frame from the places of its parts in a buffer (app/page_live.c), as copies. @param {any} f @param {ArrayBuffer} buffer */
+export function frameOf(f, buffer) {
+  const part = (Type, at, n) => new Type(buffer, at, n).slice();
+  const n = f.body_count;
+  const packed = new Int16Array(buffer, f.poses + 16 * n, 4 * n);
+  const c = f.contact_count;
+  let at = f.contacts;
+  const take = (Type, width) => {
+    const out = part(Type, at, width * c);
+    at += out.byteLength;
+    return out;
+  };
+  return {
+    state: f.state,
+    slotPattern: part(Uint32Array, f.slot_pattern, f.slot_count),
+    poses: {
+      count: n,
+      slot: part(Uint32Array, f.slots, n),
+      position: part(Float32Array, f.poses, 3 * n),
+      speed: part(Float32Array, f.poses + 12 * n, n),
+      turn: Float32Array.from(packed, (x) => x / 32767),
+      gone: [],
+    },
+    contacts: {
+      count: c,
+      point: take(Float32Array, 3),
+      force: take(Float32Array, 3),
+      gap: take(Float32Array, 1),
+      mu: take(Float32Array, 1),
+      margin: take(Float32Array, 1),
+      slip: take(Float32Array, 1),
+      a: take(Uint32Array, 1),
+      b: take(Uint32Array, 1),
+      id: take(Uint32Array, 1),
+      normal: take(Int16Array, 3),
+      state: take(Uint8Array, 1),
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { ContactMarks } from './contacts.js';
 import { aboutRun, bodyCard, contactCard, frameCard } from './panel.js';
 import { readPayload } from './payload.js';
 import { toneOf } from './colours.js';
+import { followLive } from './live.js';
 import { offerProof } from './prove.js';
 import { series, Trail } from './track.js';
 import { Player } from './player.js';
@@ -359,6 +360,7 @@ function say(text) {
 }
 
 async function start() {
+  if (by('frix-live')) return followLive(say);
   say('Reading the run …');
   replay = await readPayload(document, (part) => say(`Reading the run … ${Math.round(100 * part)} %`));
   say('');
