@@ -235,8 +235,10 @@ static void srdf(fx_test *t) {
   shell_result r = shell(t, "%s \"$frix\" run r.urdf --time 0.02 --json --quiet", make);
   CHECK(t, r.code == 0 && !strstr(r.out, "\"contacts_max\": 0,"));
   shell_free(&r);
-  r = shell(t, "echo \"<robot><disable_collisions link1='a' link2='b'/><disable_collisions link1='a' link2='no'/></robot>\" "
-               ">r.srdf; \"$frix\" run r.urdf --time 0.02 --json --quiet");
+  r = shell(
+      t,
+      "echo \"<robot><disable_collisions link1='a' link2='b'/><disable_collisions link1='a' link2='no'/></robot>\" "
+      ">r.srdf; \"$frix\" run r.urdf --time 0.02 --json --quiet");
   CHECK(t, r.code == 0 && strstr(r.out, "\"contacts_max\": 0,"));
   shell_free(&r);
   r = shell(t, "echo '<x/>' >r.srdf; \"$frix\" run r.urdf --time 0.02 --json --quiet");

@@ -98,7 +98,7 @@ struct frix_model {
   int32_t body_count; /* with the world */
   int32_t shape_count, material_count, geometry_count, joint_count, pair_count, excluded_count;
   fx_body *body;
-  fx_shape *shape;      /* sorted by body, then in the order of adding */
+  fx_shape *shape;        /* sorted by body, then in the order of adding */
   int32_t shape_id_count; /* with those that were removed */
   int32_t *shape_of_id;   /* order of adding -> place in shape; -1: removed */
   fx_material *material;

@@ -1,5 +1,6 @@
-/* Actuators at a body: adhesion. The force pulls the body and what it touches together, in equal shares along the normals
- * of the contacts of the last step, as in MuJoCo; their law does the rest: what is pulled presses, and may stick. */
+/* Actuators at a body: adhesion. The force pulls the body and what it touches together, in equal shares along the
+ * normals of the contacts of the last step, as in MuJoCo; their law does the rest: what is pulled presses, and may
+ * stick. */
 #include "sim/mechanism.h"
 
 static void pull(frix_sim *sim, int32_t slot, frix_vec3 force, frix_vec3 at) {

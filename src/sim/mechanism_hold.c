@@ -3,8 +3,9 @@
  *   stuck    r = r_c - v / R, r_c of the last step and R = SOFT / M_ii: part of M~;   expected: |r| <= b
  *   slides   r = -b sign of the motion: a force;                                      expected: v keeps its sign
  *
- * What it did in the last step is tried first. An expectation that fails in the answer is replaced by another one, at last by the exact row (mechanism_rows.c), and the step is made again. Stuck friction
- * gives way by SOFT of a change of load, once: what is at rest stays so. */
+ * What it did in the last step is tried first. An expectation that fails in the answer is replaced by another one, at
+ * last by the exact row (mechanism_rows.c), and the step is made again. Stuck friction gives way by SOFT of a change of
+ * load, once: what is at rest stays so. */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -24,7 +25,9 @@ void fx_holds_begin(frix_sim *sim) {
     bool moves = fabs(v) * x->state->m[x->tree.dof[i].row] > SLOW * h->bound; /* or is held at the bound */
     bool slid = moves && v * past < 0.0 && fabs(past) >= (1.0 - SLACK) * h->bound, fresh = moves && past == 0.0;
     h->mode = slid || fresh ? FX_HOLD_SLIDES : FX_HOLD_STUCK;
-    h->impulse = fresh ? (v > 0.0 ? -h->bound : h->bound) : slid ? (past > 0.0 ? h->bound : -h->bound) : fx_clamp(past, -h->bound, h->bound);
+    h->impulse = fresh  ? (v > 0.0 ? -h->bound : h->bound)
+                 : slid ? (past > 0.0 ? h->bound : -h->bound)
+                        : fx_clamp(past, -h->bound, h->bound);
   }
 }
 

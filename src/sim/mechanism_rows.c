@@ -14,10 +14,10 @@
 
 const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
-#define HELD 0.9    /* of its bound: a servo below needs no row in the next step */
-#define SMALL 1e-4  /* m, rad */
+#define HELD 0.9   /* of its bound: a servo below needs no row in the next step */
+#define SMALL 1e-4 /* m, rad */
 #define RETURN 0.1 /* s */
-#define NEAR 1e-3   /* of a coordinate: limits that are looked at in any case */
+#define NEAR 1e-3  /* of a coordinate: limits that are looked at in any case */
 
 /* ---- groups ---- */
 

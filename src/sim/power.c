@@ -202,7 +202,6 @@ frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_i
   }
   add_drives(sim, a, change);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    if (!sim->mover[k].tree)
-      bound[islands->of_mover[k]] += energy_of(&sim->mover[k], change[k][0], change[k][1]) / 8.0;
+    if (!sim->mover[k].tree) bound[islands->of_mover[k]] += energy_of(&sim->mover[k], change[k][0], change[k][1]) / 8.0;
   return FRIX_OK;
 }

@@ -166,7 +166,7 @@ typedef struct fx_integrator fx_integrator;
 struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
-  frix_context *inner; /* recycles what steps allocate */
+  frix_context *inner;     /* recycles what steps allocate */
   const frix_model *model; /* the present one, held where it is not the root */
   const frix_model *root;  /* the one it was created with */
   frix_sim_config config;
