@@ -35,6 +35,9 @@ frix_status frix_sim_begin_change(const frix_sim *sim, frix_builder **out) {
   *out = NULL;
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_begin_change: called from the force callback");
+  if (sim->mechanism)
+    return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
+                   "frix_sim_begin_change: not for a robot in reduced coordinates; read it in maximal ones");
   frix_builder *b = NULL;
   frix_status status = fx_builder_redraft(sim->context, sim->model, &b);
   if (status != FRIX_OK) return status;

@@ -158,8 +158,8 @@ void fx_mechanism_adhere(frix_sim *sim);
 void fx_holds_begin(frix_sim *sim);
 /* Into M~ and the right side. */
 void fx_holds_load(const frix_sim *sim, double *smooth);
-/* Where an expectation does not hold with these velocities it is another one; true: some is. rows: it is a row. */
-bool fx_holds_check(frix_sim *sim, fx_when when, bool rows);
+/* Where an expectation does not hold in the answer it is another one; true: some is. rows: it is a row. */
+bool fx_holds_check(frix_sim *sim, bool rows);
 
 /* ---- mechanism_loops.c ---- */
 /* Which equalities are within one tree, and which trees are dense for them. */

@@ -215,18 +215,18 @@ static bool find_beyond(const frix_sim *sim, fx_mechanism *x, fx_when when) {
   return any;
 }
 
-static bool is_beyond(frix_sim *sim, fx_when when, bool rows) {
-  bool drives = find_beyond(sim, sim->mechanism, when), holds = fx_holds_check(sim, when, rows);
+static bool is_beyond(frix_sim *sim, bool rows) {
+  bool drives = find_beyond(sim, sim->mechanism, FX_AFTER), holds = fx_holds_check(sim, rows);
   return drives || holds;
 }
 
 void fx_mechanism_load(frix_sim *sim) {
   load_once(sim);
-  for (int round = 0; round < FREE_ROUNDS && is_beyond(sim, FX_FREE, false); round++) load_once(sim);
+  for (int round = 0; round < FREE_ROUNDS && find_beyond(sim, sim->mechanism, FX_FREE); round++) load_once(sim);
 }
 
 frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo) {
-  if (!sim->mechanism || !is_beyond(sim, FX_AFTER, round.count > 0)) return FRIX_OK;
+  if (!sim->mechanism || !is_beyond(sim, round.count > 0)) return FRIX_OK;
   *redo = FX_REDO_ROWS;
   for (int32_t k = 0; round.count > 1 && k < sim->mechanism->tree.actuator_count; k++)
     sim->mechanism->drive[k].as_row = true; /* all of them, at last */

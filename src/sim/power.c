@@ -145,25 +145,6 @@ static double energy_of(const fx_mover *m, frix_vec3 v, frix_vec3 w) {
 
 static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
 
-/* p . M^-1 p of a tree with its motors and springs: at most twice the sum of that of the forces and of the drives. */
-static double tree_bound(const frix_sim *sim, const fx_assembly *a, int32_t mover) {
-  const fx_mover *m = &sim->mover[mover];
-  double change[FX_TREE_MOST], push[FX_TREE_MOST] = {0}, response[FX_TREE_MOST];
-  bool driven = false;
-  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
-  for (int32_t k = a->joint_first; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    const double *J = a->J + g->value;
-    for (int32_t b = 0; b < g->body_count && drives(g); J += g->dim * sim->mover[g->mover[b]].dof, b++)
-      for (int32_t i = 0; g->mover[b] == mover && i < g->dim; i++, driven = true)
-        for (int32_t c = 0; c < m->dof; c++) push[c] += a->r[g->row + i] * J[i * m->dof + c];
-  }
-  double sum = fx_tree_energy_of(m, change);
-  if (!driven) return sum;
-  fx_tree_respond(m, push, response);
-  return 2.0 * (sum + fx_tree_energy_of(m, response));
-}
-
 /* Adds what the motors and springs of joints change velocities by: v and w by mover. */
 static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*change)[2]) {
   for (int32_t k = a->joint_first; k < a->group_count; k++) {
@@ -172,9 +153,12 @@ static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*ch
     for (int32_t b = 0; b < g->body_count && drives(g); b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       frix_vec3 *to = change[g->mover[b]];
+      if (m->tree) {
+        J += g->dim * m->dof;
+        continue;
+      }
       for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
         double r = a->r[g->row + i];
-        if (m->tree) continue;
         bool flat = m->dof == 3;
         frix_vec3 lin = {J[0], J[1], flat ? 0.0 : J[2]};
         frix_vec3 ang =
@@ -186,20 +170,38 @@ static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*ch
   }
 }
 
+/* The same of a tree, with its own drives and those of joints. */
+static double tree_turned(const frix_sim *sim, const fx_assembly *a, int32_t mover) {
+  const fx_mover *m = &sim->mover[mover];
+  double change[FX_TREE_MOST], y[FX_TREE_MOST];
+  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = drives(g) ? fx_group_block(sim, a, g, mover, 0) : NULL;
+    for (int32_t j = 0; J && j < g->dim; j++) {
+      fx_tree_respond(m, J + j * m->dof, y);
+      for (int32_t i = 0; i < m->dof; i++) change[i] += a->r[g->row + j] * y[i];
+    }
+  }
+  return fx_tree_energy_of(m, change);
+}
+
 frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, double *bound) {
   frix_vec3(*change)[2] = (frix_vec3(*)[2])FX_TAKE_RAW(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
   if (!change) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    if (m->tree) continue;
+    if (m->tree) {
+      bound[islands->of_mover[k]] += tree_turned(sim, a, k) / 8.0;
+      continue;
+    }
     change[k][0] = fx_sub(m->v_free, m->v0);
     change[k][1] = fx_sub(m->w_free, m->w0);
     if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* it only takes energy */
   }
   add_drives(sim, a, change);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    bound[islands->of_mover[k]] +=
-        (sim->mover[k].tree ? tree_bound(sim, a, k) : energy_of(&sim->mover[k], change[k][0], change[k][1])) / 8.0;
+    if (!sim->mover[k].tree) bound[islands->of_mover[k]] += energy_of(&sim->mover[k], change[k][0], change[k][1]) / 8.0;
   return FRIX_OK;
 }

@@ -33,6 +33,7 @@ static const retry retries[] = {
     {NULL, fx_retry_bounces, 0, true},
     /* what bounces may be thrown, too */
     {"thrown", fx_retry_thrown, 4, false},
+    {"joint forces", fx_retry_drives, 5, false},
     {"ball friction", fx_retry_balls, 0, false},
 };
 

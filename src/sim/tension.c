@@ -102,7 +102,8 @@ static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
-      for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
+      if (m->tree) J += g->dim * m->dof; /* has no tension */
+      for (int32_t i = 0; i < g->dim && !m->tree; i++, J += m->dof) {
         frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
         moment[g->mover[b]] = fx_mad(moment[g->mover[b]], a->r[g->row + i], ang);
         size[g->mover[b]] += fabs(a->r[g->row + i]) * fx_norm(ang);
