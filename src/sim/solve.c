@@ -161,6 +161,7 @@ static frix_status stop_pressed(solving *x) {
   while (status == FRIX_OK && fx_certified(x->sim) && fx_make_pressed_rigid(x->sim, x->a)) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK && set_springs(x)) status = release(x);
     if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
     if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
   }
