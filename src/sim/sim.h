@@ -160,7 +160,7 @@ typedef struct fx_integrator fx_integrator;
 struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
-  frix_context *inner; /* recycles what steps allocate */
+  frix_context *inner;     /* recycles what steps allocate */
   const frix_model *model; /* the present one, held where it is not the root */
   const frix_model *root;  /* the one it was created with */
   frix_sim_config config;
@@ -360,6 +360,8 @@ int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
  * are. */
 frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* Contacts that expect much more of a blow than the answer gives them expect nothing any more; true: some did. */
+bool fx_drop_false_blows(fx_assembly *a);
 /* It expects nothing any more. */
 void fx_forget_blow(fx_assembly *a, const fx_group *g);
 /* What a row carries of the answer without what was expected of a blow. */

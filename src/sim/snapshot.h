@@ -8,7 +8,7 @@ struct frix_snapshot {
   frix_context *context;
   const frix_model *model; /* held where it is not the root */
   const frix_model *root;  /* of the sim it was taken from */
-  fx_state state; /* its arrays are the snapshot's own, exactly as long as their counts */
+  fx_state state;          /* its arrays are the snapshot's own, exactly as long as their counts */
 };
 
 /* With the counts and plain fields of `like`, all lists zero; NULL when memory runs out. */

@@ -27,6 +27,7 @@ struct spring_memory {
   real gap, natural, normal_impulse, drilling;
   vec normal, impulse, roll;
   real doubt;                /* N s: what the judge knows the impulses across the normal to, after a blow */
+  bool unknown;              /* a step that was not certified left a spring set for rest */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -196,6 +197,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
   bool bounces = sure || (perhaps && rigid);
   for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
+  if (s && s->unknown && g->report.compliance[0] > 0) g->least[0] = -INFINITY, g->most[0] = INFINITY;
   g->spring_asks = g->least[0];
   if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
@@ -259,6 +261,7 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   bool acted = g->report.compliance[0] > 0;
   real load = before - LOADED * r;
+  out->unknown = g->stiff && !g->held && asks_otherwise(g, 0);
   out->natural = !g->stiff ? 0 : r > 0 || natural < 0 ? natural : 0;
   out->may_forget = !acted || (!g->held && load <= CLOSE * before);
   out->may_keep = acted && (g->held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
