@@ -1,5 +1,6 @@
 /* frix info: what a file of a problem or a scene holds. */
 #include "scene.h"
+#include "soft_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,6 +136,10 @@ static int run_info(const fx_args *args) {
       if (found > code) code = found;
       continue;
     }
+    if (begins(args->word[k], "frix-soft-body")) {
+      if (!fx_info_soft(context, args->word[k], fx_arg(args, "--json"))) code = FX_EXIT_USAGE;
+      continue;
+    }
     if (fx_is_scene_file(args->word[k]) || begins(args->word[k], "<")) {
       if (!fx_info_scene(context, args->word[k], args)) code = FX_EXIT_USAGE;
       continue;
@@ -166,11 +171,13 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "show what a file of a problem, a scene or a run holds",
+    .summary = "show what a file of a problem, a scene, a run or a soft body holds",
     .detail =
         "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
         "W (or M) is from symmetric. Of a scene (MJCF, .xml): bodies, shapes, masses, keyframes, and every name that\n"
-        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames.",
+        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames. Of a "
+        "soft\n"
+        "body (.frixsoft): material, mesh, mass, frequencies.",
     .example =
         "  frix info wall.hdf5\n"
         "  frix info *.dat --json\n"

@@ -28,6 +28,7 @@ typedef struct fixture {
   frix_model *model, *model_out;
   frix_mjcf *mjcf_out;
   frix_robot *robot_out;
+  frix_soft *soft_out;
   frix_sim *sim, *sim_out;
   frix_sim_config sim_config;
   frix_snapshot *snapshot, *snapshot_out;

@@ -17,6 +17,7 @@
 #include <frix/query.h>
 #include <frix/robot.h>
 #include <frix/sim.h>
+#include <frix/soft.h>
 #include <frix/solve.h>
 #include <frix/trajectory.h>
 #include <frix/vec.h>

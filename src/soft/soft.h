@@ -1,0 +1,124 @@
+/* Soft bodies of few coordinates: from a mesh to reduced forces, and their motion.
+ *
+ *   tets.h, fem.h       meshes, finite elements
+ *   eigenmodes.c        lowest modes of the free body by block Lanczos on the static answer
+ *   derivatives.c       modal derivatives, shapes of held regions, the basis
+ *   soft_reduce.c       inertia and elastic energy as polynomials of the amplitudes
+ *   soft_make.c         all of it; the public interface of the body
+ *   soft_elastic.c      energy, force, tangent
+ *   soft_inertia.c      mass block, momenta, rows of a point
+ *   soft_motion.c       steps without contact; soft_variational.c the symplectic one
+ */
+#ifndef FX_SOFT_SOFT_H
+#define FX_SOFT_SOFT_H
+
+#include <frix/soft.h>
+
+#include "soft/fem.h"
+
+enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 132 };
+
+/* ---- from finite elements to a basis ---- */
+
+typedef struct fx_basis {
+  int32_t count;
+  double *shape;      /* count vectors of the size of the finite elements, orthonormal in the mass, not rigid */
+  double *value;      /* squared angular frequencies, ascending */
+  double residual;    /* largest |x - value S M x| of a mode in the mass, S: the static answer */
+  int32_t iterations; /* static answers taken */
+} fx_basis;
+
+/* Reports; true: the user wants an end. */
+typedef struct fx_soft_watch {
+  bool (*progress)(const char *stage, double share, void *user);
+  void *user;
+} fx_soft_watch;
+static inline bool fx_watch(const fx_soft_watch *w, const char *stage, double share) {
+  return w->progress && w->progress(stage, share, w->user);
+}
+
+/* The lowest modes that are not rigid. */
+frix_status fx_modes_find(fx_arena *arena, const fx_fem *f, int32_t count, const fx_soft_watch *watch, fx_basis *out);
+/* Adds the strongest directions of the modal derivatives; the basis is then turned so that stiffness is diagonal. */
+frix_status fx_basis_derive(fx_arena *arena, const fx_fem *f, int32_t derivatives, const fx_soft_watch *watch,
+                            fx_basis *basis);
+
+/* Adds the six uniform strains. */
+frix_status fx_basis_strain(fx_arena *arena, const fx_fem *f, fx_basis *basis);
+/* Adds six shapes of a region that will be held, a box in the axes of the mesh; nothing where its corners agree. */
+frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_vec3 high, fx_basis *basis);
+
+/* ---- the body ---- */
+
+struct frix_soft {
+  frix_context *context;
+  fx_arena arena;
+  frix_soft_info info; /* with the arrays that the user sees */
+  double second[9];    /* integral of rho X X' */
+  double *first;       /* 9 each: of rho (X U_i' ), row-major */
+  double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
+  double *stiffness;   /* diagonal: omega^2 */
+  double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
+  double *quartic;     /* of q_i q_j q_l q_m */
+};
+
+int64_t fx_cubic_count(int32_t k);
+int64_t fx_quartic_count(int32_t k);
+
+frix_soft *fx_soft_new(frix_context *context);
+/* Arrays for info.coordinates, point_count and triangle_count. */
+frix_status fx_soft_take(frix_soft *soft);
+/* Polynomials and surface from a basis. */
+frix_status fx_soft_reduce(frix_soft *soft, fx_arena *arena, const fx_fem *f, const fx_basis *basis,
+                           const fx_skin *skin, const fx_soft_watch *watch);
+/* Everything from a checked mesh. */
+frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_soft_config *config, frix_soft **out);
+/* Refuses settings that make no sense. */
+frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *config);
+
+/* Energy; force (may be NULL) and, where there is a force, tangent (may be NULL). */
+double fx_soft_elastic(const frix_soft *soft, const double *q, double *force, double *tangent);
+
+/* ---- motion ---- */
+
+struct frix_soft_state {
+  const frix_soft *soft;
+  frix_pose pose;
+  frix_vec3 velocity;
+  frix_vec3 spin_momentum; /* about the centre of mass, world axes: what a step changes by impulses alone */
+  double *amplitude, *rate;
+  double *momentum; /* of the amplitudes, dT/d rate */
+  /* workspace */
+  double *block, *force, *tangent, *spare, *work;
+  int32_t *pivot;
+};
+
+/* Inertia about the centre of mass in the body's axes. */
+frix_sym3 fx_soft_inertia(const frix_soft *s, const double *q);
+/* Columns g_j of the coupling of spin and rates: spin momentum = I w + sum_j g_j rate_j; body's axes. */
+void fx_soft_coupling(const frix_soft *s, const double *q, frix_vec3 *g);
+/* dT/dq of spin (body's axes) and rates. */
+void fx_soft_centrifugal(const frix_soft *s, const double *q, frix_vec3 spin, const double *rate, double *out);
+/* Spin in the body's axes and momenta of the amplitudes from the state's spin momentum and rates. */
+frix_vec3 fx_soft_spin(const frix_soft_state *state);
+void fx_soft_set_momenta(frix_soft_state *state, frix_vec3 spin_body);
+void fx_soft_set_rates(frix_soft_state *state);
+/* Force and tangent of the state's amplitudes in its workspace; the tangent is made positive where it is not. */
+void fx_soft_stiffness(const frix_soft_state *state);
+/* Where a surface point is, and its velocity (may be NULL) for the spin of fx_soft_spin. */
+frix_vec3 fx_soft_place(const frix_soft_state *state, int32_t point, frix_vec3 spin, frix_vec3 *velocity);
+/* Rows of a surface point, 3 by (6 + k), and the mass block M (h = 0) or M + h C + h^2 K; world axes. */
+void fx_soft_rows(const frix_soft_state *state, int32_t point, double *out);
+void fx_soft_block(const frix_soft_state *state, double h, double *out);
+/* Matrix and right side of an implicit step, A v1 = b + rows' impulses, (6 + k) squared and 6 + k; world axes. */
+void fx_soft_load(frix_soft_state *state, double h, frix_vec3 gravity, double *A, double *b);
+/* The step's end from its velocities and the momenta of the frame (linear, then spin about the centre). */
+void fx_soft_finish(frix_soft_state *state, double h, const double *velocity, const double *frame);
+/* A turn by spin h, world axes. */
+frix_quat fx_soft_turn(frix_quat q, frix_vec3 spin, double h);
+frix_sym3 fx_soft_inverse(frix_sym3 s);
+
+frix_status fx_soft_step_implicit(frix_soft_state *state, double h, frix_vec3 gravity);
+frix_status fx_soft_step_variational(frix_soft_state *state, double h, frix_vec3 gravity);
+
+#endif
