@@ -214,7 +214,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
 /* e is not below zero, and some contact of the step is struck: faster than gravity and the forces on it make it. */
 void judge_blow(const judge *j, const group *g, verdict *out) {
   bool struck = false;
-  if (!g->blow || g->held) return; /* what is stopped for good expects what it came with */
+  if (!g->blow || g->held || is_held(j, g)) return; /* what is stopped for good expects what it came with */
   for (int k = 0; k < j->group_count && !struck; k++) {
     const group *c = &j->group[k];
     if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
@@ -261,7 +261,7 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   bool acted = g->report.compliance[0] > 0;
   real load = before - LOADED * r;
-  out->unknown = g->stiff && !g->held && asks_otherwise(g, 0);
+  out->unknown = g->stiff && (g->held ? !j->certified : asks_otherwise(g, 0));
   out->natural = !g->stiff ? 0 : r > 0 || natural < 0 ? natural : 0;
   out->may_forget = !acted || (!g->held && load <= CLOSE * before);
   out->may_keep = acted && (g->held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);

@@ -345,6 +345,7 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   j->time = j->half ? (real)h / 2 : (real)h;
   j->kept = report->restitution;
   j->gravity = v_norm(v_of(gravity));
+  j->certified = report->certified;
   j->left = report->overlaps_left;
   read_after(j, sim, v_of(gravity));
   judge_read_rows(j, sim);
