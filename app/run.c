@@ -100,6 +100,7 @@ static bool export_problem(const fx_run *run) {
 typedef struct outputs {
   fx_run_file *file;
   fx_run_csv *csv;
+  fx_run_robot *robot;
   double shown; /* when the progress line was last written */
 } outputs;
 
@@ -137,6 +138,7 @@ static bool step_all(fx_run *run, outputs *o) {
       break;
     }
     if (!fx_subject_drive(&run->subject, run->context, run->sim, run->h)) return false;
+    fx_run_robot_drive(o->robot, run->sim);
     frix_status status = frix_sim_step(run->sim, run->h, &report);
     if (status == FRIX_ERROR_CERTIFICATE) {
       run->broken = true;
@@ -147,7 +149,7 @@ static bool step_all(fx_run *run, outputs *o) {
       fx_error("%s", frix_error_text(run->context));
       return false;
     }
-    if (!put_step(run, &report, o)) return false;
+    if (!put_step(run, &report, o) || !fx_run_robot_sense(o->robot, run)) return false;
   }
   return true;
 }
@@ -167,6 +169,7 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
       fx_error("%s: %s", run->subject.word, frix_error_text(run->context));
       return false;
     }
+    if (!fx_run_robot_open(run, args, &o->robot)) return false;
     fx_account_begin(&run->account, run->sim, run->subject.model);
     if (run->out) o->file = fx_run_file_create(run, args);
   }
@@ -207,6 +210,7 @@ static int run_run(const fx_args *args) {
   if (run.sim) fx_account_end(&run.account);
   /* the file is made whole in any case */
   if (!fx_run_csv_close(o.csv)) good = false;
+  if (!fx_run_robot_close(o.robot, good)) good = false;
   if (run.sim && !fx_run_file_close(o.file, &run)) good = false;
   if (good) good = write_page(&run);
   if (good && run.json) fx_run_json(&run);
@@ -238,6 +242,9 @@ static const fx_flag flags[] = {
     {"--no-open", NULL, NULL, "open no browser: the address of the live page is told"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
     {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
+    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on; repeats"},
+    {"--ctrl-file", "FILE", NULL, "robots: controls over time, a table time,NAME,NAME..."},
+    {"--sensors", "FILE", NULL, "robots: write the sensors after each step as CSV"},
     {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},
     {"--checkpoint", "N", NULL, "a checkpoint every N steps, default 200; one at the end in any case"},
     {"--resume", "FILE", NULL, "go on with a run from its last checkpoint, with the same bits; --time may be longer"},
@@ -262,7 +269,8 @@ const fx_verb fx_verb_run = {
         "  frix run cardhouse --set blow=3 --live\n"
         "  frix run arch --set shape=catenary --set blow=leg --out arch.frx\n"
         "  frix run --resume arch.frx --time 20\n"
-        "  frix run cannonball --set levels=20 --set mu=0.2 --json",
+        "  frix run cannonball --set levels=20 --set mu=0.2 --json\n"
+        "  frix run hand.xml --key open --ctrl grip=0.8 --sensors felt.csv",
     .flag = flags,
     .words = "@scenes",
     .max_words = 1,

@@ -110,4 +110,15 @@ void fx_run_csv_add(fx_run_csv *csv, const fx_step_view *view);
 /* The tables appear; false after a message when not all could be written; NULL is allowed. */
 bool fx_run_csv_close(fx_run_csv *csv);
 
+/* ---- the robot of a run: controls in, sensors out (run_robot.c) */
+
+typedef struct fx_run_robot fx_run_robot;
+
+/* NULL in *out where nothing of it is asked; false after a message, and *out is then to be closed too. */
+bool fx_run_robot_open(const fx_run *run, const fx_args *args, fx_run_robot **out);
+/* Controls of the present time; NULL is allowed in all of these. */
+void fx_run_robot_drive(fx_run_robot *robot, const frix_sim *sim);
+bool fx_run_robot_sense(fx_run_robot *robot, const fx_run *run);
+bool fx_run_robot_close(fx_run_robot *robot, bool keep);
+
 #endif

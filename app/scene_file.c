@@ -5,8 +5,13 @@
 #include "scene.h"
 
 bool fx_is_scene_file(const char *path) {
+  static const char *const ending[] = {".xml", ".XML", ".urdf", ".URDF"};
   size_t length = strlen(path);
-  return length > 4 && (!strcmp(path + length - 4, ".xml") || !strcmp(path + length - 4, ".XML"));
+  for (size_t k = 0; k < sizeof ending / sizeof *ending; k++) {
+    size_t size = strlen(ending[k]);
+    if (length > size && !strcmp(path + length - size, ending[k])) return true;
+  }
+  return false;
 }
 
 static bool has_flag(const fx_verb *verb, const char *name) {
@@ -21,6 +26,11 @@ frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args 
   config.strict = has_flag(args->verb, "--strict") && fx_arg(args, "--strict");
   config.allow_outside = has_flag(args->verb, "--allow-outside") && fx_arg(args, "--allow-outside");
   config.key = has_flag(args->verb, "--key") ? fx_arg(args, "--key") : NULL;
+  /* equilibria are found for bodies */
+  bool statics = !strcmp(args->verb->name, "check") || !strcmp(args->verb->name, "limit");
+  int coordinates = has_flag(args->verb, "--coordinates") ? fx_arg_choice(args, "--coordinates", statics) : 1;
+  if (coordinates < 0) return NULL;
+  config.coordinates = coordinates == 0 ? FRIX_COORDINATES_REDUCED : FRIX_COORDINATES_MAXIMAL;
   frix_mjcf *scene = NULL;
   if (frix_mjcf_read(context, path, &config, &scene)) fx_error("%s", frix_error_text(context));
   return scene;

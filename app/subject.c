@@ -171,6 +171,11 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
     if (k < 0) return false;
     config->integrator = frix_integrator_table(k)->name;
   }
+  if (fx_arg(args, "--coordinates")) {
+    int k = fx_arg_choice(args, "--coordinates", 1);
+    if (k < 0) return false;
+    config->coordinates = k == 0 ? FRIX_COORDINATES_REDUCED : FRIX_COORDINATES_MAXIMAL;
+  }
   const char *contact = fx_arg(args, "--contact");
   if (contact) {
     int k = fx_choose("@contacts", "contact law", contact);

@@ -42,6 +42,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
       {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
       {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
       {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                      \
+      {"--coordinates", "KIND", "reduced|maximal", "of joints in files: trees, or rows between bodies"},   \
       {"--allow-outside", NULL, NULL, "scene files may use files outside their folder"}, FX_MISSING_FLAG
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */

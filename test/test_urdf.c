@@ -220,7 +220,34 @@ static void command(fx_test *t) {
   shell_free(&a);
 }
 
+/* Two links that overlap, and do not where an SRDF file says that they never meet. */
+static void srdf(fx_test *t) {
+  static const char make[] =
+      "cat >r.urdf <<'END'\n<robot name='r'><link name='base'/><link name='a'><inertial><mass value='1'/><inertia "
+      "ixx='.1' iyy='.1' izz='.1' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='.2'/>"
+      "</geometry></collision></link><link name='b'><inertial><mass value='1'/><inertia ixx='.1' iyy='.1' izz='.1' "
+      "ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='.2'/></geometry></collision></link>"
+      "<joint name='j' type='prismatic'><parent link='base'/><child link='a'/><axis xyz='1 0 0'/><limit lower='-1' "
+      "upper='1' effort='1' velocity='1'/></joint><joint name='k' type='prismatic'><parent link='base'/><child "
+      "link='b'/><origin xyz='.3 0 0'/><axis xyz='1 0 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>"
+      "</robot>\nEND\n";
+  if (!available(t)) return;
+  shell_result r = shell(t, "%s \"$frix\" run r.urdf --time 0.02 --json --quiet", make);
+  CHECK(t, r.code == 0 && !strstr(r.out, "\"contacts_max\": 0,"));
+  shell_free(&r);
+  r = shell(
+      t,
+      "echo \"<robot><disable_collisions link1='a' link2='b'/><disable_collisions link1='a' link2='no'/></robot>\" "
+      ">r.srdf; \"$frix\" run r.urdf --time 0.02 --json --quiet");
+  CHECK(t, r.code == 0 && strstr(r.out, "\"contacts_max\": 0,"));
+  shell_free(&r);
+  r = shell(t, "echo '<x/>' >r.srdf; \"$frix\" run r.urdf --time 0.02 --json --quiet");
+  CHECK(t, r.code == 2 && strstr(r.err, "r.srdf:1"));
+  shell_free(&r);
+}
+
 const fx_test_row test_urdf[] = {{"urdf/arm", arm},
+                                 {"urdf/srdf", srdf},
                                  {"urdf/converts", converts},
                                  {"urdf/packages", packages},
                                  {"urdf/broken", broken_files},

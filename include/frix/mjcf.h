@@ -19,15 +19,16 @@ extern "C" {
 #endif
 
 typedef struct frix_mjcf_config {
-  uint32_t size;              /* set by frix_mjcf_default */
-  bool strict;                /* the first unsupported name is an error */
-  bool allow_outside;         /* meshes and includes may lie outside the folder of the model */
-  const char *key;            /* the model starts at this keyframe; NULL: as its bodies stand */
-  int64_t max_bytes;          /* of one file; default 256 MiB */
-  int64_t max_count;          /* of bodies and geoms after replicate; default 1,000,000 */
-  double friction;            /* factor on every friction of the file, default 1 */
-  int32_t package_count;      /* of URDF files: where package://NAME is, as "NAME=FOLDER"; others are looked for */
-  const char *const *package; /* in the folders above the file */
+  uint32_t size;                /* set by frix_mjcf_default */
+  bool strict;                  /* the first unsupported name is an error */
+  bool allow_outside;           /* meshes and includes may lie outside the folder of the model */
+  const char *key;              /* the model starts at this keyframe; NULL: as its bodies stand */
+  int64_t max_bytes;            /* of one file; default 256 MiB */
+  int64_t max_count;            /* of bodies and geoms after replicate; default 1,000,000 */
+  double friction;              /* factor on every friction of the file, default 1 */
+  int32_t package_count;        /* of URDF files: where package://NAME is, as "NAME=FOLDER"; others are looked for */
+  const char *const *package;   /* in the folders above the file */
+  frix_coordinates coordinates; /* default maximal; of URDF files always reduced */
 } frix_mjcf_config;
 
 FRIX_API void frix_mjcf_init(frix_mjcf_config *out, size_t size);

@@ -180,6 +180,10 @@ static inline frix_body_config frix_body_default(void) {
  * A joint holds a frame fixed in body a and one fixed in body b together. Its axis is z of frame a.
  * Coordinates (b against a):  hinge: angle about z;  slider: travel along z;  distance: length between the origins;
  * universal: angle about z of a, then angle about x of b (the two axes stay perpendicular);  ball and fixed: none. */
+/* How joints hold: as rows between bodies that have six degrees of freedom each, or as coordinates of trees
+ * (docs/robots.md). */
+typedef enum frix_coordinates { FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED } frix_coordinates;
+
 typedef enum frix_joint_kind {
   FRIX_JOINT_BALL,      /* origins together */
   FRIX_JOINT_HINGE,     /* origins and z axes together */

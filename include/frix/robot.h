@@ -15,6 +15,7 @@
 #define FRIX_ROBOT_H
 
 #include <frix/mjcf.h>
+#include <frix/sim.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -230,6 +231,24 @@ FRIX_API double frix_robot_kinetic_energy(const frix_robot_state *state);
  * many it has, 0 where it is not active. */
 FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equality, int32_t most, double *violation,
                                           double *jacobian);
+
+/* ---- in a simulation ---- */
+
+/* The robot of a model that was read in reduced coordinates (frix_mjcf_config.coordinates); NULL: it has none. */
+FRIX_API const frix_robot *frix_model_robot(const frix_model *model);
+/* Its state in a simulation, evaluated where the last step ended. Numbers that are set by the caller (QPOS, QVEL, CTRL,
+ * ACT, APPLIED) count from the next step on; controls and applied forces stay as they are. NULL: there is no robot.
+ * Slots of links follow from the coordinates: frix_sim_set_pose and the like refuse them. */
+FRIX_API frix_robot_state *frix_sim_robot(frix_sim *sim);
+/* At a keyframe, or at the reference for -1; links stand there at once, and the ledger books it as work. */
+FRIX_API frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key);
+/* The same after coordinates or velocities were set by hand: links follow now, not at the next step. */
+FRIX_API frix_status frix_sim_robot_place(frix_sim *sim);
+/* Sensor data and forces of the state as it is, with the accelerations of the last step, contacts included. */
+FRIX_API frix_status frix_sim_robot_sense(frix_sim *sim);
+/* What row k of the last step (frix_sim_row) acts on where that is a part of the robot; -1: it is not. A coordinate is
+ * told by its joint. */
+FRIX_API int32_t frix_sim_robot_row(const frix_sim *sim, int32_t k, frix_robot_part *part);
 
 /* ---- configurations ---- */
 /* qpos moved by h times a velocity; and the velocity that moves one to the other in time h. */

@@ -82,6 +82,10 @@ typedef struct frix_sim_config {
   /* Asked with `user` while a step is solved, from any of its threads: true takes the step back, which then returns
    * FRIX_ERROR_CANCELLED. May be NULL. */
   bool (*cancel)(void *user);
+  /* Of joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed joints may be
+   * coordinates instead; joints that close loops, distances and couplings stay rows. A model that was read as a robot
+   * has its trees whatever this says. */
+  frix_coordinates coordinates;
 } frix_sim_config;
 
 FRIX_API void frix_sim_init(frix_sim_config *out, size_t size);

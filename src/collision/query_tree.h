@@ -24,8 +24,8 @@ typedef struct fx_query_tree {
   int32_t *order;
   fx_query_node *node;
   int32_t item_count, node_count, endless_count; /* endless: half spaces, the last of `order` */
-  fx_wide_node *wide; /* the same tree, four children to a node, for rays */
-  int32_t *wide_root; /* which node of the binary tree each opens */
+  fx_wide_node *wide;                            /* the same tree, four children to a node, for rays */
+  int32_t *wide_root;                            /* which node of the binary tree each opens */
   int32_t wide_count;
   size_t item_room, order_room, node_room, wide_room, root_room;
 } fx_query_tree;

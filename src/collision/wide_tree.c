@@ -147,7 +147,8 @@ static void visit_items(const fx_query_tree *tree, const fx_ray *ray, frix_vec3 
   for (int32_t k = first; k < first + count; k++) {
     const fx_query_item *item = &tree->item[tree->order[k]];
     double enter;
-    if (count == 1 || fx_ray_box(ray->origin, inverse, item->low, item->high, *limit, &enter)) visit(tree->order[k], user);
+    if (count == 1 || fx_ray_box(ray->origin, inverse, item->low, item->high, *limit, &enter))
+      visit(tree->order[k], user);
   }
 }
 

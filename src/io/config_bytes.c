@@ -7,17 +7,19 @@
 #include <string.h>
 
 enum { VERSION = 2 };
+enum { KINDS = FRIX_CONTACT_KIND_RIGID + 1 }; /* of contact; the coordinates count in multiples of them */
 
 static void pack_config(fx_pack *p, frix_sim_config *c) {
-  int law = (int)c->law, policy = (int)c->policy, restitution = (int)c->restitution, contact = (int)c->contact;
+  int law = (int)c->law, policy = (int)c->policy, restitution = (int)c->restitution;
+  int contact = (int)c->contact + KINDS * (int)c->coordinates;
   fx_pack_text(p, &c->integrator);
   fx_pack_text(p, &c->solver);
   fx_pack_choice(p, &law, FRIX_LAW_ASSOCIATED + 1);
   fx_pack_choice(p, &policy, FRIX_POLICY_STRICT + 1);
   fx_pack_choice(p, &restitution, FRIX_RESTITUTION_BOUNDED + 1);
-  fx_pack_choice(p, &contact, FRIX_CONTACT_KIND_RIGID + 1);
+  fx_pack_choice(p, &contact, 2 * KINDS);
   c->law = (frix_law)law, c->policy = (frix_policy)policy, c->restitution = (frix_restitution)restitution;
-  c->contact = (frix_contact_kind)contact;
+  c->contact = (frix_contact_kind)(contact % KINDS), c->coordinates = (frix_coordinates)(contact / KINDS);
   fx_pack_bool(p, &c->seek_rest);
   fx_pack_bool(p, &c->sleep);
   double *part[] = {&c->tolerance,           &c->polish, &c->restitution_speed, &c->stabilisation,

@@ -106,8 +106,8 @@ static frix_status run(fx_mjcf_reader *r, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
-      (status = fx_mjcf_tendons(r)) || (status = fx_mjcf_keys_read(r)) || (status = fx_mjcf_actuators(r)) ||
-      (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
+      (!r->reduced && (status = fx_mjcf_tendons(r))) || (status = fx_mjcf_keys_read(r)) ||
+      (!r->reduced && (status = fx_mjcf_actuators(r))) || (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
     return status;
   return fx_mjcf_keys_finish(r);
 }
@@ -154,22 +154,31 @@ frix_status fx_mjcf_open_reader(fx_mjcf_reader *r, const frix_mjcf_config *confi
   return FRIX_OK;
 }
 
+frix_status fx_mjcf_read_model(fx_mjcf_reader *r, const char *name, const void *bytes, size_t count,
+                               const frix_mjcf_config *config, frix_mjcf **out) {
+  frix_status status = fx_mjcf_open_reader(r, config);
+  if (!status) status = run(r, name, bytes ? bytes : "", count);
+  if (!status && r->reduced) status = fx_mjcf_attach_robot(r);
+  if (!status) status = fx_mjcf_finish_reader(r);
+  fx_mjcf_close_reader(r);
+  if (status) {
+    frix_mjcf_destroy(r->out);
+    return status;
+  }
+  *out = r->out;
+  return FRIX_OK;
+}
+
 frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                   const frix_mjcf_config *config, frix_mjcf **out) {
   if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
   FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
+  frix_mjcf_config used = config ? *config : frix_mjcf_default();
+  if (used.size == sizeof used && (used.coordinates == FRIX_COORDINATES_REDUCED || fx_is_urdf(name)))
+    return fx_mjcf_read_reduced(context, name, bytes, count, &used, out);
   fx_mjcf_reader r = {.context = context};
-  frix_status status = fx_mjcf_open_reader(&r, config);
-  if (!status) status = run(&r, name, bytes ? bytes : "", count);
-  if (!status) status = fx_mjcf_finish_reader(&r);
-  fx_mjcf_close_reader(&r);
-  if (status) {
-    frix_mjcf_destroy(r.out);
-    return status;
-  }
-  *out = r.out;
-  return FRIX_OK;
+  return fx_mjcf_read_model(&r, name, bytes, count, &used, out);
 }
 
 frix_status frix_mjcf_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_mjcf **out) {

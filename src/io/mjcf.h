@@ -86,6 +86,7 @@ typedef enum fx_mjcf_link {                    /* how a body hangs on its parent
                             FX_LINK_JOINT,     /* by the joint of the model that is its one joint */
                             FX_LINK_UNIVERSAL, /* by two hinges that cross at right angles */
                             FX_LINK_BALL,      /* by three hinges through one point */
+                            FX_LINK_TREE,      /* by coordinates of the robot the model has */
                             FX_LINK_WELD       /* by joints the model has no like of: part of it */
 } fx_mjcf_link;
 
@@ -285,6 +286,8 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
   int32_t robot_act_count, robot_ctrl_count; /* numbers in a keyframe of a robot */
+  bool reduced;                              /* for a model whose joints are those of a robot */
+  struct frix_robot *own_robot;              /* of such a model, until it has it */
   bool robot; /* for a tree in reduced coordinates, which does more of the file than the bodies of a model */
 
   /* option */
@@ -339,6 +342,16 @@ bool fx_mjcf_room(fx_mjcf_reader *r, void **list, int32_t count, int32_t *room, 
 /* The same of a list in another struct. */
 #define FX_MJCF_ROOM_IN(r, in, what) \
   fx_mjcf_room((r), (void **)&(in)->what, (in)->what##_count, &(in)->what##_room, sizeof *(in)->what)
+
+/* mjcf_reduced.c: a model whose joints are coordinates of a robot. */
+frix_status fx_mjcf_read_reduced(frix_context *context, const char *name, const void *bytes, size_t count,
+                                 const frix_mjcf_config *config, frix_mjcf **out);
+bool fx_is_urdf(const char *name);
+/* The robot becomes the model's, with which body is which. */
+frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r);
+/* The passes of a model and its result; the reader's kind is set before. */
+frix_status fx_mjcf_read_model(fx_mjcf_reader *r, const char *name, const void *bytes, size_t count,
+                               const frix_mjcf_config *config, frix_mjcf **out);
 
 /* ---- the life of a reader: context and kind are set before ---- */
 frix_status fx_mjcf_open_reader(fx_mjcf_reader *r, const frix_mjcf_config *config);

@@ -1,6 +1,9 @@
 /* Lists to a model: bodies with the masses of all their parts, shapes, joints. */
 #include "io/mjcf.h"
 
+#define LEAST_MASS 1e-9 /* kg, kg m^2: of links that have none, below what the ledger shows */
+#define LEAST_INERTIA 1e-15
+
 /* Masses of the parts, in the frame of the body they make up. */
 static void gather(fx_mjcf_reader *r) {
   for (int32_t k = 1; k < r->body_count; k++) {
@@ -30,6 +33,12 @@ static frix_status add_body(fx_mjcf_reader *r, fx_mjcf_body *body, const fx_mjcf
   config.kind = moves ? FRIX_BODY_DYNAMIC : body->mocap ? FRIX_BODY_KINEMATIC : FRIX_BODY_STATIC;
   config.pose = motion->world;
   config.gravity_scale = 1.0 - body->gravcomp;
+  if (body->link == FX_LINK_TREE) { /* one without mass of its own moves what hangs on it */
+    config.can_sleep = false;
+    if (!(body->mass.mass > 0.0)) body->mass.mass = LEAST_MASS;
+    frix_sym3 *j = &body->mass.inertia;
+    if (!(j->xx + j->yy + j->zz > 0.0)) j->xx = j->yy = j->zz = LEAST_INERTIA;
+  }
   if (moves) {
     if (!(body->mass.mass > 0.0))
       return fx_mjcf_fail(r, body->element,
@@ -86,7 +95,7 @@ static frix_status list_joints(fx_mjcf_reader *r) {
 }
 
 frix_status fx_mjcf_build(fx_mjcf_reader *r) {
-  frix_status status = check_gravcomp(r);
+  frix_status status = r->reduced ? FRIX_OK : check_gravcomp(r);
   gather(r);
   for (int32_t k = 1; k < r->body_count && !status; k++) {
     if (r->body[k].own)
@@ -95,7 +104,7 @@ frix_status fx_mjcf_build(fx_mjcf_reader *r) {
       r->out->info.fused_count++;
   }
   if (status || (status = fx_mjcf_contacts(r)) || (status = add_shapes(r)) || (status = fx_mjcf_link_build(r)) ||
-      (status = fx_mjcf_equalities(r)) || (status = list_joints(r)) ||
+      (!r->reduced && (status = fx_mjcf_equalities(r))) || (status = list_joints(r)) ||
       (status = frix_builder_set_gravity(r->builder, r->out->info.gravity)))
     return status;
   status = frix_builder_compile(r->builder, &r->out->model);

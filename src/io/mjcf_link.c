@@ -118,10 +118,12 @@ frix_status fx_mjcf_links(fx_mjcf_reader *r) {
     fx_mjcf_body *body = &r->body[k];
     const fx_mjcf_body *parent = &r->body[body->parent];
     body->link = link_of(body->joint_count ? &r->joint[body->joint_first] : NULL, body->joint_count);
+    if (r->reduced && body->joint_count && !(body->link == FX_LINK_FREE && body->joint_count == 1))
+      body->link = FX_LINK_TREE;
     body->own = fx_mjcf_moves(body) || body->parent == 0;
     body->root = body->own ? k : parent->root;
     body->in_root = body->own ? fx_pose_one() : fx_pose_mul(parent->in_root, r->motion[k].local);
-    status = note_body(r, body);
+    if (!r->reduced) status = note_body(r, body);
   }
   return status ? status : check_planes(r);
 }
@@ -238,8 +240,17 @@ static frix_status add_joint(fx_mjcf_reader *r, const fx_mjcf_body *body) {
   return FRIX_OK;
 }
 
+/* A link meets what it hangs on only where that cannot move. */
+static frix_status keep_apart(const fx_mjcf_reader *r, const fx_mjcf_body *body) {
+  const fx_mjcf_body *parent = &r->body[r->body[body->parent].root];
+  bool meets = r->no_parent_filter || !(fx_mjcf_moves(parent) || parent->mocap);
+  return meets ? FRIX_OK : frix_builder_exclude(r->builder, parent->id, body->id);
+}
+
 frix_status fx_mjcf_link_build(fx_mjcf_reader *r) {
   frix_status status = FRIX_OK;
+  for (int32_t k = 1; k < r->body_count && !status; k++)
+    if (r->body[k].link == FX_LINK_TREE) status = keep_apart(r, &r->body[k]);
   for (int32_t k = 1; k < r->body_count && !status; k++)
     if (r->body[k].link == FX_LINK_JOINT || r->body[k].link == FX_LINK_UNIVERSAL || r->body[k].link == FX_LINK_BALL)
       status = add_joint(r, &r->body[k]);

@@ -168,10 +168,17 @@ static void fill_settings(fx_robot_maker *m) {
   t->no_friction = r->no_friction, t->no_equality = r->no_equality;
 }
 
+/* Whether a link has a shape without end, which has no mass. The model refuses it, and says so better. */
+static bool has_plane(const fx_mjcf_reader *r) {
+  for (int32_t k = 0; k < r->geom_count; k++)
+    if (r->geom[k].body != 0 && r->geom[k].type == FX_GEOM_PLANE) return true;
+  return false;
+}
+
 /* A link that weighs nothing along one of its joints has no acceleration. */
 static frix_status check_masses(const fx_robot_maker *m) {
   const fx_tree *t = m->tree;
-  for (int32_t i = 0; i < t->dof_count; i++) {
+  for (int32_t i = 0; i < t->dof_count && !has_plane(m->r); i++) {
     if (t->m0[i] > 1e-15) continue;
     const fx_mjcf_joint *j = &m->r->joint[t->dof[i].joint];
     return fx_mjcf_fail(m->r, j->item.element, "what this joint moves has no mass or inertia along it (%g)", t->m0[i]);
@@ -262,7 +269,7 @@ static frix_status read_urdf(frix_context *context, const char *name, const void
   return status;
 }
 
-static bool is_urdf(const char *name) {
+bool fx_is_urdf(const char *name) {
   size_t length = strlen(name);
   return length > 5 && (!strcmp(name + length - 5, ".urdf") || !strcmp(name + length - 5, ".URDF"));
 }
@@ -274,8 +281,8 @@ frix_status frix_robot_read_memory(frix_context *context, const char *name, cons
   frix_mjcf_config used = config ? *config : frix_mjcf_default();
   if (used.size != sizeof used)
     return fx_fail(context, FRIX_ERROR_INPUT, "frix_robot_read: start from frix_mjcf_default()");
-  return is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
-                       : read_mjcf(context, name, bytes, count, &used, out);
+  return fx_is_urdf(name) ? read_urdf(context, name, bytes ? bytes : "", count, &used, out)
+                          : read_mjcf(context, name, bytes, count, &used, out);
 }
 
 frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_robot **out) {

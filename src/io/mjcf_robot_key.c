@@ -43,6 +43,7 @@ static frix_status join(fx_robot_maker *m, const fx_mjcf_item *item, fx_tree_equ
 static frix_status couple(fx_robot_maker *m, const fx_mjcf_item *item, fx_tree_equality *e,
                           const fx_robot_reference x[2], int32_t copy) {
   e->first = fx_robot_thing(m, &x[0], copy), e->second = fx_robot_thing(m, &x[1], copy);
+  if (e->first == e->second) return fx_mjcf_fail(m->r, item->element, "equality: couples a coordinate with itself");
   for (int k = 0; k < 2 && e->kind == FX_EQUAL_JOINT; k++) {
     int32_t j = k ? e->second : e->first;
     if (j >= 0 && fx_joint_v_size(m->tree->joint[j].kind) != 1)

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { VERSION = 4, ALONE_VERSION = 3 };
+enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 3 }; /* with the numbers of a robot */
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 272 && sizeof(fx_touching) == 368 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 288 && sizeof(fx_touching) == 368 &&
                                        sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -111,14 +111,16 @@ static void pack_lists(fx_pack *p, fx_state *s) {
   for (int32_t k = 0; k < s->count && !p->failed; k++) pack_slot(p, s, k);
   for (int32_t k = 0; k < s->joint_count && !p->failed; k++) pack_joint(p, &s->joint[k]);
   for (int32_t k = 0; k < s->touching_count + s->ended_count && !p->failed; k++) pack_touching(p, &s->touching[k]);
+  if (s->robot_count && !p->failed) fx_pack_reals(p, s->robot, (size_t)s->robot_count);
 }
 
 frix_status fx_state_encode(const fx_state *state, fx_buffer *out) {
   fx_pack p = fx_pack_writer(out);
   fx_state s = *state; /* its arrays are only read */
-  int32_t version = VERSION;
+  int32_t version = s.robot_count ? ROBOT_VERSION : VERSION;
   fx_pack_i32(&p, &version);
   pack_head(&p, &s);
+  if (version == ROBOT_VERSION) fx_pack_i32(&p, &s.robot_count);
   pack_lists(&p, &s);
   return fx_buffer_status(out);
 }
@@ -159,6 +161,7 @@ frix_status frix_snapshot_encode(frix_context *context, const frix_snapshot *sna
 static bool good_counts(const fx_pack *p, const fx_state *s, const frix_model *m) {
   enum { SLOT = 140, JOINT = 400, TOUCHING = 315 }; /* bytes, at least */
   uint64_t left = (uint64_t)(p->end - p->at);
+  if (s->robot_count < 0 || (uint64_t)s->robot_count > left / sizeof(double)) return false;
   if (s->count < m->body_count || s->joint_count != m->joint_count || s->touching_count < 0 || s->ended_count < 0)
     return false;
   uint64_t touching = (uint64_t)s->touching_count + (uint64_t)s->ended_count;
@@ -193,6 +196,8 @@ static bool good_touching(const fx_state *s, const frix_model *m, const fx_touch
 static bool good_state(const fx_state *s, const frix_model *m) {
   for (int32_t k = 0; k < s->count; k++)
     if (!good_slot(s, m, k)) return false;
+  for (int32_t k = 0; k < s->robot_count; k++)
+    if (!isfinite(s->robot[k])) return false;
   for (int32_t k = 0; k < s->joint_count; k++)
     for (int axis = 0; axis < FRIX_JOINT_AXES; axis++)
       if (!isfinite(s->joint[k].coordinate[axis]) || !isfinite(s->joint[k].rate[axis])) return false;
@@ -226,10 +231,11 @@ frix_status fx_state_decode(frix_context *context, const frix_model *model, cons
   int32_t version = 0;
   fx_pack_i32(&p, &version);
   pack_head(&p, &s);
+  if (version == ROBOT_VERSION) fx_pack_i32(&p, &s.robot_count);
   if (!p.failed && version > 0 && version < VERSION)
     return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: version %d, of an older frix; this one reads %d",
                    (int)version, (int)VERSION);
-  if (p.failed || version != VERSION || !good_head(&s))
+  if (p.failed || (version != VERSION && version != ROBOT_VERSION) || !good_head(&s))
     return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged");
   if (!good_counts(&p, &s, model)) return fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: damaged, or of another model");
   frix_snapshot *snapshot = fx_snapshot_new(context, model, &s);

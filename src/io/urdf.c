@@ -234,7 +234,7 @@ static frix_status check_tree(fx_urdf *u) {
                           l->name);
     u->root_link = k;
   }
-  return u->root_link >= 0 ? FRIX_OK : fx_urdf_fail(u, u->root, "a robot without a link");
+  return u->root_link >= 0 ? FRIX_OK : fx_urdf_fail(u, u->root, "a URDF file without a link");
 }
 
 /* ---- the file ---- */

@@ -311,6 +311,50 @@ static void put_mimics(writer *w) {
   put(w, "\n  </equality>");
 }
 
+/* ---- pairs that do not meet: an SRDF file of the same name beside the robot ---- */
+
+static bool has_link(const fx_urdf *u, const char *name) {
+  for (int32_t k = 0; name && k < u->link_count; k++)
+    if (!strcmp(u->link[k].name, name)) return k != u->root_link || !carries_nothing(&u->link[k]);
+  return false;
+}
+
+/* robot.urdf -> robot.srdf; NULL: there is none. */
+static const char *srdf_path(fx_urdf *u) {
+  size_t length = strlen(u->path);
+  char *path = fx_arena_take(&u->arena, length + 1, 1);
+  if (!path || length < 5) return NULL;
+  memcpy(path, u->path, length + 1);
+  path[length - 4] = path[length - 4] == 'U' ? 'S' : 's';
+  return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static void put_pairs(writer *w, const fx_xml_element *root) {
+  put(w, "\n  <contact>");
+  for (const fx_xml_element *e = root->first; e; e = e->next) {
+    const char *one = fx_xml_value(e, "link1"), *two = fx_xml_value(e, "link2");
+    if (strcmp(e->name, "disable_collisions") || !has_link(w->u, one) || !has_link(w->u, two)) continue;
+    put(w, "\n    <exclude"), put_name(w, "body1", one), put_name(w, "body2", two), put(w, "/>");
+  }
+  put(w, "\n  </contact>");
+}
+
+static frix_status put_srdf(writer *w) {
+  fx_urdf *u = w->u;
+  const char *path = srdf_path(u);
+  char *bytes = NULL;
+  size_t count = 0;
+  fx_xml_element *root = NULL;
+  if (!path) return FRIX_OK;
+  frix_status status = fx_file_read(u->context, path, u->config.max_bytes, &bytes, &count);
+  if (!status) status = fx_xml_parse(&u->arena, path, bytes, count, &root);
+  if (!status && strcmp(root->name, "robot"))
+    status = fx_urdf_fail(u, root, "an SRDF file begins with <robot>, not <%s>", root->name);
+  if (!status) put_pairs(w, root);
+  fx_free(u->context, bytes);
+  return status;
+}
+
 frix_status fx_urdf_write(fx_urdf *u, bool whole, fx_buffer *out) {
   writer w = {.u = u, .out = out, .whole = whole};
   put(&w, "<mujoco"), put_name(&w, "model", u->name), put(&w, ">\n  <compiler angle=\"radian\" autolimits=\"true\"");
@@ -321,6 +365,7 @@ frix_status fx_urdf_write(fx_urdf *u, bool whole, fx_buffer *out) {
   if (!status) status = is_world ? put_inside(&w, u->root_link, 2, true) : put_link(&w, u->root_link, 2, true);
   put(&w, "\n  </worldbody>");
   put_mimics(&w);
+  if (!status) status = put_srdf(&w);
   put(&w, "\n</mujoco>\n");
   return status ? status : fx_buffer_status(out);
 }

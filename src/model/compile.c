@@ -33,6 +33,8 @@ void frix_model_destroy(frix_model *m) {
   fx_free(context, m->joint);
   fx_free(context, m->pair);
   fx_free(context, m->excluded);
+  if (m->robot.destroy) m->robot.destroy(m->robot.robot);
+  fx_free(context, m->robot.body);
   fx_free(context, m);
 }
 

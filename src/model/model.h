@@ -82,6 +82,15 @@ typedef struct fx_pair_entry {
   fx_surface surface; /* seen with the shape of material.a first */
 } fx_pair_entry;
 
+/* A robot (frix_robot, src/tree) whose links are bodies of the model and whose joints hold them. */
+typedef struct fx_robot_link {
+  void *robot; /* NULL: none */
+  void (*destroy)(void *robot);
+  int32_t body_count;
+  int32_t *body; /* by body of the robot: that of the model which it is, -1: part of another */
+  int32_t key;   /* the keyframe it starts at, -1: the reference */
+} fx_robot_link;
+
 struct frix_model {
   frix_context *context;
   atomic_int holders; /* the last one to let go frees it: the user, sims that were changed to it, snapshots */
@@ -89,7 +98,7 @@ struct frix_model {
   int32_t body_count; /* with the world */
   int32_t shape_count, material_count, geometry_count, joint_count, pair_count, excluded_count;
   fx_body *body;
-  fx_shape *shape;      /* sorted by body, then in the order of adding */
+  fx_shape *shape;        /* sorted by body, then in the order of adding */
   int32_t shape_id_count; /* with those that were removed */
   int32_t *shape_of_id;   /* order of adding -> place in shape; -1: removed */
   fx_material *material;
@@ -97,6 +106,7 @@ struct frix_model {
   fx_joint *joint;
   fx_pair_entry *pair; /* sorted by material.a, material.b */
   fx_pair *excluded;   /* bodies, sorted; with those joints hold */
+  fx_robot_link robot;
 };
 
 /* Mixed or tabled, with material a's shape first. */

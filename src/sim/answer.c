@@ -2,6 +2,7 @@
  *
  * An answer that is not certified is scaled back until the contacts take energy out: v = v_free + s M^-1 (H r + G
  * lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
+#include "sim/mechanism.h"
 #include "sim/solving.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ void fx_put_answer(frix_sim *sim, const double *v) {
     fx_mover *m = &sim->mover[k];
     m->v1 = m->v_free;
     m->w1 = m->w_free;
-    if (m->first < 0) continue;
+    if (m->tree) memcpy(m->tree->v1, m->first < 0 ? m->tree->v_free : v + m->first, (size_t)m->dof * sizeof *v);
+    if (m->first < 0 || m->tree) continue;
     const double *x = v + m->first;
     m->v1 = m->dof == 3 ? fx_vec(x[0], x[1], 0.0) : fx_vec(x[0], x[1], x[2]);
     m->w1 = m->dof == 3 ? fx_vec(0.0, 0.0, x[2]) : fx_vec(x[3], x[4], x[5]);
@@ -41,6 +43,10 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       int32_t dof = sim->mover[g->mover[b]].dof;
+      if (sim->mover[g->mover[b]].tree) { /* by coordinate: fx_tree_stands */
+        J += g->dim * dof;
+        continue;
+      }
       if (dof == 6 && g->dim == 3)
         sum_size(3, 6, J, r + g->row, size[g->mover[b]]);
       else
@@ -72,6 +78,11 @@ static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
   fx_sum_sizes(sim, a, a->r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
+    if (m->tree) {
+      if (m->first >= 0 && fx_tree_stands(sim, a, a->r, k, ROUNDING))
+        memset(m->tree->v1, 0, (size_t)m->dof * sizeof *m->tree->v1);
+      continue;
+    }
     if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
     if (is_turning(m, size[k][1])) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
@@ -104,6 +115,10 @@ static void hold_energy(frix_sim *sim, fx_assembly *a) {
     fx_mover *m = &sim->mover[k];
     m->v1 = s > 0.0 ? fx_mad(m->v_free, s, fx_sub(m->v1, m->v_free)) : m->v_free;
     m->w1 = s > 0.0 ? fx_mad(m->w_free, s, fx_sub(m->w1, m->w_free)) : m->w_free;
+    for (int32_t i = 0; m->tree && i < m->dof; i++) {
+      double free = m->tree->v_free[i];
+      m->tree->v1[i] = s > 0.0 ? free + s * (m->tree->v1[i] - free) : free;
+    }
   }
 }
 

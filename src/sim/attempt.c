@@ -20,7 +20,7 @@ frix_status fx_attempt_begin(frix_sim *sim, const fx_assembly *a, fx_attempt *t)
   t->r_c = copied(arena, a->r_c, a->row_count, sizeof *a->r_c);
   t->r = copied(arena, a->r, a->row_count, sizeof *a->r);
   t->group = copied(arena, a->group, a->group_count, sizeof *a->group);
-  t->mover = copied(arena, sim->mover, sim->mover_count, sizeof *sim->mover);
+  t->mover = fx_movers_save(sim);
   return t->w && t->R && t->r_c && t->r && t->group && t->mover ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -34,7 +34,7 @@ void fx_attempt_restore_rows(fx_assembly *a, const fx_attempt *t) {
 void fx_attempt_restore_answer(frix_sim *sim, fx_assembly *a, const fx_attempt *t) {
   int64_t iterations = sim->report.iterations;
   put_back(a->r, t->r, a->row_count);
-  if (sim->mover_count) memcpy(sim->mover, t->mover, (size_t)sim->mover_count * sizeof *sim->mover);
+  fx_movers_restore(sim, t->mover);
   sim->report = t->report;
   sim->report.iterations = iterations;
 }

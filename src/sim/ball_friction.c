@@ -14,14 +14,15 @@
 #define AT_BOUND 1e-7 /* of the bound: less is not at it */
 
 static bool is_ball_friction(const frix_sim *sim, const fx_group *g) {
-  return g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION &&
+  return !g->robot && g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION &&
          sim->model->joint[g->source].config.kind == FRIX_JOINT_BALL;
 }
 
 static frix_vec3 spin_of(const frix_sim *sim, int32_t slot, fx_when when) {
-  int32_t m = sim->mover_of[slot];
-  if (m < 0 || when == FX_BEFORE) return sim->state.spin[slot];
-  return when == FX_FREE ? sim->mover[m].w_free : sim->mover[m].w1;
+  frix_vec3 v, w;
+  if (when == FX_BEFORE) return sim->state.spin[slot];
+  fx_slot_motion(sim, slot, when, &v, &w);
+  return w;
 }
 
 /* The answer at one joint. */

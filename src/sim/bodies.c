@@ -1,6 +1,7 @@
 /* Bodies of a sim: ids, queries, hands. */
 #include "base/trig.h"
 #include "model/builder.h"
+#include "sim/mechanism.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -113,11 +114,17 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   return FRIX_OK;
 }
 
+static frix_status refuse_link(const frix_sim *sim, const char *call) {
+  return fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: the body is a link of the robot: set its coordinates instead",
+                 call);
+}
+
 frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
   if (!sim) return FRIX_ERROR_INPUT;
   if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_remove: called from the force callback");
   int32_t k = fx_slot_of(sim, id, false, "frix_sim_remove");
   if (k < 0) return FRIX_ERROR_INPUT;
+  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_remove");
   fx_state *s = &sim->state;
   /* neighbours lose what held them */
   for (int32_t c = 0; c < s->touching_count; c++) {
@@ -172,6 +179,7 @@ frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose) {
   if (k < 0) return FRIX_ERROR_INPUT;
   if (sim->in_force || !finite_pose(pose))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pose: not finite, or called from the force callback");
+  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_set_pose");
   pose.q = fx_quat_unit(pose.q);
   const fx_body *body = fx_slot_body(sim, k);
   if (body->planar && !fx_flatten_pose(&pose))
@@ -190,6 +198,7 @@ frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velo
   if (sim->in_force || !fx_finite(velocity) || !fx_finite(spin))
     return fx_fail(sim->context, FRIX_ERROR_INPUT,
                    "frix_sim_set_velocity: not finite, or called from the force callback");
+  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_set_velocity");
   const fx_body *body = fx_slot_body(sim, k);
   if (body->kind == FRIX_BODY_STATIC)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_velocity: the body is static");

@@ -16,7 +16,11 @@ static void find_reach(frix_sim *sim) {
     int32_t m = sim->mover_of[k];
     double radius = isfinite(body->radius) ? body->radius : 0.0;
     double v = fx_norm(s->velocity[k]), w = fx_norm(s->spin[k]);
-    if (m >= 0) v = fmax(v, fx_norm(sim->mover[m].v_free)), w = fmax(w, fx_norm(sim->mover[m].w_free));
+    if (m >= 0) {
+      frix_vec3 free, spin;
+      fx_slot_motion(sim, k, FX_FREE, &free, &spin);
+      v = fmax(v, fx_norm(free)), w = fmax(w, fx_norm(spin));
+    }
     sim->reach[k] = sim->h * (v + radius * w);
   }
 }

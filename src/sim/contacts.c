@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "base/trig.h"
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,11 +66,25 @@ static void fill_drive(const fx_state *s, int32_t slot, int32_t dim, double sign
   for (int32_t k = 0; k < dim; k++) drive[k] += sign * (k < 3 ? fx_dot(axis[k], v) : fx_dot(axis[k - 2], w));
 }
 
+/* The same of a link of a tree; both sides may be of one. */
+static void fill_link(const frix_sim *sim, const fx_mover *m, int32_t slot, int32_t dim, double sign,
+                      const fx_contact *c, frix_vec3 arm, double *J) {
+  frix_vec3 axis[3] = {c->normal, c->tangent[0], c->tangent[1]}, zero = {0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < dim; k++, J += m->dof) {
+    frix_vec3 d = fx_scale(sign, axis[k < 3 ? k : k - 2]);
+    fx_tree_row(sim, m, slot, k < 3 ? d : zero, k < 3 ? fx_cross(arm, d) : d, J);
+  }
+}
+
 static frix_vec3 middle_of(const fx_contact *c) { return fx_scale(0.5, fx_add(c->point_a, c->point_b)); }
 
 static void fill_rows(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_contact *c) {
   frix_vec3 p = middle_of(c);
   double *J = a->J + g->value, *drive = a->drive + g->row;
+  for (int32_t b = 0; sim->mechanism && b < g->body_count; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    if (m->tree) memset(fx_group_block(sim, a, g, g->mover[b], 0), 0, (size_t)(g->dim * m->dof) * sizeof *J);
+  }
   for (int side = 0; side < 2; side++) {
     int32_t slot = side ? c->body_b : c->body_a, m = sim->mover_of[slot];
     double sign = side ? -1.0 : 1.0;
@@ -79,7 +94,11 @@ static void fill_rows(const frix_sim *sim, const fx_assembly *a, const fx_group 
       int32_t dof = sim->mover[m].dof;
       bool second = g->mover[0] != m; /* blocks stand in the order of movers, as do slots */
       double *block = second ? J + (size_t)(g->dim * sim->mover[g->mover[0]].dof) : J;
-      fill_block(g->dim, dof, sign, c, fx_sub(p, sim->state.pose[slot].p), block);
+      frix_vec3 arm = fx_sub(p, sim->state.pose[slot].p);
+      if (sim->mover[m].tree)
+        fill_link(sim, &sim->mover[m], slot, g->dim, sign, c, arm, block);
+      else
+        fill_block(g->dim, dof, sign, c, arm, block);
     }
   }
 }

@@ -158,6 +158,9 @@ frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config
   FX_WHOLE(frix_load_config, load, frix_load_default());
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: called from the force callback");
+  if (sim->mechanism)
+    return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
+                   "frix_sim_equilibrium: not for a robot in reduced coordinates; read it in maximal ones");
   if (!(h > 0.0) || !isfinite(h))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: h must be a positive number");
   frix_status status = load ? check_load(sim, load) : FRIX_OK;

@@ -8,6 +8,7 @@
  * rows would not yet be read. Forward and backward in turn, which carries the weight of a stack both ways. So many
  * sweeps are made whatever the time, since no answer at all lets bodies fall through the floor. */
 #include "base/threads.h"
+#include "sim/mechanism.h"
 #include "sim/solving.h"
 #include "solver/one_contact.h"
 
@@ -29,14 +30,16 @@ typedef struct sweeper {
   double *Y;  /* M^-1 J', in the places of J */
   double *D;  /* blocks, one after the other */
   size_t *at; /* where the block of a group begins */
-  double (*v)[BODY];
+  double **v; /* by mover */
   fx_one_contact *one;
 } sweeper;
 
 /* M^-1 times the rows of one body's block. */
 static void respond(const fx_mover *m, int32_t dim, const double *J, double *Y) {
   for (int32_t j = 0; j < dim; j++, J += m->dof, Y += m->dof) {
-    if (m->dof == 3) {
+    if (m->tree) {
+      fx_tree_respond(m, J, Y);
+    } else if (m->dof == 3) {
       frix_vec3 lin = fx_sym3_mul(m->A_inverse, fx_vec(J[0], J[1], 0.0));
       Y[0] = lin.x, Y[1] = lin.y, Y[2] = m->B_inverse.zz * J[2];
     } else {
@@ -138,14 +141,22 @@ static frix_status take(sweeper *t, const frix_sim *sim, const fx_assembly *a) {
   for (int32_t i = 0; i < a->group_count; i++) t->at[i + 1] = t->at[i] + (size_t)(a->group[i].dim * a->group[i].dim);
   t->Y = FX_TAKE_RAW(a->arena, double, a->value_count);
   t->D = FX_TAKE(a->arena, double, t->at[a->group_count]);
-  t->v = (double(*)[BODY])FX_TAKE(a->arena, double, BODY *(size_t)sim->mover_count);
+  size_t numbers = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++) numbers += sim->mover[k].tree ? (size_t)sim->mover[k].dof : BODY;
+  t->v = FX_TAKE(a->arena, double *, sim->mover_count);
+  double *v = FX_TAKE(a->arena, double, numbers);
   t->one = FX_TAKE_RAW(a->arena, fx_one_contact, a->group_count);
-  if (!t->Y || !t->D || !t->v || !t->one) return FRIX_ERROR_MEMORY;
+  if (!t->Y || !t->D || !t->v || !v || !t->one) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     double free[BODY] = {m->v_free.x, m->v_free.y, m->v_free.z, m->w_free.x, m->w_free.y, m->w_free.z};
     if (m->dof == 3) free[2] = m->w_free.z;
-    memcpy(t->v[k], free, sizeof free);
+    t->v[k] = v;
+    if (m->tree)
+      memcpy(v, m->tree->v_free, (size_t)m->dof * sizeof *v);
+    else
+      memcpy(v, free, sizeof free);
+    v += m->tree ? m->dof : BODY;
   }
   return FRIX_OK;
 }

@@ -15,7 +15,7 @@
  * References: J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; D. Kaufman, Coupled
  * Principles for Computational Frictional Contact Mechanics, 2009, ch. 4. */
 #include "base/option.h"
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <string.h>
 
@@ -42,7 +42,9 @@ double fx_normal_shift(const frix_sim *sim, const fx_normal *n) {
 
 /* ---- poses ---- */
 
-static void begin_at_start(frix_sim *sim) { (void)sim; }
+static void begin_at_start(frix_sim *sim) {
+  if (sim->mechanism) fx_mechanism_begin(sim, 0.0);
+}
 
 static void move_kinematic(frix_sim *sim, double h) {
   fx_state *s = &sim->state;
@@ -59,11 +61,13 @@ static void begin_at_half(frix_sim *sim) {
   move_kinematic(sim, 0.5 * sim->h);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
+    if (m->tree) continue;
     const fx_body *body = fx_slot_body(sim, m->slot);
     s->pose[m->slot] = fx_advance(body, m->pose0, m->v0, m->L0, s->spin[m->slot], 0.5 * sim->h);
     m->J = fx_world_inertia(body, s->pose[m->slot]);
     m->w0 = fx_spin_of(body, s->pose[m->slot], m->L0, s->spin[m->slot]);
   }
+  if (sim->mechanism) fx_mechanism_begin(sim, 0.5);
 }
 
 /* From where the contacts were seen on with the new momenta, for a part of the step. */
@@ -72,6 +76,7 @@ static void finish_after(frix_sim *sim, double part) {
   move_kinematic(sim, sim->h);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
+    if (m->tree) continue;
     const fx_body *body = fx_slot_body(sim, m->slot);
     frix_vec3 L1 = fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
     s->pose[m->slot] = fx_advance(body, s->pose[m->slot], m->v1, L1, m->w1, part * sim->h);
@@ -79,6 +84,7 @@ static void finish_after(frix_sim *sim, double part) {
     s->momentum[m->slot] = L1;
     s->spin[m->slot] = fx_spin_of(body, s->pose[m->slot], L1, m->w1);
   }
+  if (sim->mechanism) fx_mechanism_finish(sim, part);
 }
 
 static void finish_whole(frix_sim *sim) { finish_after(sim, 1.0); }

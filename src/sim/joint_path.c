@@ -18,6 +18,7 @@ static void find_errors(const frix_sim *sim, const fx_assembly *a, double *error
   for (int32_t k = a->joint_first; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     fx_joint_row row[FRIX_MAX_DIM];
+    if (g->robot) continue;
     if (sim->model->joint[g->source].config.kind == FRIX_JOINT_COUPLING) continue;
     fx_joint_view view = fx_joint_look(sim, g->source);
     int32_t n = fx_joint_rows(sim, g->source, &view, row);
@@ -31,6 +32,7 @@ static void move_on(frix_sim *sim) {
     if (s->prototype[k] <= 0) continue;
     const fx_body *body = fx_slot_body(sim, k);
     const fx_mover *m = sim->mover_of[k] >= 0 ? &sim->mover[sim->mover_of[k]] : NULL;
+    if (m && m->tree) continue; /* joints of the model hold bodies */
     if (m) {
       frix_vec3 L = fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
       s->pose[k] = fx_advance(body, s->pose[k], m->v1, L, m->w1, sim->h);

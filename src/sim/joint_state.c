@@ -1,7 +1,9 @@
 /* Joints from outside: states, axes, and motors that are given a force. */
 #include "sim/joints.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
+#include <string.h>
 
 static int32_t joint_of(const frix_sim *sim, frix_joint_id id, const char *call) {
   if (id.generation == 1 && id.index > 0 && id.index <= (uint32_t)sim->state.joint_count &&
@@ -27,11 +29,18 @@ static bool direction_of(const frix_sim *sim, int32_t j, const fx_joint_view *v,
 static void push(frix_sim *sim, int32_t slot, frix_vec3 force, frix_vec3 torque) {
   int32_t m = sim->mover_of[slot];
   if (m < 0) return;
+  if (sim->mover[m].tree) {
+    frix_vec3 *sum = sim->mechanism->push[slot];
+    sum[0] = fx_add(sum[0], force), sum[1] = fx_add(sum[1], torque);
+    return;
+  }
   sim->mover[m].force = fx_add(sim->mover[m].force, force);
   sim->mover[m].torque = fx_add(sim->mover[m].torque, torque);
 }
 
 void fx_joints_push(frix_sim *sim) {
+  if (sim->mechanism && sim->mechanism->push)
+    memset(sim->mechanism->push, 0, (size_t)sim->model->body_count * sizeof *sim->mechanism->push);
   for (int32_t j = 0; j < sim->state.joint_count; j++)
     for (int32_t k = 0; k < frix_joint_table((int32_t)sim->model->joint[j].config.kind)->coordinate_count; k++) {
       const frix_axis_config *c = &sim->state.joint[j].axis[k];

@@ -8,6 +8,7 @@
  *               r = -h (k (q + h rate - rest) + c rate) - A (rate - rate0),  A the inertia of a rotor
  *   servo       the same about its targets, and |r| <= h F as for friction */
 #include "sim/joints.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t 
   int32_t n = sim->state.joint_count;
   *groups = n * (1 + AXIS_GROUPS);
   *rows = n * (FRIX_MAX_DIM + 3 * AXIS_GROUPS);
-  *values = (size_t)*rows * 24;
+  *values = n ? (size_t)*rows * fx_row_values(sim, 4) : 0;
 }
 
 /* The slots a coordinate of joint j moves, two (or, for a coupling, four). */
@@ -235,12 +236,13 @@ frix_status fx_joints_assemble(frix_sim *sim, fx_assembly *a) {
       add_axis(&x);
     }
   }
+  if (sim->mechanism) fx_mechanism_rows(sim, a);
   a->joint_first = a->group_count;
   for (int32_t j = 0; j < n; j++) {
     if (!moves(sim, j)) continue;
     if (sim->model->joint[j].config.kind == FRIX_JOINT_COUPLING)
       add_coupling(sim, a, j);
-    else
+    else if (!fx_in_tree(sim, j))
       add_bilateral(sim, a, j);
   }
   return FRIX_OK;
@@ -299,7 +301,7 @@ void fx_joints_keep(frix_sim *sim) {
     memset(m->lambda, 0, sizeof m->lambda);
   }
   for (int32_t k = 0; k < a->group_count; k++)
-    if (a->group[k].kind == FX_GROUP_AXIS || a->group[k].kind == FX_GROUP_JOINT) keep_impulses(sim, &a->group[k]);
+    if (fx_group_of_joint(&a->group[k])) keep_impulses(sim, &a->group[k]);
 }
 
 double fx_joints_potential(const frix_sim *sim) {

@@ -4,7 +4,7 @@
  *
  * A world at rest needs no more than this: the impulses of the last step, certified again. */
 #include "problem/certificate.h"
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,15 +23,22 @@ INLINE void push_body(int32_t dim, int32_t dof, const double *J, const double *r
   for (int32_t c = 0; c < dof; c++) out[c] = sum[c];
 }
 
-/* p = J' r, 6 numbers for each mover (a planar one fills 3). */
-static void push(const frix_sim *sim, const fx_assembly *a, const double *r, double (*p)[6]) {
+static void push_tree(int32_t dim, int32_t dof, const double *J, const double *r, double *out) {
+  for (int32_t j = 0; j < dim; j++, J += dof)
+    for (int32_t c = 0; c < dof && r[j] != 0.0; c++) out[c] += J[c] * r[j];
+}
+
+/* p = J' r of all degrees of freedom. */
+static void push(const frix_sim *sim, const fx_assembly *a, const double *r, double *p) {
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       int32_t dof = sim->mover[g->mover[b]].dof;
-      double *out = p[g->mover[b]];
-      if (dof == 6 && g->dim == 3)
+      double *out = p + sim->mover[g->mover[b]].first;
+      if (sim->mover[g->mover[b]].tree)
+        push_tree(g->dim, dof, J, r + g->row, out);
+      else if (dof == 6 && g->dim == 3)
         push_body(3, 6, J, r + g->row, out);
       else if (dof == 3 && g->dim == 2)
         push_body(2, 3, J, r + g->row, out);
@@ -63,6 +70,25 @@ static void move(const fx_mover *m, const double *p, double *v, double sum[3]) {
   sum[2] += fx_norm2(force) + fx_norm2(torque);
 }
 
+static void move_tree(const fx_mover *m, const double *p, double *v, double sum[3]) {
+  double moved[FX_TREE_MOST], free[FX_TREE_MOST];
+  fx_tree_respond(m, p, v);
+  for (int32_t i = 0; i < m->dof; i++) v[i] += m->tree->v_free[i];
+  fx_tree_multiply(m, v, moved);
+  fx_tree_multiply(m, m->tree->v_free, free);
+  for (int32_t i = 0; i < m->dof; i++) {
+    double miss = moved[i] - p[i] - free[i];
+    sum[0] += miss * miss, sum[1] += p[i] * p[i], sum[2] += free[i] * free[i];
+  }
+}
+
+static inline void move_any(const fx_mover *m, const double *p, double *v, double sum[3]) {
+  if (m->tree)
+    move_tree(m, p, v, sum);
+  else
+    move(m, p, v, sum);
+}
+
 /* J M^-1 J' of one row and one body, by translation and rotation. */
 INLINE void weigh(const fx_mover *m, int32_t dof, const double *J, double *out) {
   frix_vec3 lin = {J[0], J[1], dof == 3 ? 0.0 : J[2]};
@@ -92,6 +118,16 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
   }
 }
 
+static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
+                         double *weight, double *own) {
+  for (int32_t j = 0; j < dim; j++, J += m->dof) {
+    for (int32_t c = 0; c < m->dof; c++) u[j] += J[c] * x[c];
+    q[j] += fx_tree_dot(m, J, FX_FREE);
+    own[2 * j] = fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    weight[j] += own[2 * j];
+  }
+}
+
 /* All of that in one pass. own: the weights by group, body and row, two each. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own) {
@@ -101,7 +137,9 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
-      if (m->dof == 6 && g->dim == 3)
+      if (m->tree)
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own);
+      else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 3 && g->dim == 2)
         look_at(m, 2, 3, J, x, u + g->row, q + g->row, weight + g->row, own);
@@ -149,7 +187,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
                           frix_certificate *out) {
   fx_arena *arena = &sim->arena;
   int32_t rows = a->row_count, contact_rows = a->contact_rows;
-  double(*p)[6] = (double(*)[6])FX_TAKE(arena, double, 6 * (size_t)sim->mover_count);
+  double *p = FX_TAKE(arena, double, sim->problem.dof_count);
   double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE_RAW(arena, double, rows);
   double *shift = FX_TAKE_RAW(arena, double, rows);
   int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
@@ -164,7 +202,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0) move(&sim->mover[k], p[k], v + sim->mover[k].first, sum);
+    if (sim->mover[k].first >= 0) move_any(&sim->mover[k], p + sim->mover[k].first, v + sim->mover[k].first, sum);
   for (int32_t k = 0; k < rows; k++) {
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
     shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
@@ -186,6 +224,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     double linear = energy_of(m->A, m->v_free), angular = energy_of(m->B, m->w_free);
+    if (m->tree) linear = fx_tree_energy_of(m, m->tree->v_free), angular = 0.0;
     energy[2 * k] = sqrt(linear);
     energy[2 * k + 1] = sqrt(angular);
     if (m->first >= 0) system.carried += linear + angular;

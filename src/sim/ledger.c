@@ -10,7 +10,7 @@
  * held it at the end. Such work is no loss with a minus sign; it goes to the scheme, where the force's own work at the
  * mean velocity is too large by as much. How much that can be is known (power.c); what an island gains through its
  * contacts beyond that is booked as `contact`. */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 
@@ -38,7 +38,7 @@ double fx_kinetic(const frix_sim *sim) {
   double sum = 0.0;
   for (int32_t k = 1; k < sim->state.count; k++)
     if (counts(sim, k)) sum += kinetic_of(sim, k);
-  return sum + fx_joints_kinetic(sim);
+  return sum + fx_joints_kinetic(sim) + fx_mechanism_kinetic(sim);
 }
 
 /* Springs of compliant contacts: F^2 / 2k. */
@@ -57,7 +57,7 @@ double fx_potential(const frix_sim *sim) {
   double sum = 0.0;
   for (int32_t k = 1; k < sim->state.count; k++)
     if (counts(sim, k)) sum += potential_of(sim, k);
-  return sum + fx_joints_potential(sim) + contacts_potential(sim);
+  return sum + fx_joints_potential(sim) + contacts_potential(sim) + fx_mechanism_potential(sim);
 }
 
 /* ---- one step ---- */
@@ -148,6 +148,10 @@ frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
   double change = 0.0, booked = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
+    if (m->tree) {
+      change += fx_tree_book(sim, m, e, &booked);
+      continue;
+    }
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
     frix_vec3 dv = fx_sub(m->v1, m->v0), dw = fx_sub(m->w1, m->w0);
     frix_vec3 weight = fx_scale(m->mass * fx_slot_body(sim, m->slot)->gravity_scale, sim->state.gravity);

@@ -14,6 +14,7 @@ static frix_status load(frix_sim *sim) {
     const fx_mover *m = &sim->mover[k];
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));
     seen[k] = s->pose[m->slot];
+    if (m->tree) continue; /* forces on trees are those of the place of contacts */
     s->pose[m->slot] = fx_advance(fx_slot_body(sim, m->slot), m->pose0, v,
                                   fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(w, m->w0))), w, 0.5 * sim->h);
   }

@@ -6,7 +6,7 @@
  * spin at the middle, w = J(q_mid)^-1 L (implicit midpoint, a few fixed-point steps): second order, no energy drift.
  * Reference: E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, ch. VII.5. */
 #include "base/trig.h"
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #define MOST_TURN 0.1 /* rad */
 enum { MOST_PARTS = 100 };
@@ -81,6 +81,34 @@ void fx_set_momentum(frix_sim *sim, int32_t slot) {
 
 /* ---- the movers of a step ---- */
 
+/* A tree, when the first of its slots is met; false without memory. */
+static bool collect_tree(frix_sim *sim, int32_t slot) {
+  fx_mechanism *x = sim->mechanism;
+  int32_t part = x->part_of_body[x->body_of_slot[slot]];
+  const fx_part *p = &x->part[part];
+  if (x->mover[part] < 0) {
+    fx_tree_mover *t = FX_TAKE(&sim->arena, fx_tree_mover, 1);
+    double *numbers = FX_TAKE(&sim->arena, double, 3 * (size_t)p->count);
+    if (!t || !numbers) return false;
+    *t = (fx_tree_mover){.mechanism = x, .part = p, .first = p->first, .count = p->count};
+    t->v0 = numbers, t->v_free = numbers + p->count, t->v1 = numbers + 2 * (size_t)p->count;
+    for (int32_t i = 0; i < p->count; i++) t->v0[i] = x->state->qvel[p->first + i];
+    frix_sym3 unit = {p->mass, p->mass, p->mass, 0.0, 0.0, 0.0};
+    x->mover[part] = sim->mover_count;
+    sim->mover[sim->mover_count++] = (fx_mover){.slot = p->slot,
+                                                .dof = p->count,
+                                                .first = -1,
+                                                .mass = p->mass,
+                                                .A = unit,
+                                                .B = unit,
+                                                .J = unit,
+                                                .pose0 = sim->state.pose[p->slot],
+                                                .tree = t};
+  }
+  sim->mover_of[slot] = x->mover[part];
+  return true;
+}
+
 frix_status fx_movers_collect(frix_sim *sim) {
   const fx_state *s = &sim->state;
   sim->mover_count = 0;
@@ -88,9 +116,14 @@ frix_status fx_movers_collect(frix_sim *sim) {
   sim->mover = FX_TAKE(&sim->arena, fx_mover, s->count);
   sim->reach = FX_TAKE(&sim->arena, double, s->count);
   if (!sim->mover_of || !sim->mover || !sim->reach) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; sim->mechanism && k < sim->mechanism->part_count; k++) sim->mechanism->mover[k] = -1;
   for (int32_t k = 0; k < s->count; k++) {
     sim->mover_of[k] = -1;
     if (!fx_is_mover(sim, k)) continue;
+    if (fx_is_link(sim, k)) {
+      if (!collect_tree(sim, k)) return FRIX_ERROR_MEMORY;
+      continue;
+    }
     const fx_body *body = fx_slot_body(sim, k);
     sim->mover_of[k] = sim->mover_count;
     sim->mover[sim->mover_count++] = (fx_mover){.slot = k,
@@ -112,6 +145,7 @@ static frix_sym3 add_scaled(frix_sym3 a, double s, frix_sym3 b) {
 }
 
 static void load_forces(const frix_sim *sim, fx_mover *m) {
+  if (m->tree) return;
   const fx_load *load = &sim->state.load[m->slot];
   m->force = fx_mad(load->force, m->mass * fx_slot_body(sim, m->slot)->gravity_scale, sim->state.gravity);
   m->torque = load->torque;
@@ -120,6 +154,7 @@ static void load_forces(const frix_sim *sim, fx_mover *m) {
 /* A = m + h D + h^2 K, and A v_free = m v0 + h F + h D v0; for the spin B = J + h D + S,
  * B w_free = J w0 + h T + h D w0, S of tension. */
 static void free_motion(const frix_sim *sim, fx_mover *m) {
+  if (m->tree) return;
   const fx_load *load = &sim->state.load[m->slot];
   const fx_body *body = fx_slot_body(sim, m->slot);
   double h = sim->h;
@@ -160,8 +195,10 @@ frix_status fx_movers_load(frix_sim *sim) {
   }
   for (int32_t k = 0; k < sim->mover_count; k++) load_forces(sim, &sim->mover[k]);
   fx_joints_push(sim);
+  if (sim->mechanism) fx_mechanism_adhere(sim);
   fx_tension_find(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) free_motion(sim, &sim->mover[k]);
+  if (sim->mechanism) fx_mechanism_load(sim);
   for (int32_t k = 0; kept && k < s->count; k++) s->load[k] = kept[k];
   return FRIX_OK;
 }

@@ -23,7 +23,7 @@ static fx_group *copy(frix_sim *sim, const fx_assembly *from, const fx_group *g,
   int32_t slot[4];
   for (int32_t b = 0; b < g->body_count; b++) slot[b] = sim->mover[g->mover[b]].slot;
   fx_group *n = fx_group_add(sim, to, kind, g->source, from->law[g - from->group], g->body_count, slot);
-  n->axis = g->axis, n->part = g->part, n->damper = g->damper;
+  n->axis = g->axis, n->part = g->part, n->damper = g->damper, n->robot = g->robot, n->memory = g->memory;
   memcpy(to->J + n->value, from->J + g->value, (to->value_count - n->value) * sizeof *to->J);
   for (int32_t k = 0; k < g->dim; k++) {
     to->w[n->row + k] = from->w[g->row + k];
@@ -38,15 +38,8 @@ static fx_group *copy(frix_sim *sim, const fx_assembly *from, const fx_group *g,
 static void kick(frix_sim *sim, const fx_assembly *a, const fx_group *g, double impulse) {
   const double *J = a->J + g->value;
   for (int32_t b = 0; b < g->body_count; b++) {
-    fx_mover *m = &sim->mover[g->mover[b]];
-    frix_vec3 lin = {J[0], J[1], m->dof == 3 ? 0.0 : J[2]};
-    frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
-    m->v_free = fx_mad(m->v_free, impulse, fx_sym3_mul(m->A_inverse, lin));
-    if (m->dof == 3)
-      m->w_free.z += impulse * m->B_inverse.zz * J[2];
-    else
-      m->w_free = fx_mad(m->w_free, impulse, fx_sym3_mul(m->B_inverse, ang));
-    J += g->dim * m->dof;
+    fx_mover_kick(&sim->mover[g->mover[b]], J, impulse);
+    J += g->dim * sim->mover[g->mover[b]].dof;
   }
 }
 
@@ -57,11 +50,11 @@ static double impact_part(double before, double free) { return free < before && 
 static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) {
   fx_assembly second;
   frix_status status = fx_assembly_begin(sim, &second, first->group_count + count, first->row_count + 6 * count,
-                                         first->value_count + 72 * (size_t)count);
+                                         first->value_count + 6 * (size_t)count * fx_row_values(sim, 2));
   double *known = FX_TAKE(&sim->arena, double, first->group_count);
   double *approach = FX_TAKE(&sim->arena, double, first->group_count); /* normal speed without contacts */
   int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
-  frix_vec3 *kept = FX_TAKE(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
+  fx_mover *kept = fx_movers_save(sim);
   first->compression = FX_TAKE(&sim->arena, double, first->row_count);
   first->late = FX_TAKE(&sim->arena, double, first->group_count);
   if (status != FRIX_OK || !known || !approach || !place || !kept || !first->compression || !first->late)
@@ -69,11 +62,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   memcpy(first->compression, first->r, (size_t)first->row_count * sizeof *first->r);
   for (int32_t k = 0; k < first->group_count; k++)
     approach[k] = fx_group_velocity(sim, first, &first->group[k], 0, FX_FREE);
-  for (int32_t k = 0; k < sim->mover_count; k++) {
-    fx_mover *m = &sim->mover[k];
-    kept[2 * k] = m->v_free, kept[2 * k + 1] = m->w_free;
-    m->v_free = m->v1, m->w_free = m->w1;
-  }
+  for (int32_t k = 0; k < sim->mover_count; k++) fx_mover_rebase(&sim->mover[k]);
   second.compliant = first->compliant || count > 0;
   second.rolls = first->rolls;
   second.pushes_out = !first->leaves_overlaps;
@@ -126,8 +115,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
       first->u[g->row + j] = fx_group_velocity(sim, first, g, j, FX_AFTER);
     }
   }
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    sim->mover[k].v_free = kept[2 * k], sim->mover[k].w_free = kept[2 * k + 1];
+  for (int32_t k = 0; k < sim->mover_count; k++) fx_mover_free_again(&sim->mover[k], &kept[k]);
   return status;
 }
 

@@ -11,7 +11,7 @@
 
 enum { STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400, REFINE_ROUNDS = 30 };
 enum { WAIT = 7, LARGE_WAIT = 127, LARGE_STEPS = 10 }; /* a factorisation of thousands of bodies is not cheap */
-enum { MOST_JOINTS = 6000 };
+enum { MOST_JOINTS = 6000, TREE_STEPS = 4 };
 
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
@@ -36,6 +36,7 @@ bool fx_needs_polish(const frix_sim *sim, double residual) {
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
   bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (settle.c) */
   bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
+  fit |= sim->mechanism && near_rest(sim); /* dry friction and servos hold to rounding */
   return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && fit &&
          sim->state.step_count >= sim->state.polish_at;
 }
@@ -57,9 +58,9 @@ frix_status fx_polish(frix_sim *sim, fx_assembly *a) {
   static const char *const method[] = {"newton", "nsgs", "newton"};
   const frix_certificate *certificate = &sim->report.certificate;
   frix_status status = FRIX_OK;
-  int tries = is_large(sim) ? 1 : 3;
+  int tries = is_large(sim) || sim->mechanism ? 1 : 3;
   for (int k = 0; k < tries && status == FRIX_OK && (k == 0 || certificate->residual > sim->config.polish); k++) {
-    int64_t steps = is_large(sim) ? LARGE_STEPS : STEPS;
+    int64_t steps = sim->mechanism ? TREE_STEPS : is_large(sim) ? LARGE_STEPS : STEPS;
     fx_polisher with = {method[k], 1e-3 * sim->config.polish, steps}; /* as near as a few steps come */
     status = fx_solve_once(sim, a, true, certificate->residual, &with);
   }

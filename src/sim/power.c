@@ -10,7 +10,7 @@
  * parts: what joints ask for (w of their own), what pushes overlaps out, what the slip of the middle asks
  * for (w of tangential rows), at most p . M^-1 p / 8 where a step turns something round, which is O(h^2), and the rest,
  * which no energetically consistent law has. */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 
@@ -154,6 +154,25 @@ static double energy_of(const fx_mover *m, frix_vec3 v, frix_vec3 w) {
 
 static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
 
+/* p . M^-1 p of a tree with its motors and springs: at most twice the sum of that of the forces and of the drives. */
+static double tree_bound(const frix_sim *sim, const fx_assembly *a, int32_t mover) {
+  const fx_mover *m = &sim->mover[mover];
+  double change[FX_TREE_MOST], push[FX_TREE_MOST] = {0}, response[FX_TREE_MOST];
+  bool driven = false;
+  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
+  for (int32_t k = a->joint_first; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count && drives(g); J += g->dim * sim->mover[g->mover[b]].dof, b++)
+      for (int32_t i = 0; g->mover[b] == mover && i < g->dim; i++, driven = true)
+        for (int32_t c = 0; c < m->dof; c++) push[c] += a->r[g->row + i] * J[i * m->dof + c];
+  }
+  double sum = fx_tree_energy_of(m, change);
+  if (!driven) return sum;
+  fx_tree_respond(m, push, response);
+  return 2.0 * (sum + fx_tree_energy_of(m, response));
+}
+
 /* Adds what the motors and springs of joints change velocities by: v and w by mover. */
 static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*change)[2]) {
   for (int32_t k = a->joint_first; k < a->group_count; k++) {
@@ -164,6 +183,7 @@ static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*ch
       frix_vec3 *to = change[g->mover[b]];
       for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
         double r = a->r[g->row + i];
+        if (m->tree) continue;
         bool flat = m->dof == 3;
         frix_vec3 lin = {J[0], J[1], flat ? 0.0 : J[2]};
         frix_vec3 ang =
@@ -181,12 +201,14 @@ frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_i
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
+    if (m->tree) continue;
     change[k][0] = fx_sub(m->v_free, m->v0);
     change[k][1] = fx_sub(m->w_free, m->w0);
     if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* it only takes energy */
   }
   add_drives(sim, a, change);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    bound[islands->of_mover[k]] += energy_of(&sim->mover[k], change[k][0], change[k][1]) / 8.0;
+    bound[islands->of_mover[k]] +=
+        (sim->mover[k].tree ? tree_bound(sim, a, k) : energy_of(&sim->mover[k], change[k][0], change[k][1])) / 8.0;
   return FRIX_OK;
 }

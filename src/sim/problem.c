@@ -1,7 +1,7 @@
 /* Rows to a contact problem.
  *
  *   M v = H r + G lambda + f,  f = M v_free;   only bodies that a row touches take part. */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +32,7 @@ static bool take_sparse(fx_arena *arena, int32_t rows, int32_t cols, size_t entr
 
 /* Columns of one mover: a full block for each of the linear and the angular part. */
 static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
+  if (m->tree) return fx_tree_put_mass(m, M, at);
   frix_sym3 A = m->A, B = m->B;
   double full[6][6] = {{A.xx, A.xy, A.xz, 0, 0, 0}, {A.xy, A.yy, A.yz, 0, 0, 0}, {A.xz, A.yz, A.zz, 0, 0, 0},
                        {0, 0, 0, B.xx, B.xy, B.xz}, {0, 0, 0, B.xy, B.yy, B.yz}, {0, 0, 0, B.xz, B.yz, B.zz}};
@@ -49,6 +50,10 @@ static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
 }
 
 static void put_drive(const fx_mover *m, double *f) {
+  if (m->tree) {
+    fx_tree_multiply(m, m->tree->v_free, f + m->first);
+    return;
+  }
   frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
   double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
   if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
@@ -76,6 +81,7 @@ static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const f
 
 /* Radius of a body, or of gyration where its shapes do not say. */
 static double size_of(const frix_sim *sim, const fx_mover *m) {
+  if (m->tree) return fx_tree_size(sim, m);
   double radius = fx_slot_body(sim, m->slot)->radius;
   double gyration = sqrt((m->dof == 3 ? m->J.zz : m->J.xx + m->J.yy + m->J.zz) / m->mass);
   return isfinite(radius) && radius > gyration ? radius : gyration;
@@ -83,7 +89,8 @@ static double size_of(const frix_sim *sim, const fx_mover *m) {
 
 /* Errors of velocity are measured by at most one body size, and one radian, per step: impulses that cancel in a light
  * body must not hide what it does. A row of J takes lin L + ang from each body. */
-static double span(const fx_mover *m, double size, const double *J) {
+static double span(const frix_sim *sim, const fx_mover *m, double size, const double *J) {
+  if (m->tree) return fx_tree_span_of(sim, m, J);
   bool flat = m->dof == 3;
   return fx_norm(fx_vec(J[0], J[1], flat ? 0.0 : J[2])) * size +
          (flat ? fabs(J[2]) : fx_norm(fx_vec(J[3], J[4], J[5])));
@@ -106,7 +113,7 @@ static frix_status limit_rows(const frix_sim *sim, const fx_assembly *a) {
     for (int32_t j = 0; j < g->dim; j++) limit[j] = 0.0;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
-      for (int32_t j = 0; j < g->dim; j++, J += m->dof) limit[j] += span(m, size[g->mover[b]], J) / sim->h;
+      for (int32_t j = 0; j < g->dim; j++, J += m->dof) limit[j] += span(sim, m, size[g->mover[b]], J) / sim->h;
     }
   }
   return FRIX_OK;
@@ -133,10 +140,13 @@ frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
 /* Rows are finite and sorted by construction, so nothing is checked again. */
 frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p) {
   int32_t dof = p->dof_count, first_joint_row = p->row_count;
+  size_t entries = (size_t)dof * 3;
+  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++)
+    if (sim->mover[k].tree) entries += fx_tree_entries(&sim->mover[k]);
   size_t first_joint = a->joint_first < a->group_count ? (size_t)a->group[a->joint_first].value : a->value_count;
   p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
   p->f = FX_TAKE(arena, double, dof);
-  if (!p->row || !p->f || !take_sparse(arena, dof, dof, (size_t)dof * 3, &p->M) ||
+  if (!p->row || !p->f || !take_sparse(arena, dof, dof, entries, &p->M) ||
       !take_sparse(arena, dof, p->row_count, first_joint, &p->H) ||
       !take_sparse(arena, dof, p->joint_count, a->value_count - first_joint, &p->G))
     return FRIX_ERROR_MEMORY;

@@ -7,6 +7,7 @@
  * time-stepping approach for rigid multibody dynamics with joints, contact and friction, 2004. */
 #include "sim/hooks.h"
 #include "sim/joints.h"
+#include "sim/mechanism.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ static void no_motion(frix_sim *sim) {
   fx_state *s = &sim->state;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
+    if (m->tree) continue;
     const fx_body *body = fx_slot_body(sim, m->slot);
     frix_vec3 zero = {0.0, 0.0, 0.0};
     m->pose0 = s->pose[m->slot];
@@ -42,7 +44,7 @@ static void add_contact(frix_sim *sim, fx_assembly *a, int32_t i) {
 static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
   bool whole = sim->integrator->position_time == 1.0;
   const fx_joint *joint = &sim->model->joint[j];
-  if (joint->config.kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) return;
+  if (joint->config.kind == FRIX_JOINT_COUPLING || fx_in_tree(sim, j) || !fx_joint_active(sim, j)) return;
   if (sim->mover_of[joint->a] < 0 && sim->mover_of[joint->b] < 0) return;
   fx_joint_view v = fx_joint_look(sim, j);
   fx_joint_row row[FRIX_MAX_DIM];
@@ -73,6 +75,8 @@ static frix_status displace(frix_sim *sim) {
   if (!sim->past) return FRIX_ERROR_MEMORY;
   fx_contacts_match(sim);
   no_motion(sim);
+  for (int32_t k = 1; k < s->count; k++) /* trees stay where their coordinates put them */
+    if (fx_is_link(sim, k)) sim->mover_of[k] = -1;
   fx_assembly a;
   int32_t rows = sim->contact_count + FRIX_MAX_DIM * s->joint_count;
   status = fx_assembly_begin(sim, &a, sim->contact_count + s->joint_count, rows, 12 * (size_t)rows);
@@ -86,6 +90,7 @@ static frix_status displace(frix_sim *sim) {
   if ((status = fx_sim_solve(sim, &a)) != FRIX_OK) return status;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
+    if (m->tree) continue;
     s->pose[m->slot].p = fx_add(s->pose[m->slot].p, m->v1);
     s->pose[m->slot].q = fx_turn(s->pose[m->slot].q, m->w1, 1.0);
   }
@@ -95,9 +100,8 @@ static frix_status displace(frix_sim *sim) {
 frix_status fx_project(frix_sim *sim) {
   if (sim->config.projections == 0) return FRIX_OK;
   frix_step_report before = sim->report;
-  fx_mover *kept = FX_TAKE(&sim->arena, fx_mover, sim->mover_count);
+  fx_mover *kept = fx_movers_save(sim);
   if (!kept) return FRIX_ERROR_MEMORY;
-  memcpy(kept, sim->mover, (size_t)sim->mover_count * sizeof *kept);
   frix_problem problem = sim->problem;
   int32_t count = sim->contact_count;
   fx_contact *contact = FX_TAKE_RAW(&sim->arena, fx_contact, count); /* those of the step, for its rows */
@@ -110,7 +114,7 @@ frix_status fx_project(frix_sim *sim) {
     fx_join_verdict(sim, &before, "projection");
     fx_take_verdict(&before, &sim->report); /* counts and method stay those of the step itself */
   }
-  memcpy(sim->mover, kept, (size_t)sim->mover_count * sizeof *kept);
+  fx_movers_restore(sim, kept);
   sim->problem = problem;
   sim->contact = contact;
   sim->contact_count = count;

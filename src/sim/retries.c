@@ -4,6 +4,7 @@
  * contacts, sends the step back to where these are made, and all reasons before it are looked at again, afresh. A
  * reason may send the step back so many times; one that still holds then leaves its verdict, and the step is not
  * certified. */
+#include "sim/mechanism.h"
 #include "sim/step.h"
 
 typedef struct retry {
@@ -18,6 +19,8 @@ static const retry retries[] = {
     {"ball friction", fx_retry_balls, 12, false},
     /* forces of an implicit step are those at the middle of its answer */
     {"forces", fx_retry_middle, 59, false},
+    /* a servo reaches its bounds, or dry friction holds or slides, otherwise than expected */
+    {"joint forces", fx_retry_drives, 5, false},
     /* a blow throws a body into one it had no contact with */
     {"thrown", fx_retry_thrown, 4, false},
     /* a round face tips about a place of its rim that has no contact */
@@ -40,12 +43,14 @@ frix_status fx_step_rows(frix_sim *sim) {
   int32_t groups, rows;
   size_t values;
   fx_joints_room(sim, &groups, &rows, &values);
+  if (sim->mechanism) fx_mechanism_room(sim, &groups, &rows, &values);
+  size_t row_values = fx_row_values(sim, 2);
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_surface *f = &sim->surface[i];
     int32_t dim = (f->rolling > 0.0 ? 5 : 3) + (f->spinning > 0.0 ? 2 : 0);
     groups += f->spinning > 0.0 ? 2 : 1;
     rows += dim;
-    values += (size_t)(12 * dim);
+    values += (size_t)dim * row_values;
   }
   frix_status status = fx_assembly_begin(sim, a, groups, rows, values);
   a->pushes_out = true;

@@ -87,6 +87,7 @@ static bool free_offset(const frix_sim *sim, int32_t slot, int32_t other, frix_v
   const fx_state *s = &sim->state;
   if (sim->mover_of[slot] < 0) return false;
   const fx_mover *m = &sim->mover[sim->mover_of[slot]];
+  if (m->tree) return false;
   frix_vec3 at = s->pose[slot].p, d = fx_sub(at, center);
   frix_vec3 P = fx_scale(m->mass, fx_sub(m->v_free, velocity_at(s, other, at)));
   frix_vec3 L = fx_sym3_mul(m->J, fx_sub(m->w_free, s->spin[other]));
@@ -143,8 +144,9 @@ frix_vec3 fx_rim_lean(const void *user, const fx_lean *pair, const fx_round_face
 /* ---- after a solve ---- */
 
 static frix_vec3 spin_after(const frix_sim *sim, int32_t slot) {
-  int32_t m = sim->mover_of[slot];
-  return m >= 0 ? sim->mover[m].w1 : sim->state.spin[slot];
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
+  return w;
 }
 
 static void turn(frix_sim *sim, const fx_contact *c, int side, frix_vec3 rim) {

@@ -26,6 +26,18 @@ frix_body_id fx_slot_id(const frix_sim *sim, int32_t slot) {
 /* Directions from the block of the first moving body; sign: of its side. */
 static void find_directions(const frix_sim *sim, const fx_group *g, int32_t positive, frix_row_report *out) {
   if (g->body_count == 0) return;
+  if (sim->mover[g->mover[0]].tree) { /* rows over coordinates have no direction but that of a contact */
+    const fx_contact *c = g->robot ? NULL : &sim->contact[g->source];
+    frix_vec3 none = {0.0, 0.0, 0.0};
+    for (int32_t k = 0; k < g->dim; k++) {
+      const frix_vec3 axis[5] = {c ? c->normal : none, c ? c->tangent[0] : none, c ? c->tangent[1] : none,
+                                 c ? c->tangent[0] : none, c ? c->tangent[1] : none};
+      bool drilling = g->kind == FX_GROUP_SPINNING;
+      out->direction[k] = drilling ? (k ? axis[0] : none) : axis[k < 5 ? k : 0];
+      out->angular[k] = drilling || k > 2;
+    }
+    return;
+  }
   const fx_mover *m = &sim->mover[g->mover[0]];
   const double *J = sim->rows.J + g->value;
   double sign = m->slot == positive ? 1.0 : -1.0;
@@ -71,7 +83,9 @@ frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out) {
   const fx_group *g = &a->group[k];
   const double *compression = a->compression ? a->compression : a->r;
   *out = (frix_row_report){.kind = fx_row_kind_of(g), .law = a->law[k]};
-  if (fx_group_of_joint(g))
+  if (g->robot)
+    out->b = fx_slot_id(sim, sim->mover[g->mover[0]].slot);
+  else if (fx_group_of_joint(g))
     describe_joint(sim, g, out);
   else
     describe_contact(sim, g, out);

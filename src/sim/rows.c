@@ -1,7 +1,7 @@
 /* Rows: velocities that the contact problem speaks about, as blocks per body.
  *
  *   u_k = sum over movers (J_k v) + drive_k + w_k,   drive_k: the share of fixed and kinematic bodies */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <string.h>
 
@@ -90,6 +90,12 @@ static double *row_of(const frix_sim *sim, const fx_assembly *a, const fx_group 
   return a->J + at + (size_t)(k * sim->mover[g->mover[b]].dof);
 }
 
+double *fx_group_block(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t mover, int32_t k) {
+  for (int32_t b = 0; b < g->body_count; b++)
+    if (g->mover[b] == mover) return row_of(sim, a, g, b, k);
+  return NULL;
+}
+
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang) {
   int32_t m = sim->mover_of[slot];
   if (m < 0) {
@@ -101,7 +107,9 @@ void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_
   int32_t b = 0;
   while (g->mover[b] != m) b++;
   double *J = row_of(sim, a, g, b, k);
-  if (sim->mover[m].dof == 3) {
+  if (sim->mover[m].tree) {
+    fx_tree_row(sim, &sim->mover[m], slot, lin, ang, J);
+  } else if (sim->mover[m].dof == 3) {
     J[0] += lin.x, J[1] += lin.y, J[2] += ang.z;
   } else {
     J[0] += lin.x, J[1] += lin.y, J[2] += lin.z, J[3] += ang.x, J[4] += ang.y, J[5] += ang.z;
@@ -123,6 +131,10 @@ double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_gro
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
     frix_vec3 v, w;
+    if (m->tree) {
+      sum += fx_tree_dot(m, row_of(sim, a, g, b, k), when);
+      continue;
+    }
     velocity_of(m, when, &v, &w);
     sum += product(m->dof, row_of(sim, a, g, b, k), v, w);
   }
@@ -136,6 +148,10 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
   for (int32_t k = 0; k < g->dim; k++) out[k] = a->drive[g->row + k];
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
+    if (m->tree) {
+      for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += fx_tree_dot(m, J, when);
+      continue;
+    }
     const frix_vec3 *v = when == FX_BEFORE ? &m->v0 : when == FX_FREE ? &m->v_free : &m->v1;
     const frix_vec3 *w = when == FX_BEFORE ? &m->w0 : when == FX_FREE ? &m->w_free : &m->w1;
     if (is_zero(*v) && is_zero(*w)) { /* as everything is at rest */
@@ -151,7 +167,9 @@ double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
     const double *J = row_of(sim, a, g, b, k);
-    if (m->dof == 3) {
+    if (m->tree) {
+      sum += fx_tree_weight(m, J);
+    } else if (m->dof == 3) {
       frix_vec3 lin = {J[0], J[1], 0.0};
       sum += fx_dot(lin, fx_sym3_mul(m->A_inverse, lin)) + J[2] * J[2] * m->B_inverse.zz;
     } else {

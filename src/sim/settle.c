@@ -31,6 +31,7 @@ typedef struct attempt {
 /* ---- which islands ---- */
 
 static double speed_of(const frix_sim *sim, const fx_mover *m) {
+  if (m->tree) return INFINITY; /* springs and servos of trees come to rest by themselves */
   double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
   return fmax(fx_norm(m->v0) + arm * fx_norm(m->w0), fx_norm(m->v1) + arm * fx_norm(m->w1));
 }

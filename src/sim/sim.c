@@ -3,6 +3,7 @@
 #include "base/abi.h"
 
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 #include "sim/query.h"
 
 #include "base/trig.h"
@@ -105,6 +106,8 @@ static frix_status check_config(frix_context *context, const frix_sim_config *c)
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of contact");
   if ((int)c->restitution < 0 || !frix_restitution_table((int32_t)c->restitution))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such law of restitution");
+  if ((unsigned)c->coordinates > FRIX_COORDINATES_REDUCED)
+    return fx_fail(context, FRIX_ERROR_INPUT, "sim config: no such coordinates");
   if (isnan(c->restitution_speed) || !isfinite(c->margin) || c->projections < 0 || !(c->sleep_speed >= 0.0) ||
       !(c->sleep_time >= 0.0))
     return fx_fail(context, FRIX_ERROR_INPUT, "sim config: a number is out of range");
@@ -198,6 +201,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
     memcpy(sim->state.joint[k].axis, model->joint[k].config.axis, sizeof sim->state.joint[k].axis);
   place_bodies(sim);
   fx_joints_measure(sim, true);
+  if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   frix_sim_reset_ledger(sim);
   *out = sim;
   return FRIX_OK;
@@ -216,9 +220,11 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_state *s = &sim->state;
   fx_query_free(sim);
   fx_hooks_free(sim);
+  fx_mechanism_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
-                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown};
+                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,
+                   s->robot};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   if (sim->model != sim->root) frix_model_destroy((frix_model *)sim->model);
   fx_free(c, sim);

@@ -67,6 +67,8 @@ typedef struct fx_state {
   fx_joint_memory *joint;
   int32_t touching_count, ended_count; /* all that is remembered, then those that touch no longer */
   fx_touching *touching;
+  double *robot; /* coordinates, velocities, controls and impulses of the mechanism (mechanism.h) */
+  int32_t robot_count;
 } fx_state;
 
 /* ---- one step ---- */
@@ -79,12 +81,14 @@ typedef struct fx_mover {
   frix_sym3 A, B, A_inverse, B_inverse, J; /* A, B hold the slopes of implicit forces, J is the inertia alone */
   frix_sym3 tension;                       /* the part of B that joints under tension bring */
   frix_pose pose0;
-  frix_vec3 v0, w0, L0;     /* before the step; w0 where contacts are seen */
-  frix_vec3 gyration;       /* dw/dt without torque */
-  frix_vec3 force, torque;  /* with gravity */
-  frix_vec3 spring;         /* h^2 K v0 of an implicit force */
-  frix_vec3 v_free, w_free; /* without contacts and joints */
-  frix_vec3 v1, w1;         /* the answer, seen with B */
+  frix_vec3 v0, w0, L0;       /* before the step; w0 where contacts are seen */
+  frix_vec3 gyration;         /* dw/dt without torque */
+  frix_vec3 force, torque;    /* with gravity */
+  frix_vec3 spring;           /* h^2 K v0 of an implicit force */
+  frix_vec3 v_free, w_free;   /* without contacts and joints */
+  frix_vec3 v1, w1;           /* the answer, seen with B */
+  struct fx_tree_mover *tree; /* several slots in coordinates of their own (mechanism.h); NULL: a body. v0 and v_free
+                                 are then the fastest of its links */
 } fx_mover;
 
 typedef enum fx_group_kind {
@@ -109,14 +113,16 @@ typedef struct fx_group {
   double kept;             /* contact: the part of its restitution that is asked for */
   double natural;          /* contact with a spring: the gap at which it carries nothing */
   double stored[2];        /* and what it held before the step, J: along the normal and across it */
+  double *memory;          /* of the mechanism: where its impulses are kept */
+  bool robot;              /* its source is a part of the mechanism: coordinate, tendon, actuator or equality */
   double blow;             /* contact with a spring: how hard it is struck (fx_blow_of) */
   bool held;               /* its spring was set to carry what holds it at rest */
   bool keeps;              /* after the solve: it remembers the step */
 } fx_group;
 
-/* Whether its source is a joint. */
+/* Whether its source is a joint of the model. */
 static inline bool fx_group_of_joint(const fx_group *g) {
-  return g->kind == FX_GROUP_AXIS || g->kind == FX_GROUP_JOINT || g->kind == FX_GROUP_TENSION;
+  return !g->robot && (g->kind == FX_GROUP_AXIS || g->kind == FX_GROUP_JOINT || g->kind == FX_GROUP_TENSION);
 }
 
 typedef struct fx_assembly {
@@ -174,9 +180,10 @@ struct frix_sim {
   uint64_t stamp;        /* counts changes of poses by hand; with state.step_count it tells whether they are the same */
   uint64_t arrays_moved; /* counts moves of the state's arrays */
   bool keep_arrays;      /* views of them are out: what they point to lives as long as the sim */
-  struct fx_hooks *hooks; /* belts, sensors, callbacks; NULL: none */
-  struct fx_query *query; /* boxes of all shapes, for questions; NULL: none was asked */
-  void **retired;         /* arrays that the state has left */
+  struct fx_hooks *hooks;         /* belts, sensors, callbacks; NULL: none */
+  struct fx_query *query;         /* boxes of all shapes, for questions; NULL: none was asked */
+  struct fx_mechanism *mechanism; /* trees of the model's robot; NULL: none */
+  void **retired;                 /* arrays that the state has left */
   int32_t retired_count;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */
@@ -252,6 +259,23 @@ frix_status fx_movers_collect(frix_sim *sim);
 /* Forces at state.pose, and the free motion they give. */
 frix_status fx_movers_load(frix_sim *sim);
 
+/* ---- movers.c: what all kinds of movers answer ---- */
+typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
+/* Velocity of the centre of mass and spin of a slot; of those that do not move by themselves what they have. */
+void fx_slot_motion(const frix_sim *sim, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
+/* Copies of all movers, in the arena of the step (NULL: no memory), and back. */
+fx_mover *fx_movers_save(frix_sim *sim);
+void fx_movers_restore(frix_sim *sim, const fx_mover *saved);
+/* v_free += impulse M^-1 J' of one row. */
+void fx_mover_kick(fx_mover *m, const double *J, double impulse);
+/* The answer becomes the free motion: what follows starts from it. */
+void fx_mover_rebase(fx_mover *m);
+void fx_mover_free_again(fx_mover *m, const fx_mover *saved); /* and back */
+/* Whether a tree's velocities after the step are no larger than `most` of the terms they are sums of. */
+bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most);
+/* The numbers that fill a row of J at most. */
+size_t fx_row_values(const frix_sim *sim, int32_t bodies);
+
 /* ---- assembly ---- */
 frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int32_t rows, size_t values);
 /* bodies: slots that may be fixed; only movers become blocks. NULL: out of memory. */
@@ -264,8 +288,9 @@ fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, in
 frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out);
 /* Adds lin . v + ang . w of a slot to row k of the group. */
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
+/* Row k of the group in the block of a mover; NULL: it does not move it. */
+double *fx_group_block(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t mover, int32_t k);
 /* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */
-typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
 double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when);
 /* All rows of a group. */
 void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out);

@@ -3,6 +3,8 @@
  * The hash (FNV-1a over 64-bit words) walks the same fields one by one, so padding never counts. */
 #include "sim/snapshot.h"
 
+#include "sim/mechanism.h"
+
 #include <string.h>
 
 /* The arrays of a state, with their element sizes and counts. */
@@ -11,7 +13,7 @@ typedef struct field {
   size_t size, count;
 } field;
 
-enum { FIELDS = 11 };
+enum { FIELDS = 12 };
 
 static void list_fields(fx_state *s, field out[FIELDS]) {
   size_t n = (size_t)s->count;
@@ -27,6 +29,7 @@ static void list_fields(fx_state *s, field out[FIELDS]) {
       {(void **)&s->quiet, sizeof *s->quiet, n},
       {(void **)&s->joint, sizeof *s->joint, (size_t)s->joint_count},
       {(void **)&s->touching, sizeof *s->touching, (size_t)(s->touching_count + s->ended_count)},
+      {(void **)&s->robot, sizeof *s->robot, (size_t)s->robot_count},
   };
   memcpy(out, fields, sizeof fields);
 }
@@ -89,6 +92,9 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   if (sim->in_force || (snapshot->model != sim->model && snapshot->root != sim->root))
     return fx_fail(sim->context, FRIX_ERROR_INPUT,
                    "frix_sim_restore: a snapshot of another model, or called from the force callback");
+  if (snapshot->state.robot_count != sim->state.robot_count)
+    return fx_fail(sim->context, FRIX_ERROR_INPUT,
+                   "frix_sim_restore: the snapshot is of a robot in reduced coordinates, which this model has not");
   frix_status status = fx_sim_reserve(sim, snapshot->state.count);
   if (status == FRIX_OK)
     status = fx_sim_reserve_touching(sim, snapshot->state.touching_count + snapshot->state.ended_count);
@@ -101,11 +107,13 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   sim->state.load = kept.load;
   sim->state.asleep = kept.asleep, sim->state.quiet = kept.quiet, sim->state.joint = kept.joint;
   sim->state.touching = kept.touching;
+  sim->state.robot = kept.robot;
   field to[FIELDS], from[FIELDS];
   list_fields(&sim->state, to);
   list_fields(&given, from);
   for (int k = 0; k < FIELDS; k++)
     if (to[k].count) memcpy(*to[k].array, *from[k].array, to[k].count * to[k].size);
+  if (sim->mechanism) fx_mechanism_evaluate(sim);
   sim->problem = (frix_problem){0}; /* the last step is another's */
   sim->stamp++;
   fx_contacts_index(sim);
@@ -172,6 +180,7 @@ frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out) {
     mix_real(&hash, s->touching[k].spin_impulse);
     if (s->touching[k].stiffness > 0.0) mix_real(&hash, s->touching[k].natural);
   }
+  mix_reals(&hash, s->robot, (size_t)s->robot_count);
   *out = hash;
   return FRIX_OK;
 }

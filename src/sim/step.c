@@ -5,6 +5,7 @@
  * not certified, leaves everything as it was (undo.c). */
 #include "sim/step.h"
 #include "base/threads.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,6 +48,13 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
+  if (sim->mechanism) {
+    if (!fx_mechanism_finite(sim))
+      return fx_fail(sim->context, FRIX_ERROR_INPUT,
+                     "step %lld: a number of the robot (qpos, qvel, ctrl, act) is not finite",
+                     (long long)s->step_count + 1);
+    fx_mechanism_place(sim), fx_mechanism_collect(sim);
+  }
   memcpy(sim->pose0, s->pose, (size_t)s->count * sizeof *s->pose);
   frix_status status = fx_undo_keep(sim, undo);
   return status == FRIX_OK ? fx_movers_collect(sim) : status;
@@ -62,6 +70,7 @@ static frix_status finish(frix_sim *sim, bool *reported) {
   *reported = true;
   if ((status = fx_ledger_solve(sim, &ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
+  if (sim->mechanism) fx_mechanism_keep(sim);
   sim->integrator->finish(sim);
   frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
   if (!is_finite(sim))

@@ -37,6 +37,8 @@ frix_status fx_retry_balls(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- middle.c: forces at the middle of an implicit step ---- */
 frix_status fx_middle_begin(frix_sim *sim);
 frix_status fx_retry_middle(frix_sim *sim, fx_round round, fx_redo *redo);
+/* ---- mechanism_load.c ---- */
+frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- thrown.c ---- */
 frix_status fx_retry_thrown(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- rims.c ---- */
@@ -53,7 +55,7 @@ typedef struct fx_undo {
   fx_state state; /* its numbers; its arrays below */
   frix_vec3 *velocity, *spin, *momentum;
   uint8_t *asleep;
-  double *quiet;
+  double *quiet, *robot;
   fx_joint_memory *joint;
 } fx_undo;
 

@@ -56,7 +56,8 @@ static void sum_arms(frix_sim *sim) {
     frix_vec3 at[2] = {kind == FRIX_JOINT_SLIDER ? v.point[1] : v.point[0], v.point[1]};
     for (int side = 0; side < 2; side++) {
       int32_t m = sim->mover_of[v.slot[side]];
-      if (m >= 0) add_arm(&sim->mover[m], side ? f : fx_neg(f), fx_sub(at[side], v.center[side]));
+      if (m >= 0 && !sim->mover[m].tree)
+        add_arm(&sim->mover[m], side ? f : fx_neg(f), fx_sub(at[side], v.center[side]));
     }
   }
 }

@@ -28,11 +28,13 @@ double fx_model_thinnest(const frix_model *model) {
   return least;
 }
 
-/* How far a mover's surface goes in the answer. */
-static double way_of(const frix_sim *sim, const fx_mover *m) {
-  const fx_body *body = fx_slot_body(sim, m->slot);
+/* How far the surface of a slot that moves goes in the answer. */
+static double way_of(const frix_sim *sim, int32_t slot) {
+  const fx_body *body = fx_slot_body(sim, slot);
   double radius = isfinite(body->radius) ? body->radius : 0.0;
-  return sim->h * (fx_norm(m->v1) + radius * fx_norm(m->w1));
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
+  return sim->h * (fx_norm(v) + radius * fx_norm(w));
 }
 
 /* True where a body goes so much further than contacts were looked for that it could pass into another: then the reach
@@ -40,20 +42,18 @@ static double way_of(const frix_sim *sim, const fx_mover *m) {
 static bool raise_reach(frix_sim *sim, double margin) {
   bool far = false;
   double most = 0.5 * margin + part_of_thickness * sim->thinnest;
-  for (int32_t k = 0; k < sim->mover_count && !far; k++)
-    far = way_of(sim, &sim->mover[k]) > sim->reach[sim->mover[k].slot] + most;
-  for (int32_t k = 0; k < sim->mover_count && far; k++) {
-    double *reach = &sim->reach[sim->mover[k].slot];
-    *reach = fmax(*reach, way_of(sim, &sim->mover[k]));
-  }
+  for (int32_t k = 0; k < sim->state.count && !far; k++)
+    far = sim->mover_of[k] >= 0 && way_of(sim, k) > sim->reach[k] + most;
+  for (int32_t k = 0; k < sim->state.count && far; k++)
+    if (sim->mover_of[k] >= 0) sim->reach[k] = fmax(sim->reach[k], way_of(sim, k));
   return far;
 }
 
 /* Velocity of a slot's material point after the step. */
 static frix_vec3 velocity_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
   const fx_state *s = &sim->state;
-  int32_t m = sim->mover_of[slot];
-  frix_vec3 v = m >= 0 ? sim->mover[m].v1 : s->velocity[slot], w = m >= 0 ? sim->mover[m].w1 : s->spin[slot];
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
   return fx_add(v, fx_cross(w, fx_sub(p, s->pose[slot].p)));
 }
 

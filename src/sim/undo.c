@@ -1,5 +1,6 @@
 /* The way back of a step that fails: all it changes before it is sure of its answer. Contacts of the last step wait in
  * touching_next. */
+#include "sim/mechanism.h"
 #include "sim/step.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ frix_status fx_undo_keep(frix_sim *sim, fx_undo *k) {
   k->asleep = copied(sim, s->asleep, s->count, sizeof *s->asleep);
   k->quiet = copied(sim, s->quiet, s->count, sizeof *s->quiet);
   k->joint = copied(sim, s->joint, s->joint_count, sizeof *s->joint);
-  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint;
+  k->robot = copied(sim, s->robot, s->robot_count, sizeof *s->robot);
+  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint && k->robot;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -32,6 +34,8 @@ void fx_undo_take_back(frix_sim *sim, const fx_undo *k, bool reported) {
   memcpy(s->asleep, k->asleep, n * sizeof *s->asleep);
   memcpy(s->quiet, k->quiet, n * sizeof *s->quiet);
   if (s->joint_count) memcpy(s->joint, k->joint, (size_t)s->joint_count * sizeof *s->joint);
+  if (s->robot_count) memcpy(s->robot, k->robot, (size_t)s->robot_count * sizeof *s->robot);
+  if (sim->mechanism) fx_mechanism_evaluate(sim);
   if (reported) {
     fx_touching *list = s->touching;
     s->touching = sim->touching_next;

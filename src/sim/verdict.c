@@ -25,6 +25,10 @@ void fx_name_worst_row(frix_sim *sim, const fx_assembly *a) {
     const fx_group *g = &a->group[k];
     if (row < g->row || row >= g->row + g->dim) continue;
     report->worst_kind = fx_row_kind_of(g);
+    if (g->robot) { /* frix_sim_row tells which part of the robot */
+      report->worst_b = fx_slot_id(sim, sim->mover[g->mover[0]].slot);
+      return;
+    }
     bool joint = fx_group_of_joint(g);
     const fx_joint *of = joint ? &sim->model->joint[g->source] : NULL;
     report->worst_a = fx_slot_id(sim, joint ? of->a : sim->contact[g->source].body_a);

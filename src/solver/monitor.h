@@ -12,7 +12,6 @@ typedef struct fx_limits {
   double tolerance;
   int64_t max_iterations; /* 0: the method's own */
   double start, deadline; /* fx_seconds; deadline 0: none */
-  bool sum_alone;         /* single contacts are not judged: an answer on the way to another */
   bool hurried;           /* the deadline is near, measured by what it took to read the problem */
   double grace;           /* seconds after the deadline that the first ten iterations may still take */
   bool (*cancel)(void *user);

@@ -43,7 +43,8 @@ enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, bef
 
 /* Sweeps foretold, from which an analysis is worth its time whatever the graph; the last digits cost more than those
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
-static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, cheap = 250;
+static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3;
+static const double cheap = 250; /* sweeps that newton may cost where up to a third of them is foretold */
 
 typedef struct state {
   fx_call *call;
@@ -153,22 +154,36 @@ static int32_t pairs_of(const fx_system *s) {
   return pairs;
 }
 
+/* Bodies with few neighbours, or with many contacts for each: sweeps then cost much beside factors. */
+static bool factors_look_cheap(const fx_system *s) {
+  int32_t pairs = pairs_of(s);
+  return pairs <= few_pairs * s->mover_count || s->contact_count >= many_contacts * pairs;
+}
+
 /* Whether newton is cheaper than the sweeps that are foretold; part->linear is then analysed. */
 static bool newton_pays(const state *t, fx_call *part, double foretold) {
   frix_status status;
   if (t->newton_failed || !fx_spring_newton_fits(part->system)) return false;
-  if (foretold < worth_analysis && pairs_of(part->system) > few_pairs * part->system->mover_count) return false;
+  if (foretold < worth_analysis && !factors_look_cheap(part->system)) return false;
   if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
   if (!part->linear) return false;
   double cost = newton_cost(part->linear);
   fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps foretold, newton costs %.0f",
          part->system->contact_count, foretold, cost);
-  return cost <= fmax(foretold, cheap);
+  return cost <= (t->early ? cheap : fmax(foretold, fmin(cheap, 3 * foretold)));
+}
+
+/* Decimal digits from one residual down to another: the exponent, and the rest as a straight line. */
+static double digits_between(double high, double low) {
+  double ratio = high / low;
+  if (!(ratio > 0 && ratio < INFINITY)) return 0;
+  int power = ilogb(ratio);
+  return 0.30103 * (power + (ldexp(ratio, -power) - 1));
 }
 
 /* Sweeps from a residual to the tolerance, by what they have needed for a digit. */
 static double foretell(const state *t, double residual) {
-  return slower_end * t->per_digit * log10(residual / t->call->monitor->limits->tolerance);
+  return slower_end * t->per_digit * digits_between(residual, t->call->monitor->limits->tolerance);
 }
 
 /* Sweeps of the last digits before something else is tried. */
@@ -232,7 +247,7 @@ static bool go_on(fx_call *part) {
   state *t = part->user;
   fx_call *call = t->call;
   fx_monitor *monitor = part->monitor;
-  double digits = log10(t->before / monitor->residual);
+  double digits = digits_between(t->before, monitor->residual);
   if (digits > 0.5) t->per_digit = fmax(t->per_digit, (double)monitor->iteration / digits);
   fx_islands_scatter(call->system, &t->one, 0, part->r, call->r);
   fx_system_velocity(call->system, call->r, call->monitor->u, call->monitor->v);
@@ -271,7 +286,8 @@ static frix_status run_part(state *t, fx_call *part) {
   frix_status status = FRIX_OK;
   bool sweeps_first = t->stage < GOALS;
   t->wrong_set = false;
-  t->newton_next = !sweeps_first && newton_pays(t, part, foretell(t, t->before));
+  bool near = t->early || t->before <= slack * goal[GOALS - 1];
+  t->newton_next = !sweeps_first && near && newton_pays(t, part, foretell(t, t->before));
   if (sweeps_first) {
     part->goal = goal[t->stage];
     status = run(t, &fx_solver_sweeps, part, INT64_MAX);
@@ -364,7 +380,8 @@ static frix_status solve(fx_call *call) {
     bool stop = fx_monitor_check(monitor, t.spent, call->r), last = t.stage == GOALS;
     if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
     if (stop) return FRIX_OK;
-    bool fresh = mark_closed(&t, last ? 0 : margin_of(&t), round > 0);
+    bool fine = last && tolerance < goal[0]; /* velocities are known: no margin */
+    bool fresh = mark_closed(&t, fine ? 0 : margin_of(&t), last || round > 0);
     if (t.early) {
       t.early = false;
       t.stage = 0;

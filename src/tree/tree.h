@@ -311,8 +311,15 @@ void fx_tree_mass(frix_robot_state *s);
 bool fx_tree_factor(frix_robot_state *s);
 /* b := M^-1 b */
 void fx_tree_solve(const frix_robot_state *s, double *b);
+/* The same for coordinates first .. first + count - 1, which are whole trees; b begins with the first of them. */
+void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b);
 /* out = M x */
 void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out);
+/* out = m x for a matrix m of the pattern of M, in the same coordinates as above. */
+void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *x, double *out);
+/* m += weight moment moment', where the coordinates of the moment lie on one chain (fx_tree_is_chain). */
+void fx_tree_add_outer(frix_robot_state *s, double *m, fx_tree_span span, const double *moment, double weight);
+bool fx_tree_is_chain(const fx_tree *t, fx_tree_span span);
 
 /* ---- bias ---- */
 void fx_tree_velocities(frix_robot_state *s);
@@ -321,6 +328,12 @@ void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau);
 
 /* ---- forces ---- */
 void fx_tree_passive(frix_robot_state *s);
+/* The part of them that dampers and air have. */
+void fx_tree_dampers(frix_robot_state *s, double *out);
+/* Slopes of springs and dampers of the joints, by coordinate; none is negative. */
+void fx_tree_slopes(const frix_robot_state *s, double *stiffness, double *damping);
+/* The same of a tendon, along its length. */
+void fx_tree_tendon_slopes(const frix_robot_state *s, int32_t tendon, double *stiffness, double *damping);
 void fx_tree_fluid(frix_robot_state *s, double *out);
 /* Added mass and inertia of an ellipsoid. */
 void fx_tree_fluid_prepare(fx_tree_geom *geom);
@@ -333,6 +346,11 @@ void fx_tree_transmissions(frix_robot_state *s);
 void fx_tree_actuators(frix_robot_state *s);
 void fx_tree_sensors(frix_robot_state *s, const double *acceleration);
 void fx_tree_energy(frix_robot_state *s);
+double fx_tree_spring_energy(const frix_robot_state *s);
+/* Of armatures alone, which bodies do not have. */
+double fx_tree_rotor_energy(const frix_robot_state *s);
+/* Activations at the end of a step of the tree's timestep, from their rates. */
+void fx_tree_activate(frix_robot_state *s);
 
 /* The shortest path between two points about a sphere or cylinder; its length, or -1 where it does not touch. */
 double fx_tree_wrap_path(frix_vec3 from, frix_vec3 to, frix_pose frame, double radius, bool sphere,

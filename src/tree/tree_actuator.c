@@ -101,6 +101,15 @@ static void activation_rates(frix_robot_state *s) {
   }
 }
 
+void fx_tree_activate(frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    const fx_tree_actuator *a = &t->actuator[k];
+    int32_t last = a->act_first + a->act_count - 1;
+    if (a->act_count && !a->off) s->act[last] = next_activation(t, a, s->act[last], s->act_rate[last]);
+  }
+}
+
 /* What pulls on a tendon with bounds is scaled so that the sum keeps them. */
 static void bound_tendons(frix_robot_state *s) {
   const fx_tree *t = s->tree;

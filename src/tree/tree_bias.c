@@ -83,19 +83,35 @@ static double spring_energy(const fx_tree_joint *j, const double *q) {
   }
 }
 
+double fx_tree_spring_energy(const frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  double sum = 0.0;
+  for (int32_t n = 0; n < t->joint_count && !t->no_spring; n++)
+    sum += spring_energy(&t->joint[n], s->qpos + t->joint[n].q);
+  for (int32_t n = 0; n < t->tendon_count && !t->no_spring; n++) {
+    const fx_tree_tendon *x = &t->tendon[n];
+    double length = s->tendon_length[n], d = length - fx_clamp(length, x->spring[0], x->spring[1]);
+    sum += stretched(x->stiffness, d);
+  }
+  return sum;
+}
+
+double fx_tree_rotor_energy(const frix_robot_state *s) {
+  const fx_tree *t = s->tree;
+  double sum = 0.0;
+  for (int32_t i = 0; i < t->dof_count; i++) sum += 0.5 * t->joint[t->dof[i].joint].armature * s->qvel[i] * s->qvel[i];
+  for (int32_t n = 0; n < t->tendon_count; n++)
+    sum += 0.5 * t->tendon[n].armature * s->tendon_velocity[n] * s->tendon_velocity[n];
+  return sum;
+}
+
 /* Of gravity and of springs; of all that moves. */
 void fx_tree_energy(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   double p = 0.0, k = 0.0;
   for (int32_t b = 1; b < t->body_count && !t->no_gravity; b++)
     p -= t->body[b].mass.mass * fx_dot(t->gravity, s->center[b]);
-  for (int32_t n = 0; n < t->joint_count && !t->no_spring; n++)
-    p += spring_energy(&t->joint[n], s->qpos + t->joint[n].q);
-  for (int32_t n = 0; n < t->tendon_count && !t->no_spring; n++) {
-    const fx_tree_tendon *x = &t->tendon[n];
-    double length = s->tendon_length[n], d = length - fx_clamp(length, x->spring[0], x->spring[1]);
-    p += stretched(x->stiffness, d);
-  }
+  p += fx_tree_spring_energy(s);
   fx_tree_mass_mul(s, s->qvel, s->row2);
   for (int32_t i = 0; i < t->dof_count; i++) k += 0.5 * s->qvel[i] * s->row2[i];
   s->potential = p, s->kinetic = k;

@@ -26,20 +26,32 @@ fx_inertia fx_inertia_of(const fx_mass *mass, frix_pose pose, frix_vec3 point) {
   return (fx_inertia){m, fx_scale(m, c), j};
 }
 
+void fx_tree_add_outer(frix_robot_state *s, double *m, fx_tree_span span, const double *moment, double weight) {
+  const fx_tree *t = s->tree;
+  const int32_t *list = t->list + span.first;
+  for (int32_t n = 0; n < span.count; n++) s->row[list[n]] = moment[n];
+  for (int32_t n = 0; n < span.count; n++) {
+    double *row = m + t->dof[list[n]].row;
+    for (int32_t j = list[n]; j >= 0; j = t->dof[j].parent) *row++ += weight * moment[n] * s->row[j];
+  }
+  for (int32_t n = 0; n < span.count; n++) s->row[list[n]] = 0.0;
+}
+
+bool fx_tree_is_chain(const fx_tree *t, fx_tree_span span) {
+  for (int32_t n = 1; n < span.count; n++) {
+    int32_t above = t->list[span.first + n - 1], j = t->list[span.first + n];
+    while (j > above) j = t->dof[j].parent;
+    if (j != above) return false;
+  }
+  return true;
+}
+
 static void add_armatures(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   for (int32_t i = 0; i < t->dof_count; i++) s->m[t->dof[i].row] += t->joint[t->dof[i].joint].armature;
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
-    if (x->armature == 0.0) continue;
-    const int32_t *list = t->list + x->dofs.first;
-    const double *moment = s->tendon_moment + x->dofs.first;
-    for (int32_t n = 0; n < x->dofs.count; n++) s->row[list[n]] = moment[n];
-    for (int32_t n = 0; n < x->dofs.count; n++) {
-      double *m = s->m + t->dof[list[n]].row;
-      for (int32_t j = list[n]; j >= 0; j = t->dof[j].parent) *m++ += x->armature * moment[n] * s->row[j];
-    }
-    for (int32_t n = 0; n < x->dofs.count; n++) s->row[list[n]] = 0.0;
+    if (x->armature != 0.0) fx_tree_add_outer(s, s->m, x->dofs, s->tendon_moment + x->dofs.first, x->armature);
   }
 }
 
@@ -82,24 +94,28 @@ bool fx_tree_factor(frix_robot_state *s) {
   return regular;
 }
 
-void fx_tree_solve(const frix_robot_state *s, double *b) {
+void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b) {
   const fx_tree *t = s->tree;
-  for (int32_t i = t->dof_count - 1; i >= 0; i--) {
+  b -= first; /* numbers of coordinates are those of the whole */
+  for (int32_t i = first + count - 1; i >= first; i--) {
     const double *row = s->factor + t->dof[i].row + 1;
+    if (b[i] == 0.0) continue;
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[j] -= *row++ * b[i];
   }
-  for (int32_t i = 0; i < t->dof_count; i++) {
+  for (int32_t i = first; i < first + count; i++) {
     const double *row = s->factor + t->dof[i].row + 1;
     b[i] *= s->factor_diagonal[i];
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[i] -= *row++ * b[j];
   }
 }
 
-void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out) {
-  const fx_tree *t = s->tree;
-  memset(out, 0, (size_t)t->dof_count * sizeof *out);
-  for (int32_t i = 0; i < t->dof_count; i++) {
-    const double *row = s->m + t->dof[i].row;
+void fx_tree_solve(const frix_robot_state *s, double *b) { fx_tree_solve_part(s, 0, s->tree->dof_count, b); }
+
+void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *x, double *out) {
+  memset(out, 0, (size_t)count * sizeof *out);
+  x -= first, out -= first;
+  for (int32_t i = first; i < first + count; i++) {
+    const double *row = m + t->dof[i].row;
     out[i] += row[0] * x[i];
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) {
       row++;
@@ -107,4 +123,8 @@ void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out) {
       out[j] += row[0] * x[i];
     }
   }
+}
+
+void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out) {
+  fx_tree_mul_part(s->tree, s->m, 0, s->tree->dof_count, x, out);
 }

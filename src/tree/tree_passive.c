@@ -36,14 +36,49 @@ static void spring(const fx_tree_joint *j, const double *q, double *out) {
   }
 }
 
-static void joint_forces(const frix_robot_state *s, double *out) {
+static void joint_dampers(const frix_robot_state *s, double *out) {
   const fx_tree *t = s->tree;
-  for (int32_t k = 0; k < t->joint_count; k++) {
+  for (int32_t i = 0; i < t->dof_count && !t->no_damper; i++)
+    out[i] -= damper_law(t->joint[t->dof[i].joint].damping, s->qvel[i]);
+}
+
+static void joint_springs(const frix_robot_state *s, double *out) {
+  const fx_tree *t = s->tree;
+  for (int32_t k = 0; k < t->joint_count && !t->no_spring; k++) {
     const fx_tree_joint *j = &t->joint[k];
-    if (!t->no_spring) spring(j, s->qpos + j->q, out + j->v);
-    for (int32_t i = j->v; i < j->v + fx_joint_v_size(j->kind) && !t->no_damper; i++)
-      out[i] -= damper_law(j->damping, s->qvel[i]);
+    spring(j, s->qpos + j->q, out + j->v);
   }
+}
+
+static double damper_slope(const double d[FX_TREE_POLYNOMIAL], double v) {
+  return fx_max(0.0, d[0] + 2.0 * d[1] * fabs(v) + 3.0 * d[2] * v * v);
+}
+
+static double spring_slope(const double k[FX_TREE_POLYNOMIAL], double x) {
+  return fx_max(0.0, k[0] + 2.0 * k[1] * x + 3.0 * k[2] * x * x);
+}
+
+void fx_tree_slopes(const frix_robot_state *s, double *stiffness, double *damping) {
+  const fx_tree *t = s->tree;
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    const fx_tree_joint *j = &t->joint[t->dof[i].joint];
+    bool line = fx_joint_v_size(j->kind) == 1; /* others: the slope at rest */
+    stiffness[i] = t->no_spring ? 0.0 : spring_slope(j->stiffness, line ? s->qpos[j->q] - j->spring[0] : 0.0);
+    damping[i] = t->no_damper ? 0.0 : damper_slope(j->damping, s->qvel[i]);
+  }
+}
+
+void fx_tree_tendon_slopes(const frix_robot_state *s, int32_t k, double *stiffness, double *damping) {
+  const fx_tree *t = s->tree;
+  const fx_tree_tendon *x = &t->tendon[k];
+  double stretch = s->tendon_length[k] - fx_clamp(s->tendon_length[k], x->spring[0], x->spring[1]);
+  bool slack = stretch == 0.0 && x->spring[0] < x->spring[1];
+  *stiffness = t->no_spring || slack ? 0.0 : spring_slope(x->stiffness, stretch);
+  *damping = t->no_damper ? 0.0 : damper_slope(x->damping, s->tendon_velocity[k]);
+}
+
+static double tendon_damper(const frix_robot_state *s, int32_t k) {
+  return s->tree->no_damper ? 0.0 : -damper_law(s->tree->tendon[k].damping, s->tendon_velocity[k]);
 }
 
 double fx_tree_tendon_force(const frix_robot_state *s, int32_t k) {
@@ -51,15 +86,14 @@ double fx_tree_tendon_force(const frix_robot_state *s, int32_t k) {
   const fx_tree_tendon *x = &t->tendon[k];
   double length = s->tendon_length[k], force = 0.0;
   if (!t->no_spring) force -= spring_law(x->stiffness, length - fx_clamp(length, x->spring[0], x->spring[1]));
-  if (!t->no_damper) force -= damper_law(x->damping, s->tendon_velocity[k]);
-  return force;
+  return force + tendon_damper(s, k);
 }
 
-static void tendon_forces(const frix_robot_state *s, double *out) {
+static void tendon_forces(const frix_robot_state *s, bool dampers, double *out) {
   const fx_tree *t = s->tree;
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
-    double force = fx_tree_tendon_force(s, k);
+    double force = dampers ? tendon_damper(s, k) : fx_tree_tendon_force(s, k);
     for (int32_t n = 0; n < x->dofs.count && force != 0.0; n++)
       out[t->list[x->dofs.first + n]] += force * s->tendon_moment[x->dofs.first + n];
   }
@@ -80,8 +114,17 @@ static void compensate_gravity(frix_robot_state *s, double *out) {
 void fx_tree_passive(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   memset(s->passive, 0, (size_t)t->dof_count * sizeof *s->passive);
-  joint_forces(s, s->passive);
-  tendon_forces(s, s->passive);
+  joint_springs(s, s->passive);
+  joint_dampers(s, s->passive);
+  tendon_forces(s, false, s->passive);
   compensate_gravity(s, s->passive);
   if (t->density > 0.0 || t->viscosity > 0.0) fx_tree_fluid(s, s->passive);
+}
+
+void fx_tree_dampers(frix_robot_state *s, double *out) {
+  const fx_tree *t = s->tree;
+  memset(out, 0, (size_t)t->dof_count * sizeof *out);
+  joint_dampers(s, out);
+  tendon_forces(s, true, out);
+  if (t->density > 0.0 || t->viscosity > 0.0) fx_tree_fluid(s, out);
 }

@@ -1,0 +1,233 @@
+/* A robot in a run: controls by name or from a table, sensors into a table.
+ *
+ *   --ctrl NAME=X       the control of an actuator from the start on
+ *   --ctrl-file FILE    time,NAME,NAME...: each row holds from its time on, to the next
+ *   --sensors FILE      time and the data of every sensor after each step */
+#include "run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <frix/robot.h>
+
+enum { MOST_COLUMNS = 4096, MOST_BYTES = 256 << 20 };
+
+struct fx_run_robot {
+  const frix_robot *robot;
+  frix_robot_state *state;
+  char *text;      /* of the table */
+  int32_t *column; /* actuator of each */
+  double *row;     /* time and values */
+  int64_t row_count, next;
+  int32_t column_count;
+  fx_output *sensors;
+};
+
+/* ---- controls ---- */
+
+static int32_t find_actuator(const frix_robot *robot, const char *flag, const char *name) {
+  int32_t k = frix_robot_find(robot, FRIX_ROBOT_ACTUATOR, name);
+  if (k >= 0) return k;
+  fx_error("%s: the robot has no actuator '%s'", flag, name);
+  frix_robot_info info = frix_robot_view(robot);
+  for (int32_t i = 0; i < info.actuator_count && i < 40; i++)
+    if (frix_robot_name(robot, FRIX_ROBOT_ACTUATOR, i))
+      fx_remark("there is '%s'", frix_robot_name(robot, FRIX_ROBOT_ACTUATOR, i));
+  return -1;
+}
+
+static bool read_number(const char *flag, const char *text, double *out) {
+  char *end;
+  errno = 0;
+  *out = strtod(text, &end);
+  while (*end == ' ' || *end == '\t' || *end == '\r') end++;
+  if (end != text && !*end && isfinite(*out)) return true;
+  fx_error("%s: '%.30s' is not a finite number", flag, text);
+  return false;
+}
+
+static bool set_controls(fx_run_robot *r, const fx_args *args) {
+  double *ctrl = frix_robot_data(r->state, FRIX_ROBOT_CTRL, NULL);
+  int cursor = 0;
+  for (const char *text; (text = fx_arg_next(args, "--ctrl", &cursor));) {
+    char *name = NULL;
+    const char *value = NULL;
+    if (!fx_split_setting(text, &name, &value)) return false;
+    int32_t k = find_actuator(r->robot, "--ctrl", name);
+    free(name);
+    if (k < 0 || !read_number("--ctrl", value, &ctrl[k])) return false;
+  }
+  return true;
+}
+
+/* ---- the table ---- */
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = NULL;
+  size_t count = 0, room = 0;
+  if (!file) {
+    fx_error("%s: %s", path, strerror(errno));
+    return NULL;
+  }
+  for (;;) {
+    if (count + 4096 > room) text = fx_grow(text, room = 2 * room + 8192, 1);
+    size_t got = fread(text + count, 1, room - count - 1, file);
+    count += got;
+    if (got == 0 || count > MOST_BYTES) break;
+  }
+  bool good = !ferror(file) && count <= MOST_BYTES;
+  fclose(file);
+  if (!good) {
+    fx_error("%s: cannot be read, or is larger than %d MB", path, MOST_BYTES >> 20);
+    free(text);
+    return NULL;
+  }
+  text[count] = 0;
+  return text;
+}
+
+/* The next field of a line, and past it; NULL: the line is over. */
+static char *next_field(char **at) {
+  char *field = *at;
+  if (!field) return NULL;
+  char *comma = strchr(field, ',');
+  if (comma) *comma = 0;
+  *at = comma ? comma + 1 : NULL;
+  while (*field == ' ' || *field == '\t') field++;
+  for (char *end = field + strlen(field); end > field && strchr(" \t\r", end[-1]);) *--end = 0;
+  return field;
+}
+
+static bool read_header(fx_run_robot *r, const char *path, char *line) {
+  char *field = next_field(&line);
+  if (!field || strcmp(field, "time")) {
+    fx_error("%s: the first column is 'time', then names of actuators", path);
+    return false;
+  }
+  r->column = fx_grow(NULL, MOST_COLUMNS, sizeof *r->column);
+  while ((field = next_field(&line))) {
+    if (r->column_count == MOST_COLUMNS) {
+      fx_error("%s: more than %d columns", path, MOST_COLUMNS);
+      return false;
+    }
+    int32_t k = find_actuator(r->robot, path, field);
+    if (k < 0) return false;
+    r->column[r->column_count++] = k;
+  }
+  return true;
+}
+
+static bool read_row(fx_run_robot *r, const char *path, char *line, int64_t *room) {
+  int32_t width = r->column_count + 1, count = 0;
+  if (r->row_count == *room) {
+    *room = 2 * *room + 64;
+    r->row = fx_grow(r->row, (size_t)*room * (size_t)width, sizeof *r->row);
+  }
+  double *row = r->row + r->row_count * width;
+  for (char *field; (field = next_field(&line)); count++)
+    if (count < width && !read_number(path, field, &row[count])) return false;
+  if (count != width) {
+    fx_error("%s: row %lld has %d numbers, the header %d", path, (long long)r->row_count + 1, (int)count, (int)width);
+    return false;
+  }
+  if (r->row_count > 0 && !(row[0] > row[-width])) {
+    fx_error("%s: row %lld: times do not ascend", path, (long long)r->row_count + 1);
+    return false;
+  }
+  r->row_count++;
+  return true;
+}
+
+static bool read_table(fx_run_robot *r, const char *path) {
+  bool head = true;
+  int64_t room = 0;
+  if (!(r->text = read_text(path))) return false;
+  for (char *line = r->text; line;) {
+    char *end = strchr(line, '\n'), *next = end ? end + 1 : NULL;
+    if (end) *end = 0;
+    bool empty = line[strspn(line, " \t\r")] == 0;
+    if (!empty && !(head ? read_header(r, path, line) : read_row(r, path, line, &room))) return false;
+    head &= empty;
+    line = next;
+  }
+  if (head) fx_error("%s: is empty", path);
+  return !head;
+}
+
+/* ---- sensors ---- */
+
+static bool open_sensors(fx_run_robot *r, frix_context *context, const char *path) {
+  if (!(r->sensors = fx_output_open(context, path))) return false;
+  frix_robot_info info = frix_robot_view(r->robot);
+  fprintf(r->sensors->file, "time");
+  for (int32_t k = 0; k < info.sensor_count; k++) {
+    frix_robot_sensor sensor;
+    char name[256];
+    frix_robot_get_sensor(r->robot, k, &sensor);
+    for (int32_t n = 0; n < sensor.count; n++) {
+      snprintf(name, sizeof name, sensor.count > 1 ? "%s.%d" : "%s", sensor.name ? sensor.name : "sensor", (int)n);
+      putc(',', r->sensors->file);
+      fx_csv_text(r->sensors->file, name);
+    }
+  }
+  putc('\n', r->sensors->file);
+  return true;
+}
+
+/* ---- in a run ---- */
+
+static bool wanted(const fx_args *args) {
+  int cursor = 0;
+  return fx_arg_next(args, "--ctrl", &cursor) || fx_arg(args, "--ctrl-file") || fx_arg(args, "--sensors");
+}
+
+bool fx_run_robot_open(const fx_run *run, const fx_args *args, fx_run_robot **out) {
+  *out = NULL;
+  if (!wanted(args)) return true;
+  frix_robot_state *state = frix_sim_robot(run->sim);
+  if (!state) {
+    fx_error("--ctrl, --ctrl-file and --sensors are for robots in reduced coordinates; %s has none", run->subject.word);
+    return false;
+  }
+  fx_run_robot *r = *out = fx_grow(NULL, 1, sizeof *r);
+  *r = (fx_run_robot){.robot = frix_model_robot(run->subject.model), .state = state};
+  if (fx_arg(args, "--ctrl-file") && !read_table(r, fx_arg(args, "--ctrl-file"))) return false;
+  if (!set_controls(r, args)) return false;
+  return !fx_arg(args, "--sensors") || open_sensors(r, run->context, fx_arg(args, "--sensors"));
+}
+
+void fx_run_robot_drive(fx_run_robot *r, const frix_sim *sim) {
+  int32_t width = r ? r->column_count + 1 : 0;
+  while (r && r->next < r->row_count && r->row[r->next * width] <= frix_sim_time(sim) + 1e-12) {
+    double *ctrl = frix_robot_data(r->state, FRIX_ROBOT_CTRL, NULL);
+    for (int32_t k = 0; k < r->column_count; k++) ctrl[r->column[k]] = r->row[r->next * width + 1 + k];
+    r->next++;
+  }
+}
+
+bool fx_run_robot_sense(fx_run_robot *r, const fx_run *run) {
+  if (!r || !r->sensors) return true;
+  if (frix_sim_robot_sense(run->sim)) {
+    fx_error("%s", frix_error_text(run->context));
+    return false;
+  }
+  int32_t count;
+  const double *data = frix_robot_data(r->state, FRIX_ROBOT_SENSOR_DATA, &count);
+  fprintf(r->sensors->file, "%.17g", frix_sim_time(run->sim));
+  for (int32_t k = 0; k < count; k++) fprintf(r->sensors->file, ",%.17g", data[k]);
+  putc('\n', r->sensors->file);
+  return true;
+}
+
+bool fx_run_robot_close(fx_run_robot *r, bool keep) {
+  if (!r) return true;
+  bool good = !r->sensors || fx_output_close(r->sensors, keep);
+  free(r->text);
+  free(r->column);
+  free(r->row);
+  free(r);
+  return good;
+}

@@ -1,0 +1,214 @@
+/* The robot of a model as part of a simulation: trees of links that are one mover each.
+ *
+ *   M(q) (v1 - v0) = h (forces - bias) + J' r,   M~ = M + h D + h^2 K with the slopes of springs, dampers and servos
+ *   M~ v_free = M~ v0 + h (forces - bias) - h^2 K v0
+ *
+ * A tree has as many coordinates as its joints; each of its links is a slot whose pose and velocity follow from them.
+ * A free body that nothing but contacts acts on stays a body, with the bits it always had.
+ *
+ *   mechanism.c         which trees there are, the numbers of the state, coordinates to slots and back
+ *   mechanism_joints.c  a robot of the joints of a model
+ *   mechanism_load.c    forces, M~ and the free motion
+ *   mechanism_adhesion.c  actuators that act through contacts
+ *   mechanism_hold.c    dry friction that holds or slides as expected
+ *   mechanism_loops.c   loops within a tree as part of M~
+ *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
+ *   mechanism_energy.c  what the trees do to the ledger
+ *   tree_mover.c        rows, products and answers of one tree */
+#ifndef FX_SIM_MECHANISM_H
+#define FX_SIM_MECHANISM_H
+
+#include "sim/sim.h"
+#include "tree/tree.h"
+
+enum { FX_TREE_MOST = 2048, FX_DENSE_MOST = 256 }; /* coordinates of one tree; of one whose M~ is dense */
+
+/* A tree that moves as one. */
+typedef struct fx_part {
+  int32_t root, first, count; /* its first link; its coordinates */
+  int32_t slot;               /* of the root */
+  int32_t body_end;           /* bodies root .. body_end - 1 are its */
+  double mass;
+  double *dense, *factor; /* M~ and its Cholesky factor where loops and drives act across branches; NULL: the pattern of
+                             M is enough */
+} fx_part;
+
+/* An equality within one tree: part of M~ and of the free motion, with compliance R and memory r_c as its row would
+ * have: r = r_c - (J v + w) / R. */
+typedef struct fx_loop {
+  int32_t equality, part, rows;
+  double R, w[FRIX_MAX_DIM], r_c[FRIX_MAX_DIM];
+  double *J; /* rows over the coordinates of its tree */
+} fx_loop;
+
+/* An implicit force along a moment: impulse -(h^2 k + h c)(m . dv) - h^2 k (m . v0). */
+typedef struct fx_slope {
+  fx_tree_span span;
+  const double *moment;
+  double stiffness, damping; /* h^2 k, h c */
+  bool drives;               /* its work is that of an actuator */
+  bool across;               /* its coordinates are not those of one chain */
+} fx_slope;
+
+/* How an actuator acts in a step. */
+typedef enum fx_drive_mode { FX_DRIVE_NONE, FX_DRIVE_FORCE, FX_DRIVE_SLOPE, FX_DRIVE_ROW } fx_drive_mode;
+typedef struct fx_drive {
+  fx_drive_mode mode;
+  bool as_row; /* it is expected to reach its bounds */
+  double force, stiffness, damping, lowest, highest;
+} fx_drive;
+
+/* How the dry friction of a coordinate acts in a step (mechanism_hold.c). */
+typedef enum fx_hold_mode { FX_HOLD_NONE, FX_HOLD_STUCK, FX_HOLD_SLIDES, FX_HOLD_ROW } fx_hold_mode;
+typedef struct fx_hold {
+  fx_hold_mode mode;
+  double bound;          /* h F */
+  double impulse, slope; /* r = impulse - slope v */
+} fx_hold;
+
+/* Places in fx_state.robot. */
+typedef struct fx_robot_places {
+  int32_t qpos, qvel, ctrl, act, mocap, applied;
+  int32_t lower, upper, friction; /* impulses of the last step by coordinate */
+  int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;
+  int32_t count;
+} fx_robot_places;
+
+typedef struct fx_mechanism {
+  const frix_robot *robot;
+  frix_robot *own;      /* made of joints of the model; NULL: the robot is the model's */
+  bool *tree_joint;     /* by joint of the model: it is one of coordinates; NULL: none is */
+  frix_vec3 (*push)[2]; /* by slot of the model: forces and torques of its joints' motors */
+  fx_arena arena;
+  fx_tree tree; /* with the gravity and the step of the simulation */
+  frix_robot_state *state;
+  fx_robot_places at;
+  int32_t part_count;
+  fx_part *part;
+  int32_t *part_of_body; /* by body of the tree, -1: it is no part of a tree that moves as one */
+  int32_t *part_of_dof;
+  int32_t *body_of_slot; /* by slot of the model; -1: no link */
+  int32_t *slot_of_body; /* -1: fixed to another */
+  double *contact_mass;  /* by body: what the stiff law takes for its mass */
+  bool *tendon_chain, *actuator_chain, *joint_shared;
+  bool *tendon_fits, *actuator_fits;     /* they may be part of M~: one chain, or a tree that is dense */
+  int32_t loop_count, *loop_of_equality; /* -1: it is a row */
+  fx_loop *loop;
+  double *seen;                        /* coordinates and velocities that the state was evaluated at */
+  double *q0;                          /* coordinates before the step */
+  double *implicit;                    /* rows of M~ */
+  double *spring_slope, *damper_slope; /* h^2 k, h c by coordinate */
+  int32_t slope_count;
+  fx_slope *slope;
+  fx_hold *hold; /* by coordinate */
+  fx_drive *drive;
+  double *drive_force; /* explicit forces of actuators along the coordinates */
+  double *damper_force, *load_force, *smooth;
+  double *acceleration; /* of the last step */
+  double *row;          /* a dense row, zero between uses */
+  double *jacobian;     /* of an equality */
+  int32_t *mover;       /* by part, of the step */
+} fx_mechanism;
+
+/* One tree during a step. */
+typedef struct fx_tree_mover {
+  const fx_mechanism *mechanism;
+  const fx_part *part;
+  int32_t first, count;
+  double *v0, *v_free, *v1;
+} fx_tree_mover;
+
+/* ---- mechanism.c ---- */
+frix_status fx_mechanism_create(frix_sim *sim);
+void fx_mechanism_destroy(frix_sim *sim);
+/* Links follow the coordinates where those were changed by hand, and bodies of their own the slots. */
+void fx_mechanism_place(frix_sim *sim);
+/* After numbers and slots were set together: what follows from them. */
+void fx_mechanism_evaluate(frix_sim *sim);
+/* Whether what the user may have set is. */
+bool fx_mechanism_finite(const frix_sim *sim);
+/* Before the movers of a step are collected: coordinates as they were. */
+void fx_mechanism_collect(frix_sim *sim);
+/* A slot of a link that its coordinates hold: not to be moved by hand. */
+static inline bool fx_is_link(const frix_sim *sim, int32_t slot) {
+  const fx_mechanism *m = sim->mechanism;
+  return m && slot < sim->model->body_count && m->body_of_slot[slot] >= 0;
+}
+/* Trees where contacts are seen, a part of the step on with the old velocities; and to its end with the new ones. */
+void fx_mechanism_begin(frix_sim *sim, double part);
+void fx_mechanism_finish(frix_sim *sim, double part);
+
+/* ---- mechanism_joints.c: a robot of the joints of a model ---- */
+/* Its robot, NULL where there is none, and by body of it that of the model. */
+frix_status fx_mechanism_of_joints(frix_sim *sim, const int32_t **body);
+/* The velocities that the links start with. */
+void fx_mechanism_start(frix_sim *sim);
+static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
+  return sim->mechanism && sim->mechanism->tree_joint && sim->mechanism->tree_joint[joint];
+}
+
+/* ---- mechanism_load.c ---- */
+void fx_mechanism_load(frix_sim *sim);
+
+/* ---- mechanism_adhesion.c ---- */
+void fx_mechanism_adhere(frix_sim *sim);
+
+/* ---- mechanism_hold.c ---- */
+/* Before a step: what friction did in the last one, it is expected to do again. */
+void fx_holds_begin(frix_sim *sim);
+/* Into M~ and the right side. */
+void fx_holds_load(const frix_sim *sim, double *smooth);
+/* Where an expectation does not hold with these velocities it is another one; true: some is. rows: it is a row. */
+bool fx_holds_check(frix_sim *sim, fx_when when, bool rows);
+
+/* ---- mechanism_loops.c ---- */
+/* Which equalities are within one tree, and which trees are dense for them. */
+frix_status fx_loops_create(frix_sim *sim);
+/* Their rows where the trees are; M~ is factored without them. */
+void fx_loops_load(frix_sim *sim);
+/* What they bring to the right side of the free motion. */
+void fx_loops_push(const fx_mechanism *x, double *smooth);
+/* Dense M~ and its factor. */
+void fx_dense_build(const fx_mechanism *x, const fx_part *part);
+void fx_dense_solve(const fx_part *part, double *b);
+/* The impulse of row k of a loop for velocities of its tree. */
+double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
+
+/* ---- mechanism_rows.c ---- */
+/* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */
+int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error);
+/* The speed with which an error of a coordinate is to go. */
+double fx_returning(const frix_sim *sim, double error);
+/* Whether the impulse of the last step is that of a loop which is closed. */
+bool fx_loop_remembers(double error);
+extern const double fx_loop_softness;
+void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values);
+void fx_mechanism_rows(frix_sim *sim, fx_assembly *a);
+/* Impulses of the step, for the next one. */
+void fx_mechanism_keep(frix_sim *sim);
+
+/* ---- mechanism_energy.c ---- */
+double fx_mechanism_kinetic(const frix_sim *sim);   /* beside that of the links */
+double fx_mechanism_potential(const frix_sim *sim); /* beside their weight */
+/* Books what forces did to a tree; returns the change of its kinetic energy and adds what is booked. */
+double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, double *booked);
+
+/* ---- tree_mover.c ---- */
+void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);
+double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
+void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
+/* y = M~^-1 J' */
+void fx_tree_respond(const fx_mover *m, const double *J, double *y);
+double fx_tree_weight(const fx_mover *m, const double *J);
+/* The fastest link. */
+double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when);
+/* x' M~ x and M~ x. */
+double fx_tree_energy_of(const fx_mover *m, const double *x);
+void fx_tree_multiply(const fx_mover *m, const double *x, double *out);
+size_t fx_tree_entries(const fx_mover *m);
+int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at);
+/* How fast a row may be at most, one size or radian per step. */
+double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J);
+double fx_tree_size(const frix_sim *sim, const fx_mover *m);
+
+#endif

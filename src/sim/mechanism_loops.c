@@ -1,0 +1,196 @@
+/* Loops within a tree: equalities, and drives and tendons across branches, as part of M~.
+ *
+ *   r = r_c - (J v + w) / R:   (M~ + sum J' J / R) v = f + sum J' (r_c - w / R)
+ *
+ * An equality has no bounds, so that it needs no row of the contact problem: contacts see a tree whose loops are
+ * closed. M~ of such a tree is dense, and the pattern of M that of its factor without loops. R is so small that what is
+ * left of a row is rounding, and so large that rows which repeat each other are told apart; r_c is the impulse of the
+ * last step, so that what rests feels nothing of it. */
+#include "sim/mechanism.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which ---- */
+
+/* The part of a coordinate joins *part: false where they are two, or it has none. */
+static bool join(const fx_mechanism *x, int32_t dof, int32_t *part) {
+  int32_t own = x->part_of_dof[dof];
+  if (own < 0 || (*part >= 0 && *part != own)) return false;
+  *part = own;
+  return true;
+}
+
+static bool join_span(const fx_mechanism *x, fx_tree_span span, int32_t *part) {
+  for (int32_t n = span.first; n < span.first + span.count; n++)
+    if (!join(x, x->tree.list[n], part)) return false;
+  return true;
+}
+
+static bool join_body(const fx_mechanism *x, int32_t body, int32_t *part) {
+  return x->tree.body[body].dof_last < 0 || join(x, x->tree.body[body].dof_last, part);
+}
+
+/* The one tree an equality moves, -1: none or several. */
+static int32_t part_of(const fx_mechanism *x, const fx_tree_equality *e) {
+  const fx_tree *t = &x->tree;
+  int32_t part = -1;
+  bool one = true;
+  if (!e->active || t->no_equality) return -1;
+  switch (e->kind) {
+    case FX_EQUAL_CONNECT:
+    case FX_EQUAL_WELD: one = join_body(x, e->first, &part) && join_body(x, e->second, &part); break;
+    case FX_EQUAL_JOINT:
+      one = join(x, t->joint[e->first].v, &part) && (e->second < 0 || join(x, t->joint[e->second].v, &part));
+      break;
+    case FX_EQUAL_TENDON:
+      one = join_span(x, t->tendon[e->first].dofs, &part) &&
+            (e->second < 0 || join_span(x, t->tendon[e->second].dofs, &part));
+      break;
+  }
+  return one ? part : -1;
+}
+
+static bool make_dense(fx_mechanism *x, int32_t part) {
+  fx_part *p = &x->part[part];
+  size_t n = (size_t)p->count;
+  if (p->dense) return true;
+  if (p->count > FX_DENSE_MOST) return false;
+  p->dense = FX_TAKE(&x->arena, double, n *n);
+  p->factor = FX_TAKE(&x->arena, double, n *n);
+  return p->dense && p->factor;
+}
+
+/* Whether something along a span may be part of M~, which becomes dense for it. */
+static bool fit(fx_mechanism *x, fx_tree_span span, bool chain) {
+  int32_t part = -1;
+  return chain || (join_span(x, span, &part) && part >= 0 && make_dense(x, part));
+}
+
+frix_status fx_loops_create(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  const fx_tree *t = &x->tree;
+  x->loop = FX_TAKE(&x->arena, fx_loop, t->equality_count);
+  x->loop_of_equality = FX_TAKE(&x->arena, int32_t, t->equality_count);
+  x->tendon_fits = FX_TAKE(&x->arena, bool, t->tendon_count);
+  x->actuator_fits = FX_TAKE(&x->arena, bool, t->actuator_count);
+  if (!x->loop || !x->loop_of_equality || !x->tendon_fits || !x->actuator_fits) return FRIX_ERROR_MEMORY;
+  for (int32_t e = 0; e < t->equality_count; e++) {
+    int32_t part = part_of(x, &t->equality[e]);
+    x->loop_of_equality[e] = -1;
+    if (part < 0 || !make_dense(x, part)) continue;
+    fx_loop *loop = &x->loop[x->loop_count];
+    *loop = (fx_loop){.equality = e, .part = part};
+    loop->J = FX_TAKE(&x->arena, double, FRIX_MAX_DIM *(size_t)x->part[part].count);
+    if (!loop->J) return FRIX_ERROR_MEMORY;
+    x->loop_of_equality[e] = x->loop_count++;
+  }
+  for (int32_t k = 0; k < t->tendon_count; k++) {
+    const fx_tree_tendon *tendon = &t->tendon[k];
+    bool soft = tendon->stiffness[0] != 0.0 || tendon->damping[0] != 0.0;
+    x->tendon_fits[k] = soft && fit(x, tendon->dofs, x->tendon_chain[k]);
+  }
+  for (int32_t k = 0; k < t->actuator_count; k++)
+    x->actuator_fits[k] = fit(x, t->actuator[k].dofs, x->actuator_chain[k]);
+  return FRIX_OK;
+}
+
+/* ---- rows ---- */
+
+void fx_loops_load(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  size_t all = (size_t)x->tree.dof_count;
+  double y[FX_TREE_MOST];
+  for (int32_t l = 0; l < x->loop_count; l++) {
+    fx_loop *loop = &x->loop[l];
+    const fx_part *p = &x->part[loop->part];
+    const double *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * loop->equality;
+    double error[FRIX_MAX_DIM], weight = 0.0;
+    loop->rows = fx_equality_rows(sim, loop->equality, error);
+    for (int32_t k = 0; k < loop->rows; k++) {
+      double *J = loop->J + k * p->count, sum = 0.0;
+      memcpy(J, x->jacobian + (size_t)k * all + (size_t)p->first, (size_t)p->count * sizeof *J);
+      memcpy(y, J, (size_t)p->count * sizeof *y);
+      fx_tree_solve_part(x->state, p->first, p->count, y);
+      for (int32_t i = 0; i < p->count; i++) sum += J[i] * y[i];
+      weight = fx_max(weight, sum);
+      loop->w[k] = fx_returning(sim, error[k]);
+      loop->r_c[k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
+    }
+    loop->R = weight > 0.0 ? fx_loop_softness * weight : 1.0;
+  }
+}
+
+void fx_loops_push(const fx_mechanism *x, double *smooth) {
+  for (int32_t l = 0; l < x->loop_count; l++) {
+    const fx_loop *loop = &x->loop[l];
+    const fx_part *p = &x->part[loop->part];
+    for (int32_t k = 0; k < loop->rows; k++) { /* as a change from v0 */
+      double r = fx_loop_impulse(x, loop, k, x->state->qvel + p->first);
+      const double *J = loop->J + k * p->count;
+      for (int32_t i = 0; i < p->count; i++) smooth[p->first + i] += J[i] * r;
+    }
+  }
+}
+
+double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v) {
+  const double *J = loop->J + k * x->part[loop->part].count;
+  double rate = loop->w[k];
+  for (int32_t i = 0; i < x->part[loop->part].count; i++) rate += J[i] * v[i];
+  return loop->r_c[k] - rate / loop->R;
+}
+
+/* ---- dense ---- */
+
+static void add_outer(double *A, int32_t n, const double *row, double weight) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j <= i && row[i] != 0.0; j++) A[i * n + j] += weight * row[i] * row[j];
+}
+
+static void add_slopes(const fx_mechanism *x, const fx_part *p) {
+  double row[FX_DENSE_MOST];
+  for (int32_t k = 0; k < x->slope_count; k++) {
+    const fx_slope *s = &x->slope[k];
+    if (!s->across || x->part_of_dof[x->tree.list[s->span.first]] != p - x->part) continue;
+    memset(row, 0, (size_t)p->count * sizeof *row);
+    for (int32_t n = 0; n < s->span.count; n++) row[x->tree.list[s->span.first + n] - p->first] = s->moment[n];
+    add_outer(p->dense, p->count, row, s->stiffness + s->damping);
+  }
+}
+
+/* Lower triangles; the upper one of `dense` is filled for products. */
+void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
+  int32_t n = p->count;
+  double *A = p->dense, *L = p->factor;
+  memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
+  for (int32_t i = 0; i < n; i++) {
+    const double *row = x->implicit + x->tree.dof[p->first + i].row;
+    for (int32_t j = p->first + i; j >= 0; j = x->tree.dof[j].parent) A[i * n + j - p->first] = *row++;
+  }
+  add_slopes(x, p);
+  for (int32_t l = 0; l < x->loop_count; l++)
+    for (int32_t k = 0; k < x->loop[l].rows && &x->part[x->loop[l].part] == p; k++)
+      add_outer(A, n, x->loop[l].J + k * n, 1.0 / x->loop[l].R);
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j <= i; j++) {
+      double sum = A[i * n + j];
+      for (int32_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
+      L[i * n + j] = i == j ? sqrt(fx_max(sum, 1e-300)) : sum / L[j * n + j];
+      A[j * n + i] = A[i * n + j];
+    }
+  }
+}
+
+void fx_dense_solve(const fx_part *p, double *b) {
+  int32_t n = p->count;
+  const double *L = p->factor;
+  for (int32_t i = 0; i < n; i++) {
+    double sum = b[i];
+    for (int32_t j = 0; j < i; j++) sum -= L[i * n + j] * b[j];
+    b[i] = sum / L[i * n + i];
+  }
+  for (int32_t i = n - 1; i >= 0; i--) {
+    b[i] /= L[i * n + i];
+    for (int32_t j = 0; j < i; j++) b[j] -= L[i * n + j] * b[i];
+  }
+}

@@ -1,0 +1,190 @@
+/* A tree as a mover: rows over its coordinates, products with M~, answers.
+ *
+ *   row of a point at r from the centre of mass c of a link:  lin . (v + w x r) + ... = sum over its ancestors
+ *   s_i.v . lin + s_i.w . (ang + (c - o) x lin),   o the point of the tree that motion axes s_i are taken at:  O(depth)
+ *   M~ and its L'DL factor have the branch-induced pattern of M (tree_inertia.c). */
+#include "sim/mechanism.h"
+
+#include <math.h>
+#include <string.h>
+
+void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J) {
+  const fx_mechanism *x = m->tree->mechanism;
+  const frix_robot_state *s = x->state;
+  int32_t body = x->body_of_slot[slot];
+  frix_vec3 turn = fx_add(ang, fx_cross(fx_sub(sim->state.pose[slot].p, fx_tree_point_of(s, body)), lin));
+  for (int32_t i = x->tree.body[body].dof_last; i >= 0; i = x->tree.dof[i].parent)
+    J[i - m->tree->first] += fx_dot(s->motion[i].v, lin) + fx_dot(s->motion[i].w, turn);
+}
+
+static const double *velocities(const fx_mover *m, fx_when when) {
+  return when == FX_BEFORE ? m->tree->v0 : when == FX_FREE ? m->tree->v_free : m->tree->v1;
+}
+
+double fx_tree_dot(const fx_mover *m, const double *J, fx_when when) {
+  const double *v = velocities(m, when);
+  double sum = 0.0;
+  for (int32_t i = 0; i < m->dof; i++) sum += J[i] * v[i];
+  return sum;
+}
+
+void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w) {
+  const fx_mechanism *x = m->tree->mechanism;
+  const frix_robot_state *s = x->state;
+  const double *rate = velocities(m, when);
+  int32_t body = x->body_of_slot[slot];
+  fx_spatial sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int32_t i = x->tree.body[body].dof_last; i >= 0; i = x->tree.dof[i].parent)
+    sum = fx_spatial_mad(sum, rate[i - m->tree->first], s->motion[i]);
+  *w = sum.w;
+  *v = fx_add(sum.v, fx_cross(sum.w, fx_sub(sim->state.pose[slot].p, fx_tree_point_of(s, body))));
+}
+
+double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
+  const fx_mechanism *x = m->tree->mechanism;
+  double most = 0.0;
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
+    frix_vec3 v, w;
+    if (x->slot_of_body[b] < 0 || x->part_of_body[b] < 0) continue;
+    fx_tree_motion(sim, m, x->slot_of_body[b], when, &v, &w);
+    most = fx_max(most, fx_norm(v));
+  }
+  return most;
+}
+
+/* ---- products ---- */
+
+void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
+  memcpy(y, J, (size_t)m->dof * sizeof *y);
+  if (m->tree->part->dense)
+    fx_dense_solve(m->tree->part, y);
+  else
+    fx_tree_solve_part(m->tree->mechanism->state, m->tree->first, m->dof, y);
+}
+
+double fx_tree_weight(const fx_mover *m, const double *J) {
+  double y[FX_TREE_MOST], sum = 0.0;
+  fx_tree_respond(m, J, y);
+  for (int32_t i = 0; i < m->dof; i++) sum += J[i] * y[i];
+  return sum;
+}
+
+void fx_tree_multiply(const fx_mover *m, const double *x, double *out) {
+  const fx_mechanism *mechanism = m->tree->mechanism;
+  const double *A = m->tree->part->dense;
+  for (int32_t i = 0; A && i < m->dof; i++) {
+    out[i] = 0.0;
+    for (int32_t j = 0; j < m->dof; j++) out[i] += A[i * m->dof + j] * x[j];
+  }
+  if (A) return;
+  fx_tree_mul_part(&mechanism->tree, mechanism->implicit, m->tree->first, m->dof, x, out);
+}
+
+double fx_tree_energy_of(const fx_mover *m, const double *x) {
+  double y[FX_TREE_MOST], sum = 0.0;
+  fx_tree_multiply(m, x, y);
+  for (int32_t i = 0; i < m->dof; i++) sum += x[i] * y[i];
+  return fx_max(sum, 0.0);
+}
+
+/* ---- the mass block of the problem ---- */
+
+size_t fx_tree_entries(const fx_mover *m) {
+  const fx_tree *t = &m->tree->mechanism->tree;
+  size_t count = 0;
+  if (m->tree->part->dense) return (size_t)m->dof * (size_t)m->dof;
+  for (int32_t i = m->tree->first; i < m->tree->first + m->dof; i++)
+    for (int32_t j = i; j >= 0; j = t->dof[j].parent) count += i == j ? 1 : 2;
+  return count;
+}
+
+static int32_t put_dense(const fx_mover *m, fx_sparse *M, int32_t at) {
+  const double *A = m->tree->part->dense;
+  for (int32_t c = 0; c < m->dof; c++) {
+    for (int32_t r = 0; r < m->dof; r++)
+      if (A[r * m->dof + c] != 0.0) M->i[at] = m->first + r, M->x[at++] = A[r * m->dof + c];
+    M->p[m->first + c + 1] = at;
+  }
+  return at;
+}
+
+/* Column c holds the ancestors of c, c, and what hangs on it: in ascending order where rows are put in turn. */
+int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
+  const fx_mechanism *x = m->tree->mechanism;
+  const fx_tree *t = &x->tree;
+  if (m->tree->part->dense) return put_dense(m, M, at);
+  int32_t first = m->tree->first, n = m->dof, next[FX_TREE_MOST] = {0}, chain[FX_TREE_MOST];
+  for (int32_t r = 0; r < n; r++) {
+    const double *row = x->implicit + t->dof[first + r].row;
+    for (int32_t j = first + r; j >= 0; j = t->dof[j].parent, row++) {
+      next[j - first] += *row != 0.0;
+      next[r] += *row != 0.0 && j - first != r;
+    }
+  }
+  for (int32_t c = 0; c < n; c++) {
+    int32_t count = next[c];
+    next[c] = at;
+    M->p[m->first + c + 1] = at += count;
+  }
+  for (int32_t r = 0; r < n; r++) {
+    const double *row = x->implicit + t->dof[first + r].row;
+    int32_t depth = 0;
+    for (int32_t j = first + r; j >= 0; j = t->dof[j].parent) chain[depth++] = j - first;
+    for (int32_t k = depth; k-- > 0;) {
+      if (row[k] == 0.0) continue;
+      M->i[next[r]] = m->first + chain[k], M->x[next[r]++] = row[k];
+      if (k > 0) M->i[next[chain[k]]] = m->first + r, M->x[next[chain[k]]++] = row[k];
+    }
+  }
+  return at;
+}
+
+/* ---- sizes ---- */
+
+double fx_tree_size(const frix_sim *sim, const fx_mover *m) {
+  const fx_mechanism *x = m->tree->mechanism;
+  double size = 0.0;
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
+    int32_t slot = x->slot_of_body[b];
+    if (slot < 0 || x->part_of_body[b] < 0) continue;
+    const fx_body *body = fx_slot_body(sim, slot);
+    double gyration = sqrt((body->inertia.xx + body->inertia.yy + body->inertia.zz) / body->mass);
+    size = fx_max(size, isfinite(body->radius) ? fx_max(body->radius, gyration) : gyration);
+  }
+  return size;
+}
+
+double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J) {
+  const fx_tree *t = &m->tree->mechanism->tree;
+  double size = fx_tree_size(sim, m), sum = 0.0;
+  for (int32_t i = 0; i < m->dof; i++) {
+    const fx_tree_dof *dof = &t->dof[m->tree->first + i];
+    const fx_tree_joint *j = &t->joint[dof->joint];
+    bool way = j->kind == FRIX_ROBOT_SLIDE || (j->kind == FRIX_ROBOT_FREE && m->tree->first + i < j->v + 3);
+    sum += fabs(J[i]) * (way ? size : 1.0);
+  }
+  return sum;
+}
+
+/* ---- rest ---- */
+
+/* By coordinate: |v1| against |v_free| + sum |J| |r| / D. */
+bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most) {
+  const fx_mover *m = &sim->mover[mover];
+  double size[FX_TREE_MOST];
+  memset(size, 0, (size_t)m->dof * sizeof *size);
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      int32_t dof = sim->mover[g->mover[b]].dof;
+      for (int32_t j = 0; j < g->dim && g->mover[b] == mover; j++)
+        for (int32_t i = 0; i < dof; i++) size[i] += fabs(J[j * dof + i] * r[g->row + j]);
+      J += g->dim * dof;
+    }
+  }
+  const double *inverse = m->tree->mechanism->state->factor_diagonal + m->tree->first;
+  for (int32_t i = 0; i < m->dof; i++)
+    if (fabs(m->tree->v1[i]) > most * (fabs(m->tree->v_free[i]) + inverse[i] * size[i])) return false;
+  return true;
+}

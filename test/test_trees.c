@@ -1,0 +1,522 @@
+/* Trees in the step: against the dynamics of frix_robot_forward, against maximal coordinates, against closed forms of
+ * limits, dry friction, servos and loops; snapshots, ledger, files and commands. */
+#include <frix/frix.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shell.h"
+
+typedef struct world {
+  frix_context *context;
+  frix_model *model;
+  frix_sim *sim;
+  frix_robot_state *state; /* NULL in maximal coordinates */
+  const frix_robot *robot;
+} world;
+
+static world open_world(fx_test *t, const char *text, frix_coordinates coordinates, const frix_sim_config *config) {
+  world w = {0};
+  frix_mjcf *mjcf = NULL;
+  frix_mjcf_config c = frix_mjcf_default();
+  c.coordinates = coordinates;
+  if (frix_context_create(NULL, &w.context)) return w;
+  if (frix_mjcf_read_memory(w.context, "robot.xml", text, strlen(text), &c, &mjcf) == FRIX_OK)
+    w.model = frix_mjcf_take_model(mjcf);
+  frix_mjcf_destroy(mjcf);
+  if (!w.model || frix_sim_create(w.context, w.model, config, &w.sim))
+    fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(w.context));
+  w.state = frix_sim_robot(w.sim), w.robot = frix_model_robot(w.model);
+  return w;
+}
+
+static void close_world(world *w) {
+  frix_sim_destroy(w->sim);
+  frix_model_destroy(w->model);
+  frix_context_destroy(w->context);
+}
+
+static bool available(fx_test *t) {
+  if (!frix_mjcf_available()) fx_test_skip(t, "built without expat");
+  return frix_mjcf_available();
+}
+
+static void steps(fx_test *t, world *w, double h, int count) {
+  for (int k = 0; w->sim && k < count; k++) {
+    frix_step_report r;
+    if (frix_sim_step(w->sim, h, &r) == FRIX_OK && r.certified) continue;
+    fx_test_fail(t, __FILE__, __LINE__, "step %d: %s, residual %g", k, frix_error_text(w->context),
+                 r.certificate.residual);
+    return;
+  }
+}
+
+static double *data(const world *w, frix_robot_array which) { return frix_robot_data(w->state, which, NULL); }
+
+static frix_body_state body_of(const world *w, const char *name) {
+  frix_body_state state = {0};
+  frix_sim_body(w->sim, frix_model_find_body(w->model, name), &state);
+  return state;
+}
+
+static double gap_of(frix_vec3 a, frix_vec3 b) { return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z); }
+
+/* What was there, came and went, and is there now. */
+static double ledger_gap(const world *w) {
+  frix_energy e = frix_sim_energy(w->sim);
+  double now = e.start + e.work - e.friction - e.impact - e.damping + e.joint + e.contact + e.scheme + e.error;
+  return fabs(now - e.kinetic - e.potential);
+}
+
+/* ---- dynamics ---- */
+
+static const char arm[] =
+    "<mujoco><option gravity='1 0 -9.81'><flag contact='disable'/></option><worldbody><body pos='0 0 1'><joint "
+    "name='a' axis='0 1 0' armature='.02'/>"
+    "<geom type='capsule' fromto='0 0 0 .4 0 0' size='.03'/><body pos='.4 0 0'><joint name='b' type='ball'/>"
+    "<geom type='box' size='.1 .03 .02' pos='.1 0 0'/><body pos='.2 0 0' gravcomp='.3'>"
+    "<joint name='c' type='slide' axis='1 0 0'/><joint name='d' axis='0 0 1'/><geom size='.05' pos='.05 0 0'/></body>"
+    "</body></body><body pos='0 1 1'><freejoint/><geom type='box' size='.1 .05 .03'/><body pos='.1 0 0'>"
+    "<joint name='e' axis='0 0 1'/><geom type='capsule' fromto='0 0 0 .2 0 0' size='.02'/></body></body></worldbody>"
+    "<actuator><motor name='m' joint='a' gear='2'/></actuator></mujoco>";
+
+/* Without slopes a step is v + h a, a that of the robot's own forward dynamics. */
+static void accelerates(fx_test *t) {
+  if (!available(t)) return;
+  world w = open_world(t, arm, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  int32_t n, nq;
+  double *q = frix_robot_data(w.state, FRIX_ROBOT_QPOS, &nq), *v = frix_robot_data(w.state, FRIX_ROBOT_QVEL, &n);
+  double before[64], a[64], h = 1e-3;
+  for (int32_t k = 0; k < n; k++) v[k] = fx_test_random(t) - 0.5;
+  frix_robot_integrate(w.robot, q, v, 0.7);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 0.3;
+  frix_robot_state *other = NULL;
+  REQUIRE(t, frix_robot_state_create(w.robot, &other) == FRIX_OK && n <= 64);
+  memcpy(frix_robot_data(other, FRIX_ROBOT_QPOS, NULL), q, (size_t)nq * sizeof *q);
+  memcpy(frix_robot_data(other, FRIX_ROBOT_QVEL, NULL), v, (size_t)n * sizeof *v);
+  frix_robot_data(other, FRIX_ROBOT_CTRL, NULL)[0] = 0.3;
+  memcpy(before, v, (size_t)n * sizeof *v);
+  CHECK(t, frix_robot_forward(other) == FRIX_OK);
+  memcpy(a, frix_robot_data(other, FRIX_ROBOT_ACCELERATION, NULL), (size_t)n * sizeof *a);
+  frix_robot_state_destroy(other);
+  steps(t, &w, h, 1);
+  for (int32_t k = 0; k < n; k++) CHECK_NEAR(t, (v[k] - before[k]) / h, a[k], 1e-9 * (1 + fabs(a[k])));
+  close_world(&w);
+}
+
+static const char chain[] =
+    "<mujoco><worldbody><geom type='plane' size='5 5 .1'/><body name='p' pos='0 0 .45'><joint axis='0 1 0'/>"
+    "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.03'/><body name='q' pos='.3 0 0'><joint axis='0 1 0'/>"
+    "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.03'/><body name='r' pos='.3 0 0'>"
+    "<joint axis='0 1 0' damping='.02'/><geom type='capsule' fromto='0 0 0 .2 0 0' size='.03'/></body></body></body>"
+    "</worldbody></mujoco>";
+
+static double coordinates_differ(fx_test *t, const char *text, const char *name, double h, double time) {
+  world r = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  world m = open_world(t, text, FRIX_COORDINATES_MAXIMAL, NULL);
+  CHECK(t, r.state && !m.state);
+  steps(t, &r, h, (int)(time / h + 0.5));
+  steps(t, &m, h, (int)(time / h + 0.5));
+  double gap = gap_of(body_of(&r, name).center, body_of(&m, name).center);
+  CHECK(t, ledger_gap(&r) < 1e-11);
+  close_world(&r);
+  close_world(&m);
+  return gap;
+}
+
+/* Both are of first order; they meet where h goes to zero. */
+static void agrees_with_maximal(fx_test *t) {
+  if (!available(t)) return;
+  double coarse = coordinates_differ(t, chain, "r", 1e-3, 0.2), fine = coordinates_differ(t, chain, "r", 2.5e-4, 0.2);
+  CHECK(t, coarse < 2e-3);
+  CHECK(t, fine < 0.4 * coarse);
+  fx_test_note(t, "free: %.2e, %.2e m", coarse, fine);
+  /* after it struck the floor and lies there */
+  coarse = coordinates_differ(t, chain, "r", 1e-3, 2.0);
+  CHECK(t, coarse < 2e-2);
+  fx_test_note(t, "on the floor: %.2e m", coarse);
+}
+
+/* Joints of a model as they come from the builder: hinge, ball, slide, universal, a base that floats and a loop. */
+static const char builder[] =
+    "<mujoco><worldbody><geom type='plane' size='5 5 .1'/><body name='p' pos='0 0 .6'><joint axis='0 1 0'/>"
+    "<geom type='capsule' fromto='0 0 0 .2 0 0' size='.03'/><body name='q' pos='.2 0 0'>"
+    "<joint type='ball' damping='.01'/><geom type='box' size='.1 .03 .02' pos='.1 0 0'/><body name='r' pos='.2 0 0'>"
+    "<joint axis='0 1 0'/><joint axis='0 0 1'/><geom type='box' size='.08 .02 .03' pos='.1 0 0'/>"
+    "<body name='s' pos='.2 0 0'><joint name='j' type='slide' axis='1 0 0' range='-.05 .05' limited='true'/>"
+    "<geom size='.05'/></body></body></body></body><body name='f' pos='0 1 .3'><freejoint/>"
+    "<geom type='box' size='.1 .05 .03'/><body name='g' pos='.15 0 0'><joint name='k' axis='0 1 0' frictionloss='.01'/>"
+    "<geom type='capsule' fromto='.05 0 0 .2 0 0' size='.02'/></body></body></worldbody><actuator>"
+    "<position joint='j' kp='100' kv='5' ctrlrange='.02 .02' ctrllimited='true'/><motor joint='k' "
+    "gear='.1'/></actuator>"
+    "</mujoco>";
+
+static frix_vec3 end_of(fx_test *t, const char *text, frix_coordinates read, frix_coordinates coordinates,
+                        const char *name, double h, double time) {
+  frix_sim_config config = frix_sim_default();
+  config.coordinates = coordinates;
+  world w = open_world(t, text, read, &config);
+  CHECK(t, !w.state == (read == FRIX_COORDINATES_MAXIMAL && coordinates == FRIX_COORDINATES_MAXIMAL));
+  steps(t, &w, h, (int)(time / h + 0.5));
+  CHECK(t, ledger_gap(&w) < 1e-10);
+  frix_vec3 end = body_of(&w, name).center;
+  close_world(&w);
+  return end;
+}
+
+static void trees_of_the_builder(fx_test *t) {
+  if (!available(t)) return;
+  static const char *const name[] = {"s", "g"};
+  for (int k = 0; k < 2; k++) {
+    double gap[2];
+    for (int fine = 0; fine < 2; fine++) {
+      double h = fine ? 2.5e-4 : 1e-3;
+      gap[fine] = gap_of(end_of(t, builder, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED, name[k], h, 0.15),
+                         end_of(t, builder, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_MAXIMAL, name[k], h, 0.15));
+    }
+    CHECK(t, gap[0] < 2e-3 && gap[1] < 0.4 * gap[0] + 1e-8);
+    fx_test_note(t, "%s: %.1e, %.1e m", name[k], gap[0], gap[1]);
+  }
+  /* the robot of the file and the trees of its model are the same mechanism */
+  double gap = gap_of(end_of(t, chain, FRIX_COORDINATES_MAXIMAL, FRIX_COORDINATES_REDUCED, "r", 1e-3, 0.2),
+                      end_of(t, chain, FRIX_COORDINATES_REDUCED, FRIX_COORDINATES_MAXIMAL, "r", 1e-3, 0.2));
+  CHECK(t, gap < 1e-9);
+}
+
+/* ---- laws along coordinates ---- */
+
+static void stops_at_limits(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><compiler angle='radian'/><worldbody><body pos='0 0 1'>"
+      "<joint name='j' type='slide' axis='0 0 1' range='-.1 .1' limited='true'/><geom size='.1' mass='2'/></body>"
+      "</worldbody></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  steps(t, &w, 1e-3, 500);
+  CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[0], -0.1, 1e-12);
+  CHECK(t, data(&w, FRIX_ROBOT_QVEL)[0] == 0);
+  frix_robot_part part;
+  frix_row_report row;
+  REQUIRE(t, frix_sim_row_count(w.sim) == 1 && frix_sim_robot_row(w.sim, 0, &part) == 0);
+  CHECK(t, part == FRIX_ROBOT_JOINT);
+  CHECK(t, frix_sim_row(w.sim, 0, &row) == FRIX_OK && row.kind == FRIX_ROW_LIMIT);
+  CHECK_NEAR(t, row.impulse[0] / 1e-3, 2 * 9.81, 1e-9);
+  CHECK(t, ledger_gap(&w) < 1e-12);
+  close_world(&w);
+}
+
+static void dry_friction(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><option gravity='0 0 0'/><worldbody><body><joint type='slide' axis='1 0 0' frictionloss='3'/>"
+      "<geom size='.1' mass='2'/></body></worldbody></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_APPLIED)[0] = 2.999;
+  steps(t, &w, 1e-3, 50);
+  CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[0], 0, 1e-13);
+  data(&w, FRIX_ROBOT_APPLIED)[0] = 5;
+  steps(t, &w, 1e-3, 100);
+  CHECK_NEAR(t, data(&w, FRIX_ROBOT_QVEL)[0], 0.1 * (5 - 3) / 2, 1e-9);
+  double way = data(&w, FRIX_ROBOT_QPOS)[0];
+  CHECK_NEAR(t, frix_sim_energy(w.sim).friction, 3 * way, 0.02 * 3 * way);
+  CHECK(t, ledger_gap(&w) < 1e-12);
+  close_world(&w);
+}
+
+/* A stiff spring under implicit steps: x1 = (x0 + h v0) / (1 + h^2 k / m), v1 = (x1 - x0) / h. */
+static void springs(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><option gravity='0 0 0'/><worldbody><body><joint type='slide' axis='1 0 0' stiffness='5000'/>"
+      "<geom size='.1' mass='2'/></body></worldbody></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  double x = 0.1, v = 3, h = 0.01;
+  data(&w, FRIX_ROBOT_QPOS)[0] = x, data(&w, FRIX_ROBOT_QVEL)[0] = v;
+  for (int k = 0; k < 20; k++) {
+    double next = (x + h * v) / (1 + h * h * 5000 / 2);
+    v = (next - x) / h, x = next;
+    steps(t, &w, h, 1);
+    CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[0], x, 1e-12);
+  }
+  CHECK(t, ledger_gap(&w) < 1e-10);
+  close_world(&w);
+}
+
+/* A servo that cannot reach its target pushes with its limit, exactly; a stiff one within it is stable. */
+static void servo_bounds(fx_test *t) {
+  if (!available(t)) return;
+  static const char named[] =
+      "<mujoco><option gravity='0 0 0'/><worldbody><geom type='box' size='.1 1 1' pos='.3 0 0'/>"
+      "<body><joint name='x' type='slide' axis='1 0 0'/><geom type='box' size='.1 .1 .1' mass='1'/></body>"
+      "<body pos='0 3 0'><joint name='y' type='slide' axis='1 0 0'/><geom size='.01' mass='.001'/></body></worldbody>"
+      "<actuator><position name='press' joint='x' kp='1000' kv='50' forcerange='-7 4'/>"
+      "<position name='stiff' joint='y' kp='1e6' kv='10' forcerange='-500 500'/></actuator></mujoco>";
+  world w = open_world(t, named, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 1.0, data(&w, FRIX_ROBOT_CTRL)[1] = 0.2;
+  steps(t, &w, 0.01, 300);
+  double force = 0;
+  for (int32_t k = 0; k < frix_sim_contact_count(w.sim); k++) {
+    frix_contact_report c;
+    if (frix_sim_contact(w.sim, k, &c) == FRIX_OK) force += fabs(c.impulse.x) / 0.01;
+  }
+  CHECK_NEAR(t, force, 4, 1e-7);
+  CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[1], 0.2, 1e-9);
+  bool named_row = false;
+  for (int32_t k = 0; k < frix_sim_row_count(w.sim); k++) {
+    frix_robot_part part;
+    named_row |= frix_sim_robot_row(w.sim, k, &part) == 0 && part == FRIX_ROBOT_ACTUATOR;
+  }
+  CHECK(t, named_row);
+  CHECK(t, ledger_gap(&w) < 1e-9);
+  close_world(&w);
+}
+
+/* A cube that sticks to the ceiling by 10 N of adhesion, and falls without. */
+static void adheres(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><worldbody><geom type='box' size='1 1 .1' pos='0 0 .5'/><body name='b' pos='0 0 .3'><freejoint/>"
+      "<geom type='box' size='.1 .1 .1' mass='.5'/></body><body pos='3 0 0'><joint axis='0 1 0'/><geom size='.1'/>"
+      "</body></worldbody><actuator><adhesion name='a' body='b' ctrlrange='0 1' gain='10'/></actuator></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 1;
+  frix_sim_set_gravity(w.sim, (frix_vec3){0, 0, 2}); /* it comes to touch */
+  steps(t, &w, 2e-3, 20);
+  frix_sim_set_gravity(w.sim, (frix_vec3){0, 0, -9.81});
+  steps(t, &w, 2e-3, 500);
+  CHECK_NEAR(t, body_of(&w, "b").center.z, 0.3, 1e-4);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 0.4; /* 4 N against 4.9 N */
+  steps(t, &w, 2e-3, 100);
+  CHECK(t, body_of(&w, "b").center.z < 0.2);
+  close_world(&w);
+}
+
+/* A flat four-bar closed by a connect: rows across it move nothing. */
+static void closes_loops(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><worldbody><body name='crank' pos='0 0 1'><joint axis='0 1 0'/>"
+      "<geom type='capsule' fromto='0 0 0 0 0 .2' size='.02'/><body name='coupler' pos='0 0 .2'><joint axis='0 1 0'/>"
+      "<geom type='capsule' fromto='0 0 0 .5 0 0' size='.02'/></body></body><body name='rocker' pos='.5 0 1'>"
+      "<joint axis='0 1 0'/><geom type='capsule' fromto='0 0 0 0 0 .2' size='.02'/></body></worldbody><equality>"
+      "<connect body1='coupler' body2='rocker' anchor='.5 0 0'/></equality>"
+      "<contact><exclude body1='coupler' body2='rocker'/></contact></mujoco>";
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_QVEL)[0] = data(&w, FRIX_ROBOT_QVEL)[2] = 0.4, data(&w, FRIX_ROBOT_QVEL)[1] = -0.4;
+  double worst = 0, error[6], jacobian[18];
+  for (int k = 0; k < 1000; k++) {
+    steps(t, &w, 1e-3, 1);
+    frix_robot_equality_rows(w.state, 0, 6, error, jacobian);
+    worst = fmax(worst, fmax(fabs(error[0]), fmax(fabs(error[1]), fabs(error[2]))));
+  }
+  CHECK(t, worst < 1e-4);
+  CHECK(t, ledger_gap(&w) < 1e-9);
+  fx_test_note(t, "open by at most %.1e m", worst);
+  close_world(&w);
+}
+
+/* ---- state ---- */
+
+static const char gripper[] =
+    "<mujoco><compiler angle='radian'/><worldbody><body name='palm' pos='0 0 .5'>"
+    "<joint name='lift' type='slide' axis='0 0 1' damping='20'/><geom type='box' size='.1 .05 .02' mass='1'/>"
+    "<body name='left' pos='-.06 0 -.08'><joint name='l' type='slide' axis='1 0 0' range='-.05 .06' armature='.1'/>"
+    "<geom type='box' size='.01 .03 .05' mass='.1' friction='.5'/></body><body name='right' pos='.06 0 -.08'>"
+    "<joint name='r' type='slide' axis='-1 0 0' range='-.05 .06' armature='.1'/>"
+    "<geom type='box' size='.01 .03 .05' mass='.1' friction='.5'/></body></body><body name='cube' pos='0 0 .4'>"
+    "<freejoint/><geom type='box' size='.03 .03 .03' mass='.5' friction='.5'/></body></worldbody><actuator>"
+    "<position name='up' joint='lift' kp='4000' forcerange='-100 100'/>"
+    "<position name='gl' joint='l' kp='1000' kv='20' forcerange='-15 15'/>"
+    "<position name='gr' joint='r' kp='1000' kv='20' forcerange='-15 15'/></actuator>"
+    "<equality><joint joint1='l' joint2='r'/></equality></mujoco>";
+
+static void close_gripper(const world *w) {
+  double *ctrl = data(w, FRIX_ROBOT_CTRL);
+  ctrl[1] = ctrl[2] = 0.06;
+}
+
+/* A cube of 0.5 kg between two saturated fingers, mu 0.5: 15 N of friction against 4.9 N of weight, and nothing creeps.
+ */
+static void holds_without_creep(fx_test *t) {
+  if (!available(t)) return;
+  world w = open_world(t, gripper, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  close_gripper(&w);
+  steps(t, &w, 2e-3, 1500);
+  frix_body_state before = body_of(&w, "cube"), palm = body_of(&w, "palm");
+  CHECK(t, before.center.z > 0.2);
+  steps(t, &w, 2e-3, 3000);
+  frix_vec3 way = {body_of(&w, "cube").center.x - body_of(&w, "palm").center.x,
+                   body_of(&w, "cube").center.y - body_of(&w, "palm").center.y,
+                   body_of(&w, "cube").center.z - body_of(&w, "palm").center.z};
+  frix_vec3 was = {before.center.x - palm.center.x, before.center.y - palm.center.y, before.center.z - palm.center.z};
+  double creep = gap_of(way, was);
+  CHECK(t, creep < 1e-9);
+  fx_test_note(t, "creep in 6 s: %.1e m", creep);
+  close_world(&w);
+}
+
+static void goes_on_from_snapshots(fx_test *t) {
+  if (!available(t)) return;
+  world w = open_world(t, gripper, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  close_gripper(&w);
+  steps(t, &w, 2e-3, 60);
+  frix_snapshot *snapshot = NULL, *read = NULL;
+  unsigned char *bytes = NULL;
+  size_t size = 0;
+  uint64_t hash[2];
+  REQUIRE(t, frix_sim_save(w.sim, &snapshot) == FRIX_OK);
+  steps(t, &w, 2e-3, 40);
+  frix_sim_hash(w.sim, &hash[0]);
+  REQUIRE(t, frix_snapshot_encode(w.context, snapshot, &bytes, &size) == FRIX_OK);
+  REQUIRE(t, frix_snapshot_decode(w.context, w.model, bytes, size, &read) == FRIX_OK);
+  for (int k = 0; k < 2; k++) {
+    REQUIRE(t, frix_sim_restore(w.sim, k ? read : snapshot) == FRIX_OK);
+    steps(t, &w, 2e-3, 40);
+    frix_sim_hash(w.sim, &hash[1]);
+    CHECK(t, hash[0] == hash[1]);
+  }
+  frix_bytes_free(w.context, bytes);
+  frix_snapshot_destroy(snapshot);
+  frix_snapshot_destroy(read);
+  close_world(&w);
+}
+
+/* A step that fails leaves everything as it was. */
+static void takes_back(fx_test *t) {
+  if (!available(t)) return;
+  world w = open_world(t, gripper, FRIX_COORDINATES_REDUCED, NULL);
+  REQUIRE(t, w.state);
+  steps(t, &w, 2e-3, 10);
+  uint64_t hash[2];
+  frix_sim_hash(w.sim, &hash[0]);
+  data(&w, FRIX_ROBOT_CTRL)[0] = NAN;
+  CHECK(t, frix_sim_step(w.sim, 2e-3, NULL) == FRIX_ERROR_INPUT);
+  data(&w, FRIX_ROBOT_CTRL)[0] = 0;
+  frix_sim_hash(w.sim, &hash[1]);
+  CHECK(t, hash[0] == hash[1]);
+  frix_body_id link = frix_model_find_body(w.model, "left");
+  CHECK(t, frix_sim_set_pose(w.sim, link, (frix_pose){{0, 0, 0}, {1, 0, 0, 0}}) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_sim_set_velocity(w.sim, link, (frix_vec3){0, 0, 0}, (frix_vec3){0, 0, 0}) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_sim_remove(w.sim, link) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_sim_robot_reset(w.sim, 0) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_sim_robot_reset(w.sim, -1) == FRIX_OK && data(&w, FRIX_ROBOT_QPOS)[0] == 0);
+  /* the cube is a body of its own: by the array or by hand */
+  data(&w, FRIX_ROBOT_QPOS)[5] = 2.0;
+  CHECK(t, frix_sim_robot_place(w.sim) == FRIX_OK);
+  CHECK_NEAR(t, body_of(&w, "cube").pose.p.z, 2.0, 1e-15);
+  frix_body_id cube = frix_model_find_body(w.model, "cube");
+  CHECK(t, frix_sim_set_pose(w.sim, cube, (frix_pose){{0, 0, 3}, {1, 0, 0, 0}}) == FRIX_OK);
+  steps(t, &w, 2e-3, 1);
+  CHECK_NEAR(t, data(&w, FRIX_ROBOT_QPOS)[5], 3.0, 1e-4);
+  CHECK(t, ledger_gap(&w) < 1e-9);
+  close_world(&w);
+}
+
+/* A file of free bodies needs no tree. */
+static void keeps_free_bodies(fx_test *t) {
+  if (!available(t)) return;
+  static const char text[] =
+      "<mujoco><worldbody><geom type='plane' size='5 5 .1'/><body pos='0 0 .2'><freejoint/>"
+      "<geom type='box' size='.1 .05 .03'/></body></worldbody></mujoco>";
+  uint64_t hash[2] = {0, 1};
+  for (int k = 0; k < 2; k++) {
+    world w = open_world(t, text, k ? FRIX_COORDINATES_REDUCED : FRIX_COORDINATES_MAXIMAL, NULL);
+    CHECK(t, !w.state);
+    steps(t, &w, 2e-3, 200);
+    frix_sim_hash(w.sim, &hash[k]);
+    close_world(&w);
+  }
+  CHECK(t, hash[0] == hash[1]);
+}
+
+static void integrators(fx_test *t) {
+  if (!available(t)) return;
+  static const char *const name[] = {"moreau", "two_step", "variational"};
+  for (int k = 0; k < 3; k++) {
+    frix_sim_config config = frix_sim_default();
+    config.integrator = name[k];
+    world w = open_world(t, chain, FRIX_COORDINATES_REDUCED, &config);
+    steps(t, &w, 1e-3, 600);
+    CHECK(t, ledger_gap(&w) < 1e-10);
+    close_world(&w);
+  }
+}
+
+/* ---- files ---- */
+
+static void runs_models(fx_test *t) {
+  static const char *const file[] = {
+      "menagerie/agility_cassie/scene.xml",    "menagerie/robotiq_2f85/scene.xml",
+      "menagerie/shadow_hand/scene_right.xml", "menagerie/wonik_allegro/scene_left.xml",
+      "menagerie/trs_so_arm100/scene.xml",     "menagerie/google_barkour_vb/scene_mjx.xml",
+      "menagerie/umi_gripper/scene.xml",       "mjcf/humanoid/humanoid.xml"};
+  for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+    char path[256];
+    snprintf(path, sizeof path, "models/%s", file[k]);
+    const char *found = fx_test_shared(t, path);
+    if (!found) return;
+    shell_result r = shell(t, "\"$frix\" run '%s' --time 0.05 --quiet --allow-missing --strict", found);
+    if (r.code) fx_test_fail(t, __FILE__, __LINE__, "%s: %s", file[k], r.err);
+    shell_free(&r);
+  }
+}
+
+static void commands(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "gripper.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs(gripper, file);
+  fclose(file);
+  static const struct {
+    const char *before, *flags;
+    int code;
+    const char *says;
+  } row[] = {
+      {":", "--ctrl gl=.06 --ctrl gr=.06", 0, ""},
+      {":", "--ctrl nobody=1", 2, "no actuator 'nobody'"},
+      {":", "--ctrl gl=nan", 2, "not a finite number"},
+      {"printf 'time,gl,gr\\n0,.01,.01\\n.01,.06,.06\\n' >c.csv", "--ctrl-file c.csv --sensors s.csv", 0, ""},
+      {"printf 'time,gl\\n0,1,2\\n' >c.csv", "--ctrl-file c.csv", 2, "row 1 has 3 numbers"},
+      {"printf 'time,gl\\n1,1\\n0,1\\n' >c.csv", "--ctrl-file c.csv", 2, "do not ascend"},
+      {"printf 'gl\\n1\\n' >c.csv", "--ctrl-file c.csv", 2, "first column is 'time'"},
+      {":", "--coordinates maximal", 0, ""},
+      {":", "--coordinates maximal --ctrl gl=.06", 2, "reduced coordinates"},
+      {":", "--coordinates minimal", 2, "minimal"},
+  };
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    shell_result r =
+        shell(t, "%s && \"$frix\" run '%s' --time 0.02 --quiet --allow-missing %s", row[k].before, path, row[k].flags);
+    if (r.code != row[k].code || !strstr(r.err, row[k].says))
+      fx_test_fail(t, __FILE__, __LINE__, "%s: exit %d, '%s'", row[k].flags, r.code, r.err);
+    shell_free(&r);
+  }
+}
+
+const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
+                                  {"trees/agrees_with_maximal", agrees_with_maximal},
+                                  {"trees/of_the_builder", trees_of_the_builder},
+                                  {"trees/stops_at_limits", stops_at_limits},
+                                  {"trees/dry_friction", dry_friction},
+                                  {"trees/springs", springs},
+                                  {"trees/servo_bounds", servo_bounds},
+                                  {"trees/adheres", adheres},
+                                  {"trees/closes_loops", closes_loops},
+                                  {"trees/holds_without_creep", holds_without_creep},
+                                  {"trees/goes_on_from_snapshots", goes_on_from_snapshots},
+                                  {"trees/takes_back", takes_back},
+                                  {"trees/keeps_free_bodies", keeps_free_bodies},
+                                  {"trees/integrators", integrators},
+                                  {"trees/runs_models", runs_models},
+                                  {"trees/commands", commands},
+                                  {0}};
