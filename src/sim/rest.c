@@ -129,6 +129,7 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   double slow = MOVING * sim->h * fx_norm(sim->state.gravity);
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
+    if (m->tree) return true; /* springs and servos of trees come to rest by themselves */
     double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
     if (fx_norm(m->v1) + arm * fx_norm(m->w1) > slow) return true;
   }
