@@ -75,6 +75,15 @@ static double balance(const fx_assembly *a, int32_t row, double middle) {
   return r * (middle + a->w[row] - a->drive[row] + a->R[row] * (r - a->r_c[row]));
 }
 
+/* What the spring of a stiff contact gives back in the step: R / 2 times the square of the impulse it would carry as it
+ * is, less that of what it carries after. The law makes r . u1 at most that, but for what is expected of a blow, which
+ * must not bring anything. */
+static double released(const fx_assembly *a, int32_t row, int32_t k, double ask) {
+  double R = a->R[row], held = fx_held(a, row), expected = a->r[row] - held;
+  double before = k == 0 ? fmax(0.0, -ask / R) : a->r_c[row] - expected;
+  return a->r[row] == 0.0 ? 0.0 : 0.5 * R * (before * before - held * held);
+}
+
 static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, double middle,
                        fx_power *power) {
   int32_t row = g->row + k;
@@ -84,7 +93,7 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
     double before = k < 2 ? g->stored[k] : 0.0, stored = now - before;
     power->size += now + before; /* their rounding is no gain */
     power->spring -= stored;
-    power->other += balance(a, row, middle) - full - stored;
+    power->other -= released(a, row, k, ask) + stored;
     full += stored;
   } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
     double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));

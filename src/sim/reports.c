@@ -194,6 +194,10 @@ frix_status fx_contacts_report(frix_sim *sim) {
   fx_touching *list = sim->touching_next;
   for (int32_t k = 0; k < sim->rows.group_count; k++) {
     fx_group *g = &sim->rows.group[k];
+    if (g->held && !sim->report.certified) { /* no rest was found: springs are as they were */
+      g->held = false;
+      if (g->kind == FX_GROUP_CONTACT) g->natural = fx_natural_gap(sim, g->source);
+    }
     g->keeps = g->kind == FX_GROUP_CONTACT && keeps_spring(sim, g);
   }
   int32_t count = list_contacts(sim, carried, lasted, list);

@@ -129,6 +129,7 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   double slow = MOVING * sim->h * fx_norm(sim->state.gravity);
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
+    if (m->tree) return true; /* springs and servos of trees come to rest by themselves */
     double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
     if (fx_norm(m->v1) + arm * fx_norm(m->w1) > slow) return true;
   }
@@ -140,9 +141,10 @@ bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *be
   for (int32_t k = 0; k < a->joint_first; k++) {
     fx_group *g = &a->group[k];
     if (!g->held || !moves(sim, g)) continue;
+    bool rigid = !(a->R[g->row] > 0.0); /* it became so since */
     fx_forget_blow(a, g);
     *g = before->group[k];
-    memcpy(a->w + g->row, before->w + g->row, (size_t)g->dim * sizeof *a->w);
+    if (!rigid) memcpy(a->w + g->row, before->w + g->row, (size_t)g->dim * sizeof *a->w);
     memcpy(a->r_c + g->row, before->r_c + g->row, (size_t)g->dim * sizeof *a->r_c);
     any = true;
   }

@@ -385,6 +385,8 @@ int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
  * are. */
 frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* Contacts that expect much more of a blow than the answer gives them expect nothing any more; true: some did. */
+bool fx_drop_false_blows(fx_assembly *a);
 /* It expects nothing any more. */
 void fx_forget_blow(fx_assembly *a, const fx_group *g);
 /* What a row carries of the answer without what was expected of a blow. */

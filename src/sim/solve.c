@@ -154,6 +154,18 @@ static frix_status release(solving *x) {
   return status;
 }
 
+static bool expects(const solving *x) { return x->a->expected != NULL; }
+
+/* What expects more of a blow than there is would be thrown apart. */
+static frix_status doubt(solving *x) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_drop_false_blows(x->a)) {
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+  }
+  return status;
+}
+
 static bool has_springs(const solving *x) { return x->a->compliant && x->a == &x->sim->rows; }
 
 static frix_status stop_pressed(solving *x) {
@@ -161,6 +173,7 @@ static frix_status stop_pressed(solving *x) {
   while (status == FRIX_OK && fx_certified(x->sim) && fx_make_pressed_rigid(x->sim, x->a)) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK && set_springs(x)) status = release(x);
     if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
     if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
   }
@@ -184,6 +197,7 @@ static const struct way {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
     {is_coulomb, try_guess},     /* the impulses of the last step, judged as they are */
     {is_new, solve},             /* the solver */
+    {expects, doubt},            /* blows that did not come are not expected */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
     {set_springs, release},      /* springs set for a rest that is none are as they were */
     {always, agree},             /* bounds of drilling friction follow the normal impulses */
@@ -192,6 +206,7 @@ static const struct way {
     {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
     {is_new, settle},            /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
+    {expects, doubt},            /* nor after all that changed the answer */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */
 };

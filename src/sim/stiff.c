@@ -21,11 +21,12 @@
 #include <math.h>
 
 #define KAPPA 25.0
-#define LOADED 1e-3  /* of an impulse: a contact that carried less before is struck by it */
-#define THIN 0.1     /* of a shape: a load that would press a spring further meets a rigid contact */
-#define FURTHER 1e-2 /* of that depth: slower is no pressing */
-#define RELAX 0.25   /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
-#define SLOP 1e-3    /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
+#define LOADED 1e-3    /* of an impulse: a contact that carried less before is struck by it */
+#define THIN 0.1       /* of a shape: a load that would press a spring further meets a rigid contact */
+#define FURTHER 1e-2   /* of that depth: slower is no pressing */
+#define FALSE_BLOW 0.1 /* of what is expected: a contact that gets so much less would be pushed apart by its spring */
+#define RELAX 0.25     /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
+#define SLOP 1e-3      /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
 enum { MOST_ROUNDS = 3 }; /* in which blows are expected */
 
@@ -132,6 +133,19 @@ void fx_forget_blow(fx_assembly *a, const fx_group *g) {
     a->r_c[k] -= a->expected[k];
     a->expected[k] = 0.0;
   }
+}
+
+bool fx_drop_false_blows(fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; a->expected && k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    double expected = a->expected[g->row];
+    if (g->kind != FX_GROUP_CONTACT || g->held || !(a->R[g->row] > 0.0) || !(expected > 0.0)) continue;
+    if (!(fx_held(a, g->row) < -FALSE_BLOW * expected)) continue;
+    fx_forget_blow(a, g);
+    any = true;
+  }
+  return any;
 }
 
 /* Whether the spring is pressed by more than this beyond the load it was set to carry, and further in this step. */

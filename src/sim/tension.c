@@ -94,7 +94,9 @@ void fx_tension_find(frix_sim *sim) {
   }
 }
 
-/* Momentum and moments of the impulses on the movers under tension. */
+static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
+
+/* Moments of the impulses on the movers under tension; trees are under none. */
 static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
   const fx_assembly *a = &sim->rows;
   for (int32_t k = 0; k < a->group_count; k++) {
@@ -102,8 +104,8 @@ static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
-      if (m->tree) J += g->dim * m->dof; /* has no tension */
-      for (int32_t i = 0; i < g->dim && !m->tree; i++, J += m->dof) {
+      for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
+        if (m->tree || !is_tense(m)) continue;
         frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
         moment[g->mover[b]] = fx_mad(moment[g->mover[b]], a->r[g->row + i], ang);
         size[g->mover[b]] += fabs(a->r[g->row + i]) * fx_norm(ang);
@@ -111,8 +113,6 @@ static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
     }
   }
 }
-
-static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
 
 frix_status fx_tension_judge(frix_sim *sim) {
   bool any = false;

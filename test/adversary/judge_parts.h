@@ -98,7 +98,8 @@ struct judge {
   real kept;    /* least part of restitution that the step kept */
   real gravity;
   bool two_phases;
-  bool left; /* overlaps were left */
+  bool certified; /* the step that is judged */
+  bool left;      /* overlaps were left */
   real smallest;
   real least_radius, thinnest; /* of the shapes of bodies that move; of all shapes, half */
   int spring_count;            /* contacts of the last step */

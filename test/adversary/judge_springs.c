@@ -27,6 +27,7 @@ struct spring_memory {
   real gap, natural, normal_impulse, drilling;
   vec normal, impulse, roll;
   real doubt;                /* N s: what the judge knows the impulses across the normal to, after a blow */
+  bool unknown;              /* a step that was not certified left a spring set for rest */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -147,7 +148,7 @@ static bool is_held(const judge *j, const group *g) {
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
   if (g->report.kind == FRIX_ROW_DRILLING || R == 0) return true; /* rigid along the normal: only tangents remember */
-  return r > 0 ? R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + g->slack[0] : w >= -g->slack[0];
+  return r > 0 ? R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + 1e-6L * R * r + g->slack[0] : w >= -g->slack[0];
 }
 
 /* What the contact expects of a blow. */
@@ -196,6 +197,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
   bool bounces = sure || (perhaps && rigid);
   for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
+  if (s && s->unknown && g->report.compliance[0] > 0) g->least[0] = -INFINITY, g->most[0] = INFINITY;
   g->spring_asks = g->least[0];
   if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
@@ -212,7 +214,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
 /* e is not below zero, and some contact of the step is struck: faster than gravity and the forces on it make it. */
 void judge_blow(const judge *j, const group *g, verdict *out) {
   bool struck = false;
-  if (!g->blow || g->held) return; /* what is stopped for good expects what it came with */
+  if (!g->blow || g->held || is_held(j, g)) return; /* what is stopped for good expects what it came with */
   for (int k = 0; k < j->group_count && !struck; k++) {
     const group *c = &j->group[k];
     if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
@@ -259,6 +261,7 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   bool acted = g->report.compliance[0] > 0;
   real load = before - LOADED * r;
+  out->unknown = g->stiff && (g->held ? !j->certified : asks_otherwise(g, 0));
   out->natural = !g->stiff ? 0 : r > 0 || natural < 0 ? natural : 0;
   out->may_forget = !acted || (!g->held && load <= CLOSE * before);
   out->may_keep = acted && (g->held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const real SUM_ERROR = 1e-11L; /* momentum: of sums of doubles, with room */
+static const real SUM_ERROR = 1e-11L;  /* momentum: of sums of doubles, with room */
+static const real SUBNORMAL = 1e-320L; /* below, doubles have few digits */
 
 /* The largest turn at once, and how many at most, as the sim divides a free turn. */
 #define TURN 0.1
@@ -323,7 +324,8 @@ static void judge_momentum(judge *j, verdict *out) {
       note(out, LAW_MOMENTUM, miss / grant, "body %d: linear momentum misses %.3Lg of %.3Lg N s", k, miss,
            own + b->linear_size);
     own = v_norm(m_mul(b->J, b->w[BEFORE])) + v_norm(m_mul(b->J, b->w[AFTER])) + j->h * v_norm(b->torque);
-    grant = tolerance * own + fmaxl(SUM_ERROR, 1e-14L * condition_of(b)) * b->angular_size + b->angular_noise;
+    grant =
+        tolerance * own + fmaxl(SUM_ERROR, 1e-14L * condition_of(b)) * b->angular_size + b->angular_noise + SUBNORMAL;
     vec defect = v_sub(dl, angular), w = b->w[AFTER];
     miss = v_norm(defect);
     if (b->jointed && miss > 0) {
@@ -345,6 +347,7 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   j->time = j->half ? (real)h / 2 : (real)h;
   j->kept = report->restitution;
   j->gravity = v_norm(v_of(gravity));
+  j->certified = report->certified;
   j->left = report->overlaps_left;
   read_after(j, sim, v_of(gravity));
   judge_read_rows(j, sim);
