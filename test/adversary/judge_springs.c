@@ -266,6 +266,7 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
   out->may_forget = !acted || (!g->held && load <= CLOSE * before);
   out->may_keep = acted && (g->held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
   if (natural > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
+  if (g->blow && g->held) out->may_forget = true; /* stopped by a blow, or set for rest: both look alike */
 }
 
 void springs_keep(judge *j) {
