@@ -55,6 +55,12 @@ static bool find_slow(frix_sim *sim, attempt *t) {
   return any;
 }
 
+static int32_t count_slow(const attempt *t) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < t->islands.count; k++) count += t->slow[k];
+  return count;
+}
+
 /* Groups all of whose bodies are in slow islands. */
 static void mark_groups(const fx_assembly *a, attempt *t) {
   for (int32_t k = 0; k < a->group_count; k++) {
@@ -97,18 +103,12 @@ static frix_status stop_once(frix_sim *sim, attempt *t, double most) {
   return FRIX_OK;
 }
 
-static bool some_slow(const attempt *t) {
-  bool any = false;
-  for (int32_t k = 0; k < t->islands.count; k++) any |= t->slow[k];
-  return any;
-}
-
 /* The rigid answer of the slow islands: the first solve leaves TINY of the velocities, the second, which starts from
  * it, rounding. */
 static frix_status stop_islands(frix_sim *sim, attempt *t) {
   frix_status status = fx_rows_count(sim, &t->rows);
   if (status == FRIX_OK) status = stop_once(sim, t, SLOW * TINY);
-  if (status != FRIX_OK || !some_slow(t)) return status;
+  if (status != FRIX_OK || count_slow(t) == 0) return status;
   stiffen(sim, &t->rows, 1.0);
   return stop_once(sim, t, ROUNDING);
 }
@@ -154,6 +154,7 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   t.mark = FX_TAKE(&sim->arena, uint8_t, a->group_count);
   if (!t.slow || !t.mark) return FRIX_ERROR_MEMORY;
   if (!find_slow(sim, &t)) return FRIX_OK;
+  int32_t tried = count_slow(&t);
   mark_groups(a, &t);
   if ((status = fx_attempt_begin(sim, a, &t.before)) != FRIX_OK) return status;
   status = fx_assembly_select(a, t.mark, &sim->arena, &t.rows);
@@ -170,7 +171,7 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
     fx_attempt_restore_answer(sim, a, &t.before);
   }
   int64_t longest = a->joint_first > LARGE ? LARGE_WAIT : LONGEST_WAIT;
-  s->polish_wait = good ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
+  s->polish_wait = good && count_slow(&t) == tried ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;
   return status;
 }
