@@ -105,7 +105,7 @@ static bool go_to_frame(rerun *r, const frix_frame *frame, int64_t wanted, frix_
   uint64_t hash = 0;
   frix_sim_hash(r->sim, &hash);
   if (hash == frame->hash) return true;
-  fx_error("%s: step %" PRId64 " comes out differently: hands or forces from outside are not in the file", r->path,
+  fx_error("%s: step %" PRId64 " comes out differently: forces applied from outside are not in the file", r->path,
            frame->step);
   return false;
 }

@@ -80,7 +80,7 @@ static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) 
   frix_energy e = *now = frix_sim_energy(sim);
   const entry rows[ENTRIES] = {
       {"start", "at the start", 1, e.start},
-      {"work", "by forces, motors and hands", 1, e.work},
+      {"work", "by applied forces, motors and changes of the state", 1, e.work},
       {"friction", "lost to friction", -1, e.friction},
       {"impact", "lost in impacts", -1, e.impact},
       {"damping", "lost in dampers", -1, e.damping},

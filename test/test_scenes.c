@@ -185,7 +185,7 @@ static void cards_struck(fx_test *t) {
   for (int blocks = 3; blocks <= 4; blocks++) {
     enum { CARDS = 26 };
     double start[CARDS], low = 1;
-    char name[16];
+    char name[24];
     play p = play_new(t, "cardhouse");
     set(t, &p, "blow", blocks);
     if (play_start(t, &p)) {

@@ -120,15 +120,15 @@ typedef struct frix_energy {
   double start;
   double kinetic;
   double potential; /* gravity, springs of joints and of compliant contacts */
-  double work;      /* done by forces, motors, kinematic bodies and hands (setting poses, velocities, spawning) */
-  double friction;  /* lost to friction, sliding and rolling, contacts and joints; no step lowers it */
-  double impact;    /* lost along the normals of contacts and at limits; no step lowers it */
-  double damping;   /* lost in dampers and implicit forces */
-  double joint;     /* brought in by the bilateral rows (drift control) */
-  double contact;   /* brought in by contacts: overlaps pushed out, and what Newton's law creates where it is chosen */
-  double scheme;    /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations,
-                     * slip that turns round within a step */
-  double error;     /* brought in by the solver: what M v = H r + G lambda + f misses */
+  double work;     /* done by forces, motors, kinematic bodies and changes of the state (poses, velocities, spawning) */
+  double friction; /* lost to friction, sliding and rolling, contacts and joints; no step lowers it */
+  double impact;   /* lost along the normals of contacts and at limits; no step lowers it */
+  double damping;  /* lost in dampers and implicit forces */
+  double joint;    /* brought in by the bilateral rows (drift control) */
+  double contact;  /* brought in by contacts: overlaps pushed out, and what Newton's law creates where it is chosen */
+  double scheme;   /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations,
+                    * slip that turns round within a step */
+  double error;    /* brought in by the solver: what M v = H r + G lambda + f misses */
 } frix_energy;
 
 /* What a row of a step's problem is. */

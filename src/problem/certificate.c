@@ -153,7 +153,7 @@ static double square_of(int32_t n, const double *x) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* The last contact of each mover, -1 where it has none. One mover or two are one case, which nobody need foretell. */
+/* The last contact of each mover, -1 where it has none. One mover or two take the same path: no branch to predict. */
 static void find_last(const fx_system *s, int32_t *last) {
   const int32_t *start = s->Ht.start, *index = s->Ht.index;
   memset(last, -1, (size_t)s->mover_count * sizeof *last);

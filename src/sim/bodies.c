@@ -1,4 +1,4 @@
-/* Bodies of a sim: ids, queries, hands. */
+/* Bodies of a sim: ids, queries, applied forces, changes of the state. */
 #include "base/trig.h"
 #include "model/builder.h"
 #include "sim/mechanism.h"
@@ -149,7 +149,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
   return FRIX_OK;
 }
 
-/* ---- hands ---- */
+/* ---- applied forces, changes of the state ---- */
 
 /* After a change by hand: the ledger books it as work. */
 static void book(frix_sim *sim, int32_t slot) {
@@ -163,7 +163,7 @@ static void book(frix_sim *sim, int32_t slot) {
   e->work += e->kinetic + e->potential - before;
 }
 
-/* Who leans on a body that hands move must look again. */
+/* Bodies that touch one which the user moved are woken. */
 static void wake_neighbours(frix_sim *sim, int32_t k) {
   fx_state *s = &sim->state;
   for (int32_t c = 0; c < s->touching_count; c++) {

@@ -185,7 +185,7 @@ static void free_motion(const frix_sim *sim, fx_mover *m) {
 frix_status fx_movers_load(frix_sim *sim) {
   fx_state *s = &sim->state;
   fx_load *kept = NULL;
-  if (sim->config.force) { /* what the callback adds is for this evaluation; hands stay */
+  if (sim->config.force) { /* what the callback adds is for this evaluation; applied forces stay */
     kept = FX_TAKE(&sim->arena, fx_load, s->count);
     if (!kept) return FRIX_ERROR_MEMORY;
     for (int32_t k = 0; k < s->count; k++) kept[k] = s->load[k];

@@ -41,7 +41,7 @@ typedef struct fx_joint_memory {
   double error;
 } fx_joint_memory;
 
-/* What the hands of the user put on a body for the next step. */
+/* Forces that the user applies to a body for the next step. */
 typedef struct fx_load {
   frix_vec3 force, torque;
   frix_sym3 stiffness, damping, torque_damping;

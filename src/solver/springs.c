@@ -8,7 +8,7 @@
  * velocities of the whole say whether a contact that was left out is closed, or many of those swept are open: then the
  * set is chosen again. The certificate judges the whole. About half of the contacts of a heap in motion are open:
  * bodies that may come near each other within the step, and do not. Islands of closed contacts that hold their law
- * already are left out too. The last digits are newton's (spring_newton.c) where the sweeps so far foretell that more
+ * already are left out too. The last digits are newton's (spring_newton.c) where the sweeps so far predict that more
  * of them would cost more. */
 #include "solver/springs.h"
 
@@ -41,10 +41,10 @@ enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
 
 enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
 
-/* Sweeps foretold, from which an analysis is worth its time whatever the graph; the last digits cost more than those
+/* Sweeps predicted, from which an analysis is worth its time whatever the graph; the last digits cost more than those
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
 static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3;
-static const double cheap = 250; /* sweeps that newton may cost where up to a third of them is foretold */
+static const double cheap = 250; /* sweeps that newton may cost where up to a third of them is predicted */
 
 typedef struct state {
   fx_call *call;
@@ -160,17 +160,17 @@ static bool factors_look_cheap(const fx_system *s) {
   return pairs <= few_pairs * s->mover_count || s->contact_count >= many_contacts * pairs;
 }
 
-/* Whether newton is cheaper than the sweeps that are foretold; part->linear is then analysed. */
-static bool newton_pays(const state *t, fx_call *part, double foretold) {
+/* Whether newton is cheaper than the sweeps that are predicted; part->linear is then analysed. */
+static bool newton_pays(const state *t, fx_call *part, double predicted) {
   frix_status status;
   if (t->newton_failed || !fx_spring_newton_fits(part->system)) return false;
-  if (foretold < worth_analysis && !factors_look_cheap(part->system)) return false;
+  if (predicted < worth_analysis && !factors_look_cheap(part->system)) return false;
   if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
   if (!part->linear) return false;
   double cost = newton_cost(part->linear);
-  fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps foretold, newton costs %.0f",
-         part->system->contact_count, foretold, cost);
-  return cost <= (t->early ? cheap : fmax(foretold, fmin(cheap, 3 * foretold)));
+  fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps predicted, newton costs %.0f",
+         part->system->contact_count, predicted, cost);
+  return cost <= (t->early ? cheap : fmax(predicted, fmin(cheap, 3 * predicted)));
 }
 
 /* Decimal digits from one residual down to another: the exponent, and the rest as a straight line. */
@@ -182,12 +182,12 @@ static double digits_between(double high, double low) {
 }
 
 /* Sweeps from a residual to the tolerance, by what they have needed for a digit. */
-static double foretell(const state *t, double residual) {
+static double predict(const state *t, double residual) {
   return slower_end * t->per_digit * digits_between(residual, t->call->monitor->limits->tolerance);
 }
 
 /* Sweeps of the last digits before something else is tried. */
-static int64_t patience(const state *t, double residual) { return (int64_t)fmax(PATIENCE, 3 * foretell(t, residual)); }
+static int64_t patience(const state *t, double residual) { return (int64_t)fmax(PATIENCE, 3 * predict(t, residual)); }
 
 /* So many iterations of a method on the part. */
 static frix_status run(state *t, const fx_solver *solver, fx_call *part, int64_t budget) {
@@ -256,13 +256,13 @@ static bool go_on(fx_call *part) {
   if (t->wrong_set) return false;
   part->goal = t->stage < GOALS ? goal[t->stage] : 0;
   if (part->goal > 0) return true;
-  t->newton_next = newton_pays(t, part, foretell(t, monitor->residual));
+  t->newton_next = newton_pays(t, part, predict(t, monitor->residual));
   int64_t end = monitor->iteration + patience(t, monitor->residual);
   if (end < monitor->stage_limit) monitor->stage_limit = end;
   return !t->newton_next;
 }
 
-/* Some more sweeps than foretold, and patches where they do not do, or did not. */
+/* Some more sweeps than predicted, and patches where they do not do, or did not. */
 static frix_status finish(state *t, fx_call *part, bool swept) {
   const fx_monitor *monitor = part->monitor;
   frix_status status = FRIX_OK;
@@ -287,7 +287,7 @@ static frix_status run_part(state *t, fx_call *part) {
   bool sweeps_first = t->stage < GOALS;
   t->wrong_set = false;
   bool near = t->early || t->before <= slack * goal[GOALS - 1];
-  t->newton_next = !sweeps_first && near && newton_pays(t, part, foretell(t, t->before));
+  t->newton_next = !sweeps_first && near && newton_pays(t, part, predict(t, t->before));
   if (sweeps_first) {
     part->goal = goal[t->stage];
     status = run(t, &fx_solver_sweeps, part, INT64_MAX);
