@@ -121,7 +121,8 @@ static turning turning_of(const frix_sim *sim, const fx_contact *c, const fx_con
   const fx_state *state = &sim->state;
   turning t = {fx_cross(past->normal, c->normal), fx_dot(past->normal, c->normal), 0.0, 1.0, c->normal};
   frix_vec3 spin = fx_add(state->spin[c->body_a], state->spin[c->body_b]);
-  fx_sincos(0.5 * state->last_step * fx_dot(spin, c->normal), &t.s, &t.c);
+  double angle = 0.5 * state->last_step * fx_dot(spin, c->normal);
+  if (angle != 0.0) fx_sincos(angle, &t.s, &t.c);
   return t;
 }
 
