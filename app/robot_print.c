@@ -234,7 +234,7 @@ static void put_sensors(fx_json *json, const frix_robot *robot) {
 }
 
 static void put_notes(fx_json *json, const frix_robot_info *info) {
-  static const char *const kind[] = {"unsupported", "not needed", "looks"};
+  static const char *const kind[] = {"unsupported", "not_needed", "looks"};
   fx_put_open(json, "ignored", '[');
   for (int32_t k = 0; k < info->note_count; k++) {
     const frix_mjcf_note *n = &info->note[k];

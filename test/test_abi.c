@@ -1,4 +1,5 @@
 /* Clients of other versions: headers with fewer fields, headers with more; the list of exported symbols. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "shell.h"
@@ -113,5 +114,39 @@ static void reserved(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_abi[] = {{"abi/same", same},       {"abi/older", older},       {"abi/newer", newer},
-                                {"abi/symbols", symbols}, {"abi/reserved", reserved}, {0}};
+/* Files are read with the settings of an older client, which end earlier; settings that nobody made are refused. */
+static void older_settings(fx_test *t) {
+  static const char text[] = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>";
+  if (!frix_mjcf_available()) {
+    fx_test_skip(t, "built without expat");
+    return;
+  }
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  size_t size = offsetof(frix_mjcf_config, coordinates);
+  frix_mjcf_config all = frix_mjcf_default(), *older = malloc(size); /* no byte more: sanitizers see what is read */
+  REQUIRE(t, older);
+  all.size = (uint32_t)size;
+  memcpy(older, &all, size);
+  frix_robot *robot = NULL;
+  frix_mjcf *mjcf = NULL;
+  CHECK(t, frix_robot_read_memory(context, "a.xml", text, sizeof text - 1, older, &robot) == FRIX_OK);
+  CHECK(t, frix_mjcf_read_memory(context, "a.xml", text, sizeof text - 1, older, &mjcf) == FRIX_OK);
+  frix_mjcf_destroy(mjcf);
+  frix_robot_destroy(robot);
+  CHECK(t, frix_robot_read(context, "no.xml", older, &robot) == FRIX_ERROR_FILE);
+  CHECK(t, frix_urdf_convert(context, "no.urdf", older, "no.xml") == FRIX_ERROR_FILE);
+  free(older);
+  all.size = 2;
+  CHECK(t, frix_robot_read_memory(context, "a.xml", text, sizeof text - 1, &all, &robot) == FRIX_ERROR_INPUT);
+  CHECK(t, frix_urdf_convert(context, "no.urdf", &all, "no.xml") == FRIX_ERROR_INPUT);
+  frix_context_destroy(context);
+}
+
+const fx_test_row test_abi[] = {{"abi/same", same},
+                                {"abi/older", older},
+                                {"abi/newer", newer},
+                                {"abi/symbols", symbols},
+                                {"abi/reserved", reserved},
+                                {"abi/older_settings", older_settings},
+                                {0}};

@@ -28,8 +28,9 @@ function own(path, key) {
   if (key) args.push('--key', key);
   let text;
   try {
-    text = execFileSync(frix, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
+    text = execFileSync(frix, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (e) {
+    if (!e.stdout?.length) throw new Error(String(e.stderr).trim()); // a file or a keyframe that is not there
     text = e.stdout; // exit code 1: some steps are not certified, which is told
   }
   const d = JSON.parse(text);
@@ -47,6 +48,7 @@ for (const word of files) {
     console.log(`${path.split('/').slice(-2).join('/')}${key ? ' ' + key : ''} | ${b.nv} | ${a.contacts.toFixed(1)} | ` +
                 `${a.us.toFixed(0)}${share} | ${b.us.toFixed(0)} | ${(a.us / b.us).toFixed(2)}`);
   } catch (e) {
-    console.log(`${word} | failed: ${String(e.message ?? e).slice(0, 100)}`);
+    console.log(`${word} | failed: ${String(e.message ?? e).slice(0, 200)}`);
+    process.exitCode = 1;
   }
 }

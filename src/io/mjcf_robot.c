@@ -1,5 +1,6 @@
 /* An articulated tree from an MJCF file: the passes, bodies and joints, references. */
 #include "io/mjcf_robot.h"
+#include "base/abi.h"
 
 #include <string.h>
 
@@ -277,6 +278,7 @@ bool fx_is_urdf(const char *name) {
 frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                    const frix_mjcf_config *config, frix_robot **out) {
   if (!context || !name || (!bytes && count) || !out) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
   frix_mjcf_config used = config ? *config : frix_mjcf_default();
   if (used.size != sizeof used)
@@ -287,6 +289,7 @@ frix_status frix_robot_read_memory(frix_context *context, const char *name, cons
 
 frix_status frix_robot_read(frix_context *context, const char *path, const frix_mjcf_config *config, frix_robot **out) {
   if (!context || !path || !out) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
   *out = NULL;
   char *bytes = NULL;
   size_t count = 0;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/abi.h"
 #include "io/urdf.h"
 
 enum { DEEPEST = 180 }; /* elements of MJCF nest 200 deep at most */
@@ -374,6 +375,9 @@ frix_status fx_urdf_write(fx_urdf *u, bool whole, fx_buffer *out) {
 
 frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config, const char *to) {
   if (!context || !path || !to) return FRIX_ERROR_INPUT;
+  FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
+  if (config && config->size != sizeof *config)
+    return fx_fail(context, FRIX_ERROR_INPUT, "frix_urdf_convert: start from frix_mjcf_default()");
   fx_urdf u = {.context = context, .path = path, .config = config ? *config : frix_mjcf_default()};
   char *bytes = NULL;
   size_t count = 0;

@@ -90,7 +90,8 @@ static double push_of(const frix_sim *sim, const fx_assembly *a, const fx_group 
 double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
   if (!fx_is_stiff(sim, g)) return 0.0;
   double time = sim->h * sim->integrator->position_time;
-  double blow = -fx_group_velocity(sim, a, g, 0, FX_BEFORE) - (sim->contact[g->source].gap - g->natural) / time;
+  double room = fx_max(0.0, sim->contact[g->source].gap - g->natural); /* a load is no approach */
+  double blow = -fx_group_velocity(sim, a, g, 0, FX_BEFORE) - room / time;
   if (!(blow > sim->h * fx_norm(sim->state.gravity))) return 0.0; /* as nearly always */
   double push = push_of(sim, a, g);
   return blow > push ? blow / fx_max(push, 1e-9 * blow) : 0.0;
