@@ -36,23 +36,42 @@ static double speed_of(const frix_sim *sim, const fx_mover *m) {
   return fmax(fx_norm(m->v0) + arm * fx_norm(m->w0), fx_norm(m->v1) + arm * fx_norm(m->w1));
 }
 
-/* Islands that are slow before and after the step, and not at rest already; true where there is one. */
+/* Whether it stood still and, but for rounding, still does. */
+static bool stands(const fx_mover *m, const double size[2]) {
+  return fx_norm2(m->v0) == 0.0 && fx_norm2(m->w0) == 0.0 && fx_norm(m->v1) <= ROUNDING * size[0] &&
+         fx_norm(m->w1) <= ROUNDING * size[1];
+}
+
+/* Islands that are slow before and after the step; true where there is one. */
 static bool find_slow(frix_sim *sim, attempt *t) {
   double slow = SLOW * sim->h * fx_norm(sim->state.gravity);
-  enum { RESTS, MOVES, FAST };
+  bool any = false;
+  memset(t->slow, 1, (size_t)t->islands.count);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first < 0 || speed_of(sim, &sim->mover[k]) > slow) t->slow[t->islands.of_mover[k]] = 0;
+  for (int32_t k = 0; k < t->islands.count; k++) any |= t->slow[k];
+  return any;
+}
+
+/* Of these, the ones that move. */
+static frix_status drop_resting(frix_sim *sim, const fx_assembly *a, attempt *t) {
+  double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+  uint8_t *moves = FX_TAKE(&sim->arena, uint8_t, t->islands.count);
+  if (!size || !moves) return FRIX_ERROR_MEMORY;
+  fx_sum_sizes(sim, a, a->r, size);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (!stands(&sim->mover[k], size[k])) moves[t->islands.of_mover[k]] = 1;
+  for (int32_t k = 0; k < t->islands.count; k++) t->slow[k] &= moves[k];
+  return FRIX_OK;
+}
+
+bool fx_stirs(const frix_sim *sim) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    uint8_t *island = &t->slow[t->islands.of_mover[k]];
-    double speed = m->first < 0 ? INFINITY : speed_of(sim, m);
-    uint8_t state = speed > slow ? FAST : speed > 0.0 ? MOVES : RESTS;
-    if (state > *island) *island = state;
+    if (m->first < 0 || m->tree || fx_norm2(m->v0) > 0.0 || fx_norm2(m->w0) > 0.0) continue;
+    if (speed_of(sim, m) > ROUNDING * fx_norm(m->v_free)) return true;
   }
-  bool any = false;
-  for (int32_t k = 0; k < t->islands.count; k++) {
-    t->slow[k] = t->slow[k] == MOVES;
-    any |= t->slow[k];
-  }
-  return any;
+  return false;
 }
 
 static int32_t count_slow(const attempt *t) {
@@ -154,7 +173,9 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   t.mark = FX_TAKE(&sim->arena, uint8_t, a->group_count);
   if (!t.slow || !t.mark) return FRIX_ERROR_MEMORY;
   if (!find_slow(sim, &t)) return FRIX_OK;
+  if ((status = drop_resting(sim, a, &t)) != FRIX_OK) return status;
   int32_t tried = count_slow(&t);
+  if (tried == 0) return FRIX_OK;
   mark_groups(a, &t);
   if ((status = fx_attempt_begin(sim, a, &t.before)) != FRIX_OK) return status;
   status = fx_assembly_select(a, t.mark, &sim->arena, &t.rows);

@@ -249,6 +249,8 @@ frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h);
 frix_sym3 fx_sym3_inverse(frix_sym3 s);
 /* Position and turn over time h with momenta kept: v and the angular momentum L (world) are given. */
 frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h);
+/* Angular momentum of a body after the step; what has stopped has none, not even the rounding of a difference. */
+frix_vec3 fx_momentum_after(const fx_mover *m);
 /* The spin that has angular momentum L at this pose; w where it needs no turning. */
 frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3 w);
 /* After velocities or poses were set. */
@@ -383,8 +385,8 @@ double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
 /* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
 int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
- * are. */
-frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+ * are; true: there is one. a->expected is there. */
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a);
 /* Contacts that expect much more of a blow than the answer gives them expect nothing any more; true: some did. */
 bool fx_drop_false_blows(fx_assembly *a);
 /* It expects nothing any more. */

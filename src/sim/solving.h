@@ -44,6 +44,8 @@ frix_status fx_refine(frix_sim *sim, fx_assembly *a);
 frix_status fx_solve_without_push_out(frix_sim *sim, fx_assembly *a);
 
 /* ---- settle.c ---- */
+/* Whether something stood still and moves by more than the rounding of its free velocity. */
+bool fx_stirs(const frix_sim *sim);
 /* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
 frix_status fx_settle(frix_sim *sim, fx_assembly *a);
 
