@@ -15,7 +15,8 @@
 #define NEARLY 1e-4  /* of the free motion: springs take up what is left */
 #define MOVING 1e-3  /* of a step's gravity: what is faster does not rest */
 #define TOLERANCE 1e-9
-#define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
+enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to rounding */
+#define MOST_COST 3e8  /* multiplications of a factorisation: a larger world starts from the relaxed law */
 
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
@@ -65,7 +66,8 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   config.guess_lambda = a->guess + sim->problem.row_count;
   config.max_iterations = 400;
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
+  if (status == FRIX_OK) status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
@@ -110,6 +112,17 @@ static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
   return status;
 }
 
+/* The guess, changed as little as brings everything to rest exactly, where that succeeds. */
+static frix_status balance_guess(frix_sim *sim, fx_assembly *a) {
+  bool exact = false;
+  double *r = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  if (!r) return FRIX_ERROR_MEMORY;
+  memcpy(r, a->guess, (size_t)a->row_count * sizeof *r);
+  frix_status status = fx_balance(sim, a, r, &exact);
+  if (status == FRIX_OK && exact) memcpy(a->guess, r, (size_t)a->row_count * sizeof *r);
+  return status;
+}
+
 /* The same with stiff contacts, of which some exist: the rigid law is relaxed, and where it leaves everything at rest
  * springs carry its impulses. */
 static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
@@ -120,6 +133,7 @@ static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
   fx_make_rigid(sim, a);
   status = start_relaxed(sim, a);
   if (status == FRIX_OK) status = rests(sim, a, &good);
+  if (status == FRIX_OK && good && a->joint_first > LARGE) status = balance_guess(sim, a);
   fx_attempt_restore_rows(a, &before);
   for (int32_t k = 0; good && k < a->joint_first; k++) hold(sim, a, &a->group[k]);
   return status;
@@ -152,14 +166,13 @@ bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *be
 }
 
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
-  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
-  if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
+  if (sim->springs) return relax ? start_relaxed(sim, a) : FRIX_OK;
   fx_arena arena;
   fx_arena_init(&arena, sim->inner);
   fx_system system;
   fx_statics statics;
   fx_equilibrium found = {0};
-  status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
+  frix_status status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
   bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
