@@ -16,6 +16,8 @@
 #define PROGRESS 0.1   /* a round that leaves more of the speed is the last */
 #define ROUNDING 3e-14 /* of the terms of a velocity: rest, with room to where velocities count as rounding */
 
+#define INLINE static inline __attribute__((always_inline))
+
 enum { ROUNDS = 6, ITERATIONS = 250, MOST_DOF = 6 };
 
 typedef struct balance {
@@ -56,12 +58,32 @@ static void weigh(balance *x, const double *r) {
 
 /* ---- products ---- */
 
+/* One body's block; inlined with the sizes of the common contact. */
+INLINE void push_body(int32_t dim, int32_t dof, const double *J, const double *r, double *out) {
+  double sum[MOST_DOF];
+  for (int32_t c = 0; c < dof; c++) sum[c] = out[c];
+  for (int32_t j = 0; j < dim; j++, J += dof)
+    for (int32_t c = 0; c < dof; c++) sum[c] += J[c] * r[j];
+  for (int32_t c = 0; c < dof; c++) out[c] = sum[c];
+}
+
+INLINE void look_at_body(int32_t dim, int32_t dof, const double *J, const double *v, double *u) {
+  for (int32_t j = 0; j < dim; j++, J += dof) {
+    double sum = 0.0;
+    for (int32_t c = 0; c < dof; c++) sum += J[c] * v[c];
+    u[j] += sum;
+  }
+}
+
 static void push(const balance *x, const fx_group *g, const double *r, double *out) {
   const double *J = x->a->J + g->value;
   for (int32_t e = 0; e < g->body_count; e++) {
     const fx_mover *m = &x->sim->mover[g->mover[e]];
-    for (int32_t j = 0; j < g->dim; j++, J += m->dof)
-      for (int32_t c = 0; c < m->dof; c++) out[m->first + c] += J[c] * r[j];
+    if (g->dim == 3 && m->dof == 6)
+      push_body(3, 6, J, r, out + m->first);
+    else
+      push_body(g->dim, m->dof, J, r, out + m->first);
+    J += g->dim * m->dof;
   }
 }
 
@@ -70,8 +92,11 @@ static void velocity_of(const balance *x, const fx_group *g, const double *v, do
   for (int32_t j = 0; j < g->dim; j++) u[j] = 0.0;
   for (int32_t e = 0; e < g->body_count; e++) {
     const fx_mover *m = &x->sim->mover[g->mover[e]];
-    for (int32_t j = 0; j < g->dim; j++, J += m->dof)
-      for (int32_t c = 0; c < m->dof; c++) u[j] += J[c] * v[m->first + c];
+    if (g->dim == 3 && m->dof == 6)
+      look_at_body(3, 6, J, v + m->first, u);
+    else
+      look_at_body(g->dim, m->dof, J, v + m->first, u);
+    J += g->dim * m->dof;
   }
 }
 
