@@ -121,6 +121,11 @@ static void free_rail(twins *x, frix_sim *sim) {
   axis.motor = FRIX_MOTOR_VELOCITY, axis.target = 0.5, axis.max_force = 1e4;
   MUST(&x->w, frix_sim_set_axis(sim, x->rail, 0, &axis));
 }
+static void oil(twins *x, frix_sim *sim) {
+  frix_material_config material = frix_material_default();
+  material.mu = 0.1;
+  MUST(&x->w, frix_sim_set_material(sim, x->w.material, &material));
+}
 static void look_for_rest(twins *x, frix_sim *sim) {
   frix_equilibrium *e = NULL;
   MUST(&x->w, frix_sim_equilibrium(sim, H, NULL, &e));
@@ -136,17 +141,12 @@ static void edits(fx_test *t) {
     edit make;
     double h;
     bool moves;
-  } rows[] = {{"force", push, H, false},
-              {"force in a view", push_view, H, false},
-              {"velocity", strike, H, true},
-              {"pose", lift, H, true},
-              {"gravity", tilt, H, true},
-              {"remove", pull_out, H, true},
-              {"spawn", drop, H, true},
-              {"motor", free_rail, H, true},
-              {"look", look_for_rest, H, false},
-              {"belt", drive_belt, H, true},
-              {"another step", NULL, 0.5 * H, false}};
+  } rows[] = {{"force", push, H, false},     {"force in a view", push_view, H, false},
+              {"velocity", strike, H, true}, {"pose", lift, H, true},
+              {"gravity", tilt, H, true},    {"remove", pull_out, H, true},
+              {"material", oil, H, false},   {"spawn", drop, H, true},
+              {"motor", free_rail, H, true}, {"look", look_for_rest, H, false},
+              {"belt", drive_belt, H, true}, {"another step", NULL, 0.5 * H, false}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     twins x = twins_new(t);
     if (x.plain) {
