@@ -160,6 +160,19 @@ static void edits(fx_test *t) {
   }
 }
 
+/* Forces act in one step only: the same ones in every step are a repetition, others or none are not. */
+static void wind(fx_test *t) {
+  twins x = twins_new(t);
+  for (int k = 0; x.plain && k < 30; k++) {
+    bool blows = k < 10 || (k >= 15 && k < 25);
+    if (blows) push(&x, x.w.sim), push(&x, x.plain);
+    frix_step_report report = step_both(&x, H);
+    CHECK(t, !(report.repeated && (k == 10 || k == 15 || k == 25)));
+    CHECK(t, report.repeated || !(k == 9 || k == 14 || k == 24 || k == 29));
+  }
+  twins_end(&x);
+}
+
 /* Callbacks may do what they like: they are asked in every step. */
 static int asked;
 static void count_force(frix_sim *sim, double time, void *user) {
@@ -196,8 +209,6 @@ static void snapshots(fx_test *t) {
   twins_end(&x);
 }
 
-const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
-                                   {"repeat/edits", edits},
-                                   {"repeat/callbacks", callbacks},
-                                   {"repeat/snapshots", snapshots},
-                                   {0}};
+const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},     {"repeat/edits", edits},
+                                   {"repeat/wind", wind},           {"repeat/callbacks", callbacks},
+                                   {"repeat/snapshots", snapshots}, {0}};

@@ -20,6 +20,11 @@ bool fx_is_loaded(const fx_state *s) {
   return byte[0] != 0 || memcmp(byte, byte + 1, (size_t)s->count * sizeof *s->load - 1) != 0;
 }
 
+/* Forces that act in one step only: the same as in the last one, or none as then. */
+static bool same_forces(const fx_state *s, const fx_undo *k) {
+  return k->load ? same(s->load, k->load, s->count, sizeof *s->load) : !fx_is_loaded(s);
+}
+
 /* Whether polishing is due is all that a step asks of its number. */
 static bool polish_due(const fx_state *s) { return s->step_count >= s->polish_at; }
 
@@ -31,7 +36,7 @@ static bool same_numbers(const fx_state *a, const fx_state *b) {
          a->touching_count == b->touching_count && a->ended_count == b->ended_count;
 }
 
-/* Whether the state is the one that the last step began with, whose contacts wait in touching_next; no forces wait. */
+/* Whether the state is the one that the last step began with, whose contacts wait in touching_next; but for forces. */
 static bool is_unchanged(const frix_sim *sim, const fx_undo *k) {
   const fx_state *s = &sim->state;
   int32_t n = s->count;
@@ -39,7 +44,7 @@ static bool is_unchanged(const frix_sim *sim, const fx_undo *k) {
          same(s->velocity, k->velocity, n, sizeof *s->velocity) && same(s->spin, k->spin, n, sizeof *s->spin) &&
          same(s->momentum, k->momentum, n, sizeof *s->momentum) && same(s->asleep, k->asleep, n, sizeof *s->asleep) &&
          same(s->quiet, k->quiet, n, sizeof *s->quiet) && same(s->prototype, k->prototype, n, sizeof *s->prototype) &&
-         same(s->generation, k->generation, n, sizeof *s->generation) && !fx_is_loaded(s) &&
+         same(s->generation, k->generation, n, sizeof *s->generation) &&
          same(s->joint, k->joint, s->joint_count, sizeof *s->joint) &&
          same(s->touching, sim->touching_next, s->touching_count + s->ended_count, sizeof *s->touching);
 }
@@ -51,7 +56,7 @@ static bool is_closed(const frix_sim *sim) {
 }
 
 void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {
-  if (undo->loaded || !is_closed(sim) || !is_unchanged(sim, undo)) return;
+  if (!is_closed(sim) || !is_unchanged(sim, undo)) return;
   fx_undo *kept = FX_TAKE_RAW(&sim->arena, fx_undo, 1);
   if (!kept) return; /* the next step is an ordinary one */
   *kept = *undo;
@@ -61,7 +66,9 @@ void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {
 
 bool fx_repeat_step(frix_sim *sim, double h) {
   const fx_undo *k = sim->repeats;
-  if (!k || sim->h != h || sim->stamp != sim->repeats_stamp || !is_closed(sim) || !is_unchanged(sim, k)) return false;
+  if (!k || sim->h != h || sim->stamp != sim->repeats_stamp || !is_closed(sim)) return false;
+  if (!is_unchanged(sim, k) || !same_forces(&sim->state, k)) return false;
+  if (k->load) memset(sim->state.load, 0, (size_t)sim->state.count * sizeof *sim->state.load);
   frix_energy *e = &sim->state.energy; /* what it adds to itself is the same every time, if only rounding */
   fx_ledger_add(e, &k->ledger, e->kinetic, e->potential);
   sim->state.time += h;

@@ -59,7 +59,7 @@ typedef struct fx_undo {
   fx_joint_memory *joint;
   int32_t *prototype; /* steps change neither these nor generations: for repeat.c */
   uint32_t *generation;
-  bool loaded;        /* forces were applied */
+  fx_load *load;      /* NULL: no forces were applied */
   frix_energy ledger; /* what the step booked */
 } fx_undo;
 

@@ -22,9 +22,10 @@ frix_status fx_undo_keep(frix_sim *sim, fx_undo *k) {
   k->robot = copied(sim, s->robot, s->robot_count, sizeof *s->robot);
   k->prototype = copied(sim, s->prototype, s->count, sizeof *s->prototype);
   k->generation = copied(sim, s->generation, s->count, sizeof *s->generation);
-  k->loaded = fx_is_loaded(s);
+  bool loaded = fx_is_loaded(s);
+  k->load = loaded ? copied(sim, s->load, s->count, sizeof *s->load) : NULL;
   bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint && k->robot && k->prototype &&
-              k->generation;
+              k->generation && (k->load || !loaded);
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
