@@ -11,14 +11,13 @@ static void build_pyramid(world *w, int base, frix_body_id *first) {
     }
 }
 
-/* 25 courses, 325 boxes: at rest from the first step on, to the bit, and the floor carries the weight. */
-static void pyramid(fx_test *t, frix_contact_kind kind) {
-  enum { BASE = 25, COUNT = BASE * (BASE + 1) / 2 };
+/* At rest from the first step on, to the bit, and the floor carries the weight. */
+static void pyramid(fx_test *t, frix_contact_kind kind, int base) {
   world w = world_new(t, 0.6, 0.0);
   w.config.contact = kind;
   frix_body_id first;
   world_plane(&w, (frix_quat){1, 0, 0, 0});
-  build_pyramid(&w, BASE, &first);
+  build_pyramid(&w, base, &first);
   if (world_start(&w)) {
     double weight = 0, carried = 0;
     frix_body_state before = state_of(&w, first);
@@ -36,14 +35,15 @@ static void pyramid(fx_test *t, frix_contact_kind kind) {
     }
     frix_body_config body;
     MUST(&w, frix_model_body(w.model, first, &body));
-    weight = COUNT * body.mass * 9.81;
+    weight = 0.5 * base * (base + 1) * body.mass * 9.81;
     CHECK_NEAR(t, carried / weight, 1, 1e-12);
   }
   world_end(&w);
 }
 
-static void pyramid_stiff(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_STIFF); }
-static void pyramid_rigid(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_RIGID); }
+/* 2,850 boxes: too many for an interior point method within a step. */
+static void pyramid_stiff(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_STIFF, 75); }
+static void pyramid_rigid(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_RIGID, 25); }
 
 /* Equal feet carry equal shares, all the way down a tower. */
 static void tower(fx_test *t) {
