@@ -14,8 +14,9 @@ static void build_pyramid(world *w, int levels) {
   }
 }
 
-static void pyramid(fx_test *t) {
+static void pyramid(fx_test *t, frix_contact_kind kind) {
   world w = world_new(t, 1.0, 0.0);
+  w.config.contact = kind;
   world_plane(&w, (frix_quat){1, 0, 0, 0});
   build_pyramid(&w, 20); /* 2870 spheres: too many for an interior point method within a step */
   if (world_start(&w)) {
@@ -31,6 +32,9 @@ static void pyramid(fx_test *t) {
   world_end(&w);
 }
 
+static void pyramid_stiff(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_STIFF); }
+static void pyramid_rigid(fx_test *t) { pyramid(t, FRIX_CONTACT_KIND_RIGID); }
+
 /* With too little friction it spreads: no forces hold it, and none are made up. */
 static void slippery(fx_test *t) {
   world w = world_new(t, 0.2, 0.0);
@@ -43,4 +47,5 @@ static void slippery(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_balance[] = {{"balance/pyramid", pyramid}, {"balance/slippery", slippery}, {0}};
+const fx_test_row test_balance[] = {
+    {"balance/pyramid", pyramid_stiff}, {"balance/pyramid_rigid", pyramid_rigid}, {"balance/slippery", slippery}, {0}};
