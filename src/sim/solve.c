@@ -156,14 +156,16 @@ static frix_status release(solving *x) {
 
 static bool expects(const solving *x) { return x->a->expected != NULL; }
 
-/* What expects more of a blow than there is would be thrown apart. */
+/* What expects more of a blow than there is would be thrown apart, or gain by it. */
 static frix_status doubt(solving *x) {
-  frix_status status = FRIX_OK;
-  while (status == FRIX_OK && fx_drop_false_blows(x->a)) {
-    x->known = false;
-    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+  bool any = true;
+  for (frix_status status = FRIX_OK; any;) {
+    status = fx_drop_false_blows(x->sim, x->a, &any);
+    if (status == FRIX_OK && any) status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status != FRIX_OK) return status;
+    x->known &= !any;
   }
-  return status;
+  return FRIX_OK;
 }
 
 static bool has_springs(const solving *x) { return x->a->compliant && x->a == &x->sim->rows; }
@@ -174,6 +176,7 @@ static frix_status stop_pressed(solving *x) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
     if (status == FRIX_OK && set_springs(x)) status = release(x);
+    if (status == FRIX_OK && expects(x)) status = doubt(x);
     if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
     if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
   }

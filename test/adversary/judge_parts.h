@@ -62,7 +62,7 @@ typedef struct group {
   bool held;                 /* springs were set to what holds a body at rest */
   bool vague_motion;         /* tension damps the free motion */
   real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
-  real spring_asks;          /* least demand of its normal spring, had it one */
+  real spring_asks[2];       /* least and most demand of its normal spring, had it one, by its memory */
   bool blow;                 /* it expects a blow, by these impulses */
   real expected[FRIX_MAX_DIM];
   real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */
@@ -112,6 +112,8 @@ real row_velocity(const judge *j, const row *r, moment when);
 
 /* The row may ask for w. */
 void allow(group *g, int k, real w);
+/* The largest coordinate that an arm on the body is the difference of: it is rounded like this. */
+real farthest(const group *g, const judged_body *b);
 /* Rounding of gaps, and gaps that count as none. */
 real gap_noise(const judge *j, const group *g);
 
@@ -123,6 +125,8 @@ real spring_stiffness(const judge *j, const group *g);
 /* What the rows of a contact with springs may ask for and must remember. */
 void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps);
 void spring_drilling(const judge *j, group *g);
+/* Impulse that the spring of a row remembers, without what is expected of a blow. */
+real spring_remembers(const group *g, int k);
 /* Blows are expected where there are some. */
 void judge_blow(const judge *j, const group *g, verdict *out);
 /* No spring of the stiff law is pressed far into a shape. */

@@ -49,6 +49,11 @@ static void contact_rows(const judge *j, group *g) {
   }
 }
 
+real farthest(const group *g, const judged_body *b) {
+  bool contact = g->report.kind == FRIX_ROW_CONTACT || g->report.kind == FRIX_ROW_DRILLING;
+  return contact ? fmaxl(v_far(b->c), v_far(v_of(g->report.point))) : v_far(b->c);
+}
+
 real gap_noise(const judge *j, const group *g) {
   real fall = 1e-5L * j->h * j->h * j->gravity, small = 1e-6L * j->smallest;
   return 1.01L * fmaxl(fminl(fall, small), 2e-11L * v_far(v_of(g->report.point)));

@@ -268,7 +268,7 @@ static void add_impulses(judge *j, const group *g) {
       b->angular_first = v_mad(b->angular_first, g->first[k], x->ang);
       b->linear_size += fabsl(g->r[k]) * v_norm(x->lin);
       b->angular_size += fabsl(g->r[k]) * v_norm(x->ang);
-      b->angular_noise += 8 * 0x1p-52L * fabsl(g->r[k]) * v_norm(x->lin) * (v_far(b->c) + b->size);
+      b->angular_noise += 8 * 0x1p-52L * fabsl(g->r[k]) * v_norm(x->lin) * (farthest(g, b) + b->size);
     }
     if (body < 0 || !j->body[body].moves) continue;
     judged_body *b = &j->body[body];
