@@ -250,12 +250,13 @@ void judge_pressed(const judge *j, const group *g, verdict *out) {
 
 /* ---- after the step ---- */
 
-/* The gap at which it carries nothing: what the report says, where the step is certified. Else springs that were set
- * for rest are as they were. */
+/* The gap at which it carries nothing: what the report says. Where a step that is not certified asks otherwise than the
+ * spring remembers, it was set for rest, and is as it was. */
 static void find_natural(const judge *j, const group *g, spring_memory *out) {
+  real shift = g->report.shift[0], near = 1e-9L * fabsl(shift) + g->slack[0];
+  bool undone = !j->certified && g->R[0] > 0 && (shift < g->spring_asks[0] - near || shift > g->spring_asks[1] + near);
   for (int k = 0; k < 2; k++) {
-    real asks = j->certified || !(g->R[0] > 0) ? (real)g->report.shift[0] : g->spring_asks[k];
-    real natural = g->report.gap - asks * j->time;
+    real natural = g->report.gap - (undone ? g->spring_asks[k] : shift) * j->time;
     out->natural[k] = !g->stiff ? 0 : g->r[0] > 0 || natural < 0 ? natural : 0;
   }
 }
