@@ -90,6 +90,12 @@ static bool drop_large(fx_assembly *a) {
   return any;
 }
 
+static bool acts(const fx_assembly *a, const fx_group *g) {
+  for (int32_t k = g->row; k < g->row + g->dim; k++)
+    if (a->expected[k] != 0.0 || a->r[k] != 0.0) return true;
+  return false;
+}
+
 static bool expects(const fx_assembly *a, const fx_group *g) {
   for (int32_t k = g->row; k < g->row + g->dim; k++)
     if (a->expected[k] != 0.0) return true;
@@ -106,7 +112,7 @@ static frix_status drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
     const fx_group *g = &a->group[k];
     double free[FRIX_MAX_DIM], after[FRIX_MAX_DIM];
     int32_t island = fx_island_of(&islands, g);
-    if (island < 0) continue;
+    if (island < 0 || !acts(a, g)) continue;
     fx_group_velocities(sim, a, g, FX_FREE, free);
     fx_group_velocities(sim, a, g, FX_AFTER, after);
     for (int32_t j = 0; j < g->dim; j++) {
@@ -125,6 +131,6 @@ static frix_status drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
 }
 
 frix_status fx_drop_false_blows(frix_sim *sim, fx_assembly *a, bool *any) {
-  *any = a->expected && drop_large(a);
-  return a->expected && !*any ? drop_gains(sim, a, any) : FRIX_OK;
+  *any = drop_large(a);
+  return *any ? FRIX_OK : drop_gains(sim, a, any);
 }

@@ -152,7 +152,8 @@ static bool is_held(const judge *j, const group *g) {
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
   if (g->report.kind == FRIX_ROW_DRILLING || R == 0) return true; /* rigid along the normal: only tangents remember */
-  return r > 0 ? R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + 1e-6L * R * r + g->slack[0] : w >= -g->slack[0];
+  if (!(r > 0)) return w >= -slow - g->slack[0]; /* it opens, slower than that: what it would carry is as little */
+  return R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + 1e-6L * R * r + g->slack[0];
 }
 
 /* What the contact expects of a blow. */
