@@ -61,8 +61,8 @@ void fx_row_errors_find(const fx_system *system, const fx_row_set *set, frix_law
 double fx_row_error(const fx_system *system, const fx_row_set *set, frix_law law, fx_row_scales *scales,
                     const double *r, const double *u);
 
-/* The error of the contact that was worst in the last judgement, measured by the speeds of then; 0: none was. Where it is
- * large, that of all is at least about that. */
+/* The error of the contact that was worst in the last judgement, measured by the speeds of then; 0: none was. Where it
+ * is large, that of all is at least about that. */
 double fx_row_error_of_worst(const fx_system *system, frix_law law, const fx_row_scales *scales, const double *r,
                              const double *u);
 

@@ -76,8 +76,7 @@ void fx_forget_blow(fx_assembly *a, const fx_group *g) {
   }
 }
 
-/* Contacts that would be thrown apart by their springs. */
-static bool drop_large(fx_assembly *a) {
+bool fx_drop_false_blows(fx_assembly *a) {
   bool any = false;
   for (int32_t k = 0; a->expected && k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
@@ -90,21 +89,22 @@ static bool drop_large(fx_assembly *a) {
   return any;
 }
 
-static bool acts(const fx_assembly *a, const fx_group *g) {
-  for (int32_t k = g->row; k < g->row + g->dim; k++)
-    if (a->expected[k] != 0.0 || a->r[k] != 0.0) return true;
-  return false;
-}
-
 static bool expects(const fx_assembly *a, const fx_group *g) {
   for (int32_t k = g->row; k < g->row + g->dim; k++)
     if (a->expected[k] != 0.0) return true;
   return false;
 }
 
-/* Islands that gain by what their contacts expect. */
-static frix_status drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
+static bool some_expects(const fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++)
+    if (expects(a, &a->group[k])) return true;
+  return false;
+}
+
+frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
   fx_step_islands islands;
+  *any = false;
+  if (!some_expects(a)) return FRIX_OK;
   frix_status status = fx_step_islands_find(sim, a, &islands);
   double *gain = status == FRIX_OK ? FX_TAKE(&sim->arena, double, islands.count) : NULL;
   if (!gain) return status == FRIX_OK ? FRIX_ERROR_MEMORY : status;
@@ -112,7 +112,7 @@ static frix_status drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
     const fx_group *g = &a->group[k];
     double free[FRIX_MAX_DIM], after[FRIX_MAX_DIM];
     int32_t island = fx_island_of(&islands, g);
-    if (island < 0 || !acts(a, g)) continue;
+    if (island < 0) continue;
     fx_group_velocities(sim, a, g, FX_FREE, free);
     fx_group_velocities(sim, a, g, FX_AFTER, after);
     for (int32_t j = 0; j < g->dim; j++) {
@@ -128,9 +128,4 @@ static frix_status drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
     *any = true;
   }
   return FRIX_OK;
-}
-
-frix_status fx_drop_false_blows(frix_sim *sim, fx_assembly *a, bool *any) {
-  *any = drop_large(a);
-  return *any ? FRIX_OK : drop_gains(sim, a, any);
 }

@@ -401,9 +401,11 @@ int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
  * are. */
 frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
-/* Contacts that expect much more of a blow than the answer gives them, and islands that gain by what they expect,
- * expect nothing any more; *any: some did. */
-frix_status fx_drop_false_blows(frix_sim *sim, fx_assembly *a, bool *any);
+/* Contacts that expect much more of a blow than the answer gives them, and would be thrown apart by their springs,
+ * expect nothing any more; true: some did. */
+bool fx_drop_false_blows(fx_assembly *a);
+/* Islands that gain by what their contacts expect do so no more; *any: there is one. */
+frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any);
 /* It expects nothing any more. */
 void fx_forget_blow(fx_assembly *a, const fx_group *g);
 /* What a row carries of the answer without what was expected of a blow. */

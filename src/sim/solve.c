@@ -156,16 +156,28 @@ static frix_status release(solving *x) {
 
 static bool expects(const solving *x) { return x->a->expected != NULL; }
 
-/* What expects more of a blow than there is would be thrown apart, or gain by it. */
+/* What expects more of a blow than there is would be thrown apart. */
 static frix_status doubt(solving *x) {
-  bool any = true;
-  for (frix_status status = FRIX_OK; any;) {
-    status = fx_drop_false_blows(x->sim, x->a, &any);
-    if (status == FRIX_OK && any) status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
-    if (status != FRIX_OK) return status;
-    x->known &= !any;
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_drop_false_blows(x->a)) {
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
   }
-  return FRIX_OK;
+  return status;
+}
+
+/* Nor may an island gain by it. */
+static frix_status doubt_all(solving *x) {
+  bool any = true;
+  frix_status status = doubt(x);
+  while (status == FRIX_OK && any) {
+    status = fx_drop_gains(x->sim, x->a, &any);
+    if (status != FRIX_OK || !any) break;
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK) status = doubt(x);
+  }
+  return status;
 }
 
 static bool has_springs(const solving *x) { return x->a->compliant && x->a == &x->sim->rows; }
@@ -176,7 +188,7 @@ static frix_status stop_pressed(solving *x) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
     if (status == FRIX_OK && set_springs(x)) status = release(x);
-    if (status == FRIX_OK && expects(x)) status = doubt(x);
+    if (status == FRIX_OK && expects(x)) status = doubt_all(x);
     if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
     if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
   }
@@ -209,7 +221,7 @@ static const struct way {
     {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
     {is_new, settle},            /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
-    {expects, doubt},            /* nor after all that changed the answer */
+    {expects, doubt_all},        /* nor after all that changed the answer */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */
 };

@@ -109,8 +109,8 @@ double fx_rank_of_rows(double residual, double row, double tolerance) {
   return tolerance * (1 + (row < 1 ? row : 1));
 }
 
-/* Single contacts are judged where the whole is good; u belongs to r. As long as the worst of the last time is not good,
- * and progress is not looked at, the others need not be. */
+/* Single contacts are judged where the whole is good; u belongs to r. As long as the worst of the last time is not
+ * good, and progress is not looked at, the others need not be. */
 static void judge_rows(fx_monitor *m, const double *r) {
   double tolerance = m->limits->tolerance;
   m->row = 0;
