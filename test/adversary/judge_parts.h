@@ -94,6 +94,7 @@ struct judge {
   int group_count, group_capacity;
   group *group;
   real h, time; /* the step, and the part of it after the rows were taken */
+  real last_h;  /* the step before, 0: there was none */
   bool half;    /* rows are taken at the half step */
   real kept;    /* least part of restitution that the step kept */
   real gravity;

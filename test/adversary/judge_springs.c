@@ -105,18 +105,19 @@ static vec turned(const judge *j, const group *g, const spring_memory *s, vec v)
   real cosine = v_dot(s->normal, n);
   if (cosine > 0) v = v_add(v_add(v, v_cross(axis, v)), v_mul(1 / (1 + cosine), v_cross(axis, v_cross(axis, v))));
   vec spin = v_add(j->body[body_index(j, g->report.a)].spin, j->body[body_index(j, g->report.b)].spin);
-  return q_turn(q_after((quat){1, 0, 0, 0}, v_mul(v_dot(spin, n) / 2, n), j->h), v);
+  return q_turn(q_after((quat){1, 0, 0, 0}, v_mul(v_dot(spin, n) / 2, n), j->last_h), v);
 }
 
 /* Impulses that the rows of a contact remember, and how much they may be stretched. */
 static void find_memory(const judge *j, group *g) {
   const spring_memory *s = last_of(j, g);
   if (!s) return;
-  vec impulse = turned(j, g, s, s->impulse), roll = turned(j, g, s, s->roll);
+  real longer = j->h / j->last_h; /* forces stay */
+  vec impulse = v_mul(longer, turned(j, g, s, s->impulse)), roll = v_mul(longer, turned(j, g, s, s->roll));
   bool other = v_dot(impulse, v_of(g->report.direction[0])) < 0; /* another contact under the same name */
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
-    g->stretch[k] = k < 3 ? g->most[k] + g->R[k] * 0x1p-50L * v_norm(s->impulse)
+    g->stretch[k] = k < 3 ? g->most[k] / (longer * longer) + g->R[k] * 0x1p-50L * v_norm(s->impulse)
                           : g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->roll));
     if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
@@ -132,11 +133,14 @@ static void allow_natural(const judge *j, group *g, const spring_memory *s, real
   allow(g, 0, (gap - natural) / j->time);
 }
 
-/* The natural gap of the last step; where the overlap opened by a tenth of the thinnest shape, what is left of it. */
+/* The natural gap of the last step, or where that was of another length the one at which its force is the same; where
+ * the overlap opened by a tenth of the thinnest shape, what is left of it. */
 static void allow_kept(const judge *j, group *g, const spring_memory *s) {
   for (int k = 0; k < 2; k++) {
-    real left = fminl(0, g->report.gap), opened = left - s->natural[k], far = THIN * j->thinnest;
-    if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, s->natural[k]);
+    real gap = g->report.gap, natural = s->natural[k];
+    if (j->h != j->last_h && s->normal_impulse > 0) natural = gap + s->normal_impulse / (j->last_h * g->stiffness);
+    real left = fminl(0, gap), opened = left - natural, far = THIN * j->thinnest;
+    if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, natural);
     if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
   }
 }
@@ -187,7 +191,7 @@ static void take_held(const judge *j, group *g) {
 
 void spring_drilling(const judge *j, group *g) {
   const spring_memory *s = last_of(j, g);
-  if (s) g->memory[1] = s->drilling;
+  if (s) g->memory[1] = s->drilling * j->h / j->last_h;
   take_held(j, g);
 }
 
@@ -299,4 +303,5 @@ void springs_keep(judge *j) {
   free(j->spring);
   j->spring = list;
   j->spring_count = count;
+  j->last_h = j->h;
 }

@@ -36,7 +36,8 @@ typedef struct world {
   double size[MOST_BODIES];
   int push_count;
   push push[MOST_PUSHES];
-  bool failed; /* the builder refused something */
+  bool failed;                   /* the builder refused something */
+  void (*edit)(struct world *w); /* NULL, or what is changed before a step */
 } world;
 
 /* ---- chance ---- */
@@ -104,5 +105,6 @@ extern bool world_patient;
 extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
 extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
 extern const world_class spring_classes[];                                  /* materials name a stiffness */
+extern const world_class edited_classes[];                                  /* changed between steps */
 
 #endif
