@@ -95,7 +95,7 @@ bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
     double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
     if (!is_pressed(sim, a, g, THIN * thin)) continue;
     a->R[g->row] = 0.0;
-    if (a->expected) a->expected[g->row] = 0.0;
+    fx_forget_blow(a, g); /* it was told by springs that are none */
     bool left = a->leaves_overlaps && c->gap < 0.0;
     a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
     any = true;

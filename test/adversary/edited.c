@@ -1,4 +1,5 @@
-/* Worlds that are changed between steps: velocities and places are set, gravity turns, steps have other lengths. */
+/* Worlds that are changed between steps: velocities and places are set, gravity turns, steps have other lengths,
+ * surfaces run. */
 #include "random_world.h"
 
 #include <math.h>
@@ -28,6 +29,15 @@ static void put(world *w, frix_body_id body, double size) {
   frix_sim_set_pose(w->sim, body, s.pose);
 }
 
+/* The surface of a shape runs. */
+static void run_belt(world *w) {
+  int shapes = frix_model_count(w->model).shape_count;
+  if (shapes == 0 || w->belt_count == MOST_BELTS) return;
+  double speed = chance(w, 0.2) ? 0 : magnitude(w, 1e-2, 5) * w->unit.length / w->unit.time;
+  belt b = {frix_model_shape_at(w->model, dice(w, shapes)), scaled(direction(w), speed)};
+  if (frix_sim_set_belt(w->sim, b.shape, b.velocity) == FRIX_OK) w->belt[w->belt_count++] = b;
+}
+
 static void edit(world *w) {
   int k = w->body_count > 0 ? dice(w, w->body_count) : 0;
   bool some = w->body_count > 0;
@@ -39,6 +49,7 @@ static void edit(world *w) {
     frix_sim_set_gravity(w->sim, w->gravity);
   }
   if (chance(w, 0.3)) w->h *= magnitude(w, 0.4, 2.5);
+  if (chance(w, 0.1)) run_belt(w);
 }
 
 /* An ordinary world of another class. */

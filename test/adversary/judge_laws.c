@@ -17,7 +17,8 @@ static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 
 /* S of a row, and what may be missing in u and r. */
 static void find_tolerance(const judge *j, group *g, int k) {
-  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0, turn = 0;
+  real tolerance = 100 * (real)j->config.tolerance, own = fabsl(g->row[k].belt), all = own;
+  real size = 0, spin = 0, turn = 0;
   for (int t = 0; t < g->row[k].count; t++) {
     const term *x = &g->row[k].term[t];
     const judged_body *b = &j->body[x->body];

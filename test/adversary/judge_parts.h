@@ -43,6 +43,7 @@ typedef struct term {
 typedef struct row {
   int count;
   term term[4];
+  real belt; /* velocity of the surfaces beside that of the bodies */
 } row;
 
 typedef struct group {
@@ -89,6 +90,7 @@ struct judge {
   frix_sim_config config;
   int body_count; /* [0] is the world */
   judged_body *body;
+  vec *belt; /* by shape, own frame */
   int joint_count;
   double (*coordinate)[FRIX_JOINT_AXES]; /* before the step */
   int group_count, group_capacity;

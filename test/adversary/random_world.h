@@ -12,12 +12,17 @@ typedef struct units {
   double mass, length, time;
 } units;
 
-enum { MOST_BODIES = 128, MOST_PUSHES = 16 };
+enum { MOST_BODIES = 128, MOST_PUSHES = 16, MOST_BELTS = 16 };
 
 typedef struct push {
   frix_body_id body;
   frix_vec3 force, torque; /* every step, already in units */
 } push;
+
+typedef struct belt {
+  frix_shape_id shape;
+  frix_vec3 velocity; /* own frame, already in units */
+} belt;
 
 typedef struct world {
   frix_context *context;
@@ -36,6 +41,8 @@ typedef struct world {
   double size[MOST_BODIES];
   int push_count;
   push push[MOST_PUSHES];
+  int belt_count;
+  belt belt[MOST_BELTS];         /* the last of a shape holds */
   bool failed;                   /* the builder refused something */
   void (*edit)(struct world *w); /* NULL, or what is changed before a step */
 } world;
