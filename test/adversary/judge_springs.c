@@ -181,6 +181,8 @@ static void take_held(const judge *j, group *g) {
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
+  for (int k = 3; k < g->dim && g->blow && g->r[0] > 0; k++) /* the same part of every impulse is load */
+    g->expected[k] = g->r[k] * g->expected[0] / g->r[0];
   for (int k = 1; k < g->dim; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
