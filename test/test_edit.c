@@ -110,6 +110,35 @@ static void joints(fx_test *t) {
   world_end(w);
 }
 
+/* Two wheels that a coupling holds together: their joints stay as long as it does; without it each turns alone. */
+static void coupling(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  frix_body_id wheel[2];
+  frix_joint_id hinge[2];
+  for (int k = 0; k < 2; k++) {
+    wheel[k] = world_body(&w, body_at(at(k, 0, 0)), sphere_shape(0.2));
+    frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+    j.b = wheel[k];
+    MUST(&w, frix_joint_place(w.builder, &j, vec(k, 0, 0), vec(0, 0, 1), vec(0, 0, 0), vec(0, 0, 0)));
+    MUST(&w, frix_builder_add_joint(w.builder, &j, &hinge[k]));
+  }
+  frix_joint_config c = frix_joint_default(FRIX_JOINT_COUPLING);
+  c.first = hinge[0], c.second = hinge[1], c.ratio = 1;
+  frix_joint_id id;
+  MUST(&w, frix_builder_add_joint(w.builder, &c, &id));
+  REQUIRE(t, world_start(&w));
+  run(&w, 2);
+  CHECK(t, frix_sim_remove_joint(w.sim, hinge[0]) == FRIX_ERROR_INPUT);
+  MUST(&w, frix_sim_remove_joint(w.sim, id));
+  MUST(&w, frix_sim_remove_joint(w.sim, hinge[0]));
+  MUST(&w, frix_sim_set_velocity(w.sim, wheel[1], vec(0, 0, 0), vec(0, 0, 2)));
+  run(&w, 10);
+  CHECK_NEAR(t, state_of(&w, wheel[1]).spin.z, 2, 1e-9);
+  CHECK_NEAR(t, state_of(&w, wheel[0]).spin.z, 0, 1e-9);
+  world_end(&w);
+}
+
 /* A foot is added under a box and lifts it; the box is taken away from around it, and it falls. */
 static void shapes(fx_test *t) {
   stand s = stand_new(t);
@@ -282,6 +311,8 @@ static void patterns(fx_test *t) {
   world_end(w);
 }
 
-const fx_test_row test_edit[] = {{"edit/nothing", nothing}, {"edit/material", material}, {"edit/joints", joints},
-                                 {"edit/shapes", shapes},   {"edit/kinds", kinds},       {"edit/snapshots", snapshots},
-                                 {"edit/refused", refused}, {"edit/patterns", patterns}, {0}};
+const fx_test_row test_edit[] = {{"edit/nothing", nothing},     {"edit/material", material},
+                                 {"edit/joints", joints},       {"edit/coupling", coupling},
+                                 {"edit/shapes", shapes},       {"edit/kinds", kinds},
+                                 {"edit/snapshots", snapshots}, {"edit/refused", refused},
+                                 {"edit/patterns", patterns},   {0}};

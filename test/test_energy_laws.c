@@ -80,6 +80,69 @@ static void check_rod(fx_test *t, frix_restitution law, double h, double newton,
   world_end(&w);
 }
 
+/* A stiff contact that is struck bounces like a rigid one, with the same part of e. */
+static void stiff_rod(fx_test *t) {
+  world w = rod_world(t, FRIX_RESTITUTION_BOUNDED, 1.5, 0.98);
+  w.config.contact = FRIX_CONTACT_KIND_STIFF;
+  REQUIRE(t, world_start(&w));
+  frix_step_report r = world_step(&w, 1e-5);
+  double ratio = frix_sim_energy(w.sim).kinetic / kinetic_of(&thrown);
+  CHECK(t, r.certified && ratio <= 1 && ratio > 0.999);
+  CHECK_NEAR(t, r.restitution, largest_part(0.98), 2e-3);
+  world_end(&w);
+}
+
+/* ---- motors are forces: what they might have brought excuses no contact, what they bring is no contact's ---- */
+
+/* A flywheel on the rod's centre, far from the speed that its motor wants: its impulse is 1e-3 N m s, times what it
+ * misses 5 J. */
+static void motor_excuses_nothing(fx_test *t) {
+  world w = rod_world(t, FRIX_RESTITUTION_BOUNDED, 1.5, 0.98);
+  frix_body_config b = body_at(at(0, sin(angle) + 1e-6, 0));
+  b.planar = true, b.mass = 1e-6, b.inertia.zz = 1e-2, b.velocity = vec(thrown.x, thrown.y, 0);
+  frix_body_id wheel, rod_id = {1, 1};
+  MUST(&w, frix_builder_add_body(w.builder, &b, &wheel));
+  frix_joint_config hinge = frix_joint_default(FRIX_JOINT_HINGE);
+  hinge.a = rod_id, hinge.b = wheel;
+  hinge.axis[0].motor = FRIX_MOTOR_VELOCITY, hinge.axis[0].target = 5e3, hinge.axis[0].max_force = 100;
+  MUST(&w, frix_builder_add_joint(w.builder, &hinge, NULL));
+  REQUIRE(t, world_start(&w));
+  frix_step_report r = world_step(&w, 1e-5);
+  double ratio = frix_sim_energy(w.sim).kinetic / kinetic_of(&thrown);
+  CHECK(t, r.certified && ratio <= 1 + 5e-3);
+  CHECK_NEAR(t, r.restitution, largest_part(0.98), 1e-2);
+  world_end(&w);
+}
+
+/* A cart that leaves a wall is driven back to it within a step, while a light ball bounces off the cart: the wall stops
+ * what the motor drove, r (u0 + u1) / 2 > 0, and takes nothing from the ball's bounce. */
+static void motor_turns(fx_test *t) {
+  world w = rigid_world(t, 0, 0.5);
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  world_plane(&w, turned(acos(-1.0) / 2, 0, 1, 0));
+  frix_body_config b = body_at(at(0.1, 0, 0));
+  b.mass = 1, b.velocity = vec(0.5, 0, 0);
+  frix_body_id cart = world_body(&w, b, sphere_shape(0.1));
+  b = body_at(at(0.21, 0, 0));
+  b.mass = 1e-3, b.velocity = vec(-1, 0, 0);
+  frix_body_id ball = world_body(&w, b, sphere_shape(0.01));
+  frix_joint_config slider = frix_joint_default(FRIX_JOINT_SLIDER);
+  b = body_at(at(0, 0, 0));
+  b.kind = FRIX_BODY_KINEMATIC; /* a joint to the world would keep the cart from touching the wall */
+  MUST(&w, frix_builder_add_body(w.builder, &b, &slider.a));
+  slider.b = cart;
+  slider.frame_a = (frix_pose){{0.1, 0, 0}, turned(acos(-1.0) / 2, 0, 1, 0)}; /* z along x */
+  slider.frame_b = (frix_pose){{0, 0, 0}, turned(acos(-1.0) / 2, 0, 1, 0)};
+  slider.axis[0].motor = FRIX_MOTOR_VELOCITY, slider.axis[0].target = -10, slider.axis[0].max_force = 200;
+  MUST(&w, frix_builder_add_joint(w.builder, &slider, NULL));
+  REQUIRE(t, world_start(&w));
+  frix_step_report r = world_step(&w, 1e-2);
+  CHECK(t, r.certified && r.restitution == 1);
+  CHECK_NEAR(t, state_of(&w, cart).velocity.x, 0, 1e-9);
+  CHECK_NEAR(t, state_of(&w, ball).velocity.x, 0.5 * 1.5, 1e-9);
+  world_end(&w);
+}
+
 /* Its end sticks for every e up to .98, and for .98 Newton's law creates half of the energy there was. */
 static void rod_on_paper(fx_test *t) {
   double r[2], part = largest_part(0.98);
@@ -306,6 +369,9 @@ static void table(fx_test *t) {
 const fx_test_row test_energy_laws[] = {
     {"energy_laws/table", table},
     {"energy_laws/rod_on_paper", rod_on_paper},
+    {"energy_laws/stiff_rod", stiff_rod},
+    {"energy_laws/motor_excuses_nothing", motor_excuses_nothing},
+    {"energy_laws/motor_turns", motor_turns},
     {"energy_laws/same_bits", same_bits},
     {"energy_laws/head_on", head_on},
     {"energy_laws/throws", all_throws},

@@ -422,6 +422,24 @@ static void kinematic(fx_test *t) {
   world_end(&w);
 }
 
+/* What holds a box on a slope is friction, and the report says so. */
+static void holds_on_slope(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(3, 0, -9)));
+  world_plane(&w, turned(0, 1, 0, 0));
+  frix_body_config c = body_at(at(0, 0, 0.1));
+  c.mass = 2;
+  frix_body_id box = world_body(&w, c, box_shape(0.1, 0.1, 0.1));
+  REQUIRE(t, world_start(&w));
+  for (int k = 0; k < 5; k++) world_step(&w, 0.01);
+  frix_vec3 force, torque;
+  MUST(&w, frix_sim_pair_force(w.sim, box, (frix_body_id){0, 0}, &force, &torque));
+  CHECK_NEAR(t, force.x, -6, 1e-6);
+  CHECK_NEAR(t, force.z, 18, 1e-6);
+  CHECK_NEAR(t, torque.y, 0, 1e-6);
+  world_end(&w);
+}
+
 /* Anisotropic, rolling and spinning friction. */
 static void surfaces(fx_test *t) {
   /* slippery along x (0.1), rough along y (0.6) */
@@ -591,6 +609,7 @@ const fx_test_row test_sim[] = {
     {"sim/policies", policies},
     {"sim/strict_run", strict_run},
     {"sim/kinematic", kinematic},
+    {"sim/holds_on_slope", holds_on_slope},
     {"sim/surfaces", surfaces},
     {"sim/compliance", compliance},
     {"sim/problem", problem},

@@ -123,13 +123,14 @@ static double open_law_of(world *w, frix_body_id body, double *shift) {
   return most;
 }
 
-/* Two boxes came to rest; one is pushed away, the other down: the search for rest sets the springs of the other anew,
- * and its impulses must be those of the springs as they are then. */
-static void leaves_rest(fx_test *t) {
+/* Two boxes came to rest, or were laid down where nothing settles; one is pushed away, the other down: the search for
+ * rest sets the springs of the other anew, and its impulses must be those of the springs as they are then. */
+static void leaves_rest_of(fx_test *t, double height, double polish) {
   world w = world_new(t, 0.5, 0);
   frix_body_id box[2];
+  w.config.polish = polish;
   world_plane(&w, turned(0, 1, 0, 0));
-  for (int k = 0; k < 2; k++) box[k] = world_body(&w, body_at(at(k, 0, 0.1 + 1e-3)), box_shape(0.1, 0.1, 0.1));
+  for (int k = 0; k < 2; k++) box[k] = world_body(&w, body_at(at(k, 0, 0.1 + height)), box_shape(0.1, 0.1, 0.1));
   REQUIRE(t, world_start(&w));
   for (int n = 0; n < 200; n++) world_step(&w, 0.01);
   frix_vec3 place = state_of(&w, box[1]).center, now;
@@ -142,6 +143,26 @@ static void leaves_rest(fx_test *t) {
   CHECK(t, state_of(&w, box[0]).velocity.x > 0.01 && !memcmp(&now, &place, sizeof now) && w.unsolved == 0);
   CHECK_NEAR(t, open_law_of(&w, box[1], &shift), 0, 1e-12);
   CHECK(t, shift > 1e-4);
+  world_end(&w);
+}
+
+static void leaves_rest(fx_test *t) {
+  leaves_rest_of(t, 1e-3, frix_sim_default().polish);
+  leaves_rest_of(t, 0, 0);
+}
+
+/* A ball that touches the ground and comes with 3 g h bounces: no spring is set to hold it, though one could. */
+static void bounces_where_it_could_rest(fx_test *t) {
+  double h = 0.01, speed = 3 * gravity_g * h;
+  world w = world_new(t, 0.5, 0.5);
+  world_plane(&w, turned(0, 1, 0, 0));
+  frix_body_config c = body_at(at(0, 0, 0.1));
+  c.velocity.z = -speed;
+  frix_body_id ball = world_body(&w, c, sphere_shape(0.1));
+  REQUIRE(t, world_start(&w));
+  world_step(&w, h);
+  CHECK_NEAR(t, state_of(&w, ball).velocity.z, 0.5 * speed, 1e-9);
+  CHECK(t, w.unsolved == 0);
   world_end(&w);
 }
 
@@ -274,6 +295,7 @@ const fx_test_row test_stiff[] = {
     {"stiff/leaves_rest", leaves_rest},
     {"stiff/stops_exactly", stops_exactly},
     {"stiff/struck_at_rest", struck_at_rest},
+    {"stiff/bounces_where_it_could_rest", bounces_where_it_could_rest},
     {"stiff/heavy_on_light", heavy_on_light},
     {"stiff/by_name", by_name},
     {"stiff/same_error", same_error},

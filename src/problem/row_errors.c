@@ -99,7 +99,8 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
                          .place = place,
                          .weight = FX_TAKE_RAW(arena, double, blocks),
                          .speed = FX_TAKE_RAW(arena, double, s->row_count),
-                         .limit = FX_TAKE_RAW(arena, double, s->row_count)};
+                         .limit = FX_TAKE_RAW(arena, double, s->row_count),
+                         .worst = -1};
   for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
   return out->energy && out->free && out->weighed && out->weight && out->speed && out->limit ? FRIX_OK
                                                                                              : FRIX_ERROR_MEMORY;
@@ -312,12 +313,16 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
   }
   for (int32_t c = 0; c < set->count; c++) {
     int32_t i = at(set, c), row = s->row[i];
-    if (!is_plain(s, i) || s->R) {
+    if (!is_plain(s, i)) {
       find_speed(s, bodies, i, shift, r, energy, speed);
       continue;
     }
     speed[row] = shift[row] > 0 ? 0 : fabs(shift[row]);
     speed[row + 1] = larger(fabs(shift[row + 2]), fabs(shift[row + 1]));
+    if (s->R) {
+      speed[row] += s->R[row] * fabs(r[row]);
+      speed[row + 1] += larger(s->R[row + 2] * fabs(r[row + 2]), s->R[row + 1] * fabs(r[row + 1]));
+    }
     find_plain(bodies, i, energy, speed + row);
   }
 }
@@ -631,6 +636,7 @@ void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law,
     }
     out->worst = e;
     out->where = row;
+    out->contact = i;
     if (isnan(e)) return;
   }
 }
@@ -641,6 +647,16 @@ double fx_row_error(const fx_system *s, const fx_row_set *set, frix_law law, fx_
   find_speeds(s, set, r, t);
   if (!s->limit) limit_by_drive(s, set, r, t->limit);
   fx_row_errors_find(s, set, law, t->speed, s->limit ? s->limit : t->limit, r, u, &errors);
+  if (!set->list) t->worst = errors.where >= 0 ? errors.contact : -1;
+  return errors.worst;
+}
+
+double fx_row_error_of_worst(const fx_system *s, frix_law law, const fx_row_scales *t, const double *r,
+                             const double *u) {
+  if (t->worst < 0) return 0;
+  fx_row_errors errors = {.where = -1};
+  fx_row_set one = {&t->worst, 1};
+  fx_row_errors_find(s, &one, law, t->speed, s->limit ? s->limit : t->limit, r, u, &errors);
   return errors.worst;
 }
 

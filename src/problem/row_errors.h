@@ -32,6 +32,7 @@ typedef struct fx_row_scales {
   double *weight; /* as fx_row_bodies has them */
   double *speed;  /* by row: the sum of the magnitudes that u is computed from */
   double *limit;  /* by row: the largest scale an error may be measured with */
+  int32_t worst;  /* contact with the largest error in the last judgement of all, -1: none is above its rounding */
 } fx_row_scales;
 
 frix_status fx_row_scales_take(fx_arena *arena, const fx_system *system, fx_row_scales *out);
@@ -48,6 +49,7 @@ typedef struct fx_row_errors {
   double worst;  /* largest error of a contact that is above its rounding; NaN where one is */
   int32_t where; /* first row of the contact of `worst`, -1: none is above its rounding */
   double floor;  /* largest rounding by which a contact was accepted, 0: none */
+  int32_t contact;
 } fx_row_errors;
 
 /* u must belong to r. speed and limit over rows. Goes on from what `out` holds. */
@@ -58,6 +60,11 @@ void fx_row_errors_find(const fx_system *system, const fx_row_set *set, frix_law
  */
 double fx_row_error(const fx_system *system, const fx_row_set *set, frix_law law, fx_row_scales *scales,
                     const double *r, const double *u);
+
+/* The error of the contact that was worst in the last judgement, measured by the speeds of then; 0: none was. Where it
+ * is large, that of all is at least about that. */
+double fx_row_error_of_worst(const fx_system *system, frix_law law, const fx_row_scales *scales, const double *r,
+                             const double *u);
 
 /* Of a system whose islands are known. */
 void fx_row_errors_of_islands(const fx_system *system, const fx_islands *islands, frix_law law, fx_row_scales *scales,

@@ -36,7 +36,7 @@ typedef struct fx_system {
   fx_block_matrix Ht; /* contacts x movers */
   fx_response *response;
   const double *v_free;
-  double *w; /* row_count, with -R r_c */
+  double *w;       /* row_count, with -R r_c */
   const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m]; NULL where M is diagonal */
   const size_t *M_offset;
   const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */

@@ -19,6 +19,8 @@ frix_status fx_attempt_begin(frix_sim *sim, const fx_assembly *a, fx_attempt *t)
   t->R = copied(arena, a->R, a->row_count, sizeof *a->R);
   t->r_c = copied(arena, a->r_c, a->row_count, sizeof *a->r_c);
   t->r = copied(arena, a->r, a->row_count, sizeof *a->r);
+  t->expected = a->expected ? copied(arena, a->expected, a->row_count, sizeof *a->expected) : NULL;
+  if (a->expected && !t->expected) return FRIX_ERROR_MEMORY;
   t->group = copied(arena, a->group, a->group_count, sizeof *a->group);
   t->mover = fx_movers_save(sim);
   return t->w && t->R && t->r_c && t->r && t->group && t->mover ? FRIX_OK : FRIX_ERROR_MEMORY;
@@ -28,6 +30,8 @@ void fx_attempt_restore_rows(fx_assembly *a, const fx_attempt *t) {
   put_back(a->w, t->w, a->row_count);
   put_back(a->R, t->R, a->row_count);
   put_back(a->r_c, t->r_c, a->row_count);
+  if (t->expected) put_back(a->expected, t->expected, a->row_count);
+  if (a->expected && !t->expected) memset(a->expected, 0, (size_t)a->row_count * sizeof *a->expected);
   if (a->group_count) memcpy(a->group, t->group, (size_t)a->group_count * sizeof *a->group);
 }
 

@@ -190,10 +190,13 @@ static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, const 
   return sum;
 }
 
+/* This step over the last: forces stay, impulses follow. */
+static double longer(const frix_sim *sim) { return sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0; }
+
 /* The impulse of the last step in the frame of this one. */
 static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching *past, bool spring, int32_t dim,
                      double *out) {
-  double scale = sim->state.last_step > 0.0 ? sim->h / sim->state.last_step : 1.0;
+  double scale = longer(sim);
   frix_vec3 direction[5] = {c->normal, c->tangent[0], c->tangent[1], c->tangent[0], c->tangent[1]};
   frix_vec3 impulse = fx_held_impulse(past);
   frix_vec3 roll = fx_mad(fx_scale(past->row[3], past->contact.tangent[0]), past->row[4], past->contact.tangent[1]);
@@ -355,7 +358,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     const fx_touching *past = &sim->state.touching[sim->past[i]];
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     store(sim, f, past, g);
-    spin_guess = past->spin_impulse;
+    spin_guess = longer(sim) * past->spin_impulse;
     if (f->stiffness == 0.0)
       ask_for_middle(sim, a, g, &past->contact);
     else if (past->state == FRIX_CONTACT_STICK)

@@ -11,11 +11,21 @@
 #include <math.h>
 #include <string.h>
 
+static bool comes_fast(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].restitution > 0.0 &&
+         -fx_group_velocity(sim, a, g, 0, FX_BEFORE) > fx_restitution_speed(sim);
+}
+
 static bool bounces(const frix_sim *sim, const fx_group *g) {
   const fx_assembly *a = &sim->rows;
-  double speed = fx_restitution_speed(sim);
-  return g->kind == FX_GROUP_CONTACT && sim->surface[g->source].restitution > 0.0 && a->r[g->row] > 0.0 &&
-         -fx_group_velocity(sim, a, g, 0, FX_BEFORE) > speed;
+  return g->kind == FX_GROUP_CONTACT && a->r[g->row] > 0.0 && comes_fast(sim, a, g);
+}
+
+bool fx_bounces_later(const frix_sim *sim, const fx_assembly *a) {
+  if (sim->config.restitution != FRIX_RESTITUTION_POISSON) return false;
+  for (int32_t k = 0; k < a->joint_first; k++)
+    if (comes_fast(sim, a, &a->group[k])) return true;
+  return false;
 }
 
 /* The group again in another assembly, with its directions and shift. */

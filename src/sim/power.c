@@ -156,7 +156,7 @@ static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy +
 
 /* Adds what the motors and springs of joints change velocities by: v and w by mover. */
 static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*change)[2]) {
-  for (int32_t k = a->joint_first; k < a->group_count; k++) {
+  for (int32_t k = 0; k < a->group_count; k++) { /* motors with bounds stand among the contacts */
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count && drives(g); b++) {

@@ -155,6 +155,13 @@ static frix_status stop_islands(frix_sim *sim, attempt *t) {
   return stop_once(sim, t, ROUNDING);
 }
 
+/* A contact may lie between an island that stopped and one that goes on. */
+static bool stopped(const attempt *t, const fx_group *g) {
+  for (int32_t b = 0; b < g->body_count; b++)
+    if (!t->slow[t->islands.of_mover[g->mover[b]]]) return false;
+  return true;
+}
+
 /* Springs of islands that stopped carry the impulses found; true where there is one. */
 static bool hold(const frix_sim *sim, fx_assembly *a, const attempt *t) {
   bool any = false;
@@ -162,7 +169,7 @@ static bool hold(const frix_sim *sim, fx_assembly *a, const attempt *t) {
     if (!t->mark[k]) continue;
     const fx_group *from = &t->rows.group[j++];
     fx_group *g = &a->group[k];
-    if (!t->slow[t->islands.of_mover[g->mover[0]]]) continue;
+    if (!stopped(t, g)) continue;
     memcpy(a->r + g->row, t->rows.r + from->row, (size_t)g->dim * sizeof *a->r);
     if (fx_is_stiff(sim, g) && a->R[g->row] > 0.0) fx_hold_contact(sim, a, g, a->r + g->row);
     any = true;
@@ -183,7 +190,8 @@ static frix_status judge(frix_sim *sim, fx_assembly *a, bool *good) {
 static bool is_due(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.contact == FRIX_CONTACT_KIND_STIFF && !sim->springs && sim->config.polish > 0.0 &&
          sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows && a->compliant &&
-         sim->state.step_count >= sim->state.polish_at && fx_certified(sim) && !sim->report.approximate;
+         sim->state.step_count >= sim->state.polish_at && fx_certified(sim) && !sim->report.approximate &&
+         !fx_bounces_later(sim, a);
 }
 
 /* One way to stop the slow islands; *good: some stopped, and the whole is certified. Else nothing has happened. */

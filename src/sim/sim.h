@@ -376,6 +376,8 @@ void fx_put_answer(frix_sim *sim, const double *v);
 void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]);
 
 /* ---- stiff.c: the stiff law of contact ---- */
+#define FX_KAPPA 25.0 /* its stiffness over m / h^2 */
+
 /* Stiffness of a contact of this step whose materials name none. */
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
 /* The gap at which the spring of contact i carries nothing. */
@@ -384,21 +386,6 @@ double fx_natural_gap(const frix_sim *sim, int32_t i);
 bool fx_is_stiff(const frix_sim *sim, const fx_group *g);
 /* Whether contact i of this step carried next to nothing before it gets this impulse. */
 bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse);
-/* The speed it is struck with over what the forces of a step bring; 0: it comes slower. */
-double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
-/* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
-int fx_blow_rounds(double blow);
-/* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
- * are; true: there is one. a->expected is there. */
-bool fx_expect_blows(const frix_sim *sim, fx_assembly *a);
-/* Contacts that expect much more of a blow than the answer gives them expect nothing any more; true: some did. */
-bool fx_drop_false_blows(fx_assembly *a);
-/* It expects nothing any more. */
-void fx_forget_blow(fx_assembly *a, const fx_group *g);
-/* What a row carries of the answer without what was expected of a blow. */
-static inline double fx_held(const fx_assembly *a, int32_t row) {
-  return a->expected ? a->r[row] - a->expected[row] : a->r[row];
-}
 /* The impulse that the springs of a contact hold, world. */
 frix_vec3 fx_held_impulse(const fx_touching *t);
 /* Contacts whose springs the answer presses by a tenth of the thinner of their shapes become rigid; true: some did. */
@@ -411,6 +398,26 @@ void fx_hold_contact(const frix_sim *sim, fx_assembly *a, fx_group *g, const dou
 void fx_leave_blow(const frix_sim *sim, fx_assembly *a, fx_group *g, const double *r, double share);
 /* Makes the rows of all such groups those of the rigid law. */
 void fx_make_rigid(const frix_sim *sim, fx_assembly *a);
+
+/* ---- blows.c: what springs expect of a blow ---- */
+/* The speed it is struck with over what the forces of a step bring; 0: it comes slower. */
+double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
+/* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
+int fx_blow_rounds(double blow);
+/* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
+ * are; true: there is one. a->expected is there. */
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+/* Contacts that expect much more of a blow than the answer gives them, and would be thrown apart by their springs,
+ * expect nothing any more; true: some did. */
+bool fx_drop_false_blows(fx_assembly *a);
+/* Islands that gain by what their contacts expect do so no more; *any: there is one. */
+frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any);
+/* It expects nothing any more. */
+void fx_forget_blow(fx_assembly *a, const fx_group *g);
+/* What a row carries of the answer without what was expected of a blow. */
+static inline double fx_held(const fx_assembly *a, int32_t row) {
+  return a->expected ? a->r[row] - a->expected[row] : a->r[row];
+}
 
 /* An answer found elsewhere, certified, in place of the one there is. */
 frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const double *v,

@@ -189,6 +189,20 @@ static frix_status doubt(solving *x) {
   return status;
 }
 
+/* Nor may an island gain by it. */
+static frix_status doubt_all(solving *x) {
+  bool any = true;
+  frix_status status = doubt(x);
+  while (status == FRIX_OK && any) {
+    status = fx_drop_gains(x->sim, x->a, &any);
+    if (status != FRIX_OK || !any) break;
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK) status = doubt(x);
+  }
+  return status;
+}
+
 static bool has_springs(const solving *x) { return x->a->compliant && x->a == &x->sim->rows; }
 
 static frix_status stop_pressed(solving *x) {
@@ -197,6 +211,7 @@ static frix_status stop_pressed(solving *x) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
     if (status == FRIX_OK && set_springs(x)) status = release(x);
+    if (status == FRIX_OK && expects(x)) status = doubt_all(x);
     if (status == FRIX_OK) status = fx_drilling_agree(x->sim, x->a);
     if (status == FRIX_OK) status = fx_drilling_judge(x->sim, x->a);
   }
@@ -229,9 +244,9 @@ static const struct way {
     {worth_polishing, polish},   /* joints and rigid worlds near rest: to rounding */
     {always, refine},            /* piles on springs: every contact to the tolerance */
     {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
-    {may_settle, settle},            /* stiff contacts: what a rigid step would stop, stops */
+    {may_settle, settle},        /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
-    {expects, doubt},            /* blows that did not come are not expected */
+    {expects, doubt_all},        /* blows that did not come, or bring energy, are not expected */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */
 };

@@ -11,6 +11,7 @@ frix_status fx_finish_answer(frix_sim *sim, fx_assembly *a);
 /* ---- attempt.c: rows and answer as they are, to come back to ---- */
 typedef struct fx_attempt {
   double *w, *R, *r_c, *r; /* by row */
+  double *expected;        /* NULL: nothing was */
   fx_group *group;
   fx_mover *mover;
   frix_step_report report;
@@ -57,6 +58,10 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a);
 /* ---- hurry.c ---- */
 /* The answer under a deadline; begun: when the solve began. */
 frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun);
+
+/* ---- poisson.c ---- */
+/* Whether a second phase may throw what the first brings to rest. */
+bool fx_bounces_later(const frix_sim *sim, const fx_assembly *a);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */

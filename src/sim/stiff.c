@@ -11,24 +11,19 @@
  * The natural gap is the memory of the normal spring. A contact that is found with an overlap, or was struck in the
  * last step, starts without force: what a blow presses together is not given back. Where it overlaps by more than SLOP
  * of the smallest body, the natural gap returns to that as rigid contacts push overlaps out; where bodies move far
- * apart it follows them. Contacts that are struck, or through which a blow goes, expect it: its impulses, as a rough
- * answer tells them (solve.c), are part of r_c, and springs do not remember them. A load that would press a spring by a
- * tenth of a thin body meets a rigid contact for that step. Where a rigid step would leave bodies at rest, springs are
- * set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to rest stays to the
- * bit. */
+ * apart it follows them. Contacts that are struck, or through which a blow goes, expect it (blows.c). A load that would
+ * press a spring by a tenth of a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
+ * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
+ * rest stays to the bit. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 
-#define KAPPA 25.0
-#define LOADED 1e-3    /* of an impulse: a contact that carried less before is struck by it */
-#define THIN 0.1       /* of a shape: a load that would press a spring further meets a rigid contact */
-#define FURTHER 1e-2   /* of that depth: slower is no pressing */
-#define FALSE_BLOW 0.1 /* of what is expected: a contact that gets so much less would be pushed apart by its spring */
-#define RELAX 0.25     /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
-#define SLOP 1e-3      /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
-
-enum { MOST_ROUNDS = 3 }; /* in which blows are expected */
+#define LOADED 1e-3  /* of an impulse: a contact that carried less before is struck by it */
+#define THIN 0.1     /* of a shape: a load that would press a spring further meets a rigid contact */
+#define FURTHER 1e-2 /* of that depth: slower is no pressing */
+#define RELAX 0.25   /* of the stabilisation of rigid contacts: a blow must not be given back as push-out */
+#define SLOP 1e-3    /* of the smallest body: overlaps that are not pushed out, so that what rests stays */
 
 static const frix_contact_kind_info table[] = {
     {"stiff", "springs of 25 m / h^2, m the mean mass: forces are unique, the sag is second order in h"},
@@ -47,7 +42,7 @@ static double mass_of(const frix_sim *sim, int32_t slot) {
 
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
   double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
-  return KAPPA * mass / (sim->h * sim->h);
+  return FX_KAPPA * mass / (sim->h * sim->h);
 }
 
 double fx_natural_gap(const frix_sim *sim, int32_t i) {
@@ -76,80 +71,10 @@ bool fx_is_struck(const frix_sim *sim, int32_t i, double impulse) {
   return before <= LOADED * impulse;
 }
 
-/* Mass that the stiffness of a contact stands for. */
-static double rule_mass(const frix_sim *sim, const fx_group *g) {
-  return sim->surface[g->source].stiffness * sim->h * sim->h / KAPPA;
-}
-
-/* Speed that the forces of a step bring at most. */
-static double push_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
-  double before = fx_group_velocity(sim, a, g, 0, FX_BEFORE), free = fx_group_velocity(sim, a, g, 0, FX_FREE);
-  return sim->h * fx_norm(sim->state.gravity) + fx_max(0.0, before - free);
-}
-
-double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
-  if (!fx_is_stiff(sim, g)) return 0.0;
-  double time = sim->h * sim->integrator->position_time;
-  double room = fx_max(0.0, sim->contact[g->source].gap - g->natural); /* a load is no approach */
-  double blow = -fx_group_velocity(sim, a, g, 0, FX_BEFORE) - room / time;
-  if (!(blow > sim->h * fx_norm(sim->state.gravity))) return 0.0; /* as nearly always */
-  double push = push_of(sim, a, g);
-  return blow > push ? blow / fx_max(push, 1e-9 * blow) : 0.0;
-}
-
-int fx_blow_rounds(double blow) {
-  int rounds = 0;
-  for (; blow > 1.0 && rounds < MOST_ROUNDS; rounds++) blow /= (KAPPA + 1.0) * (rounds ? 1.0 : KAPPA + 1.0);
-  return rounds;
-}
-
-/* The impulse of the normal spring where nothing moves. */
-static double load_of(const fx_assembly *a, const fx_group *g) {
-  return fx_max(0.0, (a->drive[g->row] - a->w[g->row]) / a->R[g->row]);
-}
-
-bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
-  bool any = false;
-  for (int32_t k = 0; k < a->joint_first; k++) {
-    const fx_group *g = &a->group[k];
-    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
-    double extra = a->r[g->row] - load_of(a, g);
-    bool hit = g->blow > 0.0 || a->expected[g->row] > 0.0 || extra > rule_mass(sim, g) * push_of(sim, a, g);
-    if (!hit || !(extra > 0.0)) continue;
-    for (int32_t j = 0; j < g->dim; j++) {
-      double *expected = &a->expected[g->row + j], *r_c = &a->r_c[g->row + j], memory = *r_c - *expected;
-      *expected = j == 0 ? extra : a->r[g->row + j] - memory;
-      *r_c = memory + *expected;
-    }
-    any = true;
-  }
-  return any;
-}
-
 frix_vec3 fx_held_impulse(const fx_touching *t) {
   frix_vec3 sum = fx_scale(t->row[0], t->contact.normal);
   for (int32_t k = 1; k < 3; k++) sum = fx_mad(sum, t->row[k], t->contact.tangent[k - 1]);
   return sum;
-}
-
-void fx_forget_blow(fx_assembly *a, const fx_group *g) {
-  for (int32_t k = g->row; a->expected && k < g->row + g->dim; k++) {
-    a->r_c[k] -= a->expected[k];
-    a->expected[k] = 0.0;
-  }
-}
-
-bool fx_drop_false_blows(fx_assembly *a) {
-  bool any = false;
-  for (int32_t k = 0; a->expected && k < a->joint_first; k++) {
-    const fx_group *g = &a->group[k];
-    double expected = a->expected[g->row];
-    if (g->kind != FX_GROUP_CONTACT || g->held || !(a->R[g->row] > 0.0) || !(expected > 0.0)) continue;
-    if (!(fx_held(a, g->row) < -FALSE_BLOW * expected)) continue;
-    fx_forget_blow(a, g);
-    any = true;
-  }
-  return any;
 }
 
 /* Whether the spring is pressed by more than this beyond the load it was set to carry, and further in this step. */
@@ -170,7 +95,7 @@ bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
     double thin = fmin(fx_shape_thickness(&shape[c->shape_a]), fx_shape_thickness(&shape[c->shape_b]));
     if (!is_pressed(sim, a, g, THIN * thin)) continue;
     a->R[g->row] = 0.0;
-    if (a->expected) a->expected[g->row] = 0.0;
+    fx_forget_blow(a, g); /* it was told by springs that are none */
     bool left = a->leaves_overlaps && c->gap < 0.0;
     a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
     any = true;
@@ -179,7 +104,7 @@ bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
 }
 
 bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
-  double sag = fx_norm(sim->state.gravity) * sim->h * sim->h / KAPPA;
+  double sag = fx_norm(sim->state.gravity) * sim->h * sim->h / FX_KAPPA;
   bool rests = true;
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];

@@ -211,6 +211,10 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
   fx_limits limits = j->limits;
   status = fx_monitor_init(&monitor, arena, &island, j->law, &limits, j->history);
   if (!r || !start || status != FRIX_OK) return FRIX_ERROR_MEMORY;
+  if (island.has_velocity && island.Ht.x == j->given->Ht.x) { /* rows weigh what they do in the whole */
+    monitor.scales = *j->scales;
+    monitor.scales.of = &island;
+  }
   take_rows(j, k, &island, j->r, r);
   take_rows(j, k, &island, j->start, start);
   fx_call call = {.system = &island,

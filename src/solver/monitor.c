@@ -90,9 +90,12 @@ static void record(fx_monitor *m, double seconds) {
       (frix_history_row){.iteration = m->before + m->iteration, .seconds = seconds, .residual = m->residual};
 }
 
-/* No progress worth the name (1 %) while the number of iterations doubled. */
+/* Whether the number of iterations doubled since progress was looked at. */
+static bool looks_back(const fx_monitor *m) { return !m->wanders && m->iteration >= 2 * m->mark_iteration + 500; }
+
+/* No progress worth the name (1 %) in that time. */
 static bool stands_still(fx_monitor *m) {
-  if (m->wanders || m->iteration < 2 * m->mark_iteration + 500) return false;
+  if (!looks_back(m)) return false;
   bool still = !(m->best < 0.99 * m->mark_best) && !(m->best_row < 0.99 * m->mark_row);
   m->mark_iteration = m->iteration;
   m->mark_best = m->best;
@@ -106,14 +109,19 @@ double fx_rank_of_rows(double residual, double row, double tolerance) {
   return tolerance * (1 + (row < 1 ? row : 1));
 }
 
-/* Single contacts are judged where the whole is good; u belongs to r. */
+/* Single contacts are judged where the whole is good; u belongs to r. As long as the worst of the last time is not
+ * good, and progress is not looked at, the others need not be. */
 static void judge_rows(fx_monitor *m, const double *r) {
+  double tolerance = m->limits->tolerance;
   m->row = 0;
-  if (m->limits->rows_later || !(m->residual <= m->limits->tolerance)) return;
+  if (m->limits->rows_later || !(m->residual <= tolerance)) return;
   fx_row_set all = {.count = m->system->contact_count};
-  m->row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
-  if (m->row < m->best_row) m->best_row = m->row;
-  m->residual = fx_rank_of_rows(m->residual, m->row, m->limits->tolerance);
+  m->row = looks_back(m) ? 0 : fx_row_error_of_worst(m->system, m->law, &m->scales, r, m->u);
+  if (!(m->row > tolerance)) {
+    m->row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
+    if (m->row < m->best_row) m->best_row = m->row;
+  }
+  m->residual = fx_rank_of_rows(m->residual, m->row, tolerance);
 }
 
 /* Where the start is nothing, u is the velocity without impulses. */

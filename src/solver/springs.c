@@ -61,7 +61,7 @@ typedef struct state {
   fx_islands one;
   double before;
   bool wrong_set, newton_next;
-  bool revised; /* rows have changed in this round */
+  bool revised;          /* rows have changed in this round */
   double velocity_error; /* as the method estimates it */
 } state;
 

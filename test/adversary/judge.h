@@ -58,6 +58,8 @@ void judge_free(judge *j);
 double judge_size(const judge *j, frix_body_id body);
 void judge_before(judge *j, const frix_sim *sim);
 void judge_push(judge *j, frix_body_id body, frix_vec3 force, frix_vec3 torque);
+/* The surface of a shape runs, in its own frame, from now on. */
+void judge_belt(judge *j, frix_shape_id shape, frix_vec3 velocity);
 /* After a step of length h. gravity: that of the sim. */
 void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, const frix_step_report *report,
                  verdict *out);

@@ -50,7 +50,7 @@ typedef struct account {
 /* What the spring of a contact gives back: S = R r^2 / 2 before, with the impulse it would carry as it is, less after.
  * The law makes r . u1 at most that, below zero where it stores. */
 static real released(const group *g, int k) {
-  real w = g->w[k], memory = (real)g->report.memory[k] - g->expected[k], r = g->r[k] - g->expected[k];
+  real w = g->w[k], memory = spring_remembers(g, k), r = g->r[k] - g->expected[k];
   real before = k == 0 && g->report.kind == FRIX_ROW_CONTACT ? (w < 0 ? -w / g->R[k] : 0) : memory;
   if (g->r[k] == 0) return 0;
   return g->R[k] * (before * before - r * r) / 2;

@@ -17,7 +17,8 @@ static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 
 /* S of a row, and what may be missing in u and r. */
 static void find_tolerance(const judge *j, group *g, int k) {
-  real tolerance = 100 * (real)j->config.tolerance, own = 0, all = 0, size = 0, spin = 0, turn = 0;
+  real tolerance = 100 * (real)j->config.tolerance, own = fabsl(g->row[k].belt), all = own;
+  real size = 0, spin = 0, turn = 0;
   for (int t = 0; t < g->row[k].count; t++) {
     const term *x = &g->row[k].term[t];
     const judged_body *b = &j->body[x->body];
@@ -32,7 +33,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
     own += root * b->own;
     all += root * b->all;
     size += v_norm(x->lin) * b->size + v_norm(x->ang);
-    spin += v_norm(x->lin) * v_far(b->c) * (v_norm(b->w[BEFORE]) + v_norm(b->w[AFTER]));
+    spin += v_norm(x->lin) * farthest(g, b) * (v_norm(b->w[BEFORE]) + v_norm(b->w[AFTER]));
   }
   bool unilateral = k == 0 && (g->report.kind == FRIX_ROW_CONTACT || g->report.kind == FRIX_ROW_LIMIT);
   real asked = unilateral && g->w[k] > 0 ? 0 : fabsl(g->w[k]);
@@ -290,11 +291,11 @@ static void judge_demand(const judge *j, const group *g, verdict *out) {
            "%s, bodies %u, %u, joint %u row %d: asks for %.6Lg, allowed %.6Lg to %.6Lg (%.2Lg), gap %.3g",
            frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, g->report.joint.index, k, g->w[k],
            g->least[k], g->most[k], grant, g->report.gap);
-    real R = g->report.compliance[k], forgets = R * fabsl((real)g->report.memory[k] - g->memory[k]) - g->stretch[k];
-    bool remembers = g->stiffness > 0 && !g->blow && (k > 0 || g->report.kind == FRIX_ROW_CONTACT);
+    real R = g->report.compliance[k], forgets = R * fabsl(spring_remembers(g, k) - g->memory[k]) - g->stretch[k];
+    bool remembers = g->stiffness > 0 && (k > 0 || g->report.kind == FRIX_ROW_CONTACT);
     if (remembers && forgets > 0)
-      note(out, LAW_DEMAND, forgets / grant, "%s, bodies %u, %u row %d: remembers %.6g N s, %.6Lg expected (%.2Lg)",
-           frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, k, g->report.memory[k],
+      note(out, LAW_DEMAND, forgets / grant, "%s, bodies %u, %u row %d: remembers %.6Lg N s, %.6Lg expected (%.2Lg)",
+           frix_row_kind_name(g->report.kind), g->report.a.index, g->report.b.index, k, spring_remembers(g, k),
            g->memory[k], (grant + g->stretch[k]) / R);
     bool bound = g->report.kind == FRIX_ROW_DRILLING && k == 0; /* moves nobody */
     if (g->row[k].count && !bound && fabsl(g->R[k] - R) > 1e-6L * (fabsl(g->R[k]) + fabsl(R)))

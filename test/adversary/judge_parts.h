@@ -43,6 +43,7 @@ typedef struct term {
 typedef struct row {
   int count;
   term term[4];
+  real belt; /* velocity of the surfaces beside that of the bodies */
 } row;
 
 typedef struct group {
@@ -62,7 +63,7 @@ typedef struct group {
   bool held;                 /* springs were set to what holds a body at rest */
   bool vague_motion;         /* tension damps the free motion */
   real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
-  real spring_asks;          /* least demand of its normal spring, had it one */
+  real spring_asks[2];       /* least and most demand of its normal spring, had it one, by its memory */
   bool blow;                 /* it expects a blow, by these impulses */
   real expected[FRIX_MAX_DIM];
   real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */
@@ -89,11 +90,13 @@ struct judge {
   frix_sim_config config;
   int body_count; /* [0] is the world */
   judged_body *body;
+  vec *belt; /* by shape, own frame */
   int joint_count;
   double (*coordinate)[FRIX_JOINT_AXES]; /* before the step */
   int group_count, group_capacity;
   group *group;
   real h, time; /* the step, and the part of it after the rows were taken */
+  real last_h;  /* the step before, 0: there was none */
   bool half;    /* rows are taken at the half step */
   real kept;    /* least part of restitution that the step kept */
   real gravity;
@@ -112,6 +115,8 @@ real row_velocity(const judge *j, const row *r, moment when);
 
 /* The row may ask for w. */
 void allow(group *g, int k, real w);
+/* The largest coordinate that an arm on the body is the difference of: it is rounded like this. */
+real farthest(const group *g, const judged_body *b);
 /* Rounding of gaps, and gaps that count as none. */
 real gap_noise(const judge *j, const group *g);
 
@@ -123,6 +128,8 @@ real spring_stiffness(const judge *j, const group *g);
 /* What the rows of a contact with springs may ask for and must remember. */
 void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps);
 void spring_drilling(const judge *j, group *g);
+/* Impulse that the spring of a row remembers, without what is expected of a blow. */
+real spring_remembers(const group *g, int k);
 /* Blows are expected where there are some. */
 void judge_blow(const judge *j, const group *g, verdict *out);
 /* No spring of the stiff law is pressed far into a shape. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 real row_velocity(const judge *j, const row *r, moment when) {
-  real sum = 0;
+  real sum = r->belt;
   for (int k = 0; k < r->count; k++) {
     const judged_body *b = &j->body[r->term[k].body];
     sum += v_dot(r->term[k].lin, b->v[when]) + v_dot(r->term[k].ang, b->w[when]);
@@ -47,6 +47,11 @@ static void contact_rows(const judge *j, group *g) {
           (term){body[side], turns ? zero : e, turns ? e : v_cross(v_sub(p, j->body[body[side]].c), e)};
     }
   }
+}
+
+real farthest(const group *g, const judged_body *b) {
+  bool contact = g->report.kind == FRIX_ROW_CONTACT || g->report.kind == FRIX_ROW_DRILLING;
+  return contact ? fmaxl(v_far(b->c), v_far(v_of(g->report.point))) : v_far(b->c);
 }
 
 real gap_noise(const judge *j, const group *g) {
@@ -139,12 +144,20 @@ static void contact_compliance(const judge *j, group *g) {
   for (int k = 0; k < g->dim; k++) g->R[k] = k < 3 ? R : R * rolling / sliding;
 }
 
+/* Velocity of the belt of a shape, world frame. */
+static vec belt_of(const judge *j, frix_shape_id shape, const frix_shape_config *s, int body) {
+  return q_turn(j->body[body].q, q_turn(q_of(s->pose.q), j->belt[shape.index]));
+}
+
 static void read_contact(judge *j, group *g) {
   frix_shape_config a = frix_shape_default(), b = frix_shape_default();
   frix_model_shape(j->model, g->report.shape_a, &a, NULL);
   frix_model_shape(j->model, g->report.shape_b, &b, NULL);
   frix_model_pair(j->model, a.material, b.material, &g->pair);
   contact_rows(j, g);
+  vec belt = v_sub(belt_of(j, g->report.shape_a, &a, body_index(j, g->report.a)),
+                   belt_of(j, g->report.shape_b, &b, body_index(j, g->report.b)));
+  for (int k = 1; k < 3 && k < g->dim; k++) g->row[k].belt = v_dot(belt, v_of(g->report.direction[k]));
   g->stiffness = spring_stiffness(j, g);
   g->stiff = g->pair.stiffness == 0 && g->stiffness > 0;
   for (int k = 0; k < g->dim; k++) g->weight[k] = row_weight(j, &g->row[k]);

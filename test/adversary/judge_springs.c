@@ -5,12 +5,12 @@
  * A material's own stiffness has natural = 0, e = 0. The stiff law has k = 25 m / h^2, m the geometric mean of the
  * masses that move, and a natural gap: that of the last step where the spring was loaded then, else min(gap, 0), also
  * where it opened far, from where it returns to 1e-3 of the smallest body by 0.25 of the stabilisation. Where some
- * contact of the step comes faster than forces make it, contacts may expect impulses e of the blow; e_N is what the
- * report says the normal remembers. What bounces is rigid, and what its load would press by a tenth of the thinner of
- * its two shapes: the report says which, they are judged as rigid, and no other may end so. Memory is r - e of the last
- * step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by what the slip
- * changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may have springs
- * set anew: to what they carry. */
+ * contact of the step comes faster than forces make it, contacts may expect impulses e of the blow, as the report says;
+ * what else is remembered must be what springs held. What bounces is rigid, and what its load would press by a tenth of
+ * the thinner of its two shapes: the report says which, they are judged as rigid, and no other may end so. Memory is r
+ * - e of the last step, turned with the contact: with the normal, and about it by the mean spin. It is stretched by
+ * what the slip changed within that step, which spins and speeds bound. Only bodies that rest at the end of a step may
+ * have springs set anew: to what they carry. */
 #include "judge_parts.h"
 
 #include <stdlib.h>
@@ -24,10 +24,10 @@ static const real AT_REST = 1e-3L; /* of a step's gravity */
 struct spring_memory {
   frix_shape_id a, b;
   uint64_t contact;
-  real gap, natural, normal_impulse, drilling;
+  real gap, normal_impulse, drilling;
+  real natural[2]; /* between these; alike but where rounding decides */
   vec normal, impulse, roll;
-  real doubt;                /* N s: what the judge knows the impulses across the normal to, after a blow */
-  bool unknown;              /* a step that was not certified left a spring set for rest */
+  real doubt;                /* N m s: what the judge knows the impulses against rolling to, after a blow */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -105,18 +105,20 @@ static vec turned(const judge *j, const group *g, const spring_memory *s, vec v)
   real cosine = v_dot(s->normal, n);
   if (cosine > 0) v = v_add(v_add(v, v_cross(axis, v)), v_mul(1 / (1 + cosine), v_cross(axis, v_cross(axis, v))));
   vec spin = v_add(j->body[body_index(j, g->report.a)].spin, j->body[body_index(j, g->report.b)].spin);
-  return q_turn(q_after((quat){1, 0, 0, 0}, v_mul(v_dot(spin, n) / 2, n), j->h), v);
+  return q_turn(q_after((quat){1, 0, 0, 0}, v_mul(v_dot(spin, n) / 2, n), j->last_h), v);
 }
 
 /* Impulses that the rows of a contact remember, and how much they may be stretched. */
 static void find_memory(const judge *j, group *g) {
   const spring_memory *s = last_of(j, g);
   if (!s) return;
-  vec impulse = turned(j, g, s, s->impulse), roll = turned(j, g, s, s->roll);
+  real longer = j->h / j->last_h; /* forces stay */
+  vec impulse = v_mul(longer, turned(j, g, s, s->impulse)), roll = v_mul(longer, turned(j, g, s, s->roll));
   bool other = v_dot(impulse, v_of(g->report.direction[0])) < 0; /* another contact under the same name */
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
-    g->stretch[k] = (k < 3 ? g->most[k] : 0) + g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->impulse));
+    g->stretch[k] = k < 3 ? g->most[k] / (longer * longer) + g->R[k] * 0x1p-50L * v_norm(s->impulse)
+                          : g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->roll));
     if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
   }
@@ -131,11 +133,16 @@ static void allow_natural(const judge *j, group *g, const spring_memory *s, real
   allow(g, 0, (gap - natural) / j->time);
 }
 
-/* The natural gap of the last step; where the overlap opened by a tenth of the thinnest shape, what is left of it. */
+/* The natural gap of the last step, or where that was of another length the one at which its force is the same; where
+ * the overlap opened by a tenth of the thinnest shape, what is left of it. */
 static void allow_kept(const judge *j, group *g, const spring_memory *s) {
-  real left = fminl(0, g->report.gap), opened = left - s->natural, far = THIN * j->thinnest;
-  if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, s->natural);
-  if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
+  for (int k = 0; k < 2; k++) {
+    real gap = g->report.gap, natural = s->natural[k];
+    if (j->h != j->last_h && s->normal_impulse > 0) natural = gap + s->normal_impulse / (j->last_h * g->stiffness);
+    real left = fminl(0, gap), opened = left - natural, far = THIN * j->thinnest;
+    if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, natural);
+    if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
+  }
 }
 
 /* Whether both bodies come to rest in the step, and the spring carries what acts. */
@@ -143,24 +150,28 @@ static bool is_held(const judge *j, const group *g) {
   real slow = AT_REST * j->h * j->gravity;
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
-    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + b->size * v_norm(b->w[AFTER]);
-    if (b->moves ? speed > slow || before > 4 * j->h * j->gravity : speed > 0) return false;
+    real arm = b->moves ? b->size : v_norm(v_sub(v_of(g->report.point), b->c));
+    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + arm * v_norm(b->w[AFTER]);
+    if (speed > slow || before > 4 * j->h * j->gravity) return false;
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
   if (g->report.kind == FRIX_ROW_DRILLING || R == 0) return true; /* rigid along the normal: only tangents remember */
-  return r > 0 ? R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + 1e-6L * R * r + g->slack[0] : w >= -g->slack[0];
+  if (!(r > 0)) return w >= -slow - g->slack[0]; /* it opens, slower than that: what it would carry is as little */
+  return R > 0 && fabsl(w + R * (r - g->expected[0])) <= slow + 1e-6L * R * r + g->slack[0];
 }
 
 /* What the contact expects of a blow. */
 static void find_expected(group *g) {
-  g->blow = g->stiff && g->report.kind == FRIX_ROW_CONTACT && g->report.memory[0] != 0;
-  for (int k = 0; g->blow && k < g->dim; k++) g->expected[k] = (real)g->report.memory[k] - g->memory[k];
-  if (g->report.compliance[0] == 0) g->expected[0] = 0; /* rigid along the normal since */
+  for (int k = 0; k < g->dim && k < 3; k++) g->blow |= g->report.expected[k] != 0;
+  for (int k = 0; g->blow && k < g->dim; k++) /* against rolling the report does not say it */
+    g->expected[k] = k < 3 ? (real)g->report.expected[k] : (real)g->report.memory[k] - g->memory[k];
 }
+
+real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
 static bool asks_otherwise(const group *g, int k) {
   real miss = fmaxl(g->least[k] - (real)g->report.shift[k], (real)g->report.shift[k] - g->most[k]);
-  real other = fabsl((real)g->report.memory[k] - g->memory[k]) * g->R[k] - g->stretch[k];
+  real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
   return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] || (k > 0 && other > 1e-9L * g->R[k] * fabsl(g->memory[k]));
 }
 
@@ -170,17 +181,19 @@ static void take_held(const judge *j, group *g) {
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
+  for (int k = 3; k < g->dim && g->blow && g->r[0] > 0; k++) /* the same part of every impulse is load */
+    g->expected[k] = g->r[k] * g->expected[0] / g->r[0];
   for (int k = 1; k < g->dim; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
-    g->memory[k] = g->r[k];
+    g->memory[k] = g->r[k] - g->expected[k];
     g->stretch[k] = turns ? slow / j->least_radius : slow;
   }
 }
 
 void spring_drilling(const judge *j, group *g) {
   const spring_memory *s = last_of(j, g);
-  if (s) g->memory[1] = s->drilling;
+  if (s) g->memory[1] = s->drilling * j->h / j->last_h;
   take_held(j, g);
 }
 
@@ -197,8 +210,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
   bool bounces = sure || (perhaps && rigid);
   for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
-  if (s && s->unknown && g->report.compliance[0] > 0) g->least[0] = -INFINITY, g->most[0] = INFINITY;
-  g->spring_asks = g->least[0];
+  g->spring_asks[0] = g->least[0], g->spring_asks[1] = g->most[0];
   if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
     g->R[0] = 0;
@@ -220,7 +232,7 @@ void judge_blow(const judge *j, const group *g, verdict *out) {
     if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
     real before = row_velocity(j, &c->row[0], BEFORE), free = row_velocity(j, &c->row[0], FREE);
     real push = j->h * j->gravity + fmaxl(0, before - free);
-    struck = c->vague_motion || -before - fminl(c->least[0], c->spring_asks) > push * (1 - CLOSE);
+    struck = c->vague_motion || -before - fminl(c->least[0], c->spring_asks[0]) > push * (1 - CLOSE);
   }
   if (!struck || g->expected[0] < 0)
     note(out, LAW_DEMAND, 1e6L, "bodies %u, %u: expects %.4Lg N s of a blow that there is not", g->report.a.index,
@@ -245,28 +257,35 @@ void judge_pressed(const judge *j, const group *g, verdict *out) {
 
 /* ---- after the step ---- */
 
+/* The gap at which it carries nothing: what the report says. Where a step that is not certified asks otherwise than the
+ * spring remembers, it was set for rest, and is as it was. */
+static void find_natural(const judge *j, const group *g, spring_memory *out) {
+  real shift = g->report.shift[0], near = 1e-9L * fabsl(shift) + g->slack[0];
+  bool undone = !j->certified && g->R[0] > 0 && (shift < g->spring_asks[0] - near || shift > g->spring_asks[1] + near);
+  for (int k = 0; k < 2; k++) {
+    real natural = g->report.gap - (undone ? g->spring_asks[k] : shift) * j->time;
+    out->natural[k] = !g->stiff ? 0 : g->r[0] > 0 || natural < 0 ? natural : 0;
+  }
+}
+
 static void keep_spring(judge *j, const group *g, const spring_memory *s, spring_memory *out) {
-  real r = g->r[0], before = s ? s->normal_impulse : 0, natural = g->report.gap - (real)g->report.shift[0] * j->time;
+  real r = g->r[0], before = s ? s->normal_impulse : 0;
   *out = (spring_memory){.a = g->report.shape_a, .b = g->report.shape_b, .contact = g->report.contact};
   out->gap = g->report.gap;
   out->normal_impulse = fmaxl(0, r - g->expected[0]);
   out->normal = v_of(g->report.direction[0]);
   for (int k = 0; k < g->dim; k++) {
-    real held = k ? g->r[k] - g->expected[k] : out->normal_impulse;
-    if (k < 3) out->impulse = v_mad(out->impulse, held, v_of(g->report.direction[k]));
-    if (k >= 3) out->roll = v_mad(out->roll, held, v_of(g->report.direction[k]));
+    real holds = k ? g->r[k] - g->expected[k] : out->normal_impulse;
+    if (k < 3) out->impulse = v_mad(out->impulse, holds, v_of(g->report.direction[k]));
+    if (k >= 3) out->roll = v_mad(out->roll, holds, v_of(g->report.direction[k]));
+    if (k >= 3 && g->blow && g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   }
-  if (g->blow && g->held) out->doubt = INFINITY; /* which share of them is load is not told */
-  for (int k = 1; k < g->dim && g->blow; k++)
-    if (g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
-  bool acted = g->report.compliance[0] > 0;
-  real load = before - LOADED * r;
-  out->unknown = g->stiff && (g->held ? !j->certified : asks_otherwise(g, 0));
-  out->natural = !g->stiff ? 0 : r > 0 || natural < 0 ? natural : 0;
-  out->may_forget = !acted || (!g->held && load <= CLOSE * before);
-  out->may_keep = acted && (g->held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
-  if (natural > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
-  if (g->blow && g->held) out->may_forget = true; /* stopped by a blow, or set for rest: both look alike */
+  find_natural(j, g, out);
+  bool acted = g->report.compliance[0] > 0, held = g->held && j->certified;
+  real load = before - LOADED * r, natural = fmaxl(out->natural[0], out->natural[1]);
+  out->may_forget = !acted || (!held && load <= CLOSE * before);
+  out->may_keep = acted && (held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
+  if (fminl(out->natural[0], out->natural[1]) > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
 }
 
 void springs_keep(judge *j) {
@@ -286,4 +305,5 @@ void springs_keep(judge *j) {
   free(j->spring);
   j->spring = list;
   j->spring_count = count;
+  j->last_h = j->h;
 }

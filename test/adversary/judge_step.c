@@ -118,6 +118,7 @@ judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   j->body = calloc((size_t)j->body_count, sizeof *j->body);
   j->joint_count = n.joint_count;
   j->coordinate = calloc((size_t)n.joint_count + 1, sizeof *j->coordinate);
+  j->belt = calloc((size_t)n.shape_count + 1, sizeof *j->belt);
   j->body[0].q0 = j->body[0].q = (quat){1, 0, 0, 0};
   j->body[0].sharp = true;
   for (int k = 1; k < j->body_count; k++) read_body(j, k);
@@ -144,6 +145,7 @@ void judge_free(judge *j) {
   if (!j) return;
   free(j->body);
   free(j->coordinate);
+  free(j->belt);
   free(j->group);
   springs_end(j);
   free(j);
@@ -178,6 +180,8 @@ void judge_push(judge *j, frix_body_id body, frix_vec3 force, frix_vec3 torque) 
   b->force = v_add(b->force, v_of(force));
   b->torque = v_add(b->torque, v_of(torque));
 }
+
+void judge_belt(judge *j, frix_shape_id shape, frix_vec3 velocity) { j->belt[shape.index] = v_of(velocity); }
 
 /* ---- after ---- */
 
@@ -268,7 +272,7 @@ static void add_impulses(judge *j, const group *g) {
       b->angular_first = v_mad(b->angular_first, g->first[k], x->ang);
       b->linear_size += fabsl(g->r[k]) * v_norm(x->lin);
       b->angular_size += fabsl(g->r[k]) * v_norm(x->ang);
-      b->angular_noise += 8 * 0x1p-52L * fabsl(g->r[k]) * v_norm(x->lin) * (v_far(b->c) + b->size);
+      b->angular_noise += 8 * 0x1p-52L * fabsl(g->r[k]) * v_norm(x->lin) * (farthest(g, b) + b->size);
     }
     if (body < 0 || !j->body[body].moves) continue;
     judged_body *b = &j->body[body];

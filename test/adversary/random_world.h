@@ -12,12 +12,17 @@ typedef struct units {
   double mass, length, time;
 } units;
 
-enum { MOST_BODIES = 128, MOST_PUSHES = 16 };
+enum { MOST_BODIES = 128, MOST_PUSHES = 16, MOST_BELTS = 16 };
 
 typedef struct push {
   frix_body_id body;
   frix_vec3 force, torque; /* every step, already in units */
 } push;
+
+typedef struct belt {
+  frix_shape_id shape;
+  frix_vec3 velocity; /* own frame, already in units */
+} belt;
 
 typedef struct world {
   frix_context *context;
@@ -36,7 +41,10 @@ typedef struct world {
   double size[MOST_BODIES];
   int push_count;
   push push[MOST_PUSHES];
-  bool failed; /* the builder refused something */
+  int belt_count;
+  belt belt[MOST_BELTS];         /* the last of a shape holds */
+  bool failed;                   /* the builder refused something */
+  void (*edit)(struct world *w); /* NULL, or what is changed before a step */
 } world;
 
 /* ---- chance ---- */
@@ -104,5 +112,6 @@ extern bool world_patient;
 extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
 extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
 extern const world_class spring_classes[];                                  /* materials name a stiffness */
+extern const world_class edited_classes[];                                  /* changed between steps */
 
 #endif

@@ -60,6 +60,8 @@ void run_world(world *w, tally *t, finding *f, FILE *log) {
   judge *j = judge_new(w->model, &promised);
   for (int k = 0; k < w->steps; k++) {
     frix_step_report r = {.size = sizeof r};
+    if (w->edit) w->edit(w);
+    for (int i = 0; i < w->belt_count; i++) judge_belt(j, w->belt[i].shape, w->belt[i].velocity);
     judge_before(j, w->sim);
     for (int i = 0; i < w->push_count; i++) {
       frix_sim_add_force(w->sim, w->push[i].body, w->push[i].force, w->push[i].torque);

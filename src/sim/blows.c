@@ -1,0 +1,132 @@
+/* Blows on stiff contacts: what springs expect of them.
+ *
+ *   u = v + w + R (r - memory - e),   e the impulses of the blow
+ *
+ * A spring that meets a blow leaves R / (W + R) of its speed, and would give back what it was pressed by. So contacts
+ * that are struck, or through which a blow goes, expect its impulses e, as an answer on the way tells them (solve.c):
+ * they are part of r_c, and springs do not remember them.
+ *
+ * What is expected must not bring energy. Over an island, u1 with the answer, u_free without impulses,
+ *
+ *   r . (u_free + u1) / 2 = r . u1 - r' W r / 2,   r . u1 <= what springs and overlaps give + e . u1
+ *
+ * by the law of each row, so that e . u1 <= r' W r / 2 = r . (u1 - u_free) / 2 must hold: where it does not, the island
+ * expects nothing. */
+#include "sim/mechanism.h"
+
+#include <math.h>
+
+#define FALSE_BLOW 0.1 /* of what is expected: a contact that gets so much less would be pushed apart by its spring */
+
+enum { MOST_ROUNDS = 3 }; /* in which blows are expected */
+
+/* Mass that the stiffness of a contact stands for. */
+static double rule_mass(const frix_sim *sim, const fx_group *g) {
+  return sim->surface[g->source].stiffness * sim->h * sim->h / FX_KAPPA;
+}
+
+/* Speed that the forces of a step bring at most. */
+static double push_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  double before = fx_group_velocity(sim, a, g, 0, FX_BEFORE), free = fx_group_velocity(sim, a, g, 0, FX_FREE);
+  return sim->h * fx_norm(sim->state.gravity) + fx_max(0.0, before - free);
+}
+
+double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  if (!fx_is_stiff(sim, g)) return 0.0;
+  double time = sim->h * sim->integrator->position_time;
+  double room = fx_max(0.0, sim->contact[g->source].gap - g->natural); /* a load is no approach */
+  double blow = -fx_group_velocity(sim, a, g, 0, FX_BEFORE) - room / time;
+  if (!(blow > sim->h * fx_norm(sim->state.gravity))) return 0.0; /* as nearly always */
+  double push = push_of(sim, a, g);
+  return blow > push ? blow / fx_max(push, 1e-9 * blow) : 0.0;
+}
+
+int fx_blow_rounds(double blow) {
+  int rounds = 0;
+  for (; blow > 1.0 && rounds < MOST_ROUNDS; rounds++) blow /= (FX_KAPPA + 1.0) * (rounds ? 1.0 : FX_KAPPA + 1.0);
+  return rounds;
+}
+
+/* The impulse of the normal spring where nothing moves. */
+static double load_of(const fx_assembly *a, const fx_group *g) {
+  return fx_max(0.0, (a->drive[g->row] - a->w[g->row]) / a->R[g->row]);
+}
+
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
+    double extra = a->r[g->row] - load_of(a, g);
+    bool hit = g->blow > 0.0 || a->expected[g->row] > 0.0 || extra > rule_mass(sim, g) * push_of(sim, a, g);
+    if (!hit || !(extra > 0.0)) continue;
+    for (int32_t j = 0; j < g->dim; j++) {
+      double *expected = &a->expected[g->row + j], *r_c = &a->r_c[g->row + j], memory = *r_c - *expected;
+      *expected = j == 0 ? extra : a->r[g->row + j] - memory;
+      *r_c = memory + *expected;
+    }
+    any = true;
+  }
+  return any;
+}
+
+void fx_forget_blow(fx_assembly *a, const fx_group *g) {
+  for (int32_t k = g->row; a->expected && k < g->row + g->dim; k++) {
+    a->r_c[k] -= a->expected[k];
+    a->expected[k] = 0.0;
+  }
+}
+
+bool fx_drop_false_blows(fx_assembly *a) {
+  bool any = false;
+  for (int32_t k = 0; a->expected && k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    double expected = a->expected[g->row];
+    if (g->kind != FX_GROUP_CONTACT || g->held || !(a->R[g->row] > 0.0) || !(expected > 0.0)) continue;
+    if (!(fx_held(a, g->row) < -FALSE_BLOW * expected)) continue;
+    fx_forget_blow(a, g);
+    any = true;
+  }
+  return any;
+}
+
+static bool expects(const fx_assembly *a, const fx_group *g) {
+  for (int32_t k = g->row; k < g->row + g->dim; k++)
+    if (a->expected[k] != 0.0) return true;
+  return false;
+}
+
+static bool some_expects(const fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++)
+    if (expects(a, &a->group[k])) return true;
+  return false;
+}
+
+frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
+  fx_step_islands islands;
+  *any = false;
+  if (!some_expects(a)) return FRIX_OK;
+  frix_status status = fx_step_islands_find(sim, a, &islands);
+  double *gain = status == FRIX_OK ? FX_TAKE(&sim->arena, double, islands.count) : NULL;
+  if (!gain) return status == FRIX_OK ? FRIX_ERROR_MEMORY : status;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    double free[FRIX_MAX_DIM], after[FRIX_MAX_DIM];
+    int32_t island = fx_island_of(&islands, g);
+    if (island < 0) continue;
+    fx_group_velocities(sim, a, g, FX_FREE, free);
+    fx_group_velocities(sim, a, g, FX_AFTER, after);
+    for (int32_t j = 0; j < g->dim; j++) {
+      int32_t row = g->row + j;
+      gain[island] += a->expected[row] * after[j] - 0.5 * a->r[row] * (after[j] - free[j]);
+    }
+  }
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    int32_t island = fx_island_of(&islands, g);
+    if (island < 0 || g->held || !(gain[island] > 0.0) || !expects(a, g)) continue;
+    fx_forget_blow(a, g);
+    *any = true;
+  }
+  return FRIX_OK;
+}
