@@ -302,9 +302,9 @@ function onFrame(k) {
   const now = performance.now();
   /* two worlds go side by side: none runs ahead */
   const other = views[1 - k];
-  if (other) other.send('upTo', { time: view.frame.state.time + (view.base ?? 0) + 0.05 });
+  if (other) other.send('upTo', { time: view.frame.state.time + 0.05 });
   if (k === 0) {
-    by('clock').textContent = `${(view.frame.state.time + (view.base ?? 0)).toFixed(2)} s`;
+    by('clock').textContent = `${view.frame.state.time.toFixed(2)} s`;
     const s = view.frame.state;
     by('badges').replaceChildren(element('span', { class: `badge ${s.steps === 0 ? '' : s.certified_steps === s.steps ? 'good' : 'bad'}` }, s.steps ? `${count(s.certified_steps)} of ${count(s.steps)} steps certified` : 'at the start'));
     by('rate').textContent = s.steps ? `${many(view.frame.poses.count, 'body', 'bodies')}, ${many(view.frame.contacts.count, 'contact', 'contacts')}` : '';
@@ -486,10 +486,7 @@ function connect() {
 function newView(id, k) {
   const view = new View(by(id), () => new Worker(window.frixWorker));
   view.paint(theme);
-  view.listen('frame', (data) => {
-    view.base = data.base;
-    onFrame(k);
-  });
+  view.listen('frame', () => onFrame(k));
   view.listen('error', ({ text }) => say(text));
   view.listen('recorded', ({ bytes }) => download(`${scene}.frx`, bytes));
   view.listen('ready', ({ stage }) => {

@@ -1,5 +1,6 @@
 /* The WebAssembly module from JavaScript: worlds that are opened by the words of `frix run`, and the command itself.
  * The other side is web/core/. Runs in a page, in a worker and in node. */
+import { contactsAt, posesAt } from './frame_bytes.js';
 
 /**
  * @param {(options: object) => Promise<any>} factory  what emscripten made
@@ -146,42 +147,15 @@ export class World {
   }
 }
 
+/* Copies of all columns. */
+const kept = (parts) => Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, ArrayBuffer.isView(part) ? part.slice() : part]));
+
 /** A frame from the places of its parts in a buffer (app/page_live.c), as copies. @param {any} f @param {ArrayBuffer} buffer */
 export function frameOf(f, buffer) {
-  const part = (Type, at, n) => new Type(buffer, at, n).slice();
-  const n = f.body_count;
-  const packed = new Int16Array(buffer, f.poses + 16 * n, 4 * n);
-  const c = f.contact_count;
-  let at = f.contacts;
-  const take = (Type, width) => {
-    const out = part(Type, at, width * c);
-    at += out.byteLength;
-    return out;
-  };
   return {
     state: f.state,
-    slotPattern: part(Uint32Array, f.slot_pattern, f.slot_count),
-    poses: {
-      count: n,
-      slot: part(Uint32Array, f.slots, n),
-      position: part(Float32Array, f.poses, 3 * n),
-      speed: part(Float32Array, f.poses + 12 * n, n),
-      turn: Float32Array.from(packed, (x) => x / 32767),
-      gone: [],
-    },
-    contacts: {
-      count: c,
-      point: take(Float32Array, 3),
-      force: take(Float32Array, 3),
-      gap: take(Float32Array, 1),
-      mu: take(Float32Array, 1),
-      margin: take(Float32Array, 1),
-      slip: take(Float32Array, 1),
-      a: take(Uint32Array, 1),
-      b: take(Uint32Array, 1),
-      id: take(Uint32Array, 1),
-      normal: take(Int16Array, 3),
-      state: take(Uint8Array, 1),
-    },
+    slotPattern: new Uint32Array(buffer, f.slot_pattern, f.slot_count).slice(),
+    poses: { gone: [], ...kept(posesAt(buffer, f.poses, new Uint32Array(buffer, f.slots, f.body_count))) },
+    contacts: kept(contactsAt(buffer, f.contacts, f.contact_count)),
   };
 }
