@@ -1,6 +1,6 @@
 """Robots in reduced coordinates: files whose joints are the coordinates of trees, as `frix run` reads them.
 
->>> import frix
+>>> import frix, numpy as np
 >>> arm = frix.load("arm.xml", coordinates="reduced", xml='''<mujoco><worldbody><body pos="0 0 1"><joint name="elbow" axis="0 1 0"
 ... damping=".1"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".03"/></body></worldbody><actuator><motor name="pull" joint="elbow"/>
 ... </actuator><sensor><jointpos name="angle" joint="elbow"/></sensor></mujoco>''')
@@ -17,6 +17,10 @@ True
 True
 >>> robot.mass_matrix().shape
 (1, 1)
+>>> batch = frix.Batch(arm.model, 4)
+>>> out = batch.rollout(0.002, np.ones((4, 10, 1)), control=[("ctrl", "pull")], watch=[("qpos", "elbow"), ("sensor", "angle")])
+>>> bool((out.values[:, :, 0] == out.values[:, :, 1]).all())
+True
 """
 import ctypes
 
@@ -123,10 +127,19 @@ class RobotActuator:
         return tuple(self._row.ctrl_range) if self._row.ctrl_limited else None
 
 
-def _sensor(robot, k):
-    row = abi.frix_robot_sensor()
-    robot._sim._check(short.frix_robot_get_sensor(robot._model, k, _byref(row)))
-    return robot.sensordata[row.first : row.first + row.count]
+class _Sensors(_Table):
+    """Sensors by name or number: their values now."""
+
+    __slots__ = ()
+
+    def row(self, key):
+        row = abi.frix_robot_sensor()
+        self._robot._sim._check(short.frix_robot_get_sensor(self._robot._model, self.index(key), _byref(row)))
+        return row
+
+    def __getitem__(self, key):
+        row = self.row(key)
+        return self._robot.sensordata[row.first : row.first + row.count]
 
 
 class Robot:
@@ -141,7 +154,7 @@ class Robot:
         info = short.frix_robot_view(self._model)
         self.joint = _Table(self, "joint", info.joint_count, RobotJoint)
         self.actuator = _Table(self, "actuator", info.actuator_count, RobotActuator)
-        self.sensor = _Table(self, "sensor", info.sensor_count, _sensor)
+        self.sensor = _Sensors(self, "sensor", info.sensor_count, None)
         self.mass: float = info.mass
         self.timestep: float = info.timestep
         self.keys: list = [text(short.frix_robot_name(self._model, _parts["key"], k)) for k in range(info.key_count)]

@@ -4,6 +4,7 @@
 #include "sim/sim.h"
 
 #include <frix/batch.h>
+#include <frix/robot.h>
 #include <frix/view.h>
 #include <math.h>
 
@@ -132,34 +133,48 @@ frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, fri
 
 /* ---- rollouts ---- */
 
+typedef enum owner { JOINT, BODY, ROBOT } owner;
+
 typedef struct channel_row {
-  bool set, body;
-  int32_t axes;
+  bool set;
+  owner of;
+  int32_t axes;           /* of a robot: any number of its array */
+  frix_robot_array array; /* of a robot */
 } channel_row;
 
 static const channel_row channels[FRIX_CHANNEL_COUNT] = {
-    [FRIX_CHANNEL_TARGET] = {true, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_TARGET_RATE] = {true, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_FORCE] = {true, true, 3},
-    [FRIX_CHANNEL_TORQUE] = {true, true, 3},
-    [FRIX_CHANNEL_COORDINATE] = {false, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_RATE] = {false, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_CENTER] = {false, true, 3},
-    [FRIX_CHANNEL_ORIENTATION] = {false, true, 4},
-    [FRIX_CHANNEL_VELOCITY] = {false, true, 3},
-    [FRIX_CHANNEL_SPIN] = {false, true, 3},
+    [FRIX_CHANNEL_TARGET] = {true, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_TARGET_RATE] = {true, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_FORCE] = {true, BODY, 3, 0},
+    [FRIX_CHANNEL_TORQUE] = {true, BODY, 3, 0},
+    [FRIX_CHANNEL_COORDINATE] = {false, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_RATE] = {false, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_CENTER] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_ORIENTATION] = {false, BODY, 4, 0},
+    [FRIX_CHANNEL_VELOCITY] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_SPIN] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_CTRL] = {true, ROBOT, INT32_MAX, FRIX_ROBOT_CTRL},
+    [FRIX_CHANNEL_QPOS] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_QPOS},
+    [FRIX_CHANNEL_QVEL] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_QVEL},
+    [FRIX_CHANNEL_SENSOR] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_SENSOR_DATA},
 };
 
-static bool good_channel(const frix_sim *sim, const frix_channel *c, bool set) {
+static bool good_channel(frix_sim *sim, const frix_channel *c, bool set) {
   if ((int)c->kind < 0 || c->kind >= FRIX_CHANNEL_COUNT || channels[c->kind].set != set || c->axis < 0 ||
       c->axis >= channels[c->kind].axes)
     return false;
-  if (channels[c->kind].body) return frix_sim_alive(sim, c->body);
+  if (channels[c->kind].of == BODY) return frix_sim_alive(sim, c->body);
+  if (channels[c->kind].of == ROBOT) {
+    int32_t count = 0;
+    return frix_robot_data(frix_sim_robot(sim), channels[c->kind].array, &count) && c->axis < count;
+  }
   return c->joint.generation == 1 && c->joint.index > 0 && c->joint.index <= (uint32_t)sim->state.joint_count;
 }
 
 /* Where its number is. */
-static double *place_of(const frix_sim_arrays *a, const frix_channel *c) {
+static double *place_of(frix_sim *sim, const frix_sim_arrays *a, const frix_channel *c) {
+  const channel_row *row = &channels[c->kind];
+  if (row->of == ROBOT) return frix_robot_data(frix_sim_robot(sim), row->array, NULL) + c->axis;
   const frix_array *array = NULL;
   switch (c->kind) {
     case FRIX_CHANNEL_TARGET: array = &a->target; break;
@@ -173,8 +188,8 @@ static double *place_of(const frix_sim_arrays *a, const frix_channel *c) {
     case FRIX_CHANNEL_VELOCITY: array = &a->velocity; break;
     default: array = &a->spin; break;
   }
-  int32_t row = channels[c->kind].body ? (int32_t)c->body.index : (int32_t)c->joint.index - 1;
-  char *element = (char *)frix_array_at(array, row);
+  int32_t at = row->of == BODY ? (int32_t)c->body.index : (int32_t)c->joint.index - 1;
+  char *element = (char *)frix_array_at(array, at);
   return (double *)(void *)(element + (ptrdiff_t)c->axis * array->step);
 }
 
@@ -184,12 +199,12 @@ static frix_status put_control(frix_sim *sim, const frix_rollout *r, const doubl
   frix_status status = frix_sim_view(sim, &a);
   for (int32_t c = 0; c < r->control_count && status == FRIX_OK; c++) {
     const frix_channel *channel = &r->control[c];
-    *place_of(&a, channel) = value[c];
     if (!isfinite(value[c]))
       return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_batch_rollout: a control is not finite");
-    if (channels[channel->kind].body) {
+    *place_of(sim, &a, channel) = value[c];
+    if (channels[channel->kind].of == BODY) {
       fx_wake(sim, (int32_t)channel->body.index);
-    } else {
+    } else if (channels[channel->kind].of == JOINT) {
       const fx_joint *joint = &sim->model->joint[channel->joint.index - 1];
       fx_wake(sim, joint->a), fx_wake(sim, joint->b);
     }
@@ -199,10 +214,12 @@ static frix_status put_control(frix_sim *sim, const frix_rollout *r, const doubl
 
 static void note_watch(frix_sim *sim, const frix_rollout *r, bool good, double *out) {
   frix_sim_arrays a = {.size = sizeof a};
-  if (good) frix_sim_view(sim, &a);
+  bool senses = false;
+  for (int32_t c = 0; c < r->watch_count; c++) senses |= r->watch[c].kind == FRIX_CHANNEL_SENSOR;
+  if (good) good = frix_sim_view(sim, &a) == FRIX_OK && (!senses || frix_sim_robot_sense(sim) == FRIX_OK);
   for (int32_t c = 0; c < r->watch_count; c++) {
-    bool there = good && (!channels[r->watch[c].kind].body || frix_sim_alive(sim, r->watch[c].body));
-    out[c] = there ? *place_of(&a, &r->watch[c]) : NAN;
+    bool there = good && (channels[r->watch[c].kind].of != BODY || frix_sim_alive(sim, r->watch[c].body));
+    out[c] = there ? *place_of(sim, &a, &r->watch[c]) : NAN;
   }
 }
 
@@ -231,7 +248,7 @@ static frix_status check_rollout(const frix_batch *batch, const frix_rollout *r)
   if ((r->control_count && (!r->control || !r->value)) || (r->watch_count && (!r->watch || !r->out)))
     return fx_fail(c, FRIX_ERROR_INPUT, "frix_batch_rollout: channels without an array");
   for (int32_t k = 0; k < batch->count; k++) {
-    const frix_sim *sim = batch->sim[k];
+    frix_sim *sim = batch->sim[k];
     if (r->start && !r->start[k]) return fx_fail(c, FRIX_ERROR_INPUT, "frix_batch_rollout: a start is NULL");
     for (int32_t j = 0; j < r->control_count; j++)
       if (!good_channel(sim, &r->control[j], true))
