@@ -56,12 +56,41 @@ export function packedScript(code) {
 })();</script>`;
 }
 
+/* The script of a worker with the core's own, and the licences of what the module holds. */
+async function workerCode(sources, glue, worker) {
+  const licences = ['qhull/COPYING.txt', 'expat/COPYING'].map((name) => `${name.split('/')[0]}\n\n${readFileSync(join(sources, name), 'latin1').trim()}`);
+  return `/* The module holds:\n\n${licences.join('\n\n').replaceAll('*/', '* /')}\n*/\n${glue}\nself.frixCore = frixCore;\n${await script(worker)}`;
+}
+
 /** The core as script elements that a page unpacks (src/wasm.js). @param {string} folder of ./dev wasm @param {string} worker */
 export async function wasmElements(folder, worker) {
-  const sources = join(folder, 'sources');
-  const licences = ['qhull/COPYING.txt', 'expat/COPYING'].map((name) => `${name.split('/')[0]}\n\n${readFileSync(join(sources, name), 'latin1').trim()}`);
-  const glue = readFileSync(join(folder, 'frix-core.js'), 'utf8');
-  const code = `/* The module holds:\n\n${licences.join('\n\n').replaceAll('*/', '* /')}\n*/\n${glue}\nself.frixCore = frixCore;\n${await script(worker)}`;
+  const code = await workerCode(join(folder, 'sources'), readFileSync(join(folder, 'frix-core.js'), 'utf8'), worker);
   return `<script type="text/plain" id="frix-wasm">${packed(readFileSync(join(folder, 'frix-core.wasm')))}</script>
 <script type="text/plain" id="frix-worker">${packed(Buffer.from(code))}</script>`;
+}
+
+/** The core with threads as one file beside the page. @param {string} folder of ./dev wasm --threads @param {string} sources @param {string} worker */
+export async function threadsFile(folder, sources, worker) {
+  const read = (name) => readFileSync(join(folder, name));
+  const glue = read('frix-core.js').toString();
+  return JSON.stringify({
+    wasm: packed(read('frix-core.wasm')),
+    worker: packed(Buffer.from(await workerCode(sources, glue, worker))),
+    glue: packed(Buffer.from(glue)),
+    thread: packed(read('frix-core.worker.js')),
+  });
+}
+
+/** The replay page without its run. */
+export async function replayPage() {
+  const code = await script('src/main.js');
+  const look = await style(['uplot/dist/uPlot.min.css', './src/style.css']);
+  return readFileSync(join(here, 'src/page.html'), 'utf8')
+    .replace('@STYLE@', () => look)
+    .replace('@SCRIPT@', () => code);
+}
+
+/** The replay page as an element of another page, packed. */
+export async function replayElement() {
+  return `<script type="text/plain" id="frix-replay">${packed(Buffer.from(await replayPage()))}</script>`;
 }

@@ -48,7 +48,11 @@ FRIX_API frix_sim *frix_batch_sim(frix_batch *batch, int32_t k);
 /* Every sim takes step_count steps of h. report (count, may be NULL): of each sim's worst step, one that is not
  * certified or else the one with the largest residual. A sim whose step fails stops there, the others go on; the error
  * names the first. */
-FRIX_API frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report);
+FRIX_API frix_status frix_batch_step_sized(frix_batch *batch, double h, int32_t step_count, frix_step_report *report,
+                                           size_t size);
+static inline frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report) {
+  return frix_batch_step_sized(batch, h, step_count, report, sizeof *report);
+}
 
 /* One number of a sim: to be set before a step, or to be watched after it. */
 typedef enum frix_channel_kind {

@@ -61,8 +61,8 @@ FRIX_API frix_status frix_sim_remove_joint(frix_sim *sim, frix_joint_id id);
 /* A body goes on as an instance of another pattern of the model, where it is: one of several spawned bodies becomes
  * static, say. Bodies that joints hold keep theirs. */
 FRIX_API frix_status frix_sim_set_pattern(frix_sim *sim, frix_body_id id, frix_body_id pattern);
-/* A spawned body goes on as a body of the model, where it is and as fast, so that joints can hold it and changes concern
- * it alone. *out is its new id, the old one is gone; its shapes are new ones, its contacts begin anew. */
+/* A spawned body goes on as a body of the model, where it is and as fast, so that joints can hold it and changes
+ * concern it alone. *out is its new id, the old one is gone; its shapes are new ones, its contacts begin anew. */
 FRIX_API frix_status frix_sim_own(frix_sim *sim, frix_body_id id, frix_body_id *out);
 
 #ifdef __cplusplus

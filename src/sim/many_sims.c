@@ -94,7 +94,8 @@ typedef struct march {
   frix_batch *batch;
   double h;
   int32_t step_count;
-  frix_step_report *report;
+  frix_step_report *report; /* of sim k: size bytes each */
+  size_t size;
   const frix_rollout *rollout;
 } march;
 
@@ -113,20 +114,22 @@ static bool is_worse(const frix_step_report *a, const frix_step_report *b) {
 static void step_one(int32_t k, void *user) {
   const march *m = user;
   frix_status status = FRIX_OK;
+  frix_step_report worst = {.size = sizeof worst};
   for (int32_t n = 0; n < m->step_count && status == FRIX_OK; n++) {
     frix_step_report report;
     status = step(m, k, &report);
-    if (m->report && status == FRIX_OK && (n == 0 || is_worse(&report, &m->report[k]))) m->report[k] = report;
+    if (status == FRIX_OK && (n == 0 || is_worse(&report, &worst))) worst = report;
   }
+  if (m->report) fx_give_struct((char *)m->report + (size_t)k * m->size, m->size, &worst, sizeof worst);
   m->batch->status[k] = status;
 }
 
-frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report) {
+frix_status frix_batch_step_sized(frix_batch *batch, double h, int32_t step_count, frix_step_report *report,
+                                  size_t size) {
   if (!batch) return FRIX_ERROR_INPUT;
   if (!(h > 0.0) || !isfinite(h) || step_count < 0)
     return fx_fail(batch->context, FRIX_ERROR_INPUT, "frix_batch_step: h or step_count is out of range");
-  march m = {.batch = batch, .h = h, .step_count = step_count, .report = report};
-  for (int32_t k = 0; report && k < batch->count; k++) report[k] = (frix_step_report){.size = sizeof *report};
+  march m = {.batch = batch, .h = h, .step_count = step_count, .report = report, .size = size};
   fx_parallel(batch->context, batch->config.thread_count, batch->count, step_one, &m);
   return outcome(batch, "frix_batch_step");
 }

@@ -22,14 +22,14 @@ const browser = await chromium.launch({
 });
 
 /** Opens the page from disk, without a network; whatever it complains about is a failure. */
-async function open(hash = '', { width = 1200, height = 720, phone = false, scheme = 'light' } = {}) {
+async function open(hash = '', { width = 1200, height = 720, phone = false, scheme = 'light', path = page } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, hasTouch: phone, isMobile: phone, colorScheme: scheme, offline: true, acceptDownloads: true });
   const tab = await context.newPage();
   tab.on('console', (message) => message.type() === 'error' && check(`console: ${message.text()}`, false));
   tab.on('pageerror', (error) => check(error.message, false));
   tab.on('request', (request) => request.url().startsWith('http') && check(`asks for ${request.url()}`, false));
-  await tab.goto(`file://${resolve(page)}${hash}`);
-  await tab.waitForFunction(() => window.frix?.first?.frame && window.frix.first.stage?.drawn > 0, null, { timeout: LOADING });
+  await tab.goto(`file://${resolve(path)}${hash}`);
+  if (path === page) await tab.waitForFunction(() => window.frix?.first?.frame && window.frix.first.stage?.drawn > 0, null, { timeout: LOADING });
   return tab;
 }
 const shot = (tab, name) => tab.screenshot({ path: join(folder, `${name}.png`), timeout: LOADING });
@@ -150,6 +150,15 @@ await tab.waitForTimeout(600);
 const [download] = await Promise.all([tab.waitForEvent('download', { timeout: LOADING }), tab.click('#record')]);
 await download.saveAs(join(folder, 'recorded.frx'));
 check('a recording is downloaded', statSync(join(folder, 'recorded.frx')).size > 1000);
+await tab.waitForSelector('#save-page', { timeout: LOADING });
+const [replay] = await Promise.all([tab.waitForEvent('download', { timeout: LOADING }), tab.click('#save-page')]);
+await replay.saveAs(join(folder, 'recorded.html'));
+const shown = await open('', { path: join(folder, 'recorded.html') });
+await until(shown, () => window.frix?.player);
+check('its replay page plays', (await shown.textContent('body')).includes('certified'));
+await shot(shown, 'recorded');
+await shown.context().close();
+await tab.click('#chains');
 await shot(tab, 'cardhouse');
 await tab.context().close();
 

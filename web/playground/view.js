@@ -32,7 +32,7 @@ export class View {
     this.serial = 0;
     this.asked = new Map();
     this.theme = 'light';
-    this.on = { points: true, forces: true, cones: false };
+    this.on = { points: true, forces: true, cones: false, chains: false };
     this.listeners = { frame: [], model: [], error: [], recorded: [], ready: [] };
     this.through = false;
   }

@@ -5,6 +5,7 @@ import { loadCore } from '../src/core.js';
 const BUDGET = 14; /* milliseconds of stepping between two pictures */
 
 let core = null;
+let crew = []; /* words: how many threads a world has, which changes no bit */
 let world = null;
 let words = [];
 let steps = 0;
@@ -97,7 +98,7 @@ function play() {
 
 function open({ words: given, files = [], actions = [], serial: number }) {
   for (const { path, bytes } of files) core.write(path, bytes);
-  const fresh = core.open(given);
+  const fresh = core.open([...given, ...crew]);
   world?.close();
   world = fresh;
   words = given;
@@ -115,22 +116,24 @@ function open({ words: given, files = [], actions = [], serial: number }) {
   send();
 }
 
-function record({ on, meta }) {
+function record({ on, meta, template }) {
   if (on) {
     recording = '/run.frx';
     core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta);
   } else if (recording) {
     core.call('core_record', 'number', ['number', 'string', 'string'], world.at, '', '');
     const bytes = core.read(recording);
+    const page = template ? core.page(recording, template) : null;
     recording = null;
-    post('recorded', { bytes }, [bytes.buffer]);
+    post('recorded', { bytes, page });
   }
 }
 
 const HANDLERS = {
-  async init({ wasm }) {
-    core = await loadCore(self.frixCore, wasm);
-    post('ready', { tables: core.tables() });
+  async init({ wasm, threads }) {
+    core = await loadCore(self.frixCore, wasm, threads);
+    if (threads) crew = ['--threads', String(threads.count)];
+    post('ready', { tables: core.tables(), threads: threads?.count ?? 1 });
   },
   open,
   play,

@@ -5,11 +5,15 @@ import { contactsAt, posesAt } from './frame_bytes.js';
 /**
  * @param {(options: object) => Promise<any>} factory  what emscripten made
  * @param {BufferSource} wasm
+ * @param {{count: number, glue?: string, thread?: string}} [threads] of a module that has them: how many, and where their scripts are
  */
-export async function loadCore(factory, wasm) {
+export async function loadCore(factory, wasm, threads) {
   const said = { out: [], err: [] };
+  const places = threads?.glue ? { mainScriptUrlOrBlob: threads.glue, locateFile: (name) => (name.endsWith('.worker.js') ? threads.thread : name) } : {};
   const module = await factory({
     wasmBinary: wasm,
+    frixThreads: threads?.count,
+    ...places,
     print: (line) => said.out.push(line),
     printErr: (line) => said.err.push(line),
   });
@@ -60,6 +64,21 @@ export class Core {
   /** @param {string} path @returns {Uint8Array} */
   read(path) {
     return this.module.FS.readFile(path);
+  }
+
+  /** The replay page of a run in the module's memory. @param {string} run @param {string} template the page without a run */
+  page(run, template) {
+    const { module } = this;
+    if (!this.template) {
+      const bytes = new TextEncoder().encode(template);
+      this.template = module._malloc(bytes.length + 1);
+      module.HEAPU8.set(bytes, this.template);
+      module.HEAPU8[this.template + bytes.length] = 0;
+      module._core_page(this.template);
+    }
+    const { code, err } = this.run(['view', run, '--no-open', '--out', '/page.html']);
+    if (code > 1) throw new Error(err);
+    return this.read('/page.html');
   }
 
   /** @param {string[]} words as behind `frix run` @param {Uint8Array} [model] bytes that take the place of the model */
