@@ -1,25 +1,13 @@
 /* The playground in a real browser: node playground.mjs PAGE FOLDER [NATIVE.txt]. NATIVE.txt is what bench_scene_hashes
  * printed: the page must find the same hashes. Pictures of what was seen go to FOLDER. */
-import { chromium } from 'playwright-core';
+import { counter, launch, LOADING } from './browser.mjs';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const [page, folder, native] = process.argv.slice(2);
-const LOADING = 90000;
-let failed = 0;
-let passed = 0;
-function check(what, good, detail = '') {
-  if (good) passed++;
-  else {
-    failed++;
-    console.error(`playground: FAILED: ${what} ${detail}`);
-  }
-}
+const { check, end } = counter('playground');
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const browser = await launch();
 
 /** Opens the page from disk, without a network; whatever it complains about is a failure. */
 async function open(hash = '', { width = 1200, height = 720, phone = false, scheme = 'light', path = page } = {}) {
@@ -104,7 +92,7 @@ await tab.keyboard.press('p');
 await stop(tab);
 await tab.waitForTimeout(300);
 await tab.evaluate(() => window.frix.share());
-const end = await tab.evaluate(() => window.frix.first.ask('hash'));
+const last = await tab.evaluate(() => window.frix.first.ask('hash'));
 const hash = await tab.evaluate(() => location.hash);
 check('the link holds what was done', /do=/.test(hash));
 const again = await open(hash);
@@ -114,9 +102,9 @@ const same = await again.evaluate(async (steps) => {
   const now = await first.ask('hash');
   first.send('steps', { count: steps - now.steps });
   return first.ask('hash');
-}, end.steps);
-check('the link replays to the same hash', same.hash === end.hash && same.steps === end.steps, `${JSON.stringify(same)} ${JSON.stringify(end)}`);
-console.log(`playground: a link of ${hash.length} characters replays ${end.steps} steps to hash ${same.hash}`);
+}, last.steps);
+check('the link replays to the same hash', same.hash === last.hash && same.steps === last.steps, `${JSON.stringify(same)} ${JSON.stringify(last)}`);
+console.log(`playground: a link of ${hash.length} characters replays ${last.steps} steps to hash ${same.hash}`);
 await shot(again, 'link');
 await again.context().close();
 
@@ -194,5 +182,4 @@ if (native) {
   console.log(`playground: hashes of ${rows.length} scenes compared in Chromium, ${different} different`);
 }
 await browser.close();
-console.log(`playground: ${passed} passed, ${failed} failed; pictures in ${folder}`);
-process.exit(failed ? 1 : 0);
+end(`; pictures in ${folder}`);

@@ -1,6 +1,6 @@
 /* The core with threads: node threads.mjs WASM-FOLDER THREADS-FOLDER PAGE-FOLDER PICTURES. State hashes of worlds on 1, 2 and 4 threads
  * are those of the core without; the playground takes it where it is served cross-origin isolated, and only there. */
-import { chromium } from 'playwright-core';
+import { counter, launch } from './browser.mjs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:http';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -10,12 +10,7 @@ import { loadCore } from '../src/core.js';
 const [single, threaded, pages, pictures] = process.argv.slice(2);
 const WORLDS = [['pile', '--set', 'n=300'], ['cardhouse', '--set', 'blow=1'], ['wall'], ['balls']];
 const STEPS = 60;
-let failed = 0;
-const check = (what, good, detail = '') => {
-  if (good) return;
-  failed++;
-  console.error(`threads: FAILED: ${what} ${detail}`);
-};
+const { check, end } = counter('threads');
 mkdirSync(pictures, { recursive: true });
 
 /* ---- bits, and time by the clock: threads share the work of a step */
@@ -47,10 +42,7 @@ const serve = (isolated) => new Promise((done) => {
     }
   }).listen(0, '127.0.0.1', () => done(server));
 });
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const browser = await launch();
 const seen = [];
 for (const isolated of [false, true]) {
   const server = await serve(isolated);
@@ -69,5 +61,4 @@ for (const isolated of [false, true]) {
 }
 check('both pages find the same hash', seen[0].hashes.join() === seen[1].hashes.join());
 await browser.close();
-console.log(`threads: ${failed ? `${failed} failed` : 'all as it should be'}; pictures in ${pictures}`);
-process.exit(failed ? 1 : 0);
+end(`; pictures in ${pictures}`);
