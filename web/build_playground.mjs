@@ -15,7 +15,7 @@ const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
   .replace('@SCRIPT@', () => code);
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'playground.html'), page);
-console.log(`playground: ${(page.length / 1024 / 1024).toFixed(2)} MB`);
+console.log(`playground: ${(page.length / 1e6).toFixed(2)} MB`);
 const beside = join(out, 'playground-threads.json');
 if (threads) writeFileSync(beside, await threadsFile(threads, join(wasm, 'sources'), 'playground/worker.js'));
 else rmSync(beside, { force: true }); /* that of another build */

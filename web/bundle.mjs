@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { toText } from './src/base85.js';
 
 export const here = dirname(fileURLToPath(import.meta.url));
 
@@ -40,12 +41,12 @@ export async function style(imports) {
   return outputFiles[0].text.trim();
 }
 
-const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
+const packed = (bytes) => toText(gzipSync(bytes, { level: 9 }));
 
 /** A script that unpacks itself, and how it does: two elements. @param {string} code */
 export function packedScript(code) {
   const credits = /^\/\*[\s\S]*?\*\//.exec(code)?.[0] ?? ''; /* licences stay readable */
-  return `<script type="text/plain" id="frix-script">${packed(Buffer.from(code))}</script>
+  return `<script type="text/plain" id="frix-script">${gzipSync(code, { level: 9 }).toString('base64')}</script>
 <script>${credits}
 (async () => {
   const bytes = Uint8Array.from(atob(document.getElementById('frix-script').textContent), (c) => c.charCodeAt(0));

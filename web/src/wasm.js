@@ -1,10 +1,10 @@
 /* The WebAssembly core that a page carries: packed bytes of the module, and the script of a worker that loads it. */
 
-import { decode } from './payload.js';
+import { fromText } from './base85.js';
 
-/** @param {string} text base64 @returns {Promise<Uint8Array>} */
+/** @param {string} text of packed bytes @returns {Promise<Uint8Array>} */
 async function unpacked(text) {
-  const packed = decode(text.trim());
+  const packed = fromText(text.trim());
   return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
 }
 
