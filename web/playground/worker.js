@@ -119,7 +119,10 @@ function open({ words: given, files = [], actions = [], serial: number }) {
 function record({ on, meta, template }) {
   if (on) {
     recording = '/run.frx';
-    core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta);
+    if (core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta)) {
+      recording = null;
+      throw new Error(core.complaint());
+    }
   } else if (recording) {
     core.call('core_record', 'number', ['number', 'string', 'string'], world.at, '', '');
     const bytes = core.read(recording);
