@@ -11,6 +11,8 @@
 
 #ifdef FRIX_HAVE_REPLAY
 extern const char fx_replay_page[];
+#elif defined(__EMSCRIPTEN__)
+extern const char *fx_replay_page; /* what the page that carries this module brings along (web/core) */
 #else
 static const char fx_replay_page[] = "";
 #endif

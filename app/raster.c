@@ -30,11 +30,13 @@ bool fx_raster_create(fx_raster *r, const fx_camera *camera, bool depth_only) {
   size_t count = (size_t)camera->width * (size_t)camera->height;
   *r = (fx_raster){.camera = *camera};
   if (depth_only) {
-    r->near = calloc(count, sizeof *r->near);
+    r->near = malloc(count * sizeof *r->near);
   } else {
-    r->sample = calloc(count, sizeof *r->sample);
+    r->sample = malloc(count * sizeof *r->sample);
   }
-  return r->near || r->sample;
+  if (!r->near && !r->sample) return false;
+  fx_raster_clear(r); /* pages that are read before they are written to would be fetched twice */
+  return true;
 }
 
 void fx_raster_free(fx_raster *r) {

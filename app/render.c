@@ -77,6 +77,9 @@ static bool ends_in(const char *path, const char *ending) {
   return length >= tail && !strcmp(path + length - tail, ending);
 }
 
+/* Small pictures show their edges: nine samples to a pixel; larger ones have four. */
+static const int64_t most_fine_pixels = 500000;
+
 static bool parse(const fx_args *args, job *j) {
   j->look = (fx_look){.theme = fx_arg_choice(args, "--theme", 0) ? &fx_theme_dark : &fx_theme_light,
                       .azimuth = -0.95,
@@ -99,6 +102,7 @@ static bool parse(const fx_args *args, job *j) {
   if (!parse_size(fx_arg(args, "--size"), &j->look) || !parse_view(fx_arg(args, "--view"), &j->look) ||
       !fx_arg_real(args, "--fps", 1.0, 240.0, &j->fps) || !fx_arg_real(args, "--speed", 1e-4, 1e4, &j->speed))
     return false;
+  if ((int64_t)j->look.width * j->look.height > most_fine_pixels) j->look.fineness = 2;
   if (j->video && (j->look.width % 2 || j->look.height % 2)) {
     fx_error("--video needs an even width and height");
     return false;

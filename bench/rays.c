@@ -93,6 +93,8 @@ static int run(setting s) {
   frix_sim *sim = NULL;
   int code = 1;
   if (body && from && to && other && ray && hit && !frix_context_create(NULL, &context)) {
+    for (size_t k = 0; k < n; k++)
+      hit[k].distance = other[k] = -1; /* pages of answers are there before the clock runs */
     random_bodies(body, s.bodies, half, &seed);
     random_rays(from, to, ray, s.rays, half, &seed);
     if ((sim = build(context, body, s.bodies, &model))) {

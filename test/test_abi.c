@@ -54,6 +54,24 @@ static void newer(fx_test *t) {
   judge(t, &r, 3, "refused");
 }
 
+/* Reports and states of an older client are shorter: nothing is written behind them. */
+static void older_outputs(fx_test *t) {
+  shell_result r = client(t, "older_outputs",
+                          "-e '/double reserved\\[/d' -e '/double seconds, collide_seconds/d' "
+                          "-e '/void \\*user_a, \\*user_b; /d' -e '/double error;  /d'",
+                          "");
+  judge(t, &r, 0, ANSWER);
+}
+
+/* Those of a newer client are longer: what this library does not know is zero. */
+static void newer_outputs(fx_test *t) {
+  shell_result r = client(t, "newer_outputs",
+                          "-e 's/^} frix_step_report;/  double client_knows[8];\\n} frix_step_report;/' "
+                          "-e 's/^} frix_body_state;/  double client_knows[8];\\n} frix_body_state;/'",
+                          "-DCLIENT_KNOWS_MORE");
+  judge(t, &r, 0, ANSWER);
+}
+
 static void same(fx_test *t) {
   shell_result r = client(t, "same", "-e p -e d", "");
   judge(t, &r, 0, ANSWER);
@@ -146,6 +164,8 @@ static void older_settings(fx_test *t) {
 const fx_test_row test_abi[] = {{"abi/same", same},
                                 {"abi/older", older},
                                 {"abi/newer", newer},
+                                {"abi/older_outputs", older_outputs},
+                                {"abi/newer_outputs", newer_outputs},
                                 {"abi/symbols", symbols},
                                 {"abi/reserved", reserved},
                                 {"abi/older_settings", older_settings},

@@ -88,6 +88,62 @@ static void rollout_bits(fx_test *t) {
   world_end(&w);
 }
 
+/* Controls of a robot in reduced coordinates, its coordinates and sensors watched: any number of threads gives the bits
+ * of sims that are driven one by one. */
+static void rollout_robots(fx_test *t) {
+  static const char text[] =
+      "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .2'><joint name='j' axis='0 1 0' "
+      "frictionloss='.2'/>"
+      "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.03'/></body></worldbody><actuator><motor "
+      "joint='j'/></actuator>"
+      "<sensor><jointpos joint='j'/></sensor></mujoco>";
+  if (!frix_mjcf_available()) {
+    fx_test_skip(t, "built without expat");
+    return;
+  }
+  static double value[SIMS][STEPS], out[SIMS][STEPS][3];
+  for (int k = 0; k < SIMS; k++)
+    for (int n = 0; n < STEPS; n++) value[k][n] = control_of(k, n);
+  frix_context *context = NULL;
+  frix_mjcf *file = NULL;
+  frix_mjcf_config reading = frix_mjcf_default();
+  reading.coordinates = FRIX_COORDINATES_REDUCED;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  REQUIRE(t, frix_mjcf_read_memory(context, "arm.xml", text, sizeof text - 1, &reading, &file) == FRIX_OK);
+  const frix_model *model = frix_mjcf_view(file).model;
+  const frix_channel control = {.kind = FRIX_CHANNEL_CTRL};
+  const frix_channel watch[3] = {
+      {.kind = FRIX_CHANNEL_QPOS}, {.kind = FRIX_CHANNEL_QVEL}, {.kind = FRIX_CHANNEL_SENSOR}};
+  for (int32_t threads = 1; threads <= 8; threads *= 2) {
+    frix_batch_config config = frix_batch_default();
+    frix_batch *batch = NULL;
+    config.count = SIMS, config.thread_count = threads;
+    REQUIRE(t, frix_batch_create(context, model, &config, &batch) == FRIX_OK);
+    frix_rollout r = frix_rollout_default();
+    r.h = 0.01, r.step_count = STEPS, r.control_count = 1, r.watch_count = 3;
+    r.control = &control, r.value = &value[0][0], r.watch = watch, r.out = &out[0][0][0];
+    CHECK(t, frix_batch_rollout(batch, &r) == FRIX_OK);
+    for (int k = 0; k < SIMS; k++) {
+      frix_sim *sim = NULL;
+      REQUIRE(t, frix_sim_create(context, model, NULL, &sim) == FRIX_OK);
+      for (int n = 0; n < STEPS; n++) {
+        frix_robot_data(frix_sim_robot(sim), FRIX_ROBOT_CTRL, NULL)[0] = value[k][n];
+        CHECK(t, frix_sim_step(sim, 0.01, NULL) == FRIX_OK);
+        double q = frix_robot_data(frix_sim_robot(sim), FRIX_ROBOT_QPOS, NULL)[0];
+        CHECK(t, out[k][n][0] == q && out[k][n][2] == q);
+        CHECK(t, out[k][n][1] == frix_robot_data(frix_sim_robot(sim), FRIX_ROBOT_QVEL, NULL)[0]);
+      }
+      frix_sim_destroy(sim);
+    }
+    const frix_channel wrong = {.kind = FRIX_CHANNEL_CTRL, .axis = 1};
+    r.control = &wrong;
+    CHECK(t, frix_batch_rollout(batch, &r) == FRIX_ERROR_INPUT);
+    frix_batch_destroy(batch);
+  }
+  frix_mjcf_destroy(file);
+  frix_context_destroy(context);
+}
+
 /* From snapshots, and back again: the same once more. */
 static void rollout_starts(fx_test *t) {
   world w = cart(t);
@@ -145,5 +201,8 @@ static void failures(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_batch[] = {
-    {"batch/rollout_bits", rollout_bits}, {"batch/rollout_starts", rollout_starts}, {"batch/failures", failures}, {0}};
+const fx_test_row test_batch[] = {{"batch/rollout_bits", rollout_bits},
+                                  {"batch/rollout_starts", rollout_starts},
+                                  {"batch/failures", failures},
+                                  {"batch/rollout_robots", rollout_robots},
+                                  {0}};

@@ -311,8 +311,65 @@ static void patterns(fx_test *t) {
   world_end(w);
 }
 
-const fx_test_row test_edit[] = {{"edit/nothing", nothing},     {"edit/material", material},
-                                 {"edit/joints", joints},       {"edit/coupling", coupling},
-                                 {"edit/shapes", shapes},       {"edit/kinds", kinds},
-                                 {"edit/snapshots", snapshots}, {"edit/refused", refused},
-                                 {"edit/patterns", patterns},   {0}};
+/* Shapes that were given no material slide by the default one, which changes as any other. */
+static void default_material(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  w.material = (frix_material_id){0, 0};
+  world_plane(&w, turned(0, 0, 0, 1));
+  frix_body_id box = world_body(&w, body_at(at(0, 0, 0.1)), box_shape(0.1, 0.1, 0.1));
+  REQUIRE(t, world_start(&w));
+  MUST(&w, frix_sim_set_gravity(w.sim, vec(3, 0, -9)));
+  frix_material_config ice = frix_material_default();
+  ice.mu = 0.1;
+  MUST(&w, frix_sim_set_material(w.sim, w.material, &ice));
+  run(&w, 50);
+  CHECK_NEAR(t, state_of(&w, box).velocity.x, 0.5 * (3 - 0.1 * 9), 2e-3);
+  unsigned char *bytes = NULL;
+  size_t size = 0;
+  CHECK(t, frix_model_encode(w.context, frix_sim_model(w.sim), &bytes, &size) == FRIX_ERROR_UNSUPPORTED);
+  world_end(&w);
+}
+
+/* A spawned box is made one of the model in its flight, then hung from the world as a pendulum. */
+static void own(fx_test *t) {
+  stand s = stand_new(t);
+  world *w = &s.w;
+  frix_body_id spawned, mine, again;
+  MUST(w, frix_sim_spawn(w->sim, s.box, at(5, 0, 3), vec(1, 0, 0), vec(0, 2, 0), &spawned));
+  run(w, 10);
+  frix_body_state before = state_of(w, spawned);
+  frix_energy energy = frix_sim_energy(w->sim);
+  MUST(w, frix_sim_own(w->sim, spawned, &mine));
+  CHECK(t, !frix_sim_alive(w->sim, spawned) && frix_sim_alive(w->sim, mine));
+  frix_body_state now = state_of(w, mine);
+  CHECK(t, now.pose.p.z == before.pose.p.z && now.velocity.z == before.velocity.z && now.spin.y == before.spin.y);
+  CHECK_NEAR(t, frix_sim_energy(w->sim).kinetic, energy.kinetic, 1e-12 * energy.kinetic);
+  MUST(w, frix_sim_own(w->sim, mine, &again));
+  CHECK(t, again.index == mine.index && again.generation == mine.generation);
+  frix_builder *b = NULL;
+  frix_joint_config ball = frix_joint_default(FRIX_JOINT_BALL);
+  frix_vec3 hook = vec(now.center.x, 0, now.center.z + 0.5);
+  ball.b = mine;
+  MUST(w, frix_sim_begin_change(w->sim, &b));
+  MUST(w, frix_joint_place(b, &ball, hook, vec(0, 0, 1), vec(0, 0, 0), vec(0, 0, 0)));
+  MUST(w, frix_builder_add_joint(b, &ball, NULL));
+  MUST(w, frix_sim_change(w->sim, b));
+  frix_builder_destroy(b);
+  run(w, 100);
+  now = state_of(w, mine);
+  CHECK_NEAR(t, hypot(hypot(now.center.x - hook.x, now.center.y), now.center.z - hook.z), 0.5, 1e-3);
+  CHECK(t, frix_sim_own(w->sim, spawned, &again) == FRIX_ERROR_INPUT);
+  world_end(w);
+}
+
+const fx_test_row test_edit[] = {{"edit/nothing", nothing},
+                                 {"edit/material", material},
+                                 {"edit/joints", joints}, {"edit/coupling", coupling},
+                                 {"edit/shapes", shapes},
+                                 {"edit/kinds", kinds},
+                                 {"edit/snapshots", snapshots},
+                                 {"edit/refused", refused},
+                                 {"edit/patterns", patterns},
+                                 {"edit/default_material", default_material},
+                                 {"edit/own", own},
+                                 {0}};

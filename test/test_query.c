@@ -134,7 +134,7 @@ static void pair_casts(fx_test *t) {
   int hits = 0, count = 0;
   for (int a = 0; a < BOUNDED; a++)
     for (int b = 0; b < BOUNDED; b++)
-      for (int k = 0; k < 100; k++) {
+      for (int k = 0; k < 1000; k++) {
         fx_shape one = random_shape(t, &all, bounded[a]), two = random_shape(t, &all, bounded[b]);
         if ((bounded[a] == FRIX_SHAPE_HULL || bounded[b] == FRIX_SHAPE_HULL) && !(one.geometry && two.geometry))
           continue;
@@ -414,7 +414,31 @@ static void flat_world(fx_test *t) {
   scene_free(&s);
 }
 
-const fx_test_row test_query[] = {{"query/ray_shapes", ray_shapes},
+/* Shapes that crowd towards a point make the deepest tree: none of them is lost. */
+static void crowded(fx_test *t) {
+  enum { N = 1500 };
+  scene s = {.context = new_context(t)};
+  REQUIRE(t, frix_builder_create(s.context, &s.builder) == FRIX_OK);
+  for (int k = 0; k < N; k++) {
+    frix_shape_config shape = frix_shape_default();
+    shape.kind = FRIX_SHAPE_SPHERE;
+    shape.pose.p.x = ldexp(1.0, -k / 2) * (k % 2 ? 0.7 : 1.0);
+    shape.radius = 0.1 * shape.pose.p.x;
+    add(t, &s, (frix_body_id){0, 0}, shape);
+  }
+  REQUIRE(t, frix_builder_compile(s.builder, &s.model) == FRIX_OK &&
+                 frix_sim_create(s.context, s.model, NULL, &s.sim) == FRIX_OK);
+  int32_t count = 0;
+  frix_shape_config probe = frix_shape_default();
+  probe.kind = FRIX_SHAPE_SPHERE;
+  probe.radius = 3;
+  CHECK(t, frix_sim_overlap(s.sim, &probe, (frix_pose){{0, 0, 0}, {1, 0, 0, 0}}, NULL, NULL, 0, &count) == FRIX_OK);
+  CHECK(t, count == N);
+  scene_free(&s);
+}
+
+const fx_test_row test_query[] = {{"query/crowded", crowded},
+                                  {"query/ray_shapes", ray_shapes},
                                   {"query/pair_distances", pair_distances},
                                   {"query/pair_casts", pair_casts},
                                   {"query/world_rays", world_rays},

@@ -17,9 +17,9 @@ class Declaration:
 
 
 class Function:
-    def __init__(self, name, result, arguments, comment, text, public):
+    def __init__(self, name, result, arguments, comment, text, public, inline=False):
         self.name, self.result, self.arguments = name, result, arguments
-        self.comment, self.text, self.public = comment, text, public
+        self.comment, self.text, self.public, self.inline = comment, text, public, inline
 
 
 class Header:
@@ -49,14 +49,18 @@ class Header:
                 first = match.start()
             tokens.append(token)
             depth += (token == "{") - (token == "}")
-            if token == "}" and not depth and tokens[0] == "static":  # an inline function
+            if token == "}" and not depth and tokens[0] == "static":  # an inline function: its first line, as a prototype
+                head = tokens[2 : tokens.index("{")]
+                self._declare(head + [";"], pending, text[first : match.end()].split("{")[0][len("static inline ") :].rstrip() + ";", True)
                 tokens, pending = [], ""
             if token == ";" and not depth:
                 self._declare(tokens, pending, text[first : match.end()])
                 tokens, pending = [], ""
 
-    def _declare(self, tokens, comment, text):
+    def _declare(self, tokens, comment, text, inline=False):
         words = [t for t in tokens if not t.startswith("/*")]
+        if inline and not comment and "(" in words:  # that of the function it calls
+            comment = self.comments.get(words[words.index("(") - 1] + "_sized", "")
         if words[0] == "typedef":
             kind, name = words[1], words[-2]
             if kind == "struct" and "{" not in words:
@@ -74,7 +78,7 @@ class Header:
             result = declaration(words[int(public) : open_ - 1] + ["_"])
             inner = split(words[open_ + 1 : -2])
             arguments = [] if inner in ([], [["void"]]) else [declaration(a) for a in inner]
-            self.functions[name] = Function(name, result, arguments, comment, text, public)
+            self.functions[name] = Function(name, result, arguments, comment, text, public or inline, inline)
         else:
             return
         self.comments[name], self.texts[name] = comment, text

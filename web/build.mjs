@@ -2,18 +2,14 @@
  *   FOLDER/replay.html   the template: app/page.c puts a run in place of @PAYLOAD@
  *   FOLDER/replay_page.c the same as text for the compiler
  *   FOLDER/replay_core.c the WebAssembly core of WASM-FOLDER, for pages that run their run again */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { here, script, style, wasmElements } from './bundle.mjs';
+import { replayPage, wasmElements } from './bundle.mjs';
 
 const [out, wasm] = process.argv.slice(2);
 if (!out) throw new Error('usage: node build.mjs FOLDER [WASM-FOLDER]');
 
-const code = await script('src/main.js');
-const look = await style(['uplot/dist/uPlot.min.css', './src/style.css']);
-const page = readFileSync(join(here, 'src/page.html'), 'utf8')
-  .replace('@STYLE@', () => look)
-  .replace('@SCRIPT@', () => code);
+const page = await replayPage();
 
 /** A text for the compiler. */
 function literal(name, text) {

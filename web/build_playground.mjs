@@ -1,11 +1,12 @@
-/* The playground as one file: node build_playground.mjs FOLDER WASM-FOLDER makes FOLDER/playground.html. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/* The playground as one file: node build_playground.mjs FOLDER WASM-FOLDER [THREADS-FOLDER] makes FOLDER/playground.html, and beside
+ * it playground-threads.json, the core with threads. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { here, packedScript, script, style, wasmElements } from './bundle.mjs';
+import { here, packedScript, replayElement, script, style, threadsFile, wasmElements } from './bundle.mjs';
 
-const [out, wasm] = process.argv.slice(2);
-if (!wasm) throw new Error('usage: node build_playground.mjs FOLDER WASM-FOLDER');
-const core = await wasmElements(wasm, 'playground/worker.js');
+const [out, wasm, threads] = process.argv.slice(2);
+if (!wasm) throw new Error('usage: node build_playground.mjs FOLDER WASM-FOLDER [THREADS-FOLDER]');
+const core = `${await wasmElements(wasm, 'playground/worker.js')}\n${await replayElement()}`;
 const code = packedScript(await script('playground/main.js'));
 const look = await style(['./src/style.css', './playground/style.css']);
 const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
@@ -14,4 +15,7 @@ const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
   .replace('@SCRIPT@', () => code);
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'playground.html'), page);
-console.log(`playground: ${(page.length / 1024 / 1024).toFixed(2)} MB`);
+console.log(`playground: ${(page.length / 1e6).toFixed(2)} MB`);
+const beside = join(out, 'playground-threads.json');
+if (threads) writeFileSync(beside, await threadsFile(threads, join(wasm, 'sources'), 'playground/worker.js'));
+else rmSync(beside, { force: true }); /* that of another build */

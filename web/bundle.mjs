@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { toText } from './src/base85.js';
 
 export const here = dirname(fileURLToPath(import.meta.url));
 
@@ -40,12 +41,12 @@ export async function style(imports) {
   return outputFiles[0].text.trim();
 }
 
-const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
+const packed = (bytes) => toText(gzipSync(bytes, { level: 9 }));
 
 /** A script that unpacks itself, and how it does: two elements. @param {string} code */
 export function packedScript(code) {
   const credits = /^\/\*[\s\S]*?\*\//.exec(code)?.[0] ?? ''; /* licences stay readable */
-  return `<script type="text/plain" id="frix-script">${packed(Buffer.from(code))}</script>
+  return `<script type="text/plain" id="frix-script">${gzipSync(code, { level: 9 }).toString('base64')}</script>
 <script>${credits}
 (async () => {
   const bytes = Uint8Array.from(atob(document.getElementById('frix-script').textContent), (c) => c.charCodeAt(0));
@@ -56,12 +57,41 @@ export function packedScript(code) {
 })();</script>`;
 }
 
+/* The script of a worker with the core's own, and the licences of what the module holds. */
+async function workerCode(sources, glue, worker) {
+  const licences = ['qhull/COPYING.txt', 'expat/COPYING'].map((name) => `${name.split('/')[0]}\n\n${readFileSync(join(sources, name), 'latin1').trim()}`);
+  return `/* The module holds:\n\n${licences.join('\n\n').replaceAll('*/', '* /')}\n*/\n${glue}\nself.frixCore = frixCore;\n${await script(worker)}`;
+}
+
 /** The core as script elements that a page unpacks (src/wasm.js). @param {string} folder of ./dev wasm @param {string} worker */
 export async function wasmElements(folder, worker) {
-  const sources = join(folder, 'sources');
-  const licences = ['qhull/COPYING.txt', 'expat/COPYING'].map((name) => `${name.split('/')[0]}\n\n${readFileSync(join(sources, name), 'latin1').trim()}`);
-  const glue = readFileSync(join(folder, 'frix-core.js'), 'utf8');
-  const code = `/* The module holds:\n\n${licences.join('\n\n').replaceAll('*/', '* /')}\n*/\n${glue}\nself.frixCore = frixCore;\n${await script(worker)}`;
+  const code = await workerCode(join(folder, 'sources'), readFileSync(join(folder, 'frix-core.js'), 'utf8'), worker);
   return `<script type="text/plain" id="frix-wasm">${packed(readFileSync(join(folder, 'frix-core.wasm')))}</script>
 <script type="text/plain" id="frix-worker">${packed(Buffer.from(code))}</script>`;
+}
+
+/** The core with threads as one file beside the page. @param {string} folder of ./dev wasm --threads @param {string} sources @param {string} worker */
+export async function threadsFile(folder, sources, worker) {
+  const read = (name) => readFileSync(join(folder, name));
+  const glue = read('frix-core.js').toString();
+  return JSON.stringify({
+    wasm: packed(read('frix-core.wasm')),
+    worker: packed(Buffer.from(await workerCode(sources, glue, worker))),
+    glue: packed(Buffer.from(glue)),
+    thread: packed(read('frix-core.worker.js')),
+  });
+}
+
+/** The replay page without its run. */
+export async function replayPage() {
+  const code = await script('src/main.js');
+  const look = await style(['uplot/dist/uPlot.min.css', './src/style.css']);
+  return readFileSync(join(here, 'src/page.html'), 'utf8')
+    .replace('@STYLE@', () => look)
+    .replace('@SCRIPT@', () => code);
+}
+
+/** The replay page as an element of another page, packed. */
+export async function replayElement() {
+  return `<script type="text/plain" id="frix-replay">${packed(Buffer.from(await replayPage()))}</script>`;
 }

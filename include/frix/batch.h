@@ -48,7 +48,11 @@ FRIX_API frix_sim *frix_batch_sim(frix_batch *batch, int32_t k);
 /* Every sim takes step_count steps of h. report (count, may be NULL): of each sim's worst step, one that is not
  * certified or else the one with the largest residual. A sim whose step fails stops there, the others go on; the error
  * names the first. */
-FRIX_API frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report);
+FRIX_API frix_status frix_batch_step_sized(frix_batch *batch, double h, int32_t step_count, frix_step_report *report,
+                                           size_t size);
+static inline frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report) {
+  return frix_batch_step_sized(batch, h, step_count, report, sizeof *report);
+}
 
 /* One number of a sim: to be set before a step, or to be watched after it. */
 typedef enum frix_channel_kind {
@@ -62,6 +66,10 @@ typedef enum frix_channel_kind {
   FRIX_CHANNEL_ORIENTATION, /* body, axis 0..3: quaternion, scalar first */
   FRIX_CHANNEL_VELOCITY,    /* body, axis 0..2 */
   FRIX_CHANNEL_SPIN,        /* body, axis 0..2 */
+  FRIX_CHANNEL_CTRL,        /* axis: number of an actuator of the robot in reduced coordinates; set */
+  FRIX_CHANNEL_QPOS,        /* axis: place in qpos of the robot; watched, as the following */
+  FRIX_CHANNEL_QVEL,        /* axis: place in qvel */
+  FRIX_CHANNEL_SENSOR,      /* axis: place in the sensor data */
   FRIX_CHANNEL_COUNT
 } frix_channel_kind;
 

@@ -11,7 +11,8 @@
  * Bodies keep their frames and velocities, contacts that go on their memory, the ledger books the change of energy as
  * work. Other sims of the same model do not notice. Snapshots hold the model they were taken with: restoring one from
  * before a change takes the change back. Files hold one model: recorders refuse a sim that was changed since they were
- * created, and models from which shapes or joints were removed are not written to bytes. */
+ * created, and models from which shapes or joints were removed, or whose default material is another one, are not
+ * written to bytes. */
 #ifndef FRIX_EDIT_H
 #define FRIX_EDIT_H
 
@@ -37,7 +38,7 @@ FRIX_API frix_status frix_sim_keep_model(const frix_sim *sim, frix_model **out);
 FRIX_API frix_status frix_builder_set_body(frix_builder *builder, frix_body_id id, const frix_body_config *config);
 /* Of the body it is on: filter (group, mask), material, pose, size, all of it. */
 FRIX_API frix_status frix_builder_set_shape(frix_builder *builder, frix_shape_id id, const frix_shape_config *config);
-/* Not the default material: give shapes another one. */
+/* Null: the default material, of shapes that were given none. */
 FRIX_API frix_status frix_builder_set_material(frix_builder *builder, frix_material_id id,
                                                const frix_material_config *config);
 /* Mass and inertia of its body stay as they are. */
@@ -60,6 +61,9 @@ FRIX_API frix_status frix_sim_remove_joint(frix_sim *sim, frix_joint_id id);
 /* A body goes on as an instance of another pattern of the model, where it is: one of several spawned bodies becomes
  * static, say. Bodies that joints hold keep theirs. */
 FRIX_API frix_status frix_sim_set_pattern(frix_sim *sim, frix_body_id id, frix_body_id pattern);
+/* A spawned body goes on as a body of the model, where it is and as fast, so that joints can hold it and changes
+ * concern it alone. *out is its new id, the old one is gone; its shapes are new ones, its contacts begin anew. */
+FRIX_API frix_status frix_sim_own(frix_sim *sim, frix_body_id id, frix_body_id *out);
 
 #ifdef __cplusplus
 }

@@ -80,7 +80,11 @@ typedef struct frix_equilibrium frix_equilibrium;
 FRIX_API frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load,
                                           frix_equilibrium **out);
 FRIX_API void frix_equilibrium_destroy(frix_equilibrium *equilibrium);
-FRIX_API void frix_equilibrium_view(const frix_equilibrium *equilibrium, frix_equilibrium_result *out);
+FRIX_API void frix_equilibrium_view_sized(const frix_equilibrium *equilibrium, frix_equilibrium_result *out,
+                                          size_t size);
+static inline void frix_equilibrium_view(const frix_equilibrium *equilibrium, frix_equilibrium_result *out) {
+  frix_equilibrium_view_sized(equilibrium, out, sizeof *out);
+}
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,10 @@ FRIX_API frix_status frix_sim_sensor_event(const frix_sim *sim, int32_t k, frix_
 /* A blow of so many N s at a point (world frame): changes the velocities at once. */
 FRIX_API frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impulse, frix_vec3 point);
 /* Of the last step; FRIX_ERROR_INPUT before the first. */
-FRIX_API frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out);
+FRIX_API frix_status frix_sim_last_report_sized(const frix_sim *sim, frix_step_report *out, size_t size);
+static inline frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out) {
+  return frix_sim_last_report_sized(sim, out, sizeof *out);
+}
 /* The one it was created with, or what it was changed to (frix/edit.h), which lives until the next change. */
 FRIX_API const frix_model *frix_sim_model(const frix_sim *sim);
 

@@ -50,7 +50,10 @@ typedef struct frix_mcp frix_mcp;
 FRIX_API frix_status frix_mcp_create(frix_context *context, const frix_mcp_data *data, frix_mcp **out);
 FRIX_API void frix_mcp_destroy(frix_mcp *mcp);
 /* Pointers into the problem, valid until it is destroyed. */
-FRIX_API void frix_mcp_view(const frix_mcp *mcp, frix_mcp_data *out);
+FRIX_API void frix_mcp_view_sized(const frix_mcp *mcp, frix_mcp_data *out, size_t size);
+static inline void frix_mcp_view(const frix_mcp *mcp, frix_mcp_data *out) {
+  frix_mcp_view_sized(mcp, out, sizeof *out);
+}
 /* Starting point k into x (count); false past the last one. There is always a first one. */
 FRIX_API bool frix_mcp_start(const frix_mcp *mcp, int32_t k, double *x);
 /* Largest difference between x and the nearest known solution, over the components it determines; NAN when none is

@@ -113,7 +113,10 @@ FRIX_API frix_status frix_problem_create(frix_context *context, const frix_probl
 FRIX_API void frix_problem_destroy(frix_problem *problem);
 
 /* Pointers into the problem, valid until it is destroyed; matrices in CSC with sorted rows, without duplicates. */
-FRIX_API void frix_problem_view(const frix_problem *problem, frix_problem_data *out);
+FRIX_API void frix_problem_view_sized(const frix_problem *problem, frix_problem_data *out, size_t size);
+static inline void frix_problem_view(const frix_problem *problem, frix_problem_data *out) {
+  frix_problem_view_sized(problem, out, sizeof *out);
+}
 
 /* The problem in reduced form (joints of a global problem become bilateral contacts after the others). */
 FRIX_API frix_status frix_problem_reduce(const frix_problem *problem, frix_problem **out);

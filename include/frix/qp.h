@@ -81,7 +81,10 @@ typedef struct frix_qp_solution frix_qp_solution;
 FRIX_API frix_status frix_qp_solve(frix_context *context, const frix_qp_data *data, const frix_qp_config *config,
                                    frix_qp_solution **out);
 FRIX_API void frix_qp_solution_destroy(frix_qp_solution *solution);
-FRIX_API void frix_qp_solution_view(const frix_qp_solution *solution, frix_qp_result *out);
+FRIX_API void frix_qp_solution_view_sized(const frix_qp_solution *solution, frix_qp_result *out, size_t size);
+static inline void frix_qp_solution_view(const frix_qp_solution *solution, frix_qp_result *out) {
+  frix_qp_solution_view_sized(solution, out, sizeof *out);
+}
 
 #ifdef __cplusplus
 }

@@ -175,14 +175,26 @@ typedef struct frix_step_report {
 } frix_step_report;
 
 /* report may be NULL. */
-FRIX_API frix_status frix_sim_step(frix_sim *sim, double h, frix_step_report *report);
+FRIX_API frix_status frix_sim_step_sized(frix_sim *sim, double h, frix_step_report *report, size_t size);
+static inline frix_status frix_sim_step(frix_sim *sim, double h, frix_step_report *report) {
+  return frix_sim_step_sized(sim, h, report, sizeof *report);
+}
 /* The best answer after so many microseconds of solving. Where it is not certified, contacts take out no more than they
  * may: the step never has more energy than without them. */
-FRIX_API frix_status frix_sim_step_within(frix_sim *sim, double h, double microseconds, frix_step_report *report);
+FRIX_API frix_status frix_sim_step_within_sized(frix_sim *sim, double h, double microseconds, frix_step_report *report,
+                                                size_t size);
+static inline frix_status frix_sim_step_within(frix_sim *sim, double h, double microseconds, frix_step_report *report) {
+  return frix_sim_step_within_sized(sim, h, microseconds, report, sizeof *report);
+}
 
 FRIX_API double frix_sim_time(const frix_sim *sim);
 FRIX_API int64_t frix_sim_step_count(const frix_sim *sim);
-FRIX_API frix_energy frix_sim_energy(const frix_sim *sim);
+FRIX_API void frix_sim_energy_sized(const frix_sim *sim, frix_energy *out, size_t size);
+static inline frix_energy frix_sim_energy(const frix_sim *sim) {
+  frix_energy out;
+  frix_sim_energy_sized(sim, &out, sizeof out);
+  return out;
+}
 FRIX_API void frix_sim_reset_ledger(frix_sim *sim);
 FRIX_API frix_status frix_sim_set_gravity(frix_sim *sim, frix_vec3 gravity);
 /* The contact problem of the last step, to keep, write or judge again; the caller destroys it. */
@@ -204,7 +216,10 @@ FRIX_API frix_body_id frix_sim_body_at(const frix_sim *sim, int32_t k);
  * more than their number. */
 FRIX_API frix_body_id frix_sim_body_next(const frix_sim *sim, frix_body_id id);
 FRIX_API bool frix_sim_alive(const frix_sim *sim, frix_body_id id);
-FRIX_API frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state *out);
+FRIX_API frix_status frix_sim_body_sized(const frix_sim *sim, frix_body_id id, frix_body_state *out, size_t size);
+static inline frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state *out) {
+  return frix_sim_body_sized(sim, id, out, sizeof *out);
+}
 /* Which body of the model this one is an instance of. */
 FRIX_API frix_status frix_sim_pattern(const frix_sim *sim, frix_body_id id, frix_body_id *out);
 /* Another instance of a model body (without its joints). */
@@ -252,7 +267,10 @@ typedef struct frix_contact_report {
 
 /* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */
 FRIX_API int32_t frix_sim_contact_count(const frix_sim *sim);
-FRIX_API frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out);
+FRIX_API frix_status frix_sim_contact_sized(const frix_sim *sim, int32_t k, frix_contact_report *out, size_t size);
+static inline frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {
+  return frix_sim_contact_sized(sim, k, out, sizeof *out);
+}
 /* Sum of the contact forces that b exerts on a in the last step, and their torque about the centre of a. Null ids: the
  * world. */
 FRIX_API frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, frix_body_id b, frix_vec3 *force,
@@ -285,7 +303,10 @@ typedef struct frix_row_report {
 } frix_row_report;
 
 FRIX_API int32_t frix_sim_row_count(const frix_sim *sim);
-FRIX_API frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out);
+FRIX_API frix_status frix_sim_row_sized(const frix_sim *sim, int32_t k, frix_row_report *out, size_t size);
+static inline frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out) {
+  return frix_sim_row_sized(sim, k, out, sizeof *out);
+}
 
 /* ---- joints ---- */
 typedef struct frix_joint_state {
@@ -298,7 +319,10 @@ typedef struct frix_joint_state {
   double reserved[4];                 /* zero: room for what later versions tell (docs/library.md) */
 } frix_joint_state;
 
-FRIX_API frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out);
+FRIX_API frix_status frix_sim_joint_sized(const frix_sim *sim, frix_joint_id id, frix_joint_state *out, size_t size);
+static inline frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out) {
+  return frix_sim_joint_sized(sim, id, out, sizeof *out);
+}
 FRIX_API frix_status frix_sim_set_axis(frix_sim *sim, frix_joint_id id, int32_t axis, const frix_axis_config *config);
 FRIX_API frix_status frix_sim_axis(const frix_sim *sim, frix_joint_id id, int32_t axis, frix_axis_config *out);
 

@@ -131,7 +131,10 @@ typedef struct frix_solution frix_solution;
 FRIX_API frix_status frix_solve(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
                                 frix_solution **out);
 FRIX_API void frix_solution_destroy(frix_solution *solution);
-FRIX_API void frix_solution_view(const frix_solution *solution, frix_result *out);
+FRIX_API void frix_solution_view_sized(const frix_solution *solution, frix_result *out, size_t size);
+static inline void frix_solution_view(const frix_solution *solution, frix_result *out) {
+  frix_solution_view_sized(solution, out, sizeof *out);
+}
 
 /* Judge any r (row_count) and lambda (joint_count, may be NULL) by the same certificate; u and v may be NULL. */
 FRIX_API frix_status frix_certify(frix_context *context, const frix_problem *problem, frix_law law, const double *r,

@@ -29,6 +29,8 @@ class Functions:
             setattr(self, name, function)
         for name, (init, struct) in abi.DEFAULTS.items():
             setattr(self, name, _default_of(getattr(self, init), struct))
+        for name, (sized, struct) in abi.SIZED.items():
+            setattr(self, name, _sized(getattr(self, sized), ctypes.sizeof(struct)))
 
 
 def _default_of(init, struct):
@@ -38,6 +40,10 @@ def _default_of(init, struct):
         return out
 
     return default
+
+
+def _sized(function, size):
+    return lambda *arguments: function(*arguments, size)
 
 
 short = Functions(ctypes.PyDLL)  # calls of a microsecond: the GIL is kept

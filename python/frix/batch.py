@@ -20,6 +20,7 @@ from .world import Model
 _byref = ctypes.byref
 _kinds = enum("frix_channel_kind", "FRIX_CHANNEL_")
 _kinds["q"] = _kinds["coordinate"]
+_robot_kinds = ("ctrl", "qpos", "qvel", "sensor")
 _joint_kinds = ("target", "target_rate", "coordinate", "rate", "q")
 
 
@@ -97,7 +98,9 @@ class Batch:
         axis = "xyz".index(axis) if isinstance(axis, str) and axis in "xyz" and axis else int(axis)
         out = abi.frix_channel(kind=number, axis=axis)
         model = self.model
-        if kind in _joint_kinds:
+        if kind in _robot_kinds:
+            out.axis = self._robot_place(kind, key) + axis
+        elif kind in _joint_kinds:
             k = model._find(model.joint_index, key, model.joint_count, "joint")
             out.joint = short.frix_model_joint_at(model._handle.pointer, k)
         else:
@@ -105,10 +108,23 @@ class Batch:
             out.body = short.frix_model_body_at(model._handle.pointer, k)
         return out
 
+    def _robot_place(self, kind, key):
+        """A number of the robot's array: itself, or the first of what has that name."""
+        robot = self._sims[0].robot
+        if robot is None:
+            raise ValueError(f"channel '{kind}': the model has no robot in reduced coordinates")
+        if not isinstance(key, str):
+            return int(key)
+        if kind == "ctrl":
+            return robot.actuator.index(key)
+        row = robot.sensor.row(key) if kind == "sensor" else robot.joint[key]._row
+        return {"qpos": lambda: row.q, "qvel": lambda: row.v, "sensor": lambda: row.first}[kind]()
+
     def rollout(self, h: float, values=None, control=(), watch=(), steps: int = None, start=None) -> Rollout:
         """Steps all sims with control values (sims x steps x channels) and watches others. Channels are (kind, name or
-        number[, axis]): to be set 'target', 'target_rate' (joints), 'force', 'torque' (bodies); to be watched 'q', 'rate',
-        'center', 'orientation', 'velocity', 'spin'. start: a snapshot, or one per sim."""
+        number[, axis]): to be set 'target', 'target_rate' (joints), 'force', 'torque' (bodies), 'ctrl' (actuators of a
+        robot); to be watched 'q', 'rate', 'center', 'orientation', 'velocity', 'spin', and of a robot 'qpos', 'qvel',
+        'sensor'. start: a snapshot, or one per sim."""
         n = len(self)
         if values is not None:
             values = reals(values, (n, -1, len(control)), "values")

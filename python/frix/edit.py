@@ -26,7 +26,7 @@ import ctypes
 from . import _abi as abi
 from ._library import choose, fill, long, pose, short, sym3, text, vec3
 from .hooks import _shape_id
-from .sim import Sim
+from .sim import BodyRef, Sim
 from .world import Body, Builder, Model, _bodies
 
 _byref = ctypes.byref
@@ -55,7 +55,9 @@ class Change(Builder):
         sim._take_model()
 
     def find(self, name) -> Body:
-        """A body of the sim, by name or number, for joints and shapes."""
+        """A body of the sim, by name, by number or as what sim.own gave, for joints and shapes."""
+        if isinstance(name, BodyRef):
+            return Body(self, name._id)
         model = self._sim.model
         k = model._find(model.body_index, name, model.body_count, "body")
         return Body(self, short.frix_model_body_at(model._handle.pointer, k))
@@ -91,6 +93,10 @@ class Change(Builder):
 
     def _material(self, name):
         pointer, config, k = self._sim.model._handle.pointer, abi.frix_material_config(), 0
+        if name is None:
+            identity = abi.frix_material_id()
+            self._check(short.frix_model_material(pointer, identity, _byref(config)))
+            return identity, config
         while True:
             identity = short.frix_model_material_at(pointer, k)
             if not identity.index:
@@ -101,7 +107,8 @@ class Change(Builder):
             k += 1
 
     def set_material(self, name, **values) -> None:
-        """mu, restitution, rolling and the rest, of a material by its name or number; what is not named stays."""
+        """mu, restitution, rolling and the rest, of a material by its name or number (None: of shapes without
+        one); what is not named stays."""
         identity, config = self._material(name)
         fill(config, values, {"axis": vec3})
         self._check(short.frix_builder_set_material(self._handle.pointer, identity, _byref(config)))
@@ -123,6 +130,26 @@ def change(self) -> Change:
     return Change(self)
 
 
+def own(self, body: BodyRef) -> BodyRef:
+    """A spawned body goes on as a body of the model, so that joints can hold it: now.joint("ball", None, now.find(mine), ...)
+
+    >>> import frix
+    >>> sim = frix.Scene("stack").sim()
+    >>> mine = sim.own(sim.spawn(0, (5, 0, 2)))
+    >>> with sim.change() as now:
+    ...     hook = now.joint("ball", None, now.find(mine), anchor=(5, 0, 3))
+    >>> report = sim.run(0.5, h=0.01)
+    >>> round(float(mine.position[2]), 3)
+    2.0
+    """
+    if not isinstance(body, BodyRef) or body._sim is not self:
+        raise TypeError("a body of this sim is needed")
+    out = abi.frix_body_id()
+    self._check(long.frix_sim_own(self._pointer(), body._id, _byref(out)))
+    self._take_model()
+    return BodyRef(self, out)
+
+
 def _take_model(self):
     """The model that the library has now."""
     handle = self._context.make(short.frix_sim_keep_model, self._pointer(), destroy=short.frix_model_destroy)
@@ -131,6 +158,6 @@ def _take_model(self):
         self._generation = None
 
 
-Sim.change, Sim._take_model = change, _take_model
+Sim.change, Sim.own, Sim._take_model = change, own, _take_model
 
 __all__ = ["Change"]

@@ -12,10 +12,11 @@ import ctypes
 import numpy as np
 
 from . import _abi as abi
-from ._library import Context, Handle, array3, encode, long, short, text
+from ._library import Context, Handle, array3, choose, encode, enum, long, short, text
 from .sim import Sim
 from .world import Model
 
+_coordinates = enum("frix_coordinates", "FRIX_COORDINATES_")
 _tables = {"scene": abi.frix_scene, "example": abi.frix_example}
 
 
@@ -125,12 +126,13 @@ class Scene:
 
 
 class File:
-    """A world that was read from a file: model, timestep, keys, and what the file asks for that frix does not do."""
+    """A world that was read from an MJCF or URDF file: model, timestep, keys, and what the file asks for that frix does not do."""
 
     def __init__(self, path: str, strict: bool = False, key: str = None, allow_outside: bool = False,
-                 friction: float = 1.0, xml: str = None):
+                 friction: float = 1.0, xml: str = None, coordinates: str = "maximal"):
         context = Context()
         config = short.frix_mjcf_default()
+        config.coordinates = choose(_coordinates, coordinates, "coordinates")
         config.strict, config.key, config.allow_outside = strict, encode(key), allow_outside
         config.friction = friction
         if xml is not None:
@@ -159,7 +161,7 @@ class File:
 
 
 def load(path: str, **options) -> File:
-    """Reads an MJCF file.
+    """Reads an MJCF or URDF file; coordinates="reduced": joints are coordinates of trees (URDF always), and sim.robot has them.
 
     >>> tower = load("tower.xml", xml='<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 1">'
     ...              '<freejoint/><geom type="sphere" size="0.1"/></body></worldbody></mujoco>')

@@ -375,7 +375,9 @@ class Sim:
     @property
     def energy(self) -> Energy:
         """The ledger: where energy came from and went."""
-        return Energy.from_buffer_copy(short.frix_sim_energy(self._pointer()))
+        out = Energy()
+        short.frix_sim_energy(self._pointer(), _byref(out))
+        return out
 
     @property
     def hash(self) -> int:

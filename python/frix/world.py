@@ -150,7 +150,7 @@ class Builder:
         """A shape on a body, or on the world: sphere, capsule, box, cylinder, ellipsoid, plane, hull, mesh, height_field;
         planar bodies: disc, rectangle, ellipse, polygon, half_plane. Sizes are radius, half_length and half, with
         density, group and mask."""
-        if "half" in values and kind in ("rectangle", "ellipse") and len(tuple(values["half"])) == 2:
+        if "half" in values and isinstance(kind, str) and kind in ("rectangle", "ellipse") and len(tuple(values["half"])) == 2:
             values["half"] = (*values["half"], 0.0)
         config = fill(short.frix_shape_default(), values, {"half": vec3})
         config.kind, config.name = choose(_shapes, kind, "kind"), encode(name)

@@ -2,7 +2,8 @@
  *
  * Fields are only ever added at the end of a struct whose first field is `size`, the sizeof of the caller's header. An
  * older caller's struct is shorter: what it does not know keeps its default. A newer caller's is longer: what this
- * library does not know must be zero, or the struct is refused. */
+ * library does not know must be zero, or the struct is refused. Outputs: the inline functions of the headers tell the
+ * size of the caller's struct to functions whose names end with _sized. */
 #ifndef FX_BASE_ABI_H
 #define FX_BASE_ABI_H
 
@@ -35,6 +36,19 @@ static inline bool fx_take_struct(void *full, size_t known, const void *given) {
   memcpy(full, &own, sizeof own);
   return true;
 }
+
+/* An output whose size the caller's header tells: as much of it as the caller knows; what this library does not know is
+ * zero. Where both agree the caller's own struct is filled. */
+static inline void fx_give_output(void *out, size_t size, const void *all, size_t known) {
+  memset(out, 0, size);
+  memcpy(out, all, size < known ? size : known);
+}
+
+/* `out##_all` is what is to be filled, NULL where out is; then what the caller knows of it is given. */
+#define FX_OUTPUT(type, out, size) \
+  type out##_own = {0}, *out##_all = !out || size == sizeof out##_own ? out : &out##_own
+#define FX_GIVE(out, size) \
+  if (out##_all != out) fx_give_output(out, size, &out##_own, sizeof out##_own)
 
 /* At the head of a function: `config` points to a whole struct afterwards, where it can be made one. */
 #define FX_WHOLE(type, config, defaults) \

@@ -1,13 +1,13 @@
 /* The tree is built top down: a node is split where the sum of surface times number of items over both parts is least,
  * among a few planes across its longest side (Wald 2007, binned). Splits depend on boxes and the order of items alone.
- */
+ * Below HALVED levels parts are halves, so that no arrangement of bodies makes the tree deeper than HALVED + 31. */
 #include "collision/query_tree.h"
 
 #include "collision/broad.h"
 
 #include <string.h>
 
-enum { LEAF = 1, BINS = 16, DEPTH = 192 };
+enum { LEAF = 1, BINS = 16, HALVED = 64, DEPTH = HALVED + 64 };
 
 frix_status fx_query_tree_reserve(fx_query_tree *tree, int32_t count) {
   size_t n = (size_t)count;
@@ -97,7 +97,7 @@ static int best_split(const bins *b) {
   return best;
 }
 
-/* Number of items of the left part; the list is parted, each part in its old order. */
+/* Number of items of the left part; the list is parted. */
 static int32_t part(fx_query_tree *tree, int32_t *list, int32_t count) {
   bins b;
   if (!fill_bins(tree, list, count, &b)) return count / 2;
@@ -137,9 +137,10 @@ void fx_query_tree_build(fx_query_tree *tree, int32_t count) {
     for (int axis = 0; axis < 3; axis++)
       node->bound[0][axis] = fx_at(low, axis), node->bound[1][axis] = fx_at(high, axis);
     if (node->count <= LEAF) continue;
-    int32_t left = part(tree, list, node->count), at = tree->node_count;
-    tree->node[at] = (fx_query_node){.first = node->first, .count = left};
-    tree->node[at + 1] = (fx_query_node){.first = node->first + left, .count = node->count - left};
+    int32_t left = node->level < HALVED ? part(tree, list, node->count) : node->count / 2, at = tree->node_count;
+    tree->node[at] = (fx_query_node){.first = node->first, .count = left, .level = node->level + 1};
+    tree->node[at + 1] =
+        (fx_query_node){.first = node->first + left, .count = node->count - left, .level = node->level + 1};
     tree->node_count += 2;
     node->first = at, node->count = 0;
   }

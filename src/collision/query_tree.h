@@ -14,6 +14,7 @@ typedef struct fx_query_item {
 typedef struct fx_query_node {
   double bound[2][3];   /* low, high */
   int32_t first, count; /* as in fx_tree_node: count 0: children first and first + 1 */
+  int32_t level;        /* 0: the root */
 } fx_query_node;
 
 typedef struct fx_wide_node fx_wide_node; /* wide_tree.c */
@@ -24,7 +25,7 @@ typedef struct fx_query_tree {
   int32_t *order;
   fx_query_node *node;
   int32_t item_count, node_count, endless_count; /* endless: half spaces, the last of `order` */
-  fx_wide_node *wide;                            /* the same tree, four children to a node, for rays */
+  fx_wide_node *wide;                            /* the same tree, eight children to a node, for rays */
   int32_t *wide_root;                            /* which node of the binary tree each opens */
   int32_t wide_count;
   size_t item_room, order_room, node_room, wide_room, root_room;

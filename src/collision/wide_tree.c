@@ -1,4 +1,4 @@
-/* Rays walk a tree of four boxes to a node, tested at once in single precision.
+/* Rays walk a tree of eight boxes to a node, tested four at once in single precision.
  *
  * Boxes are those of the binary tree, rounded outward. A ray o + t d meets a slab between
  *   t = (low - o - e) / d   and   (high - o + e) / d,
@@ -19,12 +19,11 @@
 typedef float f4 __attribute__((vector_size(16), aligned(4))); /* allocators promise no more */
 typedef int32_t i4 __attribute__((vector_size(16), aligned(4)));
 
-enum { WIDE = 4, DEPTH = 512 };
+enum { WIDE = 8, DEPTH = 1024 };
 
 struct fx_wide_node {
-  f4 bound[2][3];      /* low, high */
-  int32_t first[WIDE]; /* item in `order`, or node */
-  int32_t count[WIDE]; /* of items; 0: a node; -1: nothing */
+  f4 bound[2][3][2];   /* low, high; of four boxes, then of four more */
+  int32_t child[WIDE]; /* an item, or ~ a node */
 };
 
 /* ---- building */
@@ -50,7 +49,7 @@ static double surface_of(const fx_query_node *n) {
   return x * y + y * z + z * x;
 }
 
-/* Up to four parts of a node: the largest that can be is opened until there are four. */
+/* Up to eight parts of a node: the largest that can be is opened until there are so many. */
 static int open_node(const fx_query_tree *tree, int32_t root, int32_t *part) {
   int count = 1;
   part[0] = root;
@@ -80,11 +79,10 @@ void fx_wide_tree_build(fx_query_tree *tree) {
     for (int k = 0; k < WIDE; k++) {
       const fx_query_node *from = k < count ? &tree->node[part[k]] : NULL;
       for (int axis = 0; axis < 3; axis++) {
-        node->bound[0][axis][k] = from ? below(from->bound[0][axis]) : FLT_MAX;
-        node->bound[1][axis][k] = from ? above(from->bound[1][axis]) : -FLT_MAX;
+        node->bound[0][axis][k / 4][k % 4] = from ? below(from->bound[0][axis]) : FLT_MAX;
+        node->bound[1][axis][k / 4][k % 4] = from ? above(from->bound[1][axis]) : -FLT_MAX;
       }
-      node->count[k] = from ? from->count : -1;
-      node->first[k] = !from ? 0 : from->count ? from->first : tree->wide_count;
+      node->child[k] = !from ? 0 : from->count ? tree->order[from->first] : ~tree->wide_count;
       if (from && !from->count) root[tree->wide_count++] = part[k];
     }
   }
@@ -129,31 +127,24 @@ static int signs(i4 mask) { return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4)
 
 /* Where the ray enters each box; bits of those that it meets. A side that it runs in gives 0 * infinity, which bounds
  * nothing. */
-static int meets(const arrow4 *a, const fx_wide_node *n, float limit, f4 *enter) {
-  f4 first = all(0.0f), last = all(limit);
-  for (int k = 0; k < 3; k++) {
-    f4 in = (n->bound[a->first[k]][k] - a->near[k]) * a->inverse[k];
-    f4 out = (n->bound[1 - a->first[k]][k] - a->far[k]) * a->inverse[k];
-    first = larger(in, first);
-    last = smaller(out, last);
+static unsigned meets(const arrow4 *a, const fx_wide_node *n, float limit, f4 enter[2]) {
+  unsigned met = 0;
+  for (int part = 0; part < 2; part++) {
+    f4 first = all(0.0f), last = all(limit);
+    for (int k = 0; k < 3; k++) {
+      f4 in = (n->bound[a->first[k]][k][part] - a->near[k]) * a->inverse[k];
+      f4 out = (n->bound[1 - a->first[k]][k][part] - a->far[k]) * a->inverse[k];
+      first = larger(in, first);
+      last = smaller(out, last);
+    }
+    met |= (unsigned)signs(first <= last * all(1.0f + 0x1p-20f)) << (4 * part);
+    enter[part] = first * all(1.0f - 0x1p-20f);
   }
-  i4 met = first <= last * all(1.0f + 0x1p-20f);
-  *enter = first * all(1.0f - 0x1p-20f);
-  return signs(met);
-}
-
-static void visit_items(const fx_query_tree *tree, const fx_ray *ray, frix_vec3 inverse, int32_t first, int32_t count,
-                        const double *limit, void (*visit)(int32_t, void *), void *user) {
-  for (int32_t k = first; k < first + count; k++) {
-    const fx_query_item *item = &tree->item[tree->order[k]];
-    double enter;
-    if (count == 1 || fx_ray_box(ray->origin, inverse, item->low, item->high, *limit, &enter))
-      visit(tree->order[k], user);
-  }
+  return met;
 }
 
 typedef struct place {
-  int32_t first, count; /* as in a node */
+  int32_t child; /* as in a node */
   float enter;
 } place;
 
@@ -163,24 +154,26 @@ void fx_query_tree_ray(const fx_query_tree *tree, const fx_ray *ray, double *lim
   int depth = 0;
   for (int32_t k = tree->item_count - tree->endless_count; k < tree->item_count; k++) visit(tree->order[k], user);
   if (!tree->wide_count) return;
-  frix_vec3 inverse = fx_ray_inverse(ray->direction);
   arrow4 a = arrow_of(tree, ray);
-  stack[depth++] = (place){0, 0, 0.0f};
+  float reach = above(*limit);
+  stack[depth++] = (place){~0, 0.0f};
   while (depth > 0) {
     place at = stack[--depth];
-    if ((double)at.enter > *limit) continue;
-    if (at.count) {
-      visit_items(tree, ray, inverse, at.first, at.count, limit, visit, user);
+    if (at.enter > reach) continue;
+    if (at.child >= 0) {
+      visit(at.child, user);
+      reach = above(*limit);
       continue;
     }
-    const fx_wide_node *node = &tree->wide[at.first];
-    f4 enter;
-    int met = meets(&a, node, above(*limit), &enter), bottom = depth;
-    for (int k = 0; met; k++, met >>= 1) {
-      if (!(met & 1) || node->count[k] < 0) continue;
-      int to = depth++; /* the nearest ends up on top */
-      for (; to > bottom && stack[to - 1].enter < enter[k]; to--) stack[to] = stack[to - 1];
-      stack[to] = (place){node->first[k], node->count[k], enter[k]};
+    const fx_wide_node *node = &tree->wide[~at.child];
+    f4 enter[2];
+    unsigned met = meets(&a, node, reach, enter);
+    int bottom = depth;
+    for (; met; met &= met - 1) {
+      int k = __builtin_ctz(met), to = depth++; /* the nearest ends up on top */
+      float begins = ((const float *)enter)[k];
+      for (; to > bottom && stack[to - 1].enter < begins; to--) stack[to] = stack[to - 1];
+      stack[to] = (place){node->child[k], begins};
     }
   }
 }

@@ -189,11 +189,27 @@ static void write_rest(fx_pack *p, const frix_model *m) {
   for (int32_t k = 0; k < m->excluded_count; k++) write_list(p, (int32_t[]){m->excluded[k].a, m->excluded[k].b}, 2);
 }
 
+/* Whether the default material is the one that readers take for granted. */
+static bool usual_material(frix_context *context, const frix_model *m) {
+  frix_material_config own = m->material[0].config, usual = frix_material_default();
+  fx_buffer a, b;
+  fx_buffer_init(&a, context), fx_buffer_init(&b, context);
+  fx_pack p = fx_pack_writer(&a), q = fx_pack_writer(&b);
+  pack_material(&p, &own), pack_material(&q, &usual);
+  bool same = a.count == b.count && !memcmp(a.bytes, b.bytes, a.count);
+  fx_buffer_free(&a), fx_buffer_free(&b);
+  return same;
+}
+
 frix_status frix_model_encode(frix_context *context, const frix_model *m, unsigned char **out, size_t *size) {
   if (!context || !m || !out || !size) return FRIX_ERROR_INPUT;
   if (fx_model_has_holes(m))
     return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
                    "model: shapes or joints were removed from it, so its ids cannot be written to bytes");
+  if (!usual_material(context, m))
+    return fx_fail(
+        context, FRIX_ERROR_UNSUPPORTED,
+        "model: its default material was changed, which bytes do not hold: give shapes a material of its own");
   fx_buffer buffer;
   fx_buffer_init(&buffer, context);
   fx_pack p = fx_pack_writer(&buffer);

@@ -146,7 +146,8 @@ static frix_status hold_present(frix_recorder *r, int *held) {
 /* The file is known as one that no other output of this context may replace. */
 static frix_status note_file(frix_recorder *r) {
   struct stat info;
-  if (fstat(r->file, &info) != 0) return fail_errno(r, "cannot write");
+  /* emscripten knows an open file by the name it had before it got its own */
+  if (fstat(r->file, &info) != 0 && lstat(r->path, &info) != 0) return fail_errno(r, "cannot write");
   return S_ISREG(info.st_mode) ? fx_input_note(r->context, (fx_file_id){(uint64_t)info.st_dev, (uint64_t)info.st_ino})
                                : FRIX_OK;
 }

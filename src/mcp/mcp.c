@@ -126,8 +126,9 @@ void frix_mcp_destroy(frix_mcp *mcp) {
   fx_free(mcp->context, mcp);
 }
 
-void frix_mcp_view(const frix_mcp *mcp, frix_mcp_data *out) {
-  if (out) *out = mcp ? mcp->data : frix_mcp_data_default();
+void frix_mcp_view_sized(const frix_mcp *mcp, frix_mcp_data *out, size_t size) {
+  frix_mcp_data all = mcp ? mcp->data : frix_mcp_data_default();
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 bool frix_mcp_start(const frix_mcp *mcp, int32_t k, double *x) {

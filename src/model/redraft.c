@@ -164,7 +164,8 @@ frix_status frix_builder_set_material(frix_builder *b, frix_material_id id, cons
   if (!b || !config) return FRIX_ERROR_INPUT;
   FX_WHOLE(frix_material_config, config, frix_material_default());
   frix_context *context = b->context;
-  if (id.generation != 1 || id.index == 0 || id.index >= (uint32_t)b->material_count)
+  bool initial = id.index == 0 && id.generation == 0;
+  if (!initial && (id.generation != 1 || id.index == 0 || id.index >= (uint32_t)b->material_count))
     FAIL("set material: no such material");
   frix_status status = fx_check_material(context, config);
   frix_material_config copy = *config;

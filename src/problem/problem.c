@@ -294,8 +294,7 @@ static frix_matrix view_matrix(const fx_sparse *s) {
                        .x = s->x};
 }
 
-void frix_problem_view(const frix_problem *p, frix_problem_data *out) {
-  if (!out) return;
+static void view_problem(const frix_problem *p, frix_problem_data *out) {
   *out = frix_problem_data_default();
   if (!p) return;
   out->form = p->form;
@@ -316,6 +315,12 @@ void frix_problem_view(const frix_problem *p, frix_problem_data *out) {
   out->r_c = p->r_c;
   out->guess = p->guess;
   out->title = p->title;
+}
+
+void frix_problem_view_sized(const frix_problem *p, frix_problem_data *out, size_t size) {
+  frix_problem_data all;
+  view_problem(p, &all);
+  fx_give_struct(out, size, &all, sizeof all);
 }
 
 frix_status frix_problem_with_pyramids(const frix_problem *p, int32_t facets, frix_problem **out) {

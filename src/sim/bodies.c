@@ -1,4 +1,5 @@
 /* Bodies of a sim: ids, queries, applied forces, changes of the state. */
+#include "base/abi.h"
 #include "base/trig.h"
 #include "model/builder.h"
 #include "sim/mechanism.h"
@@ -49,7 +50,7 @@ bool frix_sim_alive(const frix_sim *sim, frix_body_id id) {
          s->generation[id.index] == id.generation;
 }
 
-frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state *out) {
+static frix_status body_state(const frix_sim *sim, frix_body_id id, frix_body_state *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   int32_t k = fx_slot_of(sim, id, true, "frix_sim_body");
   if (k < 0) return FRIX_ERROR_INPUT;
@@ -60,6 +61,13 @@ frix_status frix_sim_body(const frix_sim *sim, frix_body_id id, frix_body_state 
                            .spin = s->spin[k],
                            .asleep = s->asleep[k]};
   return FRIX_OK;
+}
+
+frix_status frix_sim_body_sized(const frix_sim *sim, frix_body_id id, frix_body_state *out, size_t size) {
+  FX_OUTPUT(frix_body_state, out, size);
+  frix_status status = body_state(sim, id, out_all);
+  FX_GIVE(out, size);
+  return status;
 }
 
 frix_status frix_sim_pattern(const frix_sim *sim, frix_body_id id, frix_body_id *out) {

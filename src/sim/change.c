@@ -343,3 +343,43 @@ frix_status frix_sim_set_pattern(frix_sim *sim, frix_body_id id, frix_body_id pa
   s->energy.work += s->energy.kinetic + s->energy.potential - before;
   return FRIX_OK;
 }
+
+/* ---- spawned bodies of their own */
+
+static frix_status copy_shapes(const frix_model *m, int32_t pattern, frix_builder *b, frix_body_id to) {
+  for (int32_t k = m->body[pattern].shape_start; k < m->body[pattern].shape_start + m->body[pattern].shape_count; k++) {
+    frix_shape_config shape;
+    frix_status status = frix_model_shape(m, (frix_shape_id){(uint32_t)m->shape[k].id + 1, 1}, &shape, NULL);
+    shape.name = NULL; /* those of the pattern keep theirs */
+    if (status == FRIX_OK) status = frix_builder_add_shape(b, to, &shape, NULL);
+    if (status != FRIX_OK) return status;
+  }
+  return FRIX_OK;
+}
+
+static frix_status add_copy(frix_sim *sim, int32_t slot, frix_builder *b, frix_body_id *out) {
+  int32_t pattern = sim->state.prototype[slot];
+  frix_body_config body;
+  frix_status status = frix_model_body(sim->model, (frix_body_id){(uint32_t)pattern, 1}, &body);
+  if (status != FRIX_OK) return status;
+  body.name = NULL, body.spawn_only = false;
+  body.pose = fx_body_user_pose(&sim->model->body[pattern], sim->state.pose[slot]);
+  body.velocity = sim->state.velocity[slot], body.spin = sim->state.spin[slot];
+  status = frix_builder_add_body(b, &body, out);
+  return status == FRIX_OK ? copy_shapes(sim->model, pattern, b, *out) : status;
+}
+
+static frix_status own_copy(frix_sim *sim, int32_t slot, frix_body_id *out) { ONE_CHANGE(add_copy(sim, slot, b, out)); }
+
+frix_status frix_sim_own(frix_sim *sim, frix_body_id id, frix_body_id *out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  int32_t k = fx_slot_of(sim, id, false, "frix_sim_own");
+  if (k < 0) return FRIX_ERROR_INPUT;
+  *out = id;
+  if (sim->state.prototype[k] == k) return FRIX_OK;
+  frix_body_id made;
+  frix_status status = own_copy(sim, k, &made);
+  if (status == FRIX_OK) status = frix_sim_remove(sim, id);
+  if (status == FRIX_OK) *out = made;
+  return status;
+}

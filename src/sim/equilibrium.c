@@ -192,6 +192,6 @@ void frix_equilibrium_destroy(frix_equilibrium *e) {
   fx_free(e->context, e);
 }
 
-void frix_equilibrium_view(const frix_equilibrium *e, frix_equilibrium_result *out) {
-  if (e && out) *out = e->result;
+void frix_equilibrium_view_sized(const frix_equilibrium *e, frix_equilibrium_result *out, size_t size) {
+  if (e && out) fx_give_struct(out, size, &e->result, sizeof e->result);
 }

@@ -325,11 +325,18 @@ frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impul
   return frix_sim_set_velocity(sim, id, fx_mad(s->velocity[k], 1.0 / body->mass, impulse), spin);
 }
 
-frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out) {
+static frix_status last_report(const frix_sim *sim, frix_step_report *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   if (!sim->state.step_count) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_last_report: no step yet");
   *out = sim->report;
   return FRIX_OK;
+}
+
+frix_status frix_sim_last_report_sized(const frix_sim *sim, frix_step_report *out, size_t size) {
+  FX_OUTPUT(frix_step_report, out, size);
+  frix_status status = last_report(sim, out_all);
+  FX_GIVE(out, size);
+  return status;
 }
 
 const frix_model *frix_sim_model(const frix_sim *sim) { return sim ? sim->model : NULL; }

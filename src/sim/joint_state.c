@@ -1,4 +1,5 @@
 /* Joints from outside: states, axes, and motors that are given a force. */
+#include "base/abi.h"
 #include "sim/joints.h"
 #include "sim/mechanism.h"
 
@@ -87,7 +88,7 @@ double fx_joints_kinetic(const frix_sim *sim) {
   return sum;
 }
 
-frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_state *out) {
+static frix_status joint_report(const frix_sim *sim, frix_joint_id id, frix_joint_state *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   int32_t j = joint_of(sim, id, "frix_sim_joint");
   if (j < 0) return FRIX_ERROR_INPUT;
@@ -108,6 +109,13 @@ frix_status frix_sim_joint(const frix_sim *sim, frix_joint_id id, frix_joint_sta
     out->axis_force[k] = sum / h + (c->motor == FRIX_MOTOR_FORCE ? c->target : 0.0);
   }
   return FRIX_OK;
+}
+
+frix_status frix_sim_joint_sized(const frix_sim *sim, frix_joint_id id, frix_joint_state *out, size_t size) {
+  FX_OUTPUT(frix_joint_state, out, size);
+  frix_status status = joint_report(sim, id, out_all);
+  FX_GIVE(out, size);
+  return status;
 }
 
 frix_status frix_sim_axis(const frix_sim *sim, frix_joint_id id, int32_t axis, frix_axis_config *out) {

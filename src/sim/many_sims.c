@@ -4,6 +4,7 @@
 #include "sim/sim.h"
 
 #include <frix/batch.h>
+#include <frix/robot.h>
 #include <frix/view.h>
 #include <math.h>
 
@@ -93,7 +94,8 @@ typedef struct march {
   frix_batch *batch;
   double h;
   int32_t step_count;
-  frix_step_report *report;
+  frix_step_report *report; /* of sim k: size bytes each */
+  size_t size;
   const frix_rollout *rollout;
 } march;
 
@@ -112,54 +114,70 @@ static bool is_worse(const frix_step_report *a, const frix_step_report *b) {
 static void step_one(int32_t k, void *user) {
   const march *m = user;
   frix_status status = FRIX_OK;
+  frix_step_report worst = {.size = sizeof worst};
   for (int32_t n = 0; n < m->step_count && status == FRIX_OK; n++) {
     frix_step_report report;
     status = step(m, k, &report);
-    if (m->report && status == FRIX_OK && (n == 0 || is_worse(&report, &m->report[k]))) m->report[k] = report;
+    if (status == FRIX_OK && (n == 0 || is_worse(&report, &worst))) worst = report;
   }
+  if (m->report) fx_give_struct((char *)m->report + (size_t)k * m->size, m->size, &worst, sizeof worst);
   m->batch->status[k] = status;
 }
 
-frix_status frix_batch_step(frix_batch *batch, double h, int32_t step_count, frix_step_report *report) {
+frix_status frix_batch_step_sized(frix_batch *batch, double h, int32_t step_count, frix_step_report *report,
+                                  size_t size) {
   if (!batch) return FRIX_ERROR_INPUT;
   if (!(h > 0.0) || !isfinite(h) || step_count < 0)
     return fx_fail(batch->context, FRIX_ERROR_INPUT, "frix_batch_step: h or step_count is out of range");
-  march m = {.batch = batch, .h = h, .step_count = step_count, .report = report};
-  for (int32_t k = 0; report && k < batch->count; k++) report[k] = (frix_step_report){.size = sizeof *report};
+  march m = {.batch = batch, .h = h, .step_count = step_count, .report = report, .size = size};
   fx_parallel(batch->context, batch->config.thread_count, batch->count, step_one, &m);
   return outcome(batch, "frix_batch_step");
 }
 
 /* ---- rollouts ---- */
 
+typedef enum owner { JOINT, BODY, ROBOT } owner;
+
 typedef struct channel_row {
-  bool set, body;
-  int32_t axes;
+  bool set;
+  owner of;
+  int32_t axes;           /* of a robot: any number of its array */
+  frix_robot_array array; /* of a robot */
 } channel_row;
 
 static const channel_row channels[FRIX_CHANNEL_COUNT] = {
-    [FRIX_CHANNEL_TARGET] = {true, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_TARGET_RATE] = {true, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_FORCE] = {true, true, 3},
-    [FRIX_CHANNEL_TORQUE] = {true, true, 3},
-    [FRIX_CHANNEL_COORDINATE] = {false, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_RATE] = {false, false, FRIX_JOINT_AXES},
-    [FRIX_CHANNEL_CENTER] = {false, true, 3},
-    [FRIX_CHANNEL_ORIENTATION] = {false, true, 4},
-    [FRIX_CHANNEL_VELOCITY] = {false, true, 3},
-    [FRIX_CHANNEL_SPIN] = {false, true, 3},
+    [FRIX_CHANNEL_TARGET] = {true, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_TARGET_RATE] = {true, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_FORCE] = {true, BODY, 3, 0},
+    [FRIX_CHANNEL_TORQUE] = {true, BODY, 3, 0},
+    [FRIX_CHANNEL_COORDINATE] = {false, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_RATE] = {false, JOINT, FRIX_JOINT_AXES, 0},
+    [FRIX_CHANNEL_CENTER] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_ORIENTATION] = {false, BODY, 4, 0},
+    [FRIX_CHANNEL_VELOCITY] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_SPIN] = {false, BODY, 3, 0},
+    [FRIX_CHANNEL_CTRL] = {true, ROBOT, INT32_MAX, FRIX_ROBOT_CTRL},
+    [FRIX_CHANNEL_QPOS] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_QPOS},
+    [FRIX_CHANNEL_QVEL] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_QVEL},
+    [FRIX_CHANNEL_SENSOR] = {false, ROBOT, INT32_MAX, FRIX_ROBOT_SENSOR_DATA},
 };
 
-static bool good_channel(const frix_sim *sim, const frix_channel *c, bool set) {
+static bool good_channel(frix_sim *sim, const frix_channel *c, bool set) {
   if ((int)c->kind < 0 || c->kind >= FRIX_CHANNEL_COUNT || channels[c->kind].set != set || c->axis < 0 ||
       c->axis >= channels[c->kind].axes)
     return false;
-  if (channels[c->kind].body) return frix_sim_alive(sim, c->body);
+  if (channels[c->kind].of == BODY) return frix_sim_alive(sim, c->body);
+  if (channels[c->kind].of == ROBOT) {
+    int32_t count = 0;
+    return frix_robot_data(frix_sim_robot(sim), channels[c->kind].array, &count) && c->axis < count;
+  }
   return c->joint.generation == 1 && c->joint.index > 0 && c->joint.index <= (uint32_t)sim->state.joint_count;
 }
 
 /* Where its number is. */
-static double *place_of(const frix_sim_arrays *a, const frix_channel *c) {
+static double *place_of(frix_sim *sim, const frix_sim_arrays *a, const frix_channel *c) {
+  const channel_row *row = &channels[c->kind];
+  if (row->of == ROBOT) return frix_robot_data(frix_sim_robot(sim), row->array, NULL) + c->axis;
   const frix_array *array = NULL;
   switch (c->kind) {
     case FRIX_CHANNEL_TARGET: array = &a->target; break;
@@ -173,8 +191,8 @@ static double *place_of(const frix_sim_arrays *a, const frix_channel *c) {
     case FRIX_CHANNEL_VELOCITY: array = &a->velocity; break;
     default: array = &a->spin; break;
   }
-  int32_t row = channels[c->kind].body ? (int32_t)c->body.index : (int32_t)c->joint.index - 1;
-  char *element = (char *)frix_array_at(array, row);
+  int32_t at = row->of == BODY ? (int32_t)c->body.index : (int32_t)c->joint.index - 1;
+  char *element = (char *)frix_array_at(array, at);
   return (double *)(void *)(element + (ptrdiff_t)c->axis * array->step);
 }
 
@@ -184,12 +202,12 @@ static frix_status put_control(frix_sim *sim, const frix_rollout *r, const doubl
   frix_status status = frix_sim_view(sim, &a);
   for (int32_t c = 0; c < r->control_count && status == FRIX_OK; c++) {
     const frix_channel *channel = &r->control[c];
-    *place_of(&a, channel) = value[c];
     if (!isfinite(value[c]))
       return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_batch_rollout: a control is not finite");
-    if (channels[channel->kind].body) {
+    *place_of(sim, &a, channel) = value[c];
+    if (channels[channel->kind].of == BODY) {
       fx_wake(sim, (int32_t)channel->body.index);
-    } else {
+    } else if (channels[channel->kind].of == JOINT) {
       const fx_joint *joint = &sim->model->joint[channel->joint.index - 1];
       fx_wake(sim, joint->a), fx_wake(sim, joint->b);
     }
@@ -199,10 +217,12 @@ static frix_status put_control(frix_sim *sim, const frix_rollout *r, const doubl
 
 static void note_watch(frix_sim *sim, const frix_rollout *r, bool good, double *out) {
   frix_sim_arrays a = {.size = sizeof a};
-  if (good) frix_sim_view(sim, &a);
+  bool senses = false;
+  for (int32_t c = 0; c < r->watch_count; c++) senses |= r->watch[c].kind == FRIX_CHANNEL_SENSOR;
+  if (good) good = frix_sim_view(sim, &a) == FRIX_OK && (!senses || frix_sim_robot_sense(sim) == FRIX_OK);
   for (int32_t c = 0; c < r->watch_count; c++) {
-    bool there = good && (!channels[r->watch[c].kind].body || frix_sim_alive(sim, r->watch[c].body));
-    out[c] = there ? *place_of(&a, &r->watch[c]) : NAN;
+    bool there = good && (channels[r->watch[c].kind].of != BODY || frix_sim_alive(sim, r->watch[c].body));
+    out[c] = there ? *place_of(sim, &a, &r->watch[c]) : NAN;
   }
 }
 
@@ -231,7 +251,7 @@ static frix_status check_rollout(const frix_batch *batch, const frix_rollout *r)
   if ((r->control_count && (!r->control || !r->value)) || (r->watch_count && (!r->watch || !r->out)))
     return fx_fail(c, FRIX_ERROR_INPUT, "frix_batch_rollout: channels without an array");
   for (int32_t k = 0; k < batch->count; k++) {
-    const frix_sim *sim = batch->sim[k];
+    frix_sim *sim = batch->sim[k];
     if (r->start && !r->start[k]) return fx_fail(c, FRIX_ERROR_INPUT, "frix_batch_rollout: a start is NULL");
     for (int32_t j = 0; j < r->control_count; j++)
       if (!good_channel(sim, &r->control[j], true))

@@ -1,4 +1,5 @@
 /* Contacts over time: which one is which, what they carry, which of them touch, when they begin and end. */
+#include "base/abi.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -244,12 +245,19 @@ void fx_contact_view(const frix_sim *sim, const fx_touching *t, double h, frix_c
                                .user_b = sim->model->shape[c->shape_b].user};
 }
 
-frix_status frix_sim_contact(const frix_sim *sim, int32_t k, frix_contact_report *out) {
+static frix_status contact_report(const frix_sim *sim, int32_t k, frix_contact_report *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   if (k < 0 || k >= frix_sim_contact_count(sim))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_contact: there is no contact %d", k);
   fx_contact_view(sim, &sim->state.touching[sim->shown[k]], sim->state.last_step, out);
   return FRIX_OK;
+}
+
+frix_status frix_sim_contact_sized(const frix_sim *sim, int32_t k, frix_contact_report *out, size_t size) {
+  FX_OUTPUT(frix_contact_report, out, size);
+  frix_status status = contact_report(sim, k, out_all);
+  FX_GIVE(out, size);
+  return status;
 }
 
 frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, frix_body_id b, frix_vec3 *force,

@@ -1,4 +1,5 @@
 /* The rows of the last step as the user sees them: kind, bodies, law, directions and impulses. */
+#include "base/abi.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static void describe_joint(const frix_sim *sim, const fx_group *g, frix_row_repo
 
 int32_t frix_sim_row_count(const frix_sim *sim) { return sim && sim->arena_live ? sim->rows.group_count : 0; }
 
-frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out) {
+static frix_status row_report(const frix_sim *sim, int32_t k, frix_row_report *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   if (k < 0 || k >= frix_sim_row_count(sim))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_row: there is no row %d", k);
@@ -96,4 +97,11 @@ frix_status frix_sim_row(const frix_sim *sim, int32_t k, frix_row_report *out) {
   for (int32_t i = 0; a->expected && i < g->dim && i < 3; i++) out->expected[i] = a->expected[g->row + i];
   for (int32_t i = 0; i < g->dim; i++) out->shift[i] = a->w[g->row + i] - a->drive[g->row + i];
   return FRIX_OK;
+}
+
+frix_status frix_sim_row_sized(const frix_sim *sim, int32_t k, frix_row_report *out, size_t size) {
+  FX_OUTPUT(frix_row_report, out, size);
+  frix_status status = row_report(sim, k, out_all);
+  FX_GIVE(out, size);
+  return status;
 }

@@ -234,7 +234,10 @@ void frix_sim_destroy(frix_sim *sim) {
 
 double frix_sim_time(const frix_sim *sim) { return sim ? sim->state.time : 0.0; }
 int64_t frix_sim_step_count(const frix_sim *sim) { return sim ? sim->state.step_count : 0; }
-frix_energy frix_sim_energy(const frix_sim *sim) { return sim ? sim->state.energy : (frix_energy){0}; }
+void frix_sim_energy_sized(const frix_sim *sim, frix_energy *out, size_t size) {
+  frix_energy none = {0};
+  if (out) fx_give_output(out, size, sim ? &sim->state.energy : &none, sizeof none);
+}
 
 void frix_sim_reset_ledger(frix_sim *sim) {
   if (!sim) return;

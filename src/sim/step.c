@@ -4,6 +4,7 @@
  * all reasons to make them once more (retries.c, solve.c), the new state (here). A step that fails, or under STRICT is
  * not certified, leaves everything as it was (undo.c). */
 #include "sim/step.h"
+#include "base/abi.h"
 #include "base/threads.h"
 #include "sim/mechanism.h"
 
@@ -160,11 +161,21 @@ static frix_status step(frix_sim *sim, double h, double seconds, frix_step_repor
   return status;
 }
 
-frix_status frix_sim_step(frix_sim *sim, double h, frix_step_report *report) { return step(sim, h, 0.0, report); }
+static frix_status step_sized(frix_sim *sim, double h, double limit, frix_step_report *report, size_t size) {
+  FX_OUTPUT(frix_step_report, report, size);
+  frix_status status = step(sim, h, limit, report_all);
+  FX_GIVE(report, size);
+  return status;
+}
 
-frix_status frix_sim_step_within(frix_sim *sim, double h, double microseconds, frix_step_report *report) {
+frix_status frix_sim_step_sized(frix_sim *sim, double h, frix_step_report *report, size_t size) {
+  return step_sized(sim, h, 0.0, report, size);
+}
+
+frix_status frix_sim_step_within_sized(frix_sim *sim, double h, double microseconds, frix_step_report *report,
+                                       size_t size) {
   if (!sim) return FRIX_ERROR_INPUT;
   if (!(microseconds > 0.0) || !isfinite(microseconds))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_step_within: the time must be a positive number");
-  return step(sim, h, 1e-6 * microseconds, report);
+  return step_sized(sim, h, 1e-6 * microseconds, report, size);
 }

@@ -726,8 +726,9 @@ void frix_solution_destroy(frix_solution *solution) {
   fx_free(context, solution);
 }
 
-void frix_solution_view(const frix_solution *solution, frix_result *out) {
-  if (out) *out = solution ? solution->result : (frix_result){.size = sizeof *out};
+void frix_solution_view_sized(const frix_solution *solution, frix_result *out, size_t size) {
+  frix_result none = {0};
+  fx_give_struct(out, size, solution ? &solution->result : &none, sizeof none);
 }
 
 frix_status frix_certify(frix_context *context, const frix_problem *problem, frix_law law, const double *r,

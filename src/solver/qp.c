@@ -405,6 +405,7 @@ void frix_qp_solution_destroy(frix_qp_solution *solution) {
   fx_free(solution->context, solution);
 }
 
-void frix_qp_solution_view(const frix_qp_solution *solution, frix_qp_result *out) {
-  if (out) *out = solution ? solution->result : (frix_qp_result){.size = sizeof *out};
+void frix_qp_solution_view_sized(const frix_qp_solution *solution, frix_qp_result *out, size_t size) {
+  frix_qp_result none = {0};
+  fx_give_struct(out, size, solution ? &solution->result : &none, sizeof none);
 }

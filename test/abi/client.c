@@ -2,6 +2,22 @@
  * plane and slides. Prints what came of it. */
 #include <frix/frix.h>
 #include <stdio.h>
+#include <string.h>
+
+/* An output with a fence behind it, all of it written to. */
+#define OUTPUT(type, name)   \
+  struct {                   \
+    type it;                 \
+    unsigned char fence[64]; \
+  } name;                    \
+  memset(&name, 0x5a, sizeof name)
+#define WHOLE(name) fenced((name).fence)
+
+static bool fenced(const unsigned char fence[64]) {
+  for (int k = 0; k < 64; k++)
+    if (fence[k] != 0x5a) return false;
+  return true;
+}
 
 int main(void) {
   frix_context_config settings = frix_context_default();
@@ -41,11 +57,21 @@ int main(void) {
     printf("refused: %s\n", frix_error_text(context));
     return 3;
   }
+  OUTPUT(frix_step_report, report);
+  OUTPUT(frix_body_state, state);
+  OUTPUT(frix_contact_report, contact);
+  OUTPUT(frix_energy, energy);
   for (int k = 0; k < 50; k++)
-    if (frix_sim_step(sim, 0.01, NULL)) return 1;
-  frix_body_state state;
-  frix_sim_body(sim, box, &state);
-  printf("%.12f %.12f\n", state.velocity.x, state.center.z);
+    if (frix_sim_step(sim, 0.01, &report.it) || !report.it.certified) return 1;
+  if (frix_sim_body(sim, box, &state.it) || frix_sim_contact(sim, 0, &contact.it)) return 1;
+  energy.it = frix_sim_energy(sim);
+  if (!(contact.it.impulse.z > 0 || contact.it.impulse.z < 0) || !(energy.it.kinetic > 0)) return 5;
+  printf("%.12f %.12f\n", state.it.velocity.x, state.it.center.z);
+  if (!WHOLE(report) || !WHOLE(state) || !WHOLE(contact) || !WHOLE(energy)) return 4;
+#ifdef CLIENT_KNOWS_MORE
+  for (int k = 0; k < 8; k++)
+    if (report.it.client_knows[k] != 0 || state.it.client_knows[k] != 0) return 6;
+#endif
   for (size_t k = 0; k < sizeof guarded.fence; k++)
     if (guarded.fence[k] != 0x5a) return 4;
   frix_sim_destroy(sim);

@@ -67,7 +67,7 @@ def change(sim, saved):
         elif what == 3:
             attempt(now.set_body, some(0, 1), mass=some(2.0), center=some(vector()))
         elif what == 4:
-            attempt(now.set_material, some(0), mu=some(0.1), stiffness=some(0, 1e4))
+            attempt(now.set_material, some(0, None), mu=some(0.1), stiffness=some(0, 1e4))
         elif what == 5:
             attempt(now.set_shape, some(0, 1), mask=some(0, 1), radius=some(0.2))
         elif what == 6:
@@ -128,11 +128,47 @@ def use(sim):
                     half_length=some(0.1), geometry=some(None, 1))
         elif what == 20:
             change(sim, saved)
+        elif what == 19:
+            attempt(sim.own, body)
         elif what == 18:
             attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
         else:
             attempt(lambda: (sim.distance(body), sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
     return [v.sum() for v in views if v is not None]
+
+
+ROBOT = '''<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 {z}"><joint name="a" type="{kind}" axis="0 1 0" range="-1 1"
+ frictionloss=".1" damping=".1"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/><body pos=".3 0 0"><joint name="b" type="hinge"/>
+ <geom type="box" size=".1 .1 .1"/></body></body><body pos="1 0 {z}"><freejoint/><geom size=".1"/></body></worldbody>
+ <actuator><motor joint="b" name="m"/><position joint="b" kp="10"/></actuator><sensor><jointpos joint="b"/><touch site="none"/></sensor></mujoco>'''
+
+
+def robots():
+    """A file in either kind of coordinates, its arrays written to."""
+    xml = ROBOT.format(z=some(0.1, 1), kind=some("hinge", "slide", "ball", "free"))
+    if rng.random() < 0.7:
+        xml = xml.replace('<touch site="none"/>', "")
+    world = attempt(frix.load, "r.xml", xml=xml, coordinates=some("reduced", "reduced", "maximal"))
+    sim = attempt(lambda: world.sim())
+    robot = attempt(lambda: sim.robot)
+    for _ in range(rng.randrange(8) if robot is not None else 0):
+        what = rng.randrange(8)
+        if what == 0:
+            attempt(lambda: robot.qpos.__setitem__(rng.randrange(4), some(0.1, 3.0)))
+        elif what == 1:
+            attempt(lambda: setattr(robot.joint[some("a", "b", 0)], some("q", "v"), some(0.1, 0.2)))
+        elif what == 2:
+            attempt(lambda: setattr(robot.actuator[some(0, "m")], "ctrl", some(1.0, 100.0)))
+        elif what == 3:
+            attempt(lambda: (robot.sensor[some(0)], robot.array(some("bias", "act", "mocap")), robot.mass_matrix()))
+        elif what == 4:
+            attempt(robot.reset, some(None, 0))
+        elif what == 5:
+            attempt(robot.place)
+        else:
+            attempt(sim.step, some(0.01))
+    if sim is not None:
+        use(sim)
 
 
 def solve():
@@ -153,6 +189,8 @@ while time.monotonic() < end:
         if sim is not None:
             use(sim)
             del sim
+    if count % 4 == 0:
+        robots()
     solve()
     count += 1
 print(f"{count} worlds")

@@ -1,23 +1,12 @@
 /* The replay page in a real browser: node check.mjs TEMPLATE FOLDER [PAGE.html...]. Pages are made up here, and those of
  * real runs are named. Exit code 0 only when all of it works. */
-import { chromium } from 'playwright-core';
+import { counter, launch, LOADING } from './browser.mjs';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { everyFlatShape, everyShape, makePage, manySpheres } from './synthetic.mjs';
 
 const [template, folder, ...real] = process.argv.slice(2);
-const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const LOADING = 90000; /* milliseconds; software rendering on a busy machine is slow */
-let failed = 0;
-let passed = 0;
-
-function check(what, good) {
-  if (good) passed++;
-  else {
-    failed++;
-    console.error(`web: FAILED: ${what}`);
-  }
-}
+const { check, end } = counter('web');
 
 mkdirSync(folder, { recursive: true });
 const page = readFileSync(template, 'utf8');
@@ -27,10 +16,7 @@ const made = (name, run) => {
   return path;
 };
 
-const browser = await chromium.launch({
-  executablePath: browserPath,
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const browser = await launch();
 
 /** Opens a page from disk; whatever it complains about is a failure. */
 async function open(path, { width = 1000, height = 640, hash = '#pause', phone = false, scheme = 'light' } = {}) {
@@ -284,5 +270,4 @@ try {
   check(error.stack, false);
 }
 await browser.close();
-console.log(`web: ${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+end();

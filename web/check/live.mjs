@@ -1,21 +1,13 @@
 /* frix run --live in a real browser: node live.mjs FRIX FOLDER. The page shows frames while the run goes on, says when it is
  * over, and strangers get no answer. Pictures go to FOLDER. */
 import { spawn } from 'node:child_process';
-import { chromium } from 'playwright-core';
+import { counter, launch } from './browser.mjs';
 import { get } from 'node:http';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [frix, folder] = process.argv.slice(2);
-let failed = 0;
-let passed = 0;
-function check(what, good, detail = '') {
-  if (good) passed++;
-  else {
-    failed++;
-    console.error(`live: FAILED: ${what} ${detail}`);
-  }
-}
+const { check, end } = counter('live');
 mkdirSync(folder, { recursive: true });
 
 /** A run that waits for its page. @param {string[]} words */
@@ -36,10 +28,7 @@ function begin(words) {
 
 const statusOf = (address, headers) => new Promise((done, no) => get(address, { headers }, (r) => done(r.resume().statusCode)).on('error', no));
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const browser = await launch();
 const run = begin(['cardhouse', '--set', 'blow=1', '--time', '3']);
 const address = await run.address;
 check('a request by another name is refused', (await statusOf(address, { host: 'evil.example' })) === 403);
@@ -69,5 +58,4 @@ await other.close();
 second.program.kill('SIGINT');
 check('Ctrl-C ends it', (await second.ended) === 1);
 await browser.close();
-console.log(`live: ${frames} frames of 3 s shown; ${passed} passed, ${failed} failed; pictures in ${folder}`);
-process.exit(failed ? 1 : 0);
+end(`; ${frames} frames of 3 s shown, pictures in ${folder}`);

@@ -1,14 +1,11 @@
 /* A picture of a replay page: node picture.mjs PAGE.html OUT.png [WIDTHxHEIGHT [#t=1.2&theme=dark&...]] */
-import { chromium } from 'playwright-core';
+import { launch } from './browser.mjs';
 import { resolve } from 'node:path';
 
 const [page, out, size = '1280x800', hash = ''] = process.argv.slice(2);
 const [width, height] = size.split('x').map(Number);
 const phone = width < 600;
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const browser = await launch();
 const context = await browser.newContext({ viewport: { width, height }, isMobile: phone, hasTouch: phone, deviceScaleFactor: phone ? 2 : 1 });
 const tab = await context.newPage();
 tab.on('pageerror', (error) => {

@@ -1,25 +1,13 @@
 /* Pages that prove themselves, in a real browser: node prove.mjs FOLDER PAGE.html... Each must find its own run again, frame
  * by frame; the same page with one byte of its data altered must say where it differs. */
-import { chromium } from 'playwright-core';
+import { counter, launch, LOADING } from './browser.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 const [folder, ...pages] = process.argv.slice(2);
-const LOADING = 90000;
-let failed = 0;
-let passed = 0;
-function check(what, good, detail = '') {
-  if (good) passed++;
-  else {
-    failed++;
-    console.error(`prove: FAILED: ${what} ${detail}`);
-  }
-}
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
-});
+const { check, end } = counter('prove');
+const browser = await launch();
 
 /** Presses the button and waits for the verdict. */
 async function prove(path, name) {
@@ -62,5 +50,4 @@ for (const page of pages) {
   console.log(`prove: ${name}, altered: ${bad.text} (${bad.hint})`);
 }
 await browser.close();
-console.log(`prove: ${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+end();

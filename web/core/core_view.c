@@ -4,6 +4,12 @@
 
 #include <stdlib.h>
 
+extern const char *fx_replay_page; /* of app/page.c */
+const char *fx_replay_page = "";
+
+/* The replay page without a run, which stays in memory from then on: `frix view` makes pages of runs with it. */
+FX_EXPORT void core_page(const char *text) { fx_replay_page = text; }
+
 void fx_world_view_free(fx_world *w) {
   fx_page_live_free(w->live);
   fx_page_free(&w->model_bytes);

@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <errno.h>
+#include <frix/edit.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -201,28 +202,28 @@ FX_EXPORT int core_force(fx_world *w, int k, double x, double y, double z) {
   return frix_sim_add_force(w->sim, model_body(w, k), (frix_vec3){x, y, z}, (frix_vec3){0, 0, 0}) != FRIX_OK;
 }
 
-/* Poses and velocities of another world with the same bodies: friction changes under a running world. */
-FX_EXPORT int core_adopt(fx_world *w, const fx_world *from) {
-  int32_t count = frix_model_count(fx_world_model(w)).body_count;
-  if (count != frix_model_count(fx_world_model(from)).body_count) return 1;
-  for (frix_body_id id = frix_sim_body_next(from->sim, (frix_body_id){0, 0}); id.generation;
-       id = frix_sim_body_next(from->sim, id)) {
-    frix_body_state s;
-    frix_body_id pattern, own = id;
-    if (frix_sim_body(from->sim, id, &s) != FRIX_OK || frix_sim_pattern(from->sim, id, &pattern) != FRIX_OK) return 1;
-    bool same = pattern.index == id.index && pattern.generation == id.generation;
-    frix_body_config body;
-    if (frix_model_body(fx_world_model(w), pattern, &body) != FRIX_OK) return 1;
-    if (!same) {
-      if (frix_sim_spawn(w->sim, pattern, s.pose, s.velocity, s.spin, &own) != FRIX_OK) return 1;
-    } else if (body.kind == FRIX_BODY_DYNAMIC) {
-      if (frix_sim_set_pose(w->sim, own, s.pose) != FRIX_OK ||
-          frix_sim_set_velocity(w->sim, own, s.velocity, s.spin) != FRIX_OK)
-        return 1;
-    }
+/* ---- changes under way */
+
+static bool same_counts(frix_model_counts a, frix_model_counts b) {
+  return a.body_count == b.body_count && a.shape_count == b.shape_count && a.material_count == b.material_count;
+}
+
+/* Materials of another world with the same bodies take the place of this one's: friction changes under a running world,
+ * contacts keep their memory and the ledger goes on. */
+FX_EXPORT int core_take_materials(fx_world *w, const fx_world *from) {
+  const frix_model *other = fx_world_model(from);
+  frix_builder *b = NULL;
+  if (!same_counts(frix_model_count(frix_sim_model(w->sim)), frix_model_count(other))) return 1;
+  frix_status status = frix_sim_begin_change(w->sim, &b);
+  for (int32_t k = 0; status == FRIX_OK && frix_model_material_at(other, k).index; k++) {
+    frix_material_id id = frix_model_material_at(other, k);
+    frix_material_config material;
+    status = frix_model_material(other, id, &material);
+    if (status == FRIX_OK) status = frix_builder_set_material(b, id, &material);
   }
-  frix_sim_reset_ledger(w->sim);
-  return 0;
+  if (status == FRIX_OK) status = frix_sim_change(w->sim, b);
+  frix_builder_destroy(b);
+  return status == FRIX_OK ? 0 : !complain(w);
 }
 
 /* ---- recording */
@@ -232,7 +233,7 @@ FX_EXPORT int core_record(fx_world *w, const char *path, const char *meta) {
   frix_status status = frix_recorder_close(w->recorder);
   w->recorder = NULL;
   if (status == FRIX_OK && path[0])
-    status = frix_recorder_create(w->context, path, fx_world_model(w), meta, &w->recorder);
+    status = frix_recorder_create(w->context, path, frix_sim_model(w->sim), meta, &w->recorder);
   if (status == FRIX_OK && w->recorder) status = frix_recorder_add(w->recorder, w->sim, NULL);
   if (status == FRIX_OK && w->recorder) status = frix_recorder_checkpoint(w->recorder, w->sim);
   return status == FRIX_OK ? 0 : !complain(w);

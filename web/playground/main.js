@@ -5,7 +5,7 @@ import { count, element, number, power } from '../src/text.js';
 import { readFiles } from './files.js';
 import { LESSONS } from './scenes.js';
 import { readLink, writeLink } from './link.js';
-import { unpackWasm } from '../src/wasm.js';
+import { chooseCore, replayTemplate } from '../src/wasm.js';
 import { View } from './view.js';
 
 const by = (id) => document.getElementById(id);
@@ -77,7 +77,7 @@ function setBeside(name) {
   by('second').hidden = !name;
   if (name && !views[1]) {
     views[1] = newView('canvas-b', 1);
-    views[1].send('init', { wasm: window.frixWasm });
+    views[1].send('init', window.frixCore);
   }
   if (!name && views[1]) {
     views[1].destroy();
@@ -302,9 +302,9 @@ function onFrame(k) {
   const now = performance.now();
   /* two worlds go side by side: none runs ahead */
   const other = views[1 - k];
-  if (other) other.send('upTo', { time: view.frame.state.time + (view.base ?? 0) + 0.05 });
+  if (other) other.send('upTo', { time: view.frame.state.time + 0.05 });
   if (k === 0) {
-    by('clock').textContent = `${(view.frame.state.time + (view.base ?? 0)).toFixed(2)} s`;
+    by('clock').textContent = `${view.frame.state.time.toFixed(2)} s`;
     const s = view.frame.state;
     by('badges').replaceChildren(element('span', { class: `badge ${s.steps === 0 ? '' : s.certified_steps === s.steps ? 'good' : 'bad'}` }, s.steps ? `${count(s.certified_steps)} of ${count(s.steps)} steps certified` : 'at the start'));
     by('rate').textContent = s.steps ? `${many(view.frame.poses.count, 'body', 'bodies')}, ${many(view.frame.contacts.count, 'contact', 'contacts')}` : '';
@@ -397,11 +397,24 @@ function download(name, bytes) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function toggleRecord() {
+async function toggleRecord() {
   recording = !recording;
   by('record').setAttribute('aria-pressed', recording);
   by('record').textContent = recording ? 'Stop' : 'Record';
-  first().send('record', { on: recording, meta: JSON.stringify({ program: 'frix playground', scene, arguments: worldWords() }) });
+  const meta = JSON.stringify({ program: 'frix playground', scene, arguments: worldWords() });
+  first().send('record', { on: recording, meta, template: recording ? null : await replayTemplate(document) });
+}
+
+/* The run itself is saved; its replay page, one file for any browser, is offered. */
+function keepRecording({ bytes, page }) {
+  recording = false;
+  by('record').setAttribute('aria-pressed', 'false');
+  by('record').textContent = 'Record';
+  download(`${scene}.frx`, bytes);
+  if (!page) return;
+  const save = element('button', { id: 'save-page' }, `Save its replay page (${number(page.length / 1e6, 'MB')})`);
+  save.onclick = () => download(`${scene}.html`, page);
+  by('verdict').replaceChildren(element('div', {}, `${scene}.frx is saved.`), save);
 }
 
 /* ---- start */
@@ -423,7 +436,7 @@ const KEYS = {
   ArrowRight: () => by('step').click(),
   Home: () => restart(),
   f: () => both().forEach((view) => view.fit()),
-  c: () => toggleMark('points'), v: () => toggleMark('forces'), k: () => toggleMark('cones'), x: () => toggleMark('through'),
+  c: () => toggleMark('points'), v: () => toggleMark('forces'), k: () => toggleMark('cones'), n: () => toggleMark('chains'), x: () => toggleMark('through'),
   t: () => by('theme').click(), d: drop, p: push, l: share, r: toggleRecord,
 };
 
@@ -461,7 +474,7 @@ function connect() {
   by('share').onclick = share;
   by('record').onclick = toggleRecord;
   by('fit').onclick = () => both().forEach((view) => view.fit());
-  for (const name of ['points', 'forces', 'cones', 'through']) by(name).onclick = () => toggleMark(name);
+  for (const name of ['points', 'forces', 'cones', 'chains', 'through']) by(name).onclick = () => toggleMark(name);
   by('theme').onclick = () => setTheme(theme === 'dark' ? 'light' : 'dark');
   document.addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || (e.target.matches('select, input') && e.key.startsWith('Arrow'))) return;
@@ -486,12 +499,9 @@ function connect() {
 function newView(id, k) {
   const view = new View(by(id), () => new Worker(window.frixWorker));
   view.paint(theme);
-  view.listen('frame', (data) => {
-    view.base = data.base;
-    onFrame(k);
-  });
+  view.listen('frame', () => onFrame(k));
   view.listen('error', ({ text }) => say(text));
-  view.listen('recorded', ({ bytes }) => download(`${scene}.frx`, bytes));
+  view.listen('recorded', keepRecording);
   view.listen('ready', ({ stage }) => {
     if (!stage) return;
     view.stage.paint(theme);
@@ -520,16 +530,17 @@ function valuesOf(words) {
 
 async function start() {
   const began = performance.now();
-  const { worker, wasm } = await unpackWasm(document);
+  const { worker, wasm, threads } = await chooseCore(document);
   window.frixWorker = worker;
-  window.frixWasm = wasm;
+  window.frixCore = { wasm, threads };
   const dark = matchMedia('(prefers-color-scheme: dark)');
   theme = dark.matches ? 'dark' : 'light';
   document.documentElement.dataset.theme = theme;
   views = [newView('canvas-a', 0), null];
   const ready = new Promise((done) => first().listen('ready', (data) => data.tables && done(data.tables)));
-  first().send('init', { wasm });
+  first().send('init', window.frixCore);
   tables = await ready;
+  if (threads) by('subtitle').textContent += `, on ${threads.count} threads`;
   connect();
   const link = readLink(location.hash);
   const known = link && rowOf(link.words[0]);

@@ -32,7 +32,7 @@ export class View {
     this.serial = 0;
     this.asked = new Map();
     this.theme = 'light';
-    this.on = { points: true, forces: true, cones: false };
+    this.on = { points: true, forces: true, cones: false, chains: false };
     this.listeners = { frame: [], model: [], error: [], recorded: [], ready: [] };
     this.through = false;
   }
@@ -71,7 +71,7 @@ export class View {
       else done?.(data);
       return;
     }
-    if (data.type === 'model' && data.serial === this.serial) this.setModel(data.model, data.adopted);
+    if (data.type === 'model' && data.serial === this.serial) this.setModel(data.model);
     if (data.type === 'frame') {
       if (data.serial === this.serial && this.live) this.setFrame(data);
       this.send('drawn');
@@ -81,11 +81,11 @@ export class View {
 
   /* ---- what is seen */
 
-  setModel({ index, buffer }, adopted) {
+  setModel({ index, buffer }) {
     this.live = new Live(index, buffer);
-    this.fresh = !adopted;
+    this.fresh = true;
     this.bodies = null;
-    this.reference = adopted ? this.reference : 0;
+    this.reference = 0;
   }
 
   setFrame(data) {

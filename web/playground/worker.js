@@ -5,9 +5,9 @@ import { loadCore } from '../src/core.js';
 const BUDGET = 14; /* milliseconds of stepping between two pictures */
 
 let core = null;
+let crew = []; /* words: how many threads a world has, which changes no bit */
 let world = null;
 let words = [];
-let base = 0; /* time that passed before a parameter was changed under way */
 let steps = 0;
 let playing = false;
 let speed = 1;
@@ -27,22 +27,17 @@ const ACTIONS = {
   hold: (slot, ...rest) => world.number('core_hold', slot, ...rest),
   push: (slot, x, y, z) => world.number('core_push', slot, x, y, z),
   drop: (slot, x, y, z) => world.number('core_drop', slot, x, y, z),
-  /* a parameter changes under way: another world with the same bodies, where these are, goes on */
+  /* a parameter changes under way: the world goes on with the materials that the same words with the new value give */
   set(name, value) {
     const setting = `${name}=${value}`;
     const at = words.findIndex((word) => word.startsWith(`${name}=`));
     const next = at < 0 ? [...words, '--set', setting] : words.with(at, setting);
+    if (recording) record({ on: false }); /* a file holds one model */
     const fresh = core.open(next);
-    if (fresh.number('core_adopt', world.at)) {
-      fresh.close();
-      throw new Error(`${name} changes the bodies themselves, so the world starts anew`);
-    }
-    base += world.time;
-    goal = 0;
-    world.close();
-    world = fresh;
+    const failed = world.number('core_take_materials', fresh.at);
+    fresh.close();
+    if (failed) throw new Error(`${name} changes the bodies themselves, so the world starts anew`);
     words = next;
-    post('model', { model: world.model(), adopted: true });
   },
 };
 
@@ -54,13 +49,18 @@ function act(kind, values) {
   log.push([steps, kind, ...values]);
 }
 
-function step() {
+/* What the link says was done behind this step. */
+function replay() {
   while (script.length && script[0][0] <= steps) {
     const [, kind, ...values] = script.shift();
     act(kind, values);
   }
+}
+
+function step() {
   world.step();
   steps++;
+  replay();
   dirty = true;
 }
 
@@ -68,7 +68,7 @@ function send() {
   if (waiting || !dirty || !world) return;
   dirty = false;
   waiting = true;
-  post('frame', { frame: world.frame(), steps, base, log: log.length, behind: Math.max(0, goal - world.time) });
+  post('frame', { frame: world.frame(), steps, log: log.length, behind: Math.max(0, goal - world.time) });
 }
 
 let before = 0;
@@ -78,7 +78,7 @@ function tick() {
   goal += (Math.min(100, now - before) / 1000) * speed;
   before = now;
   try {
-    while (world.time + world.h / 2 < Math.min(goal, upTo - base) && performance.now() - now < BUDGET) step();
+    while (world.time + world.h / 2 < Math.min(goal, upTo) && performance.now() - now < BUDGET) step();
   } catch (error) {
     playing = false;
     post('error', { text: error.message });
@@ -98,11 +98,10 @@ function play() {
 
 function open({ words: given, files = [], actions = [], serial: number }) {
   for (const { path, bytes } of files) core.write(path, bytes);
-  const fresh = core.open(given);
+  const fresh = core.open([...given, ...crew]);
   world?.close();
   world = fresh;
   words = given;
-  base = 0;
   serial = number;
   steps = 0;
   log = [];
@@ -111,27 +110,33 @@ function open({ words: given, files = [], actions = [], serial: number }) {
   waiting = false;
   goal = world.time;
   upTo = Infinity;
-  post('model', { model: world.model(), adopted: false });
+  post('model', { model: world.model() });
+  replay();
   dirty = true;
   send();
 }
 
-function record({ on, meta }) {
+function record({ on, meta, template }) {
   if (on) {
     recording = '/run.frx';
-    core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta);
+    if (core.call('core_record', 'number', ['number', 'string', 'string'], world.at, recording, meta)) {
+      recording = null;
+      throw new Error(core.complaint());
+    }
   } else if (recording) {
     core.call('core_record', 'number', ['number', 'string', 'string'], world.at, '', '');
     const bytes = core.read(recording);
+    const page = template ? core.page(recording, template) : null;
     recording = null;
-    post('recorded', { bytes }, [bytes.buffer]);
+    post('recorded', { bytes, page });
   }
 }
 
 const HANDLERS = {
-  async init({ wasm }) {
-    core = await loadCore(self.frixCore, wasm);
-    post('ready', { tables: core.tables() });
+  async init({ wasm, threads }) {
+    core = await loadCore(self.frixCore, wasm, threads);
+    if (threads) crew = ['--threads', String(threads.count)];
+    post('ready', { tables: core.tables(), threads: threads?.count ?? 1 });
   },
   open,
   play,

@@ -1,4 +1,5 @@
-/* Contacts of a frame: points, force arrows and friction cones, coloured by what the contact does. */
+/* Contacts of a frame: points, force arrows, force chains and friction cones, coloured by what the contact does. A chain is a bar
+ * along the force through the contact, as thick as the force is large: bars of neighbours join to the paths that carry a load. */
 import * as THREE from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 import { PICKED } from './bodies.js';
@@ -29,7 +30,7 @@ export class ContactMarks {
     this.scale = scale;
     this.group = new THREE.Group();
     this.group.renderOrder = 10;
-    this.on = { points: true, forces: true, cones: false };
+    this.on = { points: true, forces: true, cones: false, chains: false };
     this.stretch = 1;
     this.theme = 'light';
     this.reference = referenceForce(replay);
@@ -37,6 +38,7 @@ export class ContactMarks {
     const top = { transparent: true };
     this.points = this.layer(new THREE.SphereGeometry(1, 14, 10), new THREE.MeshBasicMaterial(top), capacity, 12);
     this.arrows = this.layer(arrowGeometry(), new THREE.MeshBasicMaterial(top), capacity, 11);
+    this.chains = this.layer(new THREE.CylinderGeometry(1, 1, 1, 8).rotateX(Math.PI / 2), new THREE.MeshBasicMaterial(top), capacity, 11);
     this.cones = this.layer(
       coneGeometry(),
       new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.22, side: THREE.DoubleSide, depthWrite: false }),
@@ -65,7 +67,7 @@ export class ContactMarks {
 
   /** Marks behind bodies are hidden unless one looks through them. @param {boolean} on */
   seeThrough(on) {
-    for (const { material } of [this.points, this.arrows]) {
+    for (const { material } of [this.points, this.arrows, this.chains]) {
       material.depthTest = !on;
       material.needsUpdate = true;
     }
@@ -84,13 +86,15 @@ export class ContactMarks {
     this.points.visible = on.points;
     this.arrows.visible = on.forces;
     this.cones.visible = on.cones;
+    this.chains.visible = on.chains;
     const p = new THREE.Vector3();
     const v = new THREE.Vector3();
     const s = new THREE.Vector3();
     const q = new THREE.Quaternion();
     const m = new THREE.Matrix4();
     const size = this.markSize();
-    for (const mesh of [this.points, this.arrows, this.cones]) mesh.count = c.count;
+    const layers = [this.points, this.arrows, this.cones, this.chains];
+    for (const mesh of layers) mesh.count = c.count;
     for (let i = 0; i < c.count; i++) {
       p.fromArray(c.point, 3 * i);
       const tone = tones[c.state[i]];
@@ -102,6 +106,12 @@ export class ContactMarks {
         const thick = Math.min(length, 0.16 * this.scale);
         this.set(this.arrows, i, m.compose(p, q, s.set(thick, thick, length)), tone);
       }
+      if (on.chains) {
+        const force = v.fromArray(c.force, 3 * i).length();
+        const thick = 0.02 * this.scale * Math.sqrt(Math.min(4, force / this.reference));
+        q.setFromUnitVectors(Z, v.normalize());
+        this.set(this.chains, i, m.compose(p, q, s.set(thick, thick, 0.16 * this.scale)), tone);
+      }
       if (on.cones) {
         q.setFromUnitVectors(Z, v.set(c.normal[3 * i], c.normal[3 * i + 1], c.normal[3 * i + 2]).normalize().multiplyScalar(side));
         const height = 0.11 * this.scale;
@@ -109,7 +119,7 @@ export class ContactMarks {
         this.set(this.cones, i, m.compose(p, q, s.set(wide, wide, height)), tone);
       }
     }
-    for (const mesh of [this.points, this.arrows, this.cones]) {
+    for (const mesh of layers) {
       mesh.instanceMatrix.needsUpdate = true;
       mesh.instanceColor.needsUpdate = true;
     }

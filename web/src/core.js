@@ -1,14 +1,19 @@
 /* The WebAssembly module from JavaScript: worlds that are opened by the words of `frix run`, and the command itself.
  * The other side is web/core/. Runs in a page, in a worker and in node. */
+import { contactsAt, posesAt } from './frame_bytes.js';
 
 /**
  * @param {(options: object) => Promise<any>} factory  what emscripten made
  * @param {BufferSource} wasm
+ * @param {{count: number, glue?: string, thread?: string}} [threads] of a module that has them: how many, and where their scripts are
  */
-export async function loadCore(factory, wasm) {
+export async function loadCore(factory, wasm, threads) {
   const said = { out: [], err: [] };
+  const places = threads?.glue ? { mainScriptUrlOrBlob: threads.glue, locateFile: (name) => (name.endsWith('.worker.js') ? threads.thread : name) } : {};
   const module = await factory({
     wasmBinary: wasm,
+    frixThreads: threads?.count,
+    ...places,
     print: (line) => said.out.push(line),
     printErr: (line) => said.err.push(line),
   });
@@ -59,6 +64,21 @@ export class Core {
   /** @param {string} path @returns {Uint8Array} */
   read(path) {
     return this.module.FS.readFile(path);
+  }
+
+  /** The replay page of a run in the module's memory. @param {string} run @param {string} template the page without a run */
+  page(run, template) {
+    const { module } = this;
+    if (!this.template) {
+      const bytes = new TextEncoder().encode(template);
+      this.template = module._malloc(bytes.length + 1);
+      module.HEAPU8.set(bytes, this.template);
+      module.HEAPU8[this.template + bytes.length] = 0;
+      module._core_page(this.template);
+    }
+    const { code, err } = this.run(['view', run, '--no-open', '--out', '/page.html']);
+    if (code > 1) throw new Error(err);
+    return this.read('/page.html');
   }
 
   /** @param {string[]} words as behind `frix run` @param {Uint8Array} [model] bytes that take the place of the model */
@@ -146,42 +166,15 @@ export class World {
   }
 }
 
+/* Copies of all columns. */
+const kept = (parts) => Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, ArrayBuffer.isView(part) ? part.slice() : part]));
+
 /** A frame from the places of its parts in a buffer (app/page_live.c), as copies. @param {any} f @param {ArrayBuffer} buffer */
 export function frameOf(f, buffer) {
-  const part = (Type, at, n) => new Type(buffer, at, n).slice();
-  const n = f.body_count;
-  const packed = new Int16Array(buffer, f.poses + 16 * n, 4 * n);
-  const c = f.contact_count;
-  let at = f.contacts;
-  const take = (Type, width) => {
-    const out = part(Type, at, width * c);
-    at += out.byteLength;
-    return out;
-  };
   return {
     state: f.state,
-    slotPattern: part(Uint32Array, f.slot_pattern, f.slot_count),
-    poses: {
-      count: n,
-      slot: part(Uint32Array, f.slots, n),
-      position: part(Float32Array, f.poses, 3 * n),
-      speed: part(Float32Array, f.poses + 12 * n, n),
-      turn: Float32Array.from(packed, (x) => x / 32767),
-      gone: [],
-    },
-    contacts: {
-      count: c,
-      point: take(Float32Array, 3),
-      force: take(Float32Array, 3),
-      gap: take(Float32Array, 1),
-      mu: take(Float32Array, 1),
-      margin: take(Float32Array, 1),
-      slip: take(Float32Array, 1),
-      a: take(Uint32Array, 1),
-      b: take(Uint32Array, 1),
-      id: take(Uint32Array, 1),
-      normal: take(Int16Array, 3),
-      state: take(Uint8Array, 1),
-    },
+    slotPattern: new Uint32Array(buffer, f.slot_pattern, f.slot_count).slice(),
+    poses: { gone: [], ...kept(posesAt(buffer, f.poses, new Uint32Array(buffer, f.slots, f.body_count))) },
+    contacts: kept(contactsAt(buffer, f.contacts, f.contact_count)),
   };
 }

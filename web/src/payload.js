@@ -18,6 +18,7 @@
  * @property {Uint32Array} id @property {Int16Array} normal @property {Uint8Array} state
  */
 
+import { contactsAt, posesAt } from './frame_bytes.js';
 import { inflate, unpack } from './unpack.js';
 
 export const WORLD = 0xffffffff;
@@ -184,21 +185,7 @@ export class Replay extends ModelView {
     const list = this.lists[k];
     const slot = this.listSlot.subarray(this.listStart[list], this.listStart[list + 1]);
     const gone = this.goneBody.subarray(this.goneStart[this.goneList[k]], this.goneStart[this.goneList[k] + 1]);
-    return { gone, ...(this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : this.finePoses(this.poseAt[k], slot)) };
-  }
-
-  finePoses(at, slot) {
-    const n = slot.length;
-    const packed = new Int16Array(this.buffer, at + 16 * n, 4 * n);
-    const turn = new Float32Array(4 * n);
-    for (let i = 0; i < 4 * n; i++) turn[i] = packed[i] / 32767;
-    return {
-      count: n,
-      slot,
-      position: new Float32Array(this.buffer, at, 3 * n),
-      speed: new Float32Array(this.buffer, at + 12 * n, n),
-      turn,
-    };
+    return { gone, ...(this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : posesAt(this.buffer, this.poseAt[k], slot)) };
   }
 
   /* Positions in 1/65535 of the frame's box; of a turn the three smaller components, ten bits each. */
@@ -228,26 +215,6 @@ export class Replay extends ModelView {
 
   /** @param {number} k @returns {Contacts} */
   contacts(k) {
-    const n = this.contactKept[k];
-    let at = this.contactAt[k];
-    const take = (Type, width) => {
-      const part = new Type(this.buffer, at, width * n);
-      at += part.byteLength;
-      return part;
-    };
-    return {
-      count: n,
-      point: take(Float32Array, 3),
-      force: take(Float32Array, 3),
-      gap: take(Float32Array, 1),
-      mu: take(Float32Array, 1),
-      margin: take(Float32Array, 1),
-      slip: take(Float32Array, 1),
-      a: take(Uint32Array, 1),
-      b: take(Uint32Array, 1),
-      id: take(Uint32Array, 1),
-      normal: take(Int16Array, 3),
-      state: take(Uint8Array, 1),
-    };
+    return contactsAt(this.buffer, this.contactAt[k], this.contactKept[k]);
   }
 }
