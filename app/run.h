@@ -11,7 +11,7 @@
 
 typedef struct fx_step_view {
   const frix_step_report *report;
-  const frix_sim *sim; /* NULL for a frame of a file */
+  frix_sim *sim; /* NULL for a frame of a file */
   const frix_model *model;
 } fx_step_view;
 

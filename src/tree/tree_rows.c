@@ -18,6 +18,7 @@ static void point_rows(frix_robot_state *s, const fx_tree_equality *e, double *v
   frix_vec3 gap = fx_sub(a, b);
   for (int k = 0; k < 3; k++) {
     violation[k] = fx_at(gap, k);
+    if (!jacobian) continue;
     fx_tree_add_jacobian(s, e->first, a, unit_vector(k), jacobian + (size_t)k * (size_t)n);
     fx_tree_add_jacobian(s, e->second, b, fx_neg(unit_vector(k)), jacobian + (size_t)k * (size_t)n);
   }
@@ -37,6 +38,7 @@ static void turn_rows(frix_robot_state *s, const fx_tree_equality *e, double *vi
   }
   for (int k = 0; k < 3; k++) {
     violation[k] = e->torque_scale * part[k];
+    if (!jacobian) continue;
     frix_vec3 d = fx_scale(e->torque_scale, fx_vec(fx_at(by[0], k), fx_at(by[1], k), fx_at(by[2], k)));
     fx_tree_add_turn(s, e->first, d, jacobian + (size_t)k * (size_t)n);
     fx_tree_add_turn(s, e->second, fx_neg(d), jacobian + (size_t)k * (size_t)n);
@@ -52,6 +54,7 @@ static void joint_row(const frix_robot_state *s, const fx_tree_equality *e, doub
   const fx_tree_joint *a = &s->tree->joint[e->first], *b = e->second >= 0 ? &s->tree->joint[e->second] : NULL;
   double slope, x = b ? s->qpos[b->q] - b->ref[0] : 0.0, wanted = polynomial(e->coef, x, &slope);
   violation[0] = s->qpos[a->q] - a->ref[0] - (b ? wanted : e->coef[0]);
+  if (!jacobian) return;
   jacobian[a->v] = 1.0;
   if (b) jacobian[b->v] -= slope;
 }
@@ -61,6 +64,7 @@ static void tendon_row(const frix_robot_state *s, const fx_tree_equality *e, dou
   const fx_tree_tendon *a = &t->tendon[e->first], *b = e->second >= 0 ? &t->tendon[e->second] : NULL;
   double slope, x = b ? s->tendon_length[e->second] - b->length0 : 0.0, wanted = polynomial(e->coef, x, &slope);
   violation[0] = s->tendon_length[e->first] - a->length0 - (b ? wanted : e->coef[0]);
+  if (!jacobian) return;
   for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) jacobian[t->list[n]] += s->tendon_moment[n];
   for (int32_t n = b ? b->dofs.first : 0; b && n < b->dofs.first + b->dofs.count; n++)
     jacobian[t->list[n]] -= slope * s->tendon_moment[n];
@@ -72,11 +76,11 @@ int32_t frix_robot_equality_rows(frix_robot_state *s, int32_t equality, int32_t 
   if (!s || equality < 0 || equality >= s->tree->equality_count) return 0;
   const fx_tree_equality *e = &s->tree->equality[equality];
   if (!e->active || s->tree->no_equality) return 0;
-  if (most < rows[e->kind] || !violation || !jacobian) return rows[e->kind];
+  if (most < rows[e->kind] || !violation) return rows[e->kind];
   size_t n = (size_t)s->tree->dof_count;
-  memset(jacobian, 0, (size_t)rows[e->kind] * n * sizeof *jacobian);
+  if (jacobian) memset(jacobian, 0, (size_t)rows[e->kind] * n * sizeof *jacobian);
   if (e->kind == FX_EQUAL_CONNECT || e->kind == FX_EQUAL_WELD) point_rows(s, e, violation, jacobian);
-  if (e->kind == FX_EQUAL_WELD) turn_rows(s, e, violation + 3, jacobian + 3 * n);
+  if (e->kind == FX_EQUAL_WELD) turn_rows(s, e, violation + 3, jacobian ? jacobian + 3 * n : NULL);
   if (e->kind == FX_EQUAL_JOINT) joint_row(s, e, violation, jacobian);
   if (e->kind == FX_EQUAL_TENDON) tendon_row(s, e, violation, jacobian);
   return rows[e->kind];
