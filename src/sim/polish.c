@@ -2,6 +2,7 @@
  *
  * An error that a step leaves is a velocity, and a structure keeps trembling by it. Small, slow or jointed worlds are
  * polished by newton to the goal `polish`; piles whose materials name a stiffness are refined by sweeps. */
+#include "sim/mechanism.h"
 #include "sim/solving.h"
 
 #include <math.h>
@@ -16,6 +17,8 @@ enum { MOST_JOINTS = 6000, TREE_STEPS = 4 };
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
   double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t k = 1; sim->mechanism && k < sim->model->body_count; k++)
+    if (fx_is_link(sim, k) && fx_norm(sim->state.velocity[k]) > slow) return false;
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
   return true;
