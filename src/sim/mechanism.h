@@ -29,8 +29,9 @@ typedef struct fx_part {
   int32_t slot;               /* of the root */
   int32_t body_end;           /* bodies root .. body_end - 1 are its */
   double mass;
-  double *dense, *factor; /* M~ and its Cholesky factor where loops and drives act across branches; NULL: the pattern of
-                             M is enough */
+  double *dense, *factor; /* M~ and its factor where loops and drives act across branches; NULL: the pattern of M is
+                             enough */
+  int32_t *column, *column_count; /* by row of the factor: where it is not zero */
 } fx_part;
 
 /* An equality within one tree: part of M~ and of the free motion, with compliance R and memory r_c as its row would
@@ -116,6 +117,7 @@ typedef struct fx_tree_mover {
   const fx_part *part;
   int32_t first, count;
   double *v0, *v_free, *v1;
+  bool stands; /* v1 is rounding: the impulses of loops and dry friction follow from it, the state is at rest */
 } fx_tree_mover;
 
 /* ---- mechanism.c ---- */
@@ -179,6 +181,7 @@ double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, co
 int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error);
 /* The speed with which an error of a coordinate is to go. */
 double fx_returning(const frix_sim *sim, double error);
+double fx_closing(const frix_sim *sim, int32_t slot, double error);
 /* Whether the impulse of the last step is that of a loop which is closed. */
 bool fx_loop_remembers(double error);
 extern const double fx_loop_softness;
@@ -194,6 +197,11 @@ double fx_mechanism_potential(const frix_sim *sim); /* beside their weight */
 double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, double *booked);
 
 /* ---- tree_mover.c ---- */
+/* A velocity that is rounding of the places which gaps and loops are found from. */
+#define FX_STANDS_PLACE 1e-15 /* of a place: what its rounding moves it by in a step */
+#define FX_STANDS_LOAD 1e-10  /* of the terms that cancel: what such rounding may leave of them */
+#define FX_STANDS_LOOPS 64.0  /* times as much where loops turn it from one coordinate into others */
+bool fx_has_loops(const frix_sim *sim);
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);
 double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);

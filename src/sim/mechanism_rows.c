@@ -14,6 +14,7 @@
 
 const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
+#define ROUNDING 1e-15 /* m or rad, a metre from the origin */
 #define HELD 0.9   /* of its bound: a servo below needs no row in the next step */
 #define SMALL 1e-4 /* m, rad */
 #define RETURN 0.1 /* s */
@@ -70,6 +71,13 @@ double fx_returning(const frix_sim *sim, double error) {
   double speed = fabs(error) * sim->config.joint_stabilisation / sim->h;
   double most = fx_max(SMALL / sim->h, fabs(error) / RETURN);
   return error < 0.0 ? -fx_min(speed, most) : fx_min(speed, most);
+}
+
+/* The same for a loop of the tree whose root is a slot: an error that is rounding of the places it is found from is
+ * none, so that what rests does not follow it. */
+double fx_closing(const frix_sim *sim, int32_t slot, double error) {
+  double rounding = ROUNDING * (1.0 + fx_norm(sim->state.pose[slot].p));
+  return fabs(error) <= rounding ? 0.0 : fx_returning(sim, error);
 }
 
 static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t source, int32_t part, double sign,
@@ -228,7 +236,7 @@ static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
       const fx_tree_mover *t = sim->mover[g->mover[b]].tree;
       memcpy(fx_group_block(sim, a, g, g->mover[b], k), row + t->first, (size_t)t->count * sizeof *row);
     }
-    a->w[g->row + k] = fx_returning(sim, error[k]);
+    a->w[g->row + k] = fx_closing(sim, slot[0], error[k]);
     a->guess[g->row + k] = memory[k];
     a->r_c[g->row + k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
     weight = fx_max(weight, fx_group_weight(sim, a, g, k));

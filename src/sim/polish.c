@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
+#define LOOP_NOISE 1e-10 /* what rounding leaves of answers of trees with loops: their M~ holds numbers of 1 and 1e7 */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
 enum { STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400, REFINE_ROUNDS = 30 };
@@ -37,6 +38,7 @@ static bool has_joints(const frix_sim *sim) {
 bool fx_needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
+  if (fx_has_loops(sim)) from = fmax(from, LOOP_NOISE);
   bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (settle.c) */
   bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
   fit |= sim->mechanism && near_rest(sim); /* dry friction and servos hold to rounding */
