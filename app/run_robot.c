@@ -115,6 +115,11 @@ static bool read_header(fx_run_robot *r, const char *path, char *line) {
     }
     int32_t k = find_actuator(r->robot, path, field);
     if (k < 0) return false;
+    for (int32_t n = 0; n < r->column_count; n++)
+      if (r->column[n] == k) {
+        fx_error("%s: two columns are called '%s'", path, field);
+        return false;
+      }
     r->column[r->column_count++] = k;
   }
   return true;

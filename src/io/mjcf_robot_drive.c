@@ -242,8 +242,11 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
   fx_robot_reference x[2] = {{0}};
   frix_status status = fx_mjcf_actuator_read(m->r, e, &a);
   if (status) return status;
-  for (size_t k = 0; k < sizeof targets / sizeof *targets && !what; k++)
-    if (fx_xml_value(e, targets[k].key)) what = &targets[k];
+  for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+    if (!fx_xml_value(e, targets[k].key)) continue;
+    if (what) return fx_mjcf_fail(m->r, e, "<%s> acts at a %s and at a %s: one of them", e->name, what->key, targets[k].key);
+    what = &targets[k];
+  }
   if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER)
     return missing(m, e, "actuator", NULL);
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);

@@ -106,6 +106,7 @@ typedef struct fx_mechanism {
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
   double *acceleration; /* of the last step */
+  bool singular;        /* M~ of this step is */
   double *row;          /* a dense row, zero between uses */
   double *jacobian;     /* of an equality */
   int32_t *mover;       /* by part, of the step */
