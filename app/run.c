@@ -242,7 +242,7 @@ static const fx_flag flags[] = {
     {"--no-open", NULL, NULL, "open no browser: the address of the live page is told"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
     {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
-    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on; repeats"},
+    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on, * of all; repeats"},
     {"--ctrl-file", "FILE", NULL, "robots: controls over time, a table time,NAME,NAME..."},
     {"--sensors", "FILE", NULL, "robots: write the sensors after each step as CSV"},
     {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},

@@ -1,6 +1,6 @@
 /* A robot in a run: controls by name or from a table, sensors into a table.
  *
- *   --ctrl NAME=X       the control of an actuator from the start on
+ *   --ctrl NAME=X       the control of an actuator from the start on; '*' is all of them
  *   --ctrl-file FILE    time,NAME,NAME...: each row holds from its time on, to the next
  *   --sensors FILE      time and the data of every sensor after each step */
 #include "run.h"
@@ -55,9 +55,13 @@ static bool set_controls(fx_run_robot *r, const fx_args *args) {
     char *name = NULL;
     const char *value = NULL;
     if (!fx_split_setting(text, &name, &value)) return false;
-    int32_t k = find_actuator(r->robot, "--ctrl", name);
+    bool all = !strcmp(name, "*");
+    double x = 0;
+    int32_t k = all ? 0 : find_actuator(r->robot, "--ctrl", name);
     free(name);
-    if (k < 0 || !read_number("--ctrl", value, &ctrl[k])) return false;
+    if (k < 0 || !read_number("--ctrl", value, &x)) return false;
+    int32_t end = all ? frix_robot_view(r->robot).actuator_count : k + 1;
+    for (; k < end; k++) ctrl[k] = x;
   }
   return true;
 }

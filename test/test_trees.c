@@ -471,6 +471,66 @@ static void runs_models(fx_test *t) {
   }
 }
 
+/* A number of the report. */
+static double number_of(const char *json, const char *name) {
+  char word[64];
+  snprintf(word, sizeof word, "\"%s\": ", name);
+  const char *at = strstr(json, word);
+  return at ? strtod(at + strlen(word), NULL) : NAN;
+}
+
+/* Files that start beyond limits which their loops do not let them return to, at a dead point, or in the floor, must not
+ * explode: joints bring in next to no energy. */
+static void starts_gently(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "contradict.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs("<mujoco><option gravity='0 0 0'/><worldbody>"
+        "<body><joint name='j' range='30 60' axis='0 1 0'/><geom size='.05' pos='.3 0 0' mass='1'/></body>"
+        "<body pos='0 1 0'><joint name='k' range='30 60' axis='0 1 0'/><geom size='.05' pos='.3 0 0' mass='1'/></body>"
+        "</worldbody><equality><joint joint1='j' joint2='k' polycoef='0 -1 0 0 0'/></equality></mujoco>",
+        file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" run '%s' --time 1 --quiet --strict --json", path);
+  CHECK(t, r.code == 0);
+  CHECK(t, number_of(r.out, "kinetic") < 1e-6);
+  CHECK(t, number_of(r.out, "joint_error_max") < 1e-8);
+  shell_free(&r);
+  const char *biped = fx_test_shared(t, "models/menagerie/agility_cassie/scene.xml");
+  if (!biped) return;
+  r = shell(t, "\"$frix\" run '%s' --time 0.1 --quiet --strict --allow-missing --json", biped);
+  CHECK(t, r.code == 0);
+  CHECK(t, number_of(r.out, "kinetic") < 20);
+  CHECK(t, fabs(number_of(r.out, "joint")) < 1);
+  CHECK(t, number_of(r.out, "joint_error_max") < 1e-6);
+  shell_free(&r);
+}
+
+/* Keyframes without a name are called by their number; '*' is all actuators. */
+static void numbers_keys(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "keys.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs("<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='j' axis='0 1 0'/><geom size='.1' pos='1 0 0'/></body>"
+        "</worldbody><actuator><motor name='m' joint='j'/></actuator>"
+        "<keyframe><key qpos='.1' ctrl='1'/><key qpos='.2' ctrl='1'/></keyframe></mujoco>",
+        file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" robot '%s' --key 1 --json", path);
+  CHECK(t, r.code == 0);
+  CHECK(t, strstr(r.out, "\"qpos\": [0.2"));
+  shell_free(&r);
+  r = shell(t, "\"$frix\" run '%s' --key 0 --time 0.1 --quiet --json --ctrl '*=0'", path);
+  CHECK(t, r.code == 0);
+  CHECK_NEAR(t, number_of(r.out, "work"), 0, 0);
+  shell_free(&r);
+  r = shell(t, "\"$frix\" run '%s' --key 0 --time 0.1 --quiet --json", path);
+  CHECK(t, number_of(r.out, "work") > 0);
+  shell_free(&r);
+}
+
 static void commands(fx_test *t) {
   if (!available(t)) return;
   const char *path = fx_test_scratch(t, "gripper.xml");
@@ -518,5 +578,7 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/keeps_free_bodies", keeps_free_bodies},
                                   {"trees/integrators", integrators},
                                   {"trees/runs_models", runs_models},
+                                  {"trees/starts_gently", starts_gently},
+                                  {"trees/numbers_keys", numbers_keys},
                                   {"trees/commands", commands},
                                   {0}};

@@ -94,6 +94,7 @@ typedef struct fx_mechanism {
   bool *tendon_chain, *actuator_chain, *joint_shared;
   bool *tendon_fits, *actuator_fits;     /* they may be part of M~: one chain, or a tree that is dense */
   int32_t loop_count, *loop_of_equality; /* -1: it is a row */
+  int32_t *equality_row;                 /* by row of the step: which of the equality's it is, FRIX_MAX_DIM each */
   fx_loop *loop;
   double *seen;                        /* coordinates and velocities that the state was evaluated at */
   double *q0;                          /* coordinates before the step */
@@ -180,6 +181,8 @@ double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, co
 /* ---- mechanism_rows.c ---- */
 /* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */
 int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error);
+/* The impulse of row k of the step in the last one. */
+double *fx_equality_memory(const frix_sim *sim, int32_t equality, int32_t k);
 /* The speed with which an error of a coordinate is to go. */
 double fx_returning(const frix_sim *sim, double error);
 double fx_closing(const frix_sim *sim, int32_t slot, double error);

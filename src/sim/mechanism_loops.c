@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define STRETCHED 4.0 /* of the mean motion of the rows of a loop */
+
 /* ---- which ---- */
 
 /* The part of a coordinate joins *part: false where they are two, or it has none. */
@@ -77,7 +79,8 @@ frix_status fx_loops_create(frix_sim *sim) {
   x->loop_of_equality = FX_TAKE(&x->arena, int32_t, t->equality_count);
   x->tendon_fits = FX_TAKE(&x->arena, bool, t->tendon_count);
   x->actuator_fits = FX_TAKE(&x->arena, bool, t->actuator_count);
-  if (!x->loop || !x->loop_of_equality || !x->tendon_fits || !x->actuator_fits) return FRIX_ERROR_MEMORY;
+  x->equality_row = FX_TAKE(&x->arena, int32_t, FRIX_MAX_DIM *(size_t)t->equality_count);
+  if (!x->loop || !x->loop_of_equality || !x->equality_row || !x->tendon_fits || !x->actuator_fits) return FRIX_ERROR_MEMORY;
   for (int32_t e = 0; e < t->equality_count; e++) {
     int32_t part = part_of(x, &t->equality[e]);
     x->loop_of_equality[e] = -1;
@@ -107,8 +110,7 @@ void fx_loops_load(frix_sim *sim) {
   for (int32_t l = 0; l < x->loop_count; l++) {
     fx_loop *loop = &x->loop[l];
     const fx_part *p = &x->part[loop->part];
-    const double *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * loop->equality;
-    double error[FRIX_MAX_DIM], weight = 0.0;
+    double error[FRIX_MAX_DIM], own[FRIX_MAX_DIM], weight = 0.0;
     loop->rows = fx_equality_rows(sim, loop->equality, error);
     for (int32_t k = 0; k < loop->rows; k++) {
       double *J = loop->J + k * p->count, sum = 0.0;
@@ -116,11 +118,14 @@ void fx_loops_load(frix_sim *sim) {
       memcpy(y, J, (size_t)p->count * sizeof *y);
       fx_tree_solve_part(x->state, p->first, p->count, y);
       for (int32_t i = 0; i < p->count; i++) sum += J[i] * y[i];
+      own[k] = sum;
       weight = fx_max(weight, sum);
       loop->w[k] = fx_closing(sim, p->slot, error[k]);
-      loop->r_c[k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
+      loop->r_c[k] = fx_loop_remembers(error[k]) ? *fx_equality_memory(sim, loop->equality, k) : 0.0;
     }
     loop->R = weight > 0.0 ? fx_loop_softness * weight : 1.0;
+    /* a row that hardly moves anything, as across a linkage that is nearly stretched, is closed as slowly */
+    for (int32_t k = 0; k < loop->rows; k++) loop->w[k] *= fx_min(1.0, STRETCHED * sqrt(own[k] / fx_max(weight, 1e-300)));
   }
 }
 
