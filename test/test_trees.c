@@ -471,6 +471,54 @@ static void runs_models(fx_test *t) {
   }
 }
 
+/* ---- sensors of contacts ---- */
+
+/* Numbers of the last row of a table, in the order of the file's sensors; the first is the time. */
+static int last_row(const char *text, double *out, int most) {
+  const char *line = text, *next;
+  while ((next = strchr(line, '\n')) && next[1]) line = next + 1;
+  int count = 0;
+  for (char *end; count < most; line = end + 1) {
+    out[count++] = strtod(line, &end);
+    if (*end != ',') break;
+  }
+  return count;
+}
+
+/* A leg of three bodies on the floor, the last one welded to the one above it, that stands on its limit; a bar on a hinge
+ * and a connect; a ball on a slide whose geom has a margin. Weights are known. */
+static void feels_contacts(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "feels.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs("<mujoco><option gravity='0 0 -10'/><worldbody><geom type='plane' size='1 1 1'/>"
+        "<body pos='0 0 .5'><joint type='slide' axis='0 0 1'/><geom type='box' size='.1 .1 .05' mass='2'/>"
+        "<body pos='.05 0 -.1'><joint name='s' type='slide' axis='0 0 1' range='-.05 .02'/>"
+        "<geom type='box' size='.02 .02 .1' mass='.5'/><site name='knee' pos='0 0 .1'/>"
+        "<body pos='.01 0 -.15'><geom type='sphere' size='.03' mass='.3'/><site name='foot' type='box' size='.04 .04 .04'/>"
+        "<site name='other' pos='0 0 .2' size='.01'/></body></body></body>"
+        "<body name='bar' pos='1 0 .3'><joint axis='0 1 0' damping='.5'/>"
+        "<geom type='capsule' size='.02' fromto='0 0 0 .4 0 0' mass='1'/><site name='p' pos='.1 0 0'/></body>"
+        "<body name='ball' pos='0 2 .2'><joint type='slide' axis='0 0 1'/><joint type='slide' axis='1 0 0' damping='1'/>"
+        "<geom size='.1' margin='.015' gap='.005'/></body></worldbody>"
+        "<equality><connect body1='bar' anchor='.4 0 0'/></equality>"
+        "<sensor><touch site='foot'/><touch site='other'/><force site='knee'/><torque site='knee'/><force site='foot'/>"
+        "<jointlimitfrc joint='s'/><force site='p'/><torque site='p'/><framepos objtype='body' objname='ball'/></sensor>"
+        "</mujoco>",
+        file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" run '%s' --time 2 --quiet --strict --sensors felt.csv", path);
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+  char *text = shell_read(fx_test_scratch(t, "felt.csv"));
+  double felt[32] = {0};
+  static const double wanted[] = {2, 28, 0, 0, 0, -20, 0, .25, 0, 0, 0, -25, 20, 0, 0, 5, 0, .5, 0, 0, 2, .11};
+  CHECK(t, last_row(text, felt, 32) == (int)(sizeof wanted / sizeof *wanted));
+  for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) CHECK_NEAR(t, felt[k], wanted[k], 1e-5);
+  free(text);
+}
+
 /* A number of the report. */
 static double number_of(const char *json, const char *name) {
   char word[64];
@@ -578,6 +626,7 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/keeps_free_bodies", keeps_free_bodies},
                                   {"trees/integrators", integrators},
                                   {"trees/runs_models", runs_models},
+                                  {"trees/feels_contacts", feels_contacts},
                                   {"trees/starts_gently", starts_gently},
                                   {"trees/numbers_keys", numbers_keys},
                                   {"trees/commands", commands},

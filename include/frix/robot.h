@@ -76,7 +76,8 @@ typedef enum frix_robot_sensor_kind {
   FRIX_SENSOR_POTENTIAL_ENERGY,
   FRIX_SENSOR_KINETIC_ENERGY,
   FRIX_SENSOR_CLOCK,
-  FRIX_SENSOR_OTHER, /* needs contacts or rays: reads 0 */
+  FRIX_SENSOR_TOUCH, /* in a simulation: normal forces of the contacts in its site */
+  FRIX_SENSOR_OTHER, /* needs rays, distances or a plugin: reads 0 */
   FRIX_SENSOR_COUNT
 } frix_robot_sensor_kind;
 

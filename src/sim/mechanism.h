@@ -14,6 +14,7 @@
  *   mechanism_loops.c   loops within a tree as part of M~
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
+ *   mechanism_sense.c   sensors of contacts, limits and loops
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
@@ -177,6 +178,10 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *part);
 void fx_dense_solve(const fx_part *part, double *b);
 /* The impulse of row k of a loop for velocities of its tree. */
 double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
+
+/* ---- mechanism_sense.c ---- */
+/* Sensors with the accelerations, contacts, limits and loops of the last step. */
+frix_status fx_mechanism_sense(frix_sim *sim);
 
 /* ---- mechanism_rows.c ---- */
 /* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */

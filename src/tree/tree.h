@@ -105,10 +105,21 @@ typedef struct fx_tree_dof {
   int32_t row;                 /* of M: diagonal, then its ancestors, nearest first */
 } fx_tree_dof;
 
+/* Where a site senses touches. */
+typedef enum fx_site_kind {
+  FX_SITE_SPHERE,
+  FX_SITE_CAPSULE,
+  FX_SITE_ELLIPSOID,
+  FX_SITE_CYLINDER,
+  FX_SITE_BOX
+} fx_site_kind;
+
 typedef struct fx_tree_site {
   const char *name;
   int32_t body;
   frix_pose pose; /* in its body */
+  fx_site_kind kind;
+  double size[3];
 } fx_tree_site;
 
 typedef enum fx_tree_geom_kind { FX_TREE_GEOM_OTHER, FX_TREE_GEOM_SPHERE, FX_TREE_GEOM_CYLINDER } fx_tree_geom_kind;
@@ -344,7 +355,10 @@ void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx
 double fx_tree_tendon_force(const frix_robot_state *s, int32_t tendon);
 void fx_tree_transmissions(frix_robot_state *s);
 void fx_tree_actuators(frix_robot_state *s);
-void fx_tree_sensors(frix_robot_state *s, const double *acceleration);
+/* pulls: by body, what acts on it beside its joints and tendons, at fx_tree_point_of; NULL: nothing. */
+void fx_tree_sensors(frix_robot_state *s, const double *acceleration, const fx_spatial *pulls);
+/* What an equality does to its bodies, where its rows act with these forces. */
+void fx_tree_equality_pull(const frix_robot_state *s, const fx_tree_equality *e, const double *force, fx_spatial *pulls);
 void fx_tree_energy(frix_robot_state *s);
 double fx_tree_spring_energy(const frix_robot_state *s);
 /* Of armatures alone, which bodies do not have. */

@@ -24,24 +24,31 @@ static void point_rows(frix_robot_state *s, const fx_tree_equality *e, double *v
   }
 }
 
-/* d Im(q2^-1 q1) = 1/2 Im(q2^-1 (w1 - w2) q1), written as a product with each axis. */
-static void turn_rows(frix_robot_state *s, const fx_tree_equality *e, double *violation, double *jacobian) {
-  int32_t n = s->tree->dof_count;
+/* d Im(q2^-1 q1) = 1/2 Im(q2^-1 (w1 - w2) q1), written as a product with each axis: direction k is what row k turns
+ * about, times the scale. Returns the difference of the turns. */
+static frix_quat turn_directions(const frix_robot_state *s, const fx_tree_equality *e, frix_vec3 direction[3]) {
   frix_quat a = fx_quat_mul(s->pose[e->first].q, e->at[0].q), b = fx_quat_mul(s->pose[e->second].q, e->at[1].q);
-  frix_quat gap = fx_quat_mul(fx_quat_conj(b), a);
-  const double part[3] = {gap.x, gap.y, gap.z};
   frix_vec3 by[3]; /* Im(b^-1 unit_i a) / 2 */
   for (int i = 0; i < 3; i++) {
     frix_vec3 u = unit_vector(i);
     frix_quat d = fx_quat_mul(fx_quat_conj(b), fx_quat_mul((frix_quat){0.0, u.x, u.y, u.z}, a));
     by[i] = fx_vec(0.5 * d.x, 0.5 * d.y, 0.5 * d.z);
   }
+  for (int k = 0; k < 3; k++)
+    direction[k] = fx_scale(e->torque_scale, fx_vec(fx_at(by[0], k), fx_at(by[1], k), fx_at(by[2], k)));
+  return fx_quat_mul(fx_quat_conj(b), a);
+}
+
+static void turn_rows(frix_robot_state *s, const fx_tree_equality *e, double *violation, double *jacobian) {
+  int32_t n = s->tree->dof_count;
+  frix_vec3 direction[3];
+  frix_quat gap = turn_directions(s, e, direction);
+  const double part[3] = {gap.x, gap.y, gap.z};
   for (int k = 0; k < 3; k++) {
     violation[k] = e->torque_scale * part[k];
     if (!jacobian) continue;
-    frix_vec3 d = fx_scale(e->torque_scale, fx_vec(fx_at(by[0], k), fx_at(by[1], k), fx_at(by[2], k)));
-    fx_tree_add_turn(s, e->first, d, jacobian + (size_t)k * (size_t)n);
-    fx_tree_add_turn(s, e->second, fx_neg(d), jacobian + (size_t)k * (size_t)n);
+    fx_tree_add_turn(s, e->first, direction[k], jacobian + (size_t)k * (size_t)n);
+    fx_tree_add_turn(s, e->second, fx_neg(direction[k]), jacobian + (size_t)k * (size_t)n);
   }
 }
 
@@ -84,4 +91,23 @@ int32_t frix_robot_equality_rows(frix_robot_state *s, int32_t equality, int32_t 
   if (e->kind == FX_EQUAL_JOINT) joint_row(s, e, violation, jacobian);
   if (e->kind == FX_EQUAL_TENDON) tendon_row(s, e, violation, jacobian);
   return rows[e->kind];
+}
+
+static void pull_at(const frix_robot_state *s, int32_t body, frix_vec3 force, frix_vec3 at, frix_vec3 torque,
+                    fx_spatial *pulls) {
+  frix_vec3 arm = fx_sub(at, fx_tree_point_of(s, body));
+  pulls[body].v = fx_add(pulls[body].v, force);
+  pulls[body].w = fx_add(pulls[body].w, fx_add(torque, fx_cross(arm, force)));
+}
+
+void fx_tree_equality_pull(const frix_robot_state *s, const fx_tree_equality *e, const double *force,
+                           fx_spatial *pulls) {
+  if (e->kind != FX_EQUAL_CONNECT && e->kind != FX_EQUAL_WELD) return;
+  frix_vec3 f = {force[0], force[1], force[2]}, torque = {0.0, 0.0, 0.0}, direction[3];
+  if (e->kind == FX_EQUAL_WELD) {
+    turn_directions(s, e, direction);
+    for (int k = 0; k < 3; k++) torque = fx_mad(torque, force[3 + k], direction[k]);
+  }
+  pull_at(s, e->first, f, fx_pose_point(s->pose[e->first], e->at[0].p), torque, pulls);
+  pull_at(s, e->second, fx_neg(f), fx_pose_point(s->pose[e->second], e->at[1].p), fx_neg(torque), pulls);
 }
