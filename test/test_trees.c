@@ -555,6 +555,32 @@ static void starts_gently(fx_test *t) {
   shell_free(&r);
 }
 
+/* A run of a robot that is resumed from its file has the bits of one that was not interrupted; another robot is refused. */
+static void resumes(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "resumes.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .25'><joint name='j' axis='0 1 0' frictionloss='.1'/>"
+        "<geom type='capsule' size='.05' fromto='0 0 0 .4 0 0'/><body pos='.4 0 0'><joint name='k' axis='0 1 0'/>"
+        "<geom type='capsule' size='.05' fromto='0 0 0 .4 0 0'/></body></body></worldbody>"
+        "<actuator><position name='m' joint='j' kp='10' timeconst='.1'/><motor name='n' joint='k'/></actuator>"
+        "<keyframe><key name='up' qpos='-.5 .2' ctrl='.1 0'/></keyframe></mujoco>",
+        file);
+  fclose(file);
+  const char *flags = "--key up --ctrl n=.2 --ctrl-file c.csv --quiet";
+  shell_result whole = shell(t, "printf 'time,m\n0,.1\n.1,.3\n.3,-.2\n' >c.csv; \"$frix\" run resumes.xml --time .5 %s --json", flags);
+  shell_result first = shell(t, "\"$frix\" run resumes.xml --time .2 %s --out r.frx && cp r.frx s.frx", flags);
+  CHECK(t, whole.code == 0 && first.code == 0);
+  shell_result second = shell(t, "\"$frix\" run --resume r.frx --time .5 --quiet --json");
+  CHECK(t, second.code == 0);
+  const char *a = strstr(whole.out, "\"final_hash\""), *b = strstr(second.out, "\"final_hash\"");
+  CHECK(t, a && b && !strncmp(a, b, 34));
+  shell_result other = shell(t, "sed -i 's/10/11/' resumes.xml; \"$frix\" run --resume s.frx --time .5 --quiet");
+  CHECK(t, other.code == 2 && strstr(other.err, "does not hold the robot"));
+  shell_free(&whole), shell_free(&first), shell_free(&second), shell_free(&other);
+}
+
 /* Keyframes without a name are called by their number; '*' is all actuators. */
 static void numbers_keys(fx_test *t) {
   if (!available(t)) return;
@@ -628,6 +654,7 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/runs_models", runs_models},
                                   {"trees/feels_contacts", feels_contacts},
                                   {"trees/starts_gently", starts_gently},
+                                  {"trees/resumes", resumes},
                                   {"trees/numbers_keys", numbers_keys},
                                   {"trees/commands", commands},
                                   {0}};
