@@ -28,8 +28,8 @@ static bool failed(const fx_run *run) {
 
 /* Flags that say what the run is; the others say what becomes of it. */
 static bool belongs_to_run(const char *flag) {
-  static const char *const names[] = {"--set",        "--seed", "--time",      "--dt",           "--every",
-                                      "--checkpoint", "--ctrl", "--ctrl-file", "--allow-outside", "--key"};
+  static const char *const names[] = {"--set",  "--seed",      "--time",          "--dt", "--every", "--checkpoint",
+                                      "--ctrl", "--ctrl-file", "--allow-outside", "--key"};
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
     if (!strcmp(flag, names[k])) return true;
   return false;
@@ -246,8 +246,7 @@ static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
 }
 
 /* A sim as the file says, in the state of the checkpoint. */
-static bool resume_at(fx_run_file *file, fx_run *run, const char *path, const fx_args *args,
-                      frix_snapshot **snapshot) {
+static bool resume_at(fx_run_file *file, fx_run *run, const char *path, const fx_args *args, frix_snapshot **snapshot) {
   int64_t threads = 1;
   if (!read_subject(file, run, path, args)) return false;
   if (frix_trajectory_config(file->trajectory, &run->config) != FRIX_OK) return failed(run);

@@ -6,7 +6,9 @@
 
 static void holds(fx_test *t, const char *name, const char *folder) {
   if (!fx_test_shared(t, folder)) return;
-  shell_result r = shell(t, "MUJOCO=no FRIX=\"$frix\" FRIX_SHARED=\"${FRIX_SHARED:-%s/../shared}\" FRIX_FOLDER=\"$PWD/%s\" '%s/tools/check_grip' 8 %s",
+  shell_result r = shell(t,
+                         "MUJOCO=no FRIX=\"$frix\" FRIX_SHARED=\"${FRIX_SHARED:-%s/../shared}\" "
+                         "FRIX_FOLDER=\"$PWD/%s\" '%s/tools/check_grip' 8 %s",
                          FRIX_SOURCE_DIR, name, FRIX_SOURCE_DIR, name);
   if (r.code) fx_test_fail(t, __FILE__, __LINE__, "%s: exit %d: %s%s", name, r.code, r.out, r.err);
   CHECK(t, strstr(r.out, "every step certified"));
@@ -20,6 +22,10 @@ static void quadruped(fx_test *t) { holds(t, "quadruped", "models/menagerie/goog
 static void humanoid(fx_test *t) { holds(t, "humanoid", "models/menagerie/pal_talos"); }
 static void biped(fx_test *t) { holds(t, "biped", "models/menagerie/agility_cassie"); }
 
-const fx_test_row test_grip[] = {{"grip/wrist", wrist},         {"grip/arm", arm},           {"grip/hand", hand},
-                                 {"grip/quadruped", quadruped}, {"grip/humanoid", humanoid}, {"grip/biped", biped},
+const fx_test_row test_grip[] = {{"grip/wrist", wrist},
+                                 {"grip/arm", arm},
+                                 {"grip/hand", hand},
+                                 {"grip/quadruped", quadruped},
+                                 {"grip/humanoid", humanoid},
+                                 {"grip/biped", biped},
                                  {0}};

@@ -237,8 +237,8 @@ static int32_t keep_lowest(fx_manifold *m, int32_t first, int32_t kept, frix_vec
 }
 
 /* Of very many corners within the margin of a plane, those matter that are nearest, and those that would touch first if
- * the body tilted: by up to FASTER times the angle at which its surface passes the margin, which is as far as it comes in
- * the step. The others are kept away by these, up to a small part of the margin. */
+ * the body tilted: by up to FASTER times the angle at which its surface passes the margin, which is as far as it comes
+ * in the step. The others are kept away by these, up to a small part of the margin. */
 static void thin(fx_manifold *m, int32_t first, frix_pose plane, double margin, double size) {
   static const double way[8][2] = {{1, 0},  {0.7, 0.7},   {0, 1},  {-0.7, 0.7},
                                    {-1, 0}, {-0.7, -0.7}, {0, -1}, {0.7, -0.7}};

@@ -319,7 +319,7 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_numbers start;  /* of the keyframe the model starts at */
   fx_mjcf_motion *motion; /* of the bodies at the start */
   int32_t special_count;
-  uint32_t meets[32]; /* by kind of geom: the kinds it meets */
+  uint32_t meets[32];               /* by kind of geom: the kinds it meets */
   int32_t shape_count, *shape_geom; /* the geom of each shape of the model */
 } fx_mjcf_reader;
 

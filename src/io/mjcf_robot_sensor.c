@@ -173,7 +173,8 @@ static frix_status read_sensor(fx_robot_maker *m, int32_t instance, const fx_xml
   if (row->kind == FRIX_SENSOR_OTHER) {
     char name[64];
     snprintf(name, sizeof name, "sensor %s", e->name);
-    status = fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs rays, a choice of contacts or a plugin");
+    status =
+        fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs rays, a choice of contacts or a plugin");
   }
   return status ? status : add_copies(m, instance, e, row, s, x);
 }

@@ -67,8 +67,8 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .reach = sim->reach,
                             .asleep = sim->config.sleep ? s->asleep : NULL,
                             .lean = {.ask = fx_rim_lean, .user = sim}};
-  frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim), sim->config.thread_count,
-                                        &sim->contact, &sim->contact_count);
+  frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim),
+                                        sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   status = measure_skins(sim, margin);
   return status == FRIX_OK ? fx_contacts_sift(sim, true) : status;

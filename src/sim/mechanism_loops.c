@@ -3,10 +3,9 @@
  *   r = r_c - (J v + w) / R:   (M~ + sum J' J / R) v = f + sum J' (r_c - w / R)
  *
  * An equality has no bounds, so that it needs no row of the contact problem: contacts see a tree whose loops are
- * closed. M~ = L' D L of such a tree fills where loops tie branches together, and the pattern of M is that of its factor
- * without loops. R is so small that what is
- * left of a row is rounding, and so large that rows which repeat each other are told apart; r_c is the impulse of the
- * last step, so that what rests feels nothing of it. */
+ * closed. M~ = L' D L of such a tree fills where loops tie branches together, and the pattern of M is that of its
+ * factor without loops. R is so small that what is left of a row is rounding, and so large that rows which repeat each
+ * other are told apart; r_c is the impulse of the last step, so that what rests feels nothing of it. */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -61,7 +60,7 @@ static bool make_dense(fx_mechanism *x, int32_t part) {
   if (p->count > FX_DENSE_MOST) return false;
   p->dense = FX_TAKE(&x->arena, double, n *n);
   p->factor = FX_TAKE(&x->arena, double, n *n);
-  p->column = FX_TAKE(&x->arena, int32_t, n *n);
+  p->column = FX_TAKE(&x->arena, int32_t, n * n);
   p->column_count = FX_TAKE(&x->arena, int32_t, n);
   return p->dense && p->factor && p->column && p->column_count;
 }
@@ -79,8 +78,9 @@ frix_status fx_loops_create(frix_sim *sim) {
   x->loop_of_equality = FX_TAKE(&x->arena, int32_t, t->equality_count);
   x->tendon_fits = FX_TAKE(&x->arena, bool, t->tendon_count);
   x->actuator_fits = FX_TAKE(&x->arena, bool, t->actuator_count);
-  x->equality_row = FX_TAKE(&x->arena, int32_t, FRIX_MAX_DIM *(size_t)t->equality_count);
-  if (!x->loop || !x->loop_of_equality || !x->equality_row || !x->tendon_fits || !x->actuator_fits) return FRIX_ERROR_MEMORY;
+  x->equality_row = FX_TAKE(&x->arena, int32_t, FRIX_MAX_DIM * (size_t)t->equality_count);
+  if (!x->loop || !x->loop_of_equality || !x->equality_row || !x->tendon_fits || !x->actuator_fits)
+    return FRIX_ERROR_MEMORY;
   for (int32_t e = 0; e < t->equality_count; e++) {
     int32_t part = part_of(x, &t->equality[e]);
     x->loop_of_equality[e] = -1;
@@ -125,7 +125,8 @@ void fx_loops_load(frix_sim *sim) {
     }
     loop->R = weight > 0.0 ? fx_loop_softness * weight : 1.0;
     /* a row that hardly moves anything, as across a linkage that is nearly stretched, is closed as slowly */
-    for (int32_t k = 0; k < loop->rows; k++) loop->w[k] *= fx_min(1.0, STRETCHED * sqrt(own[k] / fx_max(weight, 1e-300)));
+    for (int32_t k = 0; k < loop->rows; k++)
+      loop->w[k] *= fx_min(1.0, STRETCHED * sqrt(own[k] / fx_max(weight, 1e-300)));
   }
 }
 
@@ -166,8 +167,8 @@ static void add_slopes(const fx_mechanism *x, const fx_part *p) {
   }
 }
 
-/* D of `factor` is its diagonal, L below it has ones there. Rows are eliminated from the leaves to the root, so that only
- * what loops tie together fills; which columns a row has is seen from the numbers. */
+/* D of `factor` is its diagonal, L below it has ones there. Rows are eliminated from the leaves to the root, so that
+ * only what loops tie together fills; which columns a row has is seen from the numbers. */
 static void factor(const fx_part *p) {
   int32_t n = p->count;
   double *L = p->factor;

@@ -16,12 +16,12 @@
 const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
 #define ROUNDING 1e-15 /* m or rad, a metre from the origin */
-#define HELD 0.9   /* of its bound: a servo below needs no row in the next step */
-#define SMALL 1e-4 /* m, rad */
-#define RETURN 0.1 /* s */
-#define GENTLE 0.02 /* s, in which a joint far beyond its limit takes the speed of its return */
-#define FAR 0.1     /* m, rad */
-#define NEAR 1e-3  /* of a coordinate: limits that are looked at in any case */
+#define HELD 0.9       /* of its bound: a servo below needs no row in the next step */
+#define SMALL 1e-4     /* m, rad */
+#define RETURN 0.1     /* s */
+#define GENTLE 0.02    /* s, in which a joint far beyond its limit takes the speed of its return */
+#define FAR 0.1        /* m, rad */
+#define NEAR 1e-3      /* of a coordinate: limits that are looked at in any case */
 
 /* ---- groups ---- */
 

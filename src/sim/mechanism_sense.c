@@ -1,9 +1,8 @@
 /* Sensors of a robot that need the impulses of the last step.
  *
- *   touch           sum of the normal forces of contacts of the site's body whose force passes through the site: a ray from
- *                   the contact along the normal out of the body meets it, as in MuJoCo
- *   limit forces    impulse / h of the rows of a joint or tendon
- *   force, torque   what the parent gives: contacts, connect and weld act on the bodies beside it
+ *   touch           sum of the normal forces of contacts of the site's body whose force passes through the site: a ray
+ * from the contact along the normal out of the body meets it, as in MuJoCo limit forces    impulse / h of the rows of a
+ * joint or tendon force, torque   what the parent gives: contacts, connect and weld act on the bodies beside it
  *
  * All impulses are those of the certified answer. */
 #include "sim/mechanism.h"
@@ -132,7 +131,8 @@ frix_status fx_mechanism_sense(frix_sim *sim) {
       int32_t v = x->tree.joint[s->object].v;
       value = (impulse[x->at.lower + v] + impulse[x->at.upper + v]) / sim->state.last_step;
     } else if (s->kind == FRIX_SENSOR_TENDON_LIMIT_FORCE) {
-      value = (impulse[x->at.tendon_lower + s->object] + impulse[x->at.tendon_upper + s->object]) / sim->state.last_step;
+      value =
+          (impulse[x->at.tendon_lower + s->object] + impulse[x->at.tendon_upper + s->object]) / sim->state.last_step;
     } else {
       continue;
     }
