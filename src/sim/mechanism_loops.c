@@ -110,7 +110,7 @@ void fx_loops_load(frix_sim *sim) {
   for (int32_t l = 0; l < x->loop_count; l++) {
     fx_loop *loop = &x->loop[l];
     const fx_part *p = &x->part[loop->part];
-    double error[FRIX_MAX_DIM], own[FRIX_MAX_DIM], weight = 0.0;
+    double error[FRIX_MAX_DIM], own[FRIX_MAX_DIM] = {0}, weight = 0.0;
     loop->rows = fx_equality_rows(sim, loop->equality, error);
     for (int32_t k = 0; k < loop->rows; k++) {
       double *J = loop->J + k * p->count, sum = 0.0;
