@@ -161,6 +161,7 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
   if (resumed) {
     run->out = resumed;
     o->file = fx_run_file_resume(run, resumed, args);
+    if (o->file && !fx_run_robot_open(run, fx_run_file_args(o->file), args, &o->robot)) return false;
   } else {
     if (!fx_subject_read(args, args->word[0], &run->subject) || !fx_run_times(run, args)) return false;
     if (!fx_sim_settings(run->context, args, &run->config, &run->options)) return false;
@@ -169,7 +170,7 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
       fx_error("%s: %s", run->subject.word, frix_error_text(run->context));
       return false;
     }
-    if (!fx_run_robot_open(run, args, &o->robot)) return false;
+    if (!fx_run_robot_open(run, args, args, &o->robot)) return false;
     fx_account_begin(&run->account, run->sim, run->subject.model);
     if (run->out) o->file = fx_run_file_create(run, args);
   }
@@ -242,7 +243,7 @@ static const fx_flag flags[] = {
     {"--no-open", NULL, NULL, "open no browser: the address of the live page is told"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
     {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
-    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on; repeats"},
+    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on, * of all; repeats"},
     {"--ctrl-file", "FILE", NULL, "robots: controls over time, a table time,NAME,NAME..."},
     {"--sensors", "FILE", NULL, "robots: write the sensors after each step as CSV"},
     {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},

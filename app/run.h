@@ -11,7 +11,7 @@
 
 typedef struct fx_step_view {
   const frix_step_report *report;
-  const frix_sim *sim; /* NULL for a frame of a file */
+  frix_sim *sim; /* NULL for a frame of a file */
   const frix_model *model;
 } fx_step_view;
 
@@ -95,6 +95,8 @@ bool fx_run_file_close(fx_run_file *file, const fx_run *run);
  * on writing there; NULL after a message. args: of this command, time and threads of which go before those of the file.
  */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
+/* The words that began the run of a file; without a verb where it does not say. */
+const fx_args *fx_run_file_args(const fx_run_file *file);
 /* Releases what a resumed run lives on; after the sim is gone. */
 void fx_run_file_free(fx_run_file *file);
 
@@ -115,10 +117,13 @@ bool fx_run_csv_close(fx_run_csv *csv);
 typedef struct fx_run_robot fx_run_robot;
 
 /* NULL in *out where nothing of it is asked; false after a message, and *out is then to be closed too. */
-bool fx_run_robot_open(const fx_run *run, const fx_args *args, fx_run_robot **out);
+bool fx_run_robot_open(const fx_run *run, const fx_args *begun, const fx_args *args, fx_run_robot **out);
 /* Controls of the present time; NULL is allowed in all of these. */
 void fx_run_robot_drive(fx_run_robot *robot, const frix_sim *sim);
 bool fx_run_robot_sense(fx_run_robot *robot, const fx_run *run);
 bool fx_run_robot_close(fx_run_robot *robot, bool keep);
+/* A word that tells robots apart; false where it cannot be found. */
+enum { FX_MARK_SIZE = 17 };
+bool fx_robot_mark(const frix_robot *robot, char out[FX_MARK_SIZE]);
 
 #endif

@@ -18,9 +18,22 @@ REPORT(worst_velocity, certificate.worst_velocity)
 REPORT(signorini, certificate.signorini)
 REPORT(bilateral, certificate.bilateral)
 
+/* The largest violation of the equalities of a robot: open loops. */
+static double loop_error(const fx_step_view *v) {
+  double worst = 0, error[6];
+  frix_robot_state *state = v->sim ? frix_sim_robot(v->sim) : NULL;
+  int32_t count = state ? frix_robot_view(frix_model_robot(v->model)).equality_count : 0;
+  for (int32_t k = 0; k < count; k++) {
+    int32_t rows = frix_robot_equality_rows(state, k, 6, error, NULL);
+    for (int32_t n = 0; n < rows; n++)
+      if (!(fabs(error[n]) <= worst)) worst = fabs(error[n]);
+  }
+  return worst;
+}
+
 /* The farthest a joint is from where it should hold; files do not keep it. */
 static double joint_error(const fx_step_view *v) {
-  double worst = 0;
+  double worst = loop_error(v);
   int32_t count = v->sim ? frix_model_count(v->model).joint_count : 0;
   for (int32_t k = 0; k < count; k++) {
     frix_joint_state s;

@@ -28,7 +28,8 @@ static bool failed(const fx_run *run) {
 
 /* Flags that say what the run is; the others say what becomes of it. */
 static bool belongs_to_run(const char *flag) {
-  static const char *const names[] = {"--set", "--seed", "--time", "--dt", "--every", "--checkpoint"};
+  static const char *const names[] = {"--set",  "--seed",      "--time",          "--dt", "--every", "--checkpoint",
+                                      "--ctrl", "--ctrl-file", "--allow-outside", "--key"};
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
     if (!strcmp(flag, names[k])) return true;
   return false;
@@ -49,9 +50,12 @@ static char *about(const fx_run *run, const fx_args *args) {
   for (int k = 0; k < args->flag_count; k++) {
     if (!belongs_to_run(args->flag[k]->name)) continue;
     fx_put_text(&json, NULL, args->flag[k]->name);
-    fx_put_text(&json, NULL, args->value[k]);
+    if (args->flag[k]->value) fx_put_text(&json, NULL, args->value[k]);
   }
   fx_put_close(&json, ']');
+  const frix_robot *robot = frix_model_robot(run->subject.model);
+  char mark[FX_MARK_SIZE];
+  if (robot && fx_robot_mark(robot, mark)) fx_put_text(&json, "robot", mark);
   fx_put_close(&json, '}');
   if (fclose(memory) == 0) return text;
   free(text);
@@ -145,9 +149,22 @@ static bool parse_words(fx_run_file *file, const char *path, const fx_args *args
   return good;
 }
 
+/* The robot of a run is no part of its file: its own file is read again, and must be what it was. */
+static bool read_robot(const fx_run_file *file, fx_run *run, const char *path, const char *wanted) {
+  char mark[FX_MARK_SIZE] = "";
+  run->subject.told = true;
+  if (!fx_subject_build(&run->subject, run->context) || !fx_run_times(run, &file->args)) return false;
+  const frix_robot *robot = frix_model_robot(run->subject.model);
+  if (robot && fx_robot_mark(robot, mark) && !strncmp(mark, wanted, strlen(mark))) return true;
+  fx_error("%s: %s does not hold the robot that the run began with", path, run->subject.word);
+  return false;
+}
+
 /* Subject and times as the words of the file say; a file without words goes on without a drive. */
 static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const fx_args *args) {
-  read_words(file, frix_trajectory_meta(file->trajectory));
+  static const char robot_key[] = "\"robot\": \"";
+  const char *meta = frix_trajectory_meta(file->trajectory), *robot = meta ? strstr(meta, robot_key) : NULL;
+  read_words(file, meta);
   frix_frame frame = {.size = sizeof frame};
   int32_t last = frix_trajectory_frame_count(file->trajectory) - 1;
   if (file->word_count) {
@@ -160,7 +177,10 @@ static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const
     run->subject.step = frame.h > 0 ? frame.h : 0.01;
     run->subject.time = frame.time;
   }
-  run->subject.model = frix_trajectory_model(file->trajectory);
+  if (!robot)
+    run->subject.model = frix_trajectory_model(file->trajectory);
+  else if (!file->word_count || !read_robot(file, run, path, robot + sizeof robot_key - 1))
+    return false;
   run->subject.missing = fx_missing_read(frix_trajectory_meta(file->trajectory));
   run->subject.missing.allowed |= fx_arg(args, "--allow-missing") != NULL;
   /* what this command says goes before, but a run goes on as it began */
@@ -226,16 +246,21 @@ static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
 }
 
 /* A sim as the file says, in the state of the checkpoint. */
-static bool resume_at(fx_run_file *file, fx_run *run, const char *path, const fx_args *args,
-                      const frix_snapshot *snapshot) {
+static bool resume_at(fx_run_file *file, fx_run *run, const char *path, const fx_args *args, frix_snapshot **snapshot) {
   int64_t threads = 1;
   if (!read_subject(file, run, path, args)) return false;
   if (frix_trajectory_config(file->trajectory, &run->config) != FRIX_OK) return failed(run);
   if (!fx_arg_integer(args, "--threads", 1, 1024, &threads)) return false;
   run->config.thread_count = (int32_t)threads;
   run->config.policy = fx_arg(args, "--strict") ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
+  if (run->subject.own) { /* for sims of the model that was read again */
+    frix_snapshot_destroy(*snapshot);
+    *snapshot = NULL;
+    if (frix_trajectory_checkpoint(file->trajectory, file->checkpoint, run->subject.own, NULL, snapshot))
+      return failed(run);
+  }
   return (frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) == FRIX_OK &&
-          frix_sim_restore(run->sim, snapshot) == FRIX_OK) ||
+          frix_sim_restore(run->sim, *snapshot) == FRIX_OK) ||
          failed(run);
 }
 
@@ -243,7 +268,7 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
   frix_snapshot *snapshot = NULL;
   if (frix_trajectory_open(run->context, path, &file->trajectory) != FRIX_OK) return failed(run);
   if (!find_checkpoint(file, run, path, &snapshot)) return false;
-  bool good = resume_at(file, run, path, args, snapshot);
+  bool good = resume_at(file, run, path, args, &snapshot);
   frix_snapshot_destroy(snapshot);
   if (!good || !tell_damage(file, run, path)) return false;
   if (fx_arg(args, "--time") && run->step_count < frix_sim_step_count(run->sim))
@@ -254,6 +279,8 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
   if (frix_trajectory_tally(file->trajectory, file->checkpoint, &run->account.tally) != FRIX_OK) return failed(run);
   return frix_recorder_append(run->context, path, file->checkpoint, &file->recorder) == FRIX_OK || failed(run);
 }
+
+const fx_args *fx_run_file_args(const fx_run_file *file) { return &file->args; }
 
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args) {
   fx_run_file *file = file_new();

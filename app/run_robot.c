@@ -1,11 +1,12 @@
 /* A robot in a run: controls by name or from a table, sensors into a table.
  *
- *   --ctrl NAME=X       the control of an actuator from the start on
+ *   --ctrl NAME=X       the control of an actuator from the start on; '*' is all of them
  *   --ctrl-file FILE    time,NAME,NAME...: each row holds from its time on, to the next
  *   --sensors FILE      time and the data of every sensor after each step */
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +56,13 @@ static bool set_controls(fx_run_robot *r, const fx_args *args) {
     char *name = NULL;
     const char *value = NULL;
     if (!fx_split_setting(text, &name, &value)) return false;
-    int32_t k = find_actuator(r->robot, "--ctrl", name);
+    bool all = !strcmp(name, "*");
+    double x = 0;
+    int32_t k = all ? 0 : find_actuator(r->robot, "--ctrl", name);
     free(name);
-    if (k < 0 || !read_number("--ctrl", value, &ctrl[k])) return false;
+    if (k < 0 || !read_number("--ctrl", value, &x)) return false;
+    int32_t end = all ? frix_robot_view(r->robot).actuator_count : k + 1;
+    for (; k < end; k++) ctrl[k] = x;
   }
   return true;
 }
@@ -115,6 +120,11 @@ static bool read_header(fx_run_robot *r, const char *path, char *line) {
     }
     int32_t k = find_actuator(r->robot, path, field);
     if (k < 0) return false;
+    for (int32_t n = 0; n < r->column_count; n++)
+      if (r->column[n] == k) {
+        fx_error("%s: two columns are called '%s'", path, field);
+        return false;
+      }
     r->column[r->column_count++] = k;
   }
   return true;
@@ -179,14 +189,15 @@ static bool open_sensors(fx_run_robot *r, frix_context *context, const char *pat
 
 /* ---- in a run ---- */
 
-static bool wanted(const fx_args *args) {
+static bool wanted(const fx_args *begun, const fx_args *args) {
   int cursor = 0;
-  return fx_arg_next(args, "--ctrl", &cursor) || fx_arg(args, "--ctrl-file") || fx_arg(args, "--sensors");
+  if (!begun->verb) return fx_arg(args, "--sensors"); /* of a file that does not say how it began */
+  return fx_arg_next(begun, "--ctrl", &cursor) || fx_arg(begun, "--ctrl-file") || fx_arg(args, "--sensors");
 }
 
-bool fx_run_robot_open(const fx_run *run, const fx_args *args, fx_run_robot **out) {
+bool fx_run_robot_open(const fx_run *run, const fx_args *begun, const fx_args *args, fx_run_robot **out) {
   *out = NULL;
-  if (!wanted(args)) return true;
+  if (!wanted(begun, args)) return true;
   frix_robot_state *state = frix_sim_robot(run->sim);
   if (!state) {
     fx_error("--ctrl, --ctrl-file and --sensors are for robots in reduced coordinates; %s has none", run->subject.word);
@@ -194,8 +205,9 @@ bool fx_run_robot_open(const fx_run *run, const fx_args *args, fx_run_robot **ou
   }
   fx_run_robot *r = *out = fx_grow(NULL, 1, sizeof *r);
   *r = (fx_run_robot){.robot = frix_model_robot(run->subject.model), .state = state};
-  if (fx_arg(args, "--ctrl-file") && !read_table(r, fx_arg(args, "--ctrl-file"))) return false;
-  if (!set_controls(r, args)) return false;
+  const char *table = begun->verb ? fx_arg(begun, "--ctrl-file") : NULL;
+  if (table && !read_table(r, table)) return false;
+  if (begun->verb && frix_sim_step_count(run->sim) == 0 && !set_controls(r, begun)) return false;
   return !fx_arg(args, "--sensors") || open_sensors(r, run->context, fx_arg(args, "--sensors"));
 }
 
@@ -206,6 +218,31 @@ void fx_run_robot_drive(fx_run_robot *r, const frix_sim *sim) {
     for (int32_t k = 0; k < r->column_count; k++) ctrl[r->column[k]] = r->row[r->next * width + 1 + k];
     r->next++;
   }
+}
+
+/* ---- the same robot ---- */
+
+/* FNV over everything that is known of the robot where every coordinate moves and every control acts. */
+bool fx_robot_mark(const frix_robot *robot, char out[FX_MARK_SIZE]) {
+  frix_robot_state *state = NULL;
+  if (frix_robot_state_create(robot, &state)) return false;
+  int32_t count;
+  double *qvel = frix_robot_data(state, FRIX_ROBOT_QVEL, &count);
+  for (int32_t k = 0; k < count; k++) qvel[k] = 0.1 + 0.01 * k;
+  double *ctrl = frix_robot_data(state, FRIX_ROBOT_CTRL, &count);
+  for (int32_t k = 0; k < count; k++) ctrl[k] = 0.3 + 0.01 * k;
+  double *act = frix_robot_data(state, FRIX_ROBOT_ACT, &count);
+  for (int32_t k = 0; k < count; k++) act[k] = 0.2 + 0.01 * k;
+  frix_robot_integrate(robot, frix_robot_data(state, FRIX_ROBOT_QPOS, NULL), qvel, 0.1);
+  bool good = frix_robot_forward(state) == FRIX_OK;
+  uint64_t hash = 14695981039346656037u;
+  for (int a = 0; a < FRIX_ROBOT_ARRAY_COUNT; a++) {
+    const unsigned char *bytes = (const unsigned char *)frix_robot_data(state, (frix_robot_array)a, &count);
+    for (size_t k = 0; k < (size_t)count * sizeof(double); k++) hash = (hash ^ bytes[k]) * 1099511628211u;
+  }
+  frix_robot_state_destroy(state);
+  snprintf(out, FX_MARK_SIZE, "%016" PRIx64, hash);
+  return good;
 }
 
 bool fx_run_robot_sense(fx_run_robot *r, const fx_run *run) {

@@ -393,8 +393,37 @@ static void linearised(fx_test *t) {
   world_free(&w);
 }
 
-const fx_test_row test_robots[] = {{"robots/pendulum", pendulum},     {"robots/gyroscope", gyroscope},
-                                   {"robots/matrix", matrix},         {"robots/inverse", inverse},
-                                   {"robots/conserves", conserves},   {"robots/manifold", manifold},
-                                   {"robots/slopes", slopes},         {"robots/drives", drives},
-                                   {"robots/linearised", linearised}, {0}};
+/* A muscle over a hinge with a range: L^2 = 0.1 + 0.06 sin q, q within +-1, is found as its range of lengths. */
+static void finds_lengths(fx_test *t) {
+  if (!available(t)) return;
+  char text[1600];
+  snprintf(
+      text, sizeof text,
+      "<mujoco><compiler angle='radian'/><worldbody><site name='a' pos='0 0 .1'/><body><joint name='j' axis='0 1 0' "
+      "range='-1 1'/><geom size='.05' pos='.3 0 0'/><site name='b' pos='.3 0 0'/></body></worldbody>"
+      "<tendon><spatial name='x'><site site='a'/><site site='b'/></spatial></tendon><actuator>"
+      "<muscle name='m' tendon='x' force='100'/>"
+      "<muscle name='n' tendon='x' force='100' lengthrange='%.17g %.17g'/></actuator></mujoco>",
+      sqrt(0.1 - 0.06 * sin(1)), sqrt(0.1 + 0.06 * sin(1)));
+  world w = world_of(t, text);
+  REQUIRE(t, w.state);
+  data(&w, FRIX_ROBOT_QPOS)[0] = 0.3;
+  data(&w, FRIX_ROBOT_ACT)[0] = data(&w, FRIX_ROBOT_ACT)[1] = 0.7;
+  CHECK(t, frix_robot_forward(w.state) == FRIX_OK);
+  const double *force = data(&w, FRIX_ROBOT_ACTUATOR_FORCE);
+  CHECK(t, force[1] < -10);
+  CHECK_NEAR(t, force[0], force[1], 1e-5);
+  world_free(&w);
+}
+
+const fx_test_row test_robots[] = {{"robots/finds_lengths", finds_lengths},
+                                   {"robots/pendulum", pendulum},
+                                   {"robots/gyroscope", gyroscope},
+                                   {"robots/matrix", matrix},
+                                   {"robots/inverse", inverse},
+                                   {"robots/conserves", conserves},
+                                   {"robots/manifold", manifold},
+                                   {"robots/slopes", slopes},
+                                   {"robots/drives", drives},
+                                   {"robots/linearised", linearised},
+                                   {0}};

@@ -471,6 +471,149 @@ static void runs_models(fx_test *t) {
   }
 }
 
+/* ---- sensors of contacts ---- */
+
+/* Numbers of the last row of a table, in the order of the file's sensors; the first is the time. */
+static int last_row(const char *text, double *out, int most) {
+  const char *line = text, *next;
+  while ((next = strchr(line, '\n')) && next[1]) line = next + 1;
+  int count = 0;
+  for (char *end; count < most; line = end + 1) {
+    out[count++] = strtod(line, &end);
+    if (*end != ',') break;
+  }
+  return count;
+}
+
+/* A leg of three bodies on the floor, the last one welded to the one above it, that stands on its limit; a bar on a
+ * hinge and a connect; a ball on a slide whose geom has a margin. Weights are known. */
+static void feels_contacts(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "feels.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs(
+      "<mujoco><option gravity='0 0 -10'/><worldbody><geom type='plane' size='1 1 1'/>"
+      "<body pos='0 0 .5'><joint type='slide' axis='0 0 1'/><geom type='box' size='.1 .1 .05' mass='2'/>"
+      "<body pos='.05 0 -.1'><joint name='s' type='slide' axis='0 0 1' range='-.05 .02'/>"
+      "<geom type='box' size='.02 .02 .1' mass='.5'/><site name='knee' pos='0 0 .1'/>"
+      "<body pos='.01 0 -.15'><geom type='sphere' size='.03' mass='.3'/><site name='foot' type='box' size='.04 .04 "
+      ".04'/>"
+      "<site name='other' pos='0 0 .2' size='.01'/></body></body></body>"
+      "<body name='bar' pos='1 0 .3'><joint axis='0 1 0' damping='.5'/>"
+      "<geom type='capsule' size='.02' fromto='0 0 0 .4 0 0' mass='1'/><site name='p' pos='.1 0 0'/></body>"
+      "<body name='ball' pos='0 2 .2'><joint type='slide' axis='0 0 1'/><joint type='slide' axis='1 0 0' damping='1'/>"
+      "<geom size='.1' margin='.015' gap='.005'/></body></worldbody>"
+      "<equality><connect body1='bar' anchor='.4 0 0'/></equality>"
+      "<sensor><touch site='foot'/><touch site='other'/><force site='knee'/><torque site='knee'/><force site='foot'/>"
+      "<jointlimitfrc joint='s'/><force site='p'/><torque site='p'/><framepos objtype='body' objname='ball'/></sensor>"
+      "</mujoco>",
+      file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" run '%s' --time 2 --quiet --strict --sensors felt.csv", path);
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+  char *text = shell_read(fx_test_scratch(t, "felt.csv"));
+  double felt[32] = {0};
+  static const double wanted[] = {2, 28, 0, 0, 0, -20, 0, .25, 0, 0, 0, -25, 20, 0, 0, 5, 0, .5, 0, 0, 2, .11};
+  CHECK(t, last_row(text, felt, 32) == (int)(sizeof wanted / sizeof *wanted));
+  for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) CHECK_NEAR(t, felt[k], wanted[k], 1e-5);
+  free(text);
+}
+
+/* A number of the report. */
+static double number_of(const char *json, const char *name) {
+  char word[64];
+  snprintf(word, sizeof word, "\"%s\": ", name);
+  const char *at = strstr(json, word);
+  return at ? strtod(at + strlen(word), NULL) : NAN;
+}
+
+/* Files that start beyond limits which their loops do not let them return to, at a dead point, or in the floor, must
+ * not explode: joints bring in next to no energy. */
+static void starts_gently(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "contradict.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs(
+      "<mujoco><option gravity='0 0 0'/><worldbody>"
+      "<body><joint name='j' range='30 60' axis='0 1 0'/><geom size='.05' pos='.3 0 0' mass='1'/></body>"
+      "<body pos='0 1 0'><joint name='k' range='30 60' axis='0 1 0'/><geom size='.05' pos='.3 0 0' mass='1'/></body>"
+      "</worldbody><equality><joint joint1='j' joint2='k' polycoef='0 -1 0 0 0'/></equality></mujoco>",
+      file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" run '%s' --time 1 --quiet --strict --json", path);
+  CHECK(t, r.code == 0);
+  CHECK(t, number_of(r.out, "kinetic") < 1e-6);
+  CHECK(t, number_of(r.out, "joint_error_max") < 1e-8);
+  shell_free(&r);
+  const char *biped = fx_test_shared(t, "models/menagerie/agility_cassie/scene.xml");
+  if (!biped) return;
+  r = shell(t, "\"$frix\" run '%s' --time 0.1 --quiet --strict --allow-missing --json", biped);
+  CHECK(t, r.code == 0);
+  CHECK(t, number_of(r.out, "kinetic") < 20);
+  CHECK(t, fabs(number_of(r.out, "joint")) < 1);
+  CHECK(t, number_of(r.out, "joint_error_max") < 1e-6);
+  shell_free(&r);
+}
+
+/* A run of a robot that is resumed from its file has the bits of one that was not interrupted; another robot is
+ * refused. */
+static void resumes(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "resumes.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs(
+      "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .25'><joint name='j' axis='0 1 0' "
+      "frictionloss='.1'/>"
+      "<geom type='capsule' size='.05' fromto='0 0 0 .4 0 0'/><body pos='.4 0 0'><joint name='k' axis='0 1 0'/>"
+      "<geom type='capsule' size='.05' fromto='0 0 0 .4 0 0'/></body></body></worldbody>"
+      "<actuator><position name='m' joint='j' kp='10' timeconst='.1'/><motor name='n' joint='k'/></actuator>"
+      "<keyframe><key name='up' qpos='-.5 .2' ctrl='.1 0'/></keyframe></mujoco>",
+      file);
+  fclose(file);
+  const char *flags = "--key up --ctrl n=.2 --ctrl-file c.csv --quiet";
+  shell_result whole =
+      shell(t, "printf 'time,m\n0,.1\n.1,.3\n.3,-.2\n' >c.csv; \"$frix\" run resumes.xml --time .5 %s --json", flags);
+  shell_result first = shell(t, "\"$frix\" run resumes.xml --time .2 %s --out r.frx && cp r.frx s.frx", flags);
+  CHECK(t, whole.code == 0 && first.code == 0);
+  shell_result second = shell(t, "\"$frix\" run --resume r.frx --time .5 --quiet --json");
+  CHECK(t, second.code == 0);
+  const char *a = strstr(whole.out, "\"final_hash\""), *b = strstr(second.out, "\"final_hash\"");
+  CHECK(t, a && b && !strncmp(a, b, 34));
+  shell_result other = shell(t, "sed -i 's/10/11/' resumes.xml; \"$frix\" run --resume s.frx --time .5 --quiet");
+  CHECK(t, other.code == 2 && strstr(other.err, "does not hold the robot"));
+  shell_free(&whole), shell_free(&first), shell_free(&second), shell_free(&other);
+}
+
+/* Keyframes without a name are called by their number; '*' is all actuators. */
+static void numbers_keys(fx_test *t) {
+  if (!available(t)) return;
+  const char *path = fx_test_scratch(t, "keys.xml");
+  FILE *file = fopen(path, "w");
+  REQUIRE(t, file);
+  fputs(
+      "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='j' axis='0 1 0'/><geom size='.1' pos='1 0 "
+      "0'/></body>"
+      "</worldbody><actuator><motor name='m' joint='j'/></actuator>"
+      "<keyframe><key qpos='.1' ctrl='1'/><key qpos='.2' ctrl='1'/></keyframe></mujoco>",
+      file);
+  fclose(file);
+  shell_result r = shell(t, "\"$frix\" robot '%s' --key 1 --json", path);
+  CHECK(t, r.code == 0);
+  CHECK(t, strstr(r.out, "\"qpos\": [0.2"));
+  shell_free(&r);
+  r = shell(t, "\"$frix\" run '%s' --key 0 --time 0.1 --quiet --json --ctrl '*=0'", path);
+  CHECK(t, r.code == 0);
+  CHECK_NEAR(t, number_of(r.out, "work"), 0, 0);
+  shell_free(&r);
+  r = shell(t, "\"$frix\" run '%s' --key 0 --time 0.1 --quiet --json", path);
+  CHECK(t, number_of(r.out, "work") > 0);
+  shell_free(&r);
+}
+
 static void commands(fx_test *t) {
   if (!available(t)) return;
   const char *path = fx_test_scratch(t, "gripper.xml");
@@ -518,5 +661,9 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/keeps_free_bodies", keeps_free_bodies},
                                   {"trees/integrators", integrators},
                                   {"trees/runs_models", runs_models},
+                                  {"trees/feels_contacts", feels_contacts},
+                                  {"trees/starts_gently", starts_gently},
+                                  {"trees/resumes", resumes},
+                                  {"trees/numbers_keys", numbers_keys},
                                   {"trees/commands", commands},
                                   {0}};

@@ -76,7 +76,8 @@ typedef enum frix_robot_sensor_kind {
   FRIX_SENSOR_POTENTIAL_ENERGY,
   FRIX_SENSOR_KINETIC_ENERGY,
   FRIX_SENSOR_CLOCK,
-  FRIX_SENSOR_OTHER, /* needs contacts or rays: reads 0 */
+  FRIX_SENSOR_TOUCH, /* in a simulation: normal forces of the contacts in its site */
+  FRIX_SENSOR_OTHER, /* needs rays, distances or a plugin: reads 0 */
   FRIX_SENSOR_COUNT
 } frix_robot_sensor_kind;
 
@@ -228,7 +229,7 @@ FRIX_API double frix_robot_potential_energy(const frix_robot_state *state);
 FRIX_API double frix_robot_kinetic_energy(const frix_robot_state *state);
 
 /* A row of an equality: violation and its Jacobian. At most `most` rows are written, v_count numbers each; returns how
- * many it has, 0 where it is not active. */
+ * many it has, 0 where it is not active. Without a jacobian the violations only. */
 FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equality, int32_t most, double *violation,
                                           double *jacobian);
 

@@ -219,16 +219,14 @@ void fx_box_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_p
 
 /* ---- many corners over a plane ---- */
 
-enum { CORNERS = 16, TILTS = 4 };
+enum { CORNERS = 16, TILTS = 4, FASTER = 4 };
 
-/* Brings the touch with the least gap after a tilt of the plane up by (x, y) to place `kept`, unless it stands before.
- */
-static int32_t keep_lowest(fx_manifold *m, int32_t first, int32_t kept, frix_pose plane, double x, double y) {
+/* Brings the touch with the least gap after the plane has risen by a slope to place `kept`, unless it stands before. */
+static int32_t keep_lowest(fx_manifold *m, int32_t first, int32_t kept, frix_vec3 slope) {
   int32_t lowest = first;
   double least = INFINITY;
   for (int32_t k = first; k < m->count; k++) {
-    frix_vec3 p = fx_pose_unpoint(plane, m->touch[k].point_b);
-    double gap = m->touch[k].gap - x * p.x - y * p.y;
+    double gap = m->touch[k].gap - fx_dot(slope, m->touch[k].point_b);
     if (gap < least) least = gap, lowest = k;
   }
   if (lowest < kept) return kept;
@@ -239,12 +237,14 @@ static int32_t keep_lowest(fx_manifold *m, int32_t first, int32_t kept, frix_pos
 }
 
 /* Of very many corners within the margin of a plane, those matter that are nearest, and those that would touch first if
- * the body tilted. The others are kept away by these, up to a small part of the margin. */
-static void thin(fx_manifold *m, int32_t first, frix_pose plane, double margin) {
+ * the body tilted: by up to FASTER times the angle at which its surface passes the margin, which is as far as it comes
+ * in the step. The others are kept away by these, up to a small part of the margin. */
+static void thin(fx_manifold *m, int32_t first, frix_pose plane, double margin, double size) {
   static const double way[8][2] = {{1, 0},  {0.7, 0.7},   {0, 1},  {-0.7, 0.7},
                                    {-1, 0}, {-0.7, -0.7}, {0, -1}, {0.7, -0.7}};
-  static const double slope[TILTS] = {0.1, 0.25, 0.5, 1};
-  int32_t kept = keep_lowest(m, first, first, plane, 0, 0);
+  static const double part[TILTS] = {0.1, 0.25, 0.5, 1};
+  double most = fx_min(1.0, FASTER * margin / size);
+  int32_t kept = keep_lowest(m, first, first, fx_vec(0.0, 0.0, 0.0));
   double near = fx_max(m->touch[first].gap, 0.0) + 0.02 * margin;
   for (int32_t k = kept; k < m->count; k++) {
     if (m->touch[k].gap > near) continue;
@@ -253,7 +253,10 @@ static void thin(fx_manifold *m, int32_t first, frix_pose plane, double margin) 
     m->touch[k] = swap;
   }
   for (int s = 0; s < TILTS; s++)
-    for (int d = 0; d < 8; d++) kept = keep_lowest(m, first, kept, plane, slope[s] * way[d][0], slope[s] * way[d][1]);
+    for (int d = 0; d < 8; d++) {
+      frix_vec3 uphill = fx_rotate(plane.q, fx_vec(way[d][0], way[d][1], 0.0));
+      kept = keep_lowest(m, first, kept, fx_scale(most * part[s], uphill));
+    }
   m->count = kept;
 }
 
@@ -267,7 +270,7 @@ void fx_hull_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_
   for (int32_t k = 0; k < h->vertex_count; k++)
     if (level - fx_dot(down, h->vertex[k]) <= margin + 1e-12 * a->bound)
       plane_touch(pose_a, pose_b, h->vertex[k], FX_FEATURE_VERTEX, k, margin, out);
-  if (out->count - first > CORNERS) thin(out, first, pose_b, margin);
+  if (out->count - first > CORNERS) thin(out, first, pose_b, margin, a->bound);
 }
 
 void fx_capsule_plane(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,

@@ -190,6 +190,8 @@ typedef struct fx_mjcf_site {
   const char *name; /* NULL: none */
   int32_t body;
   frix_pose pose; /* in its body's frame */
+  int kind;       /* fx_site_kind */
+  double size[3];
 } fx_mjcf_site;
 
 typedef enum fx_mjcf_geom_type {
@@ -216,6 +218,7 @@ typedef struct fx_mjcf_geom {
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
   double mass, density;           /* mass < 0: by density */
+  double skin;                    /* margin - gap: contacts act so far from its surface */
   int32_t own_kind, own_material; /* > 0: apart from others of its sort, since a pair or an exclusion names it */
   bool alone;                     /* no other geom is of its kind */
   int32_t kind;                   /* of who meets whom */
@@ -316,7 +319,8 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_numbers start;  /* of the keyframe the model starts at */
   fx_mjcf_motion *motion; /* of the bodies at the start */
   int32_t special_count;
-  uint32_t meets[32]; /* by kind of geom: the kinds it meets */
+  uint32_t meets[32];               /* by kind of geom: the kinds it meets */
+  int32_t shape_count, *shape_geom; /* the geom of each shape of the model */
 } fx_mjcf_reader;
 
 struct frix_mjcf {

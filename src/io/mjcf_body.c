@@ -105,10 +105,15 @@ static frix_status add_geom(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_
 
 static frix_status add_site(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
   fx_mjcf_item item;
-  fx_mjcf_site site = {.body = at.body};
+  fx_mjcf_site site = {.body = at.body, .size = {0.005, 0.005, 0.005}};
+  double length = -1.0;
   frix_status status = fx_mjcf_item_of(r, e, at.class, &item);
   if (!status) status = fx_mjcf_pose(r, &item, &site.pose);
-  if (!status) status = fx_mjcf_ends(r, &item, &site.pose, NULL);
+  if (!status) status = fx_mjcf_ends(r, &item, &site.pose, &length);
+  if (!status) status = fx_mjcf_word(r, &item, "type", "sphere capsule ellipsoid cylinder box", &site.kind);
+  if (!status) status = fx_mjcf_reals(r, &item, "size", 0, 3, site.size, NULL);
+  bool round = site.kind == 1 || site.kind == 3; /* capsule, cylinder */
+  if (length > 0.0) site.size[round ? 1 : 2] = 0.5 * length;
   if (!status) status = fx_mjcf_name_add(r, FX_NAMED_SITE, r->site_count, e, &at, &site.name);
   if (status) return status;
   if (!FX_MJCF_ROOM(r, site)) return FRIX_ERROR_MEMORY;

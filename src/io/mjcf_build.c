@@ -66,12 +66,14 @@ static frix_status add_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, const boo
   config.group = meets ? 1u << g->kind : 0;
   config.mask = meets;
   status = frix_builder_add_shape(r->builder, root->id, &config, NULL);
+  r->shape_geom[r->shape_count++] = (int32_t)(g - r->geom);
   return status ? fx_mjcf_place(r, g->item.element, status) : FRIX_OK;
 }
 
 static frix_status add_shapes(fx_mjcf_reader *r) {
   bool *solid = FX_TAKE(&r->arena, bool, r->body_count);
-  if (!solid) return FRIX_ERROR_MEMORY;
+  r->shape_geom = FX_TAKE(&r->arena, int32_t, r->geom_count);
+  if (!solid || !r->shape_geom) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < r->geom_count; k++)
     if (r->meets[r->geom[k].kind] && r->geom[k].type != FX_GEOM_LEFT_OUT) solid[r->body[r->geom[k].body].root] = true;
   frix_status status = FRIX_OK;

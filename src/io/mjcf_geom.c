@@ -94,6 +94,8 @@ static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_
   if (fx_mjcf_text(item, "mass", &where) && !(g->mass >= 0.0))
     return fx_mjcf_fail(r, where, "geom mass: %g is negative", g->mass);
   if (!(g->density >= 0.0)) return fx_mjcf_fail(r, item->element, "geom density: %g is negative", g->density);
+  g->skin = margin - gap;
+  if (r->robot && (g->skin >= 0.0 || !r->reduced)) return FRIX_OK; /* robots have it, trees by themselves no contacts */
   if (margin != gap && fx_mjcf_text(item, margin != 0.0 ? "margin" : "gap", &where))
     return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, where, "geom margin",
                             "not supported: contact acts at the surface, not at margin - gap from it");

@@ -2,6 +2,7 @@
  *
  * A keyframe of an attached model has the numbers of its own joints; all others are at their reference. frix gives the
  * velocity of the centre of mass: v_c = v + w x (R c). */
+#include <stdio.h>
 #include <string.h>
 
 #include "io/draft.h"
@@ -67,14 +68,15 @@ static frix_status add_key(fx_mjcf_reader *r, const fx_xml_element *e, int32_t i
   frix_status status = fx_mjcf_real(r, &item, "time", &key.time);
   const char *name = fx_xml_value(e, "name"), *prefix = r->instance[instance].prefix;
   if (status) return status;
-  if (name) {
-    size_t before = strlen(prefix), size = strlen(name) + 1;
-    char *text = fx_arena_take(&r->out->arena, before + size, 1);
-    if (!text) return FRIX_ERROR_MEMORY;
-    memcpy(text, prefix, before);
-    memcpy(text + before, name, size);
-    key.name = text;
-  }
+  char number[16]; /* one without a name is called by its number */
+  snprintf(number, sizeof number, "%d", (int)r->key_count);
+  if (!name || !*name) name = number;
+  size_t before = strlen(prefix), size = strlen(name) + 1;
+  char *text = fx_arena_take(&r->out->arena, before + size, 1);
+  if (!text) return FRIX_ERROR_MEMORY;
+  memcpy(text, prefix, before);
+  memcpy(text + before, name, size);
+  key.name = text;
   if (!FX_MJCF_ROOM(r, key) || !FX_MJCF_ROOM(r, numbers)) return FRIX_ERROR_MEMORY;
   r->key[r->key_count++] = key;
   r->numbers[r->numbers_count++] = n;

@@ -49,6 +49,21 @@ static frix_status add_notes(fx_mjcf_reader *r, const frix_robot *robot) {
   return FRIX_OK;
 }
 
+/* What the robot has to know of shapes. */
+static bool link_shapes(const fx_mjcf_reader *r, frix_context *context, fx_robot_link *link) {
+  bool any = false;
+  for (int32_t k = 0; k < r->shape_count; k++) any |= r->geom[r->shape_geom[k]].skin > 0.0;
+  link->shape_body = FX_NEW(context, int32_t, r->shape_count);
+  if (any) link->shape_skin = FX_NEW(context, double, r->shape_count);
+  if (!link->shape_body || (any && !link->shape_skin)) return false;
+  for (int32_t k = 0; k < r->shape_count; k++) {
+    const fx_mjcf_geom *g = &r->geom[r->shape_geom[k]];
+    link->shape_body[k] = g->body;
+    if (any) link->shape_skin[k] = g->skin;
+  }
+  return true;
+}
+
 frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
   frix_robot *robot = r->own_robot;
   frix_model *model = r->out->model;
@@ -61,6 +76,7 @@ frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
   if (!link->body) return FRIX_ERROR_MEMORY;
   link->body_count = r->body_count;
   for (int32_t k = 0; k < r->body_count; k++) link->body[k] = k && r->body[k].own ? (int32_t)r->body[k].id.index : -1;
+  if (!link_shapes(r, model->context, link)) return FRIX_ERROR_MEMORY;
   link->key = key_of(robot, r->config.key);
   link->robot = robot, link->destroy = destroy_robot;
   r->own_robot = NULL;

@@ -146,7 +146,11 @@ static frix_status fill_bodies(fx_robot_maker *m) {
   }
   for (int32_t k = 0; k < t->joint_count; k++) fill_joint(m, &r->joint[k], &t->joint[k]);
   for (int32_t k = 0; k < t->site_count; k++)
-    t->site[k] = (fx_tree_site){keep(m, r->site[k].name), r->site[k].body, r->site[k].pose};
+    t->site[k] = (fx_tree_site){.name = keep(m, r->site[k].name),
+                                .body = r->site[k].body,
+                                .pose = r->site[k].pose,
+                                .kind = (fx_site_kind)r->site[k].kind,
+                                .size = {r->site[k].size[0], r->site[k].size[1], r->site[k].size[2]}};
   for (int32_t k = 0; k < t->geom_count; k++) {
     const fx_mjcf_geom *g = &r->geom[k];
     t->geom[k] = (fx_tree_geom){.name = keep(m, g->name), .body = g->body, .pose = g->pose, .radius = g->size[0]};

@@ -205,6 +205,8 @@ static frix_status set_length_range(fx_robot_maker *m, const fx_mjcf_actuator *a
     range = m->tree->joint[out->object].range;
   if (out->transmission == FRIX_ROBOT_AT_TENDON && m->tree->tendon[out->object].limited)
     range = m->tree->tendon[out->object].range;
+  out->wants_range = !range && out->transmission == FRIX_ROBOT_AT_TENDON;
+  if (out->wants_range) return FRIX_OK;
   if (!range) {
     out->off = true;
     return missing(m, a->element, "without lengthrange", "left out: give it a lengthrange, or what it acts on a range");
@@ -242,8 +244,12 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
   fx_robot_reference x[2] = {{0}};
   frix_status status = fx_mjcf_actuator_read(m->r, e, &a);
   if (status) return status;
-  for (size_t k = 0; k < sizeof targets / sizeof *targets && !what; k++)
-    if (fx_xml_value(e, targets[k].key)) what = &targets[k];
+  for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+    if (!fx_xml_value(e, targets[k].key)) continue;
+    if (what)
+      return fx_mjcf_fail(m->r, e, "<%s> acts at a %s and at a %s: one of them", e->name, what->key, targets[k].key);
+    what = &targets[k];
+  }
   if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER)
     return missing(m, e, "actuator", NULL);
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);

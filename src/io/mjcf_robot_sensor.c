@@ -52,8 +52,8 @@ static const sensor_row rows[] = {
     {"e_potential", FRIX_SENSOR_POTENTIAL_ENERGY, AT_NOTHING, 1},
     {"e_kinetic", FRIX_SENSOR_KINETIC_ENERGY, AT_NOTHING, 1},
     {"clock", FRIX_SENSOR_CLOCK, AT_NOTHING, 1},
-    /* these need contacts, rays or distances: they read 0 */
-    {"touch", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"touch", FRIX_SENSOR_TOUCH, AT_SITE, 1},
+    /* these need rays or distances, or choose among contacts: they read 0 */
     {"contact", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
     {"rangefinder", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
     {"camprojection", FRIX_SENSOR_OTHER, AT_NOTHING, 2},
@@ -173,7 +173,8 @@ static frix_status read_sensor(fx_robot_maker *m, int32_t instance, const fx_xml
   if (row->kind == FRIX_SENSOR_OTHER) {
     char name[64];
     snprintf(name, sizeof name, "sensor %s", e->name);
-    status = fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs contacts, rays or a plugin");
+    status =
+        fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs rays, a choice of contacts or a plugin");
   }
   return status ? status : add_copies(m, instance, e, row, s, x);
 }

@@ -87,8 +87,10 @@ typedef struct fx_robot_link {
   void *robot; /* NULL: none */
   void (*destroy)(void *robot);
   int32_t body_count;
-  int32_t *body; /* by body of the robot: that of the model which it is, -1: part of another */
-  int32_t key;   /* the keyframe it starts at, -1: the reference */
+  int32_t *body;       /* by body of the robot: that of the model which it is, -1: part of another */
+  int32_t key;         /* the keyframe it starts at, -1: the reference */
+  int32_t *shape_body; /* by shape in the order of adding: the robot's body it belongs to */
+  double *shape_skin;  /* likewise: contacts act so far from its surface; NULL: at all surfaces */
 } fx_robot_link;
 
 struct frix_model {

@@ -15,6 +15,7 @@ void fx_put_answer(frix_sim *sim, const double *v) {
     fx_mover *m = &sim->mover[k];
     m->v1 = m->v_free;
     m->w1 = m->w_free;
+    if (m->tree) m->tree->stands = false;
     if (m->tree) memcpy(m->tree->v1, m->first < 0 ? m->tree->v_free : v + m->first, (size_t)m->dof * sizeof *v);
     if (m->first < 0 || m->tree) continue;
     const double *x = v + m->first;
@@ -70,6 +71,16 @@ static bool is_turning(const fx_mover *m, double size) {
   return fx_norm(fx_sym3_mul(m->B, m->w1)) > ROUNDING * (moments + fx_norm(fx_sym3_mul(m->B, m->w_free)));
 }
 
+/* What touches a tree moves with its rounding (fx_tree_stands). */
+static bool is_noise(const frix_sim *sim, const fx_mover *m, const double size[2]) {
+  if (!sim->mechanism) return false;
+  double times = fx_has_loops(sim) ? FX_STANDS_LOOPS : 1.0, radius = fx_slot_body(sim, m->slot)->radius;
+  double place = fx_norm(sim->state.pose[m->slot].p) + (isfinite(radius) ? radius : 0.0);
+  double v = fmax(fx_norm(m->v0), fx_norm(m->v1)), w = fmax(fx_norm(m->w0), fx_norm(m->w1));
+  return fx_norm(m->v1) <= times * FX_STANDS_LOAD * size[0] && fx_norm(m->w1) <= times * FX_STANDS_LOAD * size[1] &&
+         sim->h * v <= times * FX_STANDS_PLACE * place && sim->h * w <= times * FX_STANDS_PLACE;
+}
+
 /* A velocity no larger than the rounding of the terms that cancelled is zero. So what rests keeps every bit, and the
  * impulses of one step are those of the next. */
 static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
@@ -79,11 +90,12 @@ static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     if (m->tree) {
-      if (m->first >= 0 && fx_tree_stands(sim, a, a->r, k, ROUNDING))
-        memset(m->tree->v1, 0, (size_t)m->dof * sizeof *m->tree->v1);
+      m->tree->stands = m->first >= 0 && fx_tree_stands(sim, a, a->r, k, ROUNDING);
       continue;
     }
-    if (m->first < 0 || fx_norm(m->v1) > ROUNDING * size[k][0] || fx_norm(m->w1) > ROUNDING * size[k][1]) continue;
+    if (m->first < 0) continue;
+    bool small = fx_norm(m->v1) <= ROUNDING * size[k][0] && fx_norm(m->w1) <= ROUNDING * size[k][1];
+    if (!small && !is_noise(sim, m, size[k])) continue;
     if (is_turning(m, size[k][1])) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);
   }

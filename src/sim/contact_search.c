@@ -29,6 +29,35 @@ double fx_sim_margin(const frix_sim *sim) {
   return sim->config.margin >= 0.0 ? sim->config.margin : 0.005 * sim->smallest;
 }
 
+static double skin_of(const frix_sim *sim, int32_t shape) {
+  return sim->model->robot.shape_skin[sim->model->shape[shape].id];
+}
+
+/* How far from surfaces contacts of the model act at most. */
+static double thickest_skin(const frix_sim *sim) {
+  double most = 0.0;
+  for (int32_t k = 0; sim->model->robot.shape_skin && k < sim->model->shape_count; k++)
+    most = fx_max(most, skin_of(sim, k));
+  return most;
+}
+
+/* Gaps between skins, and contacts whose gap is within the margin. */
+static frix_status measure_skins(frix_sim *sim, double margin) {
+  if (!sim->model->robot.shape_skin) return FRIX_OK;
+  fx_contact *kept = FX_TAKE_RAW(&sim->arena, fx_contact, sim->contact_count);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  int32_t count = 0;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    kept[count] = sim->contact[i];
+    fx_contact *c = &kept[count];
+    c->gap -= fx_max(skin_of(sim, c->shape_a), skin_of(sim, c->shape_b));
+    count += c->gap <= margin + sim->reach[c->body_a] + sim->reach[c->body_b];
+  }
+  sim->contact = kept;
+  sim->contact_count = count;
+  return FRIX_OK;
+}
+
 frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
   fx_state *s = &sim->state;
   fx_placement placement = {.count = s->count,
@@ -38,10 +67,11 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .reach = sim->reach,
                             .asleep = sim->config.sleep ? s->asleep : NULL,
                             .lean = {.ask = fx_rim_lean, .user = sim}};
-  frix_status status = fx_collision_run(sim->collision, &placement, margin, sim->config.thread_count, &sim->contact,
-                                        &sim->contact_count);
+  frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim),
+                                        sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
-  return fx_contacts_sift(sim, true);
+  status = measure_skins(sim, margin);
+  return status == FRIX_OK ? fx_contacts_sift(sim, true) : status;
 }
 
 /* The stiffness of a contact in this step, 0 where it is rigid. */

@@ -351,8 +351,8 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_tree_mover *t = sim->mover[k].tree;
     for (int32_t i = 0; t && i < t->count; i++) {
-      x->acceleration[t->first + i] = (t->v1[i] - t->v0[i]) / sim->h;
-      s->qvel[t->first + i] = t->v1[i];
+      s->qvel[t->first + i] = t->stands ? 0.0 : t->v1[i];
+      x->acceleration[t->first + i] = (s->qvel[t->first + i] - t->v0[i]) / sim->h;
     }
   }
   fx_tree_activate(s);

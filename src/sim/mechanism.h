@@ -14,6 +14,7 @@
  *   mechanism_loops.c   loops within a tree as part of M~
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
+ *   mechanism_sense.c   sensors of contacts, limits and loops
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
@@ -29,8 +30,9 @@ typedef struct fx_part {
   int32_t slot;               /* of the root */
   int32_t body_end;           /* bodies root .. body_end - 1 are its */
   double mass;
-  double *dense, *factor; /* M~ and its Cholesky factor where loops and drives act across branches; NULL: the pattern of
-                             M is enough */
+  double *dense, *factor; /* M~ and its factor where loops and drives act across branches; NULL: the pattern of M is
+                             enough */
+  int32_t *column, *column_count; /* by row of the factor: where it is not zero */
 } fx_part;
 
 /* An equality within one tree: part of M~ and of the free motion, with compliance R and memory r_c as its row would
@@ -93,6 +95,7 @@ typedef struct fx_mechanism {
   bool *tendon_chain, *actuator_chain, *joint_shared;
   bool *tendon_fits, *actuator_fits;     /* they may be part of M~: one chain, or a tree that is dense */
   int32_t loop_count, *loop_of_equality; /* -1: it is a row */
+  int32_t *equality_row;                 /* by row of the step: which of the equality's it is, FRIX_MAX_DIM each */
   fx_loop *loop;
   double *seen;                        /* coordinates and velocities that the state was evaluated at */
   double *q0;                          /* coordinates before the step */
@@ -105,6 +108,7 @@ typedef struct fx_mechanism {
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
   double *acceleration; /* of the last step */
+  bool singular;        /* M~ of this step is */
   double *row;          /* a dense row, zero between uses */
   double *jacobian;     /* of an equality */
   int32_t *mover;       /* by part, of the step */
@@ -116,6 +120,7 @@ typedef struct fx_tree_mover {
   const fx_part *part;
   int32_t first, count;
   double *v0, *v_free, *v1;
+  bool stands; /* v1 is rounding: the impulses of loops and dry friction follow from it, the state is at rest */
 } fx_tree_mover;
 
 /* ---- mechanism.c ---- */
@@ -174,11 +179,18 @@ void fx_dense_solve(const fx_part *part, double *b);
 /* The impulse of row k of a loop for velocities of its tree. */
 double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
 
+/* ---- mechanism_sense.c ---- */
+/* Sensors with the accelerations, contacts, limits and loops of the last step. */
+frix_status fx_mechanism_sense(frix_sim *sim);
+
 /* ---- mechanism_rows.c ---- */
 /* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */
 int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error);
+/* The impulse of row k of the step in the last one. */
+double *fx_equality_memory(const frix_sim *sim, int32_t equality, int32_t k);
 /* The speed with which an error of a coordinate is to go. */
 double fx_returning(const frix_sim *sim, double error);
+double fx_closing(const frix_sim *sim, int32_t slot, double error);
 /* Whether the impulse of the last step is that of a loop which is closed. */
 bool fx_loop_remembers(double error);
 extern const double fx_loop_softness;
@@ -194,6 +206,11 @@ double fx_mechanism_potential(const frix_sim *sim); /* beside their weight */
 double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, double *booked);
 
 /* ---- tree_mover.c ---- */
+/* A velocity that is rounding of the places which gaps and loops are found from. */
+#define FX_STANDS_PLACE 1e-15 /* of a place: what its rounding moves it by in a step */
+#define FX_STANDS_LOAD 1e-10  /* of the terms that cancel: what such rounding may leave of them */
+#define FX_STANDS_LOOPS 64.0  /* times as much where loops turn it from one coordinate into others */
+bool fx_has_loops(const frix_sim *sim);
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);
 double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);

@@ -44,8 +44,7 @@ frix_status frix_sim_robot_sense(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
   if (!x || sim->in_force || !fx_mechanism_finite(sim)) return refuse(sim, "frix_sim_robot_sense");
   frix_status status = frix_robot_forward(x->state);
-  if (status == FRIX_OK && sim->state.step_count > 0) fx_tree_sensors(x->state, x->acceleration);
-  return status;
+  return status == FRIX_OK && sim->state.step_count > 0 ? fx_mechanism_sense(sim) : status;
 }
 
 int32_t frix_sim_robot_row(const frix_sim *sim, int32_t k, frix_robot_part *part) {

@@ -132,7 +132,7 @@ static void make_implicit(frix_sim *sim) {
   fx_holds_load(sim, x->smooth);
   double *mass = s->m;
   s->m = x->implicit;
-  fx_tree_factor(s);
+  x->singular = !fx_tree_factor(s);
   s->m = mass;
   fx_loops_load(sim);
   fx_loops_push(x, x->smooth);

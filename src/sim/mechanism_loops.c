@@ -3,13 +3,15 @@
  *   r = r_c - (J v + w) / R:   (M~ + sum J' J / R) v = f + sum J' (r_c - w / R)
  *
  * An equality has no bounds, so that it needs no row of the contact problem: contacts see a tree whose loops are
- * closed. M~ of such a tree is dense, and the pattern of M that of its factor without loops. R is so small that what is
- * left of a row is rounding, and so large that rows which repeat each other are told apart; r_c is the impulse of the
- * last step, so that what rests feels nothing of it. */
+ * closed. M~ = L' D L of such a tree fills where loops tie branches together, and the pattern of M is that of its
+ * factor without loops. R is so small that what is left of a row is rounding, and so large that rows which repeat each
+ * other are told apart; r_c is the impulse of the last step, so that what rests feels nothing of it. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
+
+#define STRETCHED 4.0 /* of the mean motion of the rows of a loop */
 
 /* ---- which ---- */
 
@@ -58,7 +60,9 @@ static bool make_dense(fx_mechanism *x, int32_t part) {
   if (p->count > FX_DENSE_MOST) return false;
   p->dense = FX_TAKE(&x->arena, double, n *n);
   p->factor = FX_TAKE(&x->arena, double, n *n);
-  return p->dense && p->factor;
+  p->column = FX_TAKE(&x->arena, int32_t, n * n);
+  p->column_count = FX_TAKE(&x->arena, int32_t, n);
+  return p->dense && p->factor && p->column && p->column_count;
 }
 
 /* Whether something along a span may be part of M~, which becomes dense for it. */
@@ -74,7 +78,9 @@ frix_status fx_loops_create(frix_sim *sim) {
   x->loop_of_equality = FX_TAKE(&x->arena, int32_t, t->equality_count);
   x->tendon_fits = FX_TAKE(&x->arena, bool, t->tendon_count);
   x->actuator_fits = FX_TAKE(&x->arena, bool, t->actuator_count);
-  if (!x->loop || !x->loop_of_equality || !x->tendon_fits || !x->actuator_fits) return FRIX_ERROR_MEMORY;
+  x->equality_row = FX_TAKE(&x->arena, int32_t, FRIX_MAX_DIM * (size_t)t->equality_count);
+  if (!x->loop || !x->loop_of_equality || !x->equality_row || !x->tendon_fits || !x->actuator_fits)
+    return FRIX_ERROR_MEMORY;
   for (int32_t e = 0; e < t->equality_count; e++) {
     int32_t part = part_of(x, &t->equality[e]);
     x->loop_of_equality[e] = -1;
@@ -104,8 +110,7 @@ void fx_loops_load(frix_sim *sim) {
   for (int32_t l = 0; l < x->loop_count; l++) {
     fx_loop *loop = &x->loop[l];
     const fx_part *p = &x->part[loop->part];
-    const double *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * loop->equality;
-    double error[FRIX_MAX_DIM], weight = 0.0;
+    double error[FRIX_MAX_DIM], own[FRIX_MAX_DIM] = {0}, weight = 0.0;
     loop->rows = fx_equality_rows(sim, loop->equality, error);
     for (int32_t k = 0; k < loop->rows; k++) {
       double *J = loop->J + k * p->count, sum = 0.0;
@@ -113,11 +118,15 @@ void fx_loops_load(frix_sim *sim) {
       memcpy(y, J, (size_t)p->count * sizeof *y);
       fx_tree_solve_part(x->state, p->first, p->count, y);
       for (int32_t i = 0; i < p->count; i++) sum += J[i] * y[i];
+      own[k] = sum;
       weight = fx_max(weight, sum);
-      loop->w[k] = fx_returning(sim, error[k]);
-      loop->r_c[k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
+      loop->w[k] = fx_closing(sim, p->slot, error[k]);
+      loop->r_c[k] = fx_loop_remembers(error[k]) ? *fx_equality_memory(sim, loop->equality, k) : 0.0;
     }
     loop->R = weight > 0.0 ? fx_loop_softness * weight : 1.0;
+    /* a row that hardly moves anything, as across a linkage that is nearly stretched, is closed as slowly */
+    for (int32_t k = 0; k < loop->rows; k++)
+      loop->w[k] *= fx_min(1.0, STRETCHED * sqrt(own[k] / fx_max(weight, 1e-300)));
   }
 }
 
@@ -158,10 +167,30 @@ static void add_slopes(const fx_mechanism *x, const fx_part *p) {
   }
 }
 
-/* Lower triangles; the upper one of `dense` is filled for products. */
+/* D of `factor` is its diagonal, L below it has ones there. Rows are eliminated from the leaves to the root, so that
+ * only what loops tie together fills; which columns a row has is seen from the numbers. */
+static void factor(const fx_part *p) {
+  int32_t n = p->count;
+  double *L = p->factor;
+  for (int32_t k = n - 1; k >= 0; k--) {
+    int32_t *list = p->column + k * n, count = 0;
+    double *row = L + k * n;
+    for (int32_t j = 0; j < k; j++)
+      if (row[j] != 0.0) list[count++] = j;
+    p->column_count[k] = count;
+    row[k] = fx_max(row[k], 1e-300);
+    for (int32_t a = count - 1; a >= 0; a--) {
+      double part = row[list[a]] / row[k], *below = L + list[a] * n;
+      for (int32_t b = 0; b <= a; b++) below[list[b]] -= part * row[list[b]];
+      row[list[a]] = part;
+    }
+  }
+}
+
+/* M~ whole, for products, and its factor. */
 void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   int32_t n = p->count;
-  double *A = p->dense, *L = p->factor;
+  double *A = p->dense;
   memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
   for (int32_t i = 0; i < n; i++) {
     const double *row = x->implicit + x->tree.dof[p->first + i].row;
@@ -171,26 +200,24 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   for (int32_t l = 0; l < x->loop_count; l++)
     for (int32_t k = 0; k < x->loop[l].rows && &x->part[x->loop[l].part] == p; k++)
       add_outer(A, n, x->loop[l].J + k * n, 1.0 / x->loop[l].R);
-  for (int32_t i = 0; i < n; i++) {
-    for (int32_t j = 0; j <= i; j++) {
-      double sum = A[i * n + j];
-      for (int32_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
-      L[i * n + j] = i == j ? sqrt(fx_max(sum, 1e-300)) : sum / L[j * n + j];
-      A[j * n + i] = A[i * n + j];
-    }
-  }
+  memcpy(p->factor, A, (size_t)n * (size_t)n * sizeof *A);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < i; j++) A[j * n + i] = A[i * n + j];
+  factor(p);
 }
 
 void fx_dense_solve(const fx_part *p, double *b) {
   int32_t n = p->count;
-  const double *L = p->factor;
-  for (int32_t i = 0; i < n; i++) {
-    double sum = b[i];
-    for (int32_t j = 0; j < i; j++) sum -= L[i * n + j] * b[j];
-    b[i] = sum / L[i * n + i];
+  for (int32_t k = n - 1; k >= 0; k--) {
+    const int32_t *list = p->column + k * n;
+    const double *row = p->factor + k * n;
+    for (int32_t a = 0; a < p->column_count[k] && b[k] != 0.0; a++) b[list[a]] -= row[list[a]] * b[k];
   }
-  for (int32_t i = n - 1; i >= 0; i--) {
-    b[i] /= L[i * n + i];
-    for (int32_t j = 0; j < i; j++) b[j] -= L[i * n + j] * b[i];
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t *list = p->column + k * n;
+    const double *row = p->factor + k * n;
+    double sum = b[k] / row[k];
+    for (int32_t a = 0; a < p->column_count[k]; a++) sum -= row[list[a]] * b[list[a]];
+    b[k] = sum;
   }
 }

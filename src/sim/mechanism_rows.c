@@ -1,6 +1,7 @@
 /* Rows over the coordinates of trees.
  *
  *   limit      0 <= rate + gap / h  _|_  r >= 0, where the step may reach it
+ *              far beyond: 0 <= rate + gap / RETURN + R r,   R = GENTLE / (h mass)
  *   friction   |r| <= h F: a planar cone whose normal impulse is known, as for joints of the model (joints.c)
  *   servo      V1 + R (r - h (F0 + c V0)) = 0 with |r - h mid| <= h half: R = 1 / (h^2 k + h c), V its velocity, F0 its
  *              force at the beginning; mid and half those of its range, mid being part of the free motion
@@ -14,10 +15,13 @@
 
 const double fx_loop_softness = 1e-7; /* R, of the largest weight of the rows of an equality */
 #define NOISE 1e-12
-#define HELD 0.9   /* of its bound: a servo below needs no row in the next step */
-#define SMALL 1e-4 /* m, rad */
-#define RETURN 0.1 /* s */
-#define NEAR 1e-3  /* of a coordinate: limits that are looked at in any case */
+#define ROUNDING 1e-15 /* m or rad, a metre from the origin */
+#define HELD 0.9       /* of its bound: a servo below needs no row in the next step */
+#define SMALL 1e-4     /* m, rad */
+#define RETURN 0.1     /* s */
+#define GENTLE 0.02    /* s, in which a joint far beyond its limit takes the speed of its return */
+#define FAR 0.1        /* m, rad */
+#define NEAR 1e-3      /* of a coordinate: limits that are looked at in any case */
 
 /* ---- groups ---- */
 
@@ -72,6 +76,25 @@ double fx_returning(const frix_sim *sim, double error) {
   return error < 0.0 ? -fx_min(speed, most) : fx_min(speed, most);
 }
 
+/* The same for a loop of the tree whose root is a slot: an error that is rounding of the places it is found from is
+ * none, so that what rests does not follow it. */
+double fx_closing(const frix_sim *sim, int32_t slot, double error) {
+  double rounding = ROUNDING * (1.0 + fx_norm(sim->state.pose[slot].p));
+  return fabs(error) <= rounding ? 0.0 : fx_returning(sim, error);
+}
+
+/* J M~^-1 J' of a line, as if no loop held it. */
+static double weight_without_loops(const frix_sim *sim, const line *l) {
+  const fx_mechanism *x = sim->mechanism;
+  double sum = 0.0, *y = x->row;
+  for (int32_t n = 0; n < l->count; n++) y[l->dof[n]] += l->value[n];
+  for (int32_t p = 0; p < x->part_count; p++)
+    fx_tree_solve_part(x->state, x->part[p].first, x->part[p].count, y + x->part[p].first);
+  for (int32_t n = 0; n < l->count; n++) sum += l->value[n] * y[l->dof[n]];
+  memset(y, 0, (size_t)x->tree.dof_count * sizeof *y);
+  return sum;
+}
+
 static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t source, int32_t part, double sign,
                       double gap, double *memory) {
   double rate = 0.0, free = 0.0;
@@ -90,6 +113,10 @@ static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t sour
   g->memory = memory;
   a->guess[g->row] = *memory;
   a->w[g->row] = gap > 0.0 ? gap / sim->h : fx_returning(sim, gap);
+  if (gap >= -SMALL) return;
+  /* far beyond, as where a file starts so: other limits and loops may not let it return, and it does not insist */
+  a->R[g->row] = weight_without_loops(sim, l) * GENTLE / sim->h * fx_min(1.0, -gap / FAR);
+  a->compliant = true;
 }
 
 /* |r| <= most against the velocity's difference from -w, with compliance R. */
@@ -193,9 +220,11 @@ static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4
   return count;
 }
 
-/* Rows that move nothing but by rounding, as those across a flat linkage do, are left out. */
+/* Rows that move nothing but by rounding, as those across a flat linkage do, are left out; which ones stay is kept, so
+ * that each remembers its own impulse. */
 int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error) {
   const fx_mechanism *x = sim->mechanism;
+  int32_t *kept = x->equality_row + FRIX_MAX_DIM * equality;
   int32_t rows = frix_robot_equality_rows(x->state, equality, FRIX_MAX_DIM, error, x->jacobian);
   size_t n = (size_t)x->tree.dof_count;
   double size[FRIX_MAX_DIM] = {0}, most = 0.0;
@@ -207,9 +236,16 @@ int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error) {
   for (int32_t k = 0; k < rows; k++) {
     if (!(size[k] > NOISE * most)) continue;
     if (count < k) memcpy(x->jacobian + (size_t)count * n, x->jacobian + (size_t)k * n, n * sizeof *x->jacobian);
+    kept[count] = k;
     error[count++] = error[k];
   }
   return count;
+}
+
+double *fx_equality_memory(const frix_sim *sim, int32_t equality, int32_t k) {
+  const fx_mechanism *x = sim->mechanism;
+  int32_t first = FRIX_MAX_DIM * equality;
+  return sim->state.robot + x->at.equality + first + x->equality_row[first + k];
 }
 
 static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
@@ -228,9 +264,10 @@ static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
       const fx_tree_mover *t = sim->mover[g->mover[b]].tree;
       memcpy(fx_group_block(sim, a, g, g->mover[b], k), row + t->first, (size_t)t->count * sizeof *row);
     }
-    a->w[g->row + k] = fx_returning(sim, error[k]);
-    a->guess[g->row + k] = memory[k];
-    a->r_c[g->row + k] = fx_loop_remembers(error[k]) ? memory[k] : 0.0;
+    a->w[g->row + k] = fx_closing(sim, slot[0], error[k]);
+    double past = *fx_equality_memory(sim, e, k);
+    a->guess[g->row + k] = past;
+    a->r_c[g->row + k] = fx_loop_remembers(error[k]) ? past : 0.0;
     weight = fx_max(weight, fx_group_weight(sim, a, g, k));
   }
   for (int32_t k = 0; k < rows; k++) a->R[g->row + k] = fx_loop_softness * weight;
@@ -273,7 +310,7 @@ void fx_mechanism_keep(frix_sim *sim) {
     const fx_loop *loop = &x->loop[l];
     const fx_tree_mover *t = sim->mover[x->mover[loop->part]].tree;
     for (int32_t k = 0; k < loop->rows; k++)
-      sim->state.robot[x->at.equality + FRIX_MAX_DIM * loop->equality + k] = fx_loop_impulse(x, loop, k, t->v1);
+      *fx_equality_memory(sim, loop->equality, k) = fx_loop_impulse(x, loop, k, t->v1);
   }
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -281,6 +318,8 @@ void fx_mechanism_keep(frix_sim *sim) {
     bool bounded = g->kind == FX_GROUP_AXIS && g->dim == 2;
     double most = bounded ? HELD * a->r_c[g->row] : 0.0;
     if (bounded && g->part == FX_AXIS_MOTOR && fabs(a->r[g->row + 1]) < most) continue; /* not at its bounds */
-    for (int32_t j = bounded; j < g->dim; j++) g->memory[j - bounded] = a->r[g->row + j];
+    bool equality = g->kind == FX_GROUP_JOINT;
+    for (int32_t j = bounded; j < g->dim; j++)
+      *(equality ? fx_equality_memory(sim, g->source, j) : &g->memory[j - bounded]) = a->r[g->row + j];
   }
 }

@@ -2,11 +2,14 @@
  *
  * An error that a step leaves is a velocity, and a structure keeps trembling by it. Small, slow or jointed worlds are
  * polished by newton to the goal `polish`; piles whose materials name a stiffness are refined by sweeps. */
+#include "sim/mechanism.h"
 #include "sim/solving.h"
 
 #include <math.h>
 
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
+#define LOOP_NOISE 1e-10 /* what rounding leaves of answers of trees with loops: their M~ holds numbers of 1 and 1e7 \
+                          */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
 enum { STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400, REFINE_ROUNDS = 30 };
@@ -16,6 +19,8 @@ enum { MOST_JOINTS = 6000, TREE_STEPS = 4 };
 /* Nothing moves more than a thousandth of what one step of gravity would make it. */
 static bool near_rest(const frix_sim *sim) {
   double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t k = 1; sim->mechanism && k < sim->model->body_count; k++)
+    if (fx_is_link(sim, k) && fx_norm(sim->state.velocity[k]) > slow) return false;
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
   return true;
@@ -34,6 +39,7 @@ static bool has_joints(const frix_sim *sim) {
 bool fx_needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
+  if (fx_has_loops(sim)) from = fmax(from, LOOP_NOISE);
   bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (settle.c) */
   bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
   fit |= sim->mechanism && near_rest(sim); /* dry friction and servos hold to rounding */

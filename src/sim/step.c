@@ -76,9 +76,11 @@ static frix_status finish(frix_sim *sim, bool *reported, fx_undo *undo) {
   sim->integrator->finish(sim);
   frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
   if (!is_finite(sim))
-    return fx_fail(sim->context, FRIX_ERROR_INPUT,
-                   "step %lld: the state would not be finite: h, a force, a speed or a mass is out of range",
-                   (long long)sim->state.step_count);
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "step %lld: the state would not be finite: %s",
+                   (long long)sim->state.step_count,
+                   sim->mechanism && sim->mechanism->singular
+                       ? "the mass matrix is singular, joints of one body repeat each other"
+                       : "h, a force, a speed or a mass is out of range");
   fx_joints_measure(sim, false);
   sim->state.time += sim->h;
   sim->state.last_step = sim->h;

@@ -139,6 +139,12 @@ int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
   return at;
 }
 
+bool fx_has_loops(const frix_sim *sim) {
+  for (int32_t k = 0; sim->mechanism && k < sim->mechanism->part_count; k++)
+    if (sim->mechanism->part[k].dense) return true;
+  return false;
+}
+
 /* ---- sizes ---- */
 
 double fx_tree_size(const frix_sim *sim, const fx_mover *m) {
@@ -154,24 +160,33 @@ double fx_tree_size(const frix_sim *sim, const fx_mover *m) {
   return size;
 }
 
-double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J) {
+/* Whether a coordinate is a length. */
+static bool is_way(const fx_mover *m, int32_t i) {
   const fx_tree *t = &m->tree->mechanism->tree;
+  const fx_tree_joint *j = &t->joint[t->dof[m->tree->first + i].joint];
+  return j->kind == FRIX_ROBOT_SLIDE || (j->kind == FRIX_ROBOT_FREE && m->tree->first + i < j->v + 3);
+}
+
+double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J) {
   double size = fx_tree_size(sim, m), sum = 0.0;
-  for (int32_t i = 0; i < m->dof; i++) {
-    const fx_tree_dof *dof = &t->dof[m->tree->first + i];
-    const fx_tree_joint *j = &t->joint[dof->joint];
-    bool way = j->kind == FRIX_ROBOT_SLIDE || (j->kind == FRIX_ROBOT_FREE && m->tree->first + i < j->v + 3);
-    sum += fabs(J[i]) * (way ? size : 1.0);
-  }
+  for (int32_t i = 0; i < m->dof; i++) sum += fabs(J[i]) * (is_way(m, i) ? size : 1.0);
   return sum;
 }
 
 /* ---- rest ---- */
 
-/* By coordinate: |v1| against |v_free| + sum |J| |r| / D. */
+/* Where a tree is, at least its size: gaps of its contacts are rounded by a part of that. */
+static double place_of(const frix_sim *sim, const fx_mover *m) {
+  return fx_norm(sim->state.pose[m->slot].p) + fx_tree_size(sim, m);
+}
+
+/* By coordinate: |v1| against the rounding of |v_free| + sum |J| |r| / D, and against that of the places which gaps and
+ * loops are found from: velocities before and after the step that move nothing by more than that, and are small against
+ * the terms. */
 bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most) {
   const fx_mover *m = &sim->mover[mover];
-  double size[FX_TREE_MOST];
+  const double *inverse = m->tree->mechanism->state->factor_diagonal + m->tree->first;
+  double size[FX_TREE_MOST], place = 0.0, times = m->tree->part->dense ? FX_STANDS_LOOPS : 1.0;
   memset(size, 0, (size_t)m->dof * sizeof *size);
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -183,8 +198,13 @@ bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, 
       J += g->dim * dof;
     }
   }
-  const double *inverse = m->tree->mechanism->state->factor_diagonal + m->tree->first;
-  for (int32_t i = 0; i < m->dof; i++)
-    if (fabs(m->tree->v1[i]) > most * (fabs(m->tree->v_free[i]) + inverse[i] * size[i])) return false;
+  for (int32_t i = 0; i < m->dof; i++) {
+    double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + inverse[i] * size[i];
+    if (v <= most * terms) continue;
+    if (v > times * FX_STANDS_LOAD * terms) return false;
+    if (place == 0.0) place = place_of(sim, m);
+    double most_way = times * FX_STANDS_PLACE * (is_way(m, i) ? place : 1.0);
+    if (fx_max(v, fabs(m->tree->v0[i])) * sim->h > most_way) return false;
+  }
   return true;
 }

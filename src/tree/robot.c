@@ -280,7 +280,7 @@ frix_status frix_robot_get_drive(const frix_robot_state *s, int32_t k, frix_robo
 
 frix_status frix_robot_sense(frix_robot_state *s, const double *acceleration) {
   if (!s || !acceleration) return FRIX_ERROR_INPUT;
-  fx_tree_sensors(s, acceleration);
+  fx_tree_sensors(s, acceleration, NULL);
   return FRIX_OK;
 }
 

@@ -105,10 +105,21 @@ typedef struct fx_tree_dof {
   int32_t row;                 /* of M: diagonal, then its ancestors, nearest first */
 } fx_tree_dof;
 
+/* Where a site senses touches. */
+typedef enum fx_site_kind {
+  FX_SITE_SPHERE,
+  FX_SITE_CAPSULE,
+  FX_SITE_ELLIPSOID,
+  FX_SITE_CYLINDER,
+  FX_SITE_BOX
+} fx_site_kind;
+
 typedef struct fx_tree_site {
   const char *name;
   int32_t body;
   frix_pose pose; /* in its body */
+  fx_site_kind kind;
+  double size[3];
 } fx_tree_site;
 
 typedef enum fx_tree_geom_kind { FX_TREE_GEOM_OTHER, FX_TREE_GEOM_SPHERE, FX_TREE_GEOM_CYLINDER } fx_tree_geom_kind;
@@ -175,6 +186,7 @@ typedef struct fx_tree_actuator {
   fx_tree_bias bias_kind;
   double dyn[FX_TREE_PARAMETERS], gain[FX_TREE_PARAMETERS], bias[FX_TREE_PARAMETERS];
   double damp_ratio; /* above 0: bias[2] is to follow from the inertia at the reference */
+  bool wants_range;  /* of lengths: the file does not say it */
   double gear[6], crank_length, length_range[2], acc0, damping[FX_TREE_POLYNOMIAL], armature;
   bool ctrl_limited, force_limited, act_limited, act_early, off;
   double ctrl_range[2], force_range[2], act_range[2];
@@ -344,7 +356,13 @@ void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx
 double fx_tree_tendon_force(const frix_robot_state *s, int32_t tendon);
 void fx_tree_transmissions(frix_robot_state *s);
 void fx_tree_actuators(frix_robot_state *s);
-void fx_tree_sensors(frix_robot_state *s, const double *acceleration);
+/* Shortest and longest within the ranges of its joints; false where nothing bounds it. room: a configuration. */
+bool fx_tree_find_length_range(frix_robot_state *s, int32_t actuator, double *room, double range[2]);
+/* pulls: by body, what acts on it beside its joints and tendons, at fx_tree_point_of; NULL: nothing. */
+void fx_tree_sensors(frix_robot_state *s, const double *acceleration, const fx_spatial *pulls);
+/* What an equality does to its bodies, where its rows act with these forces. */
+void fx_tree_equality_pull(const frix_robot_state *s, const fx_tree_equality *e, const double *force,
+                           fx_spatial *pulls);
 void fx_tree_energy(frix_robot_state *s);
 double fx_tree_spring_energy(const frix_robot_state *s);
 /* Of armatures alone, which bodies do not have. */

@@ -27,9 +27,13 @@ static double rate_of(const fx_tree_actuator *a, double control, double activati
   return 0.0;
 }
 
-/* The activation at the end of a step. */
-static double next_activation(const fx_tree *t, const fx_tree_actuator *a, double activation, double rate) {
-  double next = activation + t->timestep * rate;
+/* The activation at the end of a step. One that follows its control does not pass it, where its time constant is below
+ * the step. */
+static double next_activation(const fx_tree *t, const fx_tree_actuator *a, double control, double activation) {
+  double rate = rate_of(a, control, activation), next = activation + t->timestep * rate;
+  bool follows = a->dynamics == FX_DYN_FILTER || a->dynamics == FX_DYN_MUSCLE;
+  double wanted = a->dynamics == FX_DYN_MUSCLE ? fx_clamp(control, 0.0, 1.0) : control;
+  if (follows && (next - wanted) * (activation - wanted) < 0.0) next = wanted;
   if (a->dynamics == FX_DYN_FILTER_EXACT) {
     double time = fx_max(1e-15, a->dyn[0]);
     next = activation + rate * time * (1.0 - fx_pow(2.71828182845904523536, -t->timestep / time));
@@ -44,7 +48,7 @@ static double input_of(const frix_robot_state *s, int32_t k) {
   int32_t last = a->act_first + a->act_count - 1;
   if (!a->act_early) return s->act[last];
   double control = control_of(s, a, k);
-  return next_activation(s->tree, a, s->act[last], rate_of(a, control, s->act[last]));
+  return next_activation(s->tree, a, control, s->act[last]);
 }
 
 /* A servo that turns a ball joint, or a site against another, goes the short way round: its length is taken within half
@@ -106,7 +110,7 @@ void fx_tree_activate(frix_robot_state *s) {
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
     int32_t last = a->act_first + a->act_count - 1;
-    if (a->act_count && !a->off) s->act[last] = next_activation(t, a, s->act[last], s->act_rate[last]);
+    if (a->act_count && !a->off) s->act[last] = next_activation(t, a, control_of(s, a, k), s->act[last]);
   }
 }
 

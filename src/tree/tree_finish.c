@@ -212,7 +212,22 @@ static void set_spring(frix_robot_state *s, fx_tree_joint *j) {
   if (!t->no_damper) j->damping[0] = 2.0 * inertia / time;
 }
 
-static frix_status take_reference(frix_context *context, fx_tree *t) {
+/* Muscles that do not say how long they may be. */
+static frix_status find_ranges(frix_context *context, fx_arena *arena, fx_tree *t, frix_robot_state *s) {
+  double *room = NULL;
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    fx_tree_actuator *a = &t->actuator[k];
+    if (!a->wants_range) continue;
+    if (!room && !(room = FX_TAKE(arena, double, t->q_count))) return FRIX_ERROR_MEMORY;
+    if (!fx_tree_find_length_range(s, k, room, a->length_range))
+      return fx_fail(context, FRIX_ERROR_INPUT,
+                     "muscle '%s' has no lengthrange, and no ranges of joints bound its length",
+                     a->name ? a->name : "");
+  }
+  return FRIX_OK;
+}
+
+static frix_status take_reference(frix_context *context, fx_arena *arena, fx_tree *t) {
   frix_robot_state *s = NULL;
   frix_status status = fx_tree_state(context, t, &s);
   if (status) return status;
@@ -234,8 +249,9 @@ static frix_status take_reference(frix_context *context, fx_tree *t) {
   for (int32_t k = 0; k < t->joint_count; k++) set_spring(s, &t->joint[k]);
   for (int32_t k = 0; k < t->actuator_count; k++) set_damping(s, &t->actuator[k]), set_acc0(s, &t->actuator[k]);
   for (int32_t k = 0; k < t->equality_count; k++) set_equality(s, &t->equality[k]);
+  status = find_ranges(context, arena, t, s);
   frix_robot_state_destroy(s);
-  return FRIX_OK;
+  return status;
 }
 
 /* Rotors of actuators: their inertia and damping count at what they drive, by the square of the gear. */
@@ -267,5 +283,5 @@ frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *t) {
   for (int32_t b = 1; b < t->body_count; b++) set_axes(&t->body[b]);
   number_rows(t);
   if ((status = merge(arena, t)) || (status = make_spans(arena, t))) return status;
-  return take_reference(context, t);
+  return take_reference(context, arena, t);
 }

@@ -1,8 +1,8 @@
-/* Sensors, but for those that need contacts or rays.
+/* Sensors, but for those that need contacts (mechanism_sense.c) or rays.
  *
  * Accelerations are spatial ones of bodies with the world accelerating against gravity, so that an accelerometer at
  * rest reads g upwards; a point x has  A.v + A.w x (x - o) + w x v_x.  Force and torque are what a body gets from its
- * parent: the sum of I A + V x* I V over all it carries, less what spatial tendons pull there. */
+ * parent: the sum of I A + V x* I V over all it carries, less what spatial tendons, contacts and loops pull there. */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -201,6 +201,7 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
       case FRIX_SENSOR_POTENTIAL_ENERGY: out[0] = s->potential; break;
       case FRIX_SENSOR_KINETIC_ENERGY: out[0] = s->kinetic; break;
       case FRIX_SENSOR_CLOCK: out[0] = s->time; break;
+      case FRIX_SENSOR_TOUCH: out[0] = 0.0; break; /* mechanism_sense.c */
       case FRIX_SENSOR_OTHER: memset(out, 0, (size_t)x->count * sizeof *out); break;
       default: sense_joint(s, x, out); break;
     }
@@ -226,11 +227,12 @@ static void pull_tendons(frix_robot_state *s) {
   }
 }
 
-void fx_tree_sensors(frix_robot_state *s, const double *acceleration) {
+void fx_tree_sensors(frix_robot_state *s, const double *acceleration, const fx_spatial *pulls) {
   const fx_tree *t = s->tree;
   if (!t->sensor_count) return;
   fx_tree_newton_euler(s, acceleration, s->row2); /* leaves the accelerations of bodies */
   pull_tendons(s);
+  for (int32_t b = 0; pulls && b < t->body_count; b++) s->spatial2[b] = fx_spatial_add(s->spatial2[b], pulls[b]);
   for (int32_t k = 0; k < t->sensor_count; k++) {
     const fx_tree_sensor *x = &t->sensor[k];
     double *out = s->sensor + x->first;

@@ -130,7 +130,7 @@ frix_status frix_robot_forward(frix_robot_state *s) {
   memcpy(s->acceleration, s->smooth, (size_t)t->dof_count * sizeof *s->smooth);
   fx_tree_solve(s, s->acceleration);
   fx_tree_energy(s);
-  fx_tree_sensors(s, s->acceleration);
+  fx_tree_sensors(s, s->acceleration, NULL);
   if (!regular)
     return fx_fail(s->context, FRIX_ERROR_INPUT,
                    "frix_robot_forward: the mass matrix is singular: joints of one body repeat each other");
