@@ -41,6 +41,28 @@ static void sags(fx_test *t) {
   world_end(&w);
 }
 
+/* A plate that falls on an edge, rocks and comes to rest has no spin left from the step in which it stops: neither
+ * velocities nor the momenta they follow from keep rounding. */
+static void stops_exactly(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  world_plane(&w, turned(0, 1, 0, 0));
+  frix_pose pose = at(0, 0, 0.12);
+  pose.q = (frix_quat){0.98, 0.15, 0.1, 0.08};
+  frix_body_id plate = world_body(&w, body_at(pose), box_shape(0.1, 0.15, 0.03));
+  REQUIRE(t, world_start(&w));
+  int stopped = 0;
+  for (int n = 0; n < 400; n++) {
+    world_step(&w, 0.01);
+    frix_body_state s = state_of(&w, plate);
+    bool still = s.velocity.x == 0 && s.velocity.y == 0 && s.velocity.z == 0;
+    stopped += still;
+    CHECK(t, !still || (s.spin.x == 0 && s.spin.y == 0 && s.spin.z == 0));
+  }
+  CHECK(t, stopped > 10 && w.unsolved == 0);
+  fx_test_note(t, "at rest for %d of 400 steps", stopped);
+  world_end(&w);
+}
+
 /* Without restitution nothing comes back from a blow: neither springs nor push-out give back what was pressed in. */
 static void keeps_nothing(fx_test *t) {
   world w = world_new(t, 0.3, 0);
@@ -250,6 +272,7 @@ const fx_test_row test_stiff[] = {
     {"stiff/keeps_nothing", keeps_nothing},
     {"stiff/comes_to_rest", comes_to_rest},
     {"stiff/leaves_rest", leaves_rest},
+    {"stiff/stops_exactly", stops_exactly},
     {"stiff/struck_at_rest", struck_at_rest},
     {"stiff/heavy_on_light", heavy_on_light},
     {"stiff/by_name", by_name},

@@ -170,7 +170,8 @@ typedef struct frix_step_report {
   int32_t awake_count;
   double penetration; /* deepest, before the step */
   double seconds, collide_seconds, assemble_seconds, solve_seconds, integrate_seconds;
-  double reserved[8]; /* zero: room for what later versions tell (docs/library.md) */
+  bool repeated; /* the state was, bit by bit, what the step before began and ended with: its answer and certificate */
+  double reserved[7]; /* zero: room for what later versions tell (docs/library.md) */
 } frix_step_report;
 
 /* report may be NULL. */

@@ -57,7 +57,7 @@ static bool find_scales(const fx_system *s, double *scale) {
   return any;
 }
 
-static const double *times(fx_arena *arena, const fx_system *s, const double *scale, int power, const double *x) {
+static double *times(fx_arena *arena, const fx_system *s, const double *scale, int power, const double *x) {
   double *out = x ? FX_TAKE_RAW(arena, double, s->row_count) : NULL;
   for (int32_t k = 0; out && k < s->row_count; k++) out[k] = x[k] * (power == 2 ? scale[k] * scale[k] : scale[k]);
   return out;
@@ -139,4 +139,11 @@ frix_status fx_system_equilibrate(fx_arena *arena, const fx_system *s, fx_system
   fx_system_scales(to);
   *out = scale;
   return FRIX_OK;
+}
+
+void fx_system_shift_alike(const fx_system *s, const double *scale, fx_system *to) {
+  for (int32_t k = 0; k < s->row_count; k++) {
+    to->q[k] = scale[k] * s->q[k];
+    to->w[k] = scale[k] * s->w[k];
+  }
 }

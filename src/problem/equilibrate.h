@@ -9,4 +9,7 @@
  */
 frix_status fx_system_equilibrate(fx_arena *arena, const fx_system *from, fx_system *to, const double **scale);
 
+/* q and w of that copy where those of the system have changed. */
+void fx_system_shift_alike(const fx_system *from, const double *scale, fx_system *to);
+
 #endif

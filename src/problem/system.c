@@ -206,6 +206,12 @@ static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system
   return add_compliance(arena, p, s->row_count, w, &s->R);
 }
 
+void fx_system_shift(fx_system *s, const frix_problem *p) {
+  for (int32_t k = 0; k < p->row_count; k++) s->w[k] = p->w[k] - p->R[k] * p->r_c[k];
+  memcpy(s->q, s->w, (size_t)s->row_count * sizeof *s->q);
+  fx_block_multiply_add(&s->Ht, s->v_free, s->q);
+}
+
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
 static void find_carried(fx_system *s) {
   double sum = 0;

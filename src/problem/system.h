@@ -23,7 +23,7 @@ typedef struct fx_system {
   int32_t joint_first; /* contacts from here on come from G */
   const frix_contact *contact;
   const int32_t *row; /* contact_count + 1 */
-  const double *q;    /* row_count: free velocity */
+  double *q;          /* row_count: free velocity */
   const double *R;    /* row_count, NULL when rigid */
   const double *D;    /* diagonal blocks of W + R, row-major, contact i at diagonal[i] */
   const size_t *diagonal;
@@ -35,7 +35,8 @@ typedef struct fx_system {
   const int32_t *dof; /* mover_count + 1 */
   fx_block_matrix Ht; /* contacts x movers */
   fx_response *response;
-  const double *v_free, *w;
+  const double *v_free;
+  double *w; /* row_count, with -R r_c */
   const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m]; NULL where M is diagonal */
   const size_t *M_offset;
   const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */
@@ -63,6 +64,9 @@ static inline double fx_bound_of(const fx_system *s, int32_t i) {
 /* Blocks of the whole problem. form LOCAL or AUTO assembles W where a global problem has none; AUTO only where sweeps
  * over W are cheaper than over velocities. */
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out);
+
+/* Other r_c of the same problem: q and w of its velocity form. */
+void fx_system_shift(fx_system *system, const frix_problem *problem);
 
 /* Y in the blocks of Ht; NULL without memory. */
 const fx_block_matrix *fx_system_response(const fx_system *system);

@@ -78,7 +78,7 @@ static void finish_after(frix_sim *sim, double part) {
     const fx_mover *m = &sim->mover[k];
     if (m->tree) continue;
     const fx_body *body = fx_slot_body(sim, m->slot);
-    frix_vec3 L1 = fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
+    frix_vec3 L1 = fx_momentum_after(m);
     s->pose[m->slot] = fx_advance(body, s->pose[m->slot], m->v1, L1, m->w1, part * sim->h);
     s->velocity[m->slot] = m->v1;
     s->momentum[m->slot] = L1;

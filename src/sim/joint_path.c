@@ -34,8 +34,7 @@ static void move_on(frix_sim *sim) {
     const fx_mover *m = sim->mover_of[k] >= 0 ? &sim->mover[sim->mover_of[k]] : NULL;
     if (m && m->tree) continue; /* joints of the model hold bodies */
     if (m) {
-      frix_vec3 L = fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
-      s->pose[k] = fx_advance(body, s->pose[k], m->v1, L, m->w1, sim->h);
+      s->pose[k] = fx_advance(body, s->pose[k], m->v1, fx_momentum_after(m), m->w1, sim->h);
     } else if (body->kind == FRIX_BODY_KINEMATIC) {
       s->pose[k] = (frix_pose){fx_mad(s->pose[k].p, sim->h, s->velocity[k]), fx_turn(s->pose[k].q, s->spin[k], sim->h)};
     }

@@ -176,9 +176,7 @@ frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
   return moves ? book_contacts(sim, e) : FRIX_OK;
 }
 
-void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
-  frix_energy *e = &sim->state.energy;
-  double kinetic = fx_kinetic(sim), potential = fx_potential(sim);
+void fx_ledger_add(frix_energy *e, const frix_energy *step, double kinetic, double potential) {
   e->work += step->work;
   e->friction += step->friction;
   e->impact += step->impact;
@@ -189,4 +187,8 @@ void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
   e->scheme += step->scheme + (kinetic - e->kinetic - step->kinetic) + (potential - e->potential);
   e->kinetic = kinetic;
   e->potential = potential;
+}
+
+void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
+  fx_ledger_add(&sim->state.energy, step, fx_kinetic(sim), fx_potential(sim));
 }

@@ -45,6 +45,11 @@ frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3
   return fx_isotropic(body) ? w : spin_at(fx_sym3_inverse(body->inertia), pose.q, L);
 }
 
+frix_vec3 fx_momentum_after(const fx_mover *m) {
+  if (fx_norm2(m->w1) == 0.0) return fx_vec(0.0, 0.0, 0.0);
+  return fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
+}
+
 /* The spin at the middle of time h. */
 static frix_vec3 middle_spin(frix_sym3 inverse, frix_quat q, frix_vec3 L, frix_vec3 w, double h) {
   for (int k = 0; k < 12; k++) {

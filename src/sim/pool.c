@@ -39,7 +39,7 @@ static void *take(size_t bytes, void *user) {
     return b;
   }
   pool->misses++;
-  return fx_alloc(pool->outer, 1, rounded);
+  return fx_alloc_raw(pool->outer, 1, rounded);
 }
 
 static void give(void *pointer, size_t bytes, void *user) {

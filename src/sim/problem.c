@@ -49,15 +49,15 @@ static int32_t put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
   return at;
 }
 
-static void put_drive(const fx_mover *m, double *f) {
+void fx_mover_drive(const fx_mover *m, double *f) {
   if (m->tree) {
-    fx_tree_multiply(m, m->tree->v_free, f + m->first);
+    fx_tree_multiply(m, m->tree->v_free, f);
     return;
   }
   frix_vec3 lin = fx_sym3_mul(m->A, m->v_free), ang = fx_sym3_mul(m->B, m->w_free);
   double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
   if (m->dof == 3) all[2] = m->B.zz * m->w_free.z;
-  memcpy(f + m->first, all, (size_t)m->dof * sizeof *f);
+  memcpy(f, all, (size_t)m->dof * sizeof *f);
 }
 
 /* The group's rows become columns. */
@@ -154,7 +154,7 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (sim->mover[k].first >= 0) {
       at = put_mass(&sim->mover[k], &p->M, at);
-      put_drive(&sim->mover[k], p->f);
+      fx_mover_drive(&sim->mover[k], p->f + sim->mover[k].first);
     }
   at = 0;
   for (int32_t k = 0; k < a->joint_first; k++) {

@@ -3,6 +3,7 @@
  * Coulomb's law may have moving solutions beside the one at rest, and a method finds whichever it comes to. A world at
  * rest stays there wherever impulses exist that hold it: H r + G lambda + M v_free = 0, r in K (solver/equilibrium.c).
  * They are only a start; the exact law judges them like any other. */
+#include "problem/cone.h"
 #include "sim/solving.h"
 #include "sim/statics.h"
 #include "solver/equilibrium.h"
@@ -14,8 +15,11 @@
 #define LEAVING 1e-6 /* of the free motion: slower is not moving */
 #define NEARLY 1e-4  /* of the free motion: springs take up what is left */
 #define MOVING 1e-3  /* of a step's gravity: what is faster does not rest */
+#define MARGIN 1e-5  /* of a friction coefficient */
 #define TOLERANCE 1e-9
-#define MOST_COST 3e8 /* multiplications of a factorisation: a larger world starts from the relaxed law */
+enum { TURNS = 6 };    /* of balancing impulses and taking them into their cones */
+enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to rounding */
+#define MOST_COST 3e8  /* multiplications of a factorisation: a larger world starts from the relaxed law */
 
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
@@ -65,7 +69,8 @@ static frix_status start_relaxed(frix_sim *sim, fx_assembly *a) {
   config.guess_lambda = a->guess + sim->problem.row_count;
   config.max_iterations = 400;
   frix_solution *solution;
-  frix_status status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
+  if (status == FRIX_OK) status = frix_solve(sim->inner, &sim->problem, &config, &solution);
   if (status == FRIX_ERROR_MEMORY) return fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) return FRIX_OK; /* a cone the relaxation does not know: no start */
   frix_result result;
@@ -110,6 +115,46 @@ static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
   return status;
 }
 
+/* Takes impulses into cones that are narrower by MARGIN; returns how far the farthest was outside of its own, over its
+ * normal impulse. */
+static double pull_in(const fx_assembly *a, double *r) {
+  double worst = 0.0, out[FRIX_MAX_DIM];
+  for (int32_t k = 0; k < a->joint_first; k++) {
+    const fx_group *g = &a->group[k];
+    frix_contact law = a->law[k];
+    double *own = r + g->row, miss = 0.0;
+    if (g->kind != FX_GROUP_CONTACT) continue;
+    fx_cone_project(&law, own, out);
+    for (int32_t j = 0; j < g->dim; j++) miss = fmax(miss, fabs(own[j] - out[j]));
+    worst = fmax(worst, miss > 0.0 ? miss / fabs(own[0]) : 0.0);
+    law.mu *= 1.0 - MARGIN, law.mu2 *= 1.0 - MARGIN, law.mu_r *= 1.0 - MARGIN;
+    fx_cone_project(&law, own, own);
+  }
+  return worst;
+}
+
+/* The guess, changed as little as brings everything to rest exactly, and by turns into its cones. */
+static frix_status balance_guess(frix_sim *sim, fx_assembly *a) {
+  double *r = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  frix_status status = r ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (r) memcpy(r, a->guess, (size_t)a->row_count * sizeof *r);
+  bool exact = true;
+  for (int k = 0; status == FRIX_OK && exact && k < TURNS; k++) {
+    double outside = pull_in(a, r);
+    if (k > 0 && outside <= 0) break;
+    status = fx_balance(sim, a, r, &exact);
+    if (status == FRIX_OK && exact) memcpy(a->guess, r, (size_t)a->row_count * sizeof *r);
+  }
+  return status;
+}
+
+/* The relaxed answer; *good: it nearly leaves everything at rest, and in large worlds exactly, where that succeeds. */
+static frix_status start_rigid(frix_sim *sim, fx_assembly *a, bool *good) {
+  frix_status status = start_relaxed(sim, a);
+  if (status == FRIX_OK) status = rests(sim, a, good);
+  return status == FRIX_OK && *good && a->joint_first > LARGE ? balance_guess(sim, a) : status;
+}
+
 /* The same with stiff contacts, of which some exist: the rigid law is relaxed, and where it leaves everything at rest
  * springs carry its impulses. */
 static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
@@ -118,8 +163,7 @@ static frix_status start_stiff(frix_sim *sim, fx_assembly *a) {
   frix_status status = fx_attempt_begin(sim, a, &before);
   if (status != FRIX_OK) return status;
   fx_make_rigid(sim, a);
-  status = start_relaxed(sim, a);
-  if (status == FRIX_OK) status = rests(sim, a, &good);
+  status = start_rigid(sim, a, &good);
   fx_attempt_restore_rows(a, &before);
   for (int32_t k = 0; good && k < a->joint_first; k++) hold(sim, a, &a->group[k]);
   return status;
@@ -152,21 +196,20 @@ bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *be
 }
 
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
-  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
-  if (status != FRIX_OK || sim->springs) return status == FRIX_OK && relax ? start_relaxed(sim, a) : status;
+  if (sim->springs) return relax ? start_relaxed(sim, a) : FRIX_OK;
   fx_arena arena;
   fx_arena_init(&arena, sim->inner);
   fx_system system;
   fx_statics statics;
   fx_equilibrium found = {0};
-  status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
+  frix_status status = fx_statics_from_rows(sim, a, &arena, false, &system, &statics);
   if (status == FRIX_OK)
     status = fx_equilibrium_find(&arena, &statics, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &found);
-  bool stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
+  bool rests_nearly = false, stiff = a->compliant && sim->config.contact == FRIX_CONTACT_KIND_STIFF;
   if (status == FRIX_OK && stiff && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count)))
     status = FRIX_ERROR_MEMORY;
   if (status == FRIX_OK && relax && found.standing != FRIX_STANDING_STANDS)
-    status = stiff ? start_stiff(sim, a) : start_relaxed(sim, a);
+    status = stiff ? start_stiff(sim, a) : start_rigid(sim, a, &rests_nearly);
   for (int32_t i = 0; status == FRIX_OK && i < system.contact_count; i++) {
     bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
     if (!open && found.island[i] != FRIX_STANDING_STANDS) continue;

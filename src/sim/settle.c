@@ -6,7 +6,8 @@
  *
  *   u = v + TINY R (r - r of the springs),
  *
- * so that the impulses stay as near to those of the springs as rest allows. What rolls or swings freely has no row that
+ * so that the impulses stay as near to those of the springs as rest allows. Large islands whose velocities are next to
+ * nothing are balanced instead (balance.c), which costs no factorisation. What rolls or swings freely has no row that
  * stops it: its velocity stays, and so do its springs. */
 #include "sim/solving.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define SLOW 0.04      /* of a step's gravity: what a spring leaves of it, 1 / KAPPA */
+#define NEARLY 1e-4    /* of a step's gravity: so slow that impulses need not change by more than their last digits */
 #define TINY 1e-6      /* compliance of a rigid contact over that of a stiff one */
 #define ROUNDING 1e-13 /* of the terms a velocity is the sum of */
 
@@ -36,22 +38,51 @@ static double speed_of(const frix_sim *sim, const fx_mover *m) {
   return fmax(fx_norm(m->v0) + arm * fx_norm(m->w0), fx_norm(m->v1) + arm * fx_norm(m->w1));
 }
 
-/* Islands that are slow before and after the step, and not at rest already; true where there is one. */
+/* Whether it stood still and, but for rounding, still does. */
+static bool stands(const fx_mover *m, const double size[2]) {
+  return fx_norm2(m->v0) == 0.0 && fx_norm2(m->w0) == 0.0 && fx_norm(m->v1) <= ROUNDING * size[0] &&
+         fx_norm(m->w1) <= ROUNDING * size[1];
+}
+
+/* Islands that are slow before and after the step; true where there is one. */
 static bool find_slow(frix_sim *sim, attempt *t) {
   double slow = SLOW * sim->h * fx_norm(sim->state.gravity);
-  enum { RESTS, MOVES, FAST };
+  bool any = false;
+  memset(t->slow, 1, (size_t)t->islands.count);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first < 0 || speed_of(sim, &sim->mover[k]) > slow) t->slow[t->islands.of_mover[k]] = 0;
+  for (int32_t k = 0; k < t->islands.count; k++) any |= t->slow[k];
+  return any;
+}
+
+/* Of these, the ones that move. */
+static frix_status drop_resting(frix_sim *sim, const fx_assembly *a, attempt *t) {
+  double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
+  uint8_t *moves = FX_TAKE(&sim->arena, uint8_t, t->islands.count);
+  if (!size || !moves) return FRIX_ERROR_MEMORY;
+  fx_sum_sizes(sim, a, a->r, size);
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (!stands(&sim->mover[k], size[k])) moves[t->islands.of_mover[k]] = 1;
+  for (int32_t k = 0; k < t->islands.count; k++) t->slow[k] &= moves[k];
+  return FRIX_OK;
+}
+
+bool fx_stirs(const frix_sim *sim) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    uint8_t *island = &t->slow[t->islands.of_mover[k]];
-    double speed = m->first < 0 ? INFINITY : speed_of(sim, m);
-    uint8_t state = speed > slow ? FAST : speed > 0.0 ? MOVES : RESTS;
-    if (state > *island) *island = state;
+    if (m->first < 0 || m->tree || fx_norm2(m->v0) > 0.0 || fx_norm2(m->w0) > 0.0) continue;
+    if (speed_of(sim, m) > ROUNDING * fx_norm(m->v_free)) return true;
   }
+  return false;
+}
+
+/* Of these only islands that nearly rest. */
+static bool find_nearly_still(const frix_sim *sim, attempt *t) {
+  double most = NEARLY * sim->h * fx_norm(sim->state.gravity);
   bool any = false;
-  for (int32_t k = 0; k < t->islands.count; k++) {
-    t->slow[k] = t->slow[k] == MOVES;
-    any |= t->slow[k];
-  }
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (speed_of(sim, &sim->mover[k]) > most) t->slow[t->islands.of_mover[k]] = 0;
+  for (int32_t k = 0; k < t->islands.count; k++) any |= t->slow[k];
   return any;
 }
 
@@ -85,14 +116,10 @@ static void stiffen(const frix_sim *sim, fx_assembly *rows, double compliance) {
   }
 }
 
-/* One solve of the rows; islands with a body that is faster than `most` of the terms of its velocity are not slow any
- * more. */
-static frix_status stop_once(frix_sim *sim, attempt *t, double most) {
-  fx_polisher with = {"newton", 1e-16, STEPS};
+/* Islands with a body that is faster than `most` of the terms of its velocity are not slow any more. */
+static frix_status drop_moving(frix_sim *sim, attempt *t, double most) {
   double(*size)[2] = (double(*)[2])FX_TAKE(&sim->arena, double, 2 * (size_t)sim->mover_count);
   if (!size) return FRIX_ERROR_MEMORY;
-  frix_status status = fx_solve_once(sim, &t->rows, true, INFINITY, &with);
-  if (status != FRIX_OK) return status;
   fx_sum_sizes(sim, &t->rows, t->rows.r, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
@@ -103,9 +130,24 @@ static frix_status stop_once(frix_sim *sim, attempt *t, double most) {
   return FRIX_OK;
 }
 
+static frix_status stop_once(frix_sim *sim, attempt *t, double most) {
+  fx_polisher with = {"newton", 1e-16, STEPS};
+  frix_status status = fx_solve_once(sim, &t->rows, true, INFINITY, &with);
+  return status == FRIX_OK ? drop_moving(sim, t, most) : status;
+}
+
+/* Large islands that hardly move: the springs' own impulses, balanced. */
+static frix_status balance_islands(frix_sim *sim, attempt *t) {
+  bool rests;
+  frix_status status = fx_rows_count(sim, &t->rows);
+  if (status == FRIX_OK) status = fx_balance(sim, &t->rows, t->rows.r, &rests);
+  return status == FRIX_OK ? drop_moving(sim, t, ROUNDING) : status;
+}
+
 /* The rigid answer of the slow islands: the first solve leaves TINY of the velocities, the second, which starts from
  * it, rounding. */
 static frix_status stop_islands(frix_sim *sim, attempt *t) {
+  stiffen(sim, &t->rows, TINY);
   frix_status status = fx_rows_count(sim, &t->rows);
   if (status == FRIX_OK) status = stop_once(sim, t, SLOW * TINY);
   if (status != FRIX_OK || count_slow(t) == 0) return status;
@@ -144,6 +186,24 @@ static bool is_due(const frix_sim *sim, const fx_assembly *a) {
          sim->state.step_count >= sim->state.polish_at && fx_certified(sim) && !sim->report.approximate;
 }
 
+/* One way to stop the slow islands; *good: some stopped, and the whole is certified. Else nothing has happened. */
+static frix_status try_to_stop(frix_sim *sim, fx_assembly *a, attempt *t,
+                               frix_status (*stop)(frix_sim *sim, attempt *t), bool *good) {
+  mark_groups(a, t);
+  frix_status status = fx_assembly_select(a, t->mark, &sim->arena, &t->rows);
+  if (status != FRIX_OK) return status;
+  status = stop(sim, t);
+  fx_attempt_restore_answer(sim, a, &t->before);
+  if (status == FRIX_OK) status = fx_rows_count(sim, a);
+  if (status != FRIX_OK) return status;
+  *good = false;
+  if (hold(sim, a, t)) status = judge(sim, a, good);
+  if (*good) return status;
+  fx_attempt_restore_rows(a, &t->before);
+  fx_attempt_restore_answer(sim, a, &t->before);
+  return status;
+}
+
 frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   fx_state *s = &sim->state;
   if (!is_due(sim, a)) return FRIX_OK;
@@ -154,23 +214,21 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   t.mark = FX_TAKE(&sim->arena, uint8_t, a->group_count);
   if (!t.slow || !t.mark) return FRIX_ERROR_MEMORY;
   if (!find_slow(sim, &t)) return FRIX_OK;
+  if ((status = drop_resting(sim, a, &t)) != FRIX_OK) return status;
   int32_t tried = count_slow(&t);
-  mark_groups(a, &t);
+  if (tried == 0) return FRIX_OK;
+  uint8_t *slow = FX_TAKE_RAW(&sim->arena, uint8_t, t.islands.count);
+  if (!slow) return FRIX_ERROR_MEMORY;
+  memcpy(slow, t.slow, (size_t)t.islands.count * sizeof *slow);
   if ((status = fx_attempt_begin(sim, a, &t.before)) != FRIX_OK) return status;
-  status = fx_assembly_select(a, t.mark, &sim->arena, &t.rows);
-  if (status != FRIX_OK) return status;
-  stiffen(sim, &t.rows, TINY);
-  status = stop_islands(sim, &t);
-  fx_attempt_restore_answer(sim, a, &t.before);
-  if (status == FRIX_OK) status = fx_rows_count(sim, a);
-  if (status != FRIX_OK) return status;
-  bool good = false;
-  if (hold(sim, a, &t)) status = judge(sim, a, &good);
-  if (!good) {
-    fx_attempt_restore_rows(a, &t.before);
-    fx_attempt_restore_answer(sim, a, &t.before);
+  bool good = false, large = a->joint_first > LARGE;
+  if (large && find_nearly_still(sim, &t)) status = try_to_stop(sim, a, &t, balance_islands, &good);
+  if (status == FRIX_OK && !good) {
+    memcpy(t.slow, slow, (size_t)t.islands.count * sizeof *slow);
+    status = try_to_stop(sim, a, &t, stop_islands, &good);
   }
-  int64_t longest = a->joint_first > LARGE ? LARGE_WAIT : LONGEST_WAIT;
+  if (status != FRIX_OK) return status;
+  int64_t longest = large ? LARGE_WAIT : LONGEST_WAIT;
   s->polish_wait = good && count_slow(&t) == tried ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;
   return status;

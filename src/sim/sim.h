@@ -194,7 +194,9 @@ struct frix_sim {
   double solve_end; /* fx_seconds at which they are over; 0: the solve has not begun */
   fx_arena arena;
   bool arena_live;
-  bool in_force; /* inside the user's force callback */
+  bool in_force;                 /* inside the user's force callback */
+  const struct fx_undo *repeats; /* what the last step began with, where it ended with the same; NULL: it did not */
+  uint64_t repeats_stamp;        /* stamp at its end */
   int32_t mover_count;
   fx_mover *mover;
   int32_t *mover_of; /* by slot, -1: does not move by itself */
@@ -249,6 +251,8 @@ frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h);
 frix_sym3 fx_sym3_inverse(frix_sym3 s);
 /* Position and turn over time h with momenta kept: v and the angular momentum L (world) are given. */
 frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h);
+/* Angular momentum of a body after the step; what has stopped has none, not even the rounding of a difference. */
+frix_vec3 fx_momentum_after(const fx_mover *m);
 /* The spin that has angular momentum L at this pose; w where it needs no turning. */
 frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3 w);
 /* After velocities or poses were set. */
@@ -328,6 +332,8 @@ frix_status fx_tension_judge(frix_sim *sim);
 /* ---- problem.c: the rows as a contact problem ---- */
 /* Sizes, the movers' degrees of freedom, and the limits of the rows. */
 frix_status fx_rows_count(frix_sim *sim, fx_assembly *a);
+/* f = M v_free of a mover, by its degrees of freedom. */
+void fx_mover_drive(const fx_mover *m, double *f);
 /* Its matrices, in an arena. */
 frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p);
 
@@ -383,8 +389,8 @@ double fx_blow_of(const frix_sim *sim, const fx_assembly *a, const fx_group *g);
 /* How often the impulses of such a blow must be expected so that what springs leave of it is below that, too. */
 int fx_blow_rounds(double blow);
 /* Contacts that the answer so far strikes, or through which a blow goes: their springs are set to carry it where they
- * are. */
-frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a);
+ * are; true: there is one. a->expected is there. */
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a);
 /* Contacts that expect much more of a blow than the answer gives them expect nothing any more; true: some did. */
 bool fx_drop_false_blows(fx_assembly *a);
 /* It expects nothing any more. */
@@ -465,6 +471,8 @@ void fx_contact_view(const frix_sim *sim, const fx_touching *touching, double h,
 double fx_kinetic(const frix_sim *sim);
 double fx_potential(const frix_sim *sim);
 frix_status fx_ledger_solve(frix_sim *sim, frix_energy *step);
+/* Adds what a step booked; kinetic and potential energy are those of its end. */
+void fx_ledger_add(frix_energy *ledger, const frix_energy *step, double kinetic, double potential);
 void fx_ledger_close(frix_sim *sim, const frix_energy *step);
 /* The energy of a body changed by hand. */
 double fx_body_energy(const frix_sim *sim, int32_t slot);

@@ -5,6 +5,7 @@
  * settle), or asked for less where there is none (push-out). Nothing here makes other rows: that is for retries.c. */
 #include "base/threads.h"
 #include "sim/solving.h"
+#include "solver/revision.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,8 @@ static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
   return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
 }
 
-frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with) {
+static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with,
+                              fx_revision *revision) {
   frix_status status = build_once(sim, a);
   if (status != FRIX_OK) return status;
   frix_solve_config config = frix_solve_default();
@@ -33,7 +35,7 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
     config.max_iterations = with->max_iterations;
   }
   frix_solution *solution;
-  status = frix_solve(sim->inner, &sim->problem, &config, &solution);
+  status = fx_solve_revised(sim->inner, &sim->problem, &config, revision, &solution);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   frix_result result;
   frix_solution_view(solution, &result);
@@ -59,7 +61,9 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
   return FRIX_OK;
 }
 
-#define ROUGH 1e-2 /* tolerance of an answer that tells impulses of blows */
+frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with) {
+  return ask_solver(sim, a, again, best, with, NULL);
+}
 
 /* ---- the ways ---- */
 
@@ -72,10 +76,19 @@ typedef struct solving {
   fx_attempt unset; /* rows before springs were set for rest */
 } solving;
 
+static double hardest_blow(const fx_assembly *a) {
+  double most = 0.0;
+  for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
+  return most;
+}
+
 static bool always(const solving *x) { return x->a != NULL; }
 static bool is_coulomb(const solving *x) { return x->sim->config.law == FRIX_LAW_COULOMB; }
 static bool is_timed(const solving *x) { return x->sim->deadline > 0.0; }
 static bool is_new(const solving *x) { return !x->known; }
+
+/* A blow is new, so that what was is not the answer. */
+static bool may_stay(const solving *x) { return is_coulomb(x) && !(hardest_blow(x->a) > 0.0); }
 
 static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
 
@@ -104,23 +117,33 @@ static frix_status try_guess(solving *x) {
   return FRIX_OK;
 }
 
-static double hardest_blow(const fx_assembly *a) {
-  double most = 0.0;
-  for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
-  return most;
-}
+#define ROUGH 1e-2   /* residual of an answer that tells impulses of blows */
+#define DOUBTED 1e-3 /* and of one that tells whether they come */
+
+typedef struct blows {
+  fx_revision revision;
+  const frix_sim *sim;
+  fx_assembly *a;
+  int rounds; /* in which they are still to be expected */
+} blows;
 
 /* Springs would leave a part R / (W + R) of a blow as velocity. A rough answer tells its impulses; springs that are set
- * to carry them (u = v + R (r - r_c), r_c those impulses) leave only the square of that part. */
+ * to carry them (u = v + R (r - r_c), r_c those impulses) leave only the square of that part. What expects more of a
+ * blow than there is would be thrown apart, and expects nothing any more. */
+static bool revise_blows(fx_revision *revision, double residual, const double *r) {
+  blows *b = (blows *)revision;
+  if (!(residual <= (b->rounds > 0 ? ROUGH : DOUBTED))) return false;
+  memcpy(b->a->r, r, (size_t)b->a->row_count * sizeof *r);
+  if (b->rounds == 0) return fx_drop_false_blows(b->a);
+  if (--b->rounds == 0) revision->rough = 0.0;
+  return fx_expect_blows(b->sim, b->a);
+}
+
 static frix_status expect_blows(solving *x, int rounds) {
-  fx_polisher rough = {x->sim->config.solver, ROUGH, x->sim->config.max_iterations};
-  frix_status status = FRIX_OK;
-  for (int k = 0; status == FRIX_OK && k < rounds; k++) {
-    status = fx_solve_once(x->sim, x->a, k > 0, INFINITY, &rough);
-    if (!(x->sim->report.certificate.residual <= ROUGH)) break; /* what is no answer tells nothing */
-    if (status == FRIX_OK) status = fx_expect_blows(x->sim, x->a);
-  }
-  return status == FRIX_OK ? fx_solve_once(x->sim, x->a, true, INFINITY, NULL) : status;
+  fx_assembly *a = x->a;
+  blows b = {{ROUGH, revise_blows}, x->sim, a, rounds};
+  if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
+  return ask_solver(x->sim, a, false, INFINITY, NULL, &b.revision);
 }
 
 static frix_status solve(solving *x) {
@@ -184,6 +207,9 @@ static frix_status agree(solving *x) { return fx_drilling_agree(x->sim, x->a); }
 static bool worth_polishing(const solving *x) { return fx_worth_polishing(x->sim); }
 static frix_status polish(solving *x) { return fx_polish(x->sim, x->a); }
 static frix_status refine(solving *x) { return fx_refine(x->sim, x->a); }
+/* Impulses that brought something to rest carry too much or too little of its weight. In the next step they may pass
+ * for the answer all the same, and what came to rest would leave it. */
+static bool may_settle(const solving *x) { return !x->known || fx_stirs(x->sim); }
 static frix_status settle(solving *x) { return fx_settle(x->sim, x->a); }
 
 static bool may_drop(const solving *x) { return x->a->pushes_out && !is_timed(x) && !fx_certified(x->sim); }
@@ -195,18 +221,17 @@ static const struct way {
   frix_status (*go)(solving *x);
 } ways[] = {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
-    {is_coulomb, try_guess},     /* the impulses of the last step, judged as they are */
+    {may_stay, try_guess},       /* the impulses of the last step, judged as they are */
     {is_new, solve},             /* the solver */
-    {expects, doubt},            /* blows that did not come are not expected */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
     {set_springs, release},      /* springs set for a rest that is none are as they were */
     {always, agree},             /* bounds of drilling friction follow the normal impulses */
     {worth_polishing, polish},   /* joints and rigid worlds near rest: to rounding */
     {always, refine},            /* piles on springs: every contact to the tolerance */
     {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
-    {is_new, settle},            /* stiff contacts: what a rigid step would stop, stops */
+    {may_settle, settle},            /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
-    {expects, doubt},            /* nor after all that changed the answer */
+    {expects, doubt},            /* blows that did not come are not expected */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */
 };

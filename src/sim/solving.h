@@ -43,7 +43,14 @@ frix_status fx_refine(frix_sim *sim, fx_assembly *a);
 /* The answer without push-out where it is certified, else the one there is. */
 frix_status fx_solve_without_push_out(frix_sim *sim, fx_assembly *a);
 
+/* ---- balance.c ---- */
+/* Changes r, the impulses of counted rows, by as little as brings all movers to rest; *rests: it did, up to rounding.
+ * Their velocities v1 are those of r. */
+frix_status fx_balance(frix_sim *sim, const fx_assembly *a, double *r, bool *rests);
+
 /* ---- settle.c ---- */
+/* Whether something stood still and moves by more than the rounding of its free velocity. */
+bool fx_stirs(const frix_sim *sim);
 /* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */
 frix_status fx_settle(frix_sim *sim, fx_assembly *a);
 

@@ -62,11 +62,71 @@ void fx_mover_force(const frix_sim *sim, const fx_mover *m, double *out) {
   for (int32_t c = 0; c < m->dof; c++) out[c] = sim->h * all[c];
 }
 
-frix_status fx_statics_from_rows(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, bool at_rest,
-                                 fx_system *system, fx_statics *out) {
+/* Contacts alone, as blocks: the rows as they are. place: by mover of the sim, its number among those that take part.
+ */
+static void list_blocks(const frix_sim *sim, const fx_assembly *a, const int32_t *place, int32_t *row,
+                        fx_block_matrix *Ht) {
+  int32_t at = 0;
+  row[0] = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    size_t value = g->value;
+    Ht->start[k] = at;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      Ht->index[at] = place[g->mover[b]];
+      Ht->offset[at++] = value;
+      value += (size_t)(g->dim * sim->mover[g->mover[b]].dof);
+    }
+    row[k + 1] = g->row + g->dim;
+  }
+  Ht->start[a->group_count] = at;
+  Ht->offset[at] = a->value_count;
+}
+
+/* What statics asks of a system, without matrices: H' is the rows, and their numbers are not copied. */
+static frix_status system_of_contacts(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_system *s) {
+  int32_t blocks = 0, movers = 0;
+  for (int32_t k = 0; k < a->group_count; k++) blocks += a->group[k].body_count;
+  int32_t *place = FX_TAKE_RAW(arena, int32_t, sim->mover_count),
+          *row = FX_TAKE_RAW(arena, int32_t, a->group_count + 1);
+  int32_t *dof = FX_TAKE_RAW(arena, int32_t, sim->mover_count + 1);
+  fx_block_matrix Ht = {.row_blocks = a->group_count,
+                        .start = FX_TAKE_RAW(arena, int32_t, a->group_count + 1),
+                        .index = FX_TAKE_RAW(arena, int32_t, blocks),
+                        .offset = FX_TAKE_RAW(arena, size_t, blocks + 1),
+                        .x = a->J};
+  if (!place || !row || !dof || !Ht.start || !Ht.index || !Ht.offset) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    place[k] = movers;
+    if (sim->mover[k].first >= 0) dof[movers++] = sim->mover[k].first;
+  }
+  dof[movers] = sim->problem.dof_count;
+  list_blocks(sim, a, place, row, &Ht);
+  Ht.row = row, Ht.col = dof, Ht.col_blocks = movers;
+  *s = (fx_system){.contact_count = a->group_count,
+                   .row_count = a->row_count,
+                   .joint_first = a->group_count,
+                   .contact = a->law,
+                   .row = row,
+                   .has_velocity = true,
+                   .mover_count = movers,
+                   .dof_count = sim->problem.dof_count,
+                   .dof = dof,
+                   .Ht = Ht};
+  return FRIX_OK;
+}
+
+/* Joints share contacts of the system where they hold the same bodies: there the problem is built. */
+static frix_status system_of_rows(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_system *s) {
+  if (a->joint_first == a->group_count && !sim->mechanism) return system_of_contacts(sim, a, arena, s);
   frix_problem problem = sim->problem;
   frix_status status = problem.row ? FRIX_OK : fx_rows_build(sim, a, arena, &problem);
-  if (status == FRIX_OK) status = fx_system_build(arena, &problem, FRIX_FORM_GLOBAL, system);
+  return status == FRIX_OK ? fx_system_build(arena, &problem, FRIX_FORM_GLOBAL, s) : status;
+}
+
+frix_status fx_statics_from_rows(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, bool at_rest,
+                                 fx_system *system, fx_statics *out) {
+  frix_status status = system_of_rows(sim, a, arena, system);
   if (status != FRIX_OK) return status;
   filling f = {.sim = sim, .a = a};
   f.kind = FX_TAKE(arena, uint8_t, system->contact_count);
@@ -81,9 +141,14 @@ frix_status fx_statics_from_rows(const frix_sim *sim, const fx_assembly *a, fx_a
     f.kind[i] = FX_STATICS_FREE;
     f.tied[i] = -1;
   }
-  memcpy(force, problem.f, (size_t)system->dof_count * sizeof *force);
-  for (int32_t k = 0; at_rest && k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0) fx_mover_force(sim, &sim->mover[k], force + sim->mover[k].first);
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->first < 0) continue;
+    if (at_rest)
+      fx_mover_force(sim, m, force + m->first);
+    else
+      fx_mover_drive(m, force + m->first);
+  }
   fx_statics_arms(out);
   return FRIX_OK;
 }

@@ -41,6 +41,7 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   if (sim->arena_live) fx_arena_free(&sim->arena);
   fx_arena_init(&sim->arena, sim->inner);
   sim->arena_live = true;
+  sim->repeats = NULL;
   sim->problem = (frix_problem){0};
   sim->rows = (fx_assembly){0};
   sim->turned_count = 0;
@@ -64,12 +65,12 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
 /* ---- the new state ---- */
 
 /* Contacts and springs, ledger, poses, projection, sleep. *reported: the contacts are those of the step. */
-static frix_status finish(frix_sim *sim, bool *reported) {
-  frix_energy ledger = {0};
+static frix_status finish(frix_sim *sim, bool *reported, fx_undo *undo) {
+  frix_energy *ledger = &undo->ledger;
   frix_status status = fx_contacts_report(sim);
   if (status != FRIX_OK) return status;
   *reported = true;
-  if ((status = fx_ledger_solve(sim, &ledger)) != FRIX_OK) return status;
+  if ((status = fx_ledger_solve(sim, ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
   if (sim->mechanism) fx_mechanism_keep(sim);
   sim->integrator->finish(sim);
@@ -83,7 +84,7 @@ static frix_status finish(frix_sim *sim, bool *reported) {
   sim->state.last_step = sim->h;
   sim->state.step_count++;
   memset(sim->state.load, 0, (size_t)sim->state.count * sizeof *sim->state.load);
-  fx_ledger_close(sim, &ledger);
+  fx_ledger_close(sim, ledger);
   fx_sleep_update(sim);
   return projected;
 }
@@ -107,17 +108,26 @@ static frix_status find_answer(frix_sim *sim) {
   return status == FRIX_OK && strict && !sim->report.certified ? refuse(sim) : status;
 }
 
+static frix_status repeat(frix_sim *sim, double start) {
+  frix_step_report *report = &sim->report;
+  report->collide_seconds = report->assemble_seconds = report->solve_seconds = 0.0;
+  report->seconds = report->integrate_seconds = fx_seconds() - start;
+  return FRIX_OK;
+}
+
 static frix_status advance(frix_sim *sim, double h) {
-  fx_undo undo;
+  fx_undo undo = {0};
   bool reported = false;
   int64_t steps = sim->state.step_count;
   double start = fx_seconds(), collided = start, assembled = start, solved = start;
+  if (fx_repeat_step(sim, h)) return repeat(sim, start);
   frix_status status = begin(sim, h, &undo);
   if (status != FRIX_OK) return status;
   if ((status = find_contacts(sim)) == FRIX_OK) collided = fx_seconds(), status = make_rows(sim);
   if (status == FRIX_OK) assembled = fx_seconds(), status = find_answer(sim);
-  if (status == FRIX_OK) solved = fx_seconds(), status = finish(sim, &reported);
+  if (status == FRIX_OK) solved = fx_seconds(), status = finish(sim, &reported, &undo);
   if (sim->state.step_count == steps) fx_undo_take_back(sim, &undo, reported);
+  if (status == FRIX_OK) fx_repeat_note(sim, &undo);
   double end = fx_seconds();
   sim->report.awake_count = sim->mover_count;
   sim->report.collide_seconds = collided - start;

@@ -57,10 +57,22 @@ typedef struct fx_undo {
   uint8_t *asleep;
   double *quiet, *robot;
   fx_joint_memory *joint;
+  int32_t *prototype; /* steps change neither these nor generations: for repeat.c */
+  uint32_t *generation;
+  fx_load *load;      /* NULL: no forces were applied */
+  frix_energy ledger; /* what the step booked */
 } fx_undo;
 
 frix_status fx_undo_keep(frix_sim *sim, fx_undo *undo);
 /* As if nothing had been asked. reported: the list of contacts is already that of the step. */
 void fx_undo_take_back(frix_sim *sim, const fx_undo *undo, bool reported);
+
+/* ---- repeat.c ---- */
+/* Whether forces wait for the next step. */
+bool fx_is_loaded(const fx_state *state);
+/* After a step: where it left the state as it was, the next one may repeat it. */
+void fx_repeat_note(frix_sim *sim, const fx_undo *undo);
+/* The step h where it repeats the last one; false: it does not, and nothing has happened. */
+bool fx_repeat_step(frix_sim *sim, double h);
 
 #endif

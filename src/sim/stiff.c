@@ -108,8 +108,8 @@ static double load_of(const fx_assembly *a, const fx_group *g) {
   return fx_max(0.0, (a->drive[g->row] - a->w[g->row]) / a->R[g->row]);
 }
 
-frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
-  if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
+  bool any = false;
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
     if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
@@ -121,8 +121,9 @@ frix_status fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
       *expected = j == 0 ? extra : a->r[g->row + j] - memory;
       *r_c = memory + *expected;
     }
+    any = true;
   }
-  return FRIX_OK;
+  return any;
 }
 
 frix_vec3 fx_held_impulse(const fx_touching *t) {

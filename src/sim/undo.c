@@ -20,7 +20,12 @@ frix_status fx_undo_keep(frix_sim *sim, fx_undo *k) {
   k->quiet = copied(sim, s->quiet, s->count, sizeof *s->quiet);
   k->joint = copied(sim, s->joint, s->joint_count, sizeof *s->joint);
   k->robot = copied(sim, s->robot, s->robot_count, sizeof *s->robot);
-  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint && k->robot;
+  k->prototype = copied(sim, s->prototype, s->count, sizeof *s->prototype);
+  k->generation = copied(sim, s->generation, s->count, sizeof *s->generation);
+  bool loaded = fx_is_loaded(s);
+  k->load = loaded ? copied(sim, s->load, s->count, sizeof *s->load) : NULL;
+  bool good = k->velocity && k->spin && k->momentum && k->asleep && k->quiet && k->joint && k->robot && k->prototype &&
+              k->generation && (k->load || !loaded);
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 

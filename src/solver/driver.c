@@ -2,6 +2,7 @@
 #include "base/abi.h"
 #include "base/threads.h"
 #include "problem/equilibrate.h"
+#include "solver/revision.h"
 #include "solver/small_island.h"
 #include "solver/springs.h"
 #include "solver/sweeps.h"
@@ -83,6 +84,7 @@ typedef struct job {
   fx_row_scales *scales;  /* of the whole */
   const fx_system *given; /* the system as the problem gives it, which the certificate is of */
   const double *unit;     /* by row: how `system` scales it (problem/equilibrate.h); NULL: not at all */
+  fx_revised *revised;    /* rows depend on the answer; or NULL */
 } job;
 
 /* Copies an island's rows from the whole vector to its own, or back. */
@@ -222,6 +224,7 @@ static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island
                   .finisher = j->solver->info.name,
                   .thread_count = j->thread_count,
                   .of_many = j->of_many,
+                  .revised = j->revised,
                   .hint = read_hint(j, k)};
 
   /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
@@ -469,6 +472,11 @@ static bool start_is_good(const job *j, const frix_problem *problem, double *wor
   return certificate->residual <= j->limits.tolerance;
 }
 
+/* Whether the rows have changed with the answer, which is none any more. */
+static bool is_revised(const job *j, const frix_result *result) {
+  return j->revised && fx_revise(j->revised, result->certificate.residual, j->r, NULL);
+}
+
 /* Where every contact is compliant, all islands as one (springs.c). True in *done where the answer is certified; else
  * the islands go on from it. */
 static frix_status solve_springs(job *j, const frix_problem *problem, double *workspace, frix_solution *solution,
@@ -480,15 +488,45 @@ static frix_status solve_springs(job *j, const frix_problem *problem, double *wo
   all.together = true;
   all.count = 1;
   all.solver = &fx_solver_springs;
-  change_units(&all, false);
-  run_island(0, &all);
-  change_units(&all, true);
-  frix_status status = merge(&all, &solution->result);
-  if (status != FRIX_OK) return status;
-  judge(&all, problem, NULL, INFINITY, workspace, solution);
-  *done = solution->result.certificate.residual <= j->limits.tolerance;
+  all.limits.rows_later = true; /* by the certificate, right after */
+  do {
+    change_units(&all, false);
+    run_island(0, &all);
+    change_units(&all, true);
+    frix_status status = merge(&all, &solution->result);
+    if (status != FRIX_OK) return status;
+    judge(&all, problem, NULL, INFINITY, workspace, solution);
+    *done = solution->result.certificate.residual <= j->limits.tolerance;
+  } while (*done && is_revised(j, &solution->result));
   if (*done) j->count = 1;
   return FRIX_OK;
+}
+
+/* One run over the islands, and its judgement. */
+static frix_status run_once(job *j, const frix_problem *problem, const double *swept, double swept_residual,
+                            double *workspace, frix_solution *solution) {
+  change_units(j, false);
+  run_islands(j, j->thread_count);
+  change_units(j, true);
+  solution->result.outcome = FRIX_OUTCOME_SOLVED;
+  frix_status status = merge(j, &solution->result);
+  if (status == FRIX_OK) judge(j, problem, swept, swept_residual, workspace, solution);
+  return status;
+}
+
+/* A rough answer, or several, for rows that wait for it. */
+static frix_status run_roughly(job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+  fx_revision *owner = j->revised ? j->revised->owner : NULL;
+  double tolerance = j->limits.tolerance;
+  frix_status status = FRIX_OK;
+  while (owner && owner->rough > tolerance && status == FRIX_OK) {
+    j->limits.tolerance = owner->rough;
+    status = run_once(j, problem, NULL, INFINITY, workspace, solution);
+    bool rough = status == FRIX_OK && solution->result.certificate.residual <= owner->rough;
+    if (!rough || !is_revised(j, &solution->result)) owner->rough = 0;
+  }
+  j->limits.tolerance = tolerance;
+  return status;
 }
 
 /* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
@@ -505,22 +543,23 @@ static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, con
     if (!(swept = FX_TAKE_RAW(arena, double, rows))) return FRIX_ERROR_MEMORY;
     memcpy(swept, solution->r, rows * sizeof *swept);
   }
-  if (start_is_good(j, problem, workspace, solution)) {
+  if (start_is_good(j, problem, workspace, solution) && !is_revised(j, result)) {
     result->outcome = FRIX_OUTCOME_SOLVED;
     return FRIX_OK;
   }
   bool done;
-  frix_status swept_status = solve_springs(j, problem, workspace, solution, &done);
-  if (swept_status != FRIX_OK || done) return swept_status;
+  frix_status status = solve_springs(j, problem, workspace, solution, &done);
+  if (status != FRIX_OK || done) return status;
+  if ((status = run_roughly(j, problem, workspace, solution)) != FRIX_OK) return status;
   for (; j->attempt < 4; j->attempt++) {
-    change_units(j, false);
-    run_islands(j, config->thread_count);
-    change_units(j, true);
-    result->outcome = FRIX_OUTCOME_SOLVED;
-    frix_status status = merge(j, result);
+    status = run_once(j, problem, swept, swept_residual, workspace, solution);
     if (status != FRIX_OK) return status;
-    judge(j, problem, swept, swept_residual, workspace, solution);
     bool good = result->certificate.residual <= config->tolerance;
+    if (good && is_revised(j, result)) {
+      j->attempt = -1;
+      j->limits.tolerance = config->tolerance;
+      continue;
+    }
     bool ended = result->outcome != FRIX_OUTCOME_SOLVED, again = false;
     for (int32_t k = 0; k < j->count; k++) again |= j->result[k].left_off;
     j->of_many = false;
@@ -543,7 +582,8 @@ static bool velocity_is_smaller(const fx_system *s) {
 }
 
 static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const frix_problem *problem,
-                                   const frix_solve_config *config, int32_t row, frix_solution *solution) {
+                                   const frix_solve_config *config, int32_t row, fx_revision *owner,
+                                   frix_solution *solution) {
   double start = fx_seconds(), option[FX_MAX_OPTIONS];
   const fx_solver *solver = fx_solver_at(row);
   fx_options_values(config->options, row, option);
@@ -601,6 +641,11 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   if (!j.limits.hurried) status = fx_system_equilibrate(arena, &system, &alike, &j.unit);
   if (status != FRIX_OK) return status;
   if (j.unit) j.system = &alike;
+  fx_revised revised = {owner, problem, &system, j.unit ? &alike : NULL, j.unit, NULL};
+  if (owner) {
+    j.revised = &revised;
+    if (!(revised.r = FX_TAKE_RAW(arena, double, system.row_count))) return FRIX_ERROR_MEMORY;
+  }
   if (config->guess_hint) memcpy(j.hint, config->guess_hint, (size_t)problem->contact_count);
   double *start_r = FX_TAKE_RAW(arena, double, system.row_count);
   if (!start_r) return FRIX_ERROR_MEMORY;
@@ -622,6 +667,11 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
 
 frix_status frix_solve(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
                        frix_solution **out) {
+  return fx_solve_revised(context, problem, config, NULL, out);
+}
+
+frix_status fx_solve_revised(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
+                             fx_revision *owner, frix_solution **out) {
   if (!context || !problem || !out) return FRIX_ERROR_INPUT;
   *out = NULL;
   frix_solve_config chosen = frix_solve_default();
@@ -639,7 +689,7 @@ frix_status frix_solve(frix_context *context, const frix_problem *problem, const
   solution->context = context;
   fx_arena arena;
   fx_arena_init(&arena, context);
-  status = prepare_and_run(context, &arena, problem, &chosen, row, solution);
+  status = prepare_and_run(context, &arena, problem, &chosen, row, owner, solution);
   fx_arena_free(&arena);
   if (status != FRIX_OK) {
     frix_solution_destroy(solution);

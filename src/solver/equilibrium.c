@@ -8,6 +8,7 @@
 #include "solver/equilibrium.h"
 
 #include "solver/equilibrium_programme.h"
+#include "solver/load_path.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #define FAR 1e6
 
 enum { MOST_CAREFUL = 30000 }; /* unknowns of the linear systems that lose less to rounding */
+enum { MANY = 250 };           /* bodies of an island: from here on loads are followed first */
 
 typedef struct search {
   fx_arena *arena;
@@ -186,18 +188,33 @@ static void stand_without(search *q, const fx_statics_part *part, finding *f) {
   keep_forces(q, part);
 }
 
+/* Forces that follow from the loads body by body, where these are enough. */
+static frix_status follow_loads(search *q, const fx_statics_part *part, finding *f) {
+  fx_arena arena;
+  bool found;
+  fx_arena_init(&arena, q->arena->context);
+  frix_status status = fx_load_path_find(&arena, q->statics, part, q->r, &found);
+  fx_arena_free(&arena);
+  if (status != FRIX_OK || !found) return status;
+  double imbalance = fx_statics_imbalance(q->statics, part, 0, q->r, q->workspace);
+  if (!(imbalance <= EXACT)) return FRIX_OK;
+  *f = (finding){.standing = FRIX_STANDING_STANDS, .stands = INFINITY, .falls = INFINITY, .imbalance = imbalance};
+  keep_forces(q, part);
+  return FRIX_OK;
+}
+
 static frix_status search_part(search *q, const fx_statics_part *part, const int32_t *place, bool largest, finding *f) {
   fx_arena arena;
   fx_programme p;
   bool affordable = false;
   *f = (finding){.stands = -INFINITY, .falls = INFINITY, .imbalance = INFINITY};
   if (is_weightless(q->statics, part)) stand_without(q, part, f);
-  if (!largest && is_exact(f)) {
-    f->stands = INFINITY;
-    return FRIX_OK;
-  }
+  frix_status status = FRIX_OK;
+  if (!largest && is_exact(f)) f->stands = INFINITY;
+  if (!largest && !is_exact(f) && part->mover_count >= MANY) status = follow_loads(q, part, f);
+  if (status != FRIX_OK || (!largest && is_exact(f))) return status;
   fx_arena_init(&arena, q->arena->context);
-  frix_status status = fx_programme_take(&arena, q->statics, part, place, largest, q->most_cost, &p, &affordable);
+  status = fx_programme_take(&arena, q->statics, part, place, largest, q->most_cost, &p, &affordable);
   if (status == FRIX_OK && affordable && fx_cone_lp_unreached(&p.lp)) judge_nowhere(q, &p, f);
   if (status == FRIX_OK && affordable && f->standing != FRIX_STANDING_FALLS) {
     judge(q, &p, fx_cone_lp_solve(&p.lp, largest ? FINE : COARSE), f);

@@ -109,7 +109,7 @@ double fx_rank_of_rows(double residual, double row, double tolerance) {
 /* Single contacts are judged where the whole is good; u belongs to r. */
 static void judge_rows(fx_monitor *m, const double *r) {
   m->row = 0;
-  if (!(m->residual <= m->limits->tolerance)) return;
+  if (m->limits->rows_later || !(m->residual <= m->limits->tolerance)) return;
   fx_row_set all = {.count = m->system->contact_count};
   m->row = fx_row_error(m->system, &all, m->law, &m->scales, r, m->u);
   if (m->row < m->best_row) m->best_row = m->row;

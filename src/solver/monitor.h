@@ -17,6 +17,7 @@ typedef struct fx_limits {
   bool (*cancel)(void *user);
   void (*progress)(int64_t iteration, double residual, double seconds, void *user);
   void *user;
+  bool rows_later; /* single contacts are judged by who asked, where the whole is good */
 } fx_limits;
 
 enum { FX_HISTORY_ROWS = 2048 };

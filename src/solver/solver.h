@@ -27,7 +27,9 @@ typedef struct fx_call {
   bool left_off; /* out: that was made use of */
   double goal;   /* sweeps: residual at which `reached` is asked whether to go on; 0: none */
   bool (*reached)(struct fx_call *call); /* false: leave off. May set another goal; r is what was reached */
+  bool shifted;                          /* set by `reached`: q of the system is another from here on */
   void *user;                            /* of `reached` */
+  struct fx_revised *revised; /* rows that change on the way (revision.h), or NULL */
   uint8_t hint; /* in: what this island needed the last time, 0: unknown; out: what it needed now */
 } fx_call;
 

@@ -14,6 +14,7 @@
 
 #include "solver/newton_linear.h"
 #include "solver/patches.h"
+#include "solver/revision.h"
 #include "solver/sweeps.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static const double first_margin = 0.3, later_margin = 0.1;
 /* Residuals at which contacts are looked at again. From 2e-5 newton converges in two or three iterations on heaps and
  * walls, from 1e-4 not always. A goal is passed where the whole is within `slack` of it. The set is chosen again where
  * so much of it is open. */
-static const double goal[] = {1e-3, 2e-4, 2e-5}, slack = 4, much = 0.2;
+static const double goal[] = {1e-2, 1e-3, 2e-5}, slack = 4, much = 0.2, known = 1e-3;
 enum { GOALS = sizeof goal / sizeof *goal, ROUNDS = 12 };
 
 /* In vectorised sweeps over the same contacts, processor time measured on heaps of boxes and capsules and on a wall:
@@ -60,6 +61,7 @@ typedef struct state {
   fx_islands one;
   double before;
   bool wrong_set, newton_next;
+  bool revised; /* rows have changed in this round */
   double velocity_error; /* as the method estimates it */
 } state;
 
@@ -226,6 +228,33 @@ static frix_status mend(fx_call *part, int32_t *patches) {
   return status;
 }
 
+/* ---- rows that depend on the answer ---- */
+
+/* True: they have changed with the impulses so far, and no residual found before is that of the rows any more. */
+static bool is_revised(state *t, double residual) {
+  fx_call *call = t->call;
+  if (!call->revised || !fx_revise(call->revised, residual, call->r, call->revised->unit)) return false;
+  call->monitor->best = INFINITY;
+  return t->revised = true;
+}
+
+/* The goal of the next sweeps, 0: the tolerance. Rows that wait for a rough answer come before all others; from a start
+ * that is past all goals, a digit tells what sweeps cost. */
+static double next_goal(const state *t) {
+  double rough = t->call->revised ? t->call->revised->owner->rough : 0, tolerance = t->call->monitor->limits->tolerance;
+  if (rough > tolerance) return rough;
+  if (t->stage < GOALS) return goal[t->stage];
+  return t->per_digit == 0 && !t->early && 0.1 * t->before > tolerance ? 0.1 * t->before : 0;
+}
+
+/* Judges the whole, with rows as they are at its impulses. */
+static bool check_whole(state *t) {
+  fx_call *call = t->call;
+  bool stop = fx_monitor_check(call->monitor, t->spent, call->r);
+  while (is_revised(t, call->monitor->residual)) stop = fx_monitor_check(call->monitor, t->spent, call->r);
+  return stop;
+}
+
 /* ---- a part ---- */
 
 /* Whether the contacts left out are still open, and most of those swept closed. */
@@ -242,6 +271,16 @@ static bool set_is_right(const state *t) {
   return open <= much * swept;
 }
 
+/* The rows of the part as those of the whole; what it has reached was reached with others. */
+static void shift_part(state *t, fx_call *part) {
+  const fx_system *whole = t->call->system, *own = part->system;
+  fx_islands_gather(whole, &t->one, 0, whole->q, own->q);
+  fx_islands_gather(whole, &t->one, 0, whole->w, own->w);
+  part->monitor->best = INFINITY;
+  part->shifted = true;
+  if (t->stage == GOALS) t->stage = GOALS - 1;
+}
+
 /* Sweeps have come to a goal: whether they go on with the same contacts to the next. */
 static bool go_on(fx_call *part) {
   state *t = part->user;
@@ -254,7 +293,8 @@ static bool go_on(fx_call *part) {
   while (t->stage < GOALS && monitor->residual <= goal[t->stage]) t->stage++;
   t->wrong_set = !set_is_right(t);
   if (t->wrong_set) return false;
-  part->goal = t->stage < GOALS ? goal[t->stage] : 0;
+  if (is_revised(t, monitor->residual)) shift_part(t, part);
+  part->goal = next_goal(t);
   if (part->goal > 0) return true;
   t->newton_next = newton_pays(t, part, predict(t, monitor->residual));
   int64_t end = monitor->iteration + patience(t, monitor->residual);
@@ -284,12 +324,12 @@ static void go_back_to_best(fx_call *part) {
 static frix_status run_part(state *t, fx_call *part) {
   const fx_monitor *monitor = part->monitor;
   frix_status status = FRIX_OK;
-  bool sweeps_first = t->stage < GOALS;
+  bool sweeps_first = next_goal(t) > 0;
   t->wrong_set = false;
   bool near = t->early || t->before <= slack * goal[GOALS - 1];
   t->newton_next = !sweeps_first && near && newton_pays(t, part, predict(t, t->before));
   if (sweeps_first) {
-    part->goal = goal[t->stage];
+    part->goal = next_goal(t);
     status = run(t, &fx_solver_sweeps, part, INT64_MAX);
     part->goal = 0;
     if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED || t->wrong_set) return status;
@@ -319,6 +359,7 @@ static frix_status solve_part(state *t, fx_arena *arena) {
   fx_monitor monitor;
   fx_limits limits = *call->monitor->limits;
   limits.progress = NULL;
+  limits.rows_later = false;
   double *r = FX_TAKE_RAW(arena, double, system.row_count);
   if (!r || fx_monitor_init(&monitor, arena, &system, call->law, &limits, false) != FRIX_OK) return FRIX_ERROR_MEMORY;
   fx_islands_gather(whole, &t->one, 0, call->r, r);
@@ -348,12 +389,12 @@ static double margin_of(const state *t) {
 }
 
 /* The start, or nothing where its impulses are so wrong that their squares are no numbers. */
-static bool judge_start(fx_call *call) {
-  fx_monitor *monitor = call->monitor;
-  if (fx_monitor_check(monitor, 0, call->r)) return true;
-  if (monitor->residual < INFINITY) return false;
+static bool judge_start(state *t) {
+  fx_call *call = t->call;
+  if (check_whole(t)) return true;
+  if (call->monitor->residual < INFINITY) return false;
   memset(call->r, 0, (size_t)call->system->row_count * sizeof *call->r);
-  return fx_monitor_check(monitor, 0, call->r);
+  return check_whole(t);
 }
 
 static frix_status solve(fx_call *call) {
@@ -366,10 +407,11 @@ static frix_status solve(fx_call *call) {
   if (!t.closed || !t.unsolved) return FRIX_ERROR_MEMORY;
   fx_monitor_begin(monitor, fx_pile_spring_sweeps(s));
   t.most = monitor->stage_limit;
-  if (judge_start(call)) return FRIX_OK;
-  mark_closed(&t, first_margin * t.approach, false);
+  if (judge_start(&t)) return FRIX_OK;
+  mark_closed(&t, monitor->residual > slack * goal[0] ? INFINITY : first_margin * t.approach, false);
   t.early = s->contact_count <= SMALL && monitor->residual <= near_enough;
   for (int round = 0; round < ROUNDS; round++) {
+    t.revised = false;
     if (t.early) t.stage = GOALS;
     while (t.stage < GOALS && (monitor->residual <= slack * goal[t.stage] || goal[t.stage] <= tolerance)) t.stage++;
     fx_arena arena;
@@ -377,10 +419,10 @@ static frix_status solve(fx_call *call) {
     frix_status status = solve_part(&t, &arena);
     fx_arena_free(&arena);
     if (status != FRIX_OK) return status;
-    bool stop = fx_monitor_check(monitor, t.spent, call->r), last = t.stage == GOALS;
+    bool stop = check_whole(&t), last = t.stage == GOALS;
     if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
     if (stop) return FRIX_OK;
-    bool fine = last && tolerance < goal[0]; /* velocities are known: no margin */
+    bool fine = last && tolerance < known; /* velocities are known: no margin */
     bool fresh = mark_closed(&t, fine ? 0 : margin_of(&t), last || round > 0);
     if (t.early) {
       t.early = false;
@@ -388,7 +430,7 @@ static frix_status solve(fx_call *call) {
       continue;
     }
     if (last && monitor->residual > slack * goal[GOALS - 1]) t.stage = GOALS - 1;
-    if (last && t.stage == GOALS && !fresh) break;
+    if (last && t.stage == GOALS && !fresh && !t.revised) break;
   }
   monitor->outcome = FRIX_OUTCOME_STALLED;
   return FRIX_OK;

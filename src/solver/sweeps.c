@@ -174,10 +174,10 @@ static frix_status begin_mixing(state *t) {
   return status;
 }
 
-static frix_status begin(state *t, bool full) {
-  t->full = full;
+/* From the impulses of the call, with the fields as they are. */
+static frix_status restart(state *t) {
+  bool full = t->full;
   t->blended = t->mixes && (full || !t->has_base); /* towards a base momentum is faster */
-  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
   fx_pile_load(&t->pile, full, t->call->r);
   fx_sweep_refresh(&t->pile, full, t->target);
   t->theta = 1;
@@ -185,6 +185,34 @@ static frix_status begin(state *t, bool full) {
   t->cap = t->call->option[MOMENTUM];
   forget_steps(t);
   return t->blended ? begin_mixing(t) : FRIX_OK;
+}
+
+static frix_status begin(state *t, bool full) {
+  t->full = full;
+  if (full && !t->pile.wide) fx_pile_pack_full(&t->pile);
+  return restart(t);
+}
+
+/* The base moves to the impulses of the call, which the monitor judged last. */
+static frix_status move_base(state *t) {
+  const fx_monitor *monitor = t->call->monitor;
+  t->base_residual = monitor->residual;
+  fx_base_move(&t->base, &t->pile, monitor->residual, t->call->r, monitor->u);
+  forget_steps(t);
+  t->blended = true;
+  return begin_mixing(t);
+}
+
+/* The system has another q: on from the same impulses. */
+static frix_status take_shift(state *t) {
+  t->call->shifted = false;
+  if (is_based(t)) {
+    fx_monitor_compare(t->call->monitor, t->call->r);
+    return move_base(t);
+  }
+  fx_pile_shift(&t->pile, t->full);
+  t->step = INFINITY; /* that of the last sweep was towards another answer */
+  return restart(t);
 }
 
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
@@ -229,7 +257,9 @@ static bool check(state *t) {
   double error = by_row ? monitor->row : monitor->residual;
   if (t->step > 0 && error < INFINITY) t->ratio = fmin(fmax(1.01 * error / t->step, 0.2), by_row ? 1e4 : 20);
   if (stop || !(monitor->residual <= t->call->goal)) return stop;
-  return !t->call->reached(t->call);
+  stop = !t->call->reached(t->call);
+  if (!stop && t->call->shifted) t->status = take_shift(t);
+  return stop;
 }
 
 static double motion_size(const fx_pile *p) {
@@ -260,11 +290,7 @@ static frix_status go_on(state *t, bool *stop) {
     return begin(t, true);
   }
   if (!is_based(t)) t->base_motion = motion_size(&t->pile);
-  t->base_residual = monitor->residual;
-  fx_base_move(&t->base, &t->pile, monitor->residual, t->call->r, monitor->u);
-  forget_steps(t);
-  t->blended = true;
-  return begin_mixing(t);
+  return move_base(t);
 }
 
 /* Rounds until the monitor says stop, with a second thread where there is a team. */

@@ -87,6 +87,9 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pil
 /* Fields in double precision, where room was taken. */
 void fx_pile_pack_full(const fx_pile *pile);
 
+/* Fields where q of the system has changed. */
+void fx_pile_shift(const fx_pile *pile, bool full);
+
 /* z from r, and r from z. */
 void fx_pile_load(const fx_pile *pile, bool full, const double *r);
 void fx_pile_store(const fx_pile *pile, bool full, double *r);

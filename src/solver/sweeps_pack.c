@@ -224,6 +224,18 @@ frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pil
 
 void fx_pile_pack_full(const fx_pile *p) { pack(p, true); }
 
+void fx_pile_shift(const fx_pile *p, bool full) {
+  const fx_system *s = p->system;
+  if (full) {
+    pack(p, true);
+    return;
+  }
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    float *single = (float *)p->single.field + fx_slot_at(p->slot[i], 8, p->field_count, FX_Q);
+    for (int32_t k = 0; k < s->contact[i].dim; k++) single[8 * k] = (float)s->q[s->row[i] + k];
+  }
+}
+
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
   const int32_t *row = p->system->row;
   double inverse = 1 / p->system->rho;

@@ -1,0 +1,13 @@
+/* Forces that hold an island at rest, found by following its loads down. */
+#ifndef FX_SOLVER_LOAD_PATH_H
+#define FX_SOLVER_LOAD_PATH_H
+
+#include "problem/statics.h"
+
+/* r of the contacts of the part; *found: every body was balanced by what is below it. False says nothing: forces that
+ * hold the island may need more than its loads alone (arches, cards that lean on each other). Cost and memory are
+ * proportional to the number of contacts. */
+frix_status fx_load_path_find(fx_arena *arena, const fx_statics *statics, const fx_statics_part *part, double *r,
+                              bool *found);
+
+#endif
