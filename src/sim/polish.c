@@ -8,8 +8,7 @@
 #include <math.h>
 
 #define FINE 1e-8        /* a looser tolerance is refined by a digit more: spheres that fall magnify errors */
-#define LOOP_NOISE 1e-10 /* what rounding leaves of answers of trees with loops: their M~ holds numbers of 1 and 1e7 \
-                          */
+#define LOOP_NOISE 1e-10 /* what rounding leaves of answers where loops are part of M~, with numbers of 1 and 1e7 */
 #define ROLLING_GOAL 0.1 /* rows about an inertia lower rho, and a residual then sees less of the velocities */
 
 enum { STEPS = 40, LARGE_WORLD = 1000, SMALL_WORLD = 40, REFINE_SWEEPS = 400, REFINE_ROUNDS = 30 };
