@@ -364,7 +364,8 @@ static void own(fx_test *t) {
 
 const fx_test_row test_edit[] = {{"edit/nothing", nothing},
                                  {"edit/material", material},
-                                 {"edit/joints", joints}, {"edit/coupling", coupling},
+                                 {"edit/joints", joints},
+                                 {"edit/coupling", coupling},
                                  {"edit/shapes", shapes},
                                  {"edit/kinds", kinds},
                                  {"edit/snapshots", snapshots},
