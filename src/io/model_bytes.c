@@ -190,15 +190,19 @@ static void write_rest(fx_pack *p, const frix_model *m) {
 }
 
 /* Whether the default material is the one that readers take for granted. */
-static bool usual_material(frix_context *context, const frix_model *m) {
+static frix_status check_material(frix_context *context, const frix_model *m) {
   frix_material_config own = m->material[0].config, usual = frix_material_default();
   fx_buffer a, b;
   fx_buffer_init(&a, context), fx_buffer_init(&b, context);
   fx_pack p = fx_pack_writer(&a), q = fx_pack_writer(&b);
   pack_material(&p, &own), pack_material(&q, &usual);
-  bool same = a.count == b.count && !memcmp(a.bytes, b.bytes, a.count);
+  bool failed = a.failed || b.failed, same = !failed && a.count == b.count && !memcmp(a.bytes, b.bytes, a.count);
   fx_buffer_free(&a), fx_buffer_free(&b);
-  return same;
+  if (failed) return FRIX_ERROR_MEMORY;
+  if (same) return FRIX_OK;
+  return fx_fail(
+      context, FRIX_ERROR_UNSUPPORTED,
+      "model: its default material was changed, which bytes do not hold: give shapes a material of its own");
 }
 
 frix_status frix_model_encode(frix_context *context, const frix_model *m, unsigned char **out, size_t *size) {
@@ -206,10 +210,8 @@ frix_status frix_model_encode(frix_context *context, const frix_model *m, unsign
   if (fx_model_has_holes(m))
     return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
                    "model: shapes or joints were removed from it, so its ids cannot be written to bytes");
-  if (!usual_material(context, m))
-    return fx_fail(
-        context, FRIX_ERROR_UNSUPPORTED,
-        "model: its default material was changed, which bytes do not hold: give shapes a material of its own");
+  frix_status status = check_material(context, m);
+  if (status != FRIX_OK) return status;
   fx_buffer buffer;
   fx_buffer_init(&buffer, context);
   fx_pack p = fx_pack_writer(&buffer);
