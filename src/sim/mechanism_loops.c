@@ -158,10 +158,22 @@ static void add_slopes(const fx_mechanism *x, const fx_part *p) {
   }
 }
 
-/* Lower triangles; the upper one of `dense` is filled for products. */
-void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
+void fx_dense_factor(const fx_part *p) {
   int32_t n = p->count;
   double *A = p->dense, *L = p->factor;
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j <= i; j++) {
+      double sum = A[i * n + j];
+      for (int32_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
+      L[i * n + j] = i == j ? sqrt(fx_max(sum, 1e-300)) : sum / L[j * n + j];
+      A[j * n + i] = A[i * n + j];
+    }
+  }
+}
+
+void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
+  int32_t n = p->count;
+  double *A = p->dense;
   memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
   for (int32_t i = 0; i < n; i++) {
     const double *row = x->implicit + x->tree.dof[p->first + i].row;
@@ -171,14 +183,7 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   for (int32_t l = 0; l < x->loop_count; l++)
     for (int32_t k = 0; k < x->loop[l].rows && &x->part[x->loop[l].part] == p; k++)
       add_outer(A, n, x->loop[l].J + k * n, 1.0 / x->loop[l].R);
-  for (int32_t i = 0; i < n; i++) {
-    for (int32_t j = 0; j <= i; j++) {
-      double sum = A[i * n + j];
-      for (int32_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
-      L[i * n + j] = i == j ? sqrt(fx_max(sum, 1e-300)) : sum / L[j * n + j];
-      A[j * n + i] = A[i * n + j];
-    }
-  }
+  fx_dense_factor(p);
 }
 
 void fx_dense_solve(const fx_part *p, double *b) {

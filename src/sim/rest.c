@@ -20,7 +20,7 @@
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows &&
-         !sim->mechanism;
+         !sim->mechanism && !sim->softs; /* springs of trees and soft bodies come to rest by themselves */
 }
 
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {

@@ -50,12 +50,13 @@ frix_soft *fx_soft_new(frix_context *context) {
   frix_soft *soft = FX_NEW(context, frix_soft, 1);
   if (!soft) return NULL;
   soft->context = context;
+  atomic_init(&soft->holders, 1);
   fx_arena_init(&soft->arena, context);
   return soft;
 }
 
 void frix_soft_destroy(frix_soft *soft) {
-  if (!soft) return;
+  if (!soft || atomic_fetch_sub(&soft->holders, 1) > 1) return;
   frix_context *context = soft->context;
   fx_arena_free(&soft->arena);
   fx_free(context, soft);
