@@ -167,6 +167,8 @@ bool fx_nearest_weights(frix_vec3 p, frix_vec3 a, frix_vec3 b, frix_vec3 c, doub
 
 /* The soft body of a body of a model, NULL: it is rigid. */
 const frix_soft *fx_soft_of(const frix_model *model, int32_t body);
+/* A mesh is the surface of a soft body from now on; refused where it has other points. */
+frix_status fx_geometry_soften(fx_geometry *geometry, const frix_soft *soft);
 /* One more who needs it; frix_soft_destroy lets go. */
 frix_soft *fx_soft_hold(const frix_soft *soft);
 

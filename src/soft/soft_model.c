@@ -22,6 +22,15 @@ const frix_soft *fx_soft_of(const frix_model *model, int32_t body) {
   return g ? g->soft : NULL;
 }
 
+frix_status fx_geometry_soften(fx_geometry *g, const frix_soft *soft) {
+  if (g->soft || g->kind != FRIX_GEOMETRY_MESH || g->vertex_count != soft->info.point_count ||
+      g->triangle_count != soft->info.triangle_count)
+    return FRIX_ERROR_FORMAT;
+  g->soft = fx_soft_hold(soft);
+  g->soft_release = let_go;
+  return FRIX_OK;
+}
+
 /* The geometry of a soft body, made where the builder has none yet. */
 static frix_status find_geometry(frix_builder *b, const frix_soft *soft, frix_geometry_id *out) {
   for (int32_t k = 0; k < b->geometry_count; k++)
@@ -35,11 +44,7 @@ static frix_status find_geometry(frix_builder *b, const frix_soft *soft, frix_ge
   c.point_count = info->point_count, c.point = info->point;
   c.triangle_count = info->triangle_count, c.triangle = info->triangle;
   frix_status status = frix_builder_add_geometry(b, &c, out);
-  if (status) return status;
-  fx_geometry *g = b->geometry[out->index - 1];
-  g->soft = fx_soft_hold(soft);
-  g->soft_release = let_go;
-  return FRIX_OK;
+  return status ? status : fx_geometry_soften(b->geometry[out->index - 1], soft);
 }
 
 frix_status frix_builder_add_soft(frix_builder *b, const frix_soft *soft, const frix_body_config *body,

@@ -81,23 +81,40 @@ bool fx_nearest_weights(frix_vec3 p, frix_vec3 a, frix_vec3 b, frix_vec3 c, doub
   return inside;
 }
 
+/* The nearest place of all triangles, which tells on which side of the surface the point is; of those that are as near
+ * (on an edge) the one that sees it most from one side. */
+typedef struct nearest_side {
+  double square, height;
+} nearest_side;
+
+static void see_side(nearest_side *any, double square, double height, double tie) {
+  bool nearer = square < any->square - tie, as_near = square <= any->square + tie;
+  if (nearer || (as_near && fabs(height) > fabs(any->height))) *any = (nearest_side){square, height};
+}
+
+/* A place that has the point behind it counts where the point is inside: else it lies on the far side of a thin part.
+ */
 bool fx_soft_nearest(const frix_soft_info *info, const fx_soft_skin *body, frix_vec3 p, frix_vec3 outward, double reach,
                      fx_soft_near *best) {
+  nearest_side any = {reach * reach, 0.0};
+  double tie = 1e-12 * reach * reach, behind = 0.0;
   *best = (fx_soft_near){.square = reach * reach, .triangle = -1};
   for (int32_t k = 0; k < info->triangle_count; k++) {
     const int32_t *t = info->triangle + 3 * (size_t)k;
     frix_vec3 a = body->place[t[0]], n = body->normal[k];
-    double height = fx_dot(fx_sub(p, a), n), facing = -fx_dot(n, outward);
-    if (!(facing > 0.0) || height * height > best->square * (1.0 + 1e-9)) continue;
-    double w[3];
+    double height = fx_dot(fx_sub(p, a), n), facing = -fx_dot(n, outward), w[3];
+    bool faces = facing > 0.0;
+    if (height * height > (faces ? best->square : any.square) * (1.0 + 1e-9)) continue;
     bool inside = fx_nearest_weights(p, a, body->place[t[1]], body->place[t[2]], w);
     frix_vec3 c = fx_mad(fx_mad(fx_scale(w[0], a), w[1], body->place[t[1]]), w[2], body->place[t[2]]);
-    double square = fx_norm2(fx_sub(p, c)), tie = 1e-12 * reach * reach;
+    double square = fx_norm2(fx_sub(p, c));
+    see_side(&any, square, height, tie);
     bool nearer = square < best->square - tie, as_near = square <= best->square + tie;
-    if (!nearer && !(as_near && best->triangle >= 0 && facing > best->facing)) continue;
+    if (!faces || (!nearer && !(as_near && best->triangle >= 0 && facing > best->facing))) continue;
     *best = (fx_soft_near){square, {w[0], w[1], w[2]}, facing, k, inside};
+    behind = height;
   }
-  return best->triangle >= 0;
+  return best->triangle >= 0 && !(behind < 0.0 && any.height > 0.0);
 }
 
 double fx_soft_gap(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, double reach,
