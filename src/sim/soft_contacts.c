@@ -87,7 +87,7 @@ static void meet_rigid(meeting *m, const fx_soft_body *b, int32_t p, int32_t slo
   const fx_shape *s = &m->sim->model->shape[shape];
   frix_vec3 place = b->skin.place[p];
   const fx_shape ball = {.kind = FRIX_SHAPE_SPHERE, .centred = true};
-  double reach = m->margin + m->sim->h * (fx_norm(b->skin.velocity[p]) + speed_at(m->sim, slot, place));
+  double reach = m->margin + m->sim->h * (fx_norm(fx_soft_skin_velocity(&b->skin, p)) + speed_at(m->sim, slot, place));
   m->manifold.count = 0;
   fx_narrow_pair(&ball, (frix_pose){place, {1.0, 0.0, 0.0, 0.0}}, s, pose, reach, &m->manifold);
   if (m->manifold.failed) m->failed = true;
@@ -119,7 +119,7 @@ static void meet_surface(meeting *m, const fx_soft_body *b, side own, uint32_t n
 }
 
 /* Centre of a sphere, corners of boxes and hulls; other shapes meet the points of the surface alone. */
-static void meet_corners(meeting *m, const fx_soft_body *b, int32_t slot, int32_t shape, frix_pose pose) {
+static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape, frix_pose pose) {
   const fx_shape *s = &m->sim->model->shape[shape];
   bool ball = s->kind == FRIX_SHAPE_SPHERE, box = s->kind == FRIX_SHAPE_BOX, hull = s->kind == FRIX_SHAPE_HULL;
   int32_t count = ball ? 1 : box ? 8 : hull ? s->geometry->hull.vertex_count : 0;
@@ -132,36 +132,41 @@ static void meet_corners(meeting *m, const fx_soft_body *b, int32_t slot, int32_
     frix_vec3 p = fx_pose_point(pose, local);
     frix_vec3 outward = ball ? fx_sub(b->x->pose.p, p) : fx_sub(p, pose.p);
     double reach = m->margin + m->sim->h * (b->skin.fastest + speed_at(m->sim, slot, p));
-    if (off_box(b->skin.low, b->skin.high, p) <= reach + radius)
-      meet_surface(m, b, (side){slot, shape, 0, p}, (uint32_t)k, radius, fx_unit(outward), reach, deep);
+    if (off_box(b->skin.low, b->skin.high, p) > reach + radius) continue;
+    fx_soft_skin_face(&b->skin);
+    meet_surface(m, b, (side){slot, shape, 0, p}, (uint32_t)k, radius, fx_unit(outward), reach, deep);
   }
 }
 
 /* ---- pairs ---- */
 
-static void meet_shape(meeting *m, const fx_soft_body *b, int32_t slot, int32_t shape) {
+static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape) {
   const frix_sim *sim = m->sim;
   const fx_shape *s = &sim->model->shape[shape];
   frix_pose pose = fx_pose_mul(sim->state.pose[slot], s->local);
   double reach = m->margin + sim->h * b->skin.fastest + sim->reach[slot];
   bool bounded = isfinite(s->bound);
+  frix_vec3 up = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0)); /* of a plane */
   frix_vec3 low = {0.0, 0.0, 0.0}, high = low;
   if (bounded) {
     fx_shape_row_of(s->kind)->box(s, pose, &low, &high);
     if (boxes_apart(low, high, b->skin.low, b->skin.high, reach)) return;
   }
   for (int32_t p = 0; p < b->soft->info.point_count && !m->failed; p++)
-    if (!bounded || off_box(low, high, b->skin.place[p]) <= reach) meet_rigid(m, b, p, slot, shape, pose);
+    if (bounded ? off_box(low, high, b->skin.place[p]) <= reach : fx_dot(up, fx_sub(b->skin.place[p], pose.p)) <= reach)
+      meet_rigid(m, b, p, slot, shape, pose);
   meet_corners(m, b, slot, shape, pose);
 }
 
-static void meet_soft(meeting *m, const fx_soft_body *a, const fx_soft_body *b) {
+static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
   double h = m->sim->h, far = m->margin + h * (a->skin.fastest + b->skin.fastest);
   double deep = deepest_share * fx_min(a->size, b->size);
   if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
+  fx_soft_skin_face(&a->skin);
+  fx_soft_skin_face(&b->skin);
   for (int32_t p = 0; p < a->soft->info.point_count && !m->failed; p++) {
     if (off_box(b->skin.low, b->skin.high, a->skin.place[p]) > far) continue;
-    double reach = m->margin + h * (fx_norm(a->skin.velocity[p]) + b->skin.fastest);
+    double reach = m->margin + h * (fx_norm(fx_soft_skin_velocity(&a->skin, p)) + b->skin.fastest);
     meet_surface(m, b, (side){a->slot, a->shape, p + 1, a->skin.place[p]}, (uint32_t)p, 0.0,
                  fx_unit(a->skin.outward[p]), reach, deep);
   }
@@ -172,12 +177,12 @@ static void meet_all(meeting *m) {
   const fx_state *s = &sim->state;
   const fx_softs *softs = sim->softs;
   for (int32_t k = 0; k < softs->count; k++) {
-    const fx_soft_body *b = &softs->body[k];
+    fx_soft_body *b = &softs->body[k];
     const fx_shape *own = &sim->model->shape[b->shape];
     if (b->mover < 0) continue;
     for (int32_t slot = 0; slot < s->count; slot++) {
       if (slot == b->slot || s->prototype[slot] < 0) continue;
-      const fx_soft_body *other = fx_soft_at(sim, slot);
+      fx_soft_body *other = fx_soft_at(sim, slot);
       const fx_body *body = fx_slot_body(sim, slot);
       for (int32_t shape = body->shape_start; shape < body->shape_start + body->shape_count; shape++) {
         if (!may_meet(sim, own, &sim->model->shape[shape])) continue;

@@ -68,11 +68,11 @@ static bool meet_point(const frix_soft_world *w, fx_arena *arena, const fx_soft_
     fx_touch t = {.body = b, .point = p, .other = o, .side_count = 1, .mu = obstacle->mu, .drive = obstacle->velocity};
     t.side[0] = (fx_soft_side){.body = b, .count = 1, .point = {p}, .weight = {1.0}};
     t.gap = gap_of(obstacle, all[b].place[p], &t.normal);
-    double speed = fx_norm(fx_sub(all[b].velocity[p], obstacle->velocity));
+    double speed = fx_norm(fx_sub(fx_soft_skin_velocity(&all[b], p), obstacle->velocity));
     if (t.gap < margin + 1.5 * h * speed && !add(arena, out, t)) return false;
   }
   for (int32_t other = 0; w->mu >= 0.0 && other < w->body_count; other++) {
-    double reach = margin + 1.5 * h * (fx_norm(all[b].velocity[p]) + all[other].fastest);
+    double reach = margin + 1.5 * h * (fx_norm(fx_soft_skin_velocity(&all[b], p)) + all[other].fastest);
     if (other != b && !meet_body(w, arena, all, b, other, p, reach, out)) return false;
   }
   return true;
@@ -85,6 +85,7 @@ frix_status fx_soft_meet(const frix_soft_world *w, fx_arena *arena, double h, fr
     frix_status status = fx_soft_skin_take(w->body[b]->soft, arena, &all[b]);
     if (status) return status;
     fx_soft_skin_find(w->body[b], &all[b]);
+    if (w->mu >= 0.0) fx_soft_skin_face(&all[b]);
   }
   for (int32_t b = 0; b < w->body_count; b++) {
     double margin = margin_share * w->size[b] + h * h * fx_norm(gravity);

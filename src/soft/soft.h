@@ -64,6 +64,7 @@ struct frix_soft {
   double *first;       /* 9 each: of rho (X U_i' ), row-major */
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
   double *stiffness;   /* diagonal: omega^2 */
+  double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
   double *quartic;     /* of q_i q_j q_l q_m */
 };
@@ -74,6 +75,8 @@ int64_t fx_quartic_count(int32_t k);
 frix_soft *fx_soft_new(frix_context *context);
 /* Arrays for info.coordinates, point_count and triangle_count. */
 frix_status fx_soft_take(frix_soft *soft);
+/* What follows from the surface and its shapes. */
+void fx_soft_measure(frix_soft *soft);
 /* Polynomials and surface from a basis. */
 frix_status fx_soft_reduce(frix_soft *soft, fx_arena *arena, const fx_fem *f, const fx_basis *basis,
                            const fx_skin *skin, const fx_soft_watch *watch);
@@ -137,14 +140,20 @@ frix_sym3 fx_soft_inverse(frix_sym3 s);
 /* ---- the deformed surface ---- */
 
 typedef struct fx_soft_skin {
-  frix_vec3 *place, *velocity, *outward; /* by point; outward: sum of the normals around it */
-  frix_vec3 *normal;                     /* of triangles */
+  const struct frix_soft_state *state; /* that it is the surface of, and its spin in the body's axes */
+  frix_vec3 spin;
+  frix_vec3 *place, *outward; /* by point; outward: sum of the normals around it */
+  frix_vec3 *normal;          /* of triangles */
   frix_vec3 low, high;
-  double fastest;
+  double fastest; /* no point is faster */
+  bool faced;     /* outward and normal are known */
 } fx_soft_skin;
 
 frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out);
 void fx_soft_skin_find(const frix_soft_state *state, fx_soft_skin *out);
+frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point);
+/* Normals, where they are not known yet. */
+void fx_soft_skin_face(fx_soft_skin *skin);
 
 /* The place of a surface that is nearest to a point. */
 typedef struct fx_soft_near {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "linalg/dense.h"
+
 static frix_vec3 least(frix_vec3 a, frix_vec3 b) {
   return fx_vec(fx_min(a.x, b.x), fx_min(a.y, b.y), fx_min(a.z, b.z));
 }
@@ -14,24 +16,42 @@ static frix_vec3 most(frix_vec3 a, frix_vec3 b) { return fx_vec(fx_max(a.x, b.x)
 frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out) {
   int32_t n = soft->info.point_count;
   *out = (fx_soft_skin){.place = FX_TAKE_RAW(arena, frix_vec3, n),
-                        .velocity = FX_TAKE_RAW(arena, frix_vec3, n),
                         .outward = FX_TAKE_RAW(arena, frix_vec3, n),
                         .normal = FX_TAKE_RAW(arena, frix_vec3, soft->info.triangle_count)};
-  return out->place && out->velocity && out->outward && out->normal ? FRIX_OK : FRIX_ERROR_MEMORY;
+  return out->place && out->outward && out->normal ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
+/* Places: X + sum q_i U_i in the body's axes first, coordinate by coordinate over all points. */
 void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {
   const frix_soft_info *info = &x->soft->info;
-  int32_t n = info->point_count;
+  int32_t n = info->point_count, k = info->coordinates;
   frix_vec3 spin = fx_soft_spin(x);
-  out->fastest = 0.0;
+  double far = 0.0, push = 0.0;
+  out->state = x, out->spin = spin, out->faced = false;
   for (int32_t p = 0; p < n; p++) {
-    out->place[p] = fx_soft_place(x, p, spin, &out->velocity[p]);
+    const double *U = info->shape + 3 * (size_t)p * k, *q = x->amplitude;
+    frix_vec3 r = info->point[p];
+    r = fx_add(r, fx_vec(fx_dot_quad(k, U, q), fx_dot_quad(k, U + k, q), fx_dot_quad(k, U + 2 * (size_t)k, q)));
+    far = fx_max(far, fx_norm2(r));
+    out->place[p] = fx_pose_point(x->pose, r);
     out->low = p ? least(out->low, out->place[p]) : out->place[p];
     out->high = p ? most(out->high, out->place[p]) : out->place[p];
-    out->fastest = fx_max(out->fastest, fx_norm(out->velocity[p]));
   }
-  memset(out->outward, 0, (size_t)n * sizeof *out->outward);
+  for (int32_t j = 0; j < k; j++) push += fabs(x->rate[j]) * x->soft->farthest[j];
+  out->fastest = fx_norm(x->velocity) + fx_norm(spin) * sqrt(far) + push;
+}
+
+frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point) {
+  frix_vec3 v;
+  fx_soft_place(skin->state, point, skin->spin, &v);
+  return v;
+}
+
+void fx_soft_skin_face(fx_soft_skin *out) {
+  const frix_soft_info *info = &out->state->soft->info;
+  if (out->faced) return;
+  out->faced = true;
+  memset(out->outward, 0, (size_t)info->point_count * sizeof *out->outward);
   for (int32_t k = 0; k < info->triangle_count; k++) {
     const int32_t *t = info->triangle + 3 * (size_t)k;
     frix_vec3 a = out->place[t[0]], n2 = fx_cross(fx_sub(out->place[t[1]], a), fx_sub(out->place[t[2]], a));
