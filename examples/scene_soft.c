@@ -329,3 +329,43 @@ const frix_scene ex_scene_bunnies_arch = {
     .time = 3.0,
     .build = build_rolling,
 };
+
+/* ---- touch ---- */
+
+enum { TOUCH_YOUNG, TOUCH_MU, TOUCH_CELLS };
+
+static const frix_option_info touch_parameter[] = {
+    [TOUCH_YOUNG] = EX_REAL("young", 2e5, 1e3, 1e11, "Young's modulus, Pa"),
+    [TOUCH_MU] = EX_REAL("mu", 0.5, 0, 10, "friction"),
+    [TOUCH_CELLS] = EX_WHOLE("cells", 5, 1, 8, "along a side: contacts"),
+};
+
+/* 33 coordinates of each cube and 6 of the hand: 72. */
+static frix_status build_touch(frix_builder *builder, const double *value, uint64_t seed) {
+  ex_world world = ex_world_new(builder, false, value[TOUCH_MU], 0.0, seed);
+  frix_soft_config c = frix_soft_default();
+  c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = (int32_t)value[TOUCH_CELLS], c.order = 1, c.modes = 21;
+  c.strains = true, c.damping_ratio = 0.2, c.young = value[TOUCH_YOUNG];
+  frix_soft *cube = make(&world, "bar", &c);
+  ex_add_ground(&world);
+  for (int32_t k = 0; k < 2; k++) {
+    char name[32];
+    frix_body_config body = named("cube", k, ex_at(0.0, 0.0, 0.1 * k + 0.05), name);
+    put(&world, cube, &body);
+  }
+  frix_body_config hand = ex_body("hand", ex_at(0.0, 0.0, 0.226));
+  frix_shape_config ball = ex_ball(&world, 0.025);
+  hand.mass = 0.1, hand.gravity_scale = 0.0;
+  ex_put(&world, &hand, &ball);
+  frix_soft_destroy(cube);
+  return world.status;
+}
+
+const frix_scene ex_scene_touch = {
+    .name = "touch",
+    .summary = "two soft cubes on each other, and a ball above them for frix haptic to hold",
+    EX_PARAMETERS(touch_parameter),
+    .step = 0.001,
+    .time = 1.0,
+    .build = build_touch,
+};

@@ -70,7 +70,7 @@ extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile, ex_scene_
 extern const frix_scene ex_scene_bunnies;
 /* scene_soft.c: soft bodies */
 extern const frix_scene ex_scene_soft_stack, ex_scene_cantilever, ex_scene_jam, ex_scene_chairs, ex_scene_dinosaurs,
-    ex_scene_bunnies_arch;
+    ex_scene_bunnies_arch, ex_scene_touch;
 /* scene_capstan.c */
 extern const frix_scene ex_scene_capstan;
 /* scene_single.c: few bodies, most with a known answer */

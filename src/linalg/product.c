@@ -138,8 +138,9 @@ INLINE void scale_rows(int32_t d, int32_t w, double scale, const double *restric
 }
 
 /* Three rows, the usual contact. */
-INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const double *restrict g, double *restrict to) {
-  for (int32_t a = 0; a < m; a++, to += w) {
+INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const double *restrict g, double *restrict to,
+                       int32_t length) {
+  for (int32_t a = 0; a < m; a++, to += length) {
     double f0 = h[a], f1 = h[m + a], f2 = h[2 * m + a];
     int32_t b = 0;
     for (; b + 4 <= w; b += 4) {
@@ -160,15 +161,15 @@ INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const dou
 }
 
 INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h, const double *restrict g,
-                      double *restrict to) {
+                      double *restrict to, int32_t length) {
   if (d == 3) {
-    add_outer3(m, w, h, g, to);
+    add_outer3(m, w, h, g, to, length);
     return;
   }
   for (int32_t a = 0; a < m; a++)
     for (int32_t e = 0; e < d; e++) {
       double factor = h[e * m + a];
-      for (int32_t b = 0; b < w; b++) to[a * w + b] += factor * g[e * w + b];
+      for (int32_t b = 0; b < w; b++) to[a * length + b] += factor * g[e * w + b];
     }
 }
 
@@ -179,8 +180,8 @@ __attribute__((target("avx2"))) static void scale_rows_avx2(int32_t d, int32_t w
 }
 
 __attribute__((target("avx2"))) static void add_outer_avx2(int32_t d, int32_t m, int32_t w, const double *h,
-                                                           const double *g, double *to) {
-  add_outer(d, m, w, h, g, to);
+                                                           const double *g, double *to, int32_t length) {
+  add_outer(d, m, w, h, g, to, length);
 }
 
 void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
@@ -190,19 +191,19 @@ void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const do
     scale_rows(d, w, scale, D, h, g);
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to) {
+void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
   if (__builtin_cpu_supports("avx2"))
-    add_outer_avx2(d, m, w, h, g, to);
+    add_outer_avx2(d, m, w, h, g, to, length);
   else
-    add_outer(d, m, w, h, g, to);
+    add_outer(d, m, w, h, g, to, length);
 }
 #else
 void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
   scale_rows(d, w, scale, D, h, g);
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to) {
-  add_outer(d, m, w, h, g, to);
+void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
+  add_outer(d, m, w, h, g, to, length);
 }
 #endif
 

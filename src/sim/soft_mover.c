@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/dense.h"
+
 bool fx_soft_collect(frix_sim *sim, int32_t slot) {
   fx_soft_body *b = fx_soft_at(sim, slot);
   int32_t n = b->part.count;
@@ -162,6 +164,17 @@ void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t
       for (int32_t j = 0; j < k; j++) J[6 + j] += x * U[j] + y * U[k + j] + z * U[2 * (size_t)k + j];
     }
   }
+}
+
+/* |L^-1 J'|^2, A = L L' */
+double fx_soft_weight(const fx_mover *m, const double *J) {
+  const double *L = m->tree->part->factor;
+  double y[6 + FX_MOST_COORDINATES], sum = 0.0;
+  for (int32_t i = 0; i < m->dof; i++, L += m->dof) {
+    y[i] = (J[i] - fx_dot_quad(i, L, y)) / L[i];
+    sum += y[i] * y[i];
+  }
+  return sum;
 }
 
 /* ---- energy ---- */

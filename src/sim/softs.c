@@ -15,6 +15,10 @@ int32_t fx_softs_room(const frix_model *model) {
   return count;
 }
 
+/* Many points share a load: a face with a sixth of all points of the surface is as stiff together as ten contacts of
+ * a rigid body. Springs that were each as stiff as one of these would make the problem needlessly hard. */
+static const double face_share = 60.0;
+
 /* ---- life ---- */
 
 static frix_status start(frix_sim *sim, fx_softs *s, fx_soft_body *b, int32_t slot, int32_t at) {
@@ -23,6 +27,7 @@ static frix_status start(frix_sim *sim, fx_softs *s, fx_soft_body *b, int32_t sl
   const fx_body *body = &sim->model->body[slot];
   *b = (fx_soft_body){.soft = soft, .slot = slot, .shape = body->shape_start, .at = at, .mover = -1};
   b->size = 2.0 * body->radius;
+  b->contact_mass = soft->info.mass * fx_min(1.0, face_share / soft->info.point_count);
   size_t square = (size_t)n * (size_t)n;
   b->part = (fx_part){.count = n, .slot = slot, .mass = soft->info.mass};
   b->part.dense = FX_TAKE(&s->arena, double, square);

@@ -25,13 +25,14 @@ typedef struct fx_pull {
 typedef struct fx_soft_body {
   const frix_soft *soft;
   int32_t slot, shape;
-  int32_t at;         /* its first number in fx_state.robot: k amplitudes, k rates, k momenta */
-  int32_t mover;      /* of the step, -1: none */
-  double size;        /* twice the radius */
-  frix_soft_state *x; /* where the step sees it */
-  fx_part part;       /* A and its factor */
-  double *mass;       /* M alone */
-  double *force;      /* V'(q), and dT/dq behind it, of the beginning */
+  int32_t at;          /* its first number in fx_state.robot: k amplitudes, k rates, k momenta */
+  int32_t mover;       /* of the step, -1: none */
+  double size;         /* twice the radius */
+  double contact_mass; /* what the stiff law takes for its mass at one point */
+  frix_soft_state *x;  /* where the step sees it */
+  fx_part part;        /* A and its factor */
+  double *mass;        /* M alone */
+  double *force;       /* V'(q), and dT/dq behind it, of the beginning */
   fx_soft_when when;
   frix_vec3 momentum; /* spin momentum before the step */
   fx_soft_skin skin;
@@ -75,6 +76,9 @@ double fx_soft_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 /* Rows of a contact in the block of a soft side: sign (axis . velocity of its place at p). */
 void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t dim, double sign, const fx_contact *c,
                   frix_vec3 p, double *J);
+
+/* J A^-1 J' */
+double fx_soft_weight(const fx_mover *m, const double *J);
 
 /* ---- soft_contacts.c ---- */
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */

@@ -104,6 +104,22 @@ static frix_status try_guess(solving *x) {
   return FRIX_OK;
 }
 
+static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
+
+/* Certified as they are, or where the solver starts. */
+static frix_status try_soft(solving *x) {
+  bool any;
+  frix_status status = fx_soft_newton(x->sim, x->a, &any);
+  if (status != FRIX_OK || !any) return status;
+  double *kept = FX_TAKE_RAW(&x->sim->arena, double, x->a->row_count);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  memcpy(kept, x->a->guess, (size_t)x->a->row_count * sizeof *kept);
+  memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *kept);
+  status = try_guess(x);
+  if (x->known) x->sim->report.finisher = "soft newton";
+  return status;
+}
+
 static double hardest_blow(const fx_assembly *a) {
   double most = 0.0;
   for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
@@ -196,6 +212,7 @@ static const struct way {
 } ways[] = {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
     {is_coulomb, try_guess},     /* the impulses of the last step, judged as they are */
+    {has_soft, try_soft},        /* newton over the coordinates of soft bodies */
     {is_new, solve},             /* the solver */
     {expects, doubt},            /* blows that did not come are not expected */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */

@@ -51,6 +51,10 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a);
 /* The answer under a deadline; begun: when the solve began. */
 frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun);
 
+/* ---- soft_newton.c ---- */
+/* Impulses of islands with soft bodies, from the velocities before the step, into a->r; any: of some. */
+frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool *any);
+
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a);

@@ -77,6 +77,7 @@ void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
 }
 
 double fx_tree_weight(const fx_mover *m, const double *J) {
+  if (m->tree->soft) return fx_soft_weight(m, J);
   double y[FX_TREE_MOST], sum = 0.0;
   fx_tree_respond(m, J, y);
   for (int32_t i = 0; i < m->dof; i++) sum += J[i] * y[i];

@@ -324,7 +324,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
       if (d == 3 && m == 6 && w == 6)
         add_outer_rigid(fx_block(H, first + a), g, to);
       else
-        fx_add_outer(d, m, w, fx_block(H, first + a), g, to);
+        fx_add_outer(d, m, w, fx_block(H, first + a), g, to, w);
     }
   }
 }
