@@ -21,7 +21,7 @@
 
 enum { ROUNDS = 40, HALVINGS = 5, MOST = 256, FEWEST = 4 };
 static const double done = 1e-13; /* of the sizes of what cancels in F */
-static const double growth = 1.2; /* of |F| that a step may bring where none lowers it */
+static const double growth = 2.0; /* of |F| that a step of the convex problem may bring */
 
 typedef struct island {
   const frix_sim *sim;
@@ -32,7 +32,8 @@ typedef struct island {
   double *K, *LU, *D, *g; /* D: 9 numbers by contact */
   double *v, *trial, *dv, *F, *scale, *r;
   int32_t *pivot;
-  bool fresh; /* K holds nothing yet */
+  bool fresh;  /* K holds nothing yet */
+  bool convex; /* K is that of friction under the bounds of now: symmetric, and its step goes down */
 } island;
 
 /* ---- which islands ---- */
@@ -55,7 +56,8 @@ static bool group_fits(const fx_assembly *a, int32_t k) {
 /* ---- one contact ---- */
 
 /* r and D from a; row-major D with d rows. */
-static void respond(const frix_contact *law, int32_t d, const double *at, const double *R, double *r, double *D) {
+static void respond(const frix_contact *law, int32_t d, const double *at, const double *R, bool convex, double *r,
+                    double *D) {
   memset(D, 0, 9 * sizeof *D);
   r[0] = at[0] < 0.0 ? -at[0] / R[0] : 0.0;
   for (int32_t k = 1; k < d; k++) r[k] = 0.0;
@@ -68,7 +70,7 @@ static void respond(const frix_contact *law, int32_t d, const double *at, const 
     D[4] = D[8] = 1.0 / R[1];
     return;
   }
-  double part = bound / size, ex = x / size, ey = y / size, slope = law->mu * D[0];
+  double part = bound / size, ex = x / size, ey = y / size, slope = convex ? 0.0 : law->mu * D[0];
   r[1] = part * x, r[2] = part * y;
   D[3] = slope * ex, D[6] = slope * ey;
   D[4] = part / R[1] * (1.0 - ex * ex), D[8] = part / R[1] * (1.0 - ey * ey);
@@ -154,7 +156,7 @@ static double evaluate(island *t, const double *v, bool slopes) {
       int32_t dof = sim->mover[g->mover[b]].dof;
       for (int32_t j = 0; j < g->dim; j++, J += dof) at[j] += fx_dot_quad(dof, J, v + t->first[g->mover[b]]);
     }
-    respond(&a->law[t->group[k]], g->dim, at, R, r, D);
+    respond(&a->law[t->group[k]], g->dim, at, R, t->convex, r, D);
     J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count && r[0] > 0.0; b++) {
       int32_t dof = sim->mover[g->mover[b]].dof;
@@ -174,8 +176,9 @@ static double evaluate(island *t, const double *v, bool slopes) {
   return sqrt(sum);
 }
 
-/* The step, or the part of it that lowers |F|, or the best part where it rises by little; false where none does. */
-static bool step(island *t, double *norm) {
+/* The step, or the part of it that lowers |F|, or the best part where it rises by no more than `most`; false where none
+ * does. */
+static bool step(island *t, double most, double *norm) {
   size_t bytes = (size_t)t->n * sizeof *t->v;
   double best = INFINITY, chosen = 0.0, length = 1.0;
   memcpy(t->LU, t->K, (size_t)t->n * bytes);
@@ -188,7 +191,7 @@ static bool step(island *t, double *norm) {
     if (fresh < best) best = fresh, chosen = length;
     if (fresh <= (1.0 - 0.1 * length) * *norm) break;
   }
-  if (!(best <= growth * *norm)) return false;
+  if (!(best <= most * *norm)) return false;
   for (int32_t i = 0; i < t->n; i++) t->v[i] += chosen * t->dv[i];
   *norm = evaluate(t, t->v, true);
   return true;
@@ -230,7 +233,14 @@ static bool solve(island *t, int64_t *iterations) {
   for (int k = 0; k < ROUNDS; k++) {
     if (norm <= done * size_of(t)) return true;
     ++*iterations;
-    if (!step(t, &norm)) return norm <= 1e3 * done * size_of(t);
+    if (step(t, 1.0, &norm)) continue;
+    if (norm <= 1e3 * done * size_of(t)) return true; /* rounding */
+    t->convex = true;
+    evaluate(t, t->v, true);
+    bool good = step(t, growth, &norm);
+    t->convex = false;
+    norm = evaluate(t, t->v, true);
+    if (!good) return false;
   }
   return false;
 }

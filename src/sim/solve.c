@@ -104,7 +104,16 @@ static frix_status try_guess(solving *x) {
   return FRIX_OK;
 }
 
-static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
+static double hardest_blow(const fx_assembly *a) {
+  double most = 0.0;
+  for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
+  return most;
+}
+
+/* Where nothing is struck: blows are expected by the solver. */
+static bool has_soft(const solving *x) {
+  return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant && fx_blow_rounds(hardest_blow(x->a)) == 0;
+}
 
 /* Certified as they are, or where the solver starts. */
 static frix_status try_soft(solving *x) {
@@ -118,12 +127,6 @@ static frix_status try_soft(solving *x) {
   status = try_guess(x);
   if (x->known) x->sim->report.finisher = "soft newton";
   return status;
-}
-
-static double hardest_blow(const fx_assembly *a) {
-  double most = 0.0;
-  for (int32_t k = 0; k < a->joint_first; k++) most = fmax(most, a->group[k].blow);
-  return most;
 }
 
 /* Springs would leave a part R / (W + R) of a blow as velocity. A rough answer tells its impulses; springs that are set
