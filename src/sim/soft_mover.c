@@ -100,6 +100,7 @@ static void free_middle(fx_soft_body *b, double h, fx_tree_mover *t) {
 }
 
 void fx_softs_load(frix_sim *sim) {
+  sim->softs->weight = NULL;
   for (int32_t k = 0; k < sim->softs->count; k++) {
     fx_soft_body *b = &sim->softs->body[k];
     if (b->mover < 0) continue;
@@ -164,6 +165,18 @@ void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t
       for (int32_t j = 0; j < k; j++) J[6 + j] += x * U[j] + y * U[k + j] + z * U[2 * (size_t)k + j];
     }
   }
+}
+
+double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
+  fx_softs *s = sim->softs;
+  if (a != &sim->rows) return NULL; /* rows that live as long as the step */
+  if (s->weight && s->weight_of == a->group && s->weight_rows == a->row_count) return s->weight;
+  size_t count = 0;
+  for (int32_t k = 0; k < a->group_count; k++) count += 2 * (size_t)(a->group[k].dim * a->group[k].body_count);
+  s->weight = FX_TAKE_RAW(a->arena, double, count + 1);
+  s->weight_of = a->group, s->weight_rows = a->row_count;
+  for (size_t k = 0; s->weight && k < count; k++) s->weight[k] = -1.0;
+  return s->weight;
 }
 
 /* |L^-1 J'|^2, A = L L' */

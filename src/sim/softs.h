@@ -45,7 +45,10 @@ typedef struct fx_softs {
   int32_t slot_count, *of_slot; /* by slot of the model: its body here, -1: rigid */
   fx_pull *pull;
   int32_t pull_count, pull_room;
-  double *row; /* three rows of a point */
+  double *row;               /* three rows of a point */
+  double *weight;            /* of the rows of one assembly, in the arena of the step; NULL: of none */
+  const fx_group *weight_of; /* its groups */
+  int32_t weight_rows;
 } fx_softs;
 
 /* The soft body of a slot, NULL: it is rigid. */
@@ -77,6 +80,9 @@ double fx_soft_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t dim, double sign, const fx_contact *c,
                   frix_vec3 p, double *J);
 
+/* Room for the weights of all rows of an assembly, by group, body and row, two each; below 0 where they were not found
+ * since the movers were loaded. NULL: they are not kept. */
+double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a);
 /* J A^-1 J' */
 double fx_soft_weight(const fx_mover *m, const double *J);
 

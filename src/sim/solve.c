@@ -110,9 +110,10 @@ static double hardest_blow(const fx_assembly *a) {
   return most;
 }
 
-/* Where nothing is struck: blows are expected by the solver. */
+/* Where nothing is struck, or there is no time for it: blows are expected by the solver. */
 static bool has_soft(const solving *x) {
-  return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant && fx_blow_rounds(hardest_blow(x->a)) == 0;
+  if (x->known || !x->sim->softs || !is_coulomb(x) || !x->a->compliant) return false;
+  return is_timed(x) || fx_blow_rounds(hardest_blow(x->a)) == 0;
 }
 
 /* Certified as they are, or where the solver starts. */
