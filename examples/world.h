@@ -68,6 +68,11 @@ extern const frix_scene ex_scene_cannonball, ex_scene_funnel, ex_scene_segregati
 extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile, ex_scene_pebbles;
 /* scene_bunnies.c */
 extern const frix_scene ex_scene_bunnies;
+/* scene_soft.c: soft bodies */
+extern const frix_scene ex_scene_soft_stack, ex_scene_cantilever, ex_scene_jam, ex_scene_chairs, ex_scene_dinosaurs,
+    ex_scene_bunnies_arch, ex_scene_touch;
+/* scene_capstan.c */
+extern const frix_scene ex_scene_capstan;
 /* scene_single.c: few bodies, most with a known answer */
 extern const frix_scene ex_scene_incline, ex_scene_puck, ex_scene_ellipse, ex_scene_painleve, ex_scene_top,
     ex_scene_grip, ex_scene_cradle;

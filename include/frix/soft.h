@@ -11,7 +11,7 @@
 #ifndef FRIX_SOFT_H
 #define FRIX_SOFT_H
 
-#include <frix/vec.h>
+#include <frix/sim.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -131,6 +131,40 @@ FRIX_API frix_vec3 frix_soft_point(const frix_soft_state *state, int32_t point, 
 FRIX_API frix_status frix_soft_jacobian(const frix_soft_state *state, int32_t point, double *out);
 /* (6 + k) squared: mass alone, or M + h C + h^2 K of an implicit step. */
 FRIX_API frix_status frix_soft_mass_matrix(const frix_soft_state *state, double h, double *out);
+
+/* Points of the surface at a pose of the frame (centre of mass, body's axes) and amplitudes; point_count of them. */
+FRIX_API void frix_soft_deform(const frix_soft *soft, frix_pose pose, const double *amplitude, frix_vec3 *out);
+
+/* ---- as part of a model: movers of the same step as rigid bodies, joints and trees ---- */
+
+/* A body of the model that is soft: one mover of 6 + k coordinates. body: name, pose (of the axes of the mesh it was
+ * made from), velocities and gravity_scale; shape: material, group and mask; NULL: the defaults. Points of its surface
+ * meet all shapes. The model shares the soft body, which may be destroyed. Soft bodies do not sleep and are not
+ * spawned. */
+FRIX_API frix_status frix_builder_add_soft(frix_builder *builder, const frix_soft *soft, const frix_body_config *body,
+                                           const frix_shape_config *shape, frix_body_id *out);
+/* The context of a builder, for those who make soft bodies for it. */
+FRIX_API frix_context *frix_builder_context(const frix_builder *builder);
+/* The soft body of a body, NULL: it is rigid, or there is none. */
+FRIX_API const frix_soft *frix_model_soft(const frix_model *model, frix_body_id body);
+FRIX_API const frix_soft *frix_sim_soft(const frix_sim *sim, frix_body_id body);
+/* Amplitudes and rates of a soft body, k numbers each; NULL: it is rigid. They live until the state changes. */
+FRIX_API const double *frix_sim_amplitude(const frix_sim *sim, frix_body_id body);
+FRIX_API const double *frix_sim_rate(const frix_sim *sim, frix_body_id body);
+/* NULL: as they are. The ledger books the change as work. */
+FRIX_API frix_status frix_sim_set_amplitude(frix_sim *sim, frix_body_id body, const double *amplitude,
+                                            const double *rate);
+/* Where the points of its surface are; point_count of them. */
+FRIX_API frix_status frix_sim_surface(const frix_sim *sim, frix_body_id body, frix_vec3 *out);
+
+/* A spring between a point of the surface and a place, in the coming step only, as frix_sim_add_force; implicit, so it
+ * may be as stiff as one likes. */
+typedef struct frix_soft_pull {
+  int32_t point;
+  frix_vec3 place, velocity; /* where the place is now, and how it moves */
+  double stiffness, damping; /* N/m, N s/m */
+} frix_soft_pull;
+FRIX_API frix_status frix_sim_pull(frix_sim *sim, frix_body_id body, const frix_soft_pull *pull);
 
 /* ---- motion in contact ---- */
 

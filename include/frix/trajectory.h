@@ -106,6 +106,8 @@ typedef struct frix_frame {
   const frix_frame_body *body; /* all but static bodies that stand where the model has them */
   const frix_contact_report *contact;
   const frix_body_id *gone; /* static bodies of the model that were removed */
+  int32_t amplitude_count;
+  const double *amplitude; /* of the soft bodies of the model, one after the other */
   /* these lists, and report.finisher, live until the next frame is read */
 } frix_frame;
 

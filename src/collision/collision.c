@@ -156,7 +156,9 @@ static frix_status place_all(fx_collision *c, const fx_placement *placement, dou
     if (placement->prototype[k] < 0) continue;
     const fx_body *body = &m->body[placement->prototype[k]];
     double wide = 0.5 * margin + reach_of(placement, k);
-    for (int32_t s = 0; s < body->shape_count; s++) place_proxy(c, placement, k, body->shape_start + s, wide, at++);
+    for (int32_t s = body->shape_start; s < body->shape_start + body->shape_count; s++)
+      if (!fx_shape_is_soft(&m->shape[s]))
+        place_proxy(c, placement, k, s, wide, at++); /* others: sim/soft_contacts.c */
   }
   *count = at;
   return FRIX_OK;
@@ -195,8 +197,7 @@ static void sort_touches(fx_manifold *m) {
 
 static bool same_bits(frix_vec3 a, frix_vec3 b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* Tangents; those of a neighbour in the manifold with the same normal (or NULL) are the same. */
-static void frame_of(fx_contact *x, const fx_contact *neighbour) {
+void fx_contact_frame(fx_contact *x, const fx_contact *neighbour) {
   if (neighbour && same_bits(x->normal, neighbour->normal)) {
     x->tangent[0] = neighbour->tangent[0], x->tangent[1] = neighbour->tangent[1];
   } else if (x->planar) {
@@ -314,7 +315,8 @@ static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_pro
     x->gap = t->gap;
     x->rim = t->rim;
     x->planar = a->flat;
-    frame_of(x, k > 0 ? x - 1 : NULL);
+    x->soft_a = x->soft_b = 0;
+    fx_contact_frame(x, k > 0 ? x - 1 : NULL);
   }
 }
 

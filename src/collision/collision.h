@@ -21,8 +21,12 @@ typedef struct fx_contact {
   frix_vec3 tangent[2]; /* normal x tangent[0] = tangent[1]; planar: tangent[0] in the plane, tangent[1] = +z or -z */
   double gap;
   frix_vec3 rim; /* of a rim point of a flat round face: where the first one was put, seen from the centre; else zero */
+  int32_t soft_a, soft_b; /* place on a soft surface: point p as p + 1, triangle t as -(t + 1); 0: rigid */
   bool planar;
 } fx_contact;
+
+/* Its tangents; those of a neighbour in the manifold with the same normal (or NULL) are the same. */
+void fx_contact_frame(fx_contact *contact, const fx_contact *neighbour);
 
 /* Its id, from all else. */
 uint64_t fx_contact_name(const fx_contact *contact, uint32_t generation_a, uint32_t generation_b);

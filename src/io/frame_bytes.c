@@ -4,6 +4,8 @@
  * with. */
 #include "io/trajectory.h"
 
+#include "sim/softs.h"
+
 #include <string.h>
 
 /* ---- the step ---- */
@@ -123,7 +125,22 @@ static void pack_gone(fx_pack *p, frix_body_id *gone, int32_t count) {
   for (int32_t k = 0; k < count; k++) fx_pack_u32(p, &gone[k].index);
 }
 
+/* Single precision: they are looked at, not gone on with. */
+static void pack_amplitudes(fx_pack *p, double *amplitude, int32_t count) {
+  for (int32_t k = 0; k < count; k++) fx_pack_single(p, &amplitude[k]);
+}
+
 /* ---- writing ---- */
+
+static void write_amplitudes(fx_pack *p, const frix_sim *sim) {
+  for (int32_t k = 0; sim->softs && k < sim->softs->count; k++) {
+    const fx_soft_body *b = &sim->softs->body[k];
+    for (int32_t j = 0; j < b->soft->info.coordinates; j++) {
+      double copy = sim->state.robot[b->at + j];
+      fx_pack_single(p, &copy);
+    }
+  }
+}
 
 static bool same_bits(const frix_pose *a, const frix_pose *b) { return memcmp(a, b, sizeof *a) == 0; }
 
@@ -170,6 +187,7 @@ void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report 
     pack_bodies(&p, body, f.body_count);
     pack_contacts(&p, contact, f.contact_count);
     pack_gone(&p, gone, f.gone_count);
+    write_amplitudes(&p, sim);
   } else {
     out->failed = true;
   }
@@ -218,6 +236,8 @@ static bool finish(const frix_model *m, fx_frame_store *s) {
     if (!finish_body(m, &s->body[k])) return false;
   for (int32_t k = 0; k < s->frame.contact_count; k++)
     if (!finish_contact(m, s->frame.h, &s->contact[k])) return false;
+  for (int32_t k = 0; k < s->frame.amplitude_count; k++)
+    if (!isfinite(s->amplitude[k])) return false;
   for (int32_t k = 0; k < s->frame.gone_count; k++) {
     if (s->gone[k].index == 0 || s->gone[k].index >= (uint32_t)m->body_count) return false;
     s->gone[k].generation = 1;
@@ -233,29 +253,32 @@ frix_status fx_frame_read(frix_context *context, const frix_model *model, const 
   *f = (frix_frame){.size = sizeof *f, .report = {.size = sizeof f->report}};
   pack_head(&p, f);
   s->finisher = f->report.finisher;
+  f->amplitude_count = fx_softs_room(model) / 3;
   enum { BODY = 117, CONTACT = 118, GONE = 4 };
   if (f->body_count < 0 || f->contact_count < 0 || f->gone_count < 0 ||
       !fx_pack_room(&p, (uint64_t)f->body_count, BODY) || !fx_pack_room(&p, (uint64_t)f->contact_count, CONTACT) ||
-      !fx_pack_room(&p, (uint64_t)f->gone_count, GONE))
+      !fx_pack_room(&p, (uint64_t)f->gone_count, GONE) || !fx_pack_room(&p, (uint64_t)f->amplitude_count, 4))
     p.failed = true;
   if (!p.failed && (!grow(context, &s->body, &s->body_room, f->body_count, sizeof *s->body) ||
                     !grow(context, &s->contact, &s->contact_room, f->contact_count, sizeof *s->contact) ||
-                    !grow(context, &s->gone, &s->gone_room, f->gone_count, sizeof *s->gone)))
+                    !grow(context, &s->gone, &s->gone_room, f->gone_count, sizeof *s->gone) ||
+                    !grow(context, &s->amplitude, &s->amplitude_room, f->amplitude_count, sizeof *s->amplitude)))
     return FRIX_ERROR_MEMORY;
   if (!p.failed) {
     pack_bodies(&p, s->body, f->body_count);
     pack_contacts(&p, s->contact, f->contact_count);
     pack_gone(&p, s->gone, f->gone_count);
+    pack_amplitudes(&p, s->amplitude, f->amplitude_count);
   }
   bool good = !p.failed && p.at == p.end && isfinite(f->time) && isfinite(f->h) && finish(model, s);
   frix_status status = fx_pack_status(&p, good, "its numbers make no sense");
   if (status) return status;
-  f->body = s->body, f->contact = s->contact, f->gone = s->gone;
+  f->body = s->body, f->contact = s->contact, f->gone = s->gone, f->amplitude = s->amplitude;
   return FRIX_OK;
 }
 
 void fx_frame_free(frix_context *context, fx_frame_store *s) {
-  void *owned[] = {s->body, s->contact, s->gone, (void *)s->finisher};
+  void *owned[] = {s->body, s->contact, s->gone, s->amplitude, (void *)s->finisher};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);
   *s = (fx_frame_store){0};
 }

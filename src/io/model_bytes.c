@@ -3,12 +3,13 @@
  * rounding. docs/formats.md tells every byte. */
 #include "io/trajectory.h"
 
+#include "io/soft_file.h"
 #include "model/builder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 2, SOFT_VERSION = 3 }; /* with soft bodies: their bytes follow the geometries */
 
 typedef struct body_row {
   const char *name;
@@ -200,9 +201,29 @@ static frix_status check_material(frix_context *context, const frix_model *m) {
   fx_buffer_free(&a), fx_buffer_free(&b);
   if (failed) return FRIX_ERROR_MEMORY;
   if (same) return FRIX_OK;
-  return fx_fail(
-      context, FRIX_ERROR_UNSUPPORTED,
-      "model: its default material was changed, which bytes do not hold: give shapes a material of its own");
+  return fx_fail(context, FRIX_ERROR_UNSUPPORTED,
+                 "model: its default material was changed, which bytes do not hold: give shapes a material of its own");
+}
+
+static bool has_soft(const frix_model *m) {
+  for (int32_t k = 0; k < m->geometry_count; k++)
+    if (m->geometry[k]->soft) return true;
+  return false;
+}
+
+/* By geometry: the size of its soft body, 0 where there is none, and the body as in a file of its own. */
+static frix_status write_softs(fx_pack *p, const frix_model *m) {
+  for (int32_t k = 0; k < m->geometry_count; k++) {
+    const frix_soft *soft = m->geometry[k]->soft;
+    size_t at = p->out->count;
+    int64_t size = 0;
+    fx_pack_i64(p, &size);
+    frix_status status = soft ? fx_soft_encode(soft, p->out) : FRIX_OK;
+    if (status) return status;
+    uint64_t length = soft ? p->out->count - at - 8 : 0;
+    for (int b = 0; soft && b < 8; b++) p->out->bytes[at + (size_t)b] = (char)(length >> 8 * b & 255);
+  }
+  return FRIX_OK;
 }
 
 frix_status frix_model_encode(frix_context *context, const frix_model *m, unsigned char **out, size_t *size) {
@@ -216,7 +237,8 @@ frix_status frix_model_encode(frix_context *context, const frix_model *m, unsign
   fx_buffer_init(&buffer, context);
   fx_pack p = fx_pack_writer(&buffer);
   frix_vec3 gravity = m->gravity;
-  write_list(&p, (int32_t[]){VERSION}, 1);
+  bool soft = has_soft(m);
+  write_list(&p, (int32_t[]){soft ? SOFT_VERSION : VERSION}, 1);
   fx_pack_vec(&p, &gravity);
   write_list(&p,
              (int32_t[]){m->material_count - 1, m->geometry_count, m->body_count - 1, m->shape_count, m->joint_count,
@@ -227,6 +249,11 @@ frix_status frix_model_encode(frix_context *context, const frix_model *m, unsign
     pack_material(&p, &c);
   }
   for (int32_t k = 0; k < m->geometry_count; k++) write_geometry(&p, m->geometry[k]);
+  if (soft) status = write_softs(&p, m);
+  if (status) {
+    fx_buffer_free(&buffer);
+    return status;
+  }
   write_bodies(&p, m);
   write_shapes(&p, m);
   write_rest(&p, m);
@@ -303,6 +330,23 @@ static frix_status read_geometry(fx_pack *p, frix_builder *builder) {
   void *owned[] = {(void *)c.name, point, height, start, list};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(p->context, owned[k]);
   return status;
+}
+
+/* Soft bodies of the geometries that were read. */
+static frix_status read_softs(fx_pack *p, frix_builder *builder) {
+  for (int32_t k = 0; k < builder->geometry_count; k++) {
+    int64_t size = 0;
+    frix_soft *soft = NULL;
+    fx_pack_i64(p, &size);
+    if (p->failed || size < 0 || size > p->end - p->at) return FRIX_ERROR_FORMAT;
+    if (!size) continue;
+    frix_status status = fx_soft_decode(p->context, "model", (const char *)p->at, (size_t)size, &soft);
+    p->at += size;
+    if (!status) status = fx_geometry_soften(builder->geometry[k], soft);
+    frix_soft_destroy(soft);
+    if (status) return status;
+  }
+  return FRIX_OK;
 }
 
 static frix_status read_material(fx_pack *p, frix_builder *builder) {
@@ -402,7 +446,7 @@ static frix_status read_model(fx_pack *p, draft *d) {
   int32_t version = 0, count[7] = {0};
   frix_vec3 gravity = {0};
   fx_pack_i32(p, &version);
-  if (version != VERSION) return FRIX_ERROR_FORMAT;
+  if (version != VERSION && version != SOFT_VERSION) return FRIX_ERROR_FORMAT;
   fx_pack_vec(p, &gravity);
   for (int k = 0; k < 7; k++) {
     fx_pack_i32(p, &count[k]);
@@ -417,6 +461,7 @@ static frix_status read_model(fx_pack *p, draft *d) {
   if (!status) status = frix_builder_set_gravity(d->builder, gravity);
   for (int32_t k = 0; !status && k < count[0]; k++) status = read_material(p, d->builder);
   for (int32_t k = 0; !status && k < count[1]; k++) status = read_geometry(p, d->builder);
+  if (!status && version == SOFT_VERSION) status = read_softs(p, d->builder);
   for (int32_t k = 1; !status && k < bodies; k++) status = read_body(p, d, k);
   for (int32_t k = 0; !status && k < count[3]; k++) status = read_shape(p, d, k, bodies);
   for (int32_t k = 0; !status && k < count[4]; k++) status = read_joint(p, d, k, bodies);

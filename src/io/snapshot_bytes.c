@@ -9,7 +9,7 @@
 enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 4 }; /* with the numbers of a robot */
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 288 && sizeof(fx_touching) == 368 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 288 && sizeof(fx_touching) == 376 &&
                                        sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -37,6 +37,7 @@ static void pack_joint(fx_pack *p, fx_joint_memory *j) {
   fx_pack_f64(p, &j->error);
 }
 
+/* Without its places on soft surfaces, which belong to the step that found them. */
 static void pack_contact(fx_pack *p, fx_contact *c) {
   fx_pack_u64(p, &c->id);
   fx_pack_u64(p, &c->feature);

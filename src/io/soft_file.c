@@ -7,7 +7,7 @@
 #include <frix/trajectory.h>
 
 #include "base/abi.h"
-#include "io/pack.h"
+#include "io/soft_file.h"
 #include "io/tet_file.h"
 #include "soft/soft.h"
 
@@ -59,27 +59,34 @@ static uint64_t get_word(const char *at, int size) {
   return word;
 }
 
+frix_status fx_soft_encode(const frix_soft *soft, fx_buffer *out) {
+  size_t start = out->count;
+  char *head = fx_buffer_reserve(out, HEAD);
+  if (head) out->count += HEAD;
+  fx_pack pack = fx_pack_writer(out);
+  frix_soft copy = {.info = soft->info, .first = soft->first, .cross = soft->cross, .stiffness = soft->stiffness};
+  copy.cubic = soft->cubic, copy.quartic = soft->quartic; /* packing writes nothing back */
+  memcpy(copy.second, soft->second, sizeof copy.second);
+  pack_info(&pack, &copy.info);
+  pack_arrays(&pack, &copy);
+  frix_status status = fx_buffer_status(out);
+  if (status) return status;
+  head = out->bytes + start;
+  size_t length = out->count - start - HEAD;
+  memcpy(head, magic, sizeof magic);
+  put_word(head + 16, VERSION, 4);
+  put_word(head + 20, length, 8);
+  put_word(head + 28, frix_crc32(0, head + HEAD, length), 4);
+  return FRIX_OK;
+}
+
 frix_status frix_soft_write(const frix_soft *soft, const char *path) {
   if (!soft) return FRIX_ERROR_INPUT;
   if (!path) return fx_fail(soft->context, FRIX_ERROR_INPUT, "frix_soft_write: no path");
   fx_buffer buffer;
   fx_buffer_init(&buffer, soft->context);
-  char *head = fx_buffer_reserve(&buffer, HEAD);
-  if (head) buffer.count += HEAD;
-  fx_pack pack = fx_pack_writer(&buffer);
-  frix_soft copy = *soft; /* packing writes nothing back */
-  pack_info(&pack, &copy.info);
-  pack_arrays(&pack, &copy);
-  frix_status status = fx_buffer_status(&buffer);
-  if (!status) {
-    head = buffer.bytes;
-    size_t length = buffer.count - HEAD;
-    memcpy(head, magic, sizeof magic);
-    put_word(head + 16, VERSION, 4);
-    put_word(head + 20, length, 8);
-    put_word(head + 28, frix_crc32(0, buffer.bytes + HEAD, length), 4);
-    status = fx_file_write(soft->context, path, buffer.bytes, buffer.count);
-  }
+  frix_status status = fx_soft_encode(soft, &buffer);
+  if (!status) status = fx_file_write(soft->context, path, buffer.bytes, buffer.count);
   fx_buffer_free(&buffer);
   return status;
 }
@@ -134,7 +141,19 @@ static frix_status read_bytes(frix_context *context, const char *path, const cha
   if (status == FRIX_ERROR_MEMORY) return status;
   if (good) pack_arrays(&pack, soft);
   good = good && !pack.failed && pack.at == pack.end && arrays_sound(soft);
+  if (good) fx_soft_measure(soft);
   return good ? FRIX_OK : fx_fail(context, FRIX_ERROR_FORMAT, "%s: the numbers of the soft body make no sense", path);
+}
+
+frix_status fx_soft_decode(frix_context *context, const char *name, const char *bytes, size_t count, frix_soft **out) {
+  frix_soft *soft = fx_soft_new(context);
+  *out = NULL;
+  frix_status status = soft ? read_bytes(context, name, bytes, count, soft) : FRIX_ERROR_MEMORY;
+  if (status)
+    frix_soft_destroy(soft);
+  else
+    *out = soft;
+  return status;
 }
 
 frix_status frix_soft_read(frix_context *context, const char *path, frix_soft **out) {
@@ -145,13 +164,8 @@ frix_status frix_soft_read(frix_context *context, const char *path, frix_soft **
   size_t count = 0;
   frix_status status = fx_file_read(context, path, most_bytes, &bytes, &count);
   if (status) return status;
-  frix_soft *soft = fx_soft_new(context);
-  status = soft ? read_bytes(context, path, bytes, count, soft) : FRIX_ERROR_MEMORY;
+  status = fx_soft_decode(context, path, bytes, count, out);
   fx_free(context, bytes);
-  if (status)
-    frix_soft_destroy(soft);
-  else
-    *out = soft;
   return status;
 }
 

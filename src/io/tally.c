@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-enum { WITHOUT_TALLY = 4, WITH_TALLY = 2 }; /* versions of a checkpoint; 4 is that of the state alone */
+/* Versions of a checkpoint; 4 is that of the state alone, 5 the same with numbers of robots and soft bodies. */
+enum { WITHOUT_TALLY = 4, NUMBERS_WITHOUT_TALLY = 5, WITH_TALLY = 2 };
 
 static frix_tally default_tally(void) { return (frix_tally){.size = sizeof(frix_tally)}; }
 
@@ -82,6 +83,6 @@ frix_status fx_checkpoint_read(frix_context *context, const unsigned char *bytes
   } else {
     tally->size = 0;
   }
-  return fx_pack_status(&p, (version == WITH_TALLY || version == WITHOUT_TALLY) && sensible(tally),
-                        "its bytes are damaged, or of another version");
+  bool known = version == WITH_TALLY || version == WITHOUT_TALLY || version == NUMBERS_WITHOUT_TALLY;
+  return fx_pack_status(&p, known && sensible(tally), "its bytes are damaged, or of another version");
 }

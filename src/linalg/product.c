@@ -118,6 +118,97 @@ INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, si
   }
 }
 
+/* ---- rows of contacts ---- */
+
+INLINE void scale_rows(int32_t d, int32_t w, double scale, const double *restrict D, const double *restrict h,
+                       double *restrict g) {
+  for (int32_t r = 0; r < d; r++, g += w) {
+    int32_t c = 0;
+    for (; c + 4 <= w; c += 4) {
+      lanes4 sum = {0.0, 0.0, 0.0, 0.0};
+      for (int32_t e = 0; e < d; e++) sum += D[r * d + e] * *(const lanes4 *)(h + e * w + c);
+      *(lanes4 *)(g + c) = sum * scale;
+    }
+    for (; c < w; c++) {
+      double sum = 0.0;
+      for (int32_t e = 0; e < d; e++) sum += D[r * d + e] * h[e * w + c];
+      g[c] = sum * scale;
+    }
+  }
+}
+
+/* Three rows, the usual contact. */
+INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const double *restrict g, double *restrict to,
+                       int32_t length) {
+  for (int32_t a = 0; a < m; a++, to += length) {
+    double f0 = h[a], f1 = h[m + a], f2 = h[2 * m + a];
+    int32_t b = 0;
+    for (; b + 4 <= w; b += 4) {
+      lanes4 sum = *(const lanes4 *)(to + b);
+      sum += f0 * *(const lanes4 *)(g + b);
+      sum += f1 * *(const lanes4 *)(g + w + b);
+      sum += f2 * *(const lanes4 *)(g + 2 * w + b);
+      *(lanes4 *)(to + b) = sum;
+    }
+    for (; b < w; b++) {
+      double sum = to[b];
+      sum += f0 * g[b];
+      sum += f1 * g[w + b];
+      sum += f2 * g[2 * w + b];
+      to[b] = sum;
+    }
+  }
+}
+
+INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h, const double *restrict g,
+                      double *restrict to, int32_t length) {
+  if (d == 3) {
+    add_outer3(m, w, h, g, to, length);
+    return;
+  }
+  for (int32_t a = 0; a < m; a++)
+    for (int32_t e = 0; e < d; e++) {
+      double factor = h[e * m + a];
+      for (int32_t b = 0; b < w; b++) to[a * length + b] += factor * g[e * w + b];
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void scale_rows_avx2(int32_t d, int32_t w, double scale, const double *D,
+                                                            const double *h, double *g) {
+  scale_rows(d, w, scale, D, h, g);
+}
+
+__attribute__((target("avx2"))) static void add_outer_avx2(int32_t d, int32_t m, int32_t w, const double *h,
+                                                           const double *g, double *to, int32_t length) {
+  add_outer(d, m, w, h, g, to, length);
+}
+
+void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
+  if (__builtin_cpu_supports("avx2"))
+    scale_rows_avx2(d, w, scale, D, h, g);
+  else
+    scale_rows(d, w, scale, D, h, g);
+}
+
+void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
+  if (__builtin_cpu_supports("avx2"))
+    add_outer_avx2(d, m, w, h, g, to, length);
+  else
+    add_outer(d, m, w, h, g, to, length);
+}
+#else
+void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
+  scale_rows(d, w, scale, D, h, g);
+}
+
+void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
+  add_outer(d, m, w, h, g, to, length);
+}
+#endif
+
+/* ---- strips ---- */
+
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("avx2"))) static void subtract_avx2(int32_t rows, int32_t width, int32_t k, const double *a,
                                                           size_t lda, const double *b, double *c, const size_t *to) {

@@ -102,7 +102,7 @@ frix_status fx_check_shape(frix_context *context, frix_shape_config *c, const fx
   if (!(c->density >= 0.0) || !isfinite(c->density))
     FAIL("shape '%s': density is %g, must be finite and not negative", name, c->density);
   if (body->kind == FRIX_BODY_DYNAMIC) {
-    if (!info->massive)
+    if (!info->massive && !(geometry && geometry->soft))
       FAIL("shape '%s': a %s has no volume, so it stands on static and kinematic bodies%s", name, info->name,
            c->kind == FRIX_SHAPE_MESH ? "; use its hull" : "");
     if (info->flat != body->planar)

@@ -170,6 +170,7 @@ void fx_geometry_release(frix_context *context, fx_geometry *g) {
   fx_free(context, g->order);
   fx_free(context, g->node);
   fx_free(context, g->height);
+  if (g->soft_release) g->soft_release(g->soft);
   fx_free(context, g->name);
   fx_free(context, g);
 }

@@ -53,9 +53,13 @@ struct fx_geometry {
   fx_tree_node *node;
   int32_t row_count, column_count;
   double width, depth, *height;
+  void *soft; /* mesh: the soft body (src/soft) whose surface it is, undeformed; NULL: it is rigid */
+  void (*soft_release)(void *soft);
   char *name;
   void *user;
 };
+
+static inline bool fx_shape_is_soft(const fx_shape *shape) { return shape->geometry && shape->geometry->soft; }
 
 /* Faces of a hull that was built before; a polygon needs none but its corners in order. */
 typedef struct fx_faces {

@@ -2,8 +2,8 @@
 #include "base/abi.h"
 #include "base/trig.h"
 #include "model/builder.h"
-#include "sim/mechanism.h"
 #include "sim/sim.h"
+#include "sim/softs.h"
 
 #include <math.h>
 
@@ -88,6 +88,8 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   if (pattern.generation != 1 || pattern.index == 0 || pattern.index >= (uint32_t)sim->model->body_count)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_spawn: the pattern is no body of the model");
   const fx_body *body = &sim->model->body[pattern.index];
+  if (fx_soft_at(sim, (int32_t)pattern.index))
+    return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "frix_sim_spawn: soft bodies are there from the start");
   if (!finite_pose(pose) || !fx_finite(velocity) || !fx_finite(spin))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_spawn: pose or velocity is not finite");
   pose.q = fx_quat_unit(pose.q);

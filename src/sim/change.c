@@ -5,7 +5,7 @@
  * were not changed their memory: a change of nothing changes no bit of what follows. */
 #include "model/builder.h"
 #include "sim/hooks.h"
-#include "sim/sim.h"
+#include "sim/softs.h"
 
 #include <frix/edit.h>
 #include <math.h>
@@ -35,6 +35,8 @@ frix_status frix_sim_begin_change(const frix_sim *sim, frix_builder **out) {
   *out = NULL;
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_begin_change: called from the force callback");
+  if (sim->softs)
+    return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "frix_sim_begin_change: not for a world with soft bodies");
   if (sim->mechanism)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
                    "frix_sim_begin_change: not for a robot in reduced coordinates; read it in maximal ones");

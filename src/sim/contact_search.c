@@ -2,6 +2,7 @@
  *
  * Bodies are looked for as far as their surfaces come in the step, at the poses where the integrator sees contacts. */
 #include "sim/hooks.h"
+#include "sim/softs.h"
 #include "sim/step.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ static void find_reach(frix_sim *sim) {
       fx_slot_motion(sim, k, FX_FREE, &free, &spin);
       v = fmax(v, fx_norm(free)), w = fmax(w, fx_norm(spin));
     }
-    sim->reach[k] = sim->h * (v + radius * w);
+    const fx_soft_body *soft = fx_soft_at(sim, k);
+    sim->reach[k] = soft ? sim->h * fmax(v, soft->skin.fastest) : sim->h * (v + radius * w);
   }
 }
 
@@ -70,8 +72,9 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
   frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim),
                                         sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
-  status = measure_skins(sim, margin);
-  return status == FRIX_OK ? fx_contacts_sift(sim, true) : status;
+  if ((status = measure_skins(sim, margin)) != FRIX_OK) return status;
+  if (sim->softs && (status = fx_softs_meet(sim, margin)) != FRIX_OK) return status;
+  return fx_contacts_sift(sim, true);
 }
 
 /* The stiffness of a contact in this step, 0 where it is rigid. */

@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "base/trig.h"
 #include "sim/hooks.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,7 +95,9 @@ static void fill_rows(const frix_sim *sim, const fx_assembly *a, const fx_group 
       bool second = g->mover[0] != m; /* blocks stand in the order of movers, as do slots */
       double *block = second ? J + (size_t)(g->dim * sim->mover[g->mover[0]].dof) : J;
       frix_vec3 arm = fx_sub(p, sim->state.pose[slot].p);
-      if (sim->mover[m].tree)
+      if (sim->mover[m].tree && sim->mover[m].tree->soft)
+        fx_soft_fill(sim, &sim->mover[m], side ? c->soft_b : c->soft_a, g->dim, sign, c, p, block);
+      else if (sim->mover[m].tree)
         fill_link(sim, &sim->mover[m], slot, g->dim, sign, c, arm, block);
       else
         fill_block(g->dim, dof, sign, c, arm, block);
@@ -137,6 +139,7 @@ static frix_vec3 turned(const turning *t, frix_vec3 v) {
 
 /* dw/dt of a mover left alone: J dw/dt = -w x J w. */
 static frix_vec3 gyration(const frix_sim *sim, const fx_mover *m) {
+  if (m->tree && m->tree->soft) return fx_vec(0.0, 0.0, 0.0);
   if (fx_norm2(m->w0) == 0.0 || fx_isotropic(fx_slot_body(sim, m->slot))) return fx_vec(0.0, 0.0, 0.0);
   return fx_neg(fx_sym3_mul(fx_sym3_inverse(m->J), fx_cross(m->w0, fx_sym3_mul(m->J, m->w0))));
 }

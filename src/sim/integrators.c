@@ -15,7 +15,7 @@
  * References: J. J. Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; D. Kaufman, Coupled
  * Principles for Computational Frictional Contact Mechanics, 2009, ch. 4. */
 #include "base/option.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <string.h>
 
@@ -44,6 +44,7 @@ double fx_normal_shift(const frix_sim *sim, const fx_normal *n) {
 
 static void begin_at_start(frix_sim *sim) {
   if (sim->mechanism) fx_mechanism_begin(sim, 0.0);
+  if (sim->softs) fx_softs_begin(sim, 0.0);
 }
 
 static void move_kinematic(frix_sim *sim, double h) {
@@ -68,6 +69,7 @@ static void begin_at_half(frix_sim *sim) {
     m->w0 = fx_spin_of(body, s->pose[m->slot], m->L0, s->spin[m->slot]);
   }
   if (sim->mechanism) fx_mechanism_begin(sim, 0.5);
+  if (sim->softs) fx_softs_begin(sim, 0.5);
 }
 
 /* From where the contacts were seen on with the new momenta, for a part of the step. */
@@ -85,6 +87,7 @@ static void finish_after(frix_sim *sim, double part) {
     s->spin[m->slot] = fx_spin_of(body, s->pose[m->slot], L1, m->w1);
   }
   if (sim->mechanism) fx_mechanism_finish(sim, part);
+  if (sim->softs) fx_softs_finish(sim, part);
 }
 
 static void finish_whole(frix_sim *sim) { finish_after(sim, 1.0); }

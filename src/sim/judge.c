@@ -4,7 +4,7 @@
  *
  * A world at rest needs no more than this: the impulses of the last step, certified again. */
 #include "problem/certificate.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,12 +118,14 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
   }
 }
 
+/* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
 static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own) {
+                         double *weight, double *own, double *kept) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
     for (int32_t c = 0; c < m->dof; c++) u[j] += J[c] * x[c];
     q[j] += fx_tree_dot(m, J, FX_FREE);
-    own[2 * j] = fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    own[2 * j] = kept && kept[2 * j] >= 0.0 ? kept[2 * j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    if (kept) kept[2 * j] = own[2 * j];
     weight[j] += own[2 * j];
   }
 }
@@ -131,6 +133,7 @@ static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const 
 /* All of that in one pass. own: the weights by group, body and row, two each. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own) {
+  double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
@@ -138,7 +141,7 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
       if (m->tree)
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own);
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
       else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 3 && g->dim == 2)
@@ -147,6 +150,7 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
         look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
       own += 2 * g->dim;
+      if (kept) kept += 2 * g->dim;
     }
   }
 }

@@ -10,12 +10,14 @@
  * held it at the end. Such work is no loss with a minus sign; it goes to the scheme, where the force's own work at the
  * mean velocity is too large by as much. How much that can be is known (power.c); what an island gains through its
  * contacts beyond that is booked as `contact`. */
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 
 static double kinetic_of(const frix_sim *sim, int32_t k) {
   const fx_state *s = &sim->state;
+  const fx_soft_body *soft = fx_soft_at(sim, k);
+  if (soft) return fx_soft_kinetic(sim, soft);
   const fx_body *body = fx_slot_body(sim, k);
   frix_vec3 w = fx_unrotate(s->pose[k].q, s->spin[k]);
   return 0.5 * (body->mass * fx_norm2(s->velocity[k]) + fx_dot(w, fx_sym3_mul(body->inertia, w)));
@@ -23,7 +25,9 @@ static double kinetic_of(const frix_sim *sim, int32_t k) {
 
 static double potential_of(const frix_sim *sim, int32_t k) {
   const fx_body *body = fx_slot_body(sim, k);
-  return -body->mass * body->gravity_scale * fx_dot(sim->state.gravity, sim->state.pose[k].p);
+  const fx_soft_body *soft = fx_soft_at(sim, k);
+  double weight = -body->mass * body->gravity_scale * fx_dot(sim->state.gravity, sim->state.pose[k].p);
+  return soft ? weight + fx_soft_potential(sim, soft) : weight;
 }
 
 static bool counts(const frix_sim *sim, int32_t k) {
@@ -149,7 +153,7 @@ frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->tree) {
-      change += fx_tree_book(sim, m, e, &booked);
+      change += m->tree->soft ? fx_soft_book(sim, m, e, &booked) : fx_tree_book(sim, m, e, &booked);
       continue;
     }
     frix_vec3 v = fx_scale(0.5, fx_add(m->v0, m->v1)), w = fx_scale(0.5, fx_add(m->w0, m->w1));

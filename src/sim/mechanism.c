@@ -4,7 +4,7 @@
  * The state's list of numbers holds qpos, qvel, ctrl, act, mocap, applied forces, then the impulses of all rows of the
  * last step: snapshots, hashes and steps that are taken back see no more than a list. The robot's own state points
  * into it. */
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
@@ -350,7 +350,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   frix_robot_state *s = x->state;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_tree_mover *t = sim->mover[k].tree;
-    for (int32_t i = 0; t && i < t->count; i++) {
+    for (int32_t i = 0; t && t->mechanism && i < t->count; i++) {
       s->qvel[t->first + i] = t->stands ? 0.0 : t->v1[i];
       x->acceleration[t->first + i] = (s->qvel[t->first + i] - t->v0[i]) / sim->h;
     }
@@ -409,8 +409,8 @@ static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, in
   x->tree = x->robot->tree;
   x->tree.gravity = sim->state.gravity;
   x->at = places_of(&x->tree);
-  sim->state.robot_count = x->at.count;
-  sim->state.robot = FX_NEW(sim->context, double, x->at.count);
+  sim->state.robot_count = x->at.count + fx_softs_room(sim->model);
+  sim->state.robot = FX_NEW(sim->context, double, sim->state.robot_count);
   if (!sim->state.robot || !take_lists(x) || !take_maps(x, sim->model->body_count)) return FRIX_ERROR_MEMORY;
   for (int32_t b = 0; b < x->tree.body_count; b++) x->slot_of_body[b] = body[b];
   frix_status status = find_parts(sim, x);

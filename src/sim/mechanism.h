@@ -116,7 +116,8 @@ typedef struct fx_mechanism {
 
 /* One tree during a step. */
 typedef struct fx_tree_mover {
-  const fx_mechanism *mechanism;
+  const fx_mechanism *mechanism; /* NULL: a soft body */
+  struct fx_soft_body *soft;     /* NULL: a tree */
   const fx_part *part;
   int32_t first, count;
   double *v0, *v_free, *v1;
@@ -175,6 +176,8 @@ void fx_loops_load(frix_sim *sim);
 void fx_loops_push(const fx_mechanism *x, double *smooth);
 /* Dense M~ and its factor. */
 void fx_dense_build(const fx_mechanism *x, const fx_part *part);
+/* The factor of a dense part from the lower triangle of its matrix; the upper one is filled for products. */
+void fx_dense_factor(const fx_part *part);
 void fx_dense_solve(const fx_part *part, double *b);
 /* The impulse of row k of a loop for velocities of its tree. */
 double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);

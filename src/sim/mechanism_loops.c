@@ -169,7 +169,7 @@ static void add_slopes(const fx_mechanism *x, const fx_part *p) {
 
 /* D of `factor` is its diagonal, L below it has ones there. Rows are eliminated from the leaves to the root, so that
  * only what loops tie together fills; which columns a row has is seen from the numbers. */
-static void factor(const fx_part *p) {
+static void eliminate(const fx_part *p) {
   int32_t n = p->count;
   double *L = p->factor;
   for (int32_t k = n - 1; k >= 0; k--) {
@@ -187,6 +187,15 @@ static void factor(const fx_part *p) {
   }
 }
 
+void fx_dense_factor(const fx_part *p) {
+  int32_t n = p->count;
+  double *A = p->dense;
+  memcpy(p->factor, A, (size_t)n * (size_t)n * sizeof *A);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < i; j++) A[j * n + i] = A[i * n + j];
+  eliminate(p);
+}
+
 /* M~ whole, for products, and its factor. */
 void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   int32_t n = p->count;
@@ -200,10 +209,7 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   for (int32_t l = 0; l < x->loop_count; l++)
     for (int32_t k = 0; k < x->loop[l].rows && &x->part[x->loop[l].part] == p; k++)
       add_outer(A, n, x->loop[l].J + k * n, 1.0 / x->loop[l].R);
-  memcpy(p->factor, A, (size_t)n * (size_t)n * sizeof *A);
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < i; j++) A[j * n + i] = A[i * n + j];
-  factor(p);
+  fx_dense_factor(p);
 }
 
 void fx_dense_solve(const fx_part *p, double *b) {

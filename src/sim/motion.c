@@ -6,7 +6,7 @@
  * spin at the middle, w = J(q_mid)^-1 L (implicit midpoint, a few fixed-point steps): second order, no energy drift.
  * Reference: E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, ch. VII.5. */
 #include "base/trig.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #define MOST_TURN 0.1 /* rad */
 enum { MOST_PARTS = 100 };
@@ -81,6 +81,13 @@ frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3
 void fx_set_momentum(frix_sim *sim, int32_t slot) {
   fx_state *s = &sim->state;
   const fx_body *body = fx_slot_body(sim, slot);
+  const fx_soft_body *soft = fx_soft_at(sim, slot);
+  if (soft) {
+    fx_soft_fetch(sim, soft);
+    fx_soft_set_momenta(soft->x, fx_unrotate(s->pose[slot].q, s->spin[slot]));
+    fx_soft_store(sim, soft);
+    return;
+  }
   s->momentum[slot] = fx_sym3_mul(fx_world_inertia(body, s->pose[slot]), s->spin[slot]);
 }
 
@@ -122,11 +129,16 @@ frix_status fx_movers_collect(frix_sim *sim) {
   sim->reach = FX_TAKE(&sim->arena, double, s->count);
   if (!sim->mover_of || !sim->mover || !sim->reach) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; sim->mechanism && k < sim->mechanism->part_count; k++) sim->mechanism->mover[k] = -1;
+  for (int32_t k = 0; sim->softs && k < sim->softs->count; k++) sim->softs->body[k].mover = -1;
   for (int32_t k = 0; k < s->count; k++) {
     sim->mover_of[k] = -1;
     if (!fx_is_mover(sim, k)) continue;
     if (fx_is_link(sim, k)) {
       if (!collect_tree(sim, k)) return FRIX_ERROR_MEMORY;
+      continue;
+    }
+    if (fx_soft_at(sim, k)) {
+      if (!fx_soft_collect(sim, k)) return FRIX_ERROR_MEMORY;
       continue;
     }
     const fx_body *body = fx_slot_body(sim, k);
@@ -204,6 +216,7 @@ frix_status fx_movers_load(frix_sim *sim) {
   fx_tension_find(sim);
   for (int32_t k = 0; k < sim->mover_count; k++) free_motion(sim, &sim->mover[k]);
   if (sim->mechanism) fx_mechanism_load(sim);
+  if (sim->softs) fx_softs_load(sim);
   for (int32_t k = 0; kept && k < s->count; k++) s->load[k] = kept[k];
   return FRIX_OK;
 }

@@ -1,5 +1,5 @@
-/* What bodies and trees both answer as movers of a step. */
-#include "sim/mechanism.h"
+/* What bodies, trees and soft bodies answer as movers of a step. */
+#include "sim/softs.h"
 
 #include <string.h>
 
@@ -83,10 +83,10 @@ void fx_mover_free_again(fx_mover *m, const fx_mover *saved) {
 size_t fx_row_values(const frix_sim *sim, int32_t bodies) {
   size_t most = 6 * (size_t)bodies;
   const fx_mechanism *x = sim->mechanism;
-  if (!x) return most;
-  /* the largest trees fill it */
-  int32_t widest = 6;
-  for (int32_t k = 0; k < x->part_count; k++)
+  if (!x && !sim->softs) return most;
+  /* the largest trees and soft bodies fill it */
+  int32_t widest = sim->softs ? sim->softs->widest : 6;
+  for (int32_t k = 0; x && k < x->part_count; k++)
     if (x->part[k].count > widest) widest = x->part[k].count;
   return (size_t)widest * (size_t)bodies;
 }

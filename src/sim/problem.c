@@ -141,7 +141,7 @@ frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
 frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p) {
   int32_t dof = p->dof_count, first_joint_row = p->row_count;
   size_t entries = (size_t)dof * 3;
-  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++)
+  for (int32_t k = 0; (sim->mechanism || sim->softs) && k < sim->mover_count; k++)
     if (sim->mover[k].tree) entries += fx_tree_entries(&sim->mover[k]);
   size_t first_joint = a->joint_first < a->group_count ? (size_t)a->group[a->joint_first].value : a->value_count;
   p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);

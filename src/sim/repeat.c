@@ -52,7 +52,7 @@ static bool is_unchanged(const frix_sim *sim, const fx_undo *k) {
 /* Whether the state is all that a step of this sim depends on. */
 static bool is_closed(const frix_sim *sim) {
   return !sim->config.force && !sim->config.cancel && !sim->config.options && !sim->hooks && !sim->mechanism &&
-         sim->deadline == 0.0;
+         !sim->softs && sim->deadline == 0.0;
 }
 
 void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {

@@ -24,7 +24,8 @@ enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to roun
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows &&
-         !sim->mechanism && !fx_bounces_later(sim, a);
+         !sim->mechanism && !sim->softs && /* springs of trees and soft bodies come to rest by themselves */
+         !fx_bounces_later(sim, a);
 }
 
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {

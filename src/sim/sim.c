@@ -3,8 +3,8 @@
 #include "base/abi.h"
 
 #include "sim/hooks.h"
-#include "sim/mechanism.h"
 #include "sim/query.h"
+#include "sim/softs.h"
 
 #include "base/trig.h"
 #include "solver/solver.h"
@@ -202,6 +202,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   place_bodies(sim);
   fx_joints_measure(sim, true);
   if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
+  if ((status = fx_softs_create(sim)) != FRIX_OK) goto cleanup;
   frix_sim_reset_ledger(sim);
   *out = sim;
   return FRIX_OK;
@@ -221,6 +222,7 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_query_free(sim);
   fx_hooks_free(sim);
   fx_mechanism_destroy(sim);
+  fx_softs_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
                    s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,

@@ -67,7 +67,8 @@ typedef struct fx_state {
   fx_joint_memory *joint;
   int32_t touching_count, ended_count; /* all that is remembered, then those that touch no longer */
   fx_touching *touching;
-  double *robot; /* coordinates, velocities, controls and impulses of the mechanism (mechanism.h) */
+  double *robot; /* coordinates, velocities, controls and impulses of the mechanism (mechanism.h); behind them
+                    amplitudes, rates and momenta of soft bodies (softs.h) */
   int32_t robot_count;
 } fx_state;
 
@@ -87,8 +88,8 @@ typedef struct fx_mover {
   frix_vec3 spring;           /* h^2 K v0 of an implicit force */
   frix_vec3 v_free, w_free;   /* without contacts and joints */
   frix_vec3 v1, w1;           /* the answer, seen with B */
-  struct fx_tree_mover *tree; /* several slots in coordinates of their own (mechanism.h); NULL: a body. v0 and v_free
-                                 are then the fastest of its links */
+  struct fx_tree_mover *tree; /* several slots in coordinates of their own (mechanism.h), or a soft body (softs.h);
+                                 NULL: a body. v0 and v_free are then the fastest of its links, or those of the frame */
 } fx_mover;
 
 typedef enum fx_group_kind {
@@ -183,6 +184,7 @@ struct frix_sim {
   struct fx_hooks *hooks;         /* belts, sensors, callbacks; NULL: none */
   struct fx_query *query;         /* boxes of all shapes, for questions; NULL: none was asked */
   struct fx_mechanism *mechanism; /* trees of the model's robot; NULL: none */
+  struct fx_softs *softs;         /* soft bodies; NULL: none */
   void **retired;                 /* arrays that the state has left */
   int32_t retired_count;
   double smallest; /* radius of the smallest dynamic body */

@@ -79,7 +79,7 @@ static frix_status load(frix_soft_world *w, fx_arena *arena, double h, frix_vec3
     size_t n = (size_t)size_of(s, k);
     s->A[k] = FX_TAKE(arena, double, n *n);
     if (!s->A[k]) return FRIX_ERROR_MEMORY;
-    fx_soft_load(w->body[k], h, gravity, s->A[k], s->b + s->first[k]);
+    fx_soft_load(w->body[k], h, (fx_soft_when){h, 0.0}, gravity, s->A[k], s->b + s->first[k]);
   }
   add_handles(w, s, h, s->J);
   for (int32_t k = 0; k < l->count; k++) {

@@ -127,6 +127,26 @@ typedef struct blows {
   int rounds; /* in which they are still to be expected */
 } blows;
 
+/* Where nothing is struck, or there is no time for it: blows are expected by the solver. */
+static bool has_soft(const solving *x) {
+  if (x->known || !x->sim->softs || !is_coulomb(x) || !x->a->compliant) return false;
+  return is_timed(x) || fx_blow_rounds(hardest_blow(x->a)) == 0;
+}
+
+/* Certified as they are, or where the solver starts. */
+static frix_status try_soft(solving *x) {
+  bool any;
+  frix_status status = fx_soft_newton(x->sim, x->a, &any);
+  if (status != FRIX_OK || !any) return status;
+  double *kept = FX_TAKE_RAW(&x->sim->arena, double, x->a->row_count);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  memcpy(kept, x->a->guess, (size_t)x->a->row_count * sizeof *kept);
+  memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *kept);
+  status = try_guess(x);
+  if (x->known) x->sim->report.finisher = "soft newton";
+  return status;
+}
+
 /* Springs would leave a part R / (W + R) of a blow as velocity. A rough answer tells its impulses; springs that are set
  * to carry them (u = v + R (r - r_c), r_c those impulses) leave only the square of that part. What expects more of a
  * blow than there is would be thrown apart, and expects nothing any more. */
@@ -237,6 +257,7 @@ static const struct way {
 } ways[] = {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
     {may_stay, try_guess},       /* the impulses of the last step, judged as they are */
+    {has_soft, try_soft},        /* newton over the coordinates of soft bodies */
     {is_new, solve},             /* the solver */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
     {set_springs, release},      /* springs set for a rest that is none are as they were */

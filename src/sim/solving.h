@@ -62,6 +62,9 @@ frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun);
 /* ---- poisson.c ---- */
 /* Whether a second phase may throw what the first brings to rest. */
 bool fx_bounces_later(const frix_sim *sim, const fx_assembly *a);
+/* ---- soft_newton.c ---- */
+/* Impulses of islands with soft bodies, from the velocities before the step, into a->r; any: of some. */
+frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool *any);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */

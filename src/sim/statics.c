@@ -118,7 +118,7 @@ static frix_status system_of_contacts(const frix_sim *sim, const fx_assembly *a,
 
 /* Joints share contacts of the system where they hold the same bodies: there the problem is built. */
 static frix_status system_of_rows(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_system *s) {
-  if (a->joint_first == a->group_count && !sim->mechanism) return system_of_contacts(sim, a, arena, s);
+  if (a->joint_first == a->group_count && !sim->mechanism && !sim->softs) return system_of_contacts(sim, a, arena, s);
   frix_problem problem = sim->problem;
   frix_status status = problem.row ? FRIX_OK : fx_rows_build(sim, a, arena, &problem);
   return status == FRIX_OK ? fx_system_build(arena, &problem, FRIX_FORM_GLOBAL, s) : status;

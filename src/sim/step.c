@@ -6,7 +6,7 @@
 #include "sim/step.h"
 #include "base/abi.h"
 #include "base/threads.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_finite(const frix_sim *sim) {
         !fx_finite(s->spin[k]) || !fx_finite(s->momentum[k]))
       return false;
   }
-  return true;
+  return !sim->softs || fx_softs_finite(sim);
 }
 
 static frix_status refuse(frix_sim *sim) {

@@ -1,7 +1,7 @@
 /* The stiff law of contact: springs so stiff that their sag lies below the error of the time step.
  *
  *   k = KAPPA m / h^2,   m the geometric mean of the two masses, or the one that can move; that of a link of a tree is
- *   its apparent mass (mechanism.c)
+ *   its apparent mass (mechanism.c), that of a soft body the share of a surface point (softs.c)
  *   u_N = v_N + (gap - natural) / t + R r_N,   u_T = v_T + R (r_T - r_T of the last step),   R = 1 / (k h t)
  *
  * A body of mass m that rests on one contact sags by g h^2 / KAPPA: second order in h, as the error of the step is. The
@@ -15,7 +15,7 @@
  * press a spring by a tenth of a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
  * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
  * rest stays to the bit. */
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 
@@ -36,6 +36,8 @@ const frix_contact_kind_info *frix_contact_kind_table(int32_t k) {
 
 static double mass_of(const frix_sim *sim, int32_t slot) {
   int32_t m = sim->mover_of[slot];
+  const fx_soft_body *soft = fx_soft_at(sim, slot);
+  if (soft && m >= 0) return soft->contact_mass;
   if (fx_is_link(sim, slot)) return sim->mechanism->contact_mass[sim->mechanism->body_of_slot[slot]];
   return m >= 0 ? sim->mover[m].mass : 0.0;
 }

@@ -2,13 +2,19 @@
  *
  *   row of a point at r from the centre of mass c of a link:  lin . (v + w x r) + ... = sum over its ancestors
  *   s_i.v . lin + s_i.w . (ang + (c - o) x lin),   o the point of the tree that motion axes s_i are taken at:  O(depth)
- *   M~ and its L'DL factor have the branch-induced pattern of M (tree_inertia.c). */
-#include "sim/mechanism.h"
+ *   M~ and its L'DL factor have the branch-induced pattern of M (tree_inertia.c).
+ *
+ * A soft body answers the same questions: its frame is the slot, M~ is dense. */
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
 
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J) {
+  if (m->tree->soft) {
+    J[0] += lin.x, J[1] += lin.y, J[2] += lin.z, J[3] += ang.x, J[4] += ang.y, J[5] += ang.z;
+    return;
+  }
   const fx_mechanism *x = m->tree->mechanism;
   const frix_robot_state *s = x->state;
   int32_t body = x->body_of_slot[slot];
@@ -29,9 +35,13 @@ double fx_tree_dot(const fx_mover *m, const double *J, fx_when when) {
 }
 
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w) {
+  const double *rate = velocities(m, when);
+  if (m->tree->soft) {
+    *v = fx_vec(rate[0], rate[1], rate[2]), *w = fx_vec(rate[3], rate[4], rate[5]);
+    return;
+  }
   const fx_mechanism *x = m->tree->mechanism;
   const frix_robot_state *s = x->state;
-  const double *rate = velocities(m, when);
   int32_t body = x->body_of_slot[slot];
   fx_spatial sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int32_t i = x->tree.body[body].dof_last; i >= 0; i = x->tree.dof[i].parent)
@@ -41,6 +51,10 @@ void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_whe
 }
 
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
+  if (m->tree->soft) {
+    const double *v = velocities(m, when);
+    return fx_norm(fx_vec(v[0], v[1], v[2]));
+  }
   const fx_mechanism *x = m->tree->mechanism;
   double most = 0.0;
   for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
@@ -63,6 +77,7 @@ void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
 }
 
 double fx_tree_weight(const fx_mover *m, const double *J) {
+  if (m->tree->soft) return fx_soft_weight(m, J);
   double y[FX_TREE_MOST], sum = 0.0;
   fx_tree_respond(m, J, y);
   for (int32_t i = 0; i < m->dof; i++) sum += J[i] * y[i];
@@ -90,9 +105,9 @@ double fx_tree_energy_of(const fx_mover *m, const double *x) {
 /* ---- the mass block of the problem ---- */
 
 size_t fx_tree_entries(const fx_mover *m) {
+  if (m->tree->part->dense) return (size_t)m->dof * (size_t)m->dof;
   const fx_tree *t = &m->tree->mechanism->tree;
   size_t count = 0;
-  if (m->tree->part->dense) return (size_t)m->dof * (size_t)m->dof;
   for (int32_t i = m->tree->first; i < m->tree->first + m->dof; i++)
     for (int32_t j = i; j >= 0; j = t->dof[j].parent) count += i == j ? 1 : 2;
   return count;
@@ -110,9 +125,9 @@ static int32_t put_dense(const fx_mover *m, fx_sparse *M, int32_t at) {
 
 /* Column c holds the ancestors of c, c, and what hangs on it: in ascending order where rows are put in turn. */
 int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at) {
+  if (m->tree->part->dense) return put_dense(m, M, at);
   const fx_mechanism *x = m->tree->mechanism;
   const fx_tree *t = &x->tree;
-  if (m->tree->part->dense) return put_dense(m, M, at);
   int32_t first = m->tree->first, n = m->dof, next[FX_TREE_MOST] = {0}, chain[FX_TREE_MOST];
   for (int32_t r = 0; r < n; r++) {
     const double *row = x->implicit + t->dof[first + r].row;
@@ -148,6 +163,7 @@ bool fx_has_loops(const frix_sim *sim) {
 /* ---- sizes ---- */
 
 double fx_tree_size(const frix_sim *sim, const fx_mover *m) {
+  if (m->tree->soft) return 0.5 * m->tree->soft->size;
   const fx_mechanism *x = m->tree->mechanism;
   double size = 0.0;
   for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
@@ -169,6 +185,8 @@ static bool is_way(const fx_mover *m, int32_t i) {
 
 double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J) {
   double size = fx_tree_size(sim, m), sum = 0.0;
+  if (m->tree->soft) /* amplitudes are scaled by the mass: one of sqrt(m) moves the body by a metre */
+    return size * fx_norm(fx_vec(J[0], J[1], J[2])) + fx_norm(fx_vec(J[3], J[4], J[5]));
   for (int32_t i = 0; i < m->dof; i++) sum += fabs(J[i]) * (is_way(m, i) ? size : 1.0);
   return sum;
 }
@@ -180,12 +198,18 @@ static double place_of(const frix_sim *sim, const fx_mover *m) {
   return fx_norm(sim->state.pose[m->slot].p) + fx_tree_size(sim, m);
 }
 
+/* 1 / D of a coordinate. */
+static double weight_at(const fx_mover *m, int32_t i) {
+  const fx_tree_mover *t = m->tree;
+  return t->soft ? 1.0 / t->part->dense[(size_t)i * (size_t)m->dof + (size_t)i]
+                 : t->mechanism->state->factor_diagonal[t->first + i];
+}
+
 /* By coordinate: |v1| against the rounding of |v_free| + sum |J| |r| / D, and against that of the places which gaps and
  * loops are found from: velocities before and after the step that move nothing by more than that, and are small against
  * the terms. */
 bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most) {
   const fx_mover *m = &sim->mover[mover];
-  const double *inverse = m->tree->mechanism->state->factor_diagonal + m->tree->first;
   double size[FX_TREE_MOST], place = 0.0, times = m->tree->part->dense ? FX_STANDS_LOOPS : 1.0;
   memset(size, 0, (size_t)m->dof * sizeof *size);
   for (int32_t k = 0; k < a->group_count; k++) {
@@ -199,9 +223,9 @@ bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, 
     }
   }
   for (int32_t i = 0; i < m->dof; i++) {
-    double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + inverse[i] * size[i];
+    double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + weight_at(m, i) * size[i];
     if (v <= most * terms) continue;
-    if (v > times * FX_STANDS_LOAD * terms) return false;
+    if (m->tree->soft || v > times * FX_STANDS_LOAD * terms) return false;
     if (place == 0.0) place = place_of(sim, m);
     double most_way = times * FX_STANDS_PLACE * (is_way(m, i) ? place : 1.0);
     if (fx_max(v, fabs(m->tree->v0[i])) * sim->h > most_way) return false;

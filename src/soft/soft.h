@@ -8,12 +8,17 @@
  *   soft_elastic.c      energy, force, tangent
  *   soft_inertia.c      mass block, momenta, rows of a point
  *   soft_motion.c       steps without contact; soft_variational.c the symplectic one
+ *   soft_surface.c      the deformed surface: places, normals, nearest triangles
+ *   soft_model.c        a body as part of a model
  */
 #ifndef FX_SOFT_SOFT_H
 #define FX_SOFT_SOFT_H
 
 #include <frix/soft.h>
 
+#include <stdatomic.h>
+
+#include "model/model.h"
 #include "soft/fem.h"
 
 enum { FX_MOST_MODES = 100, FX_MOST_COORDINATES = 132 };
@@ -52,12 +57,14 @@ frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_
 
 struct frix_soft {
   frix_context *context;
+  atomic_int holders; /* the last one to let go frees it: the user, geometries of models */
   fx_arena arena;
   frix_soft_info info; /* with the arrays that the user sees */
   double second[9];    /* integral of rho X X' */
   double *first;       /* 9 each: of rho (X U_i' ), row-major */
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
   double *stiffness;   /* diagonal: omega^2 */
+  double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
   double *quartic;     /* of q_i q_j q_l q_m */
 };
@@ -68,6 +75,8 @@ int64_t fx_quartic_count(int32_t k);
 frix_soft *fx_soft_new(frix_context *context);
 /* Arrays for info.coordinates, point_count and triangle_count. */
 frix_status fx_soft_take(frix_soft *soft);
+/* What follows from the surface and its shapes. */
+void fx_soft_measure(frix_soft *soft);
 /* Polynomials and surface from a basis. */
 frix_status fx_soft_reduce(frix_soft *soft, fx_arena *arena, const fx_fem *f, const fx_basis *basis,
                            const fx_skin *skin, const fx_soft_watch *watch);
@@ -107,16 +116,70 @@ void fx_soft_set_rates(frix_soft_state *state);
 void fx_soft_stiffness(const frix_soft_state *state);
 /* Where a surface point is, and its velocity (may be NULL) for the spin of fx_soft_spin. */
 frix_vec3 fx_soft_place(const frix_soft_state *state, int32_t point, frix_vec3 spin, frix_vec3 *velocity);
-/* Rows of a surface point, 3 by (6 + k), and the mass block M (h = 0) or M + h C + h^2 K; world axes. */
+/* Rows of a surface point, 3 by (6 + k), and the mass block M (h = 0) or M + h C + h t K; world axes. */
 void fx_soft_rows(const frix_soft_state *state, int32_t point, double *out);
-void fx_soft_block(const frix_soft_state *state, double h, double *out);
+void fx_soft_block(const frix_soft_state *state, double h, double t, double *out);
+/* Where a step takes elastic forces: at the amplitudes q + ahead s1 - back s0 of its rates s0 before and s1 after. */
+typedef struct fx_soft_when {
+  double ahead, back;
+} fx_soft_when;
 /* Matrix and right side of an implicit step, A v1 = b + rows' impulses, (6 + k) squared and 6 + k; world axes. */
-void fx_soft_load(frix_soft_state *state, double h, frix_vec3 gravity, double *A, double *b);
+void fx_soft_load(frix_soft_state *state, double h, fx_soft_when when, frix_vec3 gravity, double *A, double *b);
 /* The step's end from its velocities and the momenta of the frame (linear, then spin about the centre). */
 void fx_soft_finish(frix_soft_state *state, double h, const double *velocity, const double *frame);
+/* Velocities and momenta after impulses, where the body is. */
+void fx_soft_take_velocities(frix_soft_state *state, const double *velocity, const double *frame);
+/* Time h goes by with the momenta it has. */
+void fx_soft_drift(frix_soft_state *state, double h);
+/* The same with the rates of the end: the way back of the other, so that both together are symmetric in time. */
+void fx_soft_drift_to(frix_soft_state *state, double h);
 /* A turn by spin h, world axes. */
 frix_quat fx_soft_turn(frix_quat q, frix_vec3 spin, double h);
 frix_sym3 fx_soft_inverse(frix_sym3 s);
+
+/* ---- the deformed surface ---- */
+
+typedef struct fx_soft_skin {
+  const struct frix_soft_state *state; /* that it is the surface of, and its spin in the body's axes */
+  frix_vec3 spin;
+  frix_vec3 *place, *outward; /* by point; outward: sum of the normals around it */
+  frix_vec3 *normal;          /* of triangles */
+  frix_vec3 low, high;
+  double fastest; /* no point is faster */
+  bool faced;     /* outward and normal are known */
+} fx_soft_skin;
+
+frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out);
+void fx_soft_skin_find(const frix_soft_state *state, fx_soft_skin *out);
+frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point);
+/* Normals, where they are not known yet. */
+void fx_soft_skin_face(fx_soft_skin *skin);
+
+/* The place of a surface that is nearest to a point. */
+typedef struct fx_soft_near {
+  double square, weight[3], facing; /* facing: how much the triangle looks against the point's own surface */
+  int32_t triangle;
+  bool inside; /* the nearest place lies inside the triangle */
+} fx_soft_near;
+
+/* Among triangles that look against `outward`, the normal of the surface that p belongs to; false: none within reach.
+ */
+bool fx_soft_nearest(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach,
+                     fx_soft_near *best);
+/* Its gap, below 0 inside, the place, and the normal of the contact there. */
+double fx_soft_gap(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, double reach,
+                   const fx_soft_near *near, frix_vec3 *place, frix_vec3 *normal);
+/* Barycentric weights of the place of a triangle that is nearest to p; true: inside. */
+bool fx_nearest_weights(frix_vec3 p, frix_vec3 a, frix_vec3 b, frix_vec3 c, double weight[3]);
+
+/* ---- as part of a model ---- */
+
+/* The soft body of a body of a model, NULL: it is rigid. */
+const frix_soft *fx_soft_of(const frix_model *model, int32_t body);
+/* A mesh is the surface of a soft body from now on; refused where it has other points. */
+frix_status fx_geometry_soften(fx_geometry *geometry, const frix_soft *soft);
+/* One more who needs it; frix_soft_destroy lets go. */
+frix_soft *fx_soft_hold(const frix_soft *soft);
 
 frix_status fx_soft_step_implicit(frix_soft_state *state, double h, frix_vec3 gravity);
 frix_status fx_soft_step_variational(frix_soft_state *state, double h, frix_vec3 gravity);

@@ -120,7 +120,7 @@ void fx_soft_rows(const frix_soft_state *x, int32_t point, double *out) {
   }
 }
 
-void fx_soft_block(const frix_soft_state *x, double h, double *out) {
+void fx_soft_block(const frix_soft_state *x, double h, double t, double *out) {
   const frix_soft *s = x->soft;
   int32_t k = s->info.coordinates, n = 6 + k;
   frix_vec3 *g = (frix_vec3 *)x->work;
@@ -140,7 +140,7 @@ void fx_soft_block(const frix_soft_state *x, double h, double *out) {
   if (!(h > 0.0)) return;
   fx_soft_stiffness(x);
   for (int32_t i = 0; i < k; i++) {
-    for (int32_t j = 0; j < k; j++) out[(size_t)(6 + i) * n + 6 + j] += h * h * x->tangent[(size_t)i * k + j];
+    for (int32_t j = 0; j < k; j++) out[(size_t)(6 + i) * n + 6 + j] += h * t * x->tangent[(size_t)i * k + j];
     out[(size_t)(6 + i) * n + 6 + i] += h * s->info.damping[i];
   }
 }

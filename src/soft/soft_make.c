@@ -50,12 +50,13 @@ frix_soft *fx_soft_new(frix_context *context) {
   frix_soft *soft = FX_NEW(context, frix_soft, 1);
   if (!soft) return NULL;
   soft->context = context;
+  atomic_init(&soft->holders, 1);
   fx_arena_init(&soft->arena, context);
   return soft;
 }
 
 void frix_soft_destroy(frix_soft *soft) {
-  if (!soft) return;
+  if (!soft || atomic_fetch_sub(&soft->holders, 1) > 1) return;
   frix_context *context = soft->context;
   fx_arena_free(&soft->arena);
   fx_free(context, soft);
@@ -70,10 +71,11 @@ frix_status fx_soft_take(frix_soft *s) {
   info->triangle = FX_TAKE(&s->arena, int32_t, 3 * (size_t)info->triangle_count);
   info->shape = FX_TAKE(&s->arena, double, 3 * points * k);
   s->stiffness = FX_TAKE(&s->arena, double, k);
+  s->farthest = FX_TAKE(&s->arena, double, k);
   s->first = FX_TAKE(&s->arena, double, 9 * k);
   s->cross = FX_TAKE(&s->arena, double, 9 * k * k);
-  if (!info->omega || !info->damping || !info->point || !info->triangle || !info->shape || !s->stiffness || !s->first ||
-      !s->cross)
+  if (!info->omega || !info->damping || !info->point || !info->triangle || !info->shape || !s->stiffness ||
+      !s->farthest || !s->first || !s->cross)
     return FRIX_ERROR_MEMORY;
   if (info->material == FRIX_SOFT_LINEAR) return FRIX_OK;
   s->cubic = FX_TAKE(&s->arena, double, fx_cubic_count(info->coordinates));
@@ -123,7 +125,7 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
                                 .center = fem.center,
                                 .mode_residual = basis.residual};
   status = fx_soft_reduce(soft, arena, &fem, &basis, &skin, &watch);
-  if (!status) set_damping(soft, c);
+  if (!status) set_damping(soft, c), fx_soft_measure(soft);
   return status;
 }
 
@@ -142,6 +144,16 @@ frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_so
   else
     *out = soft;
   return status;
+}
+
+void fx_soft_measure(frix_soft *s) {
+  const frix_soft_info *info = &s->info;
+  int32_t k = info->coordinates;
+  for (int32_t p = 0; p < info->point_count; p++) {
+    const double *U = info->shape + 3 * (size_t)p * k;
+    for (int32_t j = 0; j < k; j++)
+      s->farthest[j] = fx_max(s->farthest[j], fx_norm(fx_vec(U[j], U[k + j], U[2 * (size_t)k + j])));
+  }
 }
 
 /* ---- what a body is ---- */

@@ -143,16 +143,20 @@ static frix_quat turn_of(frix_soft_state *x, frix_quat from, double h) {
   return whole_turn(from, w, h);
 }
 
-void fx_soft_load(frix_soft_state *x, double h, frix_vec3 gravity, double *A, double *b) {
+void fx_soft_load(frix_soft_state *x, double h, fx_soft_when when, frix_vec3 gravity, double *A, double *b) {
   const frix_soft *s = x->soft;
+  int32_t k = s->info.coordinates;
   frix_vec3 p = fx_scale(s->info.mass, fx_mad(x->velocity, h, gravity)), L = x->spin_momentum;
-  fx_soft_block(x, h, A);
+  fx_soft_block(x, h, when.ahead, A);
   fx_soft_centrifugal(s, x->amplitude, fx_soft_spin(x), x->rate, b + 6);
   b[0] = p.x, b[1] = p.y, b[2] = p.z, b[3] = L.x, b[4] = L.y, b[5] = L.z;
-  for (int32_t i = 0; i < s->info.coordinates; i++) b[6 + i] = x->momentum[i] + h * (b[6 + i] - x->force[i]);
+  for (int32_t i = 0; i < k; i++) {
+    double past = when.back > 0.0 ? when.back * fx_dot_quad(k, x->tangent + (size_t)i * k, x->rate) : 0.0;
+    b[6 + i] = x->momentum[i] + h * (b[6 + i] - x->force[i] + past);
+  }
 }
 
-void fx_soft_finish(frix_soft_state *x, double h, const double *v, const double *frame) {
+void fx_soft_take_velocities(frix_soft_state *x, const double *v, const double *frame) {
   const frix_soft *s = x->soft;
   int32_t k = s->info.coordinates;
   frix_vec3 *g = (frix_vec3 *)x->work, w = fx_unrotate(x->pose.q, fx_vec(v[3], v[4], v[5]));
@@ -163,7 +167,11 @@ void fx_soft_finish(frix_soft_state *x, double h, const double *v, const double 
   }
   x->velocity = fx_scale(1.0 / s->info.mass, fx_vec(frame[0], frame[1], frame[2]));
   x->spin_momentum = fx_vec(frame[3], frame[4], frame[5]);
-  /* the middle of the step, then its end */
+}
+
+/* The middle of the time, then its end, with the rates there are. */
+void fx_soft_drift(frix_soft_state *x, double h) {
+  int32_t k = x->soft->info.coordinates;
   for (int32_t j = 0; j < k; j++) x->amplitude[j] += 0.5 * h * x->rate[j];
   frix_quat end = turn_of(x, x->pose.q, h);
   for (int32_t j = 0; j < k; j++) x->amplitude[j] += 0.5 * h * x->rate[j];
@@ -172,10 +180,30 @@ void fx_soft_finish(frix_soft_state *x, double h, const double *v, const double 
   fx_soft_set_rates(x);
 }
 
+void fx_soft_drift_to(frix_soft_state *x, double h) {
+  size_t bytes = (size_t)x->soft->info.coordinates * sizeof *x->amplitude;
+  frix_pose pose = x->pose;
+  if (!bytes) {
+    fx_soft_drift(x, h);
+    return;
+  }
+  memcpy(x->spare, x->amplitude, bytes);
+  for (int again = 0; again < 8; again++) { /* x->rate: those of the end, better every time */
+    memcpy(x->amplitude, x->spare, bytes);
+    x->pose = pose;
+    fx_soft_drift(x, h);
+  }
+}
+
+void fx_soft_finish(frix_soft_state *x, double h, const double *v, const double *frame) {
+  fx_soft_take_velocities(x, v, frame);
+  fx_soft_drift(x, h);
+}
+
 frix_status fx_soft_step_implicit(frix_soft_state *x, double h, frix_vec3 gravity) {
   int32_t n = 6 + x->soft->info.coordinates;
   double *v = x->work + 6 * (size_t)n, frame[6];
-  fx_soft_load(x, h, gravity, x->block, v);
+  fx_soft_load(x, h, (fx_soft_when){h, 0.0}, gravity, x->block, v);
   memcpy(frame, v, sizeof frame);
   if (!fx_lu_factor(n, x->block, x->pivot))
     return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "the mass of a soft body is singular");
@@ -241,6 +269,6 @@ frix_status frix_soft_mass_matrix(const frix_soft_state *x, double h, double *ou
   if (!x) return FRIX_ERROR_INPUT;
   if (!out || !(h >= 0.0) || !isfinite(h))
     return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "frix_soft_mass_matrix: a step of %g s", h);
-  fx_soft_block(x, h, out);
+  fx_soft_block(x, h, h, out);
   return FRIX_OK;
 }

@@ -1,4 +1,4 @@
-/* Generated tetrahedral meshes: blocks of cubes (bar, plate, strand, chair) and an ellipsoid (blob).
+/* Generated tetrahedral meshes: blocks of cubes (bar, plate, strand, chair, dinosaur, bunny) and an ellipsoid (blob).
  *
  * A cube is cut into six tetrahedra along its main diagonal (Kuhn); cubes are mirrored by the parity of their place, so
  * that neighbours agree and a block of even sides is as symmetric as its shape. */
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { BAR, PLATE, STRAND, CHAIR, BLOB, SHAPES };
+enum { BAR, PLATE, STRAND, CHAIR, BLOB, DINOSAUR, BUNNY, SHAPES };
 
 static const struct {
   const char *name;
@@ -14,7 +14,8 @@ static const struct {
 } table[SHAPES] = {
     [BAR] = {"bar", {1.0, 0.1, 0.1}},         [PLATE] = {"plate", {1.0, 1.0, 0.05}},
     [STRAND] = {"strand", {1.0, 0.05, 0.01}}, [CHAIR] = {"chair", {0.45, 0.45, 0.9}},
-    [BLOB] = {"blob", {0.3, 0.2, 0.15}},
+    [BLOB] = {"blob", {0.3, 0.2, 0.15}},      [DINOSAUR] = {"dinosaur", {0.64, 0.16, 0.36}},
+    [BUNNY] = {"bunny", {0.14, 0.1, 0.18}},
 };
 
 bool fx_shape_of_tets(int32_t k, const char **name, frix_vec3 *size) {
@@ -108,6 +109,47 @@ static frix_status make_chair(fx_arena *arena, frix_vec3 size, int32_t cells, fx
   return mesh_block(arena, &b, size, out);
 }
 
+/* ---- creatures: boxes of cells ---- */
+
+typedef struct limb {
+  int32_t low[3], high[3];
+} limb;
+
+/* Cells of a creature, and its parts in them. */
+typedef struct creature {
+  int32_t n[3], count;
+  limb part[8];
+} creature;
+
+static const creature dinosaur = {{16, 4, 9},
+                                  8,
+                                  {{{4, 0, 3}, {12, 4, 6}}, /* torso */
+                                   {{5, 0, 0}, {6, 1, 3}},  /* legs */
+                                   {{5, 3, 0}, {6, 4, 3}},
+                                   {{10, 0, 0}, {11, 1, 3}},
+                                   {{10, 3, 0}, {11, 4, 3}},
+                                   {{0, 1, 4}, {4, 3, 5}},     /* tail */
+                                   {{11, 1, 6}, {13, 3, 9}},   /* neck */
+                                   {{13, 1, 7}, {16, 3, 9}}}}; /* head */
+static const creature bunny = {
+    {7, 5, 9}, 4, {{{0, 0, 0}, {5, 5, 4}}, {{3, 1, 3}, {7, 4, 6}}, {{3, 1, 6}, {4, 2, 9}}, {{3, 3, 6}, {4, 4, 9}}}};
+
+static frix_status make_creature(fx_arena *arena, const creature *c, frix_vec3 size, int32_t cells, fx_tets *out) {
+  block b = {{c->n[0] * cells, c->n[1] * cells, c->n[2] * cells}, NULL};
+  frix_status status = check_count(arena, out->name, b.n);
+  if (status) return status;
+  b.full = FX_TAKE(arena, bool, (size_t)b.n[0] * b.n[1] * b.n[2]);
+  if (!b.full) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < c->count; m++) {
+    const limb *l = &c->part[m];
+    for (int32_t k = l->low[2] * cells; k < l->high[2] * cells; k++)
+      for (int32_t j = l->low[1] * cells; j < l->high[1] * cells; j++)
+        for (int32_t i = l->low[0] * cells; i < l->high[0] * cells; i++)
+          b.full[((size_t)k * b.n[1] + j) * b.n[0] + i] = true;
+  }
+  return mesh_block(arena, &b, size, out);
+}
+
 /* ---- ellipsoid ---- */
 
 /* Zero on the ellipsoid, and to first order the distance near it. */
@@ -134,5 +176,7 @@ frix_status fx_tets_generate(fx_arena *arena, int32_t shape, frix_vec3 size, int
   if (cells < 1 || cells > 1000)
     return fx_fail(arena->context, FRIX_ERROR_INPUT, "%s: %d cells across, expected 1 to 1000", out->name, (int)cells);
   if (shape == BLOB) return make_blob(arena, size, cells, out);
+  if (shape == DINOSAUR || shape == BUNNY)
+    return make_creature(arena, shape == BUNNY ? &bunny : &dinosaur, size, cells, out);
   return shape == CHAIR ? make_chair(arena, size, cells, out) : make_bar(arena, size, cells, out);
 }

@@ -36,6 +36,8 @@ enum {
   MENDING_SWEEPS = 3000, /* spread what patches did */
   ADMM_STEPS = 40,
   SPRING_STEPS = 4,
+  WIDE_STEPS = 12,
+  WIDE = 12,
   NEWTON_STEPS = 20,
   BRIEF_STEPS = 10,  /* of newton, where it is known not to do, or nearly done */
   PILE_STEPS = 60,   /* of newton on piles, and after the interior point */
@@ -447,6 +449,13 @@ static bool leave_early(course *c) {
   return true;
 }
 
+/* Movers of many coordinates, soft bodies: an iteration of newton costs no more than a few sweeps. */
+static bool is_wide(const fx_system *s) {
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (s->dof[m + 1] - s->dof[m] > WIDE) return true;
+  return false;
+}
+
 /* Contacts with compliance, where a factorisation costs no more than some sweeps: their forces are unique, and newton
  * on the velocities needs a few steps. */
 static bool springs_fit(const course *c) {
@@ -458,7 +467,8 @@ static bool springs_fit(const course *c) {
 
 static bool solve_springs(course *c) {
   if (analyse(c)) return true;
-  return c->cost <= SPRING_COST && run(c, &fx_solver_spring_newton, c->call->law, SPRING_STEPS);
+  int64_t steps = is_wide(c->call->system) ? WIDE_STEPS : SPRING_STEPS;
+  return c->cost <= SPRING_COST && run(c, &fx_solver_spring_newton, c->call->law, steps);
 }
 
 /* ---- the stages ---- */

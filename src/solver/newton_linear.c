@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "linalg/dense.h"
+#include "linalg/product.h"
 #include "solver/scaling.h"
 
 #include <math.h>
@@ -276,19 +277,7 @@ static bool invert_contact(fx_newton_linear *n, int32_t i, const double *P, cons
   return true;
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* to += h' g, h d x m, g d x w. */
-INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h, const double *restrict g,
-                      double *restrict to) {
-  for (int32_t a = 0; a < m; a++)
-    for (int32_t e = 0; e < d; e++) {
-      double factor = h[e * m + a];
-      for (int32_t b = 0; b < w; b++) to[a * w + b] += factor * g[e * w + b];
-    }
-}
-
-/* The same for rigid bodies, two columns at a time, g in registers. */
+/* to += h' g, h d x m, g d x w, for rigid bodies, two columns at a time, g in registers. */
 static void add_outer_rigid(const double *h, const double *g, double *to) {
   enum { D = 3, M = 6 };
   typedef double pair __attribute__((vector_size(16), aligned(8)));
@@ -303,14 +292,14 @@ static void add_outer_rigid(const double *h, const double *g, double *to) {
   }
 }
 
-/* g := scale D h, D d x d, h d x w; inlined with constant sizes for rigid bodies. */
-INLINE void multiply_scaled(int32_t d, int32_t w, double scale, const double *restrict D, const double *restrict h,
-                            double *restrict g) {
-  for (int32_t r = 0; r < d; r++, g += w) {
-    for (int32_t c = 0; c < w; c++) g[c] = 0;
-    for (int32_t e = 0; e < d; e++)
-      for (int32_t c = 0; c < w; c++) g[c] += D[r * d + e] * h[e * w + c];
-    for (int32_t c = 0; c < w; c++) g[c] *= scale;
+/* g := scale D h for a contact on a rigid body. */
+static void scale_rigid(double scale, const double *restrict D, const double *restrict h, double *restrict g) {
+  enum { D_ROWS = 3, W = 6 };
+  for (int32_t r = 0; r < D_ROWS; r++, g += W) {
+    for (int32_t c = 0; c < W; c++) g[c] = 0;
+    for (int32_t e = 0; e < D_ROWS; e++)
+      for (int32_t c = 0; c < W; c++) g[c] += D[r * D_ROWS + e] * h[e * W + c];
+    for (int32_t c = 0; c < W; c++) g[c] *= scale;
   }
 }
 
@@ -326,16 +315,16 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
     int32_t w = fx_block_cols(H, first + b);
     double *g = n->product;
     if (d == 3 && w == 6)
-      multiply_scaled(3, 6, square, D, h, g);
+      scale_rigid(square, D, h, g);
     else
-      multiply_scaled(d, w, square, D, h, g);
+      fx_scale_rows(d, w, square, D, h, g);
     for (int32_t a = 0; a < count; a++) {
       double *to = fx_block(&n->K, n->target[n->target_start[i] + (size_t)(a * count + b)]);
       int32_t m = fx_block_cols(H, first + a);
       if (d == 3 && m == 6 && w == 6)
         add_outer_rigid(fx_block(H, first + a), g, to);
       else
-        add_outer(d, m, w, fx_block(H, first + a), g, to);
+        fx_add_outer(d, m, w, fx_block(H, first + a), g, to, w);
     }
   }
 }

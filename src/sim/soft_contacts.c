@@ -1,0 +1,220 @@
+/* Contacts of soft surfaces.
+ *
+ * Points of a deformed surface meet every rigid shape (as spheres without radius, by the functions of narrow.c) and the
+ * nearest place of other soft surfaces; centres of rigid spheres and corners of rigid boxes and hulls meet soft
+ * surfaces. A contact is named by the point, not by the place it meets, so it lasts while it slides. Edges are not
+ * tried against edges. */
+#include "sim/softs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "collision/narrow.h"
+#include "model/geometry.h"
+
+static const double deepest_share = 0.1; /* of the smaller body: deeper overlaps are taken for its far side */
+
+typedef struct meeting {
+  frix_sim *sim;
+  double margin;
+  fx_contact *contact;
+  int32_t count, room;
+  fx_manifold manifold;
+  bool failed;
+} meeting;
+
+static bool may_meet(const frix_sim *sim, const fx_shape *a, const fx_shape *b) {
+  return (a->group & b->mask) && (b->group & a->mask) &&
+         !(sim->model->excluded_count && fx_model_excluded(sim->model, a->body, b->body));
+}
+
+/* A side of a contact: slot, shape, place on a soft surface, its point. */
+typedef struct side {
+  int32_t slot, shape, soft;
+  frix_vec3 point;
+} side;
+
+/* own meets other along the normal, which points from other to own. */
+static void add(meeting *m, side own, side other, uint64_t feature, uint64_t turned, frix_vec3 normal, double gap) {
+  if (m->count == m->room) {
+    int32_t room = m->room ? 2 * m->room : 256;
+    fx_contact *grown = FX_TAKE_RAW(&m->sim->arena, fx_contact, room);
+    if (!grown) {
+      m->failed = true;
+      return;
+    }
+    if (m->count) memcpy(grown, m->contact, (size_t)m->count * sizeof *grown);
+    m->contact = grown, m->room = room;
+  }
+  bool first = own.slot < other.slot;
+  side a = first ? own : other, b = first ? other : own;
+  fx_contact *c = &m->contact[m->count++];
+  *c = (fx_contact){.feature = first ? feature : turned,
+                    .body_a = a.slot,
+                    .body_b = b.slot,
+                    .shape_a = a.shape,
+                    .shape_b = b.shape,
+                    .soft_a = a.soft,
+                    .soft_b = b.soft,
+                    .point_a = a.point,
+                    .point_b = b.point,
+                    .normal = first ? normal : fx_neg(normal),
+                    .gap = gap};
+  const uint32_t *generation = m->sim->state.generation;
+  c->id = fx_contact_name(c, generation[a.slot], generation[b.slot]);
+  fx_contact_frame(c, NULL);
+}
+
+static double off_box(frix_vec3 low, frix_vec3 high, frix_vec3 p) {
+  double x = fx_max(low.x - p.x, p.x - high.x), y = fx_max(low.y - p.y, p.y - high.y);
+  return fx_max(fx_max(x, y), fx_max(low.z - p.z, p.z - high.z));
+}
+
+static bool boxes_apart(frix_vec3 low_a, frix_vec3 high_a, frix_vec3 low_b, frix_vec3 high_b, double reach) {
+  return low_a.x > high_b.x + reach || low_b.x > high_a.x + reach || low_a.y > high_b.y + reach ||
+         low_b.y > high_a.y + reach || low_a.z > high_b.z + reach || low_b.z > high_a.z + reach;
+}
+
+/* ---- points of the surface against a rigid shape ---- */
+
+static double speed_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
+  const fx_state *s = &sim->state;
+  return fx_norm(fx_add(s->velocity[slot], fx_cross(s->spin[slot], fx_sub(p, s->pose[slot].p))));
+}
+
+static void meet_rigid(meeting *m, const fx_soft_body *b, int32_t p, int32_t slot, int32_t shape, frix_pose pose) {
+  const fx_shape *s = &m->sim->model->shape[shape];
+  frix_vec3 place = b->skin.place[p];
+  const fx_shape ball = {.kind = FRIX_SHAPE_SPHERE, .centred = true};
+  double reach = m->margin + m->sim->h * (fx_norm(fx_soft_skin_velocity(&b->skin, p)) + speed_at(m->sim, slot, place));
+  m->manifold.count = 0;
+  fx_narrow_pair(&ball, (frix_pose){place, {1.0, 0.0, 0.0, 0.0}}, s, pose, reach, &m->manifold);
+  if (m->manifold.failed) m->failed = true;
+  const fx_touch *best = NULL;
+  for (int32_t k = 0; k < m->manifold.count; k++)
+    if (!best || m->manifold.touch[k].gap < best->gap) best = &m->manifold.touch[k];
+  if (!best) return;
+  add(m, (side){b->slot, b->shape, p + 1, place}, (side){slot, shape, 0, best->point_b},
+      FX_FEATURE(FX_FEATURE_VERTEX, p, FX_FEATURE_NONE, 0), FX_FEATURE(FX_FEATURE_NONE, 0, FX_FEATURE_VERTEX, p),
+      best->normal, best->gap);
+}
+
+/* ---- a point of something else against the surface ---- */
+
+/* radius: of a ball around the point. */
+static void meet_surface(meeting *m, const fx_soft_body *b, side own, uint32_t number, double radius, frix_vec3 outward,
+                         double reach, double deep) {
+  const frix_soft_info *info = &b->soft->info;
+  fx_soft_near near;
+  frix_vec3 place, normal, p = own.point;
+  if (off_box(b->skin.low, b->skin.high, p) > reach + radius) return;
+  if (!fx_soft_nearest(info, &b->skin, p, outward, fx_max(reach, deep) + radius, &near)) return;
+  double gap = fx_soft_gap(info, &b->skin, p, reach + radius, &near, &place, &normal) - radius;
+  if (gap > reach) return;
+  own.point = fx_mad(p, -radius, normal);
+  add(m, own, (side){b->slot, b->shape, -(near.triangle + 1), place},
+      FX_FEATURE(FX_FEATURE_VERTEX, number, FX_FEATURE_FACE, 0),
+      FX_FEATURE(FX_FEATURE_FACE, 0, FX_FEATURE_VERTEX, number), normal, gap);
+}
+
+/* Centre of a sphere, corners of boxes and hulls; other shapes meet the points of the surface alone. */
+static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape, frix_pose pose) {
+  const fx_shape *s = &m->sim->model->shape[shape];
+  bool ball = s->kind == FRIX_SHAPE_SPHERE, box = s->kind == FRIX_SHAPE_BOX, hull = s->kind == FRIX_SHAPE_HULL;
+  int32_t count = ball ? 1 : box ? 8 : hull ? s->geometry->hull.vertex_count : 0;
+  double radius = ball ? s->radius : 0.0, deep = deepest_share * fx_min(b->size, 2.0 * s->bound);
+  for (int32_t k = 0; k < count; k++) {
+    frix_vec3 local = {0.0, 0.0, 0.0};
+    if (box)
+      local = fx_vec(k & 1 ? s->half.x : -s->half.x, k & 2 ? s->half.y : -s->half.y, k & 4 ? s->half.z : -s->half.z);
+    if (hull) local = s->geometry->hull.vertex[k];
+    frix_vec3 p = fx_pose_point(pose, local);
+    frix_vec3 outward = ball ? fx_sub(b->x->pose.p, p) : fx_sub(p, pose.p);
+    double reach = m->margin + m->sim->h * (b->skin.fastest + speed_at(m->sim, slot, p));
+    if (off_box(b->skin.low, b->skin.high, p) > reach + radius) continue;
+    fx_soft_skin_face(&b->skin);
+    meet_surface(m, b, (side){slot, shape, 0, p}, (uint32_t)k, radius, fx_unit(outward), reach, deep);
+  }
+}
+
+/* ---- pairs ---- */
+
+static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape) {
+  const frix_sim *sim = m->sim;
+  const fx_shape *s = &sim->model->shape[shape];
+  frix_pose pose = fx_pose_mul(sim->state.pose[slot], s->local);
+  double reach = m->margin + sim->h * b->skin.fastest + sim->reach[slot];
+  bool bounded = isfinite(s->bound);
+  frix_vec3 up = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0)); /* of a plane */
+  frix_vec3 low = {0.0, 0.0, 0.0}, high = low;
+  if (bounded) {
+    fx_shape_row_of(s->kind)->box(s, pose, &low, &high);
+    if (boxes_apart(low, high, b->skin.low, b->skin.high, reach)) return;
+  }
+  for (int32_t p = 0; p < b->soft->info.point_count && !m->failed; p++)
+    if (bounded ? off_box(low, high, b->skin.place[p]) <= reach : fx_dot(up, fx_sub(b->skin.place[p], pose.p)) <= reach)
+      meet_rigid(m, b, p, slot, shape, pose);
+  meet_corners(m, b, slot, shape, pose);
+}
+
+static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
+  double h = m->sim->h, far = m->margin + h * (a->skin.fastest + b->skin.fastest);
+  double deep = deepest_share * fx_min(a->size, b->size);
+  if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
+  fx_soft_skin_face(&a->skin);
+  fx_soft_skin_face(&b->skin);
+  for (int32_t p = 0; p < a->soft->info.point_count && !m->failed; p++) {
+    if (off_box(b->skin.low, b->skin.high, a->skin.place[p]) > far) continue;
+    double reach = m->margin + h * (fx_norm(fx_soft_skin_velocity(&a->skin, p)) + b->skin.fastest);
+    meet_surface(m, b, (side){a->slot, a->shape, p + 1, a->skin.place[p]}, (uint32_t)p, 0.0,
+                 fx_unit(a->skin.outward[p]), reach, deep);
+  }
+}
+
+static void meet_all(meeting *m) {
+  const frix_sim *sim = m->sim;
+  const fx_state *s = &sim->state;
+  const fx_softs *softs = sim->softs;
+  for (int32_t k = 0; k < softs->count; k++) {
+    fx_soft_body *b = &softs->body[k];
+    const fx_shape *own = &sim->model->shape[b->shape];
+    if (b->mover < 0) continue;
+    for (int32_t slot = 0; slot < s->count; slot++) {
+      if (slot == b->slot || s->prototype[slot] < 0) continue;
+      fx_soft_body *other = fx_soft_at(sim, slot);
+      const fx_body *body = fx_slot_body(sim, slot);
+      for (int32_t shape = body->shape_start; shape < body->shape_start + body->shape_count; shape++) {
+        if (!may_meet(sim, own, &sim->model->shape[shape])) continue;
+        if (!other)
+          meet_shape(m, b, slot, shape);
+        else if (other->mover >= 0)
+          meet_soft(m, b, other);
+      }
+    }
+  }
+}
+
+static int compare(int32_t a, int32_t b, const void *user) {
+  const fx_contact *list = user;
+  return fx_contact_order(&list[a], &list[b]);
+}
+
+frix_status fx_softs_meet(frix_sim *sim, double margin) {
+  meeting m = {.sim = sim, .manifold = {.context = sim->inner}};
+  m.margin = margin + sim->h * sim->h * fx_norm(sim->state.gravity);
+  meet_all(&m);
+  fx_free(sim->inner, m.manifold.touch);
+  if (m.failed) return FRIX_ERROR_MEMORY;
+  int32_t all = sim->contact_count + m.count;
+  fx_contact *list = FX_TAKE_RAW(&sim->arena, fx_contact, all), *sorted = FX_TAKE_RAW(&sim->arena, fx_contact, all);
+  int32_t *order = FX_TAKE_RAW(&sim->arena, int32_t, all), *scratch = FX_TAKE_RAW(&sim->arena, int32_t, all);
+  if (!list || !sorted || !order || !scratch) return FRIX_ERROR_MEMORY;
+  if (sim->contact_count) memcpy(list, sim->contact, (size_t)sim->contact_count * sizeof *list);
+  if (m.count) memcpy(list + sim->contact_count, m.contact, (size_t)m.count * sizeof *list);
+  for (int32_t k = 0; k < all; k++) order[k] = k;
+  fx_sort_by(order, scratch, (size_t)all, compare, list);
+  for (int32_t k = 0; k < all; k++) sorted[k] = list[order[k]];
+  sim->contact = sorted, sim->contact_count = all;
+  return FRIX_OK;
+}

@@ -1,0 +1,93 @@
+/* Soft bodies as part of a simulation: movers of 6 + k coordinates in the same contact problem as all others.
+ *
+ *   A v1 = b + J' r,   A = M + h C + h t K,   b = M v0 + h (gravity + dT/dq - V'(q))          (soft_motion.c)
+ *
+ * velocities are those of the frame, of its spin (world axes) and of the amplitudes. The slot of a soft body holds the
+ * pose and velocities of the frame and its spin momentum; amplitudes, rates and their momenta stand in fx_state.robot.
+ *
+ *   softs.c          which there are, state to workspace and back, begin and end of a step
+ *   soft_mover.c     mass, free motion, rows, ledger
+ *   soft_contacts.c  contacts of surface points
+ *   soft_api.c       what a user asks */
+#ifndef FX_SIM_SOFTS_H
+#define FX_SIM_SOFTS_H
+
+#include "sim/mechanism.h"
+#include "soft/soft.h"
+
+/* A spring from a surface point to a place, for one step. */
+typedef struct fx_pull {
+  int32_t slot, point;
+  frix_vec3 place, velocity; /* where it is at the beginning of the step, and how it moves */
+  double stiffness, damping;
+} fx_pull;
+
+typedef struct fx_soft_body {
+  const frix_soft *soft;
+  int32_t slot, shape;
+  int32_t at;          /* its first number in fx_state.robot: k amplitudes, k rates, k momenta */
+  int32_t mover;       /* of the step, -1: none */
+  double size;         /* twice the radius */
+  double contact_mass; /* what the stiff law takes for its mass at one point */
+  frix_soft_state *x;  /* where the step sees it */
+  fx_part part;        /* A and its factor */
+  double *mass;        /* M alone */
+  double *force;       /* V'(q), and dT/dq behind it, of the beginning */
+  fx_soft_when when;
+  frix_vec3 momentum; /* spin momentum before the step */
+  fx_soft_skin skin;
+} fx_soft_body;
+
+typedef struct fx_softs {
+  fx_arena arena;
+  int32_t count, widest; /* widest: coordinates of the largest */
+  fx_soft_body *body;
+  int32_t slot_count, *of_slot; /* by slot of the model: its body here, -1: rigid */
+  fx_pull *pull;
+  int32_t pull_count, pull_room;
+  double *row;               /* three rows of a point */
+  double *weight;            /* of the rows of one assembly, in the arena of the step; NULL: of none */
+  const fx_group *weight_of; /* its groups */
+  int32_t weight_rows;
+} fx_softs;
+
+/* The soft body of a slot, NULL: it is rigid. */
+static inline fx_soft_body *fx_soft_at(const frix_sim *sim, int32_t slot) {
+  const fx_softs *s = sim->softs;
+  return s && slot < s->slot_count && s->of_slot[slot] >= 0 ? &s->body[s->of_slot[slot]] : NULL;
+}
+
+/* ---- softs.c ---- */
+/* Numbers they need in fx_state.robot, which begin at robot_count less that many. */
+int32_t fx_softs_room(const frix_model *model);
+frix_status fx_softs_create(frix_sim *sim);
+void fx_softs_destroy(frix_sim *sim);
+/* State to workspace and back. */
+void fx_soft_fetch(const frix_sim *sim, const fx_soft_body *b);
+void fx_soft_store(frix_sim *sim, const fx_soft_body *b);
+bool fx_softs_finite(const frix_sim *sim);
+/* Where contacts are seen, a part of the step on with the old momenta; and to its end with the new ones. */
+void fx_softs_begin(frix_sim *sim, double part);
+void fx_softs_finish(frix_sim *sim, double part);
+
+/* ---- soft_mover.c ---- */
+bool fx_soft_collect(frix_sim *sim, int32_t slot); /* false: no memory */
+void fx_softs_load(frix_sim *sim);
+double fx_soft_kinetic(const frix_sim *sim, const fx_soft_body *b);
+double fx_soft_potential(const frix_sim *sim, const fx_soft_body *b); /* elastic */
+double fx_soft_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, double *booked);
+/* Rows of a contact in the block of a soft side: sign (axis . velocity of its place at p). */
+void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t dim, double sign, const fx_contact *c,
+                  frix_vec3 p, double *J);
+
+/* Room for the weights of all rows of an assembly, by group, body and row, two each; below 0 where they were not found
+ * since the movers were loaded. NULL: they are not kept. */
+double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a);
+/* J A^-1 J' */
+double fx_soft_weight(const fx_mover *m, const double *J);
+
+/* ---- soft_contacts.c ---- */
+/* Adds contacts of soft surfaces to those of the step, in the order of the list. */
+frix_status fx_softs_meet(frix_sim *sim, double margin);
+
+#endif

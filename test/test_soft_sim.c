@@ -1,0 +1,262 @@
+/* Soft bodies as movers of a simulation: free motion, rest on rigid bodies and each other, ledger, snapshots. */
+#include "sim/softs.h"
+#include "soft_tools.h"
+
+typedef struct world {
+  frix_context *context;
+  frix_builder *builder;
+  frix_soft *soft;
+  frix_model *model;
+  frix_sim *sim;
+} world;
+
+static frix_soft_config block(double young, frix_vec3 sides, int32_t cells, int32_t modes) {
+  frix_soft_config c = frix_soft_default();
+  c.young = young, c.sides = sides, c.cells = cells, c.modes = modes, c.order = 1, c.damping_ratio = 0.2,
+  c.strains = true;
+  return c;
+}
+
+static bool begin(fx_test *t, const frix_soft_config *c, world *w) {
+  *w = (world){0};
+  if (!frix_context_create(NULL, &w->context) && !frix_builder_create(w->context, &w->builder) &&
+      !frix_soft_make(w->context, "bar", c, &w->soft))
+    return true;
+  fx_test_fail(t, __FILE__, __LINE__, "%s", w->context ? frix_error_text(w->context) : "no context");
+  return false;
+}
+
+static bool simulate(fx_test *t, world *w, const frix_sim_config *config) {
+  if (!frix_builder_compile(w->builder, &w->model) && !frix_sim_create(w->context, w->model, config, &w->sim))
+    return true;
+  fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(w->context));
+  return false;
+}
+
+static void end(world *w) {
+  frix_sim_destroy(w->sim);
+  frix_model_destroy(w->model);
+  frix_builder_destroy(w->builder);
+  frix_soft_destroy(w->soft);
+  frix_context_destroy(w->context);
+}
+
+static frix_body_id add_soft(fx_test *t, world *w, frix_vec3 place) {
+  frix_body_config body = frix_body_default();
+  frix_body_id id = {0, 0};
+  body.pose.p = place;
+  CHECK(t, !frix_builder_add_soft(w->builder, w->soft, &body, NULL, &id));
+  return id;
+}
+
+static void add_floor(fx_test *t, world *w) {
+  frix_shape_config floor = frix_shape_default();
+  floor.kind = FRIX_SHAPE_PLANE;
+  CHECK(t, !frix_builder_add_shape(w->builder, (frix_body_id){0, 0}, &floor, NULL));
+}
+
+static frix_body_id add_rigid(fx_test *t, world *w, frix_shape_kind kind, double half, frix_vec3 place) {
+  frix_body_config body = frix_body_default();
+  frix_shape_config shape = frix_shape_default();
+  frix_body_id id = {0, 0};
+  body.pose.p = place;
+  shape.kind = kind, shape.half = (frix_vec3){half, half, half}, shape.radius = half, shape.half_length = half;
+  CHECK(t, !frix_builder_add_body(w->builder, &body, &id) && !frix_builder_add_shape(w->builder, id, &shape, NULL));
+  return id;
+}
+
+static double ledger_error(const frix_sim *sim) {
+  frix_energy e = frix_sim_energy(sim);
+  double sum = e.start + e.work - e.friction - e.impact - e.damping + e.joint + e.contact + e.scheme + e.error;
+  return fabs(e.kinetic + e.potential - sum) / (fabs(e.start) + fabs(e.kinetic) + fabs(e.potential) + 1e-300);
+}
+
+typedef struct outcome {
+  int steps, certified;
+  double residual, penetration;
+  int32_t contacts, dofs;
+} outcome;
+
+static outcome run(fx_test *t, world *w, double h, int steps) {
+  outcome o = {0};
+  for (int n = 0; n < steps; n++) {
+    frix_step_report r = {.size = sizeof r};
+    if (frix_sim_step(w->sim, h, &r)) {
+      fx_test_fail(t, __FILE__, __LINE__, "step %d: %s", n, frix_error_text(w->context));
+      break;
+    }
+    o.steps++, o.certified += r.certified;
+    o.residual = fmax(o.residual, r.certificate.residual), o.penetration = fmax(o.penetration, r.penetration);
+    o.contacts = r.contact_count, o.dofs = r.dof_count;
+  }
+  return o;
+}
+
+/* ---- free motion ---- */
+
+static void flies(fx_test *t) {
+  const char *name[] = {"moreau", "two_step", "variational"};
+  double drift[3] = {0};
+  for (int k = 0; k < 3; k++) {
+    frix_soft_config c = block(1e6, (frix_vec3){0.4, 0.1, 0.1}, 1, 6);
+    c.strains = false, c.damping_ratio = 0.0;
+    world w;
+    if (begin(t, &c, &w)) {
+      frix_body_id id = add_soft(t, &w, (frix_vec3){0, 0, 0});
+      CHECK(t, !frix_builder_set_gravity(w.builder, (frix_vec3){0, 0, 0}));
+      frix_sim_config config = frix_sim_default();
+      config.integrator = name[k];
+      if (simulate(t, &w, &config)) {
+        double q[6] = {0.01, 0, 0.005, 0, 0, 0};
+        CHECK(t, !frix_sim_set_velocity(w.sim, id, (frix_vec3){1, 2, 3}, (frix_vec3){2, 1, 3}));
+        CHECK(t, !frix_sim_set_amplitude(w.sim, id, q, NULL));
+        CHECK(t, !frix_sim_set_velocity(w.sim, id, (frix_vec3){1, 2, 3}, (frix_vec3){2, 1, 3}));
+        frix_sim_reset_ledger(w.sim);
+        frix_vec3 L = w.sim->state.momentum[1];
+        double start = frix_sim_energy(w.sim).start;
+        outcome o = run(t, &w, 1e-3, 2000);
+        CHECK(t, o.certified == o.steps && ledger_error(w.sim) < 1e-12);
+        frix_vec3 off = fx_sub(w.sim->state.momentum[1], L);
+        CHECK_NEAR(t, fx_norm(off) / fx_norm(L), 0.0, 1e-12);
+        frix_body_state s;
+        CHECK(t, !frix_sim_body(w.sim, id, &s));
+        CHECK_NEAR(t, s.velocity.x, 1.0, 1e-12);
+        CHECK_NEAR(t, s.center.z, 6.0, 1e-11);
+        frix_energy e = frix_sim_energy(w.sim);
+        drift[k] = (e.kinetic + e.potential) / start - 1.0;
+      }
+    }
+    end(&w);
+  }
+  CHECK(t, fabs(drift[2]) < 1e-6);
+  CHECK(t, drift[0] < 0.0);
+  fx_test_note(t, "energy after 2000 steps: moreau %.1e, two_step %.1e, variational %.1e", drift[0], drift[1],
+               drift[2]);
+}
+
+/* ---- rest ---- */
+
+/* Ten cubes on a plane: columns sink by the sum of the loads above over E A / L. */
+static void stack_stands(fx_test *t) {
+  double side = 0.1, young = 1e6, sink = 0;
+  frix_soft_config c = block(young, (frix_vec3){side, side, side}, 2, 8);
+  world w;
+  if (begin(t, &c, &w)) {
+    frix_body_id top = {0, 0};
+    add_floor(t, &w);
+    for (int k = 0; k < 10; k++) top = add_soft(t, &w, (frix_vec3){0, 0, side * (k + 0.5)});
+    if (simulate(t, &w, NULL)) {
+      outcome o = run(t, &w, 5e-3, 400);
+      frix_body_state s;
+      CHECK(t, !frix_sim_body(w.sim, top, &s));
+      for (int k = 0; k < 10; k++) sink += 1000 * 9.81 * side * side / young * (9 - k + 0.5) * (k < 9 ? 1.0 : 0.5);
+      CHECK(t, o.certified == o.steps && o.penetration < 1e-3 * side);
+      CHECK_NEAR(t, (9.5 * side - s.center.z) / sink, 1.0, 0.05);
+      CHECK(t, fx_norm(s.velocity) < 1e-5 && fabs(s.center.x) < 1e-3);
+      CHECK(t, ledger_error(w.sim) < 1e-10);
+      fx_test_note(t, "%d contacts, %d dof: residual %.0e, overlap %.0e m, sinks %.2f mm (columns: %.2f)",
+                   (int)o.contacts, (int)o.dofs, o.residual, o.penetration, 1e3 * (9.5 * side - s.center.z),
+                   1e3 * sink);
+    }
+  }
+  end(&w);
+}
+
+/* A soft cube between rigid bodies of every kind: they come to rest, and the floor carries all of it. */
+static void stands_among_rigid(fx_test *t) {
+  const frix_shape_kind kind[] = {FRIX_SHAPE_BOX, FRIX_SHAPE_CYLINDER, FRIX_SHAPE_SPHERE};
+  for (int k = 0; k < 3; k++) {
+    frix_soft_config c = block(5e5, (frix_vec3){0.2, 0.2, 0.2}, 4, 9);
+    world w;
+    if (begin(t, &c, &w)) {
+      add_floor(t, &w);
+      add_rigid(t, &w, FRIX_SHAPE_BOX, 0.2, (frix_vec3){0, 0, 0.2});
+      add_soft(t, &w, (frix_vec3){0, 0, 0.5});
+      frix_body_id top = add_rigid(t, &w, kind[k], 0.06, (frix_vec3){0.01, 0.02, 0.67});
+      if (simulate(t, &w, NULL)) {
+        outcome o = run(t, &w, 2e-3, 800);
+        frix_body_state s;
+        CHECK(t, !frix_sim_body(w.sim, top, &s));
+        CHECK(t, o.certified == o.steps);
+        CHECK(t, o.penetration < 2e-3 && s.center.z > 0.6 && s.center.z < 0.661);
+        CHECK(t, k == 2 || fx_norm(s.velocity) < 1e-4);
+        CHECK(t, ledger_error(w.sim) < 1e-10);
+        fx_test_note(t, "%d: residual %.0e, overlap %.0e, speed %.0e", k, o.residual, o.penetration,
+                     fx_norm(s.velocity));
+      }
+    }
+    end(&w);
+  }
+}
+
+/* ---- rigid limit ---- */
+
+static void slides_as_rigid(fx_test *t) {
+  double mu = 0.5;
+  for (int above = 0; above < 2; above++) {
+    frix_soft_config c = block(1e9, (frix_vec3){0.2, 0.2, 0.1}, 2, 6);
+    world w;
+    if (begin(t, &c, &w)) {
+      double s, q, h = 1e-3, angle = atan(mu * (above ? 1.01 : 0.999));
+      frix_sincos(angle, &s, &q);
+      frix_material_config material = frix_material_default();
+      frix_material_id rough;
+      material.mu = mu;
+      CHECK(t, !frix_builder_add_material(w.builder, &material, &rough));
+      CHECK(t, !frix_builder_set_gravity(w.builder, (frix_vec3){9.81 * s, 0, -9.81 * q}));
+      frix_shape_config floor = frix_shape_default(), skin = frix_shape_default();
+      floor.kind = FRIX_SHAPE_PLANE, floor.material = skin.material = rough;
+      CHECK(t, !frix_builder_add_shape(w.builder, (frix_body_id){0, 0}, &floor, NULL));
+      frix_body_config body = frix_body_default();
+      frix_body_id id;
+      body.pose.p.z = 0.05;
+      CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, &skin, &id));
+      if (simulate(t, &w, NULL)) {
+        frix_body_state a, b;
+        outcome o = run(t, &w, h, 500);
+        CHECK(t, !frix_sim_body(w.sim, id, &a));
+        outcome p = run(t, &w, h, 500);
+        CHECK(t, !frix_sim_body(w.sim, id, &b));
+        CHECK(t, o.certified + p.certified == o.steps + p.steps);
+        double measured = (b.velocity.x - a.velocity.x) / (500 * h), rigid = above ? 9.81 * (s - mu * q) : 0.0;
+        CHECK_NEAR(t, measured, rigid, above ? 1e-3 * rigid : 1e-9);
+        fx_test_note(t, "acceleration %.8f, rigid %.8f", measured, rigid);
+      }
+    }
+    end(&w);
+  }
+}
+
+/* ---- snapshots ---- */
+
+static void goes_on_from_snapshot(fx_test *t) {
+  frix_soft_config c = block(1e5, (frix_vec3){0.2, 0.2, 0.2}, 2, 9);
+  c.material = FRIX_SOFT_STVK;
+  world w;
+  if (begin(t, &c, &w)) {
+    add_floor(t, &w);
+    add_soft(t, &w, (frix_vec3){0, 0, 0.15});
+    add_soft(t, &w, (frix_vec3){0.02, 0.03, 0.37});
+    if (simulate(t, &w, NULL)) {
+      frix_snapshot *snapshot = NULL;
+      uint64_t hash[2] = {0};
+      run(t, &w, 5e-3, 60);
+      CHECK(t, !frix_sim_save(w.sim, &snapshot));
+      for (int k = 0; k < 2; k++) {
+        run(t, &w, 5e-3, 60);
+        CHECK(t, !frix_sim_hash(w.sim, &hash[k]));
+        CHECK(t, !frix_sim_restore(w.sim, snapshot));
+      }
+      CHECK(t, hash[0] == hash[1]);
+      frix_snapshot_destroy(snapshot);
+    }
+  }
+  end(&w);
+}
+
+const fx_test_row test_soft_sim[] = {{"soft_sim/flies", flies},
+                                     {"soft_sim/stack_stands", stack_stands},
+                                     {"soft_sim/stands_among_rigid", stands_among_rigid},
+                                     {"soft_sim/slides_as_rigid", slides_as_rigid},
+                                     {"soft_sim/goes_on_from_snapshot", goes_on_from_snapshot},
+                                     {0}};
