@@ -63,6 +63,31 @@ static void stops_exactly(fx_test *t) {
   world_end(&w);
 }
 
+/* Bodies that are nearly at rest stop, and do not leave rest again: the impulses that stopped them, which pass for the
+ * answer of the next step within the tolerance, would send them back. */
+static void stays_stopped(fx_test *t) {
+  int moving = 0;
+  for (int k = 0; k < 8; k++) {
+    world w = world_new(t, 0.5, 0);
+    world_plane(&w, turned(0, 1, 0, 0));
+    frix_body_config c = body_at(at(0, 0, 0.1));
+    c.velocity = vec(ldexp(1e-6, -2 * k), ldexp(3e-7, -2 * k), 0);
+    frix_body_id low = world_body(&w, c, box_shape(0.1, 0.1, 0.1));
+    c.pose.p.z = 0.3;
+    frix_body_id high = world_body(&w, c, box_shape(0.1, 0.1, 0.1));
+    REQUIRE(t, world_start(&w));
+    for (int n = 0; n < 40; n++) {
+      world_step(&w, 0.01);
+      frix_vec3 a = state_of(&w, low).velocity, b = state_of(&w, high).velocity;
+      moving += n >= 4 && (a.x != 0 || a.y != 0 || a.z != 0 || b.x != 0 || b.y != 0 || b.z != 0);
+    }
+    CHECK(t, w.unsolved == 0);
+    world_end(&w);
+  }
+  CHECK(t, moving == 0);
+  fx_test_note(t, "%d steps with motion after the fourth", moving);
+}
+
 /* Without restitution nothing comes back from a blow: neither springs nor push-out give back what was pressed in. */
 static void keeps_nothing(fx_test *t) {
   world w = world_new(t, 0.3, 0);
@@ -293,6 +318,7 @@ const fx_test_row test_stiff[] = {
     {"stiff/keeps_nothing", keeps_nothing},
     {"stiff/comes_to_rest", comes_to_rest},
     {"stiff/leaves_rest", leaves_rest},
+    {"stiff/stays_stopped", stays_stopped},
     {"stiff/stops_exactly", stops_exactly},
     {"stiff/struck_at_rest", struck_at_rest},
     {"stiff/bounces_where_it_could_rest", bounces_where_it_could_rest},
