@@ -46,6 +46,8 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
     return fx_fail(sim->context, FRIX_ERROR_CANCELLED, "the cancel callback ended the step");
   }
   if (!(result.certificate.residual < best)) {
+    /* numbers overflowed: these impulses are no answer, and what there was is of other rows, or none */
+    if (!(best < INFINITY)) report->certificate = result.certificate, report->outcome = FRIX_OUTCOME_STALLED;
     frix_solution_destroy(solution);
     return FRIX_OK;
   }
@@ -138,10 +140,7 @@ static frix_status try_soft(solving *x) {
   bool any;
   frix_status status = fx_soft_newton(x->sim, x->a, &any);
   if (status != FRIX_OK || !any) return status;
-  double *kept = FX_TAKE_RAW(&x->sim->arena, double, x->a->row_count);
-  if (!kept) return FRIX_ERROR_MEMORY;
-  memcpy(kept, x->a->guess, (size_t)x->a->row_count * sizeof *kept);
-  memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *kept);
+  memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *x->a->r);
   status = try_guess(x);
   if (x->known) x->sim->report.finisher = "soft newton";
   return status;

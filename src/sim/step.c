@@ -20,6 +20,7 @@ static bool is_finite(const frix_sim *sim) {
     if (!fx_finite(s->pose[k].p) || !isfinite(q.w + q.x + q.y + q.z) || !fx_finite(s->velocity[k]) ||
         !fx_finite(s->spin[k]) || !fx_finite(s->momentum[k]))
       return false;
+    if (sim->mover_of[k] >= 0 && !isfinite(fx_slot_body(sim, k)->mass * fx_norm2(s->velocity[k]))) return false;
   }
   return !sim->softs || fx_softs_finite(sim);
 }
