@@ -95,7 +95,7 @@ static bool measure(const heap *h, double best[COLUMNS], fx_pile *pile, fx_syste
   bool good = fx_system_build(&arena, h->problem, FRIX_FORM_GLOBAL, system) == FRIX_OK && system->contact_count > 0;
   note(&best[READ], start);
   start = processor_seconds();
-  good = good && fx_pile_build(&arena, system, true, pile) == FRIX_OK;
+  good = good && fx_pile_build(&arena, system, NULL, true, pile) == FRIX_OK;
   note(&best[PACK], start);
   double *r = good ? FX_TAKE(&arena, double, system->row_count) : NULL, *u = NULL, *v = NULL;
   if (good) u = FX_TAKE(&arena, double, system->row_count), v = FX_TAKE(&arena, double, system->dof_count);

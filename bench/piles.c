@@ -216,7 +216,7 @@ static bool measure_kernels(bench *b, spheres *s, int32_t count) {
   fx_arena_init(&arena, b->context);
   bool good = spheres_problem(s, &data) && frix_problem_create(b->context, &data, &problem) == FRIX_OK &&
               fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-              fx_pile_build(&arena, &system, true, &pile) == FRIX_OK;
+              fx_pile_build(&arena, &system, NULL, true, &pile) == FRIX_OK;
   if (good) {
     fx_pile_pack_full(&pile);
     for (int full = 0; full < 2; full++) {

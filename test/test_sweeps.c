@@ -106,13 +106,67 @@ static void batches(fx_test *t) {
       fx_arena_init(&arena, p.context);
       CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK);
       CHECK(t, fx_pile_fits(&system));
-      CHECK(t, fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
+      CHECK(t, fx_pile_build(&arena, &system, NULL, false, &packed) == FRIX_OK);
       CHECK(t, packed.round);
       check_batches(t, &packed, row[k].fill);
       fx_arena_free(&arena);
     }
     pile_free(&p);
   }
+}
+
+/* Fields and bodies of a contact, wherever its slot is. */
+static bool same_contact(const fx_pile *a, const fx_pile *b, int32_t i) {
+  bool same = true;
+  for (int32_t k = 0; k < a->field_count; k++)
+    same &= ((float *)a->single.field)[fx_slot_at(a->slot[i], 8, a->field_count, k)] ==
+            ((float *)b->single.field)[fx_slot_at(b->slot[i], 8, b->field_count, k)];
+  for (int side = 0; side < 2; side++)
+    same &= a->slot_body[(a->slot[i] / FX_BATCH * 2 + side) * FX_BATCH + a->slot[i] % FX_BATCH] ==
+            b->slot_body[(b->slot[i] / FX_BATCH * 2 + side) * FX_BATCH + b->slot[i] % FX_BATCH];
+  return same;
+}
+
+/* A pile that took in some of its contacts later has them all, each as a pile of all has it; where there is no room it
+ * says so. */
+static void grows(fx_test *t, const frix_problem *problem) {
+  fx_arena arena;
+  fx_system system;
+  fx_pile whole, part;
+  fx_arena_init(&arena, problem->context);
+  uint8_t *swept = NULL;
+  bool good = fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+              (swept = FX_TAKE(&arena, uint8_t, system.contact_count)) &&
+              fx_pile_build(&arena, &system, NULL, false, &whole) == FRIX_OK;
+  for (int32_t i = 0; good && i < system.contact_count; i++) swept[i] = i % 20 != 3;
+  good = good && fx_pile_build(&arena, &system, swept, false, &part) == FRIX_OK;
+  CHECK(t, good);
+  if (good) {
+    CHECK(t, part.count < system.contact_count && part.slot[3] < 0);
+    for (int32_t i = 0; i < system.contact_count; i++) swept[i] = 1;
+    CHECK(t, fx_pile_grow(&part, swept) && part.count == system.contact_count);
+    check_batches(t, &part, 0);
+    int32_t different = 0;
+    for (int32_t i = 0; i < system.contact_count; i++) different += !same_contact(&whole, &part, i);
+    CHECK(t, different == 0);
+    for (int32_t i = 0; i < system.contact_count; i++) swept[i] = i % 2 == 0;
+    CHECK(t, fx_pile_build(&arena, &system, swept, false, &part) == FRIX_OK);
+    for (int32_t i = 0; i < system.contact_count; i++) swept[i] = 1;
+    CHECK(t, !fx_pile_grow(&part, swept));
+  }
+  fx_arena_free(&arena);
+}
+
+static void growth(fx_test *t) {
+  pile p;
+  answer a;
+  if (pile_make(&p, 700, 1e-2, false, 70))
+    grows(t, p.problem);
+  else
+    CHECK(t, false);
+  pile_free(&p);
+  if (answer_build(t, &a, "wall", NULL)) grows(t, a.problem);
+  answer_free(&a);
 }
 
 /* ---- bits ---- */
@@ -149,7 +203,7 @@ static void check_kernels(fx_test *t, const char *name, const frix_problem *prob
   fx_system system;
   fx_pile p;
   bool good = fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK && fx_pile_fits(&system) &&
-              fx_pile_build(&arena, &system, true, &p) == FRIX_OK;
+              fx_pile_build(&arena, &system, NULL, true, &p) == FRIX_OK;
   CHECK(t, good);
   if (good) fx_pile_pack_full(&p);
   for (int full = good && p.wide; good && full < 2; full++) { /* with rolling friction there is one precision */
@@ -229,7 +283,7 @@ static void blend(fx_test *t) {
   fx_pile packed;
   fx_arena_init(&arena, p.context);
   good = good && fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-         fx_pile_build(&arena, &system, true, &packed) == FRIX_OK;
+         fx_pile_build(&arena, &system, NULL, true, &packed) == FRIX_OK;
   CHECK(t, good);
   if (good) fx_pile_pack_full(&packed);
   for (int full = 0; good && full < 2; full++) {
@@ -293,7 +347,7 @@ static void check_base(fx_test *t, const char *name, const frix_problem *problem
   CHECK(t, good);
   for (int target = FX_SWEEP_SCALAR; good && target <= (int)fx_sweep_best_target(); target++) {
     static snapshot scalar;
-    good = fx_pile_build(&arena, &system, false, &p) == FRIX_OK && fx_base_fits(&p);
+    good = fx_pile_build(&arena, &system, NULL, false, &p) == FRIX_OK && fx_base_fits(&p);
     CHECK(t, good);
     if (!good) break;
     snapshot s = sweep_from_base(t, &arena, &p, (fx_sweep_target)target, r, found);
@@ -546,7 +600,7 @@ static void two_threads(fx_test *t) {
     fx_pile packed;
     fx_arena_init(&arena, p.context);
     CHECK(t, fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-                 fx_pile_build(&arena, &system, false, &packed) == FRIX_OK);
+                 fx_pile_build(&arena, &system, NULL, false, &packed) == FRIX_OK);
     CHECK(t, packed.segment_count == FX_SEGMENTS);
     if (packed.segment_count == FX_SEGMENTS) {
       check_batches(t, &packed, 0.85);
@@ -637,7 +691,7 @@ static void speed(fx_test *t) {
   CHECK(t, pile_make(&p, 1000, 0, false, 70));
   fx_arena_init(&arena, p.context);
   if (fx_system_build(&arena, p.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
-      fx_pile_build(&arena, &system, false, &packed) == FRIX_OK) {
+      fx_pile_build(&arena, &system, NULL, false, &packed) == FRIX_OK) {
     double best[2] = {1, 1};
     fx_pile_load(&packed, false, p.data.guess);
     for (int k = 0; k < 40; k++)
@@ -795,6 +849,7 @@ static void start_is_kept(fx_test *t) {
 
 const fx_test_row test_sweeps[] = {
     {"sweeps/batches", batches},
+    {"sweeps/growth", growth},
     {"sweeps/bits", bits},
     {"sweeps/blend", blend},
     {"sweeps/base", base},

@@ -23,6 +23,9 @@ typedef struct fx_call {
   const double *start;                 /* what the caller of the driver started from; r may be further */
   const char *finisher;                /* out: the method that gave the answer, where it is not the one called */
   int32_t thread_count;                /* that this run may use; never changes a bit */
+  const uint8_t *swept; /* sweeps: by contact, those that are swept; others keep their impulses. NULL: all */
+  bool (*widen)(struct fx_call *call); /* asked after a check: true where `swept` marks more than before */
+  bool outgrown;                       /* out: sweeps left off because these did not fit */
   bool of_many;  /* one of many islands: an answer that nearly is one may do, the whole is judged next */
   bool left_off; /* out: that was made use of */
   double goal;   /* sweeps: residual at which `reached` is asked whether to go on; 0: none */

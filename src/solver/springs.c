@@ -1,15 +1,15 @@
 /* springs: all islands of a compliant problem as one, by vectorised sweeps and newton on the velocities.
  *
- * The contacts that may be closed are taken out of the whole and swept, others are left as they are:
+ * Sweeps visit the contacts that may be closed, others are left as they are:
  *
  *   closed = {i: u_N - (W_NN + R_N) r_N <= margin}
  *
- * (one visit of a sweep would leave r_N > 0 there, but for the margin). At goals on the way to the tolerance the
- * velocities of the whole say whether a contact that was left out is closed, or many of those swept are open: then the
- * set is chosen again. The certificate judges the whole. About half of the contacts of a heap in motion are open:
- * bodies that may come near each other within the step, and do not. Islands of closed contacts that hold their law
- * already are left out too. The last digits are newton's (spring_newton.c) where the sweeps so far predict that more
- * of them would cost more. */
+ * (one visit of a sweep would leave r_N > 0 there, but for the margin). Every check is one of the whole: a contact that
+ * was left out and is closed by then is swept from there on, and where many of those swept are open at a goal on the
+ * way to the tolerance, the set is chosen again. About half of the contacts of a heap in motion are open: bodies that
+ * may come near each other within the step, and do not. Islands of closed contacts that hold their law already are left
+ * out too. The last digits are newton's (spring_newton.c) where the sweeps so far predict that more of them would cost
+ * more, or where they have cost as much already. */
 #include "solver/springs.h"
 
 #include "solver/newton_linear.h"
@@ -57,10 +57,17 @@ typedef struct state {
   double per_digit;    /* sweeps: the most so far */
   bool early;          /* newton from the start */
   bool newton_failed;
-  /* The part that is solved now: its contacts, and the residual of the whole that it started from. */
-  fx_islands one;
-  double before;
+  double cost;   /* of newton in this round, in sweeps; 0: not known */
+  double before; /* residual that this round started from */
   bool wrong_set, newton_next;
+  /* The contacts of this round as a system of their own, where newton or patches need one. */
+  fx_arena *arena;
+  fx_islands one;
+  fx_system system;
+  fx_monitor monitor;
+  fx_limits limits;
+  fx_call part;
+  bool has_part;
   bool revised;          /* rows have changed in this round */
   double velocity_error; /* as the method estimates it */
 } state;
@@ -105,6 +112,13 @@ static bool mark_closed(state *t, double margin, bool kept) {
   return any;
 }
 
+/* How far open contacts must be from closing, when velocities are known to the residual of the whole. */
+static double margin_of(const state *t) {
+  const fx_call *call = t->call;
+  double error = call->monitor->residual * velocity_size(call->system, call->r);
+  return fmin(fmax(error, later_margin * t->approach), first_margin * t->approach);
+}
+
 /* Whether an island of closed contacts holds its law already, as a whole and contact by contact. */
 static bool is_solved(const state *t, const int32_t *contact, int32_t count) {
   const fx_call *call = t->call;
@@ -136,6 +150,39 @@ static frix_status find_unsolved(state *t, fx_arena *arena, bool *any) {
   return FRIX_OK;
 }
 
+/* ---- the contacts of a round as a system ---- */
+
+static frix_status take_part(state *t) {
+  fx_call *call = t->call;
+  const fx_system *whole = call->system;
+  if (t->has_part) return FRIX_OK;
+  frix_status status = fx_islands_as_one(t->arena, whole, t->unsolved, &t->one);
+  if (status == FRIX_OK) status = fx_system_extract(t->arena, whole, &t->one, 0, &t->system);
+  if (status != FRIX_OK) return status;
+  t->limits = *call->monitor->limits;
+  t->limits.progress = NULL;
+  t->limits.rows_later = false;
+  double *r = FX_TAKE_RAW(t->arena, double, t->system.row_count);
+  if (!r || fx_monitor_init(&t->monitor, t->arena, &t->system, call->law, &t->limits, false) != FRIX_OK)
+    return FRIX_ERROR_MEMORY;
+  t->part = *call;
+  t->part.system = &t->system;
+  t->part.arena = t->arena;
+  t->part.monitor = &t->monitor;
+  t->part.r = r;
+  t->part.linear = NULL;
+  t->has_part = true;
+  return FRIX_OK;
+}
+
+/* Rows and impulses of the part as those of the whole. */
+static void load_part(state *t) {
+  const fx_system *whole = t->call->system;
+  fx_islands_gather(whole, &t->one, 0, whole->q, t->system.q);
+  fx_islands_gather(whole, &t->one, 0, whole->w, t->system.w);
+  fx_islands_gather(whole, &t->one, 0, t->call->r, t->part.r);
+}
+
 /* ---- newton or sweeps ---- */
 
 /* Vectorised sweeps that newton costs. */
@@ -143,33 +190,46 @@ static double newton_cost(const fx_newton_linear *linear) {
   return analysis_cost + USUAL_STEPS * (iteration_cost + linear->lu.cost / (factor_rate * linear->s->contact_count));
 }
 
-/* Pairs of bodies in contact: contacts of a pair stand side by side, most often. */
-static int32_t pairs_of(const fx_system *s) {
-  int32_t pairs = 0, last[2] = {-1, -1};
+/* What is solved in this round: contacts, movers, and pairs of movers in contact (contacts of a pair stand side by
+ * side, most often). */
+typedef struct graph_size {
+  int32_t contacts, movers, pairs;
+} graph_size;
+
+static graph_size size_of_graph(const state *t) {
+  const fx_system *s = t->call->system;
+  graph_size size = {0, 0, 0};
+  int32_t pair[2] = {-1, -1}, *seen = t->call->monitor->last; /* workspace */
+  memset(seen, 0, (size_t)s->mover_count * sizeof *seen);
   for (int32_t i = 0; i < s->contact_count; i++) {
-    int32_t k = s->Ht.start[i], end = s->Ht.start[i + 1];
-    if (end - k != 2 || (s->Ht.index[k] == last[0] && s->Ht.index[k + 1] == last[1])) continue;
-    last[0] = s->Ht.index[k];
-    last[1] = s->Ht.index[k + 1];
-    pairs++;
+    if (!t->unsolved[i]) continue;
+    int32_t first = s->Ht.start[i], end = s->Ht.start[i + 1];
+    size.contacts++;
+    for (int32_t k = first; k < end; k++) size.movers += !seen[s->Ht.index[k]]++;
+    if (end - first != 2 || (s->Ht.index[first] == pair[0] && s->Ht.index[first + 1] == pair[1])) continue;
+    pair[0] = s->Ht.index[first];
+    pair[1] = s->Ht.index[first + 1];
+    size.pairs++;
   }
-  return pairs;
+  return size;
 }
 
 /* Bodies with few neighbours, or with many contacts for each: sweeps then cost much beside factors. */
-static bool factors_look_cheap(const fx_system *s) {
-  int32_t pairs = pairs_of(s);
-  return pairs <= few_pairs * s->mover_count || s->contact_count >= many_contacts * pairs;
+static bool factors_look_cheap(const state *t) {
+  graph_size size = size_of_graph(t);
+  return size.pairs <= few_pairs * size.movers || size.contacts >= many_contacts * size.pairs;
 }
 
-/* Whether newton is cheaper than the sweeps that are predicted; part->linear is then analysed. */
-static bool newton_pays(const state *t, fx_call *part, double predicted) {
+/* Whether newton is cheaper than the sweeps that are predicted; the part is then analysed. */
+static bool newton_pays(state *t, double predicted) {
   frix_status status;
-  if (t->newton_failed || !fx_spring_newton_fits(part->system)) return false;
-  if (predicted < worth_analysis && !factors_look_cheap(part->system)) return false;
+  fx_call *part = &t->part;
+  if (t->newton_failed || !fx_spring_newton_fits(t->call->system)) return false;
+  if (predicted < worth_analysis && !factors_look_cheap(t)) return false;
+  if (take_part(t) != FRIX_OK) return false;
   if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
   if (!part->linear) return false;
-  double cost = newton_cost(part->linear);
+  double cost = t->cost = newton_cost(part->linear);
   fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps predicted, newton costs %.0f",
          part->system->contact_count, predicted, cost);
   return cost <= (t->early ? cheap : fmax(predicted, fmin(cheap, 3 * predicted)));
@@ -188,8 +248,12 @@ static double predict(const state *t, double residual) {
   return slower_end * t->per_digit * digits_between(residual, t->call->monitor->limits->tolerance);
 }
 
-/* Sweeps of the last digits before something else is tried. */
-static int64_t patience(const state *t, double residual) { return (int64_t)fmax(PATIENCE, 3 * predict(t, residual)); }
+/* Sweeps of the last digits before something else is tried: where it is newton, as many as it costs, so that both
+ * together cost twice the better of them at most. */
+static int64_t patience(const state *t, double residual) {
+  bool newton = t->cost > 0 && !t->newton_failed;
+  return (int64_t)fmax(newton ? t->cost : PATIENCE, (newton ? 1 : 3) * predict(t, residual));
+}
 
 /* So many iterations of a method on the part. */
 static frix_status run(state *t, const fx_solver *solver, fx_call *part, int64_t budget) {
@@ -247,60 +311,96 @@ static double next_goal(const state *t) {
   return t->per_digit == 0 && !t->early && 0.1 * t->before > tolerance ? 0.1 * t->before : 0;
 }
 
-/* Judges the whole, with rows as they are at its impulses. */
-static bool check_whole(state *t) {
+/* Judges the whole, with rows as they are at its impulses; `judged`: the monitor has seen these already. */
+static bool check_whole(state *t, bool judged) {
   fx_call *call = t->call;
-  bool stop = fx_monitor_check(call->monitor, t->spent, call->r);
-  while (is_revised(t, call->monitor->residual)) stop = fx_monitor_check(call->monitor, t->spent, call->r);
+  fx_monitor *monitor = call->monitor;
+  bool stop = judged && monitor->finished;
+  fx_monitor_begin(monitor, t->most);
+  monitor->stage_limit = t->most - t->spent;
+  if (!judged) stop = fx_monitor_check(monitor, 0, call->r);
+  while (is_revised(t, monitor->residual)) stop = fx_monitor_check(monitor, 0, call->r);
   return stop;
 }
 
-/* ---- a part ---- */
+/* ---- sweeps over the closed contacts of the whole ---- */
 
-/* Whether the contacts left out are still open, and most of those swept closed. */
+/* Whether a contact that was left out is closed by now: it is swept from here on, with those that are about to close
+ * and with the islands that held their law, one of which it may touch. */
+static bool widen(fx_call *sweeps) {
+  state *t = sweeps->user;
+  const fx_system *s = sweeps->system;
+  const double *u = sweeps->monitor->u;
+  bool any = false;
+  for (int32_t i = 0; i < s->contact_count && !any; i++) any = !t->closed[i] && u[s->row[i]] <= 0;
+  if (!any) return false;
+  double margin = margin_of(t);
+  for (int32_t i = 0; i < s->contact_count; i++)
+    if (t->closed[i] || u[s->row[i]] <= margin) t->closed[i] = t->unsolved[i] = 1;
+  t->has_part = false;
+  return true;
+}
+
+/* Whether most of the contacts swept are closed. */
 static bool set_is_right(const state *t) {
   const fx_system *s = t->call->system;
   const double *r = t->call->r, *u = t->call->monitor->u;
   int32_t open = 0, swept = 0;
   for (int32_t i = 0; i < s->contact_count; i++) {
-    int32_t row = s->row[i];
-    if (!t->closed[i] && u[row] <= 0) return false;
     swept += t->unsolved[i];
-    open += t->unsolved[i] && r[row] == 0 && u[row] > first_margin * t->approach;
+    open += t->unsolved[i] && r[s->row[i]] == 0 && u[s->row[i]] > first_margin * t->approach;
   }
   return open <= much * swept;
 }
 
-/* The rows of the part as those of the whole; what it has reached was reached with others. */
-static void shift_part(state *t, fx_call *part) {
-  const fx_system *whole = t->call->system, *own = part->system;
-  fx_islands_gather(whole, &t->one, 0, whole->q, own->q);
-  fx_islands_gather(whole, &t->one, 0, whole->w, own->w);
-  part->monitor->best = INFINITY;
-  part->shifted = true;
-  if (t->stage == GOALS) t->stage = GOALS - 1;
-}
-
 /* Sweeps have come to a goal: whether they go on with the same contacts to the next. */
-static bool go_on(fx_call *part) {
-  state *t = part->user;
-  fx_call *call = t->call;
-  fx_monitor *monitor = part->monitor;
+static bool go_on(fx_call *sweeps) {
+  state *t = sweeps->user;
+  fx_monitor *monitor = sweeps->monitor;
   double digits = digits_between(t->before, monitor->residual);
   if (digits > 0.5) t->per_digit = fmax(t->per_digit, (double)monitor->iteration / digits);
-  fx_islands_scatter(call->system, &t->one, 0, part->r, call->r);
-  fx_system_velocity(call->system, call->r, call->monitor->u, call->monitor->v);
   while (t->stage < GOALS && monitor->residual <= goal[t->stage]) t->stage++;
   t->wrong_set = !set_is_right(t);
   if (t->wrong_set) return false;
-  if (is_revised(t, monitor->residual)) shift_part(t, part);
-  part->goal = next_goal(t);
-  if (part->goal > 0) return true;
-  t->newton_next = newton_pays(t, part, predict(t, monitor->residual));
+  if (is_revised(t, monitor->residual)) {
+    sweeps->shifted = true;
+    if (t->stage == GOALS) t->stage = GOALS - 1;
+  }
+  sweeps->goal = next_goal(t);
+  if (sweeps->goal > 0) return true;
+  t->newton_next = newton_pays(t, predict(t, monitor->residual));
   int64_t end = monitor->iteration + patience(t, monitor->residual);
   if (end < monitor->stage_limit) monitor->stage_limit = end;
   return !t->newton_next;
 }
+
+static void go_back_to_best(fx_call *call) {
+  if (call->monitor->best < INFINITY)
+    memcpy(call->r, call->monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
+}
+
+/* To the tolerance, or as far as this set of contacts and sweeps are good for. */
+static frix_status sweep_whole(state *t) {
+  fx_call sweeps = *t->call;
+  fx_monitor *monitor = t->call->monitor;
+  const fx_limits *given = monitor->limits;
+  fx_limits limits = *given;
+  limits.progress = NULL;
+  limits.rows_later = false;
+  monitor->limits = &limits;
+  sweeps.arena = t->arena;
+  sweeps.swept = t->unsolved;
+  sweeps.goal = next_goal(t);
+  sweeps.reached = go_on;
+  sweeps.widen = widen;
+  sweeps.user = t;
+  frix_status status = run(t, &fx_solver_sweeps, &sweeps, INT64_MAX);
+  t->wrong_set |= sweeps.outgrown;
+  monitor->limits = given;
+  return status;
+}
+
+/* ---- newton and patches over them ---- */
 
 /* Some more sweeps than predicted, and patches where they do not do, or did not. */
 static frix_status finish(state *t, fx_call *part, bool swept) {
@@ -316,85 +416,62 @@ static frix_status finish(state *t, fx_call *part, bool swept) {
   return status == FRIX_OK ? run(t, &fx_solver_sweeps, part, INT64_MAX) : status;
 }
 
-static void go_back_to_best(fx_call *part) {
-  if (part->monitor->best < INFINITY)
-    memcpy(part->r, part->monitor->best_r, (size_t)part->system->row_count * sizeof *part->r);
-}
-
-static frix_status run_part(state *t, fx_call *part) {
-  const fx_monitor *monitor = part->monitor;
-  frix_status status = FRIX_OK;
-  bool sweeps_first = next_goal(t) > 0;
-  t->wrong_set = false;
-  bool near = t->early || t->before <= slack * goal[GOALS - 1];
-  t->newton_next = !sweeps_first && near && newton_pays(t, part, predict(t, t->before));
-  if (sweeps_first) {
-    part->goal = next_goal(t);
-    status = run(t, &fx_solver_sweeps, part, INT64_MAX);
-    part->goal = 0;
-    if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED || t->wrong_set) return status;
-    go_back_to_best(part);
-  }
+/* The rest of the way on the part: newton where it pays, else sweeps and patches. */
+static frix_status finish_part(state *t, bool swept) {
+  const fx_system *whole = t->call->system;
+  fx_call *part = &t->part;
+  frix_status status = take_part(t);
+  if (status != FRIX_OK) return status;
+  load_part(t);
   if (t->newton_next) {
     status = run(t, &fx_solver_spring_newton, part, NEWTON_STEPS);
-    if (status != FRIX_OK || monitor->outcome == FRIX_OUTCOME_SOLVED) return status;
-    if (t->early) return FRIX_OK;
-    t->newton_failed = true;
-    go_back_to_best(part);
+    t->newton_failed |= !t->early && t->monitor.outcome != FRIX_OUTCOME_SOLVED;
   }
-  return finish(t, part, sweeps_first && !t->newton_failed);
+  bool done = t->newton_next && !t->newton_failed;
+  if (status == FRIX_OK && !done) {
+    go_back_to_best(part);
+    status = finish(t, part, swept && !t->newton_failed);
+  }
+  if (status != FRIX_OK) return status;
+  if (t->monitor.best < INFINITY) fx_islands_scatter(whole, &t->one, 0, t->monitor.best_r, t->call->r);
+  t->velocity_error = t->monitor.velocity_error;
+  t->call->monitor->before += t->monitor.before + t->monitor.iteration;
+  return FRIX_OK;
 }
 
-/* Contacts that are closed and not solved, as a system of their own. */
-static frix_status solve_part(state *t, fx_arena *arena) {
-  fx_call *call = t->call;
-  const fx_system *whole = call->system;
-  fx_system system;
-  bool any;
-  frix_status status = find_unsolved(t, arena, &any);
+/* Closed contacts of islands that are not solved. *judged: the monitor has seen the impulses that it left. */
+static frix_status solve_closed(state *t, bool *judged) {
+  fx_monitor *monitor = t->call->monitor;
+  bool any, sweeps_first = next_goal(t) > 0;
+  *judged = t->wrong_set = t->newton_next = t->has_part = false;
+  t->cost = 0;
+  frix_status status = find_unsolved(t, t->arena, &any);
   if (status != FRIX_OK || !any) return status;
-  status = fx_islands_as_one(arena, whole, t->unsolved, &t->one);
-  if (status == FRIX_OK) status = fx_system_extract(arena, whole, &t->one, 0, &system);
-  if (status != FRIX_OK) return status;
-  fx_monitor monitor;
-  fx_limits limits = *call->monitor->limits;
-  limits.progress = NULL;
-  limits.rows_later = false;
-  double *r = FX_TAKE_RAW(arena, double, system.row_count);
-  if (!r || fx_monitor_init(&monitor, arena, &system, call->law, &limits, false) != FRIX_OK) return FRIX_ERROR_MEMORY;
-  fx_islands_gather(whole, &t->one, 0, call->r, r);
-  fx_call part = *call;
-  part.system = &system;
-  part.arena = arena;
-  part.monitor = &monitor;
-  part.r = r;
-  part.linear = NULL;
-  part.reached = go_on;
-  part.user = t;
-  t->before = call->monitor->residual;
-  status = run_part(t, &part);
-  if (status != FRIX_OK) return status;
-  if (monitor.best < INFINITY) fx_islands_scatter(whole, &t->one, 0, monitor.best_r, call->r);
-  t->velocity_error = monitor.velocity_error;
-  return FRIX_OK;
+  t->before = monitor->residual;
+  if (sweeps_first) {
+    status = sweep_whole(t);
+    *judged = monitor->best < INFINITY;
+    t->velocity_error = monitor->velocity_error;
+    if (status != FRIX_OK || monitor->finished || t->wrong_set) return status;
+    go_back_to_best(t->call);
+    if (!t->newton_next) t->newton_next = newton_pays(t, (double)monitor->iteration); /* the prediction was wrong */
+  } else {
+    bool near = t->early || t->before <= slack * goal[GOALS - 1];
+    t->newton_next = near && newton_pays(t, predict(t, t->before));
+  }
+  *judged = false;
+  return finish_part(t, sweeps_first);
 }
 
 /* ---- the method ---- */
 
-/* How far open contacts must be from closing, when velocities are known to the residual of the whole. */
-static double margin_of(const state *t) {
-  const fx_call *call = t->call;
-  double error = call->monitor->residual * velocity_size(call->system, call->r);
-  return fmin(fmax(error, later_margin * t->approach), first_margin * t->approach);
-}
-
 /* The start, or nothing where its impulses are so wrong that their squares are no numbers. */
 static bool judge_start(state *t) {
   fx_call *call = t->call;
-  if (check_whole(t)) return true;
+  if (check_whole(t, false)) return true;
   if (call->monitor->residual < INFINITY) return false;
   memset(call->r, 0, (size_t)call->system->row_count * sizeof *call->r);
-  return check_whole(t);
+  return check_whole(t, false);
 }
 
 static frix_status solve(fx_call *call) {
@@ -416,10 +493,12 @@ static frix_status solve(fx_call *call) {
     while (t.stage < GOALS && (monitor->residual <= slack * goal[t.stage] || goal[t.stage] <= tolerance)) t.stage++;
     fx_arena arena;
     fx_arena_init(&arena, call->arena->context);
-    frix_status status = solve_part(&t, &arena);
+    t.arena = &arena;
+    bool judged;
+    frix_status status = solve_closed(&t, &judged);
     fx_arena_free(&arena);
     if (status != FRIX_OK) return status;
-    bool stop = check_whole(&t), last = t.stage == GOALS;
+    bool stop = check_whole(&t, judged), last = t.stage == GOALS;
     if (monitor->residual == monitor->best) monitor->velocity_error = t.velocity_error;
     if (stop) return FRIX_OK;
     bool fine = last && tolerance < known; /* velocities are known: no margin */

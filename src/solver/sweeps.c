@@ -215,6 +215,13 @@ static frix_status take_shift(state *t) {
   return restart(t);
 }
 
+/* The pile has more contacts: on from the same impulses, which the monitor judged last. */
+static frix_status take_more(state *t) {
+  if (is_based(t)) return move_base(t);
+  t->step = INFINITY;
+  return restart(t);
+}
+
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
 static bool single_is_done(state *t) {
   if (t->ratio * t->step <= (is_based(t) ? base_gain * t->base_residual : single_limit)) return true;
@@ -256,7 +263,13 @@ static bool check(state *t) {
   bool by_row = monitor->row > monitor->limits->tolerance; /* single contacts are what is missing */
   double error = by_row ? monitor->row : monitor->residual;
   if (t->step > 0 && error < INFINITY) t->ratio = fmin(fmax(1.01 * error / t->step, 0.2), by_row ? 1e4 : 20);
-  if (stop || !(monitor->residual <= t->call->goal)) return stop;
+  if (stop) return true;
+  if (t->call->widen && t->call->widen(t->call)) {
+    t->call->outgrown = t->full || !fx_pile_grow(&t->pile, t->call->swept);
+    if (!t->call->outgrown) t->status = take_more(t);
+    return t->call->outgrown;
+  }
+  if (!(monitor->residual <= t->call->goal)) return false;
   stop = !t->call->reached(t->call);
   if (!stop && t->call->shifted) t->status = take_shift(t);
   return stop;
@@ -310,14 +323,14 @@ static frix_status solve(fx_call *call) {
   if (!fx_pile_fits(s)) return scalar_path(call);
   state t = {.call = call, .ratio = 0.45, .next_check = 60};
   bool single = call->option[SINGLE] != 0, double_needed = !single || call->monitor->limits->tolerance < single_limit;
-  frix_status status = fx_pile_build(call->arena, s, double_needed, &t.pile);
+  frix_status status = fx_pile_build(call->arena, s, call->swept, double_needed, &t.pile);
   if (status == FRIX_ERROR_UNSUPPORTED) return scalar_path(call);
   if (status != FRIX_OK) return status;
   t.target = fx_sweep_best_target();
   single &= !t.pile.wide;
 
   fx_monitor_begin(call->monitor, 100000);
-  t.mixes = call->option[BLEND] != 0 && t.pile.compliant && s->contact_count <= MOST_BLENDED;
+  t.mixes = call->option[BLEND] != 0 && t.pile.compliant && t.pile.count <= MOST_BLENDED;
   t.has_base = t.mixes && single && fx_base_fits(&t.pile);
   if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
   t.double_needed = double_needed;
@@ -328,7 +341,7 @@ static frix_status solve(fx_call *call) {
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "
          "error of the velocities about %.1e",
-         s->contact_count, t.pile.batch_count,
+         t.pile.count, t.pile.batch_count,
          t.pile.round  ? ", round"
          : t.pile.wide ? ", rolling"
                        : "",

@@ -49,14 +49,16 @@ typedef struct fx_pile_data {
 
 typedef struct fx_pile {
   const fx_system *system;
-  int32_t batch_count, body_count; /* body 0 included */
+  int32_t count;                   /* contacts that are swept */
+  int32_t batch_count, batch_room; /* batches, and those that there is room for */
+  int32_t body_count;              /* body 0 included */
   bool round, wide, compliant;
   int32_t field_count, row_count; /* per slot */
   int32_t *order;                 /* contacts in the order in which they were given their slots */
-  int32_t *slot;                  /* slot of each contact */
+  int32_t *slot;                  /* slot of each contact, -1 where it is not swept */
   int32_t *empty, empty_count;    /* slots that hold none */
   int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
-  int32_t *body_mover;            /* mover of each body, -1 for body 0 */
+  int32_t *body_mover, *body_of;  /* mover of each body, -1 for body 0; body of each mover */
   int32_t *body_end;              /* by FX_FLUSH batches: no body from here on has been met when they are done */
   int32_t segment_count;          /* 1, or FX_SEGMENTS of a large compliant pile (sweeps_cut.h) */
   int32_t segment_end[FX_SEGMENTS], body_cut; /* batches; bodies of segment 0 end there */
@@ -78,12 +80,17 @@ bool fx_pile_looks_round(const fx_system *system);
  * so, small, or does not fit. */
 int64_t fx_pile_spring_sweeps(const fx_system *system);
 
-/* Order, batches and fields in single precision; with `full` also room for double precision, which nobody touches until
- * its turn comes. A pile with rolling friction takes the wide form, which has double precision alone. UNSUPPORTED,
- * without a text, where a block of M is not symmetric and positive. */
-frix_status fx_pile_build(fx_arena *arena, const fx_system *system, bool full, fx_pile *out);
+/* Order, batches and fields in single precision of the contacts that `swept` marks (NULL: all); with `full` also room
+ * for double precision, which nobody touches until its turn comes. A pile with rolling friction takes the wide form,
+ * which has double precision alone. UNSUPPORTED, without a text, where a block of M is not symmetric and positive. */
+frix_status fx_pile_build(fx_arena *arena, const fx_system *system, const uint8_t *swept, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, body_mover. */
-frix_status fx_pile_order(fx_arena *arena, const fx_system *system, fx_pile *pile);
+frix_status fx_pile_order(fx_arena *arena, const fx_system *system, const uint8_t *swept, fx_pile *pile);
+/* Takes in the contacts that `swept` marks by now, in batches of their own after all others; z and d are then to be
+ * loaded again. False where they do not fit: no room, another form, or double precision is in use. */
+bool fx_pile_grow(fx_pile *pile, const uint8_t *swept);
+/* The same without fields: their places alone. */
+bool fx_pile_order_more(fx_pile *pile, const uint8_t *swept);
 /* Fields in double precision, where room was taken. */
 void fx_pile_pack_full(const fx_pile *pile);
 
@@ -105,7 +112,7 @@ static inline size_t fx_slot_at(int32_t slot, int32_t lanes, int32_t count, int3
  * are false where a body or a contact has another form. */
 void *fx_round_take(fx_arena *arena, const fx_pile *pile);
 bool fx_round_masses(const fx_pile *pile, void *roots);
-bool fx_round_pack(const fx_pile *pile, bool full);
+bool fx_round_pack(const fx_pile *pile, bool full, int32_t from); /* contacts from this one on, in their order */
 
 /* Hh of contact i at H: first body, second body, `rows` rows of 6 each; zero where there is none. */
 void fx_pile_blocks(const fx_pile *pile, int32_t i, int32_t rows, double *H);

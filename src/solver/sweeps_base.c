@@ -9,15 +9,17 @@ enum { LANES = 8 };
 bool fx_base_fits(const fx_pile *p) {
   const fx_system *s = p->system;
   if (p->wide || !p->compliant) return false;
-  for (int32_t i = 0; i < s->contact_count; i++)
+  for (int32_t c = 0; c < p->count; c++) {
+    int32_t i = p->order[c];
     if (s->contact[i].dim == 3 && s->R[s->row[i] + 1] != s->R[s->row[i] + 2]) return false;
+  }
   return true;
 }
 
 frix_status fx_base_take(fx_arena *arena, const fx_pile *p, fx_base *b) {
-  int32_t n = p->system->contact_count;
-  *b = (fx_base){.number = FX_TAKE(arena, float, (size_t)p->batch_count *FX_BATCH *FX_BASE),
-                 .contact = FX_TAKE_RAW(arena, fx_base_contact, n)};
+  int32_t n = p->batch_room * FX_BATCH;
+  *b =
+      (fx_base){.number = FX_TAKE(arena, float, (size_t)n *FX_BASE), .contact = FX_TAKE_RAW(arena, fx_base_contact, n)};
   if (!b->number || !b->contact) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n; i++) b->contact[i] = (fx_base_contact){.frame = {1, 0}};
   return FRIX_OK;
@@ -48,12 +50,12 @@ static void turn_rows(const fx_pile *p, float *field, double cosine, double sine
 }
 
 /* One contact: its base, its tangents along z0_T, its velocity in them. */
-static void move_contact(fx_base *b, const fx_pile *p, int32_t i, const double *r, const double *u) {
+static void move_contact(fx_base *b, const fx_pile *p, int32_t c, const double *r, const double *u) {
   const fx_system *s = p->system;
-  int32_t slot = p->slot[i], row = s->row[i], dim = s->contact[i].dim;
+  int32_t i = p->order[c], slot = p->slot[i], row = s->row[i], dim = s->contact[i].dim;
   float *field = (float *)p->single.field + fx_slot_at(slot, LANES, p->field_count, 0);
   float *number = b->number + fx_slot_at(slot, LANES, FX_BASE, 0);
-  double *z = b->contact[i].z0, *frame = b->contact[i].frame, velocity[3] = {0, 0, 0}, inverse = 1 / s->rho;
+  double *z = b->contact[c].z0, *frame = b->contact[c].frame, velocity[3] = {0, 0, 0}, inverse = 1 / s->rho;
   for (int32_t k = 0; k < 3; k++) {
     z[k] = k < dim ? inverse * r[row + k] : 0;
     velocity[k] = k < dim ? u[row + k] : 0;
@@ -82,7 +84,7 @@ void fx_base_move(fx_base *b, fx_pile *p, double residual, const double *r, cons
   int power = residual > 0 && residual < 1 ? ilogb(residual) : 0;
   b->unit = ldexp(1, power > SMALLEST ? power : SMALLEST);
   b->size = 0;
-  for (int32_t i = 0; i < p->system->contact_count; i++) move_contact(b, p, i, r, u);
+  for (int32_t k = 0; k < p->count; k++) move_contact(b, p, k, r, u);
   p->single.base = b->number;
   memset(p->single.z, 0, (size_t)p->batch_count * FX_BATCH * 3 * sizeof(float));
   memset(p->single.d, 0, (size_t)p->body_count * FX_RECORD * sizeof(float));
@@ -91,10 +93,11 @@ void fx_base_move(fx_base *b, fx_pile *p, double residual, const double *r, cons
 /* A normal impulse at its bound is zero, whatever single precision made of that bound. */
 void fx_base_store(const fx_base *b, const fx_pile *p, double *r) {
   const fx_system *s = p->system;
-  for (int32_t i = 0; i < s->contact_count; i++) {
+  for (int32_t c = 0; c < p->count; c++) {
+    int32_t i = p->order[c];
     size_t at = fx_slot_at(p->slot[i], LANES, 3, 0);
     const float *dz = (const float *)p->single.z + at, *number = b->number + fx_slot_at(p->slot[i], LANES, FX_BASE, 0);
-    const double *z0 = b->contact[i].z0, *frame = b->contact[i].frame;
+    const double *z0 = b->contact[c].z0, *frame = b->contact[c].frame;
     double along = b->unit * (double)dz[LANES], across = b->unit * (double)dz[2 * LANES], z[3];
     z[0] = dz[0] > number[FX_LOW * LANES] ? fmax(z0[0] + b->unit * (double)dz[0], 0) : 0;
     z[1] = z0[1] + frame[0] * along - frame[1] * across;

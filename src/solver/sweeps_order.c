@@ -9,6 +9,7 @@
 
 enum { WINDOW = 64, NEAR = 4096 }; /* open batches; bodies whose records stay in the cache */
 enum { LARGE = 4000 };             /* contacts from which a compliant pile is cut into segments */
+enum { MORE = 8, MORE_PART = 8 };  /* room for later contacts: batches, and a part of those there are */
 
 /* ---- bodies ---- */
 
@@ -33,21 +34,23 @@ static void walk(const fx_system *s, const int32_t *first, const int32_t *list, 
   p->body_count = count;
 }
 
-/* Contacts in the order of their first body. */
-static void list_contacts(const fx_system *s, const int32_t *first, const int32_t *list, const fx_pile *p,
-                          int32_t *order, int32_t *place) {
+enum { LISTED = -1, WAITING = -2 };
+
+/* Contacts in the order of their first body; place: workspace, below zero at the end. */
+static void list_contacts(const fx_system *s, const uint8_t *swept, const int32_t *first, const int32_t *list,
+                          const fx_pile *p, int32_t *order, int32_t *place) {
   int32_t count = 0;
-  for (int32_t i = 0; i < s->contact_count; i++) place[i] = -1;
+  for (int32_t i = 0; i < s->contact_count; i++) place[i] = !swept || swept[i] ? WAITING : LISTED;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t mover = p->body_mover[body];
     for (int32_t e = first[mover]; e < first[mover + 1]; e++)
-      if (place[list[e]] < 0) {
-        place[list[e]] = 0;
+      if (place[list[e]] == WAITING) {
+        place[list[e]] = LISTED;
         order[count++] = list[e];
       }
   }
   for (int32_t i = 0; i < s->contact_count; i++)
-    if (place[i] < 0) order[count++] = i; /* on the fixed world alone */
+    if (place[i] == WAITING) order[count++] = i; /* on the fixed world alone */
 }
 
 /* Mean distance, in bodies, from one contact to the next and across a contact. */
@@ -64,22 +67,23 @@ static double spread(const fx_system *s) {
   return s->contact_count ? (double)sum / s->contact_count : 0;
 }
 
-static frix_status number(fx_arena *arena, const fx_system *s, fx_pile *p, int32_t *body_of, int32_t *order,
-                          int32_t *place) {
+static frix_status number(fx_arena *arena, const fx_system *s, const uint8_t *swept, fx_pile *p) {
   if (p->segment_count == 1 && (s->mover_count <= NEAR || spread(s) <= NEAR)) {
     for (int32_t m = 0; m < s->mover_count; m++) {
-      body_of[m] = m + 1;
+      p->body_of[m] = m + 1;
       p->body_mover[m + 1] = m;
     }
-    for (int32_t i = 0; i < s->contact_count; i++) order[i] = i;
+    memset(p->slot, -1, (size_t)s->contact_count * sizeof *p->slot);
+    for (int32_t i = 0, k = 0; i < s->contact_count; i++)
+      if (!swept || swept[i]) p->order[k++] = i;
     p->body_count = s->mover_count + 1;
     return FRIX_OK;
   }
   int32_t *first, *list;
   frix_status status = fx_block_columns(arena, &s->Ht, &first, &list);
   if (status != FRIX_OK) return status;
-  walk(s, first, list, p, body_of);
-  list_contacts(s, first, list, p, order, place);
+  walk(s, first, list, p, p->body_of);
+  list_contacts(s, swept, first, list, p, p->order, p->slot);
   return FRIX_OK;
 }
 
@@ -138,7 +142,7 @@ static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int
 
 /* Bodies of every slot, and the slots without a contact: lanes are filled from the first on. */
 static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p) {
-  int32_t slots = p->batch_count * FX_BATCH, n = p->system->contact_count;
+  int32_t slots = p->batch_room * FX_BATCH, n = p->count;
   p->slot_body = FX_TAKE(arena, int32_t, (size_t)slots * 2);
   p->empty = FX_TAKE_RAW(arena, int32_t, slots - n);
   int32_t *fill = FX_TAKE(arena, int32_t, p->batch_count);
@@ -164,7 +168,7 @@ static void close_batches(window *w, int32_t bodies) {
 
 /* Contacts segment by segment, each in the order given. */
 static frix_status sort_segments(fx_arena *arena, fx_pile *p, int32_t *pairs, int32_t end[FX_SEGMENTS]) {
-  int32_t n = p->system->contact_count, next[FX_SEGMENTS] = {0};
+  int32_t n = p->count, next[FX_SEGMENTS] = {0};
   uint8_t *segment = FX_TAKE_RAW(arena, uint8_t, n);
   int32_t *order = FX_TAKE_RAW(arena, int32_t, n), *sorted = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
   if (!segment || !order || !sorted) return FRIX_ERROR_MEMORY;
@@ -186,31 +190,35 @@ static frix_status sort_segments(fx_arena *arena, fx_pile *p, int32_t *pairs, in
 }
 
 /* How far a sweep has come among the bodies, part by part; the last part sees to those that no contact meets. */
-static frix_status find_ends(fx_arena *arena, fx_pile *p) {
+static void find_ends(fx_pile *p) {
   int32_t parts = (p->batch_count + FX_FLUSH - 1) / FX_FLUSH, most = 0;
-  p->body_end = FX_TAKE_RAW(arena, int32_t, parts);
-  if (!p->body_end) return FRIX_ERROR_MEMORY;
   for (int32_t part = 0; part < parts; part++) {
     int32_t first = part * FX_FLUSH, end = part + 1 < parts ? first + FX_FLUSH : p->batch_count;
     for (int32_t k = first * 2 * FX_BATCH; k < end * 2 * FX_BATCH; k++)
       most = p->slot_body[k] > most ? p->slot_body[k] : most;
     p->body_end[part] = part + 1 < parts ? most / FX_RECORD + 1 : p->body_count;
   }
-  return FRIX_OK;
 }
 
-frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
-  int32_t n = s->contact_count, end[FX_SEGMENTS] = {n};
-  int32_t *body_of = FX_TAKE(arena, int32_t, s->mover_count), *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
-  p->order = FX_TAKE_RAW(arena, int32_t, n);
-  p->slot = FX_TAKE_RAW(arena, int32_t, n);
+static int32_t count_swept(const fx_system *s, const uint8_t *swept) {
+  int32_t count = swept ? 0 : s->contact_count;
+  for (int32_t i = 0; swept && i < s->contact_count; i++) count += swept[i] != 0;
+  return count;
+}
+
+frix_status fx_pile_order(fx_arena *arena, const fx_system *s, const uint8_t *swept, fx_pile *p) {
+  int32_t n = p->count = count_swept(s, swept), end[FX_SEGMENTS] = {n};
+  int32_t *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
+  p->body_of = FX_TAKE(arena, int32_t, s->mover_count);
+  p->order = FX_TAKE_RAW(arena, int32_t, s->contact_count);
+  p->slot = FX_TAKE_RAW(arena, int32_t, s->contact_count);
   p->body_mover = FX_TAKE(arena, int32_t, (size_t)s->mover_count + 1);
-  if (!body_of || !pairs || !p->order || !p->slot || !p->body_mover) return FRIX_ERROR_MEMORY;
+  if (!p->body_of || !pairs || !p->order || !p->slot || !p->body_mover) return FRIX_ERROR_MEMORY;
   p->body_mover[0] = -1;
   p->segment_count = p->compliant && !p->wide && n >= LARGE ? FX_SEGMENTS : 1;
-  frix_status status = number(arena, s, p, body_of, p->order, p->slot);
+  frix_status status = number(arena, s, swept, p);
   if (status != FRIX_OK) return status;
-  for (int32_t k = 0; k < n; k++) bodies_of(s, p->order[k], body_of, pairs + 2 * k);
+  for (int32_t k = 0; k < n; k++) bodies_of(s, p->order[k], p->body_of, pairs + 2 * k);
   if (p->segment_count > 1 && (status = sort_segments(arena, p, pairs, end)) != FRIX_OK) return status;
 
   window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
@@ -221,6 +229,49 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *s, fx_pile *p) {
     close_batches(&w, p->body_count);
   }
   p->batch_count = w.last + 1;
+  p->batch_room = p->batch_count + (swept ? MORE + p->batch_count / MORE_PART : 0);
+  p->body_end = FX_TAKE_RAW(arena, int32_t, (p->batch_room + FX_FLUSH - 1) / FX_FLUSH);
+  if (!p->body_end) return FRIX_ERROR_MEMORY;
   status = list_slots(arena, pairs, p);
-  return status == FRIX_OK ? find_ends(arena, p) : status;
+  if (status == FRIX_OK) find_ends(p);
+  return status;
+}
+
+/* Whether one of the batches from the first new one on has room for a contact of these bodies. */
+static int32_t find_batch(const fx_pile *p, int32_t first, const int32_t *fill, const int32_t body[2]) {
+  int32_t batch = first;
+  for (; batch < p->batch_count; batch++) {
+    const int32_t *list = p->slot_body + (size_t)batch * 2 * FX_BATCH;
+    bool free = fill[batch - first] < FX_BATCH;
+    for (int k = 0; k < 2 * FX_BATCH && free; k++)
+      free = list[k] == 0 || (list[k] != body[0] * FX_RECORD && list[k] != body[1] * FX_RECORD);
+    if (free) break;
+  }
+  return batch;
+}
+
+bool fx_pile_order_more(fx_pile *p, const uint8_t *swept) {
+  enum { MOST = 256 };
+  const fx_system *s = p->system;
+  int32_t first = p->batch_count, fill[MOST] = {0};
+  int32_t room = p->batch_room < first + MOST ? p->batch_room : first + MOST;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t body[2];
+    if (!swept[i] || p->slot[i] >= 0) continue;
+    bodies_of(s, i, p->body_of, body);
+    int32_t batch = find_batch(p, first, fill, body);
+    if (batch == room) return false;
+    if (batch == p->batch_count) p->batch_count++;
+    int32_t lane = fill[batch - first]++, *to = p->slot_body + (size_t)batch * 2 * FX_BATCH + lane;
+    to[0] = FX_RECORD * body[0];
+    to[FX_BATCH] = FX_RECORD * body[1];
+    p->slot[i] = batch * FX_BATCH + lane;
+    p->order[p->count++] = i;
+  }
+  for (int32_t batch = first; batch < p->batch_count; batch++)
+    for (int32_t lane = fill[batch - first]; lane < FX_BATCH; lane++)
+      p->empty[p->empty_count++] = batch * FX_BATCH + lane;
+  p->segment_end[p->segment_count - 1] = p->batch_count;
+  find_ends(p);
+  return true;
 }

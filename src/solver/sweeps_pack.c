@@ -137,10 +137,10 @@ static void laws(const fx_pile *p, int32_t i, double *field) {
   field[FX_MU] = friction ? contact->mu : 0;
 }
 
-static void pack_general(const fx_pile *p, bool full) {
+static void pack_general(const fx_pile *p, bool full, int32_t from) {
   double field[MAX_FIELDS];
   int32_t count = p->field_count;
-  for (int32_t k = 0; k < p->system->contact_count; k++) {
+  for (int32_t k = from; k < p->count; k++) {
     int32_t i = p->order[k], slot = p->slot[i];
     laws(p, i, field);
     fx_pile_blocks(p, i, 3, field + FX_H);
@@ -156,17 +156,16 @@ static void pack_general(const fx_pile *p, bool full) {
 /* Contacts one after the other, as the system holds them: what is read is much more than what is written, and its
  * place in the batches is never far from the one before. */
 static bool pack(const fx_pile *p, bool full) {
-  int32_t count = p->field_count, lanes = full ? 4 : 8;
-  size_t size = full ? sizeof(double) : sizeof(float);
+  size_t size = full ? sizeof(double) : sizeof(float), batch = FX_BATCH * (size_t)p->field_count * size;
   unsigned char *field = full ? p->full.field : p->single.field;
   memset(full ? p->full.z : p->single.z, 0, (size_t)(p->batch_count * FX_BATCH) * (size_t)p->row_count * size);
-  for (int32_t e = 0; e < p->empty_count; e++)
-    for (int32_t k = 0; k < count; k++) memset(field + size * fx_slot_at(p->empty[e], lanes, count, k), 0, size);
-  if (p->round) return fx_round_pack(p, full);
+  for (int32_t e = 0, last = -1; e < p->empty_count; last = p->empty[e++] / FX_BATCH) /* batches that are not full */
+    if (p->empty[e] / FX_BATCH != last) memset(field + (size_t)(p->empty[e] / FX_BATCH) * batch, 0, batch);
+  if (p->round) return fx_round_pack(p, full, 0);
   if (p->wide)
     fx_wide_pack(p);
   else
-    pack_general(p, full);
+    pack_general(p, full, 0);
   return true;
 }
 
@@ -187,7 +186,7 @@ static void choose_form(fx_pile *p, bool round) {
 /* Packing zeroes z, for the sake of empty slots; the rest is written before it is read: d by a refresh, the two before
  * the last by the plain sweep that has to come next. */
 static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d) {
-  size_t slots = (size_t)p->batch_count * FX_BATCH, records = (size_t)p->body_count * FX_RECORD;
+  size_t slots = (size_t)p->batch_room * FX_BATCH, records = (size_t)p->body_count * FX_RECORD;
   d->field = fx_arena_take_raw(arena, slots * (size_t)p->field_count, size);
   d->z = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
   d->z_last = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
@@ -210,10 +209,10 @@ static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits
   return FRIX_OK;
 }
 
-frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pile *p) {
+frix_status fx_pile_build(fx_arena *arena, const fx_system *s, const uint8_t *swept, bool full, fx_pile *p) {
   *p = (fx_pile){.system = s, .wide = fx_pile_is_wide(s), .compliant = s->R != NULL, .scale = sqrt(s->rho)};
   bool fits = false;
-  frix_status status = fx_pile_order(arena, s, p);
+  frix_status status = fx_pile_order(arena, s, swept, p);
   if (status != FRIX_OK) return status;
   choose_form(p, true);
   if (!p->wide && ((status = build_form(arena, p, full, &fits)) != FRIX_OK || fits)) return status;
@@ -224,13 +223,26 @@ frix_status fx_pile_build(fx_arena *arena, const fx_system *s, bool full, fx_pil
 
 void fx_pile_pack_full(const fx_pile *p) { pack(p, true); }
 
+bool fx_pile_grow(fx_pile *p, const uint8_t *swept) {
+  int32_t from = p->count, first = p->batch_count;
+  if (p->wide || !fx_pile_order_more(p, swept)) return false;
+  size_t slot = (size_t)first * FX_BATCH, count = (size_t)(p->batch_count - first) * FX_BATCH;
+  size_t fields = (size_t)p->field_count, rows = (size_t)p->row_count;
+  memset((float *)p->single.field + slot * fields, 0, count * fields * sizeof(float));
+  memset((float *)p->single.z + slot * rows, 0, count * rows * sizeof(float));
+  if (p->round) return fx_round_pack(p, false, from);
+  pack_general(p, false, from);
+  return true;
+}
+
 void fx_pile_shift(const fx_pile *p, bool full) {
   const fx_system *s = p->system;
   if (full) {
     pack(p, true);
     return;
   }
-  for (int32_t i = 0; i < s->contact_count; i++) {
+  for (int32_t c = 0; c < p->count; c++) {
+    int32_t i = p->order[c];
     float *single = (float *)p->single.field + fx_slot_at(p->slot[i], 8, p->field_count, FX_Q);
     for (int32_t k = 0; k < s->contact[i].dim; k++) single[8 * k] = (float)s->q[s->row[i] + k];
   }
@@ -239,18 +251,22 @@ void fx_pile_shift(const fx_pile *p, bool full) {
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
   const int32_t *row = p->system->row;
   double inverse = 1 / p->system->rho;
-  for (int32_t i = 0; i < p->system->contact_count; i++)
+  for (int32_t c = 0; c < p->count; c++) {
+    int32_t i = p->order[c];
     for (int32_t k = row[i]; k < row[i + 1]; k++)
       if (full)
         ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])] = inverse * r[k];
       else
         ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])] = (float)(inverse * r[k]);
+  }
 }
 
 void fx_pile_store(const fx_pile *p, bool full, double *r) {
   const int32_t *row = p->system->row;
-  for (int32_t i = 0; i < p->system->contact_count; i++)
+  for (int32_t c = 0; c < p->count; c++) {
+    int32_t i = p->order[c];
     for (int32_t k = row[i]; k < row[i + 1]; k++)
       r[k] = p->system->rho * (full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])]
                                     : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])]);
+  }
 }

@@ -190,16 +190,16 @@ INLINE void four_fields(const fx_pile *p, const rest r[LANES], const four *f, la
 INLINE void fetch_ahead(const fx_pile *p, int32_t k) {
   enum { AHEAD = 24, LINE = 8 };
   const fx_system *s = p->system;
-  if (k + AHEAD >= s->contact_count) return;
+  if (k + AHEAD >= p->count) return;
   int32_t i = p->order[k + AHEAD];
   const double *from = fx_block(&s->Ht, s->Ht.start[i]);
   for (int e = 0; e < LANES * 2 * BLOCK; e += LINE) __builtin_prefetch(from + e);
 }
 
 /* The last group repeats its last contact. */
-INLINE bool pack(const fx_pile *p, bool full, int32_t count) {
-  int32_t n = p->system->contact_count;
-  for (int32_t k = 0; k < n; k += LANES) {
+INLINE bool pack(const fx_pile *p, bool full, int32_t from, int32_t count) {
+  int32_t n = p->count;
+  for (int32_t k = from; k < n; k += LANES) {
     four f;
     lanes field[FX_ROUND_END + FX_COMPLIANCE_SIZE];
     rest r[LANES];
@@ -225,19 +225,22 @@ INLINE bool pack(const fx_pile *p, bool full, int32_t count) {
   return true;
 }
 
-INLINE bool pack_some(const fx_pile *p, bool full) {
+INLINE bool pack_some(const fx_pile *p, bool full, int32_t from) {
   if (p->compliant)
-    return full ? pack(p, true, FX_ROUND_END + FX_COMPLIANCE_SIZE) : pack(p, false, FX_ROUND_END + FX_COMPLIANCE_SIZE);
-  return full ? pack(p, true, FX_ROUND_END) : pack(p, false, FX_ROUND_END);
+    return full ? pack(p, true, from, FX_ROUND_END + FX_COMPLIANCE_SIZE)
+                : pack(p, false, from, FX_ROUND_END + FX_COMPLIANCE_SIZE);
+  return full ? pack(p, true, from, FX_ROUND_END) : pack(p, false, from, FX_ROUND_END);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static bool pack_avx2(const fx_pile *p, bool full) { return pack_some(p, full); }
+__attribute__((target("avx2"))) static bool pack_avx2(const fx_pile *p, bool full, int32_t from) {
+  return pack_some(p, full, from);
+}
 #endif
 
-bool fx_round_pack(const fx_pile *p, bool full) {
+bool fx_round_pack(const fx_pile *p, bool full, int32_t from) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return pack_avx2(p, full);
+  if (__builtin_cpu_supports("avx2")) return pack_avx2(p, full, from);
 #endif
-  return pack_some(p, full);
+  return pack_some(p, full, from);
 }

@@ -77,7 +77,7 @@ static void laws(const fx_pile *p, int32_t i, double *field) {
 
 void fx_wide_pack(const fx_pile *p) {
   double field[END];
-  for (int32_t k = 0; k < p->system->contact_count; k++) {
+  for (int32_t k = 0; k < p->count; k++) {
     int32_t i = p->order[k], slot = p->slot[i];
     double *to = (double *)p->full.field + fx_slot_at(slot, LANES, END, 0);
     laws(p, i, field);
