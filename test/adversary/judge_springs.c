@@ -28,7 +28,6 @@ struct spring_memory {
   int natural_count; /* several where rounding decides */
   real natural[SPRING_CHOICES];
   vec normal, impulse, roll;
-  real doubt;                /* N m s: what the judge knows the impulses against rolling to, after a blow */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -119,7 +118,7 @@ static void find_memory(const judge *j, group *g) {
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
     g->stretch[k] = k < 3 ? g->most[k] / (longer * longer) + g->R[k] * 0x1p-50L * v_norm(s->impulse)
-                          : g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->roll));
+                          : g->R[k] * 0x1p-50L * v_norm(s->roll);
     if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
   }
@@ -184,9 +183,10 @@ static bool is_held(const judge *j, const group *g) {
 
 /* What the contact expects of a blow. */
 static void find_expected(group *g) {
-  for (int k = 0; k < g->dim && k < 3; k++) g->blow |= g->report.expected[k] != 0;
-  for (int k = 0; g->blow && k < g->dim; k++) /* against rolling the report does not say it */
-    g->expected[k] = k < 3 ? (real)g->report.expected[k] : (real)g->report.memory[k] - g->memory[k];
+  for (int k = 0; k < g->dim; k++) {
+    g->expected[k] = g->report.expected[k];
+    g->blow |= g->report.expected[k] != 0;
+  }
 }
 
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
@@ -203,8 +203,6 @@ static void take_held(const judge *j, group *g) {
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
-  for (int k = 3; k < g->dim && g->blow && g->r[0] > 0; k++) /* the same part of every impulse is load */
-    g->expected[k] = g->r[k] * g->expected[0] / g->r[0];
   for (int k = 1; k < g->dim; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
@@ -319,7 +317,6 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     real holds = k ? g->r[k] - g->expected[k] : out->normal_impulse;
     if (k < 3) out->impulse = v_mad(out->impulse, holds, v_of(g->report.direction[k]));
     if (k >= 3) out->roll = v_mad(out->roll, holds, v_of(g->report.direction[k]));
-    if (k >= 3 && g->blow && g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   }
   find_natural(j, g, out);
   bool acted = g->report.compliance[0] > 0, held = g->held && j->certified;
