@@ -184,6 +184,64 @@ static void absorbed(fx_test *t) {
   CHECK(t, c.row_residual > 0.1);
 }
 
+/* One contact on masses m, each moved by one row: u = r / m + q. */
+static double judge_one(fx_test *t, bool global, frix_law law, double mu, const double m[3], const double q[3],
+                        const double r[3]) {
+  double M[9] = {0}, H[9] = {0}, W[9] = {0}, f[3] = {0}, w[3] = {0};
+  for (int k = 0; k < 3; k++) {
+    bool moves = isfinite(m[k]); /* else the row moves nobody */
+    M[4 * k] = moves ? m[k] : 1, H[4 * k] = moves;
+    W[4 * k] = 1 / m[k];
+    f[k] = moves ? m[k] * q[k] : 0, w[k] = moves ? 0 : q[k];
+  }
+  frix_contact contact = frix_contact_of_dim(3, mu, 0);
+  frix_problem_data d = frix_problem_data_default();
+  d.form = global ? FRIX_FORM_GLOBAL : FRIX_FORM_LOCAL;
+  d.contact_count = 1, d.contact = &contact;
+  d.W = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = global ? 0 : 3, .col_count = global ? 0 : 3, .x = W};
+  d.q = q;
+  if (global) {
+    d.dof_count = 3;
+    d.M = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = 3, .col_count = 3, .x = M};
+    d.H = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = 3, .col_count = 3, .x = H};
+    d.f = f, d.w = w;
+  }
+  frix_certificate out = {.residual = NAN};
+  frix_context *context = NULL;
+  frix_problem *problem = NULL;
+  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
+  CHECK(t, frix_problem_create(context, &d, &problem) == FRIX_OK);
+  CHECK(t, problem && frix_certify(context, problem, law, r, NULL, &out, NULL, NULL) == FRIX_OK);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+  return out.residual;
+}
+
+/* A large friction impulse along a tangent that moves nobody: no speed of the bodies comes from it, so it hides no
+ * error of 1e-6 at the normal. */
+static void idle_tangent(fx_test *t) {
+  const double m[3] = {1, 1, INFINITY}, q[3] = {-1, -1, 0.5}, mu = 1e6;
+  for (int global = 0; global < 2; global++)
+    for (int wrong = 0; wrong < 2; wrong++) {
+      double N = wrong ? 1 + 1e-6 : 1, across = 1 / (1 + 0.5 / (mu * N)); /* against the slip, at the bound */
+      const double r[3] = {N, across, -sqrt(mu * N * mu * N - across * across)};
+      double residual = judge_one(t, global, FRIX_LAW_COULOMB, mu, m, q, r);
+      CHECK(t, wrong ? residual > 1e-7 : residual <= 1e-8);
+    }
+}
+
+/* Tangents that move light bodies do not loosen the normal row, under the relaxed law neither. */
+static void light_tangent(fx_test *t) {
+  const double m[3] = {1, 1e-8, 1e-8}, q[3] = {-1, -1e4, 0};
+  const double exact[3] = {1, 1e-4, 0}, wrong[3] = {1 + 1e-6, 1e-4, 0};
+  for (int global = 0; global < 2; global++)
+    for (int law = 0; law < 2; law++) {
+      frix_law which = law ? FRIX_LAW_ASSOCIATED : FRIX_LAW_COULOMB;
+      CHECK(t, judge_one(t, global, which, 0.5, m, q, exact) <= 1e-8);
+      CHECK(t, judge_one(t, global, which, 0.5, m, q, wrong) > 1e-7);
+    }
+}
+
 const fx_test_row test_row_errors[] = {
     {"row_errors/units", units},
     {"row_errors/order", order},
@@ -191,5 +249,7 @@ const fx_test_row test_row_errors[] = {
     {"row_errors/beside_a_giant", beside_a_giant},
     {"row_errors/beyond_squares", beyond_squares},
     {"row_errors/absorbed", absorbed},
+    {"row_errors/idle_tangent", idle_tangent},
+    {"row_errors/light_tangent", light_tangent},
     {0},
 };

@@ -4,6 +4,8 @@
 #include "bench/settling.h"
 #include "bench/spheres.h"
 #include "problem/certificate.h"
+#include "solver/monitor.h"
+#include "solver/springs.h"
 #include "solver/sweeps_base.h"
 #include "solver/sweeps_blend.h"
 
@@ -450,6 +452,62 @@ static void springs_misled(fx_test *t) {
   pile_free(&p);
 }
 
+/* A light body between two springs that both press on it, beside a heavy one that carries most of all impulses, so that
+ * the start is near the answer: it throws the light body away from one of the springs, which is left out at first and
+ * must come back. */
+static void springs_left_out(fx_test *t) {
+  enum { CONTACTS = 3, ROWS = 3 * CONTACTS, DOFS = 6 };
+  const double mass[2] = {1e6, 1}, way[CONTACTS] = {1, 1, -1};
+  const int body[CONTACTS] = {0, 1, 1};
+  double M[DOFS * DOFS] = {0}, H[DOFS * ROWS] = {0}, f[DOFS] = {0}, w[ROWS] = {0}, R[ROWS], guess[ROWS] = {0};
+  frix_contact contact[CONTACTS];
+  for (int k = 0; k < DOFS; k++) M[DOFS * k + k] = mass[k / 3];
+  for (int b = 0; b < 2; b++) f[3 * b] = -mass[b];
+  for (int i = 0; i < CONTACTS; i++) {
+    contact[i] = frix_contact_of_dim(3, 0.5, 0);
+    for (int k = 0; k < 3; k++) {
+      H[DOFS * (3 * i + k) + 3 * body[i] + k] = k ? 1 : way[i];
+      R[3 * i + k] = 0.04 / mass[body[i]];
+    }
+  }
+  w[3] = -0.2, w[6] = 0.1;               /* the light body cannot do what both ask for */
+  guess[0] = 1e6 / 1.04, guess[3] = 0.5; /* it moves away from the third contact by 0.5 */
+  frix_problem_data d = frix_problem_data_default();
+  d.form = FRIX_FORM_GLOBAL;
+  d.contact_count = CONTACTS, d.contact = contact;
+  d.dof_count = DOFS;
+  d.M = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = DOFS, .col_count = DOFS, .x = M};
+  d.H = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = DOFS, .col_count = ROWS, .x = H};
+  d.f = f, d.w = w, d.R = R;
+  frix_context *context = NULL;
+  frix_problem *problem = NULL;
+  fx_arena arena;
+  fx_system system;
+  fx_monitor monitor;
+  fx_limits limits = {.tolerance = 1e-8, .max_iterations = 2000};
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  fx_arena_init(&arena, context);
+  bool good = frix_problem_create(context, &d, &problem) == FRIX_OK &&
+              fx_system_build(&arena, problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+              fx_monitor_init(&monitor, &arena, &system, FRIX_LAW_COULOMB, &limits, false) == FRIX_OK;
+  CHECK(t, good);
+  if (good) {
+    fx_call call = {.system = &system,
+                    .law = FRIX_LAW_COULOMB,
+                    .arena = &arena,
+                    .monitor = &monitor,
+                    .r = guess,
+                    .thread_count = 1};
+    CHECK(t, fx_solver_springs.solve(&call) == FRIX_OK);
+    CHECK(t, monitor.outcome == FRIX_OUTCOME_SOLVED);
+    CHECK(t, monitor.best_r[3] > 0.1 && monitor.best_r[6] > 0.1);
+    fx_test_note(t, "%d iterations", (int)(monitor.before + monitor.iteration));
+  }
+  fx_arena_free(&arena);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+}
+
 /* ---- answers ---- */
 
 /* Consecutive rigid steps: certified like nsgs, to the same tolerance. */
@@ -855,6 +913,7 @@ const fx_test_row test_sweeps[] = {
     {"sweeps/base", base},
     {"sweeps/springs_together", springs_together},
     {"sweeps/springs_misled", springs_misled},
+    {"sweeps/springs_left_out", springs_left_out},
     {"sweeps/against_nsgs", against_nsgs},
     {"sweeps/against_newton", against_newton},
     {"sweeps/other_contacts", other_contacts},

@@ -298,7 +298,7 @@ typedef struct frix_row_report {
   double memory[FRIX_MAX_DIM];      /* r_c: impulse that a compliant row remembers, or the known bound */
   double shift[FRIX_MAX_DIM]; /* what the row asks for beside the motion of its bodies: u = J v + shift + R (r - r_c) */
   double compliance[FRIX_MAX_DIM]; /* R */
-  double expected[3];              /* stiff contact: the part of r_c that is expected of a blow, normal and tangents */
+  double expected[FRIX_MAX_DIM];   /* stiff contact: the part of r_c that is expected of a blow */
   double reserved[1];              /* zero: room for what later versions tell (docs/library.md) */
 } frix_row_report;
 

@@ -180,11 +180,25 @@ static bool has_plane(const fx_mjcf_reader *r) {
   return false;
 }
 
-/* A link that weighs nothing along one of its joints has no acceleration. */
+/* Whether coordinate i turns something, in kg m^2, or moves it, in kg. */
+static bool turns(const fx_tree *t, int32_t i) {
+  const fx_tree_joint *j = &t->joint[t->dof[i].joint];
+  return j->kind == FRIX_ROBOT_FREE ? i - j->v >= 3 : j->kind != FRIX_ROBOT_SLIDE;
+}
+
+/* A link that weighs nothing along one of its joints has no acceleration: nothing beside what the other coordinates of
+ * its tree move, whatever the units. Grains of 10 um have 1e-22 kg m^2. */
 static frix_status check_masses(const fx_robot_maker *m) {
+  const double none = 1e-15, least = 1e-250;
   const fx_tree *t = m->tree;
   for (int32_t i = 0; i < t->dof_count && !has_plane(m->r); i++) {
-    if (t->m0[i] > 1e-15) continue;
+    double most = least;
+    if (t->m0[i] > none) continue;
+    for (int32_t k = 0; k < t->dof_count; k++) {
+      bool alike = t->body[t->dof[k].body].root == t->body[t->dof[i].body].root && turns(t, k) == turns(t, i);
+      if (alike) most = fmax(most, t->m0[k]);
+    }
+    if (t->m0[i] > none * most && t->m0[i] > least) continue;
     const fx_mjcf_joint *j = &m->r->joint[t->dof[i].joint];
     return fx_mjcf_fail(m->r, j->item.element, "what this joint moves has no mass or inertia along it (%g)", t->m0[i]);
   }

@@ -1,11 +1,12 @@
 /* The componentwise part of the certificate: how far each contact, limit, motor and joint is from its law, relative to
- * what its own bodies carry. Formulas in row_errors.c and docs/certificate.md. */
+ * what its own bodies carry. Formulas in row_errors.c, row_speeds.c and docs/certificate.md. */
 #ifndef FX_PROBLEM_ROW_ERRORS_H
 #define FX_PROBLEM_ROW_ERRORS_H
 
 #include "problem/system.h"
 
 #include <frix/solve.h>
+#include <math.h>
 
 /* The contacts that are looked at: those of a list, or (NULL) all from 0 on. */
 typedef struct fx_row_set {
@@ -13,12 +14,20 @@ typedef struct fx_row_set {
   int32_t count;
 } fx_row_set;
 
-/* Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1 J', row by row and two
- * numbers each (translation and rotation), stand block after block from weight[place[i]] on. */
+/* Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1 J' stand block after block
+ * from weight[place[i]] on, fx_row_weights numbers each: those of every row, two a row (translation and rotation), then
+ * for the two tangents and for rolling three a motion, row by row, both, and the other row by itself. Of these the
+ * caller fills the middle one. */
 typedef struct fx_row_bodies {
   const int32_t *start, *index, *place;
-  double *weight; /* roots take their place (fx_row_roots) */
+  double *weight; /* roots take the place of single rows (fx_row_roots) */
 } fx_row_bodies;
+
+enum { FX_PAIR_WEIGHTS = 6 }; /* of two rows */
+
+static inline int32_t fx_row_weights(int32_t dim) {
+  return 2 * dim + (dim >= 3 ? FX_PAIR_WEIGHTS : 0) + (dim >= 5 ? FX_PAIR_WEIGHTS : 0);
+}
 
 /* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
  * body may be looked at by several threads with the same arrays. */
@@ -35,6 +44,20 @@ typedef struct fx_row_scales {
   int32_t worst;  /* contact with the largest error in the last judgement of all, -1: none is above its rounding */
 } fx_row_scales;
 
+/* Contact c of those that are looked at. */
+static inline int32_t fx_row_at(const fx_row_set *set, int32_t c) { return set->list ? set->list[c] : c; }
+
+static inline double fx_row_sum(const double *x, int32_t first, int32_t end) {
+  double sum = 0;
+  for (int32_t k = first; k < end; k++) sum += x[k];
+  return sum;
+}
+
+/* The larger, or the first where that is no number. */
+static inline double fx_larger(double a, double b) { return a > b || isnan(a) ? a : b; }
+
+/* ---- row_speeds.c ---- */
+
 frix_status fx_row_scales_take(fx_arena *arena, const fx_system *system, fx_row_scales *out);
 
 /* Weights become the roots that speeds are made of. */
@@ -44,6 +67,17 @@ void fx_row_roots(const fx_system *system, const fx_row_bodies *bodies, const fx
  * and gets what the impulses add; shift is w, with the offset of springs. */
 void fx_row_speeds(const fx_system *system, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed);
+
+/* The speeds of a set with impulses r. */
+void fx_row_scales_find(const fx_system *system, const fx_row_set *set, const double *r, fx_row_scales *scales);
+
+/* The largest scales of an island, by what drives it. */
+void fx_row_limits(const fx_system *system, const fx_row_set *set, const double *r, double *limit);
+
+/* sqrt(sum of squares) of n numbers without overflow. */
+double fx_safe_norm(int32_t n, const double *x);
+
+/* ---- row_errors.c ---- */
 
 typedef struct fx_row_errors {
   double worst;  /* largest error of a contact that is above its rounding; NaN where one is */
@@ -69,8 +103,5 @@ double fx_row_error_of_worst(const fx_system *system, frix_law law, const fx_row
 /* Of a system whose islands are known. */
 void fx_row_errors_of_islands(const fx_system *system, const fx_islands *islands, frix_law law, fx_row_scales *scales,
                               const double *r, const double *u, fx_row_errors *out);
-
-/* sqrt(sum of squares) of n numbers without overflow. */
-double fx_safe_norm(int32_t n, const double *x);
 
 #endif

@@ -89,15 +89,19 @@ static inline void move_any(const fx_mover *m, const double *p, double *v, doubl
     move(m, p, v, sum);
 }
 
-/* J M^-1 J' of one row and one body, by translation and rotation. */
-INLINE void weigh(const fx_mover *m, int32_t dof, const double *J, double *out) {
-  frix_vec3 lin = {J[0], J[1], dof == 3 ? 0.0 : J[2]};
-  out[0] = fx_dot(lin, fx_sym3_mul(m->A_inverse, lin));
+/* J M^-1 J' of one row and one body, by translation and rotation; both: the same with the row before, NULL: none. */
+INLINE void weigh(const fx_mover *m, int32_t dof, const double *J, double *out, double *both) {
+  const double *before = J - dof;
+  frix_vec3 lin = {J[0], J[1], dof == 3 ? 0.0 : J[2]}, moved = fx_sym3_mul(m->A_inverse, lin);
+  out[0] = fx_dot(lin, moved);
+  if (both) both[1] = fx_dot(fx_vec(before[0], before[1], dof == 3 ? 0.0 : before[2]), moved);
   if (dof == 3) {
     out[1] = J[2] * J[2] * m->B_inverse.zz;
+    if (both) both[4] = before[2] * J[2] * m->B_inverse.zz;
   } else {
-    frix_vec3 ang = {J[3], J[4], J[5]};
-    out[1] = fx_dot(ang, fx_sym3_mul(m->B_inverse, ang));
+    frix_vec3 ang = {J[3], J[4], J[5]}, turned = fx_sym3_mul(m->B_inverse, ang);
+    out[1] = fx_dot(ang, turned);
+    if (both) both[4] = fx_dot(fx_vec(before[3], before[4], before[5]), turned);
   }
 }
 
@@ -113,9 +117,17 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
     for (int32_t c = 0; c < dof; c++) sum += J[c] * both[c];
     u[j] += sum[0];
     q[j] += sum[1];
-    weigh(m, dof, J, own + 2 * j);
+    bool pairs = j == 2 || j == 4;
+    weigh(m, dof, J, own + 2 * j, pairs ? own + 2 * dim + (j == 4 ? FX_PAIR_WEIGHTS : 0) : NULL);
     weight[j] += own[2 * j] + own[2 * j + 1];
   }
+}
+
+/* Two rows of a tree count alike: what both do together is not asked. */
+static void level(int32_t dim, int32_t first, double *own, double *both) {
+  if (dim < first + 2) return;
+  own[2 * first] = own[2 * first + 2] = 0.5 * (own[2 * first] + own[2 * first + 2]);
+  both[1] = both[4] = 0.0;
 }
 
 /* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
@@ -128,9 +140,11 @@ static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const 
     if (kept) kept[2 * j] = own[2 * j];
     weight[j] += own[2 * j];
   }
+  level(dim, 1, own, own + 2 * dim);
+  level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
 }
 
-/* All of that in one pass. own: the weights by group, body and row, two each. */
+/* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own) {
   double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
@@ -149,7 +163,7 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       else
         look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
-      own += 2 * g->dim;
+      own += fx_row_weights(g->dim);
       if (kept) kept += 2 * g->dim;
     }
   }
@@ -169,10 +183,17 @@ static void list_bodies(const fx_assembly *a, int32_t *start, int32_t *index, in
   for (int32_t k = 0; k < a->group_count; k++) {
     start[k] = count;
     place[k] = at;
-    at += 2 * a->group[k].body_count * a->group[k].dim;
+    at += a->group[k].body_count * fx_row_weights(a->group[k].dim);
     for (int32_t b = 0; b < a->group[k].body_count; b++) index[count++] = a->group[k].mover[b];
   }
   start[a->group_count] = count;
+}
+
+static size_t weight_count(const fx_assembly *a) {
+  size_t count = 0;
+  for (int32_t k = 0; k < a->group_count; k++)
+    count += (size_t)(a->group[k].body_count * fx_row_weights(a->group[k].dim));
+  return count;
 }
 
 static bool has_bounds(const fx_assembly *a, const double *weight) {
@@ -200,7 +221,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   int32_t *index = FX_TAKE_RAW(arena, int32_t, 4 * (size_t)a->group_count); /* a group has at most four bodies */
   double *energy = FX_TAKE_RAW(arena, double, 2 * (size_t)sim->mover_count);
   double *speed = FX_TAKE_RAW(arena, double, rows);
-  double *own = FX_TAKE_RAW(arena, double, 8 * (size_t)rows);
+  double *own = FX_TAKE_RAW(arena, double, weight_count(a));
   if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own)
     return FRIX_ERROR_MEMORY;
   double sum[3] = {0.0, 0.0, 0.0};

@@ -61,7 +61,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   fx_assembly second;
   frix_status status = fx_assembly_begin(sim, &second, first->group_count + count, first->row_count + 6 * count,
                                          first->value_count + 6 * (size_t)count * fx_row_values(sim, 2));
-  double *known = FX_TAKE(&sim->arena, double, first->group_count);
+  double *known = first->rebound = FX_TAKE(&sim->arena, double, first->group_count);
   double *approach = FX_TAKE(&sim->arena, double, first->group_count); /* normal speed without contacts */
   int32_t *place = FX_TAKE(&sim->arena, int32_t, 2 * (size_t)first->group_count);
   fx_mover *kept = fx_movers_save(sim);
@@ -154,7 +154,8 @@ frix_status fx_poisson(frix_sim *sim) {
     if (status == FRIX_OK) status = decompress(sim, a, c.count);
     again = status == FRIX_OK && sim->report.certified && fx_make_pressed_rigid(sim, a);
     if (!again) break;
-    a->compression = a->late = NULL; /* springs that both phases together press too far are rigid in both */
+    a->compression = a->late = a->rebound =
+        NULL; /* springs that both phases together press too far are rigid in both */
     status = fx_sim_solve(sim, a);
   }
   return status == FRIX_OK ? fx_restitution_bound(sim, decompress_again, &c) : status;

@@ -75,13 +75,18 @@ static double balance(const fx_assembly *a, int32_t row, double middle) {
   return r * (middle + a->w[row] - a->drive[row] + a->R[row] * (r - a->r_c[row]));
 }
 
-/* What the spring of a stiff contact gives back in the step: R / 2 times the square of the impulse it would carry as it
- * is, less that of what it carries after. The law makes r . u1 at most that, but for what is expected of a blow, which
- * must not bring anything. */
-static double released(const fx_assembly *a, int32_t row, int32_t k, double ask) {
-  double R = a->R[row], held = fx_held(a, row), expected = a->r[row] - held;
-  double before = k == 0 ? fmax(0.0, -ask / R) : a->r_c[row] - expected;
-  return a->r[row] == 0.0 ? 0.0 : 0.5 * R * (before * before - held * held);
+/* What the spring of a stiff contact gives in the step: its law makes r . u1 at most that, -r (w + R (r - memory)), but
+ * for what is expected of a blow, which must not bring anything. Poisson's law has that in both of its phases, and in
+ * between an impulse that no spring carries. What the spring might have given with another impulse is no excuse: under
+ * its cover restitution would create energy. */
+static double given(const fx_assembly *a, const fx_group *g, int32_t k, double ask) {
+  int32_t row = g->row + k;
+  double r = a->r[row], R = a->R[row], expected = r - fx_held(a, row), memory = a->r_c[row] - expected;
+  double first = a->compression ? a->compression[row] : r,
+         known = a->rebound && k == 0 ? a->rebound[g - a->group] : 0.0;
+  double held = first - expected, later = r - first - known;
+  if (r == 0.0) return 0.0;
+  return (R * memory - ask) * (held + later) - R * (held * held + held * later + later * later);
 }
 
 static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, double middle,
@@ -93,7 +98,7 @@ static void add_taking(const frix_sim *sim, const fx_assembly *a, const fx_group
     double before = k < 2 ? g->stored[k] : 0.0, stored = now - before;
     power->size += now + before; /* their rounding is no gain */
     power->spring -= stored;
-    power->other -= released(a, row, k, ask) + stored;
+    power->other -= given(a, g, k, ask) + stored;
     full += stored;
   } else if (is_spring(a, g, k)) { /* the potential has its energy, but for rolling and drilling */
     double slip = k == 0 ? 0.0 : r * (a->u[row] + a->R[row] * (r - a->r_c[row]));

@@ -94,7 +94,7 @@ static frix_status row_report(const frix_sim *sim, int32_t k, frix_row_report *o
   memcpy(out->compression, compression + g->row, (size_t)g->dim * sizeof *out->compression);
   memcpy(out->memory, a->r_c + g->row, (size_t)g->dim * sizeof *out->memory);
   memcpy(out->compliance, a->R + g->row, (size_t)g->dim * sizeof *out->compliance);
-  for (int32_t i = 0; a->expected && i < g->dim && i < 3; i++) out->expected[i] = a->expected[g->row + i];
+  for (int32_t i = 0; a->expected && i < g->dim; i++) out->expected[i] = a->expected[g->row + i];
   for (int32_t i = 0; i < g->dim; i++) out->shift[i] = a->w[g->row + i] - a->drive[g->row + i];
   return FRIX_OK;
 }

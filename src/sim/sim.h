@@ -140,6 +140,7 @@ typedef struct fx_assembly {
   double *r, *u;       /* the answer */
   double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
+  double *rebound;     /* by group the normal impulse that follows from it */
   double *late;        /* and by group the speed with which the second alone pushes an overlap out */
   bool compliant;
   bool rolls;           /* some contact has rolling or drilling friction */

@@ -47,13 +47,14 @@ typedef struct account {
   bool unknown;        /* the spin of a body where the rows were taken is not */
 } account;
 
-/* What the spring of a contact gives back: S = R r^2 / 2 before, with the impulse it would carry as it is, less after.
- * The law makes r . u1 at most that, below zero where it stores. */
-static real released(const group *g, int k) {
-  real w = g->w[k], memory = spring_remembers(g, k), r = g->r[k] - g->expected[k];
-  real before = k == 0 && g->report.kind == FRIX_ROW_CONTACT ? (w < 0 ? -w / g->R[k] : 0) : memory;
+/* What the spring of a contact gives: the law makes r . u1 at most -r (w + R (r - memory)), below zero where it stores;
+ * what is expected of a blow gives nothing. In the second phase of Poisson's law the spring holds what the first left
+ * in it. */
+static real given(const group *g, int k, bool two_phases) {
+  real R = g->R[k], memory = spring_remembers(g, k), first = (two_phases ? g->first[k] : g->r[k]) - g->expected[k];
+  real later = two_phases ? g->r[k] - g->first[k] : 0;
   if (g->r[k] == 0) return 0;
-  return g->R[k] * (before * before - r * r) / 2;
+  return (R * memory - g->w[k]) * (first + later) - R * (first * first + first * later + later * later);
 }
 
 static bool drives(const group *g) {
@@ -104,8 +105,8 @@ static void book(const judge *j, const group *g, int k, account *a) {
   if (kind == FRIX_ROW_LIMIT) a->excused += fabsl(r) * g->push;
   if (kind == FRIX_ROW_JOINT) a->excused += fabsl(r) * (fabsl(g->w[k]) + fabsl(before) / 2);
   if (kind == FRIX_ROW_MOTOR || kind == FRIX_ROW_SPRING) a->excused += fabsl(r) * (fabsl(before) + fabsl(after)) / 2;
-  if (g->stiffness > 0 && g->R[k] > 0 && !j->two_phases)
-    a->excused += released(g, k);
+  if (g->stiffness > 0 && g->R[k] > 0 && !(g->rebound > 0)) /* no spring carries the impulse between the phases */
+    a->excused += given(g, k, j->two_phases);
   else if (g->R[k] > 0)
     a->excused += fabsl(r) * (fabsl(g->w[k]) + g->R[k] * (fabsl(r) + fabsl((real)g->report.memory[k])));
 }

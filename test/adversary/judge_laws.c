@@ -284,8 +284,7 @@ static void judge_group(judge *j, group *g, moment when, verdict *out) {
 static void judge_demand(const judge *j, const group *g, verdict *out) {
   if (!group_is_sharp(j, g)) return;
   for (int k = 0; k < g->dim; k++) {
-    real miss = fmaxl(g->least[k] - g->w[k], g->w[k] - g->most[k]);
-    real grant = g->near[k];
+    real miss = demand_miss(g, k), grant = g->near[k];
     if (g->row[k].count && miss > 0)
       note(out, LAW_DEMAND, miss / grant,
            "%s, bodies %u, %u, joint %u row %d: asks for %.6Lg, allowed %.6Lg to %.6Lg (%.2Lg), gap %.3g",

@@ -46,6 +46,8 @@ typedef struct row {
   real belt; /* velocity of the surfaces beside that of the bodies */
 } row;
 
+enum { SPRING_CHOICES = 8 }; /* between which rounding may decide */
+
 typedef struct group {
   frix_row_report report;
   frix_material_config pair; /* contacts */
@@ -63,8 +65,9 @@ typedef struct group {
   bool held;                 /* springs were set to what holds a body at rest */
   bool vague_motion;         /* tension damps the free motion */
   real memory[FRIX_MAX_DIM]; /* impulses that springs must remember */
-  real spring_asks[2];       /* least and most demand of its normal spring, had it one, by its memory */
-  bool blow;                 /* it expects a blow, by these impulses */
+  int ask_count;             /* what its normal spring, had it one, may ask for by its memory */
+  real ask[SPRING_CHOICES];
+  bool blow; /* it expects a blow, by these impulses */
   real expected[FRIX_MAX_DIM];
   real stretch[FRIX_MAX_DIM]; /* by how much, as a velocity, they may differ */
   real bound;                 /* known bound of friction or motor, drilling: the factor of the normal impulse */
@@ -128,6 +131,8 @@ real spring_stiffness(const judge *j, const group *g);
 /* What the rows of a contact with springs may ask for and must remember. */
 void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps);
 void spring_drilling(const judge *j, group *g);
+/* By how much the demand of a row is none that state and model allow. */
+real demand_miss(const group *g, int k);
 /* Impulse that the spring of a row remembers, without what is expected of a blow. */
 real spring_remembers(const group *g, int k);
 /* Blows are expected where there are some. */

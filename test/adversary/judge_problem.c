@@ -194,20 +194,23 @@ static real pyramid_excess(const group *g, const frix_contact *c, const real *r,
   return fmaxl(out > 0 ? out / (light + tolerance * c->mu * N) : 0, slip > 0 ? fminl(stick, slide) : 0);
 }
 
-/* The relaxed law: r in K, u in its dual, r . u = 0. */
+/* Largest tolerances of both tangents: no frame in their plane is better than another. */
+static real tangents(int dim, const real *grant) { return dim == 2 ? grant[1] : fmaxl(grant[1], grant[2]); }
+
+/* The relaxed law: r in K, u in its dual, r . u = 0. Where (u', r') obeys it, u' off by du and r' by dr,
+ * |r . u| <= |r| |du| + |dr| (|u| + |du|), for the normal row and the tangents each. */
 static real associated_excess(const group *g, const frix_contact *c, const real *r, const real *u, real tolerance) {
-  real near = 0, light = 0, power = 0, sizes = 0, grant_power = 0;
+  real near[2] = {g->near[0], tangents(c->dim, g->near)}, light[2] = {g->light[0], tangents(c->dim, g->light)};
+  real T = c->dim == 2 ? fabsl(r[1]) : hypotl(r[1], r[2]), V = c->dim == 2 ? fabsl(u[1]) : hypotl(u[1], u[2]);
+  real power = 0, sizes = 0, impulse[2] = {fabsl(r[0]), T}, speed[2] = {fabsl(u[0]), V}, grant = 0;
   for (int k = 0; k < c->dim; k++) {
-    near = fmaxl(near, g->near[k]), light = fmaxl(light, g->light[k]);
     power += r[k] * u[k];
     sizes += fabsl(r[k] * u[k]);
-    grant_power += fabsl(r[k]) * g->near[k] + fabsl(u[k]) * g->light[k];
   }
-  real T = c->dim == 2 ? fabsl(r[1]) : hypotl(r[1], r[2]), V = c->dim == 2 ? fabsl(u[1]) : hypotl(u[1], u[2]);
-  real out = fmaxl(0, T - c->mu * r[0]) / (light + tolerance * T),
-       in = fmaxl(0, c->mu * V - u[0]) / ((1 + c->mu) * near);
-  real miss = fabsl(power) / ((1 + c->mu) * (1 + c->mu) * grant_power + tolerance * sizes);
-  return fmaxl(fmaxl(power != 0 ? miss : 0, r[0] < 0 ? -r[0] / light : 0),
+  for (int k = 0; k < 2; k++) grant += impulse[k] * near[k] + light[k] * (speed[k] + near[k]);
+  real out = fmaxl(0, T - c->mu * r[0]) / (light[1] + tolerance * T),
+       in = fmaxl(0, c->mu * V - u[0]) / (near[0] + c->mu * near[1]);
+  return fmaxl(fmaxl(power != 0 ? fabsl(power) / (grant + tolerance * sizes) : 0, r[0] < 0 ? -r[0] / light[0] : 0),
                fmaxl(T > c->mu * r[0] ? out : 0, c->mu * V > u[0] ? in : 0));
 }
 

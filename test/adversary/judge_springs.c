@@ -25,9 +25,9 @@ struct spring_memory {
   frix_shape_id a, b;
   uint64_t contact;
   real gap, normal_impulse, drilling;
-  real natural[2]; /* between these; alike but where rounding decides */
+  int natural_count; /* several where rounding decides */
+  real natural[SPRING_CHOICES];
   vec normal, impulse, roll;
-  real doubt;                /* N m s: what the judge knows the impulses against rolling to, after a blow */
   bool may_keep, may_forget; /* its natural gap; both where rounding decides */
 };
 
@@ -118,7 +118,7 @@ static void find_memory(const judge *j, group *g) {
   for (int k = 1; k < g->dim; k++) {
     g->memory[k] = other ? 0 : v_dot(k < 3 ? impulse : roll, v_of(g->report.direction[k]));
     g->stretch[k] = k < 3 ? g->most[k] / (longer * longer) + g->R[k] * 0x1p-50L * v_norm(s->impulse)
-                          : g->R[k] * (s->doubt + 0x1p-50L * v_norm(s->roll));
+                          : g->R[k] * 0x1p-50L * v_norm(s->roll);
     if (!(s->normal_impulse > CLOSE * v_norm(s->impulse))) g->stretch[k] = INFINITY; /* rounding tells a side */
     g->least[k] = g->most[k] = 0;
   }
@@ -126,17 +126,38 @@ static void find_memory(const judge *j, group *g) {
 
 /* ---- what the normal row asks for ---- */
 
+/* The spring may ask for w, which is no other choice where only rounding differs. */
+static void ask_for(group *g, real w) {
+  allow(g, 0, w);
+  for (int k = 0; k < g->ask_count; k++)
+    if (fabsl(g->ask[k] - w) <= 1e-9L * fabsl(w)) return;
+  if (g->ask_count < SPRING_CHOICES) g->ask[g->ask_count++] = w;
+}
+
+/* How far a demand is from the nearest choice. */
+static real ask_miss(const group *g, real w) {
+  real least = INFINITY;
+  for (int k = 0; k < g->ask_count; k++) least = fminl(least, fabsl(g->ask[k] - w));
+  return least;
+}
+
+real demand_miss(const group *g, int k) {
+  real w = g->report.shift[k];
+  bool chooses = k == 0 && g->ask_count > 0 && !g->held && g->report.compliance[0] > 0;
+  return chooses ? ask_miss(g, w) : fmaxl(g->least[k] - w, w - g->most[k]);
+}
+
 static void allow_natural(const judge *j, group *g, const spring_memory *s, real natural) {
   real slop = SLOP * j->least_radius, gap = g->report.gap;
   bool rests = s && s->gap == gap;
   if (natural < -slop && !rests) natural += RELAX * j->config.stabilisation * (-slop - natural);
-  allow(g, 0, (gap - natural) / j->time);
+  ask_for(g, (gap - natural) / j->time);
 }
 
 /* The natural gap of the last step, or where that was of another length the one at which its force is the same; where
  * the overlap opened by a tenth of the thinnest shape, what is left of it. */
 static void allow_kept(const judge *j, group *g, const spring_memory *s) {
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < s->natural_count; k++) {
     real gap = g->report.gap, natural = s->natural[k];
     if (j->h != j->last_h && s->normal_impulse > 0) natural = gap + s->normal_impulse / (j->last_h * g->stiffness);
     real left = fminl(0, gap), opened = left - natural, far = THIN * j->thinnest;
@@ -162,15 +183,16 @@ static bool is_held(const judge *j, const group *g) {
 
 /* What the contact expects of a blow. */
 static void find_expected(group *g) {
-  for (int k = 0; k < g->dim && k < 3; k++) g->blow |= g->report.expected[k] != 0;
-  for (int k = 0; g->blow && k < g->dim; k++) /* against rolling the report does not say it */
-    g->expected[k] = k < 3 ? (real)g->report.expected[k] : (real)g->report.memory[k] - g->memory[k];
+  for (int k = 0; k < g->dim; k++) {
+    g->expected[k] = g->report.expected[k];
+    g->blow |= g->report.expected[k] != 0;
+  }
 }
 
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
 static bool asks_otherwise(const group *g, int k) {
-  real miss = fmaxl(g->least[k] - (real)g->report.shift[k], (real)g->report.shift[k] - g->most[k]);
+  real miss = demand_miss(g, k);
   real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
   return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] || (k > 0 && other > 1e-9L * g->R[k] * fabsl(g->memory[k]));
 }
@@ -181,8 +203,6 @@ static void take_held(const judge *j, group *g) {
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
-  for (int k = 3; k < g->dim && g->blow && g->r[0] > 0; k++) /* the same part of every impulse is load */
-    g->expected[k] = g->r[k] * g->expected[0] / g->r[0];
   for (int k = 1; k < g->dim; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
@@ -202,7 +222,7 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   real bounce = j->config.restitution == FRIX_RESTITUTION_POISSON ? 0 : g->pair.restitution * x.before;
   find_memory(j, g);
   g->least[0] = INFINITY, g->most[0] = -INFINITY;
-  if (!sure && !g->stiff) allow(g, 0, x.gap / j->time);
+  if (!sure && !g->stiff) ask_for(g, x.gap / j->time);
   if (!sure && g->stiff && (!s || s->may_forget)) allow_natural(j, g, s, fminl(0, x.gap));
   if (!sure && g->stiff && s && s->may_keep) allow_kept(j, g, s);
   if (perhaps) allow(g, 0, bounce);
@@ -210,7 +230,6 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   bool rigid = g->report.compliance[0] == 0 && (!g->stiff || g->dim < 2 || g->report.compliance[1] == 0);
   bool bounces = sure || (perhaps && rigid);
   for (int k = 0; bounces && k < (g->stiff ? g->dim : 1); k++) g->R[k] = 0;
-  g->spring_asks[0] = g->least[0], g->spring_asks[1] = g->most[0];
   if (g->stiff && !bounces && g->report.compliance[0] == 0) {
     real noise = gap_noise(j, g);
     g->R[0] = 0;
@@ -223,16 +242,35 @@ void spring_demand(const judge *j, group *g, approach x, bool sure, bool perhaps
   take_held(j, g);
 }
 
-/* e is not below zero, and some contact of the step is struck: faster than gravity and the forces on it make it. */
+/* Least velocity of a row before the step. A body whose pose at the half step is not known keeps its momentum L: it
+ * turns with |L| over its least moment of inertia at most, about any axis. */
+static real least_before(const judge *j, const row *r) {
+  real sum = r->belt;
+  for (int k = 0; k < r->count; k++) {
+    const judged_body *b = &j->body[r->term[k].body];
+    vec w = b->w[BEFORE], ang = r->term[k].ang;
+    real most = (b->J_inverse.row[0].x + b->J_inverse.row[1].y + b->J_inverse.row[2].z) * v_norm(m_mul(b->J, w));
+    sum += v_dot(r->term[k].lin, b->v[BEFORE]);
+    sum += b->moves && !b->sharp ? -v_norm(ang) * most : v_dot(ang, w);
+  }
+  return sum;
+}
+
+/* Whether a contact is struck: faster than gravity and the forces on it make it, by the least that it may ask for. */
+static bool is_struck(const judge *j, const group *c) {
+  real least = c->least[0], before = row_velocity(j, &c->row[0], BEFORE), free = row_velocity(j, &c->row[0], FREE);
+  for (int k = 0; k < c->ask_count; k++) least = fminl(least, c->ask[k]);
+  real push = j->h * j->gravity + fmaxl(0, before - free);
+  return c->vague_motion || -least_before(j, &c->row[0]) - least > push * (1 - CLOSE);
+}
+
+/* e is not below zero, and some contact of the step is struck. */
 void judge_blow(const judge *j, const group *g, verdict *out) {
   bool struck = false;
   if (!g->blow || g->held || is_held(j, g)) return; /* what is stopped for good expects what it came with */
   for (int k = 0; k < j->group_count && !struck; k++) {
     const group *c = &j->group[k];
-    if (!c->stiff || c->report.kind != FRIX_ROW_CONTACT) continue;
-    real before = row_velocity(j, &c->row[0], BEFORE), free = row_velocity(j, &c->row[0], FREE);
-    real push = j->h * j->gravity + fmaxl(0, before - free);
-    struck = c->vague_motion || -before - fminl(c->least[0], c->spring_asks[0]) > push * (1 - CLOSE);
+    struck = c->stiff && c->report.kind == FRIX_ROW_CONTACT && is_struck(j, c);
   }
   if (!struck || g->expected[0] < 0)
     note(out, LAW_DEMAND, 1e6L, "bodies %u, %u: expects %.4Lg N s of a blow that there is not", g->report.a.index,
@@ -261,9 +299,10 @@ void judge_pressed(const judge *j, const group *g, verdict *out) {
  * spring remembers, it was set for rest, and is as it was. */
 static void find_natural(const judge *j, const group *g, spring_memory *out) {
   real shift = g->report.shift[0], near = 1e-9L * fabsl(shift) + g->slack[0];
-  bool undone = !j->certified && g->R[0] > 0 && (shift < g->spring_asks[0] - near || shift > g->spring_asks[1] + near);
-  for (int k = 0; k < 2; k++) {
-    real natural = g->report.gap - (undone ? g->spring_asks[k] : shift) * j->time;
+  bool undone = !j->certified && g->R[0] > 0 && g->ask_count > 0 && ask_miss(g, shift) > near;
+  out->natural_count = undone ? g->ask_count : 1;
+  for (int k = 0; k < out->natural_count; k++) {
+    real natural = g->report.gap - (undone ? g->ask[k] : shift) * j->time;
     out->natural[k] = !g->stiff ? 0 : g->r[0] > 0 || natural < 0 ? natural : 0;
   }
 }
@@ -278,14 +317,15 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
     real holds = k ? g->r[k] - g->expected[k] : out->normal_impulse;
     if (k < 3) out->impulse = v_mad(out->impulse, holds, v_of(g->report.direction[k]));
     if (k >= 3) out->roll = v_mad(out->roll, holds, v_of(g->report.direction[k]));
-    if (k >= 3 && g->blow && g->R[k] > 0) out->doubt = fmaxl(out->doubt, g->stretch[k] / g->R[k]);
   }
   find_natural(j, g, out);
   bool acted = g->report.compliance[0] > 0, held = g->held && j->certified;
-  real load = before - LOADED * r, natural = fmaxl(out->natural[0], out->natural[1]);
+  real load = before - LOADED * r, natural = out->natural[0], least = natural;
+  for (int k = 1; k < out->natural_count; k++)
+    natural = fmaxl(natural, out->natural[k]), least = fminl(least, out->natural[k]);
   out->may_forget = !acted || (!held && load <= CLOSE * before);
   out->may_keep = acted && (held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
-  if (fminl(out->natural[0], out->natural[1]) > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
+  if (least > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
 }
 
 void springs_keep(judge *j) {

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const real SUM_ERROR = 1e-11L;  /* momentum: of sums of doubles, with room */
-static const real SUBNORMAL = 1e-320L; /* below, doubles have few digits */
+static const real SUM_ERROR = 1e-11L; /* momentum: of sums of doubles, with room */
+static const real LEAST = 0x1p-1074L; /* the least double: a product below half of it is none */
 
 /* The largest turn at once, and how many at most, as the sim divides a free turn. */
 #define TURN 0.1
@@ -303,15 +303,14 @@ static void find_scales(judge *j) {
   }
 }
 
+/* What momenta lose where products underflow: each of some hundred impulses, moments and velocities by the least double
+ * at most, a velocity times the mass or inertia it moves. */
+static real underflow(real moves, real arm) { return 100 * LEAST * (1 + arm + moves); }
+
+static real largest_row(mat m) { return fmaxl(v_norm(m.row[0]), fmaxl(v_norm(m.row[1]), v_norm(m.row[2]))); }
+
 /* Ratio of the largest to the least diagonal entry of the inertia and of its inverse: what solving with it costs. */
-static real condition_of(const judged_body *b) {
-  real big = 0, inverse = 0;
-  for (int k = 0; k < 3; k++) {
-    big = fmaxl(big, v_norm(b->J.row[k]));
-    inverse = fmaxl(inverse, v_norm(b->J_inverse.row[k]));
-  }
-  return big * inverse;
-}
+static real condition_of(const judged_body *b) { return largest_row(b->J) * largest_row(b->J_inverse); }
 
 static void judge_momentum(judge *j, verdict *out) {
   real tolerance = 100 * (real)j->config.tolerance;
@@ -323,13 +322,13 @@ static void judge_momentum(judge *j, verdict *out) {
     vec linear = b->linear, angular = b->angular;
     if (b->planar) linear.z = angular.x = angular.y = 0;
     real own = b->mass * (v_norm(b->v[BEFORE]) + v_norm(b->v[AFTER])) + j->h * v_norm(b->force);
-    real miss = v_norm(v_sub(dp, linear)), grant = tolerance * own + SUM_ERROR * b->linear_size;
+    real miss = v_norm(v_sub(dp, linear)), grant = tolerance * own + SUM_ERROR * b->linear_size + underflow(b->mass, 0);
     if (miss > 0)
       note(out, LAW_MOMENTUM, miss / grant, "body %d: linear momentum misses %.3Lg of %.3Lg N s", k, miss,
            own + b->linear_size);
     own = v_norm(m_mul(b->J, b->w[BEFORE])) + v_norm(m_mul(b->J, b->w[AFTER])) + j->h * v_norm(b->torque);
-    grant =
-        tolerance * own + fmaxl(SUM_ERROR, 1e-14L * condition_of(b)) * b->angular_size + b->angular_noise + SUBNORMAL;
+    grant = tolerance * own + fmaxl(SUM_ERROR, 1e-14L * condition_of(b)) * b->angular_size + b->angular_noise +
+            underflow(largest_row(b->J), b->size);
     vec defect = v_sub(dl, angular), w = b->w[AFTER];
     miss = v_norm(defect);
     if (b->jointed && miss > 0) {

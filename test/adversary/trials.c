@@ -99,6 +99,17 @@ void count_verdict(int step, double residual, const verdict *v, tally *t, findin
   take_finding(f, step, v);
 }
 
+/* What a problem says of its bodies: where no entry of M connects two degrees of freedom, each is one. */
+static problem_bodies bodies_of(const frix_problem *problem) {
+  frix_problem_data p;
+  frix_problem_view(problem, &p);
+  if (p.form != FRIX_FORM_GLOBAL || p.M.format != FRIX_MATRIX_CSC) return (problem_bodies){0};
+  for (int c = 0; c < p.M.col_count; c++)
+    for (int k = p.M.p[c]; k < p.M.p[c + 1]; k++)
+      if (p.M.i[k] != c && p.M.x[k] != 0) return (problem_bodies){0};
+  return (problem_bodies){.dofs = 1};
+}
+
 /* Counts an answer that frix certified or not. */
 static void count_answer(const frix_problem *problem, frix_law kind, bool certified, double residual, const double *r,
                          const double *lambda, tally *t, finding *f, FILE *log) {
@@ -108,7 +119,8 @@ static void count_answer(const frix_problem *problem, frix_law kind, bool certif
     t->open++;
     return;
   }
-  judge_answer(problem, &(problem_bodies){0}, kind, r, lambda, &v);
+  problem_bodies bodies = bodies_of(problem);
+  judge_answer(problem, &bodies, kind, r, lambda, &v);
   count_verdict(0, residual, &v, t, f, log);
 }
 
