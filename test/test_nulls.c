@@ -16,6 +16,7 @@ typedef struct fixture {
   frix_result result;
   frix_certificate certificate;
   frix_forces *forces_out;
+  frix_gradient *gradient_out;
   frix_options *options, *options_out;
   frix_qp_data qp;
   frix_qp_solution *qp_out;

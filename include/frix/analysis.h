@@ -111,6 +111,73 @@ FRIX_API frix_status frix_forces_centre(frix_forces *forces, double *r, double *
 FRIX_API frix_status frix_forces_motion(frix_forces *forces, frix_motion_verdict *out, double *r_other,
                                         double *distance);
 
+/* ---- gradients ----
+ *
+ * The answer of a problem as a function of its data, differentiated at a certified answer through the natural map
+ * r = P_K(r - rho u~). Where contacts keep their modes (open, stick, slip) it is smooth. */
+
+typedef enum frix_gradient_verdict {
+  FRIX_GRADIENT_SMOOTH,
+  FRIX_GRADIENT_KINK,       /* a contact is within 1e-7 of a change of its mode: there is no derivative */
+  FRIX_GRADIENT_NOT_UNIQUE, /* forces that the law leaves open change the motion: nothing to differentiate */
+} frix_gradient_verdict;
+
+FRIX_API const char *frix_gradient_verdict_name(frix_gradient_verdict verdict);
+
+typedef struct frix_gradient frix_gradient;
+
+/* Of the answer of a problem, which must outlive the gradient; config as of frix_forces_create. */
+FRIX_API frix_status frix_gradient_create(frix_context *context, const frix_problem *problem,
+                                          const frix_forces_config *config, frix_gradient **out);
+/* Of the last step of a sim, with its answer. The sim may go on or be destroyed. */
+FRIX_API frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out);
+FRIX_API void frix_gradient_destroy(frix_gradient *gradient);
+
+typedef struct frix_gradient_result {
+  uint32_t size;
+  frix_gradient_verdict verdict;
+  double distance;    /* to the nearest change of mode: how far a slip, an opening, a normal force or the room within
+                       * a friction cone is from zero, as a share of what the contact's island carries */
+  int32_t contact;    /* where; -1: nowhere */
+  bool forces_unique; /* derivatives of r exist */
+  frix_certificate certificate;
+  int32_t contact_count, row_count, dof_count, joint_count;
+  const double *r, *lambda, *u, *v; /* the answer; v is NULL in reduced form */
+} frix_gradient_result;
+
+FRIX_API void frix_gradient_view_sized(const frix_gradient *gradient, frix_gradient_result *out, size_t size);
+static inline void frix_gradient_view(const frix_gradient *gradient, frix_gradient_result *out) {
+  frix_gradient_view_sized(gradient, out, sizeof *out);
+}
+
+/* Changes of the data; NULL: none. Other data enter through f and w: dM as f - dM v, dH as f + dH r and w + dH'v. */
+typedef struct frix_gradient_data {
+  uint32_t size;         /* sizeof frix_gradient_data */
+  const double *f;       /* dof_count; global form */
+  const double *w;       /* row_count; reduced form: of q */
+  const double *b;       /* joint_count */
+  const double *mu;      /* contact_count; circular and planar cones */
+  const double *R, *r_c; /* row_count; compliant rows */
+} frix_gradient_data;
+
+/* The same as places for results; NULL: not wanted. */
+typedef struct frix_gradient_parts {
+  uint32_t size; /* sizeof frix_gradient_parts */
+  double *f, *w, *b, *mu, *R, *r_c;
+} frix_gradient_parts;
+
+/* The derivative along `data`: of v (dof_count), u and r (row_count), each may be NULL. FRIX_ERROR_UNSUPPORTED where it
+ * is not smooth, r is wanted and not unique, or rigid contacts cannot follow the change of w without opening. */
+FRIX_API frix_status frix_gradient_forward(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
+                                           double *u, double *r);
+/* The gradient of c_v . v + c_u . u (either may be NULL) with respect to the data: all of it for one solution. */
+FRIX_API frix_status frix_gradient_adjoint(const frix_gradient *gradient, const double *c_v, const double *c_u,
+                                           const frix_gradient_parts *out);
+/* Of a gradient of a step: the degrees of freedom of a body in v and f, velocity of its centre first. *count is 0 where
+ * no contact or joint touches the body in the step, or it is part of a tree. */
+FRIX_API frix_status frix_gradient_body(const frix_gradient *gradient, frix_body_id body, int32_t *first,
+                                        int32_t *count);
+
 #ifdef __cplusplus
 }
 #endif
