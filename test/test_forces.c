@@ -466,6 +466,75 @@ static void command(fx_test *t) {
   shell_free(&r);
 }
 
+/* ---- memory that runs out ---- */
+
+typedef struct ledger {
+  int64_t calls, fail_at, blocks;
+} ledger;
+
+static void *ledger_allocate(size_t bytes, void *user) {
+  ledger *l = user;
+  if (l->calls++ == l->fail_at) return NULL;
+  l->blocks++;
+  return malloc(bytes);
+}
+
+static void ledger_release(void *block, size_t bytes, void *user) {
+  (void)bytes;
+  if (block) ((ledger *)user)->blocks--;
+  free(block);
+}
+
+/* Every question once; the first status that is not FRIX_OK. */
+static frix_status ask_all(frix_context *context, const frix_problem *problem) {
+  frix_forces *forces = NULL;
+  frix_gradient *gradient = NULL;
+  frix_force_verdict verdict;
+  frix_motion_verdict motion;
+  frix_interval v;
+  double c[12] = {1}, r[12], f[6] = {1}, out[6];
+  frix_gradient_data along = {.size = sizeof along, .f = f};
+  frix_gradient_parts parts = {.size = sizeof parts, .f = out};
+  frix_status status = frix_forces_create(context, problem, NULL, &forces);
+  if (status == FRIX_OK) status = frix_forces_unique(forces, &verdict, r);
+  if (status == FRIX_OK) status = frix_forces_motion(forces, &motion, r, NULL);
+  if (status == FRIX_OK) status = frix_forces_centre(forces, r, NULL, NULL);
+  if (status == FRIX_OK) status = frix_forces_interval(forces, c, NULL, NULL, NULL, &v);
+  if (status == FRIX_OK) status = frix_gradient_create(context, problem, NULL, &gradient);
+  if (status == FRIX_OK) status = frix_gradient_forward(gradient, &along, out, NULL, NULL);
+  if (status == FRIX_OK) status = frix_gradient_adjoint(gradient, f, NULL, &parts);
+  frix_gradient_destroy(gradient);
+  frix_forces_destroy(forces);
+  return status;
+}
+
+static void memory(fx_test *t) {
+  static world d;
+  int64_t fail = 0, failures = 0;
+  make_table(&d, 20, 0.2, 0.1, 0.4);
+  for (bool more = true; more && fail < 20000; fail++) {
+    ledger l = {.fail_at = -1};
+    frix_context_config config = frix_context_default();
+    frix_context *context = NULL;
+    config.allocate = ledger_allocate, config.release = ledger_release, config.user = &l;
+    REQUIRE(t, frix_context_create(&config, &context) == FRIX_OK);
+    frix_problem *problem = problem_of(t, context, &d);
+    int64_t before = l.calls;
+    l.fail_at = before + fail;
+    frix_status status = ask_all(context, problem);
+    more = l.calls > l.fail_at;
+    failures += status == FRIX_ERROR_MEMORY;
+    if (status != FRIX_OK && status != FRIX_ERROR_MEMORY)
+      fx_test_fail(t, __FILE__, __LINE__, "allocation %lld: %s", (long long)fail, frix_status_name(status));
+    frix_problem_destroy(problem);
+    frix_context_destroy(context);
+    if (l.blocks)
+      fx_test_fail(t, __FILE__, __LINE__, "allocation %lld: %lld blocks lost", (long long)fail, (long long)l.blocks);
+  }
+  CHECK(t, failures > 20);
+  fx_test_note(t, "%lld allocations failed in turn, %lld told", (long long)fail, (long long)failures);
+}
+
 static void refuses(fx_test *t) {
   frix_context *context = NULL;
   frix_forces *forces = NULL;
@@ -491,15 +560,10 @@ static void refuses(fx_test *t) {
 }
 
 const fx_test_row test_forces[] = {
-    {"forces/table", table},
-    {"forces/hexapyramid", hexapyramid},
-    {"forces/jam", jam},
-    {"forces/arch", arch_thrust},
-    {"forces/centre", centre},
-    {"forces/verdicts", verdicts},
-    {"forces/sliding", sliding},
-    {"forces/files", files},
-    {"forces/command", command},
-    {"forces/refuses", refuses},
-    {0},
+    {"forces/table", table},     {"forces/hexapyramid", hexapyramid},
+    {"forces/jam", jam},         {"forces/arch", arch_thrust},
+    {"forces/centre", centre},   {"forces/verdicts", verdicts},
+    {"forces/sliding", sliding}, {"forces/files", files},
+    {"forces/command", command}, {"forces/refuses", refuses},
+    {"forces/memory", memory},   {0},
 };

@@ -424,12 +424,45 @@ static void step(fx_test *t) {
   CHECK_NEAR(t, slope, (plus - minus) / 2e-2, 1e-6 * h);
 }
 
+/* A compliant point under f: r = (R r_c - f / m) / (1 / m + R), v = (f + r) / m. */
+static void compliant(fx_test *t) {
+  static const double M[1] = {2}, H[1] = {1};
+  const double f = -10, w = 0, R = 0.25, r_c = 3, one = 1;
+  frix_contact contact = {.cone = FRIX_CONE_LIMIT, .dim = 1};
+  frix_problem_data data = frix_problem_data_default();
+  frix_context *context = NULL;
+  frix_problem *problem = NULL;
+  frix_gradient *g = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  data.form = FRIX_FORM_GLOBAL;
+  data.contact_count = data.dof_count = 1;
+  data.contact = &contact;
+  data.M = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = 1, .col_count = 1, .x = M};
+  data.H = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = 1, .col_count = 1, .x = H};
+  data.f = &f, data.w = &w, data.R = &R, data.r_c = &r_c;
+  CHECK(t, frix_problem_create(context, &data, &problem) == FRIX_OK);
+  CHECK(t, problem && frix_gradient_create(context, problem, NULL, &g) == FRIX_OK);
+  if (g) {
+    double v, r, by_R, by_rc, answer = (R * r_c - f / 2) / (0.5 + R);
+    frix_gradient_data by = {.size = sizeof by, .r_c = &one}, stiffness = {.size = sizeof stiffness, .R = &one};
+    frix_gradient_parts parts = {.size = sizeof parts, .R = &by_R, .r_c = &by_rc};
+    CHECK(t, frix_gradient_forward(g, &by, &v, NULL, &r) == FRIX_OK);
+    CHECK_NEAR(t, r, R / (0.5 + R), 1e-12);
+    CHECK_NEAR(t, v, 0.5 * R / (0.5 + R), 1e-12);
+    CHECK(t, frix_gradient_forward(g, &stiffness, &v, NULL, &r) == FRIX_OK);
+    CHECK_NEAR(t, r, (r_c - answer) / (0.5 + R), 1e-12);
+    CHECK(t, frix_gradient_adjoint(g, &one, NULL, &parts) == FRIX_OK);
+    CHECK_NEAR(t, by_R, 0.5 * (r_c - answer) / (0.5 + R), 1e-12);
+    CHECK_NEAR(t, by_rc, 0.5 * R / (0.5 + R), 1e-12);
+  }
+  frix_gradient_destroy(g);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+}
+
 const fx_test_row test_gradient[] = {
-    {"gradient/analytic", analytic},
-    {"gradient/kinks", kinks},
-    {"gradient/examples", examples},
-    {"gradient/scenes", scenes},
-    {"gradient/step", step},
-    {"gradient/command", command},
-    {0},
+    {"gradient/analytic", analytic}, {"gradient/kinks", kinks},
+    {"gradient/examples", examples}, {"gradient/scenes", scenes},
+    {"gradient/step", step},         {"gradient/compliant", compliant},
+    {"gradient/command", command},   {0},
 };

@@ -85,10 +85,14 @@ static frix_status build(frix_gradient *g) {
   return status;
 }
 
+/* own: the problem itself, where the gradient is to keep it. *out is to be destroyed whatever comes of it. */
 static frix_status create(frix_context *context, const frix_problem *problem, frix_problem *own,
                           const frix_forces_config *config, frix_gradient **out) {
   frix_gradient *g = FX_NEW(context, frix_gradient, 1);
-  if (!g) return FRIX_ERROR_MEMORY;
+  if (!g) {
+    frix_problem_destroy(own);
+    return FRIX_ERROR_MEMORY;
+  }
   g->context = context;
   g->own = own;
   fx_arena_init(&g->arena, context);

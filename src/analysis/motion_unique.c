@@ -140,7 +140,8 @@ static frix_status try_method(frix_forces *f, const char *solver, const double *
   config.tolerance = SHARP;
   config.time_limit = PATIENCE;
   config.guess_r = start;
-  if (frix_solve(f->context, f->problem, &config, &solution) != FRIX_OK) return FRIX_OK; /* not for these cones */
+  frix_status status = frix_solve(f->context, f->problem, &config, &solution);
+  if (status != FRIX_OK) return status == FRIX_ERROR_MEMORY ? status : FRIX_OK; /* not for these cones */
   frix_result result = {.size = sizeof result};
   frix_solution_view(solution, &result);
   double apart = 0;
