@@ -304,6 +304,40 @@ static void centre(fx_test *t) {
   for (int k = 0; k < 12; k++) CHECK_NEAR(t, second[k], first[k], 1e-4);
 }
 
+static double barrier(const double *r, int contacts, double mu) {
+  double sum = 0;
+  for (int i = 0; i < contacts; i++, r += 3) {
+    double det = mu * mu * r[0] * r[0] - r[1] * r[1] - r[2] * r[2];
+    if (!(det > 0) || !(r[0] > 0)) return -INFINITY;
+    sum += log(det);
+  }
+  return sum;
+}
+
+/* Under a push that friction holds: no admissible answer beside the centre has a larger sum of log det. */
+static void centre_is_best(fx_test *t) {
+  static world d;
+  open_set s;
+  make_table(&d, 20, 0.3, -0.2, 0.4);
+  d.f[0] = 3, d.f[1] = -2, d.f[4] += 3 * 0.7, d.f[3] += 2 * 0.7, d.f[5] = 0.4; /* at the feet, and a twist */
+  if (open_world(t, &d, &s)) {
+    double r[12], end[2][12];
+    bool all = false;
+    CHECK(t, frix_forces_centre(s.forces, r, NULL, &all) == FRIX_OK && all);
+    double best = barrier(r, 4, 0.4);
+    CHECK(t, isfinite(best));
+    for (int row = 0; row < 12; row++) {
+      interval_of_row(t, &s, row, end[0], end[1]);
+      for (int k = 0; k < 2; k++) {
+        double beside[12];
+        for (int e = 0; e < 12; e++) beside[e] = r[e] + 1e-3 * (end[k][e] - r[e]);
+        CHECK(t, barrier(beside, 4, 0.4) <= best + 1e-12);
+      }
+    }
+  }
+  close_set(&s);
+}
+
 /* ---- verdicts ---- */
 
 static void verdicts(fx_test *t) {
@@ -560,10 +594,17 @@ static void refuses(fx_test *t) {
 }
 
 const fx_test_row test_forces[] = {
-    {"forces/table", table},     {"forces/hexapyramid", hexapyramid},
-    {"forces/jam", jam},         {"forces/arch", arch_thrust},
-    {"forces/centre", centre},   {"forces/verdicts", verdicts},
-    {"forces/sliding", sliding}, {"forces/files", files},
-    {"forces/command", command}, {"forces/refuses", refuses},
-    {"forces/memory", memory},   {0},
+    {"forces/table", table},
+    {"forces/hexapyramid", hexapyramid},
+    {"forces/jam", jam},
+    {"forces/arch", arch_thrust},
+    {"forces/centre", centre},
+    {"forces/centre_is_best", centre_is_best},
+    {"forces/verdicts", verdicts},
+    {"forces/sliding", sliding},
+    {"forces/files", files},
+    {"forces/command", command},
+    {"forces/refuses", refuses},
+    {"forces/memory", memory},
+    {0},
 };
