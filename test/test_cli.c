@@ -5,9 +5,10 @@
 
 #include "shell.h"
 
-static const char *const verbs[] = {"run",   "check",     "limit",    "view",       "render",  "export",  "scene",
-                                    "solve", "info",      "convert",  "list",       "example", "certify", "bench",
-                                    "mcp",   "reproduce", "selftest", "completion", "help",    "robot"};
+static const char *const verbs[] = {"run",     "check", "limit",  "view",      "render",   "export",
+                                    "scene",   "solve", "info",   "convert",   "list",     "example",
+                                    "certify", "bench", "mcp",    "reproduce", "selftest", "completion",
+                                    "help",    "robot", "forces", "gradient"};
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
 /* A command that must end with this exit code. */

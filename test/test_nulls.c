@@ -15,6 +15,8 @@ typedef struct fixture {
   frix_solution *solution, *solution_out;
   frix_result result;
   frix_certificate certificate;
+  frix_forces *forces_out;
+  frix_gradient *gradient_out;
   frix_options *options, *options_out;
   frix_qp_data qp;
   frix_qp_solution *qp_out;

@@ -2,6 +2,7 @@
 #ifndef FRIX_FRIX_H
 #define FRIX_FRIX_H
 
+#include <frix/analysis.h>
 #include <frix/base.h>
 #include <frix/batch.h>
 #include <frix/edit.h>

@@ -1,0 +1,259 @@
+/* frix gradient: how a certified step depends on friction, forces and masses, with a verdict (docs/explain.md). */
+#include "moment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PARTS = 64 };
+
+/* One quantity that is varied or asked for: "mu", "mu:cup", "force:cup.x", "mass:cup"; "cup.x", "cup.vx". */
+typedef struct part {
+  char text[128];
+  double value[MOST_PARTS]; /* of what is asked for, by what is asked for */
+} part;
+
+typedef struct study {
+  const fx_moment *m;
+  frix_gradient *gradient;
+  frix_gradient_result view;
+  part wrt[MOST_PARTS], of[MOST_PARTS];
+  int wrt_count, of_count;
+} study;
+
+/* ---- words ---- */
+
+static int split_list(const char *text, part *out) {
+  int count = 0;
+  for (const char *p = text; p && *p && count < MOST_PARTS;) {
+    size_t n = strcspn(p, ",");
+    snprintf(out[count++].text, sizeof out->text, "%.*s", (int)n, p);
+    p += n + (p[n] == ',');
+  }
+  return count;
+}
+
+/* First degree of freedom of a body and their number; false after a message. */
+static bool find_body(const study *s, const char *name, int32_t *first, int32_t *count) {
+  for (frix_body_id id = frix_sim_body_next(s->m->sim, (frix_body_id){0, 0}); id.index;
+       id = frix_sim_body_next(s->m->sim, id)) {
+    char own[64];
+    fx_body_name(s->m->sim, s->m->subject.model, id, own, sizeof own);
+    if (strcmp(own, name)) continue;
+    if (frix_gradient_body(s->gradient, id, first, count) == FRIX_OK && *count) return true;
+    fx_error("%s: nothing touches it in this step, or it is part of a tree", name);
+    return false;
+  }
+  fx_error("%s has no body '%s'", s->m->word, name);
+  return false;
+}
+
+/* "cup.x" into a degree of freedom; *pose: a place, not a velocity. */
+static bool find_coordinate(const study *s, const char *text, bool velocities, int32_t *dof, bool *pose) {
+  static const char *const name[2][6] = {{"x", "y", "z", "wx", "wy", "wz"}, {"vx", "vy", "vz", "wx", "wy", "wz"}};
+  static const int flat[6] = {0, 1, -1, -1, -1, 2};
+  char body[128];
+  const char *dot = strrchr(text, '.');
+  int32_t first, count;
+  if (!dot || dot == text) {
+    fx_error("'%s' should read BODY.x", text);
+    return false;
+  }
+  snprintf(body, sizeof body, "%.*s", (int)(dot - text), text);
+  if (!find_body(s, body, &first, &count)) return false;
+  for (int table = 0; table < 1 + velocities; table++)
+    for (int k = 0; k < 6; k++) {
+      int at = count == 3 ? flat[k] : k;
+      if (strcmp(dot + 1, name[table][k]) || at < 0) continue;
+      *dof = first + at;
+      *pose = table == 0 && k < 3;
+      return true;
+    }
+  fx_error("'%s': coordinates are x, y, z%s, wx, wy, wz", text, velocities ? ", vx, vy, vz" : "");
+  return false;
+}
+
+/* ---- derivatives ---- */
+
+static double entry(const frix_matrix *m, int32_t row, int32_t column) {
+  for (int32_t k = m->p[column]; k < m->p[column + 1]; k++)
+    if (m->i[k] == row) return m->x[k];
+  return 0;
+}
+
+/* Mass and inertia of a body grow together by 1 kg: f - M v grows with them, gravity and momentum being all there is
+ * of f. */
+static bool by_mass(const study *s, const char *name, const double *f, double *out) {
+  const frix_problem_data *d = &s->m->data;
+  int32_t first, count;
+  if (!find_body(s, name, &first, &count)) return false;
+  double mass = entry(&d->M, first, first), grown = 0;
+  for (int32_t r = first; r < first + count; r++) {
+    double change = d->f[r];
+    for (int32_t c = first; c < first + count; c++) change -= entry(&d->M, r, c) * s->view.v[c];
+    grown += f[r] * change / mass;
+  }
+  *out = grown;
+  return true;
+}
+
+static bool by_friction(const study *s, const char *name, const double *mu, double *out) {
+  bool any = false;
+  *out = 0;
+  for (int32_t i = 0; i < s->view.contact_count; i++) {
+    frix_row_report report;
+    char a[64], b[64];
+    if (frix_sim_row(s->m->sim, i, &report) != FRIX_OK || report.kind != FRIX_ROW_CONTACT) continue;
+    fx_body_name(s->m->sim, s->m->subject.model, report.a, a, sizeof a);
+    fx_body_name(s->m->sim, s->m->subject.model, report.b, b, sizeof b);
+    if (name && strcmp(a, name) && strcmp(b, name)) continue;
+    any = true;
+    *out += mu[i];
+  }
+  if (!any) fx_error("mu%s%s: no contacts", name ? ":" : "", name ? name : "");
+  return any;
+}
+
+static bool by_part(const study *s, const char *text, const double *f, const double *mu, double *out) {
+  bool pose;
+  int32_t dof;
+  if (!strcmp(text, "mu")) return by_friction(s, NULL, mu, out);
+  if (!strncmp(text, "mu:", 3)) return by_friction(s, text + 3, mu, out);
+  if (!strncmp(text, "mass:", 5)) {
+    if (!s->m->data.R) return by_mass(s, text + 5, f, out);
+    fx_error("mass: springs of stiff contacts depend on masses; use --contact rigid");
+    return false;
+  }
+  if (!strncmp(text, "force:", 6)) {
+    if (!find_coordinate(s, text + 6, false, &dof, &pose)) return false;
+    *out = s->m->step * f[dof];
+    return true;
+  }
+  fx_error("--wrt '%s' should read mu, mu:BODY, force:BODY.x or mass:BODY", text);
+  return false;
+}
+
+/* One adjoint for each quantity that is asked for. */
+static bool differentiate(frix_context *context, study *s) {
+  size_t n = (size_t)s->view.dof_count, contacts = (size_t)s->view.contact_count;
+  double *room = fx_grow(NULL, 2 * n + contacts + 1, sizeof *room), *c = room, *f = room + n, *mu = f + n;
+  bool good = true;
+  for (int k = 0; good && k < s->of_count; k++) {
+    int32_t dof = 0;
+    bool pose = false;
+    frix_gradient_parts parts = {.size = sizeof parts, .f = f, .mu = mu};
+    memset(c, 0, n * sizeof *c);
+    good = find_coordinate(s, s->of[k].text, true, &dof, &pose);
+    if (good) c[dof] = pose ? s->m->step : 1; /* q1 = q0 + h v1 */
+    if (good && frix_gradient_adjoint(s->gradient, c, NULL, &parts) != FRIX_OK) {
+      fx_error("%s: %s", s->of[k].text, frix_error_text(context));
+      good = false;
+    }
+    for (int e = 0; good && e < s->wrt_count; e++) good = by_part(s, s->wrt[e].text, f, mu, &s->of[k].value[e]);
+  }
+  free(room);
+  return good;
+}
+
+/* ---- output ---- */
+
+static void print_text(const study *s, bool derived) {
+  char name[160];
+  fx_moment_contact(s->m, s->view.contact, name, sizeof name);
+  printf("%s%s%s at %g s: %s", fx_colour_on(FX_BOLD), s->m->word, fx_colour_off(), frix_sim_time(s->m->sim),
+         frix_gradient_verdict_name(s->view.verdict));
+  if (s->view.contact >= 0) printf("; nearest change of mode %.3g, contact %s", s->view.distance, name);
+  printf("\n");
+  for (int k = 0; derived && k < s->of_count; k++)
+    for (int e = 0; e < s->wrt_count; e++)
+      printf("d %s / d %s = %.12g\n", s->of[k].text, s->wrt[e].text, s->of[k].value[e]);
+}
+
+static void print_json(const study *s, bool derived) {
+  fx_json json = {stdout, false};
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "subject", s->m->word);
+  fx_put_real(&json, "time", frix_sim_time(s->m->sim));
+  fx_put_text(&json, "verdict", frix_gradient_verdict_name(s->view.verdict));
+  fx_put_real(&json, "distance", s->view.distance);
+  fx_put_integer(&json, "contact", s->view.contact);
+  fx_put_boolean(&json, "forces_unique", s->view.forces_unique);
+  fx_put_real(&json, "residual", s->view.certificate.residual);
+  fx_put_open(&json, "gradient", '[');
+  for (int k = 0; derived && k < s->of_count; k++)
+    for (int e = 0; e < s->wrt_count; e++) {
+      fx_put_open(&json, NULL, '{');
+      fx_put_text(&json, "of", s->of[k].text);
+      fx_put_text(&json, "wrt", s->wrt[e].text);
+      fx_put_real(&json, "value", s->of[k].value[e]);
+      fx_put_close(&json, '}');
+    }
+  fx_put_close(&json, ']');
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
+}
+
+static int study_step(frix_context *context, study *s, bool json) {
+  if (!s->m->sim) {
+    fx_error("%s: gradient looks at a step of a scene", s->m->word);
+    return FX_EXIT_USAGE;
+  }
+  if (!s->m->certified || frix_gradient_of_step(s->m->sim, NULL, &s->gradient) != FRIX_OK) {
+    fx_error("%s: %s", s->m->word, s->m->certified ? frix_error_text(context) : "the step is not certified");
+    return FX_EXIT_UNSOLVED;
+  }
+  s->view.size = sizeof s->view;
+  frix_gradient_view(s->gradient, &s->view);
+  bool smooth = s->view.verdict == FRIX_GRADIENT_SMOOTH;
+  if (smooth && !differentiate(context, s)) return FX_EXIT_USAGE;
+  (json ? print_json : print_text)(s, smooth);
+  return smooth ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+}
+
+static int run_gradient(const fx_args *args) {
+  static study s; /* large */
+  fx_moment m;
+  memset(&s, 0, sizeof s);
+  s.m = &m;
+  s.wrt_count = split_list(fx_arg(args, "--wrt"), s.wrt);
+  s.of_count = split_list(fx_arg(args, "--of"), s.of);
+  if (!s.wrt_count || !s.of_count) {
+    fx_error("gradient needs --wrt mu,force:BODY.x,mass:BODY and --of BODY.x,BODY.vx");
+    return FX_EXIT_USAGE;
+  }
+  frix_context *context = fx_context(false);
+  fx_catch_interrupt();
+  int code =
+      fx_moment_read(context, args, &m) ? study_step(context, &s, fx_arg(args, "--json") != NULL) : FX_EXIT_USAGE;
+  frix_gradient_destroy(s.gradient);
+  fx_moment_free(&m);
+  frix_context_destroy(context);
+  return code;
+}
+
+static const fx_flag flags[] = {
+    {"--wrt", "LIST", NULL, "mu, mu:BODY, force:BODY.x, mass:BODY; with commas between"},
+    {"--of", "LIST", NULL, "BODY.x, BODY.vx (y, z), BODY.wx: after the step"},
+    {"--json", NULL, NULL, "one JSON object"},
+    FX_MOMENT_FLAGS,
+    {0},
+};
+
+const fx_verb fx_verb_gradient = {
+    .name = "gradient",
+    .arguments = "SCENE --wrt LIST --of LIST",
+    .summary = "derivatives of a certified step, with a verdict",
+    .detail =
+        "Differentiates the step that ends at --at T (default: the first) at its certified answer: places and "
+        "velocities\n"
+        "of bodies after the step by friction (all contacts, or those of a body), a force during the step, or the\n"
+        "mass of a body, its inertia growing with it. Verdict: smooth; kink, where a contact is at a change of its\n"
+        "mode; not unique, where forces that the law leaves open change the motion. Only where smooth there are\n"
+        "numbers; else the exit code is 1. Contacts are rigid unless --contact says otherwise.",
+    .example = "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx",
+    .flag = flags,
+    .words = "@scenes",
+    .min_words = 1,
+    .max_words = 1,
+    .run = run_gradient,
+};

@@ -1,0 +1,34 @@
+/* One contact problem with its answer: a file that is to be solved, or a step of a scene. What forces and gradient
+ * look at. */
+#ifndef FX_MOMENT_H
+#define FX_MOMENT_H
+
+#include "subject.h"
+
+typedef struct fx_moment {
+  const char *word;
+  frix_problem *problem;
+  frix_problem_data data;
+  double step;        /* what impulses are divided by: the step of a scene, 1 of a file */
+  double *r, *lambda; /* of the step; NULL: a file */
+  bool certified;     /* the step */
+  frix_sim *sim;      /* NULL: a file */
+  fx_subject subject;
+  frix_options *options;
+} fx_moment;
+
+/* The first word, and for a scene --at and how it is simulated; false after a message. */
+bool fx_moment_read(frix_context *context, const fx_args *args, fx_moment *out);
+void fx_moment_free(fx_moment *moment);
+/* "3 cup|table", or the number alone. */
+void fx_moment_contact(const fx_moment *moment, int32_t i, char *out, size_t size);
+/* "A.x", "A,B.n" into weights by row, forces of the world frame on A; false after a message. */
+bool fx_moment_pair(const fx_moment *moment, const char *text, double *c);
+
+#define FX_MOMENT_FLAGS                                                                                           \
+  {"--at", "T", NULL, "of a scene: after the step that ends here; default: its first"},                           \
+      {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method; repeats"},                      \
+      {"--dt", "H", NULL, "step; default: the scene's"}, {"--seed", "N", NULL, "of what is random in the scene"}, \
+      FX_SIM_FLAGS
+
+#endif

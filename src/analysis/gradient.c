@@ -1,0 +1,365 @@
+/* Derivatives of a certified answer, forward and adjoint.
+ *
+ *   forward   dq = dw + H'M^-1 df + dR (r - r_c) - R dr_c,   K dz = -J G S dq + E dmu
+ *             dr = S dz,   dv = M^-1 (H dr + df),   du = (W + R) dr + dq
+ *   adjoint   K'y = S (H'M^-1 c_v + (W + R)'c_u),   g_q = c_u - S (J G)'y
+ *             g_w = g_q,   g_f = M^-1 (c_v + H g_q),   g_mu = E . y,   g_R = g_q (r - r_c),   g_rc = -R g_q */
+#include "analysis/gradient.h"
+
+#include "base/abi.h"
+#include "linalg/dense.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONSISTENT 1e-7 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
+
+const char *frix_gradient_verdict_name(frix_gradient_verdict verdict) {
+  static const char *const name[] = {"smooth", "kink", "not unique"};
+  return (unsigned)verdict < sizeof name / sizeof *name ? name[verdict] : "unknown";
+}
+
+/* ---- setup ---- */
+
+static frix_status invert_masses(frix_gradient *g) {
+  const fx_system *s = &g->s;
+  if (!s->has_velocity) return FRIX_OK;
+  const double *M = fx_system_mass(s);
+  g->inverse = FX_TAKE(&g->arena, double, s->M_offset[s->mover_count]);
+  if (!M || !g->inverse) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m], *pivot = FX_TAKE(&g->arena, int32_t, n);
+    double *lu = FX_TAKE(&g->arena, double, (size_t)n *(size_t)n), *to = g->inverse + s->M_offset[m];
+    if (!pivot || !lu) return FRIX_ERROR_MEMORY;
+    memcpy(lu, M + s->M_offset[m], (size_t)n * (size_t)n * sizeof *lu);
+    if (!fx_lu_factor(n, lu, pivot)) return fx_fail(g->context, FRIX_ERROR_INPUT, "gradient: M is singular");
+    for (int32_t k = 0; k < n; k++) {
+      to[k * n + k] = 1;
+      fx_lu_solve(n, lu, pivot, to + (size_t)(k * n)); /* rows of the inverse: M is symmetric */
+    }
+  }
+  return FRIX_OK;
+}
+
+/* The answer, at the centre of its forces where these are not unique: it is then inside whatever can be. */
+static frix_status take_answer(frix_gradient *g) {
+  frix_forces *f = g->forces;
+  memcpy(g->r, f->r, (size_t)g->s.row_count * sizeof *g->r);
+  g->forces_unique = true;
+  if (f->freedom > 0) {
+    frix_status status = frix_forces_centre(f, g->r, g->r + f->problem->row_count, NULL);
+    if (status != FRIX_OK) return status;
+  }
+  fx_system_velocity(&f->s, g->r, g->u, g->v);
+  return FRIX_OK;
+}
+
+static frix_status build(frix_gradient *g) {
+  const frix_problem *problem = g->forces->problem;
+  frix_status status = fx_system_build(&g->arena, problem, FRIX_FORM_LOCAL, &g->s);
+  if (status != FRIX_OK) return status;
+  const fx_system *s = &g->s;
+  size_t rows = (size_t)s->row_count, contacts = (size_t)s->contact_count, at = 0;
+  g->r = FX_TAKE(&g->arena, double, rows);
+  g->u = FX_TAKE(&g->arena, double, rows);
+  g->v = FX_TAKE(&g->arena, double, s->dof_count);
+  g->E = FX_TAKE(&g->arena, double, rows);
+  g->among = FX_TAKE(&g->arena, uint8_t, contacts);
+  g->block = FX_TAKE(&g->arena, size_t, contacts);
+  g->J = FX_TAKE(&g->arena, double, rows *FRIX_MAX_DIM);
+  g->JG = FX_TAKE(&g->arena, double, rows *FRIX_MAX_DIM);
+  if (!g->r || !g->u || !g->v || !g->E || !g->among || !g->block || !g->J || !g->JG) return FRIX_ERROR_MEMORY;
+  for (size_t i = 0; i < contacts; i++) {
+    g->block[i] = at;
+    at += (size_t)(s->contact[i].dim * s->contact[i].dim);
+  }
+  status = invert_masses(g);
+  if (status == FRIX_OK) status = take_answer(g);
+  if (status == FRIX_OK) status = fx_gradient_modes(g);
+  if (status == FRIX_OK) status = fx_islands_find(&g->arena, s, g->among, &g->islands);
+  if (status != FRIX_OK) return status;
+  g->island = FX_TAKE(&g->arena, fx_gradient_island, g->islands.count);
+  if (!g->island) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; status == FRIX_OK && k < g->islands.count; k++) status = fx_gradient_factor(g, k);
+  return status;
+}
+
+/* own: the problem itself, where the gradient is to keep it. *out is to be destroyed whatever comes of it. */
+static frix_status create(frix_context *context, const frix_problem *problem, frix_problem *own,
+                          const frix_forces_config *config, frix_gradient **out) {
+  frix_gradient *g = FX_NEW(context, frix_gradient, 1);
+  if (!g) {
+    frix_problem_destroy(own);
+    return FRIX_ERROR_MEMORY;
+  }
+  g->context = context;
+  g->own = own;
+  fx_arena_init(&g->arena, context);
+  frix_status status = frix_forces_create(context, problem, config, &g->forces);
+  if (status == FRIX_OK) status = build(g);
+  *out = g;
+  return status;
+}
+
+frix_status frix_gradient_create(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
+                                 frix_gradient **out) {
+  if (out) *out = NULL;
+  if (!context || !problem || !out) return FRIX_ERROR_INPUT;
+  frix_status status = create(context, problem, NULL, config, out);
+  if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
+  return status;
+}
+
+void frix_gradient_destroy(frix_gradient *g) {
+  if (!g) return;
+  frix_forces_destroy(g->forces);
+  frix_problem_destroy(g->own);
+  fx_arena_free(&g->arena);
+  fx_free(g->context, g);
+}
+
+/* ---- of a step ---- */
+
+static frix_status list_bodies(frix_gradient *g, const frix_sim *sim) {
+  g->body = FX_TAKE(&g->arena, frix_body_id, sim->mover_count);
+  g->body_first = FX_TAKE(&g->arena, int32_t, sim->mover_count);
+  g->body_dofs = FX_TAKE(&g->arena, int32_t, sim->mover_count);
+  if (!g->body || !g->body_first || !g->body_dofs) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->tree || m->first < 0) continue;
+    g->body[g->body_count] = fx_slot_id(sim, m->slot);
+    g->body_first[g->body_count] = m->first;
+    g->body_dofs[g->body_count++] = m->dof;
+  }
+  return FRIX_OK;
+}
+
+frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
+  if (out) *out = NULL;
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  frix_problem *problem = NULL;
+  frix_status status = frix_sim_problem(sim, &problem);
+  if (status != FRIX_OK) return status;
+  frix_forces_config own;
+  frix_forces_init(&own, sizeof own);
+  if (config) own.tolerance = config->tolerance;
+  own.r = sim->rows.r;
+  own.lambda = sim->rows.r + problem->row_count;
+  if (sim->rows.compression)
+    status = fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "gradient: Poisson's law has two phases");
+  if (status == FRIX_OK) {
+    status = create(sim->context, problem, problem, &own, out);
+    if (status == FRIX_OK) status = list_bodies(*out, sim);
+    if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
+    return status;
+  }
+  frix_problem_destroy(problem);
+  return status;
+}
+
+frix_status frix_gradient_body(const frix_gradient *g, frix_body_id body, int32_t *first, int32_t *count) {
+  if (!g || !first || !count) return FRIX_ERROR_INPUT;
+  *first = *count = 0;
+  for (int32_t k = 0; k < g->body_count; k++)
+    if (g->body[k].index == body.index && g->body[k].generation == body.generation)
+      *first = g->body_first[k], *count = g->body_dofs[k];
+  return FRIX_OK;
+}
+
+void frix_gradient_view_sized(const frix_gradient *g, frix_gradient_result *out, size_t size) {
+  if (!g || !out) return;
+  const frix_problem *p = g->forces->problem;
+  frix_gradient_result all = {.size = sizeof all,
+                              .verdict = g->verdict,
+                              .distance = g->distance,
+                              .contact = g->contact,
+                              .forces_unique = g->forces_unique,
+                              .certificate = g->forces->certificate,
+                              .contact_count = p->contact_count,
+                              .row_count = p->row_count,
+                              .dof_count = p->dof_count,
+                              .joint_count = p->joint_count,
+                              .r = g->r,
+                              .lambda = g->r + p->row_count,
+                              .u = g->u,
+                              .v = g->s.has_velocity ? g->v : NULL};
+  fx_give_struct(out, size, &all, sizeof all);
+}
+
+/* ---- products ---- */
+
+/* out = M^-1 x */
+static void over_mass(const frix_gradient *g, const double *x, double *out) {
+  const fx_system *s = &g->s;
+  for (int32_t m = 0; m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m];
+    for (int32_t r = 0; r < n; r++) {
+      out[s->dof[m] + r] = 0;
+      for (int32_t c = 0; c < n; c++)
+        out[s->dof[m] + r] += g->inverse[s->M_offset[m] + (size_t)(r * n + c)] * x[s->dof[m] + c];
+    }
+  }
+}
+
+static frix_status check_smooth(const frix_gradient *g) {
+  if (g->verdict == FRIX_GRADIENT_SMOOTH) return FRIX_OK;
+  return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "no derivative: %s, contact %d is %.1e from a change of its mode",
+                 frix_gradient_verdict_name(g->verdict), g->contact, g->distance);
+}
+
+/* Every island: its part of b, by row, becomes that of K^-1 b or K'^-1 b; rows of others become zero. */
+static frix_status solve(const frix_gradient *g, fx_arena *arena, bool transposed, double *b) {
+  double *part = FX_TAKE(arena, double, g->s.row_count), *y = FX_TAKE(arena, double, g->s.row_count);
+  double *out = FX_TAKE(arena, double, g->s.row_count);
+  if (!part || !y || !out) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < g->islands.count; k++) {
+    const fx_gradient_island *is = &g->island[k];
+    for (int32_t e = 0; e < is->n; e++) part[e] = b[is->row[e]];
+    if (fx_gradient_solve(is, transposed, part, y) > CONSISTENT)
+      return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED,
+                     "no derivative: rigid contacts cannot follow this change without opening or sliding");
+    for (int32_t e = 0; e < is->n; e++) out[is->row[e]] = part[e];
+  }
+  memcpy(b, out, (size_t)g->s.row_count * sizeof *b);
+  return FRIX_OK;
+}
+
+/* JG x or (JG)'x of contact i. */
+static void times_JG(const frix_gradient *g, int32_t i, bool transposed, const double *x, double *out) {
+  int32_t d = g->s.contact[i].dim;
+  const double *JG = g->JG + g->block[i];
+  for (int32_t a = 0; a < d; a++) {
+    out[a] = 0;
+    for (int32_t b = 0; b < d; b++) out[a] += (transposed ? JG[b * d + a] : JG[a * d + b]) * x[b];
+  }
+}
+
+/* ---- forward ---- */
+
+static frix_status drive(const frix_gradient *g, const frix_gradient_data *data, double *dv, double *dq) {
+  const fx_system *s = &g->s;
+  const frix_problem *p = g->forces->problem;
+  int32_t rows = p->row_count;
+  for (int32_t k = 0; k < rows; k++) {
+    if (data->w) dq[k] += data->w[k];
+    if (data->R) dq[k] += data->R[k] * (g->r[k] - (p->r_c ? p->r_c[k] : 0));
+    if (data->r_c && s->R) dq[k] -= s->R[k] * data->r_c[k];
+  }
+  for (int32_t k = 0; data->b && k < p->joint_count; k++) dq[rows + k] += data->b[k];
+  if (!data->f) return FRIX_OK;
+  if (!s->has_velocity) return fx_fail(g->context, FRIX_ERROR_INPUT, "a reduced problem has no f: give w, of q");
+  over_mass(g, data->f, dv);
+  fx_block_multiply_add(&s->Ht, dv, dq);
+  return FRIX_OK;
+}
+
+static frix_status forward(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data, double *v,
+                           double *u, double *r) {
+  const fx_system *s = &g->s;
+  const frix_problem *p = g->forces->problem;
+  double *dq = FX_TAKE(arena, double, s->row_count), *z = FX_TAKE(arena, double, s->row_count);
+  double *dv = FX_TAKE(arena, double, s->dof_count);
+  if (!dq || !z || !dv) return FRIX_ERROR_MEMORY;
+  frix_status status = drive(g, data, dv, dq);
+  for (int32_t i = 0; status == FRIX_OK && i < s->contact_count; i++) {
+    double scaled[FRIX_MAX_DIM], S = g->forces->scale[i], change = data->mu && i < p->contact_count ? data->mu[i] : 0;
+    int32_t row = s->row[i], d = s->contact[i].dim;
+    bool round = s->contact[i].cone == FRIX_CONE_CIRCULAR || s->contact[i].cone == FRIX_CONE_PLANAR;
+    if (change != 0 && !round)
+      return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "contact %d: no derivative by the friction of this cone", i);
+    for (int32_t k = 0; k < d; k++) scaled[k] = -S * dq[row + k];
+    times_JG(g, i, false, scaled, z + row);
+    for (int32_t k = 0; k < d; k++) z[row + k] += g->E[row + k] * change;
+  }
+  if (status == FRIX_OK) status = solve(g, arena, false, z);
+  if (status != FRIX_OK) return status;
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) z[k] *= g->forces->scale[i];
+  if (r) memcpy(r, z, (size_t)p->row_count * sizeof *r);
+  fx_block_multiply_add(&s->W, z, dq);
+  for (int32_t k = 0; s->R && k < s->row_count; k++) dq[k] += s->R[k] * z[k];
+  if (u) memcpy(u, dq, (size_t)p->row_count * sizeof *u);
+  if (v && s->has_velocity) {
+    fx_block_transpose_multiply_add(fx_system_response(s), z, dv);
+    memcpy(v, dv, (size_t)s->dof_count * sizeof *v);
+  }
+  return FRIX_OK;
+}
+
+frix_status frix_gradient_forward(const frix_gradient *g, const frix_gradient_data *data, double *v, double *u,
+                                  double *r) {
+  if (!g || !data) return FRIX_ERROR_INPUT;
+  frix_gradient_data none = {.size = sizeof none};
+  FX_WHOLE(frix_gradient_data, data, none);
+  if (data != &data_whole) return fx_fail(g->context, FRIX_ERROR_INPUT, "frix_gradient_data: its size is not known");
+  frix_status status = check_smooth(g);
+  if (status != FRIX_OK) return status;
+  if (r && !g->forces_unique)
+    return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "forces are not unique: they have no derivative");
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  status = forward(g, &own, data, v, u, r);
+  fx_arena_free(&own);
+  return status;
+}
+
+/* ---- adjoint ---- */
+
+static frix_status adjoint(const frix_gradient *g, fx_arena *arena, const double *c_v, const double *c_u,
+                           const frix_gradient_parts *out) {
+  const fx_system *s = &g->s;
+  const frix_problem *p = g->forces->problem;
+  double *y = FX_TAKE(arena, double, s->row_count), *gq = FX_TAKE(arena, double, s->row_count);
+  double *cu = FX_TAKE(arena, double, s->row_count), *mv = FX_TAKE(arena, double, s->dof_count);
+  if (!y || !gq || !cu || !mv) return FRIX_ERROR_MEMORY;
+  if (c_v && s->has_velocity) fx_block_multiply_add(fx_system_response(s), c_v, y);
+  if (c_u) {
+    memcpy(cu, c_u, (size_t)p->row_count * sizeof *cu);
+    fx_block_transpose_multiply_add(&s->W, cu, y);
+    for (int32_t k = 0; s->R && k < s->row_count; k++) y[k] += s->R[k] * cu[k];
+  }
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) y[k] *= g->forces->scale[i];
+  frix_status status = solve(g, arena, true, y);
+  if (status != FRIX_OK) return status;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t row = s->row[i];
+    double sum = 0;
+    times_JG(g, i, true, y + row, gq + row);
+    for (int32_t k = row; k < s->row[i + 1]; k++) {
+      gq[k] = cu[k] - g->forces->scale[i] * gq[k];
+      sum += g->E[k] * y[k];
+    }
+    if (out->mu && i < p->contact_count) out->mu[i] = sum;
+  }
+  for (int32_t k = 0; k < p->row_count; k++) {
+    if (out->w) out->w[k] = gq[k];
+    if (out->R) out->R[k] = gq[k] * (g->r[k] - (p->r_c ? p->r_c[k] : 0));
+    if (out->r_c) out->r_c[k] = s->R ? -s->R[k] * gq[k] : 0;
+  }
+  for (int32_t k = 0; out->b && k < p->joint_count; k++) out->b[k] = gq[p->row_count + k];
+  if (out->f && s->has_velocity) {
+    if (c_v) memcpy(mv, c_v, (size_t)s->dof_count * sizeof *mv);
+    fx_block_transpose_multiply_add(&s->Ht, gq, mv);
+    over_mass(g, mv, out->f);
+  }
+  return FRIX_OK;
+}
+
+frix_status frix_gradient_adjoint(const frix_gradient *g, const double *c_v, const double *c_u,
+                                  const frix_gradient_parts *out) {
+  if (!g || !out) return FRIX_ERROR_INPUT;
+  frix_gradient_parts none = {.size = sizeof none};
+  FX_WHOLE(frix_gradient_parts, out, none);
+  if (out != &out_whole) return fx_fail(g->context, FRIX_ERROR_INPUT, "frix_gradient_parts: its size is not known");
+  frix_status status = check_smooth(g);
+  if (status != FRIX_OK) return status;
+  if (c_v && !g->s.has_velocity) return fx_fail(g->context, FRIX_ERROR_INPUT, "a reduced problem has no v: give c_u");
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  status = adjoint(g, &own, c_v, c_u, out);
+  fx_arena_free(&own);
+  return status;
+}

@@ -1,0 +1,47 @@
+/* The linear system of a gradient, by island. In scaled unknowns z = r / S, u_z = S u, natural map z = P(z - u~_z):
+ *
+ *   K dz = -J G S dq + E dmu,    K = I - J + J G A,   A = S (W + R) S,   J = dP at z - u~_z,   G = I + e_N ds/du
+ *
+ * over the rows of contacts that do not open. K has a null space where forces are not unique. */
+#ifndef FX_ANALYSIS_GRADIENT_H
+#define FX_ANALYSIS_GRADIENT_H
+
+#include "analysis/force_set.h"
+
+typedef struct fx_gradient_island {
+  int32_t n, rank;
+  int32_t *row;       /* of the system, by unknown */
+  int32_t *at, *from; /* LU: row k of the factors is row at[k] of K, column k its column from[k] */
+  double *lu;         /* n x n */
+} fx_gradient_island;
+
+struct frix_gradient {
+  frix_context *context;
+  frix_forces *forces; /* the answer, faces and scales */
+  frix_problem *own;   /* the problem, where it is kept here */
+  fx_arena arena;
+  fx_system s; /* with W */
+  frix_gradient_verdict verdict;
+  double distance;
+  int32_t contact;
+  bool forces_unique;
+  double *r, *u, *v; /* the centre where forces are not unique */
+  uint8_t *among;    /* by contact: does not open */
+  fx_islands islands;
+  fx_gradient_island *island;
+  size_t *block;      /* by contact: its blocks in JG, J and E */
+  double *J, *JG;     /* dim x dim by contact */
+  double *E;          /* by row: dF / dmu */
+  double *inverse;    /* M^-1 by mover, as M_offset has it; NULL: reduced form */
+  int32_t body_count; /* of a step: movers by body */
+  frix_body_id *body;
+  int32_t *body_first, *body_dofs;
+};
+
+/* Distances, J G, E and K of every island (gradient_modes.c). */
+frix_status fx_gradient_modes(frix_gradient *g);
+frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
+/* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. */
+double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
+
+#endif
