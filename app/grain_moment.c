@@ -71,6 +71,8 @@ static double *body_volumes(fx_grains *grains, const frix_model *model) {
   frix_model_counts count = frix_model_count(model);
   double *volume = fx_grow(NULL, (size_t)count.body_count + 1, sizeof *volume);
   memset(volume, 0, ((size_t)count.body_count + 1) * sizeof *volume);
+  frix_vec3 gravity = frix_model_gravity(model);
+  grains->heavy = fx_dot(gravity, gravity) > 0;
   grains->frictional = false;
   for (int32_t k = 0; k < count.shape_count; k++) {
     frix_shape_config shape = frix_shape_default();
@@ -231,7 +233,7 @@ void fx_grains_sim(fx_grains *g, const frix_model *model, const frix_sim *sim, d
 /* ---- rattlers */
 
 void fx_grains_rattlers(fx_grains *g, int32_t least) {
-  if (least <= 0) least = g->frictional ? 2 : g->dim + 1;
+  if (least <= 0) least = g->frictional ? 2 : g->dim + !g->heavy;
   for (int32_t k = 0; k < g->count; k++) g->grain[k].rattler = false;
   for (bool changed = true; changed;) {
     changed = false;

@@ -45,9 +45,9 @@ typedef struct fx_grains {
   int32_t touch_count, touch_room;
   int32_t *slot; /* index of a body to its grain, -1: none */
   int32_t slot_count;
-  double largest; /* radius of the largest grain */
-  double mean;    /* mean radius */
-  bool frictional;
+  double largest;         /* radius of the largest grain */
+  double mean;            /* mean radius */
+  bool frictional, heavy; /* heavy: there is gravity */
 } fx_grains;
 
 fx_grains *fx_grains_new(void);
@@ -55,8 +55,8 @@ void fx_grains_free(fx_grains *grains);
 void fx_grains_frame(fx_grains *grains, const frix_model *model, const frix_frame *frame);
 /* The present state of a sim, with the contacts of its last step of length h. */
 void fx_grains_sim(fx_grains *grains, const frix_model *model, const frix_sim *sim, double h);
-/* Marks rattlers: grains on which fewer than `least` others press, taken away until none is left. least 0: dim + 1
- * without friction, 2 with. */
+/* Marks rattlers: grains on which fewer than `least` others press, taken away until none is left. least 0: 2 with
+ * friction; without it dim under gravity, where a grain can lie on that many, dim + 1 else. */
 void fx_grains_rattlers(fx_grains *grains, int32_t least);
 double fx_dot(frix_vec3 a, frix_vec3 b);
 frix_vec3 fx_minus(frix_vec3 a, frix_vec3 b);

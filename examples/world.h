@@ -68,6 +68,8 @@ extern const frix_scene ex_scene_cannonball, ex_scene_funnel, ex_scene_segregati
 extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile;
 /* scene_pebbles.c */
 extern const frix_scene ex_scene_pebbles;
+/* scene_silo.c */
+extern const frix_scene ex_scene_silo, ex_scene_collapse;
 /* scene_bunnies.c */
 extern const frix_scene ex_scene_bunnies;
 /* scene_soft.c: soft bodies */

@@ -71,6 +71,7 @@ static void all_certified(fx_test *t) {
   for (int32_t k = 0; frix_scene_table(k); k++) {
     play p = play_new(t, frix_scene_table(k)->name);
     if (!strcmp(p.scene->name, "pebbles")) set(t, &p, "n", 500);
+    if (!strcmp(p.scene->name, "silo") || !strcmp(p.scene->name, "collapse")) set(t, &p, "n", 150);
     if (!play_start(t, &p)) {
       fx_test_note(t, "%s: not in this build", p.scene->name);
       play_end(&p);
