@@ -70,6 +70,8 @@ void fx_nearest(const char *choices, const char *word, char *out, size_t size);
 int fx_choose(const char *choices, const char *what, const char *word);
 /* The row of a solver by name, NULL after a message. */
 const frix_solver_info *fx_find_solver(const char *name);
+/* Frames "A:B:K" of a run, every part optional, NULL: as they are (export.c); false after a message. */
+bool fx_parse_frames(const char *text, frix_export_config *config);
 /* Splits "key=value" at its first '='; false after a message. key must be freed. */
 bool fx_split_setting(const char *text, char **key, const char **value);
 

@@ -7,8 +7,7 @@
 
 /* ---- tables */
 
-/* "A:B:K", every part optional. */
-static bool parse_frames(const char *text, frix_export_config *config) {
+bool fx_parse_frames(const char *text, frix_export_config *config) {
   int32_t *part[3] = {&config->first, &config->last, &config->every};
   if (!text) return true;
   for (int k = 0; k < 3; k++) {
@@ -27,7 +26,7 @@ static bool export_tables(const fx_args *args, frix_context *context, frix_traje
   config.skipped = damaged;
   config.format = fx_arg(args, "--format");
   if (config.format && fx_choose("@exports", "format", config.format) < 0) return false;
-  if (!parse_frames(fx_arg(args, "--frames"), &config)) return false;
+  if (!fx_parse_frames(fx_arg(args, "--frames"), &config)) return false;
   const char *out = fx_arg(args, "--out"), *dot = strrchr(fx_base_name(out), '.');
   if (fx_arg(args, "--gltf") || (dot && !strcmp(dot, ".glb"))) return fx_gltf_write(context, trajectory, out, &config);
   if (frix_trajectory_export(trajectory, out, &config) == FRIX_OK) return true;

@@ -53,6 +53,7 @@ frix_status fx_page_put_proof(fx_page_bytes *bytes, frix_context *context, frix_
     put_pair(out, "--law", frix_law_name(config.law));
     put_pair(out, "--restitution", frix_restitution_table((int32_t)config.restitution)->name);
     put_pair(out, "--contact", frix_contact_kind_table((int32_t)config.contact)->name);
+    if (config.polish == 0 && !config.seek_rest) put_word(out, "--plain");
     put_number(out, "--tol", config.tolerance);
     put_number(out, "--dt", h);
     fclose(out);

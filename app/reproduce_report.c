@@ -17,6 +17,11 @@ static const char *const documents[] = {
     "complementarity and equivalent formulations, 2003",
     "S4: E. Todorov, Implicit nonlinear complementarity: a new approach to contact dynamics, ICRA 2010",
     "S5: D. M. Kaufman, Coupled principles for computational frictional contact mechanics, thesis, 2009",
+    "S6: what is known of grains: H. A. Janssen, Zeitschr. VDI 39, 1895; W. A. Beverloo et al., Chem. Eng. Sci. 15, "
+    "1961; "
+    "G. D. Scott and D. M. Kilgour, J. Phys. D 2, 1969; G. Y. Onoda and E. G. Liniger, Phys. Rev. Lett. 64, 1990; G. "
+    "Lube "
+    "et al., J. Fluid Mech. 508, 2004; L. E. Silbert, Soft Matter 6, 2010",
 };
 
 const char *fx_report_document(int k) {

@@ -165,6 +165,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
   if (!fx_arg_integer(args, "--threads", 1, 1024, &threads)) return false;
   config->thread_count = (int32_t)threads;
   config->law = fx_arg_choice(args, "--law", 0) == 1 ? FRIX_LAW_ASSOCIATED : FRIX_LAW_COULOMB;
+  if (fx_arg(args, "--plain")) config->polish = 0, config->seek_rest = false;
   config->policy = fx_arg(args, "--strict") ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
   if (integrator) {
     int k = fx_choose("@integrators", "integrator", integrator);

@@ -41,6 +41,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
       {"--restitution", "LAW", "@restitutions", "of impacts; default bounded: it creates no energy"},      \
       {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
       {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
+      {"--plain", NULL, NULL, "one answer a step, to the tolerance: not refined, rest not looked for"},    \
       {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                      \
       {"--coordinates", "KIND", "reduced|maximal", "of joints in files: trees, or rows between bodies"},   \
       {"--allow-outside", NULL, NULL, "scene files may use files outside their folder"}, FX_MISSING_FLAG

@@ -65,7 +65,11 @@ extern const frix_scene ex_scene_stack, ex_scene_wall, ex_scene_loghouse, ex_sce
 /* scene_discs.c: planar grains */
 extern const frix_scene ex_scene_cannonball, ex_scene_funnel, ex_scene_segregation;
 /* scene_spheres.c */
-extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile, ex_scene_pebbles;
+extern const frix_scene ex_scene_balls, ex_scene_drop5, ex_scene_pile;
+/* scene_pebbles.c */
+extern const frix_scene ex_scene_pebbles;
+/* scene_silo.c */
+extern const frix_scene ex_scene_silo, ex_scene_collapse;
 /* scene_bunnies.c */
 extern const frix_scene ex_scene_bunnies;
 /* scene_soft.c: soft bodies */

@@ -115,6 +115,15 @@ static const struct {
   const char *name, *quantity;
   double low, high;
 } band[] = {
+    {"grains-packing", "mu 0: packing fraction", 0.60, 0.66},
+    {"grains-packing", "mu 1: packing fraction", 0.53, 0.60},
+    {"grains-packing", "mu 0: coordination without rattlers", 5, 6.6},
+    {"grains-packing", "mu 1: coordination without rattlers", 3.4, 4.8},
+    {"grains-janssen", "mu_wall 0.5: load of the floor over the weight", 0.08, 0.25},
+    {"grains-janssen", "mu_wall 0.5: K = D / (4 mu l), published 0.4 to 1", 0.4, 1},
+    {"grains-janssen", "mu_wall 0: load of the floor over the weight", 0.9, 1.1},
+    {"grains-beverloo", "exponent of w - 1.4 d", 2.1, 3.1},
+    {"grains-collapse", "a = 1.10: run-out over the radius", 0.7, 1.6},
     {"disc-table", "mu 0.1, exact, auto: certified residual", 0, 1e-8},
     {"disc-table", "mu 0.4, exact, auto: certified residual", 0, 1e-8},
     {"disc-table", "mu 0.2, LCP2, qp_active_set: normal velocity error", 0.03, 0.05},

@@ -1,7 +1,9 @@
-/* Pool: free lists of blocks by size, four sizes per power of two. */
+/* Pool: free lists of blocks by size, four sizes per power of two. Blocks of LARGE bytes and more are not kept here:
+ * the contexts on both sides keep as many as were in use at once, and their sizes change with the number of contacts,
+ * so that lists of every size would add up to several times what a step needs. */
 #include "sim/pool.h"
 
-enum { CLASSES = 256 };
+enum { CLASSES = 256, LARGE = 1 << 20 };
 
 typedef struct block {
   struct block *next;
@@ -33,6 +35,10 @@ static void *take(size_t bytes, void *user) {
   size_t rounded;
   int k = class_of(bytes, &rounded);
   if (rounded < bytes) return NULL;
+  if (bytes >= LARGE) {
+    pool->misses++;
+    return fx_alloc_raw(pool->outer, 1, bytes);
+  }
   block *b = pool->list[k];
   if (b) {
     pool->list[k] = b->next;
@@ -46,6 +52,10 @@ static void give(void *pointer, size_t bytes, void *user) {
   fx_pool *pool = user;
   size_t rounded;
   int k = class_of(bytes, &rounded);
+  if (bytes >= LARGE) {
+    fx_free(pool->outer, pointer);
+    return;
+  }
   block *b = pointer;
   b->next = pool->list[k];
   pool->list[k] = b;
