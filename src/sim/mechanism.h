@@ -179,6 +179,7 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *part);
 /* The factor of a dense part from the lower triangle of its matrix; the upper one is filled for products. */
 void fx_dense_factor(const fx_part *part);
 void fx_dense_solve(const fx_part *part, double *b);
+void fx_dense_half_solve(const fx_part *part, double *b); /* b := L'^-1 b */
 /* The impulse of row k of a loop for velocities of its tree. */
 double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
 
@@ -219,6 +220,8 @@ double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
 /* y = M~^-1 J' */
 void fx_tree_respond(const fx_mover *m, const double *J, double *y);
+/* y = J L^-1 and z = D^-1 y' with M~ = L'DL: the product of two rows is y . z. */
+void fx_tree_half_respond(const fx_mover *m, const double *J, double *y, double *z);
 double fx_tree_weight(const fx_mover *m, const double *J);
 /* The fastest link. */
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when);

@@ -212,13 +212,18 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   fx_dense_factor(p);
 }
 
-void fx_dense_solve(const fx_part *p, double *b) {
+void fx_dense_half_solve(const fx_part *p, double *b) {
   int32_t n = p->count;
   for (int32_t k = n - 1; k >= 0; k--) {
     const int32_t *list = p->column + k * n;
     const double *row = p->factor + k * n;
     for (int32_t a = 0; a < p->column_count[k] && b[k] != 0.0; a++) b[list[a]] -= row[list[a]] * b[k];
   }
+}
+
+void fx_dense_solve(const fx_part *p, double *b) {
+  int32_t n = p->count;
+  fx_dense_half_solve(p, b);
   for (int32_t k = 0; k < n; k++) {
     const int32_t *list = p->column + k * n;
     const double *row = p->factor + k * n;

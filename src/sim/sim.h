@@ -141,6 +141,7 @@ typedef struct fx_assembly {
   double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   double *late;        /* and by group the speed with which the second alone pushes an overlap out */
+  struct fx_tree_products *products; /* by mover: what trees answer to the rows (tree_newton.h); NULL: not found yet */
   bool compliant;
   bool rolls;           /* some contact has rolling or drilling friction */
   bool leaves_overlaps; /* such velocities were dropped */
@@ -341,8 +342,7 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
 
 /* ---- judge.c ---- */
 /* Impulses judged as they are: velocities u and v (all degrees of freedom) and the certificate. */
-frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
-                          frix_certificate *out);
+frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double *u, double *v, frix_certificate *out);
 
 /* ---- row_reports.c ---- */
 frix_row_kind fx_row_kind_of(const fx_group *group);

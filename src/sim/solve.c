@@ -5,6 +5,7 @@
  * settle), or asked for less where there is none (push-out). Nothing here makes other rows: that is for retries.c. */
 #include "base/threads.h"
 #include "sim/solving.h"
+#include "sim/tree_newton.h"
 #include "solver/revision.h"
 
 #include <math.h>
@@ -75,6 +76,7 @@ typedef struct solving {
   double begun;     /* under a deadline: when */
   bool sought;      /* forces that hold it at rest were looked for */
   bool known;       /* the impulses of the last step are the answer */
+  bool found;       /* newton on the rows of trees found it */
   fx_attempt unset; /* rows before springs were set for rest */
 } solving;
 
@@ -87,10 +89,22 @@ static double hardest_blow(const fx_assembly *a) {
 static bool always(const solving *x) { return x->a != NULL; }
 static bool is_coulomb(const solving *x) { return x->sim->config.law == FRIX_LAW_COULOMB; }
 static bool is_timed(const solving *x) { return x->sim->deadline > 0.0; }
-static bool is_new(const solving *x) { return !x->known; }
+static bool is_new(const solving *x) { return !x->known && !x->found; }
+
+/* A tree that moves turns its rows with it: impulses of before are hardly ever the answer. */
+static bool has_moving_tree(const frix_sim *sim) {
+  double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
+  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->tree && m->first >= 0 && fx_norm(m->v0) > slow) return true;
+  }
+  return false;
+}
 
 /* A blow is new, so that what was is not the answer. */
-static bool may_stay(const solving *x) { return is_coulomb(x) && !(hardest_blow(x->a) > 0.0); }
+static bool may_stay(const solving *x) {
+  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !has_moving_tree(x->sim);
+}
 
 static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
 
@@ -118,6 +132,8 @@ static frix_status try_guess(solving *x) {
   x->known = true;
   return FRIX_OK;
 }
+
+enum { DRILLINGS = 12 }; /* rounds in which bounds of drilling friction follow */
 
 #define ROUGH 1e-2   /* residual of an answer that tells impulses of blows */
 #define DOUBTED 1e-3 /* and of one that tells whether they come */
@@ -163,6 +179,60 @@ static frix_status expect_blows(solving *x, int rounds) {
   blows b = {{ROUGH, revise_blows}, x->sim, a, rounds};
   if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
   return ask_solver(x->sim, a, false, INFINITY, NULL, &b.revision);
+}
+
+/* ---- trees ---- */
+
+static bool has_trees(const solving *x) {
+  return !x->known && x->sim->mechanism && is_coulomb(x) && !is_timed(x) && !strcmp(x->sim->config.solver, "auto");
+}
+
+static void forget_blows(fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++) fx_forget_blow(a, &a->group[k]);
+}
+
+/* Impulses that agree with what depends on them: blows that are expected, bounds of drilling friction. */
+static frix_status find_impulses(solving *x, bool *good) {
+  frix_sim *sim = x->sim;
+  fx_assembly *a = x->a;
+  fx_tree_newton newton;
+  int64_t *iterations = &sim->report.iterations;
+  frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
+  int rounds = fx_blow_rounds(hardest_blow(a));
+  *good = false;
+  if (status != FRIX_OK || newton.count == 0) return status;
+  if (rounds > 0 && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  *good = fx_tree_newton_run(sim, a, &newton, iterations);
+  for (; *good && rounds > 0 && fx_expect_blows(sim, a); rounds--)
+    *good = fx_tree_newton_run(sim, a, &newton, iterations);
+  while (*good && a->expected && fx_drop_false_blows(a)) *good = fx_tree_newton_run(sim, a, &newton, iterations);
+  for (int k = 0; *good && k < DRILLINGS && fx_drilling_update(a); k++)
+    *good = fx_tree_newton_run(sim, a, &newton, iterations);
+  return FRIX_OK;
+}
+
+/* Certified as they are; else the solver starts as if nothing had been tried. */
+static frix_status try_trees(solving *x) {
+  frix_sim *sim = x->sim;
+  fx_assembly *a = x->a;
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = find_impulses(x, &x->found);
+  if (status == FRIX_OK && x->found) {
+    status = fx_rows_judge(sim, a, a->r, a->u, v, &certificate);
+    x->found = certificate.residual <= fmin(sim->config.tolerance, fx_goal_of_springs(sim, a));
+  }
+  if (status != FRIX_OK) return status;
+  if (x->found) {
+    fx_put_answer(sim, v);
+    sim->report.certificate = certificate;
+    sim->report.finisher = "tree newton";
+  } else if (a->expected) {
+    forget_blows(a);
+  }
+  return FRIX_OK;
 }
 
 static frix_status solve(solving *x) {
@@ -257,6 +327,7 @@ static const struct way {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
     {may_stay, try_guess},       /* the impulses of the last step, judged as they are */
     {has_soft, try_soft},        /* newton over the coordinates of soft bodies */
+    {has_trees, try_trees},      /* newton on the rows of trees */
     {is_new, solve},             /* the solver */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
     {set_springs, release},      /* springs set for a rest that is none are as they were */

@@ -76,11 +76,25 @@ void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
     fx_tree_solve_part(m->tree->mechanism->state, m->tree->first, m->dof, y);
 }
 
+void fx_tree_half_respond(const fx_mover *m, const double *J, double *y, double *z) {
+  const fx_part *p = m->tree->part;
+  int32_t n = m->dof, first = m->tree->first;
+  memcpy(y, J, (size_t)n * sizeof *y);
+  if (p->dense) {
+    fx_dense_half_solve(p, y);
+    for (int32_t i = 0; i < n; i++) z[i] = y[i] / p->factor[(size_t)i * (size_t)n + (size_t)i];
+    return;
+  }
+  const frix_robot_state *s = m->tree->mechanism->state;
+  fx_tree_half_solve(s, first, n, y);
+  for (int32_t i = 0; i < n; i++) z[i] = y[i] * s->factor_diagonal[first + i];
+}
+
 double fx_tree_weight(const fx_mover *m, const double *J) {
   if (m->tree->soft) return fx_soft_weight(m, J);
-  double y[FX_TREE_MOST], sum = 0.0;
-  fx_tree_respond(m, J, y);
-  for (int32_t i = 0; i < m->dof; i++) sum += J[i] * y[i];
+  double y[FX_TREE_MOST], z[FX_TREE_MOST], sum = 0.0;
+  fx_tree_half_respond(m, J, y, z);
+  for (int32_t i = 0; i < m->dof; i++) sum += y[i] * z[i];
   return sum;
 }
 
