@@ -64,8 +64,48 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* ---- trees ---- */
+
+static bool trees_fit(const frix_sim *sim) {
+  return sim->mechanism && sim->config.law == FRIX_LAW_COULOMB && !(sim->deadline > 0.0) &&
+         !strcmp(sim->config.solver, "auto");
+}
+
+/* Judges a->r, and takes it where it is better than `best` and good enough. */
+static frix_status take_trees(frix_sim *sim, fx_assembly *a, double best, bool *taken) {
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->r, a->u, v, &certificate);
+  double goal = fmin(sim->config.tolerance, fx_goal_of_springs(sim, a));
+  *taken = status == FRIX_OK && certificate.residual <= goal && certificate.residual < best;
+  if (!*taken) return status;
+  fx_put_answer(sim, v);
+  sim->report.certificate = certificate;
+  sim->report.finisher = "tree newton";
+  sim->report.outcome = FRIX_OUTCOME_SOLVED;
+  return FRIX_OK;
+}
+
+/* The rows as they are; where newton does not find their answer a->r is as it was. */
+static frix_status solve_trees(frix_sim *sim, fx_assembly *a, bool again, double best, bool *taken) {
+  fx_tree_newton newton;
+  size_t bytes = (size_t)a->row_count * sizeof *a->r;
+  double *before = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  if (!before) return FRIX_ERROR_MEMORY;
+  memcpy(before, a->r, bytes);
+  if (!again) memcpy(a->r, a->guess, bytes);
+  frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
+  bool good = status == FRIX_OK && fx_tree_newton_run(sim, a, &newton, &sim->report.iterations);
+  if (good) status = take_trees(sim, a, best, taken);
+  if (!*taken) memcpy(a->r, before, bytes);
+  return status;
+}
+
 frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with) {
-  return ask_solver(sim, a, again, best, with, NULL);
+  bool taken = false;
+  frix_status status = !with && trees_fit(sim) ? solve_trees(sim, a, again, best, &taken) : FRIX_OK;
+  return status == FRIX_OK && !taken ? ask_solver(sim, a, again, best, with, NULL) : status;
 }
 
 /* ---- the ways ---- */
@@ -181,11 +221,7 @@ static frix_status expect_blows(solving *x, int rounds) {
   return ask_solver(x->sim, a, false, INFINITY, NULL, &b.revision);
 }
 
-/* ---- trees ---- */
-
-static bool has_trees(const solving *x) {
-  return !x->known && x->sim->mechanism && is_coulomb(x) && !is_timed(x) && !strcmp(x->sim->config.solver, "auto");
-}
+static bool has_trees(const solving *x) { return !x->known && trees_fit(x->sim); }
 
 static void forget_blows(fx_assembly *a) {
   for (int32_t k = 0; k < a->joint_first; k++) fx_forget_blow(a, &a->group[k]);
@@ -214,32 +250,18 @@ static frix_status find_impulses(solving *x, bool *good) {
 
 /* Certified as they are; else the solver starts as if nothing had been tried. */
 static frix_status try_trees(solving *x) {
-  frix_sim *sim = x->sim;
-  fx_assembly *a = x->a;
-  frix_certificate certificate;
-  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
-  if (!v) return FRIX_ERROR_MEMORY;
-  frix_status status = find_impulses(x, &x->found);
-  if (status == FRIX_OK && x->found) {
-    status = fx_rows_judge(sim, a, a->r, a->u, v, &certificate);
-    x->found = certificate.residual <= fmin(sim->config.tolerance, fx_goal_of_springs(sim, a));
-  }
-  if (status != FRIX_OK) return status;
-  if (x->found) {
-    fx_put_answer(sim, v);
-    sim->report.certificate = certificate;
-    sim->report.finisher = "tree newton";
-  } else if (a->expected) {
-    forget_blows(a);
-  }
-  return FRIX_OK;
+  bool good;
+  frix_status status = find_impulses(x, &good);
+  if (status == FRIX_OK && good) status = take_trees(x->sim, x->a, INFINITY, &x->found);
+  if (!x->found && x->a->expected) forget_blows(x->a);
+  return status;
 }
 
 static frix_status solve(solving *x) {
   if (is_coulomb(x) && is_timed(x)) return fx_solve_in_time(x->sim, x->a, x->begun);
   int rounds = fx_blow_rounds(hardest_blow(x->a));
   if (rounds > 0) return expect_blows(x, rounds);
-  return fx_solve_once(x->sim, x->a, false, INFINITY, NULL);
+  return ask_solver(x->sim, x->a, false, INFINITY, NULL, NULL); /* newton on the rows of trees had its turn */
 }
 
 static bool leaves_rest(const solving *x) { return !x->known && !x->sought && fx_leaves_rest(x->sim, x->a); }

@@ -3,6 +3,7 @@
  *   u = W r + q,   W = J M~^-1 J' + R,   q = J v_free + w - R r_c
  *   normal      r_N = max(0, x_N),   x_N = r_N - u_N / W_NN
  *   friction    r_T = projection of x_T on the disc of radius mu r_N,   x_T = r_T - u_T / W_TT
+ *   rolling     the same with mu_r
  *   equation    u = 0
  *
  * (P. Alart, A. Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods,
@@ -23,14 +24,21 @@ enum { ROUNDS = 24, MOST = 160, PATIENCE = 6 };
 static const double done = 1e-14;  /* |F| of the sizes of what cancels in it: rounding */
 static const double enough = 1e-9; /* of the same: where steps do not halve |F| any more */
 
-typedef enum row_state { OPEN, STICKS, SLIPS } row_state;
+/* What a group does: nothing, or it acts, and its friction sticks but for discs whose bit is set. */
+enum { OPEN = 0, ACTS = 1, SLIPS = 2 };
+
+/* Friction that is bounded together: rows first .. first + size - 1 of a group, by mu r_N. */
+typedef struct disc {
+  int32_t first, size, slips;
+  double mu;
+} disc;
 
 struct fx_tree_island {
   int32_t n, count, mover_count;
   int32_t *group, *first; /* groups of the assembly, their first rows here */
   int32_t *mover;
   double *weight; /* of the rows, without R */
-  double *W, *q, *r, *u, *F, *best;
+  double *W, *q, *r, *u, *best;
   double *A, *b; /* of one step */
   int32_t *active, *pivot;
   uint8_t *state; /* by group */
@@ -51,10 +59,8 @@ static bool group_fits(const frix_sim *sim, const fx_assembly *a, int32_t k) {
     if (t && t->soft) return false;
   }
   return cone == FRIX_CONE_LIMIT || cone == FRIX_CONE_BILATERAL || cone == FRIX_CONE_PLANAR ||
-         cone == FRIX_CONE_CIRCULAR || (cone == FRIX_CONE_FRICTIONLESS && g->dim == 1);
+         cone == FRIX_CONE_CIRCULAR || cone == FRIX_CONE_ROLLING || (cone == FRIX_CONE_FRICTIONLESS && g->dim == 1);
 }
-
-static bool is_normal(const fx_assembly *a, int32_t group) { return a->law[group].cone != FRIX_CONE_BILATERAL; }
 
 /* ---- W ---- */
 
@@ -159,41 +165,60 @@ static void load_rows(const frix_sim *sim, const fx_assembly *a, const fx_tree_i
 
 /* ---- the law ---- */
 
-/* 1 / W of the friction of a group. */
-static double slip_rate(const fx_tree_island *t, int32_t row, int32_t dim) {
-  double sum = t->W[(row + 1) * (t->n + 1)] + (dim > 2 ? t->W[(row + 2) * (t->n + 1)] : 0.0);
-  return sum > 0.0 ? (dim - 1) / sum : 0.0;
+static int32_t discs_of(const frix_contact *law, disc out[2]) {
+  if (law->cone == FRIX_CONE_BILATERAL || law->dim == 1) return 0;
+  out[0] = (disc){1, law->dim == 2 ? 1 : 2, SLIPS, law->mu};
+  out[1] = (disc){3, 2, 2 * SLIPS, law->mu_r};
+  return law->dim == 5 ? 2 : 1;
 }
 
-/* u, F and what each group does; |F|^2 as an energy over that of the terms, where `size` is. */
+/* 1 / W of a disc. */
+static double rate_of(const fx_tree_island *t, int32_t row, const disc *d) {
+  double sum = 0.0;
+  for (int32_t j = 0; j < d->size; j++) sum += t->W[(row + d->first + j) * (t->n + 1)];
+  return d->size / sum;
+}
+
+/* x of a disc, its length, and x_N where it is not below 0. */
+static double reach_of(const fx_tree_island *t, int32_t row, const disc *d, double x[2], double *normal) {
+  double rate = rate_of(t, row, d);
+  const double *r = t->r + row + d->first, *u = t->u + row + d->first;
+  x[1] = 0.0;
+  for (int32_t j = 0; j < d->size; j++) x[j] = r[j] - rate * u[j];
+  *normal = fx_max(t->r[row] - t->u[row] / t->W[row * (t->n + 1)], 0.0);
+  return sqrt(x[0] * x[0] + x[1] * x[1]);
+}
+
+static double find_disc(fx_tree_island *t, int32_t k, const disc *d) {
+  double x[2], normal, error = 0.0, rate = rate_of(t, t->first[k], d);
+  double length = reach_of(t, t->first[k], d, x, &normal), bound = d->mu * normal;
+  double part = length > bound ? bound / length : 1.0;
+  if (normal > 0.0 && length > bound) t->state[k] |= (uint8_t)d->slips;
+  for (int32_t j = 0; j < d->size; j++) {
+    double F = t->r[t->first[k] + d->first + j] - part * x[j];
+    error += F * F / rate;
+  }
+  return error;
+}
+
+/* u, and what each group does; how far r is from the law as an energy, and in `size` that of the terms. */
 static double evaluate(const fx_assembly *a, fx_tree_island *t, double *size) {
   double error = 0.0, whole = 0.0;
   for (int32_t k = 0; k < t->n; k++) {
-    t->u[k] = t->q[k] + fx_dot_quad(t->n, t->W + (size_t)k * (size_t)t->n, t->r);
     double w = t->W[(size_t)k * (size_t)(t->n + 1)];
-    if (w > 0.0) whole += t->q[k] * t->q[k] / w + t->r[k] * t->r[k] * w;
+    t->u[k] = t->q[k] + fx_dot_quad(t->n, t->W + (size_t)k * (size_t)t->n, t->r);
+    whole += t->q[k] * t->q[k] / w + t->r[k] * t->r[k] * w;
   }
   for (int32_t k = 0; k < t->count; k++) {
-    int32_t row = t->first[k], dim = a->group[t->group[k]].dim;
-    const double *u = t->u + row, *r = t->r + row;
-    double *F = t->F + row;
-    if (!is_normal(a, t->group[k])) {
-      t->state[k] = STICKS;
-      for (int32_t j = 0; j < dim; j++) {
-        double w = t->W[(row + j) * (t->n + 1)];
-        F[j] = w > 0.0 ? u[j] / w : 0.0, error += w * F[j] * F[j];
-      }
-      continue;
-    }
-    double w = t->W[row * (t->n + 1)], x = r[0] - u[0] / w, normal = fx_max(x, 0.0);
-    F[0] = r[0] - normal, error += w * F[0] * F[0];
-    t->state[k] = x > 0.0 ? STICKS : OPEN;
-    if (dim == 1) continue;
-    double rate = slip_rate(t, row, dim), bound = a->law[t->group[k]].mu * normal;
-    double xT[2] = {r[1] - rate * u[1], dim > 2 ? r[2] - rate * u[2] : 0.0};
-    double length = sqrt(xT[0] * xT[0] + xT[1] * xT[1]), part = length > bound ? bound / length : 1.0;
-    if (x > 0.0 && length > bound) t->state[k] = SLIPS;
-    for (int32_t j = 1; j < dim; j++) F[j] = r[j] - part * xT[j - 1], error += F[j] * F[j] / (rate > 0.0 ? rate : 1.0);
+    const frix_contact *law = &a->law[t->group[k]];
+    const double *u = t->u + t->first[k], *r = t->r + t->first[k];
+    double w = t->W[t->first[k] * (t->n + 1)], x = r[0] - u[0] / w, off = r[0] - fx_max(x, 0.0);
+    bool equation = law->cone == FRIX_CONE_BILATERAL;
+    disc d[2];
+    t->state[k] = equation || x > 0.0 ? ACTS : OPEN;
+    for (int32_t j = 0; equation && j < law->dim; j++) error += u[j] * u[j] / t->W[(t->first[k] + j) * (t->n + 1)];
+    if (!equation) error += w * off * off;
+    for (int32_t j = discs_of(law, d); j-- > 0;) error += find_disc(t, k, &d[j]);
   }
   *size = whole;
   return error;
@@ -201,33 +226,33 @@ static double evaluate(const fx_assembly *a, fx_tree_island *t, double *size) {
 
 /* ---- one step ---- */
 
-/* A row of the step: scale (W dr) = -scale u at the impulses with those of open contacts taken off. */
-static void put_row(const fx_tree_island *t, int32_t m, int32_t at, int32_t row, double scale) {
+/* A row of the step: W dr = -u at the impulses with those of open contacts taken off. */
+static void put_row(const fx_tree_island *t, int32_t m, int32_t at, int32_t row) {
   const double *W = t->W + (size_t)row * (size_t)t->n;
   double *A = t->A + (size_t)at * (size_t)m;
-  for (int32_t k = 0; k < m; k++) A[k] = scale * W[t->active[k]];
-  t->b[at] = -scale * t->u[row];
+  for (int32_t k = 0; k < m; k++) A[k] = W[t->active[k]];
+  t->b[at] = -t->u[row];
 }
 
-/* r_T - mu r_N d(x_T) = 0 of a contact that slides, d the direction of x_T: rows at, at + 1 hold (W dr)_T. */
-static void put_slip(const fx_tree_island *t, int32_t m, int32_t at, int32_t row, int32_t dim, double mu) {
-  double rate = slip_rate(t, row, dim), d[2] = {0.0, 0.0}, turn[2][2] = {{0.0}};
-  const double *r = t->r + row, *u = t->u + row;
-  for (int32_t j = 0; j < dim - 1; j++) d[j] = r[j + 1] - rate * u[j + 1];
-  double length = sqrt(d[0] * d[0] + d[1] * d[1]), normal = fx_max(r[0] - u[0] / t->W[row * (t->n + 1)], 0.0);
-  double part = length > 0.0 ? fx_min(1.0, mu * normal / length) : 0.0;
-  for (int32_t j = 0; j < dim - 1; j++) d[j] = length > 0.0 ? d[j] / length : 0.0;
-  for (int32_t j = 0; j < dim - 1 && dim > 2; j++)
-    for (int32_t i = 0; i < dim - 1; i++) turn[j][i] = part * ((i == j) - d[i] * d[j]);
+/* r_T - mu r_N e(x_T) = 0 of a disc that slides, e the direction of x_T. Its rows hold (W dr)_T; normal: row of the
+ * normal in the step. */
+static void put_slip(const fx_tree_island *t, int32_t m, int32_t normal, int32_t row, const disc *d) {
+  double e[2], most, turn[2][2] = {{0.0}}, rate = rate_of(t, row, d), length = reach_of(t, row, d, e, &most);
+  double part = length > 0.0 ? fx_min(1.0, d->mu * most / length) : 0.0;
+  const double *r = t->r + row + d->first;
+  int32_t at = normal + d->first;
   double *A = t->A + (size_t)at * (size_t)m;
+  for (int32_t j = 0; j < 2; j++) e[j] = length > 0.0 ? e[j] / length : 0.0;
+  for (int32_t j = 0; j < 2 && d->size > 1; j++)
+    for (int32_t i = 0; i < 2; i++) turn[j][i] = part * ((i == j) - e[i] * e[j]);
   for (int32_t k = 0; k < m; k++) {
-    double w[2] = {A[k], dim > 2 ? A[m + k] : 0.0};
-    for (int32_t j = 0; j < dim - 1; j++) A[j * m + k] = rate * (turn[j][0] * w[0] + turn[j][1] * w[1]);
+    double w[2] = {A[k], d->size > 1 ? A[m + k] : 0.0};
+    for (int32_t j = 0; j < d->size; j++) A[j * m + k] = rate * (turn[j][0] * w[0] + turn[j][1] * w[1]);
   }
-  for (int32_t j = 0; j < dim - 1; j++) { /* at - 1 is the normal row */
-    for (int32_t i = 0; i < dim - 1; i++) A[j * m + at + i] += (i == j) - turn[j][i];
-    A[j * m + at - 1] -= mu * d[j];
-    t->b[at + j] = -(r[j + 1] - mu * r[0] * d[j]);
+  for (int32_t j = 0; j < d->size; j++) {
+    for (int32_t i = 0; i < d->size; i++) A[j * m + at + i] += (i == j) - turn[j][i];
+    A[j * m + normal] -= d->mu * e[j];
+    t->b[at + j] = -(r[j] - d->mu * t->r[row] * e[j]);
   }
 }
 
@@ -245,10 +270,11 @@ static bool step(const fx_assembly *a, fx_tree_island *t) {
   }
   for (int32_t k = 0; k < t->count; k++) {
     int32_t row = t->first[k], dim = a->group[t->group[k]].dim;
+    disc d[2];
     if (t->state[k] == OPEN) continue;
-    for (int32_t j = 0; j < dim; j++)
-      put_row(t, m, at + j, row + j, t->state[k] == SLIPS && j > 0 ? 1.0 : 1.0 / t->W[(row + j) * (t->n + 1)]);
-    if (t->state[k] == SLIPS) put_slip(t, m, at + 1, row, dim, a->law[t->group[k]].mu);
+    for (int32_t j = 0; j < dim; j++) put_row(t, m, at + j, row + j);
+    for (int32_t j = discs_of(&a->law[t->group[k]], d); j-- > 0;)
+      if (t->state[k] & d[j].slips) put_slip(t, m, at, row, &d[j]);
     at += dim;
   }
   if (!fx_lu_factor(m, t->A, t->pivot)) return false;
@@ -280,7 +306,7 @@ static bool iterate(const fx_assembly *a, fx_tree_island *t, int64_t *iterations
 
 static bool take(fx_tree_island *t, fx_arena *arena) {
   size_t n = (size_t)t->n;
-  double **list[] = {&t->weight, &t->q, &t->r, &t->u, &t->F, &t->best, &t->b};
+  double **list[] = {&t->weight, &t->q, &t->r, &t->u, &t->best, &t->b};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
     if (!(*list[k] = FX_TAKE_RAW(arena, double, n))) return false;
   t->W = FX_TAKE_RAW(arena, double, n *n), t->A = FX_TAKE_RAW(arena, double, n *n);
