@@ -10,6 +10,14 @@
 
 enum { PARTS = 64, FEWEST_PAIRS = 512 };
 
+/* An axis that kept a pair apart. */
+typedef struct apart {
+  int32_t slot[2], shape[2];
+  frix_vec3 axis;
+} apart;
+
+enum { AXES = 256 }; /* a power of two */
+
 /* What one part of the pairs gave. */
 typedef struct part {
   fx_manifold manifold; /* scratch, one pair at a time */
@@ -35,6 +43,7 @@ struct fx_collision {
   fx_contact *past; /* the list of the last run, while the next one is made */
   size_t past_room;
   part part[PARTS];
+  apart *apart; /* AXES of them, by pair */
   fx_collision_stats stats;
 };
 
@@ -65,6 +74,7 @@ void fx_collision_destroy(fx_collision *c) {
   fx_free(c->context, c->pose);
   fx_free(c->context, c->contact);
   fx_free(c->context, c->past);
+  fx_free(c->context, c->apart);
   fx_free(c->context, c->memory.slot);
   fx_free(c->context, c);
 }
@@ -320,6 +330,17 @@ static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_pro
   }
 }
 
+/* Where the axis of a pair is kept; another pair that stood there is forgotten. Threads keep none. */
+static frix_vec3 *axis_of(const job *j, const fx_proxy *a, const fx_proxy *b) {
+  if (j->part_count > 1 || !j->c->apart) return NULL;
+  uint64_t name = mix(mix(0, (uint64_t)(uint32_t)a->slot << 32 | (uint32_t)b->slot),
+                      (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
+  apart *x = &j->c->apart[name & (AXES - 1)];
+  bool same = x->slot[0] == a->slot && x->slot[1] == b->slot && x->shape[0] == a->shape && x->shape[1] == b->shape;
+  if (!same) *x = (apart){{a->slot, b->slot}, {a->shape, b->shape}, {0.0, 0.0, 0.0}};
+  return &x->axis;
+}
+
 static void run_pair(const job *j, part *p, fx_pair pair) {
   fx_collision *c = j->c;
   const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
@@ -335,6 +356,7 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
   p->lean = lean_of(j->placement, a->slot, a->shape, b->slot, b->shape);
   m->lean = p->lean.ask ? &p->lean : NULL;
   m->count = 0;
+  m->apart = axis_of(j, a, b);
   fx_narrow_pair(shape_a, c->pose[pair.a], shape_b, c->pose[pair.b], margin, m);
   if (m->failed || !part_room(c, p, m->count)) {
     p->failed = true;
@@ -391,6 +413,8 @@ static frix_status find(fx_collision *c, const fx_placement *placement, double m
   /* one thread needs one part; the list is the same however it is cut */
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
   keep_past(c);
+  if (!c->apart && j.pair_count > 0 && j.pair_count <= AXES && !(c->apart = FX_NEW(c->context, apart, AXES)))
+    return FRIX_ERROR_MEMORY;
   fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
   status = gather(c, j.part_count);
   c->stats = (fx_collision_stats){proxy_count, j.pair_count, c->list_count, middle - start, fx_seconds() - middle};

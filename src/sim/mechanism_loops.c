@@ -116,8 +116,8 @@ void fx_loops_load(frix_sim *sim) {
       double *J = loop->J + k * p->count, sum = 0.0;
       memcpy(J, x->jacobian + (size_t)k * all + (size_t)p->first, (size_t)p->count * sizeof *J);
       memcpy(y, J, (size_t)p->count * sizeof *y);
-      fx_tree_solve_part(x->state, p->first, p->count, y);
-      for (int32_t i = 0; i < p->count; i++) sum += J[i] * y[i];
+      fx_tree_half_solve(x->state, p->first, p->count, y);
+      for (int32_t i = 0; i < p->count; i++) sum += y[i] * y[i] * x->state->factor_diagonal[p->first + i];
       own[k] = sum;
       weight = fx_max(weight, sum);
       loop->w[k] = fx_closing(sim, p->slot, error[k]);

@@ -277,6 +277,8 @@ struct frix_robot_state {
   fx_arena arena;
   double time;
   double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
+  double *placed; /* qpos, qvel and mocap that what follows was found from */
+  bool is_placed; /* it was */
   /* of the configuration */
   frix_pose *pose;                                                           /* of bodies */
   frix_vec3 *center;                                                         /* of mass of bodies */
