@@ -71,6 +71,7 @@ typedef struct fx_hold {
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
   int32_t qpos, qvel, ctrl, act, mocap, applied;
+  int32_t row_left, row_wait;     /* steps for which dry friction stays a row, and was to, by coordinate */
   int32_t lower, upper, friction; /* impulses of the last step by coordinate */
   int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;
   int32_t count;
@@ -166,6 +167,8 @@ void fx_holds_begin(frix_sim *sim);
 void fx_holds_load(const frix_sim *sim, double *smooth);
 /* Where an expectation does not hold in the answer it is another one; true: some is. rows: it is a row. */
 bool fx_holds_check(frix_sim *sim, bool rows);
+/* After a step: which rows stay. */
+void fx_holds_keep(frix_sim *sim);
 
 /* ---- mechanism_loops.c ---- */
 /* Which equalities are within one tree, and which trees are dense for them. */
