@@ -66,6 +66,19 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
 
 /* ---- trees ---- */
 
+static bool has_faster_tree(const frix_sim *sim, double speed) {
+  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->tree && m->first >= 0 && fx_norm(m->v0) > speed) return true;
+  }
+  return false;
+}
+
+/* More than a thousandth of what one step of gravity would make it. */
+static bool has_moving_tree(const frix_sim *sim) {
+  return has_faster_tree(sim, 1e-3 * sim->h * fx_norm(sim->state.gravity));
+}
+
 static bool trees_fit(const frix_sim *sim) {
   return sim->mechanism && sim->config.law == FRIX_LAW_COULOMB && !(sim->deadline > 0.0) &&
          !strcmp(sim->config.solver, "auto");
@@ -96,7 +109,7 @@ static frix_status solve_trees(frix_sim *sim, fx_assembly *a, bool again, double
   memcpy(before, a->r, bytes);
   if (!again) memcpy(a->r, a->guess, bytes);
   frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
-  bool good = status == FRIX_OK && fx_tree_newton_run(sim, a, &newton, &sim->report.iterations);
+  bool good = status == FRIX_OK && fx_tree_newton_run(sim, a, &newton, !has_moving_tree(sim), &sim->report.iterations);
   if (good) status = take_trees(sim, a, best, taken);
   if (!*taken) memcpy(a->r, before, bytes);
   return status;
@@ -131,19 +144,11 @@ static bool is_coulomb(const solving *x) { return x->sim->config.law == FRIX_LAW
 static bool is_timed(const solving *x) { return x->sim->deadline > 0.0; }
 static bool is_new(const solving *x) { return !x->known && !x->found; }
 
-/* A tree that moves turns its rows with it: impulses of before are hardly ever the answer. */
-static bool has_moving_tree(const frix_sim *sim) {
-  double slow = 1e-3 * sim->h * fx_norm(sim->state.gravity);
-  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++) {
-    const fx_mover *m = &sim->mover[k];
-    if (m->tree && m->first >= 0 && fx_norm(m->v0) > slow) return true;
-  }
-  return false;
-}
-
-/* A blow is new, so that what was is not the answer. */
+/* A blow is new, so that what was is not the answer; nor is it where a tree moves, which turns its rows, or is about to
+ * come to rest: what newton finds there is nearer. */
 static bool may_stay(const solving *x) {
-  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !has_moving_tree(x->sim);
+  bool stirs = trees_fit(x->sim) && has_faster_tree(x->sim, 0.0);
+  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !stirs;
 }
 
 static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
@@ -235,16 +240,17 @@ static frix_status find_impulses(solving *x, bool *good) {
   int64_t *iterations = &sim->report.iterations;
   frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
   int rounds = fx_blow_rounds(hardest_blow(a));
+  bool fine = !has_moving_tree(sim);
   *good = false;
   if (status != FRIX_OK || newton.count == 0) return status;
   if (rounds > 0 && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
-  *good = fx_tree_newton_run(sim, a, &newton, iterations);
+  *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   for (; *good && rounds > 0 && fx_expect_blows(sim, a); rounds--)
-    *good = fx_tree_newton_run(sim, a, &newton, iterations);
-  while (*good && a->expected && fx_drop_false_blows(a)) *good = fx_tree_newton_run(sim, a, &newton, iterations);
+    *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  while (*good && a->expected && fx_drop_false_blows(a)) *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   for (int k = 0; *good && k < DRILLINGS && fx_drilling_update(a); k++)
-    *good = fx_tree_newton_run(sim, a, &newton, iterations);
+    *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   return FRIX_OK;
 }
 

@@ -219,6 +219,12 @@ static double weight_at(const fx_mover *m, int32_t i) {
                  : t->mechanism->state->factor_diagonal[t->first + i];
 }
 
+/* Terms of a coordinate that dry friction holds are divided by its slope, which no other rounding is. */
+static double slack_of(const fx_mover *m, int32_t i) {
+  const fx_mechanism *x = m->tree->mechanism;
+  return x && x->hold[m->tree->first + i].mode == FX_HOLD_STUCK ? FX_STANDS_STUCK : 1.0;
+}
+
 /* By coordinate: |v1| against the rounding of |v_free| + sum |J| |r| / D, and against that of the places which gaps and
  * loops are found from: velocities before and after the step that move nothing by more than that, and are small against
  * the terms. */
@@ -239,7 +245,7 @@ bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, 
   for (int32_t i = 0; i < m->dof; i++) {
     double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + weight_at(m, i) * size[i];
     if (v <= most * terms) continue;
-    if (m->tree->soft || v > times * FX_STANDS_LOAD * terms) return false;
+    if (m->tree->soft || v > times * slack_of(m, i) * FX_STANDS_LOAD * terms) return false;
     if (place == 0.0) place = place_of(sim, m);
     double most_way = times * FX_STANDS_PLACE * (is_way(m, i) ? place : 1.0);
     if (fx_max(v, fabs(m->tree->v0[i])) * sim->h > most_way) return false;

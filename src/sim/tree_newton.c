@@ -21,8 +21,8 @@
 #include "linalg/dense.h"
 
 enum { ROUNDS = 24, MOST = 160, PATIENCE = 6 };
-static const double done = 1e-14;  /* |F| of the sizes of what cancels in it: rounding */
-static const double enough = 1e-9; /* of the same: where steps do not halve |F| any more */
+static const double done = 1e-13;  /* of the sizes of what cancels in the error: an answer of what moves */
+static const double enough = 1e-9; /* of the same: where steps do not halve it any more */
 
 /* What a group does: nothing, or it acts, and its friction sticks but for discs whose bit is set. */
 enum { OPEN = 0, ACTS = 1, SLIPS = 2 };
@@ -283,14 +283,14 @@ static bool step(const fx_assembly *a, fx_tree_island *t) {
   return true;
 }
 
-static bool iterate(const fx_assembly *a, fx_tree_island *t, int64_t *iterations) {
+static bool iterate(const fx_assembly *a, fx_tree_island *t, bool fine, int64_t *iterations) {
   double size, least = INFINITY;
   int since = 0;
   for (int round = 0; round < ROUNDS; round++) {
     double error = evaluate(a, t, &size);
     if (!(error >= 0.0) || !isfinite(error)) return false;
     if (error < least) memcpy(t->best, t->r, (size_t)t->n * sizeof *t->r);
-    if (error <= done * done * size) return true;
+    if (error == 0.0 || (!fine && error <= done * done * size)) return true;
     bool better = error < 0.25 * least;
     least = fx_min(least, error);
     since = better ? 0 : since + 1;
@@ -383,12 +383,13 @@ frix_status fx_tree_newton_begin(const frix_sim *sim, fx_assembly *a, fx_arena *
   return status;
 }
 
-bool fx_tree_newton_run(const frix_sim *sim, fx_assembly *a, const fx_tree_newton *newton, int64_t *iterations) {
+bool fx_tree_newton_run(const frix_sim *sim, fx_assembly *a, const fx_tree_newton *newton, bool fine,
+                        int64_t *iterations) {
   bool good = newton->count > 0;
   for (int32_t i = 0; i < newton->count && good; i++) {
     fx_tree_island *t = &newton->island[i];
     load_rows(sim, a, t);
-    good = is_regular(t) && iterate(a, t, iterations);
+    good = is_regular(t) && iterate(a, t, fine, iterations);
     for (int32_t k = 0; good && k < t->count; k++) {
       const fx_group *g = &a->group[t->group[k]];
       memcpy(a->r + g->row, t->r + t->first[k], (size_t)g->dim * sizeof *a->r);

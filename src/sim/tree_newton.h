@@ -27,7 +27,9 @@ typedef struct fx_tree_newton {
 } fx_tree_newton;
 
 frix_status fx_tree_newton_begin(const frix_sim *sim, fx_assembly *a, fx_arena *arena, fx_tree_newton *out);
-/* Impulses into a->r, from those that stand there; w, R and r_c may have changed since begin. false: not found. */
-bool fx_tree_newton_run(const frix_sim *sim, fx_assembly *a, const fx_tree_newton *newton, int64_t *iterations);
+/* Impulses into a->r, from those that stand there; w, R and r_c may have changed since begin. fine: as near as rounding
+ * lets them come, so that what nearly rests comes to rest. false: not found. */
+bool fx_tree_newton_run(const frix_sim *sim, fx_assembly *a, const fx_tree_newton *newton, bool fine,
+                        int64_t *iterations);
 
 #endif
