@@ -217,6 +217,7 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 #define FX_STANDS_PLACE 1e-15 /* of a place: what its rounding moves it by in a step */
 #define FX_STANDS_LOAD 1e-10  /* of the terms that cancel: what such rounding may leave of them */
 #define FX_STANDS_STUCK 100.0 /* times as much where dry friction holds a coordinate */
+#define FX_STANDS_FAST 1e-5   /* m/s, rad/s: what is faster is no rounding of any load */
 #define FX_STANDS_LOOPS 64.0  /* times as much where loops turn it from one coordinate into others */
 bool fx_has_loops(const frix_sim *sim);
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);

@@ -231,6 +231,8 @@ static double slack_of(const fx_mover *m, int32_t i) {
 bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most) {
   const fx_mover *m = &sim->mover[mover];
   double size[FX_TREE_MOST], place = 0.0, times = m->tree->part->dense ? FX_STANDS_LOOPS : 1.0;
+  for (int32_t i = 0; i < m->dof; i++)
+    if (fabs(m->tree->v1[i]) > FX_STANDS_FAST) return false;
   memset(size, 0, (size_t)m->dof * sizeof *size);
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];

@@ -12,12 +12,14 @@
 
 enum { MOST = 1 << 18 }; /* numbers of Y: beyond, rows are answered one by one */
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* to -= factor from */
-static void subtract(int32_t n, double factor, const double *restrict from, double *restrict to) {
+INLINE void subtract(int32_t n, double factor, const double *restrict from, double *restrict to) {
   for (int32_t k = 0; k < n; k++) to[k] -= factor * from[k];
 }
 
-static void eliminate(const fx_mover *m, int32_t n, double *Y) {
+INLINE void eliminate(const fx_mover *m, int32_t n, double *Y) {
   const fx_part *p = m->tree->part;
   int32_t first = m->tree->first;
   for (int32_t i = m->dof - 1; i >= 0; i--) {
@@ -35,7 +37,7 @@ static void eliminate(const fx_mover *m, int32_t n, double *Y) {
   }
 }
 
-static void answer(const fx_mover *m, const fx_tree_products *p) {
+INLINE void answer_all(const fx_mover *m, const fx_tree_products *p) {
   size_t n = (size_t)p->count, dof = (size_t)m->dof;
   eliminate(m, p->count, p->Y);
   memset(p->weight, 0, n * sizeof *p->weight);
@@ -48,6 +50,22 @@ static void answer(const fx_mover *m, const fx_tree_products *p) {
     for (size_t k = 0; k < n; k++) z[k] = inverse * y[k], weight[k] += y[k] * z[k];
   }
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void answer_avx2(const fx_mover *m, const fx_tree_products *p) {
+  answer_all(m, p);
+}
+
+/* Number by number: the bits do not depend on how wide the machine's registers are. */
+static void answer(const fx_mover *m, const fx_tree_products *p) {
+  if (__builtin_cpu_supports("avx2"))
+    answer_avx2(m, p);
+  else
+    answer_all(m, p);
+}
+#else
+static void answer(const fx_mover *m, const fx_tree_products *p) { answer_all(m, p); }
+#endif
 
 static frix_status take(fx_arena *arena, size_t dof, fx_tree_products *p) {
   size_t n = (size_t)p->count;
