@@ -92,9 +92,10 @@ static void add_pair(fx_broad *b, int32_t i, int32_t j) {
   b->pair[b->pair_count++] = i < j ? (fx_pair){i, j} : (fx_pair){j, i};
 }
 
-static bool overlap(const fx_proxy *p, const fx_proxy *q) {
-  return p->low.x <= q->high.x && q->low.x <= p->high.x && p->low.y <= q->high.y && q->low.y <= p->high.y &&
-         p->low.z <= q->high.z && q->low.z <= p->high.z;
+/* less: both together count as so much smaller. */
+static bool overlap(const fx_proxy *p, const fx_proxy *q, double less) {
+  return p->low.x + less <= q->high.x && q->low.x + less <= p->high.x && p->low.y + less <= q->high.y &&
+         q->low.y + less <= p->high.y && p->low.z + less <= q->high.z && q->low.z + less <= p->high.z;
 }
 
 /* Whether the box's lowest corner is below the surface. */
@@ -112,8 +113,9 @@ static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
 
 static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
   const fx_proxy *p = &proxy[i], *q = &proxy[j];
-  double reach = p->ball + q->ball;
-  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q) && may_meet(p, q)) add_pair(b, i, j);
+  double less = p->tree >= 0 && p->tree == q->tree ? p->less + q->less : 0.0, reach = p->ball + q->ball - less;
+  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q, less) && may_meet(p, q))
+    add_pair(b, i, j);
 }
 
 /* A run of the sorted list against one of its boxes. */

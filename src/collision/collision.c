@@ -102,6 +102,12 @@ static const double EDGE = 1e100;
 
 static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? fx_min(p->reach[slot], EDGE) : 0.0; }
 
+/* How far two slots may come nearer within the step. */
+static double approach(const fx_placement *p, int32_t a, int32_t b) {
+  bool together = p->tree && p->tree[a] >= 0 && p->tree[a] == p->tree[b];
+  return together ? fx_min(p->inner[a] + p->inner[b], EDGE) : reach_of(p, a) + reach_of(p, b);
+}
+
 static bool good_pose(frix_pose pose) {
   double most = fx_max(fx_max(fabs(pose.p.x), fabs(pose.p.y)), fabs(pose.p.z));
   double sum = pose.p.x + pose.p.y + pose.p.z + pose.q.w + pose.q.x + pose.q.y + pose.q.z;
@@ -130,6 +136,8 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   fx_proxy *p = &c->proxy[at];
   frix_pose pose = c->pose[at] = shape_pose(placement, slot, s);
   p->slot = slot, p->shape = shape;
+  p->tree = placement->tree ? placement->tree[slot] : -1;
+  p->less = placement->tree ? fx_max(0.0, reach_of(placement, slot) - placement->inner[slot]) : 0.0;
   p->group = s->group, p->mask = s->mask;
   p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
   p->flat = fx_shape_row_of(s->kind)->info.flat;
@@ -351,7 +359,7 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
   }
   const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
   if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
-  double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
+  double margin = j->margin + approach(j->placement, a->slot, b->slot);
   fx_manifold *m = &p->manifold;
   p->lean = lean_of(j->placement, a->slot, a->shape, b->slot, b->shape);
   m->lean = p->lean.ask ? &p->lean : NULL;

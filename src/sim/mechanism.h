@@ -229,6 +229,7 @@ void fx_tree_respond(const fx_mover *m, const double *J, double *y);
 void fx_tree_half_respond(const fx_mover *m, const double *J, double *y, double *z);
 double fx_tree_weight(const fx_mover *m, const double *J);
 /* The fastest link. */
+void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner);
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when);
 /* x' M~ x and M~ x. */
 double fx_tree_energy_of(const fx_mover *m, const double *x);

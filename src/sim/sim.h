@@ -202,9 +202,10 @@ struct frix_sim {
   uint64_t repeats_stamp;        /* stamp at its end */
   int32_t mover_count;
   fx_mover *mover;
-  int32_t *mover_of; /* by slot, -1: does not move by itself */
-  double *reach;
-  frix_pose *pose0; /* by slot: at the start of the step */
+  int32_t *mover_of;  /* by slot, -1: does not move by itself */
+  double *reach;      /* by slot: how far its surface may come within the step */
+  double *tree_reach; /* the same towards links of its own tree; NULL: there are no trees */
+  frix_pose *pose0;   /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
   double gap_noise;    /* open gaps below are none */
@@ -270,6 +271,10 @@ frix_status fx_movers_load(frix_sim *sim);
 typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
 /* Velocity of the centre of mass and spin of a slot; of those that do not move by themselves what they have. */
 void fx_slot_motion(const frix_sim *sim, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
+/* How far the surface of a body goes in a step. */
+double fx_body_way(const frix_sim *sim, int32_t slot, frix_vec3 v, frix_vec3 w);
+/* By slot: at least that far; inner: links against the root of their tree, NULL where there are none. */
+void fx_ways_raise(const frix_sim *sim, fx_when when, double *reach, double *inner);
 /* Copies of all movers, in the arena of the step (NULL: no memory), and back. */
 fx_mover *fx_movers_save(frix_sim *sim);
 void fx_movers_restore(frix_sim *sim, const fx_mover *saved);

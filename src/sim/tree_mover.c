@@ -50,20 +50,64 @@ void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_whe
   *v = fx_add(sum.v, fx_cross(sum.w, fx_sub(sim->state.pose[slot].p, fx_tree_point_of(s, body))));
 }
 
+/* Motions of all links at the tree's point, from the root on: into the scratch of the state, by body. */
+static const fx_spatial *find_motions(const fx_mover *m, fx_when when) {
+  const double *rate = velocities(m, when) - m->tree->first;
+  const frix_robot_state *s = m->tree->mechanism->state;
+  const fx_tree *t = &m->tree->mechanism->tree;
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
+    if (t->body[b].link != b) continue;
+    int32_t above = t->body[t->body[b].parent].link;
+    fx_spatial sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    if (above >= m->tree->part->root) sum = s->spatial[above];
+    for (int32_t i = t->body[b].dof_last; i >= 0 && t->dof[i].body == b; i = t->dof[i].parent)
+      sum = fx_spatial_mad(sum, rate[i], s->motion[i]);
+    s->spatial[b] = sum;
+  }
+  return s->spatial;
+}
+
+static bool is_slot(const fx_mechanism *x, int32_t b) {
+  return x->tree.body[b].link == b && x->slot_of_body[b] >= 0 && x->part_of_body[b] >= 0;
+}
+
+static frix_vec3 velocity_at(const frix_sim *sim, const fx_mechanism *x, fx_spatial motion, int32_t b) {
+  frix_vec3 arm = fx_sub(sim->state.pose[x->slot_of_body[b]].p, fx_tree_point_of(x->state, b));
+  return fx_add(motion.v, fx_cross(motion.w, arm));
+}
+
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
   if (m->tree->soft) {
     const double *v = velocities(m, when);
     return fx_norm(fx_vec(v[0], v[1], v[2]));
   }
   const fx_mechanism *x = m->tree->mechanism;
+  const fx_spatial *motion = find_motions(m, when);
   double most = 0.0;
-  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
-    frix_vec3 v, w;
-    if (x->slot_of_body[b] < 0 || x->part_of_body[b] < 0) continue;
-    fx_tree_motion(sim, m, x->slot_of_body[b], when, &v, &w);
-    most = fx_max(most, fx_norm(v));
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++)
+    if (is_slot(x, b)) most = fx_max(most, fx_norm2(velocity_at(sim, x, motion[b], b)));
+  return sqrt(most);
+}
+
+/* Rigid motion of the root brings no two links of its tree nearer. Where several trees are one mover the whole way
+ * counts. */
+void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner) {
+  const fx_mechanism *x = m->tree->mechanism;
+  const fx_spatial *motion = find_motions(m, when);
+  int32_t root = m->tree->part->root;
+  bool single = x->tree.body[m->tree->part->body_end - 1].root == x->tree.body[root].root;
+  for (int32_t b = root; b < m->tree->part->body_end; b++) {
+    if (!is_slot(x, b)) continue;
+    int32_t slot = x->slot_of_body[b];
+    double way = fx_body_way(sim, slot, velocity_at(sim, x, motion[b], b), motion[b].w), own = way;
+    reach[slot] = fx_max(reach[slot], way);
+    if (!inner) continue;
+    if (single) {
+      fx_spatial off = {fx_sub(motion[b].w, motion[root].w), fx_sub(motion[b].v, motion[root].v)};
+      own = fx_body_way(sim, slot, velocity_at(sim, x, off, b), off.w);
+    }
+    inner[slot] = fx_max(inner[slot], own);
   }
-  return most;
 }
 
 /* ---- products ---- */
