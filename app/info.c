@@ -164,7 +164,7 @@ static const fx_flag flags[] = {
     {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
     {"--strict", NULL, NULL, "scenes: what frix does not do is an error"},
     {"--key", "NAME", NULL, "scenes: bodies stand as in this keyframe"},
-    {"--coordinates", "KIND", "reduced|maximal", "scenes: reduced tells what frix run does not do; default maximal"},
+    {"--coordinates", "KIND", "reduced|maximal", "scenes: how joints move bodies, as in frix run; default reduced"},
     {"--allow-outside", NULL, NULL, "scenes: meshes and includes may lie outside the scene's folder"},
     {0},
 };

@@ -26,8 +26,8 @@ frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args 
   config.strict = has_flag(args->verb, "--strict") && fx_arg(args, "--strict");
   config.allow_outside = has_flag(args->verb, "--allow-outside") && fx_arg(args, "--allow-outside");
   config.key = has_flag(args->verb, "--key") ? fx_arg(args, "--key") : NULL;
-  /* equilibria are found for bodies, and what bodies do not do is told unless asked for trees */
-  static const char *const maximal[] = {"check", "limit", "info"};
+  /* equilibria are found for bodies */
+  static const char *const maximal[] = {"check", "limit"};
   int absent = !has_flag(args->verb, "--coordinates");
   for (size_t k = 0; k < sizeof maximal / sizeof *maximal; k++) absent |= !strcmp(args->verb->name, maximal[k]);
   int coordinates = has_flag(args->verb, "--coordinates") ? fx_arg_choice(args, "--coordinates", absent) : 1;

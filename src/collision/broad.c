@@ -4,12 +4,14 @@
  * side and every box stands in the cell of its low corner, so that overlapping boxes of a class stand in neighbouring
  * cells. Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to those runs
  * only move forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class look into the
- * coarser classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are. */
+ * coarser classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are.
+ * A handful of boxes, as a robot has, is compared each with each, which costs less than to sort them. */
 #include "collision/broad.h"
 
 #include <string.h>
 
 enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT, SHORT_DIGIT = 6, SHORT_LIST = 1024 };
+enum { HANDFUL = 96, SHORT_SORT = 32 }; /* boxes, pairs */
 
 /* Box in single precision, rounded outward: half the memory traffic, and never a missed pair. */
 typedef struct tight {
@@ -90,9 +92,10 @@ static void add_pair(fx_broad *b, int32_t i, int32_t j) {
   b->pair[b->pair_count++] = i < j ? (fx_pair){i, j} : (fx_pair){j, i};
 }
 
-static bool overlap(const fx_proxy *p, const fx_proxy *q) {
-  return p->low.x <= q->high.x && q->low.x <= p->high.x && p->low.y <= q->high.y && q->low.y <= p->high.y &&
-         p->low.z <= q->high.z && q->low.z <= p->high.z;
+/* less: both together count as so much smaller. */
+static bool overlap(const fx_proxy *p, const fx_proxy *q, double less) {
+  return p->low.x + less <= q->high.x && q->low.x + less <= p->high.x && p->low.y + less <= q->high.y &&
+         q->low.y + less <= p->high.y && p->low.z + less <= q->high.z && q->low.z + less <= p->high.z;
 }
 
 /* Whether the box's lowest corner is below the surface. */
@@ -110,8 +113,9 @@ static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
 
 static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
   const fx_proxy *p = &proxy[i], *q = &proxy[j];
-  double reach = p->ball + q->ball;
-  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q) && may_meet(p, q)) add_pair(b, i, j);
+  double less = p->tree >= 0 && p->tree == q->tree ? p->less + q->less : 0.0, reach = p->ball + q->ball - less;
+  if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q, less) && may_meet(p, q))
+    add_pair(b, i, j);
 }
 
 /* A run of the sorted list against one of its boxes. */
@@ -301,7 +305,54 @@ static void scan_across(fx_broad *b, const size_class *fine, const size_class *c
   }
 }
 
+/* ---- a handful ---- */
+
+/* Single precision, a little outward. */
+static float below(double x) { return (float)x - 1e-6f * fabsf((float)x) - 1e-30f; }
+static float above(double x) { return (float)x + 1e-6f * fabsf((float)x) + 1e-30f; }
+
+/* Each with each: boxes as lists of their sides, so that one is compared with several at a time. Returns how many half
+ * spaces there are. */
+static int32_t scan_all(fx_broad *b, const fx_proxy *proxy, int32_t count) {
+  float low[3][HANDFUL], high[3][HANDFUL];
+  int32_t item[HANDFUL], apart[HANDFUL], n = 0, wide = 0;
+  for (int32_t k = 0; k < count; k++) {
+    if (proxy[k].half_space) b->wide[wide++] = k;
+    if (proxy[k].half_space) continue;
+    for (int axis = 0; axis < 3; axis++)
+      low[axis][n] = below(fx_at(proxy[k].low, axis)), high[axis][n] = above(fx_at(proxy[k].high, axis));
+    item[n++] = k;
+  }
+  for (int32_t i = 0; i + 1 < n; i++) {
+    float x0 = low[0][i], x1 = high[0][i], y0 = low[1][i], y1 = high[1][i], z0 = low[2][i], z1 = high[2][i];
+    for (int32_t j = i + 1; j < n; j++)
+      apart[j] = (x0 > high[0][j]) | (low[0][j] > x1) | (y0 > high[1][j]) | (low[1][j] > y1) | (z0 > high[2][j]) |
+                 (low[2][j] > z1);
+    for (int32_t j = i + 1; j < n; j++)
+      if (!apart[j]) consider(b, proxy, item[i], item[j]);
+  }
+  return wide;
+}
+
 /* ---- order ---- */
+
+/* A pair before another: by bodies, then by shapes. */
+static bool stands_before(const fx_proxy *proxy, fx_pair p, fx_pair q) {
+  const int32_t a[4] = {proxy[p.a].slot, proxy[p.b].slot, p.a, p.b};
+  const int32_t b[4] = {proxy[q.a].slot, proxy[q.b].slot, q.a, q.b};
+  for (int k = 0; k < 4; k++)
+    if (a[k] != b[k]) return a[k] < b[k];
+  return false;
+}
+
+static void sort_few(fx_broad *b, const fx_proxy *proxy) {
+  for (int32_t k = 1; k < b->pair_count; k++) {
+    fx_pair p = b->pair[k];
+    int32_t at = k;
+    for (; at > 0 && stands_before(proxy, p, b->pair[at - 1]); at--) b->pair[at] = b->pair[at - 1];
+    b->pair[at] = p;
+  }
+}
 
 /* Stable counting sort of the pairs by one number each. */
 static void sort_pairs(fx_broad *b, const fx_proxy *proxy, int32_t bins, int which) {
@@ -361,6 +412,20 @@ static int32_t classify(fx_broad *b, const fx_proxy *proxy, int32_t count, size_
   return wide;
 }
 
+static int32_t scan_classes(fx_broad *b, const fx_proxy *proxy, int32_t count) {
+  size_class list[CLASSES];
+  int32_t wide = classify(b, proxy, count, list);
+  for (int c = 1; c < CLASSES; c++) {
+    if (!list[c].count) continue;
+    sort_class(b, &list[c], proxy);
+    scan_class(b, &list[c], proxy);
+  }
+  for (int c = 1; c < CLASSES; c++)
+    for (int d = c + 1; d < CLASSES && list[c].count; d++)
+      if (list[d].count) scan_across(b, &list[c], &list[d], proxy);
+  return wide;
+}
+
 static void scan_half_spaces(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t wide) {
   for (int32_t w = 0; w < wide; w++) {
     const fx_proxy *p = &proxy[b->wide[w]];
@@ -378,28 +443,23 @@ static bool has_compound(const fx_proxy *proxy, int32_t count) {
 
 frix_status fx_broad_run(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t slot_count, const fx_pair **pair,
                          int32_t *pair_count) {
-  size_class list[CLASSES];
   b->pair_count = 0;
   b->failed = false;
   if (!room_for(b, count, slot_count)) return FRIX_ERROR_MEMORY;
-  int32_t wide = classify(b, proxy, count, list);
-  for (int c = 1; c < CLASSES; c++) {
-    if (!list[c].count) continue;
-    sort_class(b, &list[c], proxy);
-    scan_class(b, &list[c], proxy);
-  }
-  for (int c = 1; c < CLASSES; c++)
-    for (int d = c + 1; d < CLASSES && list[c].count; d++)
-      if (list[d].count) scan_across(b, &list[c], &list[d], proxy);
+  int32_t wide = count <= HANDFUL ? scan_all(b, proxy, count) : scan_classes(b, proxy, count);
   scan_half_spaces(b, proxy, count, wide);
   if (b->failed) return FRIX_ERROR_MEMORY;
   if (!GROW(b, pair_scratch, pair_scratch_room, b->pair_room)) return FRIX_ERROR_MEMORY;
 
-  sort_pairs(b, proxy, count, 0);
-  sort_pairs(b, proxy, count, 1);
-  if (has_compound(proxy, count)) {
-    sort_pairs(b, proxy, slot_count, 2);
-    sort_pairs(b, proxy, slot_count, 3);
+  if (b->pair_count <= SHORT_SORT) {
+    sort_few(b, proxy);
+  } else {
+    sort_pairs(b, proxy, count, 0);
+    sort_pairs(b, proxy, count, 1);
+    if (has_compound(proxy, count)) {
+      sort_pairs(b, proxy, slot_count, 2);
+      sort_pairs(b, proxy, slot_count, 3);
+    }
   }
   *pair = b->pair;
   *pair_count = b->pair_count;

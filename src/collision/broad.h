@@ -10,6 +10,8 @@ typedef struct fx_proxy {
   frix_vec3 middle;    /* of a ball that holds the shape */
   double ball;         /* its radius, with the margin */
   int32_t slot, shape;
+  int32_t tree; /* proxies with the same one, not below 0, move together: */
+  double less;  /* their boxes count as so much smaller */
   uint32_t group, mask;
   bool flat;       /* in the plane z = 0 */
   bool mobile;     /* of a dynamic body that is awake */

@@ -10,6 +10,14 @@
 
 enum { PARTS = 64, FEWEST_PAIRS = 512 };
 
+/* An axis that kept a pair apart. */
+typedef struct apart {
+  int32_t slot[2], shape[2];
+  frix_vec3 axis;
+} apart;
+
+enum { AXES = 256 }; /* a power of two */
+
 /* What one part of the pairs gave. */
 typedef struct part {
   fx_manifold manifold; /* scratch, one pair at a time */
@@ -35,6 +43,7 @@ struct fx_collision {
   fx_contact *past; /* the list of the last run, while the next one is made */
   size_t past_room;
   part part[PARTS];
+  apart *apart; /* AXES of them, by pair */
   fx_collision_stats stats;
 };
 
@@ -65,6 +74,7 @@ void fx_collision_destroy(fx_collision *c) {
   fx_free(c->context, c->pose);
   fx_free(c->context, c->contact);
   fx_free(c->context, c->past);
+  fx_free(c->context, c->apart);
   fx_free(c->context, c->memory.slot);
   fx_free(c->context, c);
 }
@@ -91,6 +101,12 @@ int fx_contact_order(const fx_contact *a, const fx_contact *b) {
 static const double EDGE = 1e100;
 
 static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? fx_min(p->reach[slot], EDGE) : 0.0; }
+
+/* How far two slots may come nearer within the step. */
+static double approach(const fx_placement *p, int32_t a, int32_t b) {
+  bool together = p->tree && p->tree[a] >= 0 && p->tree[a] == p->tree[b];
+  return together ? fx_min(p->inner[a] + p->inner[b], EDGE) : reach_of(p, a) + reach_of(p, b);
+}
 
 static bool good_pose(frix_pose pose) {
   double most = fx_max(fx_max(fabs(pose.p.x), fabs(pose.p.y)), fabs(pose.p.z));
@@ -120,6 +136,8 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   fx_proxy *p = &c->proxy[at];
   frix_pose pose = c->pose[at] = shape_pose(placement, slot, s);
   p->slot = slot, p->shape = shape;
+  p->tree = placement->tree ? placement->tree[slot] : -1;
+  p->less = placement->tree ? fx_max(0.0, reach_of(placement, slot) - placement->inner[slot]) : 0.0;
   p->group = s->group, p->mask = s->mask;
   p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
   p->flat = fx_shape_row_of(s->kind)->info.flat;
@@ -320,6 +338,17 @@ static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_pro
   }
 }
 
+/* Where the axis of a pair is kept; another pair that stood there is forgotten. Threads keep none. */
+static frix_vec3 *axis_of(const job *j, const fx_proxy *a, const fx_proxy *b) {
+  if (j->part_count > 1 || !j->c->apart) return NULL;
+  uint64_t name = mix(mix(0, (uint64_t)(uint32_t)a->slot << 32 | (uint32_t)b->slot),
+                      (uint64_t)(uint32_t)a->shape << 32 | (uint32_t)b->shape);
+  apart *x = &j->c->apart[name & (AXES - 1)];
+  bool same = x->slot[0] == a->slot && x->slot[1] == b->slot && x->shape[0] == a->shape && x->shape[1] == b->shape;
+  if (!same) *x = (apart){{a->slot, b->slot}, {a->shape, b->shape}, {0.0, 0.0, 0.0}};
+  return &x->axis;
+}
+
 static void run_pair(const job *j, part *p, fx_pair pair) {
   fx_collision *c = j->c;
   const fx_proxy *a = &c->proxy[pair.a], *b = &c->proxy[pair.b];
@@ -330,11 +359,12 @@ static void run_pair(const job *j, part *p, fx_pair pair) {
   }
   const fx_shape *shape_a = &c->model->shape[a->shape], *shape_b = &c->model->shape[b->shape];
   if (c->model->excluded_count && fx_model_excluded(c->model, shape_a->body, shape_b->body)) return;
-  double margin = j->margin + reach_of(j->placement, a->slot) + reach_of(j->placement, b->slot);
+  double margin = j->margin + approach(j->placement, a->slot, b->slot);
   fx_manifold *m = &p->manifold;
   p->lean = lean_of(j->placement, a->slot, a->shape, b->slot, b->shape);
   m->lean = p->lean.ask ? &p->lean : NULL;
   m->count = 0;
+  m->apart = axis_of(j, a, b);
   fx_narrow_pair(shape_a, c->pose[pair.a], shape_b, c->pose[pair.b], margin, m);
   if (m->failed || !part_room(c, p, m->count)) {
     p->failed = true;
@@ -391,6 +421,8 @@ static frix_status find(fx_collision *c, const fx_placement *placement, double m
   /* one thread needs one part; the list is the same however it is cut */
   if (thread_count > 1 && j.pair_count >= FEWEST_PAIRS) j.part_count = PARTS;
   keep_past(c);
+  if (!c->apart && j.pair_count > 0 && j.pair_count <= AXES && !(c->apart = FX_NEW(c->context, apart, AXES)))
+    return FRIX_ERROR_MEMORY;
   fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
   status = gather(c, j.part_count);
   c->stats = (fx_collision_stats){proxy_count, j.pair_count, c->list_count, middle - start, fx_seconds() - middle};

@@ -154,6 +154,12 @@ static bool clip_across(const fx_shape *a, const fx_shape *b, frix_pose b_in_a, 
   return false;
 }
 
+/* What was apart across an axis most often still is: two support points tell, where the search takes ten. */
+static bool still_apart(const fx_convex *a, const fx_convex *b, double limit, const frix_vec3 *axis) {
+  if (!axis || fx_norm2(*axis) == 0.0) return false;
+  return fx_convex_separation(a, b, *axis) > limit + 1e-9 * (limit + a->size + b->size);
+}
+
 void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, frix_pose pose_b, double margin,
                       fx_manifold *out) {
   frix_pose rel = fx_pose_mul(fx_pose_inverse(pose_a), pose_b), one = fx_pose_one();
@@ -161,7 +167,11 @@ void fx_narrow_convex(const fx_shape *a, frix_pose pose_a, const fx_shape *b, fr
   double round = ca.round + cb.round, slop = 1e-6 * fx_min(a->bound, b->bound);
   fx_closest closest, exact;
   fx_face face[2];
-  if (!fx_closest_find(&ca, &cb, rel.p, margin + round, &closest)) return;
+  if (still_apart(&ca, &cb, margin + round, out->apart)) return;
+  if (!fx_closest_find(&ca, &cb, rel.p, margin + round, &closest)) {
+    if (out->apart) *out->apart = closest.axis;
+    return;
+  }
   exact = closest;
   bool snapped = snap(a, one, b, rel, &ca, &cb, 1e-3 * slop, &exact);
   if (snapped && clip_across(a, b, rel, exact.axis, exact.distance - round, margin, slop, pose_a, out, face)) return;

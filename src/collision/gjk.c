@@ -172,7 +172,10 @@ bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, do
     add_support(&s, a, b, fx_neg(v));
     frix_vec3 w = s.w[s.count - 1];
     double along = fx_dot(v, w);
-    if (along > 0.0 && along * along > limit * limit * square) return false;
+    if (along > 0.0 && along * along > limit * limit * square) {
+      out->axis = fx_unit(fx_neg(v));
+      return false;
+    }
     reached = along / sqrt(square);
     best = s, best.count--;
     /* no closer support plane, up to rounding */

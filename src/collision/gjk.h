@@ -28,7 +28,8 @@ typedef struct fx_closest {
   frix_vec3 point_a, point_b;
 } fx_closest;
 
-/* False where the cores are farther apart than `limit`. `guess` is any vector from a to b. */
+/* False where the cores are farther apart than `limit`; the axis then tells across which. `guess` is any vector from a
+ * to b. */
 bool fx_closest_find(const fx_convex *a, const fx_convex *b, frix_vec3 guess, double limit, fx_closest *out);
 
 /* Expanding polytope: for cores that touch, overlap or are apart by little against their size. (epa.c) */

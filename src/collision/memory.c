@@ -7,7 +7,8 @@
 
 static bool equal(const fx_slot_memory *a, const fx_slot_memory *b) {
   return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && memcmp(&a->reach, &b->reach, sizeof a->reach) == 0 &&
-         a->prototype == b->prototype && a->generation == b->generation && a->asleep == b->asleep;
+         memcmp(&a->inner, &b->inner, sizeof a->inner) == 0 && a->tree == b->tree && a->prototype == b->prototype &&
+         a->generation == b->generation && a->asleep == b->asleep;
 }
 
 int32_t fx_placement_remember(frix_context *context, fx_placement_memory *m, const fx_placement *p, double margin) {
@@ -18,6 +19,8 @@ int32_t fx_placement_remember(frix_context *context, fx_placement_memory *m, con
   for (int32_t k = 0; k < p->count; k++) {
     fx_slot_memory now = {.pose = p->pose[k],
                           .reach = p->reach ? p->reach[k] : 0.0,
+                          .inner = p->tree ? p->inner[k] : 0.0,
+                          .tree = p->tree ? p->tree[k] : -1,
                           .prototype = p->prototype[k],
                           .generation = p->generation ? p->generation[k] : 1,
                           .asleep = p->asleep && p->asleep[k]};

@@ -6,7 +6,8 @@
 
 typedef struct fx_slot_memory {
   frix_pose pose;
-  double reach;
+  double reach, inner;
+  int32_t tree;
   int32_t prototype;
   uint32_t generation;
   bool asleep, same; /* same: as in the run before */

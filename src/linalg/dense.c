@@ -5,7 +5,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { TOGETHER = 3 }; /* rows of a contact */
+enum { TOGETHER = 3, WIDE = 12 }; /* rows of a contact; rows from which wide registers pay */
 
 /* y -= factor a */
 INLINE void subtract_row(int32_t n, double factor, const double *restrict a, double *restrict y) {
@@ -36,8 +36,23 @@ INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
   return true;
 }
 
-/* The common block of a contact has a size the compiler knows. */
-bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) { return n == 3 ? factor(3, a, pivot) : factor(n, a, pivot); }
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static bool factor_avx2(int32_t n, double *a, int32_t *pivot) {
+  return factor(n, a, pivot);
+}
+
+static bool factor_wide(int32_t n, double *a, int32_t *pivot) {
+  return __builtin_cpu_supports("avx2") ? factor_avx2(n, a, pivot) : factor(n, a, pivot);
+}
+#else
+static bool factor_wide(int32_t n, double *a, int32_t *pivot) { return factor(n, a, pivot); }
+#endif
+
+/* The common block of a contact has a size the compiler knows. Rows are updated number by number: the bits do not
+ * depend on how wide the machine's registers are. */
+bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
+  return n == 3 ? factor(3, a, pivot) : n < WIDE ? factor(n, a, pivot) : factor_wide(n, a, pivot);
+}
 
 double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot) {
   double sign = 1;

@@ -11,19 +11,26 @@
 /* How far a slot's surface may come within the step: speeds now, and what gravity and applied forces add. */
 static void find_reach(frix_sim *sim) {
   const fx_state *s = &sim->state;
+  if (sim->tree_reach) memset(sim->tree_reach, 0, (size_t)s->count * sizeof *sim->tree_reach);
   for (int32_t k = 0; k < s->count; k++) {
     if (s->prototype[k] <= 0) continue;
     const fx_body *body = fx_slot_body(sim, k);
     int32_t m = sim->mover_of[k];
     double radius = isfinite(body->radius) ? body->radius : 0.0;
     double v = fx_norm(s->velocity[k]), w = fx_norm(s->spin[k]);
-    if (m >= 0) {
+    if (m >= 0 && !fx_is_link(sim, k)) {
       frix_vec3 free, spin;
       fx_slot_motion(sim, k, FX_FREE, &free, &spin);
       v = fmax(v, fx_norm(free)), w = fmax(w, fx_norm(spin));
     }
     const fx_soft_body *soft = fx_soft_at(sim, k);
     sim->reach[k] = soft ? sim->h * fmax(v, soft->skin.fastest) : sim->h * (v + radius * w);
+  }
+  for (int32_t k = 0; sim->tree_reach && k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (!m->tree || m->tree->soft) continue;
+    fx_tree_ways_raise(sim, m, FX_BEFORE, sim->reach, sim->tree_reach);
+    fx_tree_ways_raise(sim, m, FX_FREE, sim->reach, sim->tree_reach);
   }
 }
 
@@ -67,6 +74,8 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .generation = s->generation,
                             .pose = s->pose,
                             .reach = sim->reach,
+                            .tree = sim->tree_reach ? sim->mover_of : NULL,
+                            .inner = sim->tree_reach,
                             .asleep = sim->config.sleep ? s->asleep : NULL,
                             .lean = {.ask = fx_rim_lean, .user = sim}};
   frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim),

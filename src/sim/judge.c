@@ -3,8 +3,10 @@
  *   p = J' r,   v = v_free + M^-1 p by the movers' own 3x3 inverses,   u = J v + R (r - r_c) + w
  *
  * A world at rest needs no more than this: the impulses of the last step, certified again. */
+#include "linalg/dense.h"
 #include "problem/certificate.h"
 #include "sim/softs.h"
+#include "sim/tree_newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,13 +132,15 @@ static void level(int32_t dim, int32_t first, double *own, double *both) {
   both[1] = both[4] = 0.0;
 }
 
-/* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
+/* known: weights of the rows, NULL: they are not; kept: those of before, below 0 where there is none, NULL: they are
+ * not kept. */
 static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own, double *kept) {
+                         double *weight, double *own, const double *known, double *kept) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
-    for (int32_t c = 0; c < m->dof; c++) u[j] += J[c] * x[c];
-    q[j] += fx_tree_dot(m, J, FX_FREE);
-    own[2 * j] = kept && kept[2 * j] >= 0.0 ? kept[2 * j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    u[j] += fx_dot_quad(m->dof, J, x);
+    q[j] += fx_dot_quad(m->dof, J, m->tree->v_free);
+    own[2 * j] = known ? known[j] : kept && kept[2 * j] >= 0.0 ? kept[2 * j] : fx_tree_weight(m, J);
+    own[2 * j + 1] = 0.0;
     if (kept) kept[2 * j] = own[2 * j];
     weight[j] += own[2 * j];
   }
@@ -144,9 +148,10 @@ static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const 
   level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
 }
 
-/* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them. */
+/* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them; seen: by mover, rows of
+ * trees. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
-                 double *own) {
+                 double *own, int32_t *seen) {
   double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -154,9 +159,12 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
-      if (m->tree)
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
-      else if (m->dof == 6 && g->dim == 3)
+      if (m->tree) {
+        const fx_tree_products *p = a->products ? &a->products[g->mover[b]] : NULL;
+        const double *known = p && p->Y ? p->weight + seen[g->mover[b]] : NULL;
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, known, kept);
+        seen[g->mover[b]] += g->dim;
+      } else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 3 && g->dim == 2)
         look_at(m, 2, 3, J, x, u + g->row, q + g->row, weight + g->row, own);
@@ -208,8 +216,7 @@ static double mean_inverse(const double *weight, int32_t first, int32_t end) {
   return sum > 0.0 ? (double)(end - first) / sum : 1.0;
 }
 
-frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
-                          frix_certificate *out) {
+frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double *u, double *v, frix_certificate *out) {
   fx_arena *arena = &sim->arena;
   int32_t rows = a->row_count, contact_rows = a->contact_rows;
   double *p = FX_TAKE(arena, double, sim->problem.dof_count);
@@ -222,8 +229,11 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
   double *energy = FX_TAKE_RAW(arena, double, 2 * (size_t)sim->mover_count);
   double *speed = FX_TAKE_RAW(arena, double, rows);
   double *own = FX_TAKE_RAW(arena, double, weight_count(a));
-  if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own)
+  int32_t *seen = FX_TAKE(arena, int32_t, sim->mover_count);
+  if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own || !seen)
     return FRIX_ERROR_MEMORY;
+  frix_status status = fx_tree_products_find(sim, a);
+  if (status != FRIX_OK) return status;
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
   for (int32_t k = 0; k < sim->mover_count; k++)
@@ -232,7 +242,7 @@ frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, 
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
     shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
   }
-  look(sim, a, v, u, q, weight, own);
+  look(sim, a, v, u, q, weight, own, seen);
   for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
   row[a->group_count] = rows;
   fx_system system = {.contact_count = a->group_count,

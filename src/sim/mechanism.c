@@ -167,6 +167,7 @@ static fx_robot_places places_of(const fx_tree *t) {
   int32_t n = t->dof_count, *c = &p.count;
   p.qpos = take_place(c, t->q_count), p.qvel = take_place(c, n), p.ctrl = take_place(c, t->actuator_count);
   p.act = take_place(c, t->act_count), p.mocap = take_place(c, 7 * t->mocap_count), p.applied = take_place(c, n);
+  p.row_left = take_place(c, n), p.row_wait = take_place(c, n);
   p.lower = take_place(c, n), p.upper = take_place(c, n), p.friction = take_place(c, n);
   p.tendon_lower = take_place(c, t->tendon_count), p.tendon_upper = take_place(c, t->tendon_count);
   p.tendon_friction = take_place(c, t->tendon_count), p.tendon_spring = take_place(c, t->tendon_count);

@@ -71,6 +71,7 @@ typedef struct fx_hold {
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
   int32_t qpos, qvel, ctrl, act, mocap, applied;
+  int32_t row_left, row_wait;     /* steps for which dry friction stays a row, and was to, by coordinate */
   int32_t lower, upper, friction; /* impulses of the last step by coordinate */
   int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;
   int32_t count;
@@ -166,6 +167,8 @@ void fx_holds_begin(frix_sim *sim);
 void fx_holds_load(const frix_sim *sim, double *smooth);
 /* Where an expectation does not hold in the answer it is another one; true: some is. rows: it is a row. */
 bool fx_holds_check(frix_sim *sim, bool rows);
+/* After a step: which rows stay. */
+void fx_holds_keep(frix_sim *sim);
 
 /* ---- mechanism_loops.c ---- */
 /* Which equalities are within one tree, and which trees are dense for them. */
@@ -179,6 +182,7 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *part);
 /* The factor of a dense part from the lower triangle of its matrix; the upper one is filled for products. */
 void fx_dense_factor(const fx_part *part);
 void fx_dense_solve(const fx_part *part, double *b);
+void fx_dense_half_solve(const fx_part *part, double *b); /* b := L'^-1 b */
 /* The impulse of row k of a loop for velocities of its tree. */
 double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, const double *v);
 
@@ -212,6 +216,8 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 /* A velocity that is rounding of the places which gaps and loops are found from. */
 #define FX_STANDS_PLACE 1e-15 /* of a place: what its rounding moves it by in a step */
 #define FX_STANDS_LOAD 1e-10  /* of the terms that cancel: what such rounding may leave of them */
+#define FX_STANDS_STUCK 100.0 /* times as much where dry friction holds a coordinate */
+#define FX_STANDS_FAST 1e-5   /* m/s, rad/s: what is faster is no rounding of any load */
 #define FX_STANDS_LOOPS 64.0  /* times as much where loops turn it from one coordinate into others */
 bool fx_has_loops(const frix_sim *sim);
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);
@@ -219,8 +225,11 @@ double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
 /* y = M~^-1 J' */
 void fx_tree_respond(const fx_mover *m, const double *J, double *y);
+/* y = J L^-1 and z = D^-1 y' with M~ = L'DL: the product of two rows is y . z. */
+void fx_tree_half_respond(const fx_mover *m, const double *J, double *y, double *z);
 double fx_tree_weight(const fx_mover *m, const double *J);
 /* The fastest link. */
+void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner);
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when);
 /* x' M~ x and M~ x. */
 double fx_tree_energy_of(const fx_mover *m, const double *x);

@@ -4,15 +4,18 @@
  *   slides   r = -b sign of the motion: a force;                                      expected: v keeps its sign
  *
  * What it did in the last step is tried first. An expectation that fails in the answer is replaced by another one, at
- * last by the exact row (mechanism_rows.c), and the step is made again. Stuck friction gives way by SOFT of a change of
- * load, once: what is at rest stays so. */
+ * last by the exact row (mechanism_rows.c), and the step is made again. A row stays for some steps, for twice as many
+ * each time it is needed again: where friction and loops share a load, stuck friction would share it otherwise. Stuck
+ * friction gives way by SOFT of a change of load, once: what is at rest stays so. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 
 #define SOFT 1e-8
 #define SLACK 1e-7 /* of the bound */
-#define SLOW 1e-6  /* of the bound: a momentum that is none */
+#define SLOW 1e-10 /* of the bound: a momentum that is none */
+
+enum { LONGEST = 64 }; /* steps that a row stays */
 
 void fx_holds_begin(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
@@ -28,6 +31,23 @@ void fx_holds_begin(frix_sim *sim) {
     h->impulse = fresh  ? (v > 0.0 ? -h->bound : h->bound)
                  : slid ? (past > 0.0 ? h->bound : -h->bound)
                         : fx_clamp(past, -h->bound, h->bound);
+    if (sim->state.robot[x->at.row_left + i] > 0.0) h->mode = FX_HOLD_ROW;
+  }
+}
+
+void fx_holds_keep(frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  double *left = sim->state.robot + x->at.row_left, *wait = sim->state.robot + x->at.row_wait;
+  for (int32_t i = 0; i < x->tree.dof_count; i++) {
+    if (x->hold[i].mode == FX_HOLD_NONE || sim->mover[x->mover[x->part_of_dof[i]]].tree->stands) continue; /* at rest */
+    if (left[i] > 0.0) {
+      left[i] -= 1.0;
+    } else if (x->hold[i].mode == FX_HOLD_ROW) {
+      wait[i] = fx_min(2.0 * wait[i] + 1.0, LONGEST);
+      left[i] = wait[i];
+    } else {
+      wait[i] = 0.0;
+    }
   }
 }
 

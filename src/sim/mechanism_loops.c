@@ -116,8 +116,8 @@ void fx_loops_load(frix_sim *sim) {
       double *J = loop->J + k * p->count, sum = 0.0;
       memcpy(J, x->jacobian + (size_t)k * all + (size_t)p->first, (size_t)p->count * sizeof *J);
       memcpy(y, J, (size_t)p->count * sizeof *y);
-      fx_tree_solve_part(x->state, p->first, p->count, y);
-      for (int32_t i = 0; i < p->count; i++) sum += J[i] * y[i];
+      fx_tree_half_solve(x->state, p->first, p->count, y);
+      for (int32_t i = 0; i < p->count; i++) sum += y[i] * y[i] * x->state->factor_diagonal[p->first + i];
       own[k] = sum;
       weight = fx_max(weight, sum);
       loop->w[k] = fx_closing(sim, p->slot, error[k]);
@@ -212,13 +212,18 @@ void fx_dense_build(const fx_mechanism *x, const fx_part *p) {
   fx_dense_factor(p);
 }
 
-void fx_dense_solve(const fx_part *p, double *b) {
+void fx_dense_half_solve(const fx_part *p, double *b) {
   int32_t n = p->count;
   for (int32_t k = n - 1; k >= 0; k--) {
     const int32_t *list = p->column + k * n;
     const double *row = p->factor + k * n;
     for (int32_t a = 0; a < p->column_count[k] && b[k] != 0.0; a++) b[list[a]] -= row[list[a]] * b[k];
   }
+}
+
+void fx_dense_solve(const fx_part *p, double *b) {
+  int32_t n = p->count;
+  fx_dense_half_solve(p, b);
   for (int32_t k = 0; k < n; k++) {
     const int32_t *list = p->column + k * n;
     const double *row = p->factor + k * n;

@@ -299,6 +299,7 @@ void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size
 void fx_mechanism_keep(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
   const fx_assembly *a = &sim->rows;
+  fx_holds_keep(sim);
   memset(sim->state.robot + x->at.lower, 0, (size_t)(x->at.count - x->at.lower) * sizeof *sim->state.robot);
   for (int32_t i = 0; i < x->tree.dof_count; i++) {
     const fx_hold *h = &x->hold[i];

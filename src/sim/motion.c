@@ -127,7 +127,8 @@ frix_status fx_movers_collect(frix_sim *sim) {
   sim->mover_of = FX_TAKE(&sim->arena, int32_t, s->count);
   sim->mover = FX_TAKE(&sim->arena, fx_mover, s->count);
   sim->reach = FX_TAKE(&sim->arena, double, s->count);
-  if (!sim->mover_of || !sim->mover || !sim->reach) return FRIX_ERROR_MEMORY;
+  sim->tree_reach = sim->mechanism ? FX_TAKE(&sim->arena, double, s->count) : NULL;
+  if (!sim->mover_of || !sim->mover || !sim->reach || (sim->mechanism && !sim->tree_reach)) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; sim->mechanism && k < sim->mechanism->part_count; k++) sim->mechanism->mover[k] = -1;
   for (int32_t k = 0; sim->softs && k < sim->softs->count; k++) sim->softs->body[k].mover = -1;
   for (int32_t k = 0; k < s->count; k++) {

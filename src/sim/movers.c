@@ -1,6 +1,7 @@
 /* What bodies, trees and soft bodies answer as movers of a step. */
 #include "sim/softs.h"
 
+#include <math.h>
 #include <string.h>
 
 void fx_slot_motion(const frix_sim *sim, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w) {
@@ -16,6 +17,24 @@ void fx_slot_motion(const frix_sim *sim, int32_t slot, fx_when when, frix_vec3 *
   }
   *v = when == FX_BEFORE ? m->v0 : when == FX_FREE ? m->v_free : m->v1;
   *w = when == FX_BEFORE ? m->w0 : when == FX_FREE ? m->w_free : m->w1;
+}
+
+double fx_body_way(const frix_sim *sim, int32_t slot, frix_vec3 v, frix_vec3 w) {
+  double radius = fx_slot_body(sim, slot)->radius;
+  return sim->h * (fx_norm(v) + (isfinite(radius) ? radius : 0.0) * fx_norm(w));
+}
+
+void fx_ways_raise(const frix_sim *sim, fx_when when, double *reach, double *inner) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    frix_vec3 v, w;
+    if (m->tree && !m->tree->soft) {
+      fx_tree_ways_raise(sim, m, when, reach, inner);
+      continue;
+    }
+    fx_slot_motion(sim, m->slot, when, &v, &w);
+    reach[m->slot] = fx_max(reach[m->slot], fx_body_way(sim, m->slot, v, w));
+  }
 }
 
 /* Numbers of a tree mover from one to another of the same tree. */

@@ -101,7 +101,7 @@ static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
 }
 
 /* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
-static frix_status rests(frix_sim *sim, const fx_assembly *a, bool *out) {
+static frix_status rests(frix_sim *sim, fx_assembly *a, bool *out) {
   frix_certificate certificate;
   double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count), speed = 0.0, free = 0.0;
   if (!v) return FRIX_ERROR_MEMORY;

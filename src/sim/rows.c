@@ -65,6 +65,7 @@ static double *select_rows(const fx_assembly *a, const uint8_t *mark, int32_t co
 frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out) {
   *out = *a;
   out->arena = arena;
+  out->products = NULL;
   out->group = FX_TAKE_RAW(arena, fx_group, a->group_count);
   out->law = FX_TAKE_RAW(arena, frix_contact, a->group_count);
   if (!out->group || !out->law) return FRIX_ERROR_MEMORY;

@@ -142,6 +142,7 @@ typedef struct fx_assembly {
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   double *rebound;     /* by group the normal impulse that follows from it */
   double *late;        /* and by group the speed with which the second alone pushes an overlap out */
+  struct fx_tree_products *products; /* by mover: what trees answer to the rows (tree_newton.h); NULL: not found yet */
   bool compliant;
   bool rolls;           /* some contact has rolling or drilling friction */
   bool leaves_overlaps; /* such velocities were dropped */
@@ -202,9 +203,10 @@ struct frix_sim {
   uint64_t repeats_stamp;        /* stamp at its end */
   int32_t mover_count;
   fx_mover *mover;
-  int32_t *mover_of; /* by slot, -1: does not move by itself */
-  double *reach;
-  frix_pose *pose0; /* by slot: at the start of the step */
+  int32_t *mover_of;  /* by slot, -1: does not move by itself */
+  double *reach;      /* by slot: how far its surface may come within the step */
+  double *tree_reach; /* the same towards links of its own tree; NULL: there are no trees */
+  frix_pose *pose0;   /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
   double gap_noise;    /* open gaps below are none */
@@ -270,6 +272,10 @@ frix_status fx_movers_load(frix_sim *sim);
 typedef enum fx_when { FX_BEFORE, FX_FREE, FX_AFTER } fx_when;
 /* Velocity of the centre of mass and spin of a slot; of those that do not move by themselves what they have. */
 void fx_slot_motion(const frix_sim *sim, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
+/* How far the surface of a body goes in a step. */
+double fx_body_way(const frix_sim *sim, int32_t slot, frix_vec3 v, frix_vec3 w);
+/* By slot: at least that far; inner: links against the root of their tree, NULL where there are none. */
+void fx_ways_raise(const frix_sim *sim, fx_when when, double *reach, double *inner);
 /* Copies of all movers, in the arena of the step (NULL: no memory), and back. */
 fx_mover *fx_movers_save(frix_sim *sim);
 void fx_movers_restore(frix_sim *sim, const fx_mover *saved);
@@ -342,8 +348,7 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
 
 /* ---- judge.c ---- */
 /* Impulses judged as they are: velocities u and v (all degrees of freedom) and the certificate. */
-frix_status fx_rows_judge(frix_sim *sim, const fx_assembly *a, const double *r, double *u, double *v,
-                          frix_certificate *out);
+frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double *u, double *v, frix_certificate *out);
 
 /* ---- row_reports.c ---- */
 frix_row_kind fx_row_kind_of(const fx_group *group);

@@ -5,6 +5,7 @@
  * settle), or asked for less where there is none (push-out). Nothing here makes other rows: that is for retries.c. */
 #include "base/threads.h"
 #include "sim/solving.h"
+#include "sim/tree_newton.h"
 #include "solver/revision.h"
 
 #include <math.h>
@@ -63,8 +64,61 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
   return FRIX_OK;
 }
 
+/* ---- trees ---- */
+
+static bool has_faster_tree(const frix_sim *sim, double speed) {
+  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    if (m->tree && m->first >= 0 && fx_norm(m->v0) > speed) return true;
+  }
+  return false;
+}
+
+/* More than a thousandth of what one step of gravity would make it. */
+static bool has_moving_tree(const frix_sim *sim) {
+  return has_faster_tree(sim, 1e-3 * sim->h * fx_norm(sim->state.gravity));
+}
+
+static bool trees_fit(const frix_sim *sim) {
+  return sim->mechanism && sim->config.law == FRIX_LAW_COULOMB && !(sim->deadline > 0.0) &&
+         !strcmp(sim->config.solver, "auto");
+}
+
+/* Judges a->r, and takes it where it is better than `best` and good enough. */
+static frix_status take_trees(frix_sim *sim, fx_assembly *a, double best, bool *taken) {
+  frix_certificate certificate;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  if (!v) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_rows_judge(sim, a, a->r, a->u, v, &certificate);
+  double goal = fmin(sim->config.tolerance, fx_goal_of_springs(sim, a));
+  *taken = status == FRIX_OK && certificate.residual <= goal && certificate.residual < best;
+  if (!*taken) return status;
+  fx_put_answer(sim, v);
+  sim->report.certificate = certificate;
+  sim->report.finisher = "tree newton";
+  sim->report.outcome = FRIX_OUTCOME_SOLVED;
+  return FRIX_OK;
+}
+
+/* The rows as they are; where newton does not find their answer a->r is as it was. */
+static frix_status solve_trees(frix_sim *sim, fx_assembly *a, bool again, double best, bool *taken) {
+  fx_tree_newton newton;
+  size_t bytes = (size_t)a->row_count * sizeof *a->r;
+  double *before = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  if (!before) return FRIX_ERROR_MEMORY;
+  memcpy(before, a->r, bytes);
+  if (!again) memcpy(a->r, a->guess, bytes);
+  frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
+  bool good = status == FRIX_OK && fx_tree_newton_run(sim, a, &newton, !has_moving_tree(sim), &sim->report.iterations);
+  if (good) status = take_trees(sim, a, best, taken);
+  if (!*taken) memcpy(a->r, before, bytes);
+  return status;
+}
+
 frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with) {
-  return ask_solver(sim, a, again, best, with, NULL);
+  bool taken = false;
+  frix_status status = !with && trees_fit(sim) ? solve_trees(sim, a, again, best, &taken) : FRIX_OK;
+  return status == FRIX_OK && !taken ? ask_solver(sim, a, again, best, with, NULL) : status;
 }
 
 /* ---- the ways ---- */
@@ -75,6 +129,7 @@ typedef struct solving {
   double begun;     /* under a deadline: when */
   bool sought;      /* forces that hold it at rest were looked for */
   bool known;       /* the impulses of the last step are the answer */
+  bool found;       /* newton on the rows of trees found it */
   fx_attempt unset; /* rows before springs were set for rest */
 } solving;
 
@@ -87,10 +142,14 @@ static double hardest_blow(const fx_assembly *a) {
 static bool always(const solving *x) { return x->a != NULL; }
 static bool is_coulomb(const solving *x) { return x->sim->config.law == FRIX_LAW_COULOMB; }
 static bool is_timed(const solving *x) { return x->sim->deadline > 0.0; }
-static bool is_new(const solving *x) { return !x->known; }
+static bool is_new(const solving *x) { return !x->known && !x->found; }
 
-/* A blow is new, so that what was is not the answer. */
-static bool may_stay(const solving *x) { return is_coulomb(x) && !(hardest_blow(x->a) > 0.0); }
+/* A blow is new, so that what was is not the answer; nor is it where a tree moves, which turns its rows, or is about to
+ * come to rest: what newton finds there is nearer. */
+static bool may_stay(const solving *x) {
+  bool stirs = trees_fit(x->sim) && has_faster_tree(x->sim, 0.0);
+  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !stirs;
+}
 
 static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
 
@@ -118,6 +177,8 @@ static frix_status try_guess(solving *x) {
   x->known = true;
   return FRIX_OK;
 }
+
+enum { DRILLINGS = 12 }; /* rounds in which bounds of drilling friction follow */
 
 #define ROUGH 1e-2   /* residual of an answer that tells impulses of blows */
 #define DOUBTED 1e-3 /* and of one that tells whether they come */
@@ -165,11 +226,48 @@ static frix_status expect_blows(solving *x, int rounds) {
   return ask_solver(x->sim, a, false, INFINITY, NULL, &b.revision);
 }
 
+static bool has_trees(const solving *x) { return !x->known && trees_fit(x->sim); }
+
+static void forget_blows(fx_assembly *a) {
+  for (int32_t k = 0; k < a->joint_first; k++) fx_forget_blow(a, &a->group[k]);
+}
+
+/* Impulses that agree with what depends on them: blows that are expected, bounds of drilling friction. */
+static frix_status find_impulses(solving *x, bool *good) {
+  frix_sim *sim = x->sim;
+  fx_assembly *a = x->a;
+  fx_tree_newton newton;
+  int64_t *iterations = &sim->report.iterations;
+  frix_status status = fx_tree_newton_begin(sim, a, &sim->arena, &newton);
+  int rounds = fx_blow_rounds(hardest_blow(a));
+  bool fine = !has_moving_tree(sim);
+  *good = false;
+  if (status != FRIX_OK || newton.count == 0) return status;
+  if (rounds > 0 && !a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
+  memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
+  *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  for (; *good && rounds > 0 && fx_expect_blows(sim, a); rounds--)
+    *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  while (*good && a->expected && fx_drop_false_blows(a)) *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  for (int k = 0; *good && k < DRILLINGS && fx_drilling_update(a); k++)
+    *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  return FRIX_OK;
+}
+
+/* Certified as they are; else the solver starts as if nothing had been tried. */
+static frix_status try_trees(solving *x) {
+  bool good;
+  frix_status status = find_impulses(x, &good);
+  if (status == FRIX_OK && good) status = take_trees(x->sim, x->a, INFINITY, &x->found);
+  if (!x->found && x->a->expected) forget_blows(x->a);
+  return status;
+}
+
 static frix_status solve(solving *x) {
   if (is_coulomb(x) && is_timed(x)) return fx_solve_in_time(x->sim, x->a, x->begun);
   int rounds = fx_blow_rounds(hardest_blow(x->a));
   if (rounds > 0) return expect_blows(x, rounds);
-  return fx_solve_once(x->sim, x->a, false, INFINITY, NULL);
+  return ask_solver(x->sim, x->a, false, INFINITY, NULL, NULL); /* newton on the rows of trees had its turn */
 }
 
 static bool leaves_rest(const solving *x) { return !x->known && !x->sought && fx_leaves_rest(x->sim, x->a); }
@@ -257,6 +355,7 @@ static const struct way {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
     {may_stay, try_guess},       /* the impulses of the last step, judged as they are */
     {has_soft, try_soft},        /* newton over the coordinates of soft bodies */
+    {has_trees, try_trees},      /* newton on the rows of trees */
     {is_new, solve},             /* the solver */
     {leaves_rest, stay},         /* it stood still, and the answer moves it: is there one that does not? */
     {set_springs, release},      /* springs set for a rest that is none are as they were */

@@ -28,25 +28,22 @@ double fx_model_thinnest(const frix_model *model) {
   return least;
 }
 
-/* How far the surface of a slot that moves goes in the answer. */
-static double way_of(const frix_sim *sim, int32_t slot) {
-  const fx_body *body = fx_slot_body(sim, slot);
-  double radius = isfinite(body->radius) ? body->radius : 0.0;
-  frix_vec3 v, w;
-  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
-  return sim->h * (fx_norm(v) + radius * fx_norm(w));
-}
-
-/* True where a body goes so much further than contacts were looked for that it could pass into another: then the reach
+/* *far where a body goes so much further than contacts were looked for that it could pass into another: then the reach
  * is raised to where they go. */
-static bool raise_reach(frix_sim *sim, double margin) {
-  bool far = false;
+static frix_status raise_reach(frix_sim *sim, double margin, bool *far) {
+  size_t count = (size_t)sim->state.count;
   double most = 0.5 * margin + part_of_thickness * sim->thinnest;
-  for (int32_t k = 0; k < sim->state.count && !far; k++)
-    far = sim->mover_of[k] >= 0 && way_of(sim, k) > sim->reach[k] + most;
-  for (int32_t k = 0; k < sim->state.count && far; k++)
-    if (sim->mover_of[k] >= 0) sim->reach[k] = fmax(sim->reach[k], way_of(sim, k));
-  return far;
+  double *way = FX_TAKE(&sim->arena, double, count), *inner = FX_TAKE(&sim->arena, double, count);
+  if (!way || !inner) return FRIX_ERROR_MEMORY;
+  fx_ways_raise(sim, FX_AFTER, way, inner);
+  *far = false;
+  for (size_t k = 0; k < count && !*far; k++)
+    *far = way[k] > sim->reach[k] + most || (sim->tree_reach && inner[k] > sim->tree_reach[k] + most);
+  for (size_t k = 0; k < count && *far; k++) {
+    sim->reach[k] = fmax(sim->reach[k], way[k]);
+    if (sim->tree_reach) sim->tree_reach[k] = fmax(sim->tree_reach[k], inner[k]);
+  }
+  return FRIX_OK;
 }
 
 /* Velocity of a slot's material point after the step. */
@@ -80,13 +77,15 @@ static bool misses_one(const frix_sim *sim, const fx_contact *old, int32_t old_c
 
 frix_status fx_retry_thrown(frix_sim *sim, fx_round round, fx_redo *redo) {
   double margin = fx_sim_margin(sim);
-  if (sim->integrator->implicit || sim->deadline > 0.0 || !sim->report.certified || !raise_reach(sim, margin))
-    return FRIX_OK;
+  bool far = false;
+  if (sim->integrator->implicit || sim->deadline > 0.0 || !sim->report.certified) return FRIX_OK;
+  frix_status status = raise_reach(sim, margin, &far);
+  if (status != FRIX_OK || !far) return status;
   int32_t count = sim->contact_count;
   fx_contact *old = FX_TAKE_RAW(&sim->arena, fx_contact, count);
   if (!old) return FRIX_ERROR_MEMORY;
   if (count) memcpy(old, sim->contact, (size_t)count * sizeof *old);
-  frix_status status = fx_sim_find_contacts(sim, margin);
+  status = fx_sim_find_contacts(sim, margin);
   if (status != FRIX_OK) return status;
   if (misses_one(sim, old, count)) *redo = FX_REDO_CONTACTS;
   if (*redo != FX_REDO_NOTHING && !round.last) return fx_sim_describe_contacts(sim);

@@ -50,20 +50,64 @@ void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_whe
   *v = fx_add(sum.v, fx_cross(sum.w, fx_sub(sim->state.pose[slot].p, fx_tree_point_of(s, body))));
 }
 
+/* Motions of all links at the tree's point, from the root on: into the scratch of the state, by body. */
+static const fx_spatial *find_motions(const fx_mover *m, fx_when when) {
+  const double *rate = velocities(m, when) - m->tree->first;
+  const frix_robot_state *s = m->tree->mechanism->state;
+  const fx_tree *t = &m->tree->mechanism->tree;
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
+    if (t->body[b].link != b) continue;
+    int32_t above = t->body[t->body[b].parent].link;
+    fx_spatial sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    if (above >= m->tree->part->root) sum = s->spatial[above];
+    for (int32_t i = t->body[b].dof_last; i >= 0 && t->dof[i].body == b; i = t->dof[i].parent)
+      sum = fx_spatial_mad(sum, rate[i], s->motion[i]);
+    s->spatial[b] = sum;
+  }
+  return s->spatial;
+}
+
+static bool is_slot(const fx_mechanism *x, int32_t b) {
+  return x->tree.body[b].link == b && x->slot_of_body[b] >= 0 && x->part_of_body[b] >= 0;
+}
+
+static frix_vec3 velocity_at(const frix_sim *sim, const fx_mechanism *x, fx_spatial motion, int32_t b) {
+  frix_vec3 arm = fx_sub(sim->state.pose[x->slot_of_body[b]].p, fx_tree_point_of(x->state, b));
+  return fx_add(motion.v, fx_cross(motion.w, arm));
+}
+
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
   if (m->tree->soft) {
     const double *v = velocities(m, when);
     return fx_norm(fx_vec(v[0], v[1], v[2]));
   }
   const fx_mechanism *x = m->tree->mechanism;
+  const fx_spatial *motion = find_motions(m, when);
   double most = 0.0;
-  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
-    frix_vec3 v, w;
-    if (x->slot_of_body[b] < 0 || x->part_of_body[b] < 0) continue;
-    fx_tree_motion(sim, m, x->slot_of_body[b], when, &v, &w);
-    most = fx_max(most, fx_norm(v));
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++)
+    if (is_slot(x, b)) most = fx_max(most, fx_norm2(velocity_at(sim, x, motion[b], b)));
+  return sqrt(most);
+}
+
+/* Rigid motion of the root brings no two links of its tree nearer. Where several trees are one mover the whole way
+ * counts. */
+void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner) {
+  const fx_mechanism *x = m->tree->mechanism;
+  const fx_spatial *motion = find_motions(m, when);
+  int32_t root = m->tree->part->root;
+  bool single = x->tree.body[m->tree->part->body_end - 1].root == x->tree.body[root].root;
+  for (int32_t b = root; b < m->tree->part->body_end; b++) {
+    if (!is_slot(x, b)) continue;
+    int32_t slot = x->slot_of_body[b];
+    double way = fx_body_way(sim, slot, velocity_at(sim, x, motion[b], b), motion[b].w), own = way;
+    reach[slot] = fx_max(reach[slot], way);
+    if (!inner) continue;
+    if (single) {
+      fx_spatial off = {fx_sub(motion[b].w, motion[root].w), fx_sub(motion[b].v, motion[root].v)};
+      own = fx_body_way(sim, slot, velocity_at(sim, x, off, b), off.w);
+    }
+    inner[slot] = fx_max(inner[slot], own);
   }
-  return most;
 }
 
 /* ---- products ---- */
@@ -76,11 +120,25 @@ void fx_tree_respond(const fx_mover *m, const double *J, double *y) {
     fx_tree_solve_part(m->tree->mechanism->state, m->tree->first, m->dof, y);
 }
 
+void fx_tree_half_respond(const fx_mover *m, const double *J, double *y, double *z) {
+  const fx_part *p = m->tree->part;
+  int32_t n = m->dof, first = m->tree->first;
+  memcpy(y, J, (size_t)n * sizeof *y);
+  if (p->dense) {
+    fx_dense_half_solve(p, y);
+    for (int32_t i = 0; i < n; i++) z[i] = y[i] / p->factor[(size_t)i * (size_t)n + (size_t)i];
+    return;
+  }
+  const frix_robot_state *s = m->tree->mechanism->state;
+  fx_tree_half_solve(s, first, n, y);
+  for (int32_t i = 0; i < n; i++) z[i] = y[i] * s->factor_diagonal[first + i];
+}
+
 double fx_tree_weight(const fx_mover *m, const double *J) {
   if (m->tree->soft) return fx_soft_weight(m, J);
-  double y[FX_TREE_MOST], sum = 0.0;
-  fx_tree_respond(m, J, y);
-  for (int32_t i = 0; i < m->dof; i++) sum += J[i] * y[i];
+  double y[FX_TREE_MOST], z[FX_TREE_MOST], sum = 0.0;
+  fx_tree_half_respond(m, J, y, z);
+  for (int32_t i = 0; i < m->dof; i++) sum += y[i] * z[i];
   return sum;
 }
 
@@ -205,12 +263,20 @@ static double weight_at(const fx_mover *m, int32_t i) {
                  : t->mechanism->state->factor_diagonal[t->first + i];
 }
 
+/* Terms of a coordinate that dry friction holds are divided by its slope, which no other rounding is. */
+static double slack_of(const fx_mover *m, int32_t i) {
+  const fx_mechanism *x = m->tree->mechanism;
+  return x && x->hold[m->tree->first + i].mode == FX_HOLD_STUCK ? FX_STANDS_STUCK : 1.0;
+}
+
 /* By coordinate: |v1| against the rounding of |v_free| + sum |J| |r| / D, and against that of the places which gaps and
  * loops are found from: velocities before and after the step that move nothing by more than that, and are small against
  * the terms. */
 bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, int32_t mover, double most) {
   const fx_mover *m = &sim->mover[mover];
   double size[FX_TREE_MOST], place = 0.0, times = m->tree->part->dense ? FX_STANDS_LOOPS : 1.0;
+  for (int32_t i = 0; i < m->dof; i++)
+    if (fabs(m->tree->v1[i]) > FX_STANDS_FAST) return false;
   memset(size, 0, (size_t)m->dof * sizeof *size);
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -225,7 +291,7 @@ bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, 
   for (int32_t i = 0; i < m->dof; i++) {
     double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + weight_at(m, i) * size[i];
     if (v <= most * terms) continue;
-    if (m->tree->soft || v > times * FX_STANDS_LOAD * terms) return false;
+    if (m->tree->soft || v > times * slack_of(m, i) * FX_STANDS_LOAD * terms) return false;
     if (place == 0.0) place = place_of(sim, m);
     double most_way = times * FX_STANDS_PLACE * (is_way(m, i) ? place : 1.0);
     if (fx_max(v, fabs(m->tree->v0[i])) * sim->h > most_way) return false;

@@ -277,6 +277,8 @@ struct frix_robot_state {
   fx_arena arena;
   double time;
   double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
+  double *placed; /* qpos, qvel and mocap that what follows was found from */
+  bool is_placed; /* it was */
   /* of the configuration */
   frix_pose *pose;                                                           /* of bodies */
   frix_vec3 *center;                                                         /* of mass of bodies */
@@ -325,6 +327,8 @@ bool fx_tree_factor(frix_robot_state *s);
 void fx_tree_solve(const frix_robot_state *s, double *b);
 /* The same for coordinates first .. first + count - 1, which are whole trees; b begins with the first of them. */
 void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b);
+/* b := L'^-1 b with M = L'DL: coordinates that b does not move, and what they carry, stay zero. */
+void fx_tree_half_solve(const frix_robot_state *s, int32_t first, int32_t count, double *b);
 /* out = M x */
 void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out);
 /* out = m x for a matrix m of the pattern of M, in the same coordinates as above. */

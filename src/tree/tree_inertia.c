@@ -94,7 +94,7 @@ bool fx_tree_factor(frix_robot_state *s) {
   return regular;
 }
 
-void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b) {
+void fx_tree_half_solve(const frix_robot_state *s, int32_t first, int32_t count, double *b) {
   const fx_tree *t = s->tree;
   b -= first; /* numbers of coordinates are those of the whole */
   for (int32_t i = first + count - 1; i >= first; i--) {
@@ -102,6 +102,12 @@ void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count,
     if (b[i] == 0.0) continue;
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[j] -= *row++ * b[i];
   }
+}
+
+void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b) {
+  const fx_tree *t = s->tree;
+  fx_tree_half_solve(s, first, count, b);
+  b -= first;
   for (int32_t i = first; i < first + count; i++) {
     const double *row = s->factor + t->dof[i].row + 1;
     b[i] *= s->factor_diagonal[i];

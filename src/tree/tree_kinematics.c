@@ -23,10 +23,12 @@ static frix_quat turn_about(frix_vec3 axis, double angle) {
 
 /* ---- poses ---- */
 
-/* A quaternion without length is no turn, as in MJCF. */
+/* A quaternion without length is no turn, as in MJCF. One of length 1 but for rounding keeps its bits, so that a
+ * configuration which is evaluated again stays the same. */
 static frix_quat unit_at(double *q) {
   frix_quat turn = fx_quat_at(q);
   double norm = fx_quat_norm2(turn);
+  if (fabs(norm - 1.0) <= 4e-15) return turn;
   turn = norm > 1e-30 && isfinite(norm) ? fx_quat_unit(turn) : fx_quat_one();
   fx_quat_put(turn, q);
   return turn;

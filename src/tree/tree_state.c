@@ -37,7 +37,8 @@ static bool take_numbers(frix_robot_state *s) {
              {&s->acceleration, t->dof_count},
              {&s->sensor, t->sensor_size},
              {&s->row, t->dof_count},
-             {&s->row2, t->dof_count}};
+             {&s->row2, t->dof_count},
+             {&s->placed, t->q_count + t->dof_count + 7 * t->mocap_count}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (!(*row[k].list = FX_TAKE(a, double, row[k].count))) return false;
   return true;
@@ -104,13 +105,34 @@ frix_status frix_robot_reset(frix_robot_state *s, int32_t key) {
     memcpy(to, k->mocap ? k->mocap + 7 * (size_t)t->body[b].mocap : place, sizeof place);
   }
   s->time = k->time;
+  s->is_placed = false;
   return FRIX_OK;
 }
 
 /* ---- evaluation ---- */
 
+/* Copies the configuration and the velocities, which tendons and actuators have too, to `placed`; true where they stood
+ * there already. */
+static bool is_same(frix_robot_state *s) {
+  const struct {
+    const double *list;
+    int32_t count;
+  } row[] = {{s->qpos, s->tree->q_count}, {s->qvel, s->tree->dof_count}, {s->mocap, 7 * s->tree->mocap_count}};
+  bool same = s->is_placed;
+  double *at = s->placed;
+  for (size_t k = 0; k < sizeof row / sizeof *row; at += row[k++].count) {
+    size_t bytes = (size_t)row[k].count * sizeof *at;
+    same = same && !memcmp(at, row[k].list, bytes);
+    if (!same) memcpy(at, row[k].list, bytes);
+  }
+  s->is_placed = true;
+  return same;
+}
+
+/* A step begins where the last one ended: what is known of a state is not found again. */
 void fx_tree_evaluate_position(frix_robot_state *s) {
-  fx_tree_kinematics(s);
+  if (is_same(s)) return;
+  fx_tree_kinematics(s); /* which may give quaternions unit length: they are then found again, once */
   fx_tree_tendons(s);
   fx_tree_transmissions(s);
   fx_tree_mass(s);
