@@ -2,6 +2,7 @@
  * by. Compiled once for every machine and, on x86, once more for AVX2; both give the same bits, since lanes never mix
  * and nothing is contracted. */
 #include "linalg/product.h"
+#include "linalg/dense.h"
 
 typedef double lanes4 __attribute__((vector_size(32), aligned(8)));
 typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
@@ -33,6 +34,22 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #define THIN_STORE(R, L) *(L *)c##R = low##R;
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* fx_NAME: the kernel NAME for the machine it runs on. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define FOR_MACHINE(NAME, PARAMETERS, ARGUMENTS)                                         \
+  __attribute__((target("avx2"))) static void NAME##_avx2 PARAMETERS { NAME ARGUMENTS; } \
+  void fx_##NAME PARAMETERS {                                                            \
+    if (__builtin_cpu_supports("avx2"))                                                  \
+      NAME##_avx2 ARGUMENTS;                                                             \
+    else                                                                                 \
+      NAME ARGUMENTS;                                                                    \
+  }
+#else
+#define FOR_MACHINE(NAME, PARAMETERS, ARGUMENTS) \
+  void fx_##NAME PARAMETERS { NAME ARGUMENTS; }
+#endif
+
 #define TILE_ARGUMENTS \
   int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
 
@@ -107,8 +124,8 @@ THIN_TILES(1, double)
     for (; r < rows; r++) tile1_##W(k, a + (size_t)r * lda, lda, b, c, to + r);         \
   } while (0)
 
-INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                     const size_t *to) {
+INLINE void subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b,
+                           double *c, const size_t *to) {
   switch (width) {
     case 8: STRIP(8); break;
     case 6: STRIP(6); break;
@@ -117,6 +134,11 @@ INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, si
     default: STRIP(1); break;
   }
 }
+
+FOR_MACHINE(subtract_strip,
+            (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+             const size_t *to),
+            (rows, width, k, a, lda, b, c, to))
 
 /* ---- rows of contacts ---- */
 
@@ -173,58 +195,50 @@ INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h,
     }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void scale_rows_avx2(int32_t d, int32_t w, double scale, const double *D,
-                                                            const double *h, double *g) {
-  scale_rows(d, w, scale, D, h, g);
+INLINE void add_products(int32_t d, int32_t w, const double *restrict h, const double *restrict x,
+                         double *restrict out) {
+  for (int32_t r = 0; r < d; r++, h += w) out[r] += fx_dot_quad(w, h, x);
 }
 
-__attribute__((target("avx2"))) static void add_outer_avx2(int32_t d, int32_t m, int32_t w, const double *h,
-                                                           const double *g, double *to, int32_t length) {
-  add_outer(d, m, w, h, g, to, length);
+INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const double *restrict f, double *restrict to) {
+  if (d == 3) {
+    for (int32_t c = 0; c < w; c++) to[c] = to[c] + f[0] * h[c] + f[1] * h[w + c] + f[2] * h[2 * w + c];
+    return;
+  }
+  for (int32_t r = 0; r < d; r++, h += w)
+    for (int32_t c = 0; c < w; c++) to[c] += f[r] * h[c];
 }
 
-void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
-  if (__builtin_cpu_supports("avx2"))
-    scale_rows_avx2(d, w, scale, D, h, g);
-  else
-    scale_rows(d, w, scale, D, h, g);
+FOR_MACHINE(scale_rows, (int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
+            (d, w, scale, D, h, g))
+FOR_MACHINE(add_outer, (int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length),
+            (d, m, w, h, g, to, length))
+FOR_MACHINE(add_products, (int32_t d, int32_t w, const double *h, const double *x, double *out), (d, w, h, x, out))
+FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, double *to), (d, w, h, f, to))
+
+/* ---- weights of rows ---- */
+
+/* Four rows beside each other, from the last column of L' on. */
+INLINE void weigh4(int32_t n, int32_t count, const double *restrict L, const double *restrict h, lanes4 *restrict y,
+                   double *restrict out) {
+  lanes4 sum = {0.0, 0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < n; k++) {
+    y[k] = sum;
+    for (int32_t e = 0; e < count; e++) ((double *)&y[k])[e] = h[(size_t)e * (size_t)n + (size_t)k];
+  }
+  for (int32_t k = n - 1; k >= 0; k--) {
+    const double *row = L + (size_t)k * (size_t)n;
+    lanes4 own = y[k];
+    sum += own * own / row[k];
+    for (int32_t j = 0; j < k; j++) y[j] -= row[j] * own;
+  }
+  for (int32_t e = 0; e < count; e++) out[e] = sum[e];
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
-  if (__builtin_cpu_supports("avx2"))
-    add_outer_avx2(d, m, w, h, g, to, length);
-  else
-    add_outer(d, m, w, h, g, to, length);
-}
-#else
-void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
-  scale_rows(d, w, scale, D, h, g);
+INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
+  for (int32_t r = 0; r < d; r += 4)
+    weigh4(n, d - r < 4 ? d - r : 4, L, h + (size_t)r * (size_t)n, (lanes4 *)work, out + r);
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
-  add_outer(d, m, w, h, g, to, length);
-}
-#endif
-
-/* ---- strips ---- */
-
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void subtract_avx2(int32_t rows, int32_t width, int32_t k, const double *a,
-                                                          size_t lda, const double *b, double *c, const size_t *to) {
-  subtract(rows, width, k, a, lda, b, c, to);
-}
-
-void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                       const size_t *to) {
-  if (__builtin_cpu_supports("avx2"))
-    subtract_avx2(rows, width, k, a, lda, b, c, to);
-  else
-    subtract(rows, width, k, a, lda, b, c, to);
-}
-#else
-void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                       const size_t *to) {
-  subtract(rows, width, k, a, lda, b, c, to);
-}
-#endif
+FOR_MACHINE(weigh_rows, (int32_t d, int32_t n, const double *L, const double *h, double *work, double *out),
+            (d, n, L, h, work, out))

@@ -3,6 +3,7 @@
  *   p = J' r,   v = v_free + M^-1 p by the movers' own 3x3 inverses,   u = J v + R (r - r_c) + w
  *
  * A world at rest needs no more than this: the impulses of the last step, certified again. */
+#include "linalg/product.h"
 #include "problem/certificate.h"
 #include "sim/softs.h"
 
@@ -118,13 +119,26 @@ INLINE void look_at(const fx_mover *m, int32_t dim, int32_t dof, const double *J
   }
 }
 
-/* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
 static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own, double *kept) {
+                         double *weight, double *own) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
     for (int32_t c = 0; c < m->dof; c++) u[j] += J[c] * x[c];
     q[j] += fx_tree_dot(m, J, FX_FREE);
-    own[2 * j] = kept && kept[2 * j] >= 0.0 ? kept[2 * j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    own[2 * j] = fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    weight[j] += own[2 * j];
+  }
+}
+
+/* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
+static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
+                         double *weight, double *own, double *kept) {
+  double fresh[FRIX_MAX_DIM];
+  bool known = kept && kept[0] >= 0.0;
+  if (!known) fx_soft_weights(m, dim, J, fresh);
+  fx_add_products(dim, m->dof, J, x, u);
+  fx_add_products(dim, m->dof, J, m->tree->v_free, q);
+  for (int32_t j = 0; j < dim; j++) {
+    own[2 * j] = known ? kept[2 * j] : fresh[j], own[2 * j + 1] = 0.0;
     if (kept) kept[2 * j] = own[2 * j];
     weight[j] += own[2 * j];
   }
@@ -140,8 +154,10 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
-      if (m->tree)
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
+      if (m->tree && m->tree->soft)
+        look_at_soft(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
+      else if (m->tree)
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
       else if (m->dof == 3 && g->dim == 2)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/dense.h"
+#include "linalg/product.h"
 
 bool fx_soft_collect(frix_sim *sim, int32_t slot) {
   fx_soft_body *b = fx_soft_at(sim, slot);
@@ -179,18 +179,16 @@ double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
   return s->weight;
 }
 
-/* J A^-1 J' = y' D^-1 y with L' y = J', A = L' D L; all of L is there. */
+/* All of L is there. */
+void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *out) {
+  double work[4 * (6 + FX_MOST_COORDINATES)];
+  fx_weigh_rows(dim, m->dof, m->tree->part->factor, J, work, out);
+}
+
 double fx_soft_weight(const fx_mover *m, const double *J) {
-  int32_t n = m->dof;
-  const double *row = m->tree->part->factor + (size_t)n * (size_t)n;
-  double y[6 + FX_MOST_COORDINATES], sum = 0.0;
-  memcpy(y, J, (size_t)n * sizeof *y);
-  for (int32_t k = n - 1; k >= 0; k--) {
-    row -= n;
-    sum += y[k] * y[k] / row[k];
-    for (int32_t j = 0; j < k; j++) y[j] -= row[j] * y[k];
-  }
-  return sum;
+  double weight;
+  fx_soft_weights(m, 1, J, &weight);
+  return weight;
 }
 
 /* ---- energy ---- */

@@ -63,6 +63,7 @@ struct frix_soft {
   double second[9];    /* integral of rho X X' */
   double *first;       /* 9 each: of rho (X U_i' ), row-major */
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
+  double *plane;       /* the same number of all i and j together (soft_inertia.c) */
   double *stiffness;   /* diagonal: omega^2 */
   double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
@@ -102,6 +103,8 @@ struct frix_soft_state {
   int32_t *pivot;
 };
 
+/* What the next three need, once. */
+void fx_soft_split_inertia(frix_soft *s);
 /* Inertia about the centre of mass in the body's axes. */
 frix_sym3 fx_soft_inertia(const frix_soft *s, const double *q);
 /* Columns g_j of the coupling of spin and rates: spin momentum = I w + sum_j g_j rate_j; body's axes. */

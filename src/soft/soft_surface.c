@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "linalg/dense.h"
+#include "linalg/product.h"
 
 static frix_vec3 least(frix_vec3 a, frix_vec3 b) {
   return fx_vec(fx_min(a.x, b.x), fx_min(a.y, b.y), fx_min(a.z, b.z));
@@ -30,8 +30,9 @@ void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {
   out->state = x, out->spin = spin, out->faced = false;
   for (int32_t p = 0; p < n; p++) {
     const double *U = info->shape + 3 * (size_t)p * k, *q = x->amplitude;
-    frix_vec3 r = info->point[p];
-    r = fx_add(r, fx_vec(fx_dot_quad(k, U, q), fx_dot_quad(k, U + k, q), fx_dot_quad(k, U + 2 * (size_t)k, q)));
+    double moved[3] = {0.0, 0.0, 0.0};
+    fx_add_products(3, k, U, q, moved);
+    frix_vec3 r = fx_add(info->point[p], fx_vec(moved[0], moved[1], moved[2]));
     far = fx_max(far, fx_norm2(r));
     out->place[p] = fx_pose_point(x->pose, r);
     out->low = p ? least(out->low, out->place[p]) : out->place[p];
