@@ -534,8 +534,8 @@ static void panels(fx_test *t) {
 
 /* Rows of contacts on movers of many coordinates, against plain loops. */
 static void rows(fx_test *t) {
-  enum { N = 11, D = 7 };
-  double h[D * N], x[N], f[D], L[N * N], work[4 * N], out[D] = {0}, to[N] = {0}, weight[D];
+  enum { N = 27, D = 11 };
+  double h[D * N], work[8 * N], x[N], f[D], L[N * N], out[D] = {0}, to[N] = {0}, weight[D];
   for (int k = 0; k < D * N; k++) h[k] = sin(1.7 * k);
   for (int k = 0; k < N; k++) x[k] = cos(2.3 * k);
   for (int k = 0; k < D; k++) f[k] = sin(0.9 * k + 1);

@@ -141,8 +141,8 @@ static frix_status read_bytes(frix_context *context, const char *path, const cha
   if (status == FRIX_ERROR_MEMORY) return status;
   if (good) pack_arrays(&pack, soft);
   good = good && !pack.failed && pack.at == pack.end && arrays_sound(soft);
-  if (good) fx_soft_measure(soft);
-  return good ? FRIX_OK : fx_fail(context, FRIX_ERROR_FORMAT, "%s: the numbers of the soft body make no sense", path);
+  return good ? fx_soft_measure(soft)
+              : fx_fail(context, FRIX_ERROR_FORMAT, "%s: the numbers of the soft body make no sense", path);
 }
 
 frix_status fx_soft_decode(frix_context *context, const char *name, const char *bytes, size_t count, frix_soft **out) {

@@ -195,8 +195,27 @@ INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h,
     }
 }
 
+/* The order of additions of fx_dot_quad, of three rows beside each other. */
+INLINE void add_products3(int32_t w, const double *restrict h, const double *restrict x, double *restrict out) {
+  const double *h1 = h + w, *h2 = h + 2 * (size_t)w;
+  lanes4 s0 = {0.0, 0.0, 0.0, 0.0}, s1 = s0, s2 = s0;
+  int32_t c = 0;
+  for (; c + 4 <= w; c += 4) {
+    lanes4 own = *(const lanes4 *)(x + c);
+    s0 += *(const lanes4 *)(h + c) * own;
+    s1 += *(const lanes4 *)(h1 + c) * own;
+    s2 += *(const lanes4 *)(h2 + c) * own;
+  }
+  double t0 = s0[0], t1 = s1[0], t2 = s2[0];
+  for (; c < w; c++) t0 += h[c] * x[c], t1 += h1[c] * x[c], t2 += h2[c] * x[c];
+  out[0] += (t0 + s0[1]) + (s0[2] + s0[3]);
+  out[1] += (t1 + s1[1]) + (s1[2] + s1[3]);
+  out[2] += (t2 + s2[1]) + (s2[2] + s2[3]);
+}
+
 INLINE void add_products(int32_t d, int32_t w, const double *restrict h, const double *restrict x,
                          double *restrict out) {
+  for (; d >= 3; d -= 3, h += 3 * (size_t)w, out += 3) add_products3(w, h, x, out);
   for (int32_t r = 0; r < d; r++, h += w) out[r] += fx_dot_quad(w, h, x);
 }
 
@@ -218,26 +237,38 @@ FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, d
 
 /* ---- weights of rows ---- */
 
-/* Four rows beside each other, from the last column of L' on. */
-INLINE void weigh4(int32_t n, int32_t count, const double *restrict L, const double *restrict h, lanes4 *restrict y,
-                   double *restrict out) {
-  lanes4 sum = {0.0, 0.0, 0.0, 0.0};
-  for (int32_t k = 0; k < n; k++) {
-    y[k] = sum;
-    for (int32_t e = 0; e < count; e++) ((double *)&y[k])[e] = h[(size_t)e * (size_t)n + (size_t)k];
-  }
+/* Eight rows beside each other, from the last column on: L' y = h'. */
+enum { BESIDE = 8 };
+typedef struct lanes8 {
+  lanes4 low, high;
+} lanes8;
+
+INLINE void weigh8(int32_t n, const double *restrict L, lanes8 *restrict y, double *restrict out) {
+  lanes4 low = {0.0, 0.0, 0.0, 0.0}, high = low;
   for (int32_t k = n - 1; k >= 0; k--) {
     const double *row = L + (size_t)k * (size_t)n;
-    lanes4 own = y[k];
-    sum += own * own / row[k];
-    for (int32_t j = 0; j < k; j++) y[j] -= row[j] * own;
+    lanes8 own = y[k];
+    low += own.low * own.low / row[k];
+    high += own.high * own.high / row[k];
+    for (int32_t j = 0; j < k; j++) {
+      y[j].low -= row[j] * own.low;
+      y[j].high -= row[j] * own.high;
+    }
   }
-  for (int32_t e = 0; e < count; e++) out[e] = sum[e];
+  for (int e = 0; e < 4; e++) out[e] = low[e], out[4 + e] = high[e];
 }
 
 INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
-  for (int32_t r = 0; r < d; r += 4)
-    weigh4(n, d - r < 4 ? d - r : 4, L, h + (size_t)r * (size_t)n, (lanes4 *)work, out + r);
+  for (int32_t r = 0; r < d; r += BESIDE) {
+    int32_t count = d - r < BESIDE ? d - r : BESIDE;
+    double weight[BESIDE];
+    for (int32_t e = 0; e < BESIDE; e++) {
+      const double *row = h + (size_t)(r + (e < count ? e : 0)) * (size_t)n;
+      for (int32_t k = 0; k < n; k++) work[BESIDE * k + e] = row[k];
+    }
+    weigh8(n, L, (lanes8 *)work, weight);
+    for (int32_t e = 0; e < count; e++) out[r + e] = weight[e];
+  }
 }
 
 FOR_MACHINE(weigh_rows, (int32_t d, int32_t n, const double *L, const double *h, double *work, double *out),

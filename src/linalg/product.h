@@ -29,7 +29,7 @@ void fx_add_products(int32_t d, int32_t w, const double *h, const double *x, dou
 void fx_add_rows(int32_t d, int32_t w, const double *h, const double *f, double *to);
 
 /* out_k := h_k A^-1 h_k' (h d x n) with A = L' D L, D in the diagonal of L; each has the bits it would have alone.
- * work: 4 n numbers. */
+ * work: 8 n numbers. */
 void fx_weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out);
 
 #endif

@@ -129,17 +129,15 @@ static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const 
   }
 }
 
-/* kept: weights of before, below 0 where there is none; NULL: they are not kept. */
+/* kept: its weights; NULL: they are not known. */
 static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own, double *kept) {
+                         double *weight, double *own, const double *kept) {
   double fresh[FRIX_MAX_DIM];
-  bool known = kept && kept[0] >= 0.0;
-  if (!known) fx_soft_weights(m, dim, J, fresh);
+  if (!kept) fx_soft_weights(m, dim, J, fresh);
   fx_add_products(dim, m->dof, J, x, u);
   fx_add_products(dim, m->dof, J, m->tree->v_free, q);
   for (int32_t j = 0; j < dim; j++) {
-    own[2 * j] = known ? kept[2 * j] : fresh[j], own[2 * j + 1] = 0.0;
-    if (kept) kept[2 * j] = own[2 * j];
+    own[2 * j] = kept ? kept[2 * j] : fresh[j], own[2 * j + 1] = 0.0;
     weight[j] += own[2 * j];
   }
 }
@@ -147,7 +145,7 @@ static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const 
 /* All of that in one pass. own: the weights by group, body and row, two each. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own) {
-  double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
+  const double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;

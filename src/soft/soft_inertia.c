@@ -81,12 +81,22 @@ frix_sym3 fx_soft_inverse(frix_sym3 s) {
 
 /* ---- momenta and velocities of a state ---- */
 
-frix_vec3 fx_soft_spin(const frix_soft_state *x) {
+fx_soft_spinner fx_soft_spinner_of(const frix_soft_state *x) {
   const frix_soft *s = x->soft;
-  frix_vec3 *g = (frix_vec3 *)x->work, L = fx_unrotate(x->pose.q, x->spin_momentum);
+  fx_soft_spinner out = {.inverse = fx_soft_inverse(fx_soft_inertia(s, x->amplitude))};
+  frix_vec3 *g = (frix_vec3 *)x->work;
   fx_soft_coupling(s, x->amplitude, g);
-  for (int32_t j = 0; j < s->info.coordinates; j++) L = fx_mad(L, -x->rate[j], g[j]);
-  return fx_sym3_mul(fx_soft_inverse(fx_soft_inertia(s, x->amplitude)), L);
+  for (int32_t j = 0; j < s->info.coordinates; j++) out.carried = fx_mad(out.carried, x->rate[j], g[j]);
+  return out;
+}
+
+frix_vec3 fx_soft_spin_at(const fx_soft_spinner *s, frix_quat q, frix_vec3 momentum) {
+  return fx_sym3_mul(s->inverse, fx_sub(fx_unrotate(q, momentum), s->carried));
+}
+
+frix_vec3 fx_soft_spin(const frix_soft_state *x) {
+  fx_soft_spinner s = fx_soft_spinner_of(x);
+  return fx_soft_spin_at(&s, x->pose.q, x->spin_momentum);
 }
 
 void fx_soft_set_momenta(frix_soft_state *x, frix_vec3 w) {

@@ -126,8 +126,8 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
                                 .center = fem.center,
                                 .mode_residual = basis.residual};
   status = fx_soft_reduce(soft, arena, &fem, &basis, &skin, &watch);
-  if (!status) set_damping(soft, c), fx_soft_measure(soft);
-  return status;
+  if (!status) set_damping(soft, c);
+  return status ? status : fx_soft_measure(soft);
 }
 
 frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_soft_config *config, frix_soft **out) {
@@ -147,7 +147,7 @@ frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_so
   return status;
 }
 
-void fx_soft_measure(frix_soft *s) {
+frix_status fx_soft_measure(frix_soft *s) {
   const frix_soft_info *info = &s->info;
   int32_t k = info->coordinates;
   fx_soft_split_inertia(s);
@@ -156,6 +156,7 @@ void fx_soft_measure(frix_soft *s) {
     for (int32_t j = 0; j < k; j++)
       s->farthest[j] = fx_max(s->farthest[j], fx_norm(fx_vec(U[j], U[k + j], U[2 * (size_t)k + j])));
   }
+  return fx_soft_tree_make(s);
 }
 
 /* ---- what a body is ---- */
