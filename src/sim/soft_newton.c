@@ -23,7 +23,7 @@
 #include "linalg/dense.h"
 #include "linalg/product.h"
 
-enum { ROUNDS = 60, MOST = 512, FEWEST = 4, TRIALS = 12 };
+enum { ROUNDS = 60, MOST = 512, TRIALS = 12 };
 /* Of the sizes of what cancels in F: where it ends, under a deadline, and where no step goes down any more. */
 static const double done = 1e-13, done_in_time = 1e-11, rounding = 1e-10;
 static const double enough = 0.1;    /* of F . dv at the start of a line: its end */
@@ -428,7 +428,7 @@ static bool gather(island *t, const int32_t *root_of_mover, int32_t root) {
     if (!group_fits(t->a, k)) return false;
     t->group[t->count++] = k;
   }
-  return soft && t->count >= FEWEST;
+  return soft && t->count > 0;
 }
 
 static bool solve_island(island *t, int64_t *iterations) {
@@ -443,22 +443,25 @@ static bool solve_island(island *t, int64_t *iterations) {
   return good;
 }
 
-frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool *any) {
+frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, fx_found *found) {
   int32_t n = sim->mover_count;
   island t = {.sim = sim, .a = a, .group = FX_TAKE_RAW(&sim->arena, int32_t, a->group_count)};
   int32_t *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
   t.mover = FX_TAKE_RAW(&sim->arena, int32_t, n), t.first = FX_TAKE_RAW(&sim->arena, int32_t, n);
   if (!t.group || !parent || !t.mover || !t.first) return FRIX_ERROR_MEMORY;
-  *any = false;
+  int32_t solved = 0, all = 0;
   for (int32_t k = 0; k < n; k++) parent[k] = k;
-  for (int32_t k = 0; k < a->group_count; k++)
+  for (int32_t k = 0; k < a->group_count; k++) {
+    all += a->group[k].body_count > 0;
     for (int32_t b = 1; b < a->group[k].body_count; b++) {
       int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
       parent[i > j ? i : j] = i > j ? j : i;
     }
+  }
   for (int32_t k = 0; k < n; k++) parent[k] = root_of(parent, k);
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   for (int32_t k = 0; k < n; k++)
-    if (parent[k] == k && gather(&t, parent, k)) *any |= solve_island(&t, &sim->report.iterations);
+    if (parent[k] == k && gather(&t, parent, k) && solve_island(&t, &sim->report.iterations)) solved += t.count;
+  *found = solved == 0 ? FX_FOUND_NONE : solved < all ? FX_FOUND_SOME : FX_FOUND_ALL;
   return FRIX_OK;
 }
