@@ -14,7 +14,7 @@ extern const fx_reproduction fx_reproduce_pebbles, fx_reproduce_rod;
 extern const fx_reproduction fx_reproduce_balls, fx_reproduce_ball_drop;
 extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
 extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
-extern const fx_reproduction fx_reproduce_loghouse, fx_reproduce_bunnies, fx_reproduce_soft;
+extern const fx_reproduction fx_reproduce_loghouse, fx_reproduce_bunnies, fx_reproduce_soft, fx_reproduce_weave;
 #endif
 
 /* By document. */
@@ -49,6 +49,7 @@ static const fx_reproduction *const rows[] = {
     &fx_reproduce_loghouse,
     &fx_reproduce_bunnies,
     &fx_reproduce_soft,
+    &fx_reproduce_weave,
 #endif
     NULL,
 };

@@ -67,7 +67,7 @@ static bool run(fx_report *report) {
       "Deformable bodies of few modes in contact. The document's meshes are not published: chairs, creatures "
       "and cubes are generated, so that contacts and degrees of freedom are like those of the document, not "
       "equal. The document ends where friction changes by less than 1e-4; times there are of a 3 GHz "
-      "Pentium D. Woven composites are missing.");
+      "Pentium D.");
   for (int k = 0; k < ROWS; k++)
     if (!measure(report, &rows[k])) return false;
   return true;

@@ -178,7 +178,10 @@ static frix_status get_mesh(fx_arena *arena, const char *mesh, const frix_soft_c
     if (strcmp(mesh, name)) continue;
     bool given = config->sides.x > 0.0 || config->sides.y > 0.0 || config->sides.z > 0.0;
     int32_t chosen = !strcmp(name, "blob") ? 8 : 1;
-    return fx_tets_generate(arena, k, given ? config->sides : size, config->cells ? config->cells : chosen, t);
+    if (given) size = config->sides;
+    frix_status status = fx_tets_generate(arena, k, size, config->cells ? config->cells : chosen, t);
+    if (!status && config->waves) fx_tets_wave(t, size.x, config->waves, config->wave);
+    return status;
   }
   bool surface;
   return fx_tets_read(arena, mesh, config->cells ? config->cells : 12, t, &surface);

@@ -37,6 +37,7 @@ frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *
   if (c->order != 1 && c->order != 2) BAD("tetrahedra of order %d: 1 and 2 are known", (int)c->order);
   if (c->cells < 0 || c->cells > 1000) BAD("%d cells, expected 1 to 1000", (int)c->cells);
   if (!fx_finite(c->hold_low) || !fx_finite(c->hold_high)) BAD("the box in which the body is held is not finite");
+  if (c->waves < 0 || c->waves > 1000 || !isfinite(c->wave)) BAD("%d waves of %g m", (int)c->waves, c->wave);
   const double s[3] = {c->sides.x, c->sides.y, c->sides.z};
   for (int k = 0; k < 3; k++)
     if (!(s[k] >= 0.0 && isfinite(s[k]))) BAD("side %g of a shape is negative or not finite", s[k]);
