@@ -18,6 +18,7 @@ static bool hang(fx_report *report, double mu, double young) {
   fx_trial t;
   bool good =
       fx_trial_new(&t, frix_scene_find("weave")) && fx_trial_set(&t, "mu", mu) && fx_trial_set(&t, "young", young);
+  t.config.contact = FRIX_CONTACT_KIND_STIFF;
   t.config.tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-8;
   if (settings->solver) t.config.solver = settings->solver;
   good = good && fx_trial_start(&t) && fx_trial_run(&t, settings->quick ? 0.1 : 3.0);
@@ -45,6 +46,7 @@ static bool throw_at_pegs(fx_report *report) {
   const fx_reproduce_settings *settings = fx_report_settings(report);
   fx_trial t;
   bool good = fx_trial_new(&t, frix_scene_find("weave-thrown"));
+  t.config.contact = FRIX_CONTACT_KIND_STIFF;
   t.config.tolerance = settings->tolerance > 0 ? settings->tolerance : 1e-8;
   if (settings->solver) t.config.solver = settings->solver;
   good = good && fx_trial_start(&t) && fx_trial_run(&t, settings->quick ? 0.05 : 1.0);

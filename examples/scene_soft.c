@@ -158,7 +158,7 @@ static const frix_option_info chairs_parameter[] = {
     [CHAIRS_N] = EX_WHOLE("n", 4, 1, 400, "chairs"),
     [CHAIRS_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
     [CHAIRS_RATE] = EX_REAL("rate", 10, 0, 90, "degrees a second by which the floor is inclined"),
-    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 3, "across a leg: contacts of a foot"),
+    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 5, "across a leg: contacts of a foot"),
 };
 
 static frix_status build_chairs(frix_builder *builder, const double *value, uint64_t seed) {
