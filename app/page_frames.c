@@ -4,7 +4,8 @@
  *             coarse: box f32 x 6 (corner, size), then for all bodies quaternion u32 (which of the four is largest,
  *                     2 bits; the others, 10 bits each), position u16 x 3 within the box
  *   contacts  point f32 x 3, force f32 x 3, gap, mu, margin, slip f32, a, b, id u32, normal i16 x 3, state u8, each for
- *             all contacts; an end is a slot, STATIC + body of the model, or WORLD */
+ *             all contacts; an end is a slot, STATIC + body of the model, or WORLD
+ * Amplitudes of soft bodies, f32, stand in one column, frame after frame. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ struct fx_page_frames {
   numbers slot_pattern, list_start, list_slot, gone_start, gone_body; /* u32 */
   numbers time, step, poses, contacts;                                /* f64 */
   numbers kept, list, gone, hash;                                     /* u32; hash: two each, the lower one first */
-  numbers series[SERIES];                                             /* f32 */
+  numbers series[SERIES], amplitude;                                  /* f32 */
   uint32_t *slot;
   void *scratch;
 };
@@ -403,6 +404,10 @@ void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
   append_f64(&f->contacts, (double)f->bytes->count);
   append_u32(&f->kept, (uint32_t)put_contacts(f, frame));
   put_series(f, frame);
+  for (int32_t k = 0; k < frame->amplitude_count; k++) {
+    float small = (float)frame->amplitude[k];
+    append(&f->amplitude, &small, sizeof small);
+  }
 }
 
 static void put_numbers(fx_page_bytes *bytes, const char *name, fx_column_type type, const numbers *n) {
@@ -441,6 +446,7 @@ void fx_page_frames_end(fx_page_frames *f) {
   put_numbers(f->bytes, "frame.poses", FX_F64, &f->poses);
   put_numbers(f->bytes, "frame.contacts", FX_F64, &f->contacts);
   put_numbers(f->bytes, "frame.contacts_kept", FX_U32, &f->kept);
+  put_numbers(f->bytes, "frame.amplitudes", FX_F32, &f->amplitude);
   for (int k = 0; k < SERIES; k++) {
     char name[48];
     snprintf(name, sizeof name, "series.%s", series_name[k]);
@@ -450,9 +456,9 @@ void fx_page_frames_end(fx_page_frames *f) {
 
 void fx_page_frames_free(fx_page_frames *f) {
   if (!f) return;
-  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time, &f->step,
-                    &f->poses,        &f->contacts,   &f->kept,      &f->list, &f->gone,
-                    &f->gone_start,   &f->gone_body,  &f->hash};
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time,     &f->step,
+                    &f->poses,        &f->contacts,   &f->kept,      &f->list,     &f->gone,
+                    &f->gone_start,   &f->gone_body,  &f->hash,      &f->amplitude};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
   for (int k = 0; k < SERIES; k++) free(f->series[k].data);
   free(f->body_map);

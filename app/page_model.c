@@ -1,7 +1,10 @@
 /* The model in a replay page:
  *   body.kind, body.mass, body.pose (position, quaternion x y z w), body.names (lines)      in the model's order
  *   shape.body (-1: the world), shape.kind, shape.size (3), shape.geometry (-1: none), shape.pose
- *   geometry.K.points (3 each), geometry.K.triangles (3 each) */
+ *   geometry.K.points (3 each), geometry.K.triangles (3 each)
+ *   soft.first   by body: its first amplitude in a frame, -1: it is rigid
+ *   soft.K.shape by body: of each point and direction, what the amplitudes move it by; bodies that share a geometry
+ *                share the first one's (soft.like) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,9 +132,41 @@ static void put_geometry(fx_page_bytes *bytes, const frix_model *model, int32_t 
   free(point);
 }
 
+/* ---- soft bodies */
+
+static void put_shape(fx_page_bytes *bytes, int32_t body, const frix_soft *soft) {
+  frix_soft_info info = frix_soft_view(soft);
+  size_t count = 3 * (size_t)info.point_count * (size_t)info.coordinates;
+  float *shape = fx_grow(NULL, count + 1, sizeof *shape);
+  for (size_t k = 0; k < count; k++) shape[k] = (float)info.shape[k];
+  char name[48];
+  snprintf(name, sizeof name, "soft.%d.shape", (int)body);
+  fx_page_column(bytes, name, FX_F32, shape, (int64_t)count);
+  free(shape);
+}
+
+static void put_softs(fx_page_bytes *bytes, const frix_model *model, int32_t count) {
+  int32_t *first = fx_grow(NULL, (size_t)count + 1, sizeof *first),
+          *like = fx_grow(NULL, (size_t)count + 1, sizeof *like);
+  int32_t amplitudes = 0;
+  for (int32_t k = 0; k < count; k++) {
+    const frix_soft *soft = frix_model_soft(model, frix_model_body_at(model, k));
+    first[k] = soft ? amplitudes : -1, like[k] = k;
+    amplitudes += soft ? frix_soft_view(soft).coordinates : 0;
+    while (soft && like[k] > 0 && frix_model_soft(model, frix_model_body_at(model, like[k] - 1)) == soft)
+      like[k] = like[like[k] - 1];
+    if (soft && like[k] == k) put_shape(bytes, k, soft);
+  }
+  fx_page_column(bytes, "soft.first", FX_I32, first, amplitudes ? count : 0);
+  fx_page_column(bytes, "soft.like", FX_I32, like, amplitudes ? count : 0);
+  free(first);
+  free(like);
+}
+
 void fx_page_put_model(fx_page_bytes *bytes, const frix_model *model) {
   frix_model_counts count = frix_model_count(model);
   put_bodies(bytes, model, count.body_count);
   put_shapes(bytes, model, count.shape_count);
   for (int32_t k = 0; k < count.geometry_count; k++) put_geometry(bytes, model, k);
+  put_softs(bytes, model, count.body_count);
 }

@@ -14,7 +14,7 @@ extern const fx_reproduction fx_reproduce_pebbles, fx_reproduce_rod;
 extern const fx_reproduction fx_reproduce_balls, fx_reproduce_ball_drop;
 extern const fx_reproduction fx_reproduce_particle, fx_reproduce_oscillator, fx_reproduce_cardhouse, fx_reproduce_arch;
 extern const fx_reproduction fx_reproduce_stacks, fx_reproduce_painleve, fx_reproduce_comparison, fx_reproduce_tables;
-extern const fx_reproduction fx_reproduce_loghouse, fx_reproduce_bunnies, fx_reproduce_soft;
+extern const fx_reproduction fx_reproduce_loghouse, fx_reproduce_bunnies, fx_reproduce_soft, fx_reproduce_weave;
 extern const fx_reproduction fx_reproduce_packing, fx_reproduce_janssen, fx_reproduce_beverloo, fx_reproduce_collapse;
 #endif
 
@@ -50,6 +50,7 @@ static const fx_reproduction *const rows[] = {
     &fx_reproduce_loghouse,
     &fx_reproduce_bunnies,
     &fx_reproduce_soft,
+    &fx_reproduce_weave,
     &fx_reproduce_packing,
     &fx_reproduce_janssen,
     &fx_reproduce_beverloo,

@@ -30,7 +30,7 @@ static bool show(const char *stage, double share, void *user) {
 }
 
 static bool settings(const fx_args *args, frix_soft_config *c) {
-  int64_t modes = c->modes, derivatives = c->derivatives, order = c->order, cells = c->cells;
+  int64_t modes = c->modes, derivatives = c->derivatives, order = c->order, cells = c->cells, waves = 0;
   bool fine =
       fx_arg_integer(args, "--modes", 0, 100, &modes) && fx_arg_integer(args, "--derivatives", 0, 119, &derivatives) &&
       fx_arg_integer(args, "--order", 1, 2, &order) && fx_arg_integer(args, "--cells", 1, 1000, &cells) &&
@@ -40,9 +40,10 @@ static bool settings(const fx_args *args, frix_soft_config *c) {
       fx_arg_real(args, "--damping-mass", 0, 1e9, &c->damping_mass) &&
       fx_arg_real(args, "--damping-stiffness", 0, 1e9, &c->damping_stiffness) &&
       fx_arg_real(args, "--damping-ratio", 0, 100, &c->damping_ratio) && fx_arg_vec(args, "--size", &c->sides) &&
-      fx_arg_vec(args, "--hold-low", &c->hold_low) && fx_arg_vec(args, "--hold-high", &c->hold_high);
+      fx_arg_vec(args, "--hold-low", &c->hold_low) && fx_arg_vec(args, "--hold-high", &c->hold_high) &&
+      fx_arg_integer(args, "--waves", 0, 1000, &waves) && fx_arg_real(args, "--wave", -1e6, 1e6, &c->wave);
   c->modes = (int32_t)modes, c->derivatives = (int32_t)derivatives, c->order = (int32_t)order,
-  c->cells = (int32_t)cells;
+  c->cells = (int32_t)cells, c->waves = (int32_t)waves;
   c->strains = fx_arg(args, "--strains") != NULL;
   c->material = fx_arg_choice(args, "--material", 0) ? FRIX_SOFT_STVK : FRIX_SOFT_LINEAR;
   return fine;
@@ -89,6 +90,8 @@ static const fx_flag flags[] = {
     {"--strains", NULL, NULL, "six uniform strains join the basis: for flat faces in contact"},
     {"--hold-low", "X,Y,Z", NULL, "a box of the mesh in which the body will be held: low corner"},
     {"--hold-high", "X,Y,Z", NULL, "and high corner; six shapes join the basis"},
+    {"--waves", "N", NULL, "generated shapes: bent by N half waves along x"},
+    {"--wave", "H", NULL, "their height along z, m"},
     {"--json", NULL, NULL, "one JSON object"},
     {0}};
 

@@ -217,6 +217,20 @@ fx_solid fx_solid_of(const frix_model *model, const frix_shape_config *s, int se
   return solid;
 }
 
+fx_solid fx_solid_of_soft(const frix_soft *soft, const double *amplitude) {
+  fx_solid solid = {0};
+  maker m = {&solid, 0};
+  frix_soft_info info = frix_soft_view(soft);
+  frix_vec3 *place = fx_grow(NULL, (size_t)info.point_count + 1, sizeof *place);
+  frix_geometry_config g = frix_geometry_default();
+  frix_soft_deform(soft, (frix_pose){{0, 0, 0}, {1, 0, 0, 0}}, amplitude, place);
+  g.point = place, g.point_count = info.point_count;
+  g.triangle = info.triangle, g.triangle_count = info.triangle_count;
+  add_mesh(&m, &g);
+  free(place);
+  return solid;
+}
+
 void fx_solid_free(fx_solid *solid) {
   free(solid->corner);
   free(solid->edge);

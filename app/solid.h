@@ -15,6 +15,8 @@ typedef struct fx_solid {
 
 /* Triangles of a shape in its own frame; spheres, planes and half planes have none. segments: of a full turn. */
 fx_solid fx_solid_of(const frix_model *model, const frix_shape_config *shape, int segments);
+/* The surface of a soft body with these amplitudes, in the frame of its shape. */
+fx_solid fx_solid_of_soft(const frix_soft *soft, const double *amplitude);
 void fx_solid_free(fx_solid *solid);
 
 #endif

@@ -85,7 +85,7 @@ static fx_v3 body_colour(const fx_stage *s, uint32_t index, frix_body_kind kind)
 /* ---- the model */
 
 static void read_bodies(fx_stage *s) {
-  int32_t planar = 0, moving = 0;
+  int32_t planar = 0, moving = 0, amplitudes = 0;
   for (int32_t k = 0; k < s->body_count; k++) {
     frix_body_config body = frix_body_default();
     body.kind = FRIX_BODY_STATIC;
@@ -93,6 +93,9 @@ static void read_bodies(fx_stage *s) {
     s->kind[k] = body.kind;
     s->pose[k] = body.pose;
     s->stands[k] = body.kind == FRIX_BODY_STATIC && !body.spawn_only;
+    const frix_soft *soft = k ? frix_model_soft(s->model, frix_model_body_at(s->model, k - 1)) : NULL;
+    s->amplitude[k] = soft ? amplitudes : -1;
+    amplitudes += soft ? frix_soft_view(soft).coordinates : 0;
     moving += body.kind == FRIX_BODY_DYNAMIC;
     planar += body.kind == FRIX_BODY_DYNAMIC && body.planar;
   }
@@ -146,13 +149,14 @@ void fx_stage_create(fx_stage *s, const frix_model *model, const fx_look *look) 
   s->kind = fx_grow(NULL, (size_t)s->body_count, sizeof *s->kind);
   s->pose = fx_grow(NULL, (size_t)s->body_count, sizeof *s->pose);
   s->stands = fx_grow(NULL, (size_t)s->body_count, sizeof *s->stands);
+  s->amplitude = fx_grow(NULL, (size_t)s->body_count, sizeof *s->amplitude);
   read_bodies(s);
   read_shapes(s);
 }
 
 void fx_stage_free(fx_stage *s) {
   for (int32_t k = 0; k < frix_model_count(s->model).shape_count; k++) fx_solid_free(&s->prop[k].solid);
-  void *owned[] = {s->prop, s->prop_start, s->kind, s->pose, s->stands, s->seen};
+  void *owned[] = {s->prop, s->prop_start, s->kind, s->pose, s->stands, s->amplitude, s->seen};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   *s = (fx_stage){0};
 }
@@ -348,7 +352,17 @@ static void draw_plane(const fx_stage *s, const frame3 *f, fx_raster *r) {
                   ink_of(s->look.theme->ground, FX_PAINT_GROUND));
 }
 
-static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pose pose, fx_raster *r) {
+static void draw_soft(const fx_stage *s, int32_t body, const frix_frame *frame, const frame3 *f, fx_v3 colour,
+                      fx_raster *r) {
+  const frix_soft *soft = frix_model_soft(s->model, frix_model_body_at(s->model, body - 1));
+  bool known = s->amplitude[body] + frix_soft_view(soft).coordinates <= frame->amplitude_count;
+  fx_solid solid = fx_solid_of_soft(soft, known ? frame->amplitude + s->amplitude[body] : NULL);
+  draw_solid(s, &solid, f, colour, r);
+  fx_solid_free(&solid);
+}
+
+static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pose pose, const frix_frame *frame,
+                      fx_raster *r) {
   fx_v3 colour = body_colour(s, number, s->kind[body]);
   for (int32_t k = s->prop_start[body]; k < s->prop_start[body + 1]; k++) {
     const fx_prop *p = &s->prop[k];
@@ -359,6 +373,8 @@ static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pos
       if (!r->near) draw_plane(s, &f, r); /* a plane throws no shadow worth seeing */
     } else if (p->kind == FRIX_SHAPE_HALF_PLANE) {
       draw_half_plane(s, &f, r);
+    } else if (s->amplitude[body] >= 0) {
+      draw_soft(s, body, frame, &f, colour, r);
     } else {
       draw_solid(s, &p->solid, &f, colour, r);
     }
@@ -390,10 +406,10 @@ void fx_stage_draw(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   for (int32_t k = 0; k < frame->body_count; k++) {
     const frix_frame_body *b = &frame->body[order[k].place];
     if (b->id.index == b->pattern.index) moved[b->pattern.index] = true;
-    draw_body(s, (int32_t)b->pattern.index, b->id.index, b->state.pose, r);
+    draw_body(s, (int32_t)b->pattern.index, b->id.index, b->state.pose, frame, r);
   }
   for (int32_t k = 0; k < s->body_count; k++)
-    if (s->stands[k] && !moved[k]) draw_body(s, k, (uint32_t)k, s->pose[k], r);
+    if (s->stands[k] && !moved[k]) draw_body(s, k, (uint32_t)k, s->pose[k], frame, r);
   free(order);
   free(moved);
 }

@@ -50,6 +50,7 @@ typedef struct fx_stage {
   frix_body_kind *kind; /* by body, with the world at 0 */
   frix_pose *pose;      /* of static bodies */
   bool *stands;         /* static bodies that are there from the start */
+  int32_t *amplitude;   /* of soft bodies: their first in a frame; -1: rigid */
   int32_t body_count;
   double strongest; /* force of the longest arrow, N */
   /* what the camera must show */

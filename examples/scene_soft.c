@@ -3,37 +3,12 @@
  * Bodies are made by the generators of frix soften, with few modes; what is alike shares one body. */
 #include "world.h"
 
-#include <frix/soft.h>
-
 #include <math.h>
-#include <stdio.h>
-
-/* ---- making ---- */
-
-static frix_soft *make(ex_world *world, const char *shape, const frix_soft_config *config) {
-  frix_soft *soft = NULL;
-  if (world->status == FRIX_OK)
-    world->status = frix_soft_make(frix_builder_context(world->builder), shape, config, &soft);
-  return soft;
-}
-
-static frix_body_id put(ex_world *world, const frix_soft *soft, const frix_body_config *body) {
-  frix_shape_config skin = frix_shape_default();
-  frix_body_id id = {0, 0};
-  skin.material = world->material;
-  if (world->status == FRIX_OK) world->status = frix_builder_add_soft(world->builder, soft, body, &skin, &id);
-  return id;
-}
 
 static void put_box(ex_world *world, frix_pose pose, double x, double y, double z) {
   frix_shape_config box = ex_box(x, y, z);
   box.pose = pose;
   ex_add_shape(world, (frix_body_id){0, 0}, &box);
-}
-
-static frix_body_config named(const char *kind, int32_t k, frix_pose pose, char name[32]) {
-  snprintf(name, 32, "%s_%d", kind, (int)k);
-  return ex_body(name, pose);
 }
 
 /* ---- soft-stack ---- */
@@ -51,13 +26,13 @@ static frix_status build_stack(frix_builder *builder, const double *value, uint6
   frix_soft_config c = frix_soft_default();
   c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = 2, c.order = 1, c.modes = 8, c.strains = true, c.damping_ratio = 0.2;
   c.young = value[STACK_YOUNG];
-  frix_soft *cube = make(&world, "bar", &c);
+  frix_soft *cube = ex_soft(&world, "bar", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[STACK_N]; k++) {
     char name[32];
     frix_body_config body =
-        named("cube", k, ex_at(ex_noise(&world, 1e-4), ex_noise(&world, 1e-4), 0.1 * (k + 0.5)), name);
-    put(&world, cube, &body);
+        ex_named("cube", k, ex_at(ex_noise(&world, 1e-4), ex_noise(&world, 1e-4), 0.1 * (k + 0.5)), name);
+    ex_put_soft(&world, cube, &body);
   }
   frix_soft_destroy(cube);
   return world.status;
@@ -93,9 +68,9 @@ static frix_status build_beam(frix_builder *builder, const double *value, uint64
   /* of all pairs of 2 modes and 6 shapes of the held end */
   if (c.material == FRIX_SOFT_STVK) c.derivatives = 36;
   c.hold_low = ex_vec3(-beam_half, -1.0, -1.0), c.hold_high = ex_vec3(-beam_half, 1.0, 1.0);
-  frix_soft *beam = make(&world, "bar", &c);
+  frix_soft *beam = ex_soft(&world, "bar", &c);
   frix_body_config body = ex_body("beam", ex_at(0.0, 0.0, 1.0));
-  put(&world, beam, &body);
+  ex_put_soft(&world, beam, &body);
   put_box(&world, ex_at(-beam_half - 0.1, 0.0, 1.0), 0.05, 0.1, 0.1);
   ex_add_ground(&world);
   frix_soft_destroy(beam);
@@ -145,7 +120,7 @@ static frix_status build_jam(frix_builder *builder, const double *value, uint64_
   frix_soft_config c = frix_soft_default();
   c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = 5, c.order = 1, c.modes = 9, c.strains = true, c.damping_ratio = 0.2;
   c.young = value[JAM_YOUNG];
-  frix_soft *blob = make(&world, "blob", &c);
+  frix_soft *blob = ex_soft(&world, "blob", &c);
   double half = value[JAM_WIDTH] / 2.0, high = 0.2;
   ex_add_ground(&world);
   for (int side = -1; side <= 1; side += 2) {
@@ -159,8 +134,8 @@ static frix_status build_jam(frix_builder *builder, const double *value, uint64_
   for (int32_t k = 0; k < (int32_t)value[JAM_N]; k++) {
     char name[32];
     frix_body_config body =
-        named("blob", k, ex_at(ex_noise(&world, 1e-3), ex_noise(&world, 1e-3), 0.92 + 0.11 * k), name);
-    put(&world, blob, &body);
+        ex_named("blob", k, ex_at(ex_noise(&world, 1e-3), ex_noise(&world, 1e-3), 0.92 + 0.11 * k), name);
+    ex_put_soft(&world, blob, &body);
   }
   frix_soft_destroy(blob);
   return world.status;
@@ -183,14 +158,14 @@ static const frix_option_info chairs_parameter[] = {
     [CHAIRS_N] = EX_WHOLE("n", 4, 1, 400, "chairs"),
     [CHAIRS_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
     [CHAIRS_RATE] = EX_REAL("rate", 10, 0, 90, "degrees a second by which the floor is inclined"),
-    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 3, "across a leg: contacts of a foot"),
+    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 5, "across a leg: contacts of a foot"),
 };
 
 static frix_status build_chairs(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[CHAIRS_MU], 0.0, seed);
   frix_soft_config c = frix_soft_default();
   c.cells = (int32_t)value[CHAIRS_CELLS], c.order = 1, c.modes = 20, c.young = 1e9, c.damping_stiffness = 1e-4;
-  frix_soft *chair = make(&world, "chair", &c);
+  frix_soft *chair = ex_soft(&world, "chair", &c);
   frix_soft_info info = frix_soft_view(chair);
   int32_t n = (int32_t)value[CHAIRS_N], side = 1;
   double foot = 0.0;
@@ -199,9 +174,9 @@ static frix_status build_chairs(frix_builder *builder, const double *value, uint
   ex_add_ground(&world);
   for (int32_t k = 0; k < n; k++) {
     char name[32];
-    frix_body_config body = named("chair", k, ex_at(k % side - 0.5 * side, k / side - 0.5 * side, -foot), name);
+    frix_body_config body = ex_named("chair", k, ex_at(k % side - 0.5 * side, k / side - 0.5 * side, -foot), name);
     body.pose.q = ex_turned(ex_noise(&world, 180.0), 0.0, 0.0, 1.0);
-    put(&world, chair, &body);
+    ex_put_soft(&world, chair, &body);
   }
   frix_soft_destroy(chair);
   return world.status;
@@ -240,14 +215,14 @@ static frix_status build_dinosaurs(frix_builder *builder, const double *value, u
   frix_soft_config c = frix_soft_default();
   c.material = FRIX_SOFT_STVK, c.order = 1, c.modes = 8, c.derivatives = 8, c.young = value[DINOSAURS_YOUNG];
   c.density = 500.0, c.damping_ratio = 0.1;
-  frix_soft *dinosaur = make(&world, "dinosaur", &c);
+  frix_soft *dinosaur = ex_soft(&world, "dinosaur", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[DINOSAURS_N]; k++) {
     char name[32];
     frix_body_config body =
-        named("dinosaur", k, ex_at(ex_noise(&world, 0.05), ex_noise(&world, 0.05), 0.25 + 0.45 * k), name);
+        ex_named("dinosaur", k, ex_at(ex_noise(&world, 0.05), ex_noise(&world, 0.05), 0.25 + 0.45 * k), name);
     body.pose.q = ex_turned(75.0 * k, 0.0, 0.0, 1.0);
-    put(&world, dinosaur, &body);
+    ex_put_soft(&world, dinosaur, &body);
   }
   frix_soft_destroy(dinosaur);
   return world.status;
@@ -290,7 +265,7 @@ static void put_stone(ex_world *world, int32_t k, double x) {
   if (world->status == FRIX_OK) world->status = frix_builder_add_geometry(world->builder, &g, &shape.geometry);
   shape.kind = FRIX_SHAPE_HULL, shape.material = world->material, shape.density = 1000.0;
   char name[32];
-  frix_body_config body = named("stone", k, ex_at(0.0, 0.0, 0.0), name);
+  frix_body_config body = ex_named("stone", k, ex_at(0.0, 0.0, 0.0), name);
   ex_put(world, &body, &shape);
 }
 
@@ -299,7 +274,7 @@ static frix_status build_rolling(frix_builder *builder, const double *value, uin
   frix_material_id fur = world.material;
   frix_soft_config c = frix_soft_default();
   c.order = 1, c.modes = 10, c.young = 1e5, c.density = 400.0, c.damping_ratio = 0.2;
-  frix_soft *bunny = make(&world, "bunny", &c);
+  frix_soft *bunny = ex_soft(&world, "bunny", &c);
   world.material = ex_material(&world, value[ARCH_MU], 0.0, 0.0);
   ex_add_ground(&world);
   for (int32_t k = 0; k < STONES; k++) put_stone(&world, k, 1.2);
@@ -312,10 +287,10 @@ static frix_status build_rolling(frix_builder *builder, const double *value, uin
   for (int32_t k = 0; k < (int32_t)value[ROLLING_N]; k++) {
     char name[32];
     double up = 1.3 + 0.25 * (k / 3), across = 0.22 * (k % 3 - 1);
-    frix_body_config body =
-        named("bunny", k, ex_at(-up * q + 0.14 * s, across + ex_noise(&world, 0.02), up * s + 0.14 * q + 0.03), name);
+    frix_body_config body = ex_named(
+        "bunny", k, ex_at(-up * q + 0.14 * s, across + ex_noise(&world, 0.02), up * s + 0.14 * q + 0.03), name);
     body.pose.q = ex_turned(90.0, 0.0, 1.0, 0.0);
-    put(&world, bunny, &body);
+    ex_put_soft(&world, bunny, &body);
   }
   frix_soft_destroy(bunny);
   return world.status;
@@ -346,12 +321,12 @@ static frix_status build_touch(frix_builder *builder, const double *value, uint6
   frix_soft_config c = frix_soft_default();
   c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = (int32_t)value[TOUCH_CELLS], c.order = 1, c.modes = 21;
   c.strains = true, c.damping_ratio = 0.2, c.young = value[TOUCH_YOUNG];
-  frix_soft *cube = make(&world, "bar", &c);
+  frix_soft *cube = ex_soft(&world, "bar", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < 2; k++) {
     char name[32];
-    frix_body_config body = named("cube", k, ex_at(0.0, 0.0, 0.1 * k + 0.05), name);
-    put(&world, cube, &body);
+    frix_body_config body = ex_named("cube", k, ex_at(0.0, 0.0, 0.1 * k + 0.05), name);
+    ex_put_soft(&world, cube, &body);
   }
   frix_body_config hand = ex_body("hand", ex_at(0.0, 0.0, 0.226));
   frix_shape_config ball = ex_ball(&world, 0.025);

@@ -1,6 +1,8 @@
 /* Shorthand for building scenes. */
 #include "world.h"
 
+#include <stdio.h>
+
 #include <math.h>
 
 static const frix_body_id the_world = {0, 0};
@@ -119,6 +121,25 @@ frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t c
   geometry.kind = FRIX_GEOMETRY_POLYGON, geometry.point_count = count, geometry.point = corner;
   if (world->status == FRIX_OK) keep(world, frix_builder_add_geometry(world->builder, &geometry, &shape.geometry));
   return shape;
+}
+
+frix_soft *ex_soft(ex_world *world, const char *shape, const frix_soft_config *config) {
+  frix_soft *soft = NULL;
+  if (world->status == FRIX_OK) keep(world, frix_soft_make(frix_builder_context(world->builder), shape, config, &soft));
+  return soft;
+}
+
+frix_body_id ex_put_soft(ex_world *world, const frix_soft *soft, const frix_body_config *body) {
+  frix_shape_config skin = frix_shape_default();
+  frix_body_id id = {0, 0};
+  skin.material = world->material;
+  if (world->status == FRIX_OK) keep(world, frix_builder_add_soft(world->builder, soft, body, &skin, &id));
+  return id;
+}
+
+frix_body_config ex_named(const char *kind, int32_t k, frix_pose pose, char name[32]) {
+  snprintf(name, 32, "%s_%d", kind, (int)k);
+  return ex_body(name, pose);
 }
 
 bool ex_due(const frix_sim *sim, double moment, double h) {

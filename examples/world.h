@@ -2,6 +2,8 @@
 #ifndef EX_WORLD_H
 #define EX_WORLD_H
 
+#include <frix/soft.h>
+
 #include "scene.h"
 #include "trig.h"
 
@@ -53,6 +55,12 @@ void ex_add_tub(ex_world *world, double half);
 /* The convex polygon of these corners in a planar world, as a shape; counted as failed where there is none. */
 frix_shape_config ex_polygon(ex_world *world, const frix_vec3 *corner, int32_t count);
 
+/* A soft body by frix_soft_make, for the caller to destroy; NULL counts as failed. */
+frix_soft *ex_soft(ex_world *world, const char *shape, const frix_soft_config *config);
+frix_body_id ex_put_soft(ex_world *world, const frix_soft *soft, const frix_body_config *body);
+/* A body of the name KIND_k. */
+frix_body_config ex_named(const char *kind, int32_t k, frix_pose pose, char name[32]);
+
 /* Whether a moment falls into the coming step. */
 bool ex_due(const frix_sim *sim, double moment, double h);
 
@@ -75,6 +83,8 @@ extern const frix_scene ex_scene_bunnies;
 /* scene_soft.c: soft bodies */
 extern const frix_scene ex_scene_soft_stack, ex_scene_cantilever, ex_scene_jam, ex_scene_chairs, ex_scene_dinosaurs,
     ex_scene_bunnies_arch, ex_scene_touch;
+/* scene_weave.c: woven strands */
+extern const frix_scene ex_scene_weave, ex_scene_weave_thrown;
 /* scene_capstan.c */
 extern const frix_scene ex_scene_capstan;
 /* scene_single.c: few bodies, most with a known answer */

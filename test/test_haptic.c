@@ -27,6 +27,18 @@ static void presses(fx_test *t) {
   shell_free(&r);
 }
 
+/* Contacts that open, close, stick and slip while the hand comes down and strokes: Newton arrives from anywhere. */
+static void is_certified_in_time(fx_test *t) {
+  shell_result r = shell(t, "$frix haptic touch --time 1 --fast --json");
+  CHECK(t, r.code == 0 && shell_json(r.out));
+  double certified = number(r.out, "\"certified\": ");
+  CHECK(t, certified >= 990);
+  CHECK(t, number(r.out, "\"energy_brought\": ") < 1e-9);
+  fx_test_note(t, "%g of 1000 steps, %.0f us of CPU in the middle, %.0f us at 99.9 %%", certified,
+               1e6 * number(r.out, "\"cpu_median\": "), 1e6 * number(r.out, "\"cpu_999\": "));
+  shell_free(&r);
+}
+
 /* The real clock and a deadline nobody can meet: steps are late or not certified, and the report says so. */
 static void is_late(fx_test *t) {
   shell_result r = shell(t, "$frix haptic touch --set cells=3 --time 0.1 --budget 1 --json");
@@ -53,5 +65,8 @@ static void follows_a_path(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_haptic[] = {
-    {"haptic/presses", presses}, {"haptic/is_late", is_late}, {"haptic/follows_a_path", follows_a_path}, {0}};
+const fx_test_row test_haptic[] = {{"haptic/presses", presses},
+                                   {"haptic/is_certified_in_time", is_certified_in_time},
+                                   {"haptic/is_late", is_late},
+                                   {"haptic/follows_a_path", follows_a_path},
+                                   {0}};

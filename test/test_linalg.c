@@ -502,7 +502,67 @@ static void newton_laws(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* Factors by panels have the bits of elimination column by column. */
+static void panels(fx_test *t) {
+  static double a[100 * 100], b[100 * 100];
+  int32_t pivot[100];
+  uint64_t seed = 7;
+  for (int32_t n = 32; n < 100; n += 9) {
+    for (int32_t k = 0; k < n * n; k++) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      a[k] = b[k] = (double)(seed >> 11) * 0x1p-53 - 0.5;
+    }
+    CHECK(t, fx_lu_factor(n, a, pivot));
+    for (int32_t k = 0; k < n; k++) {
+      int32_t best = k;
+      for (int32_t i = k + 1; i < n; i++)
+        if (fabs(b[i * n + k]) > fabs(b[best * n + k])) best = i;
+      CHECK(t, pivot[k] == best);
+      for (int32_t j = 0; j < n && best != k; j++) {
+        double swap = b[k * n + j];
+        b[k * n + j] = b[best * n + j], b[best * n + j] = swap;
+      }
+      double inverse = 1 / b[k * n + k];
+      for (int32_t i = k + 1; i < n; i++) {
+        b[i * n + k] *= inverse;
+        for (int32_t j = k + 1; j < n; j++) b[i * n + j] -= b[i * n + k] * b[k * n + j];
+      }
+    }
+    CHECK(t, !memcmp(a, b, (size_t)(n * n) * sizeof *a));
+  }
+}
+
+/* Rows of contacts on movers of many coordinates, against plain loops. */
+static void rows(fx_test *t) {
+  enum { N = 27, D = 11 };
+  double h[D * N], work[8 * N], x[N], f[D], L[N * N], out[D] = {0}, to[N] = {0}, weight[D];
+  for (int k = 0; k < D * N; k++) h[k] = sin(1.7 * k);
+  for (int k = 0; k < N; k++) x[k] = cos(2.3 * k);
+  for (int k = 0; k < D; k++) f[k] = sin(0.9 * k + 1);
+  for (int k = 0; k < N * N; k++) L[k] = k % (N + 1) ? 0.2 * sin(3.1 * k) : 1.5 + k % 3;
+  fx_add_products(D, N, h, x, out);
+  fx_add_rows(D, N, h, f, to);
+  fx_weigh_rows(D, N, L, h, work, weight);
+  for (int r = 0; r < D; r++) {
+    double sum = 0, y[N], square = 0;
+    for (int k = 0; k < N; k++) sum += h[r * N + k] * x[k], y[k] = h[r * N + k];
+    CHECK_NEAR(t, out[r], sum, 1e-14);
+    for (int k = N - 1; k >= 0; k--) {
+      square += y[k] * y[k] / L[k * N + k];
+      for (int j = 0; j < k; j++) y[j] -= L[k * N + j] * y[k];
+    }
+    CHECK_NEAR(t, weight[r], square, 0);
+  }
+  for (int k = 0; k < N; k++) {
+    double sum = 0;
+    for (int r = 0; r < D; r++) sum += f[r] * h[r * N + k];
+    CHECK_NEAR(t, to[k], sum, 1e-14);
+  }
+}
+
 const fx_test_row test_linalg[] = {
+    {"linalg/panels", panels},
+    {"linalg/rows", rows},
     {"linalg/kernel", kernel},
     {"linalg/factors", factors},
     {"linalg/indefinite", indefinite},

@@ -1,6 +1,7 @@
 /* Replay pages as frix view writes them: the bytes in the page are the run's, pages appear whole or not at all. How
  * they look and work in a browser: tools/check_web. */
 #include <frix/trajectory.h>
+#include <math.h>
 
 #include "shell.h"
 #include "sim_world.h"
@@ -302,10 +303,30 @@ static void gltf(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_page[] = {{"page/bytes", bytes},
-                                 {"page/sizes", sizes},
-                                 {"page/coarse", coarse},
-                                 {"page/refused", refused},
-                                 {"page/scenes", scenes},
-                                 {"page/gltf", gltf},
-                                 {0}};
+/* Modes of soft bodies once, amplitudes with every frame. */
+static void soft(fx_test *t) {
+  if (!available(t)) return;
+  shell_result r = shell(t,
+                         "$frix run soft-stack --set n=2 --time 0.1 --out soft.frx --quiet && "
+                         "$frix view soft.frx --plain --no-open --out soft.html");
+  CHECK(t, r.code == 0);
+  shell_free(&r);
+  page p = read_page(t, "soft.html");
+  long bodies = 0, n = 0, points = 0, shapes = 0, frames = 0, amplitudes = 0;
+  const int32_t *first = column(&p, "soft.first", "i32", 4, &bodies), *like = column(&p, "soft.like", "i32", 4, &n);
+  const float *shape = column(&p, "soft.0.shape", "f32", 4, &shapes),
+              *q = column(&p, "frame.amplitudes", "f32", 4, &amplitudes);
+  CHECK(t, column(&p, "geometry.0.points", "f32", 4, &points) && column(&p, "frame.time", "f64", 8, &frames));
+  CHECK(t, first && like && shape && q && bodies == 2 && first[0] == 0 && like[1] == 0);
+  if (first && shape && q && bodies == 2) {
+    CHECK(t, shapes == points * first[1] && amplitudes == 2 * first[1] * frames);
+    double most = 0;
+    for (long k = amplitudes - 2 * first[1]; k < amplitudes; k++) most = fmax(most, fabs((double)q[k]));
+    CHECK(t, q[0] == 0 && most > 1e-5);
+  }
+  page_free(&p);
+}
+
+const fx_test_row test_page[] = {
+    {"page/soft", soft},       {"page/bytes", bytes},   {"page/sizes", sizes}, {"page/coarse", coarse},
+    {"page/refused", refused}, {"page/scenes", scenes}, {"page/gltf", gltf},   {0}};

@@ -200,6 +200,38 @@ static void show_frames(fx_test *t) {
   free(c);
 }
 
+/* Middle row of what is green in a column; negative: nothing is. */
+static double green_row(const uint8_t *raw, int width, int height, int x) {
+  double sum = 0;
+  int count = 0;
+  for (int y = 0; y < height; y++) {
+    const uint8_t *p = raw + (3 * (size_t)width + 1) * (size_t)y + 1 + 3 * (size_t)x;
+    if (p[1] > p[0] + 20 && p[1] > p[2] + 20) sum += y, count++;
+  }
+  return count ? sum / count : -1;
+}
+
+/* A soft beam that is held at one end is bent in its picture: its middle lies above the line between its ends. */
+static void show_soft(fx_test *t) {
+  enum { WIDE = 320, HIGH = 180 };
+  REQUIRE(t, run(t, "$frix run cantilever --time 1 --every 50 --out beam.frx --quiet"));
+  REQUIRE(t, run(t, "$frix render beam.frx --view=-90,0 --size 320x180 --out e.png"));
+  uint8_t *e = read_png(t, "e.png", WIDE, HIGH);
+  REQUIRE(t, e);
+  int first = WIDE, last = 0;
+  for (int x = 0; x < WIDE; x++)
+    if (green_row(e, WIDE, HIGH, x) >= 0) first = x < first ? x : first, last = x;
+  CHECK(t, last - first > 60);
+  if (last - first > 60) {
+    first += 5, last -= (last - first) / 6; /* beside the slanted end */
+    double chord = 0.5 * (green_row(e, WIDE, HIGH, first) + green_row(e, WIDE, HIGH, last));
+    double above = chord - green_row(e, WIDE, HIGH, (first + last) / 2);
+    CHECK(t, above > 2);
+    fx_test_note(t, "bent by %.1f of %d pixels", above, last - first);
+  }
+  free(e);
+}
+
 /* Seen straight on: the ground fills the lower part, in one colour. */
 static void show_planar(fx_test *t) {
   REQUIRE(t, run(t, "$frix run cannonball --set levels=4 --time 0.1 --out discs.frx --quiet"));
@@ -285,7 +317,7 @@ static void cut_files(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_pictures[] = {{"pictures/frames", show_frames},  {"pictures/planar", show_planar},
-                                     {"pictures/film", show_film},      {"pictures/refuses", render_refuses},
-                                     {"pictures/tables", tables},       {"pictures/problems", problems},
-                                     {"pictures/cut_files", cut_files}, {0}};
+const fx_test_row test_pictures[] = {
+    {"pictures/frames", show_frames},     {"pictures/planar", show_planar}, {"pictures/film", show_film},
+    {"pictures/refuses", render_refuses}, {"pictures/tables", tables},      {"pictures/problems", problems},
+    {"pictures/cut_files", cut_files},    {"pictures/soft", show_soft},     {0}};

@@ -204,7 +204,47 @@ static void is_recorded(fx_test *t) {
   end(&p);
 }
 
-const fx_test_row test_soft_scenes[] = {{"soft_scenes/capstan_holds", capstan_holds},
+/* ---- weave ---- */
+
+/* How far the lowest strand of the weft sank in so many seconds. */
+static double weft_sinks(fx_test *t, double mu, double young, double time) {
+  play p;
+  double way = NAN;
+  if (begin(t, "weave", &p)) {
+    set(t, &p, "mu", mu), set(t, &p, "young", young);
+    if (start(t, &p)) {
+      double before = state_of(&p, "weft_0").center.z;
+      run(t, &p, time);
+      CHECK(t, p.certified == p.steps);
+      way = before - state_of(&p, "weft_0").center.z;
+    }
+  }
+  end(&p);
+  return way;
+}
+
+/* A stiff weave is held by its shape; a soft one loses its lowest strand where there is little friction. */
+static void weave_holds_by_friction(fx_test *t) {
+  double stiff = weft_sinks(t, 0.1, 1e6, 0.5), soft = weft_sinks(t, 0.1, 2e4, 1.0),
+         rough = weft_sinks(t, 0.5, 2e4, 1.0);
+  CHECK(t, stiff < 0.01 && soft > 0.05 && rough < soft);
+  fx_test_note(t, "sank by %.1f mm; soft by %.1f mm at mu 0.1, %.1f mm at 0.5", 1e3 * stiff, 1e3 * soft, 1e3 * rough);
+}
+
+static void weave_hits_pegs(fx_test *t) {
+  play p;
+  if (begin(t, "weave-thrown", &p) && start(t, &p)) {
+    run(t, &p, 0.15);
+    CHECK(t, p.certified == p.steps);
+    frix_body_state s = state_of(&p, "warp_1");
+    CHECK(t, isfinite(s.velocity.y) && s.velocity.y < 3.0); /* thrown at 4 m/s */
+  }
+  end(&p);
+}
+
+const fx_test_row test_soft_scenes[] = {{"soft_scenes/weave_holds_by_friction", weave_holds_by_friction},
+                                        {"soft_scenes/weave_hits_pegs", weave_hits_pegs},
+                                        {"soft_scenes/capstan_holds", capstan_holds},
                                         {"soft_scenes/cantilever_sags", cantilever_sags},
                                         {"soft_scenes/jams_by_friction", jams_by_friction},
                                         {"soft_scenes/chairs_slide_at_their_angle", chairs_slide_at_their_angle},

@@ -46,6 +46,8 @@ typedef struct frix_soft_config {
   /* Called while the work goes on; share of the stage from 0 to 1. True ends the work (FRIX_ERROR_INPUT). */
   bool (*progress)(const char *stage, double share, void *user);
   void *user;
+  int32_t waves; /* generated shapes are bent along z by wave sin(pi waves (x / side + 1/2)): strands of a weave; 0 */
+  double wave;   /* m; 0 */
 } frix_soft_config;
 
 FRIX_API void frix_soft_init(frix_soft_config *out, size_t size);

@@ -141,8 +141,8 @@ static frix_status read_bytes(frix_context *context, const char *path, const cha
   if (status == FRIX_ERROR_MEMORY) return status;
   if (good) pack_arrays(&pack, soft);
   good = good && !pack.failed && pack.at == pack.end && arrays_sound(soft);
-  if (good) fx_soft_measure(soft);
-  return good ? FRIX_OK : fx_fail(context, FRIX_ERROR_FORMAT, "%s: the numbers of the soft body make no sense", path);
+  return good ? fx_soft_measure(soft)
+              : fx_fail(context, FRIX_ERROR_FORMAT, "%s: the numbers of the soft body make no sense", path);
 }
 
 frix_status fx_soft_decode(frix_context *context, const char *name, const char *bytes, size_t count, frix_soft **out) {
@@ -178,7 +178,10 @@ static frix_status get_mesh(fx_arena *arena, const char *mesh, const frix_soft_c
     if (strcmp(mesh, name)) continue;
     bool given = config->sides.x > 0.0 || config->sides.y > 0.0 || config->sides.z > 0.0;
     int32_t chosen = !strcmp(name, "blob") ? 8 : 1;
-    return fx_tets_generate(arena, k, given ? config->sides : size, config->cells ? config->cells : chosen, t);
+    if (given) size = config->sides;
+    frix_status status = fx_tets_generate(arena, k, size, config->cells ? config->cells : chosen, t);
+    if (!status && config->waves) fx_tets_wave(t, size.x, config->waves, config->wave);
+    return status;
   }
   bool surface;
   return fx_tets_read(arena, mesh, config->cells ? config->cells : 12, t, &surface);

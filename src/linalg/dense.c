@@ -3,9 +3,12 @@
 
 #include <math.h>
 
+#include "linalg/product.h"
+
 #define INLINE static inline __attribute__((always_inline))
 
 enum { TOGETHER = 3, WIDE = 12 }; /* rows of a contact; rows from which wide registers pay */
+enum { FX_LU_MOST = 1024 };
 
 /* y -= factor a */
 INLINE void subtract_row(int32_t n, double factor, const double *restrict a, double *restrict y) {
@@ -48,10 +51,60 @@ static bool factor_wide(int32_t n, double *a, int32_t *pivot) {
 static bool factor_wide(int32_t n, double *a, int32_t *pivot) { return factor(n, a, pivot); }
 #endif
 
-/* The common block of a contact has a size the compiler knows. Rows are updated number by number: the bits do not
- * depend on how wide the machine's registers are. */
+/* ---- large ones by panels ---- */
+
+enum { PANEL = 8, BLOCKED = 32 }; /* columns of a panel; the smallest matrix that is factored by panels */
+
+/* The panel of columns k to end, with its pivots; whole rows are swapped. */
+static bool factor_panel(int32_t n, int32_t k, int32_t end, double *a, int32_t *pivot) {
+  for (; k < end; k++) {
+    int32_t best = k;
+    for (int32_t i = k + 1; i < n; i++)
+      if (fabs(a[(size_t)i * n + k]) > fabs(a[(size_t)best * n + k])) best = i;
+    pivot[k] = best;
+    double *own = a + (size_t)k * n, *other = a + (size_t)best * n;
+    if (!(fabs(other[k]) > 0) || !isfinite(other[k])) return false;
+    for (int32_t j = 0; j < n && best != k; j++) {
+      double swap = own[j];
+      own[j] = other[j], other[j] = swap;
+    }
+    double inverse = 1 / own[k];
+    for (int32_t i = k + 1; i < n; i++) {
+      double *row = a + (size_t)i * n, factor = row[k] * inverse;
+      row[k] = factor;
+      if (factor != 0) subtract_row(end - k - 1, factor, own + k + 1, row + k + 1);
+    }
+  }
+  return true;
+}
+
+/* Every entry is updated in the order of the pivots, as in factor(): the same bits. */
+static bool factor_panels(int32_t n, double *a, int32_t *pivot) {
+  size_t to[FX_LU_MOST];
+  double strip[PANEL * FX_STRIP];
+  for (int32_t i = 0; i < n; i++) to[i] = (size_t)i * n;
+  for (int32_t k = 0; k < n; k += PANEL) {
+    int32_t end = k + PANEL < n ? k + PANEL : n;
+    if (!factor_panel(n, k, end, a, pivot)) return false;
+    for (int32_t i = k + 1; i < end; i++)
+      for (int32_t j = k; j < i; j++)
+        subtract_row(n - end, a[(size_t)i * n + j], a + (size_t)j * n + end, a + (size_t)i * n + end);
+    for (int32_t c = end, width; c < n; c += width) {
+      width = fx_strip_width(n - c);
+      for (int32_t j = k; j < end; j++)
+        for (int32_t e = 0; e < width; e++) strip[(j - k) * width + e] = a[(size_t)j * n + c + e];
+      fx_subtract_strip(n - end, width, end - k, a + (size_t)end * n + k, (size_t)n, strip, a + c, to + end);
+    }
+  }
+  return true;
+}
+
+/* The common block of a contact has a size the compiler knows. Rows are updated number by number: the bits depend
+ * neither on how wide the machine's registers are nor on panels. */
 bool fx_lu_factor(int32_t n, double *a, int32_t *pivot) {
-  return n == 3 ? factor(3, a, pivot) : n < WIDE ? factor(n, a, pivot) : factor_wide(n, a, pivot);
+  if (n == 3) return factor(3, a, pivot);
+  if (n >= BLOCKED && n <= FX_LU_MOST) return factor_panels(n, a, pivot);
+  return n < WIDE ? factor(n, a, pivot) : factor_wide(n, a, pivot);
 }
 
 double fx_lu_sign(int32_t n, const double *lu, const int32_t *pivot) {

@@ -2,6 +2,7 @@
  * by. Compiled once for every machine and, on x86, once more for AVX2; both give the same bits, since lanes never mix
  * and nothing is contracted. */
 #include "linalg/product.h"
+#include "linalg/dense.h"
 
 typedef double lanes4 __attribute__((vector_size(32), aligned(8)));
 typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
@@ -33,6 +34,22 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #define THIN_STORE(R, L) *(L *)c##R = low##R;
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* fx_NAME: the kernel NAME for the machine it runs on. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define FOR_MACHINE(NAME, PARAMETERS, ARGUMENTS)                                         \
+  __attribute__((target("avx2"))) static void NAME##_avx2 PARAMETERS { NAME ARGUMENTS; } \
+  void fx_##NAME PARAMETERS {                                                            \
+    if (__builtin_cpu_supports("avx2"))                                                  \
+      NAME##_avx2 ARGUMENTS;                                                             \
+    else                                                                                 \
+      NAME ARGUMENTS;                                                                    \
+  }
+#else
+#define FOR_MACHINE(NAME, PARAMETERS, ARGUMENTS) \
+  void fx_##NAME PARAMETERS { NAME ARGUMENTS; }
+#endif
+
 #define TILE_ARGUMENTS \
   int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
 
@@ -107,8 +124,8 @@ THIN_TILES(1, double)
     for (; r < rows; r++) tile1_##W(k, a + (size_t)r * lda, lda, b, c, to + r);         \
   } while (0)
 
-INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                     const size_t *to) {
+INLINE void subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b,
+                           double *c, const size_t *to) {
   switch (width) {
     case 8: STRIP(8); break;
     case 6: STRIP(6); break;
@@ -117,6 +134,11 @@ INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, si
     default: STRIP(1); break;
   }
 }
+
+FOR_MACHINE(subtract_strip,
+            (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+             const size_t *to),
+            (rows, width, k, a, lda, b, c, to))
 
 /* ---- rows of contacts ---- */
 
@@ -173,58 +195,81 @@ INLINE void add_outer(int32_t d, int32_t m, int32_t w, const double *restrict h,
     }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void scale_rows_avx2(int32_t d, int32_t w, double scale, const double *D,
-                                                            const double *h, double *g) {
-  scale_rows(d, w, scale, D, h, g);
+/* The order of additions of fx_dot_quad, of three rows beside each other. */
+INLINE void add_products3(int32_t w, const double *restrict h, const double *restrict x, double *restrict out) {
+  const double *h1 = h + w, *h2 = h + 2 * (size_t)w;
+  lanes4 s0 = {0.0, 0.0, 0.0, 0.0}, s1 = s0, s2 = s0;
+  int32_t c = 0;
+  for (; c + 4 <= w; c += 4) {
+    lanes4 own = *(const lanes4 *)(x + c);
+    s0 += *(const lanes4 *)(h + c) * own;
+    s1 += *(const lanes4 *)(h1 + c) * own;
+    s2 += *(const lanes4 *)(h2 + c) * own;
+  }
+  double t0 = s0[0], t1 = s1[0], t2 = s2[0];
+  for (; c < w; c++) t0 += h[c] * x[c], t1 += h1[c] * x[c], t2 += h2[c] * x[c];
+  out[0] += (t0 + s0[1]) + (s0[2] + s0[3]);
+  out[1] += (t1 + s1[1]) + (s1[2] + s1[3]);
+  out[2] += (t2 + s2[1]) + (s2[2] + s2[3]);
 }
 
-__attribute__((target("avx2"))) static void add_outer_avx2(int32_t d, int32_t m, int32_t w, const double *h,
-                                                           const double *g, double *to, int32_t length) {
-  add_outer(d, m, w, h, g, to, length);
+INLINE void add_products(int32_t d, int32_t w, const double *restrict h, const double *restrict x,
+                         double *restrict out) {
+  for (; d >= 3; d -= 3, h += 3 * (size_t)w, out += 3) add_products3(w, h, x, out);
+  for (int32_t r = 0; r < d; r++, h += w) out[r] += fx_dot_quad(w, h, x);
 }
 
-void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
-  if (__builtin_cpu_supports("avx2"))
-    scale_rows_avx2(d, w, scale, D, h, g);
-  else
-    scale_rows(d, w, scale, D, h, g);
+INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const double *restrict f, double *restrict to) {
+  if (d == 3) {
+    for (int32_t c = 0; c < w; c++) to[c] = to[c] + f[0] * h[c] + f[1] * h[w + c] + f[2] * h[2 * w + c];
+    return;
+  }
+  for (int32_t r = 0; r < d; r++, h += w)
+    for (int32_t c = 0; c < w; c++) to[c] += f[r] * h[c];
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
-  if (__builtin_cpu_supports("avx2"))
-    add_outer_avx2(d, m, w, h, g, to, length);
-  else
-    add_outer(d, m, w, h, g, to, length);
-}
-#else
-void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g) {
-  scale_rows(d, w, scale, D, h, g);
+FOR_MACHINE(scale_rows, (int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
+            (d, w, scale, D, h, g))
+FOR_MACHINE(add_outer, (int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length),
+            (d, m, w, h, g, to, length))
+FOR_MACHINE(add_products, (int32_t d, int32_t w, const double *h, const double *x, double *out), (d, w, h, x, out))
+FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, double *to), (d, w, h, f, to))
+
+/* ---- weights of rows ---- */
+
+/* Eight rows beside each other, from the last column on: L' y = h'. */
+enum { BESIDE = 8 };
+typedef struct lanes8 {
+  lanes4 low, high;
+} lanes8;
+
+INLINE void weigh8(int32_t n, const double *restrict L, lanes8 *restrict y, double *restrict out) {
+  lanes4 low = {0.0, 0.0, 0.0, 0.0}, high = low;
+  for (int32_t k = n - 1; k >= 0; k--) {
+    const double *row = L + (size_t)k * (size_t)n;
+    lanes8 own = y[k];
+    low += own.low * own.low / row[k];
+    high += own.high * own.high / row[k];
+    for (int32_t j = 0; j < k; j++) {
+      y[j].low -= row[j] * own.low;
+      y[j].high -= row[j] * own.high;
+    }
+  }
+  for (int e = 0; e < 4; e++) out[e] = low[e], out[4 + e] = high[e];
 }
 
-void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length) {
-  add_outer(d, m, w, h, g, to, length);
+INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
+  for (int32_t r = 0; r < d; r += BESIDE) {
+    int32_t count = d - r < BESIDE ? d - r : BESIDE;
+    double weight[BESIDE];
+    for (int32_t e = 0; e < BESIDE; e++) {
+      const double *row = h + (size_t)(r + (e < count ? e : 0)) * (size_t)n;
+      for (int32_t k = 0; k < n; k++) work[BESIDE * k + e] = row[k];
+    }
+    weigh8(n, L, (lanes8 *)work, weight);
+    for (int32_t e = 0; e < count; e++) out[r + e] = weight[e];
+  }
 }
-#endif
 
-/* ---- strips ---- */
-
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void subtract_avx2(int32_t rows, int32_t width, int32_t k, const double *a,
-                                                          size_t lda, const double *b, double *c, const size_t *to) {
-  subtract(rows, width, k, a, lda, b, c, to);
-}
-
-void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                       const size_t *to) {
-  if (__builtin_cpu_supports("avx2"))
-    subtract_avx2(rows, width, k, a, lda, b, c, to);
-  else
-    subtract(rows, width, k, a, lda, b, c, to);
-}
-#else
-void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-                       const size_t *to) {
-  subtract(rows, width, k, a, lda, b, c, to);
-}
-#endif
+FOR_MACHINE(weigh_rows, (int32_t d, int32_t n, const double *L, const double *h, double *work, double *out),
+            (d, n, L, h, work, out))

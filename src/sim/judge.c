@@ -4,6 +4,7 @@
  *
  * A world at rest needs no more than this: the impulses of the last step, certified again. */
 #include "linalg/dense.h"
+#include "linalg/product.h"
 #include "problem/certificate.h"
 #include "sim/softs.h"
 #include "sim/tree_newton.h"
@@ -132,37 +133,54 @@ static void level(int32_t dim, int32_t first, double *own, double *both) {
   both[1] = both[4] = 0.0;
 }
 
-/* known: weights of the rows, NULL: they are not; kept: those of before, below 0 where there is none, NULL: they are
- * not kept. */
+static void level_pairs(int32_t dim, double *own) {
+  level(dim, 1, own, own + 2 * dim);
+  level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
+}
+
+/* known: weights of the rows; NULL: they are not. */
 static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own, const double *known, double *kept) {
+                         double *weight, double *own, const double *known) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
     u[j] += fx_dot_quad(m->dof, J, x);
     q[j] += fx_dot_quad(m->dof, J, m->tree->v_free);
-    own[2 * j] = known ? known[j] : kept && kept[2 * j] >= 0.0 ? kept[2 * j] : fx_tree_weight(m, J);
-    own[2 * j + 1] = 0.0;
-    if (kept) kept[2 * j] = own[2 * j];
+    own[2 * j] = known ? known[j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
     weight[j] += own[2 * j];
   }
-  level(dim, 1, own, own + 2 * dim);
-  level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
+  level_pairs(dim, own);
+}
+
+/* kept: its weights; NULL: they are not known. */
+static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
+                         double *weight, double *own, const double *kept) {
+  double fresh[FRIX_MAX_DIM];
+  if (!kept) fx_soft_weights(m, dim, J, fresh);
+  fx_add_products(dim, m->dof, J, x, u);
+  fx_add_products(dim, m->dof, J, m->tree->v_free, q);
+  for (int32_t j = 0; j < dim; j++) {
+    own[2 * j] = kept ? kept[2 * j] : fresh[j], own[2 * j + 1] = 0.0;
+    weight[j] += own[2 * j];
+  }
+  level_pairs(dim, own);
 }
 
 /* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them; seen: by mover, rows of
  * trees. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
                  double *own, int32_t *seen) {
-  double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
+  const double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
-      if (m->tree) {
+      if (m->tree && m->tree->soft) {
+        look_at_soft(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
+      } else if (m->tree) {
         const fx_tree_products *p = a->products ? &a->products[g->mover[b]] : NULL;
         const double *known = p && p->Y ? p->weight + seen[g->mover[b]] : NULL;
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, known, kept);
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, known);
         seen[g->mover[b]] += g->dim;
       } else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);

@@ -83,9 +83,9 @@ static double speed_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
   return fx_norm(fx_add(s->velocity[slot], fx_cross(s->spin[slot], fx_sub(p, s->pose[slot].p))));
 }
 
-static void meet_rigid(meeting *m, const fx_soft_body *b, int32_t p, int32_t slot, int32_t shape, frix_pose pose) {
+static void meet_rigid(meeting *m, fx_soft_body *b, int32_t p, int32_t slot, int32_t shape, frix_pose pose) {
   const fx_shape *s = &m->sim->model->shape[shape];
-  frix_vec3 place = b->skin.place[p];
+  frix_vec3 place = fx_soft_skin_place(&b->skin, p);
   const fx_shape ball = {.kind = FRIX_SHAPE_SPHERE, .centred = true};
   double reach = m->margin + m->sim->h * (fx_norm(fx_soft_skin_velocity(&b->skin, p)) + speed_at(m->sim, slot, place));
   m->manifold.count = 0;
@@ -103,14 +103,13 @@ static void meet_rigid(meeting *m, const fx_soft_body *b, int32_t p, int32_t slo
 /* ---- a point of something else against the surface ---- */
 
 /* radius: of a ball around the point. */
-static void meet_surface(meeting *m, const fx_soft_body *b, side own, uint32_t number, double radius, frix_vec3 outward,
+static void meet_surface(meeting *m, fx_soft_body *b, side own, uint32_t number, double radius, frix_vec3 outward,
                          double reach, double deep) {
-  const frix_soft_info *info = &b->soft->info;
   fx_soft_near near;
   frix_vec3 place, normal, p = own.point;
   if (off_box(b->skin.low, b->skin.high, p) > reach + radius) return;
-  if (!fx_soft_nearest(info, &b->skin, p, outward, fx_max(reach, deep) + radius, &near)) return;
-  double gap = fx_soft_gap(info, &b->skin, p, reach + radius, &near, &place, &normal) - radius;
+  if (!fx_soft_nearest(&b->skin, p, outward, reach + radius, deep + radius, &near)) return;
+  double gap = fx_soft_gap(&b->skin, p, reach + radius, &near, &place, &normal) - radius;
   if (gap > reach) return;
   own.point = fx_mad(p, -radius, normal);
   add(m, own, (side){b->slot, b->shape, -(near.triangle + 1), place},
@@ -133,7 +132,6 @@ static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shap
     frix_vec3 outward = ball ? fx_sub(b->x->pose.p, p) : fx_sub(p, pose.p);
     double reach = m->margin + m->sim->h * (b->skin.fastest + speed_at(m->sim, slot, p));
     if (off_box(b->skin.low, b->skin.high, p) > reach + radius) continue;
-    fx_soft_skin_face(&b->skin);
     meet_surface(m, b, (side){slot, shape, 0, p}, (uint32_t)k, radius, fx_unit(outward), reach, deep);
   }
 }
@@ -146,15 +144,14 @@ static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape)
   frix_pose pose = fx_pose_mul(sim->state.pose[slot], s->local);
   double reach = m->margin + sim->h * b->skin.fastest + sim->reach[slot];
   bool bounded = isfinite(s->bound);
-  frix_vec3 up = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0)); /* of a plane */
-  frix_vec3 low = {0.0, 0.0, 0.0}, high = low;
+  fx_soft_region region = {.bounded = bounded, .normal = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0)), .reach = reach};
+  region.low = pose.p;
   if (bounded) {
-    fx_shape_row_of(s->kind)->box(s, pose, &low, &high);
-    if (boxes_apart(low, high, b->skin.low, b->skin.high, reach)) return;
+    fx_shape_row_of(s->kind)->box(s, pose, &region.low, &region.high);
+    if (boxes_apart(region.low, region.high, b->skin.low, b->skin.high, reach)) return;
   }
-  for (int32_t p = 0; p < b->soft->info.point_count && !m->failed; p++)
-    if (bounded ? off_box(low, high, b->skin.place[p]) <= reach : fx_dot(up, fx_sub(b->skin.place[p], pose.p)) <= reach)
-      meet_rigid(m, b, p, slot, shape, pose);
+  int32_t count = fx_soft_points_near(&b->skin, &region);
+  for (int32_t k = 0; k < count && !m->failed; k++) meet_rigid(m, b, b->skin.list[k], slot, shape, pose);
   meet_corners(m, b, slot, shape, pose);
 }
 
@@ -162,13 +159,13 @@ static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
   double h = m->sim->h, far = m->margin + h * (a->skin.fastest + b->skin.fastest);
   double deep = deepest_share * fx_min(a->size, b->size);
   if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
-  fx_soft_skin_face(&a->skin);
-  fx_soft_skin_face(&b->skin);
-  for (int32_t p = 0; p < a->soft->info.point_count && !m->failed; p++) {
-    if (off_box(b->skin.low, b->skin.high, a->skin.place[p]) > far) continue;
+  fx_soft_region region = {.bounded = true, .low = b->skin.low, .high = b->skin.high, .reach = far};
+  int32_t count = fx_soft_points_near(&a->skin, &region);
+  for (int32_t k = 0; k < count && !m->failed; k++) {
+    int32_t p = a->skin.list[k];
     double reach = m->margin + h * (fx_norm(fx_soft_skin_velocity(&a->skin, p)) + b->skin.fastest);
     meet_surface(m, b, (side){a->slot, a->shape, p + 1, a->skin.place[p]}, (uint32_t)p, 0.0,
-                 fx_unit(a->skin.outward[p]), reach, deep);
+                 fx_unit(fx_soft_skin_outward(&a->skin, p)), reach, deep);
   }
 }
 

@@ -35,20 +35,20 @@ static bool add(fx_arena *arena, fx_touches *out, fx_touch t) {
 /* How far a number lies outside an interval. */
 static double off_box(double low, double x, double high) { return fx_max(low - x, x - high); }
 
-static bool meet_body(const frix_soft_world *w, fx_arena *arena, const fx_soft_skin *all, int32_t a, int32_t b,
-                      int32_t p, double reach, fx_touches *out) {
+static bool meet_body(const frix_soft_world *w, fx_arena *arena, fx_soft_skin *all, int32_t a, int32_t b, int32_t p,
+                      double reach, fx_touches *out) {
   const frix_soft_info *info = &w->body[b]->soft->info;
-  frix_vec3 place = all[a].place[p];
-  double deep = fx_max(reach, deepest_share * fx_min(w->size[a], w->size[b]));
+  frix_vec3 place = fx_soft_skin_place(&all[a], p);
+  double deep = deepest_share * fx_min(w->size[a], w->size[b]);
   if (fx_max(off_box(all[b].low.x, place.x, all[b].high.x),
              fx_max(off_box(all[b].low.y, place.y, all[b].high.y), off_box(all[b].low.z, place.z, all[b].high.z))) >
       reach)
     return true;
   fx_soft_near best;
-  if (!fx_soft_nearest(info, &all[b], place, fx_unit(all[a].outward[p]), deep, &best)) return true;
+  if (!fx_soft_nearest(&all[b], place, fx_unit(fx_soft_skin_outward(&all[a], p)), reach, deep, &best)) return true;
   const int32_t *t = info->triangle + 3 * (size_t)best.triangle;
   frix_vec3 c, n;
-  double gap = fx_soft_gap(info, &all[b], place, reach, &best, &c, &n);
+  double gap = fx_soft_gap(&all[b], place, reach, &best, &c, &n);
   if (gap > reach) return true;
   fx_soft_side own = {.body = a, .count = 1, .point = {p}, .weight = {1.0}};
   fx_soft_side far = {.body = b, .count = 3, .point = {t[0], t[1], t[2]}};
@@ -61,13 +61,13 @@ static bool meet_body(const frix_soft_world *w, fx_arena *arena, const fx_soft_s
 
 /* ---- all contacts, by name ---- */
 
-static bool meet_point(const frix_soft_world *w, fx_arena *arena, const fx_soft_skin *all, int32_t b, int32_t p,
-                       double h, double margin, fx_touches *out) {
+static bool meet_point(const frix_soft_world *w, fx_arena *arena, fx_soft_skin *all, int32_t b, int32_t p, double h,
+                       double margin, fx_touches *out) {
   for (int32_t o = 0; o < w->obstacle_count; o++) {
     const frix_soft_obstacle *obstacle = &w->obstacle[o];
     fx_touch t = {.body = b, .point = p, .other = o, .side_count = 1, .mu = obstacle->mu, .drive = obstacle->velocity};
     t.side[0] = (fx_soft_side){.body = b, .count = 1, .point = {p}, .weight = {1.0}};
-    t.gap = gap_of(obstacle, all[b].place[p], &t.normal);
+    t.gap = gap_of(obstacle, fx_soft_skin_place(&all[b], p), &t.normal);
     double speed = fx_norm(fx_sub(fx_soft_skin_velocity(&all[b], p), obstacle->velocity));
     if (t.gap < margin + 1.5 * h * speed && !add(arena, out, t)) return false;
   }
@@ -85,7 +85,6 @@ frix_status fx_soft_meet(const frix_soft_world *w, fx_arena *arena, double h, fr
     frix_status status = fx_soft_skin_take(w->body[b]->soft, arena, &all[b]);
     if (status) return status;
     fx_soft_skin_find(w->body[b], &all[b]);
-    if (w->mu >= 0.0) fx_soft_skin_face(&all[b]);
   }
   for (int32_t b = 0; b < w->body_count; b++) {
     double margin = margin_share * w->size[b] + h * h * fx_norm(gravity);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/dense.h"
+#include "linalg/product.h"
 
 bool fx_soft_collect(frix_sim *sim, int32_t slot) {
   fx_soft_body *b = fx_soft_at(sim, slot);
@@ -56,7 +56,7 @@ static void add_slope(const frix_sim *sim, const fx_soft_body *b, double *A, dou
 }
 
 /* Force of a pull before the step: -k (x - place) - c (- velocity of the place), and its slope h (k h + c). */
-static void add_pulls(const frix_sim *sim, const fx_soft_body *b, double *A, double *right) {
+static void add_pulls(const frix_sim *sim, fx_soft_body *b, double *A, double *right) {
   const fx_softs *s = sim->softs;
   double h = sim->h, t = h * sim->integrator->position_time;
   int32_t n = b->part.count;
@@ -64,7 +64,7 @@ static void add_pulls(const frix_sim *sim, const fx_soft_body *b, double *A, dou
     const fx_pull *p = &s->pull[m];
     if (p->slot != b->slot) continue;
     /* both are seen at the same time */
-    frix_vec3 to = fx_mad(p->place, h - t, p->velocity), off = fx_sub(b->skin.place[p->point], to);
+    frix_vec3 to = fx_mad(p->place, h - t, p->velocity), off = fx_sub(fx_soft_skin_place(&b->skin, p->point), to);
     double slope = h * t * p->stiffness + h * p->damping;
     fx_soft_rows(b->x, p->point, s->row);
     for (int c = 0; c < 3; c++) {
@@ -135,20 +135,22 @@ void fx_softs_load(frix_sim *sim) {
 /* ---- rows ---- */
 
 /* Points and weights of a place of the surface. */
-static int32_t corners_of(const fx_soft_body *b, int32_t place, frix_vec3 p, int32_t point[3], double weight[3]) {
+static int32_t corners_of(fx_soft_body *b, int32_t place, frix_vec3 p, int32_t point[3], double weight[3]) {
   if (place > 0) {
     point[0] = place - 1, weight[0] = 1.0;
     return 1;
   }
   const int32_t *t = b->soft->info.triangle + 3 * (size_t)(-place - 1);
   for (int k = 0; k < 3; k++) point[k] = t[k];
-  fx_nearest_weights(p, b->skin.place[t[0]], b->skin.place[t[1]], b->skin.place[t[2]], weight);
+  frix_vec3 corner[3];
+  for (int k = 0; k < 3; k++) corner[k] = fx_soft_skin_place(&b->skin, t[k]);
+  fx_nearest_weights(p, corner[0], corner[1], corner[2], weight);
   return 3;
 }
 
 void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t dim, double sign, const fx_contact *c,
                   frix_vec3 p, double *J) {
-  const fx_soft_body *b = m->tree->soft;
+  fx_soft_body *b = m->tree->soft;
   int32_t n = m->dof, k = n - 6, point[3];
   double weight[3];
   frix_pose pose = sim->state.pose[b->slot];
@@ -161,36 +163,70 @@ void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t
     for (int32_t j = 0; j < k; j++) J[6 + j] = 0.0;
     for (int32_t corner = 0; corner < corners && row < 3; corner++) {
       const double *U = b->soft->info.shape + 3 * (size_t)point[corner] * k;
-      double x = weight[corner] * own.x, y = weight[corner] * own.y, z = weight[corner] * own.z;
-      for (int32_t j = 0; j < k; j++) J[6 + j] += x * U[j] + y * U[k + j] + z * U[2 * (size_t)k + j];
+      const double part[3] = {weight[corner] * own.x, weight[corner] * own.y, weight[corner] * own.z};
+      fx_add_rows(3, k, U, part, J + 6);
     }
   }
 }
 
-double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
+/* Rows of one mover, some of them together. */
+enum { BATCH = 48 };
+typedef struct batch {
+  const fx_mover *mover;
+  int32_t count;
+  double *row, *out[BATCH];
+} batch;
+
+static void flush(batch *b) {
+  double weight[BATCH];
+  if (b->count) fx_soft_weights(b->mover, b->count, b->row, weight);
+  for (int32_t k = 0; k < b->count; k++) *b->out[k] = weight[k];
+  b->count = 0;
+}
+
+static void weigh(const frix_sim *sim, const fx_assembly *a, int32_t mover, batch *b, double *own) {
+  const fx_mover *m = b->mover = &sim->mover[mover];
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t body = 0; body < g->body_count; body++) {
+      int32_t dof = sim->mover[g->mover[body]].dof;
+      for (int32_t j = 0; j < g->dim && g->mover[body] == mover; j++) {
+        if (b->count == BATCH) flush(b);
+        memcpy(b->row + (size_t)b->count * m->dof, J + (size_t)j * dof, (size_t)dof * sizeof *J);
+        b->out[b->count++] = own + 2 * j;
+      }
+      J += (size_t)g->dim * dof, own += 2 * g->dim;
+    }
+  }
+  flush(b);
+}
+
+const double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
   fx_softs *s = sim->softs;
   if (a != &sim->rows) return NULL; /* rows that live as long as the step */
   if (s->weight && s->weight_of == a->group && s->weight_rows == a->row_count) return s->weight;
   size_t count = 0;
   for (int32_t k = 0; k < a->group_count; k++) count += 2 * (size_t)(a->group[k].dim * a->group[k].body_count);
+  batch b = {.row = FX_TAKE_RAW(a->arena, double, BATCH *(size_t)s->widest)};
   s->weight = FX_TAKE_RAW(a->arena, double, count + 1);
   s->weight_of = a->group, s->weight_rows = a->row_count;
-  for (size_t k = 0; s->weight && k < count; k++) s->weight[k] = -1.0;
+  if (!b.row) s->weight = NULL;
+  for (int32_t k = 0; k < s->count && s->weight; k++)
+    if (s->body[k].mover >= 0) weigh(sim, a, s->body[k].mover, &b, s->weight);
   return s->weight;
 }
 
-/* J A^-1 J' = y' D^-1 y with L' y = J', A = L' D L; all of L is there. */
+/* All of L is there. */
+void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *out) {
+  double work[8 * (6 + FX_MOST_COORDINATES)];
+  fx_weigh_rows(dim, m->dof, m->tree->part->factor, J, work, out);
+}
+
 double fx_soft_weight(const fx_mover *m, const double *J) {
-  int32_t n = m->dof;
-  const double *row = m->tree->part->factor + (size_t)n * (size_t)n;
-  double y[6 + FX_MOST_COORDINATES], sum = 0.0;
-  memcpy(y, J, (size_t)n * sizeof *y);
-  for (int32_t k = n - 1; k >= 0; k--) {
-    row -= n;
-    sum += y[k] * y[k] / row[k];
-    for (int32_t j = 0; j < k; j++) y[j] -= row[j] * y[k];
-  }
-  return sum;
+  double weight;
+  fx_soft_weights(m, 1, J, &weight);
+  return weight;
 }
 
 /* ---- energy ---- */
@@ -209,13 +245,13 @@ double fx_soft_potential(const frix_sim *sim, const fx_soft_body *b) {
 }
 
 /* What pulls did at the mean velocity. */
-static double pulled(const frix_sim *sim, const fx_soft_body *b, const fx_tree_mover *t) {
+static double pulled(const frix_sim *sim, fx_soft_body *b, const fx_tree_mover *t) {
   const fx_softs *s = sim->softs;
   double h = sim->h, ahead = h * sim->integrator->position_time, sum = 0.0;
   for (int32_t m = 0; m < s->pull_count; m++) {
     const fx_pull *p = &s->pull[m];
     if (p->slot != b->slot) continue;
-    frix_vec3 off = fx_sub(b->skin.place[p->point], fx_mad(p->place, h - ahead, p->velocity));
+    frix_vec3 off = fx_sub(fx_soft_skin_place(&b->skin, p->point), fx_mad(p->place, h - ahead, p->velocity));
     fx_soft_rows(b->x, p->point, s->row);
     for (int c = 0; c < 3; c++) {
       double before = 0.0, after = 0.0, slope = h * ahead * p->stiffness + h * p->damping;
@@ -245,7 +281,7 @@ static double sloped(const frix_sim *sim, const fx_soft_body *b, const fx_tree_m
 
 double fx_soft_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, double *booked) {
   const fx_tree_mover *t = m->tree;
-  const fx_soft_body *b = t->soft;
+  fx_soft_body *b = t->soft;
   int32_t n = t->count, k = n - 6;
   double h = sim->h, change = 0.0;
   for (int32_t i = 0; i < n; i++) {

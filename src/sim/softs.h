@@ -80,11 +80,12 @@ double fx_soft_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t dim, double sign, const fx_contact *c,
                   frix_vec3 p, double *J);
 
-/* Room for the weights of all rows of an assembly, by group, body and row, two each; below 0 where they were not found
- * since the movers were loaded. NULL: they are not kept. */
-double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a);
-/* J A^-1 J' */
+/* Weights of all rows of soft bodies in an assembly, by group, body and row, two each, found once since the movers were
+ * loaded. NULL: they are not kept. */
+const double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a);
+/* J A^-1 J' of one row, and of all rows of a contact. */
 double fx_soft_weight(const fx_mover *m, const double *J);
+void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *out);
 
 /* ---- soft_contacts.c ---- */
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */

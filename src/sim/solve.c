@@ -190,17 +190,35 @@ typedef struct blows {
   int rounds; /* in which they are still to be expected */
 } blows;
 
-/* Where nothing is struck, or there is no time for it: blows are expected by the solver. */
-static bool has_soft(const solving *x) {
-  if (x->known || !x->sim->softs || !is_coulomb(x) || !x->a->compliant) return false;
-  return is_timed(x) || fx_blow_rounds(hardest_blow(x->a)) == 0;
+static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
+
+/* Blows are expected as by the solver (revise_blows), where every island is Newton's; else the rows are as they were.
+ */
+static frix_status expect_soft_blows(solving *x, int rounds, fx_found *found) {
+  fx_assembly *a = x->a;
+  fx_attempt before;
+  frix_status status = fx_attempt_begin(x->sim, a, &before);
+  if (status != FRIX_OK) return status;
+  if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
+  for (; rounds > 0 && status == FRIX_OK && *found == FX_FOUND_ALL && fx_expect_blows(x->sim, a); rounds--)
+    status = fx_soft_newton(x->sim, a, found);
+  while (status == FRIX_OK && *found == FX_FOUND_ALL && fx_drop_false_blows(a))
+    status = fx_soft_newton(x->sim, a, found);
+  if (*found != FX_FOUND_ALL) fx_attempt_restore_rows(a, &before);
+  return status;
 }
 
-/* Certified as they are, or where the solver starts. */
+/* Certified as they are, or where the solver starts. Under a deadline there is no time for blows. */
 static frix_status try_soft(solving *x) {
-  bool any;
-  frix_status status = fx_soft_newton(x->sim, x->a, &any);
-  if (status != FRIX_OK || !any) return status;
+  fx_found found;
+  int rounds = is_timed(x) ? 0 : fx_blow_rounds(hardest_blow(x->a));
+  frix_status status = fx_soft_newton(x->sim, x->a, &found);
+  if (status == FRIX_OK && rounds > 0) {
+    if (found != FX_FOUND_ALL) return FRIX_OK;
+    status = expect_soft_blows(x, rounds, &found);
+    if (found != FX_FOUND_ALL) return status;
+  }
+  if (status != FRIX_OK || found == FX_FOUND_NONE) return status;
   memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *x->a->r);
   status = try_guess(x);
   if (x->known) x->sim->report.finisher = "soft newton";

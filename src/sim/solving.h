@@ -63,8 +63,10 @@ frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun);
 /* Whether a second phase may throw what the first brings to rest. */
 bool fx_bounces_later(const frix_sim *sim, const fx_assembly *a);
 /* ---- soft_newton.c ---- */
-/* Impulses of islands with soft bodies, from the velocities before the step, into a->r; any: of some. */
-frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool *any);
+/* Impulses of islands with soft bodies, from the velocities before the step, into a->r; those of others are the guess.
+ */
+typedef enum fx_found { FX_FOUND_NONE, FX_FOUND_SOME, FX_FOUND_ALL } fx_found;
+frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, fx_found *found);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/product.h"
+
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J) {
   if (m->tree->soft) {
     J[0] += lin.x, J[1] += lin.y, J[2] += lin.z, J[3] += ang.x, J[4] += ang.y, J[5] += ang.z;
@@ -30,6 +32,10 @@ static const double *velocities(const fx_mover *m, fx_when when) {
 double fx_tree_dot(const fx_mover *m, const double *J, fx_when when) {
   const double *v = velocities(m, when);
   double sum = 0.0;
+  if (m->tree->soft) {
+    fx_add_products(1, m->dof, J, v, &sum);
+    return sum;
+  }
   for (int32_t i = 0; i < m->dof; i++) sum += J[i] * v[i];
   return sum;
 }
@@ -145,6 +151,11 @@ double fx_tree_weight(const fx_mover *m, const double *J) {
 void fx_tree_multiply(const fx_mover *m, const double *x, double *out) {
   const fx_mechanism *mechanism = m->tree->mechanism;
   const double *A = m->tree->part->dense;
+  if (m->tree->soft) {
+    memset(out, 0, (size_t)m->dof * sizeof *out);
+    fx_add_products(m->dof, m->dof, A, x, out);
+    return;
+  }
   for (int32_t i = 0; A && i < m->dof; i++) {
     out[i] = 0.0;
     for (int32_t j = 0; j < m->dof; j++) out[i] += A[i * m->dof + j] * x[j];

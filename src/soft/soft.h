@@ -8,7 +8,8 @@
  *   soft_elastic.c      energy, force, tangent
  *   soft_inertia.c      mass block, momenta, rows of a point
  *   soft_motion.c       steps without contact; soft_variational.c the symplectic one
- *   soft_surface.c      the deformed surface: places, normals, nearest triangles
+ *   soft_tree.c         the deformed surface: a tree of spheres, places, normals
+ *   soft_surface.c      its nearest triangles
  *   soft_model.c        a body as part of a model
  */
 #ifndef FX_SOFT_SOFT_H
@@ -55,6 +56,22 @@ frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_
 
 /* ---- the body ---- */
 
+/* A node of the tree over the surface: its triangles, and of a leaf the points that belong to it. */
+typedef struct fx_soft_node {
+  int32_t child; /* and child + 1; -1: a leaf */
+  int32_t triangle, triangle_count, point, point_count;
+  frix_vec3 center; /* without deformation */
+  double radius;
+} fx_soft_node;
+
+typedef struct fx_soft_tree {
+  int32_t node_count;
+  fx_soft_node *node;
+  int32_t *triangle, *point;      /* in the order of the leaves */
+  double *shift, *growth;         /* by node: 3 x k, what a coordinate moves its center by, and k, its radius */
+  int32_t *around_start, *around; /* triangles around points */
+} fx_soft_tree;
+
 struct frix_soft {
   frix_context *context;
   atomic_int holders; /* the last one to let go frees it: the user, geometries of models */
@@ -63,10 +80,12 @@ struct frix_soft {
   double second[9];    /* integral of rho X X' */
   double *first;       /* 9 each: of rho (X U_i' ), row-major */
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
+  double *plane;       /* the same number of all i and j together (soft_inertia.c) */
   double *stiffness;   /* diagonal: omega^2 */
   double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
   double *quartic;     /* of q_i q_j q_l q_m */
+  fx_soft_tree tree;
 };
 
 int64_t fx_cubic_count(int32_t k);
@@ -76,7 +95,8 @@ frix_soft *fx_soft_new(frix_context *context);
 /* Arrays for info.coordinates, point_count and triangle_count. */
 frix_status fx_soft_take(frix_soft *soft);
 /* What follows from the surface and its shapes. */
-void fx_soft_measure(frix_soft *soft);
+frix_status fx_soft_measure(frix_soft *soft);
+frix_status fx_soft_tree_make(frix_soft *soft);
 /* Polynomials and surface from a basis. */
 frix_status fx_soft_reduce(frix_soft *soft, fx_arena *arena, const fx_fem *f, const fx_basis *basis,
                            const fx_skin *skin, const fx_soft_watch *watch);
@@ -102,12 +122,22 @@ struct frix_soft_state {
   int32_t *pivot;
 };
 
+/* What the next three need, once. */
+void fx_soft_split_inertia(frix_soft *s);
 /* Inertia about the centre of mass in the body's axes. */
 frix_sym3 fx_soft_inertia(const frix_soft *s, const double *q);
 /* Columns g_j of the coupling of spin and rates: spin momentum = I w + sum_j g_j rate_j; body's axes. */
 void fx_soft_coupling(const frix_soft *s, const double *q, frix_vec3 *g);
 /* dT/dq of spin (body's axes) and rates. */
 void fx_soft_centrifugal(const frix_soft *s, const double *q, frix_vec3 spin, const double *rate, double *out);
+/* What the spin of the state's amplitudes and rates needs, whatever its orientation: w = I^-1 (R' L - sum g_j rate_j).
+ */
+typedef struct fx_soft_spinner {
+  frix_sym3 inverse;
+  frix_vec3 carried;
+} fx_soft_spinner;
+fx_soft_spinner fx_soft_spinner_of(const frix_soft_state *state);
+frix_vec3 fx_soft_spin_at(const fx_soft_spinner *s, frix_quat q, frix_vec3 momentum);
 /* Spin in the body's axes and momenta of the amplitudes from the state's spin momentum and rates. */
 frix_vec3 fx_soft_spin(const frix_soft_state *state);
 void fx_soft_set_momenta(frix_soft_state *state, frix_vec3 spin_body);
@@ -139,21 +169,42 @@ frix_sym3 fx_soft_inverse(frix_sym3 s);
 
 /* ---- the deformed surface ---- */
 
+typedef struct fx_soft_sphere {
+  frix_vec3 center;
+  double radius;
+} fx_soft_sphere;
+
+/* What of it is known is that of `now`; the rest is found where it is asked for (soft_tree.c). */
 typedef struct fx_soft_skin {
   const struct frix_soft_state *state; /* that it is the surface of, and its spin in the body's axes */
   frix_vec3 spin;
+  frix_vec3 low, high; /* a box around it */
+  double fastest;      /* no point is faster */
+  uint32_t now;
   frix_vec3 *place, *outward; /* by point; outward: sum of the normals around it */
   frix_vec3 *normal;          /* of triangles */
-  frix_vec3 low, high;
-  double fastest; /* no point is faster */
-  bool faced;     /* outward and normal are known */
+  fx_soft_sphere *sphere;     /* of nodes of the tree */
+  uint32_t *placed, *faced, *turned, *bounded;
+  int32_t *list; /* of fx_soft_points_near */
 } fx_soft_skin;
 
+/* What lies in front of a plane (low: a point of it) or outside of a box by no more than reach. */
+typedef struct fx_soft_region {
+  bool bounded;
+  frix_vec3 normal, low, high;
+  double reach;
+} fx_soft_region;
+
 frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out);
+/* The state has changed. */
 void fx_soft_skin_find(const frix_soft_state *state, fx_soft_skin *out);
+const fx_soft_sphere *fx_soft_skin_sphere(fx_soft_skin *skin, int32_t node);
+frix_vec3 fx_soft_skin_place(fx_soft_skin *skin, int32_t point);
+frix_vec3 fx_soft_skin_normal(fx_soft_skin *skin, int32_t triangle);
+frix_vec3 fx_soft_skin_outward(fx_soft_skin *skin, int32_t point);
 frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point);
-/* Normals, where they are not known yet. */
-void fx_soft_skin_face(fx_soft_skin *skin);
+/* How many points of the surface lie in a region; they stand in skin->list. */
+int32_t fx_soft_points_near(fx_soft_skin *skin, const fx_soft_region *region);
 
 /* The place of a surface that is nearest to a point. */
 typedef struct fx_soft_near {
@@ -162,13 +213,12 @@ typedef struct fx_soft_near {
   bool inside; /* the nearest place lies inside the triangle */
 } fx_soft_near;
 
-/* Among triangles that look against `outward`, the normal of the surface that p belongs to; false: none within reach.
- */
-bool fx_soft_nearest(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach,
-                     fx_soft_near *best);
+/* Among triangles that look against `outward`, the normal of the surface that p belongs to; p lies before the place by
+ * no more than reach, and behind it by no more than deep. false: there is none. */
+bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach, double deep, fx_soft_near *best);
 /* Its gap, below 0 inside, the place, and the normal of the contact there. */
-double fx_soft_gap(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, double reach,
-                   const fx_soft_near *near, frix_vec3 *place, frix_vec3 *normal);
+double fx_soft_gap(fx_soft_skin *skin, frix_vec3 p, double reach, const fx_soft_near *near, frix_vec3 *place,
+                   frix_vec3 *normal);
 /* Barycentric weights of the place of a triangle that is nearest to p; true: inside. */
 bool fx_nearest_weights(frix_vec3 p, frix_vec3 a, frix_vec3 b, frix_vec3 c, double weight[3]);
 

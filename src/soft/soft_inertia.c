@@ -10,49 +10,65 @@
 
 #include <string.h>
 
-static frix_vec3 axial(const double m[9]) { return fx_vec(m[5] - m[7], m[6] - m[2], m[1] - m[3]); }
+#include "linalg/product.h"
+
+/* Parts of C_ij as matrices over i and j: xx, yy, zz, xy, xz, yz of its symmetric part, which are symmetric, and the
+ * three numbers of its axial vector, which change sign with i and j exchanged. */
+enum { PARTS = 6, PLANES = 9 };
+
+static void split(const double m[9], double out[PLANES]) {
+  const double parts[PLANES] = {
+      m[0],        m[4],        m[8],       0.5 * (m[1] + m[3]), 0.5 * (m[2] + m[6]), 0.5 * (m[5] + m[7]),
+      m[5] - m[7], m[6] - m[2], m[1] - m[3]};
+  memcpy(out, parts, sizeof parts);
+}
+
+void fx_soft_split_inertia(frix_soft *s) {
+  size_t k = (size_t)s->info.coordinates;
+  double part[PLANES];
+  for (size_t e = 0; e < k * k; e++) {
+    split(s->cross + 9 * e, part);
+    for (size_t p = 0; p < PLANES; p++) s->plane[p * k * k + e] = part[p];
+  }
+}
+
+/* Planes from one on times x: count k numbers. */
+static void multiply(const frix_soft *s, int first, int count, const double *x, double *out) {
+  int32_t k = s->info.coordinates;
+  memset(out, 0, (size_t)(count * k) * sizeof *out);
+  fx_add_products(count * k, k, s->plane + (size_t)(first * k) * (size_t)k, x, out);
+}
 
 frix_sym3 fx_soft_inertia(const frix_soft *s, const double *q) {
   int32_t k = s->info.coordinates;
-  double S[9];
-  memcpy(S, s->second, sizeof S);
+  double S[PLANES], F[PLANES], Cq[PARTS * FX_MOST_COORDINATES];
+  split(s->second, S);
+  multiply(s, 0, PARTS, q, Cq);
   for (int32_t i = 0; i < k; i++) {
-    const double *F = s->first + 9 * (size_t)i;
-    for (int a = 0; a < 9; a++) S[a] += 2.0 * q[i] * F[a];
-    for (int32_t j = 0; j < k; j++) {
-      const double *C = s->cross + 9 * ((size_t)i * k + j);
-      double both = q[i] * q[j];
-      for (int a = 0; a < 9; a++) S[a] += both * C[a];
-    }
+    split(s->first + 9 * (size_t)i, F);
+    for (int p = 0; p < PARTS; p++) S[p] += q[i] * (2.0 * F[p] + Cq[p * k + i]);
   }
-  return (frix_sym3){S[4] + S[8],          S[0] + S[8],          S[0] + S[4],
-                     -0.5 * (S[1] + S[3]), -0.5 * (S[2] + S[6]), -0.5 * (S[5] + S[7])};
+  return (frix_sym3){S[1] + S[2], S[0] + S[2], S[0] + S[1], -S[3], -S[4], -S[5]};
 }
 
 void fx_soft_coupling(const frix_soft *s, const double *q, frix_vec3 *g) {
   int32_t k = s->info.coordinates;
-  for (int32_t j = 0; j < k; j++) {
-    frix_vec3 sum = {0.0, 0.0, 0.0};
-    for (int32_t i = 0; i < k; i++) sum = fx_mad(sum, q[i], axial(s->cross + 9 * ((size_t)i * k + j)));
-    g[j] = sum;
-  }
+  double Cq[3 * FX_MOST_COORDINATES];
+  multiply(s, PARTS, 3, q, Cq);
+  for (int32_t j = 0; j < k; j++) g[j] = fx_vec(-Cq[j], -Cq[k + j], -Cq[2 * k + j]);
 }
 
 void fx_soft_centrifugal(const frix_soft *s, const double *q, frix_vec3 w, const double *rate, double *out) {
   int32_t k = s->info.coordinates;
-  const double v[3] = {w.x, w.y, w.z}, square = fx_dot(w, w);
+  double square = fx_dot(w, w), B[PLANES], Cq[PARTS * FX_MOST_COORDINATES], Cs[3 * FX_MOST_COORDINATES];
+  multiply(s, 0, PARTS, q, Cq);
+  multiply(s, PARTS, 3, rate, Cs);
   for (int32_t i = 0; i < k; i++) {
-    double B[9], along = 0.0;
-    frix_vec3 turn = {0.0, 0.0, 0.0};
-    memcpy(B, s->first + 9 * (size_t)i, sizeof B);
-    for (int32_t j = 0; j < k; j++) {
-      const double *C = s->cross + 9 * ((size_t)i * k + j);
-      for (int a = 0; a < 9; a++) B[a] += q[j] * C[a];
-      turn = fx_mad(turn, rate[j], axial(C));
-    }
-    for (int a = 0; a < 3; a++)
-      for (int b = 0; b < 3; b++) along += v[a] * B[3 * a + b] * v[b];
-    out[i] = (B[0] + B[4] + B[8]) * square - along + fx_dot(w, turn);
+    split(s->first + 9 * (size_t)i, B);
+    for (int p = 0; p < PARTS; p++) B[p] += Cq[p * k + i];
+    frix_sym3 own = {B[0], B[1], B[2], B[3], B[4], B[5]};
+    frix_vec3 turn = {Cs[i], Cs[k + i], Cs[2 * k + i]};
+    out[i] = (B[0] + B[1] + B[2]) * square - fx_dot(w, fx_sym3_mul(own, w)) + fx_dot(w, turn);
   }
 }
 
@@ -65,12 +81,22 @@ frix_sym3 fx_soft_inverse(frix_sym3 s) {
 
 /* ---- momenta and velocities of a state ---- */
 
-frix_vec3 fx_soft_spin(const frix_soft_state *x) {
+fx_soft_spinner fx_soft_spinner_of(const frix_soft_state *x) {
   const frix_soft *s = x->soft;
-  frix_vec3 *g = (frix_vec3 *)x->work, L = fx_unrotate(x->pose.q, x->spin_momentum);
+  fx_soft_spinner out = {.inverse = fx_soft_inverse(fx_soft_inertia(s, x->amplitude))};
+  frix_vec3 *g = (frix_vec3 *)x->work;
   fx_soft_coupling(s, x->amplitude, g);
-  for (int32_t j = 0; j < s->info.coordinates; j++) L = fx_mad(L, -x->rate[j], g[j]);
-  return fx_sym3_mul(fx_soft_inverse(fx_soft_inertia(s, x->amplitude)), L);
+  for (int32_t j = 0; j < s->info.coordinates; j++) out.carried = fx_mad(out.carried, x->rate[j], g[j]);
+  return out;
+}
+
+frix_vec3 fx_soft_spin_at(const fx_soft_spinner *s, frix_quat q, frix_vec3 momentum) {
+  return fx_sym3_mul(s->inverse, fx_sub(fx_unrotate(q, momentum), s->carried));
+}
+
+frix_vec3 fx_soft_spin(const frix_soft_state *x) {
+  fx_soft_spinner s = fx_soft_spinner_of(x);
+  return fx_soft_spin_at(&s, x->pose.q, x->spin_momentum);
 }
 
 void fx_soft_set_momenta(frix_soft_state *x, frix_vec3 w) {

@@ -37,6 +37,7 @@ frix_status fx_soft_check_config(frix_context *context, const frix_soft_config *
   if (c->order != 1 && c->order != 2) BAD("tetrahedra of order %d: 1 and 2 are known", (int)c->order);
   if (c->cells < 0 || c->cells > 1000) BAD("%d cells, expected 1 to 1000", (int)c->cells);
   if (!fx_finite(c->hold_low) || !fx_finite(c->hold_high)) BAD("the box in which the body is held is not finite");
+  if (c->waves < 0 || c->waves > 1000 || !isfinite(c->wave)) BAD("%d waves of %g m", (int)c->waves, c->wave);
   const double s[3] = {c->sides.x, c->sides.y, c->sides.z};
   for (int k = 0; k < 3; k++)
     if (!(s[k] >= 0.0 && isfinite(s[k]))) BAD("side %g of a shape is negative or not finite", s[k]);
@@ -74,8 +75,9 @@ frix_status fx_soft_take(frix_soft *s) {
   s->farthest = FX_TAKE(&s->arena, double, k);
   s->first = FX_TAKE(&s->arena, double, 9 * k);
   s->cross = FX_TAKE(&s->arena, double, 9 * k * k);
+  s->plane = FX_TAKE(&s->arena, double, 9 * k * k);
   if (!info->omega || !info->damping || !info->point || !info->triangle || !info->shape || !s->stiffness ||
-      !s->farthest || !s->first || !s->cross)
+      !s->farthest || !s->first || !s->cross || !s->plane)
     return FRIX_ERROR_MEMORY;
   if (info->material == FRIX_SOFT_LINEAR) return FRIX_OK;
   s->cubic = FX_TAKE(&s->arena, double, fx_cubic_count(info->coordinates));
@@ -125,8 +127,8 @@ static frix_status build(frix_soft *soft, fx_arena *arena, const fx_tets *t, con
                                 .center = fem.center,
                                 .mode_residual = basis.residual};
   status = fx_soft_reduce(soft, arena, &fem, &basis, &skin, &watch);
-  if (!status) set_damping(soft, c), fx_soft_measure(soft);
-  return status;
+  if (!status) set_damping(soft, c);
+  return status ? status : fx_soft_measure(soft);
 }
 
 frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_soft_config *config, frix_soft **out) {
@@ -146,14 +148,16 @@ frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_so
   return status;
 }
 
-void fx_soft_measure(frix_soft *s) {
+frix_status fx_soft_measure(frix_soft *s) {
   const frix_soft_info *info = &s->info;
   int32_t k = info->coordinates;
+  fx_soft_split_inertia(s);
   for (int32_t p = 0; p < info->point_count; p++) {
     const double *U = info->shape + 3 * (size_t)p * k;
     for (int32_t j = 0; j < k; j++)
       s->farthest[j] = fx_max(s->farthest[j], fx_norm(fx_vec(U[j], U[k + j], U[2 * (size_t)k + j])));
   }
+  return fx_soft_tree_make(s);
 }
 
 /* ---- what a body is ---- */

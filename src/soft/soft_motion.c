@@ -14,6 +14,7 @@
 
 #include "base/trig.h"
 #include "linalg/dense.h"
+#include "linalg/product.h"
 #include "linalg/symmetric_eigen.h"
 
 frix_quat fx_soft_turn(frix_quat q, frix_vec3 spin, double h) {
@@ -133,13 +134,13 @@ void fx_soft_stiffness(const frix_soft_state *x) {
 }
 
 /* The turn over a step, with the spin that L gives at its middle, where the amplitudes stand. */
-static frix_quat turn_of(frix_soft_state *x, frix_quat from, double h) {
-  frix_vec3 w = fx_rotate(from, fx_soft_spin(x));
+static frix_quat turn_of(const frix_soft_state *x, frix_quat from, double h) {
+  fx_soft_spinner s = fx_soft_spinner_of(x);
+  frix_vec3 w = fx_rotate(from, fx_soft_spin_at(&s, from, x->spin_momentum));
   for (int again = 0; again < 8; again++) {
-    x->pose.q = whole_turn(from, w, 0.5 * h);
-    w = fx_rotate(x->pose.q, fx_soft_spin(x));
+    frix_quat middle = whole_turn(from, w, 0.5 * h);
+    w = fx_rotate(middle, fx_soft_spin_at(&s, middle, x->spin_momentum));
   }
-  x->pose.q = from;
   return whole_turn(from, w, h);
 }
 
@@ -240,12 +241,13 @@ frix_soft_energy frix_soft_energy_of(const frix_soft_state *x, frix_vec3 gravity
 frix_vec3 fx_soft_place(const frix_soft_state *x, int32_t point, frix_vec3 spin, frix_vec3 *velocity) {
   const frix_soft_info *info = &x->soft->info;
   int32_t k = info->coordinates;
-  const double *U = info->shape + 3 * (size_t)point * k, *q = x->amplitude, *rate = x->rate;
-  frix_vec3 r = info->point[point];
-  r = fx_add(r, fx_vec(fx_dot_quad(k, U, q), fx_dot_quad(k, U + k, q), fx_dot_quad(k, U + 2 * (size_t)k, q)));
+  const double *U = info->shape + 3 * (size_t)point * k;
+  double moved[3] = {0.0, 0.0, 0.0}, s[3] = {0.0, 0.0, 0.0};
+  fx_add_products(3, k, U, x->amplitude, moved);
+  frix_vec3 r = fx_add(info->point[point], fx_vec(moved[0], moved[1], moved[2]));
   if (velocity) {
-    frix_vec3 s = fx_vec(fx_dot_quad(k, U, rate), fx_dot_quad(k, U + k, rate), fx_dot_quad(k, U + 2 * (size_t)k, rate));
-    *velocity = fx_add(x->velocity, fx_rotate(x->pose.q, fx_add(s, fx_cross(spin, r))));
+    fx_add_products(3, k, U, x->rate, s);
+    *velocity = fx_add(x->velocity, fx_rotate(x->pose.q, fx_add(fx_vec(s[0], s[1], s[2]), fx_cross(spin, r))));
   }
   return fx_pose_point(x->pose, r);
 }

@@ -1,63 +1,13 @@
-/* The deformed surface of a soft body: where its points are, and the place of it that is nearest to a point.
+/* The place of a deformed surface that is nearest to a point.
  *
  * A point meets the nearest place of a surface: three corners with barycentric weights. Where several triangles are as
  * near (on an edge), the one that faces the point's own surface counts. */
 #include "soft/soft.h"
 
-#include <string.h>
-
-#include "linalg/dense.h"
-
-static frix_vec3 least(frix_vec3 a, frix_vec3 b) {
-  return fx_vec(fx_min(a.x, b.x), fx_min(a.y, b.y), fx_min(a.z, b.z));
-}
-static frix_vec3 most(frix_vec3 a, frix_vec3 b) { return fx_vec(fx_max(a.x, b.x), fx_max(a.y, b.y), fx_max(a.z, b.z)); }
-
-frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out) {
-  int32_t n = soft->info.point_count;
-  *out = (fx_soft_skin){.place = FX_TAKE_RAW(arena, frix_vec3, n),
-                        .outward = FX_TAKE_RAW(arena, frix_vec3, n),
-                        .normal = FX_TAKE_RAW(arena, frix_vec3, soft->info.triangle_count)};
-  return out->place && out->outward && out->normal ? FRIX_OK : FRIX_ERROR_MEMORY;
-}
-
-/* Places: X + sum q_i U_i in the body's axes first, coordinate by coordinate over all points. */
-void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {
-  const frix_soft_info *info = &x->soft->info;
-  int32_t n = info->point_count, k = info->coordinates;
-  frix_vec3 spin = fx_soft_spin(x);
-  double far = 0.0, push = 0.0;
-  out->state = x, out->spin = spin, out->faced = false;
-  for (int32_t p = 0; p < n; p++) {
-    const double *U = info->shape + 3 * (size_t)p * k, *q = x->amplitude;
-    frix_vec3 r = info->point[p];
-    r = fx_add(r, fx_vec(fx_dot_quad(k, U, q), fx_dot_quad(k, U + k, q), fx_dot_quad(k, U + 2 * (size_t)k, q)));
-    far = fx_max(far, fx_norm2(r));
-    out->place[p] = fx_pose_point(x->pose, r);
-    out->low = p ? least(out->low, out->place[p]) : out->place[p];
-    out->high = p ? most(out->high, out->place[p]) : out->place[p];
-  }
-  for (int32_t j = 0; j < k; j++) push += fabs(x->rate[j]) * x->soft->farthest[j];
-  out->fastest = fx_norm(x->velocity) + fx_norm(spin) * sqrt(far) + push;
-}
-
 frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point) {
   frix_vec3 v;
   fx_soft_place(skin->state, point, skin->spin, &v);
   return v;
-}
-
-void fx_soft_skin_face(fx_soft_skin *out) {
-  const frix_soft_info *info = &out->state->soft->info;
-  if (out->faced) return;
-  out->faced = true;
-  memset(out->outward, 0, (size_t)info->point_count * sizeof *out->outward);
-  for (int32_t k = 0; k < info->triangle_count; k++) {
-    const int32_t *t = info->triangle + 3 * (size_t)k;
-    frix_vec3 a = out->place[t[0]], n2 = fx_cross(fx_sub(out->place[t[1]], a), fx_sub(out->place[t[2]], a));
-    out->normal[k] = fx_unit(n2);
-    for (int c = 0; c < 3; c++) out->outward[t[c]] = fx_add(out->outward[t[c]], out->normal[k]);
-  }
 }
 
 void frix_soft_deform(const frix_soft *soft, frix_pose pose, const double *q, frix_vec3 *out) {
@@ -101,45 +51,84 @@ bool fx_nearest_weights(frix_vec3 p, frix_vec3 a, frix_vec3 b, frix_vec3 c, doub
   return inside;
 }
 
-/* The nearest place of all triangles, which tells on which side of the surface the point is; of those that are as near
- * (on an edge) the one that sees it most from one side. */
-typedef struct nearest_side {
-  double square, height;
-} nearest_side;
+/* Of all triangles, or of those that look against the point's surface, the nearest place. */
+typedef struct seeker {
+  fx_soft_skin *skin;
+  frix_vec3 p, outward;
+  double reach, tie;  /* reach: a point is before its contact by no more */
+  double height;      /* of the point over the best place */
+  bool any;           /* of all triangles */
+  fx_soft_near *best; /* its square: of the search, before anything is found */
+} seeker;
 
-static void see_side(nearest_side *any, double square, double height, double tie) {
-  bool nearer = square < any->square - tie, as_near = square <= any->square + tie;
-  if (nearer || (as_near && fabs(height) > fabs(any->height))) *any = (nearest_side){square, height};
+static void try_triangle(seeker *s, int32_t k) {
+  fx_soft_skin *skin = s->skin;
+  fx_soft_near *best = s->best;
+  frix_vec3 n = fx_soft_skin_normal(skin, k);
+  double facing = -fx_dot(n, s->outward), w[3];
+  if (!s->any && !(facing > 0.0)) return;
+  const int32_t *t = skin->state->soft->info.triangle + 3 * (size_t)k;
+  frix_vec3 a = skin->place[t[0]], b = skin->place[t[1]], d = skin->place[t[2]];
+  double height = fx_dot(fx_sub(s->p, a), n);
+  if (height * height > best->square * (1.0 + 1e-9) || (!s->any && height > s->reach)) return;
+  bool inside = fx_nearest_weights(s->p, a, b, d, w);
+  frix_vec3 c = fx_mad(fx_mad(fx_scale(w[0], a), w[1], b), w[2], d);
+  double square = fx_norm2(fx_sub(s->p, c));
+  bool nearer = square < best->square - s->tie, as_near = square <= best->square + s->tie && best->triangle >= 0;
+  /* of those that are as near (on an edge): the one that faces the point's surface, or sees it most from one side */
+  bool better = s->any ? fabs(height) > fabs(s->height) : facing > best->facing;
+  if (!nearer && !(as_near && better)) return;
+  *best = (fx_soft_near){square, {w[0], w[1], w[2]}, facing, k, inside};
+  s->height = height;
 }
 
-/* A place that has the point behind it counts where the point is inside: else it lies on the far side of a thin part.
- */
-bool fx_soft_nearest(const frix_soft_info *info, const fx_soft_skin *body, frix_vec3 p, frix_vec3 outward, double reach,
-                     fx_soft_near *best) {
-  nearest_side any = {reach * reach, 0.0};
-  double tie = 1e-12 * reach * reach, behind = 0.0;
-  *best = (fx_soft_near){.square = reach * reach, .triangle = -1};
-  for (int32_t k = 0; k < info->triangle_count; k++) {
-    const int32_t *t = info->triangle + 3 * (size_t)k;
-    frix_vec3 a = body->place[t[0]], n = body->normal[k];
-    double height = fx_dot(fx_sub(p, a), n), facing = -fx_dot(n, outward), w[3];
-    bool faces = facing > 0.0;
-    if (height * height > (faces ? best->square : any.square) * (1.0 + 1e-9)) continue;
-    bool inside = fx_nearest_weights(p, a, body->place[t[1]], body->place[t[2]], w);
-    frix_vec3 c = fx_mad(fx_mad(fx_scale(w[0], a), w[1], body->place[t[1]]), w[2], body->place[t[2]]);
-    double square = fx_norm2(fx_sub(p, c));
-    see_side(&any, square, height, tie);
-    bool nearer = square < best->square - tie, as_near = square <= best->square + tie;
-    if (!faces || (!nearer && !(as_near && best->triangle >= 0 && facing > best->facing))) continue;
-    *best = (fx_soft_near){square, {w[0], w[1], w[2]}, facing, k, inside};
-    behind = height;
+/* How far the point is from all that a node holds, at least. */
+static double off_node(const seeker *s, int32_t node) {
+  const fx_soft_sphere *sphere = fx_soft_skin_sphere(s->skin, node);
+  return fx_norm(fx_sub(s->p, sphere->center)) - sphere->radius;
+}
+
+static void seek(seeker *s) {
+  enum { DEEPEST = 64 };
+  const fx_soft_tree *tree = &s->skin->state->soft->tree;
+  struct {
+    int32_t node;
+    double off;
+  } stack[DEEPEST];
+  int32_t depth = 0;
+  stack[depth].node = 0, stack[depth++].off = off_node(s, 0);
+  while (depth) {
+    double off = stack[--depth].off;
+    const fx_soft_node *n = &tree->node[stack[depth].node];
+    if (off > 0.0 && off * off > s->best->square * (1.0 + 1e-9)) continue;
+    for (int32_t k = 0; n->child < 0 && k < n->triangle_count; k++) try_triangle(s, tree->triangle[n->triangle + k]);
+    if (n->child < 0) continue;
+    double left = off_node(s, n->child), right = off_node(s, n->child + 1);
+    bool first = left <= right; /* the nearer one is looked at first */
+    stack[depth].node = n->child + first, stack[depth++].off = first ? right : left;
+    stack[depth].node = n->child + !first, stack[depth++].off = first ? left : right;
   }
-  return best->triangle >= 0 && !(behind < 0.0 && any.height > 0.0);
 }
 
-double fx_soft_gap(const frix_soft_info *info, const fx_soft_skin *skin, frix_vec3 p, double reach,
-                   const fx_soft_near *near, frix_vec3 *place, frix_vec3 *normal) {
-  const int32_t *t = info->triangle + 3 * (size_t)near->triangle;
+/* A place that has the point behind it counts where the point is inside, which the nearest place of all triangles
+ * tells: else it lies on the far side of a thin part. */
+bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach, double deep,
+                     fx_soft_near *best) {
+  double most = fx_max(reach, deep), tie = 1e-12 * most * most;
+  seeker s = {.skin = skin, .p = p, .outward = outward, .reach = reach, .tie = tie, .best = best};
+  *best = (fx_soft_near){.square = most * most, .triangle = -1};
+  seek(&s);
+  if (best->triangle < 0) return false;
+  if (!(s.height < 0.0)) return true;
+  fx_soft_near nearest = {.square = best->square * (1.0 + 1e-9), .triangle = -1};
+  seeker any = {.skin = skin, .p = p, .outward = outward, .tie = tie, .any = true, .best = &nearest};
+  seek(&any);
+  return !(any.height > 0.0);
+}
+
+double fx_soft_gap(fx_soft_skin *skin, frix_vec3 p, double reach, const fx_soft_near *near, frix_vec3 *place,
+                   frix_vec3 *normal) {
+  const int32_t *t = skin->state->soft->info.triangle + 3 * (size_t)near->triangle;
   frix_vec3 n = skin->normal[near->triangle], c = {0.0, 0.0, 0.0};
   for (int k = 0; k < 3; k++) c = fx_mad(c, near->weight[k], skin->place[t[k]]);
   frix_vec3 way = fx_sub(p, c);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/trig.h"
+
 enum { BAR, PLATE, STRAND, CHAIR, BLOB, DINOSAUR, BUNNY, SHAPES };
 
 static const struct {
@@ -164,6 +166,14 @@ static frix_status make_blob(fx_arena *arena, frix_vec3 size, int32_t cells, fx_
   frix_vec3 half = fx_scale(0.5, size);
   fx_solid solid = {ellipsoid_at, &half, fx_neg(half), half};
   return fx_tets_of_solid(arena, out->name, &solid, fx_max(size.x, fx_max(size.y, size.z)) / cells, out);
+}
+
+void fx_tets_wave(fx_tets *t, double side, int32_t waves, double height) {
+  for (int32_t v = 0; v < t->vertex_count; v++) {
+    double sine, cosine;
+    fx_sincos(FX_PI * waves * (t->vertex[v].x / side + 0.5), &sine, &cosine);
+    t->vertex[v].z += height * sine;
+  }
 }
 
 frix_status fx_tets_generate(fx_arena *arena, int32_t shape, frix_vec3 size, int32_t cells, fx_tets *out) {

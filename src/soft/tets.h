@@ -70,6 +70,9 @@ bool fx_shape_of_tets(int32_t k, const char **name, frix_vec3 *size);
 /* Cells across the thinnest side (bar, plate, strand, a chair's leg) or the longest (blob). */
 frix_status fx_tets_generate(fx_arena *arena, int32_t shape, frix_vec3 size, int32_t cells, fx_tets *out);
 
+/* Bends it along z by height sin(pi waves (x / side + 1/2)). */
+void fx_tets_wave(fx_tets *t, double side, int32_t waves, double height);
+
 /* Lists that grow in an arena: room for one more element of *list. */
 bool fx_soft_room(fx_arena *arena, void **list, int32_t count, int32_t *room, size_t size);
 

@@ -1,6 +1,7 @@
 /* The bodies of a frame as instances: one draw call per geometry, however many bodies share it. */
 import * as THREE from 'three';
-import { isEndless, isFlat, KINDS, lookOf } from './shapes.js';
+import { isEndless, isFlat, KINDS, lookOf, softSurface } from './shapes.js';
+import { deform, isSoft, softOf } from './softs.js';
 import { SphereCloud } from './spheres.js';
 
 /* From so many spheres on they are drawn as pictures of spheres, two triangles each. */
@@ -73,7 +74,10 @@ export class Bodies {
         continue;
       }
       const size = sizes.subarray(3 * s, 3 * s + 3);
-      const look = lookOf(replay, kind, size, geometry[s]);
+      const soft = isSoft(replay, body);
+      const look = soft
+        ? { key: `soft ${body}`, scale: [1, 1, 1], make: () => softSurface(replay, geometry[s]), edges: false, soft: [body, geometry[s]] }
+        : lookOf(replay, kind, size, geometry[s]);
       const still = body < 0 || replay.bodyKind[body] !== 0;
       const key = `${look.key} ${still}`;
       if (!looks.has(key)) looks.set(key, { look, kind, still, instances: [] });
@@ -108,7 +112,8 @@ export class Bodies {
       material.polygonOffset = true;
       material.polygonOffsetFactor = material.polygonOffsetUnits = 1;
     }
-    this.parts.push({ mesh, lines, instances, kind, still, flat: isFlat(kind) });
+    const soft = look.soft ? softOf(this.replay, ...look.soft, geometry) : null;
+    this.parts.push({ mesh, lines, instances, kind, still, flat: isFlat(kind), soft });
   }
 
   get count() {
@@ -124,8 +129,9 @@ export class Bodies {
       this.row[poses.slot[i]] = i;
       this.away.add(this.replay.slotPattern[poses.slot[i]]); /* a static body that was moved stands there, not here */
     }
-    for (const { mesh, instances } of this.parts) {
+    for (const { mesh, instances, soft } of this.parts) {
       const out = mesh.instanceMatrix.array;
+      if (soft) deform(soft, poses.amplitude, mesh.geometry);
       instances.forEach((instance, i) => this.place(instance, out, 16 * i));
       mesh.instanceMatrix.needsUpdate = true;
       mesh.boundingSphere = mesh.boundingBox = null;

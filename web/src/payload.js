@@ -9,6 +9,7 @@
  * @property {Float32Array} turn    quaternions x y z w, 4 per row
  * @property {Float32Array|null} speed null in coarse pages
  * @property {Uint32Array} gone  static bodies that were taken away
+ * @property {Float32Array} [amplitude]  of soft bodies
  *
  * @typedef {object} Contacts
  * @property {number} count
@@ -165,6 +166,7 @@ export class Replay extends ModelView {
     this.poseAt = this.column('frame.poses');
     this.contactAt = this.column('frame.contacts');
     this.contactKept = this.column('frame.contacts_kept');
+    this.amplitudes = this.column('frame.amplitudes');
     this.mostContacts = this.contactKept.reduce((a, b) => Math.max(a, b), 0);
   }
 
@@ -185,7 +187,9 @@ export class Replay extends ModelView {
     const list = this.lists[k];
     const slot = this.listSlot.subarray(this.listStart[list], this.listStart[list + 1]);
     const gone = this.goneBody.subarray(this.goneStart[this.goneList[k]], this.goneStart[this.goneList[k] + 1]);
-    return { gone, ...(this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : posesAt(this.buffer, this.poseAt[k], slot)) };
+    const wide = this.amplitudes.length / this.frameCount;
+    const amplitude = this.amplitudes.subarray(k * wide, (k + 1) * wide);
+    return { gone, amplitude, ...(this.index.coarse ? this.coarsePoses(this.poseAt[k], slot) : posesAt(this.buffer, this.poseAt[k], slot)) };
   }
 
   /* Positions in 1/65535 of the frame's box; of a turn the three smaller components, ten bits each. */

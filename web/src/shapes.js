@@ -63,6 +63,16 @@ function triangles(replay, geometry) {
   return creased(shared);
 }
 
+/** The surface of a soft body: each vertex knows the point it is, so that it can be moved. */
+export function softSurface(replay, geometry) {
+  const shared = new THREE.BufferGeometry();
+  const points = replay.column(`geometry.${geometry}.points`);
+  shared.setAttribute('position', new THREE.BufferAttribute(points, 3));
+  shared.setAttribute('point', new THREE.BufferAttribute(Float32Array.from({ length: points.length / 3 }, (_, k) => k), 1));
+  shared.setIndex(new THREE.BufferAttribute(replay.column(`geometry.${geometry}.triangles`), 1));
+  return creased(shared);
+}
+
 /* Normals are smooth over what is nearly flat, so that a scanned surface looks round and a block has corners. */
 function creased(geometry, angle = Math.PI / 6) {
   const flat = geometry.toNonIndexed();

@@ -1,0 +1,264 @@
+/* A tree of spheres over the surface of a soft body that follows its deformation (James and Pai, BD-Tree, 2004).
+ *
+ * A node stands for some triangles; X are their corners, U_i what coordinate i moves a corner by, and of all corners c
+ * is the middle, u_i the mean of U_i. Whatever the amplitudes q, the corners lie in the sphere
+ *
+ *   center c + sum q_i u_i,   radius max |X - c| + sum |q_i| max |U_i - u_i|
+ *
+ * so that a sphere costs the coordinates and no point of the surface is visited for it. Spheres, places of points and
+ * normals are found where somebody asks for them, once in a step. */
+#include "soft/soft.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+#include "linalg/product.h"
+
+enum { LEAF = 12, DEEPEST = 64, BOX_DEPTH = 4 };
+
+/* ---- making ---- */
+
+typedef struct maker {
+  const frix_soft_info *info;
+  fx_soft_tree *tree;
+  frix_vec3 *center; /* of triangles */
+  int32_t *scratch;
+  int axis;
+} maker;
+
+static int compare_centers(int32_t a, int32_t b, const void *user) {
+  const maker *m = user;
+  double x = fx_at(m->center[a], m->axis), y = fx_at(m->center[b], m->axis);
+  if (x != y) return x < y ? -1 : 1;
+  return a < b ? -1 : a > b;
+}
+
+static frix_vec3 shape_at(const frix_soft_info *info, int32_t point, int32_t i) {
+  size_t k = (size_t)info->coordinates;
+  const double *U = info->shape + 3 * (size_t)point * k + i;
+  return fx_vec(U[0], U[k], U[2 * k]);
+}
+
+/* Middle and radius of one vector of all corners of a node: places, or shapes of a coordinate (i >= 0). */
+static frix_vec3 gather(const maker *m, const fx_soft_node *n, int32_t i, double *radius) {
+  const frix_soft_info *info = m->info;
+  const int32_t *list = m->tree->triangle + n->triangle;
+  frix_vec3 sum = {0.0, 0.0, 0.0};
+  double most = 0.0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t t = 0; t < 3 * n->triangle_count; t++) {
+      int32_t point = info->triangle[3 * (size_t)list[t / 3] + (size_t)(t % 3)];
+      frix_vec3 x = i < 0 ? info->point[point] : shape_at(info, point, i);
+      if (pass)
+        most = fx_max(most, fx_norm(fx_sub(x, sum)));
+      else
+        sum = fx_add(sum, x);
+    }
+    if (!pass) sum = fx_scale(1.0 / (3.0 * n->triangle_count), sum);
+  }
+  *radius = most;
+  return sum;
+}
+
+static void bound(const maker *m, int32_t at) {
+  fx_soft_node *n = &m->tree->node[at];
+  size_t k = (size_t)m->info->coordinates;
+  double *shift = m->tree->shift + 3 * (size_t)at * k, *growth = m->tree->growth + (size_t)at * k;
+  n->center = gather(m, n, -1, &n->radius);
+  for (size_t i = 0; i < k; i++) {
+    frix_vec3 u = gather(m, n, (int32_t)i, &growth[i]);
+    shift[i] = u.x, shift[k + i] = u.y, shift[2 * k + i] = u.z;
+  }
+}
+
+static void split(maker *m, int32_t at, int32_t first, int32_t count) {
+  fx_soft_tree *t = m->tree;
+  t->node[at] = (fx_soft_node){.child = -1, .triangle = first, .triangle_count = count};
+  bound(m, at);
+  if (count <= LEAF) return;
+  frix_vec3 low = m->center[t->triangle[first]], high = low;
+  for (int32_t k = first; k < first + count; k++) {
+    frix_vec3 c = m->center[t->triangle[k]];
+    low = fx_vec(fx_min(low.x, c.x), fx_min(low.y, c.y), fx_min(low.z, c.z));
+    high = fx_vec(fx_max(high.x, c.x), fx_max(high.y, c.y), fx_max(high.z, c.z));
+  }
+  frix_vec3 side = fx_sub(high, low);
+  m->axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
+  fx_sort_by(t->triangle + first, m->scratch, (size_t)count, compare_centers, m);
+  int32_t child = t->node_count;
+  t->node_count += 2;
+  t->node[at].child = child;
+  split(m, child, first, count / 2);
+  split(m, child + 1, first + count / 2, count - count / 2);
+}
+
+/* Each point belongs to the first leaf that has it. */
+static void give_points(maker *m) {
+  fx_soft_tree *t = m->tree;
+  int32_t count = 0;
+  bool *given = (bool *)m->scratch;
+  memset(given, 0, (size_t)m->info->point_count * sizeof *given);
+  for (int32_t k = 0; k < t->node_count; k++) {
+    fx_soft_node *n = &t->node[k];
+    n->point = count;
+    if (n->child >= 0) continue;
+    for (int32_t c = 0; c < 3 * n->triangle_count; c++) {
+      int32_t p = m->info->triangle[3 * (size_t)t->triangle[n->triangle + c / 3] + (size_t)(c % 3)];
+      if (given[p]) continue;
+      given[p] = true;
+      t->point[count++] = p;
+    }
+    n->point_count = count - n->point;
+  }
+}
+
+/* Triangles around points, in ascending order. */
+static void find_around(const frix_soft_info *info, fx_soft_tree *t) {
+  int32_t corners = 3 * info->triangle_count;
+  for (int32_t c = 0; c < corners; c++) t->around_start[info->triangle[c] + 1]++;
+  for (int32_t p = 0; p < info->point_count; p++) t->around_start[p + 1] += t->around_start[p];
+  for (int32_t c = corners; c-- > 0;) t->around[--t->around_start[info->triangle[c] + 1]] = c / 3;
+  for (int32_t p = 0; p < info->point_count; p++) t->around_start[p] = t->around_start[p + 1];
+  t->around_start[info->point_count] = corners;
+}
+
+frix_status fx_soft_tree_make(frix_soft *soft) {
+  const frix_soft_info *info = &soft->info;
+  fx_soft_tree *t = &soft->tree;
+  fx_arena *arena = &soft->arena;
+  size_t triangles = (size_t)info->triangle_count, points = (size_t)info->point_count, k = (size_t)info->coordinates;
+  size_t nodes = triangles / (LEAF / 4) + 1; /* a leaf has more than LEAF / 2 triangles, or is alone */
+  maker m = {.info = info, .tree = t};
+  *t = (fx_soft_tree){.node_count = 1, .node = FX_TAKE(arena, fx_soft_node, nodes)};
+  t->triangle = FX_TAKE(arena, int32_t, triangles), t->point = FX_TAKE(arena, int32_t, points);
+  t->shift = FX_TAKE(arena, double, 3 * nodes * k + 1), t->growth = FX_TAKE(arena, double, nodes *k + 1);
+  t->around_start = FX_TAKE(arena, int32_t, points + 1), t->around = FX_TAKE(arena, int32_t, 3 * triangles);
+  m.center = FX_TAKE(arena, frix_vec3, triangles);
+  m.scratch = FX_TAKE(arena, int32_t, triangles > points ? triangles : points);
+  if (!t->node || !t->triangle || !t->point || !t->shift || !t->growth || !t->around_start || !t->around || !m.center ||
+      !m.scratch)
+    return FRIX_ERROR_MEMORY;
+  for (int32_t c = 0; c < info->triangle_count; c++) {
+    const int32_t *corner = info->triangle + 3 * (size_t)c;
+    t->triangle[c] = c;
+    m.center[c] =
+        fx_scale(1.0 / 3.0, fx_add(fx_add(info->point[corner[0]], info->point[corner[1]]), info->point[corner[2]]));
+  }
+  find_around(info, t);
+  if (info->triangle_count) split(&m, 0, 0, info->triangle_count);
+  give_points(&m);
+  return FRIX_OK;
+}
+
+/* ---- what is where, in a step ---- */
+
+frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_skin *out) {
+  int32_t n = soft->info.point_count, triangles = soft->info.triangle_count;
+  *out = (fx_soft_skin){.place = FX_TAKE_RAW(arena, frix_vec3, n),
+                        .outward = FX_TAKE_RAW(arena, frix_vec3, n),
+                        .normal = FX_TAKE_RAW(arena, frix_vec3, triangles),
+                        .sphere = FX_TAKE_RAW(arena, fx_soft_sphere, soft->tree.node_count),
+                        .list = FX_TAKE_RAW(arena, int32_t, n),
+                        .placed = FX_TAKE(arena, uint32_t, n),
+                        .faced = FX_TAKE(arena, uint32_t, n),
+                        .turned = FX_TAKE(arena, uint32_t, triangles),
+                        .bounded = FX_TAKE(arena, uint32_t, soft->tree.node_count)};
+  bool good = out->place && out->outward && out->normal && out->sphere && out->list && out->placed && out->faced &&
+              out->turned && out->bounded;
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+const fx_soft_sphere *fx_soft_skin_sphere(fx_soft_skin *skin, int32_t node) {
+  fx_soft_sphere *s = &skin->sphere[node];
+  if (skin->bounded[node] == skin->now) return s;
+  const frix_soft_state *x = skin->state;
+  const fx_soft_tree *t = &x->soft->tree;
+  int32_t k = x->soft->info.coordinates;
+  const double *growth = t->growth + (size_t)node * (size_t)k;
+  double moved[3] = {0.0, 0.0, 0.0}, radius = t->node[node].radius;
+  fx_add_products(3, k, t->shift + 3 * (size_t)node * (size_t)k, x->amplitude, moved);
+  for (int32_t i = 0; i < k; i++) radius += fabs(x->amplitude[i]) * growth[i];
+  s->center = fx_pose_point(x->pose, fx_add(t->node[node].center, fx_vec(moved[0], moved[1], moved[2])));
+  s->radius = radius * (1.0 + 1e-12); /* rounding */
+  skin->bounded[node] = skin->now;
+  return s;
+}
+
+frix_vec3 fx_soft_skin_place(fx_soft_skin *skin, int32_t point) {
+  if (skin->placed[point] == skin->now) return skin->place[point];
+  frix_vec3 none = {0.0, 0.0, 0.0};
+  skin->placed[point] = skin->now;
+  return skin->place[point] = fx_soft_place(skin->state, point, none, NULL);
+}
+
+frix_vec3 fx_soft_skin_normal(fx_soft_skin *skin, int32_t triangle) {
+  if (skin->turned[triangle] == skin->now) return skin->normal[triangle];
+  const int32_t *t = skin->state->soft->info.triangle + 3 * (size_t)triangle;
+  frix_vec3 a = fx_soft_skin_place(skin, t[0]), b = fx_soft_skin_place(skin, t[1]), c = fx_soft_skin_place(skin, t[2]);
+  skin->turned[triangle] = skin->now;
+  return skin->normal[triangle] = fx_unit(fx_cross(fx_sub(b, a), fx_sub(c, a)));
+}
+
+frix_vec3 fx_soft_skin_outward(fx_soft_skin *skin, int32_t point) {
+  if (skin->faced[point] == skin->now) return skin->outward[point];
+  const fx_soft_tree *t = &skin->state->soft->tree;
+  frix_vec3 sum = {0.0, 0.0, 0.0};
+  for (int32_t k = t->around_start[point]; k < t->around_start[point + 1]; k++)
+    sum = fx_add(sum, fx_soft_skin_normal(skin, t->around[k]));
+  skin->faced[point] = skin->now;
+  return skin->outward[point] = sum;
+}
+
+/* Boxes of the spheres down to a depth. */
+static void find_box(fx_soft_skin *skin, int32_t node, int depth) {
+  const fx_soft_node *n = &skin->state->soft->tree.node[node];
+  if (n->child >= 0 && depth < BOX_DEPTH) {
+    find_box(skin, n->child, depth + 1);
+    find_box(skin, n->child + 1, depth + 1);
+    return;
+  }
+  const fx_soft_sphere *s = fx_soft_skin_sphere(skin, node);
+  frix_vec3 c = s->center, low = skin->low, high = skin->high;
+  double r = s->radius;
+  skin->low = fx_vec(fx_min(low.x, c.x - r), fx_min(low.y, c.y - r), fx_min(low.z, c.z - r));
+  skin->high = fx_vec(fx_max(high.x, c.x + r), fx_max(high.y, c.y + r), fx_max(high.z, c.z + r));
+}
+
+void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {
+  double push = 0.0;
+  out->state = x, out->spin = fx_soft_spin(x);
+  out->now++;
+  out->low = fx_vec(INFINITY, INFINITY, INFINITY), out->high = fx_vec(-INFINITY, -INFINITY, -INFINITY);
+  if (x->soft->info.triangle_count) find_box(out, 0, 0);
+  const fx_soft_sphere *all = fx_soft_skin_sphere(out, 0);
+  for (int32_t j = 0; j < x->soft->info.coordinates; j++) push += fabs(x->rate[j]) * x->soft->farthest[j];
+  double far = fx_norm(fx_sub(all->center, x->pose.p)) + all->radius;
+  out->fastest = fx_norm(x->velocity) + fx_norm(out->spin) * far + push;
+}
+
+/* ---- points of a region ---- */
+
+static double off_region(const fx_soft_region *r, frix_vec3 p) {
+  if (!r->bounded) return fx_dot(r->normal, fx_sub(p, r->low));
+  double x = fx_max(r->low.x - p.x, p.x - r->high.x), y = fx_max(r->low.y - p.y, p.y - r->high.y);
+  return fx_max(fx_max(x, y), fx_max(r->low.z - p.z, p.z - r->high.z));
+}
+
+int32_t fx_soft_points_near(fx_soft_skin *skin, const fx_soft_region *region) {
+  const fx_soft_tree *t = &skin->state->soft->tree;
+  int32_t stack[DEEPEST], depth = 0, count = 0;
+  stack[depth++] = 0;
+  while (depth) {
+    int32_t at = stack[--depth];
+    const fx_soft_node *n = &t->node[at];
+    const fx_soft_sphere *s = fx_soft_skin_sphere(skin, at);
+    if (off_region(region, s->center) > region->reach + s->radius) continue;
+    if (n->child >= 0) {
+      stack[depth++] = n->child + 1, stack[depth++] = n->child;
+      continue;
+    }
+    for (int32_t k = n->point; k < n->point + n->point_count; k++)
+      if (off_region(region, fx_soft_skin_place(skin, t->point[k])) <= region->reach) skin->list[count++] = t->point[k];
+  }
+  return count;
+}
