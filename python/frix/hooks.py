@@ -12,7 +12,7 @@
 """
 from . import _frix as lib
 from ._library import vec3
-from .sim import BodyRef, Sim, _phases
+from .sim import BodyRef, Report, Sim, _phases
 
 
 class _Hooks:
@@ -95,6 +95,37 @@ def add_impulse(self, impulse, at=None) -> None:
     sim._check(lib.frix_sim_add_impulse(sim._pointer(), self._id, vec3(impulse, "impulse"), point))
 
 
+def _user_key(body):
+    return body._id.index, body._id.generation
+
+
+def _get_user(self):
+    """Something of yours that belongs to this body in this sim, None unless it was set."""
+    return self._sim.__dict__.get("_user_data", {}).get(_user_key(self))
+
+
+def _set_user(self, value):
+    if not self.alive:
+        raise KeyError("the body is removed")
+    self._sim.__dict__.setdefault("_user_data", {})[_user_key(self)] = value
+
+
+def last_report(self) -> Report:
+    """What the last step did.
+
+    >>> import frix
+    >>> sim = frix.Scene("stack", n=2).sim()
+    >>> report = sim.step(0.01)
+    >>> sim.last_report.iterations == report.iterations
+    True
+    """
+    out = Report()
+    self._check(lib.frix_sim_last_report(self._pointer(), out))
+    return out
+
+
+Sim.last_report = property(last_report)
+BodyRef.user = property(_get_user, _set_user)
 for _method in (set_belt, set_sensor, sensor_events, set_hooks):
     setattr(Sim, _method.__name__, _method)
 BodyRef.add_impulse = add_impulse
