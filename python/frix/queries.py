@@ -138,7 +138,23 @@ def distance(self, a=None, b=None) -> tuple:
     return out.distance, array3(out.point_a), array3(out.point_b)
 
 
-for _method in (ray, ray_all, rays, cast, overlap, free, distance):
+def nearest(self, kind: str, position, orientation=(1.0, 0.0, 0.0, 0.0), limit: float = np.inf,
+            mask: int = 0xFFFFFFFF, ignore=None, geometry=None, **sizes):
+    """What of the world is closest to a shape (as cast): a hit with the signed distance, its point on the world's shape,
+    and the normal towards the given one; None where nothing is within the limit.
+
+    >>> import frix
+    >>> sim = frix.Scene("stack", n=3).sim()
+    >>> hit = sim.nearest("sphere", (0, 0, 3), radius=0.5)
+    >>> round(hit.distance, 9), hit.body
+    (1.0, <frix body 'cube_2'>)
+    """
+    config, chosen, out = _shape(kind, sizes, geometry), _filter(mask, ignore), lib.frix_distance()
+    self._check(lib.frix_sim_shape_distance(self._pointer(), config, pose(position, orientation), limit, chosen, out))
+    return Hit(self, out.body_b, out.shape_b, out.point_b, out.normal, out.distance) if out.shape_b.index else None
+
+
+for _method in (ray, ray_all, rays, cast, overlap, free, distance, nearest):
     setattr(Sim, _method.__name__, _method)
 
 __all__ = ["Hit"]

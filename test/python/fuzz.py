@@ -132,6 +132,7 @@ def use(sim):
         elif what == 19:
             attempt(sim.own, body)
         elif what == 18:
+            attempt(sim.nearest, some(*kinds), some(vector()), limit=some(1.0, math.inf), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
             attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
         else:
             attempt(lambda: (sim.distance(body), sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
