@@ -27,7 +27,7 @@ const both = () => views.filter(Boolean);
 const first = () => views[0];
 function say(text) {
   by('message').hidden = !text;
-  by('message').textContent = text;
+  by('message').textContent = text.replace(/\x1b\[[\d;]*m/g, '').replace(/^frix: /, ''); /* the command's colours and name */
 }
 
 /* ---- the world as words of the command */
