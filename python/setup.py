@@ -1,5 +1,6 @@
 """Builds the C library with the project's CMake and packs it with the Python files: pip install ./python
---no-build-isolation, or ./dev python. The binding is by ctypes, so that one wheel serves every Python 3."""
+--no-build-isolation, or ./dev python. The extension keeps to the limited API, so that one wheel serves every Python from
+3.9 on."""
 import os
 import shutil
 import subprocess
@@ -31,10 +32,10 @@ class Build(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For this platform and any Python 3."""
+    """For this platform and any Python from 3.9 on."""
 
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        return "cp39", "abi3", super().get_tag()[2]
 
 
 class Binary(Distribution):

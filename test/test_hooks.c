@@ -163,10 +163,31 @@ static void impulse(fx_test *t) {
   world_end(&w);
 }
 
-const fx_test_row test_hooks[] = {{"hooks/belt", belt},
-                                  {"hooks/in_snapshots", in_snapshots},
-                                  {"hooks/sensor", sensor},
-                                  {"hooks/filter", filter},
-                                  {"hooks/modify", modify},
-                                  {"hooks/impulse", impulse},
-                                  {0}};
+/* User data belongs to one instance: not to its siblings, not to what comes into its slot later. */
+static void user_data(fx_test *t) {
+  frix_body_id box, other, third;
+  world w = box_on_plane(t, 5, &box);
+  int mine = 1, its = 2;
+  uint64_t before, after;
+  frix_pose pose = {vec(2, 0, 5), {1, 0, 0, 0}};
+  MUST(&w, frix_sim_spawn(w.sim, box, pose, vec(0, 0, 0), vec(0, 0, 0), &other));
+  MUST(&w, frix_sim_hash(w.sim, &before));
+  CHECK(t, frix_sim_user(w.sim, box) == NULL);
+  MUST(&w, frix_sim_set_user(w.sim, other, &its));
+  MUST(&w, frix_sim_set_user(w.sim, box, &mine));
+  MUST(&w, frix_sim_hash(w.sim, &after));
+  CHECK(t, frix_sim_user(w.sim, box) == &mine && frix_sim_user(w.sim, other) == &its && before == after);
+  MUST(&w, frix_sim_remove(w.sim, other));
+  CHECK(t, frix_sim_user(w.sim, other) == NULL && frix_sim_set_user(w.sim, other, &its) == FRIX_ERROR_INPUT);
+  MUST(&w, frix_sim_spawn(w.sim, box, pose, vec(0, 0, 0), vec(0, 0, 0), &third));
+  CHECK(t, third.index == other.index && frix_sim_user(w.sim, third) == NULL);
+  for (int k = 0; k < 20; k++) MUST(&w, frix_sim_spawn(w.sim, box, pose, vec(0, 0, 0), vec(0, 0, 0), &third));
+  MUST(&w, frix_sim_set_user(w.sim, third, &its));
+  CHECK(t, frix_sim_user(w.sim, third) == &its && frix_sim_user(w.sim, box) == &mine);
+  world_end(&w);
+}
+
+const fx_test_row test_hooks[] = {{"hooks/belt", belt},           {"hooks/in_snapshots", in_snapshots},
+                                  {"hooks/sensor", sensor},       {"hooks/filter", filter},
+                                  {"hooks/modify", modify},       {"hooks/impulse", impulse},
+                                  {"hooks/user_data", user_data}, {0}};

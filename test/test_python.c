@@ -31,7 +31,7 @@ static void environment(fx_test *t) { python(t, "test/python/environment.py", ""
 static void page(fx_test *t) { python(t, "test/python/page.py", "."); }
 static void fuzz(fx_test *t) { python(t, "test/python/fuzz.py", "2"); }
 static void stubs(fx_test *t) { python(t, "test/python/stubs.py", ""); }
-static void layout(fx_test *t) { python(t, "test/python/layout.py", "'" FRIX_SOURCE_DIR "' ."); }
+static void extension(fx_test *t) { python(t, "test/python/extension.py", ""); }
 static void cart_pole(fx_test *t) { python(t, "python/examples/cart_pole.py", ""); }
 static void push(fx_test *t) { python(t, "python/examples/push.py", ""); }
 static void grasp(fx_test *t) { python(t, "python/examples/grasp.py", ""); }
@@ -50,7 +50,7 @@ const fx_test_row test_python[] = {{"python/doctests", doctests},
                                    {"python/environment", environment},
                                    {"python/page", page},
                                    {"python/fuzz", fuzz},
-                                   {"python/layout", layout},
+                                   {"python/extension", extension},
                                    {"python/stubs", stubs},
                                    {"python/cart_pole", cart_pole},
                                    {"python/push", push},

@@ -76,6 +76,10 @@ FRIX_API frix_status frix_sim_sensor_event(const frix_sim *sim, int32_t k, frix_
 
 /* A blow of so many N s at a point (world frame): changes the velocities at once. */
 FRIX_API frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impulse, frix_vec3 point);
+/* Something of the user's, for one body of this sim, spawned ones too. No snapshot and no hash knows it. Where none was
+ * set: that of the body's config. NULL for a body that is not there. */
+FRIX_API frix_status frix_sim_set_user(frix_sim *sim, frix_body_id id, void *user);
+FRIX_API void *frix_sim_user(const frix_sim *sim, frix_body_id id);
 /* Of the last step; FRIX_ERROR_INPUT before the first. */
 FRIX_API frix_status frix_sim_last_report_sized(const frix_sim *sim, frix_step_report *out, size_t size);
 static inline frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out) {

@@ -5,8 +5,9 @@
 >>> sim.step(0.005).certified
 True
 """
+from . import _frix
 from ._library import (CancelledError, CertificateError, Error, FileError, FormatError, InputError, OutOfMemory,
-                       UnsupportedError, short as _short)
+                       UnsupportedError)
 from .batch import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
@@ -20,4 +21,4 @@ from .scenes import *  # noqa: F401,F403
 from .sim import *  # noqa: F401,F403
 from .world import *  # noqa: F401,F403
 
-__version__: str = _short.frix_version().decode()
+__version__: str = _frix.frix_version()

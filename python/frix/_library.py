@@ -1,54 +1,12 @@
-"""The C library behind the package: loading, calling, errors, contexts, conversions."""
-import ctypes
+"""The C library behind the package: errors, contexts, conversions. Calls are those of the extension module _frix."""
 import os
 
 import numpy as np
 
-from . import _abi as abi
+from . import _frix as lib
+from ._frix import Handle
 
 folder = os.path.dirname(os.path.abspath(__file__))
-
-
-def _load(kind):
-    """libfrix, with the tables of scenes and examples; the GIL is released by CDLL and kept by PyDLL."""
-    library = kind(os.path.join(folder, "libfrix_scenes.so"))
-    return library
-
-
-class Functions:
-    """The prototypes of the headers as attributes: functions.frix_sim_step(...)."""
-
-    def __init__(self, kind):
-        library = _load(kind)
-        for name, (result, arguments) in abi.PROTOTYPES.items():
-            try:
-                function = getattr(library, name)
-            except AttributeError:
-                continue
-            function.restype, function.argtypes = result, arguments
-            setattr(self, name, function)
-        for name, (init, struct) in abi.DEFAULTS.items():
-            setattr(self, name, _default_of(getattr(self, init), struct))
-        for name, (sized, struct) in abi.SIZED.items():
-            setattr(self, name, _sized(getattr(self, sized), ctypes.sizeof(struct)))
-
-
-def _default_of(init, struct):
-    def default(*arguments):
-        out = struct()
-        init(ctypes.byref(out), ctypes.sizeof(struct), *arguments)
-        return out
-
-    return default
-
-
-def _sized(function, size):
-    return lambda *arguments: function(*arguments, size)
-
-
-short = Functions(ctypes.PyDLL)  # calls of a microsecond: the GIL is kept
-long = Functions(ctypes.CDLL)  # steps, solves, files: other threads go on
-
 
 # ---- errors
 
@@ -86,49 +44,14 @@ class OutOfMemory(Error, MemoryError):
 
 
 _errors = {
-    abi.FRIX_ERROR_MEMORY: OutOfMemory,
-    abi.FRIX_ERROR_INPUT: InputError,
-    abi.FRIX_ERROR_FILE: FileError,
-    abi.FRIX_ERROR_FORMAT: FormatError,
-    abi.FRIX_ERROR_UNSUPPORTED: UnsupportedError,
-    abi.FRIX_ERROR_CERTIFICATE: CertificateError,
-    abi.FRIX_ERROR_CANCELLED: CancelledError,
+    lib.FRIX_ERROR_MEMORY: OutOfMemory,
+    lib.FRIX_ERROR_INPUT: InputError,
+    lib.FRIX_ERROR_FILE: FileError,
+    lib.FRIX_ERROR_FORMAT: FormatError,
+    lib.FRIX_ERROR_UNSUPPORTED: UnsupportedError,
+    lib.FRIX_ERROR_CERTIFICATE: CertificateError,
+    lib.FRIX_ERROR_CANCELLED: CancelledError,
 }
-
-
-class _Object:
-    """An object of the library and how many still need it. What it needs itself is released after it: the order holds
-    also where Python's collector finalises a cycle in an order of its own."""
-
-    __slots__ = ("pointer", "destroy", "users", "needs")
-
-    def __init__(self, pointer, destroy, needs):
-        self.pointer, self.destroy, self.users, self.needs = pointer, destroy, 1, needs
-        for other in needs:
-            other.users += 1
-
-    def release(self):
-        self.users -= 1
-        if self.users == 0:
-            self.destroy(self.pointer)
-            for other in self.needs:
-                other.release()
-
-
-class Handle:
-    """Refers to an object of the library, which is destroyed when nobody refers to it; the owners are kept until then."""
-
-    __slots__ = ("pointer", "_object", "__weakref__")
-
-    def __init__(self, pointer, destroy, owners=()):
-        self._object = None
-        self.pointer = pointer
-        self._object = _Object(pointer, destroy, [owner._object for owner in owners])
-
-    def __del__(self):
-        if self._object is not None:
-            self._object.release()
-            self._object = None
 
 
 class Context(Handle):
@@ -136,31 +59,26 @@ class Context(Handle):
 
     __slots__ = ()
 
-    def __init__(self):
-        out = ctypes.c_void_p()
-        if short.frix_context_create(None, ctypes.byref(out)):
+    def __new__(cls):
+        out = lib.cell_pointer()
+        if lib.frix_context_create(None, out):
             raise OutOfMemory("no memory for a context")
-        super().__init__(out.value, short.frix_context_destroy)
+        return super().__new__(cls, out.value, "frix_context_destroy", ())
 
     def check(self, status):
         """Raises what the status stands for, with the text of the library."""
         if status:
-            text = short.frix_error_text(self.pointer).decode() or short.frix_status_name(status).decode()
-            raise _errors.get(status, Error)(text)
+            raise _errors.get(status, Error)(lib.frix_error_text(self.pointer) or lib.frix_status_name(status))
 
     def make(self, function, *arguments, destroy, owners=()):
-        """Calls a function whose last argument receives a new object, which needs this context and the owners."""
-        out = ctypes.c_void_p()
-        self.check(function(*arguments, ctypes.byref(out)))
+        """Calls a function whose last argument receives a new object, which needs this context and the owners and is
+        destroyed by the function of that name."""
+        out = lib.cell_pointer()
+        self.check(function(*arguments, out))
         return Handle(out.value, destroy, (self, *owners))
 
 
 # ---- conversions
-
-
-def text(value):
-    """A C text as str, None for NULL."""
-    return value.decode() if value is not None else None
 
 
 def encode(value):
@@ -184,23 +102,18 @@ def reals(value, shape, name):
     return array
 
 
-def address(array):
-    """Where its numbers are; None for None."""
-    return None if array is None else array.ctypes.data
-
-
 def vec3(value, name="vector"):
     x, y, z = (float(c) for c in _items(value, 3, name))
-    return abi.frix_vec3(x, y, z)
+    return lib.frix_vec3(x, y, z)
 
 
 def quat(value, name="orientation"):
     w, x, y, z = (float(c) for c in _items(value, 4, name))
-    return abi.frix_quat(w, x, y, z)
+    return lib.frix_quat(w, x, y, z)
 
 
 def pose(position, orientation):
-    return abi.frix_pose(vec3(position, "position"), quat(orientation))
+    return lib.frix_pose(vec3(position, "position"), quat(orientation))
 
 
 def sym3(value, name="inertia"):
@@ -210,7 +123,7 @@ def sym3(value, name="inertia"):
         m = np.diag(m)
     if m.shape != (3, 3) or not np.array_equal(m, m.T):
         raise ValueError(f"{name}: a symmetric 3 x 3 matrix or its diagonal is needed")
-    return abi.frix_sym3(m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
+    return lib.frix_sym3(m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
 
 
 def array3(v):
@@ -254,7 +167,7 @@ def view(owner, pointer, shape, kind="<f8", strides=None, writable=False):
 def fill(struct, values, convert=None):
     """Sets fields of a config by name; unknown names are refused with the nearest ones."""
     convert = convert or {}
-    names = [name for name, _ in struct._fields_ if name not in ("size", "user")]
+    names = [name for name, *_ in struct._fields_ if name not in ("size", "user")]
     for name, value in values.items():
         if name not in names:
             import difflib
@@ -267,7 +180,7 @@ def fill(struct, values, convert=None):
 
 def enum(name, prefix):
     """Names of an enum in lower case: {'sphere': 0, ...}, without a count at its end."""
-    rows = abi.ENUMS[name].items()
+    rows = lib.ENUMS[name].items()
     return {key[len(prefix) :].lower(): value for key, value in rows if not key.endswith("_COUNT")}
 
 

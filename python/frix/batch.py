@@ -8,16 +8,13 @@
 >>> out.values.shape, bool(out.certified.all())
 ((8, 20, 2), True)
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import Context, address, choose, encode, enum, fill, long, reals, short
+from . import _frix as lib
+from ._library import Context, choose, encode, enum, fill, reals
 from .sim import Sim, _laws, _policies, _restitutions, make_options
 from .world import Model
 
-_byref = ctypes.byref
 _kinds = enum("frix_channel_kind", "FRIX_CHANNEL_")
 _kinds["q"] = _kinds["coordinate"]
 _robot_kinds = ("ctrl", "qpos", "qvel", "sensor")
@@ -36,9 +33,8 @@ class _Member(Sim):
 
     def __init__(self, batch, k):
         self._context, self.model, self._root = batch._context, batch.model, batch.model
-        self._handle = batch._handle
-        self._p = short.frix_batch_sim(batch._handle.pointer, k)
-        self._views, self._generation, self._raised, self._callback = {}, None, None, None
+        self._open(lib.frix_batch_sim(batch._handle.pointer, k), batch._handle)
+        self._views, self._generation, self._hooks = {}, None, None
         self.tolerance = batch.tolerance
 
 
@@ -54,14 +50,14 @@ class Batch:
             "restitution": lambda v: choose(_restitutions, v, "restitution"),
         }
         self._context, self.model = Context(), model
-        own = fill(short.frix_sim_default(), config, convert)
+        own = fill(lib.frix_sim_default(), config, convert)
         chosen = make_options(self._context, options)
         own.options = chosen.pointer if chosen else None
-        c = short.frix_batch_default()
-        c.count, c.thread_count, c.sim = count, threads, ctypes.addressof(own)
+        c = lib.frix_batch_default()
+        c.count, c.thread_count, c.sim = count, threads, own
         owners = [model._handle] + ([chosen] if chosen else [])
-        self._handle = self._context.make(long.frix_batch_create, self._context.pointer, model._handle.pointer,
-                                          _byref(c), destroy=short.frix_batch_destroy, owners=owners)
+        self._handle = self._context.make(lib.frix_batch_create, self._context.pointer, model._handle.pointer,
+                                          c, destroy="frix_batch_destroy", owners=owners)
         self.tolerance: float = own.tolerance
         self._sims = [_Member(self, k) for k in range(count)]
 
@@ -73,22 +69,21 @@ class Batch:
 
     def _work(self, call, *arguments):
         """A long call, during which no sim of the batch can be used."""
-        kept = [s._p for s in self._sims]
-        if not all(kept):
+        if any(s._busy for s in self._sims):
             raise RuntimeError("the batch is at work in another thread")
         for s in self._sims:
-            s._p = None
+            s._busy = True
         try:
             status = call(self._handle.pointer, *arguments)
         finally:
-            for s, p in zip(self._sims, kept):
-                s._p = p
+            for s in self._sims:
+                s._busy = False
         self._context.check(status)
 
     def step(self, h: float, steps: int = 1) -> np.ndarray:
         """Every sim takes so many steps; whether all steps of each were certified."""
-        reports = (abi.frix_step_report * len(self))()
-        self._work(long.frix_batch_step, h, steps, reports)
+        reports = lib.frix_step_report.array(len(self))
+        self._work(lib.frix_batch_step, h, steps, reports)
         return np.array([r.certified for r in reports], dtype=bool)
 
     def _channel(self, channel):
@@ -96,16 +91,22 @@ class Batch:
         kind, key, axis = channel if len(channel) == 3 else (*channel, 0)
         number = choose(_kinds, kind, "channel")
         axis = "xyz".index(axis) if isinstance(axis, str) and axis in "xyz" and axis else int(axis)
-        out = abi.frix_channel(kind=number, axis=axis)
+        out = lib.frix_channel(kind=number, axis=axis)
         model = self.model
         if kind in _robot_kinds:
             out.axis = self._robot_place(kind, key) + axis
         elif kind in _joint_kinds:
             k = model._find(model.joint_index, key, model.joint_count, "joint")
-            out.joint = short.frix_model_joint_at(model._handle.pointer, k)
+            out.joint = lib.frix_model_joint_at(model._handle.pointer, k)
         else:
             k = model._find(model.body_index, key, model.body_count, "body")
-            out.body = short.frix_model_body_at(model._handle.pointer, k)
+            out.body = lib.frix_model_body_at(model._handle.pointer, k)
+        return out
+
+    def _channels(self, list_):
+        out = lib.frix_channel.array(len(list_))
+        for k, channel in enumerate(list_):
+            out[k] = self._channel(channel)
         return out
 
     def _robot_place(self, kind, key):
@@ -135,21 +136,20 @@ class Batch:
             raise ValueError("values are needed for the control")
         if steps is None:
             raise ValueError("steps, or values, are needed")
-        r = short.frix_rollout_default()
-        set_, seen = ((abi.frix_channel * len(list_))(*map(self._channel, list_)) for list_ in (control, watch))
+        r = lib.frix_rollout_default()
+        set_, seen = self._channels(control), self._channels(watch)
         out = np.empty((n, steps, len(watch)))
         residual, certified = np.empty((n, steps)), np.empty((n, steps), dtype=bool)
         r.h, r.step_count, r.control_count, r.watch_count = h, steps, len(control), len(watch)
-        r.control, r.value = ctypes.addressof(set_), address(values)
-        r.watch, r.out = ctypes.addressof(seen), address(out)
-        r.residual, r.certified = address(residual), address(certified)
+        r.control, r.value = set_, values
+        r.watch, r.out = seen, out
+        r.residual, r.certified = residual, certified
         if start is not None:
             states = list(start) if isinstance(start, (list, tuple)) else [start] * n
             if len(states) != n:
                 raise ValueError(f"{len(states)} starts for {n} sims")
-            pointers = (ctypes.c_void_p * n)(*(s._of(self.model) for s in states))
-            r.start = ctypes.addressof(pointers)
-        self._work(long.frix_batch_rollout, _byref(r))
+            r.start = np.array([s._of(self.model) for s in states], dtype=np.uintp)
+        self._work(lib.frix_batch_rollout, r)
         return Rollout(out, residual, certified)
 
 

@@ -7,34 +7,32 @@ Find x with l <= x <= h where F_i(x) >= 0 at the lower bound, <= 0 at the upper 
 >>> answer.x.round(9).tolist(), answer.solved
 ([0.5], True)
 """
-import ctypes
+import types
 
 import numpy as np
 
-from . import _abi as abi
-from ._library import Context, encode, fill, long, reals, short, text, view
+from . import _frix as lib
+from ._library import Context, encode, fill, reals, view
 from .problem import _matrix
-
-_function = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-
 
 class Answer:
     """x with its certificate: residual, outcome, iterations."""
 
     def __init__(self, x, result):
         self.x = x
-        self.outcome: str = text(short.frix_outcome_name(result.outcome))
-        self.solved: bool = result.outcome == abi.FRIX_OUTCOME_SOLVED
+        self.outcome: str = lib.frix_outcome_name(result.outcome)
+        self.solved: bool = result.outcome == lib.FRIX_OUTCOME_SOLVED
         self.residual: float = result.certificate.residual
         self.iterations: int = result.iterations
-        self.method, self.finisher = text(result.method), text(result.finisher)
+        self.method, self.finisher = result.method, result.finisher
 
     def __repr__(self):
         return f"<frix answer: {self.outcome}, residual {self.residual:.1e}>"
 
 
 def _array(pointer, count):
-    return np.frombuffer((ctypes.c_double * count).from_address(pointer), dtype=np.float64)
+    """Numbers of the library, while it waits for the function."""
+    return view(None, pointer, (count,), writable=True)
 
 
 def mcp(function, start, lower=None, upper=None, jacobian=None, method: str = "auto", tolerance: float = 1e-8,
@@ -58,11 +56,11 @@ def mcp(function, start, lower=None, upper=None, jacobian=None, method: str = "a
         return out
 
     def guarded(call):
-        def callback(point, out, _user):
+        def callback(point, out):
             if raised:
                 return False
             try:
-                call(_array(point, n), out)
+                call(_array(point, n).copy(), out)
                 return True
             except ArithmeticError:
                 return False  # not defined there
@@ -70,7 +68,7 @@ def mcp(function, start, lower=None, upper=None, jacobian=None, method: str = "a
                 raised.append(error)
                 return False
 
-        return _function(callback)
+        return callback
 
     def put_values(point, out):
         _array(out, n)[:] = values(point)
@@ -80,21 +78,22 @@ def mcp(function, start, lower=None, upper=None, jacobian=None, method: str = "a
         _array(out, n * n)[:] = matrix.T.ravel()
 
     context = Context()
-    data = short.frix_mcp_data_default()
+    data = lib.frix_mcp_data_default()
     bounds = [None if b is None else reals(np.broadcast_to(b, (n,)), (n,), "bounds") for b in (lower, upper)]
     columns = np.arange(0, n * n + 1, n, dtype=np.int32)
     rows = np.tile(np.arange(n, dtype=np.int32), n)
-    calls = guarded(put_values), guarded(put_jacobian)
+    calls = types.SimpleNamespace(function=guarded(put_values), jacobian=guarded(put_jacobian))
     data.count = n
-    data.lower, data.upper = (None if b is None else b.ctypes.data for b in bounds)
-    data.column, data.row = columns.ctypes.data, rows.ctypes.data
-    data.function, data.jacobian = (ctypes.cast(c, ctypes.c_void_p) for c in calls)
-    problem = context.make(short.frix_mcp_create, context.pointer, ctypes.byref(data), destroy=short.frix_mcp_destroy)
-    chosen = fill(short.frix_mcp_default(), {"tolerance": tolerance, **config})
+    data.lower, data.upper = (None if b is None else b for b in bounds)
+    data.column, data.row = columns, rows
+    for name in ("function", "jacobian"):
+        lib.listen(data, calls, name)
+    problem = context.make(lib.frix_mcp_create, context.pointer, data, destroy="frix_mcp_destroy")
+    chosen = fill(lib.frix_mcp_default(), {"tolerance": tolerance, **config})
     chosen.method = encode(method)
-    result = abi.frix_mcp_result()
-    status = long.frix_mcp_solve(context.pointer, problem.pointer, ctypes.byref(chosen), x.ctypes.data,
-                                 ctypes.byref(result))
+    result = lib.frix_mcp_result()
+    status = lib.frix_mcp_solve(context.pointer, problem.pointer, chosen, x,
+                                 result)
     if raised:
         raise raised[0]
     context.check(status)
@@ -105,10 +104,10 @@ class Programme:
     """The answer of a quadratic programme: x, nu (equalities), lambda_ (inequalities), objective, residual."""
 
     def __init__(self, handle, sizes):
-        result = abi.frix_qp_result(size=ctypes.sizeof(abi.frix_qp_result))
-        short.frix_qp_solution_view(handle.pointer, ctypes.byref(result))
-        self.outcome: str = text(short.frix_qp_outcome_name(result.outcome))
-        self.solved: bool = result.outcome == abi.FRIX_QP_SOLVED
+        result = lib.frix_qp_result(size=lib.frix_qp_result._size_)
+        lib.frix_qp_solution_view(handle.pointer, result)
+        self.outcome: str = lib.frix_qp_outcome_name(result.outcome)
+        self.solved: bool = result.outcome == lib.FRIX_QP_SOLVED
         self.objective: float = result.objective
         self.residual: float = result.residual
         self.x = view(handle, result.x, (sizes[0],))
@@ -127,8 +126,8 @@ def qp(Q, c, A=None, lower=None, A_eq=None, b=None) -> Programme:
     Q = np.asarray(Q, dtype=np.float64)
     Q = reals(Q, Q.shape[:1] * 2, "Q")
     n = len(Q)
-    data = short.frix_qp_data_default()
-    data.variable_count, data.Q = n, Q.ctypes.data
+    data = lib.frix_qp_data_default()
+    data.variable_count, data.Q = n, Q
     sides = {"c": (c, n)}
     for name, matrix, right, vector in (("A_eq", A_eq, b, "b"), ("A", A, lower, "lower")):
         if (matrix is None) != (right is None):
@@ -140,10 +139,10 @@ def qp(Q, c, A=None, lower=None, A_eq=None, b=None) -> Programme:
     for name, (value, count) in sides.items():
         array = reals(value, (count,), name)
         keep.append(array)
-        setattr(data, name, array.ctypes.data)
-    config = short.frix_qp_default()
-    handle = context.make(long.frix_qp_solve, context.pointer, ctypes.byref(data), ctypes.byref(config),
-                          destroy=short.frix_qp_solution_destroy)
+        setattr(data, name, array)
+    config = lib.frix_qp_default()
+    handle = context.make(lib.frix_qp_solve, context.pointer, data, config,
+                          destroy="frix_qp_solution_destroy")
     return Programme(handle, (n, data.equality_count, data.inequality_count))
 
 

@@ -21,15 +21,12 @@ of the block, or nothing where it fails.
 >>> float(sim.body["box"].velocity[0])
 0.0
 """
-import ctypes
-
-from . import _abi as abi
-from ._library import choose, fill, long, pose, short, sym3, text, vec3
+from . import _frix as lib
+from ._library import choose, fill, pose, sym3, vec3
 from .hooks import _shape_id
 from .sim import BodyRef, Sim
 from .world import Body, Builder, Model, _bodies
 
-_byref = ctypes.byref
 
 
 class Change(Builder):
@@ -38,8 +35,8 @@ class Change(Builder):
 
     def __init__(self, sim):
         self._sim, self._context = sim, sim._context
-        self._handle = sim._context.make(short.frix_sim_begin_change, sim._pointer(), owners=[sim._handle],
-                                         destroy=short.frix_builder_destroy)
+        self._handle = sim._context.make(lib.frix_sim_begin_change, sim._pointer(), owners=[sim._handle],
+                                         destroy="frix_builder_destroy")
 
     def __enter__(self):
         return self
@@ -51,7 +48,7 @@ class Change(Builder):
     def apply(self) -> None:
         """Changes the sim; the end of a with block calls it."""
         sim = self._sim
-        sim._check(long.frix_sim_change(sim._pointer(), self._handle.pointer))
+        sim._check(lib.frix_sim_change(sim._pointer(), self._handle.pointer))
         sim._take_model()
 
     def find(self, name) -> Body:
@@ -60,49 +57,49 @@ class Change(Builder):
             return Body(self, name._id)
         model = self._sim.model
         k = model._find(model.body_index, name, model.body_count, "body")
-        return Body(self, short.frix_model_body_at(model._handle.pointer, k))
+        return Body(self, lib.frix_model_body_at(model._handle.pointer, k))
 
     def set_body(self, name, kind: str = None, **values) -> None:
         """kind, mass, center, inertia, gravity_scale, can_sleep; what is not named stays. A new mass without inertia scales
         what the shapes have."""
         sim, body = self._sim, self.find(name)
         config = sim.model._body(body._id.index - 1)
-        state = sim.body[body._id.index - 1]._state() if short.frix_sim_alive(sim._pointer(), body._id) else None
+        state = sim.body[body._id.index - 1]._state() if lib.frix_sim_alive(sim._pointer(), body._id) else None
         if state is not None:
             config.pose, config.velocity, config.spin = state.pose, state.velocity, state.spin
         if "mass" in values and "inertia" not in values:
-            config.inertia = abi.frix_sym3()
+            config.inertia = lib.frix_sym3()
         fill(config, values, {"center": vec3, "inertia": sym3})
         if kind is not None:
             config.kind = choose(_bodies, kind, "kind")
         if config.kind == _bodies["static"]:
-            config.velocity = config.spin = abi.frix_vec3()
-        self._check(short.frix_builder_set_body(self._handle.pointer, body._id, _byref(config)))
+            config.velocity = config.spin = lib.frix_vec3()
+        self._check(lib.frix_builder_set_body(self._handle.pointer, body._id, config))
 
     def set_shape(self, shape, position=None, orientation=(1.0, 0.0, 0.0, 0.0), material=None, **values) -> None:
         """group, mask, material, position, radius, half_length, half, density; what is not named stays."""
-        sim, config = self._sim, abi.frix_shape_config()
+        sim, config = self._sim, lib.frix_shape_config()
         identity = _shape_id(sim, shape)
-        sim._check(short.frix_model_shape(sim.model._handle.pointer, identity, _byref(config), None))
+        sim._check(lib.frix_model_shape(sim.model._handle.pointer, identity, config, None))
         fill(config, values, {"half": vec3})
         if position is not None:
             config.pose = pose(position, orientation)
         if material is not None:
-            config.material = self._added(material, abi.frix_material_id, "a material")
-        self._check(short.frix_builder_set_shape(self._handle.pointer, identity, _byref(config)))
+            config.material = self._added(material, lib.frix_material_id, "a material")
+        self._check(lib.frix_builder_set_shape(self._handle.pointer, identity, config))
 
     def _material(self, name):
-        pointer, config, k = self._sim.model._handle.pointer, abi.frix_material_config(), 0
+        pointer, config, k = self._sim.model._handle.pointer, lib.frix_material_config(), 0
         if name is None:
-            identity = abi.frix_material_id()
-            self._check(short.frix_model_material(pointer, identity, _byref(config)))
+            identity = lib.frix_material_id()
+            self._check(lib.frix_model_material(pointer, identity, config))
             return identity, config
         while True:
-            identity = short.frix_model_material_at(pointer, k)
+            identity = lib.frix_model_material_at(pointer, k)
             if not identity.index:
                 raise KeyError(f"no material {name!r}")
-            self._check(short.frix_model_material(pointer, identity, _byref(config)))
-            if text(config.name) == name or k == name:
+            self._check(lib.frix_model_material(pointer, identity, config))
+            if config.name == name or k == name:
                 return identity, config
             k += 1
 
@@ -111,15 +108,15 @@ class Change(Builder):
         one); what is not named stays."""
         identity, config = self._material(name)
         fill(config, values, {"axis": vec3})
-        self._check(short.frix_builder_set_material(self._handle.pointer, identity, _byref(config)))
+        self._check(lib.frix_builder_set_material(self._handle.pointer, identity, config))
 
     def remove_shape(self, shape) -> None:
-        self._check(short.frix_builder_remove_shape(self._handle.pointer, _shape_id(self._sim, shape)))
+        self._check(lib.frix_builder_remove_shape(self._handle.pointer, _shape_id(self._sim, shape)))
 
     def remove_joint(self, name) -> None:
         model = self._sim.model
         k = model._find(model.joint_index, name, model.joint_count, "joint")
-        self._check(short.frix_builder_remove_joint(self._handle.pointer, short.frix_model_joint_at(model._handle.pointer, k)))
+        self._check(lib.frix_builder_remove_joint(self._handle.pointer, lib.frix_model_joint_at(model._handle.pointer, k)))
 
     def compile(self):
         raise TypeError("a change is applied to its sim, not compiled")
@@ -144,15 +141,15 @@ def own(self, body: BodyRef) -> BodyRef:
     """
     if not isinstance(body, BodyRef) or body._sim is not self:
         raise TypeError("a body of this sim is needed")
-    out = abi.frix_body_id()
-    self._check(long.frix_sim_own(self._pointer(), body._id, _byref(out)))
+    out = lib.frix_body_id()
+    self._check(lib.frix_sim_own(self._pointer(), body._id, out))
     self._take_model()
     return BodyRef(self, out)
 
 
 def _take_model(self):
     """The model that the library has now."""
-    handle = self._context.make(short.frix_sim_keep_model, self._pointer(), destroy=short.frix_model_destroy)
+    handle = self._context.make(lib.frix_sim_keep_model, self._pointer(), destroy="frix_model_destroy")
     if handle.pointer != self.model._handle.pointer:
         self.model = Model(self._context, handle)
         self._generation = None

@@ -11,21 +11,18 @@ r in the friction cone, normal component first: a block of 1 kg comes down at 1 
 >>> answer.certificate.residual < 1e-8
 True
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import Context, choose, encode, enum, fill, long, reals, short, text, view
+from . import _frix as lib
+from ._library import Context, choose, encode, enum, fill, reals, view
 from .sim import make_options
 
-_byref = ctypes.byref
 _laws = enum("frix_law", "FRIX_LAW_")
 _forms = enum("frix_form", "FRIX_FORM_")
 _cones = enum("frix_cone", "FRIX_CONE_")
 
 
-class Certificate(abi.frix_certificate):
+class Certificate(lib.frix_certificate):
     """How exactly the law holds: residual (the verdict), contact_residual, joint_residual, row_residual, signorini, cone,
     dissipation, bilateral, power, ..."""
 
@@ -40,31 +37,31 @@ def _matrix(value, name, keep):
     (data, indices, indptr, shape) in compressed columns."""
     if isinstance(value, tuple) and len(value) == 4:
         data, indices, indptr, shape = value
-        kind = abi.FRIX_MATRIX_CSC
+        kind = lib.FRIX_MATRIX_CSC
     elif hasattr(value, "indptr"):
         if value.format not in ("csc", "csr"):
             raise ValueError(f"{name}: compressed columns or rows are needed, not {value.format}")
         data, indices, indptr, shape = value.data, value.indices, value.indptr, value.shape
-        kind = abi.FRIX_MATRIX_CSC if value.format == "csc" else abi.FRIX_MATRIX_CSR
+        kind = lib.FRIX_MATRIX_CSC if value.format == "csc" else lib.FRIX_MATRIX_CSR
     else:
         dense = np.asfortranarray(value, dtype=np.float64)
         if dense.ndim != 2:
             raise ValueError(f"{name}: a matrix is needed, not an array of {dense.ndim} dimensions")
         keep.append(dense)
-        return abi.frix_matrix(abi.FRIX_MATRIX_DENSE, dense.shape[0], dense.shape[1], 0, None, None, dense.ctypes.data)
+        return lib.frix_matrix(lib.FRIX_MATRIX_DENSE, dense.shape[0], dense.shape[1], 0, None, None, dense)
     data = reals(data, (-1,), name)
     indices, indptr = (np.ascontiguousarray(x, dtype=np.int32) for x in (indices, indptr))
-    columns = shape[1] if kind == abi.FRIX_MATRIX_CSC else shape[0]
+    columns = shape[1] if kind == lib.FRIX_MATRIX_CSC else shape[0]
     if indices.shape != data.shape or indptr.shape != (columns + 1,) or (len(indptr) and indptr[-1] != len(data)):
         raise ValueError(f"{name}: indices, indptr and data do not belong together")
     keep += [data, indices, indptr]
-    return abi.frix_matrix(kind, shape[0], shape[1], len(data), indptr.ctypes.data, indices.ctypes.data, data.ctypes.data)
+    return lib.frix_matrix(kind, shape[0], shape[1], len(data), indptr, indices, data)
 
 
 def _contacts(row_count, mu, dim, cones):
     """The contacts of so many rows."""
     if cones is not None:
-        out = (abi.frix_contact * len(cones))()
+        out = lib.frix_contact.array(len(cones))
         for k, cone in enumerate(cones):
             values = dict(cone)
             kind = values.pop("cone", "circular")
@@ -72,7 +69,7 @@ def _contacts(row_count, mu, dim, cones):
             fill(out[k], values)
             out[k].cone = choose(_cones, kind, "cone")
             if axis is not None:
-                out[k].axis[0], out[k].axis[1] = axis
+                out[k].axis = tuple(axis)
         return out
     if dim not in (1, 2, 3):
         raise ValueError("dim: 1, 2 or 3 rows per contact; others by cones=[...]")
@@ -80,12 +77,12 @@ def _contacts(row_count, mu, dim, cones):
         raise ValueError(f"{row_count} rows are no multiple of dim = {dim}")
     count = row_count // dim
     mu = np.broadcast_to(np.asarray(mu, dtype=np.float64), (count,))
-    out = (abi.frix_contact * count)()
+    out = lib.frix_contact.array(count)
     for k in range(count):
         if dim == 1:
-            out[k].cone, out[k].dim = abi.FRIX_CONE_FRICTIONLESS, 1
+            out[k].cone, out[k].dim = lib.FRIX_CONE_FRICTIONLESS, 1
         else:
-            out[k] = short.frix_contact_of_dim(dim, mu[k], 0.0)
+            out[k] = lib.frix_contact_of_dim(dim, mu[k], 0.0)
     return out
 
 
@@ -97,10 +94,10 @@ class Problem:
     def __init__(self, M=None, H=None, f=None, w=None, mu=0.5, W=None, q=None, G=None, b=None, R=None, r_c=None,
                  guess=None, dim: int = 3, cones=None, title: str = None):
         self._context = Context()
-        keep, data = [], short.frix_problem_data_default()
+        keep, data = [], lib.frix_problem_data_default()
         if (W is None) == (M is None):
             raise ValueError("W and q, or M, H, f and w, are needed")
-        data.form = abi.FRIX_FORM_LOCAL if W is not None else abi.FRIX_FORM_GLOBAL
+        data.form = lib.FRIX_FORM_LOCAL if W is not None else lib.FRIX_FORM_GLOBAL
         matrices = {"W": W, "M": M, "H": H, "G": G}
         for name, value in matrices.items():
             if value is not None:
@@ -116,12 +113,12 @@ class Problem:
             if value is not None:
                 array = reals(value, (count,), name)
                 keep.append(array)
-                setattr(data, name, array.ctypes.data)
+                setattr(data, name, array)
         contacts = _contacts(rows, mu, dim, cones)
-        data.contact, data.contact_count = ctypes.addressof(contacts), len(contacts)
+        data.contact, data.contact_count = contacts, len(contacts)
         data.title = encode(title)
-        self._handle = self._context.make(short.frix_problem_create, self._context.pointer, _byref(data),
-                                          destroy=short.frix_problem_destroy)
+        self._handle = self._context.make(lib.frix_problem_create, self._context.pointer, data,
+                                          destroy="frix_problem_destroy")
 
     @classmethod
     def _adopt(cls, context, handle):
@@ -133,10 +130,10 @@ class Problem:
     def read(cls, path: str, format: str = None) -> "Problem":
         """From a file: fclib (HDF5), text or JSON."""
         context = Context()
-        config = short.frix_read_default()
+        config = lib.frix_read_default()
         config.format = encode(format)
-        return cls._adopt(context, context.make(long.frix_problem_read, context.pointer, encode(path), _byref(config),
-                                                destroy=short.frix_problem_destroy))
+        return cls._adopt(context, context.make(lib.frix_problem_read, context.pointer, encode(path), config,
+                                                destroy="frix_problem_destroy"))
 
     @classmethod
     def example(cls, name: str, **parameters) -> "Problem":
@@ -145,16 +142,16 @@ class Problem:
 
         context = Context()
         row, pointer = find_row("example", name)
-        values = values_of(row, parameters, abi.frix_example_parameter)
-        return cls._adopt(context, context.make(long.frix_example_build, pointer, context.pointer, values.ctypes.data,
-                                                destroy=short.frix_problem_destroy))
+        values = values_of(row, parameters, lib.frix_example_parameter)
+        return cls._adopt(context, context.make(lib.frix_example_build, pointer, context.pointer, values,
+                                                destroy="frix_problem_destroy"))
 
     def write(self, path: str, format: str = None) -> None:
-        self._context.check(long.frix_problem_write(self._handle.pointer, encode(path), encode(format)))
+        self._context.check(lib.frix_problem_write(self._handle.pointer, encode(path), encode(format)))
 
     def _data(self):
-        out = abi.frix_problem_data()
-        short.frix_problem_view(self._handle.pointer, _byref(out))
+        out = lib.frix_problem_data()
+        lib.frix_problem_view(self._handle.pointer, out)
         return out
 
     @property
@@ -173,8 +170,9 @@ class Problem:
     def mu(self) -> np.ndarray:
         """Of every contact."""
         data = self._data()
-        stride = ctypes.sizeof(abi.frix_contact)
-        return view(self._handle, data.contact + abi.frix_contact.mu.offset if data.contact_count else None,
+        stride = lib.frix_contact._size_
+        place = next(offset for name, _, offset, _ in lib.frix_contact._fields_ if name == "mu")
+        return view(self._handle, data.contact + place if data.contact_count else None,
                     (data.contact_count,), strides=(stride,))
 
     @property
@@ -190,7 +188,7 @@ class Problem:
         data, out = self._data(), {}
         for name in ("W", "M", "H", "G"):
             m = getattr(data, name)
-            if m.format == abi.FRIX_MATRIX_CSC:
+            if m.format == lib.FRIX_MATRIX_CSC:
                 out[name] = (view(self._handle, m.x, (m.nonzero_count,)),
                              view(self._handle, m.i, (m.nonzero_count,), "<i4"),
                              view(self._handle, m.p, (m.col_count + 1,), "<i4"), (m.row_count, m.col_count))
@@ -202,29 +200,29 @@ class Problem:
 
     def reduce(self) -> "Problem":
         """In the form u = W r + q."""
-        return Problem._adopt(self._context, self._context.make(long.frix_problem_reduce, self._handle.pointer,
-                                                                destroy=short.frix_problem_destroy))
+        return Problem._adopt(self._context, self._context.make(lib.frix_problem_reduce, self._handle.pointer,
+                                                                destroy="frix_problem_destroy"))
 
     def solve(self, solver: str = "auto", tolerance: float = 1e-8, law: str = "coulomb", guess=None,
               options: dict = None, **config) -> "Solution":
         """Solves it: time_limit, max_iterations, thread_count, history as in frix_solve_config."""
-        c = fill(short.frix_solve_default(), {"tolerance": tolerance, **config}, {"form": lambda v: choose(_forms, v, "form")})
+        c = fill(lib.frix_solve_default(), {"tolerance": tolerance, **config}, {"form": lambda v: choose(_forms, v, "form")})
         c.solver, c.law = encode(solver), choose(_laws, law, "law")
         if guess is not None:
             guess = reals(guess, (self.row_count,), "guess")
-            c.guess_r = guess.ctypes.data
+            c.guess_r = guess
         chosen = make_options(self._context, options)
         c.options = chosen.pointer if chosen else None
-        return Solution(self, self._context.make(long.frix_solve, self._context.pointer, self._handle.pointer, _byref(c),
-                                                 owners=[self._handle], destroy=short.frix_solution_destroy))
+        return Solution(self, self._context.make(lib.frix_solve, self._context.pointer, self._handle.pointer, c,
+                                                 owners=[self._handle], destroy="frix_solution_destroy"))
 
     def certify(self, r, lambda_=None, law: str = "coulomb") -> Certificate:
         """Judges any r (and lambda of joints) by the certificate."""
         data, out = self._data(), Certificate()
         r = reals(r, (data.row_count,), "r")
         joints = None if lambda_ is None else reals(lambda_, (data.joint_count,), "lambda_")
-        self._context.check(long.frix_certify(self._context.pointer, self._handle.pointer, choose(_laws, law, "law"),
-                                              r.ctypes.data, None if joints is None else joints.ctypes.data, _byref(out),
+        self._context.check(lib.frix_certify(self._context.pointer, self._handle.pointer, choose(_laws, law, "law"),
+                                              r, None if joints is None else joints, out,
                                               None, None))
         return out
 
@@ -238,14 +236,14 @@ class Solution:
 
     def __init__(self, problem, handle):
         self.problem, self._handle = problem, handle
-        result = abi.frix_result(size=ctypes.sizeof(abi.frix_result))
-        short.frix_solution_view(handle.pointer, _byref(result))
-        self.outcome: str = text(short.frix_outcome_name(result.outcome))
-        self.solved: bool = result.outcome == abi.FRIX_OUTCOME_SOLVED
-        self.certificate = Certificate.from_buffer_copy(result.certificate)
+        result = lib.frix_result(size=lib.frix_result._size_)
+        lib.frix_solution_view(handle.pointer, result)
+        self.outcome: str = lib.frix_outcome_name(result.outcome)
+        self.solved: bool = result.outcome == lib.FRIX_OUTCOME_SOLVED
+        self.certificate = Certificate(result.certificate)
         self.iterations: int = result.iterations
         self.seconds: float = result.seconds
-        self.solver, self.finisher = text(result.solver), text(result.finisher)
+        self.solver, self.finisher = result.solver, result.finisher
         self.approximate: bool = result.approximate
         self.r = view(handle, result.r, (result.row_count,))
         self.u = view(handle, result.u, (result.row_count,))
@@ -273,10 +271,10 @@ def solvers() -> list:
     """Names of all methods, the default first."""
     out, k = [], 0
     while True:
-        row = short.frix_solver_table(k)
+        row = lib.frix_solver_table(k)
         if not row:
             return out
-        out.append(text(abi.frix_solver_info.from_address(row).name))
+        out.append(lib.frix_solver_info.at(row, None).name)
         k += 1
 
 

@@ -10,19 +10,17 @@
 (11, (11, 3, 3))
 """
 import base64
-import ctypes
 import os
 import shutil
 import tempfile
 
 import numpy as np
 
-from . import _abi as abi
-from ._library import Context, Error, Handle, encode, long, short, text
+from . import _frix as lib
+from ._library import Context, Error, Handle, encode
 from .sim import Report, Sim
 from .world import Model
 
-_byref = ctypes.byref
 
 
 class Recorder:
@@ -36,11 +34,11 @@ class Recorder:
             path = os.path.join(self._folder, "run.frx")
         self.path = os.fspath(path)
         self._context = sim._context
-        out = ctypes.c_void_p()
-        self._check(long.frix_recorder_create(self._context.pointer, encode(self.path), sim.model._handle.pointer,
-                                              b'{"scene":"python"}', _byref(out)))
+        out = lib.cell_pointer()
+        self._check(lib.frix_recorder_create(self._context.pointer, encode(self.path), sim.model._handle.pointer,
+                                              b'{"scene":"python"}', out))
         self._recorder = out.value
-        self._check(long.frix_recorder_add(self._recorder, sim._pointer(), None))
+        self._check(lib.frix_recorder_add(self._recorder, sim._pointer(), None))
 
     def _check(self, status):
         self._context.check(status)
@@ -49,7 +47,7 @@ class Recorder:
         """A frame of the present state."""
         if not self._recorder:
             raise Error("the record is closed")
-        self._check(long.frix_recorder_add(self._recorder, self.sim._pointer(), _byref(report) if report else None))
+        self._check(lib.frix_recorder_add(self._recorder, self.sim._pointer(), report if report else None))
 
     def step(self, h: float) -> Report:
         """Steps the sim; every so many steps a frame."""
@@ -74,8 +72,8 @@ class Recorder:
         """A checkpoint, from which the run can go on, and the end of the file."""
         recorder, self._recorder = self._recorder, None
         if recorder:
-            status = long.frix_recorder_checkpoint(recorder, self.sim._pointer())
-            closed = long.frix_recorder_close(recorder)
+            status = lib.frix_recorder_checkpoint(recorder, self.sim._pointer())
+            closed = lib.frix_recorder_close(recorder)
             self._check(status or closed)
 
     def page(self, path: str = None) -> "Page":
@@ -91,7 +89,7 @@ class Recorder:
 
     def __del__(self):
         if getattr(self, "_recorder", None):
-            long.frix_recorder_close(self._recorder)
+            lib.frix_recorder_close(self._recorder)
         if getattr(self, "_folder", None):
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -134,37 +132,37 @@ class Trajectory:
 
     def __init__(self, path: str):
         self._context = Context()
-        self._handle = self._context.make(long.frix_trajectory_open, self._context.pointer, encode(path),
-                                          destroy=short.frix_trajectory_close)
+        self._handle = self._context.make(lib.frix_trajectory_open, self._context.pointer, encode(path),
+                                          destroy="frix_trajectory_close")
         self._read()
 
     def __len__(self):
-        return short.frix_trajectory_frame_count(self._handle.pointer)
+        return lib.frix_trajectory_frame_count(self._handle.pointer)
 
     @property
     def model(self) -> Model:
-        pointer = short.frix_trajectory_model(self._handle.pointer)
-        return Model(self._context, Handle(pointer, lambda _: None, (self._handle,)))
+        pointer = lib.frix_trajectory_model(self._handle.pointer)
+        return Model(self._context, Handle(pointer, None, (self._handle,)))
 
     @property
     def meta(self) -> str:
         """The JSON text about the run."""
-        return text(short.frix_trajectory_meta(self._handle.pointer))
+        return lib.frix_trajectory_meta(self._handle.pointer)
 
     def _read(self):
-        count, bodies = len(self), short.frix_model_count(short.frix_trajectory_model(self._handle.pointer)).body_count
+        count, bodies = len(self), lib.frix_model_count(lib.frix_trajectory_model(self._handle.pointer)).body_count
         self.time, self.residual, self.certified = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)
-        self.energy = np.zeros(count, dtype=[(name, np.float64) for name, _ in abi.frix_energy._fields_])
+        self.energy = np.zeros(count, dtype=[(name, np.float64) for name, *_ in lib.frix_energy._fields_])
         self.center = np.full((count, bodies, 3), np.nan)
-        frame = abi.frix_frame(size=ctypes.sizeof(abi.frix_frame))
-        size = ctypes.sizeof(abi.frix_frame_body)
+        frame = lib.frix_frame(size=lib.frix_frame._size_)
+        size = lib.frix_frame_body._size_
         for k in range(count):
-            self._context.check(long.frix_trajectory_frame(self._handle.pointer, k, _byref(frame)))
+            self._context.check(lib.frix_trajectory_frame(self._handle.pointer, k, frame))
             self.time[k], self.residual[k] = frame.time, frame.report.certificate.residual
             self.certified[k] = frame.report.certified or frame.step == 0
-            self.energy[k] = tuple(getattr(frame.energy, name) for name, _ in abi.frix_energy._fields_)
+            self.energy[k] = tuple(getattr(frame.energy, name) for name, *_ in lib.frix_energy._fields_)
             for b in range(frame.body_count):
-                body = abi.frix_frame_body.from_address(frame.body + b * size)
+                body = lib.frix_frame_body.at(frame.body + b * size, frame)
                 if body.id.index == body.pattern.index:
                     c = body.state.center
                     self.center[k, body.id.index - 1] = c.x, c.y, c.z

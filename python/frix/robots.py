@@ -22,15 +22,12 @@ True
 >>> bool((out.values[:, :, 0] == out.values[:, :, 1]).all())
 True
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import encode, enum, long, short, text, view
+from . import _frix as lib
+from ._library import encode, enum, view
 from .sim import Sim
 
-_byref = ctypes.byref
 _parts = enum("frix_robot_part", "FRIX_ROBOT_")
 
 
@@ -46,11 +43,11 @@ class _Table:
         return self._count
 
     def names(self) -> list:
-        return [text(short.frix_robot_name(self._robot._model, _parts[self._part], k)) for k in range(self._count)]
+        return [lib.frix_robot_name(self._robot._model, _parts[self._part], k) for k in range(self._count)]
 
     def index(self, key) -> int:
         if isinstance(key, str):
-            k = short.frix_robot_find(self._robot._model, _parts[self._part], encode(key))
+            k = lib.frix_robot_find(self._robot._model, _parts[self._part], encode(key))
             if k < 0:
                 raise KeyError(f"no {self._part} '{key}': {', '.join(filter(None, self.names())) or 'none has a name'}")
             return k
@@ -69,9 +66,9 @@ class RobotJoint:
     __slots__ = ("_robot", "_row", "_wide")
 
     def __init__(self, robot, k):
-        self._robot, self._row = robot, abi.frix_robot_joint()
-        robot._sim._check(short.frix_robot_get_joint(robot._model, k, _byref(self._row)))
-        self._wide = {abi.FRIX_ROBOT_FREE: (7, 6), abi.FRIX_ROBOT_BALL: (4, 3)}.get(self._row.kind, (1, 1))
+        self._robot, self._row = robot, lib.frix_robot_joint()
+        robot._sim._check(lib.frix_robot_get_joint(robot._model, k, self._row))
+        self._wide = {lib.FRIX_ROBOT_FREE: (7, 6), lib.FRIX_ROBOT_BALL: (4, 3)}.get(self._row.kind, (1, 1))
 
     def _part(self, array, first, count):
         part = array[first : first + count]
@@ -107,8 +104,8 @@ class RobotActuator:
     __slots__ = ("_robot", "_k", "_row")
 
     def __init__(self, robot, k):
-        self._robot, self._k, self._row = robot, k, abi.frix_robot_actuator()
-        robot._sim._check(short.frix_robot_get_actuator(robot._model, k, _byref(self._row)))
+        self._robot, self._k, self._row = robot, k, lib.frix_robot_actuator()
+        robot._sim._check(lib.frix_robot_get_actuator(robot._model, k, self._row))
 
     @property
     def ctrl(self) -> float:
@@ -133,8 +130,8 @@ class _Sensors(_Table):
     __slots__ = ()
 
     def row(self, key):
-        row = abi.frix_robot_sensor()
-        self._robot._sim._check(short.frix_robot_get_sensor(self._robot._model, self.index(key), _byref(row)))
+        row = lib.frix_robot_sensor()
+        self._robot._sim._check(lib.frix_robot_get_sensor(self._robot._model, self.index(key), row))
         return row
 
     def __getitem__(self, key):
@@ -150,26 +147,26 @@ class Robot:
 
     def __init__(self, sim):
         self._sim = sim
-        self._model = short.frix_model_robot(sim.model._handle.pointer)
-        info = short.frix_robot_view(self._model)
+        self._model = lib.frix_model_robot(sim.model._handle.pointer)
+        info = lib.frix_robot_view(self._model)
         self.joint = _Table(self, "joint", info.joint_count, RobotJoint)
         self.actuator = _Table(self, "actuator", info.actuator_count, RobotActuator)
         self.sensor = _Sensors(self, "sensor", info.sensor_count, None)
         self.mass: float = info.mass
         self.timestep: float = info.timestep
-        self.keys: list = [text(short.frix_robot_name(self._model, _parts["key"], k)) for k in range(info.key_count)]
+        self.keys: list = [lib.frix_robot_name(self._model, _parts["key"], k) for k in range(info.key_count)]
         self._v = info.v_count
 
     def _state(self):
-        return short.frix_sim_robot(self._sim._pointer())
+        return lib.frix_sim_robot(self._sim._pointer())
 
     def array(self, name: str) -> np.ndarray:
         """Any array of frix_robot_array by its name in lower case: robot.array("bias")."""
         if name not in self._arrays:
             raise KeyError(f"no array '{name}': {', '.join(self._arrays)}")
-        count = ctypes.c_int32()
-        pointer = short.frix_robot_data(self._state(), self._arrays[name], _byref(count))
-        writable = self._arrays[name] <= abi.FRIX_ROBOT_APPLIED
+        count = lib.cell_int32()
+        pointer = lib.frix_robot_data(self._state(), self._arrays[name], count)
+        writable = self._arrays[name] <= lib.FRIX_ROBOT_APPLIED
         return view(self._sim._handle, pointer, (count.value,), writable=writable)
 
     @property
@@ -196,27 +193,27 @@ class Robot:
     @property
     def sensordata(self) -> np.ndarray:
         """Of the state as it is, contacts of the last step included."""
-        self._sim._check(short.frix_sim_robot_sense(self._sim._pointer()))
+        self._sim._check(lib.frix_sim_robot_sense(self._sim._pointer()))
         return self.array("sensor_data")
 
     def place(self) -> None:
         """Links follow coordinates and velocities that were set, now."""
-        self._sim._check(short.frix_sim_robot_place(self._sim._pointer()))
+        self._sim._check(lib.frix_sim_robot_place(self._sim._pointer()))
 
     def reset(self, key=None) -> None:
         """At a keyframe by name or number, at the reference for None."""
         k = -1 if key is None else self.keys.index(key) if isinstance(key, str) else int(key)
-        self._sim._check(long.frix_sim_robot_reset(self._sim._pointer(), k))
+        self._sim._check(lib.frix_sim_robot_reset(self._sim._pointer(), k))
 
     def mass_matrix(self) -> np.ndarray:
         out = np.zeros((self._v, self._v))
-        short.frix_robot_mass_matrix(self._state(), out.ctypes.data)
+        lib.frix_robot_mass_matrix(self._state(), out)
         return out
 
 
 def robot(self):
     """The robot of a file that was read in reduced coordinates; None: there is none."""
-    if not short.frix_sim_robot(self._pointer()):
+    if not lib.frix_sim_robot(self._pointer()):
         return None
     if getattr(self, "_robot", None) is None:
         self._robot = Robot(self)

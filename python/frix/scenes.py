@@ -7,57 +7,55 @@
 >>> report.certified
 True
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import Context, Handle, array3, choose, encode, enum, long, short, text
+from . import _frix as lib
+from ._library import Context, Handle, array3, choose, encode, enum
 from .sim import Sim
 from .world import Model
 
 _coordinates = enum("frix_coordinates", "FRIX_COORDINATES_")
-_tables = {"scene": abi.frix_scene, "example": abi.frix_example}
+_tables = {"scene": lib.frix_scene, "example": lib.frix_example}
 
 
 def rows(kind):
     """Pairs of a row of the table and its address."""
-    table, k = getattr(short, f"frix_{kind}_table"), 0
+    table, k = getattr(lib, f"frix_{kind}_table"), 0
     while True:
         pointer = table(k)
         if not pointer:
             return
-        yield _tables[kind].from_address(pointer), pointer
+        yield _tables[kind].at(pointer, None), pointer
         k += 1
 
 
 def find_row(kind, name):
     for row, pointer in rows(kind):
-        if text(row.name) == name:
+        if row.name == name:
             return row, pointer
     import difflib
 
-    near = difflib.get_close_matches(str(name), [text(r.name) for r, _ in rows(kind)], 1)
+    near = difflib.get_close_matches(str(name), [r.name for r, _ in rows(kind)], 1)
     raise ValueError(f"no {kind} '{name}'" + (f", did you mean '{near[0]}'?" if near else f": frix.{kind}s() lists them"))
 
 
 def parameters_of(row, struct):
-    size = ctypes.sizeof(struct)
-    return [struct.from_address(row.parameter + k * size) for k in range(row.parameter_count)]
+    size = struct._size_
+    return [struct.at(row.parameter + k * size, None) for k in range(row.parameter_count)]
 
 
 def values_of(row, given, struct):
     """Values of all parameters, those that are not given at their initial ones; choices by name."""
     known = parameters_of(row, struct)
-    names = [text(p.name) for p in known]
+    names = [p.name for p in known]
     for name in given:
         if name not in names:
-            raise TypeError(f"'{text(row.name)}' has no parameter '{name}': {', '.join(names) or 'none'}")
+            raise TypeError(f"'{row.name}' has no parameter '{name}': {', '.join(names) or 'none'}")
     out = np.zeros(max(len(known), 1))
     for k, p in enumerate(known):
         value = given.get(names[k], p.initial)
         if isinstance(value, str):
-            choices = (text(getattr(p, "choices", None)) or "").split("|")
+            choices = (getattr(p, "choices", None) or "").split("|")
             if value not in choices:
                 raise ValueError(f"{names[k]}: one of {', '.join(choices)} is needed, not '{value}'")
             value = choices.index(value)
@@ -71,12 +69,12 @@ def scenes() -> dict:
     >>> "cardhouse" in scenes()
     True
     """
-    return {text(row.name): text(row.summary) for row, _ in rows("scene")}
+    return {row.name: row.summary for row, _ in rows("scene")}
 
 
 def examples() -> dict:
     """Names and summaries of the generated contact problems, for Problem.example."""
-    return {text(row.name): text(row.summary) for row, _ in rows("example")}
+    return {row.name: row.summary for row, _ in rows("example")}
 
 
 class Scene:
@@ -85,19 +83,19 @@ class Scene:
     def __init__(self, name: str, seed: int = 0, **parameters):
         self.name = name
         self._row, self._pointer = find_row("scene", name)
-        self._values = values_of(self._row, parameters, abi.frix_option_info)
-        for k, p in enumerate(parameters_of(self._row, abi.frix_option_info)):
-            if not short.frix_scene_allows(self._pointer, k, self._values[k]):
-                raise ValueError(f"{text(p.name)} = {self._values[k]:g} is out of range: {p.minimum:g} to {p.maximum:g}")
+        self._values = values_of(self._row, parameters, lib.frix_option_info)
+        for k, p in enumerate(parameters_of(self._row, lib.frix_option_info)):
+            if not lib.frix_scene_allows(self._pointer, k, self._values[k]):
+                raise ValueError(f"{p.name} = {self._values[k]:g} is out of range: {p.minimum:g} to {p.maximum:g}")
         context = Context()
-        self.model = Model(context, context.make(long.frix_scene_build, self._pointer, context.pointer,
-                                                 self._values.ctypes.data, seed, destroy=short.frix_model_destroy))
+        self.model = Model(context, context.make(lib.frix_scene_build, self._pointer, context.pointer,
+                                                 self._values, seed, destroy="frix_model_destroy"))
         self.step: float = self._row.step
         self.time: float = self._row.time
 
     @property
     def parameters(self) -> dict:
-        names = [text(p.name) for p in parameters_of(self._row, abi.frix_option_info)]
+        names = [p.name for p in parameters_of(self._row, lib.frix_option_info)]
         return dict(zip(names, self._values.tolist()))
 
     def sim(self, **config) -> Sim:
@@ -105,8 +103,8 @@ class Scene:
 
     def drive(self, sim: Sim, h: float = None) -> None:
         """What happens to the world in the coming step: blows, shaking, refuelling."""
-        sim._check(short.frix_scene_drive(self._pointer, sim._pointer(), self.model._handle.pointer,
-                                          self._values.ctypes.data, self.step if h is None else h))
+        sim._check(lib.frix_scene_drive(self._pointer, sim._pointer(), self.model._handle.pointer,
+                                          self._values, self.step if h is None else h))
 
     def run(self, sim: Sim, time: float = None, h: float = None, each=None):
         """Drives and steps; returns the worst report."""
@@ -131,30 +129,30 @@ class File:
     def __init__(self, path: str, strict: bool = False, key: str = None, allow_outside: bool = False,
                  friction: float = 1.0, xml: str = None, coordinates: str = "maximal"):
         context = Context()
-        config = short.frix_mjcf_default()
+        config = lib.frix_mjcf_default()
         config.coordinates = choose(_coordinates, coordinates, "coordinates")
         config.strict, config.key, config.allow_outside = strict, encode(key), allow_outside
         config.friction = friction
         if xml is not None:
             data = encode(xml)
-            handle = context.make(long.frix_mjcf_read_memory, context.pointer, encode(path), data, len(data),
-                                  ctypes.byref(config), destroy=short.frix_mjcf_destroy)
+            handle = context.make(lib.frix_mjcf_read_memory, context.pointer, encode(path), data, len(data),
+                                  config, destroy="frix_mjcf_destroy")
         else:
-            handle = context.make(long.frix_mjcf_read, context.pointer, encode(path), ctypes.byref(config),
-                                  destroy=short.frix_mjcf_destroy)
-        info = short.frix_mjcf_view(handle.pointer)
-        self.name: str = text(info.name)
+            handle = context.make(lib.frix_mjcf_read, context.pointer, encode(path), config,
+                                  destroy="frix_mjcf_destroy")
+        info = lib.frix_mjcf_view(handle.pointer)
+        self.name: str = info.name
         self.timestep: float = info.timestep
         self.gravity = array3(info.gravity)
-        size = ctypes.sizeof(abi.frix_mjcf_note)
-        notes = [abi.frix_mjcf_note.from_address(info.note + k * size) for k in range(info.note_count)]
-        self.unsupported: list = [f"{text(n.file)}:{n.line}: {text(n.name)}: {text(n.text)}" for n in notes
-                                  if n.kind == abi.FRIX_MJCF_UNSUPPORTED]
-        size = ctypes.sizeof(abi.frix_mjcf_key)
-        self.keys: list = [text(abi.frix_mjcf_key.from_address(info.key + k * size).name)
+        size = lib.frix_mjcf_note._size_
+        notes = [lib.frix_mjcf_note.at(info.note + k * size, handle) for k in range(info.note_count)]
+        self.unsupported: list = [f"{n.file}:{n.line}: {n.name}: {n.text}" for n in notes
+                                  if n.kind == lib.FRIX_MJCF_UNSUPPORTED]
+        size = lib.frix_mjcf_key._size_
+        self.keys: list = [lib.frix_mjcf_key.at(info.key + k * size, handle).name
                            for k in range(info.key_count)]
-        taken = short.frix_mjcf_take_model(handle.pointer)
-        self.model = Model(context, Handle(taken, short.frix_model_destroy, (context,)))
+        taken = lib.frix_mjcf_take_model(handle.pointer)
+        self.model = Model(context, Handle(taken, "frix_model_destroy", (context,)))
 
     def sim(self, **config) -> Sim:
         return Sim(self.model, **config)

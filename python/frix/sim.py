@@ -9,46 +9,40 @@
 >>> report.certified, round(sim.body["box"].position[2], 3)
 (True, 0.1)
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import (Context, array3, array4, choose, encode, enum, fill, long, pose, reals, short, text, vec3,
+from . import _frix as lib
+from ._library import (Context, array3, array4, choose, encode, enum, fill, pose, reals, vec3,
                        view)
 from .world import Model, set_axis, take_bytes
 
-_byref = ctypes.byref
 _restitutions = enum("frix_restitution", "FRIX_RESTITUTION_")
 _laws = enum("frix_law", "FRIX_LAW_")
 _policies = enum("frix_policy", "FRIX_POLICY_")
 _phases = list(enum("frix_contact_phase", "FRIX_CONTACT_"))
 _states = list(enum("frix_contact_state", "FRIX_CONTACT_"))
-_force = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p)
 
 
 def dtype_of(struct):
     """A struct of the headers as a numpy dtype, ids as one number each."""
     rows = []
-    for name, kind in struct._fields_:
-        count = ()
-        if issubclass(kind, ctypes.Array):
-            count, kind = (kind._length_,), kind._type_
-        if kind in (abi.frix_vec3, abi.frix_quat):
+    for name, kind, offset, length in struct._fields_:
+        count = (length,) if length else ()
+        if kind in (lib.frix_vec3, lib.frix_quat):
             count, inner = (*count, len(kind._fields_)), np.dtype(np.float64)
-        elif issubclass(kind, ctypes.Structure):
+        elif not isinstance(kind, str):
             inner = np.dtype([("index", np.uint32), ("generation", np.uint32)])
         else:
-            inner = np.dtype(kind)
-        rows.append((name, inner, count, getattr(struct, name).offset))
+            inner = np.dtype("u8" if kind in ("pointer", "text") else kind)
+        rows.append((name, inner, count, offset))
     return np.dtype({"names": [r[0] for r in rows], "formats": [(r[1], r[2]) if r[2] else r[1] for r in rows],
-                     "offsets": [r[3] for r in rows], "itemsize": ctypes.sizeof(struct)})
+                     "offsets": [r[3] for r in rows], "itemsize": struct._size_})
 
 
-contact_dtype = dtype_of(abi.frix_contact_report)
+contact_dtype = dtype_of(lib.frix_contact_report)
 
 
-class Report(abi.frix_step_report):
+class Report(lib.frix_step_report):
     """What a step did: certified, certificate.residual, contact_count, touching_count, iterations, seconds, ..."""
 
     __slots__ = ()
@@ -60,14 +54,14 @@ class Report(abi.frix_step_report):
 
     @property
     def outcome_name(self) -> str:
-        return text(short.frix_outcome_name(self.outcome))
+        return lib.frix_outcome_name(self.outcome)
 
     def __repr__(self):
         verdict = "certified" if self.certified else f"NOT certified ({self.outcome_name})"
         return f"<frix.Report: {verdict}, residual {self.residual:.1e}, {self.touching_count} touching contacts>"
 
 
-class Energy(abi.frix_energy):
+class Energy(lib.frix_energy):
     """Joules: kinetic and potential of now, the rest summed over all steps; what comes in equals what goes out."""
 
     __slots__ = ()
@@ -88,19 +82,19 @@ class BodyRef:
         self._sim, self._id = sim, identity
 
     def _state(self):
-        out, sim = abi.frix_body_state(), self._sim
-        sim._check(short.frix_sim_body(sim._pointer(), self._id, _byref(out)))
+        out, sim = lib.frix_body_state(), self._sim
+        sim._check(lib.frix_sim_body(sim._pointer(), self._id, out))
         return out
 
     @property
     def name(self) -> str:
-        out, sim = abi.frix_body_id(), self._sim
-        sim._check(short.frix_sim_pattern(sim._pointer(), self._id, _byref(out)))
+        out, sim = lib.frix_body_id(), self._sim
+        sim._check(lib.frix_sim_pattern(sim._pointer(), self._id, out))
         return sim.model.body_names[out.index - 1]
 
     @property
     def alive(self) -> bool:
-        return short.frix_sim_alive(self._sim._pointer(), self._id)
+        return lib.frix_sim_alive(self._sim._pointer(), self._id)
 
     @property
     def position(self) -> np.ndarray:
@@ -148,32 +142,32 @@ class BodyRef:
 
     def set_pose(self, position, orientation=(1.0, 0.0, 0.0, 0.0)) -> None:
         sim = self._sim
-        sim._check(short.frix_sim_set_pose(sim._pointer(), self._id, pose(position, orientation)))
+        sim._check(lib.frix_sim_set_pose(sim._pointer(), self._id, pose(position, orientation)))
 
     def set_velocity(self, velocity, spin=(0.0, 0.0, 0.0)) -> None:
         sim = self._sim
-        sim._check(short.frix_sim_set_velocity(sim._pointer(), self._id, vec3(velocity), vec3(spin)))
+        sim._check(lib.frix_sim_set_velocity(sim._pointer(), self._id, vec3(velocity), vec3(spin)))
 
     def move_to(self, position, orientation=(1.0, 0.0, 0.0, 0.0), h: float = 0.01) -> None:
         """Kinematic bodies: velocities that bring it there in the time h."""
         sim = self._sim
-        sim._check(short.frix_sim_move_to(sim._pointer(), self._id, pose(position, orientation), h))
+        sim._check(lib.frix_sim_move_to(sim._pointer(), self._id, pose(position, orientation), h))
 
     def add_force(self, force, torque=(0.0, 0.0, 0.0), at=None) -> None:
         """For the next step; at: the point where it acts, instead of the centre of mass with a torque."""
         sim, force = self._sim, vec3(force, "force")
         if at is None:
-            status = short.frix_sim_add_force(sim._pointer(), self._id, force, vec3(torque, "torque"))
+            status = lib.frix_sim_add_force(sim._pointer(), self._id, force, vec3(torque, "torque"))
         else:
-            status = short.frix_sim_add_force_at(sim._pointer(), self._id, force, vec3(at, "at"))
+            status = lib.frix_sim_add_force_at(sim._pointer(), self._id, force, vec3(at, "at"))
         sim._check(status)
 
     def wake(self) -> None:
-        self._sim._check(short.frix_sim_wake(self._sim._pointer(), self._id))
+        self._sim._check(lib.frix_sim_wake(self._sim._pointer(), self._id))
 
     def remove(self) -> None:
         """Its contacts and joints go with it."""
-        self._sim._check(short.frix_sim_remove(self._sim._pointer(), self._id))
+        self._sim._check(lib.frix_sim_remove(self._sim._pointer(), self._id))
 
     def __repr__(self):
         return f"<frix body '{self.name}'>" if self.alive else "<frix body, removed>"
@@ -188,8 +182,8 @@ class JointRef:
         self._sim, self._id, self._k = sim, identity, k
 
     def _state(self):
-        out, sim = abi.frix_joint_state(), self._sim
-        sim._check(short.frix_sim_joint(sim._pointer(), self._id, _byref(out)))
+        out, sim = lib.frix_joint_state(), self._sim
+        sim._check(lib.frix_sim_joint(sim._pointer(), self._id, out))
         return out
 
     @property
@@ -225,15 +219,15 @@ class JointRef:
         self.set(target=value)
 
     def _axis(self, k):
-        out, sim = abi.frix_axis_config(), self._sim
-        sim._check(short.frix_sim_axis(sim._pointer(), self._id, k, _byref(out)))
+        out, sim = lib.frix_axis_config(), self._sim
+        sim._check(lib.frix_sim_axis(sim._pointer(), self._id, k, out))
         return out
 
     def set(self, axis: int = 0, **values) -> None:
         """What acts along a coordinate, by name as in Builder.joint; what is not named stays."""
         sim, config = self._sim, self._axis(axis)
         set_axis(config, values)
-        sim._check(short.frix_sim_set_axis(sim._pointer(), self._id, axis, _byref(config)))
+        sim._check(lib.frix_sim_set_axis(sim._pointer(), self._id, axis, config))
 
 
 class Names:
@@ -260,7 +254,27 @@ class Names:
         return self._index.keys()
 
 
-class Sim:
+class _Forces:
+    """The user's forces of a sim, which may be used while they are asked for."""
+
+    __slots__ = ("_sim", "_call")
+
+    def __init__(self, sim, call):
+        self._sim, self._call = sim, call
+
+    def force(self, time):
+        sim = self._sim
+        sim._busy = False
+        try:
+            if sim._raised is None:
+                self._call(sim, time)
+        except BaseException as error:  # goes on behind the step
+            sim._raised = error
+        finally:
+            sim._busy = True
+
+
+class Sim(lib.SimCore):
     """A world in motion. Configuration by name, as in frix_sim_config: integrator, solver, law, tolerance, polish,
     seek_rest, max_iterations, thread_count, policy ('report', 'strict'), restitution ('newton', 'poisson', 'bounded'),
     restitution_speed, stabilisation, joint_stabilisation, margin, projections, sleep, sleep_speed, sleep_time; options:
@@ -280,77 +294,31 @@ class Sim:
         }
         if not isinstance(model, Model):
             raise TypeError(f"a Model is needed, not {type(model).__name__}")
-        c = fill(short.frix_sim_default(), config, convert)
+        c = fill(lib.frix_sim_default(), config, convert)
         self._options = make_options(self._context, options)
         c.options = self._options.pointer if self._options else None
-        self._raised, self._callback, self._hooks = None, None, []
+        self._hooks = self._forces = None
         if force is not None:
-            self._callback = _force(self._call_force)
-            self._user_force = force
-            c.force = ctypes.cast(self._callback, ctypes.c_void_p)
+            self._forces = _Forces(self, force)
+            lib.listen(c, self._forces, "force")
         owners = [model._handle] + ([self._options] if self._options else [])
-        self._handle = self._context.make(long.frix_sim_create, self._context.pointer, model._handle.pointer, _byref(c),
-                                          destroy=short.frix_sim_destroy, owners=owners)
-        self._p = self._handle.pointer
+        handle = self._context.make(lib.frix_sim_create, self._context.pointer, model._handle.pointer, c,
+                                    destroy="frix_sim_destroy", owners=owners)
+        self._open(handle.pointer, handle)
         self._views, self._generation = {}, None
         self.tolerance: float = c.tolerance
 
-    # ---- the handle: nobody else may use a sim while a step runs
-
-    def _pointer(self):
-        p = self._p
-        if not p:
-            raise RuntimeError("the sim is at work in another thread")
-        return p
+    # ---- stepping: step and step_within are those of SimCore, which also refuses a sim that is at work
 
     def _check(self, status):
         if status:
             self._context.check(status)
-
-    def _call_force(self, _pointer, time, _user):
-        self._p, outer = self._handle.pointer, self._p
-        try:
-            if self._raised is None:
-                self._user_force(self, time)
-        except BaseException as error:  # goes on behind the step
-            self._raised = error
-        finally:
-            self._p = outer
-
-    # ---- stepping
-
-    def step(self, h: float) -> Report:
-        """One step of h seconds; the report says whether it is certified."""
-        p = self._p
-        if not p:
-            raise RuntimeError("the sim is at work in another thread")
-        report = Report()
-        self._p = None
-        try:
-            status = _step(p, h, _byref(report))
-        finally:
-            self._p = p
-        if status or self._raised is not None:
-            self._fail(status)
-        return report
 
     def _fail(self, status):
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
         self._context.check(status)
-
-    def step_within(self, h: float, microseconds: float) -> Report:
-        """The best answer after so many microseconds of solving."""
-        p, report = self._pointer(), Report()
-        self._p = None
-        try:
-            status = long.frix_sim_step_within(p, h, microseconds, _byref(report))
-        finally:
-            self._p = p
-        if status or self._raised is not None:
-            self._fail(status)
-        return report
 
     def run(self, time: float, h: float = 0.01, each=None) -> Report:
         """Steps of h until `time` seconds have passed; each(sim, report) is called after every step. The report returned
@@ -366,24 +334,24 @@ class Sim:
 
     @property
     def time(self) -> float:
-        return short.frix_sim_time(self._pointer())
+        return lib.frix_sim_time(self._pointer())
 
     @property
     def step_count(self) -> int:
-        return short.frix_sim_step_count(self._pointer())
+        return lib.frix_sim_step_count(self._pointer())
 
     @property
     def energy(self) -> Energy:
         """The ledger: where energy came from and went."""
         out = Energy()
-        short.frix_sim_energy(self._pointer(), _byref(out))
+        lib.frix_sim_energy(self._pointer(), out)
         return out
 
     @property
     def hash(self) -> int:
         """Of the whole state: equal states, equal bits."""
-        out = ctypes.c_uint64()
-        self._check(short.frix_sim_hash(self._pointer(), _byref(out)))
+        out = lib.cell_uint64()
+        self._check(lib.frix_sim_hash(self._pointer(), out))
         return out.value
 
     @property
@@ -391,11 +359,11 @@ class Sim:
         """The contact problem of the last step."""
         from .problem import Problem
 
-        return Problem._adopt(self._context, self._context.make(short.frix_sim_problem, self._pointer(),
-                                                                destroy=short.frix_problem_destroy))
+        return Problem._adopt(self._context, self._context.make(lib.frix_sim_problem, self._pointer(),
+                                                                destroy="frix_problem_destroy"))
 
     def set_gravity(self, gravity) -> None:
-        self._check(short.frix_sim_set_gravity(self._pointer(), vec3(gravity, "gravity")))
+        self._check(lib.frix_sim_set_gravity(self._pointer(), vec3(gravity, "gravity")))
 
     # ---- elements by name
 
@@ -403,41 +371,41 @@ class Sim:
     def body(self) -> Names:
         """Bodies of the model by name or number; those that were spawned are known by what spawn returned."""
         model = self.model
-        return Names(lambda k: BodyRef(self, short.frix_model_body_at(model._handle.pointer, k)), model.body_index,
+        return Names(lambda k: BodyRef(self, lib.frix_model_body_at(model._handle.pointer, k)), model.body_index,
                      model.body_count, lambda key: model._find(model.body_index, key, model.body_count, "body"))
 
     @property
     def joint(self) -> Names:
         """Joints of the model by name or number."""
         model = self.model
-        return Names(lambda k: JointRef(self, short.frix_model_joint_at(model._handle.pointer, k), k),
+        return Names(lambda k: JointRef(self, lib.frix_model_joint_at(model._handle.pointer, k), k),
                      model.joint_index, model.joint_count,
                      lambda key: model._find(model.joint_index, key, model.joint_count, "joint"))
 
     def bodies(self) -> list:
         """All living bodies, spawned ones too."""
-        out, identity = [], short.frix_sim_body_next(self._pointer(), abi.frix_body_id())
+        out, identity = [], lib.frix_sim_body_next(self._pointer(), lib.frix_body_id())
         while identity.index:
             out.append(BodyRef(self, identity))
-            identity = short.frix_sim_body_next(self._pointer(), identity)
+            identity = lib.frix_sim_body_next(self._pointer(), identity)
         return out
 
     def spawn(self, pattern, position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
               spin=(0.0, 0.0, 0.0)) -> BodyRef:
         """Another instance of a body of the model."""
-        model, out = self.model, abi.frix_body_id()
-        identity = short.frix_model_body_at(model._handle.pointer,
+        model, out = self.model, lib.frix_body_id()
+        identity = lib.frix_model_body_at(model._handle.pointer,
                                             model._find(model.body_index, pattern, model.body_count, "body"))
-        self._check(short.frix_sim_spawn(self._pointer(), identity, pose(position, orientation), vec3(velocity),
-                                         vec3(spin), _byref(out)))
+        self._check(lib.frix_sim_spawn(self._pointer(), identity, pose(position, orientation), vec3(velocity),
+                                         vec3(spin), out))
         return BodyRef(self, out)
 
     # ---- arrays
 
     def _arrays(self):
         """Views of the state, made anew where the library moved its arrays."""
-        out = abi.frix_sim_arrays(size=ctypes.sizeof(abi.frix_sim_arrays))
-        self._check(short.frix_sim_view(self._pointer(), _byref(out)))
+        out = lib.frix_sim_arrays(size=lib.frix_sim_arrays._size_)
+        self._check(lib.frix_sim_view(self._pointer(), out))
         key = (out.generation, out.slot_count)
         if key == self._generation:
             return self._views
@@ -526,14 +494,16 @@ class Sim:
         counts = {len(a) for a in kept.values()} | ({len(bodies)} if bodies is not None else set())
         if len(counts) > 1:
             raise ValueError(f"arrays of different lengths: {sorted(counts)}")
-        bulk = short.frix_bulk_default()
+        bulk = lib.frix_bulk_default()
         bulk.count = counts.pop() if counts else 0
         for key, array in kept.items():
-            setattr(bulk, key, array.ctypes.data)
+            setattr(bulk, key, array)
         if bodies is not None:
-            ids = (abi.frix_body_id * len(bodies))(*(b._id for b in bodies))
-            bulk.id = ctypes.addressof(ids)
-        self._check(short.frix_sim_set_bodies(self._pointer(), _byref(bulk)))
+            ids = lib.frix_body_id.array(len(bodies))
+            for k, body in enumerate(bodies):
+                ids[k] = body._id
+            bulk.id = ids
+        self._check(lib.frix_sim_set_bodies(self._pointer(), bulk))
 
     # ---- contacts
 
@@ -548,31 +518,28 @@ class Sim:
         >>> float(abs(sim.contacts["force"][:, 2]).sum()) > 0
         True
         """
-        p = self._pointer()
-        out = np.empty(short.frix_sim_contact_count(p), dtype=contact_dtype)
-        at, stride = out.ctypes.data, contact_dtype.itemsize
-        for k in range(len(out)):
-            self._check(short.frix_sim_contact(p, k, at + k * stride))
+        out = np.empty(lib.frix_sim_contact_count(self._pointer()), dtype=contact_dtype)
+        self._check(self._contacts(out, len(out)))
         return out
 
     def pair_force(self, a=None, b=None) -> tuple:
         """Force and torque (about the centre of a) that b exerts on a; None: the world."""
-        force, torque = abi.frix_vec3(), abi.frix_vec3()
-        first, second = (x._id if x is not None else abi.frix_body_id() for x in (a, b))
-        self._check(short.frix_sim_pair_force(self._pointer(), first, second, _byref(force), _byref(torque)))
+        force, torque = lib.frix_vec3(), lib.frix_vec3()
+        first, second = (x._id if x is not None else lib.frix_body_id() for x in (a, b))
+        self._check(lib.frix_sim_pair_force(self._pointer(), first, second, force, torque))
         return array3(force), array3(torque)
 
     # ---- snapshots
 
     def save(self) -> "Snapshot":
         """All that the future depends on, bit by bit."""
-        return Snapshot(self.model, self._context.make(short.frix_sim_save, self._pointer(), destroy=short.frix_snapshot_destroy,
+        return Snapshot(self.model, self._context.make(lib.frix_sim_save, self._pointer(), destroy="frix_snapshot_destroy",
                                                        owners=[self.model._handle, self._root._handle]), self._root)
 
     def restore(self, snapshot: "Snapshot") -> None:
         """Into this sim or another one of the same model and configuration; also from before or after a change of it."""
         kin = self._root is snapshot._root
-        self._check(short.frix_sim_restore(self._pointer(), snapshot._handle.pointer if kin else snapshot._of(self.model)))
+        self._check(lib.frix_sim_restore(self._pointer(), snapshot._handle.pointer if kin else snapshot._of(self.model)))
         if kin:
             self._take_model()
 
@@ -591,7 +558,7 @@ class Sim:
         return f"<frix.Sim: {self.model.body_count} bodies, t = {self.time:g} s>"
 
 
-_step = long.frix_sim_step
+Sim._reports(Report)
 
 
 class Snapshot:
@@ -602,7 +569,7 @@ class Snapshot:
         self._other = {}
 
     def to_bytes(self) -> bytes:
-        return take_bytes(self.model._context, short.frix_snapshot_encode, self._handle.pointer)
+        return take_bytes(self.model._context, lib.frix_snapshot_encode, self._handle.pointer)
 
     def _of(self, model):
         """The snapshot for this model, which may be an equal one."""
@@ -611,16 +578,16 @@ class Snapshot:
         if id(model) not in self._other:
             data = self.to_bytes()
             self._other[id(model)] = (model, model._context.make(
-                short.frix_snapshot_decode, model._context.pointer, model._handle.pointer, data, len(data),
-                owners=[model._handle], destroy=short.frix_snapshot_destroy))
+                lib.frix_snapshot_decode, model._context.pointer, model._handle.pointer, data, len(data),
+                owners=[model._handle], destroy="frix_snapshot_destroy"))
         return self._other[id(model)][1].pointer
 
     @staticmethod
     def from_bytes(model: Model, data: bytes) -> "Snapshot":
         data = bytes(data)
         return Snapshot(model, model._context.make(
-            short.frix_snapshot_decode, model._context.pointer, model._handle.pointer, data, len(data),
-            owners=[model._handle], destroy=short.frix_snapshot_destroy))
+            lib.frix_snapshot_decode, model._context.pointer, model._handle.pointer, data, len(data),
+            owners=[model._handle], destroy="frix_snapshot_destroy"))
 
     def __reduce__(self):
         return Snapshot.from_bytes, (self.model, self.to_bytes())
@@ -630,10 +597,10 @@ def make_options(context, options):
     """Options of methods, {'nsgs.relaxation': 1.1}, as the library keeps them."""
     if not options:
         return None
-    handle = context.make(short.frix_options_create, context.pointer, destroy=short.frix_options_destroy)
+    handle = context.make(lib.frix_options_create, context.pointer, destroy="frix_options_destroy")
     for name, value in options.items():
         value = str(value).lower() if isinstance(value, bool) else str(value)
-        context.check(short.frix_options_set(handle.pointer, encode(name), encode(value)))
+        context.check(lib.frix_options_set(handle.pointer, encode(name), encode(value)))
     return handle
 
 

@@ -9,12 +9,10 @@
 >>> model.body_names
 ('cup',)
 """
-import ctypes
-
 import numpy as np
 
-from . import _abi as abi
-from ._library import (Context, array3, array4, choose, encode, enum, fill, long, pose, reals, short, sym3, text,
+from . import _frix as lib
+from ._library import (Context, array3, array4, choose, encode, enum, fill, pose, reals, sym3,
                        vec3)
 
 _shapes = enum("frix_shape_kind", "FRIX_SHAPE_")
@@ -71,9 +69,9 @@ class Builder:
 
     def __init__(self, gravity=(0.0, 0.0, -9.81)):
         self._context = Context()
-        self._handle = self._context.make(short.frix_builder_create, self._context.pointer,
-                                          destroy=short.frix_builder_destroy)
-        self._check(short.frix_builder_set_gravity(self._handle.pointer, vec3(gravity, "gravity")))
+        self._handle = self._context.make(lib.frix_builder_create, self._context.pointer,
+                                          destroy="frix_builder_destroy")
+        self._check(lib.frix_builder_set_gravity(self._handle.pointer, vec3(gravity, "gravity")))
 
     def _check(self, status):
         self._context.check(status)
@@ -93,17 +91,17 @@ class Builder:
 
         >>> rubber = Builder().material(mu=0.9, restitution=0.3)
         """
-        config = fill(short.frix_material_default(), values, {"axis": vec3})
+        config = fill(lib.frix_material_default(), values, {"axis": vec3})
         config.name = encode(name)
-        out = abi.frix_material_id()
-        self._check(short.frix_builder_add_material(self._handle.pointer, ctypes.byref(config), ctypes.byref(out)))
+        out = lib.frix_material_id()
+        self._check(lib.frix_builder_add_material(self._handle.pointer, config, out))
         return Material(self, out)
 
     def pair(self, a: Material, b: Material, **values) -> None:
         """What happens where these two materials meet, instead of the mixing rule."""
-        config = fill(short.frix_material_default(), values, {"axis": vec3})
-        first, second = (self._added(m, abi.frix_material_id, "a material") for m in (a, b))
-        self._check(short.frix_builder_set_pair(self._handle.pointer, first, second, ctypes.byref(config)))
+        config = fill(lib.frix_material_default(), values, {"axis": vec3})
+        first, second = (self._added(m, lib.frix_material_id, "a material") for m in (a, b))
+        self._check(lib.frix_builder_set_pair(self._handle.pointer, first, second, config))
 
     def geometry(self, kind: str, points=None, triangles=None, heights=None, size=None, name: str = None) -> Geometry:
         """'hull' and 'polygon' of points, 'mesh' of points and triangles, 'height_field' of heights over size (x, y).
@@ -112,25 +110,25 @@ class Builder:
         >>> wedge = world.geometry("hull", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
         >>> world.body("wedge").shape("hull", geometry=wedge)
         """
-        config = short.frix_geometry_default()
+        config = lib.frix_geometry_default()
         config.kind, config.name = choose(_geometries, kind, "kind"), encode(name)
         if points is not None:
             points = np.asarray(points, dtype=np.float64)
             if points.ndim == 2 and points.shape[1] == 2:  # flat
                 points = np.column_stack([points, np.zeros(len(points))])
             points = reals(points, (-1, 3), "points")
-            config.point, config.point_count = points.ctypes.data, len(points)
+            config.point, config.point_count = points, len(points)
         if triangles is not None:
             triangles = np.ascontiguousarray(triangles, dtype=np.int32)
             if triangles.ndim != 2 or triangles.shape[1] != 3:
                 raise ValueError(f"triangles: an array of shape ('n', 3) is needed, not {triangles.shape}")
-            config.triangle, config.triangle_count = triangles.ctypes.data, len(triangles)
+            config.triangle, config.triangle_count = triangles, len(triangles)
         if heights is not None:
             heights = reals(heights, (-1, -1), "heights")
-            config.height, (config.row_count, config.column_count) = heights.ctypes.data, heights.shape
+            config.height, (config.row_count, config.column_count) = heights, heights.shape
             config.width, config.depth = (float(x) for x in (size or (1.0, 1.0)))
-        out = abi.frix_geometry_id()
-        self._check(short.frix_builder_add_geometry(self._handle.pointer, ctypes.byref(config), ctypes.byref(out)))
+        out = lib.frix_geometry_id()
+        self._check(lib.frix_builder_add_geometry(self._handle.pointer, config, out))
         return Geometry(self, out)
 
     def body(self, name: str = None, position=(0.0, 0.0, 0.0), orientation=(1.0, 0.0, 0.0, 0.0), kind: str = "dynamic",
@@ -138,11 +136,11 @@ class Builder:
         """A body: kind 'dynamic', 'kinematic' or 'static'; planar, velocity, spin, mass (0: from its shapes), center,
         inertia, gravity_scale, can_sleep, spawn_only."""
         convert = {"velocity": vec3, "spin": vec3, "center": vec3, "inertia": sym3}
-        config = fill(short.frix_body_default(), values, convert)
+        config = fill(lib.frix_body_default(), values, convert)
         config.name, config.kind = encode(name), choose(_bodies, kind, "kind")
         config.pose = pose(position, orientation)
-        out = abi.frix_body_id()
-        self._check(short.frix_builder_add_body(self._handle.pointer, ctypes.byref(config), ctypes.byref(out)))
+        out = lib.frix_body_id()
+        self._check(lib.frix_builder_add_body(self._handle.pointer, config, out))
         return Body(self, out)
 
     def shape(self, kind: str, body: Body = None, position=(0.0, 0.0, 0.0), orientation=(1.0, 0.0, 0.0, 0.0),
@@ -152,13 +150,13 @@ class Builder:
         density, group and mask."""
         if "half" in values and isinstance(kind, str) and kind in ("rectangle", "ellipse") and len(tuple(values["half"])) == 2:
             values["half"] = (*values["half"], 0.0)
-        config = fill(short.frix_shape_default(), values, {"half": vec3})
+        config = fill(lib.frix_shape_default(), values, {"half": vec3})
         config.kind, config.name = choose(_shapes, kind, "kind"), encode(name)
         config.pose = pose(position, orientation)
-        config.material = self._added(material, abi.frix_material_id, "a material")
-        config.geometry = self._added(geometry, abi.frix_geometry_id, "a geometry")
-        on = self._added(body, abi.frix_body_id, "a body")
-        self._check(short.frix_builder_add_shape(self._handle.pointer, on, ctypes.byref(config), None))
+        config.material = self._added(material, lib.frix_material_id, "a material")
+        config.geometry = self._added(geometry, lib.frix_geometry_id, "a geometry")
+        on = self._added(body, lib.frix_body_id, "a body")
+        self._check(lib.frix_builder_add_shape(self._handle.pointer, on, config, None))
 
     def joint(self, kind: str, a: Body = None, b: Body = None, anchor=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0),
               axis2=(0.0, 0.0, 0.0), anchor_b=None, first: Joint = None, second: Joint = None, axes=None,
@@ -176,32 +174,32 @@ class Builder:
         ('elbow',)
         """
         number = choose(_joints, kind, "kind")
-        config = short.frix_joint_default(number)
+        config = lib.frix_joint_default(number)
         config.name = encode(name)
-        config.a, config.b = (self._added(x, abi.frix_body_id, "a body") for x in (a, b))
-        config.first, config.second = (self._added(x, abi.frix_joint_id, "a joint") for x in (first, second))
-        whole = [key for key, _ in config._fields_ if key not in ("size", "user", "axis", "kind")]
+        config.a, config.b = (self._added(x, lib.frix_body_id, "a body") for x in (a, b))
+        config.first, config.second = (self._added(x, lib.frix_joint_id, "a joint") for x in (first, second))
+        whole = [key for key, *_ in config._fields_ if key not in ("size", "user", "axis", "kind")]
         fill(config, {key: values.pop(key) for key in list(values) if key in whole})
         for k, given in enumerate([values] if axes is None else list(axes)):
-            if k >= abi.FRIX_JOINT_AXES:
-                raise ValueError(f"axes: at most {abi.FRIX_JOINT_AXES}")
+            if k >= lib.FRIX_JOINT_AXES:
+                raise ValueError(f"axes: at most {lib.FRIX_JOINT_AXES}")
             set_axis(config.axis[k], given)
         if kind != "coupling":
             end = vec3(anchor if anchor_b is None else anchor_b, "anchor_b")
-            self._check(short.frix_joint_place(self._handle.pointer, ctypes.byref(config), vec3(anchor, "anchor"),
+            self._check(lib.frix_joint_place(self._handle.pointer, config, vec3(anchor, "anchor"),
                                                vec3(axis, "axis"), vec3(axis2, "axis2"), end))
-        out = abi.frix_joint_id()
-        self._check(short.frix_builder_add_joint(self._handle.pointer, ctypes.byref(config), ctypes.byref(out)))
+        out = lib.frix_joint_id()
+        self._check(lib.frix_builder_add_joint(self._handle.pointer, config, out))
         return Joint(self, out)
 
     def exclude(self, a: Body, b: Body = None) -> None:
         """These two bodies never meet; None: the world."""
-        first, second = (self._added(x, abi.frix_body_id, "a body") for x in (a, b))
-        self._check(short.frix_builder_exclude(self._handle.pointer, first, second))
+        first, second = (self._added(x, lib.frix_body_id, "a body") for x in (a, b))
+        self._check(lib.frix_builder_exclude(self._handle.pointer, first, second))
 
     def compile(self) -> "Model":
         """Checks the whole and freezes a copy; the builder may go on."""
-        out = self._context.make(long.frix_builder_compile, self._handle.pointer, destroy=short.frix_model_destroy)
+        out = self._context.make(lib.frix_builder_compile, self._handle.pointer, destroy="frix_model_destroy")
         return Model(self._context, out)
 
 
@@ -223,27 +221,27 @@ class Model:
 
     def __init__(self, context, handle):
         self._context, self._handle = context, handle
-        counts = short.frix_model_count(handle.pointer)
+        counts = lib.frix_model_count(handle.pointer)
         self.body_count: int = counts.body_count
         self.shape_count: int = counts.shape_count
         self.joint_count: int = counts.joint_count
-        self.body_names: tuple = tuple(text(self._body(k).name) or "" for k in range(self.body_count))
-        self.joint_names: tuple = tuple(text(self._joint(k).name) or "" for k in range(self.joint_count))
+        self.body_names: tuple = tuple(self._body(k).name or "" for k in range(self.body_count))
+        self.joint_names: tuple = tuple(self._joint(k).name or "" for k in range(self.joint_count))
         self.body_index: dict = {name: k for k, name in reversed(list(enumerate(self.body_names))) if name}
         self.joint_index: dict = {name: k for k, name in reversed(list(enumerate(self.joint_names))) if name}
 
     def _body(self, k):
-        config = abi.frix_body_config()
-        identity = short.frix_model_body_at(self._handle.pointer, k)
-        self._context.check(short.frix_model_body(self._handle.pointer, identity, ctypes.byref(config)))
+        config = lib.frix_body_config()
+        identity = lib.frix_model_body_at(self._handle.pointer, k)
+        self._context.check(lib.frix_model_body(self._handle.pointer, identity, config))
         return config
 
     def _joint(self, k):
-        config = abi.frix_joint_config()
-        identity = short.frix_model_joint_at(self._handle.pointer, k)
+        config = lib.frix_joint_config()
+        identity = lib.frix_model_joint_at(self._handle.pointer, k)
         if not identity.index:  # it was removed
             return config
-        self._context.check(short.frix_model_joint(self._handle.pointer, identity, ctypes.byref(config)))
+        self._context.check(lib.frix_model_joint(self._handle.pointer, identity, config))
         return config
 
     def _find(self, table, key, count, what):
@@ -262,7 +260,7 @@ class Model:
 
     @property
     def gravity(self) -> np.ndarray:
-        return array3(short.frix_model_gravity(self._handle.pointer))
+        return array3(lib.frix_model_gravity(self._handle.pointer))
 
     @property
     def masses(self) -> np.ndarray:
@@ -274,7 +272,7 @@ class Model:
         c = self._body(self._find(self.body_index, key, self.body_count, "body"))
         i = c.inertia
         return {
-            "name": text(c.name) or "",
+            "name": c.name or "",
             "kind": list(_bodies)[c.kind],
             "position": array3(c.pose.p),
             "orientation": array4(c.pose.q),
@@ -285,24 +283,24 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The model as bytes: another process reads it back with Model.from_bytes and takes the same steps."""
-        return take_bytes(self._context, short.frix_model_encode, self._handle.pointer)
+        return take_bytes(self._context, lib.frix_model_encode, self._handle.pointer)
 
     @staticmethod
     def from_bytes(data: bytes) -> "Model":
         context = Context()
         data = bytes(data)
-        return Model(context, context.make(short.frix_model_decode, context.pointer, data, len(data),
-                                           destroy=short.frix_model_destroy))
+        return Model(context, context.make(lib.frix_model_decode, context.pointer, data, len(data),
+                                           destroy="frix_model_destroy"))
 
     def __reduce__(self):
         return Model.from_bytes, (self.to_bytes(),)
 
     def write(self, path: str, timestep: float = 0.002) -> None:
         """Writes the model as MJCF."""
-        config = short.frix_mjcf_write_default()
+        config = lib.frix_mjcf_write_default()
         config.timestep = timestep
-        self._context.check(long.frix_mjcf_write(self._context.pointer, self._handle.pointer, encode(path),
-                                                 ctypes.byref(config)))
+        self._context.check(lib.frix_mjcf_write(self._context.pointer, self._handle.pointer, encode(path),
+                                                 config))
 
     def __repr__(self):
         return f"<frix.Model: {self.body_count} bodies, {self.shape_count} shapes, {self.joint_count} joints>"
@@ -310,12 +308,12 @@ class Model:
 
 def take_bytes(context, function, *arguments):
     """Bytes that a function of the library allocates."""
-    data, size = ctypes.c_void_p(), ctypes.c_size_t()
-    context.check(function(context.pointer, *arguments, ctypes.byref(data), ctypes.byref(size)))
+    data, size = lib.cell_pointer(), lib.cell_uint64()
+    context.check(function(context.pointer, *arguments, data, size))
     try:
-        return ctypes.string_at(data.value, size.value)
+        return lib.bytes_at(data.value, size.value)
     finally:
-        short.frix_bytes_free(context.pointer, data)
+        lib.frix_bytes_free(context.pointer, data.value)
 
 
 __all__ = ["Builder", "Model", "Body", "Material", "Geometry", "Joint"]

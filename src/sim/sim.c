@@ -224,9 +224,9 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_mechanism_destroy(sim);
   fx_softs_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
-  void *owned[] = {sim->retired, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,        s->spin,
-                   s->load,      s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next, sim->shown,
-                   s->robot};
+  void *owned[] = {sim->retired, sim->tag, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,
+                   s->spin,      s->load,  s->asleep,   s->quiet,     s->joint,      s->touching, sim->touching_next,
+                   sim->shown,   s->robot};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(c, owned[k]);
   if (sim->model != sim->root) frix_model_destroy((frix_model *)sim->model);
   fx_free(c, sim);

@@ -166,6 +166,12 @@ typedef struct fx_ball {
 
 typedef struct fx_integrator fx_integrator;
 
+/* User data of a body, valid while its slot has this generation. */
+typedef struct fx_tag {
+  void *user;
+  uint32_t generation;
+} fx_tag;
+
 struct frix_sim {
   frix_context *context; /* of the user: errors and log */
   fx_pool *pool;
@@ -187,7 +193,9 @@ struct frix_sim {
   struct fx_query *query;         /* boxes of all shapes, for questions; NULL: none was asked */
   struct fx_mechanism *mechanism; /* trees of the model's robot; NULL: none */
   struct fx_softs *softs;         /* soft bodies; NULL: none */
-  void **retired;                 /* arrays that the state has left */
+  fx_tag *tag;                    /* user data of bodies, for the first tag_count slots (user_data.c) */
+  int32_t tag_count;
+  void **retired; /* arrays that the state has left */
   int32_t retired_count;
   double smallest; /* radius of the smallest dynamic body */
   double thinnest; /* half thickness of the thinnest shape */

@@ -1,8 +1,9 @@
-"""Calls of the package with values that make no sense end in exceptions, never in a crash: fuzz.py SECONDS [SEED]"""
+"""Calls of the package with values that make no sense end in exceptions, never in a crash: fuzz.py SECONDS_OF_CPU [SEED]"""
 import math
 import random
 import sys
 import time
+import warnings
 
 import numpy as np
 
@@ -131,6 +132,7 @@ def use(sim):
         elif what == 19:
             attempt(sim.own, body)
         elif what == 18:
+            attempt(sim.nearest, some(*kinds), some(vector()), limit=some(1.0, math.inf), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
             attempt(sim.overlap, some(*kinds), some(vector()), radius=some(0.1), half=some((0.1, 0.2, 0.1)))
         else:
             attempt(lambda: (sim.distance(body), sim.energy.imbalance, sim.hash, repr(sim), sim.pair_force(body)))
@@ -171,6 +173,43 @@ def robots():
         use(sim)
 
 
+def batch(model):
+    """Several sims of one model: steps, rollouts with channels that may not be there, starts, use of single ones."""
+    many = attempt(frix.Batch, model, some(1, 3), threads=some(1, 2), tolerance=some(1e-8))
+    for _ in range(rng.randrange(4) if many is not None else 0):
+        n, steps = len(many), rng.randrange(4)
+        control, watch = some([("force", 0, "z")], [("target", 0)], []), some([("center", 0, "x")], [("q", 0)], [("qpos", 0)], [])
+        start = attempt(lambda: many[some(0, 1)].save())
+        attempt(many.rollout, some(0.01), some(None, np.zeros((n, steps, 1))), control, watch, some(None, steps),
+                some(None, start, [start] * n))
+        attempt(many.step, some(0.01), some(1, 2))
+        attempt(lambda: (many[some(0, -1)].center.sum(), many[0].step(some(0.01)).residual))
+
+
+def callbacks(model):
+    """Forces, filters and laws that raise, keep what they were shown, and use their sim."""
+    kept = []
+
+    def force(sim, time):
+        kept.append(attempt(lambda: sim.body[some(0, 1)]))
+        attempt(lambda: kept[-1].add_force(some(vector())))
+        if rng.random() < 0.1:
+            raise ArithmeticError("force")
+
+    def modify(pair, law):
+        kept.append((pair, law, pair.point))
+        attempt(setattr, law, some("mu", "restitution", "slip"), some(0.1, 0.5))
+
+    sim = attempt(frix.Sim, model, force=some(force))
+    attempt(lambda: sim.set_hooks(filter=some(None, lambda pair: kept.append(pair) or pair.gap < some(1)), modify=some(modify, None)))
+    for _ in range(3):
+        report = attempt(lambda: sim.step(some(0.01)))
+        attempt(lambda: setattr(report, some("size", "iterations", "certified", "phase"), some(1, 2.5)))
+        attempt(lambda: frix.Report(report))
+    del sim
+    return [attempt(lambda: k[0].normal.x + k[2].y) for k in kept]
+
+
 def solve():
     n = rng.randrange(4)
     attempt(frix.solve, W=some(np.eye(3 * n)), q=some(np.ones(3 * n), -np.ones(3 * n)), mu=some(0.5, [0.1] * n),
@@ -180,15 +219,19 @@ def solve():
     attempt(frix.qp, some(np.eye(2)), some([1, 2]), A=some(None, [[1, 0]]), lower=some(None, [0]))
 
 
-end, count = time.monotonic() + seconds, 0
+end, count = time.process_time() + seconds, 0
 np.seterr(all="ignore")
-while time.monotonic() < end:
+warnings.simplefilter("ignore")
+while time.process_time() < end:
     model = build()
     if model is not None:
         sim = attempt(frix.Sim, model, solver=some("auto"), tolerance=some(1e-8), sleep=some(True, False))
         if sim is not None:
             use(sim)
             del sim
+        if count % 3 == 0:
+            batch(model)
+            callbacks(model)
     if count % 4 == 0:
         robots()
     solve()

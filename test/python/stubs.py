@@ -24,5 +24,7 @@ for name, module in (("__init__", frix), ("gym", frix.gym)):
                 if not method.startswith("_") and (inspect.isfunction(entry) or isinstance(entry, property)):
                     assert method in methods, (key, method)
                     count += 1
+told = [line.strip() for line in open(os.path.join(folder, "__init__.pyi"), encoding="utf-8")]
+assert "def step(self, h: float, /) -> Report: ..." in told and "def step_within(self, h: float, microseconds: float) -> Report: ..." in told
 assert os.path.exists(os.path.join(folder, "py.typed"))
 print(f"{count} names")

@@ -129,6 +129,18 @@ for t in threads:
     t.join()
 assert all(s.hash == alone.hash for s in many)
 
+# what a user hangs on a body belongs to that instance
+sim = falling(2)
+extra = sim.spawn(0, (3, 0, 3))
+extra.user, sim.body[0].user = {"mine": 1}, "first"
+assert sim.bodies()[2].user == {"mine": 1} and sim.body["ball 0"].user == "first" and sim.body[1].user is None
+extra.remove()
+assert sim.spawn(0, (3, 0, 3)).user is None
+refused(KeyError, lambda: setattr(extra, "user", 1), "removed")
+refused(frix.InputError, lambda: sim.last_report)
+report = sim.step(0.01)
+assert (sim.last_report.certified, sim.last_report.iterations) == (report.certified, report.iterations)
+
 # a batch has the bits of single sims, for any number of threads
 model = falling(3).model
 batches = [frix.Batch(model, 6, threads=n) for n in (1, 2, 4, 8)]

@@ -1,4 +1,7 @@
 /* Files that are dropped on the page: scenes in MJCF, meshes as one body on a floor, problems to be solved. */
+import { problemOf } from './fclib.js';
+import { isHdf5 } from './hdf5.js';
+
 const text = (bytes) => new TextDecoder().decode(bytes);
 
 /** Corners of an STL or OBJ file. @param {Uint8Array} bytes */
@@ -29,14 +32,20 @@ function sceneOf(name, bytes) {
 /** @param {File[]} list @returns {Promise<{kind: 'world'|'problem', words: string[], files: {path: string, bytes: Uint8Array}[], name: string}>} */
 export async function readFiles(list) {
   const files = await Promise.all(list.map(async (file) => ({ path: `/${file.name}`, name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
-  const scene = files.find(({ name }) => /\.xml$/i.test(name));
+  const scene = files.find(({ name }) => /\.(xml|urdf)$/i.test(name));
   if (scene) return { kind: 'world', words: [scene.path, '--allow-missing'], files, name: scene.name };
   const mesh = files.find(({ name }) => /\.(stl|obj)$/i.test(name));
   if (mesh) {
     files.push({ path: '/mesh-scene.xml', bytes: new TextEncoder().encode(sceneOf(mesh.name, mesh.bytes)) });
     return { kind: 'world', words: ['/mesh-scene.xml', '--allow-missing'], files, name: mesh.name };
   }
+  const archive = files.find(({ bytes }) => isHdf5(bytes));
+  if (archive) {
+    const path = `${archive.path}.json`;
+    files.push({ path, bytes: new TextEncoder().encode(await problemOf(archive.bytes, archive.name)) });
+    return { kind: 'problem', words: ['solve', path, '--json'], files: files.filter((f) => f !== archive), name: archive.name };
+  }
   const problem = files.find(({ name }) => /\.(json|dat|txt)$/i.test(name));
   if (problem) return { kind: 'problem', words: ['solve', problem.path, '--json'], files, name: problem.name };
-  throw new Error(`${files[0]?.name ?? 'nothing'}: not a scene (.xml), mesh (.stl, .obj) or problem (.json, .dat)`);
+  throw new Error(`${files[0]?.name ?? 'nothing'}: not a scene (.xml, .urdf), mesh (.stl, .obj) or problem (fclib .hdf5, .json, .dat)`);
 }

@@ -27,7 +27,7 @@ const both = () => views.filter(Boolean);
 const first = () => views[0];
 function say(text) {
   by('message').hidden = !text;
-  by('message').textContent = text;
+  by('message').textContent = text.replace(/\x1b\[[\d;]*m/g, '').replace(/^frix: /, ''); /* the command's colours and name */
 }
 
 /* ---- the world as words of the command */
@@ -365,7 +365,7 @@ async function take(list) {
       const { out, err } = await first().ask('command', { words: got.words, files: got.files });
       const found = out ? JSON.parse(out) : null;
       const residual = found?.certificate?.residual ?? found?.residual;
-      verdict([found ? `${got.name}: ${found.outcome ?? 'solved'}, residual ${residual == null ? '–' : power(residual)}` : err, found ? 'stands' : 'falls']);
+      verdict([found ? `${got.name}: ${found.contacts} contacts, ${found.outcome ?? 'solved'} by ${found.finisher}, residual ${residual == null ? '–' : power(residual)}` : err, found ? 'stands' : 'falls']);
       return;
     }
     file = got;
@@ -437,7 +437,7 @@ const KEYS = {
   Home: () => restart(),
   f: () => both().forEach((view) => view.fit()),
   c: () => toggleMark('points'), v: () => toggleMark('forces'), k: () => toggleMark('cones'), n: () => toggleMark('chains'), x: () => toggleMark('through'),
-  t: () => by('theme').click(), d: drop, p: push, l: share, r: toggleRecord,
+  t: () => by('theme').click(), d: drop, p: push, l: share, o: () => by('files').click(), r: toggleRecord,
 };
 
 function connect() {
@@ -471,6 +471,12 @@ function connect() {
   by('push').onclick = push;
   by('check').onclick = check;
   by('limit').onclick = limit;
+  by('open').onclick = () => by('files').click();
+  by('files').onchange = (e) => {
+    const chosen = [...e.target.files];
+    e.target.value = ''; /* the same file may be chosen again */
+    if (chosen.length) take(chosen);
+  };
   by('share').onclick = share;
   by('record').onclick = toggleRecord;
   by('fit').onclick = () => both().forEach((view) => view.fit());
