@@ -10,7 +10,7 @@ static const frix_scene *const rows[] = {
     &ex_scene_ellipse,     &ex_scene_painleve,     &ex_scene_top,        &ex_scene_grip,         &ex_scene_puck,
     &ex_scene_incline,     &ex_scene_cradle,       &ex_scene_soft_stack, &ex_scene_cantilever,   &ex_scene_capstan,
     &ex_scene_jam,         &ex_scene_chairs,       &ex_scene_dinosaurs,  &ex_scene_bunnies_arch, &ex_scene_touch,
-    &ex_scene_weave,       &ex_scene_weave_thrown, &ex_scene_silo, &ex_scene_collapse,
+    &ex_scene_weave,       &ex_scene_weave_thrown, &ex_scene_silo,       &ex_scene_collapse,
 };
 
 const frix_scene *frix_scene_table(int32_t k) {
