@@ -175,7 +175,7 @@ const fx_verb fx_verb_measure = {
         "(docs/grains.md).",
     .example =
         "  frix run pile --time 1 --every 20 --out pile.frx\n"
-        "  frix measure pile.frx --box ::,::,0.1:0.4        # a slice of it, over time\n"
+        "  frix measure pile.frx --box :,:,0.1:0.4        # a slice of it, over time\n"
         "  frix measure pile.frx --grid 1,1,20 --csv pile --svg pile\n"
         "  frix measure reactor.frx --cylinder 0,0,0.4 --grid 10,20 --plane 0 --vtk reactor",
     .flag = flags,

@@ -120,7 +120,7 @@ static const struct {
     {"grains-packing", "mu 0: coordination without rattlers", 5, 6.6},
     {"grains-packing", "mu 1: coordination without rattlers", 3.4, 4.8},
     {"grains-janssen", "mu_wall 0.5: load of the floor over the weight", 0.08, 0.25},
-    {"grains-janssen", "mu_wall 0.5: K = D / (4 mu l), published 0.4 to 1", 0.4, 1},
+    {"grains-janssen", "mu_wall 0.5: K = D / (4 mu l)", 0.4, 1},
     {"grains-janssen", "mu_wall 0: load of the floor over the weight", 0.9, 1.1},
     {"grains-beverloo", "exponent of w - 1.4 d", 2.1, 3.1},
     {"grains-collapse", "a = 1.10: run-out over the radius", 0.7, 1.6},
