@@ -18,7 +18,7 @@ typedef struct fx_device {
   /* argument: what the user gave for it, NULL: nothing; start: where the body is. NULL after a message. */
   void *(*open)(const char *argument, const fx_hand *start);
   void (*read)(void *device, double time, fx_hand *out);
-  void (*feel)(void *device, frix_vec3 force, frix_vec3 torque);
+  void (*feel)(void *device, frix_vec3 force, frix_vec3 torque); /* NULL: nobody feels it */
   void (*close)(void *device);
 } fx_device;
 

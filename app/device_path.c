@@ -68,13 +68,10 @@ static void path_read(void *device, double time, fx_hand *out) {
   out->spin = (frix_vec3){0, 0, 0};
 }
 
-static void path_feel(void *device, frix_vec3 force, frix_vec3 torque) { (void)device, (void)force, (void)torque; }
-
 const fx_device fx_device_path = {
     .name = "path",
     .summary = "FILE.csv of lines time,x,y,z, metres from where the body starts",
     .open = path_open,
     .read = path_read,
-    .feel = path_feel,
     .close = path_close,
 };

@@ -34,13 +34,10 @@ static void press_read(void *device, double time, fx_hand *out) {
   out->spin = (frix_vec3){0, 0, 0};
 }
 
-static void press_feel(void *device, frix_vec3 force, frix_vec3 torque) { (void)device, (void)force, (void)torque; }
-
 const fx_device fx_device_press = {
     .name = "press",
     .summary = "DEPTH,RADIUS in m: presses once a second and moves in a circle (0.02,0.02)",
     .open = press_open,
     .read = press_read,
-    .feel = press_feel,
     .close = free,
 };

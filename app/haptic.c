@@ -131,7 +131,8 @@ static frix_status go(const fx_subject *subject, frix_context *context, frix_sim
     status = c->budget > 0 ? frix_sim_step_within(sim, c->h, 1e6 * c->budget, &r) : frix_sim_step(sim, c->h, &r);
     if (status || (status = frix_sim_body(sim, g->body, &s))) break;
     forces(g, &s, &hand, &force, &torque);
-    device->feel(handle, (frix_vec3){-force.x, -force.y, -force.z}, (frix_vec3){-torque.x, -torque.y, -torque.z});
+    if (device->feel)
+      device->feel(handle, (frix_vec3){-force.x, -force.y, -force.z}, (frix_vec3){-torque.x, -torque.y, -torque.z});
     double lateness = c->waits ? begun - due : 0;
     count(o, &r, lateness, clock_now() - begun, cpu_now() - cpu);
     o->late += lateness > c->h;
