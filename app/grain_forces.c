@@ -21,7 +21,7 @@ static void add_forces(fx_forces *f, const fx_grains *g, const fx_grid *grid) {
   for (int32_t k = 0; k < g->touch_count; k++) {
     const fx_touch *t = &g->touch[k];
     if (!inside(grid, t->point)) continue;
-    double share = t->push * count / sum, slip2 = fx_dot(t->force, t->force) - t->push * t->push;
+    double share = t->push * count / sum, slip2 = fx_grain_dot(t->force, t->force) - t->push * t->push;
     int bin = share < 0.1 * FX_FORCE_BINS ? (int)(share / 0.1) : FX_FORCE_BINS - 1;
     f->bin[bin < FX_FORCE_BINS ? bin : FX_FORCE_BINS - 1]++;
     f->push += t->push, f->push2 += t->push * t->push;
@@ -53,8 +53,8 @@ static axis *principal_axes(const fx_grains *g, const fx_grid *grid, double *mea
   memset(all, 0, (size_t)g->count * sizeof *all);
   for (int32_t k = 0; k < g->touch_count; k++) {
     const fx_touch *t = &g->touch[k];
-    add_stress(&all[t->a], fx_minus(g->grain[t->a].center, t->point), t->force, 1);
-    if (t->b >= 0) add_stress(&all[t->b], fx_minus(g->grain[t->b].center, t->point), t->force, -1);
+    add_stress(&all[t->a], fx_grain_minus(g->grain[t->a].center, t->point), t->force, 1);
+    if (t->b >= 0) add_stress(&all[t->b], fx_grain_minus(g->grain[t->b].center, t->point), t->force, -1);
   }
   *mean = 0;
   for (int32_t k = 0; k < g->count; k++) {
@@ -74,8 +74,8 @@ static int32_t root(int32_t *parent, int32_t k) {
 }
 
 static bool aligned(const axis *a, frix_vec3 branch) {
-  double along = fx_dot(a->direction, branch);
-  return 2 * along * along >= fx_dot(branch, branch);
+  double along = fx_grain_dot(a->direction, branch);
+  return 2 * along * along >= fx_grain_dot(branch, branch);
 }
 
 static void add_chains(fx_forces *f, const fx_grains *g, const fx_grid *grid, int32_t *member) {
@@ -87,7 +87,7 @@ static void add_chains(fx_forces *f, const fx_grains *g, const fx_grid *grid, in
   for (int32_t k = 0; k < g->touch_count; k++) {
     const fx_touch *t = &g->touch[k];
     if (t->b < 0 || all[t->a].most <= mean || all[t->b].most <= mean) continue;
-    frix_vec3 branch = fx_minus(g->grain[t->a].center, g->grain[t->b].center);
+    frix_vec3 branch = fx_grain_minus(g->grain[t->a].center, g->grain[t->b].center);
     if (aligned(&all[t->a], branch) && aligned(&all[t->b], branch)) parent[root(parent, t->b)] = root(parent, t->a);
   }
   for (int32_t k = 0; k < g->count; k++) {

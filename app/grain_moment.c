@@ -9,8 +9,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-double fx_dot(frix_vec3 a, frix_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-frix_vec3 fx_minus(frix_vec3 a, frix_vec3 b) { return (frix_vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
+double fx_grain_dot(frix_vec3 a, frix_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+frix_vec3 fx_grain_minus(frix_vec3 a, frix_vec3 b) { return (frix_vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
 
 fx_grains *fx_grains_new(void) {
   fx_grains *grains = fx_grow(NULL, 1, sizeof *grains);
@@ -72,7 +72,7 @@ static double *body_volumes(fx_grains *grains, const frix_model *model) {
   double *volume = fx_grow(NULL, (size_t)count.body_count + 1, sizeof *volume);
   memset(volume, 0, ((size_t)count.body_count + 1) * sizeof *volume);
   frix_vec3 gravity = frix_model_gravity(model);
-  grains->heavy = fx_dot(gravity, gravity) > 0;
+  grains->heavy = fx_grain_dot(gravity, gravity) > 0;
   grains->frictional = false;
   for (int32_t k = 0; k < count.shape_count; k++) {
     frix_shape_config shape = frix_shape_default();
@@ -130,7 +130,7 @@ static int32_t grain_of(const fx_grains *g, frix_body_id id) {
 static void add_point(fx_grains *g, const frix_contact_report *c) {
   if (c->phase == FRIX_CONTACT_END) return;
   int32_t a = grain_of(g, c->a), b = grain_of(g, c->b);
-  double push = fx_dot(c->force, c->normal), sign = 1;
+  double push = fx_grain_dot(c->force, c->normal), sign = 1;
   if (push <= 0 || (a < 0 && b < 0)) return;
   if (a < 0 || (b >= 0 && b < a)) {
     int32_t swap = a;
@@ -163,7 +163,7 @@ static void blend(frix_vec3 *p, frix_vec3 q, double weight) {
 }
 
 static bool same_pair(const fx_touch *a, const fx_touch *b) {
-  return a->a == b->a && a->b == b->b && (a->b >= 0 || fx_dot(a->normal, b->normal) > 0.999);
+  return a->a == b->a && a->b == b->b && (a->b >= 0 || fx_grain_dot(a->normal, b->normal) > 0.999);
 }
 
 static void join_points(fx_grains *g) {
@@ -178,7 +178,7 @@ static void join_points(fx_grains *g) {
     double weight = now->push / (last->push + now->push);
     blend(&last->point, now->point, weight);
     blend(&last->normal, now->normal, weight);
-    double length = sqrt(fx_dot(last->normal, last->normal));
+    double length = sqrt(fx_grain_dot(last->normal, last->normal));
     if (length > 0) last->normal.x /= length, last->normal.y /= length, last->normal.z /= length;
     last->force.x += now->force.x, last->force.y += now->force.y, last->force.z += now->force.z;
     last->push += now->push;

@@ -16,7 +16,7 @@ typedef struct fx_traveller {
   bool followed;
 } fx_traveller;
 
-void fx_motion_free(fx_motion *motion) { free(motion->traveller); }
+void fx_grain_motion_free(fx_motion *motion) { free(motion->traveller); }
 
 static void make_room(fx_motion *m, int32_t count) {
   if (count <= m->count) return;
@@ -25,10 +25,10 @@ static void make_room(fx_motion *m, int32_t count) {
   m->count = count;
 }
 
-static double size_of(frix_vec3 v) { return sqrt(fx_dot(v, v)); }
+static double size_of(frix_vec3 v) { return sqrt(fx_grain_dot(v, v)); }
 
 static bool jumped(const fx_traveller *t, const fx_grain *g, double dt) {
-  double way = size_of(fx_minus(g->center, t->last)), speed = fmax(size_of(t->velocity), size_of(g->velocity));
+  double way = size_of(fx_grain_minus(g->center, t->last)), speed = fmax(size_of(t->velocity), size_of(g->velocity));
   return way > 8 * g->radius + 2 * speed * dt + 10 * dt * dt;
 }
 
@@ -66,7 +66,7 @@ static void follow(way *w, const fx_traveller *t) {
   w->count++;
 }
 
-void fx_motion_add(fx_motion *m, const fx_grains *g, const fx_region *region) {
+void fx_grain_motion_add(fx_motion *m, const fx_grains *g, const fx_region *region) {
   double dt = m->moments ? g->time - m->time : 0, crossed = 0, mass = 0;
   way total = {0};
   make_room(m, g->slot_count);

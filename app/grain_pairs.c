@@ -87,8 +87,8 @@ static void around(const sorted *s, visit *v) {
 }
 
 static double distance(frix_vec3 a, frix_vec3 b) {
-  frix_vec3 d = fx_minus(a, b);
-  return sqrt(fx_dot(d, d));
+  frix_vec3 d = fx_grain_minus(a, b);
+  return sqrt(fx_grain_dot(d, d));
 }
 
 static void count_pair(visit *v, int32_t k) {

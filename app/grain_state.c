@@ -42,7 +42,7 @@ static grain_sum *by_grain(const fx_grains *g, const fx_region *region) {
     for (int side = 0; side < 2; side++) {
       int32_t n = side ? t->b : t->a;
       if (n < 0) continue;
-      frix_vec3 center = g->grain[n].center, arm = fx_minus(center, t->point);
+      frix_vec3 center = g->grain[n].center, arm = fx_grain_minus(center, t->point);
       add_product(sum[n].stress, fx_region_turn(region, center, arm), fx_region_turn(region, center, t->force),
                   side ? -1 : 1);
       sum[n].neighbours++;

@@ -58,8 +58,8 @@ void fx_grains_sim(fx_grains *grains, const frix_model *model, const frix_sim *s
 /* Marks rattlers: grains on which fewer than `least` others press, taken away until none is left. least 0: 2 with
  * friction; without it dim under gravity, where a grain can lie on that many, dim + 1 else. */
 void fx_grains_rattlers(fx_grains *grains, int32_t least);
-double fx_dot(frix_vec3 a, frix_vec3 b);
-frix_vec3 fx_minus(frix_vec3 a, frix_vec3 b);
+double fx_grain_dot(frix_vec3 a, frix_vec3 b);
+frix_vec3 fx_grain_minus(frix_vec3 a, frix_vec3 b);
 
 /* ---- where (grain_region.c) */
 
@@ -190,8 +190,8 @@ typedef struct fx_motion {
   double flow, flow_mass;                      /* per second since the moment before */
 } fx_motion;
 
-void fx_motion_free(fx_motion *motion);
-void fx_motion_add(fx_motion *motion, const fx_grains *grains, const fx_region *region);
+void fx_grain_motion_free(fx_motion *motion);
+void fx_grain_motion_add(fx_motion *motion, const fx_grains *grains, const fx_region *region);
 
 /* ---- free surface (grain_surface.c) */
 

@@ -88,7 +88,7 @@ void fx_measured_moment(fx_measured *m, const fx_grains *g, bool has_forces) {
   fx_state_new(&now, 1);
   fx_grid_share(&m->whole, g);
   fx_state_add(&now, g, &m->whole);
-  fx_motion_add(&m->motion, g, &m->grid.region);
+  fx_grain_motion_add(&m->motion, g, &m->grid.region);
   m->slope = fx_surface_slope(g, &m->grid.region);
   if (has_forces) {
     fx_grid_share(&m->grid, g);
@@ -159,6 +159,6 @@ void fx_measured_free(fx_measured *m) {
   fx_grid_free(&m->whole);
   fx_state_free(&m->cells);
   fx_state_free(&m->mean);
-  fx_motion_free(&m->motion);
+  fx_grain_motion_free(&m->motion);
   for (int k = 0; k < FX_SHEETS; k++) fx_sheet_free(&m->sheet[k]);
 }

@@ -30,10 +30,10 @@ static bool flow_out(int64_t n, double width, double hole, double from, double t
   for (int k = 0; k <= 10 && good; k++) {
     if (k) good = fx_trial_run(&t, time / 10);
     fx_grains_sim(g, t.model, t.sim, t.h);
-    fx_motion_add(&motion, g, &all);
+    fx_grain_motion_add(&motion, g, &all);
   }
   *rate = motion.crossed / time;
-  fx_motion_free(&motion);
+  fx_grain_motion_free(&motion);
   fx_grains_free(g);
   fx_trial_end(&t);
   return good;
