@@ -27,24 +27,8 @@ const point = (m, d) => {
   return [m * (q - d[0] ** 2), m * (q - d[1] ** 2), m * (q - d[2] ** 2), -m * d[0] * d[1], -m * d[0] * d[2], -m * d[1] * d[2]];
 };
 
-const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-
-// Whether frix has a joint of its own for the joints of a body, or none at all: docs/mjcf.md.
-function moves(model, b) {
-  const FREE = 0, BALL = 1, SLIDE = 2, HINGE = 3;
-  const list = Array.from({ length: model.body_jntnum[b] }, (_, k) => model.body_jntadr[b] + k);
-  const type = list.map(j => model.jnt_type[j]), of = t => list.filter((_, k) => type[k] === t);
-  const axis = j => Array.from(model.jnt_axis.slice(3 * j, 3 * j + 3)), pos = j => model.jnt_pos.slice(3 * j, 3 * j + 3);
-  const together = js => js.every(j => Math.hypot(...[0, 1, 2].map(i => pos(j)[i] - pos(js[0])[i])) < 1e-9);
-  const span = js => js.length === 3 && Math.abs(dot(axis(js[0]), cross(axis(js[1]), axis(js[2])))) > 1e-3;
-  const hinges = of(HINGE), slides = of(SLIDE), balls = of(BALL);
-  if (list.length < 2) return list.length === 1;
-  if (list.length === 2) return hinges.length === 2 && together(hinges) && Math.abs(dot(axis(hinges[0]), axis(hinges[1]))) < 1e-9;
-  const point = span(hinges) && together(hinges);
-  if (list.length === 3 && point) return true;
-  return span(slides) && ((list.length === 6 && point) || (list.length === 4 && balls.length === 1));
-}
+// A body without joints is fixed to its parent.
+const moves = (model, b) => model.body_jntnum[b] > 0;
 
 // the bodies frix has, each with all that is fixed to it: mass, centre and inertia in the world
 function theirs({ model, data }) {

@@ -66,6 +66,7 @@ export function makePage(template, run) {
     bytes.column(`geometry.${k}.points`, 'f32', points);
     bytes.column(`geometry.${k}.triangles`, 'u32', triangles);
   });
+  for (const name of ['soft.first', 'soft.like']) bytes.column(name, 'i32', []);
   putFrames(bytes, run);
   const index = {
     format: 'frix-replay', version: 1, made_by: 'check', bytes: bytes.count, coarse: false, truncated: false, h: 0.01, tolerance: 1e-8,
@@ -104,6 +105,7 @@ function putFrames(bytes, { bodies, frames }) {
   bytes.column('gone.start', 'u32', [0, 0]);
   bytes.column('gone.body', 'u32', []);
   for (const name of ['frame.list', 'frame.gone']) bytes.column(name, 'u32', new Uint32Array(n));
+  bytes.column('frame.amplitudes', 'f32', []);
   bytes.column('frame.time', 'f64', frames.map((f) => f.time));
   bytes.column('frame.step', 'f64', frames.map((_, k) => k));
   bytes.column('frame.poses', 'f64', poses);
