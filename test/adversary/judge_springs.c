@@ -191,10 +191,12 @@ static void find_expected(group *g) {
 
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
+/* The report says what is remembered and expected together, rounded to the larger. */
 static bool asks_otherwise(const group *g, int k) {
-  real miss = demand_miss(g, k);
+  real miss = demand_miss(g, k), rounding = 0x1p-50L * fabsl((real)g->report.memory[k]);
   real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
-  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] || (k > 0 && other > 1e-9L * g->R[k] * fabsl(g->memory[k]));
+  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] ||
+         (k > 0 && other > g->R[k] * (1e-9L * fabsl(g->memory[k]) + rounding));
 }
 
 static void take_held(const judge *j, group *g) {
