@@ -19,7 +19,7 @@ static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 /* Part of the row's weight that tension takes: known of rows that only turn a body from what it took of the spin, S =
  * |damped| / |w| beside the inertia; of others all of the turning. */
 static real weight_of_tension(const judged_body *b, const term *x, vec lin) {
-  if (!b->jointed) return 0;
+  if (!b->jointed || b->in_tree) return 0;
   real turns = v_dot(x->ang, m_mul(b->J_inverse, x->ang)), spin = v_norm(b->w[AFTER]);
   if (v_norm(lin) > 0) return turns;
   real S = v_norm(b->damped) > 0 && spin > 0 ? v_norm(b->damped) / spin : 0, both = v_dot(x->ang, x->ang) + S * turns;

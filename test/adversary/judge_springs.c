@@ -38,7 +38,10 @@ real spring_stiffness(const judge *j, const group *g) {
   if (j->config.contact != FRIX_CONTACT_KIND_STIFF) return 0;
   const judged_body *a = &j->body[body_index(j, g->report.a)], *b = &j->body[body_index(j, g->report.b)];
   real p = a->moves ? a->mass : 0, q = b->moves ? b->mass : 0;
-  return KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h);
+  real least = KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h), R = g->report.compliance[0];
+  if (!(R > 0) && g->dim > 1) R = g->report.compliance[1];
+  bool link = a->in_tree || b->in_tree; /* its apparent mass, which is its own at least */
+  return link && R > 0 ? fmaxl(least, 1 / (R * j->h * j->time)) : least;
 }
 
 /* Half of the least side of the box around points. */
