@@ -71,6 +71,7 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
                                          "joint actuatorgravcomp",
                                          "sensor",
                                          "site",
+                                         "camera",
                                          "geom fluidshape",
                                          "geom fluidcoef"};
   static const char *const endings[] = {" armature", " damping"}; /* of actuators */
@@ -132,7 +133,7 @@ frix_status fx_mjcf_finish_reader(fx_mjcf_reader *r) {
 void fx_mjcf_close_reader(fx_mjcf_reader *r) {
   frix_context *context = r->context;
   void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint,
-                  r->site,         r->tendon,        r->material, r->note, r->numbers, r->key};
+                  r->site, r->camera,        r->tendon,        r->material, r->note, r->numbers, r->key};
   for (int k = 0; k < FX_NAMED_KINDS; k++) fx_free(context, r->names[k].name);
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(context, list[k]);
   frix_builder_destroy(r->builder);

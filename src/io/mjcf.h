@@ -194,6 +194,15 @@ typedef struct fx_mjcf_site {
   double size[3];
 } fx_mjcf_site;
 
+/* A camera is a frame that sensors may stand in. */
+typedef struct fx_mjcf_camera {
+  const char *name; /* NULL: none */
+  int32_t body;
+  frix_pose pose;
+  bool follows;               /* it is not fixed to its body */
+  double focal[2], center[2]; /* in pixels */
+} fx_mjcf_camera;
+
 typedef enum fx_mjcf_geom_type {
   FX_GEOM_PLANE,
   FX_GEOM_HFIELD,
@@ -239,6 +248,7 @@ typedef enum fx_mjcf_named {
   FX_NAMED_GEOM,
   FX_NAMED_JOINT,
   FX_NAMED_SITE,
+  FX_NAMED_CAMERA,
   FX_NAMED_TENDON,
   FX_NAMED_ACTUATOR
 } fx_mjcf_named;
@@ -306,13 +316,14 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_geom *geom;
   fx_mjcf_joint *joint; /* sorted by body */
   fx_mjcf_site *site;
+  fx_mjcf_camera *camera;
   fx_mjcf_tendon *tendon;
   fx_mjcf_material *material;
   frix_mjcf_note *note;
   frix_mjcf_key *key;
   fx_mjcf_numbers *numbers; /* of the keys */
   int32_t instance_count, instance_room, asset_count, asset_room, body_count, body_room, geom_count, geom_room;
-  int32_t joint_count, joint_room, site_count, site_room, tendon_count, tendon_room;
+  int32_t joint_count, joint_room, site_count, site_room, camera_count, camera_room, tendon_count, tendon_room;
   int32_t material_count, material_room, note_count, note_room, key_count, key_room, numbers_count, numbers_room;
   int32_t qpos_count, qvel_count, mocap_count, actuator_count;
   fx_mjcf_names names[FX_NAMED_KINDS];

@@ -15,6 +15,8 @@
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
  *   mechanism_sense.c   sensors of contacts, limits and loops
+ *   mechanism_look.c    sensors that choose among contacts, rays, distances
+ *   mechanism_inverse.c inverse dynamics with the forces of contacts
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
@@ -189,6 +191,10 @@ double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, co
 /* ---- mechanism_sense.c ---- */
 /* Sensors with the accelerations, contacts, limits and loops of the last step. */
 frix_status fx_mechanism_sense(frix_sim *sim);
+
+/* ---- mechanism_look.c ---- */
+/* Sensors that choose among contacts, or ask where shapes are. */
+frix_status fx_mechanism_look(frix_sim *sim);
 
 /* ---- mechanism_rows.c ---- */
 /* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */
