@@ -521,6 +521,32 @@ static void feels_contacts(fx_test *t) {
   free(text);
 }
 
+/* A control acts when its delay has passed (test/robots/delays.xml): numbers of MuJoCo. A snapshot keeps what is under
+ * way. */
+static void delays(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/delays.xml");
+  REQUIRE(t, text);
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  frix_snapshot *half = NULL;
+  for (int k = 0; w.state && k < 14; k++) {
+    for (int i = 0; i < 4; i++) data(&w, FRIX_ROBOT_CTRL)[i] = 1 + k;
+    steps(t, &w, 0.002, 1);
+    if (k == 6) CHECK(t, frix_sim_save(w.sim, &half) == FRIX_OK);
+    if (k == 13 && half) { /* once more from the middle */
+      CHECK(t, frix_sim_restore(w.sim, half) == FRIX_OK);
+      frix_snapshot_destroy(half);
+      half = NULL, k = 6;
+    }
+  }
+  CHECK(t, w.state && frix_sim_robot_sense(w.sim) == FRIX_OK);
+  static const double wanted[] = {10, 9.35, 12, .156, .00066, .000543, .001144, 8.008e-6};
+  for (int k = 0; w.state && k < 8; k++)
+    CHECK_NEAR(t, data(&w, FRIX_ROBOT_SENSOR_DATA)[k], wanted[k], 1e-12 * fmax(1, wanted[k]));
+  close_world(&w);
+  free(text);
+}
+
 /* A number of the report. */
 static double number_of(const char *json, const char *name) {
   char word[64];
@@ -661,7 +687,8 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/keeps_free_bodies", keeps_free_bodies},
                                   {"trees/integrators", integrators},
                                   {"trees/runs_models", runs_models},
-                                  {"trees/feels_contacts", feels_contacts},
+                                  {"trees/delays", delays},
+    {"trees/feels_contacts", feels_contacts},
                                   {"trees/starts_gently", starts_gently},
                                   {"trees/resumes", resumes},
                                   {"trees/numbers_keys", numbers_keys},

@@ -74,10 +74,10 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
                                          "camera",
                                          "geom fluidshape",
                                          "geom fluidcoef"};
-  static const char *const endings[] = {" armature", " damping"}; /* of actuators */
+  static const char *const endings[] = {" armature", " damping", " delay"}; /* of actuators */
   for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
     if (!strcmp(name, in_trees[k])) return FRIX_OK;
-  for (size_t k = 0; r->robot && k < 2; k++)
+  for (size_t k = 0; r->robot && k < sizeof endings / sizeof *endings; k++)
     if (strlen(name) > strlen(endings[k]) && !strcmp(name + strlen(name) - strlen(endings[k]), endings[k]))
       return FRIX_OK;
   if (kind == FRIX_MJCF_UNSUPPORTED && r->config.strict) {

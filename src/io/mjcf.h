@@ -171,7 +171,9 @@ typedef struct fx_mjcf_actuator {
   bool ctrl_given, force_given, act_given, length_given, inherits_act;
   double ctrl_range[2], force_range[2], act_range[2], length_range[2], inherit;
   double crank_length, damping[3], armature;
-  int act_early;
+  int act_early, interp;
+  double delay;
+  int32_t sample_count; /* controls that are remembered */
   int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
 } fx_mjcf_actuator;
 

@@ -72,7 +72,7 @@ typedef struct fx_hold {
 
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
-  int32_t qpos, qvel, ctrl, act, mocap, applied;
+  int32_t qpos, qvel, ctrl, act, mocap, applied, history;
   int32_t row_left, row_wait;     /* steps for which dry friction stays a row, and was to, by coordinate */
   int32_t lower, upper, friction; /* impulses of the last step by coordinate */
   int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;

@@ -197,6 +197,10 @@ typedef struct fx_tree_actuator {
   bool ctrl_limited, force_limited, act_limited, act_early, off;
   double ctrl_range[2], force_range[2], act_range[2];
   int32_t act_first, act_count;
+  double delay;         /* of its control; 0: none */
+  int32_t sample_count; /* past controls that are kept: their times, then their values, oldest first */
+  int32_t history_first;
+  bool linear; /* between two of them; otherwise the earlier one */
 } fx_tree_actuator;
 
 typedef enum fx_tree_object {
@@ -266,7 +270,7 @@ typedef struct fx_tree_key {
 
 typedef struct fx_tree {
   int32_t body_count, joint_count, dof_count, q_count, site_count, camera_count, geom_count, tendon_count, wrap_count, actuator_count;
-  int32_t act_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count, m_count;
+  int32_t act_count, history_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count, m_count;
   fx_tree_body *body;
   fx_tree_joint *joint;
   fx_tree_dof *dof;
@@ -308,7 +312,7 @@ struct frix_robot_state {
   const fx_tree *tree;
   fx_arena arena;
   double time;
-  double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
+  double *qpos, *qvel, *ctrl, *act, *mocap, *applied, *history;
   double *placed; /* qpos, qvel and mocap that what follows was found from */
   bool is_placed; /* it was */
   /* of the configuration */
@@ -407,6 +411,9 @@ double fx_tree_spring_energy(const frix_robot_state *s);
 double fx_tree_rotor_energy(const frix_robot_state *s);
 /* Activations at the end of a step of the tree's timestep, from their rates. */
 void fx_tree_activate(frix_robot_state *s);
+/* Controls of the state's time join those that are remembered; and nothing but zero controls before a time. */
+void fx_tree_remember(frix_robot_state *s);
+void fx_tree_forget(frix_robot_state *s);
 
 /* The shortest path between two points about a sphere or cylinder; its length, or -1 where it does not touch. */
 double fx_tree_wrap_path(frix_vec3 from, frix_vec3 to, frix_pose frame, double radius, bool sphere,
