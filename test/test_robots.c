@@ -416,8 +416,35 @@ static void finds_lengths(fx_test *t) {
   world_free(&w);
 }
 
+/* Frames of free bodies that are asked to be those of their inertia: centre at the origin, axes along the frame; one
+ * that carries another stays. */
+static void aligns(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/aligned.xml");
+  REQUIRE(t, text);
+  world w = world_of(t, text);
+  static const char *const name[] = {"two", "one", "given", "kept", "carries"};
+  for (int k = 0; w.robot && k < 5; k++) {
+    frix_robot_body b;
+    CHECK(t, !frix_robot_get_body(w.robot, frix_robot_find(w.robot, FRIX_ROBOT_BODY, name[k]), &b));
+    double off = fabs(b.center.x) + fabs(b.center.y) + fabs(b.center.z) + fabs(b.inertia.xy) + fabs(b.inertia.xz);
+    CHECK(t, (off < 1e-12) == (k < 3));
+  }
+  /* the numbers of the file's own frame: the site stands where it stood, which MuJoCo says too */
+  if (w.state && !frix_robot_forward(w.state)) {
+    frix_vec3 p = frix_robot_site_pose(w.state, frix_robot_find(w.robot, FRIX_ROBOT_SITE, "s")).p;
+    /* axes x = (0 1 0), y = (-1 0 .2) / |.|, z = (.2 0 1) / |.| */
+    CHECK_NEAR(t, p.x, (-.2 + .3 * .2) / sqrt(1.04), 1e-12);
+    CHECK_NEAR(t, p.y, .2 + .1, 1e-12);
+    CHECK_NEAR(t, p.z, 1 + (.2 * .2 + .3) / sqrt(1.04), 1e-12);
+  }
+  world_free(&w);
+  free(text);
+}
+
 const fx_test_row test_robots[] = {{"robots/finds_lengths", finds_lengths},
-                                   {"robots/pendulum", pendulum},
+                                   {"robots/aligns", aligns},
+    {"robots/pendulum", pendulum},
                                    {"robots/gyroscope", gyroscope},
                                    {"robots/matrix", matrix},
                                    {"robots/inverse", inverse},

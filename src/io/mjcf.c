@@ -107,6 +107,7 @@ static frix_status run(fx_mjcf_reader *r, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
+      (status = fx_mjcf_align(r)) ||
       (!r->reduced && (status = fx_mjcf_tendons(r))) || (status = fx_mjcf_keys_read(r)) ||
       (!r->reduced && (status = fx_mjcf_actuators(r))) || (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
     return status;

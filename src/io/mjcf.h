@@ -41,7 +41,7 @@ typedef struct fx_mjcf_source {
   fx_mjcf_class *classes;        /* main first */
   const char *folder;            /* of the file, with its '/', or "" */
   const fx_xml_element *element; /* the <asset><model> that names it, NULL for the main file */
-  bool radian, balance_inertia, strip_path, fit_box, auto_limits;
+  bool radian, balance_inertia, strip_path, fit_box, auto_limits, align_free;
   int mesh_inertia; /* fx_mjcf_mesh_inertia of meshes that do not say */
   char euler[4];
   const char *mesh_folder;
@@ -466,6 +466,8 @@ frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
 frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
+/* Frames of free bodies that are to be those of their inertia. */
+frix_status fx_mjcf_align(fx_mjcf_reader *r);
 
 /* ---- bodies, geoms, joints ---- */
 frix_status fx_mjcf_bodies(fx_mjcf_reader *r);
