@@ -57,9 +57,9 @@ static void expect(fx_test *t, world *w, const char *name, int count, const doub
     if (!(fabs(felt[n] - wanted[n]) <= 2e-6 * fmax(1.0, fabs(wanted[n]))))
       fx_test_fail(t, __FILE__, __LINE__, "sensor %s, number %d: %.9g, not %.9g", name, n, felt[n], wanted[n]);
 }
-#define EXPECT(t, w, name, ...)                                  \
-  do {                                                           \
-    const double wanted[] = {__VA_ARGS__};                       \
+#define EXPECT(t, w, name, ...)                                 \
+  do {                                                          \
+    const double wanted[] = {__VA_ARGS__};                      \
     expect(t, w, name, sizeof wanted / sizeof *wanted, wanted); \
   } while (0)
 
@@ -156,7 +156,5 @@ static void refuses(fx_test *t) {
   }
 }
 
-const fx_test_row test_robot_looks[] = {{"robot_looks/sensors", looks},
-                                        {"robot_looks/inverse", inverts},
-                                        {"robot_looks/refused", refuses},
-                                        {0}};
+const fx_test_row test_robot_looks[] = {
+    {"robot_looks/sensors", looks}, {"robot_looks/inverse", inverts}, {"robot_looks/refused", refuses}, {0}};

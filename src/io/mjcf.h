@@ -173,7 +173,7 @@ typedef struct fx_mjcf_actuator {
   double crank_length, damping[3], armature;
   int act_early, interp;
   double delay;
-  int32_t sample_count; /* controls that are remembered */
+  int32_t sample_count;   /* controls that are remembered */
   int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
 } fx_mjcf_actuator;
 
@@ -466,6 +466,9 @@ frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
 frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
+/* Cables as the bodies they stand for (mjcf_composite.c); the class of what they are made of: no default counts. */
+frix_status fx_mjcf_composites(fx_mjcf_reader *r, fx_xml_element *root);
+extern const char fx_mjcf_no_class[];
 /* Frames of free bodies that are to be those of their inertia. */
 frix_status fx_mjcf_align(fx_mjcf_reader *r);
 

@@ -16,8 +16,8 @@ static frix_pose inertial_frame(const fx_mjcf_body *body) {
   double value[3];
   frix_vec3 axis[3];
   fx_sym3_eigen(body->mass.inertia, value, axis);
-  return (frix_pose){body->mass.center, body->has_axes ? body->axes
-                                                       : fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
+  return (frix_pose){body->mass.center,
+                     body->has_axes ? body->axes : fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
 }
 
 static void move_frame(fx_mjcf_reader *r, int32_t k) {

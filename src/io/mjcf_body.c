@@ -139,7 +139,8 @@ static frix_status read_lens(const fx_mjcf_reader *r, const fx_mjcf_item *item, 
   for (int k = 0; k < 2; k++) {
     camera->center[k] = 0.5 * resolution[k];
     camera->focal[k] = 0.5 * resolution[1] * cosine / sine;
-    float width = (float)sensor[k], length = (float)(pixels[k] != 0.0 ? pixels[k] * sensor[k] / resolution[k] : focal[k]);
+    float width = (float)sensor[k],
+          length = (float)(pixels[k] != 0.0 ? pixels[k] * sensor[k] / resolution[k] : focal[k]);
     if (sensor[0] > 0.0 && sensor[1] > 0.0) camera->focal[k] = (double)(length / width * (float)resolution[k]);
   }
   return FRIX_OK;

@@ -38,7 +38,8 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
 static frix_status read_general(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
   int dynamics = (int)a->dynamics, gain = (int)a->gain_form, bias = (int)a->bias_form;
   frix_status status;
-  if ((status = fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user pid dcmotor", &dynamics)) ||
+  if ((status =
+           fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user pid dcmotor", &dynamics)) ||
       (status = fx_mjcf_word(r, item, "gaintype", "fixed affine muscle user dcmotor", &gain)) ||
       (status = fx_mjcf_word(r, item, "biastype", "none affine muscle user dcmotor", &bias)) ||
       (status = fx_mjcf_reals(r, item, "dynprm", 0, 10, a->dyn, NULL)) ||

@@ -217,8 +217,7 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
-      (status = fx_mjcf_align(r)) ||
-      (status = check_balls(m)) || (status = fill_bodies(m)))
+      (status = fx_mjcf_align(r)) || (status = check_balls(m)) || (status = fill_bodies(m)))
     return status;
   fill_settings(m);
   if ((status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) || (status = fx_robot_sensors(m)) ||

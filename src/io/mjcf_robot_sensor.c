@@ -107,7 +107,7 @@ static frix_status read_fields(fx_robot_maker *m, const fx_xml_element *e, const
 static frix_status set_size(fx_robot_maker *m, const fx_xml_element *e, fx_tree_sensor *s) {
   static const field_row of_contact[] = {{"found", 1}, {"force", 3},  {"torque", 3},  {"dist", 1},
                                          {"pos", 3},   {"normal", 3}, {"tangent", 3}, {NULL, 0}};
-  static const field_row of_ray[] = {{"dist", 1},  {"dir", 3},   {"origin", 3}, {"point", 3},
+  static const field_row of_ray[] = {{"dist", 1},   {"dir", 3},   {"origin", 3}, {"point", 3},
                                      {"normal", 3}, {"depth", 1}, {NULL, 0}};
   fx_mjcf_item item = {e, NULL};
   int choice = FX_CHOICE_FIRST;

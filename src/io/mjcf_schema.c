@@ -41,7 +41,7 @@ typedef struct row {
         "name class ctrllimited forcelimited actlimited ctrlrange forcerange actrange gear joint jointinparent " \
         "tendon "                                                                                                \
         "cranksite slidersite cranklength site refsite " own,                                                    \
-        "lengthrange nsample interp", "user group input velrange ffrange", "damping=0 armature=0 delay=0", 0                      \
+        "lengthrange nsample interp", "user group input velrange ffrange", "damping=0 armature=0 delay=0", 0     \
   }
 #define TENDON                                                                                               \
   "name class limited range margin stiffness damping frictionloss armature springlength actuatorfrclimited " \

@@ -207,5 +207,6 @@ frix_status fx_mjcf_item_of(const fx_mjcf_reader *r, const fx_xml_element *eleme
                             fx_mjcf_item *out) {
   const char *name = fx_xml_value(element, "class");
   *out = (fx_mjcf_item){element, in_force};
-  return name ? fx_mjcf_class_of(r, element, name, &out->class) : FRIX_OK;
+  if (name == fx_mjcf_no_class) out->class = NULL;
+  return name && name != fx_mjcf_no_class ? fx_mjcf_class_of(r, element, name, &out->class) : FRIX_OK;
 }

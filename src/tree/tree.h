@@ -124,7 +124,7 @@ typedef struct fx_tree_site {
 
 typedef struct fx_tree_camera {
   int32_t body;
-  frix_pose pose; /* in its body; it looks along -z */
+  frix_pose pose;             /* in its body; it looks along -z */
   double focal[2], center[2]; /* in pixels */
 } fx_tree_camera;
 
@@ -240,9 +240,9 @@ typedef struct fx_tree_sensor {
   int32_t object, object2; /* -1: none */
   double cutoff;
   int32_t first, count;
-  uint32_t fields;          /* of contact (fx_contact_field) and rangefinder (fx_ray_field) */
-  int32_t slots;            /* of a contact sensor */
-  fx_tree_choice choice;    /* likewise */
+  uint32_t fields;       /* of contact (fx_contact_field) and rangefinder (fx_ray_field) */
+  int32_t slots;         /* of a contact sensor */
+  fx_tree_choice choice; /* likewise */
 } fx_tree_sensor;
 
 typedef enum fx_tree_equality_kind {
@@ -269,8 +269,10 @@ typedef struct fx_tree_key {
 } fx_tree_key;
 
 typedef struct fx_tree {
-  int32_t body_count, joint_count, dof_count, q_count, site_count, camera_count, geom_count, tendon_count, wrap_count, actuator_count;
-  int32_t act_count, history_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count, m_count;
+  int32_t body_count, joint_count, dof_count, q_count, site_count, camera_count, geom_count, tendon_count, wrap_count,
+      actuator_count;
+  int32_t act_count, history_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count,
+      m_count;
   fx_tree_body *body;
   fx_tree_joint *joint;
   fx_tree_dof *dof;

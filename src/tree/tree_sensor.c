@@ -246,7 +246,8 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
 
 /* Directions and quaternions have no cutoff. */
 static bool has_cutoff(const fx_tree_sensor *x) {
-  return x->cutoff > 0.0 && x->kind < FRIX_SENSOR_TOUCH && x->kind != FRIX_SENSOR_FRAME_QUAT && x->kind != FRIX_SENSOR_BALL_QUAT &&
+  return x->cutoff > 0.0 && x->kind < FRIX_SENSOR_TOUCH && x->kind != FRIX_SENSOR_FRAME_QUAT &&
+         x->kind != FRIX_SENSOR_BALL_QUAT &&
          !(x->kind >= FRIX_SENSOR_FRAME_X_AXIS && x->kind <= FRIX_SENSOR_FRAME_Z_AXIS);
 }
 
