@@ -336,6 +336,7 @@ void fx_mechanism_collect(frix_sim *sim) {
   memcpy(x->q0, x->state->qpos, (size_t)x->tree.q_count * sizeof *x->q0);
   for (int32_t k = 0; k < x->tree.actuator_count; k++) x->drive[k].as_row = sim->state.robot[x->at.drive + k] != 0.0;
   fx_holds_begin(sim);
+  fx_flight_start(sim);
 }
 
 void fx_mechanism_begin(frix_sim *sim, double part) {
@@ -360,12 +361,19 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   }
   fx_tree_activate(s);
   fx_tree_remember(s);
+  fx_flight_begin(sim, part);
   fx_tree_integrate(&x->tree, s->qpos, s->qvel, part * sim->h);
   for (int32_t b = 1; b < x->tree.body_count; b++)
     if (x->tree.body[b].root == b && x->part_of_body[b] < 0) pull_body(sim, b);
   match_mocap(sim);
   s->time = sim->state.time + sim->h;
   evaluate(x);
+  if (fx_flight_move(sim, part)) {
+    evaluate(x);
+    fx_flight_end(sim);
+    fx_tree_velocities(s);
+    remember(x);
+  }
   put_links(sim, true);
 }
 
@@ -425,6 +433,7 @@ static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, in
   evaluate(x);
   find_masses(x);
   find_shared(x);
+  fx_flight_create(x);
   if ((status = fx_loops_create(sim)) != FRIX_OK) return status;
   frix_robot_reset(x->state, key);
   x->state->time = sim->state.time;
