@@ -46,7 +46,7 @@ struct fx_page_frames {
   numbers slot_pattern, list_start, list_slot, gone_start, gone_body; /* u32 */
   numbers time, step, poses, contacts;                                /* f64 */
   numbers kept, list, gone, hash;                                     /* u32; hash: two each, the lower one first */
-  numbers series[SERIES], amplitude;                                  /* f32 */
+  numbers series[SERIES], amplitude, robot;                           /* f32 */
   uint32_t *slot;
   void *scratch;
 };
@@ -408,6 +408,10 @@ void fx_page_frames_add(fx_page_frames *f, const frix_frame *frame) {
     float small = (float)frame->amplitude[k];
     append(&f->amplitude, &small, sizeof small);
   }
+  for (int32_t k = 0; k < frame->robot_count; k++) {
+    float small = (float)frame->robot[k];
+    append(&f->robot, &small, sizeof small);
+  }
 }
 
 static void put_numbers(fx_page_bytes *bytes, const char *name, fx_column_type type, const numbers *n) {
@@ -447,6 +451,7 @@ void fx_page_frames_end(fx_page_frames *f) {
   put_numbers(f->bytes, "frame.contacts", FX_F64, &f->contacts);
   put_numbers(f->bytes, "frame.contacts_kept", FX_U32, &f->kept);
   put_numbers(f->bytes, "frame.amplitudes", FX_F32, &f->amplitude);
+  put_numbers(f->bytes, "frame.robot", FX_F32, &f->robot);
   for (int k = 0; k < SERIES; k++) {
     char name[48];
     snprintf(name, sizeof name, "series.%s", series_name[k]);
@@ -456,9 +461,9 @@ void fx_page_frames_end(fx_page_frames *f) {
 
 void fx_page_frames_free(fx_page_frames *f) {
   if (!f) return;
-  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time,     &f->step,
-                    &f->poses,        &f->contacts,   &f->kept,      &f->list,     &f->gone,
-                    &f->gone_start,   &f->gone_body,  &f->hash,      &f->amplitude};
+  numbers *all[] = {&f->slot_pattern, &f->list_start, &f->list_slot, &f->time,      &f->step,
+                    &f->poses,        &f->contacts,   &f->kept,      &f->list,      &f->gone,
+                    &f->gone_start,   &f->gone_body,  &f->hash,      &f->amplitude, &f->robot};
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]->data);
   for (int k = 0; k < SERIES; k++) free(f->series[k].data);
   free(f->body_map);

@@ -35,6 +35,35 @@ static bool belongs_to_run(const char *flag) {
   return false;
 }
 
+/* What the numbers of the robot in each frame are: hinges and slides, then actuators. */
+static void put_mechanism(fx_json *json, const frix_robot *robot) {
+  frix_robot_info info = frix_robot_view(robot);
+  fx_put_open(json, "mechanism", '{');
+  fx_put_open(json, "joints", '[');
+  for (int32_t k = 0; k < info.joint_count; k++) {
+    frix_robot_joint j;
+    frix_robot_body body;
+    if (frix_robot_get_joint(robot, k, &j) || (j.kind != FRIX_ROBOT_HINGE && j.kind != FRIX_ROBOT_SLIDE)) continue;
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", j.name ? j.name : "");
+    fx_put_text(json, "body", !frix_robot_get_body(robot, j.body, &body) && body.name ? body.name : "");
+    fx_put_text(json, "kind", j.kind == FRIX_ROBOT_SLIDE ? "slide" : "hinge");
+    fx_put_close(json, '}');
+  }
+  fx_put_close(json, ']');
+  fx_put_open(json, "actuators", '[');
+  for (int32_t k = 0; k < info.actuator_count; k++) {
+    frix_robot_actuator a;
+    bool known = !frix_robot_get_actuator(robot, k, &a);
+    fx_put_open(json, NULL, '{');
+    fx_put_text(json, "name", known && a.name ? a.name : "");
+    fx_put_text(json, "at", known && a.object ? a.object : "");
+    fx_put_close(json, '}');
+  }
+  fx_put_close(json, ']');
+  fx_put_close(json, '}');
+}
+
 static char *about(const fx_run *run, const fx_args *args) {
   char *text = NULL;
   size_t size = 0;
@@ -56,6 +85,7 @@ static char *about(const fx_run *run, const fx_args *args) {
   const frix_robot *robot = frix_model_robot(run->subject.model);
   char mark[FX_MARK_SIZE];
   if (robot && fx_robot_mark(robot, mark)) fx_put_text(&json, "robot", mark);
+  if (robot) put_mechanism(&json, robot);
   fx_put_close(&json, '}');
   if (fclose(memory) == 0) return text;
   free(text);

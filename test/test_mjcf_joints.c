@@ -489,7 +489,7 @@ static void left_out(fx_test *t) {
             "<mujoco><extension><plugin plugin='p'/></extension><asset><mesh name='m' builtin='sphere' params='3'/>"
             "<mesh name='n'><plugin plugin='p'/></mesh></asset><worldbody><body><freejoint/><geom size='1'/>"
             "<geom type='mesh' mesh='m'/><geom type='mesh' mesh='n'/><geom type='sdf' mesh='n'/></body>"
-            "<body><composite type='cable' count='3 1 1'/></body></worldbody></mujoco>",
+            "<body><composite type='grid' count='3 1 1'/></body></worldbody></mujoco>",
             NULL);
   CHECK_MISSING(t, &s,
                 "plugin 1;composite 1;mesh builtin 1;geom of a mesh that is not read 2;mesh plugin 1;geom type=sdf 1;");

@@ -416,7 +416,87 @@ static void finds_lengths(fx_test *t) {
   world_free(&w);
 }
 
+/* Frames of free bodies that are asked to be those of their inertia: centre at the origin, axes along the frame; one
+ * that carries another stays. */
+static void aligns(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/aligned.xml");
+  REQUIRE(t, text);
+  world w = world_of(t, text);
+  static const char *const name[] = {"two", "one", "given", "kept", "carries"};
+  for (int k = 0; w.robot && k < 5; k++) {
+    frix_robot_body b;
+    CHECK(t, !frix_robot_get_body(w.robot, frix_robot_find(w.robot, FRIX_ROBOT_BODY, name[k]), &b));
+    double off = fabs(b.center.x) + fabs(b.center.y) + fabs(b.center.z) + fabs(b.inertia.xy) + fabs(b.inertia.xz);
+    CHECK(t, (off < 1e-12) == (k < 3));
+  }
+  /* the numbers of the file's own frame: the site stands where it stood, which MuJoCo says too */
+  if (w.state && !frix_robot_forward(w.state)) {
+    frix_vec3 p = frix_robot_site_pose(w.state, frix_robot_find(w.robot, FRIX_ROBOT_SITE, "s")).p;
+    /* axes x = (0 1 0), y = (-1 0 .2) / |.|, z = (.2 0 1) / |.| */
+    CHECK_NEAR(t, p.x, (-.2 + .3 * .2) / sqrt(1.04), 1e-12);
+    CHECK_NEAR(t, p.y, .2 + .1, 1e-12);
+    CHECK_NEAR(t, p.z, 1 + (.2 * .2 + .3) / sqrt(1.04), 1e-12);
+  }
+  world_free(&w);
+  free(text);
+}
+
+/* A cable is the bodies it stands for, without a say of defaults; numbers of MuJoCo. */
+static void cables(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/cable.xml");
+  REQUIRE(t, text);
+  world w = world_of(t, text);
+  CHECK(t, w.info.body_count == 17 && w.info.v_count == 5 * 3 + 12 + 9 + 9);
+  CHECK(t, w.robot && frix_robot_find(w.robot, FRIX_ROBOT_BODY, "aB_last") == 7);
+  frix_robot_joint j;
+  int32_t last = w.robot ? frix_robot_find(w.robot, FRIX_ROBOT_JOINT, "aJ_last") : -1;
+  CHECK(t, last == 4 && !frix_robot_get_joint(w.robot, last, &j) && j.kind == FRIX_ROBOT_BALL && j.damping == .05);
+  if (w.state && !frix_robot_forward(w.state)) {
+    const double *p = data(&w, FRIX_ROBOT_SENSOR_DATA);
+    CHECK_NEAR(t, p[0], 1.13626793, 1e-8);
+    CHECK_NEAR(t, p[1], 0.0999999985, 1e-8);
+    CHECK_NEAR(t, p[2], 0.905685629, 1e-8);
+  }
+  world_free(&w);
+  free(text);
+}
+
+/* Cables that make no sense. */
+static void broken_cables(fx_test *t) {
+  if (!available(t)) return;
+  static const char *const row[] = {
+      "type='cable' count='2'><geom type='capsule' size='.1'/>",
+      "type='cable' count='1000000'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4 4 1' curve='s 0 0'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4' curve='0 0 0'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4' curve='s tan(s) 0'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4' curve='s 0 0'><geom type='sphere' size='.1'/>",
+      "type='cable' count='4' curve='s 0 0'>",
+      "type='cable' vertex='0 0 0 1 1'><geom type='capsule' size='.1'/>",
+      "type='cable' spacing='1' count='4' curve='s 0 0'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4' curve='s 0 0'><geom type='capsule' size='.1' colour='1'/>",
+      "type='cable' count='4' curve='s 0 0' initial='held'><geom type='capsule' size='.1'/>",
+      "type='cable' count='4' curve='s 0 0'><tendon/><geom type='capsule' size='.1'/>"};
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    char text[400];
+    frix_context *context = NULL;
+    frix_robot *robot = NULL;
+    snprintf(text, sizeof text, "<mujoco><worldbody><composite %s</composite></worldbody></mujoco>", row[k]);
+    REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+    if (!frix_robot_read_memory(context, "cable.xml", text, strlen(text), NULL, &robot))
+      fx_test_fail(t, __FILE__, __LINE__, "accepted: %s", row[k]);
+    CHECK(t, strstr(frix_error_text(context), "cable.xml:1") != NULL);
+    frix_robot_destroy(robot);
+    frix_context_destroy(context);
+  }
+}
+
 const fx_test_row test_robots[] = {{"robots/finds_lengths", finds_lengths},
+                                   {"robots/aligns", aligns},
+                                   {"robots/cables", cables},
+                                   {"robots/broken_cables", broken_cables},
                                    {"robots/pendulum", pendulum},
                                    {"robots/gyroscope", gyroscope},
                                    {"robots/matrix", matrix},

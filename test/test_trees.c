@@ -521,6 +521,80 @@ static void feels_contacts(fx_test *t) {
   free(text);
 }
 
+/* A control acts when its delay has passed (test/robots/delays.xml): numbers of MuJoCo. A snapshot keeps what is under
+ * way. */
+static void delays(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/delays.xml");
+  REQUIRE(t, text);
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED, NULL);
+  frix_snapshot *half = NULL;
+  for (int k = 0; w.state && k < 14; k++) {
+    for (int i = 0; i < 4; i++) data(&w, FRIX_ROBOT_CTRL)[i] = 1 + k;
+    steps(t, &w, 0.002, 1);
+    if (k == 6) CHECK(t, frix_sim_save(w.sim, &half) == FRIX_OK);
+    if (k == 13 && half) { /* once more from the middle */
+      CHECK(t, frix_sim_restore(w.sim, half) == FRIX_OK);
+      frix_snapshot_destroy(half);
+      half = NULL, k = 6;
+    }
+  }
+  CHECK(t, w.state && frix_sim_robot_sense(w.sim) == FRIX_OK);
+  static const double wanted[] = {10, 9.35, 12, .156, .00066, .000543, .001144, 8.008e-6};
+  for (int k = 0; w.state && k < 8; k++)
+    CHECK_NEAR(t, data(&w, FRIX_ROBOT_SENSOR_DATA)[k], wanted[k], 1e-12 * fmax(1, wanted[k]));
+  close_world(&w);
+  free(text);
+}
+
+/* A robot that flies without gravity: its momenta stay, to rounding, in the schemes of second order, and its centre of
+ * mass goes straight on; in Moreau's they drift with the first order of the step. */
+#define FLYER                                                                                                         \
+  "<mujoco><option gravity='0 0 0'/><default><geom contype='0' conaffinity='0'/></default><worldbody>"                \
+  "<body name='r' pos='0 0 1'><freejoint/><geom type='box' size='.2 .1 .05'/><body pos='.2 .1 0'>"                    \
+  "<joint axis='0 1 0'/><geom type='capsule' size='.03' fromto='0 0 0 .3 0 .1'/><body pos='.3 0 .1'>"                 \
+  "<joint axis='1 0 0'/><geom type='capsule' size='.03' fromto='0 0 0 .3 .1 0'/></body></body>"                       \
+  "<body pos='-.2 -.1 0'><joint axis='0 0 1'/><geom type='capsule' size='.03' fromto='0 0 0 0 .3 .1'/></body></body>" \
+  "</worldbody><sensor><subtreelinvel body='r'/><subtreeangmom body='r'/><subtreecom body='r'/></sensor></mujoco>"
+
+/* The largest change of linear and angular momentum in a second; *way: how far the centre is off its line. */
+static double momentum_drift(fx_test *t, const char *integrator, double h, double *way) {
+  static const double qvel[] = {.1, .2, .3, 1, 2, -1, 5, -7, 4};
+  frix_sim_config config = frix_sim_default();
+  config.integrator = integrator;
+  world w = open_world(t, FLYER, FRIX_COORDINATES_REDUCED, &config);
+  double first[9] = {0}, most = 0.0;
+  if (!w.state) return NAN;
+  memcpy(data(&w, FRIX_ROBOT_QVEL), qvel, sizeof qvel);
+  frix_sim_robot_place(w.sim);
+  int count = (int)floor(1.0 / h + 0.5);
+  for (int k = 0; k <= count; k++) {
+    frix_sim_robot_sense(w.sim);
+    const double *now = data(&w, FRIX_ROBOT_SENSOR_DATA);
+    if (k == 0) memcpy(first, now, sizeof first);
+    for (int n = 0; n < 6; n++) most = fmax(most, fabs(now[n] - first[n]));
+    *way = 0.0;
+    for (int n = 0; n < 3; n++) *way = fmax(*way, fabs(now[6 + n] - first[6 + n] - k * h * first[n]));
+    if (k < count) steps(t, &w, h, 1);
+  }
+  close_world(&w);
+  return most;
+}
+
+static void keeps_momentum(fx_test *t) {
+  if (!available(t)) return;
+  static const char *const integrator[] = {"two_step", "variational"};
+  double way;
+  for (int k = 0; k < 2; k++) {
+    double drift = momentum_drift(t, integrator[k], 0.002, &way);
+    CHECK(t, drift < 1e-12);
+    CHECK(t, way < 1e-12);
+  }
+  double coarse = momentum_drift(t, "moreau", 0.002, &way), fine = momentum_drift(t, "moreau", 0.001, &way);
+  CHECK(t, coarse > 1e-6 && coarse < 0.5 && fine > 0.3 * coarse && fine < 0.7 * coarse);
+  fx_test_note(t, "moreau drifts by %.2g and %.2g", coarse, fine);
+}
+
 /* A number of the report. */
 static double number_of(const char *json, const char *name) {
   char word[64];
@@ -661,6 +735,8 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/keeps_free_bodies", keeps_free_bodies},
                                   {"trees/integrators", integrators},
                                   {"trees/runs_models", runs_models},
+                                  {"trees/delays", delays},
+                                  {"trees/keeps_momentum", keeps_momentum},
                                   {"trees/feels_contacts", feels_contacts},
                                   {"trees/starts_gently", starts_gently},
                                   {"trees/resumes", resumes},

@@ -76,8 +76,16 @@ typedef enum frix_robot_sensor_kind {
   FRIX_SENSOR_POTENTIAL_ENERGY,
   FRIX_SENSOR_KINETIC_ENERGY,
   FRIX_SENSOR_CLOCK,
-  FRIX_SENSOR_TOUCH, /* in a simulation: normal forces of the contacts in its site */
-  FRIX_SENSOR_OTHER, /* needs rays, distances or a plugin: reads 0 */
+  FRIX_SENSOR_INSIDE_SITE,
+  FRIX_SENSOR_CAM_PROJECTION,
+  /* in a simulation; a state by itself has no shapes and reads 0 */
+  FRIX_SENSOR_TOUCH, /* normal forces of the contacts in its site */
+  FRIX_SENSOR_CONTACT,
+  FRIX_SENSOR_RANGEFINDER,
+  FRIX_SENSOR_DISTANCE,
+  FRIX_SENSOR_NORMAL,
+  FRIX_SENSOR_FROMTO,
+  FRIX_SENSOR_OTHER, /* an image of distances, of the user or a plugin: reads 0 */
   FRIX_SENSOR_COUNT
 } frix_robot_sensor_kind;
 
@@ -247,6 +255,11 @@ FRIX_API frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key);
 FRIX_API frix_status frix_sim_robot_place(frix_sim *sim);
 /* Sensor data and forces of the state as it is, with the accelerations of the last step, contacts included. */
 FRIX_API frix_status frix_sim_robot_sense(frix_sim *sim);
+/* What contacts, limits, dry friction and equalities of the last step do along the coordinates, v_count numbers. */
+FRIX_API frix_status frix_sim_robot_held(frix_sim *sim, double *out);
+/* The forces along the coordinates that give an acceleration (NULL: that of the last step) where these hold as in the
+ * last step: M a + bias - passive - actuators - held. In static equilibrium zero, to the tolerance. */
+FRIX_API frix_status frix_sim_robot_inverse(frix_sim *sim, const double *acceleration, double *out);
 /* What row k of the last step (frix_sim_row) acts on where that is a part of the robot; -1: it is not. A coordinate is
  * told by its joint. */
 FRIX_API int32_t frix_sim_robot_row(const frix_sim *sim, int32_t k, frix_robot_part *part);

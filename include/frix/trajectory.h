@@ -108,6 +108,8 @@ typedef struct frix_frame {
   const frix_body_id *gone; /* static bodies of the model that were removed */
   int32_t amplitude_count;
   const double *amplitude; /* of the soft bodies of the model, one after the other */
+  int32_t robot_count; /* of a run with a robot: position, velocity and actuators' force along each hinge and slide, */
+  const double *robot; /* in the order of its joints; then the force of each actuator. Single precision */
   /* these lists, and report.finisher, live until the next frame is read */
 } frix_frame;
 

@@ -4,6 +4,7 @@
  * with. */
 #include "io/trajectory.h"
 
+#include "sim/mechanism.h"
 #include "sim/softs.h"
 
 #include <string.h>
@@ -157,6 +158,55 @@ static bool removed(const frix_sim *sim, int32_t k) {
   return body->kind == FRIX_BODY_STATIC && !body->spawn_only && sim->state.generation[k] > 1;
 }
 
+static bool grow(frix_context *context, void *list, int32_t *room, int32_t wanted, size_t size) {
+  void **pointer = list;
+  if (wanted <= *room) return true;
+  fx_free(context, *pointer);
+  *pointer = fx_alloc(context, (size_t)wanted, size);
+  *room = *pointer ? wanted : 0;
+  return *pointer;
+}
+
+/* ---- the robot ---- */
+
+static bool is_line(const fx_tree_joint *j) { return j->kind == FRIX_ROBOT_HINGE || j->kind == FRIX_ROBOT_SLIDE; }
+
+/* Their number stands before them; a run without a robot has neither. */
+static void write_robot(fx_pack *p, const frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  if (!sim->model->robot.robot || !x || frix_robot_forward(x->state)) return;
+  const fx_tree *t = &x->tree;
+  const frix_robot_state *s = x->state;
+  int32_t count = t->actuator_count;
+  for (int32_t k = 0; k < t->joint_count; k++) count += is_line(&t->joint[k]) ? 3 : 0;
+  fx_pack_i32(p, &count);
+  for (int32_t k = 0; k < t->joint_count; k++) {
+    const fx_tree_joint *j = &t->joint[k];
+    double value[3] = {s->qpos[j->q], s->qvel[j->v], s->actuator_torque[j->v]};
+    for (int n = 0; n < 3 && is_line(j); n++) fx_pack_single(p, &value[n]);
+  }
+  for (int32_t k = 0; k < t->actuator_count; k++) {
+    double force = s->actuator_force[k];
+    fx_pack_single(p, &force);
+  }
+}
+
+/* What is left of the frame. */
+static bool read_robot(frix_context *context, fx_pack *p, fx_frame_store *s) {
+  int32_t *count = &s->frame.robot_count;
+  if (p->failed || p->at == p->end) return true;
+  fx_pack_i32(p, count);
+  if (*count < 0 || !fx_pack_room(p, (uint64_t)*count, 4)) p->failed = true;
+  if (p->failed) return true;
+  if (!grow(context, &s->robot, &s->robot_room, *count, sizeof *s->robot)) return false;
+  for (int32_t k = 0; k < *count; k++) {
+    fx_pack_single(p, &s->robot[k]);
+    p->failed |= !isfinite(s->robot[k]);
+  }
+  s->frame.robot = s->robot;
+  return true;
+}
+
 static frix_frame_body frame_body(const frix_sim *sim, int32_t k) {
   const fx_state *s = &sim->state;
   frix_frame_body b = {.id = {(uint32_t)k, s->generation[k]}, .pattern = {(uint32_t)s->prototype[k], 1}};
@@ -188,6 +238,7 @@ void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report 
     pack_contacts(&p, contact, f.contact_count);
     pack_gone(&p, gone, f.gone_count);
     write_amplitudes(&p, sim);
+    write_robot(&p, sim);
   } else {
     out->failed = true;
   }
@@ -197,15 +248,6 @@ void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report 
 }
 
 /* ---- reading ---- */
-
-static bool grow(frix_context *context, void *list, int32_t *room, int32_t wanted, size_t size) {
-  void **pointer = list;
-  if (wanted <= *room) return true;
-  fx_free(context, *pointer);
-  *pointer = fx_alloc(context, (size_t)wanted, size);
-  *room = *pointer ? wanted : 0;
-  return *pointer;
-}
 
 static bool finish_body(const frix_model *m, frix_frame_body *b) {
   frix_body_state *s = &b->state;
@@ -270,6 +312,7 @@ frix_status fx_frame_read(frix_context *context, const frix_model *model, const 
     pack_gone(&p, s->gone, f->gone_count);
     pack_amplitudes(&p, s->amplitude, f->amplitude_count);
   }
+  if (!read_robot(context, &p, s)) return FRIX_ERROR_MEMORY;
   bool good = !p.failed && p.at == p.end && isfinite(f->time) && isfinite(f->h) && finish(model, s);
   frix_status status = fx_pack_status(&p, good, "its numbers make no sense");
   if (status) return status;
@@ -278,7 +321,7 @@ frix_status fx_frame_read(frix_context *context, const frix_model *model, const 
 }
 
 void fx_frame_free(frix_context *context, fx_frame_store *s) {
-  void *owned[] = {s->body, s->contact, s->gone, s->amplitude, (void *)s->finisher};
+  void *owned[] = {s->body, s->contact, s->gone, s->amplitude, s->robot, (void *)s->finisher};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);
   *s = (fx_frame_store){0};
 }

@@ -71,12 +71,13 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
                                          "joint actuatorgravcomp",
                                          "sensor",
                                          "site",
+                                         "camera",
                                          "geom fluidshape",
                                          "geom fluidcoef"};
-  static const char *const endings[] = {" armature", " damping"}; /* of actuators */
+  static const char *const endings[] = {" armature", " damping", " delay"}; /* of actuators */
   for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
     if (!strcmp(name, in_trees[k])) return FRIX_OK;
-  for (size_t k = 0; r->robot && k < 2; k++)
+  for (size_t k = 0; r->robot && k < sizeof endings / sizeof *endings; k++)
     if (strlen(name) > strlen(endings[k]) && !strcmp(name + strlen(name) - strlen(endings[k]), endings[k]))
       return FRIX_OK;
   if (kind == FRIX_MJCF_UNSUPPORTED && r->config.strict) {
@@ -106,8 +107,9 @@ static frix_status run(fx_mjcf_reader *r, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
-      (!r->reduced && (status = fx_mjcf_tendons(r))) || (status = fx_mjcf_keys_read(r)) ||
-      (!r->reduced && (status = fx_mjcf_actuators(r))) || (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
+      (status = fx_mjcf_align(r)) || (!r->reduced && (status = fx_mjcf_tendons(r))) ||
+      (status = fx_mjcf_keys_read(r)) || (!r->reduced && (status = fx_mjcf_actuators(r))) ||
+      (status = fx_mjcf_links(r)) || (status = fx_mjcf_build(r)))
     return status;
   return fx_mjcf_keys_finish(r);
 }
@@ -131,8 +133,8 @@ frix_status fx_mjcf_finish_reader(fx_mjcf_reader *r) {
 
 void fx_mjcf_close_reader(fx_mjcf_reader *r) {
   frix_context *context = r->context;
-  void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint,
-                  r->site,         r->tendon,        r->material, r->note, r->numbers, r->key};
+  void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint, r->site,
+                  r->camera,       r->tendon,        r->material, r->note, r->numbers, r->key};
   for (int k = 0; k < FX_NAMED_KINDS; k++) fx_free(context, r->names[k].name);
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(context, list[k]);
   frix_builder_destroy(r->builder);

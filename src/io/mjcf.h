@@ -41,7 +41,7 @@ typedef struct fx_mjcf_source {
   fx_mjcf_class *classes;        /* main first */
   const char *folder;            /* of the file, with its '/', or "" */
   const fx_xml_element *element; /* the <asset><model> that names it, NULL for the main file */
-  bool radian, balance_inertia, strip_path, fit_box, auto_limits;
+  bool radian, balance_inertia, strip_path, fit_box, auto_limits, align_free;
   int mesh_inertia; /* fx_mjcf_mesh_inertia of meshes that do not say */
   char euler[4];
   const char *mesh_folder;
@@ -171,7 +171,9 @@ typedef struct fx_mjcf_actuator {
   bool ctrl_given, force_given, act_given, length_given, inherits_act;
   double ctrl_range[2], force_range[2], act_range[2], length_range[2], inherit;
   double crank_length, damping[3], armature;
-  int act_early;
+  int act_early, interp;
+  double delay;
+  int32_t sample_count;   /* controls that are remembered */
   int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
 } fx_mjcf_actuator;
 
@@ -193,6 +195,15 @@ typedef struct fx_mjcf_site {
   int kind;       /* fx_site_kind */
   double size[3];
 } fx_mjcf_site;
+
+/* A camera is a frame that sensors may stand in. */
+typedef struct fx_mjcf_camera {
+  const char *name; /* NULL: none */
+  int32_t body;
+  frix_pose pose;
+  bool follows;               /* it is not fixed to its body */
+  double focal[2], center[2]; /* in pixels */
+} fx_mjcf_camera;
 
 typedef enum fx_mjcf_geom_type {
   FX_GEOM_PLANE,
@@ -239,6 +250,7 @@ typedef enum fx_mjcf_named {
   FX_NAMED_GEOM,
   FX_NAMED_JOINT,
   FX_NAMED_SITE,
+  FX_NAMED_CAMERA,
   FX_NAMED_TENDON,
   FX_NAMED_ACTUATOR
 } fx_mjcf_named;
@@ -306,13 +318,14 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_geom *geom;
   fx_mjcf_joint *joint; /* sorted by body */
   fx_mjcf_site *site;
+  fx_mjcf_camera *camera;
   fx_mjcf_tendon *tendon;
   fx_mjcf_material *material;
   frix_mjcf_note *note;
   frix_mjcf_key *key;
   fx_mjcf_numbers *numbers; /* of the keys */
   int32_t instance_count, instance_room, asset_count, asset_room, body_count, body_room, geom_count, geom_room;
-  int32_t joint_count, joint_room, site_count, site_room, tendon_count, tendon_room;
+  int32_t joint_count, joint_room, site_count, site_room, camera_count, camera_room, tendon_count, tendon_room;
   int32_t material_count, material_room, note_count, note_room, key_count, key_room, numbers_count, numbers_room;
   int32_t qpos_count, qvel_count, mocap_count, actuator_count;
   fx_mjcf_names names[FX_NAMED_KINDS];
@@ -453,6 +466,11 @@ frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
 frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
+/* Cables as the bodies they stand for (mjcf_composite.c); the class of what they are made of: no default counts. */
+frix_status fx_mjcf_composites(fx_mjcf_reader *r, fx_xml_element *root);
+extern const char fx_mjcf_no_class[];
+/* Frames of free bodies that are to be those of their inertia. */
+frix_status fx_mjcf_align(fx_mjcf_reader *r);
 
 /* ---- bodies, geoms, joints ---- */
 frix_status fx_mjcf_bodies(fx_mjcf_reader *r);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/trig.h"
 #include "io/draft.h"
 #include "io/mjcf.h"
 
@@ -122,6 +123,46 @@ static frix_status add_site(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_
   return FRIX_OK;
 }
 
+/* Focal lengths and the size of the sensor are single numbers in MuJoCo. The axis is that of the picture's middle,
+ * wherever the principal point is. */
+static frix_status read_lens(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_camera *camera) {
+  double fovy = 45.0, resolution[2] = {1, 1}, sensor[2] = {0}, focal[2] = {0}, pixels[2] = {0};
+  frix_status status;
+  if ((status = fx_mjcf_real(r, item, "fovy", &fovy)) ||
+      (status = fx_mjcf_reals(r, item, "resolution", 2, 2, resolution, NULL)) ||
+      (status = fx_mjcf_reals(r, item, "sensorsize", 2, 2, sensor, NULL)) ||
+      (status = fx_mjcf_reals(r, item, "focal", 2, 2, focal, NULL)) ||
+      (status = fx_mjcf_reals(r, item, "focalpixel", 2, 2, pixels, NULL)))
+    return status;
+  double sine, cosine;
+  fx_sincos(fovy * FX_PI / 360.0, &sine, &cosine);
+  for (int k = 0; k < 2; k++) {
+    camera->center[k] = 0.5 * resolution[k];
+    camera->focal[k] = 0.5 * resolution[1] * cosine / sine;
+    float width = (float)sensor[k],
+          length = (float)(pixels[k] != 0.0 ? pixels[k] * sensor[k] / resolution[k] : focal[k]);
+    if (sensor[0] > 0.0 && sensor[1] > 0.0) camera->focal[k] = (double)(length / width * (float)resolution[k]);
+  }
+  return FRIX_OK;
+}
+
+static frix_status add_camera(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
+  fx_mjcf_item item;
+  fx_mjcf_camera camera = {.body = at.body};
+  int mode = 0;
+  frix_status status;
+  if ((status = fx_mjcf_item_of(r, e, at.class, &item)) || (status = fx_mjcf_pose(r, &item, &camera.pose)) ||
+      (status = fx_mjcf_word(r, &item, "mode", "fixed track trackcom targetbody targetbodycom", &mode)) ||
+      (status = read_lens(r, &item, &camera)) ||
+      (status = fx_mjcf_name_add(r, FX_NAMED_CAMERA, r->camera_count, e, &at, &camera.name)))
+    return status;
+  if (!FX_MJCF_ROOM(r, camera)) return FRIX_ERROR_MEMORY;
+  camera.follows = mode != 0;
+  camera.pose = fx_pose_mul(at.frame, camera.pose);
+  r->camera[r->camera_count++] = camera;
+  return FRIX_OK;
+}
+
 static frix_status add_inertial(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
   fx_mjcf_body *body = &r->body[at.body];
   if (at.body == 0) return fx_mjcf_fail(r, e, "the world has no mass");
@@ -143,6 +184,7 @@ frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mj
                {"inertial", add_inertial},
                {"geom", add_geom},
                {"site", add_site},
+               {"camera", add_camera},
                {"attach", fx_mjcf_attach}};
   frix_status status = FRIX_OK;
   for (const fx_xml_element *e = parent->first; e && !status; e = e->next)

@@ -22,6 +22,9 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
       (status = fx_mjcf_real(r, item, "cranklength", &a->crank_length)) ||
       (status = fx_mjcf_reals(r, item, "damping", 1, 3, a->damping, NULL)) ||
       (status = fx_mjcf_real(r, item, "armature", &a->armature)) ||
+      (status = fx_mjcf_real(r, item, "delay", &a->delay)) ||
+      (status = fx_mjcf_integer(r, item, "nsample", 0, 100000, &a->sample_count)) ||
+      (status = fx_mjcf_word(r, item, "interp", "zoh linear cubic", &a->interp)) ||
       (status = fx_mjcf_integer(r, item, "group", INT32_MIN, INT32_MAX, &a->group)) ||
       (status = fx_mjcf_real(r, item, "inheritrange", &a->inherit)))
     return status;
@@ -35,17 +38,19 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
 static frix_status read_general(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
   int dynamics = (int)a->dynamics, gain = (int)a->gain_form, bias = (int)a->bias_form;
   frix_status status;
-  if ((status = fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user", &dynamics)) ||
-      (status = fx_mjcf_word(r, item, "gaintype", "fixed affine muscle user", &gain)) ||
-      (status = fx_mjcf_word(r, item, "biastype", "none affine muscle user", &bias)) ||
+  if ((status =
+           fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user pid dcmotor", &dynamics)) ||
+      (status = fx_mjcf_word(r, item, "gaintype", "fixed affine muscle user dcmotor", &gain)) ||
+      (status = fx_mjcf_word(r, item, "biastype", "none affine muscle user dcmotor", &bias)) ||
       (status = fx_mjcf_reals(r, item, "dynprm", 0, 10, a->dyn, NULL)) ||
       (status = fx_mjcf_reals(r, item, "gainprm", 0, 10, a->gain, NULL)) ||
       (status = fx_mjcf_reals(r, item, "biasprm", 0, 10, a->bias, NULL)) ||
       (status = fx_mjcf_word(r, item, "actearly", "false true", &a->act_early)) ||
       (status = fx_mjcf_integer(r, item, "actdim", -1, 1000, &a->act_dim)))
     return status;
-  a->dynamics = (fx_mjcf_dynamics)dynamics;
-  a->gain_form = (fx_mjcf_form)gain, a->bias_form = (fx_mjcf_form)bias;
+  a->dynamics = dynamics < FX_DYN_OF_OTHER ? (fx_mjcf_dynamics)dynamics : FX_DYN_OF_OTHER;
+  a->gain_form = gain < FX_FORM_OTHER ? (fx_mjcf_form)gain : FX_FORM_OTHER;
+  a->bias_form = bias < FX_FORM_OTHER ? (fx_mjcf_form)bias : FX_FORM_OTHER;
   if (fx_xml_value(item->element, "biasprm")) a->damp_ratio = 0.0;
   /* a servo whose bias is positive in the rate gives the ratio of its damping */
   if (a->gain_form == FX_FORM_PLAIN && a->gain[0] == -a->bias[1] && a->bias[2] > 0.0) a->damp_ratio = a->bias[2];

@@ -189,9 +189,9 @@ static frix_status load(fx_mjcf_reader *r, fx_mjcf_source *source, const char *p
   if (strcmp(root->name, "mujoco"))
     return fx_mjcf_fail(r, root, "<%s> is not MJCF, which starts with <mujoco>",
                         fx_word_of(root->name, strlen(root->name)).text);
-  if ((status = resolve(r, source, root, 0)) || (status = fx_mjcf_classes(r, source)) ||
-      (status = fx_mjcf_check(r, source)) || (status = fx_mjcf_check_count(r, source)) ||
-      (status = fx_mjcf_settings(r, source)))
+  if ((status = resolve(r, source, root, 0)) || (status = fx_mjcf_composites(r, root)) ||
+      (status = fx_mjcf_classes(r, source)) || (status = fx_mjcf_check(r, source)) ||
+      (status = fx_mjcf_check_count(r, source)) || (status = fx_mjcf_settings(r, source)))
     return status;
   return fx_mjcf_assets(r, source);
 }

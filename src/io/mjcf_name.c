@@ -10,7 +10,7 @@
 #include "io/draft.h"
 #include "io/mjcf.h"
 
-static const char *const kind_word[] = {"body", "geom", "joint", "site", "tendon", "actuator"};
+static const char *const kind_word[] = {"body", "geom", "joint", "site", "camera", "tendon", "actuator"};
 
 static char *joined(fx_mjcf_reader *r, const char *a, const char *b, const char *c) {
   size_t m = strlen(a), n = strlen(b), o = strlen(c);

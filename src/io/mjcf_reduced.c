@@ -54,11 +54,12 @@ static bool link_shapes(const fx_mjcf_reader *r, frix_context *context, fx_robot
   bool any = false;
   for (int32_t k = 0; k < r->shape_count; k++) any |= r->geom[r->shape_geom[k]].skin > 0.0;
   link->shape_body = FX_NEW(context, int32_t, r->shape_count);
+  link->shape_geom = FX_NEW(context, int32_t, r->shape_count);
   if (any) link->shape_skin = FX_NEW(context, double, r->shape_count);
-  if (!link->shape_body || (any && !link->shape_skin)) return false;
+  if (!link->shape_body || !link->shape_geom || (any && !link->shape_skin)) return false;
   for (int32_t k = 0; k < r->shape_count; k++) {
     const fx_mjcf_geom *g = &r->geom[r->shape_geom[k]];
-    link->shape_body[k] = g->body;
+    link->shape_body[k] = g->body, link->shape_geom[k] = r->shape_geom[k];
     if (any) link->shape_skin[k] = g->skin;
   }
   return true;

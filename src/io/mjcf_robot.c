@@ -125,12 +125,13 @@ static frix_status fill_bodies(fx_robot_maker *m) {
   fx_tree *t = m->tree;
   fx_arena *arena = &r->out->arena;
   t->body_count = r->body_count, t->joint_count = r->joint_count, t->site_count = r->site_count;
-  t->geom_count = r->geom_count, t->mocap_count = r->mocap_count;
+  t->geom_count = r->geom_count, t->mocap_count = r->mocap_count, t->camera_count = r->camera_count;
   t->body = FX_TAKE(arena, fx_tree_body, t->body_count);
   t->joint = FX_TAKE(arena, fx_tree_joint, t->joint_count);
   t->site = FX_TAKE(arena, fx_tree_site, t->site_count);
   t->geom = FX_TAKE(arena, fx_tree_geom, t->geom_count);
-  if (!t->body || !t->joint || !t->site || !t->geom) return FRIX_ERROR_MEMORY;
+  t->camera = FX_TAKE(arena, fx_tree_camera, t->camera_count);
+  if (!t->camera || !t->body || !t->joint || !t->site || !t->geom) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < t->body_count; k++) {
     const fx_mjcf_body *b = &r->body[k];
     t->body[k] = (fx_tree_body){.name = k ? keep(m, b->name) : "world",
@@ -151,6 +152,10 @@ static frix_status fill_bodies(fx_robot_maker *m) {
                                 .pose = r->site[k].pose,
                                 .kind = (fx_site_kind)r->site[k].kind,
                                 .size = {r->site[k].size[0], r->site[k].size[1], r->site[k].size[2]}};
+  for (int32_t k = 0; k < t->camera_count; k++) {
+    const fx_mjcf_camera *c = &r->camera[k];
+    t->camera[k] = (fx_tree_camera){c->body, c->pose, {c->focal[0], c->focal[1]}, {c->center[0], c->center[1]}};
+  }
   for (int32_t k = 0; k < t->geom_count; k++) {
     const fx_mjcf_geom *g = &r->geom[k];
     t->geom[k] = (fx_tree_geom){.name = keep(m, g->name), .body = g->body, .pose = g->pose, .radius = g->size[0]};
@@ -212,7 +217,7 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
   frix_status status = frix_builder_create(r->context, &r->builder);
   if (status) return status;
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
-      (status = check_balls(m)) || (status = fill_bodies(m)))
+      (status = fx_mjcf_align(r)) || (status = check_balls(m)) || (status = fill_bodies(m)))
     return status;
   fill_settings(m);
   if ((status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) || (status = fx_robot_sensors(m)) ||

@@ -188,6 +188,7 @@ static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree
   out->damp_ratio = a->damp_ratio, out->crank_length = a->crank_length;
   memcpy(out->damping, a->damping, sizeof out->damping);
   out->armature = a->armature;
+  out->delay = a->delay, out->linear = a->interp > 0, out->sample_count = a->delay > 0.0 ? a->sample_count : 0;
   out->ctrl_limited = fx_mjcf_holds(a, a->ctrl_limited, a->ctrl_given);
   out->force_limited = fx_mjcf_holds(a, a->force_limited, a->force_given);
   out->act_limited = fx_mjcf_holds(a, a->act_limited, a->act_given);
@@ -231,6 +232,8 @@ static frix_status add_actuator(fx_robot_maker *m, fx_mjcf_actuator *a, const at
   if (status) return status;
   out->act_first = t->act_count;
   t->act_count += out->act_count;
+  out->history_first = t->history_count;
+  t->history_count += 2 * out->sample_count;
   const fx_mjcf_at at = {.instance = a->instance, .suffix = m->r->instance[a->instance].suffix};
   const char *name;
   if (copy == 0) status = fx_mjcf_name_add(m->r, FX_NAMED_ACTUATOR, t->actuator_count, a->element, &at, &name);
@@ -253,6 +256,12 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
   if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER)
     return missing(m, e, "actuator", NULL);
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);
+  if (!(a.delay >= 0.0) || (a.delay > 0.0 && !a.sample_count))
+    return fx_mjcf_fail(m->r, e, a.delay > 0.0 ? "a delay of %g s needs nsample" : "delay: %g is negative", a.delay);
+  if (a.delay > 0.0 && a.interp > 1) {
+    status = missing(m, e, "interp", "cubic is taken as linear");
+    if (status) return status;
+  }
   status = fx_robot_refer(m, instance, e, what->kind, what->key, &x[0]);
   if (!status && what->transmission == FRIX_ROBOT_AT_SITE)
     status = fx_robot_refer(m, instance, e, FX_NAMED_SITE, "refsite", &x[1]);

@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/draft.h"
 #include "io/mjcf_robot.h"
 
-typedef enum target { AT_SITE, AT_JOINT, AT_TENDON, AT_ACTUATOR, AT_BODY, AT_FRAME, AT_NOTHING } target;
+typedef enum target { AT_SITE, AT_JOINT, AT_TENDON, AT_ACTUATOR, AT_BODY, AT_FRAME, AT_PAIR, AT_NOTHING } target;
 
 typedef struct sensor_row {
   const char *name;
@@ -53,14 +54,14 @@ static const sensor_row rows[] = {
     {"e_kinetic", FRIX_SENSOR_KINETIC_ENERGY, AT_NOTHING, 1},
     {"clock", FRIX_SENSOR_CLOCK, AT_NOTHING, 1},
     {"touch", FRIX_SENSOR_TOUCH, AT_SITE, 1},
-    /* these need rays or distances, or choose among contacts: they read 0 */
-    {"contact", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
-    {"rangefinder", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
-    {"camprojection", FRIX_SENSOR_OTHER, AT_NOTHING, 2},
-    {"distance", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
-    {"normal", FRIX_SENSOR_OTHER, AT_NOTHING, 3},
-    {"fromto", FRIX_SENSOR_OTHER, AT_NOTHING, 6},
-    {"insidesite", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
+    {"insidesite", FRIX_SENSOR_INSIDE_SITE, AT_FRAME, 1},
+    {"camprojection", FRIX_SENSOR_CAM_PROJECTION, AT_SITE, 2},
+    {"contact", FRIX_SENSOR_CONTACT, AT_PAIR, 1},
+    {"rangefinder", FRIX_SENSOR_RANGEFINDER, AT_SITE, 1},
+    {"distance", FRIX_SENSOR_DISTANCE, AT_PAIR, 1},
+    {"normal", FRIX_SENSOR_NORMAL, AT_PAIR, 3},
+    {"fromto", FRIX_SENSOR_FROMTO, AT_PAIR, 6},
+    /* these read 0 */
     {"tactile", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
     {"user", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
     {"plugin", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
@@ -81,38 +82,109 @@ static frix_status find_row(fx_robot_maker *m, const fx_xml_element *e, const se
                       hint.text, *hint.text ? ">?" : "");
 }
 
-/* How many numbers a contact sensor or one of the user has. */
+/* A list of words as bits and the number of numbers they stand for; words come in the order of the table. */
+typedef struct field_row {
+  const char *name;
+  int32_t size;
+} field_row;
+
+static frix_status read_fields(fx_robot_maker *m, const fx_xml_element *e, const field_row *row, fx_tree_sensor *s) {
+  const char *at = fx_xml_value(e, "data");
+  int32_t last = -1, size = 0;
+  for (at = at ? at : row[0].name; *(at += strspn(at, " \t\n")); at += strcspn(at, " \t\n")) {
+    size_t length = strcspn(at, " \t\n");
+    int32_t k = 0;
+    while (row[k].name && (strlen(row[k].name) != length || strncmp(row[k].name, at, length))) k++;
+    if (!row[k].name || k <= last)
+      return fx_mjcf_fail(m->r, e, "sensor %s data: '%s' %s", e->name, fx_word_of(at, length).text,
+                          row[k].name ? "stands after one that follows it" : "is none of its fields");
+    s->fields |= 1u << k, size += row[k].size, last = k;
+  }
+  s->count = size;
+  return s->fields ? FRIX_OK : fx_mjcf_fail(m->r, e, "sensor %s data: nothing is asked for", e->name);
+}
+
 static frix_status set_size(fx_robot_maker *m, const fx_xml_element *e, fx_tree_sensor *s) {
-  static const struct {
-    const char *name;
-    int32_t size;
-  } field[] = {{"found", 1}, {"force", 3}, {"torque", 3}, {"dist", 1}, {"pos", 3}, {"normal", 3}, {"tangent", 3}};
+  static const field_row of_contact[] = {{"found", 1}, {"force", 3},  {"torque", 3},  {"dist", 1},
+                                         {"pos", 3},   {"normal", 3}, {"tangent", 3}, {NULL, 0}};
+  static const field_row of_ray[] = {{"dist", 1},   {"dir", 3},   {"origin", 3}, {"point", 3},
+                                     {"normal", 3}, {"depth", 1}, {NULL, 0}};
   fx_mjcf_item item = {e, NULL};
+  int choice = FX_CHOICE_FIRST;
+  s->slots = 1;
   if (!strcmp(e->name, "user")) return fx_mjcf_integer(m->r, &item, "dim", 0, 1000000, &s->count);
-  if (strcmp(e->name, "contact")) return FRIX_OK;
-  const char *data = fx_xml_value(e, "data");
-  int32_t times = 1, size = data ? 0 : 1;
-  for (size_t k = 0; data && k < sizeof field / sizeof *field; k++)
-    if (strstr(data, field[k].name)) size += field[k].size;
-  frix_status status = fx_mjcf_integer(m->r, &item, "num", 1, 1000, &times);
-  s->count = size * times;
+  if (s->kind == FRIX_SENSOR_RANGEFINDER) return read_fields(m, e, of_ray, s);
+  if (s->kind != FRIX_SENSOR_CONTACT) return FRIX_OK;
+  frix_status status = read_fields(m, e, of_contact, s);
+  if (!status) status = fx_mjcf_integer(m->r, &item, "num", 1, 1000, &s->slots);
+  if (!status) status = fx_mjcf_word(m->r, &item, "reduce", "none mindist maxforce netforce", &choice);
+  s->choice = (fx_tree_choice)choice, s->count *= s->slots;
   return status;
 }
 
 /* objtype and objname, or reftype and refname. */
 static frix_status find_frame(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const char *type,
                               const char *name, fx_tree_object *kind, fx_robot_reference *out) {
-  static const fx_mjcf_named named[] = {FX_NAMED_BODY, FX_NAMED_BODY, FX_NAMED_BODY, FX_NAMED_GEOM, FX_NAMED_SITE};
+  static const fx_mjcf_named named[] = {FX_NAMED_BODY, FX_NAMED_BODY, FX_NAMED_BODY,
+                                        FX_NAMED_GEOM, FX_NAMED_SITE, FX_NAMED_CAMERA};
   fx_mjcf_item item = {e, NULL};
   int word = -1;
   *kind = FX_OBJECT_NONE;
   if (!fx_xml_value(e, type)) return FRIX_OK;
-  if (!strcmp(fx_xml_value(e, type), "camera"))
-    return fx_mjcf_missing(m->r, e, "sensor at a camera", "left out: it reads 0");
-  frix_status status = fx_mjcf_word(m->r, &item, type, "none body xbody geom site", &word);
+  frix_status status = fx_mjcf_word(m->r, &item, type, "none body xbody geom site camera", &word);
   if (status) return status;
   *kind = (fx_tree_object)word;
   return fx_robot_refer(m, instance, e, named[word], name, out);
+}
+
+/* One of the two sides of a contact or a distance. */
+static frix_status find_side(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, int side, bool needed,
+                             fx_tree_object *kind, fx_robot_reference *out) {
+  static const struct {
+    const char *key[2];
+    fx_tree_object kind;
+    fx_mjcf_named named;
+  } row[] = {{{"geom1", "geom2"}, FX_OBJECT_GEOM, FX_NAMED_GEOM},
+             {{"body1", "body2"}, FX_OBJECT_BODY, FX_NAMED_BODY},
+             {{"subtree1", "subtree2"}, FX_OBJECT_XBODY, FX_NAMED_BODY},
+             {{"site", NULL}, FX_OBJECT_SITE, FX_NAMED_SITE}};
+  frix_status status = FRIX_OK;
+  *kind = FX_OBJECT_NONE;
+  for (size_t k = 0; k < (needed ? 2 : 4) && !status; k++) {
+    const char *key = row[k].key[side];
+    if (!key || !fx_xml_value(e, key)) continue;
+    if (*kind != FX_OBJECT_NONE) return fx_mjcf_fail(m->r, e, "sensor %s: %s beside another", e->name, key);
+    *kind = row[k].kind;
+    status = fx_robot_refer(m, instance, e, row[k].named, key, out);
+  }
+  if (!status && needed && *kind == FX_OBJECT_NONE)
+    return fx_mjcf_fail(m->r, e, "sensor %s needs geom%d or body%d", e->name, side + 1, side + 1);
+  return status;
+}
+
+/* What stands beside the first reference. */
+static frix_status find_second(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, fx_tree_sensor *s,
+                               fx_robot_reference *x) {
+  const char *text;
+  fx_mjcf_item item = {e, NULL};
+  frix_status status = FRIX_OK;
+  if (s->kind == FRIX_SENSOR_INSIDE_SITE) {
+    status = fx_mjcf_need(m->r, &item, "site", &text);
+    if (!status && fx_xml_value(e, "enclosed"))
+      status = fx_mjcf_missing(m->r, e, "sensor insidesite enclosed", "not supported: the origin of the object counts");
+    return status ? status : fx_robot_refer(m, instance, e, FX_NAMED_SITE, "site", x);
+  }
+  if (s->kind != FRIX_SENSOR_CAM_PROJECTION) return FRIX_OK;
+  status = fx_mjcf_need(m->r, &item, "camera", &text);
+  s->kind2 = FX_OBJECT_CAMERA;
+  return status ? status : fx_robot_refer(m, instance, e, FX_NAMED_CAMERA, "camera", x);
+}
+
+/* A camera that turns after something is read as if it were fixed to its body. */
+static frix_status note_camera(fx_robot_maker *m, const fx_xml_element *e, fx_tree_object kind,
+                               const fx_robot_reference *x) {
+  if (kind != FX_OBJECT_CAMERA || !x->found.count || !m->r->camera[fx_robot_thing(m, x, 0)].follows) return FRIX_OK;
+  return fx_mjcf_missing(m->r, e, "sensor at a camera that follows", "the camera is taken as fixed to its body");
 }
 
 static frix_status find_target(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const sensor_row *row,
@@ -121,13 +193,20 @@ static frix_status find_target(fx_robot_maker *m, int32_t instance, const fx_xml
   static const fx_mjcf_named kind[] = {FX_NAMED_SITE, FX_NAMED_JOINT, FX_NAMED_TENDON, FX_NAMED_ACTUATOR,
                                        FX_NAMED_BODY};
   if (row->target == AT_NOTHING) return FRIX_OK;
+  if (row->target == AT_PAIR) {
+    bool needed = row->kind != FRIX_SENSOR_CONTACT;
+    frix_status status = find_side(m, instance, e, 0, needed, &s->kind1, &x[0]);
+    return status ? status : find_side(m, instance, e, 1, needed, &s->kind2, &x[1]);
+  }
   if (row->target != AT_FRAME) {
     const char *text;
     fx_mjcf_item item = {e, NULL};
     frix_status status = fx_mjcf_need(m->r, &item, key[row->target], &text);
-    return status ? status : fx_robot_refer(m, instance, e, kind[row->target], key[row->target], &x[0]);
+    if (!status) status = fx_robot_refer(m, instance, e, kind[row->target], key[row->target], &x[0]);
+    return status ? status : find_second(m, instance, e, s, &x[1]);
   }
   frix_status status = find_frame(m, instance, e, "objtype", "objname", &s->kind1, &x[0]);
+  if (!status && s->kind == FRIX_SENSOR_INSIDE_SITE) return find_second(m, instance, e, s, &x[1]);
   return status ? status : find_frame(m, instance, e, "reftype", "refname", &s->kind2, &x[1]);
 }
 
@@ -145,7 +224,9 @@ static frix_status add_copies(fx_robot_maker *m, int32_t instance, const fx_xml_
                               fx_tree_sensor s, const fx_robot_reference x[2]) {
   fx_tree *t = m->tree;
   bool needs = row->target != AT_NOTHING && s.kind1 == FX_OBJECT_NONE && row->target != AT_FRAME;
+  if (row->target == AT_PAIR) needs = (s.kind1 && !x[0].found.count) || (s.kind2 && !x[1].found.count);
   int32_t copies = x[0].found.count ? x[0].found.count : needs ? 0 : 1;
+  if (row->target == AT_PAIR && !needs && x[1].found.count > copies) copies = x[1].found.count;
   if (row->target == AT_FRAME && !x[0].found.count) s.kind = FRIX_SENSOR_OTHER;
   frix_status status = FRIX_OK;
   for (int32_t k = 0; k < copies && !status; k++) {
@@ -160,21 +241,37 @@ static frix_status add_copies(fx_robot_maker *m, int32_t instance, const fx_xml_
   return status;
 }
 
+/* Sensors tell the state as it is. */
+static frix_status note_history(fx_robot_maker *m, const fx_xml_element *e) {
+  static const char *const key[] = {"delay", "interval", "nsample"};
+  for (size_t k = 0; k < sizeof key / sizeof *key; k++) {
+    const char *text = fx_xml_value(e, key[k]);
+    if (!text || strspn(text, "0. ") == strlen(text)) continue;
+    char name[64];
+    snprintf(name, sizeof name, "sensor %s", key[k]);
+    frix_status status = fx_mjcf_missing(m->r, e, name, "not supported: it tells the present state");
+    if (status) return status;
+  }
+  return FRIX_OK;
+}
+
 static frix_status read_sensor(fx_robot_maker *m, int32_t instance, const fx_xml_element *e) {
   fx_mjcf_item item = {e, NULL};
   fx_robot_reference x[2] = {{0}};
+  static const sensor_row image = {"rangefinder", FRIX_SENSOR_OTHER, AT_NOTHING, 1};
   const sensor_row *row = NULL;
   frix_status status = find_row(m, e, &row);
   if (status) return status;
   fx_tree_sensor s = {.kind = row->kind, .object = -1, .object2 = -1, .count = row->size};
+  if (s.kind == FRIX_SENSOR_RANGEFINDER && fx_xml_value(e, "camera")) s.kind = FRIX_SENSOR_OTHER, row = &image;
   if ((status = fx_mjcf_real(m->r, &item, "cutoff", &s.cutoff)) || (status = set_size(m, e, &s)) ||
-      (status = find_target(m, instance, e, row, &s, x)))
+      (status = find_target(m, instance, e, row, &s, x)) || (status = note_camera(m, e, s.kind1, &x[0])) ||
+      (status = note_camera(m, e, s.kind2, &x[1])) || (status = note_history(m, e)))
     return status;
   if (row->kind == FRIX_SENSOR_OTHER) {
     char name[64];
-    snprintf(name, sizeof name, "sensor %s", e->name);
-    status =
-        fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: it needs rays, a choice of contacts or a plugin");
+    snprintf(name, sizeof name, "sensor %s%s", e->name, row == &image ? " at a camera" : "");
+    status = fx_mjcf_note_add(m->r, FRIX_MJCF_LOOKS, e, name, "reads 0: of the user, a plugin or an image");
   }
   return status ? status : add_copies(m, instance, e, row, s, x);
 }

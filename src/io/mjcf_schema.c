@@ -41,7 +41,7 @@ typedef struct row {
         "name class ctrllimited forcelimited actlimited ctrlrange forcerange actrange gear joint jointinparent " \
         "tendon "                                                                                                \
         "cranksite slidersite cranklength site refsite " own,                                                    \
-        "lengthrange nsample interp", "user group input", "damping=0 armature=0 delay=0", 0                      \
+        "lengthrange nsample interp", "user group input velrange ffrange", "damping=0 armature=0 delay=0", 0     \
   }
 #define TENDON                                                                                               \
   "name class limited range margin stiffness damping frictionloss armature springlength actuatorfrclimited " \
@@ -52,9 +52,9 @@ typedef struct row {
 static const row table[] = {
     {"top", "compiler", READ,
      "angle eulerseq meshdir assetdir balanceinertia strippath inertiafromgeom inertiagrouprange boundmass "
-     "boundinertia settotalmass autolimits exactmeshinertia fitaabb",
+     "boundinertia settotalmass autolimits exactmeshinertia fitaabb alignfree",
      "usethread convexhull saveinertial savecompiled conflict fusestatic", "texturedir discardvisual",
-     "alignfree=false coordinate=local", 0},
+     "coordinate=local", 0},
     {"top", "option", READ, "timestep gravity cone",
      "impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance solver iterations ls_iterations "
      "noslip_iterations ccd_iterations mpr_tolerance mpr_iterations sdf_iterations sdf_initpoints jacobian integrator "
@@ -93,7 +93,7 @@ static const row table[] = {
     LIKE_BODY("frame"),
     LIKE_BODY("replicate"),
     {"body", "inertial", READ, "mass diaginertia fullinertia " POSE, "", "", "", 0},
-    {"body", "freejoint", READ, "name", "", "group", "align=false align=auto", 0},
+    {"body", "freejoint", READ, "name align", "", "group", "", 0},
     {"body", "joint", READ, JOINT, JOINT_TUNING, "group user", "actuatorgravcomp=false", 0},
     {"body", "geom", READ, GEOM, "solmix solref solimp", "material rgba user",
      "shellinertia=false fluidshape=none fluidcoef surfacevel=0 adhesion=0", 0},

@@ -36,13 +36,14 @@ static frix_status read_euler(const fx_mjcf_reader *r, const fx_mjcf_item *item,
 static frix_status read_compiler(const fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_source *s) {
   fx_mjcf_item item = {e, NULL};
   int angle = s->radian, balance = s->balance_inertia, strip = s->strip_path, exact = s->mesh_inertia;
-  int fit = s->fit_box, limits = s->auto_limits;
+  int fit = s->fit_box, limits = s->auto_limits, align = s->align_free;
   double group[2] = {s->inertia_group[0], s->inertia_group[1]};
   frix_status status;
   if ((status = fx_mjcf_word(r, &item, "angle", "degree radian", &angle)) || (status = read_euler(r, &item, s)) ||
       (status = fx_mjcf_word(r, &item, "balanceinertia", "false true", &balance)) ||
       (status = fx_mjcf_word(r, &item, "strippath", "false true", &strip)) ||
       (status = fx_mjcf_word(r, &item, "fitaabb", "false true", &fit)) ||
+      (status = fx_mjcf_word(r, &item, "alignfree", "false true", &align)) ||
       (status = fx_mjcf_word(r, &item, "autolimits", "false true", &limits)) ||
       (status = fx_mjcf_word(r, &item, "exactmeshinertia", "false true", &exact)) || /* of files before 3.3 */
       (status = fx_mjcf_word(r, &item, "inertiafromgeom", "false true auto", &s->inertia_from_geom)) ||
@@ -54,7 +55,7 @@ static frix_status read_compiler(const fx_mjcf_reader *r, const fx_xml_element *
   if (s->bound_mass < 0.0 || s->bound_inertia < 0.0)
     return fx_mjcf_fail(r, e, "compiler boundmass and boundinertia must not be negative");
   s->radian = angle, s->balance_inertia = balance, s->strip_path = strip;
-  s->fit_box = fit, s->auto_limits = limits;
+  s->fit_box = fit, s->auto_limits = limits, s->align_free = align;
   s->mesh_inertia = exact ? FX_MESH_EXACT : FX_MESH_LEGACY;
   for (int k = 0; k < 2; k++) s->inertia_group[k] = (int32_t)fx_clamp(group[k], -1e6, 1e6);
   const char *folder = fx_xml_value(e, "assetdir");
@@ -206,5 +207,6 @@ frix_status fx_mjcf_item_of(const fx_mjcf_reader *r, const fx_xml_element *eleme
                             fx_mjcf_item *out) {
   const char *name = fx_xml_value(element, "class");
   *out = (fx_mjcf_item){element, in_force};
-  return name ? fx_mjcf_class_of(r, element, name, &out->class) : FRIX_OK;
+  if (name == fx_mjcf_no_class) out->class = NULL;
+  return name && name != fx_mjcf_no_class ? fx_mjcf_class_of(r, element, name, &out->class) : FRIX_OK;
 }

@@ -64,11 +64,11 @@ void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report 
 /* A frame with the room its lists stand in. */
 typedef struct fx_frame_store {
   frix_frame frame;
-  int32_t body_room, contact_room, gone_room, amplitude_room;
+  int32_t body_room, contact_room, gone_room, amplitude_room, robot_room;
   frix_frame_body *body;
   frix_contact_report *contact;
   frix_body_id *gone;
-  double *amplitude;
+  double *amplitude, *robot;
   const char *finisher;
 } fx_frame_store;
 

@@ -36,6 +36,7 @@ void frix_model_destroy(frix_model *m) {
   if (m->robot.destroy) m->robot.destroy(m->robot.robot);
   fx_free(context, m->robot.body);
   fx_free(context, m->robot.shape_body);
+  fx_free(context, m->robot.shape_geom);
   fx_free(context, m->robot.shape_skin);
   fx_free(context, m);
 }

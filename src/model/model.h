@@ -90,6 +90,7 @@ typedef struct fx_robot_link {
   int32_t *body;       /* by body of the robot: that of the model which it is, -1: part of another */
   int32_t key;         /* the keyframe it starts at, -1: the reference */
   int32_t *shape_body; /* by shape in the order of adding: the robot's body it belongs to */
+  int32_t *shape_geom; /* likewise: its geom of the robot */
   double *shape_skin;  /* likewise: contacts act so far from its surface; NULL: at all surfaces */
 } fx_robot_link;
 

@@ -168,6 +168,7 @@ static fx_robot_places places_of(const fx_tree *t) {
   int32_t n = t->dof_count, *c = &p.count;
   p.qpos = take_place(c, t->q_count), p.qvel = take_place(c, n), p.ctrl = take_place(c, t->actuator_count);
   p.act = take_place(c, t->act_count), p.mocap = take_place(c, 7 * t->mocap_count), p.applied = take_place(c, n);
+  p.history = take_place(c, t->history_count);
   p.row_left = take_place(c, n), p.row_wait = take_place(c, n);
   p.lower = take_place(c, n), p.upper = take_place(c, n), p.friction = take_place(c, n);
   p.tendon_lower = take_place(c, t->tendon_count), p.tendon_upper = take_place(c, t->tendon_count);
@@ -180,6 +181,7 @@ static void point_into(fx_mechanism *x, double *list) {
   frix_robot_state *s = x->state;
   s->qpos = list + x->at.qpos, s->qvel = list + x->at.qvel, s->ctrl = list + x->at.ctrl, s->act = list + x->at.act;
   s->mocap = list + x->at.mocap, s->applied = list + x->at.applied;
+  s->history = list + x->at.history;
 }
 
 static bool take_lists(fx_mechanism *x) {
@@ -335,6 +337,7 @@ void fx_mechanism_collect(frix_sim *sim) {
   memcpy(x->q0, x->state->qpos, (size_t)x->tree.q_count * sizeof *x->q0);
   for (int32_t k = 0; k < x->tree.actuator_count; k++) x->drive[k].as_row = sim->state.robot[x->at.drive + k] != 0.0;
   fx_holds_begin(sim);
+  fx_flight_start(sim);
 }
 
 void fx_mechanism_begin(frix_sim *sim, double part) {
@@ -358,12 +361,20 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
     }
   }
   fx_tree_activate(s);
+  fx_tree_remember(s);
+  fx_flight_begin(sim, part);
   fx_tree_integrate(&x->tree, s->qpos, s->qvel, part * sim->h);
   for (int32_t b = 1; b < x->tree.body_count; b++)
     if (x->tree.body[b].root == b && x->part_of_body[b] < 0) pull_body(sim, b);
   match_mocap(sim);
   s->time = sim->state.time + sim->h;
   evaluate(x);
+  if (fx_flight_move(sim, part)) {
+    evaluate(x);
+    fx_flight_end(sim);
+    fx_tree_velocities(s);
+    remember(x);
+  }
   put_links(sim, true);
 }
 
@@ -423,8 +434,11 @@ static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, in
   evaluate(x);
   find_masses(x);
   find_shared(x);
+  fx_flight_create(x);
   if ((status = fx_loops_create(sim)) != FRIX_OK) return status;
   frix_robot_reset(x->state, key);
+  x->state->time = sim->state.time;
+  fx_tree_forget(x->state);
   fx_mechanism_start(sim);
   remember(x);
   fx_mechanism_place(sim);

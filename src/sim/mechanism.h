@@ -15,6 +15,9 @@
  *   mechanism_rows.c    limits, dry friction, servos with bounds, tendons, equalities as rows
  *   mechanism_energy.c  what the trees do to the ledger
  *   mechanism_sense.c   sensors of contacts, limits and loops
+ *   mechanism_look.c    sensors that choose among contacts, rays, distances
+ *   mechanism_inverse.c inverse dynamics with the forces of contacts
+ *   mechanism_flight.c  momentum of trees that fly
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
@@ -33,6 +36,10 @@ typedef struct fx_part {
   double *dense, *factor; /* M~ and its factor where loops and drives act across branches; NULL: the pattern of M is
                              enough */
   int32_t *column, *column_count; /* by row of the factor: where it is not zero */
+  bool floats;                    /* it hangs on one free joint and is tied to nothing else */
+  bool flies;                     /* nothing holds it in this step: its momentum is to be this one, about this point */
+  fx_spatial momentum;
+  frix_vec3 point, center, start; /* centre of mass and linear momentum before the step */
 } fx_part;
 
 /* An equality within one tree: part of M~ and of the free motion, with compliance R and memory r_c as its row would
@@ -70,7 +77,7 @@ typedef struct fx_hold {
 
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
-  int32_t qpos, qvel, ctrl, act, mocap, applied;
+  int32_t qpos, qvel, ctrl, act, mocap, applied, history;
   int32_t row_left, row_wait;     /* steps for which dry friction stays a row, and was to, by coordinate */
   int32_t lower, upper, friction; /* impulses of the last step by coordinate */
   int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;
@@ -189,6 +196,20 @@ double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, co
 /* ---- mechanism_sense.c ---- */
 /* Sensors with the accelerations, contacts, limits and loops of the last step. */
 frix_status fx_mechanism_sense(frix_sim *sim);
+
+/* ---- mechanism_flight.c: momentum of trees that nothing holds ---- */
+void fx_flight_create(fx_mechanism *x);
+/* Before the step. */
+void fx_flight_start(frix_sim *sim);
+/* With the new velocities at the place of the contacts; then at the new place: their centres, true where one flies; and
+ * their velocities. */
+void fx_flight_begin(frix_sim *sim, double part);
+bool fx_flight_move(frix_sim *sim, double part);
+void fx_flight_end(frix_sim *sim);
+
+/* ---- mechanism_look.c ---- */
+/* Sensors that choose among contacts, or ask where shapes are. */
+frix_status fx_mechanism_look(frix_sim *sim);
 
 /* ---- mechanism_rows.c ---- */
 /* Rows of an equality without those that only rounding moves: in mechanism.jacobian, violations in error. */

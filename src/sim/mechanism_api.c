@@ -35,6 +35,8 @@ frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key) {
   if (key < -1 || key >= x->tree.key_count)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_robot_reset: the robot has no keyframe %d", (int)key);
   frix_robot_reset(x->state, key);
+  x->state->time = sim->state.time;
+  fx_tree_forget(x->state);
   memset(sim->state.robot + x->at.row_left, 0, (size_t)(x->at.count - x->at.row_left) * sizeof *sim->state.robot);
   return frix_sim_robot_place(sim);
 }

@@ -138,5 +138,5 @@ frix_status fx_mechanism_sense(frix_sim *sim) {
     }
     *out = s->cutoff > 0.0 ? fx_clamp(value, -s->cutoff, s->cutoff) : value;
   }
-  return pulled && !pulls ? FRIX_ERROR_MEMORY : FRIX_OK;
+  return pulled && !pulls ? FRIX_ERROR_MEMORY : fx_mechanism_look(sim);
 }

@@ -408,6 +408,11 @@ static bool pair_gap(const frix_sim *sim, int32_t slot_a, const fx_shape *a, int
   return true;
 }
 
+bool fx_query_gap(const frix_sim *sim, int32_t shape_a, int32_t shape_b, double limit, fx_gap *out) {
+  const fx_shape *a = &sim->model->shape[shape_a], *b = &sim->model->shape[shape_b];
+  return pair_gap(sim, a->body, a, b->body, b, limit, out);
+}
+
 frix_status frix_sim_distance(frix_sim *sim, frix_body_id a, frix_body_id b, frix_distance *out) {
   if (!sim || !out) return FRIX_ERROR_INPUT;
   int32_t slot_a = fx_slot_of(sim, a, true, "frix_sim_distance"),

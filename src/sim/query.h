@@ -2,6 +2,7 @@
 #ifndef FX_SIM_QUERY_H
 #define FX_SIM_QUERY_H
 
+#include "collision/gap.h"
 #include "collision/query_tree.h"
 #include "sim/sim.h"
 
@@ -15,5 +16,8 @@ typedef struct fx_query {
 /* The tree at the present poses; NULL with the error text set. */
 const fx_query_tree *fx_query_now(frix_sim *sim);
 void fx_query_free(frix_sim *sim);
+/* Between two shapes of different bodies of the model, places in frix_model.shape; false: not known, or beyond the
+ * limit. */
+bool fx_query_gap(const frix_sim *sim, int32_t shape_a, int32_t shape_b, double limit, fx_gap *out);
 
 #endif

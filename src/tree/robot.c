@@ -154,7 +154,16 @@ const char *frix_robot_sensor_word(frix_robot_sensor_kind kind) {
                                      "e_potential",
                                      "e_kinetic",
                                      "clock",
+                                     "insidesite",
+                                     "camprojection",
+                                     "touch",
+                                     "contact",
+                                     "rangefinder",
+                                     "distance",
+                                     "normal",
+                                     "fromto",
                                      "other"};
+  _Static_assert(sizeof word / sizeof *word == FRIX_SENSOR_COUNT, "a word for each kind");
   return (size_t)kind < sizeof word / sizeof *word ? word[kind] : NULL;
 }
 

@@ -122,6 +122,12 @@ typedef struct fx_tree_site {
   double size[3];
 } fx_tree_site;
 
+typedef struct fx_tree_camera {
+  int32_t body;
+  frix_pose pose;             /* in its body; it looks along -z */
+  double focal[2], center[2]; /* in pixels */
+} fx_tree_camera;
+
 typedef enum fx_tree_geom_kind { FX_TREE_GEOM_OTHER, FX_TREE_GEOM_SPHERE, FX_TREE_GEOM_CYLINDER } fx_tree_geom_kind;
 
 typedef struct fx_tree_geom {
@@ -191,6 +197,10 @@ typedef struct fx_tree_actuator {
   bool ctrl_limited, force_limited, act_limited, act_early, off;
   double ctrl_range[2], force_range[2], act_range[2];
   int32_t act_first, act_count;
+  double delay;         /* of its control; 0: none */
+  int32_t sample_count; /* past controls that are kept: their times, then their values, oldest first */
+  int32_t history_first;
+  bool linear; /* between two of them; otherwise the earlier one */
 } fx_tree_actuator;
 
 typedef enum fx_tree_object {
@@ -198,8 +208,30 @@ typedef enum fx_tree_object {
   FX_OBJECT_BODY,
   FX_OBJECT_XBODY,
   FX_OBJECT_GEOM,
-  FX_OBJECT_SITE
+  FX_OBJECT_SITE,
+  FX_OBJECT_CAMERA
 } fx_tree_object;
+
+/* What a contact sensor tells of each contact, and a rangefinder of what its ray meets; in this order. */
+typedef enum fx_contact_field {
+  FX_CONTACT_FOUND,
+  FX_CONTACT_FORCE,
+  FX_CONTACT_TORQUE,
+  FX_CONTACT_DIST,
+  FX_CONTACT_POS,
+  FX_CONTACT_NORMAL,
+  FX_CONTACT_TANGENT
+} fx_contact_field;
+typedef enum fx_ray_field {
+  FX_RAY_DIST,
+  FX_RAY_DIR,
+  FX_RAY_ORIGIN,
+  FX_RAY_POINT,
+  FX_RAY_NORMAL,
+  FX_RAY_DEPTH
+} fx_ray_field;
+/* Which contacts it tells of: the first ones, the nearest, those of the largest forces, or the sum of all. */
+typedef enum fx_tree_choice { FX_CHOICE_FIRST, FX_CHOICE_NEAREST, FX_CHOICE_STRONGEST, FX_CHOICE_SUM } fx_tree_choice;
 
 typedef struct fx_tree_sensor {
   const char *name;
@@ -208,6 +240,9 @@ typedef struct fx_tree_sensor {
   int32_t object, object2; /* -1: none */
   double cutoff;
   int32_t first, count;
+  uint32_t fields;       /* of contact (fx_contact_field) and rangefinder (fx_ray_field) */
+  int32_t slots;         /* of a contact sensor */
+  fx_tree_choice choice; /* likewise */
 } fx_tree_sensor;
 
 typedef enum fx_tree_equality_kind {
@@ -234,12 +269,15 @@ typedef struct fx_tree_key {
 } fx_tree_key;
 
 typedef struct fx_tree {
-  int32_t body_count, joint_count, dof_count, q_count, site_count, geom_count, tendon_count, wrap_count, actuator_count;
-  int32_t act_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count, m_count;
+  int32_t body_count, joint_count, dof_count, q_count, site_count, camera_count, geom_count, tendon_count, wrap_count,
+      actuator_count;
+  int32_t act_count, history_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count,
+      m_count;
   fx_tree_body *body;
   fx_tree_joint *joint;
   fx_tree_dof *dof;
   fx_tree_site *site;
+  fx_tree_camera *camera;
   fx_tree_geom *geom;
   fx_tree_tendon *tendon;
   fx_tree_wrap *wrap;
@@ -276,7 +314,7 @@ struct frix_robot_state {
   const fx_tree *tree;
   fx_arena arena;
   double time;
-  double *qpos, *qvel, *ctrl, *act, *mocap, *applied;
+  double *qpos, *qvel, *ctrl, *act, *mocap, *applied, *history;
   double *placed; /* qpos, qvel and mocap that what follows was found from */
   bool is_placed; /* it was */
   /* of the configuration */
@@ -308,6 +346,8 @@ void fx_tree_evaluate_position(frix_robot_state *s);
 
 frix_vec3 fx_tree_point_of(const frix_robot_state *s, int32_t body);
 frix_pose fx_tree_site_pose(const frix_robot_state *s, int32_t site);
+/* Whether a point lies in the volume of a site. */
+bool fx_tree_site_holds(const frix_robot_state *s, int32_t site, frix_vec3 point);
 frix_pose fx_tree_geom_pose(const frix_robot_state *s, int32_t geom);
 
 /* ---- kinematics ---- */
@@ -373,6 +413,9 @@ double fx_tree_spring_energy(const frix_robot_state *s);
 double fx_tree_rotor_energy(const frix_robot_state *s);
 /* Activations at the end of a step of the tree's timestep, from their rates. */
 void fx_tree_activate(frix_robot_state *s);
+/* Controls of the state's time join those that are remembered; and nothing but zero controls before a time. */
+void fx_tree_remember(frix_robot_state *s);
+void fx_tree_forget(frix_robot_state *s);
 
 /* The shortest path between two points about a sphere or cylinder; its length, or -1 where it does not touch. */
 double fx_tree_wrap_path(frix_vec3 from, frix_vec3 to, frix_pose frame, double radius, bool sphere,

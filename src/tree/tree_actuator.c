@@ -11,8 +11,45 @@
 #include "base/trig.h"
 #include "tree/tree.h"
 
+/* ---- delays ---- */
+
+/* The control that was set a delay ago; before the first one and after the last one it does not change. Times differ by
+ * rounding from multiples of the step. */
+static double past_control(const frix_robot_state *s, const fx_tree_actuator *a) {
+  const double *time = s->history + a->history_first, *value = time + a->sample_count;
+  double at = s->time - a->delay, slack = 1e-6 * s->tree->timestep;
+  int32_t k = a->sample_count - 1;
+  while (k > 0 && time[k] > at + slack) k--;
+  if (!a->linear || k + 1 == a->sample_count || at <= time[k]) return value[k];
+  return value[k] + (value[k + 1] - value[k]) * (at - time[k]) / (time[k + 1] - time[k]);
+}
+
+void fx_tree_remember(frix_robot_state *s) {
+  for (int32_t k = 0; k < s->tree->actuator_count; k++) {
+    const fx_tree_actuator *a = &s->tree->actuator[k];
+    int32_t n = a->sample_count;
+    double *time = s->history + a->history_first;
+    if (!n) continue;
+    memmove(time, time + 1, (size_t)(2 * n - 1) * sizeof *time);
+    time[n - 1] = s->time, time[2 * n - 1] = s->ctrl[k];
+  }
+}
+
+void fx_tree_forget(frix_robot_state *s) {
+  for (int32_t k = 0; k < s->tree->actuator_count; k++) {
+    const fx_tree_actuator *a = &s->tree->actuator[k];
+    double *time = s->history + a->history_first;
+    for (int32_t i = 0; i < a->sample_count; i++) {
+      time[i] = s->time - (a->sample_count - i) * s->tree->timestep;
+      time[a->sample_count + i] = 0.0;
+    }
+  }
+}
+
+/* ---- forces ---- */
+
 static double control_of(const frix_robot_state *s, const fx_tree_actuator *a, int32_t k) {
-  double u = s->ctrl[k];
+  double u = a->sample_count ? past_control(s, a) : s->ctrl[k];
   return a->ctrl_limited && !s->tree->no_clamp ? fx_clamp(u, a->ctrl_range[0], a->ctrl_range[1]) : u;
 }
 

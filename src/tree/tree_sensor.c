@@ -21,6 +21,9 @@ static frame frame_of(const frix_robot_state *s, fx_tree_object kind, int32_t k)
     case FX_OBJECT_BODY: f = (frame){{s->center[k], fx_quat_mul(s->pose[k].q, t->body[k].axes)}, k}; break;
     case FX_OBJECT_GEOM: f = (frame){fx_tree_geom_pose(s, k), t->geom[k].body}; break;
     case FX_OBJECT_SITE: f = (frame){fx_tree_site_pose(s, k), t->site[k].body}; break;
+    case FX_OBJECT_CAMERA:
+      f = (frame){fx_pose_mul(s->pose[t->camera[k].body], t->camera[k].pose), t->camera[k].body};
+      break;
   }
   return f;
 }
@@ -180,6 +183,30 @@ static void sense_subtree(const frix_robot_state *s, const fx_tree_sensor *x, do
   if (x->kind == FRIX_SENSOR_SUBTREE_ANGMOM) put(out, y.momentum);
 }
 
+bool fx_tree_site_holds(const frix_robot_state *s, int32_t site, frix_vec3 point) {
+  const fx_tree_site *x = &s->tree->site[site];
+  frix_vec3 p = fx_pose_unpoint(fx_tree_site_pose(s, site), point);
+  double a = x->size[0], b = x->size[1], c = x->size[2], flat = p.x * p.x + p.y * p.y;
+  double beyond = fx_max(fabs(p.z) - b, 0.0); /* the middle part of a capsule */
+  switch (x->kind) {
+    case FX_SITE_SPHERE: return fx_norm2(p) <= a * a;
+    case FX_SITE_CAPSULE: return flat + beyond * beyond <= a * a;
+    case FX_SITE_CYLINDER: return flat <= a * a && fabs(p.z) <= b;
+    case FX_SITE_BOX: return fabs(p.x) <= a && fabs(p.y) <= b && fabs(p.z) <= c;
+    case FX_SITE_ELLIPSOID: break;
+  }
+  return fx_norm2(fx_vec(p.x / a, p.y / b, p.z / c)) <= 1.0;
+}
+
+/* Where a camera sees a site, in pixels from the upper left corner. */
+static void project(const frix_robot_state *s, const fx_tree_sensor *x, double *out) {
+  const fx_tree_camera *camera = &s->tree->camera[x->object2];
+  frix_vec3 p = fx_pose_unpoint(frame_of(s, FX_OBJECT_CAMERA, x->object2).pose, fx_tree_site_pose(s, x->object).p);
+  double depth = fabs(p.z) < 1e-15 ? copysign(1e-15, p.z) : p.z;
+  out[0] = camera->center[0] - camera->focal[0] * p.x / depth;
+  out[1] = camera->center[1] + camera->focal[1] * p.y / depth;
+}
+
 static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *out) {
   if (x->kind <= FRIX_SENSOR_MAGNETOMETER) {
     sense_site(s, x, out);
@@ -201,7 +228,16 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
       case FRIX_SENSOR_POTENTIAL_ENERGY: out[0] = s->potential; break;
       case FRIX_SENSOR_KINETIC_ENERGY: out[0] = s->kinetic; break;
       case FRIX_SENSOR_CLOCK: out[0] = s->time; break;
-      case FRIX_SENSOR_TOUCH: out[0] = 0.0; break; /* mechanism_sense.c */
+      case FRIX_SENSOR_INSIDE_SITE:
+        out[0] = fx_tree_site_holds(s, x->object2, frame_of(s, x->kind1, x->object).pose.p);
+        break;
+      case FRIX_SENSOR_CAM_PROJECTION: project(s, x, out); break;
+      case FRIX_SENSOR_TOUCH: /* mechanism_sense.c; the others mechanism_look.c */
+      case FRIX_SENSOR_CONTACT:
+      case FRIX_SENSOR_RANGEFINDER:
+      case FRIX_SENSOR_DISTANCE:
+      case FRIX_SENSOR_NORMAL:
+      case FRIX_SENSOR_FROMTO:
       case FRIX_SENSOR_OTHER: memset(out, 0, (size_t)x->count * sizeof *out); break;
       default: sense_joint(s, x, out); break;
     }
@@ -210,7 +246,8 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
 
 /* Directions and quaternions have no cutoff. */
 static bool has_cutoff(const fx_tree_sensor *x) {
-  return x->cutoff > 0.0 && x->kind != FRIX_SENSOR_FRAME_QUAT && x->kind != FRIX_SENSOR_BALL_QUAT &&
+  return x->cutoff > 0.0 && x->kind < FRIX_SENSOR_TOUCH && x->kind != FRIX_SENSOR_FRAME_QUAT &&
+         x->kind != FRIX_SENSOR_BALL_QUAT &&
          !(x->kind >= FRIX_SENSOR_FRAME_X_AXIS && x->kind <= FRIX_SENSOR_FRAME_Z_AXIS);
 }
 

@@ -15,6 +15,7 @@ static bool take_numbers(frix_robot_state *s) {
              {&s->qvel, t->dof_count},
              {&s->ctrl, t->actuator_count},
              {&s->act, t->act_count},
+             {&s->history, t->history_count},
              {&s->mocap, 7 * t->mocap_count},
              {&s->applied, t->dof_count},
              {&s->m, t->m_count},
@@ -105,6 +106,7 @@ frix_status frix_robot_reset(frix_robot_state *s, int32_t key) {
     memcpy(to, k->mocap ? k->mocap + 7 * (size_t)t->body[b].mocap : place, sizeof place);
   }
   s->time = k->time;
+  fx_tree_forget(s);
   s->is_placed = false;
   return FRIX_OK;
 }

@@ -156,7 +156,7 @@ function showPicked() {
   const { contacts } = marks;
   let card;
   let ringed = -1;
-  if (picked?.kind === 'body') card = bodyCard(replay, picked, bodies.poses, contacts, picked.slot >= 0 ? bodies.row[picked.slot] : -1);
+  if (picked?.kind === 'body') card = bodyCard(replay, picked, bodies.poses, contacts, picked.slot >= 0 ? bodies.row[picked.slot] : -1, player.frame);
   else if (picked?.kind === 'contact') {
     ringed = contactIndex();
     if (ringed >= 0) card = contactCard(replay, contacts, ringed);
@@ -170,7 +170,7 @@ function pick(what) {
   picked = what;
   bodies.paint(theme, picked?.kind === 'body' ? picked : { slot: -1, body: -2 });
   if (following) setFollowing(true);
-  plots.extra(...series(replay, picked));
+  plots.extra(series(replay, picked));
   showPicked();
   stage?.refresh();
 }

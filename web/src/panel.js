@@ -10,8 +10,18 @@ function table(rows) {
   return list;
 }
 
+/* Place, rate and actuators' force of the hinges and slides that move a body. */
+function jointRows(replay, frame, name) {
+  const now = replay.robot(frame);
+  return replay.mechanism.joints.flatMap((joint, k) => {
+    if (!joint.body || joint.body !== name || now.length < 3 * k + 3) return [];
+    const [unit, force] = joint.kind === 'slide' ? ['m', 'N'] : ['rad', 'N m'];
+    return [[`joint ${joint.name || k}`, `${number(now[3 * k], unit)}, ${number(now[3 * k + 1], `${unit}/s`)}`], ['its actuators', number(now[3 * k + 2], force)]];
+  });
+}
+
 /** @param {import('./payload.js').Replay} replay */
-export function bodyCard(replay, picked, poses, contacts, row) {
+export function bodyCard(replay, picked, poses, contacts, row, frame = -1) {
   const end = picked.slot >= 0 ? picked.slot : picked.body < 0 ? 0xffffffff : STATIC + picked.body;
   const rows = [];
   if (picked.body >= 0) {
@@ -23,6 +33,7 @@ export function bodyCard(replay, picked, poses, contacts, row) {
     rows.push(['position', vector(poses.position, 3 * row, 'm')]);
     if (poses.speed) rows.push(['speed', number(poses.speed[row], 'm/s')]);
   }
+  if (row >= 0 && frame >= 0) rows.push(...jointRows(replay, frame, replay.nameOf(end)));
   const sum = [0, 0, 0];
   let touching = 0;
   let nearest = -1;
@@ -89,7 +100,7 @@ export function frameCard(replay, k, poses, contacts) {
 export function aboutRun(replay) {
   const { index, meta } = replay;
   const plain = Object.entries(meta).flatMap(([key, value]) =>
-    value && typeof value === 'object' && !Array.isArray(value)
+    key === 'mechanism' ? [] : value && typeof value === 'object' && !Array.isArray(value)
       ? Object.entries(value).map(([inner, v]) => [`${key}.${inner}`, typeof v === 'object' ? JSON.stringify(v) : String(v)])
       : [[key, typeof value === 'object' ? JSON.stringify(value) : String(value)]],
   );

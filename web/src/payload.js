@@ -85,6 +85,13 @@ function parsed(text) {
   }
 }
 
+/* Names of the joints and actuators whose numbers each frame has; none where they do not fit. */
+function mechanismOf({ mechanism }, wide) {
+  const { joints, actuators } = mechanism ?? {};
+  const fits = Array.isArray(joints) && Array.isArray(actuators) && 3 * joints.length + actuators.length === wide;
+  return fits ? { joints, actuators } : { joints: [], actuators: [] };
+}
+
 /** Bodies, shapes and names: what a run and a live world have in common. */
 export class ModelView {
   /** @param {any} index @param {ArrayBuffer} buffer */
@@ -167,6 +174,8 @@ export class Replay extends ModelView {
     this.contactAt = this.column('frame.contacts');
     this.contactKept = this.column('frame.contacts_kept');
     this.amplitudes = this.column('frame.amplitudes');
+    this.robotNumbers = this.index.columns['frame.robot'] ? this.column('frame.robot') : new Float32Array(0);
+    this.mechanism = mechanismOf(this.meta, this.robotNumbers.length / this.frameCount);
     this.mostContacts = this.contactKept.reduce((a, b) => Math.max(a, b), 0);
   }
 
@@ -215,6 +224,12 @@ export class Replay extends ModelView {
       turn[4 * i + largest] = Math.sqrt(Math.max(0, rest));
     }
     return { count: n, slot, position, speed: null, turn };
+  }
+
+  /** Numbers of the robot: position, velocity and actuators' force of each hinge and slide, then the force of each actuator. @param {number} k */
+  robot(k) {
+    const wide = this.robotNumbers.length / this.frameCount;
+    return this.robotNumbers.subarray(k * wide, (k + 1) * wide);
   }
 
   /** @param {number} k @returns {Contacts} */

@@ -1,6 +1,7 @@
 /* Residual, energy and contacts over time. A line shows where the replay stands; pressing or dragging goes there. */
 import uPlot from 'uplot';
 import { count, number, power } from './text.js';
+import { actuatorPlots } from './track.js';
 
 const INK = {
   light: { text: '#5b6675', grid: '#e6eaef', lines: ['#1f6fd1', '#e0631b', '#2c8a5a', '#8a5cc4', '#a8781d', '#8a94a3', '#c2447a', '#3f8f9b', '#6b4f2a', '#c0392b'], limit: '#c0392b' },
@@ -50,6 +51,7 @@ function plans(replay) {
       inks: [0, 1, 5],
       value: (x) => (x == null ? '–' : count(x)),
     },
+    ...actuatorPlots(replay).map(([title, series]) => ({ title, hint: 'force or torque of each actuator at the end of the step', series, value: (x) => number(x) })),
   ];
 }
 
@@ -65,10 +67,10 @@ export class Plots {
     new ResizeObserver(() => this.resize()).observe(home);
   }
 
-  /** One more plot, of what is picked; without series none. @param {string} title @param {[string, (number|null)[]][]} series */
-  extra(title, series) {
-    this.plans = this.plans.filter(({ picked }) => !picked);
-    if (series.length) this.plans.unshift({ title, hint: 'of what is picked, in every frame', picked: true, series, value: (x) => (x == null ? '–' : number(x)) });
+  /** More plots, of what is picked. @param {[string, [string, (number|null)[]][]][]} list titles and series */
+  extra(list) {
+    const more = list.map(([title, series]) => ({ title, hint: 'of what is picked, in every frame', picked: true, series, value: (x) => (x == null ? '–' : number(x)) }));
+    this.plans = [...more, ...this.plans.filter(({ picked }) => !picked)];
     this.paint(this.theme ?? 'light');
   }
 

@@ -33,8 +33,45 @@ export class Trail {
   }
 }
 
-/** Title and series of what is picked, in every frame. @returns {[string, [string, (number|null)[]][]]} */
+/** Number k of the robot in every frame. */
+const robotSeries = (replay, k) => Array.from({ length: replay.frameCount }, (_, frame) => replay.robot(frame)[k]);
+
+/** Plots of the hinges and slides that move a body, with the forces of their actuators. */
+function jointPlots(replay, slot) {
+  const { joints, actuators } = replay.mechanism;
+  const name = replay.nameOf(slot);
+  return joints.flatMap((joint, k) => {
+    if (!joint.body || joint.body !== name) return [];
+    const [unit, force] = joint.kind === 'slide' ? ['m', 'N'] : ['rad', 'N m'];
+    const title = `Joint ${joint.name || k}`;
+    const along = actuators.some(({ at }) => at && at === joint.name) || robotSeries(replay, 3 * k + 2).some((x) => x !== 0);
+    return [
+      [`${title}, ${unit}`, [['position', robotSeries(replay, 3 * k)]]],
+      [`${title}, ${unit}/s`, [['velocity', robotSeries(replay, 3 * k + 1)]]],
+      ...(along ? [[`Actuators of ${title.toLowerCase()}, ${force}`, [['force', robotSeries(replay, 3 * k + 2)]]]] : []),
+    ];
+  });
+}
+
+const MOST_ACTUATORS = 10;
+
+/** The forces of all actuators, or of those that push most. @returns {[string, [string, number[]][]][]} */
+export function actuatorPlots(replay) {
+  const { joints, actuators } = replay.mechanism;
+  const all = actuators.map(({ name }, k) => [name || String(k), robotSeries(replay, 3 * joints.length + k)]);
+  const most = (list) => list.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const shown = all.length > MOST_ACTUATORS ? all.sort((a, b) => most(b[1]) - most(a[1])).slice(0, MOST_ACTUATORS) : all;
+  return shown.length ? [[all.length > shown.length ? `Forces of ${shown.length} of ${all.length} actuators` : 'Forces of actuators', shown]] : [];
+}
+
+/** Titles and series of what is picked, in every frame. @returns {[string, [string, (number|null)[]][]][]} */
 export function series(replay, picked) {
+  const own = ownSeries(replay, picked);
+  const joints = picked?.kind === 'body' && picked.slot >= 0 ? jointPlots(replay, picked.slot) : [];
+  return [...joints, ...(own[1].length ? [own] : [])];
+}
+
+function ownSeries(replay, picked) {
   if (picked?.kind === 'body' && picked.slot >= 0 && !replay.index.coarse) {
     const speed = [];
     for (let k = 0; k < replay.frameCount; k++) {
