@@ -5,7 +5,7 @@ import { count, element, number, power } from '../src/text.js';
 import { readFiles } from './files.js';
 import { LESSONS } from './scenes.js';
 import { readLink, writeLink } from './link.js';
-import { chooseCore, replayTemplate } from '../src/wasm.js';
+import { replayTemplate } from '../src/wasm.js';
 import { View } from './view.js';
 
 const by = (id) => document.getElementById(id);
@@ -20,6 +20,7 @@ const METHODS = {
 };
 
 let tables, views = [], scene = 'arch', values = {}, file = null, playing = true, theme = 'light', recording = false;
+let core; /* what loader.js started */
 let opened = []; /* the words the world was opened with; what was changed under way is among the actions */
 
 const many = (n, one, more) => `${count(n)} ${n === 1 ? one : more}`;
@@ -76,8 +77,8 @@ function tellTags() {
 function setBeside(name) {
   by('second').hidden = !name;
   if (name && !views[1]) {
-    views[1] = newView('canvas-b', 1);
-    views[1].send('init', window.frixCore);
+    views[1] = newView('canvas-b', 1, () => new Worker(core.worker));
+    views[1].send('init', { wasm: core.wasm, threads: core.threads });
   }
   if (!name && views[1]) {
     views[1].destroy();
@@ -502,17 +503,13 @@ function connect() {
   });
 }
 
-function newView(id, k) {
-  const view = new View(by(id), () => new Worker(window.frixWorker));
+function newView(id, k, makeWorker) {
+  const view = new View(by(id), makeWorker);
   view.paint(theme);
   view.listen('frame', () => onFrame(k));
   view.listen('error', ({ text }) => say(text));
   view.listen('recorded', keepRecording);
-  view.listen('ready', ({ stage }) => {
-    if (!stage) return;
-    view.stage.paint(theme);
-    connectHands(view);
-  });
+  connectHands(view);
   return view;
 }
 
@@ -534,19 +531,14 @@ function valuesOf(words) {
   return { given: out, method: method?.[0] ?? 'auto' };
 }
 
-async function start() {
-  const began = performance.now();
-  const { worker, wasm, threads } = await chooseCore(document);
-  window.frixWorker = worker;
-  window.frixCore = { wasm, threads };
+async function show() {
+  core = await window.frixStarted; /* loader.js */
   const dark = matchMedia('(prefers-color-scheme: dark)');
   theme = dark.matches ? 'dark' : 'light';
   document.documentElement.dataset.theme = theme;
-  views = [newView('canvas-a', 0), null];
-  const ready = new Promise((done) => first().listen('ready', (data) => data.tables && done(data.tables)));
-  first().send('init', window.frixCore);
-  tables = await ready;
-  if (threads) by('subtitle').textContent += `, on ${threads.count} threads`;
+  views = [newView('canvas-a', 0, () => core.first), null];
+  ({ tables } = await core.ready);
+  if (core.threads) by('subtitle').textContent += `, on ${core.threads.count} threads`;
   connect();
   const link = readLink(location.hash);
   const known = link && rowOf(link.words[0]);
@@ -556,14 +548,13 @@ async function start() {
   by('beside').value = link?.beside ?? '';
   setBeside(by('beside').value);
   restart(known ? link.log : []);
-  first().listen('frame', () => {
-    window.frix.firstPicture ??= performance.now() - began;
-  });
   setTheme(theme);
   window.frix = { views, share, take, by, actAll, restart, get first() { return first(); }, get playing() { return playing; }, setPlaying };
 }
 
-start().catch((error) => {
-  say(`This page cannot be shown: ${error.message}`);
-  throw error;
-});
+export function startPlayground() {
+  show().catch((error) => {
+    say(`This page cannot be shown: ${error.message}`);
+    throw error;
+  });
+}

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import { Bodies } from '../src/bodies.js';
 import { ContactMarks } from '../src/contacts.js';
 import { ModelView } from '../src/payload.js';
-import { Stage } from '../src/stage.js';
+import { newRenderer, Stage } from '../src/stage.js';
 
 const SHADOWS = 1500;
 const MOST_CONTACTS = 20000;
@@ -28,12 +28,13 @@ export class View {
   constructor(canvas, makeWorker) {
     this.canvas = canvas;
     this.worker = makeWorker();
+    this.renderer = newRenderer(canvas); /* while the worker loads */
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.serial = 0;
     this.asked = new Map();
     this.theme = 'light';
     this.on = { points: true, forces: true, cones: false, chains: false };
-    this.listeners = { frame: [], model: [], error: [], recorded: [], ready: [] };
+    this.listeners = { frame: [], model: [], error: [], recorded: [] };
     this.through = false;
   }
 
@@ -147,15 +148,8 @@ export class View {
     const g = this.live.index.gravity;
     const down = new THREE.Vector3(...g);
     const up = this.bodies.hasFlat ? new THREE.Vector3(0, 1, 0) : down.lengthSq() > 0 && Math.abs(down.y) > Math.abs(down.z) ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
-    /* a camera of the other kind needs a canvas of its own */
-    if (this.stage) {
-      const canvas = this.canvas.cloneNode();
-      this.stage.renderer.dispose();
-      this.canvas.replaceWith(canvas);
-      this.canvas = canvas;
-    }
-    this.stage = new Stage(this.canvas, { flat: this.bodies.hasFlat, up });
-    this.tell('ready', { stage: true });
+    this.stage?.leave();
+    this.stage = new Stage(this.canvas, { flat: this.bodies.hasFlat, up, renderer: this.renderer });
   }
 
   poseOf({ body, pose }) {
@@ -219,6 +213,7 @@ export class View {
 
   destroy() {
     this.worker.terminate();
-    this.stage?.renderer.dispose();
+    this.stage?.leave();
+    this.renderer.dispose();
   }
 }

@@ -359,7 +359,7 @@ function say(text) {
   by('message').textContent = text;
 }
 
-async function start() {
+async function show() {
   if (by('frix-live')) return followLive(say);
   say('Reading the run …');
   replay = await readPayload(document, (part) => say(`Reading the run … ${Math.round(100 * part)} %`));
@@ -390,7 +390,9 @@ async function start() {
   window.frix = { replay, player, bodies, marks, stage, pick, pickAt, get picked() { return picked; }, get theme() { return theme; } };
 }
 
-start().catch((error) => {
-  say(`This page cannot be shown: ${error.message}`);
-  throw error;
-});
+export function startReplay() {
+  show().catch((error) => {
+    say(`This page cannot be shown: ${error.message}`);
+    throw error;
+  });
+}
