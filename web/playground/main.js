@@ -16,7 +16,7 @@ const METHODS = {
   nsgs: ['exact: nsgs', ['--solver', 'nsgs']],
   lemke: ['pyramid, pivoting (lemke)', ['--solver', 'lemke']],
   associated: ['relaxed law (associated)', ['--law', 'associated']],
-  pgs: ['as in game engines (pgs)', ['--solver', 'pgs']],
+  pgs: ['game engines (pgs)', ['--solver', 'pgs']],
 };
 
 let tables, views = [], scene = 'arch', values = {}, file = null, playing = true, theme = 'light', recording = false;
@@ -28,6 +28,7 @@ const both = () => views.filter(Boolean);
 const first = () => views[0];
 function say(text) {
   by('message').hidden = !text;
+  by('message').classList.toggle('note', Boolean(first()?.frame)); /* the world stays in sight */
   by('message').textContent = text.replace(/\x1b\[[\d;]*m/g, '').replace(/^frix: /, ''); /* the command's colours and name */
 }
 
@@ -46,7 +47,9 @@ function worldWords() {
 const methodWords = (name) => METHODS[name]?.[1] ?? [];
 
 function showWords() {
-  by('words').textContent = `frix run ${[...worldWords(), ...methodWords(by('method').value)].join(' ')}`;
+  const words = file ? file.native : worldWords();
+  by('words').hidden = !words;
+  by('words').textContent = words ? `frix run ${[...words, ...methodWords(by('method').value)].join(' ')}` : '';
 }
 
 /* ---- opening */
@@ -233,18 +236,25 @@ async function check() {
   }
 }
 
-/* Bisects the friction with the reader watching: every trial is shown, and the world takes its friction. */
+function showFriction(mu) {
+  values.mu = mu;
+  const slider = by('p-mu');
+  slider.value = String(mu);
+  slider.nextElementSibling.textContent = shown({ kind: 'real' }, mu);
+}
+
+/* Bisects the friction with the reader watching: every trial is shown, world and slider take its friction. At the end they take back
+ * that from before. */
 async function limit() {
   const p = rowOf(scene)?.parameters.find(({ name }) => name === 'mu');
   if (!p || file) return verdict(['this scene has no friction to vary']);
   const kept = values.mu;
   const lines = [];
   const stands = async (mu) => {
-    values.mu = mu;
+    showFriction(mu);
     const found = await judge(['check', ...worldWords(), '--quick', '--json']);
     const good = found.equilibrium?.verdict === 'stands';
-    lines.unshift([`mu ${mu.toFixed(5)}: ${good ? 'stands' : 'falls'}`, good ? 'stands' : 'falls']);
-    verdict(...lines.slice(0, 7));
+    lines.unshift([`mu ${mu.toFixed(6)}: it ${good ? 'stands' : 'falls'}`, good ? 'stands' : 'falls']);
     restart();
     verdict(...lines.slice(0, 7));
     await new Promise((done) => setTimeout(done, 350));
@@ -252,23 +262,22 @@ async function limit() {
   };
   try {
     let low = 0, high = Math.max(kept, 0.05);
-    if (!(await stands(high))) return verdict(...lines, ['it falls at the present friction: raise mu first']);
-    if (await stands(0)) return verdict(...lines, ['it stands without friction']);
-    while (high - low > 2e-5 * high && lines.length < 24) {
-      const middle = (low + high) / 2;
-      if (await stands(middle)) high = middle;
-      else low = middle;
+    if (!(await stands(high))) lines.unshift(['it falls at the present friction: raise mu first']);
+    else if (await stands(0)) lines.unshift(['it stands without friction']);
+    else {
+      while (high - low > 2e-5 * high && lines.length < 24) {
+        const middle = (low + high) / 2;
+        if (await stands(middle)) high = middle;
+        else low = middle;
+      }
+      lines.unshift([`limit: an equilibrium exists from mu ${high.toFixed(5)} on`]);
     }
-    lines.unshift([`limit: an equilibrium exists from mu ${high.toFixed(5)} on`]);
-    verdict(...lines.slice(0, 8));
   } catch (error) {
-    verdict([error.message, 'falls']);
-  } finally {
-    values.mu = kept;
-    const slider = by('p-mu');
-    if (slider) slider.value = String(kept);
-    showWords();
+    lines.unshift([error.message, 'falls']);
   }
+  showFriction(kept);
+  restart();
+  verdict(...lines.slice(0, 8));
 }
 
 /* ---- numbers */
@@ -369,7 +378,9 @@ async function take(list) {
       verdict([found ? `${got.name}: ${found.contacts} contacts, ${found.outcome ?? 'solved'} by ${found.finisher}, residual ${residual == null ? '–' : power(residual)}` : err, found ? 'stands' : 'falls']);
       return;
     }
+    await first().ask('probe', { words: got.words, files: got.files }); /* what cannot be opened changes nothing */
     file = got;
+    by('scene').selectedIndex = -1; /* any scene may be chosen again */
     by('lesson').replaceChildren(element('b', {}, got.name), ' from your disk; nothing leaves this page.');
     by('parameters').replaceChildren();
     restart();
@@ -432,9 +443,17 @@ function toggleMark(name) {
   for (const view of both()) name === 'through' ? view.seeThrough(on) : view.toggle(name, on);
 }
 
+function changeSpeed(by_) {
+  const list = by('speed');
+  list.selectedIndex = Math.max(0, Math.min(list.options.length - 1, list.selectedIndex + by_));
+  list.onchange();
+}
+
 const KEYS = {
   ' ': () => setPlaying(!playing),
   ArrowRight: () => by('step').click(),
+  ArrowUp: () => changeSpeed(1),
+  ArrowDown: () => changeSpeed(-1),
   Home: () => restart(),
   f: () => both().forEach((view) => view.fit()),
   c: () => toggleMark('points'), v: () => toggleMark('forces'), k: () => toggleMark('cones'), n: () => toggleMark('chains'), x: () => toggleMark('through'),
@@ -503,12 +522,24 @@ function connect() {
   });
 }
 
+/* Two worlds are seen from the same place. */
+function lookAlike(from) {
+  const to = both().find((view) => view !== from)?.stage;
+  const { stage } = from;
+  if (!to || to.flat !== stage.flat || stage.silent) return;
+  to.silent = true;
+  to.look(stage);
+  to.silent = false;
+}
+
 function newView(id, k, makeWorker) {
   const view = new View(by(id), makeWorker);
+  view.leads = k === 0;
   view.paint(theme);
   view.listen('frame', () => onFrame(k));
   view.listen('error', ({ text }) => say(text));
   view.listen('recorded', keepRecording);
+  view.listen('stage', () => view.stage.controls.addEventListener('change', () => lookAlike(view)));
   connectHands(view);
   return view;
 }

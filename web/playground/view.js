@@ -34,8 +34,9 @@ export class View {
     this.asked = new Map();
     this.theme = 'light';
     this.on = { points: true, forces: true, cones: false, chains: false };
-    this.listeners = { frame: [], model: [], error: [], recorded: [] };
+    this.listeners = { frame: [], model: [], error: [], recorded: [], stage: [] };
     this.through = false;
+    this.leads = true; /* of two worlds that are seen from one place one leads */
   }
 
   listen(type, listener) {
@@ -102,7 +103,7 @@ export class View {
       this.fit();
       this.fresh = false;
     }
-    if (this.out()) this.fit();
+    if (this.leads && this.out()) this.fit();
     this.stage?.refresh();
     this.tell('frame', data);
   }
@@ -150,6 +151,7 @@ export class View {
     const up = this.bodies.hasFlat ? new THREE.Vector3(0, 1, 0) : down.lengthSq() > 0 && Math.abs(down.y) > Math.abs(down.z) ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
     this.stage?.leave();
     this.stage = new Stage(this.canvas, { flat: this.bodies.hasFlat, up, renderer: this.renderer });
+    this.tell('stage');
   }
 
   poseOf({ body, pose }) {

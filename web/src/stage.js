@@ -178,6 +178,19 @@ export class Stage {
     this.refresh();
   }
 
+  /** As another stage of the same kind. @param {Stage} other */
+  look(other) {
+    const { position, zoom, near, far } = other.camera;
+    this.camera.position.copy(position);
+    Object.assign(this.camera, { zoom, near, far });
+    this.controls.target.copy(other.controls.target);
+    this.half = other.half;
+    this.fitted = other.fitted;
+    this.project();
+    this.controls.update();
+    this.refresh();
+  }
+
   aspect() {
     return Math.max(1, this.canvas.clientWidth) / Math.max(1, this.canvas.clientHeight);
   }
