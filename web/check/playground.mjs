@@ -57,7 +57,8 @@ check('while it falls every step is certified', s.certified_steps === s.steps, J
 await tab.click('#restart');
 await slide(tab, 'p-mu', 0.6);
 await tab.click('#check');
-await until(tab, () => document.getElementById('verdict').textContent.includes('stands'));
+await until(tab, () => document.getElementById('verdict').textContent.includes('margin of tilt'));
+check('the check tells the margins of friction and tilt', /mu 0\.30769, a reserve of 1\.95.*to x it stands up to 15\.935°/.test(await tab.textContent('#verdict')), await tab.textContent('#verdict'));
 check('the check names what is nearest to slipping', /nearest to slipping: .+ at 0\.\d+ of its cone/.test(await tab.textContent('#verdict')), await tab.textContent('#verdict'));
 await shot(tab, 'arch_check');
 await tab.click('#limit');

@@ -7,6 +7,7 @@ import { newRenderer, Stage } from '../src/stage.js';
 
 const SHADOWS = 1500;
 const MOST_CONTACTS = 20000;
+const FEW = 3;
 
 /** A world that goes on, seen like a replay. */
 class Live extends ModelView {
@@ -108,11 +109,18 @@ export class View {
     this.tell('frame', data);
   }
 
-  /* Whether all that moves has left the picture. */
+  /* Whether all that moves has left the picture; of few bodies, whether one leaves it and nobody has turned the camera. */
   out() {
     const { poses } = this.frame;
     if (!this.stage || poses.count === 0 || poses.count > 500) return false;
     const p = new THREE.Vector3();
+    if (poses.count <= FEW && !this.stage.turned) {
+      const { min, max } = this.bodies.box();
+      for (let k = 0; k < 8; k++) {
+        p.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).project(this.stage.camera);
+        if (Math.abs(p.x) > 1 || Math.abs(p.y) > 1) return true;
+      }
+    }
     for (let i = 0; i < poses.count; i++) {
       p.fromArray(poses.position, 3 * i).project(this.stage.camera);
       if (Math.abs(p.x) < 0.8 && Math.abs(p.y) < 0.8 && Math.abs(p.z) < 1) return false;

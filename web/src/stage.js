@@ -30,6 +30,7 @@ export class Stage {
       this.controls.touches.ONE = THREE.TOUCH.PAN;
     }
     this.controls.addEventListener('change', () => this.refresh());
+    this.controls.addEventListener('start', () => (this.turned = true)); /* by the reader */
     this.before = [];
     this.lights();
     this.sizes = new ResizeObserver(() => this.resize());
