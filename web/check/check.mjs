@@ -2,7 +2,8 @@
  * real runs are named. Exit code 0 only when all of it works. */
 import { counter, launch, LOADING } from './browser.mjs';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { everyFlatShape, everyShape, makePage, manySpheres } from './synthetic.mjs';
 
 const [template, folder, ...real] = process.argv.slice(2);
@@ -121,6 +122,8 @@ async function desktop(path) {
   for (const name of ['size', 'name', 'speed', 'force', 'state', 'body']) {
     const old = await picture(tab);
     await after(tab, () => tab.locator('#tones').selectOption(name));
+    const told = (await tab.locator('#scale').isVisible()) ? await tab.locator('#scale').innerText() : '';
+    check(`the colours by ${name} are explained`, ['body', 'state'].includes(name) ? told === '' : /0|first/.test(told), told);
     check(`coloured by ${name} it looks different`, (await picture(tab)).bytes !== old.bytes);
   }
 
@@ -280,7 +283,20 @@ async function simulated(path) {
   await tab.context().close();
 }
 
+/* Pictures of frix render have the colours of the page. */
+function sameColours() {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const found = (path, name) => (new RegExp(`${name}[^\\n]*= [{[]([^\\]}]*)[\\]}]`).exec(readFileSync(join(here, path), 'utf8'))?.[1].match(/[0-9a-f]{6}/gi) ?? []).join(' ');
+  const inBodies = (theme) => (new RegExp(`${theme}: \\[([^\\]]*)\\]`).exec(readFileSync(join(here, '../src/bodies.js'), 'utf8'))?.[1].match(/[0-9a-f]{6}/g) ?? []).join(' ');
+  for (const [own, other] of [['RAMP_TEXT', 'ramp\\[\\]'], ['NAMES', 'kinds\\[\\]']]) {
+    const list = found('../../app/tones.c', other);
+    check(`${own} is that of frix render`, list !== '' && list === found('../src/colours.js', own), list);
+  }
+  for (const theme of ['light', 'dark']) check(`bodies are painted as by frix render (${theme})`, inBodies(theme) !== '' && inBodies(theme) === found('../../app/tones.c', `${theme}\\[\\]`), inBodies(theme));
+}
+
 try {
+  sameColours();
   const shapes = made('shapes', everyShape());
   await desktop(shapes);
   await phone(shapes);
