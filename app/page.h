@@ -46,6 +46,8 @@ typedef struct fx_page_bytes {
   int row_count;
 } fx_page_bytes;
 
+/* Radius and half length, or half sides. (page_model.c) */
+void fx_page_shape_size(float out[3], const frix_shape_config *shape);
 void fx_page_begin(fx_page_bytes *bytes, FILE *file);
 /* Values as they lie in memory (frix runs on little-endian machines only where pages are made; see the test). */
 void fx_page_put(fx_page_bytes *bytes, const void *data, size_t size);

@@ -69,7 +69,7 @@ static void put_bodies(fx_page_bytes *bytes, const frix_model *model, int32_t co
 
 /* ---- shapes */
 
-static void put_size(float out[3], const frix_shape_config *shape) {
+void fx_page_shape_size(float out[3], const frix_shape_config *shape) {
   bool round = shape->kind == FRIX_SHAPE_SPHERE || shape->kind == FRIX_SHAPE_CAPSULE ||
                shape->kind == FRIX_SHAPE_CYLINDER || shape->kind == FRIX_SHAPE_DISC;
   out[0] = (float)(round ? shape->radius : shape->half.x);
@@ -97,7 +97,7 @@ static void put_shapes(fx_page_bytes *bytes, const frix_model *model, int32_t co
     kind[k] = (uint8_t)shape.kind;
     body[k] = owner.generation && owner.index < map_count ? map[owner.index] : -1;
     geometry[k] = shape.geometry.generation ? geometry_index(model, shape.geometry) : -1;
-    put_size(size + 3 * (size_t)k, &shape);
+    fx_page_shape_size(size + 3 * (size_t)k, &shape);
     put_pose(pose + 7 * (size_t)k, shape.pose);
   }
   fx_page_column(bytes, "shape.kind", FX_U8, kind, count);

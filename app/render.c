@@ -85,6 +85,7 @@ static bool parse(const fx_args *args, job *j) {
                       .azimuth = -0.95,
                       .elevation = 0.32,
                       .forces = fx_arg(args, "--forces") != NULL,
+                      .tone = (fx_tone_mode)fx_arg_choice(args, "--colour", FX_TONE_BODY),
                       .width = 1280,
                       .height = 720,
                       .fineness = 3};
@@ -134,6 +135,19 @@ static bool read_near(job *j, int32_t *k, frix_frame *frame) {
   return false;
 }
 
+/* Scales of speed and force hold for the whole run, so that pictures of it can be compared. */
+static bool scale_tones(job *j, fx_tones *tones) {
+  frix_frame frame;
+  int32_t count = frix_trajectory_frame_count(j->trajectory);
+  if (tones->mode != FX_TONE_SPEED && tones->mode != FX_TONE_FORCE) return true;
+  for (int32_t k = 0; k < FX_TONE_LOOKS; k++) {
+    int32_t at = (int32_t)((int64_t)(count - 1) * k / (FX_TONE_LOOKS - 1));
+    if (!read_near(j, &at, &frame)) return false;
+    fx_tones_see(tones, &frame);
+  }
+  return true;
+}
+
 /* One camera for the whole film: a few frames tell where things happen. */
 static bool prepare(job *j, fx_stage *stage, bool film) {
   frix_frame frame;
@@ -147,7 +161,7 @@ static bool prepare(job *j, fx_stage *stage, bool film) {
     fx_stage_see(stage, &frame);
   }
   fx_stage_aim(stage);
-  return true;
+  return scale_tones(j, &stage->tones);
 }
 
 static bool picture(job *j) {
@@ -303,6 +317,7 @@ static const fx_flag flags[] = {
     {"--size", "WxH", NULL, "pixels (default 1280x720)"},
     {"--view", "AZ,EL", NULL, "from where: degrees around and above (default -54,18)"},
     {"--forces", NULL, NULL, "contact forces as arrows: blue sticks, orange slides"},
+    {"--colour", "BY", FX_TONE_NAMES, "of bodies: by body (default), size, name, speed, force, stick or slip (state)"},
     {"--theme", "NAME", "light|dark", "light or dark (default light)"},
     {"--fps", "N", NULL, "pictures per second of the film (default 30)"},
     {"--speed", "X", NULL, "simulated seconds per second of the film (default 1)"},
@@ -319,6 +334,7 @@ const fx_verb fx_verb_render = {
     .example =
         "  frix render run.frx --out last.png                      # the last frame\n"
         "  frix render run.frx --frame 0 --forces --out first.png  # the first, with contact forces\n"
+        "  frix render run.frx --colour speed --out fast.png       # dark blue rests, yellow is fastest\n"
         "  frix render run.frx --video run.mp4 --speed 0.25        # four times slower than life",
     .flag = flags,
     .min_words = 1,

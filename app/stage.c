@@ -40,10 +40,6 @@ static fx_v3 turn(const frame3 *f, fx_v3 v) {
 
 /* ---- colours */
 
-static fx_v3 hex(uint32_t rgb) {
-  return (fx_v3){(float)(rgb >> 16 & 255) / 255.0f, (float)(rgb >> 8 & 255) / 255.0f, (float)(rgb & 255) / 255.0f};
-}
-
 const fx_theme fx_theme_light = {
     .sky = {{0.93f, 0.95f, 0.975f}, {0.985f, 0.985f, 0.98f}},
     .ground = {0.90f, 0.90f, 0.885f},
@@ -67,19 +63,6 @@ static fx_ink ink_of(fx_v3 colour, fx_paint paint) {
   float part[3] = {colour.x, colour.y, colour.z};
   for (int k = 0; k < 3; k++) ink.rgb[k] = (uint8_t)lrintf(255.0f * fminf(1.0f, fmaxf(0.0f, part[k])));
   return ink;
-}
-
-/* Of a body by its number: hues that differ between neighbours, all of like weight. */
-static fx_v3 body_colour(const fx_stage *s, uint32_t index, frix_body_kind kind) {
-  static const uint32_t palette[] = {0xe07a5f, 0x3d82a8, 0xe9b44c, 0x5fa777, 0x9a6fb0, 0xd9657f, 0x4ba3a8, 0xb58a5a};
-  if (kind == FRIX_BODY_STATIC) return s->look.theme->still;
-  if (kind == FRIX_BODY_KINEMATIC) return hex(0x7f8ea3);
-  uint32_t mixed = index * 2654435761u;
-  fx_v3 colour = hex(palette[(3 * index + index / 8) % 8]);
-  float light = 0.94f + 0.12f * (float)(mixed >> 8 & 255) / 255.0f;
-  colour = fx_v3_scale(light, colour);
-  if (s->look.forces) colour = fx_v3_mix(colour, s->look.theme->still, 0.6f); /* arrows shall stand out */
-  return colour;
 }
 
 /* ---- the model */
@@ -152,12 +135,14 @@ void fx_stage_create(fx_stage *s, const frix_model *model, const fx_look *look) 
   s->amplitude = fx_grow(NULL, (size_t)s->body_count, sizeof *s->amplitude);
   read_bodies(s);
   read_shapes(s);
+  fx_tones_create(&s->tones, model, look->tone, look->theme == &fx_theme_dark);
 }
 
 void fx_stage_free(fx_stage *s) {
   for (int32_t k = 0; k < frix_model_count(s->model).shape_count; k++) fx_solid_free(&s->prop[k].solid);
   void *owned[] = {s->prop, s->prop_start, s->kind, s->pose, s->stands, s->amplitude, s->seen};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
+  fx_tones_free(&s->tones);
   *s = (fx_stage){0};
 }
 
@@ -361,9 +346,10 @@ static void draw_soft(const fx_stage *s, int32_t body, const frix_frame *frame, 
   fx_solid_free(&solid);
 }
 
-static void draw_body(const fx_stage *s, int32_t body, uint32_t number, frix_pose pose, const frix_frame *frame,
+static void draw_body(const fx_stage *s, int32_t body, fx_v3 colour, frix_pose pose, const frix_frame *frame,
                       fx_raster *r) {
-  fx_v3 colour = body_colour(s, number, s->kind[body]);
+  if (s->kind[body] == FRIX_BODY_STATIC) colour = s->look.theme->still;
+  if (s->kind[body] == FRIX_BODY_KINEMATIC) colour = fx_hex(0x7f8ea3);
   for (int32_t k = s->prop_start[body]; k < s->prop_start[body + 1]; k++) {
     const fx_prop *p = &s->prop[k];
     frame3 f = frame_of(compose(pose, p->pose));
@@ -396,6 +382,8 @@ static int compare_depths(const void *a, const void *b) {
 void fx_stage_draw(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   bool *moved = fx_grow(NULL, (size_t)s->body_count, sizeof *moved);
   ranked *order = fx_grow(NULL, (size_t)frame->body_count, sizeof *order);
+  fx_v3 *colour = fx_grow(NULL, (size_t)frame->body_count + 1, sizeof *colour);
+  fx_tones_of(&s->tones, frame, colour);
   memset(moved, 0, (size_t)s->body_count * sizeof *moved);
   for (int32_t k = 0; k < frame->gone_count; k++) moved[frame->gone[k].index] = true;
   for (int32_t k = 0; k < frame->body_count; k++) {
@@ -406,11 +394,12 @@ void fx_stage_draw(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
   for (int32_t k = 0; k < frame->body_count; k++) {
     const frix_frame_body *b = &frame->body[order[k].place];
     if (b->id.index == b->pattern.index) moved[b->pattern.index] = true;
-    draw_body(s, (int32_t)b->pattern.index, b->id.index, b->state.pose, frame, r);
+    draw_body(s, (int32_t)b->pattern.index, colour[order[k].place], b->state.pose, frame, r);
   }
   for (int32_t k = 0; k < s->body_count; k++)
-    if (s->stands[k] && !moved[k]) draw_body(s, k, (uint32_t)k, s->pose[k], frame, r);
+    if (s->stands[k] && !moved[k]) draw_body(s, k, s->look.theme->still, s->pose[k], frame, r);
   free(order);
+  free(colour);
   free(moved);
 }
 
@@ -451,7 +440,7 @@ void fx_stage_arrows(const fx_stage *s, const frix_frame *frame, fx_raster *r) {
     if (share < 1e-4f) continue;
     fx_v3 from = fx_v3_of(c->point.x, c->point.y, c->point.z);
     if (s->planar) from.z += 0.2f * s->extent;
-    fx_ink ink = ink_of(hex(c->state == FRIX_CONTACT_SLIP ? 0xe0631b : 0x1f6fd1), FX_PAINT_PLAIN);
+    fx_ink ink = ink_of(fx_hex(c->state == FRIX_CONTACT_SLIP ? 0xe0631b : 0x1f6fd1), FX_PAINT_PLAIN);
     draw_arrow(s, from, fx_v3_scale(longest * sqrtf(share), fx_v3_unit(force)), width * (0.4f + 0.6f * sqrtf(share)),
                ink, r);
     fx_raster_ball(r, from, 0.8f * width, ink);

@@ -4,6 +4,7 @@
 
 #include "raster.h"
 #include "solid.h"
+#include "tones.h"
 
 typedef struct fx_picture {
   int width, height;
@@ -22,6 +23,7 @@ typedef struct fx_look {
   const fx_theme *theme;
   double azimuth, elevation; /* radians, from where the camera looks */
   bool forces;
+  fx_tone_mode tone;
   int width, height;
   int fineness; /* samples per pixel and direction */
 } fx_look;
@@ -53,6 +55,7 @@ typedef struct fx_stage {
   int32_t *amplitude;   /* of soft bodies: their first in a frame; -1: rigid */
   int32_t body_count;
   double strongest; /* force of the longest arrow, N */
+  fx_tones tones;
   /* what the camera must show */
   fx_ball *seen;
   int32_t seen_count, seen_room;

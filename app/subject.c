@@ -138,17 +138,17 @@ void fx_subject_free(fx_subject *subject) {
 
 /* ---- how it is simulated */
 
+/* NULL where none is set: then the state is all that a step depends on, and one that repeats the last costs nothing. */
 static bool method_options(frix_context *context, const fx_args *args, frix_options **out) {
-  if (frix_options_create(context, out) != FRIX_OK) {
-    fx_error("%s", frix_error_text(context));
-    return false;
-  }
   int cursor = 0;
+  *out = NULL;
   for (const char *text; (text = fx_arg_next(args, "--set", &cursor));) {
     char *key = NULL;
     const char *value = NULL;
     if (!fx_split_setting(text, &key, &value)) return false;
-    bool method = strchr(key, '.') != NULL, good = !method || frix_options_set(*out, key, value) == FRIX_OK;
+    bool method = strchr(key, '.') != NULL, good = true;
+    if (method && !*out) good = frix_options_create(context, out) == FRIX_OK;
+    if (method && good) good = frix_options_set(*out, key, value) == FRIX_OK;
     free(key);
     if (good) continue;
     fx_error("--set %s: %s", text, frix_error_text(context));

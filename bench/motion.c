@@ -20,6 +20,7 @@
  *   --csv FILE, --json FILE, --per-step FILE, --markdown FILE ("-": standard output)
  *   --write DIR         write the scenes as files, run nothing
  *   --parts             add a line with the parts of a step
+ *   --drift             Markdown: how far bodies moved in the last tenth of the steps, and how it ended
  *   --hashes            only scene, law and hash of the last state, which are the same on every machine
  *
  * A scene that is given up is named so, with its figures up to there. */
@@ -61,7 +62,7 @@ typedef struct request {
   const char *folder, *write;
   const char *csv, *json, *per_step, *markdown;
   int64_t seed, repeat, threads;
-  bool parts, hashes;
+  bool parts, drift, hashes;
 } request;
 
 /* ---- options ---- */
@@ -142,10 +143,10 @@ static int text_option(request *q, const char *key, char *value) {
 static bool read_options(request *q, int argc, char **argv) {
   for (int k = 1; k < argc; k++) {
     bool parts = !strcmp(argv[k], "--parts"), hashes = !strcmp(argv[k], "--hashes");
-    bool rivals = !strcmp(argv[k], "--rivals");
-    q->parts |= parts, q->hashes |= hashes;
+    bool rivals = !strcmp(argv[k], "--rivals"), drift = !strcmp(argv[k], "--drift");
+    q->parts |= parts, q->hashes |= hashes, q->drift |= drift;
     if (rivals) q->engine_count = 0, add_rivals(q);
-    if (parts || hashes || rivals) continue;
+    if (parts || hashes || rivals || drift) continue;
     if (k + 1 == argc) return fprintf(stderr, "bench_motion: '%s' is no option with a value\n", argv[k]), false;
     int code = number_option(q, argv[k], argv[k + 1]);
     if (code == 1) code = text_option(q, argv[k], argv[k + 1]);
@@ -249,7 +250,7 @@ static int run_all(const request *q, motion_table *table, FILE *per_step) {
 int main(int argc, char **argv) {
   request q = {.run = {.budget = 60}, .seed = 1, .repeat = 1, .threads = 1};
   if (!read_options(&q, argc, argv)) return 2;
-  motion_table table = {.parts = q.parts, .hashes = q.hashes};
+  motion_table table = {.parts = q.parts, .drift = q.drift, .hashes = q.hashes};
   FILE *per_step = NULL;
   if (!open_output(q.csv, &table.csv) || !open_output(q.json, &table.json) || !open_output(q.per_step, &per_step) ||
       !open_output(q.markdown, &table.markdown))

@@ -268,4 +268,6 @@ bool motion_push_now(const motion_push *push, double time, double h) {
   return time > push->from - 0.5 * h && time < push->to - 0.5 * h;
 }
 
-bool motion_must_stand(const motion_scene *scene) { return strstr(scene->name, "pyramid") != NULL; }
+bool motion_must_stand(const motion_scene *scene) {
+  return strstr(scene->name, "pyramid") || strstr(scene->name, "_blow0");
+}

@@ -104,9 +104,9 @@ static void short_number(double x, char out[24]) {
   snprintf(out, 24, "%.*f", digits, x);
 }
 
-/* mean (p99, max) ms, deepest penetration, and how it ended where that is a question. */
+/* mean (p99, max) ms, deepest penetration, drift where it is wanted, and how it ended where that is a question. */
 static void add_cell(motion_table *t, const motion_scene *scene, const motion_result *r, const char *end) {
-  char mean[24], p99[24], max[24], depth[24], *cell;
+  char mean[24], p99[24], max[24], depth[24], drift[32] = "", *cell;
   if (strcmp(t->scene, scene->name) != 0) write_line(t);
   if (t->cell_count == MOTION_CELLS) return;
   snprintf(t->scene, sizeof t->scene, "%s", scene->name);
@@ -115,7 +115,12 @@ static void add_cell(motion_table *t, const motion_scene *scene, const motion_re
   short_number(r->mean, mean), short_number(r->p99, p99), short_number(r->max, max);
   short_number(1e3 * r->penetration, depth);
   bool tell = motion_must_stand(scene) || r->failed || r->steps < r->wanted_steps;
-  snprintf(cell, sizeof *t->cell, "%s (%s, %s); %s mm%s%s%s", mean, p99, max, depth,
+  if (t->drift) {
+    double moved = 1e3 * r->late;
+    snprintf(drift, sizeof drift, moved < 1 ? "; %.2g mm" : "; %.0f mm", moved);
+    tell = true;
+  }
+  snprintf(cell, sizeof *t->cell, "%s (%s, %s); %s mm%s%s%s%s", mean, p99, max, depth, drift,
            r->judged > r->certified ? "; not all certified" : "", tell ? "; " : "", tell ? end : "");
 }
 

@@ -9,6 +9,7 @@ enum { MOTION_CELLS = 16 };
 typedef struct motion_table {
   FILE *csv, *json, *markdown; /* NULL: not wanted */
   bool parts;                  /* a line with the parts of a step */
+  bool drift;                  /* Markdown: how far bodies moved in the last tenth of the steps, and how it ended */
   bool hashes;                 /* only what is the same on every machine */
   int64_t rows;
   /* Markdown: a line for each scene, a column for each engine, written when the next scene begins. */

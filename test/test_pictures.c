@@ -200,13 +200,51 @@ static void show_frames(fx_test *t) {
   free(c);
 }
 
-/* Middle row of what is green in a column; negative: nothing is. */
-static double green_row(const uint8_t *raw, int width, int height, int x) {
+/* Pixels with so much more of one primary colour than of another. */
+static int pixels_with(const uint8_t *raw, int width, int height, int more, int less, int by) {
+  int count = 0;
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      const uint8_t *p = raw + (3 * (size_t)width + 1) * (size_t)y + 1 + 3 * (size_t)x;
+      count += p[more] > p[less] + by;
+    }
+  return count;
+}
+
+/* Small and large discs are told apart by name (blue, orange) and by size (dark blue, yellow), not one after the other.
+ */
+static void show_tones(fx_test *t) {
+  static const char *by[] = {"body", "name", "size", "speed", "force", "state"};
+  uint8_t *picture[6] = {NULL};
+  REQUIRE(t, run(t, "$frix run segregation --time 0.2 --out mixed.frx --quiet"));
+  for (int k = 0; k < 6; k++) {
+    char words[160], name[16];
+    snprintf(words, sizeof words, "$frix render mixed.frx --colour %s " SMALL " --out by%d.png", by[k], k);
+    snprintf(name, sizeof name, "by%d.png", k);
+    CHECK(t, run(t, words));
+    picture[k] = read_png(t, name, WIDTH, HEIGHT);
+    CHECK(t, picture[k]);
+    if (k && picture[k] && picture[k - 1]) CHECK(t, changed(picture[k], picture[k - 1], WIDTH, HEIGHT) > 500);
+  }
+  enum { RED, BLUE = 2 };
+  for (int k = 1; k < 3; k++)
+    if (picture[0] && picture[k]) {
+      int warm = pixels_with(picture[k], WIDTH, HEIGHT, RED, BLUE, 70),
+          cold = pixels_with(picture[k], WIDTH, HEIGHT, BLUE, RED, 40);
+      CHECK(t, warm > 100 && cold > 100 && pixels_with(picture[0], WIDTH, HEIGHT, RED, BLUE, 70) == 0);
+      fx_test_note(t, "%s: %d pixels of large discs, %d of small ones", by[k], warm, cold);
+    }
+  CHECK(t, run(t, "! $frix render mixed.frx --colour mass " SMALL " --out no.png 2>/dev/null"));
+  for (int k = 0; k < 6; k++) free(picture[k]);
+}
+
+/* Middle row of what is blue, as first bodies are, in a column; negative: nothing is. */
+static double blue_row(const uint8_t *raw, int width, int height, int x) {
   double sum = 0;
   int count = 0;
   for (int y = 0; y < height; y++) {
     const uint8_t *p = raw + (3 * (size_t)width + 1) * (size_t)y + 1 + 3 * (size_t)x;
-    if (p[1] > p[0] + 20 && p[1] > p[2] + 20) sum += y, count++;
+    if (p[2] > p[0] + 20 && p[2] > p[1] + 20) sum += y, count++;
   }
   return count ? sum / count : -1;
 }
@@ -220,12 +258,12 @@ static void show_soft(fx_test *t) {
   REQUIRE(t, e);
   int first = WIDE, last = 0;
   for (int x = 0; x < WIDE; x++)
-    if (green_row(e, WIDE, HIGH, x) >= 0) first = x < first ? x : first, last = x;
+    if (blue_row(e, WIDE, HIGH, x) >= 0) first = x < first ? x : first, last = x;
   CHECK(t, last - first > 60);
   if (last - first > 60) {
     first += 5, last -= (last - first) / 6; /* beside the slanted end */
-    double chord = 0.5 * (green_row(e, WIDE, HIGH, first) + green_row(e, WIDE, HIGH, last));
-    double above = chord - green_row(e, WIDE, HIGH, (first + last) / 2);
+    double chord = 0.5 * (blue_row(e, WIDE, HIGH, first) + blue_row(e, WIDE, HIGH, last));
+    double above = chord - blue_row(e, WIDE, HIGH, (first + last) / 2);
     CHECK(t, above > 2);
     fx_test_note(t, "bent by %.1f of %d pixels", above, last - first);
   }
@@ -317,7 +355,8 @@ static void cut_files(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_pictures[] = {
-    {"pictures/frames", show_frames},     {"pictures/planar", show_planar}, {"pictures/film", show_film},
-    {"pictures/refuses", render_refuses}, {"pictures/tables", tables},      {"pictures/problems", problems},
-    {"pictures/cut_files", cut_files},    {"pictures/soft", show_soft},     {0}};
+const fx_test_row test_pictures[] = {{"pictures/frames", show_frames},  {"pictures/planar", show_planar},
+                                     {"pictures/film", show_film},      {"pictures/refuses", render_refuses},
+                                     {"pictures/tables", tables},       {"pictures/problems", problems},
+                                     {"pictures/cut_files", cut_files}, {"pictures/soft", show_soft},
+                                     {"pictures/tones", show_tones},    {0}};

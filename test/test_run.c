@@ -61,6 +61,23 @@ static void json_keys(fx_test *t) {
   shell_free(&r);
 }
 
+/* Steps of what rests repeat the last one. Options of a method end that: they make every step anew, with the same
+ * result. */
+static void rest_is_cheap(fx_test *t) {
+  char hash[2][32];
+  double cost[2];
+  for (int k = 0; k < 2; k++) {
+    shell_result r = shell(
+        t, k ? "$frix run cardhouse --time 5 --json --set nsgs.relaxation=1" : "$frix run cardhouse --time 5 --json");
+    EXPECT(t, r, 0);
+    cost[k] = number(r.out, "cpu_seconds");
+    text_of(r.out, "final_hash", hash[k], sizeof hash[k]);
+    shell_free(&r);
+  }
+  CHECK(t, hash[0][0] && !strcmp(hash[0], hash[1]) && cost[0] < 0.5 * cost[1]);
+  fx_test_note(t, "1,000 steps at rest: %.1f ms, made anew %.1f ms", 1e3 * cost[0], 1e3 * cost[1]);
+}
+
 static void summary(fx_test *t) {
   shell_result r = shell(t, "$frix run incline --set angle=40 --time 0.2");
   EXPECT(t, r, 0);
@@ -435,6 +452,7 @@ static void check_of_files(fx_test *t) {
 const fx_test_row test_run[] = {
     {"run/json_keys", json_keys},
     {"run/summary", summary},
+    {"run/rest_is_cheap", rest_is_cheap},
     {"run/not_certified", not_certified},
     {"run/overlaps_left", overlaps_left},
     {"run/refused", refused},

@@ -4,12 +4,12 @@
  *   FOLDER/replay_core.c the WebAssembly core of WASM-FOLDER, for pages that run their run again */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replayPage, wasmElements } from './bundle.mjs';
+import { replayPage, script, wasmElements } from './bundle.mjs';
 
 const [out, wasm] = process.argv.slice(2);
 if (!out) throw new Error('usage: node build.mjs FOLDER [WASM-FOLDER]');
 
-const page = await replayPage();
+const page = await replayPage(await script('src/page.js'));
 
 /** A text for the compiler. */
 function literal(name, text) {

@@ -7,7 +7,7 @@ import { here, packedScript, replayElement, script, style, threadsFile, wasmElem
 const [out, wasm, threads] = process.argv.slice(2);
 if (!wasm) throw new Error('usage: node build_playground.mjs FOLDER WASM-FOLDER [THREADS-FOLDER]');
 const core = `${await wasmElements(wasm, 'playground/worker.js')}\n${await replayElement()}`;
-const code = packedScript(await script('playground/main.js'));
+const code = packedScript(await script('playground/entry.js'), await script('playground/loader.js'));
 const look = await style(['./src/style.css', './playground/style.css']);
 const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
   .replace('@STYLE@', () => look)

@@ -43,18 +43,12 @@ export async function style(imports) {
 
 const packed = (bytes) => toText(gzipSync(bytes, { level: 9 }));
 
-/** A script that unpacks itself, and how it does: two elements. @param {string} code */
-export function packedScript(code) {
+/** A packed script, and the one that unpacks and runs it: two elements. @param {string} code @param {string} loader */
+export function packedScript(code, loader) {
   const credits = /^\/\*[\s\S]*?\*\//.exec(code)?.[0] ?? ''; /* licences stay readable */
-  return `<script type="text/plain" id="frix-script">${gzipSync(code, { level: 9 }).toString('base64')}</script>
+  return `<script type="text/plain" id="frix-script">${packed(Buffer.from(code))}</script>
 <script>${credits}
-(async () => {
-  const bytes = Uint8Array.from(atob(document.getElementById('frix-script').textContent), (c) => c.charCodeAt(0));
-  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
-  const script = document.createElement('script');
-  script.textContent = text;
-  document.body.append(script);
-})();</script>`;
+${loader}</script>`;
 }
 
 /* The script of a worker with the core's own, and the licences of what the module holds. */
@@ -82,16 +76,15 @@ export async function threadsFile(folder, sources, worker) {
   });
 }
 
-/** The replay page without its run. */
-export async function replayPage() {
-  const code = await script('src/main.js');
+/** The replay page without its run; with @SCRIPT@ where it is to be the script of another page. */
+export async function replayPage(code = '@SCRIPT@') {
   const look = await style(['uplot/dist/uPlot.min.css', './src/style.css']);
   return readFileSync(join(here, 'src/page.html'), 'utf8')
     .replace('@STYLE@', () => look)
     .replace('@SCRIPT@', () => code);
 }
 
-/** The replay page as an element of another page, packed. */
+/** The replay page without its script as an element of another page, packed. */
 export async function replayElement() {
   return `<script type="text/plain" id="frix-replay">${packed(Buffer.from(await replayPage()))}</script>`;
 }

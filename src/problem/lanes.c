@@ -3,6 +3,8 @@
  * pointer, since their calling convention depends on the target, though all of this is inlined. */
 #include "problem/lanes.h"
 
+#include "linalg/lane_roots.h"
+
 #include <math.h>
 
 enum { LANES = 4, DOF = 6, BLOCK = 3 * DOF };
@@ -88,7 +90,7 @@ INLINE void add_velocity(const lanes h[BLOCK], const lanes x[DOF], lanes u[3]) {
 
 INLINE void root(const lanes *x, lanes *out) {
   *out = *x;
-  for (int lane = 0; lane < LANES; lane++) (*out)[lane] = sqrt((*out)[lane]);
+  FX_ROOTS(*out, LANES, sqrt);
 }
 
 INLINE void choose(const bits *which, const lanes *a, const lanes *b, lanes *out) {

@@ -1,6 +1,8 @@
 /* The kernels of sweeps for every instruction set: one source, compiled for each, chosen when a solve starts. */
 #include "solver/sweeps.h"
 
+#include "linalg/lane_roots.h"
+
 #include <math.h>
 #include <string.h>
 

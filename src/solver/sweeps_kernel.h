@@ -166,7 +166,7 @@ INLINE void NAME(write_general)(const REAL *f, const VEC x[3], VEC a[6], VEC b[6
 
 INLINE void NAME(root)(const VEC *x, VEC *out) {
   *out = *x;
-  for (int k = 0; k < LANES; k++) (*out)[k] = ROOT((*out)[k]);
+  FX_ROOTS(*out, LANES, ROOT);
 }
 
 /* z from y and u = Hh' d. */

@@ -5,6 +5,8 @@
  * calling convention depends on the target, though all of this is inlined. */
 #include "solver/sweeps.h"
 
+#include "linalg/lane_roots.h"
+
 #include <math.h>
 
 enum { DOF = FX_BODY_DOF, BLOCK = 3 * DOF, LANES = 4 };
@@ -107,7 +109,7 @@ INLINE bool find_frames(four *f) {
   gather(f->block[1], h);
   lanes square = DOT(h, h);
   length = square;
-  for (int lane = 0; lane < LANES; lane++) length[lane] = sqrt(length[lane]);
+  FX_ROOTS(length, LANES, sqrt);
   lanes inverse = 1 / length;
   for (int k = 0; k < 3; k++) {
     Q[k] = h[k] * inverse;

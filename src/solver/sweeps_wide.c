@@ -12,6 +12,8 @@
  * bits. Vectors go by pointer, since their calling convention depends on the target, though all of this is inlined. */
 #include "solver/sweeps.h"
 
+#include "linalg/lane_roots.h"
+
 #include <math.h>
 
 enum { ROWS = FX_WIDE_ROWS, DOF = FX_BODY_DOF, LANES = 4 };
@@ -139,7 +141,7 @@ INLINE void write(const double *f, const lanes x[ROWS], lanes a[DOF], lanes b[DO
 /* z = P(y - u inverse) on the disc of this radius. */
 INLINE void slide(const lanes y[2], const lanes u[2], const lanes *inverse, const lanes *radius, lanes z[2]) {
   lanes s = y[0] - u[0] * *inverse, t = y[1] - u[1] * *inverse, length = s * s + t * t, one = (lanes){0} + 1;
-  for (int k = 0; k < LANES; k++) length[k] = sqrt(length[k]);
+  FX_ROOTS(length, LANES, sqrt);
   bits outside = length > *radius;
   lanes factor = (lanes)(((bits)(*radius / length) & outside) | ((bits)one & ~outside));
   z[0] = s * factor;

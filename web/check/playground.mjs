@@ -37,8 +37,9 @@ const slide = (tab, id, value) =>
 check('the page is below 2 MB', statSync(page).size < 2e6, `${statSync(page).size} bytes`);
 let tab = await open();
 await until(tab, () => window.frix.first.frame.state.steps > 30);
-check('the first picture comes within a few seconds', (await tab.evaluate(() => window.frix.firstPicture)) < 8000, String(await tab.evaluate(() => window.frix.firstPicture)));
-console.log(`playground: first picture after ${Math.round(await tab.evaluate(() => window.frix.firstPicture))} ms`);
+const firstDrawn = await tab.evaluate(() => window.frix.first.stage.firstDrawn);
+check('the first picture comes within a few seconds', firstDrawn < 8000, String(firstDrawn));
+console.log(`playground: first picture after ${Math.round(firstDrawn)} ms`);
 let s = await state(tab);
 check('every step is certified', s.certified_steps === s.steps && s.worst <= 1e-8);
 await shot(tab, 'arch');
@@ -56,13 +57,59 @@ check('while it falls every step is certified', s.certified_steps === s.steps, J
 await tab.click('#restart');
 await slide(tab, 'p-mu', 0.6);
 await tab.click('#check');
-await until(tab, () => document.getElementById('verdict').textContent.includes('stands'));
+await until(tab, () => document.getElementById('verdict').textContent.includes('margin of tilt'));
+check('the check tells the margins of friction and tilt', /mu 0\.30769, a reserve of 1\.95.*to x it stands up to 15\.935°/.test(await tab.textContent('#verdict')), await tab.textContent('#verdict'));
+check('the check names what is nearest to slipping', /nearest to slipping: .+ at 0\.\d+ of its cone/.test(await tab.textContent('#verdict')), await tab.textContent('#verdict'));
+await shot(tab, 'arch_check');
 await tab.click('#limit');
+await until(tab, () => /mu 0\.\d+: it falls/.test(document.getElementById('verdict').textContent) && Number(document.getElementById('p-mu').value) < 0.5);
+await shot(tab, 'arch_search');
 await until(tab, () => document.getElementById('verdict').textContent.includes('limit:'));
+check('friction is back where it was', (await tab.inputValue('#p-mu')) === '0.6' && !(await tab.textContent('#words')).includes('mu='), await tab.textContent('#words'));
 const limit = Number(/from mu ([\d.]+)/.exec(await tab.textContent('#verdict'))?.[1]);
 check('the limit of the arch lies between 0.2 and 0.5', limit > 0.2 && limit < 0.5, String(limit));
 console.log(`playground: the arch falls below mu ${limit}`);
 await shot(tab, 'arch_limit');
+
+/* ---- keys: pause, one step, slow motion, marks, colours */
+await tab.click('#restart');
+await tab.focus('#canvas-a'); /* on a button the space bar presses it */
+await tab.keyboard.press(' ');
+check('the space bar pauses', !(await tab.evaluate(() => window.frix.playing)));
+await tab.waitForTimeout(300);
+const stoodAt = (await state(tab)).steps;
+await tab.keyboard.press('ArrowRight');
+await until(tab, (n) => window.frix.first.frame.state.steps === n + 1, stoodAt);
+await tab.keyboard.press('ArrowDown');
+check('an arrow key slows down', (await tab.inputValue('#speed')) === '0.5');
+await tab.keyboard.press('ArrowUp');
+for (const [key, id] of [['c', 'points'], ['v', 'forces'], ['k', 'cones'], ['n', 'chains'], ['x', 'through']]) {
+  const pressed = await tab.getAttribute(`#${id}`, 'aria-pressed');
+  await tab.keyboard.press(key);
+  check(`the key ${key} changes ${id}`, (await tab.getAttribute(`#${id}`, 'aria-pressed')) !== pressed);
+  await tab.keyboard.press(key);
+}
+await tab.keyboard.press('t');
+check('T makes it dark', (await tab.evaluate(() => document.documentElement.dataset.theme)) === 'dark');
+await tab.keyboard.press('t');
+await tab.keyboard.press(' ');
+
+/* ---- tilt: a block on a slope rests below the angle of friction and slides above it */
+await tab.selectOption('#scene', 'incline');
+await slide(tab, 'p-angle', 0);
+await slide(tab, 'p-mu', 0.5);
+const along = () => tab.evaluate(() => Math.hypot(...window.frix.first.frame.poses.position.slice(0, 3)));
+const tilted = async (angle) => {
+  await slide(tab, 'tilt', angle);
+  const { steps } = await state(tab);
+  await until(tab, (n) => window.frix.first.frame.state.steps > n + 40, steps);
+  const from = await along();
+  await until(tab, (n) => window.frix.first.frame.state.steps > n + 80, steps);
+  return Math.abs((await along()) - from);
+};
+await until(tab, () => window.frix.first.frame.poses.count === 1 && window.frix.first.frame.state.steps > 5);
+const [rests, slides] = [await tilted(25), await tilted(28)];
+check('at a tilt of 25 degrees a block with mu = 0.5 rests, at 28 it slides', rests < 1e-6 && slides > 1e-4, `${rests} ${slides}`);
 
 /* ---- hands: drag, push, drop */
 await tab.selectOption('#scene', 'stack');
@@ -127,8 +174,11 @@ await tab.evaluate(async () => {
 });
 await until(tab, () => window.frix.first.live?.names?.includes('tetra.obj') && window.frix.first.frame.state.steps > 100);
 await shot(tab, 'obj');
+const shownSteps = (await state(tab)).steps;
 await tab.evaluate(() => window.frix.take([new File(['<mujoco><body'], 'broken.xml')]));
 await until(tab, () => !document.getElementById('message').hidden);
+await until(tab, (n) => window.frix.first.frame.state.steps > n, shownSteps); /* the world before it goes on */
+await shot(tab, 'broken');
 check('a broken file is named with its line', /^\/?broken\.xml:1/.test(await tab.textContent('#message')), await tab.textContent('#message'));
 
 /* ---- a contact problem of fclib, let go over the page: the answer is the native one */
@@ -165,7 +215,7 @@ const [replay] = await Promise.all([tab.waitForEvent('download', { timeout: LOAD
 await replay.saveAs(join(folder, 'recorded.html'));
 const shown = await open('', { path: join(folder, 'recorded.html') });
 await until(shown, () => window.frix?.player);
-check('its replay page plays', (await shown.textContent('body')).includes('certified'));
+check('its replay page plays, and every step is certified', (await shown.textContent('#badges')).includes('100 % certified'), await shown.textContent('#badges'));
 await shot(shown, 'recorded');
 await shown.context().close();
 await tab.click('#chains');
@@ -179,6 +229,7 @@ const exact = await state(tab, 0);
 check('the exact world is certified', exact.certified_steps === exact.steps, JSON.stringify(exact));
 await until(tab, () => window.frix.views[1].frame.state.approximate === 1); /* not in steps whose start already holds */
 check('the approximation is not certified throughout', (({ certified_steps, steps }) => certified_steps < steps)(await state(tab, 1)));
+check('both are seen from one place', await tab.evaluate(() => ((a, b) => a.distanceTo(b) < 1e-9)(...window.frix.views.map((view) => view.stage.camera.position))));
 await shot(tab, 'side_by_side');
 await tab.context().close();
 
@@ -186,6 +237,23 @@ await tab.context().close();
 tab = await open('#run=dominoes', { width: 390, height: 780, phone: true });
 await until(tab, () => window.frix.first.frame.state.steps > 20);
 await shot(tab, 'phone');
+check('phone: nothing is wider than the screen', await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+/* a finger pulls a domino */
+const [fx, fy] = await tab.evaluate(() => {
+  const { first } = window.frix;
+  const { position, count } = first.frame.poses;
+  const p = first.stage.controls.target.clone().fromArray(position, 3 * (count >> 1)).project(first.stage.camera);
+  const box = first.canvas.getBoundingClientRect();
+  return [box.left + (p.x * 0.5 + 0.5) * box.width, box.top + (0.5 - p.y * 0.5) * box.height];
+});
+const finger = await tab.context().newCDPSession(tab);
+const touch = (type, ...at) => finger.send('Input.dispatchTouchEvent', { type, touchPoints: at.length ? [{ x: at[0], y: at[1] }] : [] });
+await touch('touchStart', fx, fy);
+for (let k = 1; k <= 6; k++) await touch('touchMove', fx - 8 * k, fy - 12 * k);
+await tab.waitForTimeout(400);
+const held = await tab.evaluate(async () => (await window.frix.first.ask('log')).log.filter(([, kind, slot]) => kind === 'hold' && slot >= 0).length);
+await touch('touchEnd');
+check('phone: a finger pulls a body', held > 0, String(held));
 const unnamed = await tab.evaluate(() => [...document.querySelectorAll('button, select, input, canvas')].filter((e) => !(e.textContent.trim() || e.ariaLabel || e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.id));
 check('everything has an accessible name', unnamed.length === 0, unnamed.join(' '));
 

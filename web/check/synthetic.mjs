@@ -89,7 +89,7 @@ function putFrames(bytes, { bodies, frames }) {
     contacts.push(bytes.align());
     const list = frame.contacts;
     const put = (Type, of) => bytes.put(Type.from(list.flatMap(of)));
-    put(Float32Array, (c) => c.point);
+    put(Float32Array, (c) => [...c.point]);
     put(Float32Array, (c) => c.force);
     for (const name of ['gap', 'mu', 'margin', 'slip']) put(Float32Array, (c) => c[name] ?? 0);
     put(Uint32Array, (c) => c.a);
@@ -153,8 +153,8 @@ export function everyFlatShape() {
   };
 }
 
-/** A block of many spheres that sinks. @param {number} count */
-export function manySpheres(count) {
+/** A block of many spheres that sinks, with contacts between neighbours. @param {number} count @param {number} [contacts] */
+export function manySpheres(count, contacts = 0) {
   const side = Math.ceil(Math.cbrt(count));
   const frame = (f) => {
     const position = new Float32Array(3 * count);
@@ -165,7 +165,11 @@ export function manySpheres(count) {
       position[3 * i + 2] = Math.floor(i / (side * side)) * (1 - 0.1 * f) + 0.5;
       turn[4 * i + 3] = 1;
     }
-    return { time: 0.1 * f, position, turn, contacts: [] };
+    const touch = Array.from({ length: contacts }, (_, k) => {
+      const a = k % (count - 1);
+      return { point: position.subarray(3 * a, 3 * a + 3), force: [0, 0, 1 + (k % 7)], mu: 0.5, margin: 0.3, a, b: a + 1, normal: [0, 0, 1], state: k % 3 };
+    });
+    return { time: 0.1 * f, position, turn, contacts: touch };
   };
   return {
     name: 'pile',

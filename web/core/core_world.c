@@ -228,13 +228,15 @@ FX_EXPORT int core_take_materials(fx_world *w, const fx_world *from) {
 
 /* ---- recording */
 
-/* All steps from here on into a file of the module's memory; "" ends it. */
+/* All steps from here on into a file of the module's memory; "" ends it. Under way the first frame is that of the last step, with
+ * its report. */
 FX_EXPORT int core_record(fx_world *w, const char *path, const char *meta) {
   frix_status status = frix_recorder_close(w->recorder);
   w->recorder = NULL;
   if (status == FRIX_OK && path[0])
     status = frix_recorder_create(w->context, path, frix_sim_model(w->sim), meta, &w->recorder);
-  if (status == FRIX_OK && w->recorder) status = frix_recorder_add(w->recorder, w->sim, NULL);
+  const frix_step_report *last = frix_sim_step_count(w->sim) ? &w->report : NULL;
+  if (status == FRIX_OK && w->recorder) status = frix_recorder_add(w->recorder, w->sim, last);
   if (status == FRIX_OK && w->recorder) status = frix_recorder_checkpoint(w->recorder, w->sim);
   return status == FRIX_OK ? 0 : !complain(w);
 }

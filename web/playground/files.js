@@ -25,15 +25,16 @@ function sceneOf(name, bytes) {
   const scale = size > 20 ? 0.001 : 1;
   const middle = high.map((h, c) => (scale * (h + low[c])) / 2);
   return `<mujoco><option timestep="0.005"/><asset><mesh name="m" file="${name}" scale="${scale} ${scale} ${scale}"/></asset><worldbody>
-<geom type="plane" size="5 5 .1"/><body name="${name.replace(/[^\w.-]/g, '_')}" pos="${-middle[0]} ${-middle[1]} ${scale * (0.3 * size - low[2])}"><freejoint/><geom type="mesh" mesh="m"/></body>
+<geom type="plane" size="5 5 .1"/><body name="${name.replace(/[^\w.-]/g, '_')}" pos="${-middle[0]} ${-middle[1]} ${scale * (0.05 * size - low[2])}"><freejoint/><geom type="mesh" mesh="m"/></body>
 </worldbody></mujoco>`;
 }
 
-/** @param {File[]} list @returns {Promise<{kind: 'world'|'problem', words: string[], files: {path: string, bytes: Uint8Array}[], name: string}>} */
+/** native: words of the command, where there are such outside the page. @param {File[]} list
+ * @returns {Promise<{kind: 'world'|'problem', words: string[], native?: string[], files: {path: string, bytes: Uint8Array}[], name: string}>} */
 export async function readFiles(list) {
   const files = await Promise.all(list.map(async (file) => ({ path: `/${file.name}`, name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
   const scene = files.find(({ name }) => /\.(xml|urdf)$/i.test(name));
-  if (scene) return { kind: 'world', words: [scene.path, '--allow-missing'], files, name: scene.name };
+  if (scene) return { kind: 'world', words: [scene.path, '--allow-missing'], native: [scene.name, '--allow-missing'], files, name: scene.name };
   const mesh = files.find(({ name }) => /\.(stl|obj)$/i.test(name));
   if (mesh) {
     files.push({ path: '/mesh-scene.xml', bytes: new TextEncoder().encode(sceneOf(mesh.name, mesh.bytes)) });

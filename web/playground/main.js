@@ -5,7 +5,7 @@ import { count, element, number, power } from '../src/text.js';
 import { readFiles } from './files.js';
 import { LESSONS } from './scenes.js';
 import { readLink, writeLink } from './link.js';
-import { chooseCore, replayTemplate } from '../src/wasm.js';
+import { replayTemplate } from '../src/wasm.js';
 import { View } from './view.js';
 
 const by = (id) => document.getElementById(id);
@@ -16,10 +16,11 @@ const METHODS = {
   nsgs: ['exact: nsgs', ['--solver', 'nsgs']],
   lemke: ['pyramid, pivoting (lemke)', ['--solver', 'lemke']],
   associated: ['relaxed law (associated)', ['--law', 'associated']],
-  pgs: ['as in game engines (pgs)', ['--solver', 'pgs']],
+  pgs: ['game engines (pgs)', ['--solver', 'pgs']],
 };
 
 let tables, views = [], scene = 'arch', values = {}, file = null, playing = true, theme = 'light', recording = false;
+let core; /* what loader.js started */
 let opened = []; /* the words the world was opened with; what was changed under way is among the actions */
 
 const many = (n, one, more) => `${count(n)} ${n === 1 ? one : more}`;
@@ -27,6 +28,7 @@ const both = () => views.filter(Boolean);
 const first = () => views[0];
 function say(text) {
   by('message').hidden = !text;
+  by('message').classList.toggle('note', Boolean(first()?.frame)); /* the world stays in sight */
   by('message').textContent = text.replace(/\x1b\[[\d;]*m/g, '').replace(/^frix: /, ''); /* the command's colours and name */
 }
 
@@ -45,7 +47,9 @@ function worldWords() {
 const methodWords = (name) => METHODS[name]?.[1] ?? [];
 
 function showWords() {
-  by('words').textContent = `frix run ${[...worldWords(), ...methodWords(by('method').value)].join(' ')}`;
+  const words = file ? file.native : worldWords();
+  by('words').hidden = !words;
+  by('words').textContent = words ? `frix run ${[...words, ...methodWords(by('method').value)].join(' ')}` : '';
 }
 
 /* ---- opening */
@@ -76,8 +80,8 @@ function tellTags() {
 function setBeside(name) {
   by('second').hidden = !name;
   if (name && !views[1]) {
-    views[1] = newView('canvas-b', 1);
-    views[1].send('init', window.frixCore);
+    views[1] = newView('canvas-b', 1, () => new Worker(core.worker));
+    views[1].send('init', { wasm: core.wasm, threads: core.threads });
   }
   if (!name && views[1]) {
     views[1].destroy();
@@ -217,33 +221,57 @@ async function judge(words) {
   return JSON.parse(out);
 }
 
+/* How far from falling: least friction, largest tilt, and what is nearest to slipping (1: it slides) or turning over (0: it turns). */
+function margins({ least_mu: friction, tilt = {}, interfaces = [] }) {
+  const slips = [...interfaces].sort((a, b) => b.slip - a.slip)[0];
+  const turns = [...interfaces].filter(({ topple }) => topple !== null).sort((a, b) => a.topple - b.topple)[0];
+  return [
+    ...(friction?.stands > 0 ? [[`margin of friction: stands down to mu ${friction.stands.toFixed(5)}, a reserve of ${friction.reserve.toFixed(2)}`]] : []),
+    ...Object.entries(tilt).filter(([, found]) => found?.stands > 0).map(([side, { stands }]) => [`margin of tilt: to ${side} it stands up to ${stands.toFixed(3)}°`]),
+    ...(slips ? [[`nearest to slipping: ${slips.a} / ${slips.b} at ${number(slips.slip)} of its cone`]] : []),
+    ...(turns ? [[`nearest to turning over: ${turns.a} / ${turns.b}, ${number(turns.topple)} left`]] : []),
+  ];
+}
+
+const PATIENCE = 500; /* milliseconds of a first check; where it takes longer the search for margins would stop the world */
+
 async function check() {
   verdict(['asking for an equilibrium …']);
-  try {
-    const found = await judge(['check', ...worldWords(), '--quick', '--json']);
-    const worst = (found.interfaces ?? []).reduce((a, b) => (b.slip > (a?.slip ?? -1) ? b : a), null);
+  const show = (found) =>
     verdict(
       [found.stands ? 'It stands: forces within all friction cones exist, and the simulation stays.' : 'It does not stand.', found.stands ? 'stands' : 'falls'],
-      ...(worst ? [[`nearest to slipping: ${worst.a} / ${worst.b} at ${number(worst.slip)} of its cone`]] : []),
+      ...margins(found),
       ...(found.equilibrium?.mechanism ?? []).slice(0, 3).map((m) => [`moves: ${m.body ?? m.name ?? ''}`]),
     );
+  try {
+    const began = performance.now();
+    const found = await judge(['check', ...worldWords(), '--quick', '--json']);
+    show(found);
+    if (found.stands && performance.now() - began < PATIENCE) show(await judge(['check', ...worldWords(), '--json']));
   } catch (error) {
     verdict([error.message, 'falls']);
   }
 }
 
-/* Bisects the friction with the reader watching: every trial is shown, and the world takes its friction. */
+function showFriction(mu) {
+  values.mu = mu;
+  const slider = by('p-mu');
+  slider.value = String(mu);
+  slider.nextElementSibling.textContent = shown({ kind: 'real' }, mu);
+}
+
+/* Bisects the friction with the reader watching: every trial is shown, world and slider take its friction. At the end they take back
+ * that from before. */
 async function limit() {
   const p = rowOf(scene)?.parameters.find(({ name }) => name === 'mu');
   if (!p || file) return verdict(['this scene has no friction to vary']);
   const kept = values.mu;
   const lines = [];
   const stands = async (mu) => {
-    values.mu = mu;
+    showFriction(mu);
     const found = await judge(['check', ...worldWords(), '--quick', '--json']);
     const good = found.equilibrium?.verdict === 'stands';
-    lines.unshift([`mu ${mu.toFixed(5)}: ${good ? 'stands' : 'falls'}`, good ? 'stands' : 'falls']);
-    verdict(...lines.slice(0, 7));
+    lines.unshift([`mu ${mu.toFixed(6)}: it ${good ? 'stands' : 'falls'}`, good ? 'stands' : 'falls']);
     restart();
     verdict(...lines.slice(0, 7));
     await new Promise((done) => setTimeout(done, 350));
@@ -251,23 +279,22 @@ async function limit() {
   };
   try {
     let low = 0, high = Math.max(kept, 0.05);
-    if (!(await stands(high))) return verdict(...lines, ['it falls at the present friction: raise mu first']);
-    if (await stands(0)) return verdict(...lines, ['it stands without friction']);
-    while (high - low > 2e-5 * high && lines.length < 24) {
-      const middle = (low + high) / 2;
-      if (await stands(middle)) high = middle;
-      else low = middle;
+    if (!(await stands(high))) lines.unshift(['it falls at the present friction: raise mu first']);
+    else if (await stands(0)) lines.unshift(['it stands without friction']);
+    else {
+      while (high - low > 2e-5 * high && lines.length < 24) {
+        const middle = (low + high) / 2;
+        if (await stands(middle)) high = middle;
+        else low = middle;
+      }
+      lines.unshift([`limit: an equilibrium exists from mu ${high.toFixed(5)} on`]);
     }
-    lines.unshift([`limit: an equilibrium exists from mu ${high.toFixed(5)} on`]);
-    verdict(...lines.slice(0, 8));
   } catch (error) {
-    verdict([error.message, 'falls']);
-  } finally {
-    values.mu = kept;
-    const slider = by('p-mu');
-    if (slider) slider.value = String(kept);
-    showWords();
+    lines.unshift([error.message, 'falls']);
   }
+  showFriction(kept);
+  restart();
+  verdict(...lines.slice(0, 8));
 }
 
 /* ---- numbers */
@@ -368,7 +395,9 @@ async function take(list) {
       verdict([found ? `${got.name}: ${found.contacts} contacts, ${found.outcome ?? 'solved'} by ${found.finisher}, residual ${residual == null ? '–' : power(residual)}` : err, found ? 'stands' : 'falls']);
       return;
     }
+    await first().ask('probe', { words: got.words, files: got.files }); /* what cannot be opened changes nothing */
     file = got;
+    by('scene').selectedIndex = -1; /* any scene may be chosen again */
     by('lesson').replaceChildren(element('b', {}, got.name), ' from your disk; nothing leaves this page.');
     by('parameters').replaceChildren();
     restart();
@@ -431,9 +460,17 @@ function toggleMark(name) {
   for (const view of both()) name === 'through' ? view.seeThrough(on) : view.toggle(name, on);
 }
 
+function changeSpeed(by_) {
+  const list = by('speed');
+  list.selectedIndex = Math.max(0, Math.min(list.options.length - 1, list.selectedIndex + by_));
+  list.onchange();
+}
+
 const KEYS = {
   ' ': () => setPlaying(!playing),
   ArrowRight: () => by('step').click(),
+  ArrowUp: () => changeSpeed(1),
+  ArrowDown: () => changeSpeed(-1),
   Home: () => restart(),
   f: () => both().forEach((view) => view.fit()),
   c: () => toggleMark('points'), v: () => toggleMark('forces'), k: () => toggleMark('cones'), n: () => toggleMark('chains'), x: () => toggleMark('through'),
@@ -502,17 +539,25 @@ function connect() {
   });
 }
 
-function newView(id, k) {
-  const view = new View(by(id), () => new Worker(window.frixWorker));
+/* Two worlds are seen from the same place. */
+function lookAlike(from) {
+  const to = both().find((view) => view !== from)?.stage;
+  const { stage } = from;
+  if (!to || to.flat !== stage.flat || stage.silent) return;
+  to.silent = true;
+  to.look(stage);
+  to.silent = false;
+}
+
+function newView(id, k, makeWorker) {
+  const view = new View(by(id), makeWorker);
+  view.leads = k === 0;
   view.paint(theme);
   view.listen('frame', () => onFrame(k));
   view.listen('error', ({ text }) => say(text));
   view.listen('recorded', keepRecording);
-  view.listen('ready', ({ stage }) => {
-    if (!stage) return;
-    view.stage.paint(theme);
-    connectHands(view);
-  });
+  view.listen('stage', () => view.stage.controls.addEventListener('change', () => lookAlike(view)));
+  connectHands(view);
   return view;
 }
 
@@ -534,19 +579,14 @@ function valuesOf(words) {
   return { given: out, method: method?.[0] ?? 'auto' };
 }
 
-async function start() {
-  const began = performance.now();
-  const { worker, wasm, threads } = await chooseCore(document);
-  window.frixWorker = worker;
-  window.frixCore = { wasm, threads };
+async function show() {
+  core = await window.frixStarted; /* loader.js */
   const dark = matchMedia('(prefers-color-scheme: dark)');
   theme = dark.matches ? 'dark' : 'light';
   document.documentElement.dataset.theme = theme;
-  views = [newView('canvas-a', 0), null];
-  const ready = new Promise((done) => first().listen('ready', (data) => data.tables && done(data.tables)));
-  first().send('init', window.frixCore);
-  tables = await ready;
-  if (threads) by('subtitle').textContent += `, on ${threads.count} threads`;
+  views = [newView('canvas-a', 0, () => core.first), null];
+  ({ tables } = await core.ready);
+  if (core.threads) by('subtitle').textContent += `, on ${core.threads.count} threads`;
   connect();
   const link = readLink(location.hash);
   const known = link && rowOf(link.words[0]);
@@ -556,14 +596,13 @@ async function start() {
   by('beside').value = link?.beside ?? '';
   setBeside(by('beside').value);
   restart(known ? link.log : []);
-  first().listen('frame', () => {
-    window.frix.firstPicture ??= performance.now() - began;
-  });
   setTheme(theme);
   window.frix = { views, share, take, by, actAll, restart, get first() { return first(); }, get playing() { return playing; }, setPlaying };
 }
 
-start().catch((error) => {
-  say(`This page cannot be shown: ${error.message}`);
-  throw error;
-});
+export function startPlayground() {
+  show().catch((error) => {
+    say(`This page cannot be shown: ${error.message}`);
+    throw error;
+  });
+}

@@ -3,10 +3,11 @@ import * as THREE from 'three';
 import { Bodies } from '../src/bodies.js';
 import { ContactMarks } from '../src/contacts.js';
 import { ModelView } from '../src/payload.js';
-import { Stage } from '../src/stage.js';
+import { newRenderer, Stage } from '../src/stage.js';
 
 const SHADOWS = 1500;
 const MOST_CONTACTS = 20000;
+const FEW = 3;
 
 /** A world that goes on, seen like a replay. */
 class Live extends ModelView {
@@ -28,13 +29,15 @@ export class View {
   constructor(canvas, makeWorker) {
     this.canvas = canvas;
     this.worker = makeWorker();
+    this.renderer = newRenderer(canvas); /* while the worker loads */
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.serial = 0;
     this.asked = new Map();
     this.theme = 'light';
     this.on = { points: true, forces: true, cones: false, chains: false };
-    this.listeners = { frame: [], model: [], error: [], recorded: [], ready: [] };
+    this.listeners = { frame: [], model: [], error: [], recorded: [], stage: [] };
     this.through = false;
+    this.leads = true; /* of two worlds that are seen from one place one leads */
   }
 
   listen(type, listener) {
@@ -101,16 +104,23 @@ export class View {
       this.fit();
       this.fresh = false;
     }
-    if (this.out()) this.fit();
+    if (this.leads && this.out()) this.fit();
     this.stage?.refresh();
     this.tell('frame', data);
   }
 
-  /* Whether all that moves has left the picture. */
+  /* Whether all that moves has left the picture; of few bodies, whether one leaves it and nobody has turned the camera. */
   out() {
     const { poses } = this.frame;
     if (!this.stage || poses.count === 0 || poses.count > 500) return false;
     const p = new THREE.Vector3();
+    if (poses.count <= FEW && !this.stage.turned) {
+      const { min, max } = this.bodies.box();
+      for (let k = 0; k < 8; k++) {
+        p.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).project(this.stage.camera);
+        if (Math.abs(p.x) > 1 || Math.abs(p.y) > 1) return true;
+      }
+    }
     for (let i = 0; i < poses.count; i++) {
       p.fromArray(poses.position, 3 * i).project(this.stage.camera);
       if (Math.abs(p.x) < 0.8 && Math.abs(p.y) < 0.8 && Math.abs(p.z) < 1) return false;
@@ -147,15 +157,9 @@ export class View {
     const g = this.live.index.gravity;
     const down = new THREE.Vector3(...g);
     const up = this.bodies.hasFlat ? new THREE.Vector3(0, 1, 0) : down.lengthSq() > 0 && Math.abs(down.y) > Math.abs(down.z) ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
-    /* a camera of the other kind needs a canvas of its own */
-    if (this.stage) {
-      const canvas = this.canvas.cloneNode();
-      this.stage.renderer.dispose();
-      this.canvas.replaceWith(canvas);
-      this.canvas = canvas;
-    }
-    this.stage = new Stage(this.canvas, { flat: this.bodies.hasFlat, up });
-    this.tell('ready', { stage: true });
+    this.stage?.leave();
+    this.stage = new Stage(this.canvas, { flat: this.bodies.hasFlat, up, renderer: this.renderer });
+    this.tell('stage');
   }
 
   poseOf({ body, pose }) {
@@ -219,6 +223,7 @@ export class View {
 
   destroy() {
     this.worker.terminate();
-    this.stage?.renderer.dispose();
+    this.stage?.leave();
+    this.renderer.dispose();
   }
 }

@@ -147,6 +147,12 @@ const HANDLERS = {
     goal = world.time;
     send();
   },
+  /* whether a world can be opened */
+  probe({ id, words, files }) {
+    for (const { path, bytes } of files) core.write(path, bytes);
+    core.open(words).close();
+    post('answer', { id });
+  },
   act({ kind, values }) {
     if (!world) return;
     act(kind, values);
@@ -184,7 +190,7 @@ self.onmessage = ({ data }) => {
   queue = queue
     .then(() => HANDLERS[data.type](data))
     .catch((error) => {
-      post('error', { text: error.message });
       if (data.id) post('answer', { id: data.id, error: error.message });
+      else post('error', { text: error.message });
     });
 };

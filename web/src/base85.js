@@ -21,11 +21,20 @@ export function toText(bytes) {
 /** @param {string} text @returns {Uint8Array} */
 export function fromText(text) {
   const rest = text.length % 5;
-  const out = new Uint8Array(4 * Math.floor(text.length / 5) + (rest ? rest - 1 : 0));
-  for (let k = 0, at = 0; k < text.length; k += 5, at += 4) {
-    let value = 0;
-    for (let j = 0; j < 5; j++) value = value * 85 + (k + j < text.length ? DIGIT[text.charCodeAt(k + j)] : 84);
-    for (let j = 0; j < 4 && at + j < out.length; j++) out[at + j] = Math.floor(value / 2 ** (24 - 8 * j)) & 255;
+  const whole = text.length - rest;
+  const out = new Uint8Array((4 * whole) / 5 + (rest ? rest - 1 : 0));
+  const digit = (k) => DIGIT[text.charCodeAt(k)];
+  let at = 0;
+  for (let k = 0; k < whole; k += 5, at += 4) {
+    /* four digits are below 2^31, the fifth wraps as 32 bits do */
+    const value = (Math.imul(((digit(k) * 85 + digit(k + 1)) * 85 + digit(k + 2)) * 85 + digit(k + 3), 85) + digit(k + 4)) | 0;
+    out[at] = value >>> 24;
+    out[at + 1] = value >>> 16;
+    out[at + 2] = value >>> 8;
+    out[at + 3] = value;
   }
+  let value = 0;
+  for (let j = 0; rest && j < 5; j++) value = value * 85 + (j < rest ? digit(whole + j) : 84);
+  for (let j = 0; at + j < out.length; j++) out[at + j] = Math.floor(value / 2 ** (24 - 8 * j)) & 255;
   return out;
 }

@@ -7,7 +7,7 @@ import { SphereCloud } from './spheres.js';
 /* From so many spheres on they are drawn as pictures of spheres, two triangles each. */
 const CLOUD = 1500;
 
-const PALETTE = {
+const PALETTE = { /* as app/tones.c */
   light: ['#7f9cc0', '#c8b28c', '#9bb28f', '#c09a94', '#a9a2c6', '#8fb3b5'],
   dark: ['#7d9ac2', '#b9a37c', '#86a37c', '#b0877f', '#9b93bd', '#7aa3a6'],
 };

@@ -1,17 +1,18 @@
 /* The WebAssembly module from JavaScript: worlds that are opened by the words of `frix run`, and the command itself.
  * The other side is web/core/. Runs in a page, in a worker and in node. */
 import { contactsAt, posesAt } from './frame_bytes.js';
+import { unpacked } from './wasm.js';
 
 /**
  * @param {(options: object) => Promise<any>} factory  what emscripten made
- * @param {BufferSource} wasm
+ * @param {BufferSource|string} wasm bytes, or packed as text
  * @param {{count: number, glue?: string, thread?: string}} [threads] of a module that has them: how many, and where their scripts are
  */
 export async function loadCore(factory, wasm, threads) {
   const said = { out: [], err: [] };
   const places = threads?.glue ? { mainScriptUrlOrBlob: threads.glue, locateFile: (name) => (name.endsWith('.worker.js') ? threads.thread : name) } : {};
   const module = await factory({
-    wasmBinary: wasm,
+    wasmBinary: typeof wasm === 'string' ? await unpacked(wasm) : wasm,
     frixThreads: threads?.count,
     ...places,
     print: (line) => said.out.push(line),

@@ -4,7 +4,7 @@ import { Bodies } from './bodies.js';
 import { ContactMarks } from './contacts.js';
 import { aboutRun, bodyCard, contactCard, frameCard } from './panel.js';
 import { readPayload } from './payload.js';
-import { toneOf } from './colours.js';
+import { legendOf, toneOf } from './colours.js';
 import { followLive } from './live.js';
 import { offerProof } from './prove.js';
 import { series, Trail } from './track.js';
@@ -87,9 +87,28 @@ function paintBodies() {
   bodies.paint(theme);
 }
 
+/* A bar with its ends, or names with their dots. */
+function showScale() {
+  const told = legendOf(tones, replay);
+  by('scale').hidden = !told;
+  if (told?.scale) {
+    const bar = element('i', { class: 'bar' });
+    bar.style.background = `linear-gradient(90deg, ${told.scale.join(', ')})`;
+    by('scale').replaceChildren(told.from, bar, told.to);
+  } else if (told)
+    by('scale').replaceChildren(
+      ...told.names.map(([name, colour]) => {
+        const dot = element('i', { class: 'dot' });
+        dot.style.background = colour;
+        return element('b', {}, dot, name);
+      }),
+    );
+}
+
 function setTones(name) {
   tones = name;
   by('tones').value = name;
+  showScale();
   paintBodies();
   stage?.refresh();
 }
@@ -359,7 +378,7 @@ function say(text) {
   by('message').textContent = text;
 }
 
-async function start() {
+async function show() {
   if (by('frix-live')) return followLive(say);
   say('Reading the run …');
   replay = await readPayload(document, (part) => say(`Reading the run … ${Math.round(100 * part)} %`));
@@ -390,7 +409,9 @@ async function start() {
   window.frix = { replay, player, bodies, marks, stage, pick, pickAt, get picked() { return picked; }, get theme() { return theme; } };
 }
 
-start().catch((error) => {
-  say(`This page cannot be shown: ${error.message}`);
-  throw error;
-});
+export function startReplay() {
+  show().catch((error) => {
+    say(`This page cannot be shown: ${error.message}`);
+    throw error;
+  });
+}

@@ -85,13 +85,14 @@ export function frameCard(replay, k, poses, contacts) {
   const at = (name) => replay.column(`series.${name}`)[k];
   const kept = contacts.count;
   const all = at('contacts');
+  const begins = replay.step[k] === 0; /* nothing has been looked for yet */
   const rows = [
     ['step', count(replay.step[k])],
     ['bodies', count(poses.count)],
-    ['contacts', kept < all ? `${count(all)}, strongest ${count(kept)} shown` : count(all)],
-    ['residual', replay.step[k] === 0 ? 'no step yet' : power(at('residual'))],
-    ['deepest penetration', number(at('penetration'), 'm')],
-    ['iterations', count(at('iterations'))],
+    ['contacts', begins ? 'no step yet' : kept < all ? `${count(all)}, strongest ${count(kept)} shown` : count(all)],
+    ['residual', begins ? 'no step yet' : power(at('residual'))],
+    ['deepest penetration', begins ? 'no step yet' : number(at('penetration'), 'm')],
+    ['iterations', begins ? 'no step yet' : count(at('iterations'))],
   ];
   return card('Frame', `${count(k + 1)} of ${count(replay.frameCount)}`, table(rows), element('p', { class: 'hint' }, 'Pick a body or a contact to see its numbers.'));
 }

@@ -1,10 +1,10 @@
 /* The button of a page that carries the core: runs the run again in a worker and says what came out. */
 import { count, element, power } from './text.js';
-import { unpackWasm } from './wasm.js';
+import { carriedCore } from './wasm.js';
 
 /** @param {HTMLButtonElement} button @param {import('./payload.js').Replay} replay @param {(frame: number) => void} show */
 export async function offerProof(button, replay, show) {
-  const core = replay.index.columns['proof.words'] && (await unpackWasm(document));
+  const core = replay.index.columns['proof.words'] && (await carriedCore(document));
   if (!core) return;
   button.hidden = false;
   const note = button.nextElementSibling;

@@ -6,13 +6,16 @@ const SKY = { light: ['#fbfcfd', '#e3e8ee'], dark: ['#1b222c', '#0e1217'] };
 const GROUND = { light: '#dfe4ea', dark: '#242c37' };
 const LINES = { light: '#9aa5b4', dark: '#556173' };
 
+/** @param {HTMLCanvasElement} canvas */
+export const newRenderer = (canvas) => new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+
 export class Stage {
-  /** @param {HTMLCanvasElement} canvas @param {{flat: boolean, up: THREE.Vector3}} options */
-  constructor(canvas, { flat, up }) {
+  /** @param {HTMLCanvasElement} canvas @param {{flat: boolean, up: THREE.Vector3, renderer?: THREE.WebGLRenderer}} options */
+  constructor(canvas, { flat, up, renderer = newRenderer(canvas) }) {
     this.canvas = canvas;
     this.flat = flat;
     this.up = up;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = renderer;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = flat ? new THREE.OrthographicCamera() : new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
@@ -27,9 +30,18 @@ export class Stage {
       this.controls.touches.ONE = THREE.TOUCH.PAN;
     }
     this.controls.addEventListener('change', () => this.refresh());
+    this.controls.addEventListener('start', () => (this.turned = true)); /* by the reader */
     this.before = [];
     this.lights();
-    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.sizes = new ResizeObserver(() => this.resize());
+    this.sizes.observe(canvas.parentElement);
+  }
+
+  /** Leaves canvas and renderer to another stage. */
+  leave() {
+    cancelAnimationFrame(this.waiting);
+    this.sizes.disconnect();
+    this.controls.dispose();
   }
 
   lights() {
@@ -167,6 +179,19 @@ export class Stage {
     this.refresh();
   }
 
+  /** As another stage of the same kind. @param {Stage} other */
+  look(other) {
+    const { position, zoom, near, far } = other.camera;
+    this.camera.position.copy(position);
+    Object.assign(this.camera, { zoom, near, far });
+    this.controls.target.copy(other.controls.target);
+    this.half = other.half;
+    this.fitted = other.fitted;
+    this.project();
+    this.controls.update();
+    this.refresh();
+  }
+
   aspect() {
     return Math.max(1, this.canvas.clientWidth) / Math.max(1, this.canvas.clientHeight);
   }
@@ -197,6 +222,8 @@ export class Stage {
       for (const step of this.before) step();
       this.renderer.render(this.scene, this.camera);
       this.drawn = (this.drawn ?? 0) + 1;
+      if (this.drawn === 1) performance.mark('frix-first-picture');
+      this.firstDrawn ??= performance.now(); /* since the page was asked for */
     });
   }
 

@@ -1,25 +1,31 @@
-/* The WebAssembly core that a page carries: packed bytes of the module, and the script of a worker that loads it. */
+/* The WebAssembly core that a page carries: packed bytes of the module, and the script of a worker that unpacks and loads it. */
 
 import { fromText } from './base85.js';
 
+const stream = (text) => new Blob([fromText(text.trim())]).stream().pipeThrough(new DecompressionStream('gzip'));
+
 /** @param {string} text of packed bytes @returns {Promise<Uint8Array>} */
-async function unpacked(text) {
-  const packed = fromText(text.trim());
-  return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+export async function unpacked(text) {
+  return new Uint8Array(await new Response(stream(text)).arrayBuffer());
 }
 
-/** @param {Document} page @returns {Promise<{worker: string, wasm: Uint8Array}|null>} null where it carries none */
-export async function unpackWasm(page) {
-  const module = page.getElementById('frix-wasm');
-  if (!module) return null;
-  const wasm = await unpacked(module.textContent);
-  const script = await unpacked(page.getElementById('frix-worker').textContent);
-  return { wasm, worker: URL.createObjectURL(new Blob([script], { type: 'text/javascript' })) };
+/** @param {string} text of packed bytes of a text @returns {Promise<string>} */
+export const unpackedText = (text) => new Response(stream(text)).text();
+
+const packedIn = (page, id) => page.getElementById(id)?.textContent;
+const address = async (text) => URL.createObjectURL(new Blob([await unpacked(text)], { type: 'text/javascript' }));
+
+/** The core of the page: the address of its worker, and the module as packed text, which the worker unpacks.
+ * @param {Document} page @returns {Promise<{worker: string, wasm: string}|null>} null where it carries none */
+export async function carriedCore(page) {
+  const wasm = packedIn(page, 'frix-wasm');
+  return wasm ? { wasm, worker: await address(packedIn(page, 'frix-worker')) } : null;
 }
 
-/** The replay page without a run, which the page brings along. @param {Document} page @returns {Promise<string>} */
+/** The replay page without a run. Its script is that of this page, which shows runs too. @param {Document} page @returns {Promise<string>} */
 export async function replayTemplate(page) {
-  return new TextDecoder().decode(await unpacked(page.getElementById('frix-replay').textContent));
+  const [frame, script] = await Promise.all(['frix-replay', 'frix-script'].map((id) => unpackedText(packedIn(page, id))));
+  return frame.replace('@SCRIPT@', () => script);
 }
 
 const MOST_THREADS = 8;
@@ -30,12 +36,18 @@ async function threadedCore() {
   const answer = await fetch('playground-threads.json').catch(() => null);
   if (!answer?.ok) return null;
   const { wasm, worker, glue, thread } = await answer.json();
-  const script = async (text) => URL.createObjectURL(new Blob([await unpacked(text)], { type: 'text/javascript' }));
-  const threads = { count: Math.min(navigator.hardwareConcurrency, MOST_THREADS), glue: await script(glue), thread: await script(thread) };
-  return { wasm: await unpacked(wasm), worker: await script(worker), threads };
+  const threads = { count: Math.min(navigator.hardwareConcurrency, MOST_THREADS), glue: await address(glue), thread: await address(thread) };
+  return { wasm, worker: await address(worker), threads };
 }
 
-/** The core that suits the page: with threads where it may have them. @param {Document} page */
-export async function chooseCore(page) {
-  return (await threadedCore()) ?? unpackWasm(page);
+/** Starts a worker with the core that suits the page, with threads where it may have them. `ready` is what the worker says when it
+ * is loaded. @param {Document} page */
+export async function startCore(page) {
+  const core = (await threadedCore()) ?? (await carriedCore(page));
+  const first = new Worker(core.worker);
+  const ready = new Promise((done, failed) => {
+    first.addEventListener('message', ({ data }) => (data.type === 'ready' ? done(data) : data.type === 'error' && failed(new Error(data.text))));
+  });
+  first.postMessage({ type: 'init', wasm: core.wasm, threads: core.threads });
+  return { ...core, first, ready };
 }

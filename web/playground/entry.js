@@ -1,0 +1,6 @@
+/* One script for two pages: the playground, and the replay pages that it saves. */
+import { startReplay } from '../src/main.js';
+import { startPlayground } from './main.js';
+
+if (document.body.classList.contains('playground')) startPlayground();
+else startReplay();

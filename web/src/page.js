@@ -1,0 +1,4 @@
+/* The script of a replay page. */
+import { startReplay } from './main.js';
+
+startReplay();
