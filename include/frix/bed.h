@@ -16,6 +16,7 @@
 #ifndef FRIX_BED_H
 #define FRIX_BED_H
 
+#include <frix/model.h>
 #include <frix/solve.h>
 #include <frix/vec.h>
 
@@ -165,6 +166,9 @@ FRIX_API frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_be
 FRIX_API frix_status frix_bed_hash(frix_bed *bed, uint64_t *out);
 /* The contact problem of the last step with its answer as guess, to write or to judge by frix_certify; alone only. */
 FRIX_API frix_status frix_bed_problem(const frix_bed *bed, frix_problem **out);
+
+/* ---- for files (frix/trajectory.h): walls, and for each radius a pattern that grains are instances of ---- */
+FRIX_API frix_status frix_bed_model(const frix_bed *bed, frix_model **out);
 
 /* ---- states as bytes: those of this rank's grains; *out by frix_bed_bytes_free ---- */
 FRIX_API frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size);

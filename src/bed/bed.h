@@ -115,7 +115,7 @@ struct frix_bed {
   fx_bed_route send, receive;
   unsigned char **buffer; /* by rank: out, then in */
   size_t *buffer_size, *buffer_room;
-  double momentum;
+  double momentum, part; /* of the present sweep: extrapolation, and share of the way to new impulses */
 };
 
 /* ---- bed.c ---- */

@@ -3,9 +3,10 @@
  * Places of the inlet stand on a lattice; one is free where no grain of any rank is near it. Grains that left and come
  * again take free places in the order of their ids, new ones follow. A servo wall moves along its normal with
  *
- *   v = HALF (load - force) / (K h),   K the stiffness of the contacts that press it
+ *   v := KEEP v + GAIN (load - force) / (K h),   K the stiffness of the contacts that press it
  *
- * which brings the force to the load in a few steps where grains behind it give way about as much as its contacts. */
+ * Where force follows the way by c K, 0 < c <= 1, deviations decay by KEEP^1/2 a step; where grains give way freely the
+ * wall moves 2 (load - force) / (K h) fast. A wall that nothing presses comes with its greatest speed. */
 #include "bed/bed.h"
 
 #include "base/abi.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF 0.25
+#define KEEP 0.95
+#define GAIN 0.1
 #define PITCH 1.2 /* of the places in an inlet, over the largest diameter */
 
 static frix_bed_flow default_flow(void) {
@@ -250,8 +252,9 @@ frix_status fx_bed_move_walls(frix_bed *bed) {
     double along = fx_dot(wall->velocity, wall->normal);
     wall->point = fx_mad(wall->point, bed->h * along, wall->normal);
     if (!wall->servo) continue;
-    double K = fx_max(sum[3], 1.0) * contact_stiffness(bed);
-    double speed = fx_clamp(HALF * (wall->load - wall->force) / (K * bed->h), -wall->servo_speed, wall->servo_speed);
+    double most = wall->servo_speed, Kh = sum[3] * contact_stiffness(bed) * bed->h;
+    double speed = sum[3] > 0.0 ? KEEP * along + GAIN * (wall->load - wall->force) / Kh : most;
+    speed = fx_clamp(speed, -most, most);
     wall->velocity = fx_mad(wall->velocity, speed - along, wall->normal);
   }
   return status;

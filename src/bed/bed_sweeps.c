@@ -10,7 +10,9 @@
 
 #include <string.h>
 
-enum { LATE = 3 }; /* beta = k / (k + LATE) */
+enum { LATE = 3 };  /* beta = k / (k + LATE) */
+#define EARLY 3.0   /* an answer is first judged where a sweep changes it by this many tolerances */
+#define RELAXED 0.7 /* of the way to the new impulse, where plain sweeps go round in circles too */
 
 /* ---- blocks by colour ---- */
 
@@ -111,7 +113,7 @@ static inline frix_vec3 solve_contact(const fx_bed_law *law, const fx_bed_contac
 
 static void sweep_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
-  double uphill = 0.0, step = 0.0, size = 0.0, beta = bed->momentum;
+  double uphill = 0.0, step = 0.0, size = 0.0, beta = bed->momentum, part = bed->part;
   static const fx_bed_speed still;
   fx_bed_grains_of(bed, block, &first, &end);
   for (int32_t i = first; i < end; i++) {
@@ -122,7 +124,9 @@ static void sweep_block(frix_bed *bed, int32_t block) {
       const fx_bed_speed *seen = b ? b : &still;
       frix_vec3 was = c->r, y = fx_mad(was, beta, fx_sub(was, c->last));
       frix_vec3 u = fx_bed_slip(bed, c, &a->v, &a->s, &seen->v, &seen->s);
-      frix_vec3 r = solve_contact(&bed->law[c->law], c, y, u), dr = fx_sub(r, y), moved = fx_sub(r, was);
+      frix_vec3 r = solve_contact(&bed->law[c->law], c, y, u);
+      if (part < 1.0) r = fx_mad(y, part, fx_sub(r, y)); /* cones are convex */
+      frix_vec3 dr = fx_sub(r, y), moved = fx_sub(r, was);
       c->last = was;
       c->r = r;
       uphill -= fx_dot(dr, moved);
@@ -147,7 +151,7 @@ static void extrapolate(frix_bed *bed) {
   }
 }
 
-/* After velocities were made anew: there is nothing to extrapolate from. */
+/* There is nothing to extrapolate from. */
 static void begin_again(frix_bed *bed) {
   for (int32_t k = 0; k < bed->count; k++) bed->last[k] = (fx_bed_motion){bed->speed[k].v, bed->speed[k].s};
 }
@@ -168,6 +172,9 @@ static double change_of(const frix_bed *bed) {
 /* The largest momentum. Where all contacts are springs the problem is strongly monotone, with R / (W + R) at least, and
  * more would overshoot. Friction that follows its normal impulse is no gradient, so that momentum may go round in
  * circles: where the change is not halved within a window, there is to be half as much. */
+#define LEAST_PART 0.2
+#define LITTLE 0.02 /* momentum below which it is not the cause */
+
 typedef struct momentum {
   double most, mark; /* mark: the change at the beginning of the window */
   int32_t window;
@@ -181,17 +188,19 @@ static momentum momentum_of(const frix_bed *bed) {
   return (momentum){.most = (1.0 - root) / (1.0 + root), .mark = INFINITY};
 }
 
-static void watch(momentum *m, double change) {
+static void watch(frix_bed *bed, momentum *m, double change) {
   if (++m->window < WINDOW) return;
+  if (change > 0.5 * m->mark && m->most < LITTLE) bed->part = fx_max(RELAXED * bed->part, LEAST_PART);
   if (change > 0.5 * m->mark) m->most *= 0.5;
   m->mark = change;
   m->window = 0;
 }
 
 frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report) {
-  double tolerance = bed->config.tolerance, due = tolerance;
+  double tolerance = bed->config.tolerance, due = EARLY * tolerance;
   momentum m = momentum_of(bed);
   int64_t judged = 0;
+  bed->part = 1.0;
   frix_status status = fx_bed_judge(bed, &report->certificate);
   begin_again(bed);
   for (int32_t k = 0; !status && report->certificate.residual > tolerance && report->sweeps < bed->config.max_sweeps;) {
@@ -199,12 +208,11 @@ frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report) {
     report->sweeps++;
     k = bed->total[FX_SUM_UPHILL] > 0.0 ? 0 : k + 1;
     double change = change_of(bed);
-    watch(&m, change);
+    watch(bed, &m, change);
     bool look = change <= due || report->sweeps - judged == PATIENCE || report->sweeps == bed->config.max_sweeps;
     if (status || !look) continue;
     judged = report->sweeps;
     status = fx_bed_judge(bed, &report->certificate);
-    begin_again(bed);
     if (change <= due) due = change * fx_clamp(0.7 * tolerance / report->certificate.residual, 0.02, 0.7);
   }
   report->certified = report->certificate.residual <= tolerance;
