@@ -52,6 +52,12 @@ static double cube_root(double x) {
   return y;
 }
 
+/* Room for the grains of this rank: all alone, else about its share. */
+static void reserve(bed_draft *d, const frix_bed_config *c, double count) {
+  int32_t ranks = c->link ? c->link->rank_count : 1;
+  if (!d->status) d->status = frix_bed_reserve(d->bed, (int64_t)(ranks > 1 ? 1.2 * count / ranks : count));
+}
+
 /* A loose lattice of `count` grains above `lower`, as wide as the space from lower to upper; radii in turn. */
 static void fill_lattice(bed_draft *d, frix_vec3 lower, frix_vec3 upper, double pitch, int64_t count, int32_t radii) {
   int64_t nx = (int64_t)((upper.x - lower.x) / pitch), ny = (int64_t)((upper.y - lower.y) / pitch);
@@ -133,6 +139,7 @@ static frix_status build_pebbles(frix_context *context, const frix_bed_config *c
   c.lower = ex_vec3(-v.radius, -v.radius, -0.5), c.upper = ex_vec3(v.radius, v.radius, v.top + 8.0 * pebble);
   c.radius_count = 1, c.radius[0] = pebble, c.density = 1750.0, c.mu = value[P_MU], c.stiffness = value[P_STIFFNESS];
   bed_draft d = begin(context, &c, seed);
+  reserve(&d, &c, value[P_COUNT]);
   add_turned(&d, v.radius, v.height, v.radius, v.top + 1.0, c.mu);
   add_turned(&d, v.outlet, 0.0, v.radius, v.height, c.mu);
   fill_vessel(&d, &v, (int64_t)value[P_COUNT]);
@@ -169,6 +176,7 @@ static frix_status build_box(frix_context *context, const frix_bed_config *confi
   set_radii(&c, r, value[B_SPREAD]);
   c.mu = value[B_MU], c.stiffness = value[B_STIFFNESS], c.restitution = value[B_RESTITUTION];
   bed_draft d = begin(context, &c, seed);
+  reserve(&d, &c, count);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
   for (int s = -1; s <= 1; s += 2) {
     add_plane(&d, ex_vec3(s * half, 0, 0), ex_vec3(-s, 0, 0), c.mu);
@@ -335,6 +343,7 @@ static frix_status build_column(frix_context *context, const frix_bed_config *co
   set_radii(&c, r, 0.0);
   c.mu = value[C_MU], c.stiffness = value[C_STIFFNESS];
   bed_draft d = begin(context, &c, seed);
+  reserve(&d, &c, value[C_COUNT]);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
   add_turned(&d, R, 0.0, R, 4.0 * height, 0.0);
   ex_packing *packing = d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], r, R, 0.0, 2.0 * height, keep_in_column, &R);

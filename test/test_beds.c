@@ -3,7 +3,6 @@
 #include <frix/frix.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,8 +124,8 @@ static void same_certificate(fx_test *t) {
     REQUIRE(t, choose(&f, "box"));
     set(&f, "n", 400), set(&f, "spread", 0.3);
     if (rigid) set(&f, "stiffness", 0);
-    CHECK(t, make(&f, 1e-5, 1, NULL) == FRIX_OK);
-    CHECK(t, advance(&f, 200, &report) == FRIX_OK && report.certified && report.touching_count > 100);
+    CHECK(t, make(&f, rigid ? 1e-2 : 1e-5, 1, NULL) == FRIX_OK);
+    CHECK(t, advance(&f, 150, &report) == FRIX_OK && report.certified && report.touching_count > 100);
     CHECK(t, frix_bed_problem(f.bed, &problem) == FRIX_OK);
     frix_problem_data data;
     frix_problem_view(problem, &data);
@@ -146,10 +145,10 @@ static void floor_carries_weight(fx_test *t) {
   frix_bed_report report;
   frix_bed_wall floor;
   REQUIRE(t, choose(&f, "box"));
-  set(&f, "n", 500), set(&f, "mu", 0);
+  set(&f, "n", 300), set(&f, "mu", 0), set(&f, "stiffness", 2e4);
   CHECK(t, make(&f, 1e-5, 1, NULL) == FRIX_OK && advance(&f, 500, &report) == FRIX_OK);
   CHECK(t, frix_bed_wall_at(f.bed, 0, &floor) == FRIX_OK);
-  double weight = 500 * 2500.0 * 4.0 / 3.0 * 3.14159265358979323846 * 0.005 * 0.005 * 0.005 * 9.81;
+  double weight = 300 * 2500.0 * 4.0 / 3.0 * 3.14159265358979323846 * 0.005 * 0.005 * 0.005 * 9.81;
   CHECK_NEAR(t, floor.force, weight, 0.02 * weight);
   end(&f);
 }
@@ -195,8 +194,8 @@ static void servo_keeps_pressure(fx_test *t) {
   fixture f;
   frix_bed_report report;
   REQUIRE(t, choose(&f, "triaxial"));
-  set(&f, "n", 512);
-  CHECK(t, make(&f, 1e-5, 1, NULL) == FRIX_OK && advance(&f, 1500, &report) == FRIX_OK && report.certified);
+  set(&f, "n", 343), set(&f, "stiffness", 2e4);
+  CHECK(t, make(&f, 1e-4, 1, NULL) == FRIX_OK && advance(&f, 900, &report) == FRIX_OK && report.certified);
   for (int32_t k = 1; k < 6; k++) {
     frix_bed_wall wall;
     CHECK(t, frix_bed_wall_at(f.bed, k, &wall) == FRIX_OK);
@@ -211,8 +210,8 @@ static void shear_cell(fx_test *t) {
   frix_bed_report report;
   double load = 0.0, drag = 0.0;
   REQUIRE(t, choose(&f, "shear"));
-  set(&f, "n", 1000), set(&f, "speed", 0.5);
-  CHECK(t, make(&f, 1e-4, 1, NULL) == FRIX_OK && advance(&f, 600, &report) == FRIX_OK);
+  set(&f, "n", 700), set(&f, "speed", 0.5), set(&f, "stiffness", 2e4);
+  CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && advance(&f, 500, &report) == FRIX_OK);
   for (int k = 0; k < 200; k++) {
     frix_bed_wall lid;
     CHECK(t, advance(&f, 1, &report) == FRIX_OK && frix_bed_wall_at(f.bed, 1, &lid) == FRIX_OK);
@@ -297,7 +296,6 @@ static void run_rank(const frix_bed_link *link, void *user) {
   }
   frix_bed_bytes_free(f.bed, bytes);
   p->status[link->rank] = status;
-  if (status) fprintf(stderr, "%s\n", frix_error_text(f.context));
   end(&f);
 }
 
@@ -315,15 +313,15 @@ static void check_bits(fx_test *t, const char *scene, double n, int steps) {
     }
 }
 
-static void bits_of_pebbles(fx_test *t) { check_bits(t, "pebbles", 2000, 60); }
-static void bits_of_shear(fx_test *t) { check_bits(t, "shear", 1500, 60); }
-static void bits_of_triaxial(fx_test *t) { check_bits(t, "triaxial", 1000, 80); }
+static void bits_of_pebbles(fx_test *t) { check_bits(t, "pebbles", 1200, 30); }
+static void bits_of_shear(fx_test *t) { check_bits(t, "shear", 1000, 40); }
+static void bits_of_triaxial(fx_test *t) { check_bits(t, "triaxial", 600, 50); }
 
 /* Three ranks are stopped; two go on; the end is that of one that never stopped. */
 static void goes_on_elsewhere(fx_test *t) {
-  party whole = {.scene = "pebbles", .n = 1200, .threads = 1, .steps = 60};
+  party whole = {.scene = "pebbles", .n = 800, .threads = 1, .steps = 40};
   party first = whole, second = whole;
-  first.stop = 25;
+  first.stop = 17;
   CHECK(t, fx_test_ranks(1, run_rank, &whole));
   CHECK(t, fx_test_ranks(3, run_rank, &first));
   second.from = &first, second.from_ranks = 3;

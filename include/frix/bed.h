@@ -97,6 +97,8 @@ FRIX_API frix_status frix_bed_wall_at(const frix_bed *bed, int32_t k, frix_bed_w
 FRIX_API frix_status frix_bed_set_wall(frix_bed *bed, int32_t k, const frix_bed_wall *wall);
 
 /* ---- grains ---- */
+/* Room for so many grains on this rank, so that they need not move as their number grows. */
+FRIX_API frix_status frix_bed_reserve(frix_bed *bed, int64_t count);
 /* A grain of radius number `size`; ids count up from 0 and are never used again. id may be NULL. */
 FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_vec3 velocity, int64_t *id);
 

@@ -45,9 +45,7 @@ static bool grow_list(frix_bed *bed, void *list, int64_t next, size_t size) {
 }
 
 /* Lists are one longer than there is room for grains, for those that hold where the last one ends. */
-bool fx_bed_reserve(frix_bed *bed, int32_t wanted) {
-  if (wanted <= bed->room) return true;
-  int64_t next = (int64_t)wanted + wanted / 8 + 64;
+static bool take_room(frix_bed *bed, int64_t next) {
   if (next > INT32_MAX - 1) return false;
   struct {
     void *list;
@@ -61,6 +59,16 @@ bool fx_bed_reserve(frix_bed *bed, int32_t wanted) {
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) bed->bytes += (size_t)(next - bed->room) * all[k].size;
   bed->room = (int32_t)next;
   return true;
+}
+
+bool fx_bed_reserve(frix_bed *bed, int32_t wanted) {
+  return wanted <= bed->room || take_room(bed, (int64_t)wanted + wanted / 8 + 64);
+}
+
+frix_status frix_bed_reserve(frix_bed *bed, int64_t count) {
+  if (!bed) return FRIX_ERROR_INPUT;
+  if (count < 0 || count > INT32_MAX / 2) return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: room for %lld grains", (long long)count);
+  return count <= bed->room || take_room(bed, count) ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 size_t frix_bed_bytes(const frix_bed *bed) { return bed ? bed->bytes : 0; }

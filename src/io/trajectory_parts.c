@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_PARTS = 1 << 16 };
 static const char head[] = "frix parts 1\n";
@@ -53,7 +54,8 @@ static frix_status read_names(frix_context *context, const char *path, FILE *fil
 frix_status fx_parts_read(frix_context *context, const char *path, char ***out, int32_t *count) {
   char begin[sizeof head - 1];
   *out = NULL, *count = 0;
-  FILE *file = fopen(path, "rb");
+  struct stat info;
+  FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
   if (!file) return FRIX_OK; /* whoever opens it next tells why */
   frix_status status = FRIX_OK;
   if (fread(begin, 1, sizeof begin, file) == sizeof begin && !memcmp(begin, head, sizeof begin))
