@@ -3,12 +3,15 @@
 #include <frix/frix.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "examples/beds.h"
 #include "test.h"
 #include "bed_link.h"
+
+static const uint64_t GOLDEN = 0x6ddec2f7eb930d18u; /* of the bed in `golden` */
 
 typedef struct fixture {
   frix_context *context;
@@ -330,6 +333,81 @@ static void goes_on_elsewhere(fx_test *t) {
   for (int32_t k = 0; k < 3; k++) free(first.bytes[k]);
 }
 
+/* The same bits from every compiler and machine. */
+static void golden(fx_test *t) {
+  fixture f;
+  frix_bed_report report;
+  uint64_t hash = 0;
+  REQUIRE(t, choose(&f, "pebbles"));
+  set(&f, "n", 300);
+  CHECK(t, make(&f, 1e-4, 1, NULL) == FRIX_OK && advance(&f, 30, &report) == FRIX_OK);
+  CHECK(t, frix_bed_hash(f.bed, &hash) == FRIX_OK);
+  if (hash != GOLDEN) fx_test_fail(t, __FILE__, __LINE__, "hash %016llx", (unsigned long long)hash);
+  end(&f);
+}
+
+/* ---- files ---- */
+
+static void files(fx_test *t) {
+  fixture f;
+  frix_bed_report report;
+  frix_model *model = NULL;
+  frix_recorder *recorder = NULL;
+  frix_trajectory *run = NULL;
+  frix_frame frame;
+  const char *path = fx_test_scratch(t, "bed.frx");
+  REQUIRE(t, choose(&f, "shear"));
+  set(&f, "n", 300);
+  CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && frix_bed_model(f.bed, &model) == FRIX_OK);
+  CHECK(t, frix_recorder_create(f.context, path, model, NULL, &recorder) == FRIX_OK);
+  CHECK(t, advance(&f, 150, &report) == FRIX_OK);
+  CHECK(t, frix_recorder_add_bed(recorder, f.bed, &report, true) == FRIX_OK);
+  CHECK(t, frix_recorder_close(recorder) == FRIX_OK);
+  CHECK(t, frix_trajectory_open(f.context, path, &run) == FRIX_OK && frix_trajectory_frame(run, 0, &frame) == FRIX_OK);
+  CHECK(t, frame.body_count == 302 && frame.contact_count == frix_bed_contact_count(f.bed) && frame.step == 150);
+  double pressed = 0.0; /* by the lid, wall 1 and body 2 */
+  for (int32_t k = 0; k < frame.contact_count; k++)
+    if (frame.contact[k].b.index == 2) pressed -= frame.contact[k].force.z;
+  frix_bed_wall lid;
+  CHECK(t, frix_bed_wall_at(f.bed, 1, &lid) == FRIX_OK);
+  CHECK_NEAR(t, pressed, lid.force, 1e-5 * fabs(lid.force) + 1e-9);
+  frix_trajectory_close(run);
+  frix_model_destroy(model);
+  end(&f);
+}
+
+/* An index of two files is one run. */
+static void parts_are_one(fx_test *t) {
+  frix_context *context = NULL;
+  frix_trajectory *run = NULL;
+  frix_frame frame;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  char path[2][512];
+  for (int k = 0; k < 2; k++) {
+    fixture f;
+    frix_model *model = NULL;
+    frix_recorder *recorder = NULL;
+    snprintf(path[k], sizeof path[k], "%s", fx_test_scratch(t, k ? "parts.frx.1" : "parts.frx.0"));
+    REQUIRE(t, choose(&f, "box"));
+    set(&f, "n", k ? 70 : 50);
+    CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && frix_bed_model(f.bed, &model) == FRIX_OK);
+    CHECK(t, frix_recorder_create(f.context, path[k], model, NULL, &recorder) == FRIX_OK);
+    for (int frames = 0; frames < 3 - k; frames++) CHECK(t, frix_recorder_add_bed(recorder, f.bed, NULL, true) == FRIX_OK);
+    CHECK(t, frix_recorder_close(recorder) == FRIX_OK);
+    frix_model_destroy(model);
+    end(&f);
+  }
+  const char *index = fx_test_scratch(t, "parts.frx"), text[] = "frix parts 1\nparts.frx.0\nparts.frx.1\n";
+  frix_output *output = NULL;
+  CHECK(t, frix_output_open(context, index, &output) == FRIX_OK && frix_output_write(output, text, sizeof text - 1) == FRIX_OK);
+  CHECK(t, frix_output_close(output, true) == FRIX_OK);
+  CHECK(t, frix_trajectory_open(context, index, &run) == FRIX_OK);
+  CHECK(t, frix_trajectory_frame_count(run) == 2 && frix_trajectory_frame(run, 1, &frame) == FRIX_OK);
+  CHECK(t, frame.body_count == 50 + 5 + 70 + 5);
+  frix_trajectory_close(run);
+  frix_context_destroy(context);
+}
+
 /* ---- bad input ---- */
 
 static void refuses(fx_test *t) {
@@ -368,5 +446,8 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/bits of shear", bits_of_shear},
                                  {"beds/bits of triaxial", bits_of_triaxial},
                                  {"beds/goes on elsewhere", goes_on_elsewhere},
+                                 {"beds/golden", golden},
+                                 {"beds/files", files},
+                                 {"beds/parts are one", parts_are_one},
                                  {"beds/refuses", refuses},
                                  {0}};
