@@ -141,6 +141,8 @@ int32_t fx_bed_block_of(const frix_bed *bed, const int32_t cell[3]);
 bool fx_bed_step_cell(const frix_bed *bed, const int32_t cell[3], const int32_t by[3], int32_t out[3]);
 /* First and end of the grains in a cell that this rank knows. */
 void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first, int32_t *end);
+/* Runs of the grains in the cells x - 1, x, x + 1 of the row that lies y and z away; their number, at most 3. */
+int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3], int32_t end[3]);
 frix_status fx_bed_sort(frix_bed *bed);
 
 /* ---- bed_ranks.c ---- */

@@ -211,6 +211,20 @@ void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first
   *end = k < 0 ? 0 : bed->cell_start[k + 1];
 }
 
+int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3], int32_t end[3]) {
+  int32_t within = cell[0] % bed->cells, count = 0, near[3];
+  bool inside = within > 0 && within < bed->cells - 1;
+  for (int32_t x = inside ? 0 : -1; x <= (inside ? 0 : 1); x++) {
+    const int32_t by[3] = {x, y, z};
+    if (!fx_bed_step_cell(bed, cell, by, near)) continue;
+    int32_t k = cell_index(bed, near);
+    if (k < 0) continue;
+    first[count] = bed->cell_start[inside ? k - 1 : k];
+    end[count++] = bed->cell_start[inside ? k + 2 : k + 1];
+  }
+  return count;
+}
+
 /* ---- sorting ---- */
 
 static void swap_bytes(void *a, void *b, size_t size) {

@@ -134,21 +134,20 @@ static void fill(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, con
   c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
 }
 
-/* Contacts of own grain i, into `out` where it is not NULL; their number. */
+/* Contacts of own grain i, into `out` where it is not NULL; their number. Cells of a row stand together within a block. */
 static int64_t contacts_of(frix_bed *bed, int32_t i, fx_bed_contact *out) {
   int64_t count = 0;
   int32_t at[3];
   meeting m;
   fx_bed_cell_of(bed, bed->place[i].p, at);
-  for (int32_t k = 0; k < 27; k++) {
-    int32_t by[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, near[3], first, end;
-    if (!fx_bed_step_cell(bed, at, by, near)) continue;
-    fx_bed_grains_in(bed, near, &first, &end);
-    for (int32_t j = first; j < end; j++) {
-      if (bed->place[j].id <= bed->place[i].id || !meets_grain(bed, i, j, &m)) continue;
-      if (out) fill(bed, &out[count], i, j, &m);
-      count++;
-    }
+  for (int32_t row = 0; row < 9; row++) {
+    int32_t first[3], end[3], runs = fx_bed_row_around(bed, at, row % 3 - 1, row / 3 - 1, first, end);
+    for (int32_t k = 0; k < runs; k++)
+      for (int32_t j = first[k]; j < end[k]; j++) {
+        if (bed->place[j].id <= bed->place[i].id || !meets_grain(bed, i, j, &m)) continue;
+        if (out) fill(bed, &out[count], i, j, &m);
+        count++;
+      }
   }
   for (int32_t k = 0; k < bed->wall_count; k++)
     if (meets_wall(bed, i, k, &m)) {

@@ -53,6 +53,8 @@ void fx_bed_grains_of(const frix_bed *bed, int32_t block, int32_t *first, int32_
 
 /* ---- impulses act ---- */
 
+static inline bool is_zero(frix_vec3 x) { return x.x == 0.0 && x.y == 0.0 && x.z == 0.0; }
+
 /* An impulse dr on the first body of a contact. */
 static inline void push(fx_bed_speed *a, fx_bed_speed *b, frix_vec3 n, frix_vec3 dr) {
   frix_vec3 turn = fx_cross(n, dr);
@@ -76,7 +78,7 @@ static void push_block(frix_bed *bed, int32_t block) {
   for (int32_t i = first; i < end; i++)
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
-      if (c->r.x == 0.0 && c->r.y == 0.0 && c->r.z == 0.0) continue;
+      if (is_zero(c->r)) continue;
       int32_t j = c->other;
       push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
       double normal = fx_dot(c->r, c->n), across = fx_norm(fx_mad(c->r, -normal, c->n));
@@ -111,6 +113,13 @@ static inline frix_vec3 solve_contact(const fx_bed_law *law, const fx_bed_contac
   return fx_mad(fx_scale(normal, c->n), keep, across);
 }
 
+/* Whether a contact that carried nothing opens, and so goes on to carry nothing; most of a loose bed. */
+static inline bool stays_open(const frix_bed *bed, const fx_bed_contact *c, const fx_bed_speed *a, const fx_bed_speed *b) {
+  if (!is_zero(c->r) || !is_zero(c->last)) return false;
+  frix_vec3 other = b ? b->v : bed->wall[-1 - c->other].velocity;
+  return fx_dot(c->n, fx_sub(a->v, other)) + c->w >= 0.0;
+}
+
 static void sweep_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
   double uphill = 0.0, step = 0.0, size = 0.0, beta = bed->momentum, part = bed->part;
@@ -121,6 +130,7 @@ static void sweep_block(frix_bed *bed, int32_t block) {
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       fx_bed_contact *c = &bed->contact[k];
       fx_bed_speed *b = c->other >= 0 ? &bed->speed[c->other] : NULL;
+      if (stays_open(bed, c, a, b)) continue;
       const fx_bed_speed *seen = b ? b : &still;
       frix_vec3 was = c->r, y = fx_mad(was, beta, fx_sub(was, c->last));
       frix_vec3 u = fx_bed_slip(bed, c, &a->v, &a->s, &seen->v, &seen->s);
@@ -132,7 +142,7 @@ static void sweep_block(frix_bed *bed, int32_t block) {
       uphill -= fx_dot(dr, moved);
       step += fx_norm2(dr);
       size += fx_norm2(r);
-      if (dr.x != 0.0 || dr.y != 0.0 || dr.z != 0.0) push(a, b, c->n, dr);
+      if (!is_zero(dr)) push(a, b, c->n, dr);
     }
   }
   double *sum = bed->sums + (size_t)block * FX_SUMS;
