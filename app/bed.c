@@ -17,8 +17,8 @@ static void list_scenes(void) {
 
 static void show(const frix_bed *bed, const frix_bed_report *r, void *user) {
   (void)user;
-  fx_progress("t %.3f s  %" PRId64 " grains  %" PRId64 " contacts  %" PRId64 " sweeps  residual %.1e", frix_bed_time(bed),
-              r->grain_count, r->touching_count, r->sweeps, r->certificate.residual);
+  fx_progress("t %.3f s  %" PRId64 " grains  %" PRId64 " contacts  %" PRId64 " sweeps  residual %.1e",
+              frix_bed_time(bed), r->grain_count, r->touching_count, r->sweeps, r->certificate.residual);
 }
 
 static bool read_job(const fx_args *args, ex_bed_job *job) {
@@ -30,13 +30,15 @@ static bool read_job(const fx_args *args, ex_bed_job *job) {
     fx_error("--set %s: %s; 'frix bed list' tells all", setting, trouble);
     return false;
   }
-  bool good = fx_arg_real(args, "--step", 1e-9, 10, &job->h) && fx_arg_real(args, "--time", 0, 1e9, &job->time) &&
-              fx_arg_real(args, "--tol", 1e-14, 1, &job->tolerance) && fx_arg_integer(args, "--threads", 1, 256, &threads) &&
-              fx_arg_integer(args, "--every", 1, INT64_MAX, &job->every) &&
-              fx_arg_integer(args, "--save", 1, INT64_MAX, &job->save) &&
-              fx_arg_integer(args, "--sweeps", 1, INT32_MAX, &sweeps) && fx_arg_integer(args, "--seed", 0, INT64_MAX, &seed);
+  bool good =
+      fx_arg_real(args, "--step", 1e-9, 10, &job->h) && fx_arg_real(args, "--time", 0, 1e9, &job->time) &&
+      fx_arg_real(args, "--tol", 1e-14, 1, &job->tolerance) && fx_arg_integer(args, "--threads", 1, 256, &threads) &&
+      fx_arg_integer(args, "--every", 1, INT64_MAX, &job->every) &&
+      fx_arg_integer(args, "--save", 1, INT64_MAX, &job->save) &&
+      fx_arg_integer(args, "--sweeps", 1, INT32_MAX, &sweeps) && fx_arg_integer(args, "--seed", 0, INT64_MAX, &seed);
   job->threads = (int32_t)threads, job->max_sweeps = (int32_t)sweeps, job->seed = (uint64_t)seed;
-  job->out = fx_arg(args, "--out"), job->resume = fx_arg(args, "--resume"), job->contacts = !fx_arg(args, "--no-contacts");
+  job->out = fx_arg(args, "--out"), job->resume = fx_arg(args, "--resume"),
+  job->contacts = !fx_arg(args, "--no-contacts");
   if (good && job->save && !job->out) {
     fx_error("--save writes beside the run: give --out FILE");
     return false;
@@ -68,10 +70,10 @@ static void print_outcome(const ex_bed_outcome *o, bool json) {
     fx_put_end_line(&j);
     return;
   }
-  printf("%" PRId64 " steps, %" PRId64 " certified, largest residual %.1e, %.1f sweeps and %.3g s a step\n", o->steps, o->certified,
-         o->worst, o->steps ? (double)o->sweeps / (double)o->steps : 0.0, per_step);
-  printf("%" PRId64 " grains, %" PRId64 " contacts, %.0f bytes per grain, hash %016" PRIx64 "\n", o->grains, o->last.touching_count,
-         bytes, o->hash);
+  printf("%" PRId64 " steps, %" PRId64 " certified, largest residual %.1e, %.1f sweeps and %.3g s a step\n", o->steps,
+         o->certified, o->worst, o->steps ? (double)o->sweeps / (double)o->steps : 0.0, per_step);
+  printf("%" PRId64 " grains, %" PRId64 " contacts, %.0f bytes per grain, hash %016" PRIx64 "\n", o->grains,
+         o->last.touching_count, bytes, o->hash);
   if (o->came || o->left) printf("%" PRId64 " grains came, %" PRId64 " left\n", o->came, o->left);
 }
 
@@ -122,12 +124,14 @@ const fx_verb fx_verb_bed = {
     .name = "bed",
     .arguments = "NAME",
     .summary = "many grains in little memory: reactors, shear cells, hoppers",
-    .detail = "Spheres and fixed surfaces alone, with the law and the certificate of all other worlds: below 1 kB and some\n"
-              "microseconds a step per grain. 'frix bed list' tells the beds and their parameters. The same on many ranks:\n"
-              "mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
-    .example = "  frix bed pebbles --set n=400000 --tol 1e-3 --time 1 --out reactor.frx   # the whole reactor\n"
-               "  frix bed shear --set pressure=5000 --out shear.frx                     # periodic, servo lid\n"
-               "  frix measure reactor.frx --cylinder 0,0,1                               # packing, stress, flow",
+    .detail =
+        "Spheres and fixed surfaces alone, with the law and the certificate of all other worlds: below 1 kB and some\n"
+        "microseconds a step per grain. 'frix bed list' tells the beds and their parameters. The same on many ranks:\n"
+        "mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
+    .example =
+        "  frix bed pebbles --set n=400000 --tol 1e-3 --time 1 --out reactor.frx   # the whole reactor\n"
+        "  frix bed shear --set pressure=5000 --out shear.frx                     # periodic, servo lid\n"
+        "  frix measure reactor.frx --cylinder 0,0,1                               # packing, stress, flow",
     .flag = flags,
     .min_words = 1,
     .max_words = 1,

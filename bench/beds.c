@@ -47,8 +47,13 @@ static bool read_wish(int argc, char **argv, bed_wish *w) {
   struct {
     const char *name;
     double *value;
-  } row[] = {{"--n", &w->n},           {"--settle", &w->settle},       {"--steps", &w->steps}, {"--tolerance", &w->tolerance},
-             {"--threads", &w->threads}, {"--stiffness", &w->stiffness}, {"--fine", &w->fine}};
+  } row[] = {{"--n", &w->n},
+             {"--settle", &w->settle},
+             {"--steps", &w->steps},
+             {"--tolerance", &w->tolerance},
+             {"--threads", &w->threads},
+             {"--stiffness", &w->stiffness},
+             {"--fine", &w->fine}};
   for (int k = 1; k + 1 < argc; k += 2) {
     size_t at = 0, rows = sizeof row / sizeof *row;
     while (at < rows && strcmp(argv[k], row[at].name) != 0) at++;
@@ -67,7 +72,8 @@ static frix_status build(frix_context *context, const bed_wish *w, double tolera
   frix_bed_config config = frix_bed_default();
   ex_bed_values(scene, value);
   if (ex_bed_parameter(scene, "n") >= 0) value[ex_bed_parameter(scene, "n")] = w->n;
-  if (w->stiffness >= 0.0 && ex_bed_parameter(scene, "stiffness") >= 0) value[ex_bed_parameter(scene, "stiffness")] = w->stiffness;
+  if (w->stiffness >= 0.0 && ex_bed_parameter(scene, "stiffness") >= 0)
+    value[ex_bed_parameter(scene, "stiffness")] = w->stiffness;
   config.tolerance = tolerance;
   config.thread_count = (int32_t)w->threads;
   return scene->build(context, &config, value, 1, out);
@@ -122,11 +128,13 @@ static frix_status compare(frix_context *context, const bed_wish *w, frix_bed *b
   if (!status) {
     v2 = velocities(other, &count);
     double apart = mean_apart(v1, v2, count);
-    printf("error: residual %.1e (%lld sweeps) beside %.1e (%lld%s): mean |dv| %.2e m/s, %.3f %% of the mean speed %.2e m/s, "
-           "%.3f %% of the mean change in the step\n",
-           cheap.certificate.residual, (long long)cheap.sweeps, fine.certificate.residual, (long long)fine.sweeps,
-           fine.certified ? "" : ", not certified", apart, 100.0 * apart / mean_apart(v2, NULL, count),
-           mean_apart(v2, NULL, count), 100.0 * apart / mean_apart(v2, v0, count));
+    printf(
+        "error: residual %.1e (%lld sweeps) beside %.1e (%lld%s): mean |dv| %.2e m/s, %.3f %% of the mean speed %.2e "
+        "m/s, "
+        "%.3f %% of the mean change in the step\n",
+        cheap.certificate.residual, (long long)cheap.sweeps, fine.certificate.residual, (long long)fine.sweeps,
+        fine.certified ? "" : ", not certified", apart, 100.0 * apart / mean_apart(v2, NULL, count),
+        mean_apart(v2, NULL, count), 100.0 * apart / mean_apart(v2, v0, count));
   }
   frix_bed_bytes_free(bed, bytes);
   frix_bed_destroy(other);
@@ -135,7 +143,8 @@ static frix_status compare(frix_context *context, const bed_wish *w, frix_bed *b
 }
 
 int main(int argc, char **argv) {
-  bed_wish w = {.scene = "pebbles", .n = 20000, .settle = 12, .steps = 5, .tolerance = 1e-3, .threads = 1, .stiffness = -1.0};
+  bed_wish w = {
+      .scene = "pebbles", .n = 20000, .settle = 12, .steps = 5, .tolerance = 1e-3, .threads = 1, .stiffness = -1.0};
   if (!read_wish(argc, argv, &w)) {
     fprintf(stderr, "bench_beds: options are pairs of a name and a value, see the head of bench/beds.c\n");
     return 2;
@@ -145,31 +154,37 @@ int main(int argc, char **argv) {
   own.allocate = take, own.release = give, own.user = &memory;
   frix_context *context = NULL;
   frix_bed *bed = NULL;
-  double value[EX_BED_PARAMETERS], begin = cpu_seconds(), cpu = 0.0, wall = 0.0, sweeps = 0.0, sort = 0.0, contacts = 0.0, solve = 0.0;
+  double value[EX_BED_PARAMETERS], begin = cpu_seconds(), cpu = 0.0, wall = 0.0, sweeps = 0.0, sort = 0.0,
+                                   contacts = 0.0, solve = 0.0;
   frix_status status = frix_context_create(&own, &context);
   if (!status) status = build(context, &w, w.tolerance, &bed, value);
-  if (!status) printf("%s: %d grains, tolerance %g, %g threads: built in %.2f s\n", w.scene, frix_bed_count(bed), w.tolerance, w.threads, cpu_seconds() - begin);
+  if (!status)
+    printf("%s: %d grains, tolerance %g, %g threads: built in %.2f s\n", w.scene, frix_bed_count(bed), w.tolerance,
+           w.threads, cpu_seconds() - begin);
   for (int k = 0; k < (int)(w.settle + w.steps) && !status; k++) {
     frix_bed_report r = {0};
     double from = cpu_seconds();
     status = step(&w, bed, value, &r);
     double spent = cpu_seconds() - from;
-    printf("%5lld cpu %7.3f wall %7.3f sort %6.3f contacts %6.3f solve %7.3f | %lld contacts %lld touching %lld sweeps %.1e%s\n",
-           (long long)frix_bed_step_count(bed), spent, r.seconds, r.sort_seconds, r.contact_seconds, r.solve_seconds,
-           (long long)r.contact_count, (long long)r.touching_count, (long long)r.sweeps, r.certificate.residual,
-           r.certified ? "" : " not certified");
+    printf(
+        "%5lld cpu %7.3f wall %7.3f sort %6.3f contacts %6.3f solve %7.3f | %lld contacts %lld touching %lld sweeps "
+        "%.1e%s\n",
+        (long long)frix_bed_step_count(bed), spent, r.seconds, r.sort_seconds, r.contact_seconds, r.solve_seconds,
+        (long long)r.contact_count, (long long)r.touching_count, (long long)r.sweeps, r.certificate.residual,
+        r.certified ? "" : " not certified");
     fflush(stdout);
     if (k < (int)w.settle) continue;
-    cpu += spent, wall += r.seconds, sweeps += (double)r.sweeps, sort += r.sort_seconds, contacts += r.contact_seconds, solve += r.solve_seconds;
+    cpu += spent, wall += r.seconds, sweeps += (double)r.sweeps, sort += r.sort_seconds, contacts += r.contact_seconds,
+        solve += r.solve_seconds;
   }
   if (!status && w.steps > 0.0)
-    printf("mean of %g steps: cpu %.4f s, wall %.4f s (sort %.4f, contacts %.4f, solve %.4f), %.1f sweeps\n", w.steps, cpu / w.steps,
-           wall / w.steps, sort / w.steps, contacts / w.steps, solve / w.steps, sweeps / w.steps);
+    printf("mean of %g steps: cpu %.4f s, wall %.4f s (sort %.4f, contacts %.4f, solve %.4f), %.1f sweeps\n", w.steps,
+           cpu / w.steps, wall / w.steps, sort / w.steps, contacts / w.steps, solve / w.steps, sweeps / w.steps);
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   int32_t n = frix_bed_count(bed);
-  printf("memory: %.0f bytes per grain at most, of them %.0f in the bed; resident %.0f with the packing\n", (double)memory.most / n,
-         (double)frix_bed_bytes(bed) / n, 1024.0 * (double)usage.ru_maxrss / n);
+  printf("memory: %.0f bytes per grain at most, of them %.0f in the bed; resident %.0f with the packing\n",
+         (double)memory.most / n, (double)frix_bed_bytes(bed) / n, 1024.0 * (double)usage.ru_maxrss / n);
   if (!status && w.fine > 0.0) status = compare(context, &w, bed, value);
   if (status) fprintf(stderr, "bench_beds: %s\n", frix_error_text(context));
   frix_bed_destroy(bed);

@@ -22,7 +22,8 @@ const char *ex_bed_set(ex_bed_job *job, const char *setting) {
   const char *sign = strchr(setting, '=');
   for (int32_t k = 0; sign && k < job->scene->parameter_count; k++) {
     const frix_option_info *p = &job->scene->parameter[k];
-    if (strlen(p->name) != (size_t)(sign - setting) || strncmp(p->name, setting, (size_t)(sign - setting)) != 0) continue;
+    if (strlen(p->name) != (size_t)(sign - setting) || strncmp(p->name, setting, (size_t)(sign - setting)) != 0)
+      continue;
     char *end;
     double value = strtod(sign + 1, &end);
     if (end == sign + 1 || *end) return "its value is no number";
@@ -59,7 +60,8 @@ static frix_status write_file(frix_context *context, const char *path, const voi
 }
 
 /* PATH, naming PREFIX.0, PREFIX.1, ... beside it. */
-static frix_status write_index(frix_context *context, const char *path, const char *head, const char *prefix, int32_t count) {
+static frix_status write_index(frix_context *context, const char *path, const char *head, const char *prefix,
+                               int32_t count) {
   size_t room = strlen(head) + (size_t)count * (strlen(prefix) + 16) + 1, at = 0;
   char *text = malloc(room);
   if (!text) return FRIX_ERROR_MEMORY;
@@ -70,10 +72,11 @@ static frix_status write_index(frix_context *context, const char *path, const ch
   return status;
 }
 
-static frix_status begin_frames(frix_context *context, const ex_bed_job *job, const frix_model *model, frix_recorder **out) {
+static frix_status begin_frames(frix_context *context, const ex_bed_job *job, const frix_model *model,
+                                frix_recorder **out) {
   char name[NAME], meta[NAME];
-  snprintf(meta, sizeof meta, "{\"bed\":\"%s\",\"seed\":%llu,\"h\":%.17g,\"tolerance\":%.17g,\"ranks\":%d}", job->scene->name,
-           (unsigned long long)job->seed, job->h, job->tolerance, (int)ranks_of(job));
+  snprintf(meta, sizeof meta, "{\"bed\":\"%s\",\"seed\":%llu,\"h\":%.17g,\"tolerance\":%.17g,\"ranks\":%d}",
+           job->scene->name, (unsigned long long)job->seed, job->h, job->tolerance, (int)ranks_of(job));
   if (ranks_of(job) == 1) return frix_recorder_create(context, job->out, model, meta, out);
   snprintf(name, sizeof name, "%s.%d", job->out, (int)rank_of(job));
   frix_status status = frix_recorder_create(context, name, model, meta, out);
@@ -149,7 +152,8 @@ static void count(ex_bed_outcome *o, const frix_bed_report *r) {
   if (!(r->certificate.residual <= o->worst)) o->worst = r->certificate.residual;
 }
 
-static frix_status go(frix_context *context, const ex_bed_job *job, frix_bed *bed, frix_recorder *frames, ex_bed_outcome *o) {
+static frix_status go(frix_context *context, const ex_bed_job *job, frix_bed *bed, frix_recorder *frames,
+                      ex_bed_outcome *o) {
   int64_t before = -1, last = (int64_t)(job->time / job->h + 0.5);
   frix_status status = frames ? frix_recorder_add_bed(frames, bed, NULL, job->contacts) : FRIX_OK;
   while (!status && frix_bed_step_count(bed) < last) {

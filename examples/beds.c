@@ -1,4 +1,5 @@
-/* Beds of grains: a reactor, a box that is filled, cells for shear and triaxial tests, a hopper, a collapsing column. */
+/* Beds of grains: a reactor, a box that is filled, cells for shear and triaxial tests, a hopper, a collapsing column.
+ */
 #include "beds.h"
 
 #include <math.h>
@@ -121,7 +122,8 @@ static void keep_in_vessel(const void *where, double radius, frix_vec3 *c) {
 }
 
 static void fill_vessel(bed_draft *d, const bed_vessel *v, int64_t count) {
-  ex_packing *packing = d->status ? NULL : ex_packing_new(count, pebble, v->radius, 0.0, v->top + 1.0, keep_in_vessel, v);
+  ex_packing *packing =
+      d->status ? NULL : ex_packing_new(count, pebble, v->radius, 0.0, v->top + 1.0, keep_in_vessel, v);
   if (!packing && !d->status) d->status = FRIX_ERROR_MEMORY;
   for (int64_t k = 0; k < count && !d->status;) {
     double half = v->radius - pebble, x = noise(d, half), y = noise(d, half);
@@ -132,8 +134,8 @@ static void fill_vessel(bed_draft *d, const bed_vessel *v, int64_t count) {
   ex_packing_free(packing);
 }
 
-static frix_status build_pebbles(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
-                                 frix_bed **out) {
+static frix_status build_pebbles(frix_context *context, const frix_bed_config *config, const double *value,
+                                 uint64_t seed, frix_bed **out) {
   bed_vessel v = vessel_of(value);
   frix_bed_config c = *config;
   c.lower = ex_vec3(-v.radius, -v.radius, -0.5), c.upper = ex_vec3(v.radius, v.radius, v.top + 8.0 * pebble);
@@ -237,9 +239,10 @@ static const frix_option_info triaxial_parameter[] = {
 
 enum { T_FLOOR, T_LID, T_SIDE };
 
-static frix_status build_triaxial(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
-                                  frix_bed **out) {
-  double r = value[T_RADIUS], pitch = 2.2 * r * (1.0 + value[T_SPREAD]), across = ceil(cube_root(value[T_COUNT])), half = 0.5 * across * pitch;
+static frix_status build_triaxial(frix_context *context, const frix_bed_config *config, const double *value,
+                                  uint64_t seed, frix_bed **out) {
+  double r = value[T_RADIUS], pitch = 2.2 * r * (1.0 + value[T_SPREAD]), across = ceil(cube_root(value[T_COUNT])),
+         half = 0.5 * across * pitch;
   frix_bed_config c = *config;
   c.lower = ex_vec3(-half, -half, 0), c.upper = ex_vec3(half, half, 2.0 * half);
   c.gravity = ex_vec3(0, 0, 0);
@@ -247,7 +250,8 @@ static frix_status build_triaxial(frix_context *context, const frix_bed_config *
   c.mu = value[T_MU], c.stiffness = value[T_STIFFNESS];
   bed_draft d = begin(context, &c, seed);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), 0.0);
-  frix_bed_wall wall = {.kind = FRIX_BED_PLANE, .servo = true, .load = value[T_PRESSURE] * 4.0 * half * half, .servo_speed = 0.5};
+  frix_bed_wall wall = {
+      .kind = FRIX_BED_PLANE, .servo = true, .load = value[T_PRESSURE] * 4.0 * half * half, .servo_speed = 0.5};
   frix_vec3 outward[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
   for (int k = 0; k < 5 && !d.status; k++) {
     frix_vec3 o = outward[k];
@@ -292,8 +296,8 @@ static const frix_option_info hopper_parameter[] = {
     [H_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
 };
 
-static frix_status build_hopper(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
-                                frix_bed **out) {
+static frix_status build_hopper(frix_context *context, const frix_bed_config *config, const double *value,
+                                uint64_t seed, frix_bed **out) {
   double r = value[H_RADIUS], R = value[H_WIDTH] * r, hole = fmin(value[H_HOLE] * r, 0.9 * R), cone = R - hole;
   double top = cone + 4.0 * R;
   frix_bed_config c = *config;
@@ -335,9 +339,10 @@ static void keep_in_column(const void *radius, double r, frix_vec3 *c) {
   if (c->z < r) c->z = r;
 }
 
-static frix_status build_column(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
-                                frix_bed **out) {
-  double r = value[C_RADIUS], R = column_radius(value), height = 1.4 * value[C_ASPECT] * R + 8.0 * r, far = R + 2.5 * value[C_ASPECT] * R;
+static frix_status build_column(frix_context *context, const frix_bed_config *config, const double *value,
+                                uint64_t seed, frix_bed **out) {
+  double r = value[C_RADIUS], R = column_radius(value), height = 1.4 * value[C_ASPECT] * R + 8.0 * r,
+         far = R + 2.5 * value[C_ASPECT] * R;
   frix_bed_config c = *config;
   c.lower = ex_vec3(-far, -far, 0.0), c.upper = ex_vec3(far, far, height);
   set_radii(&c, r, 0.0);
@@ -346,7 +351,8 @@ static frix_status build_column(frix_context *context, const frix_bed_config *co
   reserve(&d, &c, value[C_COUNT]);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
   add_turned(&d, R, 0.0, R, 4.0 * height, 0.0);
-  ex_packing *packing = d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], r, R, 0.0, 2.0 * height, keep_in_column, &R);
+  ex_packing *packing =
+      d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], r, R, 0.0, 2.0 * height, keep_in_column, &R);
   if (!packing && !d.status) d.status = FRIX_ERROR_MEMORY;
   for (int64_t k = 0; k < (int64_t)value[C_COUNT] && !d.status;) {
     double half = R - r, x = noise(&d, half), y = noise(&d, half);
@@ -369,17 +375,17 @@ static frix_status drive_column(frix_bed *bed, const double *value, double h) {
 /* ---- the table ---- */
 
 static const ex_bed_scene table[] = {
-    {"pebbles", "a pebble-bed reactor: fuel flows through the vessel and comes back on top", EX_BED_ROWS(pebble_parameter),
-     0.005, 5.0, build_pebbles, NULL},
+    {"pebbles", "a pebble-bed reactor: fuel flows through the vessel and comes back on top",
+     EX_BED_ROWS(pebble_parameter), 0.005, 5.0, build_pebbles, NULL},
     {"box", "grains rain into a box", EX_BED_ROWS(box_parameter), 0.001, 1.0, build_box, NULL},
-    {"shear", "a shear cell, periodic along x and y, under a plane that keeps a pressure", EX_BED_ROWS(shear_parameter), 0.001,
-     2.0, build_shear, NULL},
-    {"triaxial", "a box of planes that keep a pressure; its lid may come down", EX_BED_ROWS(triaxial_parameter), 0.0005, 1.0,
-     build_triaxial, drive_triaxial},
-    {"hopper", "grains come at the top of a silo and leave through its outlet", EX_BED_ROWS(hopper_parameter), 0.001, 3.0,
-     build_hopper, NULL},
-    {"column", "a column of grains that collapses when its cylinder is taken away", EX_BED_ROWS(column_parameter), 0.001, 3.0,
-     build_column, drive_column},
+    {"shear", "a shear cell, periodic along x and y, under a plane that keeps a pressure", EX_BED_ROWS(shear_parameter),
+     0.001, 2.0, build_shear, NULL},
+    {"triaxial", "a box of planes that keep a pressure; its lid may come down", EX_BED_ROWS(triaxial_parameter), 0.0005,
+     1.0, build_triaxial, drive_triaxial},
+    {"hopper", "grains come at the top of a silo and leave through its outlet", EX_BED_ROWS(hopper_parameter), 0.001,
+     3.0, build_hopper, NULL},
+    {"column", "a column of grains that collapses when its cylinder is taken away", EX_BED_ROWS(column_parameter),
+     0.001, 3.0, build_column, drive_column},
 };
 
 const ex_bed_scene *ex_bed_table(int32_t k) {

@@ -4,8 +4,8 @@
  *
  * Neither states nor certificates depend on the number of ranks, bit by bit. When a rank is lost, mpirun ends the
  * others; each tells from which state the run can go on. */
-#include <mpi.h>
 #include <inttypes.h>
+#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +24,19 @@ typedef struct mpi_link {
 
 enum { TAG = 1, PIECE = 1 << 30 }; /* MPI counts bytes in an int */
 
-static bool exchange(void *user, const void *const *out, const size_t *out_size, void *const *in, const size_t *in_size) {
+static bool exchange(void *user, const void *const *out, const size_t *out_size, void *const *in,
+                     const size_t *in_size) {
   mpi_link *m = user;
   int count = 0;
   bool good = true;
   for (int32_t p = 0; p < m->link.rank_count && good; p++)
     if (in_size[p] > 0)
-      good = in_size[p] <= PIECE && MPI_Irecv(in[p], (int)in_size[p], MPI_BYTE, p, TAG, MPI_COMM_WORLD, &m->request[count++]) == MPI_SUCCESS;
+      good = in_size[p] <= PIECE &&
+             MPI_Irecv(in[p], (int)in_size[p], MPI_BYTE, p, TAG, MPI_COMM_WORLD, &m->request[count++]) == MPI_SUCCESS;
   for (int32_t p = 0; p < m->link.rank_count && good; p++)
     if (out_size[p] > 0) {
-      good = out_size[p] <= PIECE && MPI_Isend(out[p], (int)out_size[p], MPI_BYTE, p, TAG, MPI_COMM_WORLD, &m->request[count++]) == MPI_SUCCESS;
+      good = out_size[p] <= PIECE &&
+             MPI_Isend(out[p], (int)out_size[p], MPI_BYTE, p, TAG, MPI_COMM_WORLD, &m->request[count++]) == MPI_SUCCESS;
       m->messages++, m->bytes += (int64_t)out_size[p];
     }
   return MPI_Waitall(count, m->request, MPI_STATUSES_IGNORE) == MPI_SUCCESS && good;
@@ -62,11 +65,12 @@ static void say_farewell(int signal) {
 
 static void prepare_farewell(const ex_bed_job *job, int32_t rank) {
   if (job->save && job->out)
-    snprintf(farewell, sizeof farewell, "frix-mpi: rank %d ends because another rank was lost; go on with --resume %s.state\n",
-             (int)rank, job->out);
+    snprintf(farewell, sizeof farewell,
+             "frix-mpi: rank %d ends because another rank was lost; go on with --resume %s.state\n", (int)rank,
+             job->out);
   else
-    snprintf(farewell, sizeof farewell, "frix-mpi: rank %d ends because another rank was lost; no state was saved (--save K)\n",
-             (int)rank);
+    snprintf(farewell, sizeof farewell,
+             "frix-mpi: rank %d ends because another rank was lost; no state was saved (--save K)\n", (int)rank);
   signal(SIGTERM, say_farewell);
 }
 
@@ -76,7 +80,8 @@ static int usage(const char *trouble, const char *word, int32_t rank) {
   if (rank == 0 && trouble) fprintf(stderr, "frix-mpi: %s: %s\n", word, trouble);
   if (rank == 0)
     fprintf(stderr,
-            "usage: mpirun -n P frix-mpi bed NAME [--set k=v]... [--time T] [--step H] [--tol E] [--threads N] [--sweeps N]\n"
+            "usage: mpirun -n P frix-mpi bed NAME [--set k=v]... [--time T] [--step H] [--tol E] [--threads N] "
+            "[--sweeps N]\n"
             "       [--seed N] [--out RUN.frx] [--every K] [--no-contacts] [--save K] [--resume STATE] [--costs]\n"
             "'frix bed list' tells the beds and their parameters\n");
   return 2;
@@ -102,9 +107,9 @@ static const char *read_words(int argc, char **argv, words *w, int *bad) {
   struct {
     const char *name;
     double least, most, *value;
-  } number[] = {{"--time", 0, 1e9, &job->time},    {"--step", 1e-9, 10, &job->h},  {"--tol", 1e-14, 1, &job->tolerance},
-                {"--threads", 1, 256, &threads},   {"--sweeps", 1, 1e9, &sweeps},  {"--every", 1, 1e15, &every},
-                {"--save", 1, 1e15, &save},        {"--seed", 0, 1e15, &seed}};
+  } number[] = {{"--time", 0, 1e9, &job->time},  {"--step", 1e-9, 10, &job->h}, {"--tol", 1e-14, 1, &job->tolerance},
+                {"--threads", 1, 256, &threads}, {"--sweeps", 1, 1e9, &sweeps}, {"--every", 1, 1e15, &every},
+                {"--save", 1, 1e15, &save},      {"--seed", 0, 1e15, &seed}};
   for (int k = 3; k < argc; k++) {
     const char *value = k + 1 < argc ? argv[k + 1] : NULL;
     *bad = k;
@@ -117,7 +122,8 @@ static const char *read_words(int argc, char **argv, words *w, int *bad) {
     size_t at = 0, rows = sizeof number / sizeof *number;
     while (at < rows && strcmp(argv[k], number[at].name) != 0) at++;
     if (at < rows) {
-      if (!read_number(value, number[at].least, number[at].most, number[at].value)) return "its value is no number in range";
+      if (!read_number(value, number[at].least, number[at].most, number[at].value))
+        return "its value is no number in range";
     } else if (!strcmp(argv[k], "--set")) {
       const char *trouble = ex_bed_set(job, value);
       if (trouble) return trouble;
@@ -130,7 +136,8 @@ static const char *read_words(int argc, char **argv, words *w, int *bad) {
     }
     k++;
   }
-  job->threads = (int32_t)threads, job->max_sweeps = (int32_t)sweeps, job->every = (int64_t)every, job->save = (int64_t)save;
+  job->threads = (int32_t)threads, job->max_sweeps = (int32_t)sweeps, job->every = (int64_t)every,
+  job->save = (int64_t)save;
   job->seed = (uint64_t)seed;
   return NULL;
 }
@@ -142,8 +149,8 @@ static void print_costs(const mpi_link *m, const ex_bed_outcome *o) {
   MPI_Reduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   double steps = o->steps ? (double)o->steps : 1.0;
   if (m->link.rank == 0)
-    printf("a step, of the rank with most: %.0f messages, %.0f bytes sent, %.0f sums; %.0f bytes in the bed\n", most[0] / steps,
-           most[1] / steps, most[2] / steps, most[3]);
+    printf("a step, of the rank with most: %.0f messages, %.0f bytes sent, %.0f sums; %.0f bytes in the bed\n",
+           most[0] / steps, most[1] / steps, most[2] / steps, most[3]);
 }
 
 static int run(const words *w, mpi_link *m) {
@@ -157,10 +164,12 @@ static int run(const words *w, mpi_link *m) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (m->link.rank == 0)
-    printf("%d ranks, %d threads: %" PRId64 " steps, %" PRId64 " certified, largest residual %.1e, %.1f sweeps and %.3g s a step, "
+    printf("%d ranks, %d threads: %" PRId64 " steps, %" PRId64
+           " certified, largest residual %.1e, %.1f sweeps and %.3g s a step, "
            "%" PRId64 " grains, hash %016" PRIx64 "\n",
            (int)m->link.rank_count, (int)w->job.threads, o.steps, o.certified, o.worst,
-           o.steps ? (double)o.sweeps / (double)o.steps : 0.0, o.steps ? o.seconds / (double)o.steps : 0.0, o.grains, o.hash);
+           o.steps ? (double)o.sweeps / (double)o.steps : 0.0, o.steps ? o.seconds / (double)o.steps : 0.0, o.grains,
+           o.hash);
   if (w->costs) print_costs(m, &o);
   frix_context_destroy(context);
   return o.certified == o.steps ? 0 : 1;

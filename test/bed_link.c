@@ -34,7 +34,8 @@ static void wait_for_all(meeting_room *room) {
   pthread_mutex_unlock(&room->lock);
 }
 
-static bool exchange(void *user, const void *const *out, const size_t *out_size, void *const *in, const size_t *in_size) {
+static bool exchange(void *user, const void *const *out, const size_t *out_size, void *const *in,
+                     const size_t *in_size) {
   seat *s = user;
   meeting_room *room = s->room;
   bool good = true;

@@ -1,5 +1,5 @@
-/* Beds of grains: closed forms, one certificate with the rest of frix, walls, flow, states, and bits that neither threads
- * nor ranks change. */
+/* Beds of grains: closed forms, one certificate with the rest of frix, walls, flow, states, and bits that neither
+ * threads nor ranks change. */
 #include <frix/frix.h>
 
 #include <math.h>
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bed_link.h"
 #include "examples/beds.h"
 #include "test.h"
-#include "bed_link.h"
 
 static const uint64_t GOLDEN = 0x6ddec2f7eb930d18u; /* of the bed in `golden` */
 
@@ -50,7 +50,8 @@ static void end(fixture *f) {
 
 /* ---- one grain ---- */
 
-static frix_bed *one_grain(frix_context *context, frix_vec3 gravity, double mu, double stiffness, double z, frix_vec3 v) {
+static frix_bed *one_grain(frix_context *context, frix_vec3 gravity, double mu, double stiffness, double z,
+                           frix_vec3 v) {
   frix_bed_config c = frix_bed_default();
   frix_bed *bed = NULL;
   c.lower = (frix_vec3){-1, -1, 0}, c.upper = (frix_vec3){1, 1, 1};
@@ -78,8 +79,8 @@ static void rests(fx_test *t) {
   frix_context_destroy(context);
 }
 
-/* Rigid, on a slope of tan 0.8 > 3.5 mu: slides with g (sin - mu cos) and spins with 2.5 mu g cos / r. Below: rolls with
- * 5/7 g sin. */
+/* Rigid, on a slope of tan 0.8 > 3.5 mu: slides with g (sin - mu cos) and spins with 2.5 mu g cos / r. Below: rolls
+ * with 5/7 g sin. */
 static void slides_and_rolls(fx_test *t) {
   frix_context *context = NULL;
   REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
@@ -392,14 +393,16 @@ static void parts_are_one(fx_test *t) {
     set(&f, "n", k ? 70 : 50);
     CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && frix_bed_model(f.bed, &model) == FRIX_OK);
     CHECK(t, frix_recorder_create(f.context, path[k], model, NULL, &recorder) == FRIX_OK);
-    for (int frames = 0; frames < 3 - k; frames++) CHECK(t, frix_recorder_add_bed(recorder, f.bed, NULL, true) == FRIX_OK);
+    for (int frames = 0; frames < 3 - k; frames++)
+      CHECK(t, frix_recorder_add_bed(recorder, f.bed, NULL, true) == FRIX_OK);
     CHECK(t, frix_recorder_close(recorder) == FRIX_OK);
     frix_model_destroy(model);
     end(&f);
   }
   const char *index = fx_test_scratch(t, "parts.frx"), text[] = "frix parts 1\nparts.frx.0\nparts.frx.1\n";
   frix_output *output = NULL;
-  CHECK(t, frix_output_open(context, index, &output) == FRIX_OK && frix_output_write(output, text, sizeof text - 1) == FRIX_OK);
+  CHECK(t, frix_output_open(context, index, &output) == FRIX_OK &&
+               frix_output_write(output, text, sizeof text - 1) == FRIX_OK);
   CHECK(t, frix_output_close(output, true) == FRIX_OK);
   CHECK(t, frix_trajectory_open(context, index, &run) == FRIX_OK);
   CHECK(t, frix_trajectory_frame_count(run) == 2 && frix_trajectory_frame(run, 1, &frame) == FRIX_OK);

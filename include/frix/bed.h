@@ -53,8 +53,8 @@ typedef struct frix_bed_config {
   double tolerance;              /* of the certificate, default 1e-4 */
   int32_t max_sweeps;            /* default 2000 */
   int32_t thread_count;          /* default 1; never changes a bit */
-  int32_t block_cells;           /* cells along the edge of a block, 2 to 16, default 6; a cell is 1.2 largest diameters */
-  const frix_bed_link *link;     /* NULL: alone. Must outlive the bed */
+  int32_t block_cells;       /* cells along the edge of a block, 2 to 16, default 6; a cell is 1.2 largest diameters */
+  const frix_bed_link *link; /* NULL: alone. Must outlive the bed */
 } frix_bed_config;
 
 FRIX_API void frix_bed_init(frix_bed_config *out, size_t size);
@@ -78,15 +78,15 @@ typedef enum frix_bed_wall_kind {
 
 typedef struct frix_bed_wall {
   frix_bed_wall_kind kind;
-  frix_vec3 point, normal;      /* plane; the normal becomes a unit vector */
-  double a[2], b[2];            /* turned: (distance, height) of both ends */
-  double mu;                    /* against grains */
-  frix_vec3 velocity;           /* of its surface; along the normal a plane moves, across it it drags */
-  bool servo;                   /* plane: moves along its normal so that grains press it with `load` */
-  double load;                  /* N, > 0 */
-  double servo_speed;           /* at most, m/s */
-  double force;                 /* told: along the normal, by the grains in the last step, N */
-  frix_vec3 traction;           /* told: all of that force, on the wall */
+  frix_vec3 point, normal; /* plane; the normal becomes a unit vector */
+  double a[2], b[2];       /* turned: (distance, height) of both ends */
+  double mu;               /* against grains */
+  frix_vec3 velocity;      /* of its surface; along the normal a plane moves, across it it drags */
+  bool servo;              /* plane: moves along its normal so that grains press it with `load` */
+  double load;             /* N, > 0 */
+  double servo_speed;      /* at most, m/s */
+  double force;            /* told: along the normal, by the grains in the last step, N */
+  frix_vec3 traction;      /* told: all of that force, on the wall */
 } frix_bed_wall;
 
 /* index may be NULL. */
@@ -104,13 +104,13 @@ FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 positio
 
 /* Where grains leave, and where they come. */
 typedef struct frix_bed_flow {
-  uint32_t size;         /* set by frix_bed_flow_default */
-  double outlet;         /* grains whose centre is below this height leave; -infinity (default): none */
-  bool again;            /* they wait until they find a place in the inlet; else they are gone */
+  uint32_t size;          /* set by frix_bed_flow_default */
+  double outlet;          /* grains whose centre is below this height leave; -infinity (default): none */
+  bool again;             /* they wait until they find a place in the inlet; else they are gone */
   frix_vec3 lower, upper; /* the inlet: places on a lattice 1.2 diameters wide, taken in random order where free */
-  double rate;           /* new grains per second, beside those that come again; 0: none */
-  frix_vec3 velocity;    /* with which they come */
-  int32_t radius;        /* number of the radius of new ones, -1: each in turn */
+  double rate;            /* new grains per second, beside those that come again; 0: none */
+  frix_vec3 velocity;     /* with which they come */
+  int32_t radius;         /* number of the radius of new ones, -1: each in turn */
   uint64_t seed;
 } frix_bed_flow;
 
@@ -126,7 +126,8 @@ FRIX_API frix_status frix_bed_set_flow(frix_bed *bed, const frix_bed_flow *flow)
 typedef struct frix_bed_report {
   uint32_t size;
   bool certified;
-  frix_certificate certificate; /* residual, contact_residual, row_residual, rho; of the whole bed, whatever the ranks */
+  frix_certificate
+      certificate; /* residual, contact_residual, row_residual, rho; of the whole bed, whatever the ranks */
   int64_t sweeps;
   int64_t grain_count, contact_count, touching_count; /* of all ranks */
   int64_t left, came;                                 /* through outlet and inlet in this step */

@@ -50,10 +50,14 @@ static bool take_room(frix_bed *bed, int64_t next) {
   struct {
     void *list;
     size_t size;
-  } all[] = {{&bed->place, sizeof *bed->place},         {&bed->speed, sizeof *bed->speed},
-             {&bed->free, sizeof *bed->free},           {&bed->last, sizeof *bed->last},
-             {&bed->energy, 2 * sizeof *bed->energy},   {&bed->before, sizeof *bed->before},
-             {&bed->memory_start, sizeof *bed->memory_start}, {&bed->contact_start, sizeof *bed->contact_start}};
+  } all[] = {{&bed->place, sizeof *bed->place},
+             {&bed->speed, sizeof *bed->speed},
+             {&bed->free, sizeof *bed->free},
+             {&bed->last, sizeof *bed->last},
+             {&bed->energy, 2 * sizeof *bed->energy},
+             {&bed->before, sizeof *bed->before},
+             {&bed->memory_start, sizeof *bed->memory_start},
+             {&bed->contact_start, sizeof *bed->contact_start}};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
     if (!grow_list(bed, all[k].list, next, all[k].size)) return false;
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) bed->bytes += (size_t)(next - bed->room) * all[k].size;
@@ -67,7 +71,8 @@ bool fx_bed_reserve(frix_bed *bed, int32_t wanted) {
 
 frix_status frix_bed_reserve(frix_bed *bed, int64_t count) {
   if (!bed) return FRIX_ERROR_INPUT;
-  if (count < 0 || count > INT32_MAX / 2) return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: room for %lld grains", (long long)count);
+  if (count < 0 || count > INT32_MAX / 2)
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: room for %lld grains", (long long)count);
   return count <= bed->room || take_room(bed, count) ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -108,7 +113,8 @@ static const char *trouble_of(const frix_bed_config *c) {
   if (!(c->tolerance > 0.0) || !isfinite(c->tolerance)) return "the tolerance must be a positive number";
   if (c->max_sweeps < 1 || c->thread_count < 1) return "max_sweeps and thread_count must be at least 1";
   if (c->block_cells < 2 || c->block_cells > 16) return "block_cells must be 2 to 16";
-  if (c->link && (c->link->rank_count < 1 || c->link->rank < 0 || c->link->rank >= c->link->rank_count)) return "the link's ranks make no sense";
+  if (c->link && (c->link->rank_count < 1 || c->link->rank < 0 || c->link->rank >= c->link->rank_count))
+    return "the link's ranks make no sense";
   return NULL;
 }
 
@@ -152,10 +158,11 @@ frix_status frix_bed_create(frix_context *context, const frix_bed_config *config
 
 void frix_bed_destroy(frix_bed *bed) {
   if (!bed) return;
-  void *owned[] = {bed->owner,      bed->colour_start, bed->colour_block, bed->slot,         bed->slot_block,   bed->cell_start,
-                   bed->place,      bed->speed,        bed->free,         bed->last,         bed->energy,       bed->before,
-                   bed->memory_start, bed->memory,     bed->contact_start, bed->contact,     bed->sums,         bed->send.grain,
-                   bed->send.start, bed->receive.grain, bed->receive.start, bed->buffer_size, bed->buffer_room};
+  void *owned[] = {bed->owner,         bed->colour_start, bed->colour_block, bed->slot,       bed->slot_block,
+                   bed->cell_start,    bed->place,        bed->speed,        bed->free,       bed->last,
+                   bed->energy,        bed->before,       bed->memory_start, bed->memory,     bed->contact_start,
+                   bed->contact,       bed->sums,         bed->send.grain,   bed->send.start, bed->receive.grain,
+                   bed->receive.start, bed->buffer_size,  bed->buffer_room};
   for (int32_t k = 0; bed->buffer && k < 2 * fx_bed_ranks(bed); k++) fx_free(bed->context, bed->buffer[k]);
   fx_free(bed->context, bed->buffer);
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(bed->context, owned[k]);
@@ -171,7 +178,8 @@ static frix_status check_wall(frix_bed *bed, const frix_bed_wall *w) {
   if (turned)
     good = good && w->a[0] >= 0.0 && w->b[0] >= 0.0 && isfinite(w->a[0] + w->b[0] + w->a[1] + w->b[1]) && !w->servo;
   if (w->servo) good = good && w->load > 0.0 && isfinite(w->load) && w->servo_speed > 0.0 && isfinite(w->servo_speed);
-  return good ? FRIX_OK : fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: kind, place, friction or load of the wall make no sense");
+  return good ? FRIX_OK
+              : fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: kind, place, friction or load of the wall make no sense");
 }
 
 frix_status frix_bed_set_wall(frix_bed *bed, int32_t k, const frix_bed_wall *wall) {
@@ -207,7 +215,8 @@ frix_status frix_bed_wall_at(const frix_bed *bed, int32_t k, frix_bed_wall *out)
 
 /* ---- grains ---- */
 
-void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v, frix_vec3 s) {
+void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v,
+                frix_vec3 s) {
   double r = bed->config.radius[size], volume = (4.0 / 3.0) * 3.14159265358979323846 * r * r * r;
   bed->place[at] = (fx_bed_place){.p = p, .q = q, .id = id, .size = size};
   bed->speed[at] = (fx_bed_speed){.v = v, .s = s, .inverse_mass = 1.0 / (bed->config.density * volume), .radius = r};
@@ -280,7 +289,8 @@ static int32_t grain_of_memory(const frix_bed *bed, int32_t k) {
 
 frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact *out) {
   if (!bed || !out) return FRIX_ERROR_INPUT;
-  if (k < 0 || k >= frix_bed_contact_count(bed)) return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: has no contact %d", k);
+  if (k < 0 || k >= frix_bed_contact_count(bed))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: has no contact %d", k);
   int32_t i = grain_of_memory(bed, k), nth = k - bed->memory_start[i];
   const fx_bed_contact *c = bed->contact + bed->contact_start[i];
   while (fx_norm2(c->r) == 0.0 || nth-- > 0) c++;

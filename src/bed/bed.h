@@ -62,8 +62,25 @@ typedef struct fx_bed_memory {
 } fx_bed_memory;
 
 /* Sums of a block, in fixed order. */
-enum { FX_SUM_UPHILL, FX_SUM_STEP, FX_SUM_SIZE, FX_SUM_MAP, FX_SUM_R, FX_SUM_Q, FX_SUM_DIAGONAL, FX_SUM_CARRIED, FX_SUM_KINETIC,
-       FX_SUM_FRICTION, FX_SUM_CONTACTS, FX_SUM_TOUCHING, FX_SUM_GRAINS, FX_SUM_WORST, FX_SUM_DEEPEST, FX_SUM_FLOOR, FX_SUMS };
+enum {
+  FX_SUM_UPHILL,
+  FX_SUM_STEP,
+  FX_SUM_SIZE,
+  FX_SUM_MAP,
+  FX_SUM_R,
+  FX_SUM_Q,
+  FX_SUM_DIAGONAL,
+  FX_SUM_CARRIED,
+  FX_SUM_KINETIC,
+  FX_SUM_FRICTION,
+  FX_SUM_CONTACTS,
+  FX_SUM_TOUCHING,
+  FX_SUM_GRAINS,
+  FX_SUM_WORST,
+  FX_SUM_DEEPEST,
+  FX_SUM_FLOOR,
+  FX_SUMS
+};
 
 /* Grains whose velocities go to a rank, or come from it, after the sweep of a colour. */
 typedef struct fx_bed_route {
@@ -81,7 +98,7 @@ struct frix_bed {
   int32_t wall_count;
   frix_bed_wall wall[FRIX_BED_WALLS];
   frix_bed_flow flow;
-  double owed;                     /* new grains that are due */
+  double owed; /* new grains that are due */
   int64_t came, left;
   /* blocks and cells */
   int32_t blocks[3], block_count, cells; /* cells: along the edge of a block */
@@ -124,7 +141,8 @@ void fx_bed_give(frix_bed *bed, void *pointer, size_t count, size_t size);
 /* Room for `wanted` elements, of which the first `used` are kept. */
 bool fx_bed_grow(frix_bed *bed, void *list, int64_t used, int64_t *room, int64_t wanted, size_t size);
 bool fx_bed_reserve(frix_bed *bed, int32_t wanted); /* grains */
-void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v, frix_vec3 s);
+void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v,
+                frix_vec3 s);
 static inline int32_t fx_bed_ranks(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank_count : 1; }
 static inline int32_t fx_bed_rank(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank : 0; }
 frix_vec3 fx_bed_wrap(const frix_bed *bed, frix_vec3 p);
@@ -142,7 +160,8 @@ bool fx_bed_step_cell(const frix_bed *bed, const int32_t cell[3], const int32_t 
 /* First and end of the grains in a cell that this rank knows. */
 void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first, int32_t *end);
 /* Runs of the grains in the cells x - 1, x, x + 1 of the row that lies y and z away; their number, at most 3. */
-int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3], int32_t end[3]);
+int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
+                          int32_t end[3]);
 frix_status fx_bed_sort(frix_bed *bed);
 
 /* ---- bed_ranks.c ---- */
@@ -173,8 +192,8 @@ frix_status fx_bed_refresh(frix_bed *bed);
 frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report);
 
 /* u of a contact without its compliance: velocity of i against the other. */
-static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c, const frix_vec3 *v, const frix_vec3 *s,
-                                    const frix_vec3 *v2, const frix_vec3 *s2) {
+static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c, const frix_vec3 *v,
+                                    const frix_vec3 *s, const frix_vec3 *v2, const frix_vec3 *s2) {
   if (c->other < 0) return fx_sub(fx_sub(*v, bed->wall[-1 - c->other].velocity), fx_cross(*s, c->n));
   return fx_sub(fx_sub(*v, *v2), fx_cross(fx_add(*s, *s2), c->n));
 }

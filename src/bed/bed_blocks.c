@@ -31,9 +31,10 @@ static frix_status cut_axis(frix_bed *bed, int k, double least) {
   if (bed->config.periodic[k]) {
     n -= n % 2;
     if (n < 2)
-      return fx_fail(bed->context, FRIX_ERROR_INPUT,
-                     "bed: a periodic length must be at least 2 blocks of %d cells, %g m; fewer cells make smaller blocks",
-                     bed->cells, 2.0 * edge);
+      return fx_fail(
+          bed->context, FRIX_ERROR_INPUT,
+          "bed: a periodic length must be at least 2 blocks of %d cells, %g m; fewer cells make smaller blocks",
+          bed->cells, 2.0 * edge);
     bed->period[k] = length;
   }
   bed->blocks[k] = n;
@@ -81,13 +82,15 @@ static frix_status share_out(frix_bed *bed, const double *weight) {
 }
 
 static int32_t colour_of(const frix_bed *bed, int32_t block) {
-  int32_t x = block % bed->blocks[0], y = block / bed->blocks[0] % bed->blocks[1], z = block / bed->blocks[0] / bed->blocks[1];
+  int32_t x = block % bed->blocks[0], y = block / bed->blocks[0] % bed->blocks[1],
+          z = block / bed->blocks[0] / bed->blocks[1];
   return (x & 1) | (y & 1) << 1 | (z & 1) << 2;
 }
 
 /* Whether some rank's block lies beside this one. */
 static bool is_beside(const frix_bed *bed, int32_t block, int32_t rank) {
-  int32_t at[3] = {block % bed->blocks[0], block / bed->blocks[0] % bed->blocks[1], block / bed->blocks[0] / bed->blocks[1]};
+  int32_t at[3] = {block % bed->blocks[0], block / bed->blocks[0] % bed->blocks[1],
+                   block / bed->blocks[0] / bed->blocks[1]};
   for (int32_t k = 0; k < 27; k++) {
     int32_t by[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, near[3];
     bool inside = true;
@@ -211,7 +214,8 @@ void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first
   *end = k < 0 ? 0 : bed->cell_start[k + 1];
 }
 
-int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3], int32_t end[3]) {
+int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
+                          int32_t end[3]) {
   int32_t within = cell[0] % bed->cells, count = 0, near[3];
   bool inside = within > 0 && within < bed->cells - 1;
   for (int32_t x = inside ? 0 : -1; x <= (inside ? 0 : 1); x++) {

@@ -134,7 +134,8 @@ static void fill(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, con
   c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
 }
 
-/* Contacts of own grain i, into `out` where it is not NULL; their number. Cells of a row stand together within a block. */
+/* Contacts of own grain i, into `out` where it is not NULL; their number. Cells of a row stand together within a block.
+ */
 static int64_t contacts_of(frix_bed *bed, int32_t i, fx_bed_contact *out) {
   int64_t count = 0;
   int32_t at[3];

@@ -59,7 +59,8 @@ static uint64_t scramble(uint64_t x) {
 static int32_t common(int32_t a, int32_t b) { return b ? common(b, a % b) : a; }
 
 static frix_vec3 place_at(const frix_bed *bed, const inlet *in, int32_t k) {
-  return fx_vec(bed->flow.lower.x + in->pitch * (k % in->n[0]), bed->flow.lower.y + in->pitch * (k / in->n[0] % in->n[1]),
+  return fx_vec(bed->flow.lower.x + in->pitch * (k % in->n[0]),
+                bed->flow.lower.y + in->pitch * (k / in->n[0] % in->n[1]),
                 bed->flow.lower.z + in->pitch * (k / in->n[0] / in->n[1]));
 }
 
@@ -94,7 +95,8 @@ static void mark_near(const frix_bed *bed, inlet *in, int32_t k) {
     for (int32_t y = low[1]; y <= high[1]; y++)
       for (int32_t x = low[0]; x <= high[0]; x++) {
         int32_t at = (z * in->n[1] + y) * in->n[0] + x;
-        if (at < in->count && fx_norm2(fx_sub(place_at(bed, in, at), bed->place[k].p)) < clear * clear) in->taken[at] += 1.0;
+        if (at < in->count && fx_norm2(fx_sub(place_at(bed, in, at), bed->place[k].p)) < clear * clear)
+          in->taken[at] += 1.0;
       }
 }
 

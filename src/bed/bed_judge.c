@@ -5,8 +5,8 @@
  *
  *   E_v = |v_free|_M + sum of (3 / m)^1/2 (|r_N| + |r_T|),   E_s = |s_free|_M + sum of (7.5 / m)^1/2 |r_T|
  *   V_N = own + sum over both of (3 / m)^1/2 (E_v + SHARED E_s),   V_T: the same + (7.5 / m)^1/2 (E_s + SHARED E_v) */
-#include "problem/certificate.h"
 #include "bed/bed.h"
+#include "problem/certificate.h"
 #include "problem/row_errors.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ frix_status fx_bed_total(frix_bed *bed, int32_t first, int32_t end) {
   size_t stride = FX_SUMS;
   double *all = NULL;
   if (fx_bed_ranks(bed) > 1) {
-    all = FX_NEW(bed->context, double, (size_t)bed->block_count * width);
+    all = FX_NEW(bed->context, double, (size_t)bed->block_count *width);
     if (!all) return FRIX_ERROR_MEMORY;
     for (int32_t s = 0; s < bed->own_slots; s++) {
       size_t b = (size_t)bed->slot_block[s];

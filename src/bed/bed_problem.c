@@ -41,8 +41,8 @@ static bool take(frix_bed *bed, fx_arena *arena, draft *d) {
                .mass_p = FX_TAKE(arena, int32_t, dof + 1),
                .mass_i = FX_TAKE(arena, int32_t, dof),
                .x = FX_TAKE(arena, double, 12 * rows)};
-  return d->contact && d->w && d->R && d->memory && d->guess && d->f && d->mass && d->limit && d->p && d->i && d->mass_p &&
-         d->mass_i && d->x;
+  return d->contact && d->w && d->R && d->memory && d->guess && d->f && d->mass && d->limit && d->p && d->i &&
+         d->mass_p && d->mass_i && d->x;
 }
 
 static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, draft *d) {
@@ -60,8 +60,8 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
       bool own = first == (side == 0);
       if (!own && c->other < 0) continue;
       int32_t g = own ? i : c->other;
-      put_row(bed, g, frame[a], fx_scale(own ? -bed->speed[g].radius : bed->speed[g].radius, c->n), own ? 1.0 : -1.0, at, d->i,
-              d->x);
+      put_row(bed, g, frame[a], fx_scale(own ? -bed->speed[g].radius : bed->speed[g].radius, c->n), own ? 1.0 : -1.0,
+              at, d->i, d->x);
     }
     d->p[row + 1] = (int32_t)*at;
     d->w[row] = (a == 0 ? c->w : 0.0) - fx_dot(drag, frame[a]);

@@ -31,7 +31,9 @@ static void *append(frix_bed *bed, int32_t p, size_t bytes) {
   return bed->buffer[p] + used;
 }
 
-static void clear_out(frix_bed *bed) { memset(bed->buffer_size, 0, (size_t)fx_bed_ranks(bed) * sizeof *bed->buffer_size); }
+static void clear_out(frix_bed *bed) {
+  memset(bed->buffer_size, 0, (size_t)fx_bed_ranks(bed) * sizeof *bed->buffer_size);
+}
 
 static bool reserve_in(frix_bed *bed, int32_t p, size_t bytes) {
   int32_t k = fx_bed_ranks(bed) + p;
@@ -47,8 +49,8 @@ static bool reserve_in(frix_bed *bed, int32_t p, size_t bytes) {
 static frix_status send_out(frix_bed *bed) {
   const frix_bed_link *link = bed->config.link;
   int32_t n = link->rank_count;
-  bool good = link->exchange(link->user, (const void *const *)bed->buffer, bed->buffer_size, (void *const *)(bed->buffer + n),
-                             bed->buffer_size + n);
+  bool good = link->exchange(link->user, (const void *const *)bed->buffer, bed->buffer_size,
+                             (void *const *)(bed->buffer + n), bed->buffer_size + n);
   return good ? FRIX_OK : fx_bed_lost(bed);
 }
 
@@ -104,8 +106,8 @@ static frix_status unpack_travellers(frix_bed *bed, const unsigned char *from, s
     memcpy(&t, from + at, sizeof t);
     at += sizeof t;
     int32_t wanted = bed->own > bed->memory_own ? bed->own : bed->memory_own;
-    if (!fx_bed_reserve(bed, wanted + 1) ||
-        !fx_bed_grow(bed, &bed->memory, bed->memory_count, &bed->memory_room, bed->memory_count + t.memories, sizeof *bed->memory))
+    if (!fx_bed_reserve(bed, wanted + 1) || !fx_bed_grow(bed, &bed->memory, bed->memory_count, &bed->memory_room,
+                                                         bed->memory_count + t.memories, sizeof *bed->memory))
       return FRIX_ERROR_MEMORY;
     fx_bed_put(bed, bed->own, t.place.id, t.place.size, t.place.p, t.place.q, t.v, t.s);
     memcpy(bed->memory + bed->memory_count, from + at, (size_t)t.memories * sizeof *bed->memory);
@@ -135,7 +137,8 @@ frix_status fx_bed_migrate(frix_bed *bed) {
   }
   bed->own = kept;
   if (!status) status = trade(bed);
-  for (int32_t p = 0; p < n && !status; p++) status = unpack_travellers(bed, bed->buffer[n + p], bed->buffer_size[n + p]);
+  for (int32_t p = 0; p < n && !status; p++)
+    status = unpack_travellers(bed, bed->buffer[n + p], bed->buffer_size[n + p]);
   bed->count = bed->own;
   return status;
 }

@@ -60,9 +60,10 @@ static void tell(const frix_bed *bed, frix_bed_report *report) {
 }
 
 frix_status frix_bed_step(frix_bed *bed, double h, frix_bed_report *report) {
-  frix_bed_report own, *to = report ? report : &own;
+  frix_bed_report own = {0}, *to = report ? report : &own;
   if (!bed) return FRIX_ERROR_INPUT;
-  if (!(h > 0.0) || !isfinite(h)) return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the step must be a positive number");
+  if (!(h > 0.0) || !isfinite(h))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the step must be a positive number");
   double begin = fx_seconds();
   *to = (frix_bed_report){.size = sizeof *to};
   bed->h = h;

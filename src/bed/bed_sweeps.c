@@ -114,7 +114,8 @@ static inline frix_vec3 solve_contact(const fx_bed_law *law, const fx_bed_contac
 }
 
 /* Whether a contact that carried nothing opens, and so goes on to carry nothing; most of a loose bed. */
-static inline bool stays_open(const frix_bed *bed, const fx_bed_contact *c, const fx_bed_speed *a, const fx_bed_speed *b) {
+static inline bool stays_open(const frix_bed *bed, const fx_bed_contact *c, const fx_bed_speed *a,
+                              const fx_bed_speed *b) {
   if (!is_zero(c->r) || !is_zero(c->last)) return false;
   frix_vec3 other = b ? b->v : bed->wall[-1 - c->other].velocity;
   return fx_dot(c->n, fx_sub(a->v, other)) + c->w >= 0.0;

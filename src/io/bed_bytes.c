@@ -153,7 +153,8 @@ static frix_status take_grain(frix_bed *bed, fx_pack *p) {
   int32_t cell[3];
   pack_grain(p, &g);
   bool good = !p->failed && g.size >= 0 && g.size < bed->config.radius_count && fx_finite(g.p) && fx_finite(g.v) &&
-              fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 && fx_pack_room(p, (uint64_t)g.memories, 32);
+              fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 &&
+              fx_pack_room(p, (uint64_t)g.memories, 32);
   if (!good) {
     p->failed = true;
     return FRIX_OK;
