@@ -131,7 +131,7 @@ static int run_info(const fx_args *args) {
   frix_context *context = fx_context(false);
   int code = FX_EXIT_SOLVED;
   for (int k = 0; k < args->word_count; k++) {
-    if (begins(args->word[k], "frix-trajectory")) {
+    if (begins(args->word[k], "frix-trajectory") || begins(args->word[k], "frix parts")) {
       int found = fx_info_run(context, args->word[k], fx_arg(args, "--json"));
       if (found > code) code = found;
       continue;

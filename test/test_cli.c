@@ -307,7 +307,7 @@ static void completion(fx_test *t) {
     fx_test_skip(t, "bash is not installed");
   } else {
     EXPECT(t, r, 0);
-    CHECK(t, !strcmp(r.out, "nsgs\nbench\n"));
+    CHECK(t, !strcmp(r.out, "nsgs\nbed bench\n"));
   }
   shell_free(&r);
   r = shell(t, "$frix completion zsh");

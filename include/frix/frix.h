@@ -5,6 +5,7 @@
 #include <frix/analysis.h>
 #include <frix/base.h>
 #include <frix/batch.h>
+#include <frix/bed.h>
 #include <frix/edit.h>
 #include <frix/equilibrium.h>
 #include <frix/hooks.h>

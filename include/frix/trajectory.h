@@ -19,6 +19,7 @@
 #ifndef FRIX_TRAJECTORY_H
 #define FRIX_TRAJECTORY_H
 
+#include <frix/bed.h>
 #include <frix/sim.h>
 
 #ifdef __cplusplus
@@ -79,6 +80,10 @@ FRIX_API frix_status frix_recorder_append(frix_context *context, const char *pat
 /* A frame: poses and velocities of all bodies, contacts, report, energy. report may be NULL (the start). */
 FRIX_API frix_status frix_recorder_add(frix_recorder *recorder, const frix_sim *sim, const frix_step_report *report);
 FRIX_API frix_status frix_recorder_checkpoint(frix_recorder *recorder, const frix_sim *sim);
+/* A frame of a bed, into a file that was created with its frix_bed_model; on several ranks a file for each, and an
+ * index that names them (docs/formats.md). contacts: they are in it too. */
+FRIX_API frix_status frix_recorder_add_bed(frix_recorder *recorder, const frix_bed *bed, const frix_bed_report *report,
+                                           bool contacts);
 /* The tally of all steps up to now goes into the next checkpoint: who goes on from there knows what came before. */
 FRIX_API frix_status frix_recorder_tally(frix_recorder *recorder, const frix_tally *tally);
 /* All that was added is on the disk, not only in the hands of the system, when this returns OK. */

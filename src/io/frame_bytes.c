@@ -216,6 +216,13 @@ static frix_frame_body frame_body(const frix_sim *sim, int32_t k) {
   return b;
 }
 
+void fx_frame_put(fx_buffer *out, frix_frame *f, frix_frame_body *body, frix_contact_report *contact) {
+  fx_pack p = fx_pack_writer(out);
+  pack_head(&p, f);
+  pack_bodies(&p, body, f->body_count);
+  pack_contacts(&p, contact, f->contact_count);
+}
+
 void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report *report) {
   frix_context *context = out->context;
   const fx_state *s = &sim->state;
@@ -233,9 +240,7 @@ void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report 
     for (int32_t k = 1; k < sim->model->body_count; k++)
       if (removed(sim, k)) gone[f.gone_count++].index = (uint32_t)k;
     for (int32_t k = 0; k < f.contact_count; k++) frix_sim_contact(sim, k, &contact[k]);
-    pack_head(&p, &f);
-    pack_bodies(&p, body, f.body_count);
-    pack_contacts(&p, contact, f.contact_count);
+    fx_frame_put(out, &f, body, contact);
     pack_gone(&p, gone, f.gone_count);
     write_amplitudes(&p, sim);
     write_robot(&p, sim);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bed/bed.h"
 #include "io/output.h"
 
 static const double SYNC_PAUSE = 1.0, SYNC_SHARE = 0.1; /* s between two, and their share of the time at most */
@@ -237,6 +238,21 @@ frix_status frix_recorder_append(frix_context *context, const char *path, int32_
 
 /* ---- going on ---- */
 
+/* Empty buffers; how the run is simulated stands before the first frame. */
+static frix_status configure(frix_recorder *r, const frix_sim_config *config) {
+  if (r->raw.failed || r->sealed.failed) { /* memory was short once; what was not written is not there */
+    fx_buffer_free(&r->raw);
+    fx_buffer_free(&r->sealed);
+  }
+  r->raw.count = 0;
+  if (r->configured) return FRIX_OK;
+  fx_config_write(&r->raw, config);
+  frix_status status = append_block(r, FX_BLOCK_CONFIG, 0, 0.0);
+  r->raw.count = 0;
+  r->configured = status == FRIX_OK;
+  return status;
+}
+
 /* Ready to take blocks of this sim. */
 static frix_status ready(frix_recorder *r, const frix_sim *sim, const char *call) {
   if (r->failure) return fx_fail(r->context, FRIX_ERROR_FILE, "%s", r->failure);
@@ -249,17 +265,7 @@ static frix_status ready(frix_recorder *r, const frix_sim *sim, const char *call
                    "frix_sim_model",
                    call);
   if (sim->in_force) return fx_fail(r->context, FRIX_ERROR_INPUT, "%s: called from the force callback", call);
-  if (r->raw.failed || r->sealed.failed) { /* memory was short once; what was not written is not there */
-    fx_buffer_free(&r->raw);
-    fx_buffer_free(&r->sealed);
-  }
-  r->raw.count = 0;
-  if (r->configured) return FRIX_OK;
-  fx_config_write(&r->raw, &sim->config);
-  frix_status status = append_block(r, FX_BLOCK_CONFIG, 0, 0.0);
-  r->raw.count = 0;
-  r->configured = status == FRIX_OK;
-  return status;
+  return configure(r, &sim->config);
 }
 
 frix_status frix_recorder_add(frix_recorder *r, const frix_sim *sim, const frix_step_report *report) {
@@ -268,6 +274,17 @@ frix_status frix_recorder_add(frix_recorder *r, const frix_sim *sim, const frix_
   if (status) return status;
   fx_frame_write(&r->raw, sim, report);
   return append_block(r, FX_BLOCK_FRAME, sim->state.step_count, sim->state.time);
+}
+
+frix_status frix_recorder_add_bed(frix_recorder *r, const frix_bed *bed, const frix_bed_report *report, bool contacts) {
+  if (!r || !bed) return FRIX_ERROR_INPUT;
+  if (r->failure) return fx_fail(r->context, FRIX_ERROR_FILE, "%s", r->failure);
+  if (!r->model) return fx_fail(r->context, FRIX_ERROR_UNSUPPORTED, "frix_recorder_add_bed: a bed begins a new file");
+  frix_sim_config config = frix_sim_default();
+  config.tolerance = bed->config.tolerance, config.thread_count = bed->config.thread_count;
+  frix_status status = configure(r, &config);
+  if (!status) status = fx_bed_frame(&r->raw, bed, r->model, report, contacts);
+  return status ? status : append_block(r, FX_BLOCK_FRAME, frix_bed_step_count(bed), frix_bed_time(bed));
 }
 
 static double now(void) {

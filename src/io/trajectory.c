@@ -27,6 +27,8 @@ struct frix_trajectory {
   frix_sim_config config;
   char trouble[320];
   fx_frame_store store;
+  frix_trajectory **part; /* of a run of several ranks: those of the others */
+  int32_t part_count;
 };
 
 /* ---- bytes of the file ---- */
@@ -211,10 +213,8 @@ static frix_status read_start(frix_trajectory *t) {
   return name_place(t, status, "config", t->config_block.at);
 }
 
-frix_status frix_trajectory_open(frix_context *context, const char *path, frix_trajectory **out) {
-  if (!context || !out) return FRIX_ERROR_INPUT;
+static frix_status open_one(frix_context *context, const char *path, frix_trajectory **out) {
   *out = NULL;
-  if (!path) return fx_fail(context, FRIX_ERROR_INPUT, "frix_trajectory_open: path is NULL");
   frix_trajectory *t = FX_NEW(context, frix_trajectory, 1);
   if (!t) return FRIX_ERROR_MEMORY;
   t->context = context;
@@ -231,8 +231,47 @@ frix_status frix_trajectory_open(frix_context *context, const char *path, frix_t
   return FRIX_OK;
 }
 
+/* Frames that all parts have. */
+static int32_t common_frames(const frix_trajectory *t) {
+  int32_t count = t->frames.count;
+  for (int32_t k = 0; k < t->part_count; k++)
+    if (t->part[k]->frames.count < count) count = t->part[k]->frames.count;
+  return count;
+}
+
+/* The first part stands for the run, the others follow its frames. */
+static frix_status open_parts(frix_context *context, char *const *path, int32_t count, frix_trajectory **out) {
+  frix_status status = open_one(context, path[0], out);
+  if (status) return status;
+  frix_trajectory *t = *out;
+  t->part = FX_NEW(context, frix_trajectory *, count);
+  status = t->part ? FRIX_OK : FRIX_ERROR_MEMORY;
+  for (int32_t k = 1; k < count && !status; k++)
+    if (!(status = open_one(context, path[k], &t->part[k - 1]))) t->part_count++;
+  if (!status) t->frames.count = common_frames(t);
+  if (!status) return FRIX_OK;
+  frix_trajectory_close(t);
+  *out = NULL;
+  return status;
+}
+
+frix_status frix_trajectory_open(frix_context *context, const char *path, frix_trajectory **out) {
+  if (!context || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (!path) return fx_fail(context, FRIX_ERROR_INPUT, "frix_trajectory_open: path is NULL");
+  char **part = NULL;
+  int32_t count = 0;
+  frix_status status = fx_parts_read(context, path, &part, &count);
+  if (status) return status;
+  status = count ? open_parts(context, part, count, out) : open_one(context, path, out);
+  fx_parts_free(context, part, count);
+  return status;
+}
+
 void frix_trajectory_close(frix_trajectory *t) {
   if (!t) return;
+  for (int32_t k = 0; k < t->part_count; k++) frix_trajectory_close(t->part[k]);
+  fx_free(t->context, t->part);
   frix_context *context = t->context;
   if (t->file >= 0) close(t->file);
   fx_frame_free(context, &t->store);
@@ -290,8 +329,13 @@ frix_status frix_trajectory_frame(frix_trajectory *t, int32_t k, frix_frame *out
   status = fx_frame_read(t->context, t->model, bytes, (size_t)b->raw, &t->store);
   fx_free(t->context, bytes);
   if (status) return name_place(t, status, what, b->at);
-  *out = t->store.frame;
-  return FRIX_OK;
+  for (int32_t p = 0; p < t->part_count && !status; p++) {
+    frix_frame other;
+    status = frix_trajectory_frame(t->part[p], k, &other);
+    if (!status) status = fx_frame_append(t->context, &t->store, &other);
+  }
+  if (!status) *out = t->store.frame;
+  return status;
 }
 
 /* ---- checkpoints ---- */

@@ -5,6 +5,7 @@
 #include "io/pack.h"
 #include "sim/sim.h"
 
+#include <frix/bed.h>
 #include <frix/trajectory.h>
 
 /* The buffer's bytes become the caller's. */
@@ -60,6 +61,12 @@ bool fx_zstd_unpack(const void *bytes, size_t stored, void *out, size_t size);
 
 /* ---- what blocks hold (io/frame_bytes.c, io/config_bytes.c, io/tally.c) ---- */
 void fx_frame_write(fx_buffer *out, const frix_sim *sim, const frix_step_report *report);
+/* A frame by its lists, of a world that is no sim; counts stand in f. */
+void fx_frame_put(fx_buffer *out, frix_frame *f, frix_frame_body *body, frix_contact_report *contact);
+
+/* Of the grains of one rank; model: by frix_bed_model. */
+frix_status fx_bed_frame(fx_buffer *out, const frix_bed *bed, const frix_model *model, const frix_bed_report *report,
+                         bool contacts);
 
 /* A frame with the room its lists stand in. */
 typedef struct fx_frame_store {
@@ -86,6 +93,13 @@ frix_status fx_checkpoint_write(fx_buffer *out, const frix_tally *tally, const f
 /* Where the bytes of the state begin, *tally->size 0 where there is none. */
 frix_status fx_checkpoint_read(frix_context *context, const unsigned char *bytes, size_t size, frix_tally *tally,
                                size_t *state);
+
+/* ---- runs of several ranks (io/trajectory_parts.c) ---- */
+/* The files that an index names, each by fx_free, as the list; *count 0 where the file is no index. */
+frix_status fx_parts_read(frix_context *context, const char *path, char ***out, int32_t *count);
+void fx_parts_free(frix_context *context, char **path, int32_t count);
+/* Bodies and contacts of another frame follow those of the store. */
+frix_status fx_frame_append(frix_context *context, fx_frame_store *store, const frix_frame *other);
 
 /* Where the block of checkpoint k (-1: the last) ends. */
 frix_status fx_trajectory_end_of(frix_trajectory *trajectory, int32_t k, int64_t *end);

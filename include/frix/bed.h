@@ -1,0 +1,186 @@
+/* frix: beds of grains, from thousands to millions of spheres, in little memory and on any number of ranks.
+ *
+ *   frix_bed_config config = frix_bed_default();
+ *   config.lower = ..., config.upper = ..., config.radius[0] = 0.03;
+ *   frix_bed_create(context, &config, &bed);
+ *   frix_bed_add_plane(bed, &floor, NULL);
+ *   for (...) frix_bed_add(bed, 0, position, velocity, NULL);
+ *   for (...) frix_bed_step(bed, h, &report);
+ *
+ * The law is that of frix/sim.h for spheres (Signorini, Coulomb's exact cone, springs of a given stiffness or rigid
+ * contacts), and so is the certificate. A bed keeps less than 1 kB per grain where a sim keeps 28 kB: it knows spheres
+ * and fixed surfaces alone. Space is cut into blocks that depend on the config only; sweeps go over the blocks by
+ * colour, so that neither threads nor ranks change a bit (docs/scale.md).
+ *
+ * On several ranks every call is made by all of them with the same values. */
+#ifndef FRIX_BED_H
+#define FRIX_BED_H
+
+#include <frix/model.h>
+#include <frix/solve.h>
+#include <frix/vec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FRIX_BED_SIZES 16 /* radii a bed may have */
+#define FRIX_BED_WALLS 32
+
+/* How ranks talk to each other; mpi/ has one of MPI. Every call is made by all ranks. Calls return false when a rank is
+ * lost. */
+typedef struct frix_bed_link {
+  int32_t rank, rank_count;
+  void *user;
+  /* out[p], out_size[p] bytes go to rank p, and in_size[p] bytes come from it; sizes are known on both sides, and
+   * messages of 0 bytes are none. */
+  bool (*exchange)(void *user, const void *const *out, const size_t *out_size, void *const *in, const size_t *in_size);
+  /* x[k] becomes the sum over all ranks; each number is other than zero on one rank only, so that no order matters. */
+  bool (*sum)(void *user, double *x, size_t count);
+} frix_bed_link;
+
+typedef struct frix_bed_config {
+  uint32_t size;          /* set by frix_bed_default */
+  frix_vec3 lower, upper; /* the space that is cut into blocks; grains may leave it where it is not periodic */
+  bool periodic[3];
+  frix_vec3 gravity; /* default 9.81 m/s^2 down */
+  int32_t radius_count;
+  double radius[FRIX_BED_SIZES]; /* polydisperse beds have several */
+  double density;                /* default 2500 kg/m^3 */
+  double mu;                     /* between grains, default 0.5; walls have their own */
+  double stiffness;              /* of a contact, N/m; 0: rigid. Default 1e5 */
+  double restitution;            /* of rigid contacts, Newton's */
+  double tolerance;              /* of the certificate, default 1e-4 */
+  int32_t max_sweeps;            /* default 2000 */
+  int32_t thread_count;          /* default 1; never changes a bit */
+  int32_t block_cells;       /* cells along the edge of a block, 2 to 16, default 6; a cell is 1.2 largest diameters */
+  const frix_bed_link *link; /* NULL: alone. Must outlive the bed */
+} frix_bed_config;
+
+FRIX_API void frix_bed_init(frix_bed_config *out, size_t size);
+static inline frix_bed_config frix_bed_default(void) {
+  frix_bed_config out;
+  frix_bed_init(&out, sizeof out);
+  return out;
+}
+
+typedef struct frix_bed frix_bed;
+
+FRIX_API frix_status frix_bed_create(frix_context *context, const frix_bed_config *config, frix_bed **out);
+FRIX_API void frix_bed_destroy(frix_bed *bed);
+
+/* ---- walls ---- */
+typedef enum frix_bed_wall_kind {
+  FRIX_BED_PLANE,  /* grains stay on the side that the normal points to */
+  FRIX_BED_TURNED, /* a segment (distance from the z axis, height) from a to b, turned about the z axis: cylinder, cone,
+                    * disc with a hole; both of its sides hold grains back */
+} frix_bed_wall_kind;
+
+typedef struct frix_bed_wall {
+  frix_bed_wall_kind kind;
+  frix_vec3 point, normal; /* plane; the normal becomes a unit vector */
+  double a[2], b[2];       /* turned: (distance, height) of both ends */
+  double mu;               /* against grains */
+  frix_vec3 velocity;      /* of its surface; along the normal a plane moves, across it it drags */
+  bool servo;              /* plane: moves along its normal so that grains press it with `load` */
+  double load;             /* N, > 0 */
+  double servo_speed;      /* at most, m/s */
+  double force;            /* told: along the normal, by the grains in the last step, N */
+  frix_vec3 traction;      /* told: all of that force, on the wall */
+} frix_bed_wall;
+
+/* index may be NULL. */
+FRIX_API frix_status frix_bed_add_wall(frix_bed *bed, const frix_bed_wall *wall, int32_t *index);
+FRIX_API int32_t frix_bed_wall_count(const frix_bed *bed);
+FRIX_API frix_status frix_bed_wall_at(const frix_bed *bed, int32_t k, frix_bed_wall *out);
+/* Velocity, load, servo and place of wall k; its kind stays. */
+FRIX_API frix_status frix_bed_set_wall(frix_bed *bed, int32_t k, const frix_bed_wall *wall);
+
+/* ---- grains ---- */
+/* Room for so many grains on this rank, so that they need not move as their number grows. */
+FRIX_API frix_status frix_bed_reserve(frix_bed *bed, int64_t count);
+/* A grain of radius number `size`; ids count up from 0 and are never used again. id may be NULL. */
+FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_vec3 velocity, int64_t *id);
+
+/* Where grains leave, and where they come. */
+typedef struct frix_bed_flow {
+  uint32_t size;          /* set by frix_bed_flow_default */
+  double outlet;          /* grains whose centre is below this height leave; -infinity (default): none */
+  bool again;             /* they wait until they find a place in the inlet; else they are gone */
+  frix_vec3 lower, upper; /* the inlet: places on a lattice 1.2 diameters wide, taken in random order where free */
+  double rate;            /* new grains per second, beside those that come again; 0: none */
+  frix_vec3 velocity;     /* with which they come */
+  int32_t radius;         /* number of the radius of new ones, -1: each in turn */
+  uint64_t seed;
+} frix_bed_flow;
+
+FRIX_API void frix_bed_flow_init(frix_bed_flow *out, size_t size);
+static inline frix_bed_flow frix_bed_flow_default(void) {
+  frix_bed_flow out;
+  frix_bed_flow_init(&out, sizeof out);
+  return out;
+}
+FRIX_API frix_status frix_bed_set_flow(frix_bed *bed, const frix_bed_flow *flow);
+
+/* ---- stepping ---- */
+typedef struct frix_bed_report {
+  uint32_t size;
+  bool certified;
+  frix_certificate
+      certificate; /* residual, contact_residual, row_residual, rho; of the whole bed, whatever the ranks */
+  int64_t sweeps;
+  int64_t grain_count, contact_count, touching_count; /* of all ranks */
+  int64_t left, came;                                 /* through outlet and inlet in this step */
+  double penetration;                                 /* deepest, before the step, m */
+  double kinetic;                                     /* J, after the step */
+  double friction;                                    /* J, lost to sliding in this step */
+  double seconds, sort_seconds, contact_seconds, solve_seconds;
+} frix_bed_report;
+
+/* report may be NULL. */
+FRIX_API frix_status frix_bed_step(frix_bed *bed, double h, frix_bed_report *report);
+FRIX_API double frix_bed_time(const frix_bed *bed);
+FRIX_API int64_t frix_bed_step_count(const frix_bed *bed);
+/* Bytes that it holds now. */
+FRIX_API size_t frix_bed_bytes(const frix_bed *bed);
+
+/* ---- asking; on several ranks: of the grains of this rank ---- */
+typedef struct frix_bed_grain {
+  int64_t id;
+  int32_t radius; /* its number */
+  frix_vec3 position, velocity, spin;
+  frix_quat turn;
+} frix_bed_grain;
+
+FRIX_API int32_t frix_bed_count(const frix_bed *bed);
+FRIX_API frix_status frix_bed_at(const frix_bed *bed, int32_t k, frix_bed_grain *out);
+
+typedef struct frix_bed_contact {
+  int64_t a, b;            /* ids; b < 0: wall -1 - b */
+  frix_vec3 point, normal; /* from b to a */
+  frix_vec3 impulse;       /* on a, in the last step */
+  double gap;              /* after the step */
+} frix_bed_contact;
+
+/* Contacts of the last step that carry something, until grains are added. */
+FRIX_API int32_t frix_bed_contact_count(const frix_bed *bed);
+FRIX_API frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact *out);
+/* Of the state of all ranks: the same for any number of ranks and threads. */
+FRIX_API frix_status frix_bed_hash(frix_bed *bed, uint64_t *out);
+/* The contact problem of the last step with its answer as guess, to write or to judge by frix_certify; alone only. */
+FRIX_API frix_status frix_bed_problem(const frix_bed *bed, frix_problem **out);
+
+/* ---- for files (frix/trajectory.h): walls, and for each radius a pattern that grains are instances of ---- */
+FRIX_API frix_status frix_bed_model(const frix_bed *bed, frix_model **out);
+
+/* ---- states as bytes: those of this rank's grains; *out by frix_bed_bytes_free ---- */
+FRIX_API frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size);
+FRIX_API void frix_bed_bytes_free(const frix_bed *bed, unsigned char *bytes);
+/* Takes grains from the bytes of one rank of a bed of the same config; call it for those of all ranks, on any number of
+ * them. The first call drops what the bed had. */
+FRIX_API frix_status frix_bed_load(frix_bed *bed, const unsigned char *bytes, size_t size, bool first);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

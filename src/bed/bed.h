@@ -1,0 +1,212 @@
+/* Beds: what their parts share.
+ *
+ *   sort (blocks, cells, ranks) -> contacts -> sweeps by colour -> certificate -> integrate
+ *
+ * A solid sphere has I = 0.4 m r^2. With the spin scaled by the radius, s = r w, a contact of normal n (from j to i)
+ *
+ *   u = v_i - v_j - (s_i + s_j) x n + w,   M^-1 = 1/m for v and 2.5/m for s,   W_ii = diag(W_N, 3.5 W_N, 3.5 W_N)
+ *
+ * knows masses alone, and normal and friction of one contact do not couple.
+ *
+ * A contact belongs to its grain with the lower id, and stands with it; what it remembers does too. A grain belongs to
+ * the block it is in, a block to one rank. Each rank also has the grains of others within one cell of its blocks. */
+#ifndef FX_BED_BED_H
+#define FX_BED_BED_H
+
+#include "base/arena.h"
+#include "linalg/vec.h"
+
+#include <frix/bed.h>
+
+enum { FX_COLOURS = 8, FX_NO_GRAIN = -1 };
+
+/* One line of the cache: what sweeps read and write of a grain. */
+typedef struct fx_bed_speed {
+  frix_vec3 v, s;
+  double inverse_mass, radius;
+} fx_bed_speed;
+
+/* Velocity and scaled spin. */
+typedef struct fx_bed_motion {
+  frix_vec3 v, s;
+} fx_bed_motion;
+
+typedef struct fx_bed_place {
+  frix_vec3 p;
+  frix_quat q;
+  int64_t id;
+  int32_t size; /* number of its radius */
+  int32_t cell; /* in the table of this rank */
+} fx_bed_place;
+
+typedef struct fx_bed_contact {
+  frix_vec3 n;
+  double w;          /* velocity that the normal row asks for: gap / h, with restitution */
+  frix_vec3 r, last; /* impulse on the first grain, and before the last sweep */
+  frix_vec3 c;       /* remembered impulse of the tangential spring */
+  int32_t other;     /* grain; below 0: wall -1 - other */
+  int32_t law;       /* in bed->law */
+} fx_bed_contact;
+
+/* What two radii, or a radius and a wall, have in common. */
+typedef struct fx_bed_law {
+  double W[2];       /* normal, tangential */
+  double R, mu;      /* compliance */
+  double inverse[2]; /* 1 / (W + R) */
+} fx_bed_law;
+
+/* What a contact leaves for the next step. */
+typedef struct fx_bed_memory {
+  int64_t other; /* id of the other grain, or -1 - wall */
+  frix_vec3 r;
+} fx_bed_memory;
+
+/* Sums of a block, in fixed order. */
+enum {
+  FX_SUM_UPHILL,
+  FX_SUM_STEP,
+  FX_SUM_SIZE,
+  FX_SUM_MAP,
+  FX_SUM_R,
+  FX_SUM_Q,
+  FX_SUM_DIAGONAL,
+  FX_SUM_CARRIED,
+  FX_SUM_KINETIC,
+  FX_SUM_FRICTION,
+  FX_SUM_CONTACTS,
+  FX_SUM_TOUCHING,
+  FX_SUM_GRAINS,
+  FX_SUM_WORST,
+  FX_SUM_DEEPEST,
+  FX_SUM_FLOOR,
+  FX_SUMS
+};
+
+/* Grains whose velocities go to a rank, or come from it, after the sweep of a colour. */
+typedef struct fx_bed_route {
+  int32_t *grain; /* by rank and colour, one after the other */
+  int32_t *start; /* rank_count x FX_COLOURS + 1 */
+} fx_bed_route;
+
+struct frix_bed {
+  frix_context *context;
+  frix_bed_config config;
+  double time, h;
+  int64_t step_count, next_id;
+  size_t bytes, most;
+  /* walls */
+  int32_t wall_count;
+  frix_bed_wall wall[FRIX_BED_WALLS];
+  frix_bed_flow flow;
+  double owed; /* new grains that are due */
+  int64_t came, left;
+  /* blocks and cells */
+  int32_t blocks[3], block_count, cells; /* cells: along the edge of a block */
+  double cell[3], period[3];             /* edges of a cell; lengths where periodic, else 0 */
+  int32_t *owner;                        /* by block: its rank */
+  int32_t *colour_start, *colour_block;  /* blocks of this rank by colour */
+  int32_t *slot;                         /* by block: its place among those that this rank knows, -1: none */
+  int32_t slot_count, own_slots;         /* those of this rank first */
+  int32_t *slot_block;
+  int32_t *cell_start; /* by slot and cell: first grain; slot_count x cells^3 + 1 */
+  size_t cell_room;
+  /* grains: own ones, then those of others */
+  int32_t own, count, room;
+  fx_bed_place *place;
+  fx_bed_speed *speed;
+  fx_bed_motion *free, *last; /* without impulses; before the last sweep */
+  double *energy;             /* two by grain: what its motions carry, for the errors of rows */
+  int32_t *before;            /* by own grain: its number in the order of memory_start */
+  int32_t *memory_start;      /* of own + 1 */
+  int32_t memory_own;
+  fx_bed_memory *memory;
+  int64_t memory_count, memory_room;
+  /* contacts by own grain */
+  int64_t *contact_start;
+  fx_bed_contact *contact;
+  int64_t contact_count, contact_room;
+  fx_bed_law law[FRIX_BED_SIZES * (FRIX_BED_SIZES + FRIX_BED_WALLS)];
+  double reach; /* gap below which contacts are in the problem, whatever the velocities */
+  double *sums; /* FX_SUMS by block of all ranks */
+  double total[FX_SUMS];
+  fx_bed_route send, receive;
+  unsigned char **buffer; /* by rank: out, then in */
+  size_t *buffer_size, *buffer_room;
+  double momentum, part; /* of the present sweep: extrapolation, and share of the way to new impulses */
+};
+
+/* ---- bed.c ---- */
+void *fx_bed_take(frix_bed *bed, size_t count, size_t size);
+void fx_bed_give(frix_bed *bed, void *pointer, size_t count, size_t size);
+/* Room for `wanted` elements, of which the first `used` are kept. */
+bool fx_bed_grow(frix_bed *bed, void *list, int64_t used, int64_t *room, int64_t wanted, size_t size);
+bool fx_bed_reserve(frix_bed *bed, int32_t wanted); /* grains */
+void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v,
+                frix_vec3 s);
+static inline int32_t fx_bed_ranks(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank_count : 1; }
+static inline int32_t fx_bed_rank(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank : 0; }
+frix_vec3 fx_bed_wrap(const frix_bed *bed, frix_vec3 p);
+frix_status fx_bed_lost(frix_bed *bed);
+
+/* ---- bed_blocks.c ---- */
+frix_status fx_bed_cut(frix_bed *bed);
+/* Blocks of each rank by the number of grains in them. */
+frix_status fx_bed_balance(frix_bed *bed);
+/* Cell coordinates of a place, within all cells. */
+void fx_bed_cell_of(const frix_bed *bed, frix_vec3 p, int32_t at[3]);
+int32_t fx_bed_block_of(const frix_bed *bed, const int32_t cell[3]);
+/* Neighbour of a cell, wrapped; false where space ends. */
+bool fx_bed_step_cell(const frix_bed *bed, const int32_t cell[3], const int32_t by[3], int32_t out[3]);
+/* First and end of the grains in a cell that this rank knows. */
+void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first, int32_t *end);
+/* Runs of the grains in the cells x - 1, x, x + 1 of the row that lies y and z away; their number, at most 3. */
+int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
+                          int32_t end[3]);
+frix_status fx_bed_sort(frix_bed *bed);
+
+/* ---- bed_ranks.c ---- */
+/* Grains that have left the blocks of this rank go to theirs. */
+frix_status fx_bed_migrate(frix_bed *bed);
+/* Copies of the grains near the blocks of this rank are appended. */
+frix_status fx_bed_fetch(frix_bed *bed);
+/* Which velocities go where after each colour. */
+frix_status fx_bed_routes(frix_bed *bed);
+frix_status fx_bed_share(frix_bed *bed, int32_t colour, bool energy);
+frix_status fx_bed_add_sums(frix_bed *bed, double *x, size_t count);
+
+/* ---- bed_contacts.c ---- */
+void fx_bed_laws(frix_bed *bed);
+frix_status fx_bed_find_contacts(frix_bed *bed);
+frix_status fx_bed_remember(frix_bed *bed);
+frix_vec3 fx_bed_apart(const frix_bed *bed, frix_vec3 a, frix_vec3 b); /* a - b, by the nearest image */
+/* Gap and normal of a grain at a wall. */
+double fx_bed_wall_gap(const frix_bed_wall *wall, frix_vec3 p, double radius, frix_vec3 *normal);
+
+/* ---- bed_sweeps.c ---- */
+/* run(block) of all blocks of this rank of one colour, on all threads. */
+void fx_bed_for_colour(frix_bed *bed, int32_t colour, void (*run)(frix_bed *bed, int32_t block));
+frix_status fx_bed_for_all(frix_bed *bed, void (*run)(frix_bed *bed, int32_t block), bool share, bool energy);
+void fx_bed_grains_of(const frix_bed *bed, int32_t block, int32_t *first, int32_t *end);
+/* Velocities from impulses, from scratch. */
+frix_status fx_bed_refresh(frix_bed *bed);
+frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report);
+
+/* u of a contact without its compliance: velocity of i against the other. */
+static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c, const frix_vec3 *v,
+                                    const frix_vec3 *s, const frix_vec3 *v2, const frix_vec3 *s2) {
+  if (c->other < 0) return fx_sub(fx_sub(*v, bed->wall[-1 - c->other].velocity), fx_cross(*s, c->n));
+  return fx_sub(fx_sub(*v, *v2), fx_cross(fx_add(*s, *s2), c->n));
+}
+
+/* ---- bed_judge.c ---- */
+/* Totals over all blocks of all ranks, in the order of the blocks. */
+frix_status fx_bed_total(frix_bed *bed, int32_t first, int32_t end);
+/* The certificate of the present impulses; velocities are refreshed. rows: with the errors of single contacts where the
+ * rest is within the tolerance. */
+frix_status fx_bed_judge(frix_bed *bed, frix_certificate *out);
+
+/* ---- bed_flow.c ---- */
+frix_status fx_bed_drive(frix_bed *bed, double h);
+frix_status fx_bed_move_walls(frix_bed *bed); /* and tells their forces */
+
+#endif

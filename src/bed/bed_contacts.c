@@ -1,0 +1,221 @@
+/* Contacts of a bed: which pairs are in the problem of a step, and what they remember of the last one.
+ *
+ *   springs   u_N = v_N + gap / h + R r_N,   u_T = v_T + R (r_T - r_T of the last step),   R = 1 / (k h^2)
+ *   rigid     u_N = v_N + gap / h where open, + PUSH_OUT gap / h where they overlap, + e v_N before where struck
+ *
+ * A pair is in the problem where its gap would be below `reach` after the free motion of the step. */
+#include "bed/bed.h"
+
+#include <string.h>
+
+#define PUSH_OUT 0.2   /* of an overlap of rigid grains per step */
+#define STRUCK 2.0     /* times |g| h: slower impacts do not bounce */
+#define FRICTION_W 3.5 /* W_T / W_N of solid spheres: 1 + 1 / 0.4 */
+
+/* ---- laws ---- */
+
+static fx_bed_law law_of(const frix_bed *bed, double inverse_mass, double mu) {
+  double k = bed->config.stiffness, R = k > 0.0 ? 1.0 / (k * bed->h * bed->h) : 0.0;
+  fx_bed_law law = {.W = {inverse_mass, FRICTION_W * inverse_mass}, .R = R, .mu = mu};
+  for (int a = 0; a < 2; a++) law.inverse[a] = 1.0 / (law.W[a] + R);
+  return law;
+}
+
+static double inverse_mass_of(const frix_bed *bed, int32_t size) {
+  double r = bed->config.radius[size];
+  return 1.0 / (bed->config.density * (4.0 / 3.0) * 3.14159265358979323846 * r * r * r);
+}
+
+void fx_bed_laws(frix_bed *bed) {
+  for (int32_t a = 0; a < bed->config.radius_count; a++) {
+    fx_bed_law *row = bed->law + (size_t)a * (FRIX_BED_SIZES + FRIX_BED_WALLS);
+    double own = inverse_mass_of(bed, a);
+    for (int32_t b = 0; b < bed->config.radius_count; b++)
+      row[b] = law_of(bed, own + inverse_mass_of(bed, b), bed->config.mu);
+    for (int32_t k = 0; k < bed->wall_count; k++) row[FRIX_BED_SIZES + k] = law_of(bed, own, bed->wall[k].mu);
+  }
+}
+
+/* ---- geometry ---- */
+
+static double image(double x, double period) {
+  return period > 0.0 ? x > 0.5 * period ? x - period : x < -0.5 * period ? x + period : x : x;
+}
+
+frix_vec3 fx_bed_apart(const frix_bed *bed, frix_vec3 a, frix_vec3 b) {
+  frix_vec3 d = fx_sub(a, b);
+  return fx_vec(image(d.x, bed->period[0]), image(d.y, bed->period[1]), image(d.z, bed->period[2]));
+}
+
+/* Nearest point of the segment in the half plane of the grain. */
+static double turned_gap(const frix_bed_wall *wall, frix_vec3 p, double radius, frix_vec3 *normal) {
+  double rho = sqrt(p.x * p.x + p.y * p.y), e[2] = {wall->b[0] - wall->a[0], wall->b[1] - wall->a[1]};
+  double length2 = e[0] * e[0] + e[1] * e[1];
+  double t = length2 > 0.0 ? ((rho - wall->a[0]) * e[0] + (p.z - wall->a[1]) * e[1]) / length2 : 0.0;
+  t = fx_clamp(t, 0.0, 1.0);
+  double d[2] = {rho - (wall->a[0] + t * e[0]), p.z - (wall->a[1] + t * e[1])};
+  double distance = sqrt(d[0] * d[0] + d[1] * d[1]);
+  frix_vec3 out = rho > 0.0 ? fx_vec(p.x / rho, p.y / rho, 0.0) : fx_vec(1.0, 0.0, 0.0);
+  if (!(distance > 0.0)) { /* on the surface itself: towards the axis, or up */
+    *normal = e[1] != 0.0 ? fx_neg(out) : fx_vec(0.0, 0.0, 1.0);
+    return -radius;
+  }
+  *normal = fx_vec(d[0] / distance * out.x, d[0] / distance * out.y, d[1] / distance);
+  return distance - radius;
+}
+
+double fx_bed_wall_gap(const frix_bed_wall *wall, frix_vec3 p, double radius, frix_vec3 *normal) {
+  if (wall->kind == FRIX_BED_TURNED) return turned_gap(wall, p, radius, normal);
+  *normal = wall->normal;
+  return fx_dot(wall->normal, fx_sub(p, wall->point)) - radius;
+}
+
+/* ---- pairs ---- */
+
+/* What a pair that is in the problem is to become. */
+typedef struct meeting {
+  frix_vec3 n;
+  double gap;
+} meeting;
+
+static bool comes_near(const frix_bed *bed, double gap, double closing) {
+  return gap + bed->h * fx_min(closing, 0.0) < bed->reach;
+}
+
+static bool meets_grain(const frix_bed *bed, int32_t i, int32_t j, meeting *out) {
+  frix_vec3 d = fx_bed_apart(bed, bed->place[i].p, bed->place[j].p);
+  double touching = bed->speed[i].radius + bed->speed[j].radius, most = 1.2 * touching, square = fx_norm2(d);
+  if (square > most * most) return false;
+  double distance = sqrt(square);
+  out->n = distance > 0.0 ? fx_scale(1.0 / distance, d) : fx_vec(0.0, 0.0, 1.0);
+  out->gap = distance - touching;
+  return comes_near(bed, out->gap, fx_dot(out->n, fx_sub(bed->free[i].v, bed->free[j].v)));
+}
+
+static bool meets_wall(const frix_bed *bed, int32_t i, int32_t k, meeting *out) {
+  out->gap = fx_bed_wall_gap(&bed->wall[k], bed->place[i].p, bed->speed[i].radius, &out->n);
+  return comes_near(bed, out->gap, fx_dot(out->n, fx_sub(bed->free[i].v, bed->wall[k].velocity)));
+}
+
+static double shift_of(const frix_bed *bed, const meeting *m, double before) {
+  if (bed->config.stiffness > 0.0) return m->gap / bed->h;
+  double slow = STRUCK * fx_norm(bed->config.gravity) * bed->h, e = bed->config.restitution;
+  bool closes = m->gap + bed->h * before <= 0.0;
+  if (e > 0.0 && before < -slow && closes) return e * before;
+  return m->gap > 0.0 ? m->gap / bed->h : PUSH_OUT * m->gap / bed->h;
+}
+
+/* What contact (i, other) carried in the last step. */
+static frix_vec3 recall(const frix_bed *bed, int32_t i, int64_t other) {
+  int32_t was = bed->before[i];
+  if (was < 0) return fx_vec(0.0, 0.0, 0.0);
+  for (int32_t k = bed->memory_start[was]; k < bed->memory_start[was + 1]; k++)
+    if (bed->memory[k].other == other) return bed->memory[k].r;
+  return fx_vec(0.0, 0.0, 0.0);
+}
+
+static void fill(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, const meeting *m) {
+  const fx_bed_speed *a = &bed->speed[i];
+  frix_vec3 zero = {0.0, 0.0, 0.0}, before;
+  int32_t row = bed->place[i].size * (FRIX_BED_SIZES + FRIX_BED_WALLS);
+  if (other >= 0) {
+    before = fx_sub(a->v, bed->speed[other].v);
+    *c = (fx_bed_contact){.n = m->n, .other = other, .law = row + bed->place[other].size};
+  } else {
+    before = fx_sub(a->v, bed->wall[-1 - other].velocity);
+    *c = (fx_bed_contact){.n = m->n, .other = other, .law = row + FRIX_BED_SIZES - 1 - other};
+  }
+  frix_vec3 r = recall(bed, i, other >= 0 ? bed->place[other].id : other);
+  double normal = fx_dot(r, m->n);
+  frix_vec3 across = fx_mad(r, -normal, m->n);
+  c->w = shift_of(bed, m, fx_dot(m->n, before));
+  c->r = normal > 0.0 ? r : zero;
+  c->last = c->r;
+  c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
+}
+
+/* Contacts of own grain i, into `out` where it is not NULL; their number. Cells of a row stand together within a block.
+ */
+static int64_t contacts_of(frix_bed *bed, int32_t i, fx_bed_contact *out) {
+  int64_t count = 0;
+  int32_t at[3];
+  meeting m;
+  fx_bed_cell_of(bed, bed->place[i].p, at);
+  for (int32_t row = 0; row < 9; row++) {
+    int32_t first[3], end[3], runs = fx_bed_row_around(bed, at, row % 3 - 1, row / 3 - 1, first, end);
+    for (int32_t k = 0; k < runs; k++)
+      for (int32_t j = first[k]; j < end[k]; j++) {
+        if (bed->place[j].id <= bed->place[i].id || !meets_grain(bed, i, j, &m)) continue;
+        if (out) fill(bed, &out[count], i, j, &m);
+        count++;
+      }
+  }
+  for (int32_t k = 0; k < bed->wall_count; k++)
+    if (meets_wall(bed, i, k, &m)) {
+      if (out) fill(bed, &out[count], i, -1 - k, &m);
+      count++;
+    }
+  return count;
+}
+
+static void count_block(frix_bed *bed, int32_t block) {
+  int32_t first, end;
+  fx_bed_grains_of(bed, block, &first, &end);
+  for (int32_t i = first; i < end; i++) bed->contact_start[i + 1] = contacts_of(bed, i, NULL);
+}
+
+static void fill_block(frix_bed *bed, int32_t block) {
+  int32_t first, end;
+  double *sum = bed->sums + (size_t)block * FX_SUMS, deepest = 0.0, diagonal = 0.0, carried = 0.0;
+  fx_bed_grains_of(bed, block, &first, &end);
+  for (int32_t i = first; i < end; i++) {
+    fx_bed_contact *own = bed->contact + bed->contact_start[i];
+    int64_t count = contacts_of(bed, i, own);
+    for (int64_t k = 0; k < count; k++) {
+      const fx_bed_law *law = &bed->law[own[k].law];
+      diagonal += law->W[0] + 2.0 * law->W[1];
+      deepest = fx_max(deepest, -own[k].w * bed->h);
+    }
+    carried += (fx_norm2(bed->free[i].v) + 0.4 * fx_norm2(bed->free[i].s)) / bed->speed[i].inverse_mass;
+  }
+  sum[FX_SUM_DEEPEST] = deepest, sum[FX_SUM_DIAGONAL] = diagonal, sum[FX_SUM_CARRIED] = carried;
+  sum[FX_SUM_CONTACTS] = (double)(bed->contact_start[end] - bed->contact_start[first]);
+  sum[FX_SUM_GRAINS] = end - first;
+}
+
+frix_status fx_bed_find_contacts(frix_bed *bed) {
+  memset(bed->sums, 0, (size_t)bed->block_count * FX_SUMS * sizeof *bed->sums);
+  bed->contact_start[0] = 0;
+  frix_status status = fx_bed_for_all(bed, count_block, false, false);
+  if (status) return status;
+  for (int32_t i = 0; i < bed->own; i++) bed->contact_start[i + 1] += bed->contact_start[i];
+  bed->contact_count = bed->contact_start[bed->own];
+  if (!fx_bed_grow(bed, &bed->contact, 0, &bed->contact_room, bed->contact_count, sizeof *bed->contact))
+    return FRIX_ERROR_MEMORY;
+  return fx_bed_for_all(bed, fill_block, false, false);
+}
+
+/* ---- memory ---- */
+
+static bool carries(const fx_bed_contact *c) { return c->r.x != 0.0 || c->r.y != 0.0 || c->r.z != 0.0; }
+
+/* Of the contacts of the step, for the next one. */
+frix_status fx_bed_remember(frix_bed *bed) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < bed->contact_count; k++) count += carries(&bed->contact[k]);
+  if (!fx_bed_grow(bed, &bed->memory, 0, &bed->memory_room, count, sizeof *bed->memory)) return FRIX_ERROR_MEMORY;
+  count = 0;
+  for (int32_t i = 0; i < bed->own; i++) {
+    bed->memory_start[i] = (int32_t)count;
+    bed->before[i] = i;
+    for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
+      const fx_bed_contact *c = &bed->contact[k];
+      if (!carries(c)) continue;
+      bed->memory[count++] = (fx_bed_memory){.other = c->other >= 0 ? bed->place[c->other].id : c->other, .r = c->r};
+    }
+  }
+  bed->memory_start[bed->own] = (int32_t)count;
+  bed->memory_count = count;
+  bed->memory_own = bed->own;
+  return FRIX_OK;
+}

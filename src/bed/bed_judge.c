@@ -1,0 +1,184 @@
+/* The certificate of a bed: that of problem/certificate.c and problem/row_errors.c, block by block.
+ *
+ * Each block brings its sums, which are added in the order of the blocks; that order is one of space, so that the
+ * verdict has the same bits on any number of ranks and threads. What bodies carry (row_speeds.c) is for solid spheres
+ *
+ *   E_v = |v_free|_M + sum of (3 / m)^1/2 (|r_N| + |r_T|),   E_s = |s_free|_M + sum of (7.5 / m)^1/2 |r_T|
+ *   V_N = own + sum over both of (3 / m)^1/2 (E_v + SHARED E_s),   V_T: the same + (7.5 / m)^1/2 (E_s + SHARED E_v) */
+#include "bed/bed.h"
+#include "problem/certificate.h"
+#include "problem/row_errors.h"
+
+#include <string.h>
+
+enum { CHUNK = 64 };
+static const double SHARED = 1e-3; /* as in row_speeds.c */
+
+/* ---- sums of blocks ---- */
+
+static bool is_largest(int32_t k) { return k == FX_SUM_WORST || k == FX_SUM_DEEPEST || k == FX_SUM_FLOOR; }
+
+frix_status fx_bed_total(frix_bed *bed, int32_t first, int32_t end) {
+  size_t width = (size_t)(end - first);
+  const double *from = bed->sums + first;
+  size_t stride = FX_SUMS;
+  double *all = NULL;
+  if (fx_bed_ranks(bed) > 1) {
+    all = FX_NEW(bed->context, double, (size_t)bed->block_count *width);
+    if (!all) return FRIX_ERROR_MEMORY;
+    for (int32_t s = 0; s < bed->own_slots; s++) {
+      size_t b = (size_t)bed->slot_block[s];
+      memcpy(all + b * width, bed->sums + b * FX_SUMS + first, width * sizeof *all);
+    }
+    frix_status status = fx_bed_add_sums(bed, all, (size_t)bed->block_count * width);
+    if (status) {
+      fx_free(bed->context, all);
+      return status;
+    }
+    from = all, stride = width;
+  }
+  for (int32_t k = first; k < end; k++) {
+    double sum = 0.0;
+    for (int32_t b = 0; b < bed->block_count; b++) {
+      double x = from[(size_t)b * stride + (size_t)(k - first)];
+      sum = is_largest(k) ? fx_larger(x, sum) : sum + x;
+    }
+    bed->total[k] = sum;
+  }
+  fx_free(bed->context, all);
+  return FRIX_OK;
+}
+
+/* ---- contacts as rows ---- */
+
+typedef struct rows {
+  int32_t count;
+  frix_contact contact[CHUNK];
+  int32_t row[CHUNK + 1];
+  double r[3 * CHUNK], u[3 * CHUNK], q[3 * CHUNK], W[3 * CHUNK], R[3 * CHUNK], speed[3 * CHUNK], limit[3 * CHUNK];
+} rows;
+
+static void put_rows(frix_vec3 x, const frix_vec3 frame[3], double *out) {
+  for (int a = 0; a < 3; a++) out[a] = fx_dot(x, frame[a]);
+}
+
+/* Speeds that the rows are made of. */
+static void put_speed(const frix_bed *bed, int32_t i, const fx_bed_contact *c, const double *r, const double *memory,
+                      double *speed, double *limit) {
+  const fx_bed_law *law = &bed->law[c->law];
+  double own[2] = {fx_max(-c->w, 0.0) + law->R * fabs(r[0]),
+                   law->R * (fx_max(fabs(memory[1]), fabs(memory[2])) + fx_max(fabs(r[1]), fabs(r[2])))};
+  double length = 0.0;
+  for (int side = 0; side < (c->other >= 0 ? 2 : 1); side++) {
+    int32_t k = side ? c->other : i;
+    const double *energy = bed->energy + 2 * (size_t)k;
+    double root = sqrt(3.0 * bed->speed[k].inverse_mass), linear = root * (energy[0] + SHARED * energy[1]);
+    own[0] += linear;
+    own[1] += linear + root * sqrt(2.5) * (energy[1] + SHARED * energy[0]);
+    length += 2.0 * bed->speed[k].radius;
+  }
+  speed[0] = own[0];
+  speed[1] = speed[2] = own[1];
+  for (int a = 0; a < 3; a++) limit[a] = length / bed->h;
+}
+
+static void put(const frix_bed *bed, int32_t i, const fx_bed_contact *c, rows *to) {
+  static const fx_bed_speed still;
+  static const fx_bed_motion rest;
+  const fx_bed_law *law = &bed->law[c->law];
+  const fx_bed_speed *a = &bed->speed[i], *b = c->other >= 0 ? &bed->speed[c->other] : &still;
+  const fx_bed_motion *f = &bed->free[i], *g = c->other >= 0 ? &bed->free[c->other] : &rest;
+  frix_vec3 frame[3] = {c->n, fx_across(c->n)};
+  frame[2] = fx_cross(frame[0], frame[1]);
+  double memory[3];
+  size_t at = 3 * (size_t)to->count;
+  double *r = to->r + at, *u = to->u + at, *q = to->q + at;
+  put_rows(c->r, frame, r);
+  put_rows(c->c, frame, memory);
+  memory[0] = 0.0;
+  put_rows(fx_bed_slip(bed, c, &a->v, &a->s, &b->v, &b->s), frame, u);
+  put_rows(fx_bed_slip(bed, c, &f->v, &f->s, &g->v, &g->s), frame, q);
+  u[0] += c->w, q[0] += c->w;
+  for (int k = 0; k < 3; k++) {
+    u[k] += law->R * (r[k] - memory[k]);
+    q[k] -= law->R * memory[k];
+    to->W[at + (size_t)k] = law->W[k > 0];
+    to->R[at + (size_t)k] = law->R;
+  }
+  put_speed(bed, i, c, r, memory, to->speed + at, to->limit + at);
+  to->contact[to->count] = (frix_contact){.cone = FRIX_CONE_CIRCULAR, .dim = 3, .mu = law->mu};
+  to->row[to->count++] = (int32_t)at;
+}
+
+/* ---- the judgement ---- */
+
+static fx_system system_of(const frix_bed *bed, rows *of) {
+  double diagonal = bed->total[FX_SUM_DIAGONAL];
+  of->row[of->count] = 3 * of->count;
+  return (fx_system){.contact_count = of->count,
+                     .row_count = 3 * of->count,
+                     .joint_first = of->count,
+                     .contact = of->contact,
+                     .row = of->row,
+                     .q = of->q,
+                     .W_diag = of->W,
+                     .R = bed->config.stiffness > 0.0 ? of->R : NULL,
+                     .carried = sqrt(bed->total[FX_SUM_CARRIED]),
+                     .rho = diagonal > 0.0 ? 3.0 * bed->total[FX_SUM_CONTACTS] / diagonal : 1.0,
+                     .rho_joint = 1.0};
+}
+
+typedef struct verdict {
+  fx_residual_sums sums;
+  fx_row_errors errors;
+  double friction, touching;
+} verdict;
+
+static void judge_rows(const frix_bed *bed, rows *of, verdict *v) {
+  fx_system system = system_of(bed, of);
+  fx_row_set all = {.count = of->count};
+  for (int32_t k = 0; k < of->count; k++) {
+    const double *r = of->r + 3 * (size_t)k, *u = of->u + 3 * (size_t)k;
+    fx_residual_add(&system, FRIX_LAW_COULOMB, k, r, u, &v->sums);
+    v->friction -= r[1] * u[1] + r[2] * u[2];
+    v->touching += r[0] > 0.0;
+  }
+  fx_row_errors_find(&system, &all, FRIX_LAW_COULOMB, of->speed, of->limit, of->r, of->u, &v->errors);
+  of->count = 0;
+}
+
+static void judge_block(frix_bed *bed, int32_t block) {
+  int32_t first, end;
+  rows chunk = {.count = 0};
+  verdict v = {.errors = {.where = -1}};
+  double kinetic = 0.0;
+  fx_bed_grains_of(bed, block, &first, &end);
+  for (int32_t i = first; i < end; i++) {
+    kinetic += 0.5 * (fx_norm2(bed->speed[i].v) + 0.4 * fx_norm2(bed->speed[i].s)) / bed->speed[i].inverse_mass;
+    for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
+      put(bed, i, &bed->contact[k], &chunk);
+      if (chunk.count == CHUNK) judge_rows(bed, &chunk, &v);
+    }
+  }
+  judge_rows(bed, &chunk, &v);
+  double *sum = bed->sums + (size_t)block * FX_SUMS;
+  sum[FX_SUM_MAP] = v.sums.map[0], sum[FX_SUM_R] = v.sums.r[0], sum[FX_SUM_Q] = v.sums.q[0];
+  sum[FX_SUM_WORST] = v.errors.worst, sum[FX_SUM_FLOOR] = v.errors.floor;
+  sum[FX_SUM_KINETIC] = kinetic, sum[FX_SUM_FRICTION] = v.friction, sum[FX_SUM_TOUCHING] = v.touching;
+}
+
+frix_status fx_bed_judge(frix_bed *bed, frix_certificate *out) {
+  frix_status status = fx_bed_refresh(bed);
+  if (!status) status = fx_bed_for_all(bed, judge_block, false, false);
+  if (!status) status = fx_bed_total(bed, FX_SUM_MAP, FX_SUMS);
+  if (status) return status;
+  rows none = {.count = 0};
+  fx_system whole = system_of(bed, &none);
+  fx_residual_sums sums = {.map = {bed->total[FX_SUM_MAP]}, .r = {bed->total[FX_SUM_R]}, .q = {bed->total[FX_SUM_Q]}};
+  *out = (frix_certificate){.worst_contact = -1, .worst_row = -1, .rho = whole.rho};
+  out->contact_residual = fx_residual_end(&whole, &sums);
+  out->row_residual = bed->total[FX_SUM_WORST];
+  out->floor = bed->total[FX_SUM_FLOOR];
+  out->residual = fx_larger(out->row_residual, out->contact_residual);
+  return FRIX_OK;
+}

@@ -1,0 +1,338 @@
+/* Beds on several ranks: grains that go home, copies of neighbours, velocities after each colour.
+ *
+ * Who holds a grain follows from its cell: the rank of its block, and those of the blocks of the 26 cells around. A
+ * colour changes a grain through one block alone (bed_blocks.c), so that the rank of that block tells all other holders
+ * its new velocity, and copies never differ. */
+#include "bed/bed.h"
+
+#include <string.h>
+
+frix_status fx_bed_lost(frix_bed *bed) {
+  return fx_fail(bed->context, FRIX_ERROR_CANCELLED, "a rank was lost: go on from the last saved state");
+}
+
+frix_status fx_bed_add_sums(frix_bed *bed, double *x, size_t count) {
+  const frix_bed_link *link = bed->config.link;
+  return !link || link->rank_count == 1 || link->sum(link->user, x, count) ? FRIX_OK : fx_bed_lost(bed);
+}
+
+/* ---- messages ---- */
+
+/* Room behind what is to go to rank p; NULL without memory. */
+static void *append(frix_bed *bed, int32_t p, size_t bytes) {
+  size_t used = bed->buffer_size[p];
+  if (used + bytes >= bed->buffer_room[p]) {
+    size_t wanted = used + bytes + used / 2 + 1024;
+    unsigned char *grown = fx_realloc(bed->context, bed->buffer[p], used, wanted, 1);
+    if (!grown) return NULL;
+    bed->buffer[p] = grown, bed->buffer_room[p] = wanted;
+  }
+  bed->buffer_size[p] += bytes;
+  return bed->buffer[p] + used;
+}
+
+static void clear_out(frix_bed *bed) {
+  memset(bed->buffer_size, 0, (size_t)fx_bed_ranks(bed) * sizeof *bed->buffer_size);
+}
+
+static bool reserve_in(frix_bed *bed, int32_t p, size_t bytes) {
+  int32_t k = fx_bed_ranks(bed) + p;
+  bed->buffer_size[k] = bytes;
+  if (bytes <= bed->buffer_room[k]) return true;
+  fx_free(bed->context, bed->buffer[k]);
+  bed->buffer[k] = fx_alloc_raw(bed->context, bytes, 1);
+  bed->buffer_room[k] = bed->buffer[k] ? bytes : 0;
+  return bed->buffer[k];
+}
+
+/* All that was appended goes out; sizes in are known. */
+static frix_status send_out(frix_bed *bed) {
+  const frix_bed_link *link = bed->config.link;
+  int32_t n = link->rank_count;
+  bool good = link->exchange(link->user, (const void *const *)bed->buffer, bed->buffer_size,
+                             (void *const *)(bed->buffer + n), bed->buffer_size + n);
+  return good ? FRIX_OK : fx_bed_lost(bed);
+}
+
+/* The same where they are not. */
+static frix_status trade(frix_bed *bed) {
+  const frix_bed_link *link = bed->config.link;
+  int32_t n = link->rank_count;
+  uint64_t *told = FX_NEW(bed->context, uint64_t, 2 * (size_t)n);
+  const void **out = FX_NEW(bed->context, const void *, n);
+  void **in = FX_NEW(bed->context, void *, n);
+  size_t *size = FX_NEW(bed->context, size_t, n);
+  frix_status status = told && out && in && size ? FRIX_OK : FRIX_ERROR_MEMORY;
+  for (int32_t p = 0; p < n && !status; p++) {
+    told[p] = bed->buffer_size[p], out[p] = &told[p], in[p] = &told[n + p];
+    size[p] = p == link->rank ? 0 : sizeof *told;
+  }
+  if (!status && !link->exchange(link->user, out, size, in, size)) status = fx_bed_lost(bed);
+  for (int32_t p = 0; p < n && !status; p++)
+    if (!reserve_in(bed, p, (size_t)told[n + p])) status = FRIX_ERROR_MEMORY;
+  fx_free(bed->context, told), fx_free(bed->context, out), fx_free(bed->context, in), fx_free(bed->context, size);
+  return status ? status : send_out(bed);
+}
+
+/* ---- grains that go home ---- */
+
+typedef struct traveller {
+  fx_bed_place place;
+  frix_vec3 v, s;
+  int64_t memories;
+} traveller;
+
+static int32_t rank_of(const frix_bed *bed, frix_vec3 p) {
+  int32_t cell[3];
+  fx_bed_cell_of(bed, p, cell);
+  return bed->owner[fx_bed_block_of(bed, cell)];
+}
+
+static frix_status pack_traveller(frix_bed *bed, int32_t k, int32_t p) {
+  int32_t was = bed->before[k];
+  traveller t = {.place = bed->place[k], .v = bed->speed[k].v, .s = bed->speed[k].s};
+  if (was >= 0) t.memories = bed->memory_start[was + 1] - bed->memory_start[was];
+  size_t bytes = (size_t)t.memories * sizeof *bed->memory;
+  unsigned char *room = append(bed, p, sizeof t + bytes);
+  if (!room) return FRIX_ERROR_MEMORY;
+  memcpy(room, &t, sizeof t);
+  if (bytes) memcpy(room + sizeof t, bed->memory + bed->memory_start[was], bytes);
+  return FRIX_OK;
+}
+
+static frix_status unpack_travellers(frix_bed *bed, const unsigned char *from, size_t size) {
+  for (size_t at = 0; at < size;) {
+    traveller t;
+    memcpy(&t, from + at, sizeof t);
+    at += sizeof t;
+    int32_t wanted = bed->own > bed->memory_own ? bed->own : bed->memory_own;
+    if (!fx_bed_reserve(bed, wanted + 1) || !fx_bed_grow(bed, &bed->memory, bed->memory_count, &bed->memory_room,
+                                                         bed->memory_count + t.memories, sizeof *bed->memory))
+      return FRIX_ERROR_MEMORY;
+    fx_bed_put(bed, bed->own, t.place.id, t.place.size, t.place.p, t.place.q, t.v, t.s);
+    memcpy(bed->memory + bed->memory_count, from + at, (size_t)t.memories * sizeof *bed->memory);
+    at += (size_t)t.memories * sizeof *bed->memory;
+    if (bed->memory_own == 0) bed->memory_start[0] = 0;
+    bed->memory_count += t.memories;
+    bed->before[bed->own++] = bed->memory_own++;
+    bed->memory_start[bed->memory_own] = (int32_t)bed->memory_count;
+  }
+  return FRIX_OK;
+}
+
+frix_status fx_bed_migrate(frix_bed *bed) {
+  bed->count = bed->own;
+  if (fx_bed_ranks(bed) == 1) return FRIX_OK;
+  int32_t kept = 0, rank = fx_bed_rank(bed), n = fx_bed_ranks(bed);
+  frix_status status = FRIX_OK;
+  clear_out(bed);
+  for (int32_t k = 0; k < bed->own && !status; k++) {
+    int32_t p = rank_of(bed, bed->place[k].p);
+    if (p != rank) {
+      status = pack_traveller(bed, k, p);
+      continue;
+    }
+    bed->place[kept] = bed->place[k], bed->speed[kept] = bed->speed[k], bed->before[kept] = bed->before[k];
+    kept++;
+  }
+  bed->own = kept;
+  if (!status) status = trade(bed);
+  for (int32_t p = 0; p < n && !status; p++)
+    status = unpack_travellers(bed, bed->buffer[n + p], bed->buffer_size[n + p]);
+  bed->count = bed->own;
+  return status;
+}
+
+/* ---- copies of neighbours ---- */
+
+/* Ranks other than this one that hold a grain in this cell; their number. */
+static int32_t holders(const frix_bed *bed, const int32_t cell[3], int32_t *out) {
+  int32_t count = 0, rank = fx_bed_rank(bed), n = bed->cells;
+  bool inside = bed->owner[fx_bed_block_of(bed, cell)] == rank;
+  for (int k = 0; k < 3; k++) inside = inside && cell[k] % n > 0 && cell[k] % n < n - 1;
+  for (int32_t k = 0; k < 27 && !inside; k++) {
+    int32_t by[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, near[3], at = 0;
+    if (!fx_bed_step_cell(bed, cell, by, near)) continue;
+    int32_t p = bed->owner[fx_bed_block_of(bed, near)];
+    while (at < count && out[at] != p) at++;
+    if (at == count && p != rank) out[count++] = p;
+  }
+  return count;
+}
+
+enum { MOST_HOLDERS = 27 };
+
+typedef struct copy {
+  fx_bed_place place;
+  frix_vec3 v, s;
+} copy;
+
+frix_status fx_bed_fetch(frix_bed *bed) {
+  int32_t n = fx_bed_ranks(bed), to[MOST_HOLDERS], cell[3];
+  if (n == 1) return FRIX_OK;
+  clear_out(bed);
+  for (int32_t k = 0; k < bed->own; k++) {
+    fx_bed_cell_of(bed, bed->place[k].p, cell);
+    int32_t count = holders(bed, cell, to);
+    copy c = {bed->place[k], bed->speed[k].v, bed->speed[k].s};
+    for (int32_t h = 0; h < count; h++) {
+      void *room = append(bed, to[h], sizeof c);
+      if (!room) return FRIX_ERROR_MEMORY;
+      memcpy(room, &c, sizeof c);
+    }
+  }
+  frix_status status = trade(bed);
+  for (int32_t p = 0; p < n && !status; p++)
+    for (size_t at = 0; at < bed->buffer_size[n + p]; at += sizeof(copy)) {
+      copy c;
+      memcpy(&c, bed->buffer[n + p] + at, sizeof c);
+      if (!fx_bed_reserve(bed, bed->count + 1)) return FRIX_ERROR_MEMORY;
+      fx_bed_put(bed, bed->count, c.place.id, c.place.size, c.place.p, c.place.q, c.v, c.s);
+      bed->before[bed->count++] = FX_NO_GRAIN;
+    }
+  return status;
+}
+
+/* ---- routes ---- */
+
+/* By grain: bits of the colours whose blocks of this rank touch it. */
+static uint8_t *find_touched(const frix_bed *bed) {
+  uint8_t *touched = FX_NEW(bed->context, uint8_t, bed->count);
+  for (int32_t c = 0; touched && c < FX_COLOURS; c++)
+    for (int32_t b = bed->colour_start[c]; b < bed->colour_start[c + 1]; b++) {
+      int32_t first, end;
+      fx_bed_grains_of(bed, bed->colour_block[b], &first, &end);
+      for (int32_t i = first; i < end; i++)
+        for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
+          touched[i] |= (uint8_t)(1 << c);
+          if (bed->contact[k].other >= 0) touched[bed->contact[k].other] |= (uint8_t)(1 << c);
+        }
+    }
+  return touched;
+}
+
+/* Counts (list NULL) or lists the grains of each rank and colour, from place[rank][colour] on. */
+static void list_routes(const frix_bed *bed, const uint8_t *touched, int32_t *place, int32_t *list) {
+  int32_t to[MOST_HOLDERS], cell[3];
+  for (int32_t k = 0; k < bed->count; k++) {
+    if (!touched[k]) continue;
+    fx_bed_cell_of(bed, bed->place[k].p, cell);
+    int32_t count = holders(bed, cell, to);
+    for (int32_t h = 0; h < count; h++)
+      for (int32_t c = 0; c < FX_COLOURS; c++) {
+        if (!(touched[k] >> c & 1)) continue;
+        int32_t at = place[to[h] * FX_COLOURS + c]++;
+        if (list) list[at] = k;
+      }
+  }
+}
+
+static frix_status take_route(frix_bed *bed, fx_bed_route *route, const int32_t *count) {
+  int32_t n = fx_bed_ranks(bed) * FX_COLOURS;
+  route->start[0] = 0;
+  for (int32_t k = 0; k < n; k++) route->start[k + 1] = route->start[k] + count[k];
+  fx_free(bed->context, route->grain);
+  route->grain = fx_alloc_raw(bed->context, (size_t)route->start[n] + 1, sizeof *route->grain);
+  return route->grain ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
+typedef struct mention {
+  int64_t id;
+  int32_t cell[3], colour;
+} mention;
+
+static frix_status tell_routes(frix_bed *bed) {
+  int32_t n = fx_bed_ranks(bed);
+  clear_out(bed);
+  for (int32_t p = 0; p < n; p++)
+    for (int32_t c = 0; c < FX_COLOURS; c++)
+      for (int32_t at = bed->send.start[p * FX_COLOURS + c]; at < bed->send.start[p * FX_COLOURS + c + 1]; at++) {
+        mention m = {.id = bed->place[bed->send.grain[at]].id, .colour = c};
+        fx_bed_cell_of(bed, bed->place[bed->send.grain[at]].p, m.cell);
+        void *room = append(bed, p, sizeof m);
+        if (!room) return FRIX_ERROR_MEMORY;
+        memcpy(room, &m, sizeof m);
+      }
+  return trade(bed);
+}
+
+static int32_t find_grain(const frix_bed *bed, const mention *m) {
+  int32_t first, end;
+  fx_bed_grains_in(bed, m->cell, &first, &end);
+  for (int32_t k = first; k < end; k++)
+    if (bed->place[k].id == m->id) return k;
+  return FX_NO_GRAIN;
+}
+
+/* Mentions come by colour, so that they are listed as they come. */
+static frix_status hear_routes(frix_bed *bed, int32_t *count) {
+  int32_t n = fx_bed_ranks(bed), at = 0;
+  memset(count, 0, (size_t)n * FX_COLOURS * sizeof *count);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t p = 0; p < n; p++)
+      for (size_t byte = 0; byte < bed->buffer_size[n + p]; byte += sizeof(mention)) {
+        mention m;
+        memcpy(&m, bed->buffer[n + p] + byte, sizeof m);
+        if (pass == 0)
+          count[p * FX_COLOURS + m.colour]++;
+        else if ((bed->receive.grain[at++] = find_grain(bed, &m)) < 0)
+          return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: ranks disagree on grain %lld", (long long)m.id);
+      }
+    if (pass == 0 && take_route(bed, &bed->receive, count)) return FRIX_ERROR_MEMORY;
+  }
+  return FRIX_OK;
+}
+
+frix_status fx_bed_routes(frix_bed *bed) {
+  int32_t n = fx_bed_ranks(bed);
+  if (n == 1) return FRIX_OK;
+  uint8_t *touched = find_touched(bed);
+  int32_t *count = FX_NEW(bed->context, int32_t, (size_t)n * FX_COLOURS);
+  frix_status status = touched && count ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (!status) {
+    list_routes(bed, touched, count, NULL);
+    status = take_route(bed, &bed->send, count);
+  }
+  if (!status) {
+    memcpy(count, bed->send.start, (size_t)n * FX_COLOURS * sizeof *count);
+    list_routes(bed, touched, count, bed->send.grain);
+    status = tell_routes(bed);
+  }
+  if (!status) status = hear_routes(bed, count);
+  fx_free(bed->context, touched);
+  fx_free(bed->context, count);
+  return status;
+}
+
+/* ---- velocities ---- */
+
+frix_status fx_bed_share(frix_bed *bed, int32_t colour, bool energy) {
+  int32_t n = fx_bed_ranks(bed), width = energy ? 8 : 6;
+  if (n == 1) return FRIX_OK;
+  clear_out(bed);
+  for (int32_t p = 0; p < n; p++) {
+    const int32_t *from = bed->send.start + p * FX_COLOURS + colour, *to = bed->receive.start + p * FX_COLOURS + colour;
+    double *x = append(bed, p, (size_t)(from[1] - from[0]) * (size_t)width * sizeof *x);
+    if (!x || !reserve_in(bed, p, (size_t)(to[1] - to[0]) * (size_t)width * sizeof *x)) return FRIX_ERROR_MEMORY;
+    for (int32_t at = from[0]; at < from[1]; at++, x += width) {
+      int32_t k = bed->send.grain[at];
+      memcpy(x, &bed->speed[k].v, 3 * sizeof *x);
+      memcpy(x + 3, &bed->speed[k].s, 3 * sizeof *x);
+      if (energy) memcpy(x + 6, bed->energy + 2 * (size_t)k, 2 * sizeof *x);
+    }
+  }
+  frix_status status = send_out(bed);
+  for (int32_t p = 0; p < n && !status; p++) {
+    const int32_t *to = bed->receive.start + p * FX_COLOURS + colour;
+    const unsigned char *bytes = bed->buffer[n + p];
+    for (int32_t at = to[0]; at < to[1]; at++, bytes += (size_t)width * sizeof(double)) {
+      double x[8];
+      int32_t k = bed->receive.grain[at];
+      memcpy(x, bytes, (size_t)width * sizeof *x);
+      bed->speed[k].v = fx_vec(x[0], x[1], x[2]);
+      bed->speed[k].s = fx_vec(x[3], x[4], x[5]);
+      if (energy) memcpy(bed->energy + 2 * (size_t)k, x + 6, 2 * sizeof *x);
+    }
+  }
+  return status;
+}

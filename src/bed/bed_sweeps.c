@@ -1,0 +1,231 @@
+/* The solve of a bed: Gauss-Seidel over contacts, blocks of one colour side by side, with momentum.
+ *
+ *   y = r + beta (r - r_last);   r_N := max(0, y_N - u_N / (W_N + R)),   r_T := P_{mu r_N}(y_T - u_T / (W_T + R))
+ *
+ * One contact of spheres is solved exactly by this, since its normal and its friction do not couple. Momentum starts
+ * anew where it points uphill [O'Donoghue and Candes, Found. Comput. Math. 15 (2015) 715]. Velocities of the bodies
+ * follow every impulse; before the answer is judged they are made anew from all impulses. */
+#include "base/threads.h"
+#include "bed/bed.h"
+
+#include <string.h>
+
+enum { LATE = 3 };  /* beta = k / (k + LATE) */
+#define EARLY 3.0   /* an answer is first judged where a sweep changes it by this many tolerances */
+#define RELAXED 0.7 /* of the way to the new impulse, where plain sweeps go round in circles too */
+
+/* ---- blocks by colour ---- */
+
+typedef struct task {
+  frix_bed *bed;
+  void (*run)(frix_bed *bed, int32_t block);
+  int32_t first, end, count;
+} task;
+
+static void run_part(int32_t k, void *user) {
+  const task *t = user;
+  int32_t all = t->end - t->first;
+  int32_t from = t->first + (int32_t)((int64_t)all * k / t->count);
+  int32_t to = t->first + (int32_t)((int64_t)all * (k + 1) / t->count);
+  for (int32_t b = from; b < to; b++) t->run(t->bed, t->bed->colour_block[b]);
+}
+
+void fx_bed_for_colour(frix_bed *bed, int32_t colour, void (*run)(frix_bed *bed, int32_t block)) {
+  int32_t first = bed->colour_start[colour], end = bed->colour_start[colour + 1], threads = bed->config.thread_count;
+  task t = {bed, run, first, end, threads > 1 ? 4 * threads : 1};
+  fx_parallel(bed->context, threads, t.count, run_part, &t);
+}
+
+frix_status fx_bed_for_all(frix_bed *bed, void (*run)(frix_bed *bed, int32_t block), bool share, bool energy) {
+  frix_status status = FRIX_OK;
+  for (int32_t c = 0; c < FX_COLOURS && status == FRIX_OK; c++) {
+    fx_bed_for_colour(bed, c, run);
+    if (share) status = fx_bed_share(bed, c, energy);
+  }
+  return status;
+}
+
+void fx_bed_grains_of(const frix_bed *bed, int32_t block, int32_t *first, int32_t *end) {
+  int32_t cells = bed->cells * bed->cells * bed->cells, slot = bed->slot[block];
+  *first = bed->cell_start[slot * cells];
+  *end = bed->cell_start[(slot + 1) * cells];
+}
+
+/* ---- impulses act ---- */
+
+static inline bool is_zero(frix_vec3 x) { return x.x == 0.0 && x.y == 0.0 && x.z == 0.0; }
+
+/* An impulse dr on the first body of a contact. */
+static inline void push(fx_bed_speed *a, fx_bed_speed *b, frix_vec3 n, frix_vec3 dr) {
+  frix_vec3 turn = fx_cross(n, dr);
+  a->v = fx_mad(a->v, a->inverse_mass, dr);
+  a->s = fx_mad(a->s, -2.5 * a->inverse_mass, turn);
+  if (!b) return;
+  b->v = fx_mad(b->v, -b->inverse_mass, dr);
+  b->s = fx_mad(b->s, -2.5 * b->inverse_mass, turn);
+}
+
+/* What a contact adds to the energies that its bodies carry (problem/row_speeds.c): roots of 3 r' J M^-1 J' r. */
+static void add_energy(double *energy, double inverse_mass, double normal, double across) {
+  double root = sqrt(3.0 * inverse_mass);
+  energy[0] += root * (normal + across);
+  energy[1] += root * sqrt(2.5) * across;
+}
+
+static void push_block(frix_bed *bed, int32_t block) {
+  int32_t first, end;
+  fx_bed_grains_of(bed, block, &first, &end);
+  for (int32_t i = first; i < end; i++)
+    for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
+      const fx_bed_contact *c = &bed->contact[k];
+      if (is_zero(c->r)) continue;
+      int32_t j = c->other;
+      push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
+      double normal = fx_dot(c->r, c->n), across = fx_norm(fx_mad(c->r, -normal, c->n));
+      add_energy(bed->energy + 2 * (size_t)i, bed->speed[i].inverse_mass, normal, across);
+      if (j >= 0) add_energy(bed->energy + 2 * (size_t)j, bed->speed[j].inverse_mass, normal, across);
+    }
+}
+
+frix_status fx_bed_refresh(frix_bed *bed) {
+  for (int32_t k = 0; k < bed->count; k++) {
+    fx_bed_speed *a = &bed->speed[k];
+    a->v = bed->free[k].v;
+    a->s = bed->free[k].s;
+    bed->energy[2 * k] = sqrt(fx_norm2(a->v) / a->inverse_mass);
+    bed->energy[2 * k + 1] = sqrt(0.4 * fx_norm2(a->s) / a->inverse_mass);
+  }
+  return fx_bed_for_all(bed, push_block, true, true);
+}
+
+/* ---- sweeps ---- */
+
+/* The new impulse of a contact that had y, at velocity u without compliance. */
+static inline frix_vec3 solve_contact(const fx_bed_law *law, const fx_bed_contact *c, frix_vec3 y, frix_vec3 u) {
+  double y_normal = fx_dot(y, c->n), u_normal = fx_dot(u, c->n);
+  double normal = y_normal - (u_normal + c->w + law->R * y_normal) * law->inverse[0];
+  if (!(normal > 0.0)) return fx_vec(0.0, 0.0, 0.0);
+  frix_vec3 y_across = fx_mad(y, -y_normal, c->n), u_across = fx_mad(u, -u_normal, c->n);
+  u_across = fx_mad(u_across, law->R, fx_sub(y_across, c->c));
+  frix_vec3 across = fx_mad(y_across, -law->inverse[1], u_across);
+  double bound = law->mu * normal, square = fx_norm2(across);
+  double keep = square > bound * bound ? bound / sqrt(square) : 1.0;
+  return fx_mad(fx_scale(normal, c->n), keep, across);
+}
+
+/* Whether a contact that carried nothing opens, and so goes on to carry nothing; most of a loose bed. */
+static inline bool stays_open(const frix_bed *bed, const fx_bed_contact *c, const fx_bed_speed *a,
+                              const fx_bed_speed *b) {
+  if (!is_zero(c->r) || !is_zero(c->last)) return false;
+  frix_vec3 other = b ? b->v : bed->wall[-1 - c->other].velocity;
+  return fx_dot(c->n, fx_sub(a->v, other)) + c->w >= 0.0;
+}
+
+static void sweep_block(frix_bed *bed, int32_t block) {
+  int32_t first, end;
+  double uphill = 0.0, step = 0.0, size = 0.0, beta = bed->momentum, part = bed->part;
+  static const fx_bed_speed still;
+  fx_bed_grains_of(bed, block, &first, &end);
+  for (int32_t i = first; i < end; i++) {
+    fx_bed_speed *a = &bed->speed[i];
+    for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
+      fx_bed_contact *c = &bed->contact[k];
+      fx_bed_speed *b = c->other >= 0 ? &bed->speed[c->other] : NULL;
+      if (stays_open(bed, c, a, b)) continue;
+      const fx_bed_speed *seen = b ? b : &still;
+      frix_vec3 was = c->r, y = fx_mad(was, beta, fx_sub(was, c->last));
+      frix_vec3 u = fx_bed_slip(bed, c, &a->v, &a->s, &seen->v, &seen->s);
+      frix_vec3 r = solve_contact(&bed->law[c->law], c, y, u);
+      if (part < 1.0) r = fx_mad(y, part, fx_sub(r, y)); /* cones are convex */
+      frix_vec3 dr = fx_sub(r, y), moved = fx_sub(r, was);
+      c->last = was;
+      c->r = r;
+      uphill -= fx_dot(dr, moved);
+      step += fx_norm2(dr);
+      size += fx_norm2(r);
+      if (!is_zero(dr)) push(a, b, c->n, dr);
+    }
+  }
+  double *sum = bed->sums + (size_t)block * FX_SUMS;
+  sum[FX_SUM_UPHILL] = uphill, sum[FX_SUM_STEP] = step, sum[FX_SUM_SIZE] = size;
+}
+
+/* Velocities of the impulses y. */
+static void extrapolate(frix_bed *bed) {
+  double beta = bed->momentum;
+  for (int32_t k = 0; k < bed->count; k++) {
+    fx_bed_speed *a = &bed->speed[k];
+    fx_bed_motion was = {a->v, a->s};
+    a->v = fx_mad(a->v, beta, fx_sub(a->v, bed->last[k].v));
+    a->s = fx_mad(a->s, beta, fx_sub(a->s, bed->last[k].s));
+    bed->last[k] = was;
+  }
+}
+
+/* There is nothing to extrapolate from. */
+static void begin_again(frix_bed *bed) {
+  for (int32_t k = 0; k < bed->count; k++) bed->last[k] = (fx_bed_motion){bed->speed[k].v, bed->speed[k].s};
+}
+
+static frix_status sweep(frix_bed *bed, double momentum) {
+  bed->momentum = momentum;
+  extrapolate(bed);
+  frix_status status = fx_bed_for_all(bed, sweep_block, true, false);
+  return status ? status : fx_bed_total(bed, FX_SUM_UPHILL, FX_SUM_SIZE + 1);
+}
+
+/* The change by a sweep, relative; an answer of tolerance e changes by about `part` e. */
+static double change_of(const frix_bed *bed) {
+  double size = bed->total[FX_SUM_SIZE];
+  return size > 0.0 ? sqrt(bed->total[FX_SUM_STEP] / size) : 0.0;
+}
+
+/* The largest momentum. Where all contacts are springs the problem is strongly monotone, with R / (W + R) at least, and
+ * more would overshoot. Friction that follows its normal impulse is no gradient, so that momentum may go round in
+ * circles: where the change is not halved within a window, there is to be half as much. */
+#define LEAST_PART 0.2
+#define LITTLE 0.02 /* momentum below which it is not the cause */
+
+typedef struct momentum {
+  double most, mark; /* mark: the change at the beginning of the window */
+  int32_t window;
+} momentum;
+
+enum { WINDOW = 25, PATIENCE = 50 }; /* sweeps after which an answer is judged however much it changes */
+
+static momentum momentum_of(const frix_bed *bed) {
+  const fx_bed_law *law = &bed->law[0];
+  double root = sqrt(law->R * law->inverse[0]);
+  return (momentum){.most = (1.0 - root) / (1.0 + root), .mark = INFINITY};
+}
+
+static void watch(frix_bed *bed, momentum *m, double change) {
+  if (++m->window < WINDOW) return;
+  if (change > 0.5 * m->mark && m->most < LITTLE) bed->part = fx_max(RELAXED * bed->part, LEAST_PART);
+  if (change > 0.5 * m->mark) m->most *= 0.5;
+  m->mark = change;
+  m->window = 0;
+}
+
+frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report) {
+  double tolerance = bed->config.tolerance, due = EARLY * tolerance;
+  momentum m = momentum_of(bed);
+  int64_t judged = 0;
+  bed->part = 1.0;
+  frix_status status = fx_bed_judge(bed, &report->certificate);
+  begin_again(bed);
+  for (int32_t k = 0; !status && report->certificate.residual > tolerance && report->sweeps < bed->config.max_sweeps;) {
+    status = sweep(bed, fx_min((double)k / (k + LATE), m.most));
+    report->sweeps++;
+    k = bed->total[FX_SUM_UPHILL] > 0.0 ? 0 : k + 1;
+    double change = change_of(bed);
+    watch(bed, &m, change);
+    bool look = change <= due || report->sweeps - judged == PATIENCE || report->sweeps == bed->config.max_sweeps;
+    if (status || !look) continue;
+    judged = report->sweeps;
+    status = fx_bed_judge(bed, &report->certificate);
+    if (change <= due) due = change * fx_clamp(0.7 * tolerance / report->certificate.residual, 0.02, 0.7);
+  }
+  report->certified = report->certificate.residual <= tolerance;
+  return status;
+}

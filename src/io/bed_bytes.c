@@ -1,0 +1,193 @@
+/* States of beds as bytes: the grains of one rank with what their contacts remember, and what all ranks share.
+ *
+ * Bytes are those of the parts, whichever rank wrote them: a bed on another number of ranks takes from all of them the
+ * grains that lie in its own blocks. */
+#include "bed/bed.h"
+#include "io/pack.h"
+
+#include <string.h>
+
+static const uint64_t magic = 0x31306465627872u; /* "rxbed01" */
+
+/* What must be equal for a state to mean the same. */
+static void pack_kind(fx_pack *p, frix_bed_config *c) {
+  fx_pack_vec(p, &c->lower);
+  fx_pack_vec(p, &c->upper);
+  fx_pack_i32(p, &c->radius_count);
+  fx_pack_reals(p, c->radius, FRIX_BED_SIZES);
+  fx_pack_f64(p, &c->density);
+}
+
+static void pack_wall(fx_pack *p, frix_bed_wall *w) {
+  int kind = (int)w->kind;
+  fx_pack_choice(p, &kind, FRIX_BED_TURNED + 1);
+  w->kind = (frix_bed_wall_kind)kind;
+  fx_pack_vec(p, &w->point);
+  fx_pack_vec(p, &w->normal);
+  fx_pack_reals(p, w->a, 2);
+  fx_pack_reals(p, w->b, 2);
+  fx_pack_f64(p, &w->mu);
+  fx_pack_vec(p, &w->velocity);
+  fx_pack_bool(p, &w->servo);
+  fx_pack_f64(p, &w->load);
+  fx_pack_f64(p, &w->servo_speed);
+  fx_pack_f64(p, &w->force);
+  fx_pack_vec(p, &w->traction);
+}
+
+static void pack_flow(fx_pack *p, frix_bed_flow *f) {
+  fx_pack_f64(p, &f->outlet);
+  fx_pack_bool(p, &f->again);
+  fx_pack_vec(p, &f->lower);
+  fx_pack_vec(p, &f->upper);
+  fx_pack_f64(p, &f->rate);
+  fx_pack_vec(p, &f->velocity);
+  fx_pack_i32(p, &f->radius);
+  fx_pack_u64(p, &f->seed);
+}
+
+/* All that ranks share. */
+typedef struct head {
+  uint64_t magic;
+  frix_bed_config kind;
+  double time, owed;
+  int64_t steps, next_id;
+  int32_t walls, grains;
+  frix_bed_wall wall[FRIX_BED_WALLS];
+  frix_bed_flow flow;
+} head;
+
+static void pack_head(fx_pack *p, head *h) {
+  fx_pack_u64(p, &h->magic);
+  pack_kind(p, &h->kind);
+  fx_pack_f64(p, &h->time);
+  fx_pack_f64(p, &h->owed);
+  fx_pack_i64(p, &h->steps);
+  fx_pack_i64(p, &h->next_id);
+  fx_pack_i32(p, &h->walls);
+  if (h->walls < 0 || h->walls > FRIX_BED_WALLS) p->failed = true;
+  for (int32_t k = 0; k < h->walls && !p->failed; k++) pack_wall(p, &h->wall[k]);
+  pack_flow(p, &h->flow);
+  fx_pack_i32(p, &h->grains);
+}
+
+/* One grain; its memories follow. */
+typedef struct kept {
+  int64_t id;
+  int32_t size, memories;
+  frix_vec3 p, v, s;
+  frix_quat q;
+} kept;
+
+static void pack_grain(fx_pack *p, kept *g) {
+  fx_pack_i64(p, &g->id);
+  fx_pack_i32(p, &g->size);
+  fx_pack_i32(p, &g->memories);
+  fx_pack_vec(p, &g->p);
+  fx_pack_quat(p, &g->q);
+  fx_pack_vec(p, &g->v);
+  fx_pack_vec(p, &g->s);
+}
+
+static void pack_memory(fx_pack *p, fx_bed_memory *m) {
+  fx_pack_i64(p, &m->other);
+  fx_pack_vec(p, &m->r);
+}
+
+frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size) {
+  if (!bed || !out || !size) return FRIX_ERROR_INPUT;
+  fx_buffer buffer;
+  fx_buffer_init(&buffer, bed->context);
+  fx_pack p = fx_pack_writer(&buffer);
+  head h = {.magic = magic, .kind = bed->config, .time = bed->time, .owed = bed->owed, .steps = bed->step_count};
+  h.next_id = bed->next_id, h.walls = bed->wall_count, h.grains = bed->own, h.flow = bed->flow;
+  memcpy(h.wall, bed->wall, sizeof h.wall);
+  pack_head(&p, &h);
+  for (int32_t k = 0; k < bed->own; k++) {
+    int32_t was = bed->before[k];
+    kept g = {.id = bed->place[k].id, .size = bed->place[k].size, .p = bed->place[k].p, .q = bed->place[k].q};
+    g.v = bed->speed[k].v, g.s = bed->speed[k].s;
+    g.memories = was < 0 ? 0 : bed->memory_start[was + 1] - bed->memory_start[was];
+    pack_grain(&p, &g);
+    for (int32_t m = 0; m < g.memories; m++) pack_memory(&p, &bed->memory[bed->memory_start[was] + m]);
+  }
+  if (buffer.failed) {
+    fx_buffer_free(&buffer);
+    return fx_fail(bed->context, FRIX_ERROR_MEMORY, "out of memory");
+  }
+  *out = (unsigned char *)buffer.bytes, *size = buffer.count;
+  return FRIX_OK;
+}
+
+void frix_bed_bytes_free(const frix_bed *bed, unsigned char *bytes) {
+  if (bed) fx_free(bed->context, bytes);
+}
+
+static bool same_kind(const frix_bed_config *a, const frix_bed_config *b) {
+  bool same = !memcmp(&a->lower, &b->lower, sizeof a->lower) && !memcmp(&a->upper, &b->upper, sizeof a->upper);
+  return same && a->radius_count == b->radius_count && !memcmp(a->radius, b->radius, sizeof a->radius) &&
+         a->density == b->density;
+}
+
+static frix_status take_head(frix_bed *bed, const head *h) {
+  if (h->magic != magic) return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: these bytes hold no state of a bed");
+  if (!same_kind(&h->kind, &bed->config))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the state is of a bed with other space, radii or density");
+  bed->time = h->time, bed->owed = h->owed, bed->step_count = h->steps, bed->next_id = h->next_id;
+  bed->wall_count = h->walls;
+  memcpy(bed->wall, h->wall, (size_t)h->walls * sizeof *h->wall);
+  bed->flow = h->flow;
+  bed->flow.size = sizeof bed->flow;
+  return FRIX_OK;
+}
+
+static void drop_all(frix_bed *bed) {
+  bed->own = bed->count = bed->memory_own = 0;
+  bed->memory_count = bed->contact_count = 0;
+  bed->memory_start[0] = 0;
+}
+
+/* A grain of this rank's blocks joins; others are passed over. */
+static frix_status take_grain(frix_bed *bed, fx_pack *p) {
+  kept g = {0};
+  int32_t cell[3];
+  pack_grain(p, &g);
+  bool good = !p->failed && g.size >= 0 && g.size < bed->config.radius_count && fx_finite(g.p) && fx_finite(g.v) &&
+              fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 &&
+              fx_pack_room(p, (uint64_t)g.memories, 32);
+  if (!good) {
+    p->failed = true;
+    return FRIX_OK;
+  }
+  fx_bed_cell_of(bed, g.p, cell);
+  bool own = bed->owner[fx_bed_block_of(bed, cell)] == fx_bed_rank(bed);
+  int64_t wanted = bed->memory_count + g.memories;
+  if (own && (!fx_bed_reserve(bed, bed->own + 1) ||
+              !fx_bed_grow(bed, &bed->memory, bed->memory_count, &bed->memory_room, wanted, sizeof *bed->memory)))
+    return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < g.memories; k++) {
+    fx_bed_memory m = {0};
+    pack_memory(p, &m);
+    if (own) bed->memory[bed->memory_count++] = m;
+  }
+  if (!own) return FRIX_OK;
+  fx_bed_put(bed, bed->own, g.id, g.size, g.p, g.q, g.v, g.s);
+  bed->before[bed->own++] = bed->memory_own++;
+  bed->memory_start[bed->memory_own] = (int32_t)bed->memory_count;
+  bed->count = bed->own;
+  return FRIX_OK;
+}
+
+frix_status frix_bed_load(frix_bed *bed, const unsigned char *bytes, size_t size, bool first) {
+  if (!bed || (!bytes && size)) return FRIX_ERROR_INPUT;
+  fx_pack p = fx_pack_reader(bed->context, bytes, size);
+  head h = {.magic = 0};
+  pack_head(&p, &h);
+  if (p.failed) return fx_pack_status(&p, false, "bed: these bytes hold no state of a bed");
+  frix_status status = take_head(bed, &h);
+  if (status) return status;
+  if (first) drop_all(bed);
+  for (int32_t k = 0; k < h.grains && !p.failed && !status; k++) status = take_grain(bed, &p);
+  if (status) return status;
+  return p.failed ? fx_pack_status(&p, false, "bed: the state of a bed is cut short or damaged") : FRIX_OK;
+}
