@@ -95,6 +95,9 @@ bool fx_run_file_close(fx_run_file *file, const fx_run *run);
  * on writing there; NULL after a message. args: of this command, time and threads of which go before those of the file.
  */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
+/* Fills subject, config and h of a run from its file, to be run again from its start: no sim is made and nothing is
+ * written; NULL after a message. */
+fx_run_file *fx_run_file_read(fx_run *run, const char *path, const fx_args *args);
 /* The words that began the run of a file; without a verb where it does not say. */
 const fx_args *fx_run_file_args(const fx_run_file *file);
 /* Releases what a resumed run lives on; after the sim is gone. */

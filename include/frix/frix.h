@@ -7,6 +7,7 @@
 #include <frix/batch.h>
 #include <frix/edit.h>
 #include <frix/equilibrium.h>
+#include <frix/explain.h>
 #include <frix/hooks.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
