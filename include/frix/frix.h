@@ -18,6 +18,7 @@
 #include <frix/qp.h>
 #include <frix/query.h>
 #include <frix/robot.h>
+#include <frix/sensitivity.h>
 #include <frix/sim.h>
 #include <frix/soft.h>
 #include <frix/solve.h>
