@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "shell.h"
 #include "test.h"
 
 /* What is changed of a world: friction of the named surface, the load, a force that presses. */
@@ -811,9 +812,28 @@ static void held(fx_test *t) {
   frix_context_destroy(context);
 }
 
+static void command(fx_test *t) {
+  shell_result r = shell(t,
+                         "$frix run dominoes --set n=3 --time 0.2 --out tiles.frx --quiet && "
+                         "$frix explain tiles.frx --body tile_1 --no-remedies --json");
+  CHECK(t, r.code == 0 && shell_json(r.out) && strstr(r.out, "\"verdict\": \"tip\""));
+  CHECK(t, strstr(r.out, "\"a\": \"tile_0\"") && strstr(r.out, "\"kind\": \"impact\""));
+  shell_free(&r);
+  r = shell(t, "$frix explain dominoes --set n=3 --body tile_1 --at 0.2 --within 0.05");
+  CHECK(t, r.code == 0 && strstr(r.out, "At 0 s tile_0 begins to tip on the world") && strstr(r.out, "is held"));
+  shell_free(&r);
+  r = shell(t, "$frix explain dominoes --at 0.2");
+  CHECK(t, r.code == 2 && strstr(r.err, "--body"));
+  shell_free(&r);
+  r = shell(t, "$frix explain dominoes --body nobody --at 0.2");
+  CHECK(t, r.code == 2 && strstr(r.err, "nobody"));
+  shell_free(&r);
+}
+
 const fx_test_row test_explain[] = {{"explain/scripted_failures_0", scripted_0},
                                     {"explain/scripted_failures_1", scripted_1},
                                     {"explain/scripted_failures_2", scripted_2},
                                     {"explain/scripted_failures_3", scripted_3},
                                     {"explain/held", held},
+                                    {"explain/command", command},
                                     {0}};
