@@ -38,7 +38,10 @@ real spring_stiffness(const judge *j, const group *g) {
   if (j->config.contact != FRIX_CONTACT_KIND_STIFF) return 0;
   const judged_body *a = &j->body[body_index(j, g->report.a)], *b = &j->body[body_index(j, g->report.b)];
   real p = a->moves ? a->mass : 0, q = b->moves ? b->mass : 0;
-  return KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h);
+  real least = KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h), R = g->report.compliance[0];
+  if (!(R > 0) && g->dim > 1) R = g->report.compliance[1];
+  bool link = a->in_tree || b->in_tree; /* its apparent mass, which is its own at least */
+  return link && R > 0 ? fmaxl(least, 1 / (R * j->h * j->time)) : least;
 }
 
 /* Half of the least side of the box around points. */
@@ -191,10 +194,12 @@ static void find_expected(group *g) {
 
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
+/* The report says what is remembered and expected together, rounded to the larger. */
 static bool asks_otherwise(const group *g, int k) {
-  real miss = demand_miss(g, k);
+  real miss = demand_miss(g, k), rounding = 0x1p-50L * fabsl((real)g->report.memory[k]);
   real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
-  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] || (k > 0 && other > 1e-9L * g->R[k] * fabsl(g->memory[k]));
+  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] ||
+         (k > 0 && other > g->R[k] * (1e-9L * fabsl(g->memory[k]) + rounding));
 }
 
 static void take_held(const judge *j, group *g) {

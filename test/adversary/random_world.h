@@ -34,7 +34,9 @@ typedef struct world {
   units unit;
   double h;
   int steps;
-  double promise; /* tolerance that the steps are judged by */
+  double mass_range; /* masses of ordinary bodies are spread by this, up and down; 1 */
+  bool welds;        /* some joints of robots are fixed */
+  double promise;    /* tolerance that the steps are judged by */
   frix_vec3 gravity;
   int body_count;
   frix_body_id body[MOST_BODIES];
