@@ -2,8 +2,10 @@
  * random worlds along random directions of all their data. */
 #include <frix/frix.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "shell.h"
 #include "test.h"
 
 /* ---- closed forms: a ball or a block of parameters (speed, mu, e, h) ---- */
@@ -354,10 +356,21 @@ static void random_worlds(fx_test *t) {
   frix_context_destroy(context);
 }
 
-const fx_test_row test_sensitivity[] = {{"sensitivity/slide", slide},
-                                        {"sensitivity/long_run", long_run},
-                                        {"sensitivity/stick", stick},
-                                        {"sensitivity/bounce", bounce},
-                                        {"sensitivity/kink", kink},
-                                        {"sensitivity/random_worlds", random_worlds},
-                                        {0}};
+/* A puck that slides: dx/dmu = -g h^2 n (n + 1) / 2, dx/dspeed = n h. */
+static void command(fx_test *t) {
+  shell_result r = shell(t, "$frix gradient puck --run --set direction=0 --wrt mu,speed --of puck.x --at 0.3 --json");
+  const char *mu = strstr(r.out, "\"wrt\": \"mu\", \"value\": "),
+             *speed = strstr(r.out, "\"wrt\": \"speed\", \"value\": ");
+  CHECK(t, r.code == 0 && shell_json(r.out) && mu && speed);
+  if (mu) CHECK_NEAR(t, strtod(mu + 22, NULL), -9.81 * 0.005 * 0.005 * 60 * 61 / 2, 1e-6);
+  if (speed) CHECK_NEAR(t, strtod(speed + 25, NULL), 0.3, 1e-6);
+  shell_free(&r);
+  r = shell(t, "$frix gradient puck --run --wrt charm --of puck.x");
+  CHECK(t, r.code == 2 && strstr(r.err, "charm"));
+  shell_free(&r);
+}
+
+const fx_test_row test_sensitivity[] = {{"sensitivity/slide", slide},     {"sensitivity/long_run", long_run},
+                                        {"sensitivity/stick", stick},     {"sensitivity/bounce", bounce},
+                                        {"sensitivity/kink", kink},       {"sensitivity/random_worlds", random_worlds},
+                                        {"sensitivity/command", command}, {0}};
