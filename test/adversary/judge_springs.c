@@ -174,8 +174,9 @@ static bool is_held(const judge *j, const group *g) {
   real slow = AT_REST * j->h * j->gravity;
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
-    real arm = b->moves ? b->size : v_norm(v_sub(v_of(g->report.point), b->c));
-    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + arm * v_norm(b->w[AFTER]);
+    vec at_point = v_add(b->v[AFTER], v_cross(b->w[AFTER], v_sub(v_of(g->report.point), b->c)));
+    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + b->size * v_norm(b->w[AFTER]);
+    if (!b->moves) speed = fabsl(v_dot(at_point, v_of(g->report.direction[0]))); /* ground may run under what rests */
     if (speed > slow || before > 4 * j->h * j->gravity) return false;
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
@@ -338,11 +339,7 @@ void springs_keep(judge *j) {
   int count = 0, last = -1;
   for (int k = 0; k < j->group_count; k++) {
     const group *g = &j->group[k];
-    if (g->report.kind == FRIX_ROW_DRILLING && last == k - 1) {
-      spring_memory *s = &list[count - 1];
-      s->drilling = g->r[1];
-      s->roll = v_mad(s->roll, g->r[1], s->normal);
-    }
+    if (g->report.kind == FRIX_ROW_DRILLING && last == k - 1) list[count - 1].drilling = g->r[1];
     if (g->report.kind != FRIX_ROW_CONTACT || !(g->r[0] > 0 || g->report.gap <= 0)) continue;
     keep_spring(j, g, last_of(j, g), &list[count++]);
     last = k;

@@ -114,6 +114,7 @@ extern bool world_patient;
 extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
 extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
 extern const world_class spring_classes[];                                  /* materials name a stiffness */
+extern const world_class tree_classes[];                                    /* joints as coordinates */
 extern const world_class edited_classes[];                                  /* changed between steps */
 
 #endif
