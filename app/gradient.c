@@ -1,4 +1,5 @@
 /* frix gradient: how a certified step depends on friction, forces and masses, with a verdict (docs/explain.md). */
+#include "gradient_run.h"
 #include "moment.h"
 
 #include <math.h>
@@ -221,6 +222,7 @@ static int run_gradient(const fx_args *args) {
     fx_error("gradient needs --wrt mu,force:BODY.x,mass:BODY and --of BODY.x,BODY.vx");
     return FX_EXIT_USAGE;
   }
+  if (fx_arg(args, "--run")) return fx_gradient_of_run(args);
   frix_context *context = fx_context(false);
   fx_catch_interrupt();
   int code =
@@ -234,6 +236,7 @@ static int run_gradient(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--wrt", "LIST", NULL, "mu, mu:BODY, force:BODY.x, mass:BODY; with commas between"},
     {"--of", "LIST", NULL, "BODY.x, BODY.vx (y, z), BODY.wx: after the step"},
+    {"--run", NULL, NULL, "of the whole run up to --at, by parameters of the scene, h or force:BODY.x"},
     {"--json", NULL, NULL, "one JSON object"},
     FX_MOMENT_FLAGS,
     {0},
@@ -242,15 +245,19 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_gradient = {
     .name = "gradient",
     .arguments = "SCENE --wrt LIST --of LIST",
-    .summary = "derivatives of a certified step, with a verdict",
+    .summary = "derivatives of a certified step or run, with a verdict",
     .detail =
         "Differentiates the step that ends at --at T (default: the first) at its certified answer: places and "
         "velocities\n"
         "of bodies after the step by friction (all contacts, or those of a body), a force during the step, or the\n"
         "mass of a body, its inertia growing with it. Verdict: smooth; kink, where a contact is at a change of its\n"
         "mode; not unique, where forces that the law leaves open change the motion. Only where smooth there are\n"
-        "numbers; else the exit code is 1. Contacts are rigid unless --contact says otherwise.",
-    .example = "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx",
+        "numbers; else the exit code is 1. Contacts are rigid unless --contact says otherwise. With --run the whole "
+        "run\n"
+        "from its start is differentiated by real parameters of the scene, the step h, or forces that act throughout.",
+    .example =
+        "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx\n"
+        "  frix gradient puck --run --wrt mu,speed --of puck.x --at 0.3",
     .flag = flags,
     .words = "@scenes",
     .min_words = 1,

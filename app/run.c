@@ -137,9 +137,10 @@ static bool step_all(fx_run *run, outputs *o) {
       run->interrupted = true;
       break;
     }
-    if (!fx_subject_drive(&run->subject, run->context, run->sim, run->h)) return false;
+    double h = run->length ? run->length[frix_sim_step_count(run->sim)] : run->h;
+    if (!fx_subject_drive(&run->subject, run->context, run->sim, h)) return false;
     fx_run_robot_drive(o->robot, run->sim);
-    frix_status status = frix_sim_step(run->sim, run->h, &report);
+    frix_status status = frix_sim_step(run->sim, h, &report);
     if (status == FRIX_ERROR_CERTIFICATE) {
       run->broken = true;
       fx_error("%s: the strict run ends here", frix_error_text(run->context));
@@ -156,6 +157,23 @@ static bool step_all(fx_run *run, outputs *o) {
 
 /* ---- the verb */
 
+/* --accuracy: contacts are rigid, since springs that depend on the step would have no limit to come near to. */
+static bool plan_steps(fx_run *run, const fx_args *args) {
+  double accuracy = 0;
+  if (!fx_arg(args, "--accuracy")) return true;
+  if (!fx_arg_real(args, "--accuracy", 1e-12, 1e3, &accuracy)) return false;
+  if (fx_arg(args, "--live") || fx_arg(args, "--ctrl") || fx_arg(args, "--ctrl-file") || run->step_count == 0) {
+    fx_error("--accuracy: not with --live or controls, and for a time above 0");
+    return false;
+  }
+  frix_vec3 g = frix_model_gravity(run->subject.model);
+  double fall = sqrt(g.x * g.x + g.y * g.y + g.z * g.z);
+  if (!fx_arg(args, "--contact")) run->config.contact = FRIX_CONTACT_KIND_RIGID;
+  if (!fx_arg(args, "--integrator")) run->config.integrator = "variational";
+  run->config.restitution_speed = 0.1 * sqrt(2 * fall * accuracy); /* slower ones rise by less than a hundredth of it */
+  return fx_run_plan(run, accuracy);
+}
+
 static bool start(fx_run *run, const fx_args *args, outputs *o) {
   const char *resumed = fx_arg(args, "--resume");
   if (resumed) {
@@ -166,6 +184,7 @@ static bool start(fx_run *run, const fx_args *args, outputs *o) {
     if (!fx_subject_read(args, args->word[0], &run->subject) || !fx_run_times(run, args)) return false;
     if (!fx_sim_settings(run->context, args, &run->config, &run->options)) return false;
     if (!fx_subject_build(&run->subject, run->context) || !fx_run_times(run, args)) return false;
+    if (!plan_steps(run, args)) return false;
     if (frix_sim_create(run->context, run->subject.model, &run->config, &run->sim) != FRIX_OK) {
       fx_error("%s: %s", run->subject.word, frix_error_text(run->context));
       return false;
@@ -216,10 +235,13 @@ static int run_run(const fx_args *args) {
   if (good) good = write_page(&run);
   if (good && run.json) fx_run_json(&run);
   if (good && !run.json && !run.quiet) fx_run_print(&run);
-  bool all = !run.broken && !run.interrupted && run.account.tally.certified == run.account.tally.steps;
+  if (good && !run.json && !run.quiet && run.accuracy.wanted > 0) fx_run_tell_accuracy(&run);
+  bool all = (run.accuracy.wanted == 0 || run.accuracy.reached) && !run.broken && !run.interrupted &&
+             run.account.tally.certified == run.account.tally.steps;
   int code = fx_missing_code(&run.subject.missing, all ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED);
   if (run.scratch) unlink(run.scratch);
   free(run.scratch);
+  free(run.length);
   fx_account_free(&run.account);
   frix_sim_destroy(run.sim);
   fx_run_file_free(o.file);
@@ -234,6 +256,7 @@ static const fx_flag flags[] = {
      "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
     {"--time", "T", NULL, "simulated seconds; default: the scene's"},
     {"--dt", "H", NULL, "step in seconds; default: the scene's"},
+    {"--accuracy", "X", NULL, "choose the steps so that places are right to X metres over the run; docs/explain.md"},
     {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
     FX_SIM_FLAGS,
     {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},

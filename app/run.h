@@ -60,6 +60,16 @@ void fx_account_add(fx_account *account, const fx_step_view *view, int64_t step,
 void fx_account_end(fx_account *account);
 void fx_account_free(fx_account *account);
 
+/* What --accuracy came to (run_accuracy.c). */
+typedef struct fx_accuracy {
+  double wanted; /* m; 0: not asked for */
+  double found;  /* largest distance of two runs of different tolerance */
+  double until;  /* s: they agree to the accuracy up to here */
+  bool reached;
+  int passes;
+  int64_t located; /* steps as short as allowed, at events */
+} fx_accuracy;
+
 typedef struct fx_run {
   frix_context *context;
   fx_subject subject;
@@ -67,6 +77,8 @@ typedef struct fx_run {
   frix_options *options;
   frix_sim *sim;
   double h;
+  double *length; /* of each step, where --accuracy says; NULL: h */
+  fx_accuracy accuracy;
   int64_t step_count, every, checkpoint; /* step_count: where the run ends */
   const char *out, *page, *csv, *problems;
   char *scratch;                                /* the file a page is made from where none was asked for */
@@ -79,6 +91,12 @@ void fx_run_print(const fx_run *run);
 void fx_run_json(const fx_run *run);
 /* Scene, parameters and settings as keys of an object. */
 void fx_put_settings(fx_json *json, const fx_run *run);
+
+/* ---- steps as long as an accuracy in metres allows (run_accuracy.c) */
+
+/* Plans the lengths of the steps and their number; false after a message. */
+bool fx_run_plan(fx_run *run, double accuracy);
+void fx_run_tell_accuracy(const fx_run *run);
 
 /* ---- the file of a run, .frx (run_file.c) */
 
@@ -95,6 +113,9 @@ bool fx_run_file_close(fx_run_file *file, const fx_run *run);
  * on writing there; NULL after a message. args: of this command, time and threads of which go before those of the file.
  */
 fx_run_file *fx_run_file_resume(fx_run *run, const char *path, const fx_args *args);
+/* Fills subject, config and h of a run from its file, to be run again from its start: no sim is made and nothing is
+ * written; NULL after a message. */
+fx_run_file *fx_run_file_read(fx_run *run, const char *path, const fx_args *args);
 /* The words that began the run of a file; without a verb where it does not say. */
 const fx_args *fx_run_file_args(const fx_run_file *file);
 /* Releases what a resumed run lives on; after the sim is gone. */

@@ -132,7 +132,8 @@ void fx_run_print(const fx_run *run) {
   const fx_account *a = &run->account;
   const frix_tally *t = &a->tally;
   bool all = t->certified == t->steps && !run->broken;
-  double simulated = (double)a->made * run->h, per_step = a->wall / (double)(a->made ? a->made : 1);
+  double simulated = run->length ? frix_sim_time(run->sim) : (double)a->made * run->h,
+         per_step = a->wall / (double)(a->made ? a->made : 1);
   char wall[32], each[32], moved[128] = "";
   frix_body_id which = {0, 0};
   double far = displacement(run, &which);
@@ -239,6 +240,16 @@ void fx_put_settings(fx_json *json, const fx_run *run) {
   fx_put_real(json, "tolerance", run->config.tolerance);
   fx_put_integer(json, "threads", run->config.thread_count);
   fx_put_real(json, "dt", run->h);
+  if (run->accuracy.wanted > 0) {
+    fx_put_open(json, "accuracy", '{');
+    fx_put_real(json, "wanted", run->accuracy.wanted);
+    fx_put_boolean(json, "reached", run->accuracy.reached);
+    fx_put_real(json, "found", run->accuracy.found);
+    fx_put_real(json, "until", run->accuracy.until);
+    fx_put_integer(json, "passes", run->accuracy.passes);
+    fx_put_integer(json, "located", run->accuracy.located);
+    fx_put_close(json, '}');
+  }
   fx_missing_put(json, &run->subject.missing);
 }
 

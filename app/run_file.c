@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const fx_verb fx_verb_run;
+
 struct fx_run_file {
   frix_recorder *recorder;
   frix_trajectory *trajectory; /* of a resumed run, holds its model */
@@ -172,8 +174,8 @@ void fx_run_file_free(fx_run_file *file) {
 /* ---- going on */
 
 /* The words of the file as the flags and the one word they were; a file may hold anything. */
-static bool parse_words(fx_run_file *file, const char *path, const fx_args *args) {
-  bool good = fx_args_parse(args->verb, file->word_count, file->word, &file->args) && file->args.word_count == 1;
+static bool parse_words(fx_run_file *file, const char *path) {
+  bool good = fx_args_parse(&fx_verb_run, file->word_count, file->word, &file->args) && file->args.word_count == 1;
   for (int k = 0; good && k < file->args.flag_count; k++) good = belongs_to_run(file->args.flag[k]->name);
   if (!good) fx_error("%s: its list of arguments makes no sense", path);
   return good;
@@ -198,7 +200,7 @@ static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const
   frix_frame frame = {.size = sizeof frame};
   int32_t last = frix_trajectory_frame_count(file->trajectory) - 1;
   if (file->word_count) {
-    if (!parse_words(file, path, args)) return false;
+    if (!parse_words(file, path)) return false;
     if (!fx_subject_read(&file->args, file->args.word[0], &run->subject)) return false;
     if (!fx_run_times(run, &file->args)) return false;
   } else {
@@ -308,6 +310,16 @@ static bool resume(fx_run_file *file, fx_run *run, const char *path, const fx_ar
   remember_start(file, run);
   if (frix_trajectory_tally(file->trajectory, file->checkpoint, &run->account.tally) != FRIX_OK) return failed(run);
   return frix_recorder_append(run->context, path, file->checkpoint, &file->recorder) == FRIX_OK || failed(run);
+}
+
+fx_run_file *fx_run_file_read(fx_run *run, const char *path, const fx_args *args) {
+  fx_run_file *file = file_new();
+  if ((frix_trajectory_open(run->context, path, &file->trajectory) == FRIX_OK || failed(run)) &&
+      read_subject(file, run, path, args) &&
+      (frix_trajectory_config(file->trajectory, &run->config) == FRIX_OK || failed(run)))
+    return file;
+  fx_run_file_free(file);
+  return NULL;
 }
 
 const fx_args *fx_run_file_args(const fx_run_file *file) { return &file->args; }

@@ -8,6 +8,7 @@
 #include <frix/bed.h>
 #include <frix/edit.h>
 #include <frix/equilibrium.h>
+#include <frix/explain.h>
 #include <frix/hooks.h>
 #include <frix/io.h>
 #include <frix/mcp.h>
@@ -18,6 +19,7 @@
 #include <frix/qp.h>
 #include <frix/query.h>
 #include <frix/robot.h>
+#include <frix/sensitivity.h>
 #include <frix/sim.h>
 #include <frix/soft.h>
 #include <frix/solve.h>

@@ -269,6 +269,7 @@ static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double pas
  * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
  * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
 static double clean_gap(const frix_sim *sim, const fx_contact *c) {
+  if (sim->raw_gaps) return c->gap;
   double near = sim->gap_noise, deep = 0.1 * near;
   if (c->gap > near || c->gap < -deep) { /* seldom */
     double far = 0.0, part[3] = {c->point_a.x, c->point_a.y, c->point_a.z};

@@ -207,6 +207,15 @@ function pickAt(x, y, radius) {
   pick(body ? { kind: 'body', ...body } : null);
 }
 
+/* The contact of this frame that is nearest to a point of the world. */
+function pickNearest([x, y, z]) {
+  const { id, a, b, point, count } = marks.contacts;
+  const apart = (i) => Math.hypot(point[3 * i] - x, point[3 * i + 1] - y, point[3 * i + 2] - z);
+  let best = -1;
+  for (let i = 0; i < count; i++) if (best < 0 || apart(i) < apart(best)) best = i;
+  if (best >= 0) pick({ kind: 'contact', id: id[best], a: a[best], b: b[best] });
+}
+
 /* ---- buttons, keys, pointer */
 
 function toggleMark(name) {
@@ -331,7 +340,7 @@ function connectPointer(canvas) {
   canvas.addEventListener('dblclick', fit);
 }
 
-/* page.html#t=1.5&theme=dark&play&colour=speed&hide=forces,points&show=cones */
+/* page.html#t=1.5&theme=dark&play&colour=speed&hide=forces,points&show=cones&mark=0,0,0.5 */
 function followAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -344,7 +353,7 @@ function followAddress() {
   if (wanted.has('t')) player.seekTime(Number(wanted.get('t')));
   /* opens playing, unless the link names a moment or the reader wants no motion */
   if (wanted.has('play') || !(wanted.has('t') || wanted.has('pause') || matchMedia('(prefers-reduced-motion: reduce)').matches)) player.play();
-  return wanted.get('camera')?.split(',').map(Number);
+  return { camera: wanted.get('camera')?.split(',').map(Number), mark: wanted.get('mark')?.split(',').map(Number) };
 }
 
 function setCamera([x, y, z, tx, ty, tz, zoom]) {
@@ -398,9 +407,10 @@ async function show() {
   plots = new Plots(by('plots'), player);
   header();
   connect();
-  const camera = followAddress();
+  const { camera, mark } = followAddress();
   player.tell();
   fit();
+  if (mark?.length === 3 && mark.every(Number.isFinite)) pickNearest(mark);
   if (camera?.every(Number.isFinite) && stage) setCamera(camera);
   offerProof(by('prove'), replay, (frame) => {
     player.pause();

@@ -1,0 +1,207 @@
+/* frix gradient --run: derivatives of a whole run by parameters of its scene, by forces, or by the step
+ * (docs/explain.md). */
+#include "gradient_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vary.h"
+
+enum { MOST = 16 };
+
+typedef struct wrt {
+  char name[64];
+  int32_t parameter; /* of the scene; -1: the step, -2: a force */
+  frix_body_id body;
+  int axis;
+} wrt;
+
+typedef struct study {
+  fx_subject subject;
+  wrt wrt[MOST];
+  int wrt_count;
+  char of[MOST][64];
+  fx_reading reading[MOST];
+  int of_count;
+  double value[MOST], h, time;
+  frix_sensitivity *sensitivity;
+  frix_sensitivity_result result;
+} study;
+
+/* ---- the world for given values ---- */
+
+static void scene_values(const study *s, const double *p, double *out) {
+  memcpy(out, s->subject.value, sizeof s->subject.value);
+  for (int k = 0; k < s->wrt_count; k++)
+    if (s->wrt[k].parameter >= 0) out[s->wrt[k].parameter] = p[k];
+}
+
+static frix_status build(frix_context *context, const double *p, frix_model **out, void *user) {
+  const study *s = user;
+  double value[FRIX_SCENE_MAX_PARAMETERS];
+  scene_values(s, p, value);
+  return frix_scene_build(s->subject.scene, context, value, s->subject.seed, out);
+}
+
+static frix_status drive(frix_sim *sim, double h, const double *p, void *user) {
+  const study *s = user;
+  double value[FRIX_SCENE_MAX_PARAMETERS];
+  scene_values(s, p, value);
+  frix_status status = frix_scene_drive(s->subject.scene, sim, frix_sim_model(sim), value, h);
+  for (int k = 0; status == FRIX_OK && k < s->wrt_count; k++) {
+    if (s->wrt[k].parameter != -2) continue;
+    frix_vec3 force = {s->wrt[k].axis == 0 ? p[k] : 0, s->wrt[k].axis == 1 ? p[k] : 0, s->wrt[k].axis == 2 ? p[k] : 0};
+    status = frix_sim_add_force(sim, s->wrt[k].body, force, (frix_vec3){0, 0, 0});
+  }
+  return status;
+}
+
+/* ---- words ---- */
+
+static bool read_wrt(study *s, const char *text) {
+  wrt *w = &s->wrt[s->wrt_count];
+  snprintf(w->name, sizeof w->name, "%s", text);
+  double *value = &s->value[s->wrt_count++];
+  w->parameter = frix_scene_parameter_index(s->subject.scene, text);
+  if (w->parameter >= 0 && s->subject.scene->parameter[w->parameter].kind == FRIX_OPTION_REAL) {
+    *value = s->subject.value[w->parameter];
+    return true;
+  }
+  if (!strcmp(text, "h")) {
+    w->parameter = -1, *value = s->h;
+    return true;
+  }
+  const char *dot = strrchr(text, '.');
+  char body[64];
+  if (!strncmp(text, "force:", 6) && dot && dot[1] >= 'x' && dot[1] <= 'z' && !dot[2]) {
+    snprintf(body, sizeof body, "%.*s", (int)(dot - text - 6), text + 6);
+    w->parameter = -2, w->axis = dot[1] - 'x', w->body = frix_model_find_body(s->subject.model, body);
+    if (w->body.index) return true;
+  }
+  fx_error("--wrt '%s': with --run a real parameter of %s, h, or force:BODY.x", text, s->subject.word);
+  return false;
+}
+
+static bool read_of(study *s, const char *text) {
+  fx_vary v;
+  memset(&v, 0, sizeof v);
+  v.subject = s->subject;
+  snprintf(s->of[s->of_count], sizeof s->of[0], "%s", text);
+  return fx_vary_reading(&v, text, &s->reading[s->of_count++]);
+}
+
+static bool each(study *s, const char *list, bool (*read)(study *s, const char *text), const int *count) {
+  for (const char *p = list; p && *p;) {
+    char word[64];
+    size_t n = strcspn(p, ",");
+    if (*count == MOST || n >= sizeof word) {
+      fx_error("at most %d quantities", (int)MOST);
+      return false;
+    }
+    memcpy(word, p, n), word[n] = 0;
+    if (!read(s, word)) return false;
+    p += n + (p[n] == ',');
+  }
+  return true;
+}
+
+static bool open_study(study *s, frix_context *context, const fx_args *args) {
+  if (!fx_subject_read(args, args->word[0], &s->subject)) return false;
+  if (!s->subject.scene) {
+    fx_error("--run: scenes of the table ('frix list scenes')");
+    return false;
+  }
+  if (!fx_subject_build(&s->subject, context)) return false;
+  s->h = s->subject.step, s->time = s->subject.time;
+  return fx_arg_real(args, "--dt", 1e-9, 1, &s->h) && fx_arg_real(args, "--at", s->h, 1e9, &s->time) &&
+         each(s, fx_arg(args, "--wrt"), read_wrt, &s->wrt_count) &&
+         each(s, fx_arg(args, "--of"), read_of, &s->of_count);
+}
+
+/* ---- the run ---- */
+
+static bool run(study *s, frix_context *context, const fx_args *args) {
+  frix_sim_config sim;
+  frix_options *options = NULL;
+  frix_sensitivity_config config = frix_sensitivity_default();
+  if (!fx_sim_settings(context, args, &sim, &options)) return false;
+  if (!fx_arg(args, "--restitution")) sim.restitution = FRIX_RESTITUTION_NEWTON;
+  config.parameter_count = s->wrt_count, config.parameter = s->value, config.step = s->h;
+  config.build = build, config.drive = drive, config.user = s;
+  for (int k = 0; k < s->wrt_count; k++)
+    if (s->wrt[k].parameter == -1) config.step_parameter = k;
+  frix_status status = frix_sensitivity_create(context, &sim, &config, &s->sensitivity);
+  int64_t steps = (int64_t)(s->time / s->h + 0.5);
+  for (int64_t k = 0; status == FRIX_OK && k < steps && !fx_interrupted(NULL); k++) {
+    status = frix_sensitivity_step(s->sensitivity, &s->result);
+    fx_progress("gradient: step %lld of %lld", (long long)k + 1, (long long)steps);
+  }
+  fx_progress_clear();
+  if (status != FRIX_OK) fx_error("%s: %s", s->subject.word, frix_error_text(context));
+  frix_options_destroy(options);
+  return status == FRIX_OK;
+}
+
+static double derivative(const study *s, int of, int by) {
+  frix_sensitivity_motion m;
+  if (frix_sensitivity_body(s->sensitivity, s->reading[of].body, by, &m) != FRIX_OK) return NAN;
+  const double all[9] = {m.place.x,    m.place.y, m.place.z, m.velocity.x, m.velocity.y,
+                         m.velocity.z, m.spin.x,  m.spin.y,  m.spin.z};
+  return all[s->reading[of].coordinate];
+}
+
+static void print_text(const study *s) {
+  const frix_sensitivity_result *r = &s->result;
+  printf("%s%s%s over %g s, %lld steps: %s", fx_colour_on(FX_BOLD), s->subject.word, fx_colour_off(), s->time,
+         (long long)r->step, frix_gradient_verdict_name(r->run_verdict));
+  if (r->first_kink) printf(", from step %lld on", (long long)r->first_kink);
+  printf("; nearest change of mode %.3g\n", r->run_distance);
+  for (int k = 0; !r->first_kink && k < s->of_count; k++)
+    for (int e = 0; e < s->wrt_count; e++)
+      printf("d %s / d %s = %.12g\n", s->of[k], s->wrt[e].name, derivative(s, k, e));
+}
+
+static void print_json(const study *s) {
+  const frix_sensitivity_result *r = &s->result;
+  fx_json json = {stdout, false};
+  fx_put_open(&json, NULL, '{');
+  fx_put_text(&json, "subject", s->subject.word);
+  fx_put_real(&json, "time", s->time);
+  fx_put_integer(&json, "steps", r->step);
+  fx_put_text(&json, "verdict", frix_gradient_verdict_name(r->run_verdict));
+  fx_put_real(&json, "distance", r->run_distance);
+  fx_put_integer(&json, "first_kink", r->first_kink);
+  fx_put_boolean(&json, "certified", r->certified);
+  fx_put_open(&json, "gradient", '[');
+  for (int k = 0; !r->first_kink && k < s->of_count; k++)
+    for (int e = 0; e < s->wrt_count; e++) {
+      fx_put_open(&json, NULL, '{');
+      fx_put_text(&json, "of", s->of[k]);
+      fx_put_text(&json, "wrt", s->wrt[e].name);
+      fx_put_real(&json, "value", derivative(s, k, e));
+      fx_put_close(&json, '}');
+    }
+  fx_put_close(&json, ']');
+  fx_put_close(&json, '}');
+  fx_put_end_line(&json);
+}
+
+int fx_gradient_of_run(const fx_args *args) {
+  study *s = fx_grow(NULL, 1, sizeof *s);
+  memset(s, 0, sizeof *s);
+  frix_context *context = fx_context(false);
+  fx_catch_interrupt();
+  int code = FX_EXIT_USAGE;
+  if (open_study(s, context, args)) {
+    bool good = run(s, context, args);
+    if (good) (fx_arg(args, "--json") ? print_json : print_text)(s);
+    bool smooth = good && s->result.run_verdict == FRIX_GRADIENT_SMOOTH && s->result.certified;
+    code = smooth ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
+  }
+  frix_sensitivity_destroy(s->sensitivity);
+  fx_subject_free(&s->subject);
+  frix_context_destroy(context);
+  free(s);
+  return code;
+}

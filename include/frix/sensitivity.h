@@ -1,0 +1,84 @@
+/* frix: how a run depends on its parameters.
+ *
+ *   frix_sensitivity_create(context, NULL, &config, &s);       a world for every value of some parameters
+ *   for (...) frix_sensitivity_step(s, &result);               the step, and the derivatives of the state behind it
+ *   frix_sensitivity_body(s, cup, 0, &motion);                 d(pose, velocities) / d(parameter 0)
+ *
+ * Parameters enter where the caller lets them: masses, inertias, friction, restitution, sizes, places and velocities of
+ * the start, springs and motors, through `build`; forces, motions and controls through `drive`; or the step itself.
+ * Each step is differentiated at its certified answer: the answer through the factors of the natural map
+ * (frix/analysis.h), what is assembled before it and the motion after it by central differences of these closed forms.
+ * Rigid contacts, integrator moreau, bodies in maximal coordinates. */
+#ifndef FRIX_SENSITIVITY_H
+#define FRIX_SENSITIVITY_H
+
+#include <frix/analysis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frix_sensitivity_config {
+  uint32_t size; /* set by frix_sensitivity_default */
+  int32_t parameter_count;
+  const double *parameter;
+  double step;             /* s, default 0.01 */
+  int32_t step_parameter;  /* which parameter is the step; -1 (default): none */
+  const double *increment; /* of the central differences, by parameter; NULL: 1e-6 of the value, at least 1e-7 */
+  /* The world for these values: the same bodies, shapes and joints in the same order. */
+  frix_status (*build)(frix_context *context, const double *parameter, frix_model **out, void *user);
+  /* What happens in the coming step, from the state and time of the sim and the parameters alone; NULL: nothing. */
+  frix_status (*drive)(frix_sim *sim, double h, const double *parameter, void *user);
+  void *user;
+} frix_sensitivity_config;
+
+FRIX_API void frix_sensitivity_init(frix_sensitivity_config *out, size_t size);
+static inline frix_sensitivity_config frix_sensitivity_default(void) {
+  frix_sensitivity_config out;
+  frix_sensitivity_init(&out, sizeof out);
+  return out;
+}
+
+typedef struct frix_sensitivity frix_sensitivity;
+
+/* sim: how it is simulated; may be NULL. Whatever it says, contacts are rigid and remember nothing from step to step,
+ * overlaps are taken back in full (so that the law is smooth where bodies just touch), and the tolerance is at most
+ * 1e-10. With restitution choose FRIX_RESTITUTION_NEWTON: how much `bounded` keeps is a search, which is refused. */
+FRIX_API frix_status frix_sensitivity_create(frix_context *context, const frix_sim_config *sim,
+                                             const frix_sensitivity_config *config, frix_sensitivity **out);
+FRIX_API void frix_sensitivity_destroy(frix_sensitivity *sensitivity);
+
+typedef struct frix_sensitivity_result {
+  uint32_t size;
+  frix_gradient_verdict verdict; /* of the step, and of the whole run so far: the worst */
+  frix_gradient_verdict run_verdict;
+  double distance, run_distance; /* to the nearest change of mode: of the step, the least of the run */
+  int64_t step, kinks;           /* steps made; those that were not smooth */
+  int64_t first_kink;            /* number of the first of these, from 1; 0: none */
+  bool certified;                /* every step */
+} frix_sensitivity_result;
+
+/* One step. At a step that is not smooth the derivatives go on as if its answer did not depend on anything: the verdict
+ * of the run says so from there on. FRIX_ERROR_UNSUPPORTED where the rows of the step depend on more than state and
+ * parameters. result may be NULL. */
+FRIX_API frix_status frix_sensitivity_step_sized(frix_sensitivity *sensitivity, frix_sensitivity_result *result,
+                                                 size_t size);
+static inline frix_status frix_sensitivity_step(frix_sensitivity *sensitivity, frix_sensitivity_result *result) {
+  return frix_sensitivity_step_sized(sensitivity, result, sizeof *result);
+}
+/* The world, as it is now; it belongs to the sensitivity. */
+FRIX_API const frix_sim *frix_sensitivity_sim(const frix_sensitivity *sensitivity);
+
+/* Derivatives of a body's state: of its centre of mass, its turn (as a rotation vector, world frame), its velocity and
+ * spin. */
+typedef struct frix_sensitivity_motion {
+  frix_vec3 place, turn, velocity, spin;
+} frix_sensitivity_motion;
+
+FRIX_API frix_status frix_sensitivity_body(const frix_sensitivity *sensitivity, frix_body_id body, int32_t parameter,
+                                           frix_sensitivity_motion *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+/* The data of a step without its answer: what they leave of the law at a given one, and the motion they lead to. */
+#include "analysis/sensitivity.h"
+
+#include "base/trig.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- places ---- */
+
+static bool moves(const frix_sim *sim, int32_t slot) {
+  return sim->state.prototype[slot] > 0 && fx_slot_body(sim, slot)->kind != FRIX_BODY_STATIC;
+}
+
+void fx_places_get(const frix_sim *sim, fx_place *out) {
+  for (int32_t k = 1; k < sim->state.count; k++)
+    out[k] = (fx_place){sim->state.pose[k], sim->state.velocity[k], sim->state.spin[k]};
+}
+
+frix_status fx_places_set(frix_sim *sim, const fx_place *place) {
+  for (int32_t k = 1; k < sim->state.count; k++) {
+    if (!moves(sim, k)) continue;
+    frix_body_id id = fx_slot_id(sim, k);
+    const fx_body *body = fx_slot_body(sim, k);
+    frix_pose user = {fx_sub(place[k].pose.p, fx_rotate(place[k].pose.q, body->center)), place[k].pose.q};
+    frix_status status = frix_sim_set_pose(sim, id, user);
+    if (status == FRIX_OK) status = frix_sim_set_velocity(sim, id, place[k].velocity, place[k].spin);
+    if (status != FRIX_OK) return status;
+  }
+  return FRIX_OK;
+}
+
+static frix_quat turned(frix_quat q, frix_vec3 turn) {
+  return fx_quat_unit(fx_quat_mul(frix_quat_turn(turn, fx_norm(turn)), q));
+}
+
+void fx_places_move(const fx_place *p, const frix_sensitivity_motion *t, double scale, int32_t slots, fx_place *out) {
+  for (int32_t k = 1; k < slots; k++) {
+    out[k].pose.p = fx_mad(p[k].pose.p, scale, t[k].place);
+    out[k].pose.q = turned(p[k].pose.q, fx_scale(scale, t[k].turn));
+    out[k].velocity = fx_mad(p[k].velocity, scale, t[k].velocity);
+    out[k].spin = fx_mad(p[k].spin, scale, t[k].spin);
+  }
+}
+
+void fx_places_differ(const fx_place *a, const fx_place *b, double scale, int32_t slots, frix_sensitivity_motion *out) {
+  for (int32_t k = 1; k < slots; k++) {
+    frix_quat q = fx_quat_mul(a[k].pose.q, fx_quat_conj(b[k].pose.q));
+    double sign = q.w < 0 ? -2 : 2, s = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+    double factor = s > 1e-8 ? sign * fx_atan2(s, fabs(q.w)) / s : sign; /* sign |angle| / (2 sin(angle / 2)) */
+    out[k].place = fx_scale(1 / scale, fx_sub(a[k].pose.p, b[k].pose.p));
+    out[k].turn = fx_scale(factor / scale, fx_vec(q.x, q.y, q.z));
+    out[k].velocity = fx_scale(1 / scale, fx_sub(a[k].velocity, b[k].velocity));
+    out[k].spin = fx_scale(1 / scale, fx_sub(a[k].spin, b[k].spin));
+  }
+}
+
+void fx_places_finish(frix_sim *sim, const fx_place *after, fx_place *out) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    fx_mover *m = &sim->mover[k];
+    m->v1 = after[m->slot].velocity, m->w1 = after[m->slot].spin;
+  }
+  sim->integrator->finish(sim);
+  fx_places_get(sim, out);
+}
+
+/* ---- rows ---- */
+
+static bool same_group(const frix_sim *p, const fx_group *a, const frix_sim *q, const fx_group *b) {
+  if (a->kind != b->kind || a->dim != b->dim || a->robot != b->robot) return false;
+  if (a->kind == FX_GROUP_CONTACT || a->kind == FX_GROUP_SPINNING) {
+    const fx_contact *c = &p->contact[a->source], *d = &q->contact[b->source];
+    return c->id == d->id && c->body_a == d->body_a && c->body_b == d->body_b;
+  }
+  return a->source == b->source && a->axis == b->axis && a->part == b->part;
+}
+
+bool fx_leftover_take(fx_arena *arena, const fx_answer_at *answer, fx_leftover *out) {
+  int32_t rows = answer->sim->rows.row_count, groups = answer->sim->rows.group_count;
+  out->f = FX_TAKE(arena, double, 6 * (size_t)answer->slots);
+  out->w = FX_TAKE(arena, double, rows + 1);
+  out->R = FX_TAKE(arena, double, rows + 1);
+  out->r_c = FX_TAKE(arena, double, rows + 1);
+  out->mu = FX_TAKE(arena, double, groups + 1);
+  return out->f && out->w && out->R && out->r_c && out->mu;
+}
+
+/* Places of the dofs of a mover among six. */
+static const int *dofs_of(const fx_mover *m) {
+  static const int flat[3] = {0, 1, 5}, all[6] = {0, 1, 2, 3, 4, 5};
+  return m->dof == 3 ? flat : all;
+}
+
+static void add_inertia(const fx_mover *m, const fx_place *after, double *f) {
+  frix_vec3 lin = fx_sym3_mul(m->A, fx_sub(m->v_free, after->velocity));
+  frix_vec3 ang = fx_sym3_mul(m->B, fx_sub(m->w_free, after->spin));
+  double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+  if (m->dof == 3) all[5] = m->B.zz * (m->w_free.z - after->spin.z);
+  for (int32_t c = 0; c < m->dof; c++) f[dofs_of(m)[c]] += all[dofs_of(m)[c]];
+}
+
+/* J'r and J v of one group of `looked`, whose impulses are r. */
+static void add_group(const frix_sim *looked, const fx_group *g, const fx_answer_at *answer, const double *r, double *f,
+                      double *w) {
+  const double *J = looked->rows.J + g->value;
+  for (int32_t b = 0; b < g->body_count; b++) {
+    const fx_mover *m = &looked->mover[g->mover[b]];
+    const fx_place *p = &answer->after[m->slot];
+    const double v[6] = {p->velocity.x, p->velocity.y, p->velocity.z, p->spin.x, p->spin.y, p->spin.z};
+    for (int32_t k = 0; k < g->dim; k++)
+      for (int32_t c = 0; c < m->dof; c++) {
+        double x = J[k * m->dof + c];
+        f[6 * m->slot + dofs_of(m)[c]] += x * r[k];
+        w[k] += x * v[dofs_of(m)[c]];
+      }
+    J += g->dim * m->dof;
+  }
+}
+
+bool fx_leftover_find(const fx_answer_at *answer, const frix_sim *looked, fx_leftover *out) {
+  const fx_assembly *base = &answer->sim->rows, *a = &looked->rows;
+  memset(out->f, 0, 6 * (size_t)answer->slots * sizeof *out->f);
+  for (int32_t k = 0; k < looked->mover_count; k++)
+    add_inertia(&looked->mover[k], &answer->after[looked->mover[k].slot], out->f + 6 * looked->mover[k].slot);
+  for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
+    const fx_group *g = &base->group[k], *found = NULL;
+    bool loaded = false;
+    for (int32_t e = 0; e < g->dim; e++) loaded |= answer->r[g->row + e] != 0;
+    for (int32_t n = 0; n < a->group_count && !found; n++) {
+      const fx_group *other = &a->group[(hint + n) % a->group_count];
+      if (same_group(answer->sim, g, looked, other)) found = other, hint = (int32_t)(other - a->group) + 1;
+    }
+    if (!found && loaded) return false;
+    for (int32_t e = 0; e < g->dim; e++) {
+      out->w[g->row + e] = found ? a->w[found->row + e] : base->w[g->row + e];
+      out->R[g->row + e] = found && a->compliant ? a->R[found->row + e] : 0;
+      out->r_c[g->row + e] = found && a->compliant ? a->r_c[found->row + e] : 0;
+    }
+    if (k < base->joint_first) out->mu[k] = found ? a->law[found - a->group].mu : base->law[k].mu;
+    if (found) add_group(looked, found, answer, answer->r + g->row, out->f, out->w + g->row);
+  }
+  return true;
+}

@@ -1,0 +1,376 @@
+/* Derivatives of runs: closed forms of what bounces, slides and sticks, and central differences of certified runs of
+ * random worlds along random directions of all their data. */
+#include <frix/frix.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shell.h"
+#include "test.h"
+
+/* ---- closed forms: a ball or a block of parameters (speed, mu, e, h) ---- */
+
+typedef struct point_world {
+  bool ball;
+  double height;
+  frix_body_id body;
+} point_world;
+
+enum { SPEED, MU, BOUNCE, STEP, FORCE, POINT_COUNT };
+
+static frix_status build_point(frix_context *context, const double *p, frix_model **out, void *user) {
+  point_world *w = user;
+  frix_builder *b = NULL;
+  frix_status status = frix_builder_create(context, &b);
+  if (status != FRIX_OK) return status;
+  frix_material_config m = frix_material_default();
+  frix_shape_config floor = frix_shape_default(), shape = frix_shape_default();
+  frix_body_config body = frix_body_default();
+  m.mu = p[MU], m.restitution = p[BOUNCE];
+  frix_builder_add_material(b, &m, &floor.material);
+  floor.kind = FRIX_SHAPE_PLANE;
+  frix_builder_add_shape(b, (frix_body_id){0, 0}, &floor, NULL);
+  body.name = "body", body.mass = 2;
+  body.inertia = (frix_sym3){1e6, 1e6, 1e6, 0, 0, 0}; /* it does not turn: a point mass */
+  body.pose.p = (frix_vec3){0, 0, 0.1 + w->height};
+  body.velocity = w->ball ? (frix_vec3){0.3, 0, -p[SPEED]} : (frix_vec3){p[SPEED], 0, 0};
+  shape.kind = FRIX_SHAPE_SPHERE, shape.radius = 0.1, shape.material = floor.material;
+  frix_builder_add_body(b, &body, &w->body);
+  frix_builder_add_shape(b, w->body, &shape, NULL);
+  status = frix_builder_compile(b, out);
+  frix_builder_destroy(b);
+  return status;
+}
+
+static frix_status push_point(frix_sim *sim, double h, const double *p, void *user) {
+  (void)h;
+  return frix_sim_add_force(sim, ((point_world *)user)->body, (frix_vec3){p[FORCE], 0, 0}, (frix_vec3){0, 0, 0});
+}
+
+static frix_sensitivity *open_point(fx_test *t, frix_context *context, point_world *w, const double *p) {
+  frix_sensitivity_config config = frix_sensitivity_default();
+  frix_sensitivity *s = NULL;
+  config.parameter_count = POINT_COUNT, config.parameter = p, config.step_parameter = STEP;
+  config.build = build_point, config.drive = push_point, config.user = w;
+  if (frix_sensitivity_create(context, NULL, &config, &s) != FRIX_OK)
+    fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(context));
+  return s;
+}
+
+static frix_vec3 velocity_by(const frix_sensitivity *s, const point_world *w, int parameter) {
+  frix_sensitivity_motion m;
+  memset(&m, 0, sizeof m);
+  frix_sensitivity_body(s, w->body, parameter, &m);
+  return m.velocity;
+}
+
+static frix_vec3 place_by(const frix_sensitivity *s, const point_world *w, int parameter) {
+  frix_sensitivity_motion m;
+  memset(&m, 0, sizeof m);
+  frix_sensitivity_body(s, w->body, parameter, &m);
+  return m.place;
+}
+
+/* v = v0 - mu g n h + F n h / m,  x = v0 n h - (mu g - F / m) h^2 n (n + 1) / 2 */
+static void slide(fx_test *t) {
+  const double p[POINT_COUNT] = {2, 0.3, 0, 0.01, 0.5};
+  point_world w = {.height = 0};
+  frix_context *context = NULL;
+  frix_sensitivity_result r = {.size = sizeof r};
+  enum { N = 30 };
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_sensitivity *s = open_point(t, context, &w, p);
+  for (int k = 0; s && k < N; k++) CHECK(t, frix_sensitivity_step(s, &r) == FRIX_OK);
+  if (s) {
+    double h = 0.01, g = 9.81, sum = N * (N + 1) / 2.0;
+    CHECK(t, r.run_verdict == FRIX_GRADIENT_SMOOTH && r.certified);
+    CHECK_NEAR(t, velocity_by(s, &w, SPEED).x, 1, 1e-8);
+    CHECK_NEAR(t, velocity_by(s, &w, MU).x, -g * N * h, 1e-7);
+    CHECK_NEAR(t, place_by(s, &w, MU).x, -g * h * h * sum, 1e-7);
+    CHECK_NEAR(t, place_by(s, &w, SPEED).x, N * h, 1e-8);
+    CHECK_NEAR(t, velocity_by(s, &w, FORCE).x, N * h / 2, 1e-8);
+    CHECK_NEAR(t, velocity_by(s, &w, STEP).x, (-0.3 * g + 0.25) * N, 1e-5);
+    CHECK_NEAR(t, place_by(s, &w, STEP).x, 2.0 * N - (0.3 * g - 0.25) * 2 * h * sum, 1e-5);
+  }
+  frix_sensitivity_destroy(s);
+  frix_context_destroy(context);
+}
+
+/* A thousand steps: derivatives are those of the sums above, and cost the same from step to step. */
+static void long_run(fx_test *t) {
+  const double p[POINT_COUNT] = {9, 0.3, 0, 0.001, 0};
+  point_world w = {.height = 0};
+  frix_context *context = NULL;
+  frix_sensitivity_result r = {.size = sizeof r};
+  enum { N = 1000 };
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_sensitivity *s = open_point(t, context, &w, p);
+  for (int k = 0; s && k < N; k++) CHECK(t, frix_sensitivity_step(s, &r) == FRIX_OK);
+  if (s) {
+    double h = 0.001, g = 9.81, sum = N * (N + 1.0) / 2.0, expected = -g * h * h * sum;
+    CHECK(t, r.run_verdict == FRIX_GRADIENT_SMOOTH && r.step == N);
+    CHECK_NEAR(t, place_by(s, &w, MU).x, expected, 1e-6 * fabs(expected));
+    CHECK_NEAR(t, place_by(s, &w, SPEED).x, N * h, 1e-7);
+    fx_test_note(t, "off by %.1e", fabs(place_by(s, &w, MU).x / expected - 1));
+  }
+  frix_sensitivity_destroy(s);
+  frix_context_destroy(context);
+}
+
+/* Nothing moves it. */
+static void stick(fx_test *t) {
+  const double p[POINT_COUNT] = {0, 0.5, 0, 0.01, 3};
+  point_world w = {.height = 0};
+  frix_context *context = NULL;
+  frix_sensitivity_result r = {.size = sizeof r};
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_sensitivity *s = open_point(t, context, &w, p);
+  for (int k = 0; s && k < 10; k++) CHECK(t, frix_sensitivity_step(s, &r) == FRIX_OK);
+  if (s) {
+    CHECK(t, r.run_verdict == FRIX_GRADIENT_SMOOTH);
+    CHECK(t, r.run_distance > 0.01);
+    CHECK_NEAR(t, velocity_by(s, &w, MU).x, 0, 1e-9);
+    CHECK_NEAR(t, velocity_by(s, &w, FORCE).x, 0, 1e-9);
+    CHECK_NEAR(t, place_by(s, &w, FORCE).x, 0, 1e-9);
+  }
+  frix_sensitivity_destroy(s);
+  frix_context_destroy(context);
+}
+
+/* Behind a bounce v = e v_before: d v / d e is the speed before it, d v / d speed is e. */
+static void bounce(fx_test *t) {
+  const double p[POINT_COUNT] = {2, 0.2, 0.6, 0.01, 0};
+  point_world w = {.ball = true, .height = 0.05};
+  frix_context *context = NULL;
+  frix_sensitivity_result r = {.size = sizeof r};
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_sensitivity *s = open_point(t, context, &w, p);
+  double before = 0, speed = -1;
+  int flight = 0;
+  for (int k = 0; s && speed < 0 && k < 30; k++, flight++) {
+    frix_body_state state;
+    frix_sim_body(frix_sensitivity_sim(s), w.body, &state);
+    before = -state.velocity.z;
+    CHECK(t, frix_sensitivity_step(s, &r) == FRIX_OK);
+    frix_sim_body(frix_sensitivity_sim(s), w.body, &state);
+    speed = state.velocity.z;
+  }
+  if (s) {
+    CHECK(t, r.run_verdict == FRIX_GRADIENT_SMOOTH);
+    CHECK_NEAR(t, speed, 0.6 * before, 1e-9);
+    CHECK_NEAR(t, velocity_by(s, &w, BOUNCE).z, before, 1e-7);
+    CHECK_NEAR(t, velocity_by(s, &w, SPEED).z, 0.6, 1e-7);
+    CHECK(t, flight > 1);
+  }
+  frix_sensitivity_destroy(s);
+  frix_context_destroy(context);
+}
+
+/* A force that is exactly what friction holds: no derivative, and it is said. */
+static void kink(fx_test *t) {
+  const double p[POINT_COUNT] = {0, 0.5, 0, 0.01, 0.5 * 2 * 9.81};
+  point_world w = {.height = 0};
+  frix_context *context = NULL;
+  frix_sensitivity_result r = {.size = sizeof r};
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_sensitivity *s = open_point(t, context, &w, p);
+  if (s) {
+    CHECK(t, frix_sensitivity_step(s, &r) == FRIX_OK);
+    CHECK(t, r.run_verdict == FRIX_GRADIENT_KINK && r.kinks == 1 && r.first_kink == 1);
+  }
+  frix_sensitivity_destroy(s);
+  frix_context_destroy(context);
+}
+
+/* ---- random worlds ---- */
+
+enum { BODIES = 5, DIRECTIONS = 10, PER_BODY = 16, WORLD_DATA = 6 };
+
+typedef struct random_world {
+  int bodies;
+  double base[BODIES * PER_BODY + WORLD_DATA];
+  double along[DIRECTIONS][BODIES * PER_BODY + WORLD_DATA];
+  double shift[DIRECTIONS];
+  int kind[BODIES], used; /* directions that are parameters */
+  frix_body_id id[BODIES];
+} random_world;
+
+static void make_world(fx_test *t, random_world *w, int seed) {
+  memset(w, 0, sizeof *w);
+  for (int k = 0; k < 7 * seed; k++) fx_test_random(t);
+  w->bodies = 1 + seed % BODIES;
+  for (int k = 0; k < w->bodies; k++) {
+    double *b = w->base + k * PER_BODY;
+    w->kind[k] = (seed + k) % 3;
+    b[0] = 0.26 * k, b[1] = 0.1 * fx_test_random(t), b[2] = 0.11 + 0.03 * fabs(fx_test_random(t));
+    for (int e = 3; e < 6; e++) b[e] = fx_test_random(t);
+    for (int e = 6; e < 12; e++) b[e] = fx_test_random(t) * (e < 9 ? 1 : 3);
+    b[8] = -0.4 - 0.2 * fabs(b[8]); /* they fall on the floor */
+    b[12] = 0.1 + 0.01 * fx_test_random(t), b[13] = 0.07 + 0.01 * fx_test_random(t);
+    b[14] = 1 + 0.5 * fx_test_random(t), b[15] = 1 + 0.1 * fx_test_random(t);
+  }
+  double *world = w->base + BODIES * PER_BODY;
+  world[0] = 0.4 + 0.2 * fx_test_random(t), world[1] = 0.3 + 0.2 * fx_test_random(t);
+  world[2] = 0.5 * fx_test_random(t), world[3] = 0.5 * fx_test_random(t), world[4] = -9.81;
+  for (int d = 0; d < DIRECTIONS; d++)
+    for (int k = 0; k < BODIES * PER_BODY + WORLD_DATA; k++) w->along[d][k] = fx_test_random(t);
+}
+
+static frix_status build_random(frix_context *context, const double *p, frix_model **out, void *user) {
+  random_world *w = user;
+  double x[BODIES * PER_BODY + WORLD_DATA];
+  memcpy(x, w->base, sizeof x);
+  for (int d = 0; d < DIRECTIONS; d++)
+    for (int k = 0; k < BODIES * PER_BODY + WORLD_DATA; k++)
+      x[k] +=
+          (w->shift[d] + (d < w->used ? p[d] : 0)) * w->along[d][k] * (w->base[k] != 0 ? fmin(fabs(w->base[k]), 1) : 0);
+  const double *world = x + BODIES * PER_BODY;
+  frix_builder *b = NULL;
+  frix_status status = frix_builder_create(context, &b);
+  if (status != FRIX_OK) return status;
+  frix_material_config m = frix_material_default();
+  frix_shape_config floor = frix_shape_default();
+  m.mu = world[0], m.restitution = world[1];
+  frix_builder_add_material(b, &m, &floor.material);
+  frix_builder_set_gravity(b, (frix_vec3){world[2], world[3], world[4]});
+  floor.kind = FRIX_SHAPE_PLANE;
+  frix_builder_add_shape(b, (frix_body_id){0, 0}, &floor, NULL);
+  for (int k = 0; k < w->bodies; k++) {
+    const double *d = x + k * PER_BODY;
+    frix_body_config body = frix_body_default();
+    frix_shape_config shape = frix_shape_default();
+    double turn = sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+    body.pose.p = (frix_vec3){d[0], d[1], d[2]};
+    body.pose.q = frix_quat_turn((frix_vec3){d[3], d[4], d[5]}, turn);
+    body.velocity = (frix_vec3){d[6], d[7], d[8]}, body.spin = (frix_vec3){d[9], d[10], d[11]};
+    body.mass = d[14];
+    body.inertia = (frix_sym3){0.004 * d[15], 0.005 * d[15], 0.006, 0, 0, 0};
+    shape.material = floor.material;
+    shape.kind = w->kind[k] == 0 ? FRIX_SHAPE_SPHERE : w->kind[k] == 1 ? FRIX_SHAPE_ELLIPSOID : FRIX_SHAPE_CAPSULE;
+    shape.radius = w->kind[k] == 2 ? 0.6 * d[12] : d[12], shape.half_length = 0.5 * d[13];
+    shape.half = (frix_vec3){d[12], d[13], 0.09};
+    frix_builder_add_body(b, &body, &w->id[k]);
+    frix_builder_add_shape(b, w->id[k], &shape, NULL);
+  }
+  status = frix_builder_compile(b, out);
+  frix_builder_destroy(b);
+  return status;
+}
+
+static frix_sensitivity *open_world(frix_context *context, random_world *w, double h) {
+  static const double p[DIRECTIONS] = {0};
+  static const double increment[DIRECTIONS] = {1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6};
+  frix_sensitivity_config config = frix_sensitivity_default();
+  frix_sim_config sim = frix_sim_default();
+  frix_sensitivity *s = NULL;
+  sim.tolerance = 1e-12, sim.restitution = FRIX_RESTITUTION_NEWTON;
+  config.parameter_count = w->used, config.parameter = p, config.increment = increment, config.step = h;
+  config.build = build_random, config.user = w;
+  return frix_sensitivity_create(context, &sim, &config, &s) == FRIX_OK ? s : NULL;
+}
+
+/* Places and velocities at the end of a run that is solved to 1e-12; false where it is not certified. */
+static bool run_to(frix_context *context, random_world *w, int steps, double h, double *out) {
+  w->used = 1; /* the least that can be asked for: here the run itself is wanted */
+  frix_sensitivity *s = open_world(context, w, h);
+  frix_sensitivity_result r = {.size = sizeof r};
+  bool good = s != NULL;
+  for (int k = 0; good && k < steps; k++) good = frix_sensitivity_step(s, &r) == FRIX_OK && r.certified;
+  for (int k = 0; good && k < w->bodies; k++) {
+    frix_body_state at;
+    frix_sim_body(frix_sensitivity_sim(s), w->id[k], &at);
+    const double all[9] = {at.center.x,   at.center.y, at.center.z, at.velocity.x, at.velocity.y,
+                           at.velocity.z, at.spin.x,   at.spin.y,   at.spin.z};
+    memcpy(out + 9 * k, all, sizeof all);
+  }
+  frix_sensitivity_destroy(s);
+  return good;
+}
+
+/* The derivative along direction d by central differences, extrapolated from two widths. */
+static bool difference(frix_context *context, random_world *w, int d, int steps, double h, double *out) {
+  double part[2][2][9 * BODIES];
+  const double width[2] = {2e-6, 4e-6};
+  for (int e = 0; e < 2; e++)
+    for (int side = 0; side < 2; side++) {
+      w->shift[d] = side ? width[e] : -width[e];
+      bool good = run_to(context, w, steps, h, part[e][side]);
+      w->shift[d] = 0;
+      if (!good) return false;
+    }
+  for (int k = 0; k < 9 * w->bodies; k++) {
+    double fine = (part[0][1][k] - part[0][0][k]) / (2 * width[0]);
+    double coarse = (part[1][1][k] - part[1][0][k]) / (2 * width[1]);
+    out[k] = fine + (fine - coarse) / 3;
+  }
+  return true;
+}
+
+typedef struct tally {
+  int worlds, smooth, directions;
+  double worst;
+} tally;
+
+static void try_world(fx_test *t, frix_context *context, int seed, tally *sum) {
+  random_world w;
+  make_world(t, &w, seed);
+  const double h = 0.005;
+  const int steps = 24;
+  frix_sensitivity_result r = {.size = sizeof r};
+  w.used = DIRECTIONS;
+  frix_sensitivity *s = open_world(context, &w, h);
+  REQUIRE(t, s != NULL);
+  bool good = true;
+  for (int k = 0; good && k < steps; k++) good = frix_sensitivity_step(s, &r) == FRIX_OK;
+  if (!good) fx_test_fail(t, __FILE__, __LINE__, "world %d: %s", seed, frix_error_text(context));
+  sum->worlds++;
+  if (good && r.run_verdict == FRIX_GRADIENT_SMOOTH && r.run_distance > 1e-4) {
+    sum->smooth++;
+    for (int d = 0; d < DIRECTIONS; d++) {
+      double expected[9 * BODIES], scale = 1, off = 0;
+      if (!difference(context, &w, d, steps, h, expected)) continue;
+      for (int k = 0; k < 9 * w.bodies; k++) scale = fmax(scale, fabs(expected[k]));
+      for (int k = 0; k < w.bodies; k++) {
+        frix_sensitivity_motion m;
+        frix_sensitivity_body(s, w.id[k], d, &m);
+        const double found[9] = {m.place.x,    m.place.y, m.place.z, m.velocity.x, m.velocity.y,
+                                 m.velocity.z, m.spin.x,  m.spin.y,  m.spin.z};
+        for (int e = 0; e < 9; e++) off = fmax(off, fabs(found[e] - expected[9 * k + e]) / scale);
+      }
+      sum->directions++;
+      sum->worst = fmax(sum->worst, off);
+      if (!(off < 1e-6)) fx_test_fail(t, __FILE__, __LINE__, "world %d, direction %d: %g", seed, d, off);
+    }
+  }
+  frix_sensitivity_destroy(s);
+}
+
+static void random_worlds(fx_test *t) {
+  frix_context *context = NULL;
+  tally sum = {0};
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  for (int seed = 0; seed < 36 && sum.smooth < 30; seed++) try_world(t, context, seed, &sum);
+  fx_test_note(t, "%d worlds, %d smooth, %d directions, largest difference %.1e", sum.worlds, sum.smooth,
+               sum.directions, sum.worst);
+  CHECK(t, sum.smooth >= 25);
+  frix_context_destroy(context);
+}
+
+/* A puck that slides: dx/dmu = -g h^2 n (n + 1) / 2, dx/dspeed = n h. */
+static void command(fx_test *t) {
+  shell_result r = shell(t, "$frix gradient puck --run --set direction=0 --wrt mu,speed --of puck.x --at 0.3 --json");
+  const char *mu = strstr(r.out, "\"wrt\": \"mu\", \"value\": "),
+             *speed = strstr(r.out, "\"wrt\": \"speed\", \"value\": ");
+  CHECK(t, r.code == 0 && shell_json(r.out) && mu && speed);
+  if (mu) CHECK_NEAR(t, strtod(mu + 22, NULL), -9.81 * 0.005 * 0.005 * 60 * 61 / 2, 1e-6);
+  if (speed) CHECK_NEAR(t, strtod(speed + 25, NULL), 0.3, 1e-6);
+  shell_free(&r);
+  r = shell(t, "$frix gradient puck --run --wrt charm --of puck.x");
+  CHECK(t, r.code == 2 && strstr(r.err, "charm"));
+  shell_free(&r);
+}
+
+const fx_test_row test_sensitivity[] = {{"sensitivity/slide", slide},     {"sensitivity/long_run", long_run},
+                                        {"sensitivity/stick", stick},     {"sensitivity/bounce", bounce},
+                                        {"sensitivity/kink", kink},       {"sensitivity/random_worlds", random_worlds},
+                                        {"sensitivity/command", command}, {0}};
