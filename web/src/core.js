@@ -16,7 +16,8 @@ export async function loadCore(factory, wasm, threads) {
     frixThreads: threads?.count,
     ...places,
     print: (line) => said.out.push(line),
-    printErr: (line) => said.err.push(line),
+    /* a line of progress, which the command overwrites, stands before the first message behind it */
+    printErr: (line) => said.err.push(line.replace(/^[^]*(?:\r|\x1b\[K)/, '')),
   });
   return new Core(module, said);
 }
