@@ -493,11 +493,25 @@ static void broken_cables(fx_test *t) {
   }
 }
 
+/* The gain of adhesion may stand in its class. */
+static void adhesion_of_a_class(fx_test *t) {
+  if (!available(t)) return;
+  world w = world_of(t,
+                     "<mujoco><default><default class='stick'><adhesion gain='.985' ctrlrange='0 1'/></default></default>"
+                     "<worldbody><body name='b'><joint/><geom size='.1' pos='.1 0 0'/></body></worldbody>"
+                     "<actuator><adhesion class='stick' body='b'/></actuator></mujoco>");
+  if (w.state) data(&w, FRIX_ROBOT_CTRL)[0] = 0.5;
+  CHECK(t, w.state && frix_robot_forward(w.state) == FRIX_OK);
+  if (w.state) CHECK_NEAR(t, data(&w, FRIX_ROBOT_ACTUATOR_FORCE)[0], 0.5 * .985, 1e-15);
+  world_free(&w);
+}
+
 const fx_test_row test_robots[] = {{"robots/finds_lengths", finds_lengths},
                                    {"robots/aligns", aligns},
                                    {"robots/cables", cables},
                                    {"robots/broken_cables", broken_cables},
-                                   {"robots/pendulum", pendulum},
+                                   {"robots/adhesion_of_a_class", adhesion_of_a_class},
+    {"robots/pendulum", pendulum},
                                    {"robots/gyroscope", gyroscope},
                                    {"robots/matrix", matrix},
                                    {"robots/inverse", inverse},
