@@ -319,6 +319,29 @@ static void step_lengths(fx_test *t) {
                refused);
 }
 
+/* ---- spins whose squares underflow ---- */
+
+/* Momenta are kept, however small: 1e-170 rad/s is not rest. */
+static void tiny_spin(fx_test *t) {
+  frix_vec3 spin = {3e-170, -2e-170, 1e-170};
+  pile p;
+  bool good = pile_new(&p, "auto");
+  CHECK(t, good);
+  for (int k = 0; good && k < PILE; k++) {
+    frix_pose away = {{0, 0, 5.0 + 5 * k}, {1, 0, 0, 0}};
+    good = frix_sim_set_pose(p.sim, p.id[k], away) == FRIX_OK &&
+           frix_sim_set_velocity(p.sim, p.id[k], (frix_vec3){0, 0, 0}, spin) == FRIX_OK;
+  }
+  for (int k = 0; good && k < 5; k++) good = frix_sim_step(p.sim, 1e-3, NULL) == FRIX_OK;
+  CHECK(t, good);
+  for (int k = 0; good && k < PILE; k++) {
+    frix_body_state s = {0};
+    frix_sim_body(p.sim, p.id[k], &s);
+    CHECK(t, fabs(s.spin.x - spin.x) < 1e-183 && fabs(s.spin.y - spin.y) < 1e-183 && fabs(s.spin.z - spin.z) < 1e-183);
+  }
+  pile_end(&p);
+}
+
 const fx_test_row test_extremes[] = {
     {"extremes/squares_certified", squares_certified},
     {"extremes/squares_solved", squares_solved},
@@ -327,5 +350,6 @@ const fx_test_row test_extremes[] = {
     {"extremes/absorbed", absorbed},
     {"extremes/absorbed_sliding", absorbed_sliding},
     {"extremes/step_lengths", step_lengths},
+    {"extremes/tiny_spin", tiny_spin},
     {0},
 };

@@ -31,6 +31,12 @@ static inline frix_vec3 fx_cross(frix_vec3 a, frix_vec3 b) {
 }
 static inline double fx_norm2(frix_vec3 a) { return fx_dot(a, a); }
 static inline double fx_norm(frix_vec3 a) { return sqrt(fx_dot(a, a)); }
+/* The norm of vectors too whose squares underflow: below 1e-162 fx_norm and fx_norm2 are 0 without the vector being. */
+static inline double fx_norm_careful(frix_vec3 a) {
+  double n = fx_norm(a);
+  return n > 0x1p-500 ? n : 0x1p-540 * fx_norm(fx_scale(0x1p540, a));
+}
+static inline bool fx_is_zero(frix_vec3 a) { return a.x == 0.0 && a.y == 0.0 && a.z == 0.0; }
 /* Unit vector along a; `otherwise` where a is too short to have a direction. */
 static inline frix_vec3 fx_unit_or(frix_vec3 a, frix_vec3 otherwise) {
   double big = fx_max(fx_max(fabs(a.x), fabs(a.y)), fabs(a.z));

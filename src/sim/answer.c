@@ -94,7 +94,7 @@ static frix_status stop_rounding(frix_sim *sim, const fx_assembly *a) {
       continue;
     }
     if (m->first < 0) continue;
-    bool small = fx_norm(m->v1) <= ROUNDING * size[k][0] && fx_norm(m->w1) <= ROUNDING * size[k][1];
+    bool small = fx_norm_careful(m->v1) <= ROUNDING * size[k][0] && fx_norm_careful(m->w1) <= ROUNDING * size[k][1];
     if (!small && !is_noise(sim, m, size[k])) continue;
     if (is_turning(m, size[k][1])) continue;
     m->v1 = m->w1 = fx_vec(0.0, 0.0, 0.0);

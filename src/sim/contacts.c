@@ -140,7 +140,7 @@ static frix_vec3 turned(const turning *t, frix_vec3 v) {
 /* dw/dt of a mover left alone: J dw/dt = -w x J w. */
 static frix_vec3 gyration(const frix_sim *sim, const fx_mover *m) {
   if (m->tree && m->tree->soft) return fx_vec(0.0, 0.0, 0.0);
-  if (fx_norm2(m->w0) == 0.0 || fx_isotropic(fx_slot_body(sim, m->slot))) return fx_vec(0.0, 0.0, 0.0);
+  if (fx_is_zero(m->w0) || fx_isotropic(fx_slot_body(sim, m->slot))) return fx_vec(0.0, 0.0, 0.0);
   return fx_neg(fx_sym3_mul(fx_sym3_inverse(m->J), fx_cross(m->w0, fx_sym3_mul(m->J, m->w0))));
 }
 
@@ -179,7 +179,7 @@ static bool is_followed(const frix_sim *sim, const fx_contact *c, frix_vec3 p, d
 static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
   const fx_state *s = &sim->state;
   frix_vec3 p = middle_of(c), way = fx_sub(p, middle_of(past)), sum = {0.0, 0.0, 0.0};
-  if (fx_norm2(s->spin[c->body_a]) == 0.0 && fx_norm2(s->spin[c->body_b]) == 0.0) return sum;
+  if (fx_is_zero(s->spin[c->body_a]) && fx_is_zero(s->spin[c->body_b])) return sum;
   if (!(s->last_step > 0.0) || !is_followed(sim, c, p, fx_norm(way))) return sum;
   frix_vec3 rate = fx_scale(1.0 / s->last_step, way);
   for (int side = 0; side < 2; side++) {

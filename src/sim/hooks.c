@@ -271,7 +271,7 @@ frix_status fx_contacts_sift(frix_sim *sim, bool notes) {
 /* Velocity of the belt of a shape, world frame. */
 static frix_vec3 belt_of(const frix_sim *sim, int32_t shape, int32_t slot) {
   const fx_hooks *h = sim->hooks;
-  if (!h->belt || fx_norm2(h->belt[shape]) == 0.0) return fx_vec(0.0, 0.0, 0.0);
+  if (!h->belt || fx_is_zero(h->belt[shape])) return fx_vec(0.0, 0.0, 0.0);
   return fx_rotate(sim->state.pose[slot].q, fx_rotate(sim->model->shape[shape].local.q, h->belt[shape]));
 }
 

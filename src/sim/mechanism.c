@@ -40,12 +40,13 @@ static bool is_driven(const fx_tree *t, int32_t root, int32_t first, int32_t cou
   return false;
 }
 
-/* A free body that only contacts act on. */
-static bool is_body(const fx_tree *t, int32_t root) {
+/* A free body that only contacts act on. Bodies that are welded to it and have slots of their own go with a tree. */
+static bool is_body(const fx_mechanism *x, int32_t root) {
+  const fx_tree *t = &x->tree;
   const fx_tree_body *b = &t->body[root];
   if (b->joint_count != 1 || t->joint[b->joint_first].kind != FRIX_ROBOT_FREE) return false;
   for (int32_t k = root + 1; k < t->body_count; k++)
-    if (t->body[k].root == root && t->body[k].link != root) return false;
+    if (t->body[k].root == root && (t->body[k].link != root || x->slot_of_body[k] >= 0)) return false;
   for (int32_t k = root; k < t->body_count; k++)
     if (t->body[k].root == root && t->body[k].gravcomp != b->gravcomp) return false;
   return is_plain(t, &t->joint[b->joint_first]) && !is_driven(t, root, b->dof_first, 6);
@@ -142,7 +143,7 @@ static frix_status find_parts(frix_sim *sim, fx_mechanism *x) {
   for (int32_t b = 0; b < t->body_count; b++) x->part_of_body[b] = -1;
   for (int32_t i = 0; i < t->dof_count; i++) x->part_of_dof[i] = -1;
   for (int32_t b = 1; b < t->body_count; b++) {
-    if (t->body[b].root != b || is_body(t, b)) continue;
+    if (t->body[b].root != b || is_body(x, b)) continue;
     frix_status status = add_part(sim, x, b);
     if (status != FRIX_OK) return status;
   }

@@ -150,7 +150,7 @@ static void add_loads(const frix_sim *sim, fx_mechanism *x) {
     if (b < 0) continue;
     frix_vec3 force = s->load[k].force, torque = s->load[k].torque;
     if (x->push) force = fx_add(force, x->push[k][0]), torque = fx_add(torque, x->push[k][1]);
-    if (fx_norm2(force) == 0.0 && fx_norm2(torque) == 0.0) continue;
+    if (fx_is_zero(force) && fx_is_zero(torque)) continue;
     fx_tree_add_jacobian(x->state, b, s->pose[k].p, force, x->load_force);
     fx_tree_add_turn(x->state, b, torque, x->load_force);
   }

@@ -46,7 +46,7 @@ frix_vec3 fx_spin_of(const fx_body *body, frix_pose pose, frix_vec3 L, frix_vec3
 }
 
 frix_vec3 fx_momentum_after(const fx_mover *m) {
-  if (fx_norm2(m->w1) == 0.0) return fx_vec(0.0, 0.0, 0.0);
+  if (fx_is_zero(m->w1)) return fx_vec(0.0, 0.0, 0.0);
   return fx_add(m->L0, fx_sym3_mul(m->J, fx_sub(m->w1, m->w0)));
 }
 

@@ -52,7 +52,7 @@ bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a) {
   if (!is_sought(sim, a)) return false;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    if (fx_norm2(m->v0) > 0.0 || fx_norm2(m->w0) > 0.0) return false;
+    if (!fx_is_zero(m->v0) || !fx_is_zero(m->w0)) return false;
     if (m->first < 0) continue;
     speed = fmax(speed, fx_norm(m->v1));
     free = fmax(free, fx_norm(m->v_free));

@@ -27,8 +27,14 @@ frix_body_id fx_slot_id(const frix_sim *sim, int32_t slot) {
 /* Directions from the block of the first moving body; sign: of its side. */
 static void find_directions(const frix_sim *sim, const fx_group *g, int32_t positive, frix_row_report *out) {
   if (g->body_count == 0) return;
+  const fx_row_direction *joint = sim->rows.direction;
+  if (joint && fx_group_of_joint(g)) {
+    for (int32_t k = 0; k < g->dim; k++)
+      out->direction[k] = joint[g->row + k].along, out->angular[k] = joint[g->row + k].angular;
+    return;
+  }
   if (sim->mover[g->mover[0]].tree) { /* rows over coordinates have no direction but that of a contact */
-    const fx_contact *c = g->robot ? NULL : &sim->contact[g->source];
+    const fx_contact *c = g->robot || fx_group_of_joint(g) ? NULL : &sim->contact[g->source];
     frix_vec3 none = {0.0, 0.0, 0.0};
     for (int32_t k = 0; k < g->dim; k++) {
       const frix_vec3 axis[5] = {c ? c->normal : none, c ? c->tangent[0] : none, c ? c->tangent[1] : none,

@@ -19,6 +19,8 @@ frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int
   a->drive = FX_TAKE(arena, double, rows);
   a->r = FX_TAKE(arena, double, rows);
   a->u = FX_TAKE(arena, double, rows);
+  bool beside_trees = sim->mechanism && sim->state.joint_count > 0;
+  if (beside_trees && !(a->direction = FX_TAKE(arena, fx_row_direction, rows))) return FRIX_ERROR_MEMORY;
   bool good = a->group && a->law && a->J && a->w && a->R && a->r_c && a->guess && a->limit && a->drive && a->r && a->u;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
@@ -47,6 +49,7 @@ fx_group *fx_group_add(frix_sim *sim, fx_assembly *a, fx_group_kind kind, int32_
                        int32_t body_count, const int32_t *slot) {
   fx_group *g = fx_group_add_raw(sim, a, kind, source, law, body_count, slot);
   memset(a->J + g->value, 0, (a->value_count - g->value) * sizeof *a->J);
+  if (a->direction) memset(a->direction + g->row, 0, (size_t)g->dim * sizeof *a->direction);
   return g;
 }
 
@@ -97,8 +100,18 @@ double *fx_group_block(const frix_sim *sim, const fx_assembly *a, const fx_group
   return NULL;
 }
 
+/* Of a joint, as it acts on b. */
+static void keep_direction(const frix_sim *sim, fx_assembly *a, const fx_group *g, int32_t k, int32_t slot,
+                           frix_vec3 lin, frix_vec3 ang) {
+  bool turns = fx_is_zero(lin);
+  frix_vec3 along = turns ? ang : lin;
+  bool on_b = slot == sim->model->joint[g->source].b;
+  a->direction[g->row + k] = (fx_row_direction){on_b ? along : fx_neg(along), turns};
+}
+
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang) {
   int32_t m = sim->mover_of[slot];
+  if (a->direction && fx_group_of_joint(g)) keep_direction(sim, a, g, k, slot, lin, ang);
   if (m < 0) {
     const fx_state *s = &sim->state;
     if (slot > 0 && !s->asleep[slot])

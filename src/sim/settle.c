@@ -40,8 +40,8 @@ static double speed_of(const frix_sim *sim, const fx_mover *m) {
 
 /* Whether it stood still and, but for rounding, still does. */
 static bool stands(const fx_mover *m, const double size[2]) {
-  return fx_norm2(m->v0) == 0.0 && fx_norm2(m->w0) == 0.0 && fx_norm(m->v1) <= ROUNDING * size[0] &&
-         fx_norm(m->w1) <= ROUNDING * size[1];
+  return fx_is_zero(m->v0) && fx_is_zero(m->w0) && fx_norm_careful(m->v1) <= ROUNDING * size[0] &&
+         fx_norm_careful(m->w1) <= ROUNDING * size[1];
 }
 
 /* Islands that are slow before and after the step; true where there is one. */
@@ -70,7 +70,7 @@ static frix_status drop_resting(frix_sim *sim, const fx_assembly *a, attempt *t)
 bool fx_stirs(const frix_sim *sim) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    if (m->first < 0 || m->tree || fx_norm2(m->v0) > 0.0 || fx_norm2(m->w0) > 0.0) continue;
+    if (m->first < 0 || m->tree || !fx_is_zero(m->v0) || !fx_is_zero(m->w0)) continue;
     if (speed_of(sim, m) > ROUNDING * fx_norm(m->v_free)) return true;
   }
   return false;
@@ -124,7 +124,7 @@ static frix_status drop_moving(frix_sim *sim, attempt *t, double most) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->first < 0) continue;
-    bool still = fx_norm(m->v1) <= most * size[k][0] && fx_norm(m->w1) <= most * size[k][1];
+    bool still = fx_norm_careful(m->v1) <= most * size[k][0] && fx_norm_careful(m->w1) <= most * size[k][1];
     if (!still) t->slow[t->islands.of_mover[k]] = 0;
   }
   return FRIX_OK;

@@ -126,6 +126,12 @@ static inline bool fx_group_of_joint(const fx_group *g) {
   return !g->robot && (g->kind == FX_GROUP_AXIS || g->kind == FX_GROUP_JOINT || g->kind == FX_GROUP_TENSION);
 }
 
+/* Along or about which a row of a joint acts on b. */
+typedef struct fx_row_direction {
+  frix_vec3 along;
+  bool angular;
+} fx_row_direction;
+
 typedef struct fx_assembly {
   fx_arena *arena;
   fx_group *group;
@@ -135,9 +141,10 @@ typedef struct fx_assembly {
   size_t value_count, value_capacity;
   double *J;
   double *w, *R, *r_c, *guess;
-  double *limit;       /* largest speeds that errors of rows are measured by: one body size per step */
-  double *drive;       /* the part of w that fixed and kinematic bodies bring */
-  double *r, *u;       /* the answer */
+  double *limit;               /* largest speeds that errors of rows are measured by: one body size per step */
+  double *drive;               /* the part of w that fixed and kinematic bodies bring */
+  fx_row_direction *direction; /* of joints beside trees, whose blocks have none; NULL: there are no trees */
+  double *r, *u;               /* the answer */
   double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
   double *compression; /* Poisson: r of the first phase, NULL where there was no second */
   double *rebound;     /* by group the normal impulse that follows from it */

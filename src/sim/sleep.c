@@ -67,7 +67,7 @@ void fx_sleep_update(frix_sim *sim) {
     for (int side = 0; side < 2; side++) {
       int32_t a = side ? s->touching[c].contact.body_b : s->touching[c].contact.body_a;
       int32_t b = side ? s->touching[c].contact.body_a : s->touching[c].contact.body_b;
-      bool driven = a > 0 && !dynamic(sim, a) && (fx_norm2(s->velocity[a]) > 0.0 || fx_norm2(s->spin[a]) > 0.0);
+      bool driven = a > 0 && !dynamic(sim, a) && (!fx_is_zero(s->velocity[a]) || !fx_is_zero(s->spin[a]));
       if (driven && dynamic(sim, b)) least[root(parent, b)] = 0.0;
     }
   double before = s->energy.kinetic;
@@ -100,7 +100,7 @@ bool fx_sleep_wake_touched(frix_sim *sim) {
       int32_t sleeper = side ? b : a, other = side ? a : b;
       if (!dynamic(sim, sleeper) || !s->asleep[sleeper]) continue;
       bool driven =
-          other > 0 && !dynamic(sim, other) && (fx_norm2(s->velocity[other]) > 0.0 || fx_norm2(s->spin[other]) > 0.0);
+          other > 0 && !dynamic(sim, other) && (!fx_is_zero(s->velocity[other]) || !fx_is_zero(s->spin[other]));
       if (driven || (dynamic(sim, other) && !s->asleep[other])) ring[root(parent, sleeper)] = 1;
     }
   }

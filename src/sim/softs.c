@@ -163,8 +163,8 @@ void fx_softs_finish(frix_sim *sim, double part) {
     double mass = b->soft->info.mass;
     frix_vec3 L = b->momentum;
     double frame[6] = {mass * t->v1[0], mass * t->v1[1], mass * t->v1[2], L.x, L.y, L.z};
-    bool alone = sim->mover[b->mover].first < 0 && fx_norm2(sim->mover[b->mover].torque) == 0.0 &&
-                 !sim->softs->pull_count && !sim->state.load[b->slot].slope; /* it keeps every bit */
+    bool alone = sim->mover[b->mover].first < 0 && fx_is_zero(sim->mover[b->mover].torque) && !sim->softs->pull_count &&
+                 !sim->state.load[b->slot].slope; /* it keeps every bit */
     for (int32_t i = 3; i < 6 && !alone; i++)
       for (int32_t j = 3; j < n; j++) frame[i] += b->mass[(size_t)i * n + j] * (t->v1[j] - t->v0[j]);
     fx_soft_take_velocities(b->x, t->v1, frame);

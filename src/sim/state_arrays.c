@@ -82,7 +82,7 @@ static bool wanted(const fx_body *body, const frix_bulk *bulk, int32_t k, frix_p
   if (bulk->velocity) *velocity = vec_at(bulk->velocity, k);
   if (bulk->spin) *spin = vec_at(bulk->spin, k);
   if (!fx_finite(pose->p) || !fx_finite(*velocity) || !fx_finite(*spin)) return false;
-  if (body->kind == FRIX_BODY_STATIC && (fx_norm2(*velocity) > 0.0 || fx_norm2(*spin) > 0.0)) return false;
+  if (body->kind == FRIX_BODY_STATIC && (!fx_is_zero(*velocity) || !fx_is_zero(*spin))) return false;
   if (!body->planar) return true;
   velocity->z = spin->x = spin->y = 0.0;
   frix_pose user = fx_body_user_pose(body, *pose);

@@ -110,7 +110,7 @@ bool fx_stiff_closed(const frix_sim *sim, const fx_group *g) {
   bool rests = true;
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
-    rests &= fx_norm2(m->v0) == 0.0 && fx_norm2(m->w0) == 0.0;
+    rests &= fx_is_zero(m->v0) && fx_is_zero(m->w0);
   }
   return rests && fx_is_stiff(sim, g) && sim->contact[g->source].gap <= sag;
 }

@@ -52,7 +52,7 @@ static void sum_arms(frix_sim *sim) {
     if (kind == FRIX_JOINT_COUPLING || !fx_joint_active(sim, j)) continue;
     fx_joint_view v = fx_joint_look(sim, j);
     frix_vec3 f = force_of(sim, j, &v);
-    if (fx_norm2(f) == 0.0) continue;
+    if (fx_is_zero(f)) continue;
     frix_vec3 at[2] = {kind == FRIX_JOINT_SLIDER ? v.point[1] : v.point[0], v.point[1]};
     for (int side = 0; side < 2; side++) {
       int32_t m = sim->mover_of[v.slot[side]];

@@ -73,9 +73,7 @@ static const fx_spatial *find_motions(const fx_mover *m, fx_when when) {
   return s->spatial;
 }
 
-static bool is_slot(const fx_mechanism *x, int32_t b) {
-  return x->tree.body[b].link == b && x->slot_of_body[b] >= 0 && x->part_of_body[b] >= 0;
-}
+static bool is_slot(const fx_mechanism *x, int32_t b) { return x->slot_of_body[b] >= 0 && x->part_of_body[b] >= 0; }
 
 static frix_vec3 velocity_at(const frix_sim *sim, const fx_mechanism *x, fx_spatial motion, int32_t b) {
   frix_vec3 arm = fx_sub(sim->state.pose[x->slot_of_body[b]].p, fx_tree_point_of(x->state, b));
@@ -91,7 +89,7 @@ double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
   const fx_spatial *motion = find_motions(m, when);
   double most = 0.0;
   for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++)
-    if (is_slot(x, b)) most = fx_max(most, fx_norm2(velocity_at(sim, x, motion[b], b)));
+    if (is_slot(x, b)) most = fx_max(most, fx_norm2(velocity_at(sim, x, motion[x->tree.body[b].link], b)));
   return sqrt(most);
 }
 
@@ -105,11 +103,12 @@ void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, do
   for (int32_t b = root; b < m->tree->part->body_end; b++) {
     if (!is_slot(x, b)) continue;
     int32_t slot = x->slot_of_body[b];
-    double way = fx_body_way(sim, slot, velocity_at(sim, x, motion[b], b), motion[b].w), own = way;
+    fx_spatial link = motion[x->tree.body[b].link];
+    double way = fx_body_way(sim, slot, velocity_at(sim, x, link, b), link.w), own = way;
     reach[slot] = fx_max(reach[slot], way);
     if (!inner) continue;
     if (single) {
-      fx_spatial off = {fx_sub(motion[b].w, motion[root].w), fx_sub(motion[b].v, motion[root].v)};
+      fx_spatial off = {fx_sub(link.w, motion[root].w), fx_sub(link.v, motion[root].v)};
       own = fx_body_way(sim, slot, velocity_at(sim, x, off, b), off.w);
     }
     inner[slot] = fx_max(inner[slot], own);

@@ -199,6 +199,14 @@ static real gap_of(const ball *a, const ball *b, bool after) {
 }
 
 /* A tenth of the radius is what the documentation grants to bodies that an impact throws. */
+/* By how much a ball ends elsewhere than its velocity says: links go along circles, and so do balls off a centre. */
+static real bend_of_way(const judge *j, const ball *x) {
+  const judged_body *b = &j->body[x->body];
+  if (x->flat || !b->in_tree) return 0;
+  vec v = v_add(b->v[AFTER], v_cross(b->w[AFTER], v_sub(x->before, b->c)));
+  return v_norm(v_sub(v_sub(x->after, x->before), v_mul(j->h, v)));
+}
+
 void judge_overlaps(judge *j, const frix_sim *sim, verdict *out) {
   if (strcmp(j->config.integrator, "moreau") != 0) return;
   ball *all = calloc((size_t)frix_model_count(j->model).shape_count + 1, sizeof *all);
@@ -211,7 +219,8 @@ void judge_overlaps(judge *j, const frix_sim *sim, verdict *out) {
            thin = b->flat ? a->radius : fminl(a->radius, b->radius);
       real deeper = fminl(before, 0) - after;
       real grant = 0.12L * thin + 1e-11L * (v_far(a->before) + v_far(b->before)) + 1e-5L * j->h * j->h * j->gravity +
-                   100 * (real)j->config.tolerance * v_norm(v_sub(a->after, a->before));
+                   100 * (real)j->config.tolerance * v_norm(v_sub(a->after, a->before)) + bend_of_way(j, a) +
+                   bend_of_way(j, b);
       frix_material_config pair = frix_material_default();
       frix_model_pair(j->model, a->material, b->material, &pair);
       if (pair.stiffness > 0 && !isinf(pair.stiffness)) continue;

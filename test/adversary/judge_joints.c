@@ -9,22 +9,13 @@
 
 #include <string.h>
 
-typedef struct sight {
-  frix_joint_config config;
-  int body[2];
-  vec point[2], axis[2][3]; /* of the two frames */
-  quat q[2];
-  bool planar;
-  real noise; /* rounding of positions */
-} sight;
-
 static int joint_number(const judge *j, frix_joint_id id) {
   for (int k = 0; k < j->joint_count; k++)
     if (frix_model_joint_at(j->model, k).index == id.index) return k;
   return 0;
 }
 
-static sight look(const judge *j, frix_joint_id id) {
+sight judge_look(const judge *j, frix_joint_id id) {
   sight s = {.config = frix_joint_default(FRIX_JOINT_BALL)};
   frix_model_joint(j->model, id, &s.config);
   real far = 0;
@@ -168,7 +159,7 @@ static void read_held(judge *j, group *g, const sight *s) {
 }
 
 static void read_coupling(judge *j, group *g, const frix_joint_config *c) {
-  sight p = look(j, c->first), q = look(j, c->second);
+  sight p = judge_look(j, c->first), q = judge_look(j, c->second);
   int first = joint_number(j, c->first), second = joint_number(j, c->second);
   real x = coordinate_of(&p, c->first_axis, j->coordinate[first][c->first_axis]);
   real y = coordinate_of(&q, c->second_axis, j->coordinate[second][c->second_axis]);
@@ -244,7 +235,7 @@ static bool read_tension(judge *j, group *g, const sight *s) {
 }
 
 static void read_kind(judge *j, const frix_sim *sim, group *g) {
-  sight s = look(j, g->report.joint);
+  sight s = judge_look(j, g->report.joint);
   g->joint = s.config.kind;
   if (s.config.kind == FRIX_JOINT_COUPLING) {
     read_coupling(j, g, &s.config);
@@ -291,7 +282,7 @@ static real kick(const judged_body *b, const row *r, int t, real more, real weig
  * before, after, or of the answer that was projected, which is another by what the row was asked for beside. */
 void judge_allow_projection(judge *j, group *g) {
   if (g->report.kind != FRIX_ROW_JOINT || j->config.projections == 0) return;
-  sight s = look(j, g->report.joint);
+  sight s = judge_look(j, g->report.joint);
   for (int k = 0; k < g->dim; k++) {
     real gamma = j->config.joint_stabilisation, times = 2 + 2 * (real)j->config.projections;
     real drift = g->least[k]; /* what its control alone asks for */
@@ -317,7 +308,7 @@ void judge_push_motors(judge *j, const frix_sim *sim) {
     for (int axis = 0; axis < FRIX_JOINT_AXES; axis++) {
       frix_axis_config c;
       if (frix_sim_axis(sim, id, axis, &c) != FRIX_OK || c.motor != FRIX_MOTOR_FORCE || c.target == 0) continue;
-      sight s = look(j, id);
+      sight s = judge_look(j, id);
       row r = {0};
       rate_row(j, &s, &r, axis, c.target);
       for (int t = 0; t < r.count; t++) {

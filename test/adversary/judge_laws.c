@@ -16,6 +16,16 @@ static const real FLOOR = 1e-13L; /* of sums of some tens of doubles, beside all
 static real ratio(real x, real grant) { return x <= 0 ? 0 : x / grant; }
 
 /* S of a row, and what may be missing in u and r. */
+/* Part of the row's weight that tension takes: known of rows that only turn a body from what it took of the spin, S =
+ * |damped| / |w| beside the inertia; of others all of the turning. */
+static real weight_of_tension(const judged_body *b, const term *x, vec lin) {
+  if (!b->jointed || b->in_tree) return 0;
+  real turns = v_dot(x->ang, m_mul(b->J_inverse, x->ang)), spin = v_norm(b->w[AFTER]);
+  if (v_norm(lin) > 0) return turns;
+  real S = v_norm(b->damped) > 0 && spin > 0 ? v_norm(b->damped) / spin : 0, both = v_dot(x->ang, x->ang) + S * turns;
+  return both > 0 ? turns * (S * turns / both) : 0;
+}
+
 static void find_tolerance(const judge *j, group *g, int k) {
   real tolerance = 100 * (real)j->config.tolerance, own = fabsl(g->row[k].belt), all = own;
   real size = 0, spin = 0, turn = 0;
@@ -29,7 +39,7 @@ static void find_tolerance(const judge *j, group *g, int k) {
     vec lin = x->lin;
     if (b->planar) lin.z = 0;
     real root = sqrtl(fmaxl(0, v_dot(lin, lin) / b->mass + v_dot(x->ang, m_mul(b->J_inverse, x->ang))));
-    if (b->jointed && v_norm(lin) > 0) turn += v_dot(x->ang, m_mul(b->J_inverse, x->ang));
+    turn += weight_of_tension(b, x, lin);
     own += root * b->own;
     all += root * b->all;
     size += v_norm(x->lin) * b->size + v_norm(x->ang);

@@ -22,6 +22,7 @@ typedef struct judged_body {
   bool sharp;             /* q is known as exactly as the numbers */
   bool blurred;           /* rows of a joint act on it whose directions are not */
   bool jointed;           /* it hangs on a joint */
+  bool in_tree;           /* its joints are coordinates */
   vec damped;             /* angular impulse of joints under tension that no row shows */
   vec driven_v, driven_w; /* what forces, motors and springs of joints change its velocity by */
   vec force, torque;
@@ -87,6 +88,7 @@ typedef struct approach {
 } approach;
 
 typedef struct spring_memory spring_memory;
+typedef struct judged_trees judged_trees;
 
 struct judge {
   const frix_model *model;
@@ -110,6 +112,7 @@ struct judge {
   real least_radius, thinnest; /* of the shapes of bodies that move; of all shapes, half */
   int spring_count;            /* contacts of the last step */
   spring_memory *spring;
+  judged_trees *trees; /* NULL: no joint is a coordinate */
 };
 
 /* ---- judge_rows.c ---- */
@@ -143,6 +146,16 @@ void judge_pressed(const judge *j, const group *g, verdict *out);
 void springs_keep(judge *j);
 
 /* ---- judge_joints.c ---- */
+/* A joint between two bodies, at the poses where rows are taken. */
+typedef struct sight {
+  frix_joint_config config;
+  int body[2];
+  vec point[2], axis[2][3]; /* of the two frames */
+  quat q[2];
+  bool planar;
+  real noise; /* rounding of positions */
+} sight;
+sight judge_look(const judge *j, frix_joint_id id);
 /* Rows, demand and bounds of a limit, friction, motor, spring or bilateral group. */
 void judge_read_joint(judge *j, const frix_sim *sim, group *g);
 /* What projections may ask its rows for beside; all rows must be known. */

@@ -8,7 +8,7 @@
  * documentation calls closed (1e-5 of the way gravity makes in a step, 2e-11 of the coordinates) may be taken as they
  * are or as closed; so the demand has a slack.
  */
-#include "judge_parts.h"
+#include "judge_trees.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@ static real row_weight(const judge *j, const row *r) {
   real sum = 0;
   for (int k = 0; k < r->count; k++) {
     const judged_body *b = &j->body[r->term[k].body];
-    if (!b->moves) continue;
+    if (!b->moves || b->in_tree) continue;
     vec lin = r->term[k].lin, ang = r->term[k].ang;
     if (b->planar) lin.z = 0;
     sum += v_dot(lin, lin) / b->mass + v_dot(ang, m_mul(b->J_inverse, ang));
   }
-  return sum;
+  return j->trees ? sum + trees_row_weight(j, r) : sum;
 }
 
 static void contact_rows(const judge *j, group *g) {

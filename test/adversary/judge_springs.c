@@ -38,7 +38,10 @@ real spring_stiffness(const judge *j, const group *g) {
   if (j->config.contact != FRIX_CONTACT_KIND_STIFF) return 0;
   const judged_body *a = &j->body[body_index(j, g->report.a)], *b = &j->body[body_index(j, g->report.b)];
   real p = a->moves ? a->mass : 0, q = b->moves ? b->mass : 0;
-  return KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h);
+  real least = KAPPA * (p > 0 && q > 0 ? sqrtl(p * q) : p + q) / (j->h * j->h), R = g->report.compliance[0];
+  if (!(R > 0) && g->dim > 1) R = g->report.compliance[1];
+  bool link = a->in_tree || b->in_tree; /* its apparent mass, which is its own at least */
+  return link && R > 0 ? fmaxl(least, 1 / (R * j->h * j->time)) : least;
 }
 
 /* Half of the least side of the box around points. */
@@ -171,8 +174,9 @@ static bool is_held(const judge *j, const group *g) {
   real slow = AT_REST * j->h * j->gravity;
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
-    real arm = b->moves ? b->size : v_norm(v_sub(v_of(g->report.point), b->c));
-    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + arm * v_norm(b->w[AFTER]);
+    vec at_point = v_add(b->v[AFTER], v_cross(b->w[AFTER], v_sub(v_of(g->report.point), b->c)));
+    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + b->size * v_norm(b->w[AFTER]);
+    if (!b->moves) speed = fabsl(v_dot(at_point, v_of(g->report.direction[0]))); /* ground may run under what rests */
     if (speed > slow || before > 4 * j->h * j->gravity) return false;
   }
   real w = g->report.shift[0], R = g->report.compliance[0], r = g->report.impulse[0];
@@ -191,10 +195,12 @@ static void find_expected(group *g) {
 
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
+/* The report says what is remembered and expected together, rounded to the larger. */
 static bool asks_otherwise(const group *g, int k) {
-  real miss = demand_miss(g, k);
+  real miss = demand_miss(g, k), rounding = 0x1p-50L * fabsl((real)g->report.memory[k]);
   real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
-  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] || (k > 0 && other > 1e-9L * g->R[k] * fabsl(g->memory[k]));
+  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] ||
+         (k > 0 && other > g->R[k] * (1e-9L * fabsl(g->memory[k]) + rounding));
 }
 
 static void take_held(const judge *j, group *g) {
@@ -333,11 +339,7 @@ void springs_keep(judge *j) {
   int count = 0, last = -1;
   for (int k = 0; k < j->group_count; k++) {
     const group *g = &j->group[k];
-    if (g->report.kind == FRIX_ROW_DRILLING && last == k - 1) {
-      spring_memory *s = &list[count - 1];
-      s->drilling = g->r[1];
-      s->roll = v_mad(s->roll, g->r[1], s->normal);
-    }
+    if (g->report.kind == FRIX_ROW_DRILLING && last == k - 1) list[count - 1].drilling = g->r[1];
     if (g->report.kind != FRIX_ROW_CONTACT || !(g->r[0] > 0 || g->report.gap <= 0)) continue;
     keep_spring(j, g, last_of(j, g), &list[count++]);
     last = k;

@@ -5,7 +5,7 @@
  * A row sees the spin w1 = w0 + J^-1 (L1 - L0) with the inertia J where rows are taken (start or half step); the state
  * shows it at the new pose. Joints under tension damp the spin of their bodies by an impulse d = -S w1 that no row
  * shows, S unknown and positive semidefinite: there d . w1 <= 0 is asked for instead of d = 0. */
-#include "judge_parts.h"
+#include "judge_trees.h"
 
 #include <float.h>
 #include <stdarg.h>
@@ -133,6 +133,7 @@ judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   j->smallest = INFINITY;
   for (int k = 1; k < j->body_count; k++)
     if (j->body[k].moves) j->smallest = fminl(j->smallest, j->body[k].size);
+  if (j->config.coordinates == FRIX_COORDINATES_REDUCED) j->trees = trees_new(j);
   return j;
 }
 
@@ -146,6 +147,7 @@ void judge_free(judge *j) {
   free(j->body);
   free(j->coordinate);
   free(j->belt);
+  trees_free(j->trees);
   free(j->group);
   springs_end(j);
   free(j);
@@ -240,6 +242,11 @@ static void read_after(judge *j, const frix_sim *sim, vec gravity) {
       b->w[AFTER] = v_add(b->w[BEFORE], m_mul(b->J_inverse, v_sub(L1, L0)));
     }
   }
+  if (j->trees) {
+    trees_find(j, sim);
+    trees_put_after(j, sim);
+    trees_take(j);
+  }
   judge_push_motors(j, sim);
   for (int k = 1; k < j->body_count; k++) {
     judged_body *b = &j->body[k];
@@ -316,7 +323,7 @@ static void judge_momentum(judge *j, verdict *out) {
   real tolerance = 100 * (real)j->config.tolerance;
   for (int k = 1; k < j->body_count; k++) {
     judged_body *b = &j->body[k];
-    if (!b->moves || b->blurred) continue;
+    if (!b->moves || b->blurred || b->in_tree) continue;
     vec dp = v_mul(b->mass, v_sub(b->v[AFTER], b->v[FREE])), dl = m_mul(b->J, v_sub(b->w[AFTER], b->w[FREE]));
     if (b->planar) dl.x = dl.y = 0;
     vec linear = b->linear, angular = b->angular;
@@ -356,8 +363,9 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   judge_read_rows(j, sim);
   find_scales(j);
   judge_momentum(j, out);
+  if (j->trees) trees_judge_momentum(j, 100 * (real)j->config.tolerance, SUM_ERROR, out);
   judge_laws(j, out);
-  judge_energy(j, out);
+  if (!j->trees) judge_energy(j, out); /* what the axes of coordinates do to it is not known */
   judge_overlaps(j, sim, out);
   springs_keep(j);
   out->rows = j->group_count;

@@ -37,7 +37,7 @@ static frix_material_id any_material(world *w) {
   return material(w, m);
 }
 
-static double a_mass(world *w) { return magnitude(w, 0.1, 30); }
+static double a_mass(world *w) { return magnitude(w, 0.1 / w->mass_range, 30 * w->mass_range); }
 static double a_size(world *w) { return magnitude(w, 0.03, 0.5); }
 
 static frix_vec3 a_velocity(world *w, double most) {
@@ -155,9 +155,11 @@ static void fill_robot(world *w) {
     static const frix_joint_kind kinds[] = {FRIX_JOINT_HINGE,     FRIX_JOINT_HINGE, FRIX_JOINT_SLIDER,
                                             FRIX_JOINT_UNIVERSAL, FRIX_JOINT_BALL,  FRIX_JOINT_DISTANCE};
     frix_joint_kind kind = kinds[dice(w, 6)];
+    if (w->welds && chance(w, 0.2)) kind = FRIX_JOINT_FIXED;
     bool angle = kind == FRIX_JOINT_HINGE || kind == FRIX_JOINT_UNIVERSAL;
     frix_axis_config axes[2] = {any_axis(w, angle), any_axis(w, angle)};
     if (kind != FRIX_JOINT_UNIVERSAL) axes[1] = (frix_axis_config){0};
+    if (kind == FRIX_JOINT_FIXED) axes[0] = (frix_axis_config){0};
     if (kind == FRIX_JOINT_BALL) axes[0] = (frix_axis_config){.friction = axes[0].friction, .damping = axes[0].damping};
     if (kind == FRIX_JOINT_DISTANCE) {
       axes[0].lower = 0.01, axes[0].upper = 2;
@@ -172,6 +174,32 @@ static void fill_robot(world *w) {
     if (geared >= 0 && chance(w, 0.3)) add_coupling(w, gear, id, uniform(w, -3, 3));
     gear = id, geared = k;
   }
+}
+
+/* Joints as coordinates, without blows that bounce, whose free motion the judge would have to know. */
+static void in_coordinates(world *w) {
+  w->config.coordinates = FRIX_COORDINATES_REDUCED;
+  w->config.integrator = "moreau";
+  w->config.restitution_speed = HUGE_VAL;
+}
+
+static void fill_tree(world *w) {
+  w->welds = true;
+  fill_robot(w);
+  in_coordinates(w);
+}
+
+static void fill_tree_chain(world *w) {
+  fill_chain(w);
+  in_coordinates(w);
+}
+
+/* Trees whose links differ by many orders of magnitude. */
+static void fill_tree_ratio(world *w) {
+  w->mass_range = 1e4;
+  w->welds = true;
+  fill_robot(w);
+  in_coordinates(w);
 }
 
 /* Bodies that strike the floor and each other. */
@@ -354,3 +382,11 @@ const world_class spring_classes[] = {
      FRIX_CONTACT_KIND_STIFF},
     {0},
 };
+
+/* Not among the ordinary ones, of which other classes make theirs. */
+#define TREES(ROW)                                                      \
+  ROW("tree", "trees in coordinates", fill_tree)                        \
+  ROW("tree_chain", "chains and loops in coordinates", fill_tree_chain) \
+  ROW("tree_ratio", "trees of masses from 1e-5 to 3e5 kg", fill_tree_ratio)
+
+const world_class tree_classes[] = {TREES(RIGID) TREES(STIFF){0}};

@@ -221,7 +221,7 @@ void limit_iterations(world *w) { w->config.max_iterations = chance(w, 0.8) ? 40
 
 static const world_class *const tables[] = {ordinary_classes, extreme_classes,        problem_classes,
                                             attack_classes,   stiff_ordinary_classes, stiff_extreme_classes,
-                                            spring_classes,   edited_classes};
+                                            spring_classes,   edited_classes,         tree_classes};
 
 const world_class *world_class_at(int k) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
@@ -237,7 +237,7 @@ const world_class *world_class_find(const char *name) {
 }
 
 static bool open_world(world *w, void (*fill)(world *w), frix_contact_kind contact, uint64_t random, units unit) {
-  *w = (world){.random = random, .unit = unit, .config = frix_sim_default(), .h = 0.01, .steps = 4};
+  *w = (world){.random = random, .unit = unit, .config = frix_sim_default(), .h = 0.01, .steps = 4, .mass_range = 1};
   w->config.contact = contact;
   if (frix_context_create(NULL, &w->context) != FRIX_OK) return false;
   if (frix_builder_create(w->context, &w->builder) != FRIX_OK) return false;

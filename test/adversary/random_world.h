@@ -34,7 +34,9 @@ typedef struct world {
   units unit;
   double h;
   int steps;
-  double promise; /* tolerance that the steps are judged by */
+  double mass_range; /* masses of ordinary bodies are spread by this, up and down; 1 */
+  bool welds;        /* some joints of robots are fixed */
+  double promise;    /* tolerance that the steps are judged by */
   frix_vec3 gravity;
   int body_count;
   frix_body_id body[MOST_BODIES];
@@ -112,6 +114,7 @@ extern bool world_patient;
 extern const world_class ordinary_classes[], extreme_classes[];             /* rigid */
 extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* the same with stiff contacts */
 extern const world_class spring_classes[];                                  /* materials name a stiffness */
+extern const world_class tree_classes[];                                    /* joints as coordinates */
 extern const world_class edited_classes[];                                  /* changed between steps */
 
 #endif

@@ -6,15 +6,7 @@ import re
 import numpy as np
 
 from frix import _frix as lib
-
-
-def refused(kind, call, *words):
-    try:
-        call()
-    except kind as error:
-        assert all(word in str(error) for word in words), str(error)
-        return
-    raise AssertionError(f"{kind.__name__} expected")
+from refusal import refused
 
 
 # one binary for every Python from 3.9 on

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 
 import frix
+from refusal import refused
 
 
 def falling(count=2, **config):
@@ -17,15 +18,6 @@ def falling(count=2, **config):
     for k in range(count):
         world.body(f"ball {k}", position=(0.3 * k, 0, 1), mass=1).shape("sphere", radius=0.1)
     return frix.Sim(world.compile(), **config)
-
-
-def refused(kind, call, *words):
-    try:
-        call()
-    except kind as error:
-        assert all(word in str(error) for word in words), str(error)
-        return
-    raise AssertionError(f"{kind.__name__} expected")
 
 
 # a view outlives everything that Python knows of its sim

@@ -1,0 +1,408 @@
+/* Trees of coordinates: what the judge needs to see them as bodies.
+ *
+ * Joints that have no rows of their own are coordinates. A tree moves by its coordinates' rates x: link b by
+ *
+ *   V_b = sum over the joints between b and the root of S_k x_k,   S_k a turn about an axis or a way along one,
+ *
+ * and a step with rows taken at the start obeys, for each k,
+ *
+ *   sum over the links b beyond joint k of S_k . [M_b (V_b(x1) - V_b(x0)) + h (M_b A_b + w x J w) - h F_b - impulses] =
+ * 0
+ *
+ * with A_b the acceleration of the link at x0 without any of x. The state shows links at their new poses; axes are
+ * fixed in the bodies that they connect, so that rates are read there and put on the old poses. A tree that floats is
+ * led by its first body, and its origin. */
+#include "judge_trees.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 3, ROOT_AXES = 6 };
+
+/* How a body moves against the one that leads it. */
+typedef struct link {
+  int leader; /* body, -1: it has none */
+  int joint;  /* number, -1: the root of a tree that floats */
+  int tree;   /* its number, from 1 on; 0: no tree */
+} link;
+
+/* One coordinate. */
+typedef struct motion {
+  int body; /* the first that it moves */
+  bool way; /* along the axis, else about it */
+  vec axis, point;
+} motion;
+
+struct judged_trees {
+  link *link; /* by body */
+  int *order; /* bodies of trees, leaders first */
+  int body_count;
+  vec *acceleration, *turning; /* by body, at the rates of before */
+  motion *motion;
+  int motion_count;
+  real *M;        /* lower factor, over all motions */
+  real *row, *go; /* of one row */
+};
+
+judged_trees *trees_new(const judge *j) {
+  judged_trees *t = calloc(1, sizeof *t);
+  size_t n = (size_t)j->body_count;
+  t->link = calloc(n, sizeof *t->link);
+  t->order = calloc(n, sizeof *t->order);
+  t->acceleration = calloc(n, sizeof *t->acceleration);
+  t->turning = calloc(n, sizeof *t->turning);
+  t->motion = calloc(ROOT_AXES * n, sizeof *t->motion);
+  t->M = calloc(ROOT_AXES * n * ROOT_AXES * n, sizeof *t->M);
+  t->row = calloc(ROOT_AXES * n, sizeof *t->row);
+  t->go = calloc(ROOT_AXES * n, sizeof *t->go);
+  return t;
+}
+
+void trees_free(judged_trees *t) {
+  if (!t) return;
+  free(t->link), free(t->order), free(t->acceleration), free(t->turning), free(t->motion);
+  free(t->M), free(t->row), free(t->go);
+  free(t);
+}
+
+/* ---- which joints ---- */
+
+static bool has_rows(const frix_sim *sim, frix_joint_id id) {
+  for (int k = 0; k < frix_sim_row_count(sim); k++) {
+    frix_row_report r;
+    if (frix_sim_row(sim, k, &r) == FRIX_OK && r.kind == FRIX_ROW_JOINT && r.joint.index == id.index) return true;
+  }
+  return false;
+}
+
+/* A body that leads b by a joint that is a coordinate, among those that are known; -1: none. */
+static void lead(const judge *j, const bool *coordinate, int b, link *out) {
+  for (int k = 0; k < j->joint_count; k++) {
+    if (!coordinate[k]) continue;
+    sight s = judge_look(j, frix_model_joint_at(j->model, k));
+    int other = s.body[0] == b ? s.body[1] : s.body[1] == b ? s.body[0] : -1;
+    if (other < 0) continue;
+    const link *l = &j->trees->link[other];
+    if (j->body[other].moves && l->tree == 0) continue;
+    *out = (link){other, k, j->body[other].moves ? l->tree : b};
+    return;
+  }
+}
+
+static bool hangs(const judge *j, const bool *coordinate, int b) {
+  for (int k = 0; k < j->joint_count; k++) {
+    sight s = judge_look(j, frix_model_joint_at(j->model, k));
+    if (coordinate[k] && (s.body[0] == b || s.body[1] == b)) return true;
+  }
+  return false;
+}
+
+static void take(judged_trees *t, int b, link l) {
+  t->link[b] = l;
+  t->order[t->body_count++] = b;
+}
+
+/* All bodies that can be reached from those that are known. */
+static void grow(const judge *j, const bool *coordinate) {
+  for (bool any = true; any;) {
+    any = false;
+    for (int b = 1; b < j->body_count; b++) {
+      link l = {-1, -1, 0};
+      if (!j->body[b].moves || j->trees->link[b].tree) continue;
+      lead(j, coordinate, b, &l);
+      if (l.joint >= 0) take(j->trees, b, l), any = true;
+    }
+  }
+}
+
+void trees_find(judge *j, const frix_sim *sim) {
+  judged_trees *t = j->trees;
+  bool *coordinate = calloc((size_t)j->joint_count + 1, sizeof *coordinate);
+  memset(t->link, 0, (size_t)j->body_count * sizeof *t->link);
+  t->body_count = 0;
+  for (int k = 0; k < j->joint_count; k++) {
+    frix_joint_id id = frix_model_joint_at(j->model, k);
+    sight s = judge_look(j, id);
+    coordinate[k] = s.config.kind <= FRIX_JOINT_FIXED && !s.planar && !has_rows(sim, id);
+  }
+  grow(j, coordinate);
+  for (int b = 1; b < j->body_count; b++) {
+    if (!j->body[b].moves || t->link[b].tree || !hangs(j, coordinate, b)) continue;
+    take(t, b, (link){-1, -1, b});
+    grow(j, coordinate);
+  }
+  for (int b = 1; b < j->body_count; b++) j->body[b].in_tree = t->link[b].tree != 0;
+  free(coordinate);
+}
+
+/* ---- rates ---- */
+
+/* Motion of a link against its leader: spin, and speed along the axis of a slider, in parts that its axes keep. */
+typedef struct rates {
+  real first, second; /* slider, hinge; universal: both */
+  vec spin;           /* ball: in the leader's frame */
+} rates;
+
+static vec velocity_at(const judged_body *b, moment when, vec p) {
+  return v_add(b->v[when], v_cross(b->w[when], v_sub(p, b->c)));
+}
+
+/* +1 where the link is b of its joint. */
+static real side_of(const sight *s, int b) { return s->body[1] == b ? 1 : -1; }
+
+static rates read_rates(const judge *j, int b, moment when) {
+  const link *l = &j->trees->link[b];
+  sight s = judge_look(j, frix_model_joint_at(j->model, l->joint));
+  const judged_body *own = &j->body[b], *leader = &j->body[l->leader];
+  vec spin = v_mul(side_of(&s, b), v_sub(own->w[when], leader->w[when]));
+  rates x = {0, 0, {0, 0, 0}};
+  switch (s.config.kind) {
+    case FRIX_JOINT_HINGE: x.first = v_dot(spin, s.axis[0][2]); break;
+    case FRIX_JOINT_SLIDER: {
+      vec slip = v_sub(velocity_at(own, when, s.point[1]), velocity_at(leader, when, s.point[1]));
+      x.first = side_of(&s, b) * v_dot(slip, s.axis[0][2]);
+      break;
+    }
+    case FRIX_JOINT_UNIVERSAL: {
+      vec p = s.axis[0][2], q = s.axis[1][0];
+      real c = v_dot(p, q), d = 1 - c * c;
+      x.first = (v_dot(spin, p) - c * v_dot(spin, q)) / d;
+      x.second = (v_dot(spin, q) - c * v_dot(spin, p)) / d;
+      break;
+    }
+    case FRIX_JOINT_BALL: x.spin = q_turn(q_inverse(leader->q), v_sub(own->w[when], leader->w[when])); break;
+    default: break;
+  }
+  return x;
+}
+
+/* Spin of a link against its leader, speed along a slider, and how the axes turn both. */
+typedef struct relative {
+  vec spin, way, spin_turns, way_turns;
+  vec at; /* the point that turns move not */
+} relative;
+
+static relative relative_of(const judge *j, int b, const rates *x, moment when) {
+  const link *l = &j->trees->link[b];
+  sight s = judge_look(j, frix_model_joint_at(j->model, l->joint));
+  real side = side_of(&s, b);
+  const judged_body *leader = &j->body[l->leader];
+  relative out = {.at = s.point[0]};
+  if (s.config.kind == FRIX_JOINT_HINGE) out.spin = v_mul(side * x->first, s.axis[0][2]);
+  if (s.config.kind == FRIX_JOINT_BALL) out.spin = q_turn(leader->q, x->spin);
+  out.spin_turns = v_cross(leader->w[when], out.spin);
+  if (s.config.kind == FRIX_JOINT_SLIDER) {
+    out.way = v_mul(side * x->first, s.axis[0][2]);
+    out.way_turns = v_cross(leader->w[when], out.way);
+  }
+  if (s.config.kind == FRIX_JOINT_UNIVERSAL) {
+    vec p = v_mul(side * x->first, s.axis[0][2]), q = v_mul(side * x->second, s.axis[1][0]);
+    out.spin = v_add(p, q);
+    out.spin_turns = v_add(v_cross(j->body[s.body[0]].w[when], p), v_cross(j->body[s.body[1]].w[when], q));
+  }
+  return out;
+}
+
+/* Velocities of the links at these rates; the poses are those of the rows. */
+static void put_rates(judge *j, int b, const rates *x, moment when) {
+  const link *l = &j->trees->link[b];
+  judged_body *own = &j->body[b];
+  const judged_body *leader = &j->body[l->leader];
+  relative m = relative_of(j, b, x, when);
+  own->w[when] = v_add(leader->w[when], m.spin);
+  own->v[when] = v_add(velocity_at(leader, when, own->c), v_add(m.way, v_cross(m.spin, v_sub(own->c, m.at))));
+}
+
+/* The root's velocity is that of its frame's origin: the one of its centre, seen from the other pose. */
+static void put_root(judge *j, int b, quat after) {
+  judged_body *own = &j->body[b];
+  vec arm = v_sub(q_turn(own->q0, own->center), q_turn(after, own->center));
+  own->v[AFTER] = v_add(own->v[AFTER], v_cross(own->w[AFTER], arm));
+}
+
+void trees_put_after(judge *j, const frix_sim *sim) {
+  judged_trees *t = j->trees;
+  rates *x = calloc((size_t)j->body_count, sizeof *x);
+  for (int b = 1; b < j->body_count; b++) { /* at the new poses */
+    judged_body *own = &j->body[b];
+    frix_body_state s;
+    frix_sim_body(sim, own->id, &s);
+    own->q = q_of(s.pose.q), own->c = v_of(s.center);
+    own->v[AFTER] = own->in_tree || !own->moves ? v_of(s.velocity) : own->v[AFTER];
+    if (own->in_tree) own->w[AFTER] = v_of(s.spin);
+  }
+  for (int k = 0; k < t->body_count; k++)
+    if (t->link[t->order[k]].joint >= 0) x[t->order[k]] = read_rates(j, t->order[k], AFTER);
+  for (int b = 1; b < j->body_count; b++) {
+    if (j->body[b].in_tree && t->link[b].joint < 0) put_root(j, b, j->body[b].q);
+    j->body[b].q = j->body[b].q0, j->body[b].c = j->body[b].c0;
+  }
+  for (int k = 0; k < t->body_count; k++)
+    if (t->link[t->order[k]].joint >= 0) put_rates(j, t->order[k], &x[t->order[k]], AFTER);
+  free(x);
+}
+
+/* ---- accelerations ---- */
+
+static void find_accelerations(judge *j) {
+  judged_trees *t = j->trees;
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    const link *l = &t->link[b];
+    t->acceleration[b] = t->turning[b] = (vec){0, 0, 0};
+    const judged_body *own = &j->body[b], *leader = &j->body[l->joint < 0 ? 0 : l->leader];
+    if (l->joint < 0) { /* the origin goes straight on */
+      vec w = own->w[BEFORE];
+      t->acceleration[b] = v_cross(w, v_cross(w, q_turn(own->q, own->center)));
+      continue;
+    }
+    vec base = leader->moves ? t->acceleration[l->leader] : (vec){0, 0, 0};
+    vec turning = leader->moves ? t->turning[l->leader] : (vec){0, 0, 0};
+    rates x = read_rates(j, b, BEFORE);
+    relative m = relative_of(j, b, &x, BEFORE);
+    vec arm = v_sub(own->c, m.at), own_way = v_sub(own->v[BEFORE], leader->v[BEFORE]);
+    t->turning[b] = v_add(turning, m.spin_turns);
+    vec a = v_add(base, v_cross(turning, v_sub(own->c, leader->c)));
+    a = v_add(a, v_cross(leader->w[BEFORE], own_way));
+    a = v_add(a, v_add(m.way_turns, v_cross(m.spin_turns, arm)));
+    t->acceleration[b] = v_add(a, v_cross(m.spin, v_sub(own->v[BEFORE], velocity_at(leader, BEFORE, m.at))));
+  }
+}
+
+/* ---- coordinates ---- */
+
+static void add_motion(judged_trees *t, int b, bool way, vec axis, vec point) {
+  t->motion[t->motion_count++] = (motion){b, way, axis, point};
+}
+
+static void find_motions(judge *j) {
+  judged_trees *t = j->trees;
+  static const vec world[AXES] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  t->motion_count = 0;
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    if (t->link[b].joint < 0) {
+      for (int i = 0; i < ROOT_AXES; i++) add_motion(t, b, i < AXES, world[i % AXES], j->body[b].c);
+      continue;
+    }
+    sight s = judge_look(j, frix_model_joint_at(j->model, t->link[b].joint));
+    if (s.config.kind == FRIX_JOINT_HINGE || s.config.kind == FRIX_JOINT_UNIVERSAL)
+      add_motion(t, b, false, s.axis[0][2], s.point[0]);
+    if (s.config.kind == FRIX_JOINT_UNIVERSAL) add_motion(t, b, false, s.axis[1][0], s.point[0]);
+    if (s.config.kind == FRIX_JOINT_SLIDER) add_motion(t, b, true, s.axis[0][2], s.point[0]);
+    for (int i = 0; i < AXES && s.config.kind == FRIX_JOINT_BALL; i++) add_motion(t, b, false, world[i], s.point[0]);
+  }
+}
+
+static bool moves_with(const judged_trees *t, int b, int first) {
+  for (; b > 0 && t->link[b].tree; b = t->link[b].leader)
+    if (b == first) return true;
+  return false;
+}
+
+/* Velocity of a body at the rate 1. */
+static bool go_with(const judge *j, const motion *m, int b, vec *v, vec *w) {
+  if (!moves_with(j->trees, b, m->body)) return false;
+  *v = m->way ? m->axis : v_cross(m->axis, v_sub(j->body[b].c, m->point));
+  *w = m->way ? (vec){0, 0, 0} : m->axis;
+  return true;
+}
+
+static real inertia_between(const judge *j, const motion *p, const motion *q) {
+  real sum = 0;
+  vec v[2], w[2];
+  for (int k = 0; k < j->trees->body_count; k++) {
+    int b = j->trees->order[k];
+    if (go_with(j, p, b, &v[0], &w[0]) && go_with(j, q, b, &v[1], &w[1]))
+      sum += j->body[b].mass * v_dot(v[0], v[1]) + v_dot(w[0], m_mul(j->body[b].J, w[1]));
+  }
+  return sum;
+}
+
+/* Cholesky factor of the mass matrix. */
+static void factor(const judge *j) {
+  judged_trees *t = j->trees;
+  int n = t->motion_count;
+  for (int a = 0; a < n; a++)
+    for (int b = 0; b <= a; b++) {
+      real sum = inertia_between(j, &t->motion[a], &t->motion[b]);
+      for (int c = 0; c < b; c++) sum -= t->M[a * n + c] * t->M[b * n + c];
+      t->M[a * n + b] = a == b ? sqrtl(fmaxl(sum, 0)) : t->M[b * n + b] > 0 ? sum / t->M[b * n + b] : 0;
+    }
+}
+
+void trees_take(judge *j) {
+  find_motions(j);
+  factor(j);
+  find_accelerations(j);
+}
+
+real trees_row_weight(const judge *j, const row *r) {
+  judged_trees *t = j->trees;
+  int n = t->motion_count;
+  real sum = 0;
+  for (int k = 0; k < n; k++) {
+    t->row[k] = 0;
+    for (int i = 0; i < r->count; i++) {
+      vec v, w;
+      if (go_with(j, &t->motion[k], r->term[i].body, &v, &w))
+        t->row[k] += v_dot(r->term[i].lin, v) + v_dot(r->term[i].ang, w);
+    }
+  }
+  for (int a = 0; a < n; a++) {
+    real x = t->row[a];
+    for (int b = 0; b < a; b++) x -= t->M[a * n + b] * t->go[b];
+    t->go[a] = t->M[a * n + a] > 0 ? x / t->M[a * n + a] : 0;
+    sum += t->go[a] * t->go[a];
+  }
+  return sum;
+}
+
+/* ---- momentum along the coordinates ---- */
+
+typedef struct wrench {
+  vec force, torque;
+  real linear, angular; /* what the body carries */
+  real linear_impulses, angular_impulses;
+} wrench;
+
+static wrench wrench_of(const judge *j, int b) {
+  const judged_body *own = &j->body[b];
+  const judged_trees *t = j->trees;
+  vec dv = v_sub(own->v[AFTER], own->v[BEFORE]), dw = v_sub(own->w[AFTER], own->w[BEFORE]);
+  vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
+  wrench x;
+  x.force = v_mul(own->mass, v_mad(dv, j->h, t->acceleration[b]));
+  x.force = v_sub(v_mad(x.force, -j->h, own->force), own->linear);
+  x.torque = v_mad(m_mul(own->J, dw), j->h, turns);
+  x.torque = v_sub(v_mad(x.torque, -j->h, own->torque), own->angular);
+  x.linear = own->mass * (v_norm(own->v[BEFORE]) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
+             j->h * v_norm(own->force);
+  x.angular = v_norm(m_mul(own->J, own->w[BEFORE])) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
+              j->h * v_norm(own->torque);
+  x.linear_impulses = own->linear_size;
+  x.angular_impulses = own->angular_size + own->angular_noise;
+  return x;
+}
+
+void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out) {
+  judged_trees *t = j->trees;
+  for (int k = 0; k < t->motion_count; k++) {
+    const motion *m = &t->motion[k];
+    real miss = 0, own = 0, impulses = 0;
+    for (int i = 0; i < t->body_count; i++) {
+      vec v, w;
+      int b = t->order[i];
+      if (!go_with(j, m, b, &v, &w)) continue;
+      wrench x = wrench_of(j, b);
+      miss += v_dot(v, x.force) + v_dot(w, x.torque);
+      own += v_norm(v) * x.linear + v_norm(w) * x.angular;
+      impulses += v_norm(v) * x.linear_impulses + v_norm(w) * x.angular_impulses;
+    }
+    real grant = relative_error * own + sum_error * impulses;
+    if (fabsl(miss) > 0)
+      note(out, LAW_MOMENTUM, fabsl(miss) / grant,
+           "tree of body %d, coordinate %d of body %d: misses %.3Lg of %.3Lg N s", t->link[m->body].tree, k, m->body,
+           miss, own + impulses);
+  }
+}
