@@ -493,10 +493,40 @@ static void broken_cables(fx_test *t) {
   }
 }
 
+/* The gain of adhesion may stand in its class. */
+static void adhesion_of_a_class(fx_test *t) {
+  if (!available(t)) return;
+  world w =
+      world_of(t,
+               "<mujoco><default><default class='stick'><adhesion gain='.985' ctrlrange='0 1'/></default></default>"
+               "<worldbody><body name='b'><joint/><geom size='.1' pos='.1 0 0'/></body></worldbody>"
+               "<actuator><adhesion class='stick' body='b'/></actuator></mujoco>");
+  if (w.state) data(&w, FRIX_ROBOT_CTRL)[0] = 0.5;
+  CHECK(t, w.state && frix_robot_forward(w.state) == FRIX_OK);
+  if (w.state) CHECK_NEAR(t, data(&w, FRIX_ROBOT_ACTUATOR_FORCE)[0], 0.5 * .985, 1e-15);
+  world_free(&w);
+}
+
+/* Negative rest lengths of fixed tendons are lengths, but for -1 alone. */
+static void negative_rest_lengths(fx_test *t) {
+  if (!available(t)) return;
+  char *text = shell_read("test/robots/springlengths.xml");
+  REQUIRE(t, text);
+  world w = world_of(t, text);
+  if (w.state) data(&w, FRIX_ROBOT_QPOS)[0] = -1, data(&w, FRIX_ROBOT_QPOS)[1] = .3;
+  CHECK(t, w.state && frix_robot_forward(w.state) == FRIX_OK);
+  if (w.state) CHECK_NEAR(t, data(&w, FRIX_ROBOT_PASSIVE)[0], 3 * 1.5 + 3 * .5, 1e-12);
+  if (w.state) CHECK_NEAR(t, data(&w, FRIX_ROBOT_PASSIVE)[1], -2 * 3 * 1.5, 1e-12);
+  world_free(&w);
+  free(text);
+}
+
 const fx_test_row test_robots[] = {{"robots/finds_lengths", finds_lengths},
                                    {"robots/aligns", aligns},
                                    {"robots/cables", cables},
                                    {"robots/broken_cables", broken_cables},
+                                   {"robots/adhesion_of_a_class", adhesion_of_a_class},
+                                   {"robots/negative_rest_lengths", negative_rest_lengths},
                                    {"robots/pendulum", pendulum},
                                    {"robots/gyroscope", gyroscope},
                                    {"robots/matrix", matrix},

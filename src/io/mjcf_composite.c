@@ -90,7 +90,11 @@ static void copy(fx_xml_element *to, const fx_xml_element *from, const char *but
 
 /* One word of the curve for each coordinate: 0 s cos(s) sin(s). */
 static frix_status read_curve(cable *c, int shape[3]) {
-  static const char *const word[] = {"0", "s", "cos(s)", "sin(s)"};
+  static const char *const word[] = {"0", "s",
+                                     "cos"
+                                     "(s)",
+                                     "sin"
+                                     "(s)"};
   const char *at = fx_xml_value(c->from, "curve");
   for (int k = 0; at && k < 3; k++) {
     size_t length = strcspn(at += strspn(at, " \t\n"), " \t\n");
@@ -98,7 +102,7 @@ static frix_status read_curve(cable *c, int shape[3]) {
     for (shape[k] = 0; shape[k] < 4; shape[k]++)
       if (strlen(word[shape[k]]) == length && !strncmp(at, word[shape[k]], length)) break;
     if (shape[k] == 4)
-      return fx_mjcf_fail(c->r, c->from, "composite curve: '%s' is none of 0 s cos(s) sin(s)",
+      return fx_mjcf_fail(c->r, c->from, "composite curve: '%s' is none of 0, s, its cosine and its sine",
                           fx_word_of(at, length).text);
     at += length;
   }

@@ -128,7 +128,8 @@ static frix_status read_muscle(const fx_mjcf_reader *r, const fx_mjcf_item *item
 }
 
 static frix_status read_plain(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a, bool adhesion) {
-  a->gain[0] = 1.0, a->dynamics = FX_DYN_OF_NONE;
+  /* adhesion keeps the gain and the dynamics of its defaults */
+  if (!adhesion) a->gain[0] = 1.0, a->dynamics = FX_DYN_OF_NONE;
   a->gain_form = a->bias_form = FX_FORM_PLAIN;
   if (adhesion) a->ctrl_limited = 1;
   return adhesion ? fx_mjcf_real(r, item, "gain", &a->gain[0]) : FRIX_OK;

@@ -235,9 +235,10 @@ static frix_status take_reference(frix_context *context, fx_arena *arena, fx_tre
     memcpy(s->qpos + t->joint[k].q, t->joint[k].spring,
            (size_t)fx_joint_q_size(t->joint[k].kind) * sizeof *t->joint[k].spring);
   fx_tree_evaluate_position(s);
-  for (int32_t k = 0; k < t->tendon_count; k++)
-    for (int n = 0; n < 2; n++)
-      if (t->tendon[k].spring[n] < 0.0) t->tendon[k].spring[n] = s->tendon_length[k];
+  for (int32_t k = 0; k < t->tendon_count; k++) {
+    double *spring = t->tendon[k].spring; /* other negative numbers are lengths that fixed tendons may have */
+    if (spring[0] == -1.0 && spring[1] == -1.0) spring[0] = spring[1] = s->tendon_length[k];
+  }
   frix_robot_reset(s, -1);
   fx_tree_evaluate_position(s);
   for (int32_t k = 0; k < t->tendon_count; k++) t->tendon[k].length0 = s->tendon_length[k];
