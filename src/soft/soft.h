@@ -82,7 +82,6 @@ struct frix_soft {
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
   double *plane;       /* the same number of all i and j together (soft_inertia.c) */
   double *stiffness;   /* diagonal: omega^2 */
-  double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
   double *quartic;     /* of q_i q_j q_l q_m */
   fx_soft_tree tree;
