@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "base/sort.h"
 #include "linalg/product.h"
+#include "soft/centers.h"
 
 enum { LEAF = 6, DEEPEST = 64, BOX_DEPTH = 7, SPEED_DEPTH = 6 };
 
@@ -23,15 +23,7 @@ typedef struct maker {
   fx_soft_tree *tree;
   frix_vec3 *center; /* of triangles */
   int32_t *scratch;
-  int axis;
 } maker;
-
-static int compare_centers(int32_t a, int32_t b, const void *user) {
-  const maker *m = user;
-  double x = fx_at(m->center[a], m->axis), y = fx_at(m->center[b], m->axis);
-  if (x != y) return x < y ? -1 : 1;
-  return a < b ? -1 : a > b;
-}
 
 static frix_vec3 shape_at(const frix_soft_info *info, int32_t point, int32_t i) {
   size_t k = (size_t)info->coordinates;
@@ -83,8 +75,7 @@ static void split(maker *m, int32_t at, int32_t first, int32_t count) {
     high = fx_vec(fx_max(high.x, c.x), fx_max(high.y, c.y), fx_max(high.z, c.z));
   }
   frix_vec3 side = fx_sub(high, low);
-  m->axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
-  fx_sort_by(t->triangle + first, m->scratch, (size_t)count, compare_centers, m);
+  fx_sort_centers(m->center, fx_longest_axis(side), t->triangle + first, m->scratch, (size_t)count);
   int32_t child = t->node_count;
   t->node_count += 2;
   t->node[at].child = child;
