@@ -26,21 +26,54 @@ static bool group_fits(const fx_assembly *a, int32_t k) {
   return true;
 }
 
-bool fx_island_gather(fx_island *t, const int32_t *root_of_mover, int32_t root) {
+static int32_t root_of(int32_t *parent, int32_t k) {
+  while (parent[k] != k) k = parent[k] = parent[parent[k]];
+  return k;
+}
+
+static void join_movers(const fx_assembly *a, int32_t *parent) {
+  for (int32_t k = 0; k < a->group_count; k++)
+    for (int32_t b = 1; b < a->group[k].body_count; b++) {
+      int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
+      parent[i > j ? i : j] = i > j ? j : i;
+    }
+}
+
+frix_status fx_soft_islands_find(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_soft_islands *out) {
+  int32_t n = sim->mover_count;
+  *out =
+      (fx_soft_islands){FX_TAKE_RAW(arena, int32_t, n), FX_TAKE_RAW(arena, int32_t, n), FX_TAKE_RAW(arena, int32_t, n),
+                        FX_TAKE_RAW(arena, int32_t, n), FX_TAKE_RAW(arena, int32_t, a->group_count)};
+  if (!out->root || !out->first_mover || !out->next_mover || !out->first_group || !out->next_group)
+    return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < n; k++) out->root[k] = k, out->first_mover[k] = out->first_group[k] = -1;
+  join_movers(a, out->root);
+  for (int32_t k = 0; k < n; k++) out->root[k] = root_of(out->root, k);
+  for (int32_t k = n; k-- > 0;) {
+    int32_t *first = &out->first_mover[out->root[k]];
+    out->next_mover[k] = *first, *first = k;
+  }
+  for (int32_t k = a->group_count; k-- > 0;) {
+    if (!a->group[k].body_count) continue;
+    int32_t *first = &out->first_group[out->root[a->group[k].mover[0]]];
+    out->next_group[k] = *first, *first = k;
+  }
+  return FRIX_OK;
+}
+
+bool fx_island_gather(fx_island *t, const fx_soft_islands *all, int32_t root) {
   const frix_sim *sim = t->sim;
   bool soft = false;
   t->n = t->count = t->mover_count = 0;
-  for (int32_t k = 0; k < sim->mover_count; k++) {
+  for (int32_t k = all->first_mover[root]; k >= 0; k = all->next_mover[k]) {
     const fx_mover *m = &sim->mover[k];
-    if (root_of_mover[k] != root || m->first < 0) continue;
+    if (m->first < 0) continue;
     if (m->dof < 6 || (m->tree && !m->tree->soft) || t->n + m->dof > FX_ISLAND_MOST) return false;
     soft |= m->tree != NULL;
     t->n += m->dof;
     t->mover[t->mover_count++] = k;
   }
-  for (int32_t k = 0; k < t->a->group_count && soft; k++) {
-    const fx_group *g = &t->a->group[k];
-    if (!g->body_count || root_of_mover[g->mover[0]] != root) continue;
+  for (int32_t k = all->first_group[root]; k >= 0 && soft; k = all->next_group[k]) {
     if (!group_fits(t->a, k)) return false;
     t->group[t->count++] = k;
   }

@@ -35,8 +35,16 @@ typedef struct fx_island {
   double carried; /* A v_free, squared in the mass */
 } fx_island;
 
-/* Movers and contacts of one root; false: it is none for this method. root_of_mover is of the whole step. */
-bool fx_island_gather(fx_island *t, const int32_t *root_of_mover, int32_t root);
+/* Movers and groups by root: the first of each, and the next one of the same; -1: none. */
+typedef struct fx_soft_islands {
+  int32_t *root;                     /* by mover */
+  int32_t *first_mover, *next_mover; /* by root, by mover */
+  int32_t *first_group, *next_group; /* by root, by group */
+} fx_soft_islands;
+
+frix_status fx_soft_islands_find(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_soft_islands *out);
+/* Movers and contacts of one root; false: it is none for this method. */
+bool fx_island_gather(fx_island *t, const fx_soft_islands *all, int32_t root);
 /* Memory and contacts of what was gathered; false: there is none. */
 bool fx_island_take(fx_island *t, fx_arena *arena);
 /* The matrix without contacts, and v the velocities before the step. */

@@ -238,11 +238,6 @@ static bool solve(fx_island *t, bool nearby, int64_t *iterations) {
 
 /* ---- all islands ---- */
 
-static int32_t root_of(int32_t *parent, int32_t k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
-
 static bool solve_island(fx_island *t, bool nearby, int64_t *iterations) {
   fx_arena arena;
   fx_arena_init(&arena, t->sim->inner);
@@ -258,24 +253,18 @@ static bool solve_island(fx_island *t, bool nearby, int64_t *iterations) {
 frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool nearby, fx_found *found) {
   int32_t n = sim->mover_count;
   fx_island t = {.sim = sim, .a = a, .group = FX_TAKE_RAW(&sim->arena, int32_t, a->group_count)};
-  int32_t *parent = FX_TAKE_RAW(&sim->arena, int32_t, n);
+  fx_soft_islands all;
   t.mover = FX_TAKE_RAW(&sim->arena, int32_t, n), t.first = FX_TAKE_RAW(&sim->arena, int32_t, n);
   t.place = FX_TAKE_RAW(&sim->arena, int32_t, n);
-  if (!t.group || !parent || !t.mover || !t.first || !t.place) return FRIX_ERROR_MEMORY;
-  int32_t solved = 0, all = 0;
-  for (int32_t k = 0; k < n; k++) parent[k] = k;
-  for (int32_t k = 0; k < a->group_count; k++) {
-    all += a->group[k].body_count > 0;
-    for (int32_t b = 1; b < a->group[k].body_count; b++) {
-      int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
-      parent[i > j ? i : j] = i > j ? j : i;
-    }
-  }
-  for (int32_t k = 0; k < n; k++) parent[k] = root_of(parent, k);
+  if (!t.group || !t.mover || !t.first || !t.place) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_soft_islands_find(sim, a, &sim->arena, &all);
+  if (status != FRIX_OK) return status;
+  int32_t solved = 0, count = 0;
+  for (int32_t k = 0; k < a->group_count; k++) count += a->group[k].body_count > 0;
   if (!nearby) memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   for (int32_t k = 0; k < n; k++)
-    if (parent[k] == k && fx_island_gather(&t, parent, k) && solve_island(&t, nearby, &sim->report.iterations))
+    if (all.root[k] == k && fx_island_gather(&t, &all, k) && solve_island(&t, nearby, &sim->report.iterations))
       solved += t.count;
-  *found = solved == 0 ? FX_FOUND_NONE : solved < all ? FX_FOUND_SOME : FX_FOUND_ALL;
+  *found = solved == 0 ? FX_FOUND_NONE : solved < count ? FX_FOUND_SOME : FX_FOUND_ALL;
   return FRIX_OK;
 }
