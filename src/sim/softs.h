@@ -99,6 +99,15 @@ frix_vec3 fx_soft_held_bending(const frix_sim *sim, int32_t slot, int32_t point)
 /* Adds the columns of the amplitudes for a row along d. */
 void fx_soft_held_row(const frix_sim *sim, int32_t slot, int32_t point, frix_vec3 d, double *J);
 
+/* ---- edge_contacts.c ---- */
+typedef struct fx_edge_touch {
+  int32_t edge_a, edge_b, triangle_a, triangle_b;
+  fx_soft_crossing at;
+} fx_edge_touch;
+/* Sharp edges of two bodies that touch, or may in this step. */
+void fx_soft_meet_edges(frix_sim *sim, double margin, fx_soft_body *a, fx_soft_body *b,
+                        void (*take)(void *user, const fx_edge_touch *touch), void *user);
+
 /* ---- soft_contacts.c ---- */
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */
 frix_status fx_softs_meet(frix_sim *sim, double margin);

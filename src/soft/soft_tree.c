@@ -138,7 +138,7 @@ frix_status fx_soft_tree_make(frix_soft *soft) {
   find_around(info, t);
   if (info->triangle_count) split(&m, 0, 0, info->triangle_count);
   give_points(&m);
-  return FRIX_OK;
+  return fx_soft_edges_make(soft);
 }
 
 /* ---- what is where, in a step ---- */
@@ -150,12 +150,13 @@ frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_sk
                         .normal = FX_TAKE_RAW(arena, frix_vec3, triangles),
                         .sphere = FX_TAKE_RAW(arena, fx_soft_sphere, soft->tree.node_count),
                         .list = FX_TAKE_RAW(arena, int32_t, n),
+                        .edges = FX_TAKE_RAW(arena, int32_t, soft->tree.edge_count + 1),
                         .placed = FX_TAKE(arena, uint32_t, n),
                         .faced = FX_TAKE(arena, uint32_t, n),
                         .turned = FX_TAKE(arena, uint32_t, triangles),
                         .bounded = FX_TAKE(arena, uint32_t, soft->tree.node_count)};
-  bool good = out->place && out->outward && out->normal && out->sphere && out->list && out->placed && out->faced &&
-              out->turned && out->bounded;
+  bool good = out->place && out->outward && out->normal && out->sphere && out->list && out->edges && out->placed &&
+              out->faced && out->turned && out->bounded;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
