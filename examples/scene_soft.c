@@ -11,6 +11,21 @@ static void put_box(ex_world *world, frix_pose pose, double x, double y, double 
   ex_add_shape(world, (frix_body_id){0, 0}, &box);
 }
 
+/* Body k of those that are alike. */
+static void put_alike(ex_world *world, const frix_soft *soft, const char *prefix, int32_t k, frix_pose pose) {
+  char name[32];
+  frix_body_config body = ex_named(prefix, k, pose, name);
+  ex_put_soft(world, soft, &body);
+}
+
+/* A cube or blob of 0.1 m, whose faces stay flat where they are pressed. */
+static frix_soft *make_cube(ex_world *world, const char *shape, int32_t cells, int32_t modes, double young) {
+  frix_soft_config c = frix_soft_default();
+  c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = cells, c.order = 1, c.modes = modes, c.strains = true;
+  c.damping_ratio = 0.2, c.young = young;
+  return ex_soft(world, shape, &c);
+}
+
 /* ---- soft-stack ---- */
 
 enum { STACK_N, STACK_YOUNG, STACK_MU };
@@ -23,17 +38,10 @@ static const frix_option_info stack_parameter[] = {
 
 static frix_status build_stack(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[STACK_MU], 0.0, seed);
-  frix_soft_config c = frix_soft_default();
-  c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = 2, c.order = 1, c.modes = 8, c.strains = true, c.damping_ratio = 0.2;
-  c.young = value[STACK_YOUNG];
-  frix_soft *cube = ex_soft(&world, "bar", &c);
+  frix_soft *cube = make_cube(&world, "bar", 2, 8, value[STACK_YOUNG]);
   ex_add_ground(&world);
-  for (int32_t k = 0; k < (int32_t)value[STACK_N]; k++) {
-    char name[32];
-    frix_body_config body =
-        ex_named("cube", k, ex_at(ex_noise(&world, 1e-4), ex_noise(&world, 1e-4), 0.1 * (k + 0.5)), name);
-    ex_put_soft(&world, cube, &body);
-  }
+  for (int32_t k = 0; k < (int32_t)value[STACK_N]; k++)
+    put_alike(&world, cube, "cube", k, ex_at(ex_noise(&world, 1e-4), ex_noise(&world, 1e-4), 0.1 * (k + 0.5)));
   frix_soft_destroy(cube);
   return world.status;
 }
@@ -117,10 +125,7 @@ static const frix_option_info jam_parameter[] = {
 
 static frix_status build_jam(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[JAM_MU], 0.0, seed);
-  frix_soft_config c = frix_soft_default();
-  c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = 5, c.order = 1, c.modes = 9, c.strains = true, c.damping_ratio = 0.2;
-  c.young = value[JAM_YOUNG];
-  frix_soft *blob = ex_soft(&world, "blob", &c);
+  frix_soft *blob = make_cube(&world, "blob", 5, 9, value[JAM_YOUNG]);
   double half = value[JAM_WIDTH] / 2.0, high = 0.2;
   ex_add_ground(&world);
   for (int side = -1; side <= 1; side += 2) {
@@ -131,12 +136,8 @@ static frix_status build_jam(frix_builder *builder, const double *value, uint64_
     put_box(&world, lip, 0.1, 0.15, 0.15);
     put_box(&world, ex_at(0.0, side * 0.16, 0.75), 0.3, 0.1, 0.35);
   }
-  for (int32_t k = 0; k < (int32_t)value[JAM_N]; k++) {
-    char name[32];
-    frix_body_config body =
-        ex_named("blob", k, ex_at(ex_noise(&world, 1e-3), ex_noise(&world, 1e-3), 0.92 + 0.11 * k), name);
-    ex_put_soft(&world, blob, &body);
-  }
+  for (int32_t k = 0; k < (int32_t)value[JAM_N]; k++)
+    put_alike(&world, blob, "blob", k, ex_at(ex_noise(&world, 1e-3), ex_noise(&world, 1e-3), 0.92 + 0.11 * k));
   frix_soft_destroy(blob);
   return world.status;
 }
@@ -173,10 +174,9 @@ static frix_status build_chairs(frix_builder *builder, const double *value, uint
   while (side * side < n) side++;
   ex_add_ground(&world);
   for (int32_t k = 0; k < n; k++) {
-    char name[32];
-    frix_body_config body = ex_named("chair", k, ex_at(k % side - 0.5 * side, k / side - 0.5 * side, -foot), name);
-    body.pose.q = ex_turned(ex_noise(&world, 180.0), 0.0, 0.0, 1.0);
-    ex_put_soft(&world, chair, &body);
+    frix_pose pose = ex_at(k % side - 0.5 * side, k / side - 0.5 * side, -foot);
+    pose.q = ex_turned(ex_noise(&world, 180.0), 0.0, 0.0, 1.0);
+    put_alike(&world, chair, "chair", k, pose);
   }
   frix_soft_destroy(chair);
   return world.status;
@@ -218,11 +218,9 @@ static frix_status build_dinosaurs(frix_builder *builder, const double *value, u
   frix_soft *dinosaur = ex_soft(&world, "dinosaur", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[DINOSAURS_N]; k++) {
-    char name[32];
-    frix_body_config body =
-        ex_named("dinosaur", k, ex_at(ex_noise(&world, 0.05), ex_noise(&world, 0.05), 0.25 + 0.45 * k), name);
-    body.pose.q = ex_turned(75.0 * k, 0.0, 0.0, 1.0);
-    ex_put_soft(&world, dinosaur, &body);
+    frix_pose pose = ex_at(ex_noise(&world, 0.05), ex_noise(&world, 0.05), 0.25 + 0.45 * k);
+    pose.q = ex_turned(75.0 * k, 0.0, 0.0, 1.0);
+    put_alike(&world, dinosaur, "dinosaur", k, pose);
   }
   frix_soft_destroy(dinosaur);
   return world.status;
@@ -285,12 +283,10 @@ static frix_status build_rolling(frix_builder *builder, const double *value, uin
   world.material = fur;
   put_box(&world, ramp, 0.8, 0.5, 0.02);
   for (int32_t k = 0; k < (int32_t)value[ROLLING_N]; k++) {
-    char name[32];
     double up = 1.3 + 0.25 * (k / 3), across = 0.22 * (k % 3 - 1);
-    frix_body_config body = ex_named(
-        "bunny", k, ex_at(-up * q + 0.14 * s, across + ex_noise(&world, 0.02), up * s + 0.14 * q + 0.03), name);
-    body.pose.q = ex_turned(90.0, 0.0, 1.0, 0.0);
-    ex_put_soft(&world, bunny, &body);
+    frix_pose pose = ex_at(-up * q + 0.14 * s, across + ex_noise(&world, 0.02), up * s + 0.14 * q + 0.03);
+    pose.q = ex_turned(90.0, 0.0, 1.0, 0.0);
+    put_alike(&world, bunny, "bunny", k, pose);
   }
   frix_soft_destroy(bunny);
   return world.status;
@@ -318,16 +314,9 @@ static const frix_option_info touch_parameter[] = {
 /* 33 coordinates of each cube and 6 of the hand: 72. */
 static frix_status build_touch(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[TOUCH_MU], 0.0, seed);
-  frix_soft_config c = frix_soft_default();
-  c.sides = ex_vec3(0.1, 0.1, 0.1), c.cells = (int32_t)value[TOUCH_CELLS], c.order = 1, c.modes = 21;
-  c.strains = true, c.damping_ratio = 0.2, c.young = value[TOUCH_YOUNG];
-  frix_soft *cube = ex_soft(&world, "bar", &c);
+  frix_soft *cube = make_cube(&world, "bar", (int32_t)value[TOUCH_CELLS], 21, value[TOUCH_YOUNG]);
   ex_add_ground(&world);
-  for (int32_t k = 0; k < 2; k++) {
-    char name[32];
-    frix_body_config body = ex_named("cube", k, ex_at(0.0, 0.0, 0.1 * k + 0.05), name);
-    ex_put_soft(&world, cube, &body);
-  }
+  for (int32_t k = 0; k < 2; k++) put_alike(&world, cube, "cube", k, ex_at(0.0, 0.0, 0.1 * k + 0.05));
   frix_body_config hand = ex_body("hand", ex_at(0.0, 0.0, 0.226));
   frix_shape_config ball = ex_ball(&world, 0.025);
   hand.mass = 0.1, hand.gravity_scale = 0.0;

@@ -254,7 +254,40 @@ static void goes_on_from_snapshot(fx_test *t) {
   end(&w);
 }
 
-const fx_test_row test_soft_sim[] = {{"soft_sim/flies", flies},
+/* Two bars cross, edge to edge, between points of either: they do not pass through each other. */
+static void edges_meet(fx_test *t) {
+  world w;
+  frix_soft_config c = block(1e7, (frix_vec3){0.4, 0.05, 0.05}, 1, 8);
+  REQUIRE(t, begin(t, &c, &w));
+  frix_body_id id[2];
+  double half = sqrt(0.5), deepest = 0.0;
+  for (int k = 0; k < 2; k++) {
+    frix_body_config body = frix_body_default();
+    double angle = 0.39269908169872414, s = sin(angle),
+           q = cos(angle); /* turned by 45 degrees about its axis, then to x or y */
+    body.pose.p = (frix_vec3){k ? 0.023 : 0.0, k ? 0.0 : 0.023, k ? 0.08 : 0.0};
+    body.pose.q = k ? (frix_quat){half * q, half * s, half * s, half * q} : (frix_quat){q, s, 0, 0};
+    body.velocity.z = k ? -1.0 : 0.0, body.gravity_scale = 0.0;
+    CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, NULL, &id[k]));
+  }
+  if (simulate(t, &w, NULL)) {
+    frix_step_report report = {.size = sizeof report};
+    frix_body_state low, high;
+    for (int k = 0; k < 100; k++) {
+      CHECK(t, !frix_sim_step(w.sim, 1e-3, &report) && report.certified);
+      deepest = fmax(deepest, report.penetration);
+    }
+    CHECK(t, !frix_sim_body(w.sim, id[0], &low) && !frix_sim_body(w.sim, id[1], &high));
+    CHECK(t, high.pose.p.z - low.pose.p.z > 0.06);
+    CHECK(t, high.velocity.z > -0.9 && low.velocity.z < -0.1);
+    fx_test_note(t, "%.3f m apart, overlap %.0e m", high.pose.p.z - low.pose.p.z, deepest);
+    CHECK(t, deepest < 1e-3);
+  }
+  end(&w);
+}
+
+const fx_test_row test_soft_sim[] = {{"soft_sim/edges_meet", edges_meet},
+                                     {"soft_sim/flies", flies},
                                      {"soft_sim/stack_stands", stack_stands},
                                      {"soft_sim/stands_among_rigid", stands_among_rigid},
                                      {"soft_sim/slides_as_rigid", slides_as_rigid},

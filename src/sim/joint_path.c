@@ -9,6 +9,7 @@
  * two_step and variational, half a step before and after the poses they show. Reference: E. Hairer, C. Lubich, G.
  * Wanner, Geometric Numerical Integration, ch. VII.1. */
 #include "sim/joints.h"
+#include "sim/softs.h"
 #include "sim/step.h"
 
 #include <string.h>
@@ -19,7 +20,9 @@ static void find_errors(const frix_sim *sim, const fx_assembly *a, double *error
     const fx_group *g = &a->group[k];
     fx_joint_row row[FRIX_MAX_DIM];
     if (g->robot) continue;
-    if (sim->model->joint[g->source].config.kind == FRIX_JOINT_COUPLING) continue;
+    const fx_joint *joint = &sim->model->joint[g->source];
+    if (joint->config.kind == FRIX_JOINT_COUPLING) continue;
+    if (fx_soft_at(sim, joint->a) || fx_soft_at(sim, joint->b)) continue; /* they hold to first order */
     fx_joint_view view = fx_joint_look(sim, g->source);
     int32_t n = fx_joint_rows(sim, g->source, &view, row);
     for (int32_t j = 0; j < n; j++) error[g->row + j] = row[j].error;

@@ -1,7 +1,7 @@
 /* Joints from outside: states, axes, and motors that are given a force. */
 #include "base/abi.h"
 #include "sim/joints.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,6 +67,8 @@ double fx_joint_rate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int
   if (angle) return fx_dot(d, fx_sub(s->spin[b], s->spin[a]));
   frix_vec3 vb = fx_add(s->velocity[b], fx_cross(s->spin[b], fx_sub(v->point[1], v->center[1])));
   frix_vec3 va = fx_add(s->velocity[a], fx_cross(s->spin[a], fx_sub(at_a, v->center[0])));
+  if (v->held[1] >= 0) vb = fx_add(vb, fx_soft_held_bending(sim, b, v->held[1]));
+  if (v->held[0] >= 0) va = fx_add(va, fx_soft_held_bending(sim, a, v->held[0]));
   return fx_dot(d, fx_sub(vb, va));
 }
 

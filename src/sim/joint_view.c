@@ -5,6 +5,7 @@
  * The error is what the row's velocity would have to take away per unit of time: row . v + gamma error / h = 0. */
 #include "base/trig.h"
 #include "sim/joints.h"
+#include "sim/softs.h"
 
 #include <math.h>
 
@@ -30,6 +31,8 @@ fx_joint_view fx_joint_look(const frix_sim *sim, int32_t j) {
     v.point[side] = frame.p;
     v.center[side] = body.p;
     v.axes[side] = fx_quat_matrix(frame.q);
+    v.held[side] = fx_soft_held(sim, j, side);
+    if (v.held[side] >= 0) v.point[side] = fx_soft_held_place(sim, v.slot[side], v.held[side]);
   }
   frix_vec3 d = fx_sub(v.point[1], v.point[0]);
   v.length = fx_norm(d);
@@ -63,12 +66,22 @@ static void linear_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, co
                        frix_vec3 d) {
   fx_group_term(sim, a, g, k, v->slot[1], d, fx_cross(fx_sub(v->point[1], v->center[1]), d));
   fx_group_term(sim, a, g, k, v->slot[0], fx_neg(d), fx_neg(fx_cross(fx_sub(at_a, v->center[0]), d)));
+  fx_group_bend(sim, a, g, k, v->slot[1], v->held[1], d);
+  fx_group_bend(sim, a, g, k, v->slot[0], v->held[0], fx_neg(d));
 }
 
 static void angular_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, const fx_joint_view *v, frix_vec3 d) {
   frix_vec3 zero = {0.0, 0.0, 0.0};
   fx_group_term(sim, a, g, k, v->slot[1], zero, d);
   fx_group_term(sim, a, g, k, v->slot[0], zero, fx_neg(d));
+}
+
+void fx_joint_bilateral_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, const fx_joint_view *v,
+                            const fx_joint_row *row) {
+  if (row->angular)
+    angular_row(sim, a, g, k, v, row->direction);
+  else
+    linear_row(sim, a, g, k, v, row->point_a, row->direction);
 }
 
 void fx_joint_rate_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t j, const fx_joint_view *v,

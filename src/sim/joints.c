@@ -180,13 +180,8 @@ static void add_bilateral(frix_sim *sim, fx_assembly *a, int32_t j) {
   if (n == 0) return;
   fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n},
                              slots_of(sim, j, slot), slot);
-  frix_vec3 zero = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < n; k++) {
-    frix_vec3 d = row[k].direction;
-    fx_group_term(sim, a, g, k, v.slot[1], row[k].angular ? zero : d,
-                  row[k].angular ? d : fx_cross(fx_sub(v.point[1], v.center[1]), d));
-    fx_group_term(sim, a, g, k, v.slot[0], row[k].angular ? zero : fx_neg(d),
-                  fx_neg(row[k].angular ? d : fx_cross(fx_sub(row[k].point_a, v.center[0]), d)));
+    fx_joint_bilateral_row(sim, a, g, k, &v, &row[k]);
     a->w[g->row + k] = a->drive[g->row + k] + sim->config.joint_stabilisation * row[k].error / sim->h;
     a->guess[g->row + k] = sim->state.joint[j].lambda[k];
   }

@@ -10,6 +10,7 @@ typedef struct fx_joint_view {
   fx_mat3 axes[2];     /* columns: x, y, z of the two frames in the world */
   frix_vec3 direction; /* distance: from a to b */
   double length;
+  int32_t held[2]; /* points of soft surfaces, -1: none */
 } fx_joint_view;
 
 /* Whether both bodies are there, as the model placed them. */
@@ -28,6 +29,9 @@ typedef struct fx_joint_row {
   frix_vec3 point_a; /* where a's velocity is taken (linear rows) */
   double error;
 } fx_joint_row;
+/* Row k of a group: its terms of both bodies. */
+void fx_joint_bilateral_row(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, const fx_joint_view *v,
+                            const fx_joint_row *row);
 int32_t fx_joint_rows(const frix_sim *sim, int32_t j, const fx_joint_view *v, fx_joint_row row[FRIX_MAX_DIM]);
 
 /* tension.c: rows across a rod (a distance joint) whose swing the step cannot follow. */

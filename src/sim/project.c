@@ -7,7 +7,7 @@
  * time-stepping approach for rigid multibody dynamics with joints, contact and friction, 2004. */
 #include "sim/hooks.h"
 #include "sim/joints.h"
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <string.h>
 
@@ -49,15 +49,10 @@ static void add_joint(frix_sim *sim, fx_assembly *a, int32_t j) {
   fx_joint_view v = fx_joint_look(sim, j);
   fx_joint_row row[FRIX_MAX_DIM];
   int32_t n = fx_joint_rows(sim, j, &v, row), slot[2] = {joint->a, joint->b};
-  frix_vec3 zero = {0.0, 0.0, 0.0};
   if (n == 0) return;
   fx_group *g = fx_group_add(sim, a, FX_GROUP_JOINT, j, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = n}, 2, slot);
   for (int32_t k = 0; k < n; k++) {
-    frix_vec3 d = row[k].direction;
-    fx_group_term(sim, a, g, k, v.slot[1], row[k].angular ? zero : d,
-                  row[k].angular ? d : fx_cross(fx_sub(v.point[1], v.center[1]), d));
-    fx_group_term(sim, a, g, k, v.slot[0], row[k].angular ? zero : fx_neg(d),
-                  fx_neg(row[k].angular ? d : fx_cross(fx_sub(row[k].point_a, v.center[0]), d)));
+    fx_joint_bilateral_row(sim, a, g, k, &v, &row[k]);
     a->w[g->row + k] = whole ? row[k].error : 0.0;
   }
 }
@@ -75,8 +70,8 @@ static frix_status displace(frix_sim *sim) {
   if (!sim->past) return FRIX_ERROR_MEMORY;
   fx_contacts_match(sim);
   no_motion(sim);
-  for (int32_t k = 1; k < s->count; k++) /* trees stay where their coordinates put them */
-    if (fx_is_link(sim, k)) sim->mover_of[k] = -1;
+  for (int32_t k = 1; k < s->count; k++) /* trees and soft bodies stay where their coordinates put them */
+    if (fx_is_link(sim, k) || fx_soft_at(sim, k)) sim->mover_of[k] = -1;
   fx_assembly a;
   int32_t rows = sim->contact_count + FRIX_MAX_DIM * s->joint_count;
   status = fx_assembly_begin(sim, &a, sim->contact_count + s->joint_count, rows, 12 * (size_t)rows);

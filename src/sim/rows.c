@@ -1,7 +1,7 @@
 /* Rows: velocities that the contact problem speaks about, as blocks per body.
  *
  *   u_k = sum over movers (J_k v) + drive_k + w_k,   drive_k: the share of fixed and kinematic bodies */
-#include "sim/mechanism.h"
+#include "sim/softs.h"
 
 #include <string.h>
 
@@ -128,6 +128,13 @@ void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_
   } else {
     J[0] += lin.x, J[1] += lin.y, J[2] += lin.z, J[3] += ang.x, J[4] += ang.y, J[5] += ang.z;
   }
+}
+
+void fx_group_bend(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, int32_t point, frix_vec3 d) {
+  int32_t m = sim->mover_of[slot], b = 0;
+  if (m < 0 || point < 0) return;
+  while (g->mover[b] != m) b++;
+  fx_soft_held_row(sim, slot, point, d, row_of(sim, a, g, b, k));
 }
 
 static double product(int32_t dof, const double *J, frix_vec3 v, frix_vec3 w) {

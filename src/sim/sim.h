@@ -317,6 +317,8 @@ fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, in
 frix_status fx_assembly_select(const fx_assembly *a, const uint8_t *mark, fx_arena *arena, fx_assembly *out);
 /* Adds lin . v + ang . w of a slot to row k of the group. */
 void fx_group_term(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, frix_vec3 lin, frix_vec3 ang);
+/* The share of deformation in a linear row that acts on a point of a soft surface; point < 0: none. */
+void fx_group_bend(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_t slot, int32_t point, frix_vec3 d);
 /* Row k of the group in the block of a mover; NULL: it does not move it. */
 double *fx_group_block(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t mover, int32_t k);
 /* The row's velocity for the movers' v0 (or v_free, v1), fixed and kinematic bodies included. */

@@ -2,8 +2,8 @@
  *
  * Points of a deformed surface meet every rigid shape (as spheres without radius, by the functions of narrow.c) and the
  * nearest place of other soft surfaces; centres of rigid spheres and corners of rigid boxes and hulls meet soft
- * surfaces. A contact is named by the point, not by the place it meets, so it lasts while it slides. Edges are not
- * tried against edges. */
+ * surfaces. A contact is named by the point, not by the place it meets, so it lasts while it slides. Sharp edges of two
+ * soft surfaces meet each other. */
 #include "sim/softs.h"
 
 #include <math.h>
@@ -169,6 +169,28 @@ static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
   }
 }
 
+/* Two bodies whose edges meet. */
+typedef struct edge_pair {
+  meeting *m;
+  fx_soft_body *a, *b;
+} edge_pair;
+
+static void take_edges(void *user, const fx_edge_touch *t) {
+  const edge_pair *x = user;
+  uint32_t i = (uint32_t)t->edge_a, j = (uint32_t)t->edge_b;
+  add(x->m, (side){x->a->slot, x->a->shape, -(t->triangle_a + 1), t->at.point_a},
+      (side){x->b->slot, x->b->shape, -(t->triangle_b + 1), t->at.point_b},
+      FX_FEATURE(FX_FEATURE_EDGE, i, FX_FEATURE_EDGE, j), FX_FEATURE(FX_FEATURE_EDGE, j, FX_FEATURE_EDGE, i),
+      t->at.normal, t->at.gap);
+}
+
+static void meet_edges(meeting *m, fx_soft_body *a, fx_soft_body *b) {
+  double far = m->margin + m->sim->h * (a->skin.fastest + b->skin.fastest);
+  edge_pair pair = {m, a, b};
+  if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
+  fx_soft_meet_edges(m->sim, m->margin, a, b, take_edges, &pair);
+}
+
 static void meet_all(meeting *m) {
   const frix_sim *sim = m->sim;
   const fx_state *s = &sim->state;
@@ -185,8 +207,10 @@ static void meet_all(meeting *m) {
         if (!may_meet(sim, own, &sim->model->shape[shape])) continue;
         if (!other)
           meet_shape(m, b, slot, shape);
-        else if (other->mover >= 0)
+        else if (other->mover >= 0) {
           meet_soft(m, b, other);
+          if (b->slot < other->slot) meet_edges(m, b, other);
+        }
       }
     }
   }

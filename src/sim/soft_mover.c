@@ -184,36 +184,64 @@ static void flush(batch *b) {
   b->count = 0;
 }
 
-static void weigh(const frix_sim *sim, const fx_assembly *a, int32_t mover, batch *b, double *own) {
+/* The block of a mover in a group: its rows, where their weights go, and the next block of the same mover. */
+typedef struct block {
+  const double *J;
+  double *own;
+  int32_t dim, next;
+} block;
+
+static void weigh(const frix_sim *sim, int32_t mover, const block *list, int32_t at, batch *b) {
   const fx_mover *m = b->mover = &sim->mover[mover];
+  for (; at >= 0; at = list[at].next)
+    for (int32_t j = 0; j < list[at].dim; j++) {
+      if (b->count == BATCH) flush(b);
+      memcpy(b->row + (size_t)b->count * m->dof, list[at].J + (size_t)j * m->dof, (size_t)m->dof * sizeof *b->row);
+      b->out[b->count++] = list[at].own + 2 * j;
+    }
+  flush(b);
+}
+
+/* Blocks of soft movers, those of each in the order of the groups. */
+static void list_blocks(const frix_sim *sim, const fx_assembly *a, double *own, block *list, int32_t *first,
+                        int32_t *last) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++) first[k] = last[k] = -1;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t body = 0; body < g->body_count; body++) {
-      int32_t dof = sim->mover[g->mover[body]].dof;
-      for (int32_t j = 0; j < g->dim && g->mover[body] == mover; j++) {
-        if (b->count == BATCH) flush(b);
-        memcpy(b->row + (size_t)b->count * m->dof, J + (size_t)j * dof, (size_t)dof * sizeof *J);
-        b->out[b->count++] = own + 2 * j;
+      int32_t mover = g->mover[body];
+      const fx_mover *m = &sim->mover[mover];
+      if (m->tree && m->tree->soft) {
+        list[count] = (block){J, own, g->dim, -1};
+        *(first[mover] < 0 ? &first[mover] : &list[last[mover]].next) = count;
+        last[mover] = count++;
       }
-      J += (size_t)g->dim * dof, own += 2 * g->dim;
+      J += (size_t)g->dim * m->dof, own += 2 * g->dim;
     }
   }
-  flush(b);
 }
 
 const double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
   fx_softs *s = sim->softs;
   if (a != &sim->rows) return NULL; /* rows that live as long as the step */
   if (s->weight && s->weight_of == a->group && s->weight_rows == a->row_count) return s->weight;
-  size_t count = 0;
-  for (int32_t k = 0; k < a->group_count; k++) count += 2 * (size_t)(a->group[k].dim * a->group[k].body_count);
+  size_t count = 0, blocks = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    count += 2 * (size_t)(a->group[k].dim * a->group[k].body_count);
+    blocks += (size_t)a->group[k].body_count;
+  }
   batch b = {.row = FX_TAKE_RAW(a->arena, double, BATCH *(size_t)s->widest)};
+  block *list = FX_TAKE_RAW(a->arena, block, blocks + 1);
+  int32_t *first = FX_TAKE_RAW(a->arena, int32_t, 2 * (size_t)sim->mover_count + 1);
   s->weight = FX_TAKE_RAW(a->arena, double, count + 1);
   s->weight_of = a->group, s->weight_rows = a->row_count;
-  if (!b.row) s->weight = NULL;
-  for (int32_t k = 0; k < s->count && s->weight; k++)
-    if (s->body[k].mover >= 0) weigh(sim, a, s->body[k].mover, &b, s->weight);
+  if (!b.row || !list || !first) s->weight = NULL;
+  if (!s->weight) return NULL;
+  list_blocks(sim, a, s->weight, list, first, first + sim->mover_count);
+  for (int32_t k = 0; k < s->count; k++)
+    if (s->body[k].mover >= 0) weigh(sim, s->body[k].mover, list, first[s->body[k].mover], &b);
   return s->weight;
 }
 

@@ -72,7 +72,7 @@ frix_status fx_softs_create(frix_sim *sim) {
     fx_set_momentum(sim, k);
   }
   s->row = FX_TAKE(&s->arena, double, 3 * (size_t)s->widest);
-  return s->row ? FRIX_OK : FRIX_ERROR_MEMORY;
+  return s->row ? fx_softs_find_held(sim) : FRIX_ERROR_MEMORY;
 }
 
 void fx_softs_destroy(frix_sim *sim) {

@@ -8,6 +8,7 @@
  *   softs.c          which there are, state to workspace and back, begin and end of a step
  *   soft_mover.c     mass, free motion, rows, ledger
  *   soft_contacts.c  contacts of surface points
+ *   soft_joints.c    joints on points of surfaces
  *   soft_api.c       what a user asks */
 #ifndef FX_SIM_SOFTS_H
 #define FX_SIM_SOFTS_H
@@ -43,6 +44,7 @@ typedef struct fx_softs {
   int32_t count, widest; /* widest: coordinates of the largest */
   fx_soft_body *body;
   int32_t slot_count, *of_slot; /* by slot of the model: its body here, -1: rigid */
+  int32_t *held; /* by joint of the model and side: the point of the surface that it holds, -1: the frame */
   fx_pull *pull;
   int32_t pull_count, pull_room;
   double *row;               /* three rows of a point */
@@ -86,6 +88,25 @@ const double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a);
 /* J A^-1 J' of one row, and of all rows of a contact. */
 double fx_soft_weight(const fx_mover *m, const double *J);
 void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *out);
+
+/* ---- soft_joints.c ---- */
+frix_status fx_softs_find_held(frix_sim *sim);
+/* The point of the surface that a side of joint j holds, -1: none. */
+int32_t fx_soft_held(const frix_sim *sim, int32_t j, int32_t side);
+/* Where it is, and its velocity relative to the frame of the body. */
+frix_vec3 fx_soft_held_place(const frix_sim *sim, int32_t slot, int32_t point);
+frix_vec3 fx_soft_held_bending(const frix_sim *sim, int32_t slot, int32_t point);
+/* Adds the columns of the amplitudes for a row along d. */
+void fx_soft_held_row(const frix_sim *sim, int32_t slot, int32_t point, frix_vec3 d, double *J);
+
+/* ---- edge_contacts.c ---- */
+typedef struct fx_edge_touch {
+  int32_t edge_a, edge_b, triangle_a, triangle_b;
+  fx_soft_crossing at;
+} fx_edge_touch;
+/* Sharp edges of two bodies that touch, or may in this step. */
+void fx_soft_meet_edges(frix_sim *sim, double margin, fx_soft_body *a, fx_soft_body *b,
+                        void (*take)(void *user, const fx_edge_touch *touch), void *user);
 
 /* ---- soft_contacts.c ---- */
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */

@@ -66,18 +66,19 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
 
 /* ---- trees ---- */
 
-static bool has_faster_tree(const frix_sim *sim, double speed) {
-  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++) {
+/* Trees, or soft bodies. */
+static bool has_faster(const frix_sim *sim, bool soft, double speed) {
+  for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    if (m->tree && m->first >= 0 && fx_norm(m->v0) > speed) return true;
+    if (m->tree && !m->tree->soft == !soft && m->first >= 0 && fx_norm(m->v0) > speed) return true;
   }
   return false;
 }
 
 /* More than a thousandth of what one step of gravity would make it. */
-static bool has_moving_tree(const frix_sim *sim) {
-  return has_faster_tree(sim, 1e-3 * sim->h * fx_norm(sim->state.gravity));
-}
+static double moving_speed(const frix_sim *sim) { return 1e-3 * sim->h * fx_norm(sim->state.gravity); }
+
+static bool has_moving_tree(const frix_sim *sim) { return sim->mechanism && has_faster(sim, false, moving_speed(sim)); }
 
 static bool trees_fit(const frix_sim *sim) {
   return sim->mechanism && sim->config.law == FRIX_LAW_COULOMB && !(sim->deadline > 0.0) &&
@@ -147,8 +148,9 @@ static bool is_new(const solving *x) { return !x->known && !x->found; }
 /* A blow is new, so that what was is not the answer; nor is it where a tree moves, which turns its rows, or is about to
  * come to rest: what newton finds there is nearer. */
 static bool may_stay(const solving *x) {
-  bool stirs = trees_fit(x->sim) && has_faster_tree(x->sim, 0.0);
-  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !stirs;
+  bool stirs = trees_fit(x->sim) && has_faster(x->sim, false, 0.0);
+  bool bends = x->sim->softs && has_faster(x->sim, true, moving_speed(x->sim)); /* newton is next there too */
+  return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !stirs && !bends;
 }
 
 static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
@@ -201,9 +203,9 @@ static frix_status expect_soft_blows(solving *x, int rounds, fx_found *found) {
   if (status != FRIX_OK) return status;
   if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
   for (; rounds > 0 && status == FRIX_OK && *found == FX_FOUND_ALL && fx_expect_blows(x->sim, a); rounds--)
-    status = fx_soft_newton(x->sim, a, found);
+    status = fx_soft_newton(x->sim, a, true, found);
   while (status == FRIX_OK && *found == FX_FOUND_ALL && fx_drop_false_blows(a))
-    status = fx_soft_newton(x->sim, a, found);
+    status = fx_soft_newton(x->sim, a, true, found);
   if (*found != FX_FOUND_ALL) fx_attempt_restore_rows(a, &before);
   return status;
 }
@@ -212,7 +214,7 @@ static frix_status expect_soft_blows(solving *x, int rounds, fx_found *found) {
 static frix_status try_soft(solving *x) {
   fx_found found;
   int rounds = is_timed(x) ? 0 : fx_blow_rounds(hardest_blow(x->a));
-  frix_status status = fx_soft_newton(x->sim, x->a, &found);
+  frix_status status = fx_soft_newton(x->sim, x->a, false, &found);
   if (status == FRIX_OK && rounds > 0) {
     if (found != FX_FOUND_ALL) return FRIX_OK;
     status = expect_soft_blows(x, rounds, &found);

@@ -62,11 +62,12 @@ frix_status fx_solve_in_time(frix_sim *sim, fx_assembly *a, double begun);
 /* ---- poisson.c ---- */
 /* Whether a second phase may throw what the first brings to rest. */
 bool fx_bounces_later(const frix_sim *sim, const fx_assembly *a);
+
 /* ---- soft_newton.c ---- */
-/* Impulses of islands with soft bodies, from the velocities before the step, into a->r; those of others are the guess.
- */
+/* Impulses of islands with soft bodies into a->r, from the velocities before the step; those of others are the guess.
+ * nearby: a->r is near the answer, and where it starts. */
 typedef enum fx_found { FX_FOUND_NONE, FX_FOUND_SOME, FX_FOUND_ALL } fx_found;
-frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, fx_found *found);
+frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool nearby, fx_found *found);
 
 /* ---- rest.c ---- */
 /* Whether the world stands still and is new to most of the contacts it will close. */

@@ -150,6 +150,7 @@ void fx_tension_rows(frix_sim *sim, fx_assembly *a, int32_t j, const fx_joint_vi
     for (int side = 0; side < 2; side++) {
       frix_vec3 d = side ? across[k] : fx_neg(across[k]);
       fx_group_term(sim, a, g, k, v->slot[side], d, fx_cross(fx_sub(v->point[side], v->center[side]), d));
+      fx_group_bend(sim, a, g, k, v->slot[side], v->held[side], d);
     }
     S[k] = h2 * pull / v->length - FOLLOWED / fx_group_weight(sim, a, g, k);
     most = fx_max(most, S[k]);

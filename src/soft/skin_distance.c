@@ -3,6 +3,7 @@
  * closed and does not cross itself. */
 #include "base/sort.h"
 #include "base/trig.h"
+#include "soft/centers.h"
 #include "soft/tets.h"
 
 enum { LEAF = 4, DEEPEST = 64 };
@@ -28,15 +29,7 @@ typedef struct maker {
   fx_distance *d;
   int32_t *scratch;
   const frix_vec3 *center;
-  int axis;
 } maker;
-
-static int compare_centers(int32_t a, int32_t b, const void *user) {
-  const maker *m = user;
-  double x = fx_at(m->center[a], m->axis), y = fx_at(m->center[b], m->axis);
-  if (x != y) return x < y ? -1 : 1;
-  return a < b ? -1 : a > b;
-}
 
 static void bound(const fx_distance *d, node *n, int32_t first, int32_t count) {
   const fx_skin *s = d->s;
@@ -58,8 +51,7 @@ static void split(maker *m, int32_t at, int32_t first, int32_t count) {
     return;
   }
   frix_vec3 side = fx_sub(d->node[at].high, d->node[at].low);
-  m->axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
-  fx_sort_by(d->order + first, m->scratch, (size_t)count, compare_centers, m);
+  fx_sort_centers(m->center, fx_longest_axis(side), d->order + first, m->scratch, (size_t)count);
   int32_t child = d->node_count;
   d->node_count += 2;
   d->node[at].first = child, d->node[at].count = 0;
@@ -140,7 +132,7 @@ frix_status fx_distance_create(fx_arena *arena, const fx_skin *s, fx_distance **
   }
   face_normals(d);
   edge_normals(d, order, scratch);
-  maker m = {d, scratch, center, 0};
+  maker m = {d, scratch, center};
   split(&m, 0, 0, n);
   *out = d;
   return FRIX_OK;

@@ -59,10 +59,15 @@ frix_status fx_basis_hold(fx_arena *arena, const fx_fem *f, frix_vec3 low, frix_
 /* A node of the tree over the surface: its triangles, and of a leaf the points that belong to it. */
 typedef struct fx_soft_node {
   int32_t child; /* and child + 1; -1: a leaf */
-  int32_t triangle, triangle_count, point, point_count;
+  int32_t triangle, triangle_count, point, point_count, edge, edge_count;
   frix_vec3 center; /* without deformation */
   double radius;
 } fx_soft_node;
+
+/* A sharp edge: its ends, its triangles, and the corner of each that is not on it. */
+typedef struct fx_soft_edge {
+  int32_t point[2], triangle[2], across[2];
+} fx_soft_edge;
 
 typedef struct fx_soft_tree {
   int32_t node_count;
@@ -70,6 +75,8 @@ typedef struct fx_soft_tree {
   int32_t *triangle, *point;      /* in the order of the leaves */
   double *shift, *growth;         /* by node: 3 x k, what a coordinate moves its center by, and k, its radius */
   int32_t *around_start, *around; /* triangles around points */
+  int32_t edge_count;
+  fx_soft_edge *edge; /* in the order of the leaves */
 } fx_soft_tree;
 
 struct frix_soft {
@@ -82,7 +89,6 @@ struct frix_soft {
   double *cross;       /* 9 each: of rho U_i U_j', at [i k + j] */
   double *plane;       /* the same number of all i and j together (soft_inertia.c) */
   double *stiffness;   /* diagonal: omega^2 */
-  double *farthest;    /* by coordinate: the most that one unit of it moves a point of the surface */
   double *cubic;       /* coefficients of q_i q_j q_l, i <= j <= l in this order; NULL: linear */
   double *quartic;     /* of q_i q_j q_l q_m */
   fx_soft_tree tree;
@@ -185,7 +191,7 @@ typedef struct fx_soft_skin {
   frix_vec3 *normal;          /* of triangles */
   fx_soft_sphere *sphere;     /* of nodes of the tree */
   uint32_t *placed, *faced, *turned, *bounded;
-  int32_t *list; /* of fx_soft_points_near */
+  int32_t *list, *edges; /* of fx_soft_points_near, fx_soft_edges_near */
 } fx_soft_skin;
 
 /* What lies in front of a plane (low: a point of it) or outside of a box by no more than reach. */
@@ -205,6 +211,18 @@ frix_vec3 fx_soft_skin_outward(fx_soft_skin *skin, int32_t point);
 frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point);
 /* How many points of the surface lie in a region; they stand in skin->list. */
 int32_t fx_soft_points_near(fx_soft_skin *skin, const fx_soft_region *region);
+
+/* ---- skin_edges.c ---- */
+frix_status fx_soft_edges_make(frix_soft *soft);
+/* How many sharp edges there are about a box; they stand in skin->edges. */
+int32_t fx_soft_edges_near(fx_soft_skin *skin, const fx_soft_region *region);
+/* Where an edge of a passes one of b: points of both, the normal from b to a, parts of their lengths, the gap, and the
+ * length of the shorter one. */
+typedef struct fx_soft_crossing {
+  frix_vec3 point_a, point_b, normal;
+  double part_a, part_b, gap, length;
+} fx_soft_crossing;
+bool fx_soft_edges_cross(fx_soft_skin *a, int32_t i, fx_soft_skin *b, int32_t j, fx_soft_crossing *out);
 
 /* The place of a surface that is nearest to a point. */
 typedef struct fx_soft_near {

@@ -72,12 +72,11 @@ frix_status fx_soft_take(frix_soft *s) {
   info->triangle = FX_TAKE(&s->arena, int32_t, 3 * (size_t)info->triangle_count);
   info->shape = FX_TAKE(&s->arena, double, 3 * points * k);
   s->stiffness = FX_TAKE(&s->arena, double, k);
-  s->farthest = FX_TAKE(&s->arena, double, k);
   s->first = FX_TAKE(&s->arena, double, 9 * k);
   s->cross = FX_TAKE(&s->arena, double, 9 * k * k);
   s->plane = FX_TAKE(&s->arena, double, 9 * k * k);
-  if (!info->omega || !info->damping || !info->point || !info->triangle || !info->shape || !s->stiffness ||
-      !s->farthest || !s->first || !s->cross || !s->plane)
+  if (!info->omega || !info->damping || !info->point || !info->triangle || !info->shape || !s->stiffness || !s->first ||
+      !s->cross || !s->plane)
     return FRIX_ERROR_MEMORY;
   if (info->material == FRIX_SOFT_LINEAR) return FRIX_OK;
   s->cubic = FX_TAKE(&s->arena, double, fx_cubic_count(info->coordinates));
@@ -149,14 +148,7 @@ frix_status fx_soft_build(frix_context *context, const fx_tets *t, const frix_so
 }
 
 frix_status fx_soft_measure(frix_soft *s) {
-  const frix_soft_info *info = &s->info;
-  int32_t k = info->coordinates;
   fx_soft_split_inertia(s);
-  for (int32_t p = 0; p < info->point_count; p++) {
-    const double *U = info->shape + 3 * (size_t)p * k;
-    for (int32_t j = 0; j < k; j++)
-      s->farthest[j] = fx_max(s->farthest[j], fx_norm(fx_vec(U[j], U[k + j], U[2 * (size_t)k + j])));
-  }
   return fx_soft_tree_make(s);
 }
 

@@ -4,6 +4,8 @@
  * near (on an edge), the one that faces the point's own surface counts. */
 #include "soft/soft.h"
 
+static const double near_share = 0.1; /* of the deepest overlap: how far is looked at first */
+
 frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point) {
   frix_vec3 v;
   fx_soft_place(skin->state, point, skin->spin, &v);
@@ -110,14 +112,88 @@ static void seek(seeker *s) {
   }
 }
 
+/* ---- whether a point is outside ---- */
+
+/* A ray from the point along an axis, to where the box of the surface ends soonest. */
+typedef struct ray {
+  frix_vec3 p;
+  int axis, side; /* side: 1 or -1 */
+  int crossings;
+  bool doubtful; /* it meets an edge, or nearly */
+} ray;
+
+static ray shortest_way(const fx_soft_skin *skin, frix_vec3 p) {
+  ray r = {.p = p};
+  double least = INFINITY;
+  for (int axis = 0; axis < 3; axis++) {
+    double up = fx_at(skin->high, axis) - fx_at(p, axis), down = fx_at(p, axis) - fx_at(skin->low, axis);
+    if (fx_min(up, down) < least) least = fx_min(up, down), r.axis = axis, r.side = up <= down ? 1 : -1;
+  }
+  return r;
+}
+
+static void cross_triangle(ray *r, fx_soft_skin *skin, int32_t k) {
+  const int32_t *t = skin->state->soft->info.triangle + 3 * (size_t)k;
+  int i = (r->axis + 1) % 3, j = (r->axis + 2) % 3, above = 0, below = 0;
+  double x[3], y[3], z[3], area[3], size = 0.0;
+  for (int c = 0; c < 3; c++) {
+    frix_vec3 off = fx_sub(fx_soft_skin_place(skin, t[c]), r->p);
+    x[c] = fx_at(off, i), y[c] = fx_at(off, j), z[c] = r->side * fx_at(off, r->axis);
+    size = fx_max(size, fx_max(fabs(x[c]), fabs(y[c])));
+  }
+  if (z[0] < 0.0 && z[1] < 0.0 && z[2] < 0.0) return;
+  for (int c = 0; c < 3; c++) {
+    int d = (c + 1) % 3;
+    area[c] = x[c] * y[d] - x[d] * y[c];
+    above += area[c] > 1e-12 * size * size, below += area[c] < -1e-12 * size * size;
+  }
+  if (above && below) return;
+  if (above < 3 && below < 3) {
+    r->doubtful = true;
+    return;
+  }
+  r->crossings += area[1] * z[0] + area[2] * z[1] + area[0] * z[2] > 0.0 ? above == 3 : below == 3;
+}
+
+static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
+  enum { DEEPEST = 64 };
+  const fx_soft_tree *tree = &skin->state->soft->tree;
+  ray r = shortest_way(skin, p);
+  int i = (r.axis + 1) % 3, j = (r.axis + 2) % 3;
+  int32_t stack[DEEPEST], depth = 0;
+  stack[depth++] = 0;
+  while (depth && !r.doubtful) {
+    int32_t at = stack[--depth];
+    const fx_soft_node *n = &tree->node[at];
+    const fx_soft_sphere *s = fx_soft_skin_sphere(skin, at);
+    frix_vec3 off = fx_sub(s->center, p);
+    double x = fx_at(off, i), y = fx_at(off, j);
+    if (r.side * fx_at(off, r.axis) < -s->radius || x * x + y * y > s->radius * s->radius) continue;
+    for (int32_t k = 0; n->child < 0 && k < n->triangle_count; k++)
+      cross_triangle(&r, skin, tree->triangle[n->triangle + k]);
+    if (n->child >= 0) stack[depth++] = n->child, stack[depth++] = n->child + 1;
+  }
+  return !r.doubtful && r.crossings % 2 == 0;
+}
+
+/* ---- the nearest place ---- */
+
 /* A place that has the point behind it counts where the point is inside, which the nearest place of all triangles
  * tells: else it lies on the far side of a thin part. */
 bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach, double deep,
                      fx_soft_near *best) {
   double most = fx_max(reach, deep), tie = 1e-12 * most * most;
   seeker s = {.skin = skin, .p = p, .outward = outward, .reach = reach, .tie = tie, .best = best};
-  *best = (fx_soft_near){.square = most * most, .triangle = -1};
+  /* most points that meet a surface are near it: a small search finds them. The large one is for points that are deep
+   * inside; outside, what is farther off than the reach does not count. */
+  double first = fx_min(fx_max(reach, near_share * most), most);
+  *best = (fx_soft_near){.square = first * first, .triangle = -1};
   seek(&s);
+  if (best->triangle < 0 && first < most) {
+    if (is_outside(skin, p)) return false;
+    best->square = most * most;
+    seek(&s);
+  }
   if (best->triangle < 0) return false;
   if (!(s.height < 0.0)) return true;
   fx_soft_near nearest = {.square = best->square * (1.0 + 1e-9), .triangle = -1};

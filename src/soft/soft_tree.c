@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "base/sort.h"
 #include "linalg/product.h"
+#include "soft/centers.h"
 
-enum { LEAF = 12, DEEPEST = 64, BOX_DEPTH = 4 };
+enum { LEAF = 6, DEEPEST = 64, BOX_DEPTH = 7, SPEED_DEPTH = 6 };
 
 /* ---- making ---- */
 
@@ -23,15 +23,7 @@ typedef struct maker {
   fx_soft_tree *tree;
   frix_vec3 *center; /* of triangles */
   int32_t *scratch;
-  int axis;
 } maker;
-
-static int compare_centers(int32_t a, int32_t b, const void *user) {
-  const maker *m = user;
-  double x = fx_at(m->center[a], m->axis), y = fx_at(m->center[b], m->axis);
-  if (x != y) return x < y ? -1 : 1;
-  return a < b ? -1 : a > b;
-}
 
 static frix_vec3 shape_at(const frix_soft_info *info, int32_t point, int32_t i) {
   size_t k = (size_t)info->coordinates;
@@ -83,8 +75,7 @@ static void split(maker *m, int32_t at, int32_t first, int32_t count) {
     high = fx_vec(fx_max(high.x, c.x), fx_max(high.y, c.y), fx_max(high.z, c.z));
   }
   frix_vec3 side = fx_sub(high, low);
-  m->axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
-  fx_sort_by(t->triangle + first, m->scratch, (size_t)count, compare_centers, m);
+  fx_sort_centers(m->center, fx_longest_axis(side), t->triangle + first, m->scratch, (size_t)count);
   int32_t child = t->node_count;
   t->node_count += 2;
   t->node[at].child = child;
@@ -147,7 +138,7 @@ frix_status fx_soft_tree_make(frix_soft *soft) {
   find_around(info, t);
   if (info->triangle_count) split(&m, 0, 0, info->triangle_count);
   give_points(&m);
-  return FRIX_OK;
+  return fx_soft_edges_make(soft);
 }
 
 /* ---- what is where, in a step ---- */
@@ -159,12 +150,13 @@ frix_status fx_soft_skin_take(const frix_soft *soft, fx_arena *arena, fx_soft_sk
                         .normal = FX_TAKE_RAW(arena, frix_vec3, triangles),
                         .sphere = FX_TAKE_RAW(arena, fx_soft_sphere, soft->tree.node_count),
                         .list = FX_TAKE_RAW(arena, int32_t, n),
+                        .edges = FX_TAKE_RAW(arena, int32_t, soft->tree.edge_count + 1),
                         .placed = FX_TAKE(arena, uint32_t, n),
                         .faced = FX_TAKE(arena, uint32_t, n),
                         .turned = FX_TAKE(arena, uint32_t, triangles),
                         .bounded = FX_TAKE(arena, uint32_t, soft->tree.node_count)};
-  bool good = out->place && out->outward && out->normal && out->sphere && out->list && out->placed && out->faced &&
-              out->turned && out->bounded;
+  bool good = out->place && out->outward && out->normal && out->sphere && out->list && out->edges && out->placed &&
+              out->faced && out->turned && out->bounded;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
@@ -209,31 +201,59 @@ frix_vec3 fx_soft_skin_outward(fx_soft_skin *skin, int32_t point) {
   return skin->outward[point] = sum;
 }
 
-/* Boxes of the spheres down to a depth. */
-static void find_box(fx_soft_skin *skin, int32_t node, int depth) {
-  const fx_soft_node *n = &skin->state->soft->tree.node[node];
-  if (n->child >= 0 && depth < BOX_DEPTH) {
-    find_box(skin, n->child, depth + 1);
-    find_box(skin, n->child + 1, depth + 1);
-    return;
-  }
-  const fx_soft_sphere *s = fx_soft_skin_sphere(skin, node);
-  frix_vec3 c = s->center, low = skin->low, high = skin->high;
-  double r = s->radius;
+static void widen(fx_soft_skin *skin, frix_vec3 c, double r) {
+  frix_vec3 low = skin->low, high = skin->high;
   skin->low = fx_vec(fx_min(low.x, c.x - r), fx_min(low.y, c.y - r), fx_min(low.z, c.z - r));
   skin->high = fx_vec(fx_max(high.x, c.x + r), fx_max(high.y, c.y + r), fx_max(high.z, c.z + r));
 }
 
+/* A box of all points: of the points themselves in small surfaces, of spheres where the tree goes deeper. What lies
+ * within the box found already is passed by. */
+static void find_box(fx_soft_skin *skin, int32_t node, int depth) {
+  const fx_soft_tree *t = &skin->state->soft->tree;
+  const fx_soft_node *n = &t->node[node];
+  const fx_soft_sphere *s = fx_soft_skin_sphere(skin, node);
+  frix_vec3 c = s->center, low = skin->low, high = skin->high;
+  double r = s->radius;
+  if (c.x - r >= low.x && c.y - r >= low.y && c.z - r >= low.z && c.x + r <= high.x && c.y + r <= high.y &&
+      c.z + r <= high.z)
+    return;
+  if (n->child >= 0 && depth == BOX_DEPTH) {
+    widen(skin, c, r);
+  } else if (n->child >= 0) {
+    find_box(skin, n->child, depth + 1);
+    find_box(skin, n->child + 1, depth + 1);
+  } else {
+    for (int32_t k = n->point; k < n->point + n->point_count; k++)
+      widen(skin, fx_soft_skin_place(skin, t->point[k]), 0.0);
+  }
+}
+
+/* A bound of the speeds of all points: mean and spread of the shapes hold for rates as they do for amplitudes. */
+static double fastest_of(fx_soft_skin *skin, int32_t node, int depth) {
+  const frix_soft_state *x = skin->state;
+  const fx_soft_tree *t = &x->soft->tree;
+  if (t->node[node].child >= 0 && depth < SPEED_DEPTH) {
+    int32_t child = t->node[node].child;
+    return fx_max(fastest_of(skin, child, depth + 1), fastest_of(skin, child + 1, depth + 1));
+  }
+  const fx_soft_sphere *s = fx_soft_skin_sphere(skin, node);
+  int32_t k = x->soft->info.coordinates;
+  const double *growth = t->growth + (size_t)node * (size_t)k;
+  double moved[3] = {0.0, 0.0, 0.0}, spread = fx_norm(skin->spin) * s->radius;
+  fx_add_products(3, k, t->shift + 3 * (size_t)node * (size_t)k, x->rate, moved);
+  for (int32_t i = 0; i < k; i++) spread += fabs(x->rate[i]) * growth[i];
+  frix_vec3 turn = fx_cross(fx_rotate(x->pose.q, skin->spin), fx_sub(s->center, x->pose.p));
+  frix_vec3 bend = fx_rotate(x->pose.q, fx_vec(moved[0], moved[1], moved[2]));
+  return fx_norm(fx_add(x->velocity, fx_add(turn, bend))) + spread;
+}
+
 void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {
-  double push = 0.0;
   out->state = x, out->spin = fx_soft_spin(x);
   out->now++;
   out->low = fx_vec(INFINITY, INFINITY, INFINITY), out->high = fx_vec(-INFINITY, -INFINITY, -INFINITY);
   if (x->soft->info.triangle_count) find_box(out, 0, 0);
-  const fx_soft_sphere *all = fx_soft_skin_sphere(out, 0);
-  for (int32_t j = 0; j < x->soft->info.coordinates; j++) push += fabs(x->rate[j]) * x->soft->farthest[j];
-  double far = fx_norm(fx_sub(all->center, x->pose.p)) + all->radius;
-  out->fastest = fx_norm(x->velocity) + fx_norm(out->spin) * far + push;
+  out->fastest = fastest_of(out, 0, 0) * (1.0 + 1e-12); /* rounding */
 }
 
 /* ---- points of a region ---- */
