@@ -228,8 +228,8 @@ FX_EXPORT int core_take_materials(fx_world *w, const fx_world *from) {
 
 /* ---- recording */
 
-/* All steps from here on into a file of the module's memory; "" ends it. Under way the first frame is that of the last step, with
- * its report. */
+/* All steps from here on into a file of the module's memory; "" ends it. Under way the first frame is that of the last
+ * step, with its report. */
 FX_EXPORT int core_record(fx_world *w, const char *path, const char *meta) {
   frix_status status = frix_recorder_close(w->recorder);
   w->recorder = NULL;
