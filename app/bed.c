@@ -46,7 +46,7 @@ static bool read_job(const fx_args *args, ex_bed_job *job) {
   return good;
 }
 
-static void print_outcome(const ex_bed_outcome *o, bool json) {
+static void print_outcome(const ex_bed_job *job, const ex_bed_outcome *o, bool json) {
   double per_step = o->steps ? o->seconds / (double)o->steps : 0.0;
   double bytes = o->grains ? (double)o->bytes / (double)o->grains : 0.0;
   if (json) {
@@ -54,6 +54,8 @@ static void print_outcome(const ex_bed_outcome *o, bool json) {
     fx_put_open(&j, NULL, '{');
     fx_put_integer(&j, "steps", o->steps);
     fx_put_integer(&j, "certified", o->certified);
+    fx_put_real(&j, "tolerance", job->tolerance);
+    fx_put_text(&j, "law", ex_bed_law(job));
     fx_put_real(&j, "residual_max", o->worst);
     fx_put_integer(&j, "sweeps", o->sweeps);
     fx_put_integer(&j, "grains", o->grains);
@@ -70,8 +72,9 @@ static void print_outcome(const ex_bed_outcome *o, bool json) {
     fx_put_end_line(&j);
     return;
   }
-  printf("%" PRId64 " steps, %" PRId64 " certified, largest residual %.1e, %.1f sweeps and %.3g s a step\n", o->steps,
-         o->certified, o->worst, o->steps ? (double)o->sweeps / (double)o->steps : 0.0, per_step);
+  printf("%" PRId64 " steps, %" PRId64 " certified to %.0e, %s, largest residual %.1e, %.1f sweeps and %.3g s a step\n",
+         o->steps, o->certified, job->tolerance, ex_bed_law(job), o->worst,
+         o->steps ? (double)o->sweeps / (double)o->steps : 0.0, per_step);
   printf("%" PRId64 " grains, %" PRId64 " contacts, %.0f bytes per grain, hash %016" PRIx64 "\n", o->grains,
          o->last.touching_count, bytes, o->hash);
   if (o->came || o->left) printf("%" PRId64 " grains came, %" PRId64 " left\n", o->came, o->left);
@@ -97,7 +100,7 @@ static int run_bed(const fx_args *args) {
   if (!good)
     fx_error("%s", frix_error_text(context));
   else
-    print_outcome(&outcome, fx_arg(args, "--json"));
+    print_outcome(&job, &outcome, fx_arg(args, "--json"));
   bool certified = good && outcome.certified == outcome.steps;
   frix_context_destroy(context);
   return !good ? FX_EXIT_USAGE : certified ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;

@@ -35,6 +35,13 @@ const char *ex_bed_set(ex_bed_job *job, const char *setting) {
   return sign ? "the scene has no such parameter" : "it should read name=value";
 }
 
+const char *ex_bed_law(const ex_bed_job *job) {
+  bool rigid = frix_bed_default().stiffness == 0.0;
+  for (int32_t k = 0; k < job->scene->parameter_count; k++)
+    if (!strcmp(job->scene->parameter[k].name, "stiffness")) rigid = job->value[k] == 0.0;
+  return rigid ? "rigid contact" : "springs";
+}
+
 /* ---- files ---- */
 
 static int32_t rank_of(const ex_bed_job *job) { return job->link ? job->link->rank : 0; }

@@ -33,6 +33,8 @@ typedef struct ex_bed_outcome {
 ex_bed_job ex_bed_job_of(const ex_bed_scene *scene);
 /* "n=400" into the job; NULL, or what is wrong with it. */
 const char *ex_bed_set(ex_bed_job *job, const char *setting);
+/* The law of contact in force, by name. */
+const char *ex_bed_law(const ex_bed_job *job);
 /* All ranks call it with the same job but for the link. */
 frix_status ex_bed_run(frix_context *context, const ex_bed_job *job, ex_bed_outcome *out);
 

@@ -165,11 +165,11 @@ static int run(const words *w, mpi_link *m) {
   }
   if (m->link.rank == 0)
     printf("%d ranks, %d threads: %" PRId64 " steps, %" PRId64
-           " certified, largest residual %.1e, %.1f sweeps and %.3g s a step, "
+           " certified to %.0e, %s, largest residual %.1e, %.1f sweeps and %.3g s a step, "
            "%" PRId64 " grains, hash %016" PRIx64 "\n",
-           (int)m->link.rank_count, (int)w->job.threads, o.steps, o.certified, o.worst,
-           o.steps ? (double)o.sweeps / (double)o.steps : 0.0, o.steps ? o.seconds / (double)o.steps : 0.0, o.grains,
-           o.hash);
+           (int)m->link.rank_count, (int)w->job.threads, o.steps, o.certified, w->job.tolerance, ex_bed_law(&w->job),
+           o.worst, o.steps ? (double)o.sweeps / (double)o.steps : 0.0, o.steps ? o.seconds / (double)o.steps : 0.0,
+           o.grains, o.hash);
   if (w->costs) print_costs(m, &o);
   frix_context_destroy(context);
   return o.certified == o.steps ? 0 : 1;
