@@ -218,10 +218,9 @@ static void show_tones(fx_test *t) {
   uint8_t *picture[6] = {NULL};
   REQUIRE(t, run(t, "$frix run segregation --time 0.2 --out mixed.frx --quiet"));
   for (int k = 0; k < 6; k++) {
-    char words[160], name[16];
-    snprintf(words, sizeof words, "$frix render mixed.frx --colour %s " SMALL " --out by%d.png", by[k], k);
+    char name[16];
     snprintf(name, sizeof name, "by%d.png", k);
-    CHECK(t, run(t, words));
+    CHECK(t, run(t, "$frix render mixed.frx --colour %s " SMALL " --out %s", by[k], name));
     picture[k] = read_png(t, name, WIDTH, HEIGHT);
     CHECK(t, picture[k]);
     if (k && picture[k] && picture[k - 1]) CHECK(t, changed(picture[k], picture[k - 1], WIDTH, HEIGHT) > 500);
