@@ -75,6 +75,28 @@ static void reach(fx_test *t) {
   world_end(&w);
 }
 
+/* Three bodies welded in a row, the outer two in each other: they hold no contact that nothing could open. */
+static void overlapping(fx_test *t) {
+  world w = world_new(t, 0.5, 0);
+  w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  frix_body_id id[3];
+  for (int k = 0; k < 3; k++) {
+    frix_body_config body = frix_body_default();
+    body.pose = at(0.1 * k, 0, 1);
+    id[k] = world_body(&w, body, sphere_shape(0.15));
+  }
+  for (int k = 0; k < 2; k++) {
+    frix_joint_config weld = joint(FRIX_JOINT_FIXED, id[k], id[k + 1]);
+    place(&w, &weld, vec(0.1 * k, 0, 1), vec(0, 0, 1), NULL);
+  }
+  world_start(&w);
+  for (int k = 0; k < 3; k++) {
+    frix_step_report r = world_step(&w, 0.01);
+    CHECK(t, r.certified && r.contact_count == 0 && r.certificate.worst_velocity == 0);
+  }
+  world_end(&w);
+}
+
 /* Rows of limit, friction and motor of a hinge that is a coordinate, in a world without contacts. */
 static void directions(fx_test *t) {
   world w = world_new(t, 0.5, 0);
@@ -112,6 +134,7 @@ static void directions(fx_test *t) {
 const fx_test_row test_tree_welds[] = {
     {"tree_welds/floating", floating},
     {"tree_welds/reach", reach},
+    {"tree_welds/overlapping", overlapping},
     {"tree_welds/directions", directions},
     {0},
 };

@@ -67,6 +67,28 @@ static frix_status measure_skins(frix_sim *sim, double margin) {
   return FRIX_OK;
 }
 
+/* The link that a slot moves with, -1: none. */
+static int32_t link_of(const frix_sim *sim, int32_t slot) {
+  const fx_mechanism *x = sim->mechanism;
+  int32_t body = slot < sim->model->body_count ? x->body_of_slot[slot] : -1;
+  return body < 0 ? -1 : x->tree.body[body].link;
+}
+
+/* Bodies that are welded to each other cannot move apart, whatever their shapes do: no contact of theirs has a law that
+ * could hold. */
+static frix_status drop_welded(frix_sim *sim) {
+  if (!sim->mechanism) return FRIX_OK;
+  fx_contact *kept = FX_TAKE_RAW(&sim->arena, fx_contact, sim->contact_count);
+  if (!kept) return FRIX_ERROR_MEMORY;
+  int32_t count = 0;
+  for (int32_t i = 0; i < sim->contact_count; i++) {
+    int32_t a = link_of(sim, sim->contact[i].body_a);
+    if (a < 0 || a != link_of(sim, sim->contact[i].body_b)) kept[count++] = sim->contact[i];
+  }
+  if (count < sim->contact_count) sim->contact = kept, sim->contact_count = count;
+  return FRIX_OK;
+}
+
 frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
   fx_state *s = &sim->state;
   fx_placement placement = {.count = s->count,
@@ -82,6 +104,7 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                                         sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
   if ((status = measure_skins(sim, margin)) != FRIX_OK) return status;
+  if ((status = drop_welded(sim)) != FRIX_OK) return status;
   if (sim->softs && (status = fx_softs_meet(sim, margin)) != FRIX_OK) return status;
   return fx_contacts_sift(sim, true);
 }

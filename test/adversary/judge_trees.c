@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const real ROUNDING = 0x1p-46L; /* of the sums that coordinates are solved from */
+
 enum { AXES = 3, ROOT_AXES = 6 };
 
 /* How a body moves against the one that leads it. */
@@ -385,21 +387,29 @@ static wrench wrench_of(const judge *j, int b) {
   return x;
 }
 
+/* What the body brings to the sums that the tree's coordinates are solved from, whatever the axis. */
+static real carried_of(const judge *j, int b, const motion *m) {
+  wrench x = wrench_of(j, b);
+  real arm = v_norm(v_sub(j->body[b].c, m->point)) + j->body[b].size;
+  return (m->way ? 1 : arm) * (x.linear + x.linear_impulses) + (m->way ? 0 : x.angular + x.angular_impulses);
+}
+
 void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out) {
   judged_trees *t = j->trees;
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
-    real miss = 0, own = 0, impulses = 0;
+    real miss = 0, own = 0, impulses = 0, all = 0;
     for (int i = 0; i < t->body_count; i++) {
       vec v, w;
       int b = t->order[i];
+      if (t->link[b].tree == t->link[m->body].tree) all += carried_of(j, b, m);
       if (!go_with(j, m, b, &v, &w)) continue;
       wrench x = wrench_of(j, b);
       miss += v_dot(v, x.force) + v_dot(w, x.torque);
       own += v_norm(v) * x.linear + v_norm(w) * x.angular;
       impulses += v_norm(v) * x.linear_impulses + v_norm(w) * x.angular_impulses;
     }
-    real grant = relative_error * own + sum_error * impulses;
+    real grant = relative_error * own + sum_error * impulses + ROUNDING * all;
     if (fabsl(miss) > 0)
       note(out, LAW_MOMENTUM, fabsl(miss) / grant,
            "tree of body %d, coordinate %d of body %d: misses %.3Lg of %.3Lg N s", t->link[m->body].tree, k, m->body,
