@@ -12,6 +12,7 @@
 
 #define IN_PLANE 1e-7 /* of the spin: what may turn out of the plane of friction */
 #define AT_BOUND 1e-7 /* of the bound: less is not at it */
+#define ROUNDING 1e-13
 
 static bool is_ball_friction(const frix_sim *sim, const fx_group *g) {
   return !g->robot && g->kind == FX_GROUP_AXIS && g->part == FX_AXIS_FRICTION &&
@@ -31,6 +32,7 @@ typedef struct ball_answer {
   frix_vec3 moment;     /* of friction, on b */
   double bound, across; /* across: spin out of the plane of friction */
   double near;          /* a spin below is none */
+  double rounding;      /* of spins */
 } ball_answer;
 
 static ball_answer look(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
@@ -47,7 +49,10 @@ static ball_answer look(const frix_sim *sim, const fx_assembly *a, const fx_grou
   for (fx_when when = FX_BEFORE; when <= FX_AFTER; when++)
     size += fx_norm(spin_of(sim, joint->a, when)) + fx_norm(spin_of(sim, joint->b, when));
   out.across = fabs(fx_dot(out.spin, ball->direction[2]));
-  out.near = fmax(sim->config.tolerance, 1e-12) * (size + weight * out.bound);
+  double carried =
+      fmin(out.bound, fx_norm(out.moment)); /* not what friction could carry: that hides spins of light links */
+  out.rounding = ROUNDING * size;
+  out.near = fmax(sim->config.tolerance, 1e-12) * (size + weight * carried);
   return out;
 }
 
@@ -63,7 +68,7 @@ static bool holds(fx_ball *ball, const ball_answer *x) {
   }
   if (turns <= x->near) return true;
   bool at_bound = most >= x->bound * (1.0 - AT_BOUND);
-  if (at_bound && x->across <= fmax(IN_PLANE * turns, x->near)) return true;
+  if (at_bound && x->across <= fmax(IN_PLANE * turns, x->rounding)) return true;
   if (!at_bound && !ball->slid)
     ball->holds = true;
   else
