@@ -208,9 +208,10 @@ static void find_pose(judged_body *b, real time) {
   if (time == 0) return;
   b->c = v_mad(b->c0, time, b->v[BEFORE]);
   vec w = b->w[BEFORE], L = m_mul(b->J, w);
-  real parts = floorl(v_norm(w) * time / TURN);
+  real ratio = v_norm(w) * time / TURN, parts = floorl(ratio);
   bool steps = b->moves && !b->planar && v_norm(w) > 0;
   int n = !steps ? 1 : parts < MOST_TURNS ? 1 + (int)parts : MOST_TURNS;
+  if (steps && fabsl(ratio - roundl(ratio)) < 1e-12L * ratio) b->sharp = false; /* rounding tells the number of turns */
   for (int k = 0; k < n; k++) {
     if (steps) b->sharp &= middle_spin(b, b->q, L, time / n, &w);
     b->q = q_after(b->q, w, time / n);
