@@ -29,7 +29,7 @@ static const frix_option_info options[] = {
 };
 
 /* Contacts up to which the history of mixing is worth its memory, 400 bytes per contact in double precision. */
-enum { MOST_BLENDED = 100000, REFRESH = 64 };
+enum { MOST_BLENDED = 100000 };
 
 /* Mixed sweeps within which the step falls to 0.7, unless they go round in circles: friction that slides is no
  * gradient, and where it couples back strongly no sweep is a contraction. */
@@ -130,7 +130,7 @@ static double velocity_error(const state *t) {
 }
 
 static void blended_sweep(state *t) {
-  if (t->round++ % REFRESH == REFRESH - 1) fx_blend_refresh(&t->blend, &t->pile, t->full, t->target);
+  t->round++;
   measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target, t->team));
   t->length = 1;
 }
@@ -212,7 +212,9 @@ static frix_status take_shift(state *t) {
   }
   fx_pile_shift(&t->pile, t->full);
   t->step = INFINITY; /* that of the last sweep was towards another answer */
-  return restart(t);
+  if (t->blended) return restart(t);
+  forget_steps(t); /* few rows have changed: momentum goes on */
+  return FRIX_OK;
 }
 
 /* The pile has more contacts: on from the same impulses, which the monitor judged last. */

@@ -20,6 +20,10 @@
 static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
 static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
 
+/* Part of the step that rounding of d may come to before d is found from scratch, and roundings of the d of a body in a
+ * sweep, two for each of its contacts. */
+static const double drift_limit = 0.3, roundings = 16;
+
 /* Mixed numbers are rounded to the last bit of 2^-34 times their mean size: contacts that are solved come to zero,
  * where they would else get ever smaller, down to numbers that the machine is slow with. */
 static const int grain_power = -34;
@@ -56,6 +60,7 @@ void fx_blend_begin(fx_blend *b, fx_pile *p, bool full, double size) {
   fx_pile_data *data = full ? &p->full : &p->single;
   memcpy(b->x, data->z, count_z(p) * real_size(full));
   memcpy(b->d_x, data->d, count_d(p) * real_size(full));
+  b->error_x = 0;
   forget(b);
 }
 
@@ -230,6 +235,44 @@ static void remember(fx_blend *b, double (*sum)[FX_BLEND_ROOM]) {
     b->gram[b->newest][place(b, j)] = b->gram[place(b, j)][b->newest] = sum[0][j - 1] + sum[1][j - 1];
 }
 
+/* ---- rounding of d ---- */
+
+static double motion_of(const fx_pile *p, bool full, const void *d) {
+  double sum = 0;
+  if (full)
+    square_full(count_d(p) / 4, d, &sum);
+  else
+    square_single(count_d(p) / 8, d, &sum);
+  return sqrt(sum);
+}
+
+/* d of the next start from scratch. */
+static void refresh(const fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
+  fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
+  data->z = b->x;
+  data->d = b->d_x;
+  fx_sweep_refresh(p, full, target);
+  *data = kept;
+}
+
+/* Errors of the newest result and of the start that was mixed with these weights; `size`: |g|, whose rounding is what a
+ * d from scratch has. */
+static void bound_drift(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, double size, const double *weight) {
+  double unit = full ? 0x1p-53 : 0x1p-24, motion = unit * motion_of(p, full, b->d[b->newest]), sum = 0;
+  b->error[b->newest] = sqrt(b->error_x * b->error_x + roundings * motion * motion);
+  for (int32_t j = 0; j < b->count; j++) {
+    double error = weight[j] * (b->error[place(b, j)] + motion);
+    sum += error * error;
+  }
+  b->error_x = sqrt(sum);
+  double step = sqrt(b->gram[b->newest][b->newest]), fresh = unit * size;
+  if (!(b->error_x > drift_limit * step) || !(fresh < 0.5 * b->error_x)) return;
+  refresh(b, p, full, target);
+  b->error_x = fresh;
+}
+
+/* ---- one sweep ---- */
+
 fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, fx_team *team) {
   fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
   piece w = {.blend = b, .pile = p, .full = full, .target = target};
@@ -247,13 +290,6 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   remember(b, w.sum);
   find_weights(b, w.weight);
   fx_team_do(team, mix_part, &w);
+  bound_drift(b, p, full, target, sqrt(sums.size), w.weight);
   return sums;
-}
-
-void fx_blend_refresh(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
-  fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
-  data->z = b->x;
-  data->d = b->d_x;
-  fx_sweep_refresh(p, full, target);
-  *data = kept;
 }

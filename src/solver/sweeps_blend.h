@@ -5,7 +5,14 @@
  *
  * over the last FX_BLEND_DEPTH + 1 sweeps: d is linear in z, so a mixed start costs no product with Hh. One sweep S is
  * a contraction of a strongly monotone problem but not a symmetric map, which is why mixing needs fewer sweeps than
- * momentum there. Where |f| doubles beyond its least value the history is dropped. Reference: H. Walker, P. Ni 2011. */
+ * momentum there. Where |f| doubles beyond its least value the history is dropped.
+ *
+ * Weights of either sign add up to one, but not their sizes: rounding errors of d(g_j), which no sweep corrects, grow
+ * from mixing to mixing, up to the size of the steps within tens of sweeps. They are estimated as independent,
+ *
+ *   e(x)^2 = sum_j alpha_j^2 e(g_j)^2,
+ *
+ * and d(x) is found from scratch where e(x) comes near |f|. Reference: H. Walker, P. Ni 2011. */
 #ifndef FX_SOLVER_SWEEPS_BLEND_H
 #define FX_SOLVER_SWEEPS_BLEND_H
 
@@ -19,8 +26,9 @@ typedef struct fx_blend {
   void *x, *d_x;                                                /* where the next sweep starts */
   double gram[FX_BLEND_ROOM][FX_BLEND_ROOM];                    /* f_i . f_j */
   int32_t newest, count;
-  double least; /* |f| squared */
-  double grain; /* mixed numbers are rounded to its last bit */
+  double least;                         /* |f| squared */
+  double grain;                         /* mixed numbers are rounded to its last bit */
+  double error[FX_BLEND_ROOM], error_x; /* expected |d - Hh z| by rounding, of the results and of the next start */
 } fx_blend;
 
 /* Room for one precision of the pile. */
@@ -32,7 +40,5 @@ void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full, double size);
 fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, fx_team *team);
 /* fx_sweep by two threads, where the pile is cut and there is a team: the same bits. */
 fx_sweep_sums fx_sweep_by_two(fx_pile *pile, bool full, fx_sweep_target target, double momentum, fx_team *team);
-/* d of the next start from scratch, against drift by rounding. */
-void fx_blend_refresh(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target);
 
 #endif
