@@ -58,6 +58,34 @@ static void batches(fx_test *t) {
   }
 }
 
+/* Contacts of two bricks stand in batches in a row, which meet the same bodies lane by lane. */
+static void runs(fx_test *t) {
+  answer a;
+  if (answer_build(t, &a, "wall", NULL)) {
+    fx_arena arena;
+    fx_system system;
+    fx_pile packed;
+    int32_t again = 0, wrong = 0;
+    fx_arena_init(&arena, a.context);
+    bool good = fx_system_build(&arena, a.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
+                fx_pile_build(&arena, &system, NULL, false, &packed) == FRIX_OK;
+    CHECK(t, good);
+    if (good) check_batches(t, &packed, 0.4);
+    for (int32_t b = 1; good && b < packed.batch_count; b++) {
+      const int32_t *body = packed.slot_body + (size_t)b * 2 * FX_BATCH;
+      bool same = memcmp(body - 2 * FX_BATCH, body, 2 * FX_BATCH * sizeof *body) == 0;
+      again += packed.again[b];
+      wrong += same != packed.again[b];
+    }
+    if (good) {
+      CHECK(t, wrong == 0 && 2 * again >= packed.batch_count);
+      fx_test_note(t, "%d of %d batches meet the bodies of the one before;", again, packed.batch_count);
+    }
+    fx_arena_free(&arena);
+  }
+  answer_free(&a);
+}
+
 /* Fields and bodies of a contact, wherever its slot is. */
 static bool same_contact(const fx_pile *a, const fx_pile *b, int32_t i) {
   bool same = true;
@@ -538,6 +566,7 @@ static void lanes(fx_test *t) {
 
 const fx_test_row test_sweep_kernels[] = {
     {"sweeps/batches", batches},
+    {"sweeps/runs", runs},
     {"sweeps/growth", growth},
     {"sweeps/bits", bits},
     {"sweeps/blend", blend},

@@ -218,23 +218,40 @@ INLINE void NAME(local_based)(const REAL *f, const REAL *base, bool round, const
   z[2] = (VEC)(((NAME(mask))(radius * across) & outside) | ((NAME(mask))t & ~outside));
 }
 
-typedef struct NAME(sums) {
-  VEC step, size, uphill;
-} NAME(sums);
-
-/* Addresses of records are found once, since stores might change the indices for all the compiler knows. A plain sweep
- * (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the place of the
- * impulses before the last, and the two change names after the sweep: that is a quarter less to write. */
-INLINE void NAME(visit)(const REAL *f, const REAL *base, bool round, bool compliant, bool plain, REAL beta,
-                        const int32_t *body, const REAL *now, REAL *last, REAL *d, NAME(sums) * sums) {
-  VEC a[6], b[6], u[3], y[3], z[3], x[3];
+/* The bodies of LANES contacts, to and from columns. */
+INLINE void NAME(read_pair)(REAL *d, const int32_t *body, VEC pair[12]) {
   REAL *first[LANES], *second[LANES];
   for (int k = 0; k < LANES; k++) {
     first[k] = d + body[k];
     second[k] = d + body[k + FX_BATCH];
   }
-  NAME(gather)(first, a);
-  NAME(gather)(second, b);
+  NAME(gather)(first, pair);
+  NAME(gather)(second, pair + 6);
+}
+
+INLINE void NAME(write_pair)(REAL *d, const int32_t *body, const VEC pair[12]) {
+  REAL *first[LANES], *second[LANES];
+  for (int k = 0; k < LANES; k++) {
+    first[k] = d + body[k];
+    second[k] = d + body[k + FX_BATCH];
+  }
+  NAME(scatter)(first, pair);
+  NAME(scatter)(second, pair + 6);
+}
+
+typedef struct NAME(sums) {
+  VEC step, size, uphill;
+} NAME(sums);
+
+/* A plain sweep
+ * (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the place of the
+ * impulses before the last, and the two change names after the sweep: that is a quarter less to write. Bodies stay in
+ * `pair` while batches meet the same: `take` and `give` where they are read and written. */
+INLINE void NAME(visit)(const REAL *f, const REAL *base, bool round, bool compliant, bool plain, REAL beta,
+                        const int32_t *body, bool take, bool give, VEC pair[12], const REAL *now, REAL *last, REAL *d,
+                        NAME(sums) * sums) {
+  VEC *a = pair, *b = pair + 6, u[3], y[3], z[3], x[3];
+  if (take) NAME(read_pair)(d, body, pair);
   for (int k = 0; k < 3; k++) {
     y[k] = NUMBER(now, k);
     if (!plain) y[k] += (NUMBER(now, k) - NUMBER(last, k)) * beta;
@@ -261,8 +278,7 @@ INLINE void NAME(visit)(const REAL *f, const REAL *base, bool round, bool compli
     NAME(write_round)(f, x, a, b);
   else
     NAME(write_general)(f, x, a, b);
-  NAME(scatter)(first, a);
-  NAME(scatter)(second, b);
+  if (give) NAME(write_pair)(d, body, pair);
 }
 
 /* ---- all batches ---- */
@@ -319,16 +335,18 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
     size_t lines = (count + FX_FLUSH * LINE - 1) / (FX_FLUSH * LINE);
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
     fx_sweep_sums one = {0, 0, 0};
+    VEC pair[FX_BATCH / LANES][12] = {{{0}}};
     for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
+      bool take = batch == first || !pile->again[batch], give = batch + 1 == end || !pile->again[batch + 1];
       NAME(fetch_ahead)(f, fields * FX_BATCH);
       NAME(fetch_bodies)(data, from, lines);
       from += lines * LINE;
       for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
         for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) {
-          const int32_t *pair = body + group + lane;
           const REAL *own = based ? base + (size_t)(z - (REAL *)data->z) / 3 * FX_BASE + lane : NULL;
           NAME(visit)
-          (f + lane, own, round, compliant, plain, beta, pair, z + lane, last + lane, data->d_last, &sums[p]);
+          (f + lane, own, round, compliant, plain, beta, body + group + lane, take, give, pair[group / LANES + p],
+           z + lane, last + lane, data->d_last, &sums[p]);
         }
     }
     for (int p = 0; p < PARTS; p++) {
@@ -353,22 +371,15 @@ INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool ro
     int32_t slot = g * LANES, at = slot / WIDE, lane = slot % WIDE;
     const REAL *numbers = f + (size_t)at * (size_t)pile->field_count * WIDE + lane;
     const int32_t *list = body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;
-    VEC a[6], b[6], x[3];
-    REAL *first[LANES], *second[LANES];
-    for (int k = 0; k < LANES; k++) {
-      first[k] = d + list[k];
-      second[k] = d + list[k + FX_BATCH];
-    }
+    VEC pair[12], *a = pair, *b = pair + 6, x[3];
     if (lane == 0) NAME(fetch_ahead)(numbers, pile->field_count * WIDE);
     for (int k = 0; k < 3; k++) x[k] = NUMBER(z + (size_t)at * 3 * WIDE + lane, k);
-    NAME(gather)(first, a);
-    NAME(gather)(second, b);
+    NAME(read_pair)(d, list, pair);
     if (round)
       NAME(write_round)(numbers, x, a, b);
     else
       NAME(write_general)(numbers, x, a, b);
-    NAME(scatter)(first, a);
-    NAME(scatter)(second, b);
+    NAME(write_pair)(d, list, pair);
   }
 }
 

@@ -1,13 +1,16 @@
 /* Order and batches of a pile.
  *
  * What is near in the pile has to be near in memory. Where the given order does not see to that, bodies are numbered by
- * walking the contact graph breadth first, and contacts follow their first body. Each contact goes to the oldest of 64
- * open batches that holds none of its bodies and, where possible, whose open neighbours hold none either. */
+ * walking the contact graph breadth first, and contacts follow their first body. Contacts of one pair of bodies that
+ * stand side by side make a run, which takes one lane of as many batches in a row: a sweep reads and writes the bodies
+ * of these batches once. Each run goes to the oldest of 64 open stacks of such batches that holds runs of its length
+ * and none of its bodies and, where possible, whose open neighbours hold none either. */
 #include "solver/sweeps.h"
 
 #include <string.h>
 
-enum { WINDOW = 64, NEAR = 4096 }; /* open batches; bodies whose records stay in the cache */
+enum { WINDOW = 64, NEAR = 4096 }; /* open stacks; bodies whose records stay in the cache */
+enum { LONGEST = 4 };              /* run: the corners of a face */
 enum { LARGE = 4000 };             /* contacts from which a compliant pile is cut into segments */
 enum { MORE = 8, MORE_PART = 8 };  /* room for later contacts: batches, and a part of those there are */
 
@@ -89,10 +92,10 @@ static frix_status number(fx_arena *arena, const fx_system *s, const uint8_t *sw
 
 /* ---- batches ---- */
 
-/* The open batches: first .. first + 63, each at the bit of its number modulo 64. */
+/* The open stacks: first .. first + 63, each at the bit of its number modulo 64. */
 typedef struct window {
-  uint64_t *used; /* per body: the open batches that hold it */
-  uint64_t full;
+  uint64_t *used;                    /* per body: the open stacks that hold it */
+  uint64_t full, holds[LONGEST + 1]; /* by length of runs: stacks that hold some */
   uint32_t first;
   int32_t last;
   int32_t fill[WINDOW], body[WINDOW][FX_BATCH][2];
@@ -100,7 +103,7 @@ typedef struct window {
 
 static uint64_t rotate(uint64_t x, uint32_t by) { return x << by | x >> (-by & 63); }
 
-/* The first batch takes no more: its bit serves batch first + 64. */
+/* The first stack takes no more: its bit serves stack first + 64. */
 static void retire(window *w) {
   uint32_t at = w->first % WINDOW;
   uint64_t bit = (uint64_t)1 << at;
@@ -110,28 +113,42 @@ static void retire(window *w) {
   }
   w->fill[at] = 0;
   w->full &= ~bit;
+  for (int k = 1; k <= LONGEST; k++) w->holds[k] &= ~bit;
   w->first++;
 }
 
-static int32_t place_contact(window *w, int32_t a, int32_t b) {
+/* Stack and lane, as 8 stack + lane, of a run of so many contacts of bodies a and b. */
+static int32_t place_run(window *w, int32_t length, int32_t a, int32_t b) {
+  uint64_t others = 0;
+  for (int k = 1; k <= LONGEST; k++) others |= k != length ? w->holds[k] : 0;
   uint64_t taken = (w->used[a] | w->used[b]), near = rotate(taken, 1) | rotate(taken, 63);
-  uint64_t open = ~(taken | near | w->full);
-  if (!open) open = ~(taken | w->full);
+  uint64_t open = ~(taken | near | w->full | others);
+  if (!open) open = ~(taken | w->full | others);
   if (!open) {
     retire(w);
     open = (uint64_t)1 << (w->first + WINDOW - 1) % WINDOW;
   }
   uint32_t after = (uint32_t)__builtin_ctzll(rotate(open, -w->first % WINDOW)), at = (w->first + after) % WINDOW;
-  int32_t batch = (int32_t)(w->first + after), lane = w->fill[at]++;
+  int32_t stack = (int32_t)(w->first + after), lane = w->fill[at]++;
   w->body[at][lane][0] = a;
   w->body[at][lane][1] = b;
   uint64_t bit = (uint64_t)1 << at;
+  w->holds[length] |= bit;
   if (a) w->used[a] |= bit;
   if (b) w->used[b] |= bit;
   if (lane + 1 == FX_BATCH) w->full |= bit;
-  if (batch > w->last) w->last = batch;
+  if (stack > w->last) w->last = stack;
   while (w->full >> (w->first % WINDOW) & 1) retire(w);
-  return batch * FX_BATCH + lane;
+  return stack * FX_BATCH + lane;
+}
+
+/* Contacts from the k-th on, in their order, that have the same bodies, as many as `longest`. */
+static int32_t run_length(const int32_t *pairs, int32_t k, int32_t end, int32_t longest) {
+  int32_t length = 1;
+  while (length < longest && k + length < end && pairs[2 * k] == pairs[2 * (k + length)] &&
+         pairs[2 * k + 1] == pairs[2 * (k + length) + 1])
+    length++;
+  return length;
 }
 
 static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int32_t out[2]) {
@@ -140,13 +157,20 @@ static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int
   out[1] = count >= 1 ? body_of[s->Ht.index[k + count - 1]] : 0;
 }
 
+/* Whether a batch meets the bodies of the one before, lane by lane. */
+static bool has_same_bodies(const fx_pile *p, int32_t batch) {
+  const int32_t *list = p->slot_body + (size_t)batch * 2 * FX_BATCH;
+  return memcmp(list - 2 * FX_BATCH, list, 2 * FX_BATCH * sizeof *list) == 0;
+}
+
 /* Bodies of every slot, and the slots without a contact: lanes are filled from the first on. */
 static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p) {
   int32_t slots = p->batch_room * FX_BATCH, n = p->count;
   p->slot_body = FX_TAKE(arena, int32_t, (size_t)slots * 2);
   p->empty = FX_TAKE_RAW(arena, int32_t, slots - n);
+  p->again = FX_TAKE(arena, uint8_t, p->batch_room + 1);
   int32_t *fill = FX_TAKE(arena, int32_t, p->batch_count);
-  if (!p->slot_body || !p->empty || !fill) return FRIX_ERROR_MEMORY;
+  if (!p->slot_body || !p->empty || !p->again || !fill) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) {
     int32_t slot = p->slot[p->order[k]], *to = p->slot_body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;
     fill[slot / FX_BATCH]++;
@@ -155,13 +179,15 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   }
   for (int32_t batch = 0; batch < p->batch_count; batch++)
     for (int32_t lane = fill[batch]; lane < FX_BATCH; lane++) p->empty[p->empty_count++] = batch * FX_BATCH + lane;
+  for (int32_t batch = 1; batch < p->batch_count; batch++) p->again[batch] = has_same_bodies(p, batch);
   return FRIX_OK;
 }
 
-/* A new batch for what comes next. */
-static void close_batches(window *w, int32_t bodies) {
+/* A new stack for what comes next. */
+static void close_stacks(window *w, int32_t bodies) {
   memset(w->used, 0, (size_t)bodies * sizeof *w->used);
   memset(w->fill, 0, sizeof w->fill);
+  memset(w->holds, 0, sizeof w->holds);
   w->full = 0;
   w->first = (uint32_t)w->last + 1;
 }
@@ -206,6 +232,39 @@ static int32_t count_swept(const fx_system *s, const uint8_t *swept) {
   return count;
 }
 
+/* Slots of all contacts; `end`: of the contacts of each segment. */
+static frix_status stack_runs(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], fx_pile *p) {
+  /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
+  int32_t longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST;
+  window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
+  /* a run goes at most two stacks beyond the last one: those that hold no body are never near */
+  int32_t *batch = FX_TAKE(arena, int32_t, 2 * (size_t)p->count + 2), stacks[FX_SEGMENTS];
+  if (!w.used || !batch) return FRIX_ERROR_MEMORY;
+  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
+    for (int32_t length; k < end[segment]; k += length) {
+      length = run_length(pairs, k, end[segment], longest);
+      int32_t place = place_run(&w, length, pairs[2 * k], pairs[2 * k + 1]);
+      batch[place / FX_BATCH + 1] = length;
+      for (int32_t j = 0; j < length; j++) p->slot[p->order[k + j]] = place;
+    }
+    stacks[segment] = w.last + 1;
+    close_stacks(&w, p->body_count);
+  }
+  for (int32_t stack = 0; stack <= w.last; stack++) batch[stack + 1] += batch[stack];
+  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
+    for (int32_t length; k < end[segment]; k += length) {
+      length = run_length(pairs, k, end[segment], longest);
+      for (int32_t j = 0; j < length; j++) {
+        int32_t *slot = &p->slot[p->order[k + j]];
+        *slot = (batch[*slot / FX_BATCH] + j) * FX_BATCH + *slot % FX_BATCH;
+      }
+    }
+    p->segment_end[segment] = batch[stacks[segment]];
+  }
+  p->batch_count = batch[w.last + 1];
+  return FRIX_OK;
+}
+
 frix_status fx_pile_order(fx_arena *arena, const fx_system *s, const uint8_t *swept, fx_pile *p) {
   int32_t n = p->count = count_swept(s, swept), end[FX_SEGMENTS] = {n};
   int32_t *pairs = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)n);
@@ -221,14 +280,7 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *s, const uint8_t *sw
   for (int32_t k = 0; k < n; k++) bodies_of(s, p->order[k], p->body_of, pairs + 2 * k);
   if (p->segment_count > 1 && (status = sort_segments(arena, p, pairs, end)) != FRIX_OK) return status;
 
-  window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
-  if (!w.used) return FRIX_ERROR_MEMORY;
-  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
-    for (; k < end[segment]; k++) p->slot[p->order[k]] = place_contact(&w, pairs[2 * k], pairs[2 * k + 1]);
-    p->segment_end[segment] = w.last + 1;
-    close_batches(&w, p->body_count);
-  }
-  p->batch_count = w.last + 1;
+  if ((status = stack_runs(arena, pairs, end, p)) != FRIX_OK) return status;
   p->batch_room = p->batch_count + (swept ? MORE + p->batch_count / MORE_PART : 0);
   p->body_end = FX_TAKE_RAW(arena, int32_t, (p->batch_room + FX_FLUSH - 1) / FX_FLUSH);
   if (!p->body_end) return FRIX_ERROR_MEMORY;
