@@ -27,7 +27,7 @@ static bool read_job(const fx_args *args, ex_bed_job *job) {
   for (int cursor = 0; (setting = fx_arg_next(args, "--set", &cursor));) {
     const char *trouble = ex_bed_set(job, setting);
     if (!trouble) continue;
-    fx_error("--set %s: %s; 'frix bed list' tells all", setting, trouble);
+    fx_error("--set %s: %s; 'frix bed list' lists all", setting, trouble);
     return false;
   }
   bool good =

@@ -326,7 +326,7 @@ static bool read_flags(story *s, const fx_args *args) {
   s->config = frix_explain_default();
   s->body = fx_arg(args, "--body");
   if (!s->body) {
-    fx_error("explain needs --body NAME");
+    fx_error("explain needs --body NAME, the body that moved: see 'frix help explain'");
     return false;
   }
   if (!read_subject(s, args)) return false;

@@ -196,7 +196,7 @@ static void print_json(const study *s, bool derived) {
 
 static int study_step(frix_context *context, study *s, bool json) {
   if (!s->m->sim) {
-    fx_error("%s: gradient looks at a step of a scene", s->m->word);
+    fx_error("%s: gradient needs a scene, not a problem file", s->m->word);
     return FX_EXIT_USAGE;
   }
   if (!s->m->certified || frix_gradient_of_step(s->m->sim, NULL, &s->gradient) != FRIX_OK) {

@@ -223,7 +223,7 @@ static bool find_body(const fx_args *args, const frix_model *model, const course
     if (!frix_model_body(model, id, &body) && body.kind == FRIX_BODY_DYNAMIC) g->body = id;
   }
   if (!g->body.generation || frix_model_body(model, g->body, &body) || body.kind != FRIX_BODY_DYNAMIC) {
-    fx_error("%s: no body of that name that moves", name ? name : "hand");
+    fx_error("no dynamic body is named '%s'", name ? name : "hand");
     return false;
   }
   double inertia = fmax(body.inertia.xx, fmax(body.inertia.yy, body.inertia.zz));

@@ -44,12 +44,12 @@ static bool read_flags(fx_run *run, const fx_args *args) {
   run->every = 1, run->checkpoint = 200;
   const char *resumed = fx_arg(args, "--resume");
   if (!resumed == (args->word_count == 0)) {
-    fx_error(resumed ? "--resume goes on with the scene of its file: name no other"
+    fx_error(resumed ? "--resume continues the scene of its file: give no other scene"
                      : "usage: frix run SCENE|FILE, or frix run --resume FILE: see 'frix help run'");
     return false;
   }
   if (resumed && run->out && strcmp(resumed, run->out)) {
-    fx_error("--resume goes on writing its own file: copy it first to keep both");
+    fx_error("--resume appends to its own file: copy the file first to keep both");
     return false;
   }
   if (!resumed && !fx_check_outputs(run->context, (const char *[]){run->out, run->page}, 2)) return false;
