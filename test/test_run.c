@@ -144,7 +144,7 @@ static void refused(fx_test *t) {
   REFUSED(t, "cannot write", "$frix run arch --csv nowhere/x");
   REFUSED(t, "cannot", "$frix run nothing.xml");
   REFUSED(t, "usage", "$frix run");
-  REFUSED(t, "name no other", "$frix run arch --resume x.frx");
+  REFUSED(t, "give no other scene", "$frix run arch --resume x.frx");
   REFUSED(t, "cannot", "$frix run --resume nothing.frx");
   REFUSED(t, "half a step", "$frix run incline --dt 10 --time 1");
   REFUSED(t, "--tol '0'", "$frix run incline --tol 0");
