@@ -243,7 +243,7 @@ static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_
     printf("\n");
     fx_print_mechanism(e, "               ");
   } else {
-    printf("  equilibrium   forces in balance to %.1e of what each body carries\n", e->imbalance);
+    printf("  equilibrium   forces balance to %.1e of the load of each body\n", e->imbalance);
   }
   printf("  simulation    after %g s the farthest body%s%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
          v->time, v->drift > 0 ? ", " : "", v->drift > 0 ? name : "", v->drift > 0 ? "," : "", v->drift, v->speed);

@@ -242,7 +242,7 @@ static void print(const fx_stand_case *c, const vary *v, const answer *a) {
   if (a->present.standing == FRIX_STANDING_FALLS) fx_print_mechanism(&a->present, "  at the present value move:");
   printf("  %s\n", rule_text[v->rule]);
   if (v->rule == SCANNED) printf("  changes of the verdict at %d values to either side: %d\n", SCAN, a->changes);
-  printf("  %d equilibria asked for, %d simulations of %g s, %s\n", a->trials.asked, a->trials.runs, c->time,
+  printf("  %d equilibria computed, %d simulations of %g s, %s\n", a->trials.asked, a->trials.runs, c->time,
          a->trials.certified ? "every step certified" : "not every step certified");
 }
 
