@@ -88,7 +88,7 @@ void fx_nearest(const char *choices, const char *word, char *out, size_t size) {
 }
 
 int fx_choose(const char *choices, const char *what, const char *word) {
-  char name[128], all[1024] = "";
+  char name[128], all[4096] = "";
   for (int k = 0; fx_choice(choices, k, name, sizeof name); k++) {
     if (!strcmp(name, word)) return k;
     size_t used = strlen(all);
@@ -174,7 +174,12 @@ bool fx_args_parse(const fx_verb *verb, int argc, char **argv, fx_args *out) {
       out->word[out->word_count++] = argv[k];
     }
   }
-  if (out->word_count < verb->min_words || out->word_count > verb->max_words) {
+  if (out->word_count > verb->max_words) {
+    fx_error("unexpected argument '%s': usage: frix %s %s, see 'frix help %s'", out->word[verb->max_words], verb->name,
+             verb->arguments, verb->name);
+    return false;
+  }
+  if (out->word_count < verb->min_words) {
     fx_error("usage: frix %s %s: see 'frix help %s'", verb->name, verb->arguments, verb->name);
     return false;
   }

@@ -409,31 +409,32 @@ static int run_batch(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--runs", "N", NULL, "how many runs, default 1"},
-    {"--vary", "k=a:b", NULL,
-     "a parameter of the scene, of files friction: uniform between a and b, by seed and run; repeats"},
-    {"--set", "k=v", NULL, "a parameter of the scene (levels=4), or an option of a method; repeats"},
-    {"--seed", "N", NULL, "of the varied values; not 0: run k has the scene's seed N + k"},
-    {"--time", "T", NULL, "simulated seconds; default: the scene's"},
-    {"--dt", "H", NULL, "step in seconds; default: the scene's"},
+    {"--runs", "N", NULL, "number of runs, default 1"},
+    {"--vary", "k=a:b", NULL, "vary a scene parameter (files: friction) uniformly between a and b; may be repeated"},
+    {"--set", "k=v", NULL, "set a parameter of the scene (levels=4) or an option of a solver; may be repeated"},
+    {"--seed", "N", NULL, "seed of the varied values; if not 0, run k uses scene seed N + k"},
+    {"--time", "T", NULL, "simulated time in s; default: the scene's"},
+    {"--dt", "H", NULL, "time step in s; default: the scene's"},
     FX_SIM_FLAGS,
-    {"--out", "FILE", NULL, "table of the runs, .csv or .npz; it appears when all are done"},
-    {"--resume", NULL, NULL, "go on with what an interrupted call left in FILE.part"},
-    {"--shard", "K/N", NULL, "only runs K-1, K-1+N, K-1+2N, ...: for N machines"},
-    {"--merge", NULL, NULL, "the words are tables of shards (.csv), which become one"},
-    {"--quiet", NULL, NULL, "no progress line, no summary"},
+    {"--out", "FILE", NULL, "write the table of runs, .csv or .npz, when all runs are done"},
+    {"--resume", NULL, NULL, "continue an interrupted call from FILE.part"},
+    {"--shard", "K/N", NULL, "do only the runs K-1, K-1+N, K-1+2N, ...: for N machines"},
+    {"--merge", NULL, NULL, "join the tables of all shards (.csv) given as arguments"},
+    {"--quiet", NULL, NULL, "print no progress line and no summary"},
     {0},
 };
 
 const fx_verb fx_verb_batch = {
     .name = "batch",
     .arguments = "SCENE|FILE --out FILE",
-    .summary = "many runs with varied parameters, one row each",
+    .summary = "run a scene many times with varied parameters, one table row each",
     .detail =
-        "Rows hold the run, its varied values, steps and certified steps, largest residual and penetration,\n"
-        "energies at the end, how far a body moved, the largest speed and the hash of the state (two halves\n"
-        "of 32 bits). They depend on the seed and the number of the run alone, not on threads, shards or\n"
-        "interruptions. Exit code 0: every step of every run is certified; 1: some are not; 2: bad input.",
+        "Each row holds the run number, the varied values, the number of steps and of certified steps, the largest\n"
+        "residual and penetration, the energies at the end, the largest displacement and speed of a body, and the "
+        "hash\n"
+        "of the final state (two halves of 32 bits). A row depends only on the seed and the run number, not on "
+        "threads,\n"
+        "shards or interruptions. Exit code 0: every step of every run is certified; 1: some are not; 2: bad input.",
     .example =
         "  frix batch cardhouse --runs 100 --vary mu=0.3:1 --seed 5 --threads 4 --out runs.csv\n"
         "  frix batch stack --runs 1000 --vary mu=0.1:1 --shard $SLURM_ARRAY_TASK_ID/10 --out "

@@ -27,7 +27,7 @@ static bool read_job(const fx_args *args, ex_bed_job *job) {
   for (int cursor = 0; (setting = fx_arg_next(args, "--set", &cursor));) {
     const char *trouble = ex_bed_set(job, setting);
     if (!trouble) continue;
-    fx_error("--set %s: %s; 'frix bed list' tells all", setting, trouble);
+    fx_error("--set %s: %s; 'frix bed list' lists all", setting, trouble);
     return false;
   }
   bool good =
@@ -87,7 +87,7 @@ static int run_bed(const fx_args *args) {
   }
   const ex_bed_scene *scene = ex_bed_find(args->word[0]);
   if (!scene) {
-    fx_error("no bed is called '%s'; 'frix bed list' tells all", args->word[0]);
+    fx_error("unknown bed '%s': 'frix bed list' lists them", args->word[0]);
     return FX_EXIT_USAGE;
   }
   ex_bed_job job = ex_bed_job_of(scene);
@@ -107,30 +107,31 @@ static int run_bed(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--set", "k=v", NULL, "a parameter of the bed (n=400000); repeats"},
-    {"--time", "T", NULL, "s to simulate"},
-    {"--step", "H", NULL, "s of a step"},
+    {"--set", "k=v", NULL, "set a parameter of the bed (n=400000); may be repeated"},
+    {"--time", "T", NULL, "simulated time in s"},
+    {"--step", "H", NULL, "time step in s"},
     {"--tol", "E", NULL, "tolerance of the certificate (default 1e-4)"},
-    {"--threads", "N", NULL, "threads; never change a bit"},
-    {"--sweeps", "N", NULL, "at most so many a step (default 2000)"},
-    {"--seed", "N", NULL, "of random places"},
-    {"--out", "RUN.frx", NULL, "frames, for frix view, measure and export"},
-    {"--every", "K", NULL, "a frame every K steps (default 20)"},
-    {"--no-contacts", NULL, NULL, "frames without contacts: less memory"},
-    {"--save", "K", NULL, "a state every K steps, to RUN.frx.state"},
-    {"--resume", "STATE", NULL, "go on from a saved state, with other threads or ranks too"},
-    {"--json", NULL, NULL, "what came of it as one line of JSON"},
+    {"--threads", "N", NULL, "number of threads; results have the same bits for any N"},
+    {"--sweeps", "N", NULL, "largest number of sweeps per step (default 2000)"},
+    {"--seed", "N", NULL, "seed of random positions"},
+    {"--out", "RUN.frx", NULL, "write frames for frix view, measure and export"},
+    {"--every", "K", NULL, "write a frame every K steps (default 20)"},
+    {"--no-contacts", NULL, NULL, "write frames without contacts, which takes less memory"},
+    {"--save", "K", NULL, "save the state every K steps to RUN.frx.state"},
+    {"--resume", "STATE", NULL, "continue from a saved state, with any number of threads or ranks"},
+    {"--json", NULL, NULL, "print the result as one line of JSON"},
     {0},
 };
 
 const fx_verb fx_verb_bed = {
     .name = "bed",
     .arguments = "NAME",
-    .summary = "many grains in little memory: reactors, shear cells, hoppers",
+    .summary = "simulate many spheres in little memory: reactors, shear cells, hoppers",
     .detail =
-        "Spheres and fixed surfaces alone, with the law and the certificate of all other worlds: below 1 kB and some\n"
-        "microseconds a step per grain. 'frix bed list' tells the beds and their parameters. The same on many ranks:\n"
-        "mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
+        "Beds hold spheres and fixed surfaces only, with the same contact law and certificate as other worlds. A "
+        "sphere\n"
+        "takes less than 1 kB of memory and a few microseconds per step. 'frix bed list' lists the beds and their\n"
+        "parameters. On many MPI ranks: mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
     .example =
         "  frix bed pebbles --set n=400000 --tol 1e-3 --time 1 --out reactor.frx   # the whole reactor\n"
         "  frix bed shear --set pressure=5000 --out shear.frx                     # periodic, servo lid\n"

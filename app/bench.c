@@ -252,11 +252,11 @@ static int run_bench(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--solvers", "a,b", "@solvers", "the methods to compare; default: all"},
+    {"--solvers", "a,b", "@solvers", "solvers to compare; default: all"},
     {"--tol", "X", NULL, "relative residual to reach; default 1e-8"},
     {"--time-limit", "S", NULL, "seconds per problem and solver; default 20"},
     {"--law", "LAW", "coulomb|associated", "coulomb (exact, default) or associated (its convex relaxation)"},
-    {"--threads", "N", NULL, "threads; default 1"},
+    {"--threads", "N", NULL, "number of threads; default 1"},
     {"--out", "OUTDIR", NULL, "directory for results.csv, table.md, time.svg, residual.svg"},
     {0},
 };
@@ -266,9 +266,10 @@ const fx_verb fx_verb_bench = {
     .arguments = "problems DIR --out OUTDIR",
     .summary = "compare solvers on the problem files of a directory",
     .detail =
-        "Runs every solver on every problem file below DIR. Time never stands alone: the certified residual is\n"
-        "beside it. Solves shorter than 50 ms are repeated and the shortest time counts. Exit code 0 when every\n"
-        "problem was solved by some solver, 1 when not, 2 for bad usage or when nothing could be read.",
+        "Runs every solver on every problem file below DIR and reports time together with the certified residual. "
+        "Solves\n"
+        "shorter than 50 ms are repeated, and the shortest time counts. Exit code 0: every problem was solved by some\n"
+        "solver; 1: not; 2: bad usage, or no file could be read.",
     .example =
         "  frix bench problems instances --out profile\n"
         "  frix bench problems instances --solvers nsgs,admm --tol 1e-4 --time-limit 5 --out profile",

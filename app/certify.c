@@ -109,21 +109,22 @@ static int run_certify(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--solution", "FILE", NULL, "the answer: .json with r, or an fclib file with a solution"},
-    {"--law", "LAW", "coulomb|associated", "the law to judge by; default coulomb"},
-    {"--tol", "X", NULL, "residual that counts as solved; default 1e-8"},
-    {"--json", NULL, NULL, "one JSON object"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
+    {"--solution", "FILE", NULL, "file with the answer: .json with r, or fclib with a solution"},
+    {"--law", "LAW", "coulomb|associated", "law to judge by; default coulomb"},
+    {"--tol", "X", NULL, "largest residual that counts as solved; default 1e-8"},
+    {"--json", NULL, NULL, "print one JSON object"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
     {0},
 };
 
 const fx_verb fx_verb_certify = {
     .name = "certify",
     .arguments = "FILE --solution ANSWER",
-    .summary = "judge an answer by the certificate",
+    .summary = "compute the certificate of an answer",
     .detail =
-        "Reads r from ANSWER, recomputes u (and v) from the problem and prints every part of the certificate. Exit\n"
-        "code 0 when the residual is at or below the tolerance, 1 when it is not.",
+        "Reads r from ANSWER, recomputes u (and v) from the problem and prints every part of the certificate. Exit "
+        "code 0\n"
+        "if the residual is at most the tolerance, else 1.",
     .example = "  frix certify wall.hdf5 --solution answer.json",
     .flag = flags,
     .min_words = 1,

@@ -205,8 +205,10 @@ static void print_interfaces(const fx_stand_case *c, const frix_sim *sim, margin
   m->worst = 0;
   if (shown > m->count) shown = m->count;
   if (!m->count) return;
-  printf("\nnearest to slipping, %d of %d interfaces (slip: 1 slides; topple, lift: 0 turns over, opens)\n", (int)shown,
-         (int)m->count);
+  printf(
+      "\nnearest to slipping, %d of %d interfaces, under the smallest forces that balance\n"
+      "(slip: 1 slides; topple: 0 turns over; lift: 0 opens)\n",
+      (int)shown, (int)m->count);
   fx_table_header(column, 6);
   for (int32_t k = 0; k < shown; k++) {
     const interface *row = &m->row[k];
@@ -241,7 +243,7 @@ static void print_verdict(const fx_stand_case *c, const frix_sim *sim, const fx_
     printf("\n");
     fx_print_mechanism(e, "               ");
   } else {
-    printf("  equilibrium   forces in balance to %.1e of what each body carries\n", e->imbalance);
+    printf("  equilibrium   forces balance to %.1e of the load of each body\n", e->imbalance);
   }
   printf("  simulation    after %g s the farthest body%s%s%s is %.1e m from its place, the fastest at %.1e m/s\n",
          v->time, v->drift > 0 ? ", " : "", v->drift > 0 ? name : "", v->drift > 0 ? "," : "", v->drift, v->speed);
@@ -426,23 +428,28 @@ static int run_check(const fx_args *args) {
 
 static const fx_flag flags[] = {
     FX_STAND_FLAGS,
-    {"--show", "N", NULL, "interfaces in the table, default 10"},
-    {"--quick", NULL, NULL, "without the search for least friction and tilt"},
-    {"--json", NULL, NULL, "one JSON object, with every contact"},
+    {"--show", "N", NULL, "number of interfaces in the table, default 10"},
+    {"--quick", NULL, NULL, "skip the search for least friction and largest tilt"},
+    {"--json", NULL, NULL, "print one JSON object with every contact"},
     {0},
 };
 
 const fx_verb fx_verb_check = {
     .name = "check",
     .arguments = "SCENE|FILE",
-    .summary = "does a structure stand, and how far is it from falling",
+    .summary = "decide whether a structure stands, and how far it is from falling",
     .detail =
-        "It stands where both hold: an equilibrium exists (forces within the friction cones hold it; else a mechanism\n"
-        "shows that none do), and a simulation from rest stays for --time seconds (tolerance 1e-10); blows of the\n"
-        "scene do not happen. Least friction and largest tilt are those of the equilibria, with what the simulation\n"
-        "does beside them; slip, topple and lift are told of every pair of bodies that touch. Exit code 0: it stands,\n"
-        "every step certified; 1: not; 2: bad usage or input; 3: it stands, but the file asks for things that frix\n"
-        "does not do.",
+        "A structure stands if (1) an equilibrium exists, that is, forces within the friction cones balance all loads, "
+        "and\n"
+        "(2) a simulation from rest stays in place for --time seconds (tolerance 1e-10). Impacts defined by the scene "
+        "are\n"
+        "left out. If no equilibrium exists, a mechanism (a motion of the bodies) proves it. The least friction and "
+        "the\n"
+        "largest tilt are limits of the equilibria, together with the behaviour of the simulation next to them. The "
+        "table\n"
+        "lists slip, topple and lift of every pair of touching bodies. Exit code 0: it stands and every step is "
+        "certified;\n"
+        "1: not; 2: bad usage or input; 3: it stands, but the file uses unsupported features.",
     .example =
         "  frix check cardhouse --set levels=2\n"
         "  frix check arch --set mu=0.35 --json",

@@ -126,7 +126,7 @@ static const fx_flag flags[] = {{0}};
 const fx_verb fx_verb_completion = {
     .name = "completion",
     .arguments = "bash|zsh",
-    .summary = "print a completion script",
+    .summary = "print a shell completion script",
     .example =
         "  source <(frix completion bash)                              # this shell\n"
         "  frix completion zsh > \"${fpath[1]}/_frix\"                   # zsh, for good",

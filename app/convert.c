@@ -53,11 +53,11 @@ static int run_convert(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--form", "FORM", "local|global", "local reduces a global problem to W, q"},
+    {"--form", "FORM", "local|global", "local: reduce a global problem to W, q"},
     {"--format", "NAME", "@formats", "format of B; default: by its extension"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
-    {"--package", "NAME=DIR", NULL, "where package://NAME of a URDF file is (may be repeated)"},
-    {"--allow-outside", NULL, NULL, "meshes of a URDF file may lie outside its folder and packages"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
+    {"--package", "NAME=DIR", NULL, "folder of package://NAME of a URDF file; may be repeated"},
+    {"--allow-outside", NULL, NULL, "allow meshes of a URDF file outside its folder and packages"},
     {0},
 };
 
@@ -66,8 +66,9 @@ const fx_verb fx_verb_convert = {
     .arguments = "A B",
     .summary = "write problem A in the format of B",
     .detail =
-        "Formats follow the extension: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept. B appears\n"
-        "whole or not at all. A robot in URDF (.urdf) is written as MJCF.",
+        "The extension chooses the format: .dat (text), .hdf5 or .h5 (fclib), .json. Every number is kept exactly. B "
+        "is\n"
+        "written completely or not at all. A robot in URDF (.urdf) is written as MJCF.",
     .example =
         "  frix convert wall.dat wall.hdf5\n"
         "  frix convert wall.hdf5 wall.json --form local\n"

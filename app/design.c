@@ -125,11 +125,11 @@ static int run_design(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--of", "BODY.x", NULL, "what counts: a coordinate (x, y, z, vx, vy, vz, wx, wy, wz) of a body"},
-    {"--at", "T", NULL, "at this time; default: the end of the scene"},
-    {"--target", "X", NULL, "it should be X"},
-    {"--least", NULL, NULL, "it should be as small as possible"},
-    {"--most", NULL, NULL, "it should be as large as possible"},
+    {"--of", "BODY.x", NULL, "coordinate to optimise: x, y, z, vx, vy, vz, wx, wy or wz of a body"},
+    {"--at", "T", NULL, "time in s at which it counts; default: the end of the scene"},
+    {"--target", "X", NULL, "find parameters for which the coordinate is X"},
+    {"--least", NULL, NULL, "make the coordinate as small as possible"},
+    {"--most", NULL, NULL, "make the coordinate as large as possible"},
     FX_VARY_FLAGS,
     {0},
 };
@@ -137,11 +137,11 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_design = {
     .name = "design",
     .arguments = "SCENE --vary LIST --of BODY.x",
-    .summary = "parameters for which a body ends where it should",
+    .summary = "find parameters that bring a body to a target",
     .detail =
-        "Finds values of the parameters within their ranges by Gauss-Newton (--target) or descent (--least, --most)\n"
-        "over certified runs, from where --set begins. Exit code 1 where the target is not reached to 1e-6, or a\n"
-        "step is not certified.",
+        "Searches the ranges of the parameters by Gauss-Newton (--target) or descent (--least, --most) over certified "
+        "runs,\n"
+        "starting at the values of --set. Exit code 1 if the target is not reached to 1e-6 or a step is not certified.",
     .example = "  frix design puck --vary speed --of puck.x --target 0.5",
     .flag = flags,
     .words = "@scenes",

@@ -70,8 +70,8 @@ static int run_example(const fx_args *args) {
 #endif
 
 static const fx_flag flags[] = {
-    {"--set", "k=v", NULL, "a parameter of the example; see frix list examples; may be repeated"},
-    {"--out", "FILE", NULL, "where to write, in the format of its extension"},
+    {"--set", "k=v", NULL, "set a parameter of the example (see frix list examples); may be repeated"},
+    {"--out", "FILE", NULL, "file to write; the extension chooses the format"},
     {0},
 };
 
@@ -79,7 +79,7 @@ const fx_verb fx_verb_example = {
     .name = "example",
     .arguments = "NAME --out FILE",
     .summary = "write a generated contact problem",
-    .detail = "'frix list examples' shows the names, their parameters and the ranges.",
+    .detail = "'frix list examples' shows the names, the parameters and their ranges.",
     .example =
         "  frix example slope --set angle=20 --out slope.json\n"
         "  frix example cardhouse --set levels=3 --out cards.hdf5",

@@ -326,7 +326,7 @@ static bool read_flags(story *s, const fx_args *args) {
   s->config = frix_explain_default();
   s->body = fx_arg(args, "--body");
   if (!s->body) {
-    fx_error("explain needs --body NAME");
+    fx_error("explain needs --body NAME, the body that moved: see 'frix help explain'");
     return false;
   }
   if (!read_subject(s, args)) return false;
@@ -336,7 +336,7 @@ static bool read_flags(story *s, const fx_args *args) {
   s->config.drive = drive, s->config.user = s;
   s->config.body = find_body(s->run.subject.model, s->body);
   if (!s->config.body.index) {
-    fx_error("%s has no body '%s'", s->run.subject.word, s->body);
+    fx_no_body(&s->run.subject, s->body);
     return false;
   }
   const char *page = fx_arg(args, "--html");
@@ -372,16 +372,16 @@ static int run_explain(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--body", "NAME", NULL, "the body that moved"},
-    {"--at", "T", NULL, "the moment, s; default: the end of the run"},
-    {"--within", "X", NULL, "relative width of a remedy's bracket, default 1e-3"},
-    {"--distance", "X", NULL, "a contact failed that moved by this share of the smaller body, default 1e-3"},
-    {"--no-remedies", NULL, NULL, "only what happened: one run instead of some dozens"},
-    {"--html", "PAGE", NULL, "write the replay page and open it at that moment, the contact marked"},
-    {"--no-open", NULL, NULL, "open no browser: the address is told"},
-    {"--json", NULL, NULL, "one JSON object"},
-    {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method; repeats"},
-    {"--dt", "H", NULL, "step; default: the scene's"},
-    {"--seed", "N", NULL, "of what is random in the scene"},
+    {"--at", "T", NULL, "time in s; default: the end of the run"},
+    {"--within", "X", NULL, "relative precision of the remedies, default 1e-3"},
+    {"--distance", "X", NULL, "a contact failed if it moved by this share of the smaller body, default 1e-3"},
+    {"--no-remedies", NULL, NULL, "report only what happened: one run instead of dozens"},
+    {"--html", "PAGE", NULL, "write a replay page that opens at that time with the contact marked"},
+    {"--no-open", NULL, NULL, "print the address instead of opening a browser"},
+    {"--json", NULL, NULL, "print one JSON object"},
+    {"--set", "k=v", NULL, "set a parameter of the scene or an option of a solver; may be repeated"},
+    {"--dt", "H", NULL, "time step in s; default: the scene's"},
+    {"--seed", "N", NULL, "seed of the random parts of the scene"},
     FX_SIM_FLAGS,
     {0},
 };
@@ -389,12 +389,15 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_explain = {
     .name = "explain",
     .arguments = "RUN|SCENE --body NAME",
-    .summary = "why did it move: the contact, the force, and what would have held it",
+    .summary = "explain why a body moved: the contact, the force, and what would have held it",
     .detail =
-        "Runs the scene (or the run of a .frx file) to --at and names the first contact that slipped, tipped, lifted\n"
-        "or rolled, the force that did the most work on it then, and remedies: the least friction, the least force\n"
-        "that presses the contact, the largest part of the load that hold. Each remedy is the bracket of certified\n"
-        "runs from the start. Exit code 0: every step is certified; 1: not; 2: bad usage or input.",
+        "Runs the scene (or the run of a .frx file) to --at and reports the first contact that slipped, tipped, lifted "
+        "or\n"
+        "rolled and the force that did the most work on the body then. Remedies follow: the least friction, the least "
+        "force\n"
+        "pressing the contact, and the largest part of the load with which the contact holds. Each remedy is bracketed "
+        "by\n"
+        "certified runs from the start. Exit code 0: every step is certified; 1: not; 2: bad usage or input.",
     .example =
         "  frix explain dominoes --set n=3 --body tile_1 --at 0.2\n"
         "  frix explain run.frx --body cup --at 1.3 --html why.html",

@@ -153,24 +153,25 @@ static int run_export(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "FILE", NULL, "where to; its extension tells the format: .csv, .npz, .h5, .glb"},
-    {"--gltf", NULL, NULL, "an animated scene in glTF 2.0 (binary), for Blender, three.js and others; as .glb"},
+    {"--out", "FILE", NULL, "file to write; the extension chooses the format: .csv, .npz, .h5, .glb"},
+    {"--gltf", NULL, NULL,
+     "write an animated scene in binary glTF 2.0 (as .glb does), for Blender, three.js and others"},
     {"--format", "NAME", "@exports", "format of the tables"},
     {"--frames", "A:B:K", NULL, "frames A to B, every K-th (default: all)"},
-    {"--problem", "STEP", NULL, "instead: the contact problem of this step (.hdf5 for fclib, .json, .dat)"},
+    {"--problem", "STEP", NULL, "write the contact problem of this step instead (.hdf5 for fclib, .json, .dat)"},
     {0},
 };
 
 const fx_verb fx_verb_export = {
     .name = "export",
     .arguments = "RUN.frx",
-    .summary = "a run as tables, or one of its contact problems",
+    .summary = "write a run as tables, or one of its contact problems",
     .detail =
-        "Tables hold every frame: times, certificates, energies, poses, velocities, contacts. A .csv is three files:\n"
-        "_steps, _bodies and _contacts. A problem is made again by stepping from the nearest checkpoint, and every\n"
-        "frame on the way must come out bit by bit as the file has it. Damaged frames are left out, with a warning "
-        "and\n"
-        "exit code 1.",
+        "Tables hold every frame: times, certificates, energies, poses, velocities, contacts. A .csv export is three "
+        "files:\n"
+        "_steps, _bodies and _contacts. A contact problem is recomputed by stepping from the nearest checkpoint; every "
+        "frame\n"
+        "on the way must equal the file bit by bit. Damaged frames are left out, with a warning and exit code 1.",
     .example =
         "  frix export run.frx --out run.npz                # numpy.load(\"run.npz\")[\"position\"]\n"
         "  frix export run.frx --out run.csv --frames ::10  # every tenth frame\n"

@@ -185,7 +185,7 @@ static int run_fit(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--velocities", NULL, NULL, "fit columns vx, vy, vz, wx, wy, wz too, as they are"},
+    {"--velocities", NULL, NULL, "also fit the columns vx, vy, vz, wx, wy, wz, unscaled"},
     FX_VARY_FLAGS,
     {0},
 };
@@ -193,12 +193,15 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_fit = {
     .name = "fit",
     .arguments = "DATA.csv SCENE --vary LIST",
-    .summary = "friction, mass and other parameters from measured motion",
+    .summary = "estimate friction, mass and other parameters from measured motion",
     .detail =
-        "DATA.csv has a line for each time and body with columns time, body, x, y, z (any of them, others are left\n"
-        "aside), as 'frix run --csv' writes them. Least squares by Gauss-Newton over certified runs, solved to 1e-12;\n"
-        "95 % intervals from the spread of what is left. Exit code 1 where it did not converge, a step is not\n"
-        "certified, or the data do not tell the parameters apart.",
+        "DATA.csv has one line per time and body with the columns time, body and any of x, y, z, as 'frix run --csv' "
+        "writes\n"
+        "them; other columns are ignored. The fit is least squares by Gauss-Newton over certified runs solved to "
+        "1e-12, with\n"
+        "95 % intervals from the spread of the residuals. Exit code 1 if it does not converge, a step is not "
+        "certified, or\n"
+        "the data cannot distinguish the parameters.",
     .example =
         "  frix run incline --set angle=30 --set mu=0.3 --csv slide\n"
         "  frix fit slide_bodies.csv incline --set angle=30 --vary mu",

@@ -226,10 +226,10 @@ static int run_forces(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--of", "MEASURE", NULL, "normals (default), total, row:K, or of a scene A.x, A,B.x, A.n"},
-    {"--forces", "WHICH", "centre|solver", "the force to report: the analytic centre (default), or the solver's"},
-    {"--json", NULL, NULL, "one JSON object"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
+    {"--of", "MEASURE", NULL, "force to bound: normals (default), total, row:K; in scenes also A.x, A,B.x, A.n"},
+    {"--forces", "WHICH", "centre|solver", "force to report: the analytic centre (default) or the solver's"},
+    {"--json", NULL, NULL, "print one JSON object"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
     FX_MOMENT_FLAGS,
     {0},
 };
@@ -237,13 +237,17 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_forces = {
     .name = "forces",
     .arguments = "PROBLEM|SCENE",
-    .summary = "which contact forces are sure: [least, most] of each, certified",
+    .summary = "certified lower and upper bounds of contact forces that the law leaves open",
     .detail =
-        "At the certified velocity all impulses that obey Coulomb's law form a convex set. Prints the interval of\n"
-        "each normal force over this set, or of the measure --of names: total, row:K of the problem; of a scene\n"
-        "A,B.x, the force of body B on body A along x (y, z, n: sum of the normals), A.x: of all on A. Ends come\n"
-        "from conic programmes with exact cones; `gap` is the distance to their dual bounds. Contacts of a scene\n"
-        "are rigid unless --contact says otherwise. Exit code 1 where a gap is above 1e-8 or nothing is certified.",
+        "At the certified velocity, all impulses that obey Coulomb's law form a convex set. Prints the interval of "
+        "each normal\n"
+        "force over this set, or of the quantity that --of names: total, row:K of the problem; in a scene A,B.x, the "
+        "force of\n"
+        "body B on body A along x (y, z, or n: sum of the normal forces), and A.x, the force of all bodies on A. The "
+        "ends come\n"
+        "from conic programmes with exact cones; `gap` is the distance to their dual bounds. Contacts of a scene are "
+        "rigid\n"
+        "unless --contact says otherwise. Exit code 1 if a gap is above 1e-8 or nothing is certified.",
     .example =
         "  frix forces hexapyramid\n  frix forces arch --set voussoirs=11 --of voussoir_0.x\n"
         "  frix forces problem.hdf5 --of total --json",

@@ -45,7 +45,7 @@ static bool find_body(const study *s, const char *name, int32_t *first, int32_t 
     fx_error("%s: nothing touches it in this step, or it is part of a tree", name);
     return false;
   }
-  fx_error("%s has no body '%s'", s->m->word, name);
+  fx_no_body(&s->m->subject, name);
   return false;
 }
 
@@ -196,7 +196,7 @@ static void print_json(const study *s, bool derived) {
 
 static int study_step(frix_context *context, study *s, bool json) {
   if (!s->m->sim) {
-    fx_error("%s: gradient looks at a step of a scene", s->m->word);
+    fx_error("%s: gradient needs a scene, not a problem file", s->m->word);
     return FX_EXIT_USAGE;
   }
   if (!s->m->certified || frix_gradient_of_step(s->m->sim, NULL, &s->gradient) != FRIX_OK) {
@@ -234,10 +234,10 @@ static int run_gradient(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--wrt", "LIST", NULL, "mu, mu:BODY, force:BODY.x, mass:BODY; with commas between"},
-    {"--of", "LIST", NULL, "BODY.x, BODY.vx (y, z), BODY.wx: after the step"},
-    {"--run", NULL, NULL, "of the whole run up to --at, by parameters of the scene, h or force:BODY.x"},
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--wrt", "LIST", NULL, "inputs, separated by commas: mu, mu:BODY, force:BODY.x, mass:BODY"},
+    {"--of", "LIST", NULL, "outputs after the step, separated by commas: BODY.x, BODY.vx, BODY.wx (also y, z)"},
+    {"--run", NULL, NULL, "differentiate the whole run up to --at by scene parameters, h or force:BODY.x"},
+    {"--json", NULL, NULL, "print one JSON object"},
     FX_MOMENT_FLAGS,
     {0},
 };
@@ -245,16 +245,19 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_gradient = {
     .name = "gradient",
     .arguments = "SCENE --wrt LIST --of LIST",
-    .summary = "derivatives of a certified step or run, with a verdict",
+    .summary = "derivatives of a certified step or run, with a verdict on smoothness",
     .detail =
-        "Differentiates the step that ends at --at T (default: the first) at its certified answer: places and "
-        "velocities\n"
-        "of bodies after the step by friction (all contacts, or those of a body), a force during the step, or the\n"
-        "mass of a body, its inertia growing with it. Verdict: smooth; kink, where a contact is at a change of its\n"
-        "mode; not unique, where forces that the law leaves open change the motion. Only where smooth there are\n"
-        "numbers; else the exit code is 1. Contacts are rigid unless --contact says otherwise. With --run the whole "
-        "run\n"
-        "from its start is differentiated by real parameters of the scene, the step h, or forces that act throughout.",
+        "Differentiates the step that ends at --at T (default: the first step) at its certified answer. Outputs are "
+        "positions\n"
+        "and velocities of bodies after the step; inputs are friction (of all contacts or of one body), a force during "
+        "the\n"
+        "step, or the mass of a body, whose inertia scales with it. Verdicts: smooth; kink (a contact is about to "
+        "change\n"
+        "between stick, slip and open); not unique (forces that the law leaves open change the motion). Numbers are "
+        "printed\n"
+        "only if smooth; else the exit code is 1. Contacts are rigid unless --contact says otherwise. --run "
+        "differentiates\n"
+        "the whole run from its start by real parameters of the scene, the step h, or constant forces.",
     .example =
         "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx\n"
         "  frix gradient puck --run --wrt mu,speed --of puck.x --at 0.3",

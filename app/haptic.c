@@ -223,7 +223,7 @@ static bool find_body(const fx_args *args, const frix_model *model, const course
     if (!frix_model_body(model, id, &body) && body.kind == FRIX_BODY_DYNAMIC) g->body = id;
   }
   if (!g->body.generation || frix_model_body(model, g->body, &body) || body.kind != FRIX_BODY_DYNAMIC) {
-    fx_error("%s: no body of that name that moves", name ? name : "hand");
+    fx_error("no dynamic body is named '%s'", name ? name : "hand");
     return false;
   }
   double inertia = fmax(body.inertia.xx, fmax(body.inertia.yy, body.inertia.zz));
@@ -291,33 +291,32 @@ static int run_haptic(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--hold", "BODY", NULL, "the body in the hand; default: the one named hand, else the last that moves"},
-    {"--press", "DEPTH,RADIUS", NULL, "the hand presses once a second and moves in a circle, m (0.02,0.02)"},
-    {"--path", "FILE", NULL, "the hand follows a table: lines time,x,y,z, metres from where the body starts"},
-    {"--stiffness", "K", NULL, "of the spring between hand and body, N/m (1000)"},
-    {"--damping", "C", NULL, "of the damper beside it, N s/m; default: critical"},
-    {"--time", "T", NULL, "seconds (10)"},
-    {"--rate", "F", NULL, "steps a second (1000)"},
-    {"--budget", "US", NULL, "microseconds for the solve of a step (500); 0: as long as it takes"},
-    {"--fast", NULL, NULL, "does not wait for the clock"},
-    {"--record", "FILE", NULL, "write the run to FILE.frx"},
-    {"--every", "K", NULL, "frames of every K-th step (10)"},
-    {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method; repeats"},
-    {"--seed", "N", NULL, "of what is random in the scene"},
+    {"--hold", "BODY", NULL, "body held by the hand; default: the body named hand, else the last dynamic body"},
+    {"--press", "DEPTH,RADIUS", NULL, "the hand presses once a second and moves in a circle; both in m (0.02,0.02)"},
+    {"--path", "FILE", NULL, "the hand follows a table with lines time,x,y,z in m from the body's start"},
+    {"--stiffness", "K", NULL, "stiffness of the spring between hand and body in N/m (1000)"},
+    {"--damping", "C", NULL, "damping between hand and body in N s/m; default: critical"},
+    {"--time", "T", NULL, "simulated time in s (10)"},
+    {"--rate", "F", NULL, "steps per second (1000)"},
+    {"--budget", "US", NULL, "time for the solve of a step in microseconds (500); 0: no limit"},
+    {"--fast", NULL, NULL, "do not wait for real time"},
+    {"--record", "FILE", NULL, "write the run to FILE (.frx)"},
+    {"--every", "K", NULL, "record every K-th step (10)"},
+    {"--set", "k=v", NULL, "set a parameter of the scene or an option of a solver; may be repeated"},
+    {"--seed", "N", NULL, "seed of the random parts of the scene"},
     FX_SIM_FLAGS,
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0}};
 
 const fx_verb fx_verb_haptic = {
     .name = "haptic",
     .arguments = "SCENE",
-    .summary = "a hand in a simulation, at 1 kHz in real time",
+    .summary = "hold a body of a simulation in real time at 1 kHz",
     .detail =
-        "A scripted hand holds a body of the scene by a spring and a damper and feels what it touches. Every step has "
-        "a\n"
-        "deadline; the report tells how many steps are certified, how late they began, what they cost and the force "
-        "felt.\n"
-        "docs/soft.md.",
+        "A scripted hand holds a body of the scene by a spring and a damper and measures the contact force. Every step "
+        "has a\n"
+        "deadline. The report shows how many steps are certified, how late they began, their cost and the force felt\n"
+        "(docs/soft.md).",
     .example =
         "  frix haptic touch --time 5\n"
         "  frix haptic soft-stack --hold cube_9 --press 0,0.01 --record held.frx",

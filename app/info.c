@@ -160,25 +160,26 @@ static int run_info(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--json", NULL, NULL, "one JSON object per file and line"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
-    {"--strict", NULL, NULL, "scenes: what frix does not do is an error"},
-    {"--key", "NAME", NULL, "scenes: bodies stand as in this keyframe"},
-    {"--coordinates", "KIND", "reduced|maximal", "scenes: how joints move bodies, as in frix run; default reduced"},
-    {"--allow-outside", NULL, NULL, "scenes: meshes and includes may lie outside the scene's folder"},
+    {"--json", NULL, NULL, "print one JSON object per file, one per line"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
+    {"--strict", NULL, NULL, "scenes: treat unsupported features as errors"},
+    {"--key", "NAME", NULL, "scenes: show bodies at this keyframe"},
+    {"--coordinates", "KIND", "reduced|maximal", "scenes: coordinates of joints, as in frix run; default reduced"},
+    {"--allow-outside", NULL, NULL, "scenes: allow meshes and includes outside the scene's folder"},
     {0},
 };
 
 const fx_verb fx_verb_info = {
     .name = "info",
     .arguments = "FILE...",
-    .summary = "show what a file of a problem, a scene, a run or a soft body holds",
+    .summary = "show the contents of a problem, scene, run or soft body file",
     .detail =
-        "Form, contacts and their cones, degrees of freedom, islands, sizes of the matrices, friction, and how far\n"
-        "W (or M) is from symmetric. Of a scene (MJCF, .xml): bodies, shapes, masses, keyframes, and every name that\n"
-        "frix does not support, with file and line; --json adds poses and inertias. Of a run (.frx): its frames. Of a "
-        "soft\n"
-        "body (.frixsoft): material, mesh, mass, frequencies.",
+        "Problems: form, contacts and cones, degrees of freedom, islands, sizes of the matrices, friction, and the "
+        "asymmetry\n"
+        "of W (or M). Scenes (MJCF, .xml): bodies, shapes, masses, keyframes, and every unsupported name with file and "
+        "line;\n"
+        "--json adds poses and inertias. Runs (.frx): frames. Soft bodies (.frixsoft): material, mesh, mass, "
+        "frequencies.",
     .example =
         "  frix info wall.hdf5\n"
         "  frix info *.dat --json\n"

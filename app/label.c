@@ -382,12 +382,12 @@ static int run_label(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "FILE", NULL, "the verdicts as CSV; where it exists, the rows it lacks are added"},
-    {"--part", "K/N", NULL, "every N-th row only, from the K-th on: N processes share a table"},
-    {"--no-margins", NULL, NULL, "verdicts only: one programme a row instead of some thirty"},
-    {"--json", NULL, NULL, "the counts as one JSON object"},
-    {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method; repeats"},
-    {"--seed", "N", NULL, "of what is random in the scene"},
+    {"--out", "FILE", NULL, "write the verdicts as CSV; if the file exists, add the missing rows"},
+    {"--part", "K/N", NULL, "judge every N-th row from row K on, so that N processes share a table"},
+    {"--no-margins", NULL, NULL, "verdicts only: one conic programme per row instead of about thirty"},
+    {"--json", NULL, NULL, "print the counts as one JSON object"},
+    {"--set", "k=v", NULL, "set a parameter of the scene or an option of a solver; may be repeated"},
+    {"--seed", "N", NULL, "seed of the random parts of the scene"},
     FX_SIM_FLAGS,
     {0},
 };
@@ -395,16 +395,16 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_label = {
     .name = "label",
     .arguments = "TABLE.csv SCENE --out FILE",
-    .summary = "judge many grasps or assemblies: verdict, margin, weakest contact",
+    .summary = "decide which grasps or assemblies of a table hold: verdict, margin, weakest contact",
     .detail =
-        "Each row of the table is a world: columns are parameters of the scene or places and turns of bodies\n"
-        "(BODY.x, .y, .z in m, .rx, .ry, .rz a rotation vector), 'name' and 'row' are left aside. Verdict: whether\n"
-        "forces exist that hold it (certified, or a mechanism shows that there are none); margin: the acceleration, "
-        "over\n"
-        "that of gravity, that it holds in addition in any of six directions, below 0 where it falls; friction: the "
-        "least\n"
-        "part of its friction with which it still holds. Goes on where an\n"
-        "output ended. Exit code 1 where rows are undecided.",
+        "Each row of the table is a world. Columns are parameters of the scene or poses of bodies (BODY.x, .y, .z in "
+        "m; .rx,\n"
+        ".ry, .rz a rotation vector); the columns 'name' and 'row' are ignored. Results per row: verdict, whether "
+        "forces exist\n"
+        "that hold it (certified, or a mechanism proves that none exist); margin, the additional acceleration in units "
+        "of\n"
+        "gravity that it holds in any of six directions, negative if it falls; friction, the smallest fraction of its\n"
+        "friction with which it still holds. An existing output file is continued. Exit code 1 if rows are undecided.",
     .example = "  frix label grasps.csv hand.xml --out verdicts.csv --part 1/2",
     .flag = flags,
     .min_words = 2,

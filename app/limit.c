@@ -242,7 +242,7 @@ static void print(const fx_stand_case *c, const vary *v, const answer *a) {
   if (a->present.standing == FRIX_STANDING_FALLS) fx_print_mechanism(&a->present, "  at the present value move:");
   printf("  %s\n", rule_text[v->rule]);
   if (v->rule == SCANNED) printf("  changes of the verdict at %d values to either side: %d\n", SCAN, a->changes);
-  printf("  %d equilibria asked for, %d simulations of %g s, %s\n", a->trials.asked, a->trials.runs, c->time,
+  printf("  %d equilibria computed, %d simulations of %g s, %s\n", a->trials.asked, a->trials.runs, c->time,
          a->trials.certified ? "every step certified" : "not every step certified");
 }
 
@@ -307,30 +307,33 @@ static int run_limit(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--vary", "NAME", NULL,
-     "tilt (degrees), load (N), a parameter of the scene (mu, angle ...), friction (factor, of a file)"},
-    {"--direction", "D", FX_DIRECTIONS, "of tilt (default x) and load (default down)"},
-    {"--body", "NAME", NULL, "what the load acts on; default: the highest body"},
-    {"--from", "X", NULL, "least value tried; default: the parameter's"},
-    {"--to", "X", NULL, "largest value tried; default: the parameter's, 89 degrees, 1000 times the weight"},
-    {"--within", "X", NULL, "relative width of a bisected bracket of equilibria, default 1e-8"},
+     "what to vary: tilt (degrees), load (N), a scene parameter (mu, angle ...), friction (factor, for files)"},
+    {"--direction", "D", FX_DIRECTIONS, "direction of the tilt (default x) or the load (default down)"},
+    {"--body", "NAME", NULL, "body on which the load acts; default: the highest body"},
+    {"--from", "X", NULL, "lower end of the search; default: the parameter's minimum"},
+    {"--to", "X", NULL, "upper end of the search; default: the parameter's maximum, 89 degrees, 1000 times the weight"},
+    {"--within", "X", NULL, "relative precision of a bisected limit, default 1e-8"},
     FX_STAND_FLAGS,
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0},
 };
 
 const fx_verb fx_verb_limit = {
     .name = "limit",
     .arguments = "SCENE|FILE --vary NAME",
-    .summary = "the value at which a structure begins to fall",
+    .summary = "find the value of a parameter at which a structure begins to fall",
     .detail =
-        "Two statements on each limit. An equilibrium exists up to a value: forces within the friction cones were\n"
-        "found there, and beyond it a mechanism shows that there are none. The simulation from rest stays up to a\n"
-        "value: it is run for --time seconds on either side; what is accelerated by more than 1e-5 g moves. The end "
-        "of\n"
-        "a tilt or load comes from one conic programme; friction is bisected (more never harms); other parameters are\n"
-        "seen at 16 values to either side and bisected where the verdict changes first. Exit code 0: a limit was\n"
-        "found, the simulation agrees with it and every step is certified; 1: not; 2: bad usage or input; 3: found,\n"
-        "but the file asks for things that frix does not do.",
+        "Reports two limits. Equilibrium: up to this value forces within the friction cones balance the loads, and "
+        "beyond it a\n"
+        "mechanism proves that none do. Simulation: up to this value the structure stays when run from rest for "
+        "--time\n"
+        "seconds; a body with an acceleration above 1e-5 g counts as moving. A limit of tilt or load comes from one "
+        "conic\n"
+        "programme; friction is bisected, since more friction never harms; other parameters are sampled at 16 values "
+        "on\n"
+        "either side and bisected where the verdict first changes. Exit code 0: a limit was found, the simulation "
+        "agrees and\n"
+        "every step is certified; 1: not; 2: bad usage or input; 3: found, but the file uses unsupported features.",
     .example =
         "  frix limit incline --vary angle                                # atan(mu)\n"
         "  frix limit arch --vary thickness --set mu=0.7 --set voussoirs=21\n"

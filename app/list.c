@@ -270,16 +270,16 @@ static int run_list(const fx_args *args) {
   return FX_EXIT_SOLVED;
 }
 
-static const fx_flag flags[] = {{"--json", NULL, NULL, "one JSON array"},
-                                {"--names", NULL, NULL, "the names alone, one per line"},
-                                {"--law", "LAW", "coulomb|associated", "with --names: only solvers of this law"},
+static const fx_flag flags[] = {{"--json", NULL, NULL, "print one JSON array"},
+                                {"--names", NULL, NULL, "print only the names, one per line"},
+                                {"--law", "LAW", "coulomb|associated", "with --names: only solvers for this law"},
                                 {0}};
 
 const fx_verb fx_verb_list = {
     .name = "list",
     .arguments = LISTS,
-    .summary = "list what this build offers",
-    .detail = "Solvers come with their laws, whether they are approximate, and their options for --set.",
+    .summary = "list the solvers, cones, formats, examples or scenes of this build",
+    .detail = "Solvers are listed with their laws, whether they are approximate, and their options for --set.",
     .example =
         "  frix list solvers\n"
         "  frix list scenes\n"

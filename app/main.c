@@ -48,7 +48,7 @@ static void verb_help(const fx_verb *verb) {
 }
 
 static void overview(void) {
-  printf("frix %s: exact frictional contact, certified\n\nusage: frix VERB ...\n\n", frix_version());
+  printf("frix %s: simulates rigid bodies with exact, certified friction\n\nusage: frix VERB ...\n\n", frix_version());
   for (int k = 0; fx_verb_table(k); k++) {
     char head[64];
     snprintf(head, sizeof head, "%s %s", fx_verb_table(k)->name, fx_verb_table(k)->arguments);
@@ -56,8 +56,9 @@ static void overview(void) {
   }
   printf("  %-36s %s\n", "--version", "the version");
   printf(
-      "\n'frix help VERB' explains a verb, with examples. Exit code 0: all solved to tolerance, 1: some not,\n"
-      "2: bad usage or input, 3: solved, but a scene file asks for things frix does not do.\n");
+      "\n'frix help VERB' explains a command, with examples. Start with 'frix run arch' or 'frix list scenes'.\n"
+      "Exit code 0: all solved to tolerance; 1: some not; 2: bad usage or input; 3: solved, but a scene file uses\n"
+      "unsupported features.\n");
 }
 
 static int run_help(const fx_args *args) {
@@ -76,7 +77,7 @@ static const fx_flag no_flags[] = {{0}};
 const fx_verb fx_verb_help = {
     .name = "help",
     .arguments = "[VERB]",
-    .summary = "explain a verb",
+    .summary = "explain a command",
     .example = "  frix help solve",
     .flag = no_flags,
     .words = "@verbs",

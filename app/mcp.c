@@ -437,18 +437,19 @@ static int run_mcp(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--list", NULL, NULL, "the problems and the methods"},
-    {"--method", "M", "@methods", "the method; default auto"},
+    {"--list", NULL, NULL, "list the problems and the methods"},
+    {"--method", "M", "@methods", "method; default auto"},
     {"--start", "K", NULL, "starting point K (0, 1, ...), or all; default 0"},
-    {"--form", "FORM", "sliding|cone|pyramid", "scara: both contacts slide, or roll under the cone or the pyramid"},
-    {"--seeds", "A:B", NULL, "scara: instances A to B; default 1:200, 0 is the undisturbed grasp"},
+    {"--form", "FORM", "sliding|cone|pyramid",
+     "scara: both contacts slide (sliding), or roll, with the cone or the pyramid"},
+    {"--seeds", "A:B", NULL, "scara: instances A to B; default 1:200; 0 is the undisturbed grasp"},
     {"--tol", "X", NULL, "residual to reach; default 1e-8"},
-    {"--max-iterations", "N", NULL, "per method; default: the method's own"},
-    {"--time-limit", "S", NULL, "seconds per run; default: none"},
-    {"--set", "k=v", NULL, "an option of a method, semismooth.restarts=5; may be repeated"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
-    {"--explain", NULL, NULL, "say on stderr what the methods do"},
-    {"--json", NULL, NULL, "one JSON object per run and line"},
+    {"--max-iterations", "N", NULL, "largest number of iterations per method; default: the method's own"},
+    {"--time-limit", "S", NULL, "time limit per run in s; default: none"},
+    {"--set", "k=v", NULL, "set an option of a method (semismooth.restarts=5); may be repeated"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
+    {"--explain", NULL, NULL, "print what the methods do to stderr"},
+    {"--json", NULL, NULL, "print one JSON object per run, one per line"},
     {0},
 };
 
@@ -457,8 +458,9 @@ const fx_verb fx_verb_mcp = {
     .arguments = "NAME...",
     .summary = "solve mixed complementarity problems",
     .detail =
-        "NAME is a problem of the library (with -N where its size is free), 'all' of them, 'scara', or a file with\n"
-        "an LCP, an MLCP or a contact problem. Every answer is judged by its natural residual.",
+        "NAME is a problem of the library (NAME-N where its size is free), 'all', 'scara', or a file with an LCP, an "
+        "MLCP or a\n"
+        "contact problem. Every answer is checked by its natural residual.",
     .example =
         "  frix mcp --list\n"
         "  frix mcp kojshin --start all --method box_trust_region\n"

@@ -150,29 +150,29 @@ static int run_measure(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--frames", "A:B:K", NULL, "frames A to B, every K-th (default: all)"},
-    {"--box", "X0:X1,Y0:Y1,Z0:Z1", NULL, "region, m; ends left out are those of the grains (default: all of them)"},
-    {"--cylinder", "X,Y,R,Z0:Z1", NULL, "region: an upright cylinder; vectors are radial, tangential, upright"},
-    {"--grid", "NX,NY,NZ", NULL, "cells of the region (planar: NX,NY; cylinder: RINGS,LAYERS)"},
-    {"--plane", "Z", NULL, "count what falls through this height (planar: y) within the sides of the region"},
-    {"--reach", "D", NULL, "of correlations, in mean diameters (default: 5, or what the region allows)"},
+    {"--box", "X0:X1,Y0:Y1,Z0:Z1", NULL, "region in m; omitted ends are those of the grains (default: all grains)"},
+    {"--cylinder", "X,Y,R,Z0:Z1", NULL, "region: a vertical cylinder; vectors are radial, tangential, vertical"},
+    {"--grid", "NX,NY,NZ", NULL, "divide the region into cells (planar: NX,NY; cylinder: RINGS,LAYERS)"},
+    {"--plane", "Z", NULL, "count grains that fall through this height (planar: y) within the sides of the region"},
+    {"--reach", "D", NULL, "range of correlations in mean diameters (default: 5, or what the region allows)"},
     {"--rattlers", "K", NULL,
      "grains with fewer neighbours are rattlers (default: 2; without friction 3, planar 2; 4 and 3 without gravity)"},
-    {"--csv", "PREFIX", NULL, "tables PREFIX_series, _grid, _forces, _correlation, _grains"},
-    {"--npz", "PREFIX", NULL, "the same as arrays for NumPy"},
-    {"--vtk", "PREFIX", NULL, "PREFIX_grid and PREFIX_grains (the last frame) for ParaView"},
-    {"--svg", "PREFIX", NULL, "charts PREFIX_series, _grid, _forces, _correlation"},
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--csv", "PREFIX", NULL, "write tables PREFIX_series, _grid, _forces, _correlation, _grains"},
+    {"--npz", "PREFIX", NULL, "write the same tables as NumPy arrays"},
+    {"--vtk", "PREFIX", NULL, "write PREFIX_grid and PREFIX_grains (last frame) for ParaView"},
+    {"--svg", "PREFIX", NULL, "write charts PREFIX_series, _grid, _forces, _correlation"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0},
 };
 
 const fx_verb fx_verb_measure = {
     .name = "measure",
     .arguments = "RUN.frx",
-    .summary = "packing, coordination, stress, forces, correlations, motion and flow of the grains of a run",
+    .summary = "measure packing, stress, forces, correlations and flow of the grains of a run",
     .detail =
-        "Grains are the dynamic bodies. Means are over the frames chosen, and over a region or its cells. The summary\n"
-        "also tells where the energy went: friction, impacts, damping, and what the time stepping took "
-        "(docs/grains.md).",
+        "Grains are the dynamic bodies. Means are taken over the chosen frames and over a region or its cells. The "
+        "summary\n"
+        "also shows where the energy went: friction, impacts, damping and time discretisation (docs/grains.md).",
     .example =
         "  frix run pile --time 1 --every 20 --out pile.frx\n"
         "  frix measure pile.frx --box :,:,0.1:0.4        # a slice of it, over time\n"

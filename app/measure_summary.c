@@ -41,7 +41,7 @@ static list state_numbers(const fx_measured *m) {
   put(&l, "rattlers", "rattlers, share", "", c.rattlers);
   put(&l, "anisotropy", "anisotropy of the fabric", "", c.anisotropy);
   put(&l, "pressure", "pressure", m->dim == 3 ? "Pa" : "N/m", c.pressure);
-  put(&l, "deviator", "largest less least principal stress", m->dim == 3 ? "Pa" : "N/m", c.deviator);
+  put(&l, "deviator", "largest minus least principal stress", m->dim == 3 ? "Pa" : "N/m", c.deviator);
   put(&l, "kinetic_pressure", "pressure of fluctuations", m->dim == 3 ? "Pa" : "N/m", c.kinetic);
   put(&l, "temperature", "granular temperature", "m2/s2", c.temperature);
   put(&l, "force_mean", "normal force of a contact, mean", "N", f->count > 0 ? f->push / f->count : NAN);
@@ -65,12 +65,12 @@ static list motion_numbers(const fx_measured *m) {
   put(&l, "solid", "S2(0): points in grains", "", m->pairs.points > 0 ? m->pairs.solid / m->pairs.points : NAN);
   put(&l, "msd", "mean-square displacement at the end", "m2",
       o->displacement2[0] + o->displacement2[1] + (m->dim == 3 ? o->displacement2[2] : 0));
-  put(&l, "followed", "  of so many grains", "", o->followed);
+  put(&l, "followed", "  grains followed", "", o->followed);
   if (o->has_plane) {
     put(&l, "flow", "flow through the plane", "grains/s", span > 0 ? o->crossed / span : NAN);
     put(&l, "flow_mass", "  mass", "kg/s", span > 0 ? o->crossed_mass / span : NAN);
   }
-  put(&l, "jumps", "grains put elsewhere", "", o->jumps);
+  put(&l, "jumps", "grains relocated", "", o->jumps);
   if (o->stays) {
     put(&l, "residence_mean", "  time between, mean", "s", o->stay_sum / o->stays);
     put(&l, "residence_least", "  least", "s", o->stay_least);
@@ -93,7 +93,7 @@ static list energy_numbers(const fx_measured *m) {
   put(&l, "friction", "  share of friction", "", friction / lost);
   put(&l, "impact", "  share of impacts", "", impact / lost);
   put(&l, "damping", "  share of damping", "", damping / lost);
-  put(&l, "scheme", "  share of the time stepping", "", scheme / lost);
+  put(&l, "scheme", "  share of the time discretisation", "", scheme / lost);
   put(&l, "error", "  share of the solver's error", "", error / lost);
   return l;
 }
@@ -171,6 +171,7 @@ void fx_measured_print(const fx_measured *m) {
   print_list(&energy);
   double scheme = energy.row[4].value;
   if (scheme > 0.25)
-    fx_remark("%.0f %% of the energy went in the time stepping (implicit springs of contacts): see docs/grains.md",
-              100 * scheme);
+    fx_remark(
+        "%.0f %% of the energy was lost in the time discretisation (implicit contact springs): see docs/grains.md",
+        100 * scheme);
 }

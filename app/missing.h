@@ -19,11 +19,8 @@ typedef struct fx_missing {
   int32_t moving; /* bodies that can move, of a world from a file */
 } fx_missing;
 
-#define FX_MISSING_FLAG                                                                             \
-  {                                                                                                 \
-    "--allow-missing", NULL, NULL,                                                                  \
-        "exit code 0 although a file asks for things frix does not do, which are told all the same" \
-  }
+#define FX_MISSING_FLAG \
+  { "--allow-missing", NULL, NULL, "exit with 0 although the file uses unsupported features; they are still listed" }
 
 /* Of a file that was read. */
 fx_missing fx_missing_of(const frix_mjcf_info *info, bool allowed);

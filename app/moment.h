@@ -25,10 +25,10 @@ void fx_moment_contact(const fx_moment *moment, int32_t i, char *out, size_t siz
 /* "A.x", "A,B.n" into weights by row, forces of the world frame on A; false after a message. */
 bool fx_moment_pair(const fx_moment *moment, const char *text, double *c);
 
-#define FX_MOMENT_FLAGS                                                                                           \
-  {"--at", "T", NULL, "of a scene: after the step that ends here; default: its first"},                           \
-      {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method; repeats"},                      \
-      {"--dt", "H", NULL, "step; default: the scene's"}, {"--seed", "N", NULL, "of what is random in the scene"}, \
-      FX_SIM_FLAGS
+#define FX_MOMENT_FLAGS                                                                                 \
+  {"--at", "T", NULL, "scene: use the step that ends at time T; default: the first step"},              \
+      {"--set", "k=v", NULL, "set a parameter of the scene or an option of a solver; may be repeated"}, \
+      {"--dt", "H", NULL, "time step in s; default: the scene's"},                                      \
+      {"--seed", "N", NULL, "seed of the random parts of the scene"}, FX_SIM_FLAGS
 
 #endif

@@ -29,7 +29,7 @@ fx_page_config fx_page_default(void) { return (fx_page_config){.frames = 2000, .
 
 bool fx_page_available(void) {
   if (strstr(fx_replay_page, PLACE)) return true;
-  fx_error("this build makes no replay pages: './dev setup --web' and './dev build' give it what they need");
+  fx_error("this build has no replay pages: run './dev setup --web', then './dev build'");
   return false;
 }
 

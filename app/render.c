@@ -310,27 +310,29 @@ static int run_render(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--frame", "K", NULL, "which frame, from 0; negative ones count from the end (default: the last)"},
-    {"--time", "T", NULL, "the frame nearest to this time, in seconds"},
+    {"--frame", "K", NULL, "frame number from 0; negative numbers count from the end (default: the last)"},
+    {"--time", "T", NULL, "frame nearest to this time in s"},
     {"--out", "FILE", NULL, "picture to write (.png)"},
-    {"--video", "FILE", NULL, "film of the whole run (.mp4), through ffmpeg"},
-    {"--size", "WxH", NULL, "pixels (default 1280x720)"},
-    {"--view", "AZ,EL", NULL, "from where: degrees around and above (default -54,18)"},
-    {"--forces", NULL, NULL, "contact forces as arrows: blue sticks, orange slides"},
-    {"--colour", "BY", FX_TONE_NAMES, "of bodies: by body (default), size, name, speed, force, stick or slip (state)"},
-    {"--theme", "NAME", "light|dark", "light or dark (default light)"},
-    {"--fps", "N", NULL, "pictures per second of the film (default 30)"},
-    {"--speed", "X", NULL, "simulated seconds per second of the film (default 1)"},
+    {"--video", "FILE", NULL, "video of the whole run to write (.mp4); needs ffmpeg"},
+    {"--size", "WxH", NULL, "size in pixels (default 1280x720)"},
+    {"--view", "AZ,EL", NULL, "camera azimuth and elevation in degrees (default -54,18)"},
+    {"--forces", NULL, NULL, "draw contact forces as arrows: blue for sticking, orange for sliding"},
+    {"--colour", "BY", FX_TONE_NAMES,
+     "colour bodies by body (default), size, name, speed, force or state (stick or slip)"},
+    {"--theme", "NAME", "light|dark", "colours of the picture (default light)"},
+    {"--fps", "N", NULL, "frames per second of the video (default 30)"},
+    {"--speed", "X", NULL, "simulated seconds per second of video (default 1)"},
     {0},
 };
 
 const fx_verb fx_verb_render = {
     .name = "render",
     .arguments = "RUN.frx",
-    .summary = "pictures and films of a run",
+    .summary = "draw pictures and videos of a run",
     .detail =
-        "Draws a frame of a trajectory with frix's own rasteriser: no browser, no display. The camera fits what\n"
-        "moves; planar worlds are seen straight on. The same run gives the same bytes.",
+        "Draws a frame of a trajectory with frix's own rasteriser, without a browser or display. The camera fits the "
+        "moving\n"
+        "bodies; planar worlds are seen from the front. The same run gives the same bytes.",
     .example =
         "  frix render run.frx --out last.png                      # the last frame\n"
         "  frix render run.frx --frame 0 --forces --out first.png  # the first, with contact forces\n"

@@ -164,12 +164,12 @@ static int run_reproduce(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--list", NULL, NULL, "the reproductions, with the time they take"},
-    {"--all", NULL, NULL, "all of them"},
-    {"--quick", NULL, NULL, "a small form: fewer, shorter runs"},
-    {"--out", "DIR", NULL, "directory for the files; default: this one"},
-    {"--solver", "NAME", "@solvers", "the method; default: the document's"},
-    {"--set", "k=v", NULL, "an option of the method; see frix list solvers; may be repeated"},
+    {"--list", NULL, NULL, "list the reproductions with the time they take"},
+    {"--all", NULL, NULL, "make all of them"},
+    {"--quick", NULL, NULL, "make smaller versions: fewer, shorter runs"},
+    {"--out", "DIR", NULL, "output folder; default: the current one"},
+    {"--solver", "NAME", "@solvers", "solver; default: the document's"},
+    {"--set", "k=v", NULL, "set an option of the solver (see frix list solvers); may be repeated"},
     {"--tol", "X", NULL, "relative residual to reach; default: the document's"},
     {"--size", "N", NULL, "amount of work, see --list; default: the document's"},
     {0},
@@ -178,12 +178,13 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_reproduce = {
     .name = "reproduce",
     .arguments = "[NAME...]",
-    .summary = "make figures and tables of the documents again",
+    .summary = "remake figures and tables of the literature",
     .detail =
-        "Each reproduction writes NAME.md and NAME.csv, what the document says, what came out, and the ratio, with\n"
-        "SVG pictures where there is something to see; index.md shows the main lines of all that are in the "
-        "directory.\n"
-        "Exit code 0 when everything was measured: that a method fails where its document says so is a result.",
+        "Each reproduction writes NAME.md and NAME.csv with the value of the document, the measured value and their "
+        "ratio, and\n"
+        "SVG pictures. index.md summarises all reproductions in the folder. Exit code 0 if everything was measured; a "
+        "method\n"
+        "that fails where its document says so counts as a result.",
     .example =
         "  frix reproduce --list\n"
         "  frix reproduce balls-in-cube --out balls\n"

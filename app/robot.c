@@ -136,29 +136,29 @@ static int run_robot(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--key", "NAME", NULL, "at this keyframe"},
-    {"--set", "JOINT=X", NULL, "a hinge or slide at X (may be repeated)"},
-    {"--drive", "ACTUATOR=X", NULL, "an actuator's control (may be repeated)"},
-    {"--qpos", "LIST", NULL, "all coordinates"},
-    {"--qvel", "LIST", NULL, "all velocities"},
-    {"--ctrl", "LIST", NULL, "all controls"},
-    {"--act", "LIST", NULL, "all activations"},
-    {"--mocap", "LIST", NULL, "position and quaternion of every mocap body"},
-    {"--json", NULL, NULL, "everything that is known of the state, as JSON"},
-    {"--strict", NULL, NULL, "the first name that frix does not do is an error"},
-    {"--package", "NAME=DIR", NULL, "where package://NAME of a URDF file is (may be repeated)"},
-    {"--allow-outside", NULL, NULL, "files may lie outside the folder of the model"},
+    {"--key", "NAME", NULL, "state: this keyframe"},
+    {"--set", "JOINT=X", NULL, "set the coordinate of a hinge or slide joint; may be repeated"},
+    {"--drive", "ACTUATOR=X", NULL, "set the control of an actuator; may be repeated"},
+    {"--qpos", "LIST", NULL, "set all coordinates"},
+    {"--qvel", "LIST", NULL, "set all velocities"},
+    {"--ctrl", "LIST", NULL, "set all controls"},
+    {"--act", "LIST", NULL, "set all activations"},
+    {"--mocap", "LIST", NULL, "set position and quaternion of every mocap body"},
+    {"--json", NULL, NULL, "print the whole state as JSON"},
+    {"--strict", NULL, NULL, "treat the first unsupported feature as an error"},
+    {"--package", "NAME=DIR", NULL, "folder of package://NAME of a URDF file; may be repeated"},
+    {"--allow-outside", NULL, NULL, "allow files outside the folder of the model"},
     {0}};
 
 const fx_verb fx_verb_robot = {
     .name = "robot",
     .arguments = "FILE",
-    .summary = "kinematics and dynamics of a robot in its own coordinates",
+    .summary = "show kinematics and dynamics of a robot in reduced coordinates",
     .detail =
-        "Reads an MJCF or URDF file as an articulated tree and shows its bodies, joints with the place of their "
-        "numbers,\n"
-        "actuators, tendons and sensors; with --json also poses, mass matrix, bias, forces, accelerations (without\n"
-        "contacts, limits, dry friction and equalities), tendon lengths and moments, sensor data. docs/robots.md.",
+        "Reads an MJCF or URDF file as an articulated tree and shows its bodies, its joints with the indices of their\n"
+        "coordinates, its actuators, tendons and sensors. --json adds poses, mass matrix, bias, forces, accelerations "
+        "(without\n"
+        "contacts, limits, dry friction and equalities), tendon lengths and moments, and sensor data (docs/robots.md).",
     .example =
         "  frix robot arm.xml --key home                    # the tree, and where it stands\n"
         "  frix robot arm.xml --set elbow=0.5 --json        # all numbers",

@@ -44,12 +44,12 @@ static bool read_flags(fx_run *run, const fx_args *args) {
   run->every = 1, run->checkpoint = 200;
   const char *resumed = fx_arg(args, "--resume");
   if (!resumed == (args->word_count == 0)) {
-    fx_error(resumed ? "--resume goes on with the scene of its file: name no other"
+    fx_error(resumed ? "--resume continues the scene of its file: give no other scene"
                      : "usage: frix run SCENE|FILE, or frix run --resume FILE: see 'frix help run'");
     return false;
   }
   if (resumed && run->out && strcmp(resumed, run->out)) {
-    fx_error("--resume goes on writing its own file: copy it first to keep both");
+    fx_error("--resume appends to its own file: copy the file first to keep both");
     return false;
   }
   if (!resumed && !fx_check_outputs(run->context, (const char *[]){run->out, run->page}, 2)) return false;
@@ -253,41 +253,44 @@ static int run_run(const fx_args *args) {
 
 static const fx_flag flags[] = {
     {"--set", "k=v", NULL,
-     "a parameter of the scene (levels=4), or an option of a method (nsgs.relaxation=1.1); repeats"},
-    {"--time", "T", NULL, "simulated seconds; default: the scene's"},
-    {"--dt", "H", NULL, "step in seconds; default: the scene's"},
-    {"--accuracy", "X", NULL, "choose the steps so that places are right to X metres over the run; docs/explain.md"},
-    {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
+     "set a parameter of the scene (levels=4) or an option of a solver (nsgs.relaxation=1.1); may be repeated"},
+    {"--time", "T", NULL, "simulated time in s; default: the scene's"},
+    {"--dt", "H", NULL, "time step in s; default: the scene's"},
+    {"--accuracy", "X", NULL, "choose time steps so that positions are within X metres over the run (docs/explain.md)"},
+    {"--seed", "N", NULL, "seed of the random parts of the scene; if not 0, exact worlds are perturbed slightly"},
     FX_SIM_FLAGS,
-    {"--out", "FILE", NULL, "write the run to FILE.frx: frames and checkpoints"},
+    {"--out", "FILE", NULL, "write the run to FILE (.frx): frames and checkpoints"},
     {"--html", "PAGE", NULL, "write a replay page, one HTML file for any browser"},
-    {"--live", NULL, NULL, "show the run in a browser while it goes on, no faster than real time"},
-    {"--port", "N", NULL, "of the live page on this machine; default: one that is free"},
-    {"--no-open", NULL, NULL, "open no browser: the address of the live page is told"},
+    {"--live", NULL, NULL, "show the run in a browser while it is computed, at most in real time"},
+    {"--port", "N", NULL, "port of the live page; default: a free one"},
+    {"--no-open", NULL, NULL, "print the address of the live page instead of opening a browser"},
     {"--csv", "PREFIX", NULL, "write PREFIX_steps.csv and PREFIX_bodies.csv"},
-    {"--export-problems", "DIR", NULL, "write the contact problems of the steps as files, fclib or JSON"},
-    {"--ctrl", "NAME=X", NULL, "robots: the control of an actuator from the start on, * of all; repeats"},
-    {"--ctrl-file", "FILE", NULL, "robots: controls over time, a table time,NAME,NAME..."},
-    {"--sensors", "FILE", NULL, "robots: write the sensors after each step as CSV"},
-    {"--every", "K", NULL, "frames, CSV rows and problems of every K-th step only"},
-    {"--checkpoint", "N", NULL, "a checkpoint every N steps, default 200; one at the end in any case"},
-    {"--resume", "FILE", NULL, "go on with a run from its last checkpoint, with the same bits; --time may be longer"},
-    {"--json", NULL, NULL, "one JSON object instead of the summary"},
-    {"--poses", NULL, NULL, "the same with the bodies at the end of the run"},
+    {"--export-problems", "DIR", NULL, "write the contact problem of each step as a file, fclib or JSON"},
+    {"--ctrl", "NAME=X", NULL, "robots: set the control of an actuator from the start (*: all); may be repeated"},
+    {"--ctrl-file", "FILE", NULL, "robots: read controls over time from a table time,NAME,NAME..."},
+    {"--sensors", "FILE", NULL, "robots: write the sensor values after each step as CSV"},
+    {"--every", "K", NULL, "write frames, CSV rows and problems of every K-th step only"},
+    {"--checkpoint", "N", NULL, "write a checkpoint every N steps (default 200) and at the end"},
+    {"--resume", "FILE", NULL, "continue a run from its last checkpoint with the same bits; --time may be longer"},
+    {"--json", NULL, NULL, "print one JSON object instead of the summary"},
+    {"--poses", NULL, NULL, "print JSON with the poses and velocities of all bodies at the end"},
     {"--strict", NULL, NULL, "stop at the first step that is not certified"},
-    {"--quiet", NULL, NULL, "no progress line, no summary"},
+    {"--quiet", NULL, NULL, "print no progress line and no summary"},
     {0},
 };
 
 const fx_verb fx_verb_run = {
     .name = "run",
     .arguments = "SCENE|FILE",
-    .summary = "simulate, every step certified",
+    .summary = "simulate a scene or file and certify every step",
     .detail =
-        "'frix list scenes' shows the scenes and their parameters. Exit code 0: every step is certified to the\n"
-        "tolerance; 1: some are not, or Ctrl-C came first; 2: bad usage or input; 3: every step is certified, but\n"
-        "the file asks for things that frix does not do, or nothing in it can move. Ctrl-C ends after the present\n"
-        "step, with a valid file.",
+        "'frix list scenes' lists the scenes and their parameters. FILE is a world in MJCF (.xml) or URDF. Ctrl-C "
+        "stops after\n"
+        "the current step and leaves a valid file. Exit code 0: every step is certified to the tolerance; 1: some are "
+        "not, or\n"
+        "Ctrl-C stopped the run; 2: bad usage or input; 3: every step is certified, but the file uses unsupported "
+        "features or\n"
+        "nothing in it can move.",
     .example =
         "  frix run cardhouse\n"
         "  frix run cardhouse --set blow=3 --live\n"

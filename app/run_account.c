@@ -80,14 +80,14 @@ static double ledger(const frix_sim *sim, frix_energy *now, entry row[ENTRIES]) 
   frix_energy e = *now = frix_sim_energy(sim);
   const entry rows[ENTRIES] = {
       {"start", "at the start", 1, e.start},
-      {"work", "by applied forces, motors and changes of the state", 1, e.work},
+      {"work", "work of applied forces, motors and changes of the state", 1, e.work},
       {"friction", "lost to friction", -1, e.friction},
       {"impact", "lost in impacts", -1, e.impact},
       {"damping", "lost in dampers", -1, e.damping},
-      {"joint", "by drift control of joints", 1, e.joint},
-      {"contact", "by overlaps pushed out, and by Newton's law of restitution", 1, e.contact},
-      {"scheme", "by the time stepping", 1, e.scheme},
-      {"error", "by the solver's error", 1, e.error},
+      {"joint", "from joint drift control and from preloading contact springs at rest", 1, e.joint},
+      {"contact", "from pushing overlaps apart and from Newton's law of restitution", 1, e.contact},
+      {"scheme", "from the time discretisation", 1, e.scheme},
+      {"error", "from the solver's error", 1, e.error},
   };
   double sum = 0;
   for (int k = 0; k < ENTRIES; k++) row[k] = rows[k], sum += rows[k].sign * rows[k].value;

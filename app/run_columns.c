@@ -50,10 +50,10 @@ static const fx_step_column table[] = {
     {"residual", NULL, NULL, false, residual},
     {"iterations", NULL, NULL, true, iterations},
     {"penetration", NULL, NULL, false, penetration},
-    {"worst_velocity", "m/s", "the law at one contact", false, worst_velocity},
-    {"signorini", "m/s", "approach, pull or force at a distance", false, signorini},
-    {"bilateral", "m/s", "velocity of a joint where it holds", false, bilateral},
-    {"joint_error", "m, rad", "way of a joint from where it holds", false, joint_error},
+    {"worst_velocity", "m/s", "largest violation of the contact law at one contact", false, worst_velocity},
+    {"signorini", "m/s", "approach at a closed contact, tension, or force across a gap", false, signorini},
+    {"bilateral", "m/s", "velocity error of a joint", false, bilateral},
+    {"joint_error", "m, rad", "position error of a joint", false, joint_error},
 };
 enum { ROWS = sizeof table / sizeof *table };
 _Static_assert(ROWS <= (int)FX_STEP_COLUMNS, "room in fx_account for the worst of every column");

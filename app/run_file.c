@@ -220,7 +220,7 @@ static bool read_subject(fx_run_file *file, fx_run *run, const char *path, const
                                       "--integrator", "--restitution", "--law",  "--key"};
   for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
     if (fx_arg(args, fixed[k])) {
-      fx_error("%s belongs to the start of a run: --resume goes on as it began", fixed[k]);
+      fx_error("%s cannot be changed with --resume: it is part of the run's file", fixed[k]);
       return false;
     }
   double step = run->h, time = (double)run->step_count * step;

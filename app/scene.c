@@ -53,12 +53,12 @@ static int run_scene(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "FILE", NULL, "where to write (.xml)"},
-    {"--set", "k=v", NULL, "a parameter of the scene (levels=4); repeats"},
-    {"--seed", "N", NULL, "of what is random in the scene; not 0: exact worlds are perturbed a little"},
-    {"--key", "NAME", NULL, "files: bodies start as in this keyframe"},
-    {"--strict", NULL, NULL, "files: what frix does not do is an error"},
-    {"--allow-outside", NULL, NULL, "files: meshes and includes may lie outside the scene's folder"},
+    {"--out", "FILE", NULL, "file to write (.xml)"},
+    {"--set", "k=v", NULL, "set a parameter of the scene (levels=4); may be repeated"},
+    {"--seed", "N", NULL, "seed of the random parts of the scene; if not 0, exact worlds are perturbed slightly"},
+    {"--key", "NAME", NULL, "files: start at this keyframe"},
+    {"--strict", NULL, NULL, "files: treat unsupported features as errors"},
+    {"--allow-outside", NULL, NULL, "files: allow meshes and includes outside the scene's folder"},
     {0},
 };
 
@@ -67,8 +67,9 @@ const fx_verb fx_verb_scene = {
     .arguments = "SCENE|FILE --out FILE.xml",
     .summary = "write a scene as MJCF that other tools load",
     .detail =
-        "One file that needs no other: replicas unrolled, includes and meshes inlined, masses and inertias in full.\n"
-        "What MJCF cannot hold is named in a comment at its head. 'frix list scenes' shows the scenes.",
+        "Writes one self-contained file: replicas unrolled, includes and meshes inlined, masses and inertias in full. "
+        "A\n"
+        "comment at its head names what MJCF cannot represent. 'frix list scenes' lists the scenes.",
     .example =
         "  frix scene cardhouse --set levels=4 --out cardhouse.xml\n"
         "  frix scene bunnies.xml --out flat.xml",

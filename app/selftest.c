@@ -152,24 +152,26 @@ static int run_selftest(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--contact", "LAW", "@contacts", "the law of contact, rigid (default) or stiff"},
-    {"--json", NULL, NULL, "one JSON object"},
-    {"--markdown", "FILE", NULL, "the report as a page, with charts of the errors (docs/physics.md)"},
+    {"--contact", "LAW", "@contacts", "law of contact, rigid (default) or stiff"},
+    {"--json", NULL, NULL, "print one JSON object"},
+    {"--markdown", "FILE", NULL, "write the report as a page with charts of the errors (docs/physics.md)"},
     {0},
 };
 
 const fx_verb fx_verb_selftest = {
     .name = "selftest",
     .arguments = "[NAME...]",
-    .summary = "every closed form frix claims, measured at three step sizes",
+    .summary = "compare simulations with closed-form solutions at three step sizes",
     .detail =
-        "Each closed form of mechanics is simulated with steps of 10, 4 and 1 ms and compared with its exact value.\n"
-        "A row passes where every step is certified, the energy ledger closes, and the errors stay below the bound of\n"
-        "the row: exact at any step size, or falling with the step at its order. Bounds are those of the rigid law; "
-        "stiff\n"
-        "contact sags by g h^2 / 25 and leaves several rows by so much (--contact stiff shows by how much). NAME: a "
-        "row, the beginning of its\n"
-        "name, or a group (slide, roll, impact, stand, motion). Exit code 0 when all pass, 1 when one fails.",
+        "Simulates each closed-form solution with steps of 10, 4 and 1 ms and compares it with the exact value. A row "
+        "passes\n"
+        "if every step is certified, the energy ledger closes, and the errors stay below the bound of the row: exact "
+        "at any\n"
+        "step size, or decreasing with the step at the order of the method. The bounds hold for rigid contact; stiff "
+        "contact\n"
+        "sags by g h^2 / 25 and exceeds several of them (--contact stiff shows by how much). NAME is a row, the "
+        "beginning of a\n"
+        "name, or a group (slide, roll, impact, stand, motion). Exit code 0 if all pass, 1 if one fails.",
     .example =
         "  frix selftest\n"
         "  frix selftest puck slope-limit\n"

@@ -8,21 +8,23 @@
 static const char head[] =
     "# Physics report card\n"
     "\n"
-    "Every closed form of mechanics that frix claims, simulated with steps of 10, 4 and 1 ms. The page is made by\n"
+    "This page compares frix with closed-form solutions of mechanics, simulated with steps of 10, 4 and 1 ms. It is "
+    "made by\n"
     "\n"
     "```sh\n"
     "./dev build\n"
     "build/frix selftest --markdown docs/physics.md\n"
     "```\n"
     "\n"
-    "A row passes where every step is certified, the energy ledger closes, and the error stays below the bound of the "
-    "row at every\n"
-    "step size: `exact` forms hold at any step, down to rounding or the width of a bisection; the others fall with the "
-    "step, at the\n"
-    "order shown, which is observed between 10 and 1 ms. Where the recurrence of the scheme is known on paper (marked "
-    "*), the simulation\n"
-    "must agree with it to 1e-9 as well, so that what is left is the error of the time stepping alone.\n"
-    "The bar shows the correct digits at 1 ms, up to 12.\n";
+    "A row passes if every step is certified, the energy ledger closes, and the error stays below the bound of the row "
+    "at every\n"
+    "step size. `exact` rows hold at any step size, to rounding or to the width of a bisection. The errors of the "
+    "other rows decrease\n"
+    "with the step at the order shown, which is observed between 10 and 1 ms. If the recurrence of the time integrator "
+    "has a known\n"
+    "solution (marked *), the simulation must also agree with it to 1e-9, so that only the error of the time "
+    "discretisation is left.\n"
+    "The bar shows the number of correct digits at 1 ms, up to 12.\n";
 
 /* Digits of the value at the smallest step that are correct; of a figure that should vanish, its digits behind the
  * point. */

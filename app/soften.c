@@ -74,37 +74,37 @@ static int run_soften(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "BODY.frixsoft", NULL, "write the body there"},
-    {"--modes", "K", NULL, "vibration modes (12); 0: a rigid body"},
-    {"--material", "NAME", "linear|stvk", "linear, or St.Venant-Kirchhoff with modal derivatives"},
-    {"--derivatives", "D", NULL, "modal derivatives (as many as modes with stvk)"},
+    {"--out", "BODY.frixsoft", NULL, "file to write"},
+    {"--modes", "K", NULL, "number of vibration modes (12); 0: a rigid body"},
+    {"--material", "NAME", "linear|stvk", "linear, or stvk: St.Venant-Kirchhoff with modal derivatives"},
+    {"--derivatives", "D", NULL, "number of modal derivatives (with stvk: as many as modes)"},
     {"--young", "E", NULL, "Young's modulus in Pa (1e6)"},
     {"--poisson", "NU", NULL, "Poisson's ratio (0.3)"},
-    {"--density", "RHO", NULL, "kg/m^3 (1000)"},
+    {"--density", "RHO", NULL, "density in kg/m^3 (1000)"},
     {"--damping-mass", "A", NULL, "Rayleigh damping A M, in 1/s (0)"},
     {"--damping-stiffness", "B", NULL, "Rayleigh damping B K, in s (0)"},
-    {"--damping-ratio", "Z", NULL, "share of critical damping of every mode (0)"},
-    {"--order", "N", NULL, "linear (1) or quadratic (2) tetrahedra (2)"},
-    {"--size", "X,Y,Z", NULL, "sides of a generated shape, in m"},
-    {"--cells", "N", NULL, "cells across its thinnest side; of a surface or blob: along the longest"},
-    {"--strains", NULL, NULL, "six uniform strains join the basis: for flat faces in contact"},
-    {"--hold-low", "X,Y,Z", NULL, "a box of the mesh in which the body will be held: low corner"},
-    {"--hold-high", "X,Y,Z", NULL, "and high corner; six shapes join the basis"},
-    {"--waves", "N", NULL, "generated shapes: bent by N half waves along x"},
-    {"--wave", "H", NULL, "their height along z, m"},
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--damping-ratio", "Z", NULL, "damping of every mode as a fraction of critical damping (0)"},
+    {"--order", "N", NULL, "order of the tetrahedra: 1 linear, 2 quadratic (2)"},
+    {"--size", "X,Y,Z", NULL, "side lengths of a generated shape in m"},
+    {"--cells", "N", NULL, "cells across the thinnest side; for a surface or blob along the longest"},
+    {"--strains", NULL, NULL, "add six uniform strains to the basis, for flat faces in contact"},
+    {"--hold-low", "X,Y,Z", NULL, "low corner of a box of the mesh at which the body will be held"},
+    {"--hold-high", "X,Y,Z", NULL, "high corner of that box; adds six shapes to the basis"},
+    {"--waves", "N", NULL, "generated shapes: bend by N half waves along x"},
+    {"--wave", "H", NULL, "generated shapes: height of the waves along z in m"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0}};
 
 const fx_verb fx_verb_soften = {
     .name = "soften",
     .arguments = "MESH",
-    .summary = "make a soft body of few coordinates from a mesh",
+    .summary = "make a soft body with few coordinates from a mesh",
     .detail =
-        "MESH is a tetrahedral mesh (.msh of Gmsh 2.2 or 4.1 in ASCII, .vtk legacy, .node with .ele), a closed "
-        "surface\n"
-        "(.obj, .stl), which is filled with tetrahedra, or the name of a generated shape: bar, plate, strand, chair, "
-        "blob.\n"
-        "Open, inverted, self-intersecting and disconnected meshes are refused. docs/soft.md.",
+        "MESH is a tetrahedral mesh (.msh of Gmsh 2.2 or 4.1 in ASCII, .vtk legacy, .node with .ele), a closed surface "
+        "(.obj,\n"
+        ".stl), which is filled with tetrahedra, or the name of a generated shape: bar, plate, strand, chair, blob. "
+        "Open,\n"
+        "inverted, self-intersecting and disconnected meshes are rejected (docs/soft.md).",
     .example =
         "  frix soften bar --modes 6 --young 2e9 --out bar.frixsoft\n"
         "  frix soften chair.msh --modes 20 --material stvk --out chair.frixsoft\n"

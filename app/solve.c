@@ -327,21 +327,21 @@ static int run_solve(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--solver", "NAME", "@solvers", "the method; default auto"},
-    {"--tol", "X", NULL, "relative residual to reach; default 1e-8, by auto 1e-4 for large rigid piles"},
-    {"--max-iterations", "N", NULL, "per island and method; default: the method's own"},
-    {"--time-limit", "S", NULL, "seconds per problem; default: none"},
+    {"--solver", "NAME", "@solvers", "solver; default auto"},
+    {"--tol", "X", NULL, "relative residual to reach; default 1e-8"},
+    {"--max-iterations", "N", NULL, "largest number of iterations per island and solver; default: the solver's own"},
+    {"--time-limit", "S", NULL, "time limit per problem in s; default: none"},
     {"--law", "LAW", "coulomb|associated", "coulomb (exact, default) or associated (its convex relaxation)"},
-    {"--cone", "CONE", NULL, "exact (default) or pyramid:M, circular cones replaced by pyramids with M facets"},
-    {"--form", "FORM", "local|global", "work on W, q or on M, H, f, w; default: whichever is cheaper"},
-    {"--set", "k=v", NULL, "an option of a method, nsgs.relaxation=1.1; see frix list solvers; may be repeated"},
-    {"--threads", "N", NULL, "threads; never changes a bit of the answer; default 1"},
+    {"--cone", "CONE", NULL, "exact (default) or pyramid:M, which replaces circular cones by pyramids with M facets"},
+    {"--form", "FORM", "local|global", "local: work on W, q; global: on M, H, f, w; default: the cheaper one"},
+    {"--set", "k=v", NULL, "set an option of a solver, nsgs.relaxation=1.1 (see frix list solvers); may be repeated"},
+    {"--threads", "N", NULL, "number of threads, default 1; answers have the same bits for any N"},
     {"--guess", "FILE", NULL, "start from the r of a .json or .hdf5 solution"},
     {"--out", "FILE", NULL, "write r, u, v: .json, or .hdf5 with the problem"},
-    {"--json", NULL, NULL, "one JSON object per problem and line"},
+    {"--json", NULL, NULL, "print one JSON object per problem, one per line"},
     {"--history", "FILE.csv", NULL, "write the residual over iterations and time"},
-    {"--explain", NULL, NULL, "say on stderr what the methods do"},
-    {"--text", "KIND", "local|global|lcp|mlcp", "what a .dat file holds, where it leaves it open"},
+    {"--explain", NULL, NULL, "print what the solvers do to stderr"},
+    {"--text", "KIND", "local|global|lcp|mlcp", "kind of problem in a .dat file, if the file does not say"},
     {0},
 };
 
@@ -350,9 +350,11 @@ const fx_verb fx_verb_solve = {
     .arguments = "FILE...",
     .summary = "solve contact problems and certify the answers",
     .detail =
-        "Solves every FILE (fclib HDF5, text .dat, JSON) and judges each answer by its certificate, whatever the\n"
-        "method says of itself. Exit code 0: all solved to the tolerance; 1: some not; 2: bad usage or input, and\n"
-        "nothing was written. Ctrl-C ends the running solve at the best answer so far.",
+        "Solves every FILE (fclib HDF5, text .dat, JSON) and certifies each answer independently of the solver. Exit "
+        "code 0:\n"
+        "all solved to the tolerance; 1: some not; 2: bad usage or input, nothing was written. Ctrl-C stops the "
+        "current solve\n"
+        "at the best answer so far.",
     .example =
         "  frix solve wall.hdf5                            # the exact law to 1e-8\n"
         "  frix solve *.dat --tol 1e-4 --time-limit 20     # a table and a verdict\n"

@@ -38,11 +38,12 @@ typedef struct fx_verdict {
 bool fx_stand(const fx_stand_case *c, fx_verdict *out, frix_sim **sim);
 /* Flags that describe the case, into c; false after a message. */
 bool fx_stand_settings(const fx_args *args, fx_stand_case *c, frix_sim_config *config, frix_options **options);
-#define FX_STAND_FLAGS                                                                                            \
-  {"--set", "k=v", NULL, "a parameter of the scene, or an option of a method (nsgs.relaxation=1.1); repeats"},    \
-      {"--time", "T", NULL, "how long it is simulated, default 1 s"},                                             \
-      {"--dt", "H", NULL, "step; default: the scene's"}, {"--seed", "N", NULL, "of what is random in the scene"}, \
-      FX_SIM_FLAGS
+#define FX_STAND_FLAGS                                                                              \
+  {"--set", "k=v", NULL,                                                                            \
+   "set a parameter of the scene or an option of a solver (nsgs.relaxation=1.1); may be repeated"}, \
+      {"--time", "T", NULL, "simulated time in s, default 1"},                                      \
+      {"--dt", "H", NULL, "time step in s; default: the scene's"},                                  \
+      {"--seed", "N", NULL, "seed of the random parts of the scene"}, FX_SIM_FLAGS
 
 /* ---- searching */
 

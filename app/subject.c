@@ -75,7 +75,7 @@ bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
   out->scene = frix_scene_find(word);
   int64_t seed = 0;
   if (!out->scene && !looks_like_file(word)) {
-    fx_choose("@scenes", "scene", word);
+    fx_choose("@scenes", "scene or file", word);
     return false;
   }
   if (out->scene) {
@@ -91,6 +91,25 @@ bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out) {
 }
 
 /* ---- the model */
+
+void fx_no_body(const fx_subject *subject, const char *name) {
+  enum { KNOWN = 256, SHOWN = 5 }; /* bodies compared, and listed if none is near */
+  char all[KNOWN * 32] = "", list[SHOWN * 36] = "", near[128];
+  int32_t count = frix_model_count(subject->model).body_count;
+  for (int32_t k = 0; k < count && k < KNOWN; k++) {
+    frix_body_config body;
+    if (frix_model_body(subject->model, frix_model_body_at(subject->model, k), &body) || !body.name) continue;
+    size_t used = strlen(all), shown = strlen(list);
+    snprintf(all + used, sizeof all - used, "%s%.30s", used ? "|" : "", body.name);
+    if (k < SHOWN) snprintf(list + shown, sizeof list - shown, "%s%.30s", shown ? ", " : "", body.name);
+  }
+  fx_nearest(all, name, near, sizeof near);
+  if (near[0]) {
+    fx_error("%s has no body '%s': did you mean '%s'?", subject->word, name, near);
+  } else {
+    fx_error("%s has no body '%s'; its bodies: %s%s", subject->word, name, list, count > SHOWN ? ", ..." : "");
+  }
+}
 
 /* Worlds from files: MJCF. */
 static bool read_world(fx_subject *subject, frix_context *context) {

@@ -25,6 +25,8 @@ typedef struct fx_subject {
 bool fx_subject_read(const fx_args *args, const char *word, fx_subject *out);
 /* Makes the model, dropping one made before; false after a message. */
 bool fx_subject_build(fx_subject *subject, frix_context *context);
+/* Message: the model has no body of this name; names one that is spelt alike, or the first few. */
+void fx_no_body(const fx_subject *subject, const char *name);
 /* What happens to the world in the coming step; false after a message. */
 bool fx_subject_drive(const fx_subject *subject, frix_context *context, frix_sim *sim, double h);
 void fx_subject_free(fx_subject *subject);
@@ -34,17 +36,19 @@ void fx_subject_value(const frix_option_info *parameter, double value, char *out
 /* How it is simulated: --solver, --tol, --integrator, --restitution, --law, --threads, --strict and --set
  * method.option=value. */
 bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config *config, frix_options **options);
-#define FX_SIM_FLAGS                                                                                       \
-  {"--solver", "NAME", "@solvers", "method"}, {"--tol", "X", NULL, "of the certificate, default 1e-8"},    \
-      {"--integrator", "NAME", "@integrators", "time stepping"},                                           \
-      {"--contact", "LAW", "@contacts", "of contacts whose materials name no stiffness; default stiff"},   \
-      {"--restitution", "LAW", "@restitutions", "of impacts; default bounded: it creates no energy"},      \
-      {"--law", "LAW", "coulomb|associated", "exact Coulomb or its convex relaxation (an approximation)"}, \
-      {"--threads", "N", NULL, "threads; the bits are the same for any N"},                                \
-      {"--plain", NULL, NULL, "one answer a step, to the tolerance: not refined, rest not looked for"},    \
-      {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                      \
-      {"--coordinates", "KIND", "reduced|maximal", "of joints in files: trees, or rows between bodies"},   \
-      {"--allow-outside", NULL, NULL, "scene files may use files outside their folder"}, FX_MISSING_FLAG
+#define FX_SIM_FLAGS                                                                                              \
+  {"--solver", "NAME", "@solvers", "solver"}, {"--tol", "X", NULL, "tolerance of the certificate, default 1e-8"}, \
+      {"--integrator", "NAME", "@integrators", "time integrator"},                                                \
+      {"--contact", "LAW", "@contacts", "law of contacts whose materials give no stiffness; default stiff"},      \
+      {"--restitution", "LAW", "@restitutions", "law of impacts; default bounded, which never creates energy"},   \
+      {"--law", "LAW", "coulomb|associated",                                                                      \
+       "coulomb (exact, default) or associated (convex relaxation, an approximation)"},                           \
+      {"--threads", "N", NULL, "number of threads; results have the same bits for any N"},                        \
+      {"--plain", NULL, NULL, "solve each step once to the tolerance: no refinement, no search for rest"},        \
+      {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                             \
+      {"--coordinates", "KIND", "reduced|maximal",                                                                \
+       "joints of files: reduced (trees) or maximal (constraint rows between bodies)"},                           \
+      {"--allow-outside", NULL, NULL, "allow scene files to read files outside their folder"}, FX_MISSING_FLAG
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
 void fx_body_name(const frix_sim *sim, const frix_model *model, frix_body_id id, char *out, size_t size);

@@ -279,27 +279,26 @@ static int run_swing(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--time", "T", NULL, "seconds (1)"},
-    {"--step", "H", NULL, "step (1e-3)"},
-    {"--integrator", "NAME", "variational|implicit", "which step (variational)"},
-    {"--bend", "MODE=METRES", NULL, "a mode's largest displacement at the start (may be repeated)"},
-    {"--spin", "X,Y,Z", NULL, "spin at the start, rad/s"},
-    {"--velocity", "X,Y,Z", NULL, "velocity at the start, m/s"},
-    {"--gravity", "X,Y,Z", NULL, "m/s^2 (0,0,0)"},
-    {"--floor", "HEIGHT,MU", NULL, "a floor below; steps are then implicit, and certified"},
-    {"--stack", "N", NULL, "N bodies on each other, with the floor's friction"},
-    {"--csv", "FILE", NULL, "energies, centre and amplitudes of every step"},
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--time", "T", NULL, "simulated time in s (1)"},
+    {"--step", "H", NULL, "time step in s (1e-3)"},
+    {"--integrator", "NAME", "variational|implicit", "time integrator (default variational)"},
+    {"--bend", "MODE=METRES", NULL, "largest displacement of a mode at the start; may be repeated"},
+    {"--spin", "X,Y,Z", NULL, "spin at the start in rad/s"},
+    {"--velocity", "X,Y,Z", NULL, "velocity at the start in m/s"},
+    {"--gravity", "X,Y,Z", NULL, "gravity in m/s^2 (0,0,0)"},
+    {"--floor", "HEIGHT,MU", NULL, "add a floor; steps are then implicit and certified"},
+    {"--stack", "N", NULL, "stack N bodies, with the floor's friction"},
+    {"--csv", "FILE", NULL, "write energies, centre and amplitudes of every step"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0}};
 
 const fx_verb fx_verb_swing = {
     .name = "swing",
     .arguments = "BODY.frixsoft",
-    .summary = "motion of a soft body, free or on a floor",
+    .summary = "simulate a soft body, free or on a floor",
     .detail =
-        "Bends and spins a body that frix soften made, lets it go without contacts, and tells how far energy and "
-        "momenta\n"
-        "change. docs/soft.md.",
+        "Bends and spins a body made by frix soften, releases it, and reports the changes of energy and momenta\n"
+        "(docs/soft.md).",
     .example =
         "  frix swing bar.frixsoft --bend 1=0.05 --spin 0,3,0 --time 10\n"
         "  frix swing bar.frixsoft --gravity 2,0,-9.81 --floor -0.1,0.5",

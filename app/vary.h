@@ -62,10 +62,12 @@ bool fx_least_squares_find(fx_vary *vary, const fx_reading *reading, const doubl
                            fx_least_squares *out);
 void fx_least_squares_free(fx_least_squares *fit);
 
-#define FX_VARY_FLAGS                                                                                                 \
-  {"--vary", "LIST", NULL, "what may change: real parameters of the scene, mass:BODY; with commas between"},          \
-      {"--set", "k=v", NULL, "a parameter of the scene, where the search begins, or an option of a method; repeats"}, \
-      {"--dt", "H", NULL, "step; default: the scene's"}, {"--seed", "N", NULL, "of what is random in the scene"},     \
-      {"--json", NULL, NULL, "one JSON object"}, FX_SIM_FLAGS
+#define FX_VARY_FLAGS                                                                                                  \
+  {"--vary", "LIST", NULL, "parameters to find, separated by commas: real parameters of the scene, mass:BODY"},        \
+      {"--set", "k=v", NULL,                                                                                           \
+       "set a parameter of the scene (start of the search) or an option of a solver; may be repeated"},                \
+      {"--dt", "H", NULL, "time step in s; default: the scene's"},                                                     \
+      {"--seed", "N", NULL, "seed of the random parts of the scene"}, {"--json", NULL, NULL, "print one JSON object"}, \
+      FX_SIM_FLAGS
 
 #endif

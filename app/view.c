@@ -101,31 +101,34 @@ static int run_view(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--out", "PAGE.html", NULL, "the page; default: the name of the trajectory with .html"},
+    {"--out", "PAGE.html", NULL, "page to write; default: the name of the trajectory with .html"},
     {"--prove", NULL, NULL,
-     "the page carries frix itself (1.3 MB): a button runs the run again and compares every frame"},
+     "include frix itself in the page (1.3 MB): a button repeats the run and compares every frame"},
     {"--no-open", NULL, NULL, "write the page and open no browser"},
-    {"--plain", NULL, NULL, "numbers in single precision and bytes unpacked, for other programs to read"},
-    {"--set", "k=v", NULL, "of a scene: a parameter, as in frix run; repeats"},
-    {"--time", "T", NULL, "of a scene: simulated seconds"},
-    {"--dt", "H", NULL, "of a scene: step"},
-    {"--seed", "N", NULL, "of a scene: of what is random in it"},
-    {"--solver", "NAME", "@solvers", "of a scene: method"},
-    {"--law", "LAW", "coulomb|associated", "of a scene: exact Coulomb or its convex relaxation"},
-    {"--every", "K", NULL, "of a scene: frames of every K-th step only"},
-    {"--frames", "N", NULL, "show at most N frames, more where things move; default 2000"},
-    {"--max-size", "MB", NULL, "size of the page, about; default 64. Larger runs: 16-bit positions, then fewer frames"},
+    {"--plain", NULL, NULL, "write numbers in single precision and without compression, for other programs"},
+    {"--set", "k=v", NULL, "scene: set a parameter, as in frix run; may be repeated"},
+    {"--time", "T", NULL, "scene: simulated time in s"},
+    {"--dt", "H", NULL, "scene: time step in s"},
+    {"--seed", "N", NULL, "scene: seed of its random parts"},
+    {"--solver", "NAME", "@solvers", "scene: solver"},
+    {"--law", "LAW", "coulomb|associated", "scene: coulomb (exact) or associated (convex relaxation)"},
+    {"--every", "K", NULL, "scene: keep frames of every K-th step only"},
+    {"--frames", "N", NULL, "largest number of frames, denser where things move; default 2000"},
+    {"--max-size", "MB", NULL,
+     "approximate largest size of the page, default 64; larger runs get 16-bit positions, then fewer frames"},
     {0},
 };
 
 const fx_verb fx_verb_view = {
     .name = "view",
     .arguments = "RUN.frx|SCENE|FILE",
-    .summary = "look at a run in the browser; a scene is run first",
+    .summary = "show a run in a browser; a scene is run first",
     .detail =
-        "Writes one HTML file that needs nothing else, not even a network: bodies, contacts with forces, states and\n"
-        "friction cones, plots of residual, energy and contacts, all in step with time. Picking a body or a contact\n"
-        "shows its numbers. Then opens it, where there is a desktop.",
+        "Writes one self-contained HTML file that needs no network and opens it in a browser if there is a desktop. "
+        "The page\n"
+        "shows bodies, contacts with forces, states and friction cones, and plots of residual, energy and contacts "
+        "over time.\n"
+        "Click a body or a contact to see its numbers.",
     .example =
         "  frix view arch --set mu=0.3                                 # runs it, arch.html, opened\n"
         "  frix view run.frx                                           # run.html, opened\n"

@@ -87,7 +87,7 @@ static const frix_option_info pebble_parameter[] = {
     [P_COUNT] = EX_WHOLE("n", 2000, 1, 20000000, "pebbles of 60 mm"),
     [P_OUTLET] = EX_REAL("outlet", 5, 0, 20, "width of the outlet over the diameter of a pebble; 0: closed"),
     [P_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [P_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
+    [P_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
 };
 
 typedef struct bed_vessel {
@@ -159,11 +159,11 @@ enum { B_COUNT, B_RADIUS, B_WIDTH, B_SPREAD, B_MU, B_STIFFNESS, B_RESTITUTION };
 static const frix_option_info box_parameter[] = {
     [B_COUNT] = EX_WHOLE("n", 2000, 1, 20000000, "grains"),
     [B_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "m"),
-    [B_WIDTH] = EX_REAL("width", 0, 0, 1e6, "of the box over the diameter; 0: as wide as the filling is high"),
+    [B_WIDTH] = EX_REAL("width", 0, 0, 1e6, "width of the box over the diameter; 0: as wide as the filling is high"),
     [B_SPREAD] = EX_REAL("spread", 0, 0, 0.5, "three radii: mean (1 - spread), mean, mean (1 + spread)"),
     [B_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [B_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
-    [B_RESTITUTION] = EX_REAL("restitution", 0, 0, 1, "of rigid contacts"),
+    [B_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
+    [B_RESTITUTION] = EX_REAL("restitution", 0, 0, 1, "restitution of rigid contacts"),
 };
 
 static frix_status build_box(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
@@ -193,12 +193,12 @@ static frix_status build_box(frix_context *context, const frix_bed_config *confi
 enum { S_COUNT, S_RADIUS, S_SPREAD, S_MU, S_PRESSURE, S_SPEED, S_STIFFNESS };
 static const frix_option_info shear_parameter[] = {
     [S_COUNT] = EX_WHOLE("n", 2000, 100, 20000000, "grains"),
-    [S_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "m, the mean of three"),
+    [S_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "mean of three radii, m"),
     [S_SPREAD] = EX_REAL("spread", 0.2, 0, 0.5, "three radii: mean (1 - spread), mean, mean (1 + spread)"),
     [S_MU] = EX_REAL("mu", 0.5, 0, 2, "friction between grains; planes have 1"),
-    [S_PRESSURE] = EX_REAL("pressure", 1e4, 1e-6, 1e9, "on the upper plane, Pa"),
-    [S_SPEED] = EX_REAL("speed", 0.1, -1000, 1000, "of the upper plane along x, m/s"),
-    [S_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
+    [S_PRESSURE] = EX_REAL("pressure", 1e4, 1e-6, 1e9, "pressure on the upper plane, Pa"),
+    [S_SPEED] = EX_REAL("speed", 0.1, -1000, 1000, "speed of the upper plane along x, m/s"),
+    [S_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
 };
 
 static frix_status build_shear(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
@@ -228,13 +228,13 @@ static frix_status build_shear(frix_context *context, const frix_bed_config *con
 enum { T_COUNT, T_RADIUS, T_SPREAD, T_MU, T_PRESSURE, T_RATE, T_STIFFNESS, T_DELAY };
 static const frix_option_info triaxial_parameter[] = {
     [T_COUNT] = EX_WHOLE("n", 2000, 27, 20000000, "grains"),
-    [T_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "m, the mean of three"),
+    [T_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "mean of three radii, m"),
     [T_SPREAD] = EX_REAL("spread", 0.2, 0, 0.5, "three radii: mean (1 - spread), mean, mean (1 + spread)"),
     [T_MU] = EX_REAL("mu", 0.5, 0, 2, "friction between grains; planes have none"),
-    [T_PRESSURE] = EX_REAL("pressure", 1e4, 1e-6, 1e9, "on the sides, and on the lid until it comes down, Pa"),
-    [T_RATE] = EX_REAL("rate", 0, 0, 100, "of axial strain, 1/s; 0: isotropic pressure throughout"),
-    [T_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
-    [T_DELAY] = EX_REAL("delay", 0.5, 0, 1e6, "s before the lid comes down"),
+    [T_PRESSURE] = EX_REAL("pressure", 1e4, 1e-6, 1e9, "pressure on the sides, and on the lid until it comes down, Pa"),
+    [T_RATE] = EX_REAL("rate", 0, 0, 100, "rate of axial strain, 1/s; 0: isotropic pressure throughout"),
+    [T_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
+    [T_DELAY] = EX_REAL("delay", 0.5, 0, 1e6, "time before the lid comes down, s"),
 };
 
 enum { T_FLOOR, T_LID, T_SIDE };
@@ -288,12 +288,12 @@ static frix_status drive_triaxial(frix_bed *bed, const double *value, double h) 
 
 enum { H_RADIUS, H_WIDTH, H_HOLE, H_RATE, H_MU, H_STIFFNESS };
 static const frix_option_info hopper_parameter[] = {
-    [H_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "of grains, m"),
-    [H_WIDTH] = EX_REAL("width", 20, 6, 1000, "of the hopper over the diameter of a grain"),
-    [H_HOLE] = EX_REAL("hole", 6, 0, 500, "of the outlet over the diameter of a grain"),
-    [H_RATE] = EX_REAL("rate", 2000, 0, 1e9, "grains per second that come"),
+    [H_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "radius of grains, m"),
+    [H_WIDTH] = EX_REAL("width", 20, 6, 1000, "width of the hopper over the diameter of a grain"),
+    [H_HOLE] = EX_REAL("hole", 6, 0, 500, "width of the outlet over the diameter of a grain"),
+    [H_RATE] = EX_REAL("rate", 2000, 0, 1e9, "grains added per second"),
     [H_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [H_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
+    [H_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
 };
 
 static frix_status build_hopper(frix_context *context, const frix_bed_config *config, const double *value,
@@ -320,11 +320,11 @@ static frix_status build_hopper(frix_context *context, const frix_bed_config *co
 enum { C_COUNT, C_RADIUS, C_ASPECT, C_MU, C_STIFFNESS, C_RELEASE };
 static const frix_option_info column_parameter[] = {
     [C_COUNT] = EX_WHOLE("n", 5000, 100, 20000000, "grains"),
-    [C_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "of grains, m"),
+    [C_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "radius of grains, m"),
     [C_ASPECT] = EX_REAL("aspect", 1, 0.05, 20, "height of the settled column over its radius"),
     [C_MU] = EX_REAL("mu", 0.5, 0, 2, "friction, floor included"),
-    [C_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: rigid"),
-    [C_RELEASE] = EX_REAL("release", 1, 0, 1e6, "s after which the cylinder goes up"),
+    [C_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
+    [C_RELEASE] = EX_REAL("release", 1, 0, 1e6, "time after which the cylinder is lifted, s"),
 };
 
 /* 0.6 pi R^2 (a R) = n 4/3 pi r^3 */

@@ -15,9 +15,9 @@ enum { MAX_VOUSSOIRS = 401, PIECES = 64 };
 
 static const frix_option_info parameter[] = {
     [VOUSSOIRS] = EX_WHOLE("voussoirs", 25, 3, MAX_VOUSSOIRS, "stones"),
-    [THICKNESS] = EX_REAL("thickness", 0.2, 0.01, 0.8, "of the ring over half the span"),
+    [THICKNESS] = EX_REAL("thickness", 0.2, 0.01, 0.8, "thickness of the ring over half the span"),
     [MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
-    [SHAPE] = EX_CHOICE("shape", SEMICIRCLE, 2, "semicircle|catenary", "of the centre line"),
+    [SHAPE] = EX_CHOICE("shape", SEMICIRCLE, 2, "semicircle|catenary", "shape of the centre line"),
     [BLOW] =
         EX_CHOICE("blow", BLOW_NONE, 3, "none|keystone|leg", "three stones dropped on the crown, or thrown at a leg"),
 };

@@ -9,7 +9,8 @@ enum { BUNNIES, BUNNY_MU, BUNNY_STIFFNESS };
 static const frix_option_info parameter[] = {
     [BUNNIES] = EX_WHOLE("n", 125, 1, 100000, "bunnies, 0.13 m long"),
     [BUNNY_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [BUNNY_STIFFNESS] = EX_REAL("stiffness", 0, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
+    [BUNNY_STIFFNESS] =
+        EX_REAL("stiffness", 0, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
 };
 
 static const double density = 400.0, pitch = 0.21;

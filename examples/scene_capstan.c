@@ -10,9 +10,9 @@
 enum { LINKS, STRAND_MU, RATIO };
 
 static const frix_option_info parameter[] = {
-    [LINKS] = EX_WHOLE("links", 100, 8, 400, "over the drum: contacts"),
+    [LINKS] = EX_WHOLE("links", 100, 8, 400, "links over the drum, each a contact"),
     [STRAND_MU] = EX_REAL("mu", 0.3, 0, 1, "friction of strand and drum"),
-    [RATIO] = EX_REAL("ratio", 2.0, 1, 30, "of the weights"),
+    [RATIO] = EX_REAL("ratio", 2.0, 1, 30, "ratio of the weights"),
 };
 
 /* Drum of radius 1; links of half the thickness `skin` touch it with their middle. */

@@ -108,7 +108,7 @@ enum { TILES, SPACING, TILE_MU };
 
 static const frix_option_info tile_parameter[] = {
     [TILES] = EX_WHOLE("n", 20, 1, 10000, "tiles"),
-    [SPACING] = EX_REAL("spacing", 0.024, 0.009, 0.05, "from tile to tile, m; 7.5 mm of it is the tile"),
+    [SPACING] = EX_REAL("spacing", 0.024, 0.009, 0.05, "distance from tile to tile, m, including the tile of 7.5 mm"),
     [TILE_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
 };
 

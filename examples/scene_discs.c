@@ -55,7 +55,7 @@ enum { GRAINS, OUTLET, SLOPE, FUNNEL_MU };
 static const frix_option_info funnel_parameter[] = {
     [GRAINS] = EX_WHOLE("n", 150, 1, 20000, "discs"),
     [OUTLET] = EX_REAL("outlet", 2.2, 0, 20, "width of the outlet over the mean diameter"),
-    [SLOPE] = EX_REAL("slope", 50, 5, 85, "of the walls against the horizontal, degrees"),
+    [SLOPE] = EX_REAL("slope", 50, 5, 85, "angle of the walls to the horizontal, degrees"),
     [FUNNEL_MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
 };
 
@@ -120,11 +120,12 @@ enum { BODIES, RATIO, AMPLITUDE, FREQUENCY, SEGREGATION_MU, SEGREGATION_STIFFNES
 static const frix_option_info segregation_parameter[] = {
     [BODIES] = EX_WHOLE("n", 270, 1, 20000, "discs, one in nine of them large"),
     [RATIO] = EX_REAL("ratio", 2, 1, 6, "radius of the large ones over that of the small ones"),
-    [AMPLITUDE] = EX_REAL("amplitude", 3, 0, 20, "of the box, from lowest to highest, m"),
-    [FREQUENCY] = EX_REAL("frequency", 1, 0, 20, "Hz; with 6 g they rise, with 2 g the bed moves as one"),
+    [AMPLITUDE] = EX_REAL("amplitude", 3, 0, 20, "stroke of the box from lowest to highest position, m"),
+    [FREQUENCY] =
+        EX_REAL("frequency", 1, 0, 20, "frequency, Hz; at 6 g the large discs rise, at 2 g the bed moves as one"),
     [SEGREGATION_MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
     [SEGREGATION_STIFFNESS] =
-        EX_REAL("stiffness", 1e8, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
+        EX_REAL("stiffness", 1e8, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
 };
 
 /* A row of up to `across` discs, the first of them disc `number`, in cells of this size. */

@@ -24,7 +24,8 @@ static const frix_option_info pebble_parameter[] = {
     [PEBBLES] = EX_WHOLE("n", 2000, 1, 1000000, "pebbles of 60 mm"),
     [PEBBLE_OUTLET] = EX_REAL("outlet", 5, 0, 20, "width of the outlet over the diameter of a pebble; 0: closed"),
     [PEBBLE_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [PEBBLE_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
+    [PEBBLE_STIFFNESS] =
+        EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
     [PEBBLE_START] = EX_CHOICE("start", LOOSE, 2, "loose|packed", "a loose lattice that falls, or a random packing"),
 };
 

@@ -56,12 +56,13 @@ enum { SILO_N, SILO_WIDTH, SILO_OUTLET, SILO_MU, SILO_WALL, SILO_STIFFNESS, SILO
 
 static const frix_option_info silo_parameter[] = {
     [SILO_N] = EX_WHOLE("n", 1500, 1, 1000000, "grains of 0.1 m"),
-    [SILO_WIDTH] = EX_REAL("width", 12, 2, 1000, "of the silo over the diameter of a grain"),
+    [SILO_WIDTH] = EX_REAL("width", 12, 2, 1000, "width of the silo over the diameter of a grain"),
     [SILO_OUTLET] = EX_REAL("outlet", 0, 0, 1000, "side of the hole over the diameter of a grain; 0: closed"),
     [SILO_MU] = EX_REAL("mu", 0.5, 0, 2, "friction between grains"),
     [SILO_WALL] = EX_REAL("wall", 0.5, 0, 2, "friction of the walls and the floor"),
-    [SILO_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
-    [SILO_LIFT] = EX_REAL("lift", 0, 0, 10, "speed of the walls, upwards, m/s: their friction is then mobilised"),
+    [SILO_STIFFNESS] =
+        EX_REAL("stiffness", 1e6, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
+    [SILO_LIFT] = EX_REAL("lift", 0, 0, 10, "upward speed of the walls, m/s, which mobilises their friction"),
 };
 
 /* Floor plates around the hole, their upper face at z = 0. */
@@ -134,7 +135,8 @@ static const frix_option_info collapse_parameter[] = {
     [COLLAPSE_ASPECT] = EX_REAL("aspect", 1, 0.1, 50, "height of the column over its radius"),
     [COLLAPSE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
     [COLLAPSE_ROLLING] = EX_REAL("rolling", 0.001, 0, 1, "rolling friction, m"),
-    [COLLAPSE_STIFFNESS] = EX_REAL("stiffness", 0, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
+    [COLLAPSE_STIFFNESS] =
+        EX_REAL("stiffness", 0, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
 };
 
 /* n 4/3 r^3 = 0.57 R^2 (aspect R) */

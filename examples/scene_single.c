@@ -16,7 +16,7 @@ enum { INCLINE_MU, ANGLE };
 
 static const frix_option_info incline_parameter[] = {
     [INCLINE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [ANGLE] = EX_REAL("angle", 26, 0, 70, "of the slope, degrees"),
+    [ANGLE] = EX_REAL("angle", 26, 0, 70, "angle of the slope, degrees"),
 };
 
 static frix_status build_incline(frix_builder *builder, const double *value, uint64_t seed) {
@@ -85,7 +85,7 @@ const frix_scene ex_scene_puck = {
 enum { ELLIPSE_HEIGHT, ELLIPSE_SPIN, ELLIPSE_MU };
 
 static const frix_option_info ellipse_parameter[] = {
-    [ELLIPSE_HEIGHT] = EX_REAL("height", 8, 4, 100, "of the centre above the table, m"),
+    [ELLIPSE_HEIGHT] = EX_REAL("height", 8, 4, 100, "height of the centre above the table, m"),
     [ELLIPSE_SPIN] = EX_REAL("spin", 3, -50, 50, "rad/s"),
     [ELLIPSE_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),
 };
@@ -115,10 +115,10 @@ const frix_scene ex_scene_ellipse = {
 enum { ROD_ANGLE, ROD_MU, ROD_SPEED };
 
 static const frix_option_info painleve_parameter[] = {
-    [ROD_ANGLE] = EX_REAL("angle", 63.43494882292201, 1, 89, "to the table, degrees"),
+    [ROD_ANGLE] = EX_REAL("angle", 63.43494882292201, 1, 89, "angle to the table, degrees"),
     [ROD_MU] =
         EX_REAL("mu", 1.6, 0, 5, "friction; sliding is inconsistent above (1 + 3 cos^2)/(3 sin cos) of the angle"),
-    [ROD_SPEED] = EX_REAL("speed", -1, -20, 20, "of the rod along x, m/s; it leans towards +x"),
+    [ROD_SPEED] = EX_REAL("speed", -1, -20, 20, "speed of the rod along x, m/s; it leans towards +x"),
 };
 
 static frix_status build_painleve(frix_builder *builder, const double *value, uint64_t seed) {
@@ -158,8 +158,8 @@ enum { TOP_SPIN, TOP_TILT, TOP_OFFSET, TOP_MU };
 
 static const frix_option_info top_parameter[] = {
     [TOP_SPIN] = EX_REAL("spin", 100, 0, 1000, "rad/s about its axis"),
-    [TOP_TILT] = EX_REAL("tilt", 10, 0, 90, "of the axis, degrees"),
-    [TOP_OFFSET] = EX_REAL("offset", 0.02, 0, 0.03, "of the centre of mass below the middle, m"),
+    [TOP_TILT] = EX_REAL("tilt", 10, 0, 90, "tilt of the axis, degrees"),
+    [TOP_OFFSET] = EX_REAL("offset", 0.02, 0, 0.03, "distance of the centre of mass below the middle, m"),
     [TOP_MU] = EX_REAL("mu", 0.1, 0, 2, "friction"),
 };
 
@@ -192,7 +192,7 @@ const frix_scene ex_scene_top = {
 enum { FORCE, GRIP_MU };
 
 static const frix_option_info grip_parameter[] = {
-    [FORCE] = EX_REAL("force", 12, 0, 1000, "of each pad, N"),
+    [FORCE] = EX_REAL("force", 12, 0, 1000, "force of each pad, N"),
     [GRIP_MU] = EX_REAL("mu", 0.7, 0, 2, "friction"),
 };
 
@@ -241,7 +241,7 @@ static const frix_option_info cradle_parameter[] = {
     [CRADLE_N] = EX_WHOLE("n", 5, 1, 100, "balls of radius 20 mm"),
     [PULL] = EX_REAL("pull", 20, 0, 60, "angle of the first string, degrees"),
     [CRADLE_E] = EX_REAL("e", 1, 0, 1, "restitution"),
-    [CRADLE_GAP] = EX_REAL("gap", 0.001, 0.0001, 0.01, "between balls at rest, m"),
+    [CRADLE_GAP] = EX_REAL("gap", 0.001, 0.0001, 0.01, "gap between balls at rest, m"),
 };
 
 static frix_status build_cradle(frix_builder *builder, const double *value, uint64_t seed) {

@@ -119,7 +119,7 @@ enum { JAM_N, JAM_MU, JAM_WIDTH, JAM_YOUNG };
 static const frix_option_info jam_parameter[] = {
     [JAM_N] = EX_WHOLE("n", 3, 1, 50, "blobs of 0.1 m"),
     [JAM_MU] = EX_REAL("mu", 0.6, 0, 2, "friction"),
-    [JAM_WIDTH] = EX_REAL("width", 0.094, 0.05, 0.2, "of the slot, m"),
+    [JAM_WIDTH] = EX_REAL("width", 0.094, 0.05, 0.2, "width of the slot, m"),
     [JAM_YOUNG] = EX_REAL("young", 5e4, 1e3, 1e11, "Young's modulus, Pa"),
 };
 
@@ -158,8 +158,8 @@ enum { CHAIRS_N, CHAIRS_MU, CHAIRS_RATE, CHAIRS_CELLS };
 static const frix_option_info chairs_parameter[] = {
     [CHAIRS_N] = EX_WHOLE("n", 4, 1, 400, "chairs"),
     [CHAIRS_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
-    [CHAIRS_RATE] = EX_REAL("rate", 10, 0, 90, "degrees a second by which the floor is inclined"),
-    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 5, "across a leg: contacts of a foot"),
+    [CHAIRS_RATE] = EX_REAL("rate", 10, 0, 90, "tilting speed of the floor, degrees per second"),
+    [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 5, "cells across a leg, which give the contacts of a foot"),
 };
 
 static frix_status build_chairs(frix_builder *builder, const double *value, uint64_t seed) {
@@ -243,7 +243,7 @@ static const frix_option_info rolling_parameter[] = {
     [ROLLING_N] = EX_WHOLE("n", 4, 1, 60, "soft bunnies, 0.14 m long"),
     [ROLLING_MU] = EX_REAL("mu", 0.4, 0, 2, "friction of the bunnies"),
     [ARCH_MU] = EX_REAL("arch-mu", 0.5, 0, 2, "friction between the stones of the arch"),
-    [ROLLING_SLOPE] = EX_REAL("slope", 30, 5, 60, "of the ramp, degrees"),
+    [ROLLING_SLOPE] = EX_REAL("slope", 30, 5, 60, "slope of the ramp, degrees"),
 };
 
 enum { STONES = 9 };
@@ -308,7 +308,7 @@ enum { TOUCH_YOUNG, TOUCH_MU, TOUCH_CELLS };
 static const frix_option_info touch_parameter[] = {
     [TOUCH_YOUNG] = EX_REAL("young", 2e5, 1e3, 1e11, "Young's modulus, Pa"),
     [TOUCH_MU] = EX_REAL("mu", 0.5, 0, 10, "friction"),
-    [TOUCH_CELLS] = EX_WHOLE("cells", 5, 2, 8, "along a side: contacts"),
+    [TOUCH_CELLS] = EX_WHOLE("cells", 5, 2, 8, "cells along a side, which give the contacts"),
 };
 
 /* 33 coordinates of each cube and 6 of the hand: 72. */

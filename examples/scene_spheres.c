@@ -15,7 +15,7 @@ enum { BALLS, BALL_MU };
 enum { MAX_BALLS = 200, TRIES = 1000 };
 
 static const frix_option_info ball_parameter[] = {
-    [BALLS] = EX_WHOLE("n", 10, 1, MAX_BALLS, "balls; one that finds no place is made smaller"),
+    [BALLS] = EX_WHOLE("n", 10, 1, MAX_BALLS, "balls; a ball without room is made smaller"),
     [BALL_MU] = EX_REAL("mu", 0.5, 0, 5, "friction"),
 };
 
@@ -73,7 +73,7 @@ enum { DROP_N, DROP_HEIGHT, DROP_MU };
 
 static const frix_option_info drop_parameter[] = {
     [DROP_N] = EX_WHOLE("n", 5, 1, 1000, "balls of radius 0.15 m"),
-    [DROP_HEIGHT] = EX_REAL("height", 0.2, 0, 10, "of the lowest ball above the floor, m"),
+    [DROP_HEIGHT] = EX_REAL("height", 0.2, 0, 10, "height of the lowest ball above the floor, m"),
     [DROP_MU] = EX_REAL("mu", 0.5, 0, 5, "friction"),
 };
 
@@ -109,11 +109,12 @@ enum { PILE_N, PILE_MU, PILE_STIFFNESS, PILE_ROLLING, PILE_SPINNING, PILE_ROUGH 
 static const frix_option_info pile_parameter[] = {
     [PILE_N] = EX_WHOLE("n", 1000, 1, 1000000, "spheres of 0.1 m +- 10 %"),
     [PILE_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
-    [PILE_STIFFNESS] = EX_REAL("stiffness", 1e6, 0, 1e12, "of a contact, N/m; 0: by the contact law (--contact)"),
-    [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: nothing brakes a sphere that rolls"),
+    [PILE_STIFFNESS] =
+        EX_REAL("stiffness", 1e6, 0, 1e12, "stiffness of a contact, N/m; 0: by the contact law (--contact)"),
+    [PILE_ROLLING] = EX_REAL("rolling", 0, 0, 1, "rolling friction, m; 0: rolling spheres are not braked"),
     [PILE_SPINNING] = EX_REAL("spinning", 0, 0, 1, "drilling friction, m"),
     [PILE_ROUGH] =
-        EX_WHOLE("rough", 0, 0, 1, "1: half spheres cover the floor, in whose dimples loose ones come to rest"),
+        EX_WHOLE("rough", 0, 0, 1, "1: half spheres cover the floor, and loose spheres come to rest between them"),
 };
 
 /* Half spheres on the floor, one under each column of the lattice: so large that the smallest sphere between four of

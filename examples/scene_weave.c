@@ -18,7 +18,7 @@ enum { WARP, WEFT, WEAVE_MU, WEAVE_YOUNG, PRESSED };
   [WARP] = EX_WHOLE("warp", 4, 2, 12, "strands that hang"), [WEFT] = EX_WHOLE("weft", 4, 2, 12, "strands across"), \
   [WEAVE_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),                                                               \
   [WEAVE_YOUNG] = EX_REAL("young", 1e6, 1e4, 1e9, "Young's modulus, Pa"),                                          \
-  [PRESSED] = EX_REAL("pressed", 0.02, 0, 0.2, "overlap of strands that are put together, in their thickness")
+  [PRESSED] = EX_REAL("pressed", 0.02, 0, 0.2, "initial overlap of crossing strands over their thickness")
 
 /* Points of the surface do not lie on the edges of crossings, where nothing says on which side they are. */
 static const double pitch = 0.05, thick = 0.02;
@@ -120,7 +120,7 @@ enum { SPEED = PRESSED + 1 };
 
 static const frix_option_info thrown_parameter[] = {
     SHARED_PARAMETERS,
-    [SPEED] = EX_REAL("speed", 4, 0, 20, "at which it is thrown, m/s"),
+    [SPEED] = EX_REAL("speed", 4, 0, 20, "initial speed, m/s"),
 };
 
 /* Two pegs across its way, at a third of its width. */

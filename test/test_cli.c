@@ -54,6 +54,11 @@ static void suggestions(fx_test *t) {
   REFUSED(t, "did you mean 'associated'", "$frix solve x.json --law asociated");
   REFUSED(t, "did you mean 'solve'", "$frix help sole");
   REFUSED(t, "choose from", "$frix zzzzzzzz");
+  REFUSED(t, "unknown scene or file 'arhc': did you mean 'arch'", "$frix run arhc");
+  REFUSED(t, "unexpected argument 'wall': usage: frix run", "$frix run arch wall");
+  REFUSED(t, "unknown bed 'sand'", "$frix bed sand");
+  REFUSED(t, "has no body 'tile1': did you mean 'tile_1'", "$frix explain dominoes --body tile1");
+  REFUSED(t, "its bodies: tile_0, tile_1, ", "$frix explain dominoes --body zzzzzzzz");
   shell_result r = shell(t, "$frix example slope --out x.json");
   EXPECT(t, r, 0);
   shell_free(&r);

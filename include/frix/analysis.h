@@ -1,13 +1,13 @@
-/* frix: what a certified answer leaves open.
+/* frix: analysis of certified answers: bounds of contact forces, uniqueness, gradients.
  *
- * Impulses of a contact problem need not be unique where its motion is. At the velocity v of a certified answer all
- * impulses that obey Coulomb's law form a convex set,
+ * Impulses of a contact problem need not be unique even if its motion is. At the velocity v of a certified answer all
+ * impulses that satisfy Coulomb's law form a convex set,
  *
  *   H r + G lambda = H r0 + G lambda0,    r_i in F_i
- *   F_i = { 0 } where the contact opens,  n (1, t_i) where it slides, t_i against the slip,  K_i where it sticks
+ *     F_i = { 0 } if the contact opens,  n (1, t_i) if it slides, t_i against the slip,  K_i if it sticks
  *
- * and any linear measure c . r of them lies in an interval. Its ends are two conic programmes with exact cones; each is
- * attained by impulses that are in hand, and bounded by a dual answer. */
+ * and any linear measure c . r of them lies in an interval. Its ends are two conic programmes with exact cones; each
+ * end is attained by known impulses and bounded by a dual solution. */
 #ifndef FRIX_ANALYSIS_H
 #define FRIX_ANALYSIS_H
 
@@ -21,19 +21,19 @@ extern "C" {
 typedef enum frix_force_verdict {
   FRIX_FORCES_UNDECIDED, /* the programmes did not reach their tolerance */
   FRIX_FORCES_UNIQUE,
-  FRIX_FORCES_SEVERAL, /* two certified answers with one velocity are in hand */
+  FRIX_FORCES_SEVERAL, /* two certified answers with the same velocity are known */
 } frix_force_verdict;
 
 typedef enum frix_motion_verdict {
-  FRIX_MOTION_ONE_FOUND, /* other methods and starts came to the same velocity; others are not excluded */
+  FRIX_MOTION_ONE_FOUND, /* other methods and starts gave the same velocity; other velocities are not excluded */
   FRIX_MOTION_UNIQUE,    /* proved: W + R dominates friction, see docs/explain.md */
-  FRIX_MOTION_SEVERAL,   /* a second certified answer with another velocity is in hand */
+  FRIX_MOTION_SEVERAL,   /* a second certified answer with another velocity is known */
 } frix_motion_verdict;
 
 FRIX_API const char *frix_force_verdict_name(frix_force_verdict verdict);
 FRIX_API const char *frix_motion_verdict_name(frix_motion_verdict verdict);
 
-/* What a contact may carry at the velocity of the answer. */
+/* The impulses that a contact may have at the velocity of the answer. */
 typedef enum frix_face {
   FRIX_FACE_NONE,  /* it opens */
   FRIX_FACE_GIVEN, /* compliant: its impulse follows from the velocity */
@@ -59,8 +59,8 @@ static inline frix_forces_config frix_forces_default(void) {
 
 typedef struct frix_forces frix_forces;
 
-/* The admissible impulses of a problem, which must outlive them. FRIX_ERROR_CERTIFICATE where there is no certified
- * answer to look at. */
+/* The admissible impulses of a problem, which must outlive them. FRIX_ERROR_CERTIFICATE if there is no
+ * certified answer. */
 FRIX_API frix_status frix_forces_create(frix_context *context, const frix_problem *problem,
                                         const frix_forces_config *config, frix_forces **out);
 FRIX_API void frix_forces_destroy(frix_forces *forces);
@@ -71,7 +71,7 @@ typedef struct frix_forces_result {
   int32_t contact_count, row_count, joint_count;
   const double *r, *lambda, *u; /* the answer, in its faces to rounding */
   const frix_face *face;        /* contact_count, then joint_count */
-  int32_t freedom;              /* independent directions in which impulses can change, cones left aside */
+  int32_t freedom;              /* number of independent directions in which impulses can change, ignoring cones */
 } frix_forces_result;
 
 FRIX_API void frix_forces_view_sized(const frix_forces *forces, frix_forces_result *out, size_t size);
@@ -80,8 +80,8 @@ static inline void frix_forces_view(const frix_forces *forces, frix_forces_resul
 }
 
 typedef struct frix_interval {
-  double least, most;             /* attained; -INFINITY, INFINITY where there is no end: bodies jam */
-  double least_bound, most_bound; /* no admissible impulses lie beyond: least_bound <= least, most <= most_bound */
+  double least, most;             /* attained; -INFINITY, INFINITY if unbounded: bodies jam */
+  double least_bound, most_bound; /* bounds of all admissible impulses: least_bound <= least, most <= most_bound */
   double gap;                     /* largest distance of an end and its bound, over `scale` */
   double scale;    /* largest |c| times the largest impulse of its islands, or the larger end; 1 where both vanish */
   double residual; /* of the impulses at the ends, by the certificate */
@@ -89,7 +89,7 @@ typedef struct frix_interval {
 } frix_interval;
 
 /* The interval of c . r + c_lambda . lambda (row_count, joint_count; c_lambda may be NULL). r_least, r_most (row_count)
- * and the joint impulses get the answers at the ends where they exist; may be NULL. */
+ * and the joint impulses get the impulses at the ends if these exist; may be NULL. */
 FRIX_API frix_status frix_forces_interval_sized(frix_forces *forces, const double *c, const double *c_lambda,
                                                 double *r_least, double *r_most, frix_interval *out, size_t size);
 static inline frix_status frix_forces_interval(frix_forces *forces, const double *c, const double *c_lambda,
@@ -98,11 +98,11 @@ static inline frix_status frix_forces_interval(frix_forces *forces, const double
 }
 
 /* Whether r is the only admissible answer: the interval of a measure without symmetry. r_other (may be NULL) gets
- * another certified answer where there are several. */
+ * another certified answer if there are several. */
 FRIX_API frix_status frix_forces_unique(frix_forces *forces, frix_force_verdict *out, double *r_other);
 
 /* The analytic centre, max of the sum of log det over the cones that are not forced to their boundary: it moves
- * smoothly with the problem. Islands that can jam have none and keep r; *all (may be NULL) is false then. */
+ * smoothly with the problem. Islands that can jam have no centre and keep r; *all (may be NULL) is then false. */
 FRIX_API frix_status frix_forces_centre(frix_forces *forces, double *r, double *lambda, bool *all);
 
 /* Whether the velocity of r is the only one. r_other (may be NULL) gets a certified answer with another velocity where
@@ -114,31 +114,31 @@ FRIX_API frix_status frix_forces_motion(frix_forces *forces, frix_motion_verdict
 /* ---- gradients ----
  *
  * The answer of a problem as a function of its data, differentiated at a certified answer through the natural map
- * r = P_K(r - rho u~). Where contacts keep their modes (open, stick, slip) it is smooth. */
+ * r = P_K(r - rho u~). It is smooth while contacts keep their modes (open, stick, slip). */
 
 typedef enum frix_gradient_verdict {
   FRIX_GRADIENT_SMOOTH,
-  FRIX_GRADIENT_KINK,       /* a contact is within 1e-7 of a change of its mode: there is no derivative */
-  FRIX_GRADIENT_NOT_UNIQUE, /* forces that the law leaves open change the motion: nothing to differentiate */
+  FRIX_GRADIENT_KINK,       /* a contact is within 1e-7 of a change of mode: no derivative exists */
+  FRIX_GRADIENT_NOT_UNIQUE, /* forces that the law leaves open change the motion: no derivative exists */
 } frix_gradient_verdict;
 
 FRIX_API const char *frix_gradient_verdict_name(frix_gradient_verdict verdict);
 
 typedef struct frix_gradient frix_gradient;
 
-/* Of the answer of a problem, which must outlive the gradient; config as of frix_forces_create. */
+/* Gradient of the answer of a problem, which must outlive it; config as for frix_forces_create. */
 FRIX_API frix_status frix_gradient_create(frix_context *context, const frix_problem *problem,
                                           const frix_forces_config *config, frix_gradient **out);
-/* Of the last step of a sim, with its answer. The sim may go on or be destroyed. */
+/* Gradient of the last step of a sim, at its answer. The sim may continue or be destroyed. */
 FRIX_API frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out);
 FRIX_API void frix_gradient_destroy(frix_gradient *gradient);
 
 typedef struct frix_gradient_result {
   uint32_t size;
   frix_gradient_verdict verdict;
-  double distance;    /* to the nearest change of mode: how far a slip, an opening, a normal force or the room within
-                       * a friction cone is from zero, as a share of what the contact's island carries */
-  int32_t contact;    /* where; -1: nowhere */
+  double distance; /* to the nearest change of mode: the smallest slip, opening speed, normal force or distance to the
+                    * boundary of a friction cone, relative to the load of the contact's island */
+  int32_t contact; /* where; -1: nowhere */
   bool forces_unique; /* derivatives of r exist */
   frix_certificate certificate;
   int32_t contact_count, row_count, dof_count, joint_count;
@@ -160,21 +160,22 @@ typedef struct frix_gradient_data {
   const double *R, *r_c; /* row_count; compliant rows */
 } frix_gradient_data;
 
-/* The same as places for results; NULL: not wanted. */
+/* The same as results; NULL: not wanted. */
 typedef struct frix_gradient_parts {
   uint32_t size; /* sizeof frix_gradient_parts */
   double *f, *w, *b, *mu, *R, *r_c;
 } frix_gradient_parts;
 
-/* The derivative along `data`: of v (dof_count), u and r (row_count), each may be NULL. FRIX_ERROR_UNSUPPORTED where it
- * is not smooth, r is wanted and not unique, or rigid contacts cannot follow the change of w without opening. */
+/* The derivative along `data`: of v (dof_count), u and r (row_count), each may be NULL. FRIX_ERROR_UNSUPPORTED if
+ * it is not smooth, if r is wanted and not unique, or if rigid contacts cannot follow the change of w without opening.
+ */
 FRIX_API frix_status frix_gradient_forward(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
                                            double *u, double *r);
-/* The gradient of c_v . v + c_u . u (either may be NULL) with respect to the data: all of it for one solution. */
+/* The gradient of c_v . v + c_u . u (either may be NULL) with respect to all data, for the cost of one linear solve. */
 FRIX_API frix_status frix_gradient_adjoint(const frix_gradient *gradient, const double *c_v, const double *c_u,
                                            const frix_gradient_parts *out);
-/* Of a gradient of a step: the degrees of freedom of a body in v and f, velocity of its centre first. *count is 0 where
- * no contact or joint touches the body in the step, or it is part of a tree. */
+/* For the gradient of a step: the degrees of freedom of a body in v and f, velocity of its centre first. *count is 0 if
+ * no contact or joint acts on the body in the step, or if it is part of a tree. */
 FRIX_API frix_status frix_gradient_body(const frix_gradient *gradient, frix_body_id body, int32_t *first,
                                         int32_t *count);
 

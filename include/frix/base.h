@@ -1,8 +1,8 @@
 /* frix: status codes, context, allocator, log.
  *
- * Every fallible call returns a frix_status; the text that explains the last failure, with file and line where there
- * is one, is frix_error_text(context). The library never prints, exits or keeps mutable statics: all state hangs off
- * the objects the caller creates. */
+ * Every call that can fail returns a frix_status; frix_error_text(context) explains the last failure, with file and
+ * line if there is one. The library never prints, exits or keeps mutable statics: all state belongs to objects that the
+ * caller creates. */
 #ifndef FRIX_BASE_H
 #define FRIX_BASE_H
 
@@ -28,18 +28,18 @@ extern "C" {
 typedef enum frix_status {
   FRIX_OK = 0,
   FRIX_ERROR_MEMORY,      /* the allocator returned NULL */
-  FRIX_ERROR_INPUT,       /* an argument or the data it points to makes no sense */
+  FRIX_ERROR_INPUT,       /* an argument, or the data it points to, is invalid */
   FRIX_ERROR_FILE,        /* a file cannot be opened, read or written */
   FRIX_ERROR_FORMAT,      /* a file was read and is malformed */
-  FRIX_ERROR_UNSUPPORTED, /* understood, but this build or this method cannot do it */
-  FRIX_ERROR_CERTIFICATE, /* a strict simulation met a step whose answer is not certified */
-  FRIX_ERROR_CANCELLED,   /* a cancel callback ended the step, which was taken back */
+  FRIX_ERROR_UNSUPPORTED, /* valid, but not supported by this build or method */
+  FRIX_ERROR_CERTIFICATE, /* a step of a strict simulation is not certified */
+  FRIX_ERROR_CANCELLED,   /* a cancel callback ended the step, which was undone */
 } frix_status;
 
 typedef enum frix_log_level { FRIX_LOG_WARNING, FRIX_LOG_INFO } frix_log_level;
 
-/* A context carries the allocator, the log sink and the last error text. Use one per thread of your own; frix locks it
- * where its own worker threads share it. */
+/* A context holds the allocator, the log sink and the last error text. Use one per thread of your own; frix locks it
+ * when its own worker threads share it. */
 typedef struct frix_context frix_context;
 
 typedef struct frix_context_config {
@@ -47,8 +47,8 @@ typedef struct frix_context_config {
   void *(*allocate)(size_t bytes, void *user);
   void (*release)(void *pointer, size_t bytes, void *user);
   void (*log)(frix_log_level level, const char *text, void *user);
-  void *user;       /* handed to the three callbacks */
-  bool keep_inputs; /* outputs refuse to replace a file that was read through this context; default false */
+  void *user;       /* passed to the three callbacks */
+  bool keep_inputs; /* outputs never replace a file that was read through this context; default false */
 } frix_context_config;
 
 FRIX_API void frix_context_init(frix_context_config *out, size_t size);
@@ -66,7 +66,7 @@ FRIX_API const char *frix_error_text(const frix_context *context);
 FRIX_API const char *frix_status_name(frix_status status);
 FRIX_API const char *frix_version(void);
 
-/* A typed option of a method, as listed by the method's table row. Values travel as text through frix_options_set. */
+/* A typed option of a method, as listed in the method's table row. frix_options_set takes values as text. */
 typedef enum frix_option_kind {
   FRIX_OPTION_REAL,
   FRIX_OPTION_INTEGER,

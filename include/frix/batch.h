@@ -7,8 +7,8 @@
  *   frix_batch_step(batch, 0.01, 100, reports);           // each sim 100 steps; reports: the worst step of each
  *   frix_batch_destroy(batch);
  *
- * Every sim takes the steps it would take alone, to the bit, for any number of threads. frix_batch_rollout applies
- * control sequences and writes what is watched into arrays of the caller. */
+ * Every sim has the same bits as if stepped alone, for any number of threads. frix_batch_rollout applies control
+ * sequences and writes watched values into arrays of the caller. */
 #ifndef FRIX_BATCH_H
 #define FRIX_BATCH_H
 
@@ -21,11 +21,11 @@ extern "C" {
 typedef struct frix_batch frix_batch;
 
 typedef struct frix_batch_config {
-  uint32_t size;                 /* set by frix_batch_default */
-  int32_t count;                 /* of sims, default 1 */
-  int32_t thread_count;          /* default 1; never changes a bit */
-  const frix_sim_config *sim;    /* of each sim, which has one thread whatever it says; NULL: frix_sim_default */
-  const frix_model *const *each; /* count: their models; NULL: all have the model given */
+  uint32_t size;              /* set by frix_batch_default */
+  int32_t count;              /* number of sims, default 1 */
+  int32_t thread_count;       /* default 1; results have the same bits for any number */
+  const frix_sim_config *sim; /* config of each sim; its thread count is ignored (one thread); NULL: frix_sim_default */
+  const frix_model *const *each; /* count: their models; NULL: all use the given model */
   /* Called before every step of sim k, from any of the threads, each sim in one of them at a time; may be NULL. */
   frix_status (*before)(frix_sim *sim, int32_t k, double h, void *user);
   void *user;
@@ -42,11 +42,11 @@ FRIX_API frix_status frix_batch_create(frix_context *context, const frix_model *
                                        frix_batch **out);
 FRIX_API void frix_batch_destroy(frix_batch *batch);
 FRIX_API int32_t frix_batch_count(const frix_batch *batch);
-/* Sim k, to look at and to set between calls; it belongs to the batch. NULL past the end. */
+/* Sim k, to read and set between calls; it belongs to the batch. NULL past the end. */
 FRIX_API frix_sim *frix_batch_sim(frix_batch *batch, int32_t k);
 
-/* Every sim takes step_count steps of h. report (count, may be NULL): of each sim's worst step, one that is not
- * certified or else the one with the largest residual. A sim whose step fails stops there, the others go on; the error
+/* Every sim takes step_count steps of h. report (count, may be NULL): each sim's worst step, that is, one that is
+ * not certified, else the one with the largest residual. A sim whose step fails stops, the others continue; the error
  * names the first. */
 FRIX_API frix_status frix_batch_step_sized(frix_batch *batch, double h, int32_t step_count, frix_step_report *report,
                                            size_t size);
@@ -54,7 +54,7 @@ static inline frix_status frix_batch_step(frix_batch *batch, double h, int32_t s
   return frix_batch_step_sized(batch, h, step_count, report, sizeof *report);
 }
 
-/* One number of a sim: to be set before a step, or to be watched after it. */
+/* One number of a sim that is set before a step or watched after it. */
 typedef enum frix_channel_kind {
   FRIX_CHANNEL_TARGET,      /* joint, axis: target of its motor; set */
   FRIX_CHANNEL_TARGET_RATE, /* joint, axis: target rate of its servo; set */
@@ -84,14 +84,14 @@ typedef struct frix_rollout {
   uint32_t size; /* set by frix_rollout_default */
   double h;
   int32_t step_count;
-  const frix_snapshot *const *start; /* count: where each sim starts; NULL: where it is */
+  const frix_snapshot *const *start; /* count: start state of each sim; NULL: its present state */
   int32_t control_count, watch_count;
   const frix_channel *control;
   const double *value; /* count x step_count x control_count */
   const frix_channel *watch;
   double *out;        /* count x step_count x watch_count */
   double *residual;   /* count x step_count: of the certificates; may be NULL */
-  uint8_t *certified; /* count x step_count: 1 where the step is; may be NULL */
+  uint8_t *certified; /* count x step_count: 1 if the step is certified; may be NULL */
 } frix_rollout;
 
 FRIX_API void frix_rollout_init(frix_rollout *out, size_t size);
@@ -100,7 +100,7 @@ static inline frix_rollout frix_rollout_default(void) {
   frix_rollout_init(&out, sizeof out);
   return out;
 }
-/* As frix_batch_step. Of a sim that fails the remaining numbers are NaN and its steps are not certified. */
+/* Like frix_batch_step. If a sim fails, its remaining numbers are NaN and its steps are not certified. */
 FRIX_API frix_status frix_batch_rollout(frix_batch *batch, const frix_rollout *rollout);
 
 #ifdef __cplusplus

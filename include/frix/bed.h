@@ -8,11 +8,11 @@
  *   for (...) frix_bed_step(bed, h, &report);
  *
  * The law is that of frix/sim.h for spheres (Signorini, Coulomb's exact cone, springs of a given stiffness or rigid
- * contacts), and so is the certificate. A bed keeps less than 1 kB per grain where a sim keeps 28 kB: it knows spheres
- * and fixed surfaces alone. Space is cut into blocks that depend on the config only; sweeps go over the blocks by
- * colour, so that neither threads nor ranks change a bit (docs/scale.md).
+ * contacts), and so is the certificate. A bed needs less than 1 kB per grain, a sim 28 kB, because a bed has only
+ * spheres and fixed surfaces. Space is divided into blocks that depend on the config only; sweeps visit the blocks by
+ * colour, so that the numbers of threads and ranks do not change any bit (docs/scale.md).
  *
- * On several ranks every call is made by all of them with the same values. */
+ * On several ranks, all ranks make every call with the same values. */
 #ifndef FRIX_BED_H
 #define FRIX_BED_H
 
@@ -27,21 +27,21 @@ extern "C" {
 #define FRIX_BED_SIZES 16 /* radii a bed may have */
 #define FRIX_BED_WALLS 32
 
-/* How ranks talk to each other; mpi/ has one of MPI. Every call is made by all ranks. Calls return false when a rank is
+/* Communication between ranks; mpi/ implements it with MPI. All ranks make every call. Calls return false if a rank is
  * lost. */
 typedef struct frix_bed_link {
   int32_t rank, rank_count;
   void *user;
-  /* out[p], out_size[p] bytes go to rank p, and in_size[p] bytes come from it; sizes are known on both sides, and
-   * messages of 0 bytes are none. */
+  /* out[p], out_size[p] bytes go to rank p, and in_size[p] bytes come from it; both sides know the sizes, and messages
+   * of 0 bytes are not sent. */
   bool (*exchange)(void *user, const void *const *out, const size_t *out_size, void *const *in, const size_t *in_size);
-  /* x[k] becomes the sum over all ranks; each number is other than zero on one rank only, so that no order matters. */
+  /* x[k] becomes the sum over all ranks; each number is nonzero on one rank only, so the order does not matter. */
   bool (*sum)(void *user, double *x, size_t count);
 } frix_bed_link;
 
 typedef struct frix_bed_config {
   uint32_t size;          /* set by frix_bed_default */
-  frix_vec3 lower, upper; /* the space that is cut into blocks; grains may leave it where it is not periodic */
+  frix_vec3 lower, upper; /* the space that is divided into blocks; grains may leave it if it is not periodic */
   bool periodic[3];
   frix_vec3 gravity; /* default 9.81 m/s^2 down */
   int32_t radius_count;
@@ -52,7 +52,7 @@ typedef struct frix_bed_config {
   double restitution;            /* of rigid contacts, Newton's */
   double tolerance;              /* of the certificate, default 1e-4 */
   int32_t max_sweeps;            /* default 2000 */
-  int32_t thread_count;          /* default 1; never changes a bit */
+  int32_t thread_count;          /* default 1; results have the same bits for any number */
   int32_t block_cells;       /* cells along the edge of a block, 2 to 16, default 6; a cell is 1.2 largest diameters */
   const frix_bed_link *link; /* NULL: alone. Must outlive the bed */
 } frix_bed_config;
@@ -72,8 +72,8 @@ FRIX_API void frix_bed_destroy(frix_bed *bed);
 /* ---- walls ---- */
 typedef enum frix_bed_wall_kind {
   FRIX_BED_PLANE,  /* grains stay on the side that the normal points to */
-  FRIX_BED_TURNED, /* a segment (distance from the z axis, height) from a to b, turned about the z axis: cylinder, cone,
-                    * disc with a hole; both of its sides hold grains back */
+  FRIX_BED_TURNED, /* a segment (distance from the z axis, height) from a to b, rotated about the z axis: cylinder,
+                    * cone, disc with a hole; grains cannot pass it from either side */
 } frix_bed_wall_kind;
 
 typedef struct frix_bed_wall {
@@ -81,36 +81,36 @@ typedef struct frix_bed_wall {
   frix_vec3 point, normal; /* plane; the normal becomes a unit vector */
   double a[2], b[2];       /* turned: (distance, height) of both ends */
   double mu;               /* against grains */
-  frix_vec3 velocity;      /* of its surface; along the normal a plane moves, across it it drags */
+  frix_vec3 velocity;      /* of its surface; the normal part moves a plane, the tangential part drags grains */
   bool servo;              /* plane: moves along its normal so that grains press it with `load` */
   double load;             /* N, > 0 */
   double servo_speed;      /* at most, m/s */
-  double force;            /* told: along the normal, by the grains in the last step, N */
-  frix_vec3 traction;      /* told: all of that force, on the wall */
+  double force;            /* output: normal force of the grains in the last step, N */
+  frix_vec3 traction;      /* output: total force of the grains on the wall, N */
 } frix_bed_wall;
 
 /* index may be NULL. */
 FRIX_API frix_status frix_bed_add_wall(frix_bed *bed, const frix_bed_wall *wall, int32_t *index);
 FRIX_API int32_t frix_bed_wall_count(const frix_bed *bed);
 FRIX_API frix_status frix_bed_wall_at(const frix_bed *bed, int32_t k, frix_bed_wall *out);
-/* Velocity, load, servo and place of wall k; its kind stays. */
+/* Sets velocity, load, servo and position of wall k; its kind does not change. */
 FRIX_API frix_status frix_bed_set_wall(frix_bed *bed, int32_t k, const frix_bed_wall *wall);
 
 /* ---- grains ---- */
-/* Room for so many grains on this rank, so that they need not move as their number grows. */
+/* Reserves memory for so many grains on this rank. */
 FRIX_API frix_status frix_bed_reserve(frix_bed *bed, int64_t count);
-/* A grain of radius number `size`; ids count up from 0 and are never used again. id may be NULL. */
+/* A grain of radius number `size`; ids start at 0 and are never reused. id may be NULL. */
 FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_vec3 velocity, int64_t *id);
 
-/* Where grains leave, and where they come. */
+/* Outlet and inlet. */
 typedef struct frix_bed_flow {
   uint32_t size;          /* set by frix_bed_flow_default */
   double outlet;          /* grains whose centre is below this height leave; -infinity (default): none */
-  bool again;             /* they wait until they find a place in the inlet; else they are gone */
-  frix_vec3 lower, upper; /* the inlet: places on a lattice 1.2 diameters wide, taken in random order where free */
-  double rate;            /* new grains per second, beside those that come again; 0: none */
-  frix_vec3 velocity;     /* with which they come */
-  int32_t radius;         /* number of the radius of new ones, -1: each in turn */
+  bool again;             /* they return through the inlet when a place is free; else they are removed */
+  frix_vec3 lower, upper; /* the inlet: free places on a lattice 1.2 diameters wide, in random order */
+  double rate;            /* new grains per second, in addition to returning ones; 0: none */
+  frix_vec3 velocity;     /* initial velocity */
+  int32_t radius;         /* number of the radius of new grains, -1: each in turn */
   uint64_t seed;
 } frix_bed_flow;
 
@@ -141,10 +141,10 @@ typedef struct frix_bed_report {
 FRIX_API frix_status frix_bed_step(frix_bed *bed, double h, frix_bed_report *report);
 FRIX_API double frix_bed_time(const frix_bed *bed);
 FRIX_API int64_t frix_bed_step_count(const frix_bed *bed);
-/* Bytes that it holds now. */
+/* Bytes in use. */
 FRIX_API size_t frix_bed_bytes(const frix_bed *bed);
 
-/* ---- asking; on several ranks: of the grains of this rank ---- */
+/* ---- queries; on several ranks: for the grains of this rank ---- */
 typedef struct frix_bed_grain {
   int64_t id;
   int32_t radius; /* its number */
@@ -162,12 +162,13 @@ typedef struct frix_bed_contact {
   double gap;              /* after the step */
 } frix_bed_contact;
 
-/* Contacts of the last step that carry something, until grains are added. */
+/* Contacts of the last step with a nonzero impulse; valid until grains are added. */
 FRIX_API int32_t frix_bed_contact_count(const frix_bed *bed);
 FRIX_API frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact *out);
-/* Of the state of all ranks: the same for any number of ranks and threads. */
+/* Hash of the state of all ranks; the same for any number of ranks and threads. */
 FRIX_API frix_status frix_bed_hash(frix_bed *bed, uint64_t *out);
-/* The contact problem of the last step with its answer as guess, to write or to judge by frix_certify; alone only. */
+/* The contact problem of the last step with its answer as guess, to write or to pass to frix_certify; on one rank only.
+ */
 FRIX_API frix_status frix_bed_problem(const frix_bed *bed, frix_problem **out);
 
 /* ---- for files (frix/trajectory.h): walls, and for each radius a pattern that grains are instances of ---- */
@@ -176,8 +177,8 @@ FRIX_API frix_status frix_bed_model(const frix_bed *bed, frix_model **out);
 /* ---- states as bytes: those of this rank's grains; *out by frix_bed_bytes_free ---- */
 FRIX_API frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size);
 FRIX_API void frix_bed_bytes_free(const frix_bed *bed, unsigned char *bytes);
-/* Takes grains from the bytes of one rank of a bed of the same config; call it for those of all ranks, on any number of
- * them. The first call drops what the bed had. */
+/* Reads grains from the bytes of one rank of a bed with the same config; call it for the bytes of all ranks, on any
+ * number of ranks. The first call removes the grains of the bed. */
 FRIX_API frix_status frix_bed_load(frix_bed *bed, const unsigned char *bytes, size_t size, bool first);
 
 #ifdef __cplusplus

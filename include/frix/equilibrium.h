@@ -1,14 +1,14 @@
 /* frix: does an equilibrium exist, and up to which load?
  *
- * The forces r of the contacts and joints of a world hold it at rest where
+ * The forces r of the contacts and joints of a world hold it at rest if
  *
  *   H r + G lambda + f = 0,   every r_i in its friction cone
  *
- * f the weight and all other forces. That is a convex problem: either such forces exist, or a mechanism shows that none
- * do, a velocity v at which no contact resists (r . H'v >= 0 for all r in the cones) and the loads do work, f . v > 0.
- * With a second load l and f + t l in place of f the factors t that have an equilibrium form an interval, and its end
- * is found by one conic programme. Whether a simulation that starts at rest stays there is another question: Coulomb's
- * law may have moving solutions beside the one at rest. */
+ * where f contains the weight and all other applied forces. This is a convex problem: either such forces exist, or a
+ * mechanism proves that none do: a velocity v at which no contact resists (r . H'v >= 0 for all r in the cones) and the
+ * loads do work, f . v > 0. With a second load l and f + t l in place of f, the factors t with an equilibrium form an
+ * interval, whose end one conic programme finds. A simulation that starts at rest need not stay there: Coulomb's law
+ * may have moving solutions besides the one at rest. */
 #ifndef FRIX_EQUILIBRIUM_H
 #define FRIX_EQUILIBRIUM_H
 
@@ -19,14 +19,14 @@ extern "C" {
 #endif
 
 typedef enum frix_standing {
-  FRIX_STANDING_UNDECIDED, /* neither could be certified: so near to the limit, or too large a world */
+  FRIX_STANDING_UNDECIDED, /* neither could be certified: too close to the limit, or the world is too large */
   FRIX_STANDING_STANDS,    /* forces were found */
   FRIX_STANDING_FALLS,     /* a mechanism was found */
 } frix_standing;
 
 FRIX_API const char *frix_standing_name(frix_standing standing);
 
-/* What the factor multiplies: an acceleration of all bodies, and forces and torques at centres of mass. */
+/* The load that the factor multiplies: an acceleration of all bodies, and forces and torques at centres of mass. */
 typedef struct frix_load {
   frix_body_id body;
   frix_vec3 force, torque;
@@ -55,15 +55,15 @@ typedef struct frix_body_motion {
 typedef struct frix_equilibrium_result {
   uint32_t size;
   frix_standing standing;
-  /* Of the load factor: the largest that is certified to stand, and the least beyond which every one is certified to
-   * fall. INFINITY: no limit; -INFINITY: no factor stands. Without a load 0. */
+  /* Load factors: the largest that is certified to stand, and the smallest beyond which all are certified to fall.
+   * INFINITY: no limit; -INFINITY: no factor stands. 0 without a load. */
   double stands, falls;
-  double imbalance;   /* of the forces: what a body lacks over the sum of what acts on it, the worst; torques over the
-                       * longest lever */
-  double power;       /* of the mechanism: f . v, v scaled so that its largest part is 1 */
-  double resistance;  /* what the contacts could take of it, rounding of v included, with forces up to force_limit */
-  double force_limit; /* N: a mechanism excludes equilibria with normal forces up to here */
-  int32_t contact_count; /* that carry force, and their forces where it stands; margin is |r_T| / (mu r_N) */
+  double imbalance;  /* of the forces: resultant on a body over the sum of the forces on it, for the worst body; torques
+                      * are  divided by the longest lever */
+  double power;      /* of the mechanism: f . v, v scaled so that its largest part is 1 */
+  double resistance; /* power that the contacts could resist with forces up to force_limit, including rounding of v */
+  double force_limit;    /* N: a mechanism excludes equilibria with normal forces up to here */
+  int32_t contact_count; /* contacts with a force, if it stands; margin is |r_T| / (mu r_N) */
   const frix_contact_report *contact;
   int32_t motion_count; /* bodies that the mechanism moves, fastest first */
   const frix_body_motion *motion;
@@ -72,11 +72,11 @@ typedef struct frix_equilibrium_result {
 
 typedef struct frix_equilibrium frix_equilibrium;
 
-/* Of the world as it is, its velocities left aside: whether forces exist that hold it. h is the step whose contacts are
- * taken; bodies that sleep count as fixed. With load (may be NULL): the largest factor t for which f + t l can be held,
- * over all real t; -l gives the least. Forces of the force callback and those added for the next step count; springs
- * have the force of their present length; kinematic bodies stand still; compliant contacts count as rigid ones. The
- * world is not changed, but contacts and reports of the last step are no longer there to be asked for. */
+/* Decides whether forces exist that hold the world in its present pose, ignoring velocities. h is the step for which
+ * contacts are searched; sleeping bodies count as fixed. With load (may be NULL): the largest factor t for which f + t
+ * l can be held, over all real t; -l gives the least. Includes forces of the force callback and those added for the
+ * next step; springs have the force of their present length; kinematic bodies are at rest; compliant contacts count as
+ * rigid. The world is not changed, but contacts and reports of the last step are no longer available. */
 FRIX_API frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load,
                                           frix_equilibrium **out);
 FRIX_API void frix_equilibrium_destroy(frix_equilibrium *equilibrium);

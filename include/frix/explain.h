@@ -1,9 +1,9 @@
 /* frix: why did it move, and what would have held it?
  *
- * A world is run to a moment. Of all pairs of bodies that touch, those whose bodies leave each other's place are found:
- * contacts that slip, lift, tip or roll, in the order in which they begin to. The force that drives the first of them
- * is the one that does the most work in its first step. Remedies are found by running the world again, from its start,
- * with one thing changed: both ends of each bracket are runs whose every step has its certificate. */
+ * The world is run to a given time. Among all pairs of touching bodies frix finds those that move relative to each
+ * other: contacts that slip, lift, tip or roll, in the order in which they start to. The cause of the first failure is
+ * the force that does the most work in its first step. Remedies are found by running the world again from its start
+ * with one change; both ends of each bracket are runs in which every step is certified. */
 #ifndef FRIX_EXPLAIN_H
 #define FRIX_EXPLAIN_H
 
@@ -13,25 +13,25 @@
 extern "C" {
 #endif
 
-/* What became of a contact between two bodies. */
+/* Failure of a contact between two bodies. */
 typedef enum frix_failure {
   FRIX_FAILURE_NONE,    /* it held */
   FRIX_FAILURE_SLIP,    /* its points slide */
   FRIX_FAILURE_TIP,     /* some of its points lift, about those that stay */
   FRIX_FAILURE_LIFT,    /* all of its points lift */
-  FRIX_FAILURE_ROLL,    /* the bodies turn on each other without slip */
-  FRIX_FAILURE_REMOVED, /* one of its bodies was taken away */
-  FRIX_FAILURE_APPEAR,  /* no failure: a contact that was not there at the start */
+  FRIX_FAILURE_ROLL,    /* the bodies roll on each other without slip */
+  FRIX_FAILURE_REMOVED, /* one of its bodies was removed */
+  FRIX_FAILURE_APPEAR,  /* not a failure: a contact that did not exist at the start */
 } frix_failure;
 
 FRIX_API const char *frix_failure_name(frix_failure failure);
 
-/* What drives the first contact that fails. */
+/* Cause of the first failure. */
 typedef enum frix_cause {
   FRIX_CAUSE_NONE,
   FRIX_CAUSE_WEIGHT,  /* of a body */
   FRIX_CAUSE_FORCE,   /* that was applied to a body */
-  FRIX_CAUSE_MOTION,  /* of a kinematic body, or of what carries the contact */
+  FRIX_CAUSE_MOTION,  /* of a kinematic body, or of the body that carries the contact */
   FRIX_CAUSE_IMPACT,  /* momentum of a body */
   FRIX_CAUSE_REMOVAL, /* of a body */
   FRIX_CAUSE_JOINT,   /* motors and springs of joints */
@@ -39,9 +39,9 @@ typedef enum frix_cause {
 
 FRIX_API const char *frix_cause_name(frix_cause cause);
 
-/* What is changed in another run. */
+/* Change made in another run. */
 typedef enum frix_remedy_kind {
-  FRIX_REMEDY_FRICTION, /* mu wherever the two materials of the contact meet: the least that holds */
+  FRIX_REMEDY_FRICTION, /* mu between the two materials of the contact: the least that holds */
   FRIX_REMEDY_PRESS,    /* a force that presses the two bodies together at the contact, N: the least that holds */
   FRIX_REMEDY_LOAD,     /* the cause, times a factor: the largest below 1 that holds */
   FRIX_REMEDY_KEEP,     /* the body that was removed stays */
@@ -53,14 +53,14 @@ FRIX_API const char *frix_remedy_kind_name(frix_remedy_kind kind);
 typedef struct frix_remedy {
   bool tried, found;
   bool certified;      /* every step of the runs at both ends */
-  double holds, fails; /* ends of the bracket; fails: NaN where nothing failed */
+  double holds, fails; /* ends of the bracket; fails: NaN if nothing failed */
   int32_t runs;
 } frix_remedy;
 
 typedef struct frix_event {
   frix_failure kind;
   int64_t step;
-  double time;         /* where the step begins in which it starts */
+  double time;         /* beginning of the step in which it starts */
   frix_body_id a, b;   /* a: the one that moves; null: the world */
   frix_vec3 point;     /* the middle of the points at that time, world frame */
   frix_vec3 normal;    /* from b to a */
@@ -68,7 +68,7 @@ typedef struct frix_event {
   double tangent_force;
   double mu;
   double margin;   /* tangent_force / (mu normal_force) */
-  double distance; /* m: how far the bodies left each other's place by the end */
+  double distance; /* m: relative displacement of the bodies at the end */
 } frix_event;
 
 typedef struct frix_margin {
@@ -88,12 +88,11 @@ typedef struct frix_explain_config {
   uint32_t size; /* set by frix_explain_default */
   frix_body_id body;
   double time, step; /* the moment, s, and the length of the steps, s */
-  double distance;   /* a contact failed where its bodies left each other's place by this share of the smaller one's
+  double distance;   /* a contact failed if its bodies moved relative to each other by this share of the smaller one's
                       * radius, default 1e-3 */
   double within;     /* relative width of the brackets, default 1e-3 */
   bool remedies;     /* default; false: only what happened */
-  /* What happens to the world in the coming step (forces, motions, removals), from its state and time alone; NULL:
-   * nothing. */
+  /* Applies forces, motions and removals for the next step, as a function of state and time only; NULL: none. */
   frix_status (*drive)(frix_sim *sim, double h, void *user);
   void *user;
 } frix_explain_config;
@@ -107,22 +106,22 @@ static inline frix_explain_config frix_explain_default(void) {
 
 typedef struct frix_explanation frix_explanation;
 
-/* Runs the model as `sim` says (may be NULL) and explains what became of the body. */
+/* Runs the model with the config `sim` (may be NULL) and explains the motion of the body. */
 FRIX_API frix_status frix_explain(frix_context *context, const frix_model *model, const frix_sim_config *sim,
                                   const frix_explain_config *config, frix_explanation **out);
 FRIX_API void frix_explanation_destroy(frix_explanation *explanation);
 
 typedef struct frix_explanation_result {
   uint32_t size;
-  frix_event first;    /* kind NONE where nothing failed: the contact of the body that is nearest to slipping */
-  int32_t event_count; /* all failures and what appeared before the first, in the order of time */
+  frix_event first;    /* kind NONE if nothing failed: the contact of the body nearest to slipping */
+  int32_t event_count; /* all failures, and contacts that appeared before the first, in order of time */
   const frix_event *event;
   int32_t history_count; /* of the first contact, by step up to the end */
   const frix_margin *history;
   frix_cause cause;
   frix_body_id cause_body;
   frix_vec3 cause_force; /* N, in the first step of the failure */
-  double cause_power;    /* W, against the frame of what carries the contact */
+  double cause_power;    /* W, relative to the body that carries the contact */
   frix_remedy remedy[FRIX_REMEDY_COUNT];
   frix_body_energy energy;
   int64_t steps, certified_steps;

@@ -1,4 +1,4 @@
-/* frix: frictional contact dynamics, exact and certified. The whole public interface. */
+/* frix: exact, certified frictional contact dynamics. Includes the whole public interface. */
 #ifndef FRIX_FRIX_H
 #define FRIX_FRIX_H
 

@@ -1,14 +1,14 @@
-/* frix: a say in contacts: which are there, what law they have, belts, sensors.
+/* frix: contact callbacks, belts and sensors.
  *
- *   frix_sim_set_belt(sim, shape, (frix_vec3){1, 0, 0});       // its surface runs at 1 m/s along its own x
+ *   frix_sim_set_belt(sim, shape, (frix_vec3){1, 0, 0});       // its surface moves at 1 m/s along its own x
  *   frix_sim_set_sensor(sim, shape, true);                     // reports what it overlaps, exerts no force
  *   frix_contact_hooks hooks = frix_contact_hooks_default();
  *   hooks.filter = one_way, hooks.modify = ice;
  *   frix_sim_set_hooks(sim, &hooks);
  *
- * Belts and sensors are part of snapshots; recorded files hold none, and who resumes sets them again. Hooks belong to
- * the sim and stay with it. Callbacks must depend on what they are shown alone, or runs will not repeat.
- * They are called from the thread that steps, in the order of contacts, and may look at the sim, not change it. */
+ * Belts and sensors are part of snapshots; recorded files do not contain them, so set them again after resuming. Hooks
+ * belong to the sim. Callbacks must depend only on their arguments, or runs are not repeatable. They are called from
+ * the stepping thread, in the order of contacts, and may read but not change the sim. */
 #ifndef FRIX_HOOKS_H
 #define FRIX_HOOKS_H
 
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* A contact before it counts. */
+/* A contact candidate. */
 typedef struct frix_contact_pair {
   frix_body_id a, b; /* null: the world */
   frix_shape_id shape_a, shape_b;
@@ -27,19 +27,19 @@ typedef struct frix_contact_pair {
   double gap;
 } frix_contact_pair;
 
-/* Its law, as the materials have it. */
+/* Its law, from the materials. */
 typedef struct frix_contact_law {
   double mu;          /* at least 0; elliptic friction keeps the ratio of its axes */
   double restitution; /* 0 .. 1 */
   frix_vec3 slip;     /* velocity of the surface of a against that of b beyond the motion of the bodies, world frame;
-                       * its part along the normal does not count */
+                       * its normal part is ignored */
 } frix_contact_law;
 
 typedef struct frix_contact_hooks {
   uint32_t size; /* set by frix_contact_hooks_default */
-  /* Whether the contact is there; NULL: all are. */
+  /* Whether to keep the contact; NULL: keep all. */
   bool (*filter)(const frix_sim *sim, const frix_contact_pair *pair, void *user);
-  /* Changes the law; what is out of range afterwards fails the step. NULL: as the materials have it. */
+  /* Changes the law; values out of range fail the step. NULL: use the law of the materials. */
   void (*modify)(const frix_sim *sim, const frix_contact_pair *pair, frix_contact_law *law, void *user);
   void *user;
 } frix_contact_hooks;
@@ -53,11 +53,11 @@ static inline frix_contact_hooks frix_contact_hooks_default(void) {
 /* NULL: none. */
 FRIX_API frix_status frix_sim_set_hooks(frix_sim *sim, const frix_contact_hooks *hooks);
 
-/* The surface of a shape runs with this velocity in the shape's own frame, on every instance of its body; the body does
- * not move by it. Zero: it stands still. What the belt does to others is work in the ledger. */
+/* The surface of a shape moves with this velocity in the shape's own frame, on every instance of its body; the body
+ * itself does not move. Zero: no belt. The ledger books the work of the belt as work. */
 FRIX_API frix_status frix_sim_set_belt(frix_sim *sim, frix_shape_id shape, frix_vec3 velocity);
 
-/* Contacts of a sensor exert no force; what it overlaps is listed after the step. */
+/* Contacts of a sensor exert no force; overlaps are listed after the step. */
 FRIX_API frix_status frix_sim_set_sensor(frix_sim *sim, frix_shape_id shape, bool sensor);
 
 typedef struct frix_sensor_event {
@@ -67,25 +67,26 @@ typedef struct frix_sensor_event {
   void *sensor_user, *user; /* of the shapes */
 } frix_sensor_event;
 
-/* Overlaps where the last step began, in a fixed order; those that ended follow. Between two sensors: one event each.
+/* Overlaps at the beginning of the last step, in a fixed order, followed by those that ended. Between two sensors: one
+ * event each.
  */
 FRIX_API int32_t frix_sim_sensor_event_count(const frix_sim *sim);
 FRIX_API frix_status frix_sim_sensor_event(const frix_sim *sim, int32_t k, frix_sensor_event *out);
 
-/* ---- small changes and questions ---- */
+/* ---- impulses, user data, last report ---- */
 
-/* A blow of so many N s at a point (world frame): changes the velocities at once. */
+/* Applies an impulse in N s at a point (world frame): changes the velocities immediately. */
 FRIX_API frix_status frix_sim_add_impulse(frix_sim *sim, frix_body_id id, frix_vec3 impulse, frix_vec3 point);
-/* Something of the user's, for one body of this sim, spawned ones too. No snapshot and no hash knows it. Where none was
- * set: that of the body's config. NULL for a body that is not there. */
+/* User pointer of one body of this sim, also of spawned ones; not part of snapshots and hashes. If none was set: that
+ * of the body's config. NULL for a body that does not exist. */
 FRIX_API frix_status frix_sim_set_user(frix_sim *sim, frix_body_id id, void *user);
 FRIX_API void *frix_sim_user(const frix_sim *sim, frix_body_id id);
-/* Of the last step; FRIX_ERROR_INPUT before the first. */
+/* Report of the last step; FRIX_ERROR_INPUT before the first. */
 FRIX_API frix_status frix_sim_last_report_sized(const frix_sim *sim, frix_step_report *out, size_t size);
 static inline frix_status frix_sim_last_report(const frix_sim *sim, frix_step_report *out) {
   return frix_sim_last_report_sized(sim, out, sizeof *out);
 }
-/* The one it was created with, or what it was changed to (frix/edit.h), which lives until the next change. */
+/* The model it was created with, or the changed one (frix/edit.h), which is valid until the next change. */
 FRIX_API const frix_model *frix_sim_model(const frix_sim *sim);
 
 #ifdef __cplusplus

@@ -12,13 +12,13 @@ typedef struct frix_format_info {
   const char *name; /* "text", "fclib", "json" */
   const char *summary;
   const char *extension; /* ".dat", ".hdf5 .h5", ".json" */
-  bool available;        /* false when this build lacks its library */
+  bool available;        /* false if this build lacks its library */
 } frix_format_info;
 
 /* Row k of the format table, NULL past its end. */
 FRIX_API const frix_format_info *frix_format_table(int32_t k);
 
-/* What the matrix after the sizes is, where a text file leaves it open. */
+/* Kind of problem in a text file, if the file does not determine it. */
 typedef enum frix_text_kind {
   FRIX_TEXT_DETECT,
   FRIX_TEXT_LOCAL,
@@ -31,8 +31,8 @@ typedef struct frix_read_config {
   uint32_t size;      /* set by frix_read_default */
   const char *format; /* name in the table, NULL: by content */
   frix_text_kind kind;
-  int64_t max_bytes;      /* refuse problems that would need more memory; default 16 GiB */
-  int64_t max_file_bytes; /* refuse larger files; default 1 GiB, of a pipe 256 MiB at most */
+  int64_t max_bytes;      /* reject problems that need more memory; default 16 GiB */
+  int64_t max_file_bytes; /* reject larger files; default 1 GiB, for a pipe at most 256 MiB */
 } frix_read_config;
 
 FRIX_API void frix_read_init(frix_read_config *out, size_t size);
@@ -46,11 +46,11 @@ static inline frix_read_config frix_read_default(void) {
  * Errors name the file and the line (text, JSON) or the path inside it (HDF5). */
 FRIX_API frix_status frix_problem_read(frix_context *context, const char *path, const frix_read_config *config,
                                        frix_problem **out);
-/* The same from memory; name stands for the file in messages. */
+/* The same from memory; name is used in messages. */
 FRIX_API frix_status frix_problem_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                               const frix_read_config *config, frix_problem **out);
 
-/* Writes a problem; format by extension unless named. A file appears whole or not at all. */
+/* Writes a problem; the extension chooses the format unless it is given. A file is written completely or not at all. */
 FRIX_API frix_status frix_problem_write(const frix_problem *problem, const char *path, const char *format);
 
 /* Writes a problem with its solution (fclib's solution group), or, to .json, {"r":[...],"u":[...],"v":[...]}. */

@@ -4,7 +4,7 @@
  *
  * In the notation of the literature the bounded unknowns are u with rows f, the free ones v with rows g. Linear and
  * nonlinear complementarity problems, systems of equations, optimality conditions and contact problems all have this
- * form. As everywhere in frix nobody believes an answer before the certificate says so. */
+ * form. As everywhere in frix, a certificate decides whether an answer is accepted. */
 #ifndef FRIX_MCP_H
 #define FRIX_MCP_H
 
@@ -14,14 +14,14 @@
 extern "C" {
 #endif
 
-/* A problem as its user states it. Arrays are copied. A callback returns false where it is not defined at x; methods
- * then stay away from there. All callbacks get x within the bounds. */
+/* A problem as stated by the user. Arrays are copied. A callback returns false if it is not defined at x; methods then
+ * avoid that point. All callbacks get x within the bounds. */
 typedef struct frix_mcp_data {
   uint32_t size;       /* set by frix_mcp_data_default */
   const char *name;    /* optional */
   int32_t count;       /* unknowns, and rows */
-  const double *lower; /* count, -INFINITY where free; NULL: 0 */
-  const double *upper; /* count, INFINITY where open; NULL: INFINITY */
+  const double *lower; /* count, -INFINITY if unbounded; NULL: 0 */
+  const double *upper; /* count, INFINITY if unbounded; NULL: INFINITY */
   bool linear;         /* F is affine */
   bool (*function)(const double *x, double *F, void *user);
   /* The Jacobian in compressed columns, its pattern fixed: rows of column j are row[column[j] .. column[j + 1]). */
@@ -62,14 +62,14 @@ FRIX_API double frix_mcp_distance(const frix_mcp *mcp, const double *x, int32_t 
 
 /* How exactly x solves the problem. */
 typedef struct frix_mcp_certificate {
-  double residual;        /* the verdict: largest |x_i - mid(l_i, h_i, x_i - F_i)|; infinite where F is undefined */
+  double residual;        /* decides: largest |x_i - mid(l_i, h_i, x_i - F_i)|; infinite if F is undefined */
   int32_t worst;          /* the row where, -1 without unknowns */
   double objective;       /* 1/2 (|f - z|^2 + |g|^2 + (u'z)^2) with z = max(f, 0), u the distance from the bound */
   double infeasibility;   /* largest distance of x from its bounds */
   double complementarity; /* u'z */
 } frix_mcp_certificate;
 
-/* The only judge. */
+/* Certifies x; nothing else decides whether it is a solution. */
 FRIX_API frix_status frix_mcp_certify(frix_context *context, const frix_mcp *mcp, const double *x,
                                       frix_mcp_certificate *out);
 
@@ -77,8 +77,8 @@ FRIX_API frix_status frix_mcp_certify(frix_context *context, const frix_mcp *mcp
 typedef struct frix_mcp_method_info {
   const char *name;
   const char *summary;
-  bool linear_only; /* takes affine F only */
-  bool matrix_free; /* products are enough */
+  bool linear_only; /* supports affine F only */
+  bool matrix_free; /* needs products only */
   const frix_option_info *option;
   int32_t option_count;
 } frix_mcp_method_info;
@@ -99,7 +99,7 @@ typedef struct frix_mcp_config {
   double time_limit;      /* seconds of wall time; 0: none */
   const frix_mcp_setting *setting;
   int32_t setting_count;
-  /* Called with every iterate; true ends the solve at the best answer so far. */
+  /* Called with every iterate; true ends the solve with the best answer so far. */
   bool (*cancel)(int64_t iteration, double residual, const double *x, void *user);
   void *user;
 } frix_mcp_config;
@@ -121,15 +121,15 @@ typedef struct frix_mcp_result {
   int64_t factorizations;
   int32_t restarts;
   double seconds;
-  const char *method;   /* the method that was asked for */
+  const char *method;   /* the requested method */
   const char *finisher; /* the method that gave the answer */
 } frix_mcp_result;
 
-/* x (count) holds the start and receives the best answer found, whatever the outcome. config may be NULL. */
+/* x (count) holds the start and receives the best answer found, for any outcome. config may be NULL. */
 FRIX_API frix_status frix_mcp_solve(frix_context *context, const frix_mcp *mcp, const frix_mcp_config *config,
                                     double *x, frix_mcp_result *out);
 
-/* ---- contact problems through the same door */
+/* ---- contact problems as complementarity problems */
 
 /* Local unknowns: r_N, per friction disc r_T, u_T and the slip s (circular, elliptic, rolling cones), per polygon the
  * corner weights and the slip (pyramid, planar). docs/methods/box_trust_region.md has the rows. */
@@ -152,8 +152,8 @@ typedef struct frix_mcp_entry {
 
 /* Row k of the library, NULL past its end. */
 FRIX_API const frix_mcp_entry *frix_mcp_library(int32_t k);
-/* A problem by name ("kojshin", "control-14000"; "control" alone takes its default size); unknown names get the nearest
- * one suggested. */
+/* A problem by name ("kojshin", "control-14000"; "control" alone takes its default size); for an unknown name the error
+ * suggests the nearest one. */
 FRIX_API frix_status frix_mcp_create_named(frix_context *context, const char *name, frix_mcp **out);
 
 /* Two SCARA arms squeeze a cube; seed 0 is the undisturbed grasp, 1, 2, ... random wrenches and torques. */

@@ -6,8 +6,8 @@
  *   frix_mjcf_info info = frix_mjcf_view(scene);     info.model goes to frix_sim_create
  *
  * Free, jointed and mocap bodies (kinematic) and the world; primitives, convex hulls of meshes, height fields; drives
- * and equality constraints where the model has their like. What the file asks for and frix does not do is listed, once
- * per name, with the place it was met first; a strict read fails instead. docs/mjcf.md tells name by name what is read.
+ * and equality constraints that the model supports. Unsupported features of the file are listed once per name, with
+ * their first place; a strict read fails instead. docs/mjcf.md lists name by name what is read.
  */
 #ifndef FRIX_MJCF_H
 #define FRIX_MJCF_H
@@ -20,9 +20,9 @@ extern "C" {
 
 typedef struct frix_mjcf_config {
   uint32_t size;                /* set by frix_mjcf_default */
-  bool strict;                  /* the first unsupported name is an error */
-  bool allow_outside;           /* meshes and includes may lie outside the folder of the model */
-  const char *key;              /* the model starts at this keyframe; NULL: as its bodies stand */
+  bool strict;                  /* an unsupported name is an error */
+  bool allow_outside;           /* allow meshes and includes outside the folder of the model */
+  const char *key;              /* start at this keyframe; NULL: at the poses of the file */
   int64_t max_bytes;            /* of one file; default 256 MiB */
   int64_t max_count;            /* of bodies and geoms after replicate; default 1,000,000 */
   double friction;              /* factor on every friction of the file, default 1 */
@@ -38,18 +38,18 @@ static inline frix_mjcf_config frix_mjcf_default(void) {
   return out;
 }
 
-/* ---- what was met in the file and is not in the model ---- */
+/* ---- elements of the file that are not in the model ---- */
 typedef enum frix_mjcf_note_kind {
-  FRIX_MJCF_UNSUPPORTED, /* changes the motion, and frix does not do it */
-  FRIX_MJCF_NOT_NEEDED,  /* softness of contacts, solver settings: contact is rigid and exact */
-  FRIX_MJCF_LOOKS,       /* colours, lights, cameras, sensors: no part in the motion */
+  FRIX_MJCF_UNSUPPORTED, /* affects the motion; frix does not support it */
+  FRIX_MJCF_NOT_NEEDED,  /* softness of contacts, solver settings: frix has its own contact law and solver */
+  FRIX_MJCF_LOOKS,       /* colours, lights, cameras, sensors: no effect on the motion */
 } frix_mjcf_note_kind;
 
 typedef struct frix_mjcf_note {
   frix_mjcf_note_kind kind;
   const char *name; /* "actuator motor", "joint type=hinge", "geom solref", ... */
-  const char *text; /* what it means here */
-  const char *file; /* where it was met first */
+  const char *text; /* explanation */
+  const char *file; /* first place */
   int32_t line;
   int32_t count; /* elements that have it */
 } frix_mjcf_note;
@@ -58,7 +58,7 @@ typedef struct frix_mjcf_note {
 typedef struct frix_mjcf_state {
   frix_body_id body;        /* of the model: dynamic, or mocap */
   frix_pose pose;           /* of the body's frame */
-  frix_vec3 velocity, spin; /* of the centre of mass, world: as frix_sim_set_velocity wants it */
+  frix_vec3 velocity, spin; /* of the centre of mass, world: as for frix_sim_set_velocity */
 } frix_mjcf_state;
 
 typedef struct frix_mjcf_key {
@@ -71,7 +71,7 @@ typedef struct frix_mjcf_key {
 /* ---- joints ---- */
 typedef struct frix_mjcf_joint {
   const char *name;    /* NULL: none */
-  frix_joint_id joint; /* of the model; null where it became none of its own (free, fixed, one of three in a ball) */
+  frix_joint_id joint; /* of the model; null if it has no joint of its own (free, fixed, one of three in a ball) */
   int32_t axis;        /* which coordinate of that */
   int32_t qpos;        /* where its numbers start in MuJoCo's qpos */
   double shift;        /* coordinate = qpos - shift */
@@ -86,7 +86,7 @@ typedef struct frix_mjcf_info {
   const char *name;    /* of the model, "" when it has none */
   double timestep;     /* option timestep, default 0.002 */
   frix_vec3 gravity;   /* also in the model */
-  bool elliptic;       /* option cone; frix uses the exact cone whatever it says */
+  bool elliptic;       /* option cone; frix always uses the exact cone */
   int32_t fused_count; /* bodies of the file that became part of the body they are fixed to */
   int32_t key_count, note_count, joint_count;
   const frix_mjcf_joint *joint; /* of the file, in the order of qpos */
@@ -97,12 +97,12 @@ typedef struct frix_mjcf_info {
 /* Errors name the file and the line. */
 FRIX_API frix_status frix_mjcf_read(frix_context *context, const char *path, const frix_mjcf_config *config,
                                     frix_mjcf **out);
-/* The same from memory; name stands for the file in messages, and its folder is where meshes and includes lie. */
+/* The same from memory; name is used in messages, and its folder is searched for meshes and includes. */
 FRIX_API frix_status frix_mjcf_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                            const frix_mjcf_config *config, frix_mjcf **out);
 FRIX_API void frix_mjcf_destroy(frix_mjcf *scene);
 FRIX_API frix_mjcf_info frix_mjcf_view(const frix_mjcf *scene);
-/* The model becomes the caller's, who frees it with frix_model_destroy; the view has none afterwards. */
+/* Passes the model to the caller, who destroys it; the view then has none. */
 FRIX_API frix_model *frix_mjcf_take_model(frix_mjcf *scene);
 /* Whether this build reads XML. */
 FRIX_API bool frix_mjcf_available(void);
@@ -121,9 +121,9 @@ static inline frix_mjcf_write_config frix_mjcf_write_default(void) {
   return out;
 }
 
-/* Writes a model as one file that needs no other (meshes are inline). Masses, inertias and poses are written in full,
- * so that they read back as they are. Planar bodies have no MJCF (FRIX_ERROR_UNSUPPORTED); what is lost on the way
- * (joints, restitution, ...) is named in a comment at the head of the file. config may be NULL. */
+/* Writes a model as one self-contained file (meshes are inline). Masses, inertias and poses are written in full and
+ * read back unchanged. Planar bodies cannot be written (FRIX_ERROR_UNSUPPORTED); a comment at the head of the file
+ * names other losses (joints, restitution, ...). config may be NULL. */
 FRIX_API frix_status frix_mjcf_write(frix_context *context, const frix_model *model, const char *path,
                                      const frix_mjcf_write_config *config);
 

@@ -5,7 +5,7 @@
  *   both     u += R (r - r_c)             compliance, rigid (R = 0) by default
  *   contact  r_i in K_i,  u_i + s(u_i) e_N in K_i*,  orthogonal,   s(u) = largest slip power per unit normal impulse
  *
- * Rows of a contact stand together, normal first. Names and signs are those of fclib. */
+ * Rows of a contact are consecutive, normal first. Names and signs are those of fclib. */
 #ifndef FRIX_PROBLEM_H
 #define FRIX_PROBLEM_H
 
@@ -68,12 +68,12 @@ typedef struct frix_matrix {
 } frix_matrix;
 
 typedef enum frix_form {
-  FRIX_FORM_AUTO,   /* as a wish: whichever is cheaper */
+  FRIX_FORM_AUTO,   /* as a request: whichever is cheaper */
   FRIX_FORM_LOCAL,  /* W, q */
   FRIX_FORM_GLOBAL, /* M, H, G, f, w, b */
 } frix_form;
 
-/* What a problem is made from, and what it shows of itself. The library copies what it is given. */
+/* Input of frix_problem_create and output of frix_problem_view. The library copies its input. */
 typedef struct frix_problem_data {
   uint32_t size; /* set by frix_problem_data_default */
   frix_form form;
@@ -103,12 +103,12 @@ static inline frix_problem_data frix_problem_data_default(void) {
   return out;
 }
 
-/* A contact with an exact circular cone (dim 3), a planar one (dim 2) or a rolling one (dim 5), as files mean it. */
+/* A contact with an exact circular cone (dim 3), a planar one (dim 2) or a rolling one (dim 5), as in problem files. */
 FRIX_API frix_contact frix_contact_of_dim(int32_t dim, double mu, double mu_r);
 
 typedef struct frix_problem frix_problem;
 
-/* Checks everything (sizes, indices, finite numbers, mu >= 0, R >= 0) and copies it. */
+/* Checks the data (sizes, indices, finite numbers, mu >= 0, R >= 0) and copies them. */
 FRIX_API frix_status frix_problem_create(frix_context *context, const frix_problem_data *data, frix_problem **out);
 FRIX_API void frix_problem_destroy(frix_problem *problem);
 
@@ -121,7 +121,7 @@ static inline void frix_problem_view(const frix_problem *problem, frix_problem_d
 /* The problem in reduced form (joints of a global problem become bilateral contacts after the others). */
 FRIX_API frix_status frix_problem_reduce(const frix_problem *problem, frix_problem **out);
 
-/* The same problem with every circular cone replaced by a pyramid: an approximation the caller asked for by name. */
+/* The same problem with every circular cone replaced by a pyramid, which is an approximation. */
 FRIX_API frix_status frix_problem_with_pyramids(const frix_problem *problem, int32_t facets, frix_problem **out);
 
 /* Number of independent islands: sets of contacts that share no moving body. */

@@ -3,8 +3,8 @@
  *   min 1/2 x'Qx + c'x     subject to     A_eq x = b,   A x >= lower
  *   Q x + c = A_eq' nu + A' lambda,   lambda >= 0,   lambda _|_ A x - lower
  *
- * Q is symmetric positive definite, dense or in diagonal blocks. Rows may depend on each other; a programme without a
- * feasible point is an outcome, not an error. */
+ * Q is symmetric positive definite, dense or in diagonal blocks. Rows may be linearly dependent; an infeasible
+ * programme is an outcome, not an error. */
 #ifndef FRIX_QP_H
 #define FRIX_QP_H
 
@@ -16,7 +16,7 @@ extern "C" {
 
 typedef enum frix_qp_method {
   FRIX_QP_DUAL,   /* Goldfarb and Idnani: from the active rows of a guess, or from none */
-  FRIX_QP_PRIMAL, /* from any x, made feasible by a slack in every row at a price */
+  FRIX_QP_PRIMAL, /* from any x, made feasible by a penalised slack in every row */
 } frix_qp_method;
 
 typedef enum frix_qp_outcome {
@@ -52,8 +52,9 @@ typedef struct frix_qp_config {
   uint32_t size; /* set by frix_qp_default */
   frix_qp_method method;
   int64_t max_iterations; /* changes of the active set; 0: 100 per row */
-  double tolerance; /* of a row, relative to the largest violation of the unconstrained minimiser; default 1e-12 */
-  double price;     /* primal: of slack, at first; 0: chosen */
+  double tolerance; /* tolerance of a row, relative to the largest violation of the unconstrained minimiser; default
+                       1e-12 */
+  double price;     /* primal: initial penalty of the slack; 0: chosen */
   /* A guess: the dual method takes the rows with lambda > 0, the primal one x too. */
   const double *guess_x, *guess_lambda;
 } frix_qp_config;
@@ -68,7 +69,7 @@ static inline frix_qp_config frix_qp_default(void) {
 typedef struct frix_qp_result {
   uint32_t size;
   frix_qp_outcome outcome;
-  int64_t iterations; /* rows that came and went */
+  int64_t iterations; /* changes of the active set */
   double objective;
   double residual; /* of the four conditions above, each relative to its terms; the largest */
   const double *x, *nu, *lambda;

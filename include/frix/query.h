@@ -1,13 +1,13 @@
-/* frix: questions about where things are: rays, casts, overlaps, distances, at the present poses of a sim.
+/* frix: queries at the present poses of a sim: rays, shape casts, overlaps, distances.
  *
  *   frix_ray ray = {.origin = {0, 0, 10}, .direction = {0, 0, -1}, .length = 100};
  *   frix_ray_hit hit;
  *   frix_sim_cast_ray(sim, &ray, NULL, &hit);
  *   if (hit.shape.index) printf("%g m away\n", hit.distance);
  *
- * The first question after bodies moved sorts their boxes into a tree, which costs about as much as finding contacts;
- * the others use it. Answers are functions of the poses alone and come in a fixed order. Flat shapes stand for prisms
- * without end along z: rays meet them by their x and y. Questions may be asked from the force callback too. */
+ * The first query after bodies moved builds a tree of their boxes, which costs about as much as a contact search; later
+ * queries reuse it. Results depend only on the poses and come in a fixed order. Flat shapes act as infinite prisms
+ * along z: rays hit them by their x and y. Queries may also be made from the force callback. */
 #ifndef FRIX_QUERY_H
 #define FRIX_QUERY_H
 
@@ -17,12 +17,12 @@
 extern "C" {
 #endif
 
-/* Which shapes count. */
+/* Selects shapes. */
 typedef struct frix_query_filter {
   uint32_t size;       /* set by frix_query_filter_default */
-  uint32_t mask;       /* those whose group has a bit in it; default all */
-  frix_body_id ignore; /* all but those of this body; null: of none */
-  bool ignore_world;   /* shapes of the world do not count */
+  uint32_t mask;       /* shapes whose group has a bit in it; default all */
+  frix_body_id ignore; /* excludes shapes of this body; null: none */
+  bool ignore_world;   /* excludes shapes of the world */
   bool (*accept)(frix_body_id body, frix_shape_id shape,
                  void *user); /* may be NULL; batched rays call it from threads */
   void *user;
@@ -37,22 +37,23 @@ static inline frix_query_filter frix_query_filter_default(void) {
 
 /* ---- rays ---- */
 typedef struct frix_ray {
-  frix_vec3 origin, direction; /* direction: of any length but zero */
-  double length;               /* how far it reaches, in metres; may be INFINITY */
+  frix_vec3 origin, direction; /* direction: of any nonzero length */
+  double length;               /* in metres; may be INFINITY */
 } frix_ray;
 
 typedef struct frix_ray_hit {
   frix_body_id body;   /* null: the world */
   frix_shape_id shape; /* null: nothing was hit */
-  double distance;     /* from the origin; 0 where it lies inside a solid */
+  double distance;     /* from the origin; 0 if it lies inside a solid */
   frix_vec3 point;
-  frix_vec3 normal; /* outward; against the ray where the origin lies inside, and on meshes towards the origin */
+  frix_vec3 normal; /* outward; against the ray if the origin lies inside; on meshes towards the origin */
 } frix_ray_hit;
 
-/* The closest hit; of equal ones that of the body, then of the shape, that was added first. filter may be NULL. */
+/* The closest hit; ties go to the body, then to the shape, that was added first. filter may be NULL. */
 FRIX_API frix_status frix_sim_cast_ray(frix_sim *sim, const frix_ray *ray, const frix_query_filter *filter,
                                        frix_ray_hit *out);
-/* Every shape that is hit, once each, by distance: the first `capacity` of them into out; *count is the number of all.
+/* All shapes that are hit, once each, sorted by distance: the first `capacity` of them in out; *count is the total
+ * number.
  */
 FRIX_API frix_status frix_sim_cast_ray_all(frix_sim *sim, const frix_ray *ray, const frix_query_filter *filter,
                                            frix_ray_hit *out, int32_t capacity, int32_t *count);
@@ -62,44 +63,44 @@ FRIX_API frix_status frix_sim_cast_rays(frix_sim *sim, const frix_ray *ray, int3
 
 /* ---- shapes ----
  *
- * A convex shape of the caller's, placed by its own pose (that of its config is applied first): sphere, capsule, box,
- * cylinder, ellipsoid, hull (a geometry of the model), or a flat one, which meets flat ones only. Its material, group
- * and mask do not count. */
+ * A convex shape given by the caller with a pose (the pose of its config is applied first): sphere, capsule, box,
+ * cylinder, ellipsoid, hull (a geometry of the model), or a flat one, which hits flat ones only. Its material, group
+ * and mask are ignored. */
 typedef struct frix_cast_hit {
   frix_body_id body;
-  frix_shape_id shape; /* null: nothing is in the way */
-  double fraction;     /* of the way that is free; 0 where it touches at the start */
+  frix_shape_id shape; /* null: no hit */
+  double fraction;     /* free fraction of the way; 0 if it touches at the start */
   frix_vec3 point;     /* where they touch */
-  frix_vec3 normal;    /* from what was hit to the shape */
+  frix_vec3 normal;    /* from the hit shape to the cast shape */
 } frix_cast_hit;
 
-/* Moves a shape by `way`, without turning, until it touches something. What is left between them then is
- * below 1e-7 of their sizes. */
+/* Moves a shape by `way`, without rotation, until it touches something. The remaining gap is below 1e-7 of their sizes.
+ */
 FRIX_API frix_status frix_sim_cast_shape(frix_sim *sim, const frix_shape_config *shape, frix_pose pose, frix_vec3 way,
                                          const frix_query_filter *filter, frix_cast_hit *out);
 
 typedef struct frix_overlap {
   frix_body_id body;
   frix_shape_id shape;
-  double depth; /* how far they overlap, at least 0; on meshes: how far they reach through a triangle */
+  double depth; /* depth of the overlap, at least 0; on meshes: depth through a triangle */
 } frix_overlap;
 
-/* What a shape overlaps: in the order of bodies and shapes, the first `capacity` into out; *count is the number of all.
- * A pose is free of contact where that is 0. */
+/* Shapes that a shape overlaps, in the order of bodies and shapes, the first `capacity` in out; *count is the total
+ * number. A pose is free of contact if that is 0. */
 FRIX_API frix_status frix_sim_overlap(frix_sim *sim, const frix_shape_config *shape, frix_pose pose,
                                       const frix_query_filter *filter, frix_overlap *out, int32_t capacity,
                                       int32_t *count);
 
 typedef struct frix_distance {
-  double distance; /* signed: below zero they overlap; INFINITY: nothing there */
+  double distance; /* signed, negative for overlaps; INFINITY: nothing found */
   frix_body_id body_a, body_b;
-  frix_shape_id shape_a, shape_b; /* the closest ones; shape_a is null where it is the caller's */
+  frix_shape_id shape_a, shape_b; /* the closest ones; shape_a is null if it is the caller's */
   frix_vec3 point_a, point_b;     /* on their surfaces */
   frix_vec3 normal;               /* from b to a */
 } frix_distance;
 
-/* Between the closest shapes of two bodies; null: the world. Meshes and height fields have a distance from convex
- * shapes only: bodies without such a pair are at INFINITY. */
+/* Between the closest shapes of two bodies; null: the world. Meshes and height fields have a distance only to convex
+ * shapes: for bodies without such a pair it is INFINITY. */
 FRIX_API frix_status frix_sim_distance(frix_sim *sim, frix_body_id a, frix_body_id b, frix_distance *out);
 /* From a shape of the caller's to the closest one of the sim that is not farther than `limit`. */
 FRIX_API frix_status frix_sim_shape_distance(frix_sim *sim, const frix_shape_config *shape, frix_pose pose,

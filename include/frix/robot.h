@@ -10,7 +10,7 @@
  *
  * Coordinates, velocities and controls are numbered as in MJCF: a free joint has position and unit quaternion (7
  * numbers) and velocity in the world with spin in its own axes (6), a ball 4 and 3, hinges and slides 1. Accelerations
- * are those of smooth forces: without contacts, limits, dry friction and equalities. docs/robots.md tells the rest. */
+ * are those of smooth forces: without contacts, limits, dry friction and equalities. See docs/robots.md. */
 #ifndef FRIX_ROBOT_H
 #define FRIX_ROBOT_H
 
@@ -85,7 +85,7 @@ typedef enum frix_robot_sensor_kind {
   FRIX_SENSOR_DISTANCE,
   FRIX_SENSOR_NORMAL,
   FRIX_SENSOR_FROMTO,
-  FRIX_SENSOR_OTHER, /* an image of distances, of the user or a plugin: reads 0 */
+  FRIX_SENSOR_OTHER, /* image of distances, user sensor or plugin: reads 0 */
   FRIX_SENSOR_COUNT
 } frix_robot_sensor_kind;
 
@@ -100,7 +100,7 @@ FRIX_API frix_status frix_robot_read(frix_context *context, const char *path, co
 FRIX_API frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                             const frix_mjcf_config *config, frix_robot **out);
 FRIX_API void frix_robot_destroy(frix_robot *robot);
-/* Writes a URDF file as MJCF, with the absolute paths of its meshes; what is left out is logged. */
+/* Writes a URDF file as MJCF, with the absolute paths of its meshes; omissions are logged. */
 FRIX_API frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config,
                                        const char *to);
 
@@ -112,12 +112,12 @@ typedef struct frix_robot_info {
   double mass, timestep;
   frix_vec3 gravity;
   int32_t note_count;
-  const frix_mjcf_note *note; /* what the file asks for and is not in the robot */
+  const frix_mjcf_note *note; /* unsupported features of the file */
 } frix_robot_info;
 
 FRIX_API frix_robot_info frix_robot_view(const frix_robot *robot);
 
-/* Rows: names are NULL where the file gives none. All calls below take numbers from 0 and fail past the end. */
+/* Names are NULL if the file gives none. All functions below take numbers from 0 and fail past the end. */
 typedef struct frix_robot_body {
   const char *name;
   int32_t parent;                          /* -1: it is the world */
@@ -166,7 +166,7 @@ typedef enum frix_robot_part {
   FRIX_ROBOT_EQUALITY
 } frix_robot_part;
 
-/* The number of what has that name, -1: nothing has. */
+/* The number of the element with this name, -1: none. */
 FRIX_API int32_t frix_robot_find(const frix_robot *robot, frix_robot_part part, const char *name);
 /* NULL: none. */
 FRIX_API const char *frix_robot_name(const frix_robot *robot, frix_robot_part part, int32_t k);
@@ -206,10 +206,10 @@ typedef enum frix_robot_array {
 /* The numbers themselves; count may be NULL. */
 FRIX_API double *frix_robot_data(frix_robot_state *state, frix_robot_array which, int32_t *count);
 
-/* Everything from configuration, velocity, control and activation. Quaternions are made unit first. */
+/* Computes everything from configuration, velocity, control and activation. Normalises quaternions first. */
 FRIX_API frix_status frix_robot_forward(frix_robot_state *state);
 
-/* ---- of a state that was evaluated ---- */
+/* ---- results of an evaluated state ---- */
 FRIX_API frix_pose frix_robot_body_pose(const frix_robot_state *state, int32_t body);
 FRIX_API frix_pose frix_robot_site_pose(const frix_robot_state *state, int32_t site);
 /* Rows of the velocity (3) and of the spin (3) of a point of a body, v_count numbers each, world axes; either NULL. */
@@ -226,7 +226,7 @@ FRIX_API frix_status frix_robot_inverse(frix_robot_state *state, const double *a
 /* d length / d q of a tendon or an actuator, v_count numbers. */
 FRIX_API frix_status frix_robot_tendon_moment(const frix_robot_state *state, int32_t tendon, double *out);
 FRIX_API frix_status frix_robot_actuator_moment(const frix_robot_state *state, int32_t actuator, double *out);
-/* Slopes of an actuator's force by its length and velocity, and its bounds (infinite: none). */
+/* Derivatives of an actuator's force by its length and velocity, and its bounds (infinite: none). */
 typedef struct frix_robot_drive {
   double force, by_length, by_velocity, lowest, highest;
 } frix_robot_drive;
@@ -236,8 +236,8 @@ FRIX_API frix_status frix_robot_sense(frix_robot_state *state, const double *acc
 FRIX_API double frix_robot_potential_energy(const frix_robot_state *state);
 FRIX_API double frix_robot_kinetic_energy(const frix_robot_state *state);
 
-/* A row of an equality: violation and its Jacobian. At most `most` rows are written, v_count numbers each; returns how
- * many it has, 0 where it is not active. Without a jacobian the violations only. */
+/* A row of an equality: violation and its Jacobian. At most `most` rows are written, v_count numbers each; returns
+ * their number, 0 if it is not active. Without a jacobian: the violations only. */
 FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equality, int32_t most, double *violation,
                                           double *jacobian);
 
@@ -245,27 +245,27 @@ FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equal
 
 /* The robot of a model that was read in reduced coordinates (frix_mjcf_config.coordinates); NULL: it has none. */
 FRIX_API const frix_robot *frix_model_robot(const frix_model *model);
-/* Its state in a simulation, evaluated where the last step ended. Numbers that are set by the caller (QPOS, QVEL, CTRL,
- * ACT, APPLIED) count from the next step on; controls and applied forces stay as they are. NULL: there is no robot.
- * Slots of links follow from the coordinates: frix_sim_set_pose and the like refuse them. */
+/* Its state in a simulation, evaluated at the end of the last step. Values set by the caller (QPOS, QVEL, CTRL, ACT,
+ * APPLIED) take effect from the next step on; controls and applied forces persist. NULL: there is no robot. Poses of
+ * links follow from the coordinates: frix_sim_set_pose and similar functions reject links. */
 FRIX_API frix_robot_state *frix_sim_robot(frix_sim *sim);
-/* At a keyframe, or at the reference for -1; links stand there at once, and the ledger books it as work. */
+/* Sets a keyframe, or the reference for -1; links move there immediately, and the ledger books it as work. */
 FRIX_API frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key);
-/* The same after coordinates or velocities were set by hand: links follow now, not at the next step. */
+/* Updates the links after coordinates or velocities were set by hand, instead of at the next step. */
 FRIX_API frix_status frix_sim_robot_place(frix_sim *sim);
-/* Sensor data and forces of the state as it is, with the accelerations of the last step, contacts included. */
+/* Sensor data and forces of the present state, with the accelerations of the last step, including contacts. */
 FRIX_API frix_status frix_sim_robot_sense(frix_sim *sim);
-/* What contacts, limits, dry friction and equalities of the last step do along the coordinates, v_count numbers. */
+/* Forces of contacts, limits, dry friction and equalities of the last step along the coordinates, v_count numbers. */
 FRIX_API frix_status frix_sim_robot_held(frix_sim *sim, double *out);
-/* The forces along the coordinates that give an acceleration (NULL: that of the last step) where these hold as in the
- * last step: M a + bias - passive - actuators - held. In static equilibrium zero, to the tolerance. */
+/* The forces along the coordinates that give an acceleration (NULL: that of the last step) if these are as in
+ * the last step: M a + bias - passive - actuators - held. In static equilibrium zero, to the tolerance. */
 FRIX_API frix_status frix_sim_robot_inverse(frix_sim *sim, const double *acceleration, double *out);
-/* What row k of the last step (frix_sim_row) acts on where that is a part of the robot; -1: it is not. A coordinate is
- * told by its joint. */
+/* The part of the robot on which row k of the last step (frix_sim_row) acts; -1: none. A coordinate is given by its
+ * joint. */
 FRIX_API int32_t frix_sim_robot_row(const frix_sim *sim, int32_t k, frix_robot_part *part);
 
 /* ---- configurations ---- */
-/* qpos moved by h times a velocity; and the velocity that moves one to the other in time h. */
+/* qpos moved by h times a velocity; the velocity that moves one qpos to another in time h. */
 FRIX_API void frix_robot_integrate(const frix_robot *robot, double *qpos, const double *velocity, double h);
 FRIX_API void frix_robot_differentiate(const frix_robot *robot, const double *from, const double *to, double h,
                                        double *velocity);

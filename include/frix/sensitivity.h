@@ -4,10 +4,10 @@
  *   for (...) frix_sensitivity_step(s, &result);               the step, and the derivatives of the state behind it
  *   frix_sensitivity_body(s, cup, 0, &motion);                 d(pose, velocities) / d(parameter 0)
  *
- * Parameters enter where the caller lets them: masses, inertias, friction, restitution, sizes, places and velocities of
- * the start, springs and motors, through `build`; forces, motions and controls through `drive`; or the step itself.
+ * The caller decides where parameters enter: masses, inertias, friction, restitution, sizes, initial poses and
+ * velocities, springs and motors through `build`; forces, motions and controls through `drive`; or the step itself.
  * Each step is differentiated at its certified answer: the answer through the factors of the natural map
- * (frix/analysis.h), what is assembled before it and the motion after it by central differences of these closed forms.
+ * (frix/analysis.h), the assembly before it and the motion after it by central differences.
  * Rigid contacts, integrator moreau, bodies in maximal coordinates. */
 #ifndef FRIX_SENSITIVITY_H
 #define FRIX_SENSITIVITY_H
@@ -27,7 +27,7 @@ typedef struct frix_sensitivity_config {
   const double *increment; /* of the central differences, by parameter; NULL: 1e-6 of the value, at least 1e-7 */
   /* The world for these values: the same bodies, shapes and joints in the same order. */
   frix_status (*build)(frix_context *context, const double *parameter, frix_model **out, void *user);
-  /* What happens in the coming step, from the state and time of the sim and the parameters alone; NULL: nothing. */
+  /* Applies forces and motions for the next step, as a function of state, time and parameters only; NULL: none. */
   frix_status (*drive)(frix_sim *sim, double h, const double *parameter, void *user);
   void *user;
 } frix_sensitivity_config;
@@ -41,9 +41,9 @@ static inline frix_sensitivity_config frix_sensitivity_default(void) {
 
 typedef struct frix_sensitivity frix_sensitivity;
 
-/* sim: how it is simulated; may be NULL. Whatever it says, contacts are rigid and remember nothing from step to step,
- * overlaps are taken back in full (so that the law is smooth where bodies just touch), and the tolerance is at most
- * 1e-10. With restitution choose FRIX_RESTITUTION_NEWTON: how much `bounded` keeps is a search, which is refused. */
+/* sim: config of the simulation; may be NULL. In any case contacts are rigid and have no memory, overlaps are corrected
+ * completely in one step (so that the law is smooth when bodies just touch), and the tolerance is at most 1e-10. With
+ * restitution use FRIX_RESTITUTION_NEWTON: `bounded` contains a search and is rejected. */
 FRIX_API frix_status frix_sensitivity_create(frix_context *context, const frix_sim_config *sim,
                                              const frix_sensitivity_config *config, frix_sensitivity **out);
 FRIX_API void frix_sensitivity_destroy(frix_sensitivity *sensitivity);
@@ -58,19 +58,18 @@ typedef struct frix_sensitivity_result {
   bool certified;                /* every step */
 } frix_sensitivity_result;
 
-/* One step. At a step that is not smooth the derivatives go on as if its answer did not depend on anything: the verdict
- * of the run says so from there on. FRIX_ERROR_UNSUPPORTED where the rows of the step depend on more than state and
- * parameters. result may be NULL. */
+/* One step. At a step that is not smooth the derivatives continue as if its answer were constant; the verdict of the
+ * run says so from then on. FRIX_ERROR_UNSUPPORTED if the rows of the step depend on more than state and parameters.
+ * result may be NULL. */
 FRIX_API frix_status frix_sensitivity_step_sized(frix_sensitivity *sensitivity, frix_sensitivity_result *result,
                                                  size_t size);
 static inline frix_status frix_sensitivity_step(frix_sensitivity *sensitivity, frix_sensitivity_result *result) {
   return frix_sensitivity_step_sized(sensitivity, result, sizeof *result);
 }
-/* The world, as it is now; it belongs to the sensitivity. */
+/* The present world; it belongs to the sensitivity. */
 FRIX_API const frix_sim *frix_sensitivity_sim(const frix_sensitivity *sensitivity);
 
-/* Derivatives of a body's state: of its centre of mass, its turn (as a rotation vector, world frame), its velocity and
- * spin. */
+/* Derivatives of a body's state: centre of mass, rotation (as a rotation vector, world frame), velocity and spin. */
 typedef struct frix_sensitivity_motion {
   frix_vec3 place, turn, velocity, spin;
 } frix_sensitivity_motion;

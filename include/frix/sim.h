@@ -1,11 +1,11 @@
-/* frix: a world in motion.
+/* frix: simulation.
  *
  *   frix_sim_create(context, model, config, &sim);
  *   for (...) frix_sim_step(sim, h, &report);      collide -> assemble -> solve -> integrate
  *
- * Every step brings its certificate (how exactly Coulomb's law holds) and adds to an energy ledger that closes. A sim
- * reads its model, which must outlive it; any number of sims share one. Calls on one sim come from one thread at a
- * time. Positions in metres, world frame; velocities are those of the centre of mass. */
+ * Every step returns a certificate (how exactly Coulomb's law holds) and updates an energy ledger that balances. A sim
+ * reads its model, which must outlive it; any number of sims can share a model. Use a sim from one thread at a time.
+ * Positions are in metres in the world frame; velocities are those of the centre of mass. */
 #ifndef FRIX_SIM_H
 #define FRIX_SIM_H
 
@@ -20,8 +20,8 @@ typedef struct frix_sim frix_sim;
 
 /* What a step does when its answer does not reach the tolerance. */
 typedef enum frix_policy {
-  FRIX_POLICY_REPORT, /* goes on with the best answer; the report says so */
-  FRIX_POLICY_STRICT, /* takes the step back and returns FRIX_ERROR_CERTIFICATE */
+  FRIX_POLICY_REPORT, /* continues with the best answer; the report says so */
+  FRIX_POLICY_STRICT, /* undoes the step and returns FRIX_ERROR_CERTIFICATE */
 } frix_policy;
 
 typedef enum frix_restitution {
@@ -30,7 +30,7 @@ typedef enum frix_restitution {
   FRIX_RESTITUTION_BOUNDED, /* newton, with e reduced in islands where it would create energy; default */
 } frix_restitution;
 
-/* The law of contacts whose materials name no stiffness; both have the exact cone of friction. */
+/* The law of contacts whose materials have no stiffness; both have the exact friction cone. */
 typedef enum frix_contact_kind {
   FRIX_CONTACT_KIND_STIFF, /* springs of 25 m / h^2, m the geometric mean of the masses: forces are unique; default */
   FRIX_CONTACT_KIND_RIGID, /* no overlap at all: forces may have several solutions */
@@ -60,31 +60,32 @@ typedef struct frix_sim_config {
   const char *solver;     /* name in the solver table; default "auto" */
   const frix_options *options;
   frix_law law;
-  double tolerance; /* of the certificate, default 1e-8 */
-  double polish; /* certified answers are refined to this where the world is small or near rest, default 1e-13; 0: no */
-  bool seek_rest;         /* a world at rest stays there where an equilibrium exists (frix/equilibrium.h); default */
+  double tolerance; /* tolerance of the certificate, default 1e-8 */
+  double polish;    /* certified answers are refined to this if the world is small or near rest, default 1e-13; 0: no */
+  bool seek_rest;   /* a world at rest stays there if an equilibrium exists (frix/equilibrium.h); default true */
   int64_t max_iterations; /* 0: the method's own */
-  int32_t thread_count;   /* default 1; never changes a bit */
+  int32_t thread_count;   /* default 1; results have the same bits for any number */
   frix_policy policy;
   frix_restitution restitution;
   double restitution_speed;       /* slower impacts do not bounce; negative (default): 2 |gravity| h */
   double stabilisation;           /* gamma: part of a penetration removed per step, default 0.2 */
   double joint_stabilisation;     /* the same for joints, default 1 */
-  double margin;                  /* contacts are known from this gap on; negative (default): from sizes and speeds */
+  double margin;                  /* contacts are created up to this gap; negative (default): from sizes and speeds */
   int32_t projections;            /* steps of projection on the joint and contact manifold after each step, default 0 */
-  bool sleep;                     /* bodies at rest are left out until something touches them; default false */
+  bool sleep;                     /* bodies at rest are not simulated until something touches them; default false */
   double sleep_speed, sleep_time; /* below this speed for this long, default 1e-4 m/s, 0.5 s */
-  /* Called whenever forces are needed, at the poses where they are needed: query bodies, then add forces. May be NULL.
+  /* Called when the integrator needs forces, at the poses where it needs them: query bodies, then add forces. May be
+   * NULL.
    */
   void (*force)(frix_sim *sim, double time, void *user);
   void *user;
   frix_contact_kind contact; /* default stiff */
-  /* Asked with `user` while a step is solved, from any of its threads: true takes the step back, which then returns
+  /* Called with `user` while a step is solved, from any of its threads; true undoes the step, which then returns
    * FRIX_ERROR_CANCELLED. May be NULL. */
   bool (*cancel)(void *user);
-  /* Of joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed joints may be
-   * coordinates instead; joints that close loops, distances and couplings stay rows. A model that was read as a robot
-   * has its trees whatever this says. */
+  /* Coordinates of the joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed
+   * joints may be coordinates instead; joints that close loops, distances and couplings stay rows. A model that was
+   * read as a robot has its trees whatever this says. */
   frix_coordinates coordinates;
 } frix_sim_config;
 
@@ -111,27 +112,25 @@ FRIX_API void frix_sim_destroy(frix_sim *sim);
 
 /* ---- stepping ---- */
 
-/* Joules. kinetic and potential are of now; the others sum up over all steps since the sim was created or the ledger
- * reset, and
- *   kinetic + potential = start + work - friction - impact - damping + joint + contact + scheme + error
- * up to rounding,
- * where start is the energy at the reset. */
+/* Energies in J. kinetic and potential are current values; the others are sums over all steps since the sim was created
+ * or the ledger reset, and kinetic + potential = start + work - friction - impact - damping + joint + contact + scheme
+ * + error up to rounding, where start is the energy at the reset. */
 typedef struct frix_energy {
   double start;
   double kinetic;
   double potential; /* gravity, springs of joints and of compliant contacts */
   double work;     /* done by forces, motors, kinematic bodies and changes of the state (poses, velocities, spawning) */
-  double friction; /* lost to friction, sliding and rolling, contacts and joints; no step lowers it */
-  double impact;   /* lost along the normals of contacts and at limits; no step lowers it */
+  double friction; /* lost to sliding and rolling friction in contacts and joints; never decreases */
+  double impact;   /* lost along the normals of contacts and at limits; never decreases */
   double damping;  /* lost in dampers and implicit forces */
-  double joint;    /* brought in by the bilateral rows (drift control) */
-  double contact;  /* brought in by contacts: overlaps pushed out, and what Newton's law creates where it is chosen */
-  double scheme;   /* brought in by the time stepping itself: gravity and springs over a finite step, finite rotations,
-                    * slip that turns round within a step */
-  double error;    /* brought in by the solver: what M v = H r + G lambda + f misses */
+  double joint;    /* added by the bilateral rows (drift control) and by preloading contact springs at rest */
+  double contact;  /* added by contacts: overlaps pushed out, and energy created by restitution law newton */
+  double scheme;   /* added by the time discretisation: gravity and springs over a finite step, finite rotations, slip
+                    * that   reverses within a step */
+  double error;    /* added by the solver: error of M v = H r + G lambda + f */
 } frix_energy;
 
-/* What a row of a step's problem is. */
+/* Kind of a row of a step's problem. */
 typedef enum frix_row_kind {
   FRIX_ROW_NONE,
   FRIX_ROW_CONTACT,
@@ -145,33 +144,33 @@ typedef enum frix_row_kind {
 
 FRIX_API const char *frix_row_kind_name(frix_row_kind kind);
 
-/* A step is certified where each of its phases is. Phases are "contacts" (contacts and joints), "compression" and
+/* A step is certified if each of its phases is. Phases are "contacts" (contacts and joints), "compression" and
  * "decompression" (Poisson's restitution), "forces" (an implicit step whose forces must agree with its answer),
  * "thrown" (bodies that an impact throws into others), "restitution" (a bounce that creates energy however much it is
- * reduced), "ball friction" (of ball joints, whose direction was not found) and "projection". */
+ * reduced), "ball friction" (dry friction of ball joints whose direction was not found) and "projection". */
 typedef struct frix_step_report {
   uint32_t size;
   frix_outcome outcome;         /* of the worst phase */
   frix_certificate certificate; /* of the worst phase */
-  bool certified;               /* every phase is: its residual is at most the tolerance */
+  bool certified;               /* the residual of every phase is at most the tolerance */
   const char *phase;            /* the worst one */
   frix_row_kind worst_kind;     /* what the worst row of its certificate belongs to, and the bodies it acts on; for a */
   frix_body_id worst_a, worst_b; /* joint row also which joint */
   frix_joint_id worst_joint;
-  bool approximate;   /* method or law was chosen as an approximation */
+  bool approximate;   /* the chosen method or law is an approximation */
   bool overlaps_left; /* overlaps were not pushed out in this step: with push-out no certified answer was found. The
                        * certificate is that of the problem without it */
-  double restitution; /* the least part of its restitution that an impact kept: below 1 where the law was reduced */
+  double restitution; /* smallest factor applied to the restitution of an impact: below 1 if it was reduced */
   int64_t iterations;
   const char *finisher;
-  int32_t contact_count; /* in the problem, open ones too */
+  int32_t contact_count; /* in the problem, including open ones */
   int32_t touching_count;
   int32_t row_count, dof_count, joint_count, island_count;
   int32_t awake_count;
   double penetration; /* deepest, before the step */
   double seconds, collide_seconds, assemble_seconds, solve_seconds, integrate_seconds;
-  bool repeated; /* the state was, bit by bit, what the step before began and ended with: its answer and certificate */
-  double reserved[7]; /* zero: room for what later versions tell (docs/library.md) */
+  bool repeated;      /* the state equals, bit by bit, that before and after the last step, whose answer is reused */
+  double reserved[7]; /* zero; for later versions (docs/library.md) */
 } frix_step_report;
 
 /* report may be NULL. */
@@ -179,8 +178,8 @@ FRIX_API frix_status frix_sim_step_sized(frix_sim *sim, double h, frix_step_repo
 static inline frix_status frix_sim_step(frix_sim *sim, double h, frix_step_report *report) {
   return frix_sim_step_sized(sim, h, report, sizeof *report);
 }
-/* The best answer after so many microseconds of solving. Where it is not certified, contacts take out no more than they
- * may: the step never has more energy than without them. */
+/* The best answer after so many microseconds of solving. If it is not certified, it is scaled so that contacts add no
+ * energy to the free motion. */
 FRIX_API frix_status frix_sim_step_within_sized(frix_sim *sim, double h, double microseconds, frix_step_report *report,
                                                 size_t size);
 static inline frix_status frix_sim_step_within(frix_sim *sim, double h, double microseconds, frix_step_report *report) {
@@ -197,23 +196,23 @@ static inline frix_energy frix_sim_energy(const frix_sim *sim) {
 }
 FRIX_API void frix_sim_reset_ledger(frix_sim *sim);
 FRIX_API frix_status frix_sim_set_gravity(frix_sim *sim, frix_vec3 gravity);
-/* The contact problem of the last step, to keep, write or judge again; the caller destroys it. */
+/* The contact problem of the last step; the caller destroys it. */
 FRIX_API frix_status frix_sim_problem(const frix_sim *sim, frix_problem **out);
 
 /* ---- bodies: ids of the model's bodies are valid in every sim until removed there ---- */
 typedef struct frix_body_state {
-  frix_pose pose;           /* of the frame the user gave */
+  frix_pose pose;           /* of the body's frame as given by the user */
   frix_vec3 center;         /* of mass, world */
   frix_vec3 velocity, spin; /* of the centre of mass, world */
   bool asleep;
-  double reserved[2]; /* zero: room for what later versions tell (docs/library.md) */
+  double reserved[2]; /* zero; for later versions (docs/library.md) */
 } frix_body_state;
 
 FRIX_API int32_t frix_sim_body_count(const frix_sim *sim); /* living ones */
 /* The k-th living body, null past the end. */
 FRIX_API frix_body_id frix_sim_body_at(const frix_sim *sim, int32_t k);
-/* The living body behind this one (null: the first), null behind the last: a way through all of them that costs no
- * more than their number. */
+/* The living body after this one (null: the first); null after the last. Iterating over all bodies takes linear time.
+ */
 FRIX_API frix_body_id frix_sim_body_next(const frix_sim *sim, frix_body_id id);
 FRIX_API bool frix_sim_alive(const frix_sim *sim, frix_body_id id);
 FRIX_API frix_status frix_sim_body_sized(const frix_sim *sim, frix_body_id id, frix_body_state *out, size_t size);
@@ -225,25 +224,25 @@ FRIX_API frix_status frix_sim_pattern(const frix_sim *sim, frix_body_id id, frix
 /* Another instance of a model body (without its joints). */
 FRIX_API frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, frix_vec3 velocity,
                                     frix_vec3 spin, frix_body_id *out);
-/* Its contacts and joints go with it. */
+/* Also removes its contacts and joints. */
 FRIX_API frix_status frix_sim_remove(frix_sim *sim, frix_body_id id);
 FRIX_API frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose);
-/* Kinematic bodies keep moving like this. */
+/* Kinematic bodies keep this velocity. */
 FRIX_API frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velocity, frix_vec3 spin);
 /* Kinematic: velocities that bring it to pose in the time h. */
 FRIX_API frix_status frix_sim_move_to(frix_sim *sim, frix_body_id id, frix_pose pose, double h);
 /* Forces act during the next step only. */
 FRIX_API frix_status frix_sim_add_force(frix_sim *sim, frix_body_id id, frix_vec3 force, frix_vec3 torque);
 FRIX_API frix_status frix_sim_add_force_at(frix_sim *sim, frix_body_id id, frix_vec3 force, frix_vec3 point);
-/* Slopes of the force on the centre of mass, -dF/dx and -dF/dv (positive semidefinite), for the next step: the step is
- * then linearly implicit in this force, and stable however stiff it is. torque_damping: -dT/dw. */
+/* Derivatives of the force on the centre of mass, -dF/dx and -dF/dv (positive semidefinite), for the next step, which
+ * is then linearly implicit in this force and stable for any stiffness. torque_damping: -dT/dw. */
 FRIX_API frix_status frix_sim_add_slope(frix_sim *sim, frix_body_id id, frix_sym3 stiffness, frix_sym3 damping,
                                         frix_sym3 torque_damping);
 FRIX_API frix_status frix_sim_wake(frix_sim *sim, frix_body_id id);
 
 /* ---- contacts of the last step ---- */
-/* A contact touches where its impulse is above the error of the answer and its gap closes within the step, or where it
- * stays closed without load (state open): docs/simulation.md. */
+/* A contact touches if its impulse is above the error of the answer and its gap closes within the step, or if it stays
+ * closed without load (state open): docs/simulation.md. */
 typedef enum frix_contact_phase { FRIX_CONTACT_BEGIN, FRIX_CONTACT_PERSIST, FRIX_CONTACT_END } frix_contact_phase;
 typedef enum frix_contact_state { FRIX_CONTACT_OPEN, FRIX_CONTACT_STICK, FRIX_CONTACT_SLIP } frix_contact_state;
 
@@ -262,7 +261,7 @@ typedef struct frix_contact_report {
   frix_vec3 roll;        /* rolling and spinning impulse on a, N m s */
   frix_vec3 velocity;    /* of a against b at the point, after the step */
   void *user_a, *user_b; /* of the shapes; NULL in frames of files */
-  double reserved[4];    /* zero: room for what later versions tell (docs/library.md) */
+  double reserved[4];    /* zero; for later versions (docs/library.md) */
 } frix_contact_report;
 
 /* Touching contacts, in a fixed order; then those that ended in this step (phase END, with their last impulse). */
@@ -278,8 +277,8 @@ FRIX_API frix_status frix_sim_pair_force(const frix_sim *sim, frix_body_id a, fr
 
 /* ---- rows of the last step: every impulse that acted in it, open contacts and limits included ---- */
 
-/* Rows that share one law. The impulse of row k acts along direction[k]: on a at `point`, and in reverse on b, for
- * contacts and drilling friction; on b, and in reverse on a, for joints. */
+/* Rows that share one law. The impulse of row k acts along direction[k]: for contacts and drilling friction on a at
+ * `point` and reversed on b; for joints on b and reversed on a. */
 typedef struct frix_row_report {
   frix_row_kind kind;
   frix_body_id a, b;   /* null: the world */
@@ -296,10 +295,10 @@ typedef struct frix_row_report {
   double impulse[FRIX_MAX_DIM];     /* N s or N m s */
   double compression[FRIX_MAX_DIM]; /* Poisson's restitution: that of the first phase; else the same */
   double memory[FRIX_MAX_DIM];      /* r_c: impulse that a compliant row remembers, or the known bound */
-  double shift[FRIX_MAX_DIM]; /* what the row asks for beside the motion of its bodies: u = J v + shift + R (r - r_c) */
-  double compliance[FRIX_MAX_DIM]; /* R */
-  double expected[FRIX_MAX_DIM];   /* stiff contact: the part of r_c that is expected of a blow */
-  double reserved[1];              /* zero: room for what later versions tell (docs/library.md) */
+  double shift[FRIX_MAX_DIM];       /* shift of the row: u = J v + shift + R (r - r_c) */
+  double compliance[FRIX_MAX_DIM];  /* R */
+  double expected[FRIX_MAX_DIM];    /* stiff contact: the part of r_c that is a predicted impact impulse */
+  double reserved[1];               /* zero; for later versions (docs/library.md) */
 } frix_row_report;
 
 FRIX_API int32_t frix_sim_row_count(const frix_sim *sim);
@@ -316,7 +315,7 @@ typedef struct frix_joint_state {
   double axis_force[FRIX_JOINT_AXES]; /* limits, motors, friction, springs together, N or N m, on b */
   frix_vec3 force, torque;            /* of the bilateral rows on b, at its anchor, world frame */
   double error;                       /* distance from the joint manifold, m and rad together */
-  double reserved[4];                 /* zero: room for what later versions tell (docs/library.md) */
+  double reserved[4];                 /* zero; for later versions (docs/library.md) */
 } frix_joint_state;
 
 FRIX_API frix_status frix_sim_joint_sized(const frix_sim *sim, frix_joint_id id, frix_joint_state *out, size_t size);
@@ -329,12 +328,12 @@ FRIX_API frix_status frix_sim_axis(const frix_sim *sim, frix_joint_id id, int32_
 /* ---- snapshots ---- */
 typedef struct frix_snapshot frix_snapshot;
 
-/* All that the future depends on, bit by bit. */
+/* Everything the future depends on, bit by bit. */
 FRIX_API frix_status frix_sim_save(const frix_sim *sim, frix_snapshot **out);
 /* Into the same sim or another one of the same model and config. */
 FRIX_API frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot);
 FRIX_API void frix_snapshot_destroy(frix_snapshot *snapshot);
-/* Of all that a snapshot holds. */
+/* Hash of everything a snapshot holds. */
 FRIX_API frix_status frix_sim_hash(const frix_sim *sim, uint64_t *out);
 
 #ifdef __cplusplus

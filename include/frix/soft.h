@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 typedef enum frix_soft_material {
-  FRIX_SOFT_LINEAR, /* forces linear in the amplitudes: small deformation about a body that moves as it likes */
+  FRIX_SOFT_LINEAR, /* forces linear in the amplitudes: small deformation, arbitrary motion of the frame */
   FRIX_SOFT_STVK,   /* St.Venant-Kirchhoff: forces cubic in the amplitudes */
 } frix_soft_material;
 
@@ -43,7 +43,7 @@ typedef struct frix_soft_config {
   bool strains;             /* six uniform strains join the basis: for bodies with flat faces in contact; false */
   frix_vec3 hold_low;       /* a box of the mesh in which the body will be held: six shapes that forces and torques */
   frix_vec3 hold_high;      /* there make join the basis; equal corners: none */
-  /* Called while the work goes on; share of the stage from 0 to 1. True ends the work (FRIX_ERROR_INPUT). */
+  /* Progress callback; share of the stage from 0 to 1. True ends the work (FRIX_ERROR_INPUT). */
   bool (*progress)(const char *stage, double share, void *user);
   void *user;
   int32_t waves; /* generated shapes are bent along z by wave sin(pi waves (x / side + 1/2)): strands of a weave; 0 */
@@ -69,7 +69,7 @@ FRIX_API const char *frix_soft_shape(int32_t k);
 FRIX_API frix_status frix_soft_write(const frix_soft *soft, const char *path);
 FRIX_API frix_status frix_soft_read(frix_context *context, const char *path, frix_soft **out);
 
-/* ---- what a body is ---- */
+/* ---- properties of a body ---- */
 
 typedef struct frix_soft_info {
   frix_soft_material material;
@@ -114,7 +114,7 @@ FRIX_API frix_status frix_soft_set(frix_soft_state *state, const double *amplitu
 
 typedef enum frix_soft_integrator {
   FRIX_SOFT_IMPLICIT,    /* linearly implicit in elastic and damping forces; never adds elastic energy */
-  FRIX_SOFT_VARIATIONAL, /* symmetric and symplectic: energy neither grows nor decays */
+  FRIX_SOFT_VARIATIONAL, /* symmetric and symplectic: no energy drift */
 } frix_soft_integrator;
 
 /* One step of length h under gravity. */
@@ -141,11 +141,11 @@ FRIX_API void frix_soft_deform(const frix_soft *soft, frix_pose pose, const doub
 
 /* A body of the model that is soft: one mover of 6 + k coordinates. body: name, pose (of the axes of the mesh it was
  * made from), velocities and gravity_scale; shape: material, group and mask; NULL: the defaults. Points of its surface
- * meet all shapes. The model shares the soft body, which may be destroyed. Soft bodies do not sleep and are not
+ * collide with all shapes. The model shares the soft body, which may be destroyed. Soft bodies do not sleep and are not
  * spawned. */
 FRIX_API frix_status frix_builder_add_soft(frix_builder *builder, const frix_soft *soft, const frix_body_config *body,
                                            const frix_shape_config *shape, frix_body_id *out);
-/* The context of a builder, for those who make soft bodies for it. */
+/* The context of a builder, for creating soft bodies for it. */
 FRIX_API frix_context *frix_builder_context(const frix_builder *builder);
 /* The soft body of a body, NULL: it is rigid, or there is none. */
 FRIX_API const frix_soft *frix_model_soft(const frix_model *model, frix_body_id body);
@@ -153,17 +153,17 @@ FRIX_API const frix_soft *frix_sim_soft(const frix_sim *sim, frix_body_id body);
 /* Amplitudes and rates of a soft body, k numbers each; NULL: it is rigid. They live until the state changes. */
 FRIX_API const double *frix_sim_amplitude(const frix_sim *sim, frix_body_id body);
 FRIX_API const double *frix_sim_rate(const frix_sim *sim, frix_body_id body);
-/* NULL: as they are. The ledger books the change as work. */
+/* NULL: unchanged. The ledger books the change as work. */
 FRIX_API frix_status frix_sim_set_amplitude(frix_sim *sim, frix_body_id body, const double *amplitude,
                                             const double *rate);
-/* Where the points of its surface are; point_count of them. */
+/* Positions of the points of its surface; point_count of them. */
 FRIX_API frix_status frix_sim_surface(const frix_sim *sim, frix_body_id body, frix_vec3 *out);
 
-/* A spring between a point of the surface and a place, in the coming step only, as frix_sim_add_force; implicit, so it
- * may be as stiff as one likes. */
+/* A spring between a point of the surface and a place, in the next step only, like frix_sim_add_force; implicit, so any
+ * stiffness is stable. */
 typedef struct frix_soft_pull {
   int32_t point;
-  frix_vec3 place, velocity; /* where the place is now, and how it moves */
+  frix_vec3 place, velocity; /* present position and velocity of the place */
   double stiffness, damping; /* N/m, N s/m */
 } frix_soft_pull;
 FRIX_API frix_status frix_sim_pull(frix_sim *sim, frix_body_id body, const frix_soft_pull *pull);
@@ -171,8 +171,8 @@ FRIX_API frix_status frix_sim_pull(frix_sim *sim, frix_body_id body, const frix_
 /* ---- motion in contact ---- */
 
 /* Soft bodies among fixed obstacles, with handles: every step one contact problem with the exact cone over all bodies,
- * M + h C + h^2 K as its mass, solved and certified like every other. Points of the surfaces meet the obstacles and,
- * once frix_soft_world_friction was called, the surfaces of other bodies. */
+ * M + h C + h^2 K as its mass, solved and certified like every other. Points of the surfaces collide with the obstacles
+ * and, after frix_soft_world_friction, with the surfaces of other bodies. */
 typedef struct frix_soft_world frix_soft_world;
 
 typedef enum frix_soft_obstacle_kind {
@@ -189,7 +189,7 @@ typedef struct frix_soft_obstacle {
   frix_vec3 velocity; /* of the whole obstacle; its point moves with the steps */
 } frix_soft_obstacle;
 
-/* A spring between a surface point and a place; implicit, so it may be as stiff as one likes. */
+/* A spring between a surface point and a place; implicit, so any stiffness is stable. */
 typedef struct frix_soft_handle {
   int32_t body, point;
   frix_vec3 place;
@@ -197,7 +197,7 @@ typedef struct frix_soft_handle {
 } frix_soft_handle;
 
 typedef struct frix_soft_report {
-  int32_t contacts, active; /* rows of the problem, and those that carry */
+  int32_t contacts, active; /* contacts of the problem, and those with an impulse */
   int32_t coordinates;      /* 6 + k of all bodies */
   bool certified;           /* residual within 1e-8 */
   double residual;
@@ -205,8 +205,8 @@ typedef struct frix_soft_report {
   double seconds;      /* of the solve */
   double deepest;      /* overlap before the step, in m */
   frix_vec3 impulse;   /* of all obstacles on all bodies */
-  double contact_work; /* impulses times velocities at the end of the step, J: friction's loss; above 0 only by
-                          the push-out of overlaps, or where obstacles move */
+  double contact_work; /* impulses times velocities at the end of the step, J: loss by friction; above 0 only if
+                          overlaps are pushed out or obstacles move */
   double handle_work;
 } frix_soft_report;
 
@@ -216,7 +216,7 @@ FRIX_API void frix_soft_world_destroy(frix_soft_world *world);
 FRIX_API frix_status frix_soft_world_add(frix_soft_world *world, const frix_soft *soft, int32_t *number);
 FRIX_API frix_status frix_soft_world_obstacle(frix_soft_world *world, const frix_soft_obstacle *obstacle);
 FRIX_API frix_status frix_soft_world_handle(frix_soft_world *world, const frix_soft_handle *handle);
-/* Friction between bodies; negative, as at the start: they do not meet. */
+/* Friction between bodies; negative (default): they do not collide. */
 FRIX_API frix_status frix_soft_world_friction(frix_soft_world *world, double mu);
 /* A body's state, which the caller may set between steps; NULL past the end. */
 FRIX_API frix_soft_state *frix_soft_world_state(frix_soft_world *world, int32_t body);

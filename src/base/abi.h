@@ -1,9 +1,9 @@
 /* Config structs across versions of the headers.
  *
  * Fields are only ever added at the end of a struct whose first field is `size`, the sizeof of the caller's header. An
- * older caller's struct is shorter: what it does not know keeps its default. A newer caller's is longer: what this
- * library does not know must be zero, or the struct is refused. Outputs: the inline functions of the headers tell the
- * size of the caller's struct to functions whose names end with _sized. */
+ * older caller's struct is shorter: missing fields keep their defaults. A newer caller's is longer: fields unknown to
+ * this library must be zero, or the struct is rejected. Outputs: the inline functions of the headers pass the size of
+ * the caller's struct to functions whose names end with _sized. */
 #ifndef FX_BASE_ABI_H
 #define FX_BASE_ABI_H
 

@@ -1,4 +1,4 @@
-/* Arena: many allocations, one free. Solvers take all their workspace here before they start to iterate. */
+/* Arena: many allocations, one free. Solvers allocate all their workspace here before they start to iterate. */
 #ifndef FX_BASE_ARENA_H
 #define FX_BASE_ARENA_H
 

@@ -1,4 +1,4 @@
-/* Shell sort: lists here are short and often nearly sorted. */
+/* Shell sort, since lists here are short and often nearly sorted. */
 #include "base/sort.h"
 
 #include <string.h>

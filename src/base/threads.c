@@ -1,4 +1,4 @@
-/* Threads: a crew that waits in the context; one shared counter hands out tasks. */
+/* Threads: a pool that waits in the context; one shared counter distributes the tasks. */
 #include "base/threads.h"
 
 #include <pthread.h>

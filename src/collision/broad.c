@@ -1,11 +1,11 @@
 /* Broad phase: a grid per size class, by sorting alone.
  *
- * Boxes fall into classes by their largest side, a factor of two each; a class has a grid whose cell is its largest
- * side and every box stands in the cell of its low corner, so that overlapping boxes of a class stand in neighbouring
- * cells. Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to those runs
- * only move forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class look into the
- * coarser classes by bisection. Half spaces are compared with all. Linear in the number of boxes, wherever they are.
- * A handful of boxes, as a robot has, is compared each with each, which costs less than to sort them. */
+ * Boxes are divided into classes by their largest side, a factor of two each; the cell size of a class's grid is its
+ * largest side, and every box belongs to the cell of its low corner, so that overlapping boxes of a class lie in
+ * neighbouring cells. Sorted by cell (z, y, x), the neighbours of a cell are five runs of the list, and the cursors to
+ * those runs only move forward: one pass, no hash, no tree, nothing kept from the last step. Boxes of a finer class
+ * search the coarser classes by bisection. Half spaces are compared with all boxes. The cost is linear in the number of
+ * boxes for any distribution. A few boxes, as of a robot, are compared pairwise, which costs less than sorting. */
 #include "collision/broad.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* Sutherland-Hodgman clipping of one face against the prism of another, with names for every corner.
+/* Sutherland-Hodgman clipping of one face against the prism of another, with feature ids for every corner.
  *
  * Every corner of the overlap is a vertex of a over b's face, a vertex of b over a's face, or a crossing of two edges;
- * its feature id says which, and does not depend on which face played the reference. So ids survive sliding, turning
- * and a change of the reference face. */
+ * its feature id says which, independently of the reference face. So ids persist through sliding, rotation and a change
+ * of the reference face. */
 #include "collision/clip.h"
 
 #include "collision/rim.h"

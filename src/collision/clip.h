@@ -1,4 +1,4 @@
-/* Faces against faces: where two flat features lie on each other, the corners of their overlap are the contacts. */
+/* Face against face: the corners of the overlap of two flat features are the contacts. */
 #ifndef FX_COLLISION_CLIP_H
 #define FX_COLLISION_CLIP_H
 

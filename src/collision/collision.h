@@ -1,8 +1,8 @@
 /* Collision: poses in, sorted contacts out.
  *
- * The answer is a function of the poses, and of what `lean` says of the load on round faces, alone: contacts of two
- * slots that are where they were in the last run, to the bit, are those of the last run, which a fresh run would find
- * again. So snapshots need nothing from here, and any number of threads gives the same bits. */
+ * The result depends only on the poses and on `lean`, the load on round faces. Contacts of two slots whose poses did
+ * not change by a bit are copied from the last run, which a fresh run would reproduce. So snapshots need nothing from
+ * here, and any number of threads gives the same bits. */
 #ifndef FX_COLLISION_COLLISION_H
 #define FX_COLLISION_COLLISION_H
 

@@ -1,8 +1,8 @@
 /* Convex against convex: closest points by GJK or EPA, then the flat features that face each other are clipped.
  *
- * The signed distance is the largest separation over all axes. An iterative axis is therefore checked against the exact
- * ones at hand (face normals, axes of cylinders and their cross products): where one of those separates as well or
- * better, it is the axis, and a cylinder that stands on a box has the box's normal to the last bit. */
+ * The signed distance is the largest separation over all axes. An iterative axis is therefore compared with the exact
+ * candidates (face normals, axes of cylinders and their cross products): if one of those separates as well or better,
+ * it is used, and a cylinder standing on a box gets the box's normal to the last bit. */
 #include "collision/convex.h"
 
 #include "collision/poly.h"

@@ -1,4 +1,4 @@
-/* Pairs of convex shapes without a formula of their own. */
+/* Pairs of convex shapes without a closed formula. */
 #ifndef FX_COLLISION_CONVEX_H
 #define FX_COLLISION_CONVEX_H
 

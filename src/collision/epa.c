@@ -3,7 +3,7 @@
  * A polytope inside a - b grows from a tetrahedron. Its face whose plane has the least signed distance to the origin is
  * pushed out to the support plane until it is a support plane itself. The origin may be inside (overlap), on the
  * surface or a little outside: the least signed distance then is the separation with its sign changed, and the normals,
- * which come from large triangles, keep their digits where GJK's direction has lost them. */
+ * which come from large triangles, stay accurate where GJK's direction is not. */
 #include "collision/gjk.h"
 
 enum { MOST_VERTICES = 256, MOST_FACETS = 2 * MOST_VERTICES, MOST_RIM = 128 };

@@ -1,7 +1,7 @@
 /* Distances and casts of convex shapes.
  *
  * The closest points of two convex sets come from their support functions (GJK, and the expanding polytope where they
- * overlap), or from the pair's own manifold where those have no direction to go by. A cast is Newton's method on the
+ * overlap), or from the pair's own manifold if these give no direction. A cast is Newton's method on the
  * distance f(t) of a moving convex set from one at rest: f is convex, its slope is -n . way, and t := t + f(t) /
  * |slope| approaches the first root from the left without passing it (conservative advancement, Mirtich 1996). A mesh
  * is the set of its triangles. */

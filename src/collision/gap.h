@@ -1,4 +1,4 @@
-/* Signed distance of two placed shapes, and how far one may move before they touch. */
+/* Signed distance of two placed shapes, and the distance one can move before they touch. */
 #ifndef FX_COLLISION_GAP_H
 #define FX_COLLISION_GAP_H
 

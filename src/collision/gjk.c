@@ -1,8 +1,8 @@
 /* Gilbert-Johnson-Keerthi distance in double precision.
  *
  * The closest point of a - b to the origin is sought over simplices of support points. The closest point of a simplex
- * is found by regions (Ericson, Real-Time Collision Detection, 5.1), which stays sane on flat simplices. Where the
- * distance is below 1e-5 of the size its direction is short of digits and the expanding polytope takes over. */
+ * is found by regions (Ericson, Real-Time Collision Detection, 5.1), which is robust for flat simplices. If the
+ * distance is below 1e-5 of the size, its direction is inaccurate, and the expanding polytope is used. */
 #include "collision/gjk.h"
 
 enum { MOST_ITERATIONS = 128 };

@@ -1,4 +1,4 @@
-/* What the last run was asked. */
+/* Input of the last run. */
 #include "collision/memory.h"
 
 #include "collision/broad.h"

@@ -1,4 +1,4 @@
-/* What the last run was asked, slot by slot, so that the next one knows which slots are where they were, to the bit. */
+/* Input of the last run, slot by slot, so that the next run knows which slots have not changed by a bit. */
 #ifndef FX_COLLISION_MEMORY_H
 #define FX_COLLISION_MEMORY_H
 

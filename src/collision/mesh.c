@@ -1,9 +1,9 @@
 /* Convex shapes against triangle meshes and height fields.
  *
- * Triangles push along their own normal, unless the closest feature is an edge or corner from which the surface falls
- * away on all sides: only there may the normal tilt. So a box slides over a flat floor of many triangles as over one
- * plane. The mesh is a surface with an outside: what is deeper behind a triangle than the shape is large belongs to
- * another part of it. */
+ * Triangles push along their own normal, unless the closest feature is an edge or corner from which the surface
+ * slopes away on all sides: only there may the normal tilt. So a box slides over a flat floor of many triangles as over
+ * one plane. The mesh is a surface with an outside: penetrations deeper than the size of the shape belong to another
+ * part of the mesh. */
 #include "collision/convex.h"
 #include "collision/round.h"
 

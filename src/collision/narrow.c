@@ -1,5 +1,4 @@
-/* The table of shape pairs: those with a formula of their own. Any other two convex shapes go by their support
- * functions. */
+/* The table of shape pairs with closed formulas. Other pairs of convex shapes use their support functions. */
 #include "collision/narrow.h"
 
 #include "collision/convex.h"

@@ -3,8 +3,9 @@
  * The signed distance of two convex polyhedra along a direction is largest over the face normals of either and the
  * cross products of their edges, wherever they overlap or where the closest features include a face or two edges
  * (Gottschalk's theorem; Gregorius, "The Separating Axis Test", 2013). The remaining case, corners near corners, is
- * left to GJK. Near ties between a face and an edge go to the face: the choice must not flicker. Near ties between the
- * faces of the two shapes go between them: which shape comes first must not matter. */
+ * left to GJK. Near ties between a face and an edge go to the face: the choice must be stable from
+ * step to step. Near ties between the faces of the two shapes use the mean direction: the order of the shapes must not
+ * matter. */
 #include "collision/poly.h"
 
 /* Cosine: a face looks along the axis of contact. */

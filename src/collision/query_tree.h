@@ -1,4 +1,4 @@
-/* A tree of boxes over placed shapes, for questions about where things are. */
+/* A tree of boxes over placed shapes, for queries. */
 #ifndef FX_COLLISION_QUERY_TREE_H
 #define FX_COLLISION_QUERY_TREE_H
 

@@ -1,4 +1,4 @@
-/* Where a ray meets a shape, in the shape's own frame. */
+/* Intersection of a ray with a shape, in the shape's own frame. */
 #ifndef FX_COLLISION_RAY_H
 #define FX_COLLISION_RAY_H
 

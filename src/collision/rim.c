@@ -5,10 +5,10 @@
  *
  *   p = c + R t / |t|,   t the part of the direction to the other face that lies in the cap.
  *
- * A tilted cap has that point as the first of its eight, whatever its turn about its own axis. On a flat one every rim
- * point is as deep as every other; what matters there is how far the resultant of the contact forces can move. It
- * leaves the disc where the load presses, and the first point stands there: the limit of tilting is that of the disc,
- * not of an octagon. Only the simulator knows the load (fx_lean). */
+ * On a tilted cap that point is the first of the eight, for any rotation about the axis. On a flat cap all rim points
+ * are equally deep; what matters is how far the resultant of the contact forces can move. The first point is placed
+ * where the resultant leaves the disc, so that the tipping limit is that of the disc, not of an octagon. Only the
+ * simulator knows the load (fx_lean). */
 #include "collision/rim.h"
 
 #define HALF_ROOT 0.70710678118654752440

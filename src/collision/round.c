@@ -1,7 +1,7 @@
 /* Exact pairs: sphere against everything, everything against a plane, capsule against capsule.
  *
- * A sphere meets a shape where its centre's closest point is; inside, the least way out counts. Against a plane the
- * contacts are the corners, rim points or ends that come near it. */
+ * A sphere touches a shape at the point closest to its centre; if the centre is inside, the shortest way out is used.
+ * Contacts with a plane are the corners, rim points or ends near it. */
 #include "collision/round.h"
 
 #include "collision/clip.h"

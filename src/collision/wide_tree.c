@@ -4,8 +4,8 @@
  *   t = (low - o - e) / d   and   (high - o + e) / d,
  * where e covers what is lost in o and in the differences: 2^-22 of the largest numbers, four times their rounding;
  * what is lost in the products is covered by letting rays leave boxes 2^-20 later. So no box is missed that double
- * precision would find, and shapes themselves are judged in double precision: single precision decides how much is
- * looked at, no answer. */
+ * precision would find. Shapes are tested in double precision: single precision affects only the cost, not the result.
+ */
 #include "collision/query_tree.h"
 
 #include "collision/broad.h"

@@ -1,14 +1,14 @@
 /* The working set of an active-set method, and the dual method on it.
  *
- * The factor is that of B_AA = A_A Q^-1 A_A' (plus softness), R'R, one column per active row; a row that comes adds a
- * column, a row that goes is rotated out. Directions are corrected once through the rows themselves (corrected
- * semi-normal equations), so that dependence of rows is seen almost as well as by an orthogonal factorisation while
- * sparse rows stay sparse. Columns begin at their first nonzero: rows taken in the order of a chain or a pile leave a
- * narrow profile.
+ * The factor is that of B_AA = A_A Q^-1 A_A' (plus softness), R'R, one column per active row; adding a row appends
+ * a column, removing one rotates it out. Directions are corrected once through the rows themselves (corrected
+ * semi-normal equations), so that dependent rows are detected almost as well as by an orthogonal factorisation while
+ * sparse rows stay sparse. Columns begin at their first nonzero: rows in the order of a chain or a pile give a narrow
+ * profile.
  *
- * Dual method: x is the minimiser under the active rows, lambda >= 0 throughout; the most violated row p comes in along
+ * Dual method: x is the minimiser under the active rows, lambda >= 0 throughout; the most violated row p enters along
  *   z = y_p - Y_A' r,  r = B_AA^-1 B_Ap:   x += t z,  lambda_A -= t r,  lambda_p += t,
- * t as far as p needs, or until a lambda is zero, whose row then goes.
+ * t until p is satisfied, or until a lambda is zero, whose row then leaves.
  *
  * References: D. Goldfarb, A. Idnani, Math. Programming 27, 1983; C. Hildreth 1957 (the sweeps); A. Bjorck, Numerical
  * Methods for Least Squares Problems, 1996, sec. 6.6 (semi-normal equations). */

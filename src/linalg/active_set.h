@@ -3,7 +3,7 @@
  *   min 1/2 (x - x0)' Q (x - x0)     a_k . x = lower_k (the first rows),  a_k . x >= lower_k (the others)
  *
  * Q enters only through y_k = Q^-1 a_k: rows a_k measure x, rows y_k move it, x = x0 + sum lambda_k y_k. Both are
- * sparse, each in its own pattern. Rows may depend on each other. With softness row k reads a_k . x + soft_k (lambda_k
+ * sparse, each in its own pattern. Rows may be linearly dependent. With softness row k reads a_k . x + soft_k (lambda_k
  * - center_k) >= lower_k, which is one proximal step on lambda and always has a solution. Nothing is allocated after
  * fx_active_set_take. */
 #ifndef FX_LINALG_ACTIVE_SET_H

@@ -1,12 +1,12 @@
 /* The primal active-set method, and the elastic programme that lets it start anywhere.
  *
  *   x* = x0 + Y_A' B_AA^-1 (lower_A - A_A x0), the minimiser under the active rows; x moves towards it until a row
- * blocks, which then comes in; once there, the row with the most negative multiplier goes.
+ * blocks, which then enters; at the minimiser the row with the most negative multiplier leaves.
  *
  *   elastic:  min 1/2 |x - x0|_Q^2 + C sum s_g + sum s_g^2 / (2 give_g)    a_k . x + s_g(k) >= lower_k,   s >= 0
  *
  * For C at least as large as the sum of multipliers of every group, s = 0 and x is the answer of the hard programme;
- * the quadratic term, which s = 0 does not feel, keeps the programme strictly convex. References: R. Fletcher,
+ * the quadratic term, which vanishes at s = 0, keeps the programme strictly convex. References: R. Fletcher,
  * Practical Methods of Optimization, 1987, ch. 10; M. Anitescu, Optimization-based simulation of nonsmooth rigid
  * multibody dynamics, 2006 (the penalty slack). */
 #include "linalg/active_set.h"

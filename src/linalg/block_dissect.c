@@ -1,8 +1,8 @@
-/* Nested dissection: a small set of nodes separates the graph into two parts, each of which is separated in turn; the
- * separators are eliminated last. Fill of a pile grows like n^(4/3) then, instead of n^1.5 or more.
+/* Nested dissection: a small set of nodes separates the graph into two parts, each of which is separated recursively;
+ * the separators are eliminated last. The fill of a pile then grows like n^(4/3) instead of n^1.5 or more.
  *
- * Separators are found on a coarse graph (nodes matched along heavy edges, again and again) and improved on every level
- * on the way back by moving nodes out of the separator, best first, with the best state of a pass kept. References: G.
+ * Separators are found on a coarse graph (repeated matching of nodes along heavy edges) and improved on every level of
+ * the refinement by moving nodes out of the separator, best first, keeping the best state of a pass. References: G.
  * Karypis, V. Kumar, A fast and high quality multilevel scheme, 1998; C. Ashcraft, J. Liu, Applications of the
  * Dulmage-Mendelsohn decomposition and network flow to graph bisection improvement, 1998. */
 #include "linalg/block_order.h"

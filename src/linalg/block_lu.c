@@ -1,4 +1,4 @@
-/* Left-looking factorisation by panels. Panel J first takes its part of A, then what earlier panels K owe it,
+/* Left-looking factorisation by panels. Panel J first gets its part of A, then the updates of earlier panels K,
  *
  *   L_J -= L_K (rows from J on)  U_K (columns of J)         U_J' -= U_K' (rows after J)  L_K' (columns of J)
  *

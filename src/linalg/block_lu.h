@@ -2,7 +2,8 @@
  * definite, LU on the same panels where it is not, with row pivots within panels but not between them. Meant for
  * matrices that are positive on the diagonal, such as W + kappa I or M + H D H'.
  *
- * Nodes with the same neighbours (the contacts between the same two bodies, say) are eliminated together as one group.
+ * Nodes with the same neighbours (for example contacts between the same two bodies) are eliminated together as one
+ * group.
  */
 #ifndef FX_LINALG_BLOCK_LU_H
 #define FX_LINALG_BLOCK_LU_H

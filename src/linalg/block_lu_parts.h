@@ -1,4 +1,4 @@
-/* What the files of the block factorisation share: setup, factors, solution. */
+/* Declarations shared by the files of the block factorisation: setup, factors, solution. */
 #ifndef FX_LINALG_BLOCK_LU_PARTS_H
 #define FX_LINALG_BLOCK_LU_PARTS_H
 

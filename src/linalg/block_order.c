@@ -1,6 +1,6 @@
 /* Minimum degree with a quotient graph: eliminated nodes become elements whose member lists stand for the cliques they
  * create, and degrees are bounded as in the approximate minimum degree method (P. Amestoy, T. Davis, I. Duff, 1996).
- * Nodes may be held back in stages, which is how nested dissection keeps its separators for last. */
+ * Nodes may be deferred in stages; nested dissection uses this to eliminate its separators last. */
 #include "linalg/block_order.h"
 
 #include <string.h>

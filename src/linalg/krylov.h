@@ -1,6 +1,5 @@
-/* Iterative solution of A x = b, where A is known by what it does to a vector: conjugate gradients where it is
- * symmetric and definite, BiCGStab where it is not. Sums run in one fixed order, so the answer is the same on every
- * machine. */
+/* Iterative solution of A x = b, where A is given by its products with vectors: conjugate gradients if it is symmetric
+ * and definite, else BiCGStab. Sums run in one fixed order, so the answer is the same on every machine. */
 #ifndef FX_LINALG_KRYLOV_H
 #define FX_LINALG_KRYLOV_H
 

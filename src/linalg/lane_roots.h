@@ -1,8 +1,8 @@
 /* Square roots of all numbers of a vector of the compiler's own kind: FX_ROOTS(x, lane count, sqrt or sqrtf).
  *
- * On x86 and ARM gcc and clang make one instruction of the loop. Clang makes none of it for WebAssembly: every lane
- * goes through memory, and the load of the whole vector waits for four stores. There the instruction is named. A root
- * is rounded correctly on every machine, so the bits are the same. */
+ * On x86 and ARM gcc and clang compile the loop to one instruction. For WebAssembly clang does not: every lane goes
+ * through memory, and the load of the whole vector waits for four stores. There an intrinsic is used. A root is rounded
+ * correctly on every machine, so the bits are the same. */
 #ifndef FX_LINALG_LANE_ROOTS_H
 #define FX_LINALG_LANE_ROOTS_H
 

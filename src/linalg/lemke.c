@@ -1,18 +1,17 @@
 /* Lemke's method.
  *
  *   w = M z + q + d z0,  d > 0: for z0 large all of w is positive. Lower z0 until a w_i is zero, let its partner z_i
- *   enter, and so on: always the partner of what left the basis enters. The path ends when z0 leaves (solution) or when
- *   nothing blocks (ray).
+ *   enter, and so on: the partner of the variable that left the basis always enters. The path ends when z0 leaves
+ * (solution) or when nothing blocks (ray).
  *
  * The tableau is a dictionary, basic = T nonbasic + rhs, of n rows and n + 1 columns. A pivot changes it by a product
- * of one column and one row; LATE of them are collected as U V and carried into T together, which is limited by
- * arithmetic and not by memory. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...)
- * decides, and the columns of B^-1 stand in the dictionary as those of the variables that were basic at the start.
- * Rounding is watched through w - M z - q - d z0 = 0: when it has grown, the tableau is made anew from M for the same
- * basis. A basis that comes back, which in exact arithmetic none does, shows that rounding has decided ties: then the
- * path begins again with a q that is perturbed a little, at random but the same on every run, so that there are none,
- * and the basis where it ends is the start of a last path for the true q. The last basis is solved once more by LU with
- * refinement.
+ * of one column and one row; LATE of them are collected as U V and applied to T together, so that arithmetic and not
+ * memory limits the speed. Ties in the ratio test are broken by the lexicographic rule: rhs + B^-1 (e, e^2, ...)
+ * decides, and the dictionary contains the columns of B^-1 as those of the initially basic variables. Rounding is
+ * monitored through w - M z - q - d z0 = 0: when it has grown, the tableau is recomputed from M for the same basis. In
+ * exact arithmetic no basis recurs; if one does, rounding has decided ties. The path then restarts with a q perturbed
+ * by small pseudorandom numbers, which are the same in every run, and its final basis starts a last path for the true
+ * q. The last basis is solved again by LU with refinement.
  *
  * References: C. E. Lemke 1965; R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992, ch. 4.
  */

@@ -2,7 +2,7 @@
  *
  *   w = M z + q,    0 <= w _|_ z >= 0,    rows marked free: w = 0, z free
  *
- * M may be singular and nonsymmetric. Everything is taken from the arena beforehand; a run allocates nothing. */
+ * M may be singular and nonsymmetric. All memory comes from the arena beforehand; a run allocates nothing. */
 #ifndef FX_LINALG_LEMKE_H
 #define FX_LINALG_LEMKE_H
 

@@ -1,8 +1,8 @@
-/* LU without pivoting of a matrix of dense blocks, many of them zero: bodies that touch some others.
+/* LU without pivoting of a matrix of dense blocks, many of them zero, as for bodies with few neighbours.
  *
- * A matrix whose symmetric part is positive definite needs no exchange of rows; one that loses nearly all of a diagonal
- * entry at its pivot is refused, and the caller takes fx_lu_factor. Panels of a few columns lie within one block; what
- * they update are the rows and columns of blocks that the panel's block shares an entry with. */
+ * A matrix whose symmetric part is positive definite needs no exchange of rows; if a pivot cancels nearly all of its
+ * diagonal entry, the factorisation fails and the caller uses fx_lu_factor. Panels of a few columns lie within one
+ * block; they update the rows and columns of blocks that share an entry with the panel's block. */
 #include "linalg/mosaic.h"
 
 #include <math.h>

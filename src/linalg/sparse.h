@@ -1,4 +1,4 @@
-/* Compressed-column matrices of scalars: how problems keep what they were given. */
+/* Compressed-column matrices of scalars, in which problems store their input. */
 #ifndef FX_LINALG_SPARSE_H
 #define FX_LINALG_SPARSE_H
 

@@ -1,4 +1,4 @@
-/* Small fixed-size maths: what is too long to stand inline. */
+/* Small fixed-size maths: functions too long for inlining. */
 #include "linalg/vec.h"
 
 #include "base/trig.h"

@@ -1,4 +1,4 @@
-/* The builder's own storage: configs as they were given, checked one by one. */
+/* The builder's storage: the given configs, checked one by one. */
 #ifndef FX_MODEL_BUILDER_H
 #define FX_MODEL_BUILDER_H
 

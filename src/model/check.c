@@ -1,4 +1,4 @@
-/* Checks of what users give to a builder. */
+/* Checks of the configs that users pass to a builder. */
 #include "model/builder.h"
 
 #define FAIL(...) return fx_fail(context, FRIX_ERROR_INPUT, __VA_ARGS__)

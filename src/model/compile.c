@@ -1,4 +1,4 @@
-/* Builder to model: masses are added up, frames move to the centres of mass, lists are sorted. */
+/* Builder to model: sums masses, moves frames to the centres of mass, sorts lists. */
 #include "base/sort.h"
 #include "model/builder.h"
 

@@ -1,4 +1,4 @@
-/* Geometries: checked copies of the points users give, with what collision needs of them. */
+/* Geometries: checked copies of the given points, with the data that collision needs. */
 #include "model/geometry.h"
 #include "base/abi.h"
 

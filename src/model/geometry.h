@@ -1,4 +1,4 @@
-/* Geometries: point sets that shapes share. Hulls and polygons carry faces, edges and neighbours; meshes and height
+/* Geometries: point sets that shapes share. Hulls and polygons have faces, edges and neighbours; meshes and height
  * fields a tree of boxes over their triangles. */
 #ifndef FX_MODEL_GEOMETRY_H
 #define FX_MODEL_GEOMETRY_H

@@ -1,5 +1,6 @@
-/* Convex hulls by qhull (the only file that knows it), put into canonical form: corners in the order of the given
- * points, every face starting at its smallest corner, faces sorted. So the answer does not show how qhull got there.
+/* Convex hulls by qhull (the only file that uses it), in canonical form: corners in the order of the given
+ * points, every face starting at its smallest corner, faces sorted. So the result does not depend on how qhull computes
+ * it.
  *
  * Facets whose centra are coplanar within 1e-9 of the size are merged: a box given as points, as triangles or as a
  * single-precision STL comes out with six faces. */

@@ -1,4 +1,4 @@
-/* The joint table: what each joint is, as data; its rows are assembled by the simulator. */
+/* The joint table: the properties of each joint kind; the simulator assembles their rows. */
 #include "base/abi.h"
 #include "model/builder.h"
 

@@ -1,4 +1,4 @@
-/* Materials: what happens where two of them meet. The rule is documented in frix/model.h. */
+/* Materials: the combination rule for two materials in contact, documented in frix/model.h. */
 #include "base/abi.h"
 #include "model/builder.h"
 

@@ -1,8 +1,8 @@
 /* Triangle meshes: which triangles share an edge, which edges are convex, and a static tree of boxes.
  *
- * Neighbours are found by position, so that a soup of triangles (STL) is as good as an indexed mesh. An edge counts as
- * convex where the surface bends away from its outside, or where it is a border: only there does a contact on the edge
- * say more than the faces do. Triangles without area stay out of the tree. */
+ * Neighbours are found by position, so that unconnected triangles (STL) work like an indexed mesh. An edge counts as
+ * convex if the surface bends away from its outside or if it is a border: only there does a contact on the edge add to
+ * those of the faces. Triangles without area are left out of the tree. */
 #include "base/sort.h"
 #include "model/geometry.h"
 

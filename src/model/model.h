@@ -1,7 +1,7 @@
 /* The compiled model: flat arrays that collision and simulation read.
  *
- * Inside, a body's frame is its *central frame*: origin at the centre of mass, axes of the frame the user gave. Shape
- * poses and joint frames are already expressed in it. World = central frame of body 0 = identity. For static and
+ * Internally, a body's frame is its *central frame*: origin at the centre of mass, axes of the frame the user gave.
+ * Shape poses and joint frames are already expressed in it. World = central frame of body 0 = identity. For static and
  * kinematic bodies the central frame is the user's frame. Indices: bodies from 1 (0 is the world), materials from 1 (0
  * is the default), shapes, geometries and joints from 0. An id's index is the body's and material's index, and one more
  * than the others'; generations in a model are 1. */

@@ -1,4 +1,4 @@
-/* Reading a model: counts, names, and the configs with all that was computed. */
+/* Reading a model: counts, names, and the configs with computed values. */
 #include "model/builder.h"
 
 #include <string.h>

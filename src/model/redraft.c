@@ -1,4 +1,4 @@
-/* A builder from a model, and changes of what a builder holds. */
+/* A builder from a model, and changes of the elements of a builder. */
 #include "base/abi.h"
 #include "model/builder.h"
 

@@ -1,4 +1,4 @@
-/* Convex geometries from corners and faces that were built before (a file kept them): the same bits, without qhull.
+/* Convex geometries from stored corners and faces (in a file): the same bits, without qhull.
  *
  * A closed surface that is convex across every edge and has Euler's V - E + F = 2 is the boundary of a convex body, so
  * checking it takes linear time. */

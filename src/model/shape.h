@@ -1,4 +1,4 @@
-/* The shape table: what every shape must be able to do. Everything in the shape's own frame. */
+/* The shape table: the functions of every shape, in the shape's own frame. */
 #ifndef FX_MODEL_SHAPE_H
 #define FX_MODEL_SHAPE_H
 

@@ -1,4 +1,4 @@
-/* The certificate: the only judge of an answer. Formulas in docs/certificate.md. */
+/* The certificate, which alone decides whether an answer is accepted. Formulas in docs/certificate.md. */
 #ifndef FX_PROBLEM_CERTIFICATE_H
 #define FX_PROBLEM_CERTIFICATE_H
 

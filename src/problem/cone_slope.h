@@ -1,5 +1,5 @@
-/* Derivatives of the cone table's projection and shift, for Newton methods. Where a map has a kink, one of its
- * one-sided derivatives is taken. */
+/* Derivatives of the cone table's projection and shift, for Newton methods. At a kink one of the one-sided
+ * derivatives is used. */
 #ifndef FX_PROBLEM_CONE_SLOPE_H
 #define FX_PROBLEM_CONE_SLOPE_H
 

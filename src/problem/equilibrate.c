@@ -1,11 +1,11 @@
-/* Rows in units that make them alike.
+/* Scaling of rows to comparable units.
  *
  *   u' = S u,  r' = S^-1 r,  W' = S W S,  R' = S R S,  H' = H S,        mu_r' = mu_r / s
  *
- * Rows of joints and of rolling friction have units of their own: in metres or millimetres their W differ by powers of
- * ten from those of forces, and the methods, which step by one length for all rows, would crawl. Each such row gets the
- * power of two (so that nothing rounds) nearest to sqrt(W* / W_kk), with W* the mean of the rows of forces, or, where
- * there are none, of the largest row of a joint. */
+ * Rows of joints and of rolling friction have different units: in metres or millimetres their W differs by powers of
+ * ten from that of force rows, and methods with one step length for all rows would converge slowly. Each such row is
+ * scaled by the power of two (which causes no rounding) nearest to sqrt(W* / W_kk), with W* the mean over the force
+ * rows or, if there are none, the largest joint row. */
 #include "problem/equilibrate.h"
 
 #include <math.h>

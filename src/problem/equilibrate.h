@@ -1,4 +1,4 @@
-/* Rows in units that make them alike. */
+/* Scaling of rows to comparable units. */
 #ifndef FX_PROBLEM_EQUILIBRATE_H
 #define FX_PROBLEM_EQUILIBRATE_H
 

@@ -1,4 +1,4 @@
-/* Contacts between bodies of 6 degrees of freedom, four at once: what it takes to read a pile and to judge it. */
+/* Contacts between bodies of 6 degrees of freedom, four at once, for reading and certifying piles. */
 #ifndef FX_PROBLEM_LANES_H
 #define FX_PROBLEM_LANES_H
 

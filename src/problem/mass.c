@@ -1,5 +1,5 @@
 /* M is block diagonal over movers, and diagonal for spheres: v = v_free + M^-1 (H r) then needs no Y = M^-1 H, which is
- * made when a method asks for it. */
+ * computed only if a method needs it. */
 #include "problem/mass.h"
 
 #include "linalg/dense.h"

@@ -1,4 +1,4 @@
-/* M, its inverse, and what impulses make of the motion. */
+/* M, its inverse, and the motion that impulses cause. */
 #ifndef FX_PROBLEM_MASS_H
 #define FX_PROBLEM_MASS_H
 

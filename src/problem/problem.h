@@ -1,4 +1,4 @@
-/* The contact problem as data: what was given, checked and in canonical form. */
+/* The contact problem as data: the input, checked and in canonical form. */
 #ifndef FX_PROBLEM_PROBLEM_H
 #define FX_PROBLEM_PROBLEM_H
 

@@ -1,15 +1,15 @@
 /* Errors of single contacts.
  *
- * The error of a contact is the smallest e such that some (u', r') obeys its law exactly with
+ * The error of a contact is the smallest e such that some (u', r') satisfies its law exactly with
  *
  *   |u' - u| <= e V,   |r' - r| <= e P         in every part: the normal row; tangents; rolling; a row of a joint
- *   V = min( limit, what its own bodies carry, row_speeds.c ),   P = max( |r|,  V n / tr(W + R) ), n rows
+ *   V = min( limit, scale of its own bodies, row_speeds.c ),   P = max( |r|,  V n / tr(W + R) ), n rows
  *
- * and friction beyond its bound is at most e |r_T|. `limit` is one body size per step in a simulation, else what drives
- * the island (row_speeds.c).
+ * and friction beyond its bound is at most e |r_T|. `limit` is one body size per step in a simulation, else the
+ * driving speed of the island (row_speeds.c).
  *
- * u is a sum of terms of size V before the limit, so no method can bring it below ROUNDING times that. An error below
- * is accepted, and reported as floor, where it is at most FLOOR_LIMIT. */
+ * u is a sum of terms of size V before the limit, so no method can reduce its error below ROUNDING times that. A
+ * smaller error is accepted, and reported as floor, if it is at most FLOOR_LIMIT. */
 #include "problem/row_errors.h"
 
 #include "problem/cone.h"

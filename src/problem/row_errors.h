@@ -1,5 +1,5 @@
-/* The componentwise part of the certificate: how far each contact, limit, motor and joint is from its law, relative to
- * what its own bodies carry. Formulas in row_errors.c, row_speeds.c and docs/certificate.md. */
+/* The componentwise part of the certificate: the error of each contact, limit, motor and joint relative to the load of
+ * its own bodies. Formulas in row_errors.c, row_speeds.c and docs/certificate.md. */
 #ifndef FX_PROBLEM_ROW_ERRORS_H
 #define FX_PROBLEM_ROW_ERRORS_H
 

@@ -1,4 +1,4 @@
-/* Speeds that the rows of contacts are made of: what their bodies carry, as errors of single contacts are measured by
+/* Velocity scales of contact rows, from the loads of their bodies; errors of single contacts are relative to them
  * (row_errors.c).
  *
  *   V   = max |w| + max R |r| + sum over motions m of the bodies of sqrt(t_m) E_m
@@ -6,16 +6,16 @@
  *         contact, as if all had its weight
  *   E_m = |v_free|_M + sum over the parts of all contacts of the body of (N r' J_m M_m^-1 J_m' r)^1/2
  *
- * Motions of a body are its translation and its rotation, where M does not couple them: neither loosens a row that only
- * the other moves, nor do tangents loosen a normal row, nor impulses along a tangent that moves nobody any row. E_m is
- * what the motion carries: its momentum, the applied forces over the step and the impulses on it, as the root of an
- * energy, which depends neither on units nor on the frame. Only the contact's own bodies count. Without bodies (u = W r
+ * Motions of a body are its translation and its rotation if M does not couple them. Neither loosens the bound of a row
+ * that only the other moves; tangents do not loosen a normal row, and impulses along a tangent that moves nothing
+ * loosen no row. E_m is the load of the motion: momentum, applied forces over the step and impulses, as the root of an
+ * energy, which is independent of units and frame. Only the contact's own bodies count. Without bodies (u = W r
  * + q) the contacts that share one with contact i are those with a block W_ij, and |q_j| / sqrt(tr W_jj) stands for
  * their momentum.
  *
- * The largest scale keeps impulses that are large against everything that drives the system from hiding an error: 1,000
- * times what drives the island, sqrt(tr W) (sum of q^2 / W)^(1/2), and for contacts without joints at most 1,000 times
- * the largest |q|. */
+ * An upper limit prevents impulses that are large compared with everything that drives the system from hiding an error:
+ * 1,000 times the driving speed of the island, sqrt(tr W) (sum of q^2 / W)^(1/2), and for contacts without joints at
+ * most 1,000 times the largest |q|. */
 #include "problem/mass.h"
 #include "problem/row_errors.h"
 

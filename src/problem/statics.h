@@ -1,10 +1,10 @@
-/* Statics: forces r that hold a system at rest, and velocities v that show there are none.
+/* Statics: forces r that hold a system at rest, and velocities v that prove that none exist.
  *
  *   H r + f + t l = 0,   r_i in K_i                         an equilibrium under the load factor t
  *   u = H'v,  r . u >= 0 for all r in K,  (f + t l) . v > 0       a mechanism: no equilibrium under t
  *
- * If both held, 0 = v . (H r + f + t l) = r . u + power > 0. Both are judged here, as they are, by nothing but H, f and
- * K. The unknowns are forces or impulses, as f is. */
+ * If both held, 0 = v . (H r + f + t l) = r . u + power > 0. Both are checked here, using only H, f and K. The unknowns
+ * are forces or impulses, as f is. */
 #ifndef FX_PROBLEM_STATICS_H
 #define FX_PROBLEM_STATICS_H
 

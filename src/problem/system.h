@@ -3,8 +3,8 @@
  *   local      u = W r + R r + q
  *   velocity   v = v_free + Y r,  Y = M^-1 [H G];  u = [H G]' v + R r + w
  *
- * Joints of a global problem stand as bilateral contacts after the others, so lambda is the tail of r. Where both forms
- * are built they describe the same map. q and w already hold -R r_c. */
+ * Joints of a global problem are bilateral contacts after the others, so lambda is the tail of r. If both forms are
+ * built they describe the same map. q and w already hold -R r_c. */
 #ifndef FX_PROBLEM_SYSTEM_H
 #define FX_PROBLEM_SYSTEM_H
 
