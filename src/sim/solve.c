@@ -385,6 +385,7 @@ static const struct way {
     {has_springs, stop_pressed}, /* a load that would press a spring through a thin body meets a rigid contact */
     {may_settle, settle},        /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
+    {set_springs, release},      /* what the last ways moved is not held either */
     {expects, doubt_all},        /* blows that did not come, or bring energy, are not expected */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */

@@ -102,6 +102,7 @@ static void read_shapes(judge *j) {
   j->least_radius = INFINITY;
   for (int k = 1; k < j->body_count; k++) {
     if (radius[k] > 0) j->least_radius = fminl(j->least_radius, radius[k]);
+    j->body[k].reach = radius[k];
     j->body[k].size = fmaxl(j->body[k].size, radius[k]);
   }
   if (isinf(j->least_radius)) j->least_radius = 0;
