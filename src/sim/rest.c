@@ -190,14 +190,17 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   return false;
 }
 
-bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *before) {
+bool fx_release_moving(const frix_sim *sim, fx_assembly *a) {
+  const fx_attempt *before = a->unset;
   bool any = false;
   for (int32_t k = 0; k < a->joint_first; k++) {
     fx_group *g = &a->group[k];
     if (!g->held || !moves(sim, g)) continue;
     bool rigid = !(a->R[g->row] > 0.0); /* it became so since */
+    double kept = g->kept;              /* of restitution */
     fx_forget_blow(a, g);
     *g = before->group[k];
+    g->kept = kept;
     if (!rigid) memcpy(a->w + g->row, before->w + g->row, (size_t)g->dim * sizeof *a->w);
     memcpy(a->r_c + g->row, before->r_c + g->row, (size_t)g->dim * sizeof *a->r_c);
     any = true;
