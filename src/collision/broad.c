@@ -113,7 +113,8 @@ static bool may_meet(const fx_proxy *p, const fx_proxy *q) {
 
 static void consider(fx_broad *b, const fx_proxy *proxy, int32_t i, int32_t j) {
   const fx_proxy *p = &proxy[i], *q = &proxy[j];
-  double less = p->tree >= 0 && p->tree == q->tree ? p->less + q->less : 0.0, reach = p->ball + q->ball - less;
+  double less = p->tree >= 0 && p->tree == q->tree ? fx_max(0.0, p->less + q->less) : 0.0;
+  double reach = p->ball + q->ball - less;
   if (fx_norm2(fx_sub(p->middle, q->middle)) <= reach * reach && overlap(p, q, less) && may_meet(p, q))
     add_pair(b, i, j);
 }

@@ -11,7 +11,7 @@ typedef struct fx_proxy {
   double ball;         /* its radius, with the margin */
   int32_t slot, shape;
   int32_t tree; /* proxies with the same one, not below 0, move together: */
-  double less;  /* their boxes count as so much smaller */
+  double less;  /* both boxes of a pair together count as so much smaller, where the sum is positive */
   uint32_t group, mask;
   bool flat;       /* in the plane z = 0 */
   bool mobile;     /* of a dynamic body that is awake */

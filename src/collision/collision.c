@@ -102,10 +102,14 @@ static const double EDGE = 1e100;
 
 static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? fx_min(p->reach[slot], EDGE) : 0.0; }
 
-/* How far two slots may come nearer within the step. */
+static double inner_of(const fx_placement *p, int32_t slot) { return fx_min(p->inner[slot], EDGE); }
+
+/* How far two slots may come nearer within the step. What stands still in the world may move fast against the root of
+ * its tree: of the two sums, not of the parts of each slot, the smaller one bounds it. */
 static double approach(const fx_placement *p, int32_t a, int32_t b) {
   bool together = p->tree && p->tree[a] >= 0 && p->tree[a] == p->tree[b];
-  return together ? fx_min(p->inner[a] + p->inner[b], EDGE) : reach_of(p, a) + reach_of(p, b);
+  double all = reach_of(p, a) + reach_of(p, b);
+  return together ? fx_min(inner_of(p, a) + inner_of(p, b), all) : all;
 }
 
 static bool good_pose(frix_pose pose) {
@@ -137,7 +141,7 @@ static void place_proxy(fx_collision *c, const fx_placement *placement, int32_t 
   frix_pose pose = c->pose[at] = shape_pose(placement, slot, s);
   p->slot = slot, p->shape = shape;
   p->tree = placement->tree ? placement->tree[slot] : -1;
-  p->less = placement->tree ? fx_max(0.0, reach_of(placement, slot) - placement->inner[slot]) : 0.0;
+  p->less = placement->tree ? reach_of(placement, slot) - inner_of(placement, slot) : 0.0;
   p->group = s->group, p->mask = s->mask;
   p->middle = pose.p, p->ball = (1.0 + 1e-12) * s->bound + wide;
   p->flat = fx_shape_row_of(s->kind)->info.flat;

@@ -41,7 +41,7 @@ typedef struct fx_placement {
   const double *reach;        /* count, or NULL: how far the slot's surface may come within the step (h |v|); added to
                                * the margin of its pairs */
   const int32_t *tree;        /* count, or NULL: slots with the same number, not below 0, move together */
-  const double *inner;        /* with tree: their reach towards each other, no more than the other */
+  const double *inner;        /* with tree: their reach against its root; the smaller sum of a pair counts */
   const uint8_t *asleep;      /* count, or NULL: pairs of two sleeping or non-dynamic bodies are left out */
   fx_lean lean;               /* without its pair; ask NULL: nobody knows */
 } fx_placement;

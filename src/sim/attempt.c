@@ -26,6 +26,14 @@ frix_status fx_attempt_begin(frix_sim *sim, const fx_assembly *a, fx_attempt *t)
   return t->w && t->R && t->r_c && t->r && t->group && t->mover ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
+frix_status fx_attempt_keep_unset(frix_sim *sim, fx_assembly *a) {
+  if (a->unset) return FRIX_OK;
+  fx_attempt *t = FX_TAKE(&sim->arena, fx_attempt, 1);
+  frix_status status = t ? fx_attempt_begin(sim, a, t) : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) a->unset = t;
+  return status;
+}
+
 void fx_attempt_restore_rows(fx_assembly *a, const fx_attempt *t) {
   put_back(a->w, t->w, a->row_count);
   put_back(a->R, t->R, a->row_count);

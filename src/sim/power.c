@@ -9,7 +9,14 @@
  * their impulses are part of p, so that what a motor might have brought excuses no contact. An island's gain has these
  * parts: what joints ask for (w of their own), what pushes overlaps out, what the slip of the middle asks
  * for (w of tangential rows), at most p . M^-1 p / 8 where a step turns something round, which is O(h^2), and the rest,
- * which no energetically consistent law has. */
+ * which no energetically consistent law has.
+ *
+ * Joints under tension damp a spin by d = -S w1 (tension.c): a row with u = w, r = d and R = 1 / S among the others, M
+ * the inertia without S. It takes w1 . S w1, but where a blow turns the spin round it also drives what the blow began,
+ *
+ *   d . (w0 + w1) / 2 + w1 . S w1 = w1 . S (w1 - w0) / 2
+ *
+ * and contacts that seem to take energy may create some together with it. */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -133,6 +140,17 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
 
 /* ---- all of them ---- */
 
+static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
+
+static void add_tension(const fx_mover *m, fx_power *power) {
+  frix_vec3 w0 = m->w0, w1 = m->w1;
+  if (m->dof == 3) w0 = fx_vec(0.0, 0.0, w0.z), w1 = fx_vec(0.0, 0.0, w1.z);
+  frix_vec3 held = fx_sym3_mul(m->tension, w1);
+  double before = fx_dot(held, w0), after = fx_dot(held, w1);
+  power->tension += 0.5 * (after - before);
+  power->size += 0.5 * (fabs(before) + fabs(after));
+}
+
 void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power) {
   double before[FRIX_MAX_DIM];
   for (int32_t k = 0; k < islands->count; k++) power[k] = (fx_power){0};
@@ -143,10 +161,12 @@ void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_isla
     fx_group_velocities(sim, a, g, FX_BEFORE, before);
     fx_group_power(sim, a, g, before, &power[island]);
   }
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (is_tense(&sim->mover[k])) add_tension(&sim->mover[k], &power[islands->of_mover[k]]);
 }
 
 double fx_power_gain(const fx_power *p) {
-  double sum = p->other;
+  double sum = p->other + p->tension;
   for (int k = 0; k < FX_SHARES; k++) sum += p->share[k];
   return sum - fmax(0.0, p->turn);
 }
@@ -156,8 +176,6 @@ static double energy_of(const fx_mover *m, frix_vec3 v, frix_vec3 w) {
   double spin = m->dof == 3 ? m->B.zz * w.z * w.z : fx_dot(w, fx_sym3_mul(m->B, w));
   return fx_dot(v, fx_sym3_mul(m->A, v)) + spin;
 }
-
-static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
 
 /* Adds what the motors and springs of joints change velocities by: v and w by mover. */
 static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*change)[2]) {
@@ -212,7 +230,7 @@ frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_i
     }
     change[k][0] = fx_sub(m->v_free, m->v0);
     change[k][1] = fx_sub(m->w_free, m->w0);
-    if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* it only takes energy */
+    if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension is a row */
   }
   add_drives(sim, a, change);
   for (int32_t k = 0; k < sim->mover_count; k++)

@@ -100,19 +100,29 @@ static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
   if (share < 1.0) fx_leave_blow(sim, a, g, a->guess + g->row, share);
 }
 
-/* Whether the impulses of the guess nearly leave everything at rest under the rows as they are. */
+/* Velocity of a body's farthest point. */
+static double outer_speed(const frix_sim *sim, const fx_mover *m, frix_vec3 v, frix_vec3 w) {
+  double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
+  return fx_norm(v) + arm * fx_norm(w);
+}
+
+/* Whether the impulses of the guess nearly leave every body at rest under the rows as they are, by its own free motion:
+ * what a light body would do must not hide what others do. */
 static frix_status rests(frix_sim *sim, fx_assembly *a, bool *out) {
   frix_certificate certificate;
-  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count), speed = 0.0, free = 0.0;
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  double gravity = sim->h * fx_norm(sim->state.gravity);
   if (!v) return FRIX_ERROR_MEMORY;
   frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
-  for (int32_t k = 0; k < sim->mover_count; k++) {
+  *out = status == FRIX_OK && certificate.residual <= NEARLY;
+  for (int32_t k = 0; *out && k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->first < 0) continue;
-    for (int32_t j = 0; j < (m->dof == 3 ? 2 : 3); j++) speed = fmax(speed, fabs(v[m->first + j]));
-    free = fmax(free, fx_norm(m->v_free));
+    const double *x = v + m->first;
+    frix_vec3 linear = {x[0], x[1], m->dof == 3 ? 0.0 : x[2]};
+    frix_vec3 spin = m->dof == 3 ? (frix_vec3){0, 0, x[2]} : (frix_vec3){x[3], x[4], x[5]};
+    *out = outer_speed(sim, m, linear, spin) <= NEARLY * fmax(outer_speed(sim, m, m->v_free, m->w_free), gravity);
   }
-  *out = status == FRIX_OK && certificate.residual <= NEARLY && speed <= NEARLY * free;
   return status;
 }
 
@@ -175,20 +185,22 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
     if (m->tree) return true; /* springs and servos of trees come to rest by themselves */
-    double radius = fx_slot_body(sim, m->slot)->radius, arm = isfinite(radius) ? radius : 0.0;
-    if (fx_norm(m->v1) + arm * fx_norm(m->w1) > slow) return true;
+    if (outer_speed(sim, m, m->v1, m->w1) > slow) return true;
   }
   return false;
 }
 
-bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *before) {
+bool fx_release_moving(const frix_sim *sim, fx_assembly *a) {
+  const fx_attempt *before = a->unset;
   bool any = false;
   for (int32_t k = 0; k < a->joint_first; k++) {
     fx_group *g = &a->group[k];
     if (!g->held || !moves(sim, g)) continue;
     bool rigid = !(a->R[g->row] > 0.0); /* it became so since */
+    double kept = g->kept;              /* of restitution */
     fx_forget_blow(a, g);
     *g = before->group[k];
+    g->kept = kept;
     if (!rigid) memcpy(a->w + g->row, before->w + g->row, (size_t)g->dim * sizeof *a->w);
     memcpy(a->r_c + g->row, before->r_c + g->row, (size_t)g->dim * sizeof *a->r_c);
     any = true;

@@ -236,6 +236,10 @@ frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
     status = try_to_stop(sim, a, &t, stop_islands, &good);
   }
   if (status != FRIX_OK) return status;
+  if (good && !a->unset) {
+    if (!(a->unset = FX_TAKE(&sim->arena, fx_attempt, 1))) return FRIX_ERROR_MEMORY;
+    *a->unset = t.before;
+  }
   int64_t longest = large ? LARGE_WAIT : LONGEST_WAIT;
   s->polish_wait = good && count_slow(&t) == tried ? 0 : s->polish_wait < longest ? 2 * s->polish_wait + 1 : longest;
   s->polish_at = s->step_count + 1 + s->polish_wait;

@@ -145,10 +145,11 @@ typedef struct fx_assembly {
   double *drive;               /* the part of w that fixed and kinematic bodies bring */
   fx_row_direction *direction; /* of joints beside trees, whose blocks have none; NULL: there are no trees */
   double *r, *u;               /* the answer */
-  double *expected;    /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
-  double *compression; /* Poisson: r of the first phase, NULL where there was no second */
-  double *rebound;     /* by group the normal impulse that follows from it */
-  double *late;        /* and by group the speed with which the second alone pushes an overlap out */
+  double *expected;         /* by row: the part of it that springs expected of a blow and do not remember; NULL: none */
+  double *compression;      /* Poisson: r of the first phase, NULL where there was no second */
+  double *rebound;          /* by group the normal impulse that follows from it */
+  double *late;             /* and by group the speed with which the second alone pushes an overlap out */
+  struct fx_attempt *unset; /* rows before springs were set for rest; NULL: none were */
   struct fx_tree_products *products; /* by mover: what trees answer to the rows (tree_newton.h); NULL: not found yet */
   bool compliant;
   bool rolls;           /* some contact has rolling or drilling friction */
@@ -470,6 +471,7 @@ typedef struct fx_power {
   double turn;             /* brought by asking for the slip of the middle of the step; part of share */
   double spring;           /* exchanged with springs of contacts */
   double other;            /* of all rows but these, with what they ask for */
+  double tension;          /* of the impulses by which joints under tension damp spins, with what they take */
   double size;             /* of all terms */
 } fx_power;
 

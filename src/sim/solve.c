@@ -127,11 +127,10 @@ frix_status fx_solve_once(frix_sim *sim, fx_assembly *a, bool again, double best
 typedef struct solving {
   frix_sim *sim;
   fx_assembly *a;
-  double begun;     /* under a deadline: when */
-  bool sought;      /* forces that hold it at rest were looked for */
-  bool known;       /* the impulses of the last step are the answer */
-  bool found;       /* newton on the rows of trees found it */
-  fx_attempt unset; /* rows before springs were set for rest */
+  double begun; /* under a deadline: when */
+  bool sought;  /* forces that hold it at rest were looked for */
+  bool known;   /* the impulses of the last step are the answer */
+  bool found;   /* newton on the rows of trees found it */
 } solving;
 
 static double hardest_blow(const fx_assembly *a) {
@@ -157,7 +156,7 @@ static bool may_rest(const solving *x) { return fx_may_rest(x->sim, x->a); }
 
 static frix_status seek_rest(solving *x) {
   x->sought = true;
-  frix_status status = fx_attempt_begin(x->sim, x->a, &x->unset);
+  frix_status status = fx_attempt_keep_unset(x->sim, x->a);
   return status == FRIX_OK ? fx_seek_rest(x->sim, x->a, true) : status;
 }
 
@@ -295,19 +294,19 @@ static bool leaves_rest(const solving *x) { return !x->known && !x->sought && fx
 /* Where forces exist that hold it, it stays. Springs that were set for a rest that is none have changed the rows: the
  * answer and its certificate must be those of the rows as they are. */
 static frix_status stay(solving *x) {
-  frix_status status = fx_attempt_begin(x->sim, x->a, &x->unset);
+  frix_status status = fx_attempt_keep_unset(x->sim, x->a);
   if (status == FRIX_OK) status = fx_seek_rest(x->sim, x->a, false);
   if (status == FRIX_OK) status = try_guess(x);
   return status == FRIX_OK && !x->known && x->a->compliant ? fx_solve_once(x->sim, x->a, false, INFINITY, NULL)
                                                            : status;
 }
 
-static bool set_springs(const solving *x) { return x->unset.group != NULL; }
+static bool set_springs(const solving *x) { return x->a->unset != NULL; }
 
 /* A body that stands by itself may be struck by another in the same step: then no rest was found for it. */
 static frix_status release(solving *x) {
   frix_status status = FRIX_OK;
-  while (status == FRIX_OK && fx_release_moving(x->sim, x->a, &x->unset)) {
+  while (status == FRIX_OK && fx_release_moving(x->sim, x->a)) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
   }
@@ -336,6 +335,18 @@ static frix_status doubt_all(solving *x) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
     if (status == FRIX_OK) status = doubt(x);
+  }
+  return status;
+}
+
+/* What stopped may move where less of a blow is expected, or in another solve of the same rows; what is released may
+ * strike others. */
+static frix_status release_all(solving *x) {
+  frix_status status = FRIX_OK;
+  while (status == FRIX_OK && fx_release_moving(x->sim, x->a)) {
+    x->known = false;
+    status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
+    if (status == FRIX_OK && expects(x)) status = doubt_all(x);
   }
   return status;
 }
@@ -386,6 +397,7 @@ static const struct way {
     {may_settle, settle},        /* stiff contacts: what a rigid step would stop, stops */
     {may_drop, drop},            /* no answer: overlaps stay */
     {expects, doubt_all},        /* blows that did not come, or bring energy, are not expected */
+    {set_springs, release_all},  /* nor is held what moves without them */
     {always, judge},             /* friction within its bounds, and the last word of the certificate */
     {has_springs, stop_pressed}, /* what the last ways pressed */
 };

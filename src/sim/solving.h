@@ -19,6 +19,9 @@ typedef struct fx_attempt {
 
 /* Copies rows, springs, velocities and verdict into the arena of the step. */
 frix_status fx_attempt_begin(frix_sim *sim, const fx_assembly *a, fx_attempt *t);
+/* The rows as they are become those before springs were set for rest, where none were yet: another solve of the same
+ * rows, as the search for restitution makes them, may move what this one holds. */
+frix_status fx_attempt_keep_unset(frix_sim *sim, fx_assembly *a);
 /* The rows ask for what they asked then. */
 void fx_attempt_restore_rows(fx_assembly *a, const fx_attempt *t);
 /* Impulses, velocities and verdict are those of then; iterations made since stay counted. */
@@ -78,6 +81,6 @@ bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a);
  * those of the relaxed law. */
 frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax);
 /* Springs that were set for rest, of bodies that the answer moves, are as they were before; true where there is one. */
-bool fx_release_moving(const frix_sim *sim, fx_assembly *a, const fx_attempt *before);
+bool fx_release_moving(const frix_sim *sim, fx_assembly *a);
 
 #endif

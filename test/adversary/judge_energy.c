@@ -8,7 +8,7 @@
  * control, motors and springs bring what they say, and so does friction that acts against the slip of the middle of the
  * step. Joints under tension take what they damp. The rest must not be positive, but for bounces by Newton's law where
  * that was chosen. Judged by island: bodies that impulses connect. */
-#include "judge_parts.h"
+#include "judge_trees.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,13 @@ static void join(judge *j, const group *g) {
       else
         j->body[root_of(j, b)].island = first;
     }
+}
+
+/* Links of one tree move together. */
+static void join_trees(judge *j) {
+  for (int k = 1; k < j->body_count; k++)
+    for (int i = 1; i < k && j->body[k].in_tree; i++)
+      if (trees_of(j, i) == trees_of(j, k)) j->body[root_of(j, k)].island = root_of(j, i);
 }
 
 static int island_of(const judge *j, const group *g) {
@@ -73,13 +80,21 @@ static void find_driven(judge *j) {
       for (int t = 0; t < g->row[i].count; t++) {
         const term *x = &g->row[i].term[t];
         judged_body *b = &j->body[x->body];
-        if (!b->moves) continue;
+        if (!b->moves || b->in_tree) continue;
         vec lin = x->lin;
         if (b->planar) lin.z = 0;
         b->driven_v = v_mad(b->driven_v, g->r[i] / b->mass, lin);
         b->driven_w = v_mad(b->driven_w, g->r[i], m_mul(b->J_inverse, x->ang));
       }
   }
+  if (!j->trees) return;
+  trees_push_none(j);
+  for (int k = 0; k < j->group_count; k++)
+    for (int i = 0; i < j->group[k].dim && drives(&j->group[k]); i++)
+      trees_push_row(j, &j->group[k].row[i], j->group[k].r[i]);
+  trees_push_end(j);
+  for (int k = 1; k < j->body_count; k++)
+    if (j->body[k].in_tree) trees_pushed(j, k, &j->body[k].driven_v, &j->body[k].driven_w);
 }
 
 static real driven_by(const judge *j, const row *r) {
@@ -115,6 +130,7 @@ void judge_energy(judge *j, verdict *out) {
   account *all = calloc((size_t)j->body_count, sizeof *all);
   find_driven(j);
   for (int k = 0; k < j->group_count; k++) join(j, &j->group[k]);
+  if (j->trees) join_trees(j);
   for (int k = 0; k < j->group_count; k++) {
     const group *g = &j->group[k];
     account *a = &all[island_of(j, g)];

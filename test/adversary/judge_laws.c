@@ -269,11 +269,12 @@ bool group_is_sharp(const judge *j, const group *g) {
 }
 
 /* Whether the velocities between the phases are known: not of bodies that hang on joints, whose tension and dampers act
- * there on a spin that nobody sees. */
+ * there on a spin that nobody sees, and not of links, where they follow from the impulses on all links of the tree: the
+ * rounding of those on heavy links moves a light one. */
 static bool is_known(const judge *j, const group *g, moment when) {
   for (int k = 0; when == COMPRESSED && k < g->row[g->dim - 1].count; k++) {
     const judged_body *b = &j->body[g->row[g->dim - 1].term[k].body];
-    if (b->blurred || b->jointed || v_norm(b->damped) > 0) return false;
+    if (b->blurred || b->jointed || b->in_tree || v_norm(b->damped) > 0) return false;
   }
   return true;
 }

@@ -12,6 +12,7 @@ typedef struct judged_body {
   frix_body_id id;
   bool moves, planar;
   real mass, size, gravity_scale;
+  real reach;  /* of its shapes, from the centre */
   mat inertia; /* own axes */
   mat J, J_inverse;
   vec center; /* of mass, own frame */

@@ -175,7 +175,7 @@ static bool is_held(const judge *j, const group *g) {
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
     vec at_point = v_add(b->v[AFTER], v_cross(b->w[AFTER], v_sub(v_of(g->report.point), b->c)));
-    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + b->size * v_norm(b->w[AFTER]);
+    real before = v_norm(b->v[BEFORE]), speed = v_norm(b->v[AFTER]) + b->reach * v_norm(b->w[AFTER]);
     if (!b->moves) speed = fabsl(v_dot(at_point, v_of(g->report.direction[0]))); /* ground may run under what rests */
     if (speed > slow || before > 4 * j->h * j->gravity) return false;
   }

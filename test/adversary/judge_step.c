@@ -102,6 +102,7 @@ static void read_shapes(judge *j) {
   j->least_radius = INFINITY;
   for (int k = 1; k < j->body_count; k++) {
     if (radius[k] > 0) j->least_radius = fminl(j->least_radius, radius[k]);
+    j->body[k].reach = radius[k];
     j->body[k].size = fmaxl(j->body[k].size, radius[k]);
   }
   if (isinf(j->least_radius)) j->least_radius = 0;
@@ -245,6 +246,7 @@ static void read_after(judge *j, const frix_sim *sim, vec gravity) {
   }
   if (j->trees) {
     trees_find(j, sim);
+    if (j->half) trees_advance(j, j->h / 2);
     trees_put_after(j, sim);
     trees_take(j);
   }
@@ -255,6 +257,16 @@ static void read_after(judge *j, const frix_sim *sim, vec gravity) {
     if (b->planar) b->force.z = b->torque.x = b->torque.y = 0;
     b->v[FREE] = v_mad(b->v[BEFORE], j->h / b->mass, b->force);
     b->w[FREE] = v_mad(b->w[BEFORE], j->h, m_mul(b->J_inverse, b->torque));
+  }
+  if (!j->trees) return;
+  trees_push_none(j);
+  trees_push_forces(j);
+  trees_push_end(j);
+  for (int k = 1; k < j->body_count; k++) {
+    judged_body *b = &j->body[k];
+    if (!b->in_tree) continue;
+    b->v[FREE] = b->v[BEFORE], b->w[FREE] = b->w[BEFORE];
+    trees_pushed(j, k, &b->v[FREE], &b->w[FREE]);
   }
 }
 
@@ -300,12 +312,22 @@ static void find_scales(judge *j) {
     b->all = b->own + j->h * v_norm(b->force) / sqrtl(b->mass) + sqrtl(fmaxl(0, v_dot(T, m_mul(b->J_inverse, T))));
   }
   for (int k = 0; k < j->group_count; k++) add_impulses(j, &j->group[k]);
+  if (j->trees && j->two_phases) {
+    trees_push_none(j);
+    for (int k = 0; k < j->group_count; k++)
+      for (int i = 0; i < j->group[k].dim; i++) trees_push_row(j, &j->group[k].row[i], j->group[k].first[i]);
+    trees_push_end(j);
+  }
   for (int k = 1; k < j->body_count; k++) {
     judged_body *b = &j->body[k];
     b->v[COMPRESSED] = b->v[AFTER], b->w[COMPRESSED] = b->w[AFTER];
     if (!j->two_phases || !b->moves) continue;
     b->v[COMPRESSED] = v_mad(b->v[FREE], 1 / b->mass, b->linear_first);
     b->w[COMPRESSED] = v_add(b->w[FREE], m_mul(b->J_inverse, b->angular_first));
+    if (b->in_tree) {
+      b->v[COMPRESSED] = b->v[FREE], b->w[COMPRESSED] = b->w[FREE];
+      trees_pushed(j, k, &b->v[COMPRESSED], &b->w[COMPRESSED]);
+    }
     b->own += energy_root(b, COMPRESSED);
     b->all += energy_root(b, COMPRESSED);
   }
@@ -366,7 +388,7 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   judge_momentum(j, out);
   if (j->trees) trees_judge_momentum(j, 100 * (real)j->config.tolerance, SUM_ERROR, out);
   judge_laws(j, out);
-  if (!j->trees) judge_energy(j, out); /* what the axes of coordinates do to it is not known */
+  judge_energy(j, out);
   judge_overlaps(j, sim, out);
   springs_keep(j);
   out->rows = j->group_count;

@@ -4,47 +4,18 @@
  *
  *   V_b = sum over the joints between b and the root of S_k x_k,   S_k a turn about an axis or a way along one,
  *
- * and a step with rows taken at the start obeys, for each k,
+ * and a step obeys, for each k, with rows taken at the start or at the half step,
  *
  *   sum over the links b beyond joint k of S_k . [M_b (V_b(x1) - V_b(x0)) + h (M_b A_b + w x J w) - h F_b - impulses] =
  * 0
  *
  * with A_b the acceleration of the link at x0 without any of x. The state shows links at their new poses; axes are
- * fixed in the bodies that they connect, so that rates are read there and put on the old poses. A tree that floats is
+ * fixed in the bodies that they connect, so that rates are read there and put on the poses of the rows. A tree that floats is
  * led by its first body, and its origin. */
-#include "judge_trees.h"
+#include "judge_tree_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const real ROUNDING = 0x1p-46L; /* of the sums that coordinates are solved from */
-
-enum { AXES = 3, ROOT_AXES = 6 };
-
-/* How a body moves against the one that leads it. */
-typedef struct link {
-  int leader; /* body, -1: it has none */
-  int joint;  /* number, -1: the root of a tree that floats */
-  int tree;   /* its number, from 1 on; 0: no tree */
-} link;
-
-/* One coordinate. */
-typedef struct motion {
-  int body; /* the first that it moves */
-  bool way; /* along the axis, else about it */
-  vec axis, point;
-} motion;
-
-struct judged_trees {
-  link *link; /* by body */
-  int *order; /* bodies of trees, leaders first */
-  int body_count;
-  vec *acceleration, *turning; /* by body, at the rates of before */
-  motion *motion;
-  int motion_count;
-  real *M;        /* lower factor, over all motions */
-  real *row, *go; /* of one row */
-};
 
 judged_trees *trees_new(const judge *j) {
   judged_trees *t = calloc(1, sizeof *t);
@@ -57,13 +28,20 @@ judged_trees *trees_new(const judge *j) {
   t->M = calloc(ROOT_AXES * n * ROOT_AXES * n, sizeof *t->M);
   t->row = calloc(ROOT_AXES * n, sizeof *t->row);
   t->go = calloc(ROOT_AXES * n, sizeof *t->go);
+  t->push = calloc(ROOT_AXES * n, sizeof *t->push);
+  t->start = calloc(n, sizeof *t->start);
+  t->before = calloc(n, sizeof *t->before);
+  t->after = calloc(n, sizeof *t->after);
+  t->q = calloc(n, sizeof *t->q);
+  t->c = calloc(n, sizeof *t->c);
   return t;
 }
 
 void trees_free(judged_trees *t) {
   if (!t) return;
   free(t->link), free(t->order), free(t->acceleration), free(t->turning), free(t->motion);
-  free(t->M), free(t->row), free(t->go);
+  free(t->M), free(t->row), free(t->go), free(t->push), free(t->q), free(t->c), free(t->start), free(t->before),
+      free(t->after);
   free(t);
 }
 
@@ -95,6 +73,25 @@ static bool hangs(const judge *j, const bool *coordinate, int b) {
   for (int k = 0; k < j->joint_count; k++) {
     sight s = judge_look(j, frix_model_joint_at(j->model, k));
     if (coordinate[k] && (s.body[0] == b || s.body[1] == b)) return true;
+  }
+  return false;
+}
+
+static bool hangs_on_any(const judge *j, int b) {
+  for (int k = 0; k < j->joint_count; k++) {
+    sight s = judge_look(j, frix_model_joint_at(j->model, k));
+    if (s.config.kind != FRIX_JOINT_COUPLING && (s.body[0] == b || s.body[1] == b)) return true;
+  }
+  return false;
+}
+
+/* Whether a joint that has rows ends at the tree of b: the sim counts it among what moves freely. */
+static bool has_loop(const judge *j, const bool *coordinate, int b) {
+  for (int k = 0; k < j->joint_count; k++) {
+    sight s = judge_look(j, frix_model_joint_at(j->model, k));
+    bool own = false;
+    for (int side = 0; side < 2; side++) own |= j->trees->link[s.body[side]].tree == j->trees->link[b].tree;
+    if (!coordinate[k] && (own || s.config.kind == FRIX_JOINT_COUPLING)) return true;
   }
   return false;
 }
@@ -133,7 +130,10 @@ void trees_find(judge *j, const frix_sim *sim) {
     take(t, b, (link){-1, -1, b});
     grow(j, coordinate);
   }
-  for (int b = 1; b < j->body_count; b++) j->body[b].in_tree = t->link[b].tree != 0;
+  for (int b = 1; b < j->body_count; b++) {
+    j->body[b].in_tree = t->link[b].tree != 0;
+    j->body[b].jointed = j->body[b].moves && (!j->body[b].in_tree ? hangs_on_any(j, b) : has_loop(j, coordinate, b));
+  }
   free(coordinate);
 }
 
@@ -218,8 +218,92 @@ static void put_rates(judge *j, int b, const rates *x, moment when) {
 /* The root's velocity is that of its frame's origin: the one of its centre, seen from the other pose. */
 static void put_root(judge *j, int b, quat after) {
   judged_body *own = &j->body[b];
-  vec arm = v_sub(q_turn(own->q0, own->center), q_turn(after, own->center));
+  vec arm = v_sub(q_turn(j->trees->q[b], own->center), q_turn(after, own->center));
   own->v[AFTER] = v_add(own->v[AFTER], v_cross(own->w[AFTER], arm));
+}
+
+/* ---- the half step ---- */
+
+/* Of body b, which is at c with axes q. */
+static momentum momentum_of(const judge *j, int b, quat q, vec c, vec v, vec w) {
+  const judged_body *own = &j->body[b];
+  vec linear = v_mul(own->mass, v), about = j->body[j->trees->link[b].tree].c0;
+  vec turns = m_mul(m_turned(q, own->inertia), w);
+  return (momentum){linear, v_add(v_cross(v_sub(c, about), linear), turns)};
+}
+
+static quat q_about(vec axis, real angle) {
+  quat one = {1, 0, 0, 0};
+  return q_after(one, axis, angle);
+}
+
+/* The link's pose by its leader's, `time` after the start, at constant rates. now: the joint at the start. */
+static void follow_leader(judge *j, int b, const rates *x, real time) {
+  const link *l = &j->trees->link[b];
+  judged_body *own = &j->body[b];
+  const judged_body *leader = &j->body[l->leader];
+  sight s = j->trees->start[b];
+  bool second = s.body[1] == b;
+  quat base = leader->q0, back = q_inverse(base), turn = {1, 0, 0, 0}; /* in the leader's frame */
+  vec p = q_turn(back, s.axis[0][2]), q = q_turn(back, s.axis[1][0]), way = {0, 0, 0};
+  real sign = second ? 1 : -1;
+  if (s.config.kind == FRIX_JOINT_HINGE) turn = q_about(p, sign * x->first * time);
+  if (s.config.kind == FRIX_JOINT_BALL) turn = q_after(turn, x->spin, time);
+  if (s.config.kind == FRIX_JOINT_SLIDER) way = v_mul(sign * x->first * time, p);
+  if (s.config.kind == FRIX_JOINT_UNIVERSAL) { /* p stays in the first body, q in the second */
+    quat first = q_about(p, sign * x->first * time), other = q_about(q, sign * x->second * time);
+    turn = second ? q_mul(first, other) : q_mul(other, first);
+  }
+  quat turned = q_mul(turn, q_mul(back, own->q0));
+  vec anchor = second ? s.point[0] : s.point[1], arm = q_turn(back, v_sub(own->c0, anchor));
+  vec at_leader = q_turn(back, v_sub(anchor, leader->c0));
+  own->q = q_unit(q_mul(leader->q, turned));
+  own->c = v_add(leader->c, q_turn(leader->q, v_add(at_leader, v_add(way, q_turn(turn, arm)))));
+}
+
+/* The first body of a tree that floats: its origin goes straight on, its spin stays. */
+static void go_on(judged_body *b, real time) {
+  vec arm = q_turn(b->q0, b->center), w = b->w[BEFORE];
+  vec origin = v_sub(b->c0, arm), speed = v_sub(b->v[BEFORE], v_cross(w, arm));
+  b->q = q_after(b->q0, w, time);
+  arm = q_turn(b->q, b->center);
+  b->c = v_add(v_mad(origin, time, speed), arm);
+  b->v[BEFORE] = v_add(speed, v_cross(w, arm));
+}
+
+void trees_advance(judge *j, real time) {
+  judged_trees *t = j->trees;
+  rates *x = calloc((size_t)j->body_count, sizeof *x);
+  for (int b = 1; b < j->body_count; b++) {
+    judged_body *own = &j->body[b];
+    t->q[b] = own->q, t->c[b] = own->c; /* of others: where they are then */
+    own->q = own->q0, own->c = own->c0;
+    if (!own->in_tree) continue;
+    own->w[BEFORE] = own->spin;
+    t->before[b] = momentum_of(j, b, own->q0, own->c0, own->v[BEFORE], own->spin);
+  }
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    if (t->link[b].joint < 0) continue;
+    t->start[b] = judge_look(j, frix_model_joint_at(j->model, t->link[b].joint));
+    x[b] = read_rates(j, b, BEFORE);
+  }
+  for (int b = 1; b < j->body_count; b++)
+    if (!j->body[b].in_tree) j->body[b].q = t->q[b], j->body[b].c = t->c[b];
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    judged_body *own = &j->body[b];
+    if (t->link[b].joint < 0)
+      go_on(own, time);
+    else
+      follow_leader(j, b, &x[b], time);
+    own->sharp = true;
+    own->J = m_turned(own->q, own->inertia);
+    own->J_inverse = m_inverse(own->J);
+  }
+  for (int k = 0; k < t->body_count; k++)
+    if (t->link[t->order[k]].joint >= 0) put_rates(j, t->order[k], &x[t->order[k]], BEFORE);
+  free(x);
 }
 
 void trees_put_after(judge *j, const frix_sim *sim) {
@@ -228,16 +312,19 @@ void trees_put_after(judge *j, const frix_sim *sim) {
   for (int b = 1; b < j->body_count; b++) { /* at the new poses */
     judged_body *own = &j->body[b];
     frix_body_state s;
+    t->q[b] = own->q, t->c[b] = own->c;
     frix_sim_body(sim, own->id, &s);
     own->q = q_of(s.pose.q), own->c = v_of(s.center);
     own->v[AFTER] = own->in_tree || !own->moves ? v_of(s.velocity) : own->v[AFTER];
-    if (own->in_tree) own->w[AFTER] = v_of(s.spin);
+    if (!own->in_tree) continue;
+    own->w[AFTER] = v_of(s.spin);
+    t->after[b] = momentum_of(j, b, own->q, own->c, own->v[AFTER], own->w[AFTER]);
   }
   for (int k = 0; k < t->body_count; k++)
     if (t->link[t->order[k]].joint >= 0) x[t->order[k]] = read_rates(j, t->order[k], AFTER);
   for (int b = 1; b < j->body_count; b++) {
     if (j->body[b].in_tree && t->link[b].joint < 0) put_root(j, b, j->body[b].q);
-    j->body[b].q = j->body[b].q0, j->body[b].c = j->body[b].c0;
+    j->body[b].q = t->q[b], j->body[b].c = t->c[b];
   }
   for (int k = 0; k < t->body_count; k++)
     if (t->link[t->order[k]].joint >= 0) put_rates(j, t->order[k], &x[t->order[k]], AFTER);
@@ -302,8 +389,7 @@ static bool moves_with(const judged_trees *t, int b, int first) {
   return false;
 }
 
-/* Velocity of a body at the rate 1. */
-static bool go_with(const judge *j, const motion *m, int b, vec *v, vec *w) {
+bool go_with(const judge *j, const motion *m, int b, vec *v, vec *w) {
   if (!moves_with(j->trees, b, m->body)) return false;
   *v = m->way ? m->axis : v_cross(m->axis, v_sub(j->body[b].c, m->point));
   *w = m->way ? (vec){0, 0, 0} : m->axis;
@@ -358,61 +444,4 @@ real trees_row_weight(const judge *j, const row *r) {
     sum += t->go[a] * t->go[a];
   }
   return sum;
-}
-
-/* ---- momentum along the coordinates ---- */
-
-typedef struct wrench {
-  vec force, torque;
-  real linear, angular; /* what the body carries */
-  real linear_impulses, angular_impulses;
-} wrench;
-
-static wrench wrench_of(const judge *j, int b) {
-  const judged_body *own = &j->body[b];
-  const judged_trees *t = j->trees;
-  vec dv = v_sub(own->v[AFTER], own->v[BEFORE]), dw = v_sub(own->w[AFTER], own->w[BEFORE]);
-  vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
-  wrench x;
-  x.force = v_mul(own->mass, v_mad(dv, j->h, t->acceleration[b]));
-  x.force = v_sub(v_mad(x.force, -j->h, own->force), own->linear);
-  x.torque = v_mad(m_mul(own->J, dw), j->h, turns);
-  x.torque = v_sub(v_mad(x.torque, -j->h, own->torque), own->angular);
-  x.linear = own->mass * (v_norm(own->v[BEFORE]) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
-             j->h * v_norm(own->force);
-  x.angular = v_norm(m_mul(own->J, own->w[BEFORE])) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
-              j->h * v_norm(own->torque);
-  x.linear_impulses = own->linear_size;
-  x.angular_impulses = own->angular_size + own->angular_noise;
-  return x;
-}
-
-/* What the body brings to the sums that the tree's coordinates are solved from, whatever the axis. */
-static real carried_of(const judge *j, int b, const motion *m) {
-  wrench x = wrench_of(j, b);
-  real arm = v_norm(v_sub(j->body[b].c, m->point)) + j->body[b].size;
-  return (m->way ? 1 : arm) * (x.linear + x.linear_impulses) + (m->way ? 0 : x.angular + x.angular_impulses);
-}
-
-void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out) {
-  judged_trees *t = j->trees;
-  for (int k = 0; k < t->motion_count; k++) {
-    const motion *m = &t->motion[k];
-    real miss = 0, own = 0, impulses = 0, all = 0;
-    for (int i = 0; i < t->body_count; i++) {
-      vec v, w;
-      int b = t->order[i];
-      if (t->link[b].tree == t->link[m->body].tree) all += carried_of(j, b, m);
-      if (!go_with(j, m, b, &v, &w)) continue;
-      wrench x = wrench_of(j, b);
-      miss += v_dot(v, x.force) + v_dot(w, x.torque);
-      own += v_norm(v) * x.linear + v_norm(w) * x.angular;
-      impulses += v_norm(v) * x.linear_impulses + v_norm(w) * x.angular_impulses;
-    }
-    real grant = relative_error * own + sum_error * impulses + ROUNDING * all;
-    if (fabsl(miss) > 0)
-      note(out, LAW_MOMENTUM, fabsl(miss) / grant,
-           "tree of body %d, coordinate %d of body %d: misses %.3Lg of %.3Lg N s", t->link[m->body].tree, k, m->body,
-           miss, own + impulses);
-  }
 }

@@ -8,12 +8,24 @@ judged_trees *trees_new(const judge *j);
 void trees_free(judged_trees *t);
 /* Which joints of the last step were coordinates, and the bodies they lead; poses are those of the start. */
 void trees_find(judge *j, const frix_sim *sim);
-/* Velocities of links after the step, at the poses of the start. */
+/* Poses of links `time` after the start, and the velocities of before there. */
+void trees_advance(judge *j, real time);
+/* Velocities of links after the step, at the poses where rows are taken. */
 void trees_put_after(judge *j, const frix_sim *sim);
-/* Coordinates, mass matrix and accelerations at the start. */
+/* Coordinates, mass matrix and accelerations where rows are taken. */
 void trees_take(judge *j);
 /* J M^-1 J' of the part of a row that acts on trees. */
 real trees_row_weight(const judge *j, const row *r);
+/* Number of the tree that a body is a link of, 0: none. */
+int trees_of(const judge *j, int body);
+/* What impulses change velocities by: none, then rows and forces, then the end, then links are asked. */
+void trees_push_none(judge *j);
+void trees_push_row(judge *j, const row *r, real impulse);
+/* Of the step, those of the motion itself included. */
+void trees_push_forces(judge *j);
+void trees_push_end(judge *j);
+/* Adds what the links of body are changed by. */
+void trees_pushed(const judge *j, int body, vec *v, vec *w);
 /* Momentum along every coordinate; all impulses are summed up. */
 void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out);
 

@@ -312,6 +312,59 @@ static void rod(world *w) {
 
 static void newton_energy(tally *t, finding *f, FILE *log) { RUN(rod); }
 
+/* ---- springs set for a rest that is none ---- */
+
+/* Six cubes in a stack, the two lowest on one hinge, which contacts could press against with any force. The fifth, of
+ * 1e-11 kg, is pushed away: beside its 2e7 m/s the 200 m/s of others passed for rest, and springs were set to press the
+ * hinge with a thousand times all weights. */
+static void light_one_leaves(world *w, double second) {
+  static const double half[] = {0.0592088, 0.130549, 0.0825132, 0.074868, 0.111699, 0.140545},
+                      x[] = {-0.02672, -0.020375, -0.01271, -0.0372085, -0.0193361, -0.0331413},
+                      force[] = {0, 7.37316e-07, 4.96367e-07, 0, 1.83244, 0.179398};
+  const double mass[] = {1426, second, 1.155, 6.48e-8, 1.217e-11, 6.641e-7};
+  frix_material_id m = plain(w, 1.18617, 0);
+  frix_body_id b[6];
+  double z = 0;
+  w->h = 0.000131239;
+  w->steps = 2;
+  add_floor(w, m);
+  for (int k = 0; k < 6; k++) {
+    b[k] = add_body(w, mass[k], at(x[k], 0, z + half[k]), UPRIGHT, at(0, 0, 0), at(0, 0, 0));
+    add_shape(w, b[k], box(half[k], half[k], half[k]), m);
+    add_push(w, b[k], at(force[k], 0, 0), at(0, 0, 0));
+    z += 2 * half[k];
+  }
+  frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+  j.a = b[0], j.b = b[1], j.collide = true;
+  frix_joint_place(w->builder, &j, at(0, 0, 2 * half[0]), at(0, 1, 0), at(0, 0, 0), at(0, 0, 0));
+  frix_builder_add_joint(w->builder, &j, NULL);
+}
+static void leaves_as_found(world *w) { light_one_leaves(w, 1.128); }
+static void leaves_others_still(world *w) { light_one_leaves(w, 11.28); }
+
+/* No contact carries more than ten times all weights: springs leave no choice, rigid contacts do. */
+static void judge_stress(tally *t, finding *f) {
+  world w;
+  frix_step_report report = {.size = sizeof report};
+  world_open_with(&w, leaves_others_still, SI);
+  for (int k = 0; k < w.push_count; k++) frix_sim_add_force(w.sim, w.push[k].body, w.push[k].force, w.push[k].torque);
+  t->failed += frix_sim_step(w.sim, w.h, &report) != FRIX_OK;
+  for (int k = 0; report.certified && k < frix_sim_row_count(w.sim); k++) {
+    frix_row_report row;
+    frix_sim_row(w.sim, k, &row);
+    if (row.kind != FRIX_ROW_CONTACT || row.impulse[0] <= 10 * 1440 * 9.81 * w.h) continue;
+    t->wrong++;
+    *f = (finding){.step = 0, .law = LAW_DEMAND};
+    snprintf(f->text, sizeof f->text, "a contact at rest carries %g N s", row.impulse[0]);
+  }
+  world_close(&w);
+}
+
+static void false_rest(tally *t, finding *f, FILE *log) {
+  RUN(leaves_as_found, leaves_others_still);
+  if (f->step < 0 && world_contact == FRIX_CONTACT_KIND_STIFF) judge_stress(t, f);
+}
+
 /* ---- impulses that absorb every error ---- */
 
 /* A box in a slot 20 mm too narrow, rough walls: no answer exists, impulses grow until r - rho u rounds to r. */
@@ -479,6 +532,7 @@ static const named_case table[] = {
     {"poisson_compression", "compression that one sweep did not solve", poisson_compression},
     {"poisson_forces", "forces of an implicit step that do not settle", poisson_forces},
     {"newton_energy", "a rod whose energy grows by half when it strikes", newton_energy},
+    {"false_rest", "springs set for rest while a light body leaves", false_rest},
     {"absorption", "bodies wedged where no answer exists", absorption},
     {"joints_conflict", "two joint rows that contradict each other", joints_conflict},
     {"far_contact", "an error of 9 mm/s beside a contact at 1,000 m/s", far_contact},

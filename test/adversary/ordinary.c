@@ -176,12 +176,7 @@ static void fill_robot(world *w) {
   }
 }
 
-/* Joints as coordinates, without blows that bounce, whose free motion the judge would have to know. */
-static void in_coordinates(world *w) {
-  w->config.coordinates = FRIX_COORDINATES_REDUCED;
-  w->config.integrator = "moreau";
-  w->config.restitution_speed = HUGE_VAL;
-}
+static void in_coordinates(world *w) { w->config.coordinates = FRIX_COORDINATES_REDUCED; }
 
 static void fill_tree(world *w) {
   w->welds = true;

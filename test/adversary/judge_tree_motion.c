@@ -1,0 +1,200 @@
+/* Impulses on trees: what they make of the links' velocities, and whether momentum is kept.
+ *
+ *   M dx = sum over the links b beyond joint k of S_k . impulse_b        by the factor of judge_trees.c
+ *
+ * A tree that flies at the half step keeps its whole momentum: linear, and angular about the place where its root
+ * began. */
+#include "judge_tree_parts.h"
+
+#include <stdio.h>
+
+static const real ROUNDING = 0x1p-46L; /* of the sums that coordinates are solved from */
+
+/* ---- what impulses make of the velocities ---- */
+
+int trees_of(const judge *j, int body) { return j->trees->link[body].tree; }
+
+void trees_push_none(judge *j) {
+  for (int k = 0; k < j->trees->motion_count; k++) j->trees->push[k] = 0;
+}
+
+static void push_body(judge *j, int body, vec linear, vec angular) {
+  judged_trees *t = j->trees;
+  for (int k = 0; k < t->motion_count; k++) {
+    vec v, w;
+    if (go_with(j, &t->motion[k], body, &v, &w)) t->push[k] += v_dot(v, linear) + v_dot(w, angular);
+  }
+}
+
+void trees_push_row(judge *j, const row *r, real impulse) {
+  for (int i = 0; i < r->count; i++)
+    if (j->body[r->term[i].body].in_tree)
+      push_body(j, r->term[i].body, v_mul(impulse, r->term[i].lin), v_mul(impulse, r->term[i].ang));
+}
+
+void trees_push_forces(judge *j) {
+  judged_trees *t = j->trees;
+  for (int i = 0; i < t->body_count; i++) {
+    int b = t->order[i];
+    const judged_body *own = &j->body[b];
+    vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
+    push_body(j, b, v_mul(j->h, v_mad(own->force, -own->mass, t->acceleration[b])),
+              v_mul(j->h, v_sub(own->torque, turns)));
+  }
+}
+
+void trees_push_end(judge *j) {
+  judged_trees *t = j->trees;
+  int n = t->motion_count;
+  for (int a = 0; a < n; a++) {
+    for (int b = 0; b < a; b++) t->push[a] -= t->M[a * n + b] * t->push[b];
+    t->push[a] = t->M[a * n + a] > 0 ? t->push[a] / t->M[a * n + a] : 0;
+  }
+  for (int a = n - 1; a >= 0; a--) {
+    for (int b = a + 1; b < n; b++) t->push[a] -= t->M[b * n + a] * t->push[b];
+    t->push[a] = t->M[a * n + a] > 0 ? t->push[a] / t->M[a * n + a] : 0;
+  }
+}
+
+void trees_pushed(const judge *j, int body, vec *v, vec *w) {
+  const judged_trees *t = j->trees;
+  for (int k = 0; k < t->motion_count; k++) {
+    vec linear, angular;
+    if (!go_with(j, &t->motion[k], body, &linear, &angular)) continue;
+    *v = v_mad(*v, t->push[k], linear);
+    *w = v_mad(*w, t->push[k], angular);
+  }
+}
+
+/* ---- momentum along the coordinates ---- */
+
+typedef struct wrench {
+  vec force, torque;
+  real linear, angular; /* what the body carries */
+  real linear_impulses, angular_impulses;
+} wrench;
+
+static wrench wrench_of(const judge *j, int b) {
+  const judged_body *own = &j->body[b];
+  const judged_trees *t = j->trees;
+  vec dv = v_sub(own->v[AFTER], own->v[BEFORE]), dw = v_sub(own->w[AFTER], own->w[BEFORE]);
+  vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
+  wrench x;
+  x.force = v_mul(own->mass, v_mad(dv, j->h, t->acceleration[b]));
+  x.force = v_sub(v_mad(x.force, -j->h, own->force), own->linear);
+  x.torque = v_mad(m_mul(own->J, dw), j->h, turns);
+  x.torque = v_sub(v_mad(x.torque, -j->h, own->torque), own->angular);
+  x.linear = own->mass * (v_norm(own->v[BEFORE]) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
+             j->h * v_norm(own->force);
+  x.angular = v_norm(m_mul(own->J, own->w[BEFORE])) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
+              j->h * v_norm(own->torque);
+  x.linear_impulses = own->linear_size;
+  x.angular_impulses = own->angular_size + own->angular_noise;
+  return x;
+}
+
+/* What the body brings to the sums that the tree's coordinates are solved from, whatever the axis. */
+static real carried_of(const judge *j, int b, const motion *m) {
+  wrench x = wrench_of(j, b);
+  real arm = v_norm(v_sub(j->body[b].c, m->point)) + j->body[b].size;
+  return (m->way ? 1 : arm) * (x.linear + x.linear_impulses) + (m->way ? 0 : x.angular + x.angular_impulses);
+}
+
+/* Whether b is the first of the list that belongs to its tree. */
+static bool leads(const judge *j, int b) {
+  for (int k = 1; k < b; k++)
+    if (j->trees->link[k].tree == j->trees->link[b].tree) return false;
+  return true;
+}
+
+/* Whether a tree that floats has rows with nothing outside of it. At the half step the whole tree then keeps its
+ * momentum to rounding, by a rigid motion at the end that no coordinate shows. Where inner rows are joints the sim
+ * leaves it, and coordinates obey their law: one of the two must hold. */
+static bool may_fly(const judge *j, int tree) {
+  if (!j->half || j->trees->link[tree].joint >= 0) return false;
+  for (int k = 0; k < j->group_count; k++) {
+    const group *g = &j->group[k];
+    bool own = false, other = false;
+    for (int i = 0; i < g->dim; i++)
+      for (int t = 0; t < g->row[i].count; t++) {
+        bool inside = j->trees->link[g->row[i].term[t].body].tree == tree;
+        own |= inside, other |= !inside;
+      }
+    if (own && other) return false;
+  }
+  return true;
+}
+
+/* A miss of momentum, over what is granted. */
+typedef struct missed {
+  real excess;
+  char text[200];
+} missed;
+
+static void miss_more(missed *out, real excess, const char *what, int tree, int at, real miss, real of) {
+  if (!(excess > out->excess)) return;
+  out->excess = excess;
+  snprintf(out->text, sizeof out->text, "tree of body %d, %s %d: misses %.3Lg of %.3Lg N s", tree, what, at, miss, of);
+}
+
+/* Momentum of a whole tree that flies: forces act where rows are taken. */
+static missed missed_in_flight(const judge *j, int tree, real relative_error) {
+  const judged_trees *t = j->trees;
+  vec linear = {0, 0, 0}, angular = {0, 0, 0}, about = j->body[tree].c0;
+  real moved = 0, turned = 0;
+  missed out = {0, ""};
+  for (int i = 0; i < t->body_count; i++) {
+    int b = t->order[i];
+    const judged_body *own = &j->body[b];
+    if (t->link[b].tree != tree) continue;
+    const momentum *p = &t->before[b], *q = &t->after[b];
+    vec push = v_mul(j->h, own->force), arm = v_sub(own->c, about);
+    vec turn = v_add(v_mul(j->h, own->torque), v_cross(arm, push));
+    linear = v_add(linear, v_sub(v_sub(q->linear, p->linear), push));
+    angular = v_add(angular, v_sub(v_sub(q->angular, p->angular), turn));
+    moved += v_norm(p->linear) + v_norm(q->linear) + v_norm(push);
+    turned += v_norm(p->angular) + v_norm(q->angular) + v_norm(turn) +
+              (v_norm(arm) + own->size) * (v_norm(p->linear) + v_norm(q->linear));
+  }
+  if (moved > 0)
+    miss_more(&out, v_norm(linear) / (relative_error * moved), "flying, axis", tree, 0, v_norm(linear), moved);
+  if (turned > 0)
+    miss_more(&out, v_norm(angular) / (relative_error * turned), "flying, axis", tree, 3, v_norm(angular), turned);
+  return out;
+}
+
+static missed missed_by_coordinates(const judge *j, int tree, real relative_error, real sum_error) {
+  const judged_trees *t = j->trees;
+  missed out = {0, ""};
+  for (int k = 0; k < t->motion_count; k++) {
+    const motion *m = &t->motion[k];
+    real miss = 0, own = 0, impulses = 0, all = 0;
+    if (t->link[m->body].tree != tree) continue;
+    for (int i = 0; i < t->body_count; i++) {
+      vec v, w;
+      int b = t->order[i];
+      if (t->link[b].tree == tree) all += carried_of(j, b, m);
+      if (!go_with(j, m, b, &v, &w)) continue;
+      wrench x = wrench_of(j, b);
+      miss += v_dot(v, x.force) + v_dot(w, x.torque);
+      own += v_norm(v) * x.linear + v_norm(w) * x.angular;
+      impulses += v_norm(v) * x.linear_impulses + v_norm(w) * x.angular_impulses;
+    }
+    real grant = relative_error * own + sum_error * impulses + ROUNDING * all;
+    if (fabsl(miss) > 0) miss_more(&out, fabsl(miss) / grant, "coordinate", tree, k, miss, own + impulses);
+  }
+  return out;
+}
+
+void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out) {
+  for (int b = 1; b < j->body_count; b++) {
+    if (!j->body[b].in_tree || !leads(j, b)) continue;
+    int tree = j->trees->link[b].tree;
+    missed m = missed_by_coordinates(j, tree, relative_error, sum_error);
+    if (may_fly(j, tree)) {
+      missed other = missed_in_flight(j, tree, relative_error);
+      if (other.excess < m.excess) m = other;
+    }
+    if (m.excess > 0) note(out, LAW_MOMENTUM, m.excess, "%s", m.text);
+  }
+}
