@@ -73,7 +73,9 @@ typedef struct fx_mjcf_asset {
   bool is_mesh, ready, triangles; /* triangles: as they are on static bodies, not their hull */
   bool missing;                   /* of a sort frix does not make: geoms of it are left out */
   fx_mesh mesh;
-  fx_mass mass; /* of the mesh for density 1 */
+  fx_mass mass;    /* of the mesh for density 1 */
+  frix_pose frame; /* its centre of mass and principal axes, largest moment first */
+  double moment[3];
   frix_geometry_id hull, soup;
   int32_t row_count, column_count; /* height field */
   double size[4], *height;
@@ -229,6 +231,7 @@ typedef struct fx_mjcf_geom {
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
   double mass, density;           /* mass < 0: by density */
+  bool shell;                     /* density is per area */
   double skin;                    /* margin - gap: contacts act so far from its surface */
   int32_t own_kind, own_material; /* > 0: apart from others of its sort, since a pair or an exclusion names it */
   bool alone;                     /* no other geom is of its kind */
@@ -462,8 +465,10 @@ frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
 /* A primitive's size and place from the mesh the geom names. */
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
-/* Principal axes of a mesh, largest moment first, at its centre of mass. */
-frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
+/* Area, and inertia for density 1 per area (mjcf_shell.c). */
+fx_mass fx_mjcf_shell_mass(const fx_mjcf_geom *geom);
+/* Moments, largest first, and principal axes of an inertia by Jacobi rotations (mjcf_axes.c). */
+frix_quat fx_mjcf_principal(frix_sym3 inertia, double stop, double moment[3]);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
 /* Cables as the bodies they stand for (mjcf_composite.c); the class of what they are made of: no default counts. */

@@ -79,7 +79,7 @@ static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joi
 
 /* A mesh as an ellipsoid stands in its principal axes and reaches as far along each as it does itself. */
 static void mesh_axes(const fx_mjcf_geom *g, fx_tree_geom *to) {
-  frix_pose frame = fx_mjcf_mesh_axes(g->asset);
+  frix_pose frame = g->asset->frame;
   for (int32_t k = 0; k < g->asset->mesh.vertex_count; k++) {
     frix_vec3 v = fx_pose_unpoint(frame, g->asset->mesh.vertex[k]);
     for (int n = 0; n < 3; n++) to->half[n] = fx_max(to->half[n], fabs(fx_at(v, n)));
