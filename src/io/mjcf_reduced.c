@@ -17,7 +17,8 @@ static bool has_trees(const fx_tree *t) {
     if (t->actuator[k].dofs.count > 0 ||
         (t->actuator[k].transmission == FRIX_ROBOT_AT_BODY && t->actuator[k].gain_kind == FX_GAIN_FIXED))
       return true;
-  return t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
+  bool air = t->joint_count > 0 && (t->density > 0.0 || t->viscosity > 0.0);
+  return air || t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
 }
 
 static void destroy_robot(void *robot) { frix_robot_destroy(robot); }
