@@ -168,7 +168,7 @@ function compareState(model, data, ours, see) {
   if (model.nu) {
     see('actuator length', ours.actuator_length, data.actuator_length);
     see('actuator moment', ours.actuators.flatMap(a => a.moment),
-      dense(model.nu, nv, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind));
+      dense(data.actuator_force.length, nv, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind));
     see('actuator force', ours.actuator_force, data.actuator_force);
     see('actuator force', ours.actuator_torque, data.qfrc_actuator, 'torque');
   }

@@ -142,6 +142,7 @@ typedef struct frix_robot_actuator {
   int32_t act_first, act_count;
   bool ctrl_limited, force_limited;
   double ctrl_range[2], force_range[2];
+  int32_t ctrl_first, ctrl_count; /* its controls: one, or several of a pid */
 } frix_robot_actuator;
 
 typedef struct frix_robot_sensor {

@@ -151,6 +151,7 @@ typedef enum fx_mjcf_dynamics {
   FX_DYN_OF_FILTER,
   FX_DYN_OF_FILTER_EXACT,
   FX_DYN_OF_MUSCLE,
+  FX_DYN_OF_PID,
   FX_DYN_OF_OTHER
 } fx_mjcf_dynamics;
 typedef enum fx_mjcf_form {
@@ -177,6 +178,10 @@ typedef struct fx_mjcf_actuator {
   double delay;
   int32_t sample_count;   /* controls that are remembered */
   int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
+  bool pid;
+  bool inputs[3];                          /* of a pid: length, rate, added force */
+  double ki, most, slew, more_range[2][2]; /* ranges of rate and force */
+  bool more_given[2];
 } fx_mjcf_actuator;
 
 /* A fixed tendon: sum of coef times joint. */

@@ -39,4 +39,7 @@ frix_status fx_robot_equalities(fx_robot_maker *m);
 /* Once the tree is finished. */
 frix_status fx_robot_keys(fx_robot_maker *m);
 
+/* How many numbers a keyframe has for act and ctrl. */
+void fx_robot_key_sizes(const fx_tree *tree, fx_mjcf_reader *r);
+
 #endif

@@ -167,11 +167,29 @@ static frix_status check_ranges(const fx_mjcf_reader *r, const fx_tree_actuator 
     const double *range;
   } row[] = {{"ctrlrange", a->ctrl_limited, a->ctrl_range},
              {"forcerange", a->force_limited, a->force_range},
-             {"actrange", a->act_limited, a->act_range}};
+             {"actrange", a->act_limited, a->act_range},
+             {"velrange", a->pid.limited[1], a->pid.range[1]},
+             {"ffrange", a->pid.limited[2], a->pid.range[2]}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (row[k].holds && !(row[k].range[0] < row[k].range[1]))
       return fx_mjcf_fail(r, e, "actuator %s: %g is not below %g", row[k].name, row[k].range[0], row[k].range[1]);
   return FRIX_OK;
+}
+
+/* Controls and activations of a PID controller; others have one control. */
+static void copy_pid(const fx_mjcf_actuator *a, fx_tree_actuator *out) {
+  fx_tree_pid *p = &out->pid;
+  out->ctrl_count = 1;
+  if (!a->pid) return;
+  *p = (fx_tree_pid){.used = true, .ki = a->ki, .most = a->most, .slew = a->slew};
+  out->ctrl_count = 0;
+  for (int k = 0; k < 3; k++) {
+    p->at[k] = a->inputs[k] ? out->ctrl_count++ : -1;
+    p->limited[k] = k ? a->more_given[k - 1] : out->ctrl_limited;
+    memcpy(p->range[k], k ? a->more_range[k - 1] : out->ctrl_range, sizeof p->range[k]);
+  }
+  out->dynamics = FX_DYN_PID;
+  out->act_count = (a->slew > 0.0) + (a->ki > 0.0);
 }
 
 static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree_actuator *out) {
@@ -195,6 +213,7 @@ static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree
   out->act_early = a->act_early;
   out->off = a->group >= 0 && a->group <= 30 && (r->actuator_groups_off >> a->group & 1u);
   out->act_count = a->act_dim >= 0 ? a->act_dim : a->dynamics != FX_DYN_OF_NONE;
+  copy_pid(a, out);
 }
 
 /* Muscles measure their length by the range of what they act on. */
@@ -230,8 +249,8 @@ static frix_status add_actuator(fx_robot_maker *m, fx_mjcf_actuator *a, const at
   frix_status status = check_ranges(m->r, out, a->element);
   if (!status) status = set_length_range(m, a, out);
   if (status) return status;
-  out->act_first = t->act_count;
-  t->act_count += out->act_count;
+  out->act_first = t->act_count, out->ctrl_first = t->ctrl_count;
+  t->act_count += out->act_count, t->ctrl_count += out->ctrl_count;
   out->history_first = t->history_count;
   t->history_count += 2 * out->sample_count;
   const fx_mjcf_at at = {.instance = a->instance, .suffix = m->r->instance[a->instance].suffix};
@@ -253,11 +272,18 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
       return fx_mjcf_fail(m->r, e, "<%s> acts at a %s and at a %s: one of them", e->name, what->key, targets[k].key);
     what = &targets[k];
   }
-  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER)
+  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER) {
+    m->tree->left_out = true;
     return missing(m, e, "actuator", NULL);
+  }
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);
   if (!(a.delay >= 0.0) || (a.delay > 0.0 && !a.sample_count))
     return fx_mjcf_fail(m->r, e, a.delay > 0.0 ? "a delay of %g s needs nsample" : "delay: %g is negative", a.delay);
+  if (a.delay > 0.0 && a.pid) {
+    status = missing(m, e, "delay", NULL);
+    if (status) return status;
+    a.delay = 0.0;
+  }
   if (a.delay > 0.0 && a.interp > 1) {
     status = missing(m, e, "interp", "cubic is taken as linear");
     if (status) return status;

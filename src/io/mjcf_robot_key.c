@@ -120,10 +120,16 @@ static bool fill_mocap(fx_robot_maker *m, const fx_mjcf_numbers *n, fx_tree_key 
   return true;
 }
 
+/* Lists of keyframes count for whole files only: where actuators are left out nobody knows whose numbers they are. */
+void fx_robot_key_sizes(const fx_tree *t, fx_mjcf_reader *r) {
+  r->robot_act_count = t->left_out ? -1 : t->act_count;
+  r->robot_ctrl_count = t->left_out ? -1 : t->ctrl_count;
+}
+
 frix_status fx_robot_keys(fx_robot_maker *m) {
   fx_mjcf_reader *r = m->r;
   fx_tree *t = m->tree;
-  r->robot_act_count = t->act_count, r->robot_ctrl_count = t->actuator_count;
+  fx_robot_key_sizes(t, r);
   frix_status status = fx_mjcf_keys_read(r);
   if (status) return status;
   t->key_count = r->key_count;
@@ -135,7 +141,7 @@ frix_status fx_robot_keys(fx_robot_maker *m) {
     *key = (fx_tree_key){.name = r->key[k].name, .time = r->key[k].time};
     key->qpos = list_of(m, n->qpos, t->qpos0, t->q_count);
     key->qvel = list_of(m, n->qvel, NULL, t->dof_count);
-    key->ctrl = list_of(m, n->ctrl, NULL, t->actuator_count);
+    key->ctrl = list_of(m, n->ctrl, NULL, t->ctrl_count);
     key->act = list_of(m, n->act, NULL, t->act_count);
     if (!key->qpos || !key->qvel || !key->ctrl || !key->act || !fill_mocap(m, n, key)) return FRIX_ERROR_MEMORY;
   }
