@@ -280,7 +280,7 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
   if (!(a.delay >= 0.0) || (a.delay > 0.0 && !a.sample_count))
     return fx_mjcf_fail(m->r, e, a.delay > 0.0 ? "a delay of %g s needs nsample" : "delay: %g is negative", a.delay);
   if (a.delay > 0.0 && a.pid) {
-    status = missing(m, e, "delay", NULL);
+    status = missing(m, e, "delay of its inputs", NULL);
     if (status) return status;
     a.delay = 0.0;
   }
