@@ -100,7 +100,8 @@ FRIX_API frix_status frix_robot_read(frix_context *context, const char *path, co
 FRIX_API frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                             const frix_mjcf_config *config, frix_robot **out);
 FRIX_API void frix_robot_destroy(frix_robot *robot);
-/* Writes a URDF file as MJCF, with the absolute paths of its meshes; what is left out is logged. */
+/* Writes a URDF file as MJCF, with the paths of its meshes as seen from there, absolute where they lie outside that
+ * folder; what is left out is logged. */
 FRIX_API frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config,
                                        const char *to);
 
