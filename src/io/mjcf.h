@@ -266,7 +266,7 @@ enum { FX_NAMED_KINDS = FX_NAMED_ACTUATOR + 1 };
 
 typedef struct fx_mjcf_name {
   const char *full, *suffix; /* suffix: the end of full that replicas got */
-  int32_t thing, instance;
+  int32_t thing, instance, copy;
   const fx_xml_element *element;
 } fx_mjcf_name;
 
@@ -309,6 +309,8 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
   int32_t robot_act_count, robot_ctrl_count; /* numbers in a keyframe of a robot */
+  int32_t copy_count;                        /* replicas made so far */
+  bool again;                                /* an element is read again, for another replica: it is noted already */
   bool reduced;                              /* for a model whose joints are those of a robot */
   struct frix_robot *own_robot;              /* of such a model, until it has it */
   bool robot; /* for a tree in reduced coordinates, which does more of the file than the bodies of a model */
@@ -358,7 +360,8 @@ typedef struct fx_mjcf_at {
   const fx_mjcf_class *class;
   const char *suffix; /* of replicas */
   int32_t instance;
-  int depth; /* of models in models */
+  int depth;    /* of models in models */
+  int32_t copy; /* of the replica that holds it, the innermost, counted as they are made from 1; 0: none */
 } fx_mjcf_at;
 
 /* Room for one more entry of a list of the reader; false without memory. */

@@ -77,7 +77,9 @@ static frix_status read_equality(fx_robot_maker *m, int32_t instance, const fx_x
     return status;
   int32_t copies = x[0].found.count > x[1].found.count ? x[0].found.count : x[1].found.count;
   if (!x[0].found.count) copies = 0;
-  for (int32_t k = 0; k < copies && !status; k++) {
+  int32_t k, end;
+  status = fx_robot_copies(m, instance, e, &x[x[1].found.count > x[0].found.count], copies, &k, &end);
+  for (; k < end && !status; k++) {
     if (!FX_ROBOT_ROOM(m, equality)) return FRIX_ERROR_MEMORY;
     fx_tree_equality copy = out;
     status = kind < 2 ? join(m, &item, &copy, x, sites, k) : couple(m, &item, &copy, x, k);
@@ -87,13 +89,7 @@ static frix_status read_equality(fx_robot_maker *m, int32_t instance, const fx_x
   return status;
 }
 
-frix_status fx_robot_equalities(fx_robot_maker *m) {
-  int32_t instance = -1;
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, "equality", &instance, e));)
-    status = read_equality(m, instance, e);
-  return status;
-}
+frix_status fx_robot_equalities(fx_robot_maker *m) { return fx_robot_read_all(m, "equality", read_equality); }
 
 /* ---- keyframes ---- */
 
