@@ -253,11 +253,35 @@ static void disc(fx_test *t) {
   close_world(&w);
 }
 
+/* 1000 kg at the end of two links of 1 g, and a link of 1 g under a servo of 1e6 N m: they come to rest at h = 0.01. */
+static void stiff_and_unequal(fx_test *t) {
+  static const char text[] =
+      "<mujoco><worldbody><body><joint name='a' axis='0 1 0'/><geom type='capsule' fromto='0 0 0 .3 0 0' size='.01' "
+      "mass='.001'/><body pos='.3 0 0'><joint name='b' axis='0 1 0'/><geom type='capsule' fromto='0 0 0 .3 0 0' "
+      "size='.01' mass='.001'/><body pos='.3 0 0'><joint name='c' axis='0 1 0'/><geom type='box' size='.1 .1 .1' "
+      "mass='1000' contype='0' conaffinity='0'/></body></body></body><body pos='2 0 0'><joint name='d' axis='0 1 0'/>"
+      "<geom type='capsule' fromto='0 0 0 .1 0 0' size='.005' mass='.001'/></body></worldbody><actuator>"
+      "<position joint='a' kp='1e6' kv='1e4'/><position joint='b' kp='1e6' kv='1e4'/><position joint='c' kp='1e5' "
+      "kv='1e3'/><position joint='d' kp='1e6'/></actuator></mujoco>";
+  if (!available(t)) return;
+  world w = open_world(t, text, FRIX_COORDINATES_REDUCED);
+  REQUIRE(t, w.state);
+  frix_robot_data(w.state, FRIX_ROBOT_CTRL, NULL)[3] = 1;
+  steps(t, &w, 0.01, 20.0);
+  const double *q = frix_robot_data(w.state, FRIX_ROBOT_QPOS, NULL),
+               *v = frix_robot_data(w.state, FRIX_ROBOT_QVEL, NULL);
+  CHECK_NEAR(t, q[3], 1.0, 1e-8);
+  CHECK_NEAR(t, q[0], 9.81 * 1000 * 0.6 / 1e6, 1e-4); /* what the load turns it by */
+  for (int k = 0; k < 4; k++) CHECK_NEAR(t, v[k], 0.0, 1e-9);
+  close_world(&w);
+}
+
 const fx_test_row test_tree_orders[] = {
     {"tree_orders/ten_models", ten_models},
     {"tree_orders/chains", chains},
     {"tree_orders/parallelogram", parallelogram},
     {"tree_orders/top", top},
     {"tree_orders/disc", disc},
+    {"tree_orders/stiff_and_unequal", stiff_and_unequal},
     {0},
 };
