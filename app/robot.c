@@ -58,6 +58,8 @@ static bool set_by_name(const frix_robot *robot, frix_robot_state *state, const 
     if (!fx_split_setting(text, &name, &value)) return false;
     int32_t k = frix_robot_find(robot, part, name);
     frix_robot_joint joint = {.kind = FRIX_ROBOT_HINGE};
+    frix_robot_actuator actuator = {0};
+    if (k >= 0 && drive) frix_robot_get_actuator(robot, k, &actuator);
     if (k >= 0 && !drive) frix_robot_get_joint(robot, k, &joint);
     bool line = joint.kind == FRIX_ROBOT_HINGE || joint.kind == FRIX_ROBOT_SLIDE;
     if (k < 0) fx_error("%s: the robot has no %s '%s'", flag, drive ? "actuator" : "joint", name);
@@ -65,7 +67,7 @@ static bool set_by_name(const frix_robot *robot, frix_robot_state *state, const 
     free(name);
     if (k < 0 || !line) return false;
     double *list = frix_robot_data(state, drive ? FRIX_ROBOT_CTRL : FRIX_ROBOT_QPOS, NULL);
-    if (!fill(flag, value, list + (drive ? k : joint.q), 1)) return false;
+    if (!fill(flag, value, list + (drive ? actuator.ctrl_first : joint.q), 1)) return false;
   }
   return true;
 }

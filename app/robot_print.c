@@ -60,7 +60,7 @@ static void print_drives(const frix_robot *robot, frix_robot_state *state) {
     frix_robot_actuator a;
     if (frix_robot_get_actuator(robot, k, &a)) continue;
     printf("  actuator    %d %s at %s %s  control %.4g", (int)k, or_dash(a.name), at_word[a.transmission],
-           or_dash(a.object), ctrl[k]);
+           or_dash(a.object), ctrl[a.ctrl_first]);
     print_range(a.ctrl_limited, a.ctrl_range);
     printf("  force %.4g", force[k]);
     print_range(a.force_limited, a.force_range);
@@ -85,11 +85,13 @@ static void print_sensors(const frix_robot *robot, frix_robot_state *state) {
 
 void fx_robot_text(const char *path, const frix_robot *robot, frix_robot_state *state) {
   frix_robot_info info = frix_robot_view(robot);
+  int32_t controls;
+  frix_robot_data(state, FRIX_ROBOT_CTRL, &controls);
   printf("%s%s%s\n", fx_colour_on(FX_BOLD), path, fx_colour_off());
   if (info.name[0]) printf("  model       %s\n", info.name);
   printf("  mass        %.6g kg in %d bodies\n", info.mass, (int)info.body_count - 1);
   printf("  coordinates %d, velocities %d, controls %d, activations %d\n", (int)info.q_count, (int)info.v_count,
-         (int)info.actuator_count, (int)info.act_count);
+         (int)controls, (int)info.act_count);
   printf("  timestep    %g s, gravity %g %g %g\n", info.timestep, info.gravity.x, info.gravity.y, info.gravity.z);
   for (int32_t k = 0; k < info.key_count; k++)
     printf("  key         %s\n", or_dash(frix_robot_name(robot, FRIX_ROBOT_KEY, k)));

@@ -28,9 +28,11 @@ struct fx_run_robot {
 
 /* ---- controls ---- */
 
-static int32_t find_actuator(const frix_robot *robot, const char *flag, const char *name) {
+/* Where its control stands, the first of several; -1: there is none. */
+static int32_t find_control(const frix_robot *robot, const char *flag, const char *name) {
+  frix_robot_actuator row;
   int32_t k = frix_robot_find(robot, FRIX_ROBOT_ACTUATOR, name);
-  if (k >= 0) return k;
+  if (k >= 0 && !frix_robot_get_actuator(robot, k, &row)) return row.ctrl_first;
   fx_error("%s: the robot has no actuator '%s'", flag, name);
   frix_robot_info info = frix_robot_view(robot);
   for (int32_t i = 0; i < info.actuator_count && i < 40; i++)
@@ -50,7 +52,8 @@ static bool read_number(const char *flag, const char *text, double *out) {
 }
 
 static bool set_controls(fx_run_robot *r, const fx_args *args) {
-  double *ctrl = frix_robot_data(r->state, FRIX_ROBOT_CTRL, NULL);
+  int32_t count;
+  double *ctrl = frix_robot_data(r->state, FRIX_ROBOT_CTRL, &count);
   int cursor = 0;
   for (const char *text; (text = fx_arg_next(args, "--ctrl", &cursor));) {
     char *name = NULL;
@@ -58,10 +61,10 @@ static bool set_controls(fx_run_robot *r, const fx_args *args) {
     if (!fx_split_setting(text, &name, &value)) return false;
     bool all = !strcmp(name, "*");
     double x = 0;
-    int32_t k = all ? 0 : find_actuator(r->robot, "--ctrl", name);
+    int32_t k = all ? 0 : find_control(r->robot, "--ctrl", name);
     free(name);
     if (k < 0 || !read_number("--ctrl", value, &x)) return false;
-    int32_t end = all ? frix_robot_view(r->robot).actuator_count : k + 1;
+    int32_t end = all ? count : k + 1;
     for (; k < end; k++) ctrl[k] = x;
   }
   return true;
@@ -118,7 +121,7 @@ static bool read_header(fx_run_robot *r, const char *path, char *line) {
       fx_error("%s: more than %d columns", path, MOST_COLUMNS);
       return false;
     }
-    int32_t k = find_actuator(r->robot, path, field);
+    int32_t k = find_control(r->robot, path, field);
     if (k < 0) return false;
     for (int32_t n = 0; n < r->column_count; n++)
       if (r->column[n] == k) {

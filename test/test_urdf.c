@@ -70,6 +70,20 @@ static void converts(fx_test *t) {
   shell_free(&a);
 }
 
+/* Meshes beneath the written file are told as seen from there: it is read without a flag. */
+static void converts_beside(fx_test *t) {
+  if (!available(t)) return;
+  shell_result a =
+      shell(t,
+            "mkdir -p c/arm_description/urdf c/arm_description/meshes && cp %s c/arm_description/urdf/ && cp "
+            "%s/test/robots/arm_description/meshes/wedge.obj c/arm_description/meshes/ && $frix convert "
+            "c/arm_description/urdf/arm.urdf c/arm.xml && $frix robot c/arm.xml && grep -c "
+            "'file=\"arm_description/meshes/wedge.obj\"' c/arm.xml",
+            ARM, FRIX_SOURCE_DIR);
+  if (a.code) fx_test_fail(t, __FILE__, __LINE__, "%s%s", a.out, a.err);
+  shell_free(&a);
+}
+
 static void packages(fx_test *t) {
   if (!available(t)) return;
   shell_result a = shell(
@@ -249,6 +263,7 @@ static void srdf(fx_test *t) {
 const fx_test_row test_urdf[] = {{"urdf/arm", arm},
                                  {"urdf/srdf", srdf},
                                  {"urdf/converts", converts},
+                                 {"urdf/converts_beside", converts_beside},
                                  {"urdf/packages", packages},
                                  {"urdf/broken", broken_files},
                                  {"robots/broken", broken_robots},

@@ -66,7 +66,7 @@ typedef enum frix_channel_kind {
   FRIX_CHANNEL_ORIENTATION, /* body, axis 0..3: quaternion, scalar first */
   FRIX_CHANNEL_VELOCITY,    /* body, axis 0..2 */
   FRIX_CHANNEL_SPIN,        /* body, axis 0..2 */
-  FRIX_CHANNEL_CTRL,        /* axis: number of an actuator of the robot in reduced coordinates; set */
+  FRIX_CHANNEL_CTRL,        /* axis: number of a control of the robot in reduced coordinates; set */
   FRIX_CHANNEL_QPOS,        /* axis: place in qpos of the robot; watched, as the following */
   FRIX_CHANNEL_QVEL,        /* axis: place in qvel */
   FRIX_CHANNEL_SENSOR,      /* axis: place in the sensor data */

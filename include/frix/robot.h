@@ -100,7 +100,8 @@ FRIX_API frix_status frix_robot_read(frix_context *context, const char *path, co
 FRIX_API frix_status frix_robot_read_memory(frix_context *context, const char *name, const void *bytes, size_t count,
                                             const frix_mjcf_config *config, frix_robot **out);
 FRIX_API void frix_robot_destroy(frix_robot *robot);
-/* Writes a URDF file as MJCF, with the absolute paths of its meshes; omissions are logged. */
+/* Writes a URDF file as MJCF. Paths of its meshes are relative to the folder of the written file, absolute if they lie
+ * outside of it; omissions are logged. */
 FRIX_API frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config,
                                        const char *to);
 
@@ -142,6 +143,7 @@ typedef struct frix_robot_actuator {
   int32_t act_first, act_count;
   bool ctrl_limited, force_limited;
   double ctrl_range[2], force_range[2];
+  int32_t ctrl_first, ctrl_count; /* its controls: one, or several of a pid */
 } frix_robot_actuator;
 
 typedef struct frix_robot_sensor {

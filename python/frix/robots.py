@@ -109,11 +109,11 @@ class RobotActuator:
 
     @property
     def ctrl(self) -> float:
-        return float(self._robot.ctrl[self._k])
+        return float(self._robot.ctrl[self._row.ctrl_first])
 
     @ctrl.setter
     def ctrl(self, value):
-        self._robot.ctrl[self._k] = value
+        self._robot.ctrl[self._row.ctrl_first] = value
 
     @property
     def force(self) -> float:

@@ -18,6 +18,7 @@ from .world import Model, set_axis, take_bytes
 
 _restitutions = enum("frix_restitution", "FRIX_RESTITUTION_")
 _laws = enum("frix_law", "FRIX_LAW_")
+_coordinates = enum("frix_coordinates", "FRIX_COORDINATES_")
 _policies = enum("frix_policy", "FRIX_POLICY_")
 _phases = list(enum("frix_contact_phase", "FRIX_CONTACT_"))
 _states = list(enum("frix_contact_state", "FRIX_CONTACT_"))
@@ -277,8 +278,8 @@ class _Forces:
 class Sim(lib.SimCore):
     """A world in motion. Configuration by name, as in frix_sim_config: integrator, solver, law, tolerance, polish,
     seek_rest, max_iterations, thread_count, policy ('report', 'strict'), restitution ('newton', 'poisson', 'bounded'),
-    restitution_speed, stabilisation, joint_stabilisation, margin, projections, sleep, sleep_speed, sleep_time; options:
-    {'nsgs.relaxation': 1.1}. force: a function f(sim, time) that is called whenever forces are needed and may look at
+    restitution_speed, stabilisation, joint_stabilisation, margin, projections, sleep, sleep_speed, sleep_time, coordinates
+    ('maximal', 'reduced': joints of the model are coordinates of trees); options: {'nsgs.relaxation': 1.1}. force: a function f(sim, time) that is called whenever forces are needed and may look at
     bodies and add forces.
 
     Arrays (center, velocity, ...) are views: they show the present state without copies and stay valid while Python
@@ -291,6 +292,7 @@ class Sim(lib.SimCore):
             "integrator": encode, "solver": encode, "law": lambda v: choose(_laws, v, "law"),
             "policy": lambda v: choose(_policies, v, "policy"),
             "restitution": lambda v: choose(_restitutions, v, "restitution"),
+            "coordinates": lambda v: choose(_coordinates, v, "coordinates"),
         }
         if not isinstance(model, Model):
             raise TypeError(f"a Model is needed, not {type(model).__name__}")

@@ -80,6 +80,7 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
   for (size_t k = 0; r->robot && k < sizeof endings / sizeof *endings; k++)
     if (strlen(name) > strlen(endings[k]) && !strcmp(name + strlen(name) - strlen(endings[k]), endings[k]))
       return FRIX_OK;
+  if (r->again) return FRIX_OK;
   if (kind == FRIX_MJCF_UNSUPPORTED && r->config.strict) {
     fx_mjcf_fail(r, at, "%s: %s", name, text);
     return FRIX_ERROR_UNSUPPORTED;

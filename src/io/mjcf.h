@@ -73,7 +73,9 @@ typedef struct fx_mjcf_asset {
   bool is_mesh, ready, triangles; /* triangles: as they are on static bodies, not their hull */
   bool missing;                   /* of a sort frix does not make: geoms of it are left out */
   fx_mesh mesh;
-  fx_mass mass; /* of the mesh for density 1 */
+  fx_mass mass;    /* of the mesh for density 1 */
+  frix_pose frame; /* its centre of mass and principal axes, largest moment first */
+  double moment[3];
   frix_geometry_id hull, soup;
   int32_t row_count, column_count; /* height field */
   double size[4], *height;
@@ -149,6 +151,7 @@ typedef enum fx_mjcf_dynamics {
   FX_DYN_OF_FILTER,
   FX_DYN_OF_FILTER_EXACT,
   FX_DYN_OF_MUSCLE,
+  FX_DYN_OF_PID,
   FX_DYN_OF_OTHER
 } fx_mjcf_dynamics;
 typedef enum fx_mjcf_form {
@@ -175,6 +178,10 @@ typedef struct fx_mjcf_actuator {
   double delay;
   int32_t sample_count;   /* controls that are remembered */
   int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
+  bool pid;
+  bool inputs[3];                          /* of a pid: length, rate, added force */
+  double ki, most, slew, more_range[2][2]; /* ranges of rate and force */
+  bool more_given[2];
 } fx_mjcf_actuator;
 
 /* A fixed tendon: sum of coef times joint. */
@@ -229,6 +236,7 @@ typedef struct fx_mjcf_geom {
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
   double mass, density;           /* mass < 0: by density */
+  bool shell;                     /* density is per area */
   double skin;                    /* margin - gap: contacts act so far from its surface */
   int32_t own_kind, own_material; /* > 0: apart from others of its sort, since a pair or an exclusion names it */
   bool alone;                     /* no other geom is of its kind */
@@ -258,7 +266,7 @@ enum { FX_NAMED_KINDS = FX_NAMED_ACTUATOR + 1 };
 
 typedef struct fx_mjcf_name {
   const char *full, *suffix; /* suffix: the end of full that replicas got */
-  int32_t thing, instance;
+  int32_t thing, instance, copy;
   const fx_xml_element *element;
 } fx_mjcf_name;
 
@@ -301,6 +309,8 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_source *source; /* all of them, the main file first */
   frix_builder *builder;
   int32_t robot_act_count, robot_ctrl_count; /* numbers in a keyframe of a robot */
+  int32_t copy_count;                        /* replicas made so far */
+  bool again;                                /* an element is read again, for another replica: it is noted already */
   bool reduced;                              /* for a model whose joints are those of a robot */
   struct frix_robot *own_robot;              /* of such a model, until it has it */
   bool robot; /* for a tree in reduced coordinates, which does more of the file than the bodies of a model */
@@ -350,7 +360,8 @@ typedef struct fx_mjcf_at {
   const fx_mjcf_class *class;
   const char *suffix; /* of replicas */
   int32_t instance;
-  int depth; /* of models in models */
+  int depth;    /* of models in models */
+  int32_t copy; /* of the replica that holds it, the innermost, counted as they are made from 1; 0: none */
 } fx_mjcf_at;
 
 /* Room for one more entry of a list of the reader; false without memory. */
@@ -462,8 +473,10 @@ frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
 /* A primitive's size and place from the mesh the geom names. */
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
-/* Principal axes of a mesh, largest moment first, at its centre of mass. */
-frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset);
+/* Area, and inertia for density 1 per area (mjcf_shell.c). */
+fx_mass fx_mjcf_shell_mass(const fx_mjcf_geom *geom);
+/* Moments, largest first, and principal axes of an inertia by Jacobi rotations (mjcf_axes.c). */
+frix_quat fx_mjcf_principal(frix_sym3 inertia, double stop, double moment[3]);
 /* Own masses of all bodies, by <inertial> or from geoms, with the compiler's bounds; and the inertias of joints. */
 frix_status fx_mjcf_masses(fx_mjcf_reader *r);
 /* Cables as the bodies they stand for (mjcf_composite.c); the class of what they are made of: no default counts. */

@@ -108,7 +108,7 @@ static frix_status apply(fx_mjcf_reader *r, fx_mjcf_actuator *a, int32_t number)
   double u = 0.0;
   if (joint || tendon) status = fx_mjcf_find(r, a->instance, e, kind, joint ? "joint" : "tendon", &found);
   if (status) return status;
-  if (a->gain_form >= FX_FORM_MUSCLE || a->bias_form >= FX_FORM_MUSCLE) return missing(r, a, "", NULL);
+  if (a->pid || a->gain_form >= FX_FORM_MUSCLE || a->bias_form >= FX_FORM_MUSCLE) return missing(r, a, "", NULL);
   if (found.count && joint) inherit_range(&r->joint[fx_mjcf_thing(r, kind, &found, 0)], a);
   if (found.count > 1 && r->start.ctrl) return missing(r, a, "of replicas with key ctrl", NULL);
   if (!control_of(r, a, number, &u)) return missing(r, a, "with activation", NULL);

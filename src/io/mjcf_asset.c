@@ -176,6 +176,22 @@ static frix_status take_hull_faces(fx_mjcf_reader *r, const fx_mjcf_asset *asset
   return out->vertex && out->triangle ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
+/* A tree has the axes and moments that MuJoCo finds, and the inertia they make. */
+static void find_axes(fx_mjcf_asset *asset, bool tree) {
+  fx_mass *mass = &asset->mass;
+  double p[3], *m = asset->moment;
+  frix_vec3 axis[3];
+  asset->frame.p = mass->center;
+  if (tree) {
+    asset->frame.q = fx_mjcf_principal(mass->inertia, 1e-7, m);
+    mass->inertia = fx_sym3_turn(asset->frame.q, (frix_sym3){m[0], m[1], m[2], 0.0, 0.0, 0.0});
+    return;
+  }
+  fx_sym3_eigen(mass->inertia, p, axis);
+  for (int k = 0; k < 3; k++) m[k] = p[2 - k];
+  asset->frame.q = fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]));
+}
+
 static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   int kind = fx_mjcf_source_of(asset->item.element)->mesh_inertia;
   fx_mesh faces = asset->mesh;
@@ -184,6 +200,7 @@ static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   if (status) return status;
   if (asset->mesh.triangle_count == 0) asset->mesh = faces;
   asset->mass = fx_mjcf_mesh_mass(&faces, (fx_mjcf_mesh_inertia)kind);
+  find_axes(asset, r->robot);
   return FRIX_OK;
 }
 

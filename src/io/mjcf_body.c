@@ -78,7 +78,7 @@ static frix_status add_replicas(fx_mjcf_reader *r, const fx_xml_element *e, fx_m
     char *suffix = fx_arena_take(&r->arena, size, 1);
     if (!suffix) return FRIX_ERROR_MEMORY;
     snprintf(suffix, size, "%s%0*d%s", separator, digits_of(count), (int)k, outer);
-    at.suffix = suffix;
+    at.suffix = suffix, at.copy = ++r->copy_count;
     at.frame = fx_pose_mul(base, frame);
     status = fx_mjcf_visit(r, e, at);
     frame = fx_pose_mul(frame, step);
@@ -221,7 +221,7 @@ frix_status fx_mjcf_check_count(const fx_mjcf_reader *r, const fx_mjcf_source *s
 static frix_status visit_world(fx_mjcf_reader *r) {
   frix_status status = FRIX_OK;
   for (const fx_xml_element *e = r->source->root->first; e && !status; e = e->next) {
-    fx_mjcf_at at = {0, fx_pose_one(), r->source->classes, "", 0, 0};
+    fx_mjcf_at at = {.frame = fx_pose_one(), .class = r->source->classes, .suffix = ""};
     if (strcmp(e->name, "worldbody")) continue;
     status = child_class(r, e, &at);
     if (!status) status = fx_mjcf_visit(r, e, at);
@@ -238,7 +238,7 @@ frix_status fx_mjcf_bodies(fx_mjcf_reader *r) {
   r->instance[r->instance_count++] = (fx_mjcf_instance){r->source, "", ""};
   r->body[r->body_count++] =
       (fx_mjcf_body){.element = root, .parent = -1, .place = fx_pose_one(), .inertial_frame = fx_pose_one()};
-  names->name[names->name_count++] = (fx_mjcf_name){world, world + sizeof world - 1, 0, 0, root};
+  names->name[names->name_count++] = (fx_mjcf_name){.full = world, .suffix = world + sizeof world - 1, .element = root};
   frix_status status = visit_world(r);
   if (!status) status = fx_mjcf_place_joints(r);
   for (int kind = 0; kind < FX_NAMED_KINDS && !status; kind++)

@@ -36,7 +36,8 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
 }
 
 static frix_status read_general(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
-  int dynamics = (int)a->dynamics, gain = (int)a->gain_form, bias = (int)a->bias_form;
+  int dynamics = a->dynamics == FX_DYN_OF_PID ? 0 : (int)a->dynamics, gain = (int)a->gain_form,
+      bias = (int)a->bias_form;
   frix_status status;
   if ((status =
            fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user pid dcmotor", &dynamics)) ||
@@ -48,7 +49,8 @@ static frix_status read_general(const fx_mjcf_reader *r, const fx_mjcf_item *ite
       (status = fx_mjcf_word(r, item, "actearly", "false true", &a->act_early)) ||
       (status = fx_mjcf_integer(r, item, "actdim", -1, 1000, &a->act_dim)))
     return status;
-  a->dynamics = dynamics < FX_DYN_OF_OTHER ? (fx_mjcf_dynamics)dynamics : FX_DYN_OF_OTHER;
+  a->dynamics = dynamics < FX_DYN_OF_PID ? (fx_mjcf_dynamics)dynamics : FX_DYN_OF_OTHER;
+  a->pid = false;
   a->gain_form = gain < FX_FORM_OTHER ? (fx_mjcf_form)gain : FX_FORM_OTHER;
   a->bias_form = bias < FX_FORM_OTHER ? (fx_mjcf_form)bias : FX_FORM_OTHER;
   if (fx_xml_value(item->element, "biasprm")) a->damp_ratio = 0.0;
@@ -127,6 +129,51 @@ static frix_status read_muscle(const fx_mjcf_reader *r, const fx_mjcf_item *item
   return status;
 }
 
+/* Which controls it has, of "pos", "vel" and "ff" in this order; the first two unless told. */
+static frix_status read_inputs(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
+  static const char *const name[] = {"pos", "vel", "ff"};
+  const char *text = fx_mjcf_text(item, "input", NULL);
+  if (!text) return FRIX_OK;
+  int next = 0;
+  for (int k = 0; k < 3; k++) a->inputs[k] = false;
+  while (*(text += strspn(text, " \t\r\n"))) {
+    size_t size = strcspn(text, " \t\r\n");
+    while (next < 3 && (strlen(name[next]) != size || strncmp(text, name[next], size))) next++;
+    if (next == 3) return fx_mjcf_fail(r, item->element, "pid input: wants some of pos, vel, ff, in this order");
+    a->inputs[next++] = true;
+    text += size;
+  }
+  return next ? FRIX_OK : fx_mjcf_fail(r, item->element, "pid input: wants at least one of pos, vel, ff");
+}
+
+/* force = kp (u_pos - L) + kv (u_vel - dL/dt) + ki integral + u_ff */
+static frix_status read_pid(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
+  bool again = a->pid; /* a default that was one stays */
+  double kp = again ? a->gain[0] : 0.0, kv = again ? -a->bias[2] : 0.0, ratio = again ? a->damp_ratio : 0.0;
+  if (!again) memset(a->bias, 0, sizeof a->bias), a->inputs[0] = a->inputs[1] = true, a->inputs[2] = false;
+  frix_status status;
+  if ((status = fx_mjcf_real(r, item, "kp", &kp)) || (status = fx_mjcf_real(r, item, "kv", &kv)) ||
+      (status = fx_mjcf_real(r, item, "dampratio", &ratio)) || (status = fx_mjcf_real(r, item, "ki", &a->ki)) ||
+      (status = fx_mjcf_real(r, item, "imax", &a->most)) || (status = fx_mjcf_real(r, item, "slewmax", &a->slew)) ||
+      (status = fx_mjcf_reals(r, item, "posrange", 2, 2, a->ctrl_range, NULL)) ||
+      (status = fx_mjcf_reals(r, item, "velrange", 2, 2, a->more_range[0], NULL)) ||
+      (status = fx_mjcf_reals(r, item, "ffrange", 2, 2, a->more_range[1], NULL)) || (status = read_inputs(r, item, a)))
+    return status;
+  if (kp < 0.0 || kv < 0.0 || ratio < 0.0 || a->ki < 0.0 || a->most < 0.0 || a->slew < 0.0)
+    return fx_mjcf_fail(r, item->element, "pid: kp, kv, ki, dampratio, imax and slewmax must not be negative");
+  if ((a->ki > 0.0 || a->slew > 0.0) && !a->inputs[0])
+    return fx_mjcf_fail(r, item->element, "pid: ki and slewmax need the input pos");
+  a->ctrl_given |= fx_xml_value(item->element, "posrange") != NULL;
+  a->more_given[0] |= fx_xml_value(item->element, "velrange") != NULL;
+  a->more_given[1] |= fx_xml_value(item->element, "ffrange") != NULL;
+  bool by_ratio = fx_xml_value(item->element, "dampratio") || (ratio > 0.0 && !fx_xml_value(item->element, "kv"));
+  a->damp_ratio = by_ratio ? ratio : 0.0, a->bias[2] = by_ratio ? 0.0 : -kv;
+  a->gain[0] = kp, a->bias[1] = -kp;
+  a->gain_form = FX_FORM_PLAIN, a->bias_form = FX_FORM_AFFINE, a->dynamics = FX_DYN_OF_PID;
+  a->pid = true;
+  return FRIX_OK;
+}
+
 static frix_status read_plain(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a, bool adhesion) {
   /* adhesion keeps the gain and the dynamics of its defaults */
   if (!adhesion) a->gain[0] = 1.0, a->dynamics = FX_DYN_OF_NONE;
@@ -141,7 +188,9 @@ static frix_status read_layer(const fx_mjcf_reader *r, const fx_xml_element *e, 
   const char *name = e->name;
   frix_status status = read_common(r, &item, a);
   if (status) return status;
+  if (!strcmp(name, "pid")) return read_pid(r, &item, a);
   if (!strcmp(name, "general")) return read_general(r, &item, a);
+  if (a->pid) a->pid = false, a->gain[0] = 1.0, memset(a->bias, 0, sizeof a->bias);
   if (!strcmp(name, "position") || !strcmp(name, "intvelocity")) return read_servo(r, &item, a, *name == 'i');
   if (!strcmp(name, "velocity") || !strcmp(name, "damper")) return read_speed(r, &item, a, *name == 'd');
   if (!strcmp(name, "cylinder")) return read_cylinder(r, &item, a);

@@ -5,15 +5,6 @@
  * with the compiler's fitaabb, what holds all vertices in these axes. */
 #include "io/mjcf.h"
 
-/* The mesh's principal frame, moments falling along x, y, z. */
-static frix_pose principal_frame(const fx_mass *mass, double moment[3]) {
-  double p[3];
-  frix_vec3 axis[3];
-  fx_sym3_eigen(mass->inertia, p, axis);
-  for (int k = 0; k < 3; k++) moment[k] = p[2 - k];
-  return (frix_pose){mass->center, fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
-}
-
 static void fit_inertia(fx_mjcf_geom *g, const double moment[3], double mass) {
   double b[3];
   for (int k = 0; k < 3; k++)
@@ -44,17 +35,17 @@ static frix_vec3 fit_box(fx_mjcf_geom *g, const fx_mesh *m, frix_pose frame) {
 }
 
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *g) {
-  double scale = 1.0, moment[3];
+  double scale = 1.0;
   const fx_mass *mass = &g->asset->mass;
   frix_status status = fx_mjcf_real(r, &g->item, "fitscale", &scale);
   if (status) return status;
   if (!(mass->mass > 1e-15))
     return fx_mjcf_fail(r, g->item.element, "mesh '%s' has no volume, so nothing can be fitted to it", g->asset->name);
-  frix_pose frame = principal_frame(mass, moment);
+  frix_pose frame = g->asset->frame;
   if (fx_mjcf_source_of(g->item.element)->fit_box)
     frame.p = fx_pose_point(frame, fit_box(g, &g->asset->mesh, frame));
   else
-    fit_inertia(g, moment, mass->mass);
+    fit_inertia(g, g->asset->moment, mass->mass);
   for (int k = 0; k < 3; k++) g->size[k] *= scale;
   g->pose = fx_pose_mul(g->pose, frame);
   g->asset = NULL;

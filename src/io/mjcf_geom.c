@@ -74,6 +74,7 @@ static frix_status find_asset(fx_mjcf_reader *r, fx_mjcf_geom *g) {
 
 static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *g) {
   double margin = 0.0, gap = 0.0;
+  int shell = 0;
   const fx_xml_element *where;
   frix_status status;
   if ((status = fx_mjcf_reals(r, item, "size", 0, 3, g->size, NULL)) ||
@@ -83,6 +84,7 @@ static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_
       (status = fx_mjcf_integer(r, item, "condim", 1, 6, &g->condim)) ||
       (status = fx_mjcf_integer(r, item, "priority", INT32_MIN, INT32_MAX, &g->priority)) ||
       (status = fx_mjcf_integer(r, item, "group", INT32_MIN, INT32_MAX, &g->group)) ||
+      (status = fx_mjcf_word(r, item, "shellinertia", "false true", &shell)) ||
       (status = fx_mjcf_real(r, item, "mass", &g->mass)) || (status = fx_mjcf_real(r, item, "density", &g->density)) ||
       (status = fx_mjcf_real(r, item, "margin", &margin)) || (status = fx_mjcf_real(r, item, "gap", &gap)))
     return status;
@@ -94,6 +96,7 @@ static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_
   if (fx_mjcf_text(item, "mass", &where) && !(g->mass >= 0.0))
     return fx_mjcf_fail(r, where, "geom mass: %g is negative", g->mass);
   if (!(g->density >= 0.0)) return fx_mjcf_fail(r, item->element, "geom density: %g is negative", g->density);
+  g->shell = shell == 1;
   g->skin = margin - gap;
   if (r->robot && (g->skin >= 0.0 || !r->reduced)) return FRIX_OK; /* robots have it, trees by themselves no contacts */
   if (margin != gap && fx_mjcf_text(item, margin != 0.0 ? "margin" : "gap", &where))

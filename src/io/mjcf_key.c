@@ -95,6 +95,7 @@ static frix_status read_key(fx_mjcf_reader *r, const fx_xml_element *e, int32_t 
       (status = read_list(r, &item, "act", r->robot ? r->robot_act_count : -1, &n.act)))
     return status;
   if (actuators < 0) n.ctrl = NULL;
+  if (r->robot && r->robot_act_count < 0) n.act = NULL;
   return add_key(r, e, 0, n);
 }
 

@@ -105,20 +105,15 @@ static frix_status read_inertial(const fx_mjcf_reader *r, fx_mjcf_body *body) {
   return FRIX_OK;
 }
 
-frix_pose fx_mjcf_mesh_axes(const fx_mjcf_asset *asset) {
-  double value[3];
-  frix_vec3 axis[3];
-  fx_sym3_eigen(asset->mass.inertia, value, axis);
-  return (frix_pose){asset->mass.center, fx_quat_of_axes(axis[2], axis[1], fx_cross(axis[2], axis[1]))};
-}
-
 static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   fx_mjcf_body *body = &r->body[g->body];
   const int32_t *group = fx_mjcf_source_of(g->item.element)->inertia_group;
   if (g->type == FX_GEOM_PLANE || g->type == FX_GEOM_HFIELD || g->type == FX_GEOM_LEFT_OUT) return FRIX_OK;
   if (g->group < group[0] || g->group > group[1]) return FRIX_OK;
   fx_mass part;
-  if (g->type == FX_GEOM_MESH) {
+  if (g->shell) {
+    part = fx_mjcf_shell_mass(g);
+  } else if (g->type == FX_GEOM_MESH) {
     part = g->asset->mass;
     if (!(part.mass > 1e-15) && (g->mass > 0.0 || (g->mass < 0.0 && g->density > 0.0)))
       return fx_mjcf_fail(r, g->item.element,
@@ -134,8 +129,9 @@ static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   }
   if (!(part.mass > 0.0)) return FRIX_OK;
   bool weighs = g->mass > 0.0 || (g->mass < 0.0 && g->density > 0.0);
-  if (weighs) body->has_axes = body->weighed_count++ == 0;
-  if (weighs) body->axes = g->type == FX_GEOM_MESH ? fx_quat_mul(g->pose.q, fx_mjcf_mesh_axes(g->asset).q) : g->pose.q;
+  bool turned = g->type == FX_GEOM_MESH && g->shell; /* its axes are not those of the solid */
+  if (weighs) body->has_axes = body->weighed_count++ == 0 && !turned;
+  if (weighs) body->axes = g->type == FX_GEOM_MESH ? fx_quat_mul(g->pose.q, g->asset->frame.q) : g->pose.q;
   fx_mass_add(&body->mass, &part, g->mass >= 0.0 ? g->mass / part.mass : g->density, g->pose, false);
   return FRIX_OK;
 }
@@ -164,6 +160,13 @@ static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
   }
   if (changed) m->inertia = recompose(p, axis);
   return FRIX_OK;
+}
+
+/* Axes of what several geoms or a full inertia make, with the signs that MuJoCo gives them. */
+static void set_axes(fx_mjcf_body *body) {
+  double moment[3];
+  body->axes = fx_mjcf_principal(body->mass.inertia, 1e-15, moment);
+  body->has_axes = true;
 }
 
 static frix_sym3 scaled(double s, frix_sym3 j) {
@@ -220,6 +223,7 @@ frix_status fx_mjcf_masses(fx_mjcf_reader *r) {
     fx_mjcf_body *body = &r->body[k];
     if (body->inertial && fx_mjcf_source_of(body->element)->inertia_from_geom != 1) status = read_inertial(r, body);
     if (!status) status = bound(r, body);
+    if (!status && r->robot && !body->has_axes) set_axes(body);
     total += body->mass.mass;
   }
   if (!status) scale_to_total(r, total);

@@ -31,7 +31,7 @@ frix_status fx_mjcf_name_add(fx_mjcf_reader *r, fx_mjcf_named kind, int32_t thin
   char *text = joined(r, r->instance[at->instance].prefix, name, at->suffix);
   if (!text || !FX_MJCF_ROOM_IN(r, list, name)) return FRIX_ERROR_MEMORY;
   list->name[list->name_count++] =
-      (fx_mjcf_name){text, text + strlen(text) - strlen(at->suffix), thing, at->instance, e};
+      (fx_mjcf_name){text, text + strlen(text) - strlen(at->suffix), thing, at->instance, at->copy, e};
   *full = text;
   return FRIX_OK;
 }

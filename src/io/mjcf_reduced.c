@@ -17,7 +17,8 @@ static bool has_trees(const fx_tree *t) {
     if (t->actuator[k].dofs.count > 0 ||
         (t->actuator[k].transmission == FRIX_ROBOT_AT_BODY && t->actuator[k].gain_kind == FX_GAIN_FIXED))
       return true;
-  return t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
+  bool air = t->joint_count > 0 && (t->density > 0.0 || t->viscosity > 0.0);
+  return air || t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
 }
 
 static void destroy_robot(void *robot) { frix_robot_destroy(robot); }
@@ -98,7 +99,7 @@ static frix_status read_text(frix_context *context, const char *name, const void
                              const frix_mjcf_config *config, frix_robot *robot, frix_mjcf **out) {
   bool trees = has_trees(&robot->tree);
   fx_mjcf_reader r = {.context = context, .robot = trees, .reduced = trees, .own_robot = trees ? robot : NULL};
-  r.robot_ctrl_count = robot->tree.actuator_count, r.robot_act_count = robot->tree.act_count;
+  fx_robot_key_sizes(&robot->tree, &r);
   frix_status status = fx_mjcf_read_model(&r, name, bytes, count, config, out);
   if (!trees || r.own_robot) frix_robot_destroy(robot);
   return status;

@@ -1,6 +1,7 @@
 /* An articulated tree from an MJCF file: the passes, bodies and joints, references. */
 #include "io/mjcf_robot.h"
 #include "base/abi.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -45,6 +46,55 @@ const char *fx_robot_name_of(fx_robot_maker *m, int32_t instance, const fx_xml_e
   return text;
 }
 
+/* ---- replicas ---- */
+
+fx_mjcf_at fx_robot_at(const fx_robot_maker *m, int32_t instance, const fx_robot_reference *x, int32_t copy) {
+  fx_mjcf_at at = {.instance = instance, .suffix = m->r->instance[instance].suffix};
+  if (x->found.count < 2) return at;
+  const fx_mjcf_name *name = &m->r->names[x->kind].name[x->found.entry[copy]];
+  at.suffix = name->suffix, at.copy = name->copy;
+  return at;
+}
+
+frix_status fx_robot_copies(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, const fx_robot_reference *x,
+                            int32_t copies, int32_t *first, int32_t *end) {
+  bool later = m->only < 0 && copies > 1;
+  *first = m->only < 0 ? 0 : m->only, *end = later ? 0 : m->only < 0 ? copies : m->only + 1;
+  for (int32_t k = 0; later && k < copies; k++) {
+    if (!fx_robot_room(m, (void **)&m->later, m->later_count, &m->later_room, sizeof *m->later))
+      return FRIX_ERROR_MEMORY;
+    m->later[m->later_count++] = (fx_robot_later){e, instance, k, fx_robot_at(m, instance, x, k).copy};
+  }
+  return FRIX_OK;
+}
+
+static int compare_later(int32_t a, int32_t b, const void *user) {
+  const fx_robot_later *list = user;
+  return (list[a].replica > list[b].replica) - (list[a].replica < list[b].replica);
+}
+
+frix_status fx_robot_read_all(fx_robot_maker *m, const char *section,
+                              frix_status (*read)(fx_robot_maker *m, int32_t instance, const fx_xml_element *e)) {
+  int32_t instance = -1;
+  frix_status status = FRIX_OK;
+  m->later_count = 0, m->only = -1;
+  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, section, &instance, e));)
+    status = read(m, instance, e);
+  int32_t *order = FX_TAKE_RAW(&m->r->arena, int32_t, m->later_count);
+  int32_t *scratch = FX_TAKE_RAW(&m->r->arena, int32_t, m->later_count);
+  if (!order || !scratch) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < m->later_count; k++) order[k] = k;
+  fx_sort_by(order, scratch, (size_t)m->later_count, compare_later, m->later);
+  m->r->again = true;
+  for (int32_t k = 0; k < m->later_count && !status; k++) {
+    const fx_robot_later *x = &m->later[order[k]];
+    m->only = x->copy;
+    status = read(m, x->instance, x->element);
+  }
+  m->r->again = false;
+  return status;
+}
+
 /* ---- bodies ---- */
 
 static const char *keep(fx_robot_maker *m, const char *text) { return text ? fx_mjcf_keep(m->r, text) : NULL; }
@@ -79,7 +129,7 @@ static void fill_joint(fx_robot_maker *m, const fx_mjcf_joint *from, fx_tree_joi
 
 /* A mesh as an ellipsoid stands in its principal axes and reaches as far along each as it does itself. */
 static void mesh_axes(const fx_mjcf_geom *g, fx_tree_geom *to) {
-  frix_pose frame = fx_mjcf_mesh_axes(g->asset);
+  frix_pose frame = g->asset->frame;
   for (int32_t k = 0; k < g->asset->mesh.vertex_count; k++) {
     frix_vec3 v = fx_pose_unpoint(frame, g->asset->mesh.vertex[k]);
     for (int n = 0; n < 3; n++) to->half[n] = fx_max(to->half[n], fabs(fx_at(v, n)));

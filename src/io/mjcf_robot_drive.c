@@ -86,13 +86,14 @@ static frix_status check_path(fx_robot_maker *m, const fx_xml_element *e, const 
   return FRIX_OK;
 }
 
-/* Copy k of a tendon; *copies grows to what its references ask for; *lost: they are not in the model. */
-static frix_status read_tendon(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, int32_t copy,
-                               int32_t *copies, bool *lost, fx_tree_tendon *t) {
+/* A copy of a tendon; *copies: as many as its references ask for, and *named is the one that does; *lost: they are not
+ * in the model. */
+static frix_status read_copy(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, int32_t copy,
+                             int32_t *copies, fx_robot_reference *named, bool *lost, fx_tree_tendon *t) {
   fx_mjcf_item item;
-  fx_robot_reference x, named = {0};
+  fx_robot_reference x;
   *t = (fx_tree_tendon){.wrap_first = m->tree->wrap_count, .spatial = !strcmp(e->name, "spatial")};
-  *lost = false;
+  *lost = false, *copies = 1, *named = (fx_robot_reference){0};
   frix_status status = fx_mjcf_item_of(m->r, e, fx_mjcf_source_of(e)->classes, &item);
   if (!status) status = tendon_numbers(m, &item, t);
   for (const fx_xml_element *c = e->first; c && !status; c = c->next) {
@@ -101,34 +102,37 @@ static frix_status read_tendon(fx_robot_maker *m, int32_t instance, const fx_xml
     status = read_wrap(m, instance, c, copy, w, &x);
     if (status) return status;
     if (w->object < 0 && w->kind != FX_WRAP_PULLEY) *lost = true;
-    if (x.found.count > *copies) *copies = x.found.count;
-    if (x.found.count > 1) named = x;
+    if (x.found.count > *copies) *copies = x.found.count, *named = x;
     m->tree->wrap_count++, t->wrap_count++;
   }
   if (status || *lost) return status;
-  t->name = fx_robot_name_of(m, instance, e, &named, copy);
+  t->name = fx_robot_name_of(m, instance, e, named, copy);
   return check_path(m, e, t);
 }
 
-frix_status fx_robot_tendons(fx_robot_maker *m) {
-  fx_mjcf_reader *r = m->r;
-  int32_t instance = -1;
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(r, "tendon", &instance, e));) {
-    int32_t copies = 1;
-    for (int32_t k = 0; k < copies && !status; k++) {
-      fx_tree_tendon t;
-      bool lost;
-      const char *name;
-      const fx_mjcf_at at = {.instance = instance, .suffix = r->instance[instance].suffix};
-      status = read_tendon(m, instance, e, k, &copies, &lost, &t);
-      if (status || lost) continue;
-      if (!FX_ROBOT_ROOM(m, tendon)) return FRIX_ERROR_MEMORY;
-      if (k == 0) status = fx_mjcf_name_add(r, FX_NAMED_TENDON, m->tree->tendon_count, e, &at, &name);
-      m->tree->tendon[m->tree->tendon_count++] = t;
-    }
+static frix_status read_tendon(fx_robot_maker *m, int32_t instance, const fx_xml_element *e) {
+  int32_t copies, first, end, wraps = m->tree->wrap_count;
+  fx_tree_tendon t;
+  fx_robot_reference named;
+  bool lost;
+  const char *name;
+  frix_status status = read_copy(m, instance, e, m->only < 0 ? 0 : m->only, &copies, &named, &lost, &t);
+  if (status || lost) return status;
+  status = fx_robot_copies(m, instance, e, &named, copies, &first, &end);
+  if (status || first >= end) {
+    m->tree->wrap_count = wraps;
+    return status;
   }
-  return status ? status : fx_mjcf_names_sort(r, FX_NAMED_TENDON);
+  if (!FX_ROBOT_ROOM(m, tendon)) return FRIX_ERROR_MEMORY;
+  const fx_mjcf_at at = fx_robot_at(m, instance, &named, first);
+  status = fx_mjcf_name_add(m->r, FX_NAMED_TENDON, m->tree->tendon_count, e, &at, &name);
+  m->tree->tendon[m->tree->tendon_count++] = t;
+  return status;
+}
+
+frix_status fx_robot_tendons(fx_robot_maker *m) {
+  frix_status status = fx_robot_read_all(m, "tendon", read_tendon);
+  return status ? status : fx_mjcf_names_sort(m->r, FX_NAMED_TENDON);
 }
 
 /* ---- actuators ---- */
@@ -167,11 +171,29 @@ static frix_status check_ranges(const fx_mjcf_reader *r, const fx_tree_actuator 
     const double *range;
   } row[] = {{"ctrlrange", a->ctrl_limited, a->ctrl_range},
              {"forcerange", a->force_limited, a->force_range},
-             {"actrange", a->act_limited, a->act_range}};
+             {"actrange", a->act_limited, a->act_range},
+             {"velrange", a->pid.limited[1], a->pid.range[1]},
+             {"ffrange", a->pid.limited[2], a->pid.range[2]}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (row[k].holds && !(row[k].range[0] < row[k].range[1]))
       return fx_mjcf_fail(r, e, "actuator %s: %g is not below %g", row[k].name, row[k].range[0], row[k].range[1]);
   return FRIX_OK;
+}
+
+/* Controls and activations of a PID controller; others have one control. */
+static void copy_pid(const fx_mjcf_actuator *a, fx_tree_actuator *out) {
+  fx_tree_pid *p = &out->pid;
+  out->ctrl_count = 1;
+  if (!a->pid) return;
+  *p = (fx_tree_pid){.used = true, .ki = a->ki, .most = a->most, .slew = a->slew};
+  out->ctrl_count = 0;
+  for (int k = 0; k < 3; k++) {
+    p->at[k] = a->inputs[k] ? out->ctrl_count++ : -1;
+    p->limited[k] = k ? a->more_given[k - 1] : out->ctrl_limited;
+    memcpy(p->range[k], k ? a->more_range[k - 1] : out->ctrl_range, sizeof p->range[k]);
+  }
+  out->dynamics = FX_DYN_PID;
+  out->act_count = (a->slew > 0.0) + (a->ki > 0.0);
 }
 
 static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree_actuator *out) {
@@ -195,6 +217,7 @@ static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree
   out->act_early = a->act_early;
   out->off = a->group >= 0 && a->group <= 30 && (r->actuator_groups_off >> a->group & 1u);
   out->act_count = a->act_dim >= 0 ? a->act_dim : a->dynamics != FX_DYN_OF_NONE;
+  copy_pid(a, out);
 }
 
 /* Muscles measure their length by the range of what they act on. */
@@ -230,13 +253,13 @@ static frix_status add_actuator(fx_robot_maker *m, fx_mjcf_actuator *a, const at
   frix_status status = check_ranges(m->r, out, a->element);
   if (!status) status = set_length_range(m, a, out);
   if (status) return status;
-  out->act_first = t->act_count;
-  t->act_count += out->act_count;
+  out->act_first = t->act_count, out->ctrl_first = t->ctrl_count;
+  t->act_count += out->act_count, t->ctrl_count += out->ctrl_count;
   out->history_first = t->history_count;
   t->history_count += 2 * out->sample_count;
-  const fx_mjcf_at at = {.instance = a->instance, .suffix = m->r->instance[a->instance].suffix};
+  const fx_mjcf_at at = fx_robot_at(m, a->instance, &x[0], copy);
   const char *name;
-  if (copy == 0) status = fx_mjcf_name_add(m->r, FX_NAMED_ACTUATOR, t->actuator_count, a->element, &at, &name);
+  status = fx_mjcf_name_add(m->r, FX_NAMED_ACTUATOR, t->actuator_count, a->element, &at, &name);
   t->actuator_count++;
   return status;
 }
@@ -253,11 +276,18 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
       return fx_mjcf_fail(m->r, e, "<%s> acts at a %s and at a %s: one of them", e->name, what->key, targets[k].key);
     what = &targets[k];
   }
-  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER)
+  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER) {
+    m->tree->left_out = true;
     return missing(m, e, "actuator", NULL);
+  }
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);
   if (!(a.delay >= 0.0) || (a.delay > 0.0 && !a.sample_count))
     return fx_mjcf_fail(m->r, e, a.delay > 0.0 ? "a delay of %g s needs nsample" : "delay: %g is negative", a.delay);
+  if (a.delay > 0.0 && a.pid) {
+    status = missing(m, e, "delay of its inputs", NULL);
+    if (status) return status;
+    a.delay = 0.0;
+  }
   if (a.delay > 0.0 && a.interp > 1) {
     status = missing(m, e, "interp", "cubic is taken as linear");
     if (status) return status;
@@ -271,14 +301,13 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
     status = fx_mjcf_fail(m->r, e, "a slider-crank needs slidersite and a positive cranklength");
   if (!status && what->transmission == FRIX_ROBOT_AT_BODY)
     status = missing(m, e, "actuator at a body", "acts through contacts, which the tree by itself does not have");
-  for (int32_t k = 0; k < x[0].found.count && !status; k++) status = add_actuator(m, &a, what, x, k);
+  int32_t k = 0, end = 0;
+  if (!status) status = fx_robot_copies(m, instance, e, &x[0], x[0].found.count, &k, &end);
+  for (; k < end && !status; k++) status = add_actuator(m, &a, what, x, k);
   return status;
 }
 
 frix_status fx_robot_actuators(fx_robot_maker *m) {
-  int32_t instance = -1;
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, "actuator", &instance, e));)
-    status = read_actuator(m, instance, e);
+  frix_status status = fx_robot_read_all(m, "actuator", read_actuator);
   return status ? status : fx_mjcf_names_sort(m->r, FX_NAMED_ACTUATOR);
 }

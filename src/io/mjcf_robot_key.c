@@ -77,7 +77,9 @@ static frix_status read_equality(fx_robot_maker *m, int32_t instance, const fx_x
     return status;
   int32_t copies = x[0].found.count > x[1].found.count ? x[0].found.count : x[1].found.count;
   if (!x[0].found.count) copies = 0;
-  for (int32_t k = 0; k < copies && !status; k++) {
+  int32_t k, end;
+  status = fx_robot_copies(m, instance, e, &x[x[1].found.count > x[0].found.count], copies, &k, &end);
+  for (; k < end && !status; k++) {
     if (!FX_ROBOT_ROOM(m, equality)) return FRIX_ERROR_MEMORY;
     fx_tree_equality copy = out;
     status = kind < 2 ? join(m, &item, &copy, x, sites, k) : couple(m, &item, &copy, x, k);
@@ -87,13 +89,7 @@ static frix_status read_equality(fx_robot_maker *m, int32_t instance, const fx_x
   return status;
 }
 
-frix_status fx_robot_equalities(fx_robot_maker *m) {
-  int32_t instance = -1;
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, "equality", &instance, e));)
-    status = read_equality(m, instance, e);
-  return status;
-}
+frix_status fx_robot_equalities(fx_robot_maker *m) { return fx_robot_read_all(m, "equality", read_equality); }
 
 /* ---- keyframes ---- */
 
@@ -120,10 +116,16 @@ static bool fill_mocap(fx_robot_maker *m, const fx_mjcf_numbers *n, fx_tree_key 
   return true;
 }
 
+/* Lists of keyframes count for whole files only: where actuators are left out nobody knows whose numbers they are. */
+void fx_robot_key_sizes(const fx_tree *t, fx_mjcf_reader *r) {
+  r->robot_act_count = t->left_out ? -1 : t->act_count;
+  r->robot_ctrl_count = t->left_out ? -1 : t->ctrl_count;
+}
+
 frix_status fx_robot_keys(fx_robot_maker *m) {
   fx_mjcf_reader *r = m->r;
   fx_tree *t = m->tree;
-  r->robot_act_count = t->act_count, r->robot_ctrl_count = t->actuator_count;
+  fx_robot_key_sizes(t, r);
   frix_status status = fx_mjcf_keys_read(r);
   if (status) return status;
   t->key_count = r->key_count;
@@ -135,7 +137,7 @@ frix_status fx_robot_keys(fx_robot_maker *m) {
     *key = (fx_tree_key){.name = r->key[k].name, .time = r->key[k].time};
     key->qpos = list_of(m, n->qpos, t->qpos0, t->q_count);
     key->qvel = list_of(m, n->qvel, NULL, t->dof_count);
-    key->ctrl = list_of(m, n->ctrl, NULL, t->actuator_count);
+    key->ctrl = list_of(m, n->ctrl, NULL, t->ctrl_count);
     key->act = list_of(m, n->act, NULL, t->act_count);
     if (!key->qpos || !key->qvel || !key->ctrl || !key->act || !fill_mocap(m, n, key)) return FRIX_ERROR_MEMORY;
   }

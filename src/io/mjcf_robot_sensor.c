@@ -229,7 +229,9 @@ static frix_status add_copies(fx_robot_maker *m, int32_t instance, const fx_xml_
   if (row->target == AT_PAIR && !needs && x[1].found.count > copies) copies = x[1].found.count;
   if (row->target == AT_FRAME && !x[0].found.count) s.kind = FRIX_SENSOR_OTHER;
   frix_status status = FRIX_OK;
-  for (int32_t k = 0; k < copies && !status; k++) {
+  int32_t k, end;
+  status = fx_robot_copies(m, instance, e, &x[x[1].found.count > x[0].found.count], copies, &k, &end);
+  for (; k < end && !status; k++) {
     if (!FX_ROBOT_ROOM(m, sensor)) return FRIX_ERROR_MEMORY;
     s.object = fx_robot_thing(m, &x[0], k), s.object2 = fx_robot_thing(m, &x[1], k);
     s.name = fx_robot_name_of(m, instance, e, &x[0], k);
@@ -276,10 +278,4 @@ static frix_status read_sensor(fx_robot_maker *m, int32_t instance, const fx_xml
   return status ? status : add_copies(m, instance, e, row, s, x);
 }
 
-frix_status fx_robot_sensors(fx_robot_maker *m) {
-  int32_t instance = -1;
-  frix_status status = FRIX_OK;
-  for (const fx_xml_element *e = NULL; !status && (e = fx_mjcf_next_of_all(m->r, "sensor", &instance, e));)
-    status = read_sensor(m, instance, e);
-  return status;
-}
+frix_status fx_robot_sensors(fx_robot_maker *m) { return fx_robot_read_all(m, "sensor", read_sensor); }

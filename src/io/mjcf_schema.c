@@ -28,7 +28,7 @@ typedef struct row {
 #define POSE "pos quat axisangle xyaxes zaxis euler "
 #define GEOM                                                                                                       \
   "name class type contype conaffinity condim group priority size friction mass density margin gap fromto hfield " \
-  "mesh fitscale " POSE
+  "mesh fitscale shellinertia " POSE
 #define JOINT                                                                                                         \
   "name class type pos axis ref springref range limited margin stiffness damping frictionloss armature springdamper " \
   "actuatorfrcrange actuatorfrclimited"
@@ -96,7 +96,7 @@ static const row table[] = {
     {"body", "freejoint", READ, "name align", "", "group", "", 0},
     {"body", "joint", READ, JOINT, JOINT_TUNING, "group user", "actuatorgravcomp=false", 0},
     {"body", "geom", READ, GEOM, "solmix solref solimp", "material rgba user",
-     "shellinertia=false fluidshape=none fluidcoef surfacevel=0 adhesion=0", 0},
+     "fluidshape=none fluidcoef surfacevel=0 adhesion=0", 0},
     {"body", "attach", READ, "model body prefix", "", "", "frame", 0},
     {"body", "site", LOOKS, 0, 0, 0, 0, 0},
     {"body", "camera", LOOKS, 0, 0, 0, 0, 0},

@@ -44,6 +44,7 @@ typedef struct fx_urdf {
   frix_context *context;
   fx_arena arena;
   const char *path, *folder; /* folder with its '/', or "" */
+  const char *target;        /* the real folder of the file that is written, with its '/'; NULL: none is */
   const char *name;
   frix_mjcf_config config;
   fx_xml_element *root;
@@ -55,7 +56,7 @@ typedef struct fx_urdf {
 } fx_urdf;
 
 frix_status fx_urdf_read(fx_urdf *u, const char *bytes, size_t count);
-/* The same as MJCF; whole: mesh files by their absolute paths. */
+/* The same as MJCF; whole: mesh files as seen from the target, by their absolute paths where they lie outside it. */
 frix_status fx_urdf_write(fx_urdf *u, bool whole, fx_buffer *out);
 void fx_urdf_free(fx_urdf *u);
 

@@ -132,8 +132,12 @@ static frix_status find_mesh(writer *w, const fx_xml_element *e, const char *nam
   if (path && w->whole && !absolute) {
     char *real = realpath(path, NULL);
     if (!real) return fx_urdf_fail(u, e, "mesh '%s': there is no file %s", name, path);
-    path = joined(u, real, strlen(real), "", "");
+    size_t above = u->target && !strncmp(real, u->target, strlen(u->target)) ? strlen(u->target) : 0;
+    path = joined(u, real + above, strlen(real + above), "", "");
     free(real);
+    if (!above)
+      fx_urdf_note(u, FRIX_MJCF_UNSUPPORTED, e, "mesh outside the folder of the written file",
+                   "its path is absolute: read that file with --allow-outside");
   }
   *out = path;
   return path ? FRIX_OK : FRIX_ERROR_MEMORY;
@@ -373,6 +377,16 @@ frix_status fx_urdf_write(fx_urdf *u, bool whole, fx_buffer *out) {
 
 /* ---- the public calls ---- */
 
+/* The real folder of a file, with its '/'; NULL: there is no such folder. */
+static const char *folder_of(fx_urdf *u, const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *given = slash ? joined(u, path, (size_t)(slash - path) + 1, "", "") : ".";
+  char *real = given ? realpath(given, NULL) : NULL;
+  const char *out = real ? joined(u, real, strlen(real), strcmp(real, "/") ? "/" : "", "") : NULL;
+  free(real);
+  return out;
+}
+
 frix_status frix_urdf_convert(frix_context *context, const char *path, const frix_mjcf_config *config, const char *to) {
   if (!context || !path || !to) return FRIX_ERROR_INPUT;
   FX_WHOLE(frix_mjcf_config, config, frix_mjcf_default());
@@ -386,6 +400,7 @@ frix_status frix_urdf_convert(frix_context *context, const char *path, const fri
   if (status) return status;
   fx_buffer_init(&out, context);
   status = fx_urdf_read(&u, bytes, count);
+  if (!status) u.target = folder_of(&u, to);
   if (!status) status = fx_urdf_write(&u, true, &out);
   if (!status) status = fx_file_write(context, to, out.bytes, out.count);
   for (int32_t k = 0; k < u.note_count && !status; k++)

@@ -166,7 +166,7 @@ static int32_t take_place(int32_t *count, int32_t size) {
 static fx_robot_places places_of(const fx_tree *t) {
   fx_robot_places p = {0};
   int32_t n = t->dof_count, *c = &p.count;
-  p.qpos = take_place(c, t->q_count), p.qvel = take_place(c, n), p.ctrl = take_place(c, t->actuator_count);
+  p.qpos = take_place(c, t->q_count), p.qvel = take_place(c, n), p.ctrl = take_place(c, t->ctrl_count);
   p.act = take_place(c, t->act_count), p.mocap = take_place(c, 7 * t->mocap_count), p.applied = take_place(c, n);
   p.history = take_place(c, t->history_count);
   p.row_left = take_place(c, n), p.row_wait = take_place(c, n);

@@ -75,7 +75,9 @@ frix_status frix_robot_get_actuator(const frix_robot *robot, int32_t k, frix_rob
                                a->ctrl_limited,
                                a->force_limited,
                                {a->ctrl_range[0], a->ctrl_range[1]},
-                               {a->force_range[0], a->force_range[1]}};
+                               {a->force_range[0], a->force_range[1]},
+                               a->ctrl_first,
+                               a->ctrl_count};
   return FRIX_OK;
 }
 
@@ -183,7 +185,7 @@ double *frix_robot_data(frix_robot_state *s, frix_robot_array which, int32_t *co
     int32_t count;
   } row[] = {[FRIX_ROBOT_QPOS] = {s->qpos, t->q_count},
              [FRIX_ROBOT_QVEL] = {s->qvel, t->dof_count},
-             [FRIX_ROBOT_CTRL] = {s->ctrl, t->actuator_count},
+             [FRIX_ROBOT_CTRL] = {s->ctrl, t->ctrl_count},
              [FRIX_ROBOT_ACT] = {s->act, t->act_count},
              [FRIX_ROBOT_MOCAP] = {s->mocap, 7 * t->mocap_count},
              [FRIX_ROBOT_APPLIED] = {s->applied, t->dof_count},

@@ -175,12 +175,22 @@ typedef enum fx_tree_dynamics {
   FX_DYN_INTEGRATOR,
   FX_DYN_FILTER,
   FX_DYN_FILTER_EXACT,
-  FX_DYN_MUSCLE
+  FX_DYN_MUSCLE,
+  FX_DYN_PID /* the setpoint within its slew rate, then the integral, where there are such */
 } fx_tree_dynamics;
 typedef enum fx_tree_gain { FX_GAIN_FIXED, FX_GAIN_AFFINE, FX_GAIN_MUSCLE } fx_tree_gain;
 typedef enum fx_tree_bias { FX_BIAS_NONE, FX_BIAS_AFFINE, FX_BIAS_MUSCLE } fx_tree_bias;
 
 enum { FX_TREE_PARAMETERS = 10 };
+
+/* What a PID controller has beside gain (kp), bias[1] = -kp and bias[2] = -kv. */
+typedef struct fx_tree_pid {
+  bool used;
+  int32_t at[3];         /* setpoint of length and rate, added force: which of its controls, -1: 0 */
+  double ki, most, slew; /* most: of the integral, slew: of the setpoint's rate; 0: no bound */
+  bool limited[3];       /* limited[0] and range[0] are ctrl_limited and ctrl_range */
+  double range[3][2];
+} fx_tree_pid;
 
 typedef struct fx_tree_actuator {
   const char *name;
@@ -196,7 +206,8 @@ typedef struct fx_tree_actuator {
   double gear[6], crank_length, length_range[2], acc0, damping[FX_TREE_POLYNOMIAL], armature;
   bool ctrl_limited, force_limited, act_limited, act_early, off;
   double ctrl_range[2], force_range[2], act_range[2];
-  int32_t act_first, act_count;
+  int32_t act_first, act_count, ctrl_first, ctrl_count;
+  fx_tree_pid pid;
   double delay;         /* of its control; 0: none */
   int32_t sample_count; /* past controls that are kept: their times, then their values, oldest first */
   int32_t history_first;
@@ -270,7 +281,8 @@ typedef struct fx_tree_key {
 
 typedef struct fx_tree {
   int32_t body_count, joint_count, dof_count, q_count, site_count, camera_count, geom_count, tendon_count, wrap_count,
-      actuator_count;
+      actuator_count, ctrl_count;
+  bool left_out; /* the file has actuators that the tree has not */
   int32_t act_count, history_count, sensor_count, sensor_size, equality_count, key_count, mocap_count, list_count,
       m_count;
   fx_tree_body *body;

@@ -3,6 +3,8 @@
  *   force = gain u + bias within forcerange,   u the control within ctrlrange, or the activation
  *   gain  = g0 | g0 + g1 L + g2 dL/dt | muscle       bias = 0 | b0 + b1 L + b2 dL/dt | muscle
  *   activation:  w' = u (integrator) | (u - w) / T (filter, filterexact: its exact solution over a step) | muscle
+ *   pid:  force = kp (u - L) + kv (u_v - dL/dt) + ki I + u_f,   u within h slew of the last one,   I' = u - L, but not
+ *         further beyond its bound
  *
  * A force that is affine in L and dL/dt enters an implicit step by the two slopes that are given with it; its bounds
  * are rows. Bounds of a tendon scale what pulls on it, those of a joint (actuatorfrcrange) hold for the sum. */
@@ -31,7 +33,7 @@ void fx_tree_remember(frix_robot_state *s) {
     double *time = s->history + a->history_first;
     if (!n) continue;
     memmove(time, time + 1, (size_t)(2 * n - 1) * sizeof *time);
-    time[n - 1] = s->time, time[2 * n - 1] = s->ctrl[k];
+    time[n - 1] = s->time, time[2 * n - 1] = s->ctrl[a->ctrl_first];
   }
 }
 
@@ -48,14 +50,15 @@ void fx_tree_forget(frix_robot_state *s) {
 
 /* ---- forces ---- */
 
-static double control_of(const frix_robot_state *s, const fx_tree_actuator *a, int32_t k) {
-  double u = a->sample_count ? past_control(s, a) : s->ctrl[k];
+static double control_of(const frix_robot_state *s, const fx_tree_actuator *a) {
+  double u = a->sample_count ? past_control(s, a) : s->ctrl[a->ctrl_first];
   return a->ctrl_limited && !s->tree->no_clamp ? fx_clamp(u, a->ctrl_range[0], a->ctrl_range[1]) : u;
 }
 
 static double rate_of(const fx_tree_actuator *a, double control, double activation) {
   switch (a->dynamics) {
-    case FX_DYN_NONE: return 0.0;
+    case FX_DYN_NONE:
+    case FX_DYN_PID: return 0.0;
     case FX_DYN_INTEGRATOR: return control;
     case FX_DYN_FILTER:
     case FX_DYN_FILTER_EXACT: return (control - activation) / fx_max(1e-15, a->dyn[0]);
@@ -78,13 +81,46 @@ static double next_activation(const fx_tree *t, const fx_tree_actuator *a, doubl
   return a->act_limited ? fx_clamp(next, a->act_range[0], a->act_range[1]) : next;
 }
 
+/* ---- PID controllers ---- */
+
+static double pid_control(const frix_robot_state *s, const fx_tree_actuator *a, int which) {
+  const fx_tree_pid *p = &a->pid;
+  if (p->at[which] < 0) return 0.0;
+  double u = s->ctrl[a->ctrl_first + p->at[which]];
+  return p->limited[which] && !s->tree->no_clamp ? fx_clamp(u, p->range[which][0], p->range[which][1]) : u;
+}
+
+static double pid_setpoint(const frix_robot_state *s, const fx_tree_actuator *a) {
+  double u = pid_control(s, a, 0), most = a->pid.slew * s->tree->timestep;
+  return a->pid.slew > 0.0 ? fx_clamp(u, s->act[a->act_first] - most, s->act[a->act_first] + most) : u;
+}
+
+/* What it adds to kp (u - L) - kv dL/dt. */
+static double pid_rest(const frix_robot_state *s, const fx_tree_actuator *a) {
+  double integral = a->pid.ki > 0.0 ? s->act[a->act_first + a->act_count - 1] : 0.0;
+  return a->pid.ki * integral - a->bias[2] * pid_control(s, a, 1) + pid_control(s, a, 2);
+}
+
+static void pid_rates(const frix_robot_state *s, int32_t k, double rate[2]) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  const double *act = s->act + a->act_first;
+  double u = pid_setpoint(s, a), error = u - s->actuator_length[k], most = a->pid.most;
+  if (a->pid.slew > 0.0) *rate++ = (u - *act++) / s->tree->timestep;
+  if (!(a->pid.ki > 0.0)) return;
+  bool beyond = most > 0.0 && ((*act >= most && error > 0.0) || (*act <= -most && error < 0.0));
+  *rate = beyond ? 0.0 : error;
+}
+
+/* ---- all ---- */
+
 /* What the gain multiplies. */
 static double input_of(const frix_robot_state *s, int32_t k) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
-  if (!a->act_count) return control_of(s, a, k);
+  if (a->pid.used) return pid_setpoint(s, a);
+  if (!a->act_count) return control_of(s, a);
   int32_t last = a->act_first + a->act_count - 1;
   if (!a->act_early) return s->act[last];
-  double control = control_of(s, a, k);
+  double control = control_of(s, a);
   return next_activation(s->tree, a, control, s->act[last]);
 }
 
@@ -128,7 +164,7 @@ fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
       d.by_length += (fx_muscle_bias(a, L + h) - fx_muscle_bias(a, L - h)) / (2.0 * h);
     }
   }
-  d.force = gain * u + bias;
+  d.force = gain * u + bias + (a->pid.used ? pid_rest(s, a) : 0.0);
   return d;
 }
 
@@ -138,7 +174,8 @@ static void activation_rates(frix_robot_state *s) {
     const fx_tree_actuator *a = &t->actuator[k];
     if (!a->act_count) continue;
     int32_t last = a->act_first + a->act_count - 1;
-    s->act_rate[last] = a->off ? 0.0 : rate_of(a, control_of(s, a, k), s->act[last]);
+    if (a->pid.used && !a->off) pid_rates(s, k, s->act_rate + a->act_first);
+    if (!a->pid.used) s->act_rate[last] = a->off ? 0.0 : rate_of(a, control_of(s, a), s->act[last]);
   }
 }
 
@@ -147,7 +184,11 @@ void fx_tree_activate(frix_robot_state *s) {
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
     int32_t last = a->act_first + a->act_count - 1;
-    if (a->act_count && !a->off) s->act[last] = next_activation(t, a, control_of(s, a, k), s->act[last]);
+    if (!a->act_count || a->off) continue;
+    double rate[2] = {0.0, 0.0};
+    if (a->pid.used) pid_rates(s, k, rate);
+    for (int32_t n = 0; a->pid.used && n < a->act_count; n++) s->act[a->act_first + n] += t->timestep * rate[n];
+    if (!a->pid.used) s->act[last] = next_activation(t, a, control_of(s, a), s->act[last]);
   }
 }
 

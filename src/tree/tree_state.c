@@ -13,7 +13,7 @@ static bool take_numbers(frix_robot_state *s) {
     int32_t count;
   } row[] = {{&s->qpos, t->q_count},
              {&s->qvel, t->dof_count},
-             {&s->ctrl, t->actuator_count},
+             {&s->ctrl, t->ctrl_count},
              {&s->act, t->act_count},
              {&s->history, t->history_count},
              {&s->mocap, 7 * t->mocap_count},
@@ -88,7 +88,7 @@ frix_status frix_robot_reset(frix_robot_state *s, int32_t key) {
     int32_t count;
   } row[] = {{s->qpos, k->qpos, t->q_count},
              {s->qvel, k->qvel, t->dof_count},
-             {s->ctrl, k->ctrl, t->actuator_count},
+             {s->ctrl, k->ctrl, t->ctrl_count},
              {s->act, k->act, t->act_count},
              {s->applied, NULL, t->dof_count}};
   for (size_t n = 0; n < sizeof row / sizeof *row; n++) {
