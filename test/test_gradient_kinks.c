@@ -278,8 +278,25 @@ static void smoothed_limit(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* A step of a scene: smoothed is named as such, one-sided derivatives of a smooth step are equal. */
+static void command(fx_test *t) {
+  shell_result r = shell(t, "$frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu --of rod.vx --smoothed 1e-3");
+  CHECK(t,
+        r.code == 0 && strstr(r.out, "smoothed") && strstr(r.out, "approximate") && strstr(r.out, "d rod.vx / d mu"));
+  shell_free(&r);
+  r = shell(t, "$frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu --of rod.vx --one-sided --json");
+  const char *above = strstr(r.out, "\"above\": "), *below = strstr(r.out, "\"below\": ");
+  CHECK(t, r.code == 0 && shell_json(r.out) && above && below);
+  if (above && below) CHECK_NEAR(t, strtod(above + 9, NULL), strtod(below + 9, NULL), 1e-9);
+  shell_free(&r);
+  r = shell(t, "$frix gradient painleve --wrt mu --of rod.vx --smoothed 2");
+  CHECK(t, r.code == 2);
+  shell_free(&r);
+}
+
 const fx_test_row test_gradient_kinks[] = {{"gradient_kinks/point", point},
                                            {"gradient_kinks/random", random_kinks},
                                            {"gradient_kinks/central_path", central_path},
                                            {"gradient_kinks/smoothed_limit", smoothed_limit},
+                                           {"gradient_kinks/command", command},
                                            {0}};

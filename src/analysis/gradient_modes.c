@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10 /* pivots of K below are zero */
+#define DOUBT 1e-3      /* of pivots: what the answer's residual may make of them, over the distance to a kink */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
 enum { MOST_ROWS = 1500 };
@@ -252,6 +253,15 @@ static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is
   }
 }
 
+/* Entries of K are those of the answer to residual / distance: a slip of 1e-4 turns by 1e-8 with an error of 1e-12. A
+ * pivot that is not far above that may be zero: four sliding feet, whose forces the law leaves open. */
+static bool is_doubtful(const frix_gradient *g, const fx_gradient_island *is) {
+  double noise = fmax(g->forces->certificate.residual, 1e-15) / fmin(1, g->distance);
+  for (int32_t k = 0; k < is->rank; k++)
+    if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) return true;
+  return false;
+}
+
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
   fx_gradient_island *is = &g->island[k];
   const fx_system *s = &g->s;
@@ -280,6 +290,7 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
     fill(g, k, is, place, A, is->lu);
     factor(is);
     if (is->rank < is->n) g->forces_unique = false;
+    if (g->distance > FX_KINK && is_doubtful(g, is)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
     check_null(g, k, is, place, A, x, z);
   }
   fx_arena_free(&own);

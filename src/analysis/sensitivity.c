@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#define EDGE 1e-2    /* of a change: by values of a parameter, more on one side than on the other */
+#define NOISE 1e-6   /* of a change: half of it leads to something else than half */
 #define MATCHES 1e-7 /* rows of state and parameters alone and those of the step */
 
 void frix_sensitivity_init(frix_sensitivity_config *out, size_t size) {
@@ -192,7 +194,9 @@ static bool take_data(fx_sensitivity_step *t) {
   t->R = FX_TAKE(&t->arena, double, t->rows + 1), t->r_c = FX_TAKE(&t->arena, double, t->rows + 1);
   t->dv = FX_TAKE(&t->arena, double, t->dofs + 1);
   return t->f && t->w && t->b && t->mu && t->R && t->r_c && t->dv && fx_leftover_take(&t->arena, &t->answer, &t->now) &&
-         fx_leftover_take(&t->arena, &t->answer, &t->lower) && fx_leftover_take(&t->arena, &t->answer, &t->upper);
+         fx_leftover_take(&t->arena, &t->answer, &t->lower) && fx_leftover_take(&t->arena, &t->answer, &t->upper) &&
+         fx_leftover_take(&t->arena, &t->answer, &t->half_lower) &&
+         fx_leftover_take(&t->arena, &t->answer, &t->half_upper);
 }
 
 /* Adds (upper - lower) / scale to the changes; of bodies that no row touches, to their velocities. */
@@ -226,36 +230,36 @@ static double longest(const frix_sensitivity_motion *t, int32_t slots) {
   return most;
 }
 
-double fx_bend(int32_t count, const double *lower, const double *now, const double *upper, double share,
-               double rounding, bool *suspect) {
-  double most = 0, apart = 0;
+bool fx_is_edge(int32_t count, const fx_beside *at, double rounding) {
+  double most = 0, bend = 0, half = 0, slope = 0;
   for (int32_t k = 0; k < count; k++) {
-    double up = upper[k] - now[k], down = now[k] - lower[k];
-    most = fx_max(most, fx_max(fabs(up), fabs(down)));
-    apart = fx_max(apart, fabs(up - down));
+    double change = at->upper[k] - at->lower[k];
+    most = fx_max(most, fabs(change));
+    bend = fx_max(bend, fabs(at->upper[k] + at->lower[k] - 2 * at->now[k]));
+    if (!at->half_upper) continue;
+    half = fx_max(half, fabs(at->half_upper[k] + at->half_lower[k] - 2 * at->now[k]));
+    slope = fx_max(slope, fabs(change - 2 * (at->half_upper[k] - at->half_lower[k])));
   }
-  *suspect |= apart > share * most + rounding;
-  return apart;
+  if (!at->half_upper) return bend > EDGE * most + rounding;
+  return slope > NOISE * most + 4 * rounding || half > fx_max(0.35 * bend, NOISE * most) + rounding;
 }
 
-bool fx_is_edge(double whole, double half, double rounding) { return half > 0.35 * whole + rounding; }
-
-typedef struct bends {
-  double f, w, mu;
-} bends;
-
-static bends bends_of(const fx_sensitivity_step *t, double share, bool *suspect) {
-  const fx_leftover *a = &t->lower, *b = &t->now, *c = &t->upper;
+/* Of what the rows leave, around t->now. */
+static bool has_edge(const fx_sensitivity_step *t, bool halved) {
+  const fx_leftover *a = &t->lower, *b = &t->now, *c = &t->upper, *d = &t->half_lower, *e = &t->half_upper;
+  fx_beside f = {a->f, b->f, c->f, NULL, NULL}, w = {a->w, b->w, c->w, NULL, NULL},
+            mu = {a->mu, b->mu, c->mu, NULL, NULL};
+  if (halved) f.half_lower = d->f, w.half_lower = d->w, mu.half_lower = d->mu;
+  if (halved) f.half_upper = e->f, w.half_upper = e->w, mu.half_upper = e->mu;
   const fx_assembly *rows = &t->s->sim->rows;
   for (int32_t k = 0; k < rows->group_count; k++) { /* what carries nothing changes nothing */
     const fx_group *g = &rows->group[k];
-    if (fx_carries(&t->answer, g)) continue;
-    memcpy(a->w + g->row, b->w + g->row, (size_t)g->dim * sizeof *a->w);
-    memcpy(c->w + g->row, b->w + g->row, (size_t)g->dim * sizeof *c->w);
+    double *const all[4] = {a->w, c->w, d->w, e->w};
+    for (int n = 0; n < 4 && !fx_carries(&t->answer, g); n++)
+      memcpy(all[n] + g->row, b->w + g->row, (size_t)g->dim * sizeof *b->w);
   }
-  return (bends){fx_bend(6 * t->s->slots, a->f, b->f, c->f, share, 1e-12 * t->momentum, suspect),
-                 fx_bend(t->rows + t->joints, a->w, b->w, c->w, share, 1e-12 * t->speed, suspect),
-                 fx_bend(t->contacts, a->mu, b->mu, c->mu, share, 1e-14, suspect)};
+  return fx_is_edge(6 * t->s->slots, &f, 1e-12 * t->momentum) ||
+         fx_is_edge(t->rows + t->joints, &w, 1e-12 * t->speed) || fx_is_edge(t->contacts, &mu, 1e-14);
 }
 
 static void note_edge(frix_sensitivity_result *r) {
@@ -276,7 +280,8 @@ typedef struct aside {
 } aside;
 
 /* Both worlds beside, and what they leave. */
-static frix_status look_both(fx_sensitivity_step *t, const aside *d, double part) {
+static frix_status look_both(fx_sensitivity_step *t, const aside *d, double part, fx_leftover *lower,
+                             fx_leftover *upper) {
   frix_sensitivity *s = t->s;
   for (int side = 0; side < 2; side++) {
     double sign = side ? part : -part;
@@ -287,30 +292,22 @@ static frix_status look_both(fx_sensitivity_step *t, const aside *d, double part
     frix_status status = fx_sensitivity_look(s, d->sim[side], s->moved, d->parameter, sign * d->shift);
     if (status != FRIX_OK) return status;
     if (d->sim[side]->mover_count != s->sim->mover_count ||
-        !fx_leftover_find(&t->answer, d->sim[side], side ? &t->upper : &t->lower))
+        !fx_leftover_find(&t->answer, d->sim[side], side ? upper : lower))
       return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "sensitivity: a contact that carries is lost beside step %lld",
                      (long long)s->sim->state.step_count);
   }
   return FRIX_OK;
 }
 
-/* The same. Shapes have edges: where the rows change otherwise to either side, the step has no derivative along this
- * change. A change half as large tells edges from curvature, whose part is a quarter then. */
+/* The same. Shapes have edges, and iterative distances noise: where the rows change otherwise to either side, or on
+ * half the way, the step has no derivative along this change that can be told. A world that was built for one value of
+ * a parameter cannot be looked at for half of it. */
 static frix_status look_beside(fx_sensitivity_step *t, const aside *d) {
-  bool suspect = false, any = false;
-  frix_status status = look_both(t, d, 1);
-  if (status != FRIX_OK || !t->gradient) return status;
-  /* a world that was built for one value of a parameter cannot be looked at for another */
-  bool built = d->parameter >= 0;
-  bends whole = bends_of(t, built ? FX_EDGE : FX_SUSPECT, &suspect);
-  if (suspect && built) note_edge(&t->s->result);
-  if (!suspect || built) return FRIX_OK;
-  if ((status = look_both(t, d, 0.5)) != FRIX_OK) return status;
-  bends half = bends_of(t, FX_SUSPECT, &any);
-  if (fx_is_edge(whole.f, half.f, 1e-12 * t->momentum) || fx_is_edge(whole.w, half.w, 1e-12 * t->speed) ||
-      fx_is_edge(whole.mu, half.mu, 1e-14))
-    note_edge(&t->s->result);
-  return look_both(t, d, 1);
+  bool halved = t->gradient && d->parameter < 0;
+  frix_status status = halved ? look_both(t, d, 0.5, &t->half_lower, &t->half_upper) : FRIX_OK;
+  if (status == FRIX_OK) status = look_both(t, d, 1, &t->lower, &t->upper);
+  if (status == FRIX_OK && t->gradient && has_edge(t, halved)) note_edge(&t->s->result);
+  return status;
 }
 
 /* Of the velocities: from the changes of the rows. */

@@ -74,7 +74,7 @@ typedef struct fx_sensitivity_step {
   fx_arena arena;
   frix_gradient *gradient; /* NULL: no rows, or not smooth */
   fx_answer_at answer;
-  fx_leftover now, lower, upper;
+  fx_leftover now, lower, upper, half_lower, half_upper;
   double *f, *w, *b, *mu, *R, *r_c, *dv; /* changes of the problem's data */
   int32_t dofs, rows, contacts, joints;
   bool opened, again;     /* again: its verdict was counted before */
@@ -93,13 +93,13 @@ frix_status fx_sensitivity_replay(frix_sensitivity *s);
 /* Keeps the world at the beginning of a step for the way back. */
 frix_status fx_sensitivity_keep(frix_sensitivity *s);
 
-/* The largest difference of (upper - now) and (now - lower); *suspect is set where it is more than this share of a
- * change. fx_is_edge tells from the same for a change half as large whether it is an edge or curvature. */
-#define FX_SUSPECT 2e-4
-#define FX_EDGE 1e-2 /* the share that is an edge where no half change is at hand: of parameters */
-double fx_bend(int32_t count, const double *lower, const double *now, const double *upper, double share,
-               double rounding, bool *suspect);
-bool fx_is_edge(double whole, double half, double rounding);
+/* Values at a change to both sides, here, and (NULL: not known) at half the change. */
+typedef struct fx_beside {
+  const double *lower, *now, *upper, *half_lower, *half_upper;
+} fx_beside;
+
+/* Whether they are not those of a smooth function, whose bend is a quarter and whose change half at half the way. */
+bool fx_is_edge(int32_t count, const fx_beside *at, double rounding);
 
 /* What a change of the rows is worth: multipliers of the leftover by degree of freedom and row, and of the velocities
  * of bodies that no row touches. */

@@ -180,12 +180,16 @@ static frix_status look_at(back *q, fx_sensitivity_step *t, frix_sim *sim, const
                  (long long)s->sim->state.step_count);
 }
 
-/* v[2]: of the rows as they are. */
-static double bend_of(const back *q, const values *v, double share, bool *suspect) {
+enum { LOWER, UPPER, HERE, HALF_LOWER, HALF_UPPER, PLACES };
+
+static bool has_edge(const back *q, const values *v, bool halved) {
   const frix_sim *sim = q->s->sim;
-  double rounding = 1e-12 * q->worth;
-  return fx_max(fx_bend(sim->rows.group_count, v[0].group, v[2].group, v[1].group, share, rounding, suspect),
-                fx_bend(sim->mover_count, v[0].mover, v[2].mover, v[1].mover, share, rounding, suspect));
+  fx_beside group = {v[LOWER].group, v[HERE].group, v[UPPER].group, NULL, NULL};
+  fx_beside mover = {v[LOWER].mover, v[HERE].mover, v[UPPER].mover, NULL, NULL};
+  if (halved) group.half_lower = v[HALF_LOWER].group, group.half_upper = v[HALF_UPPER].group;
+  if (halved) mover.half_lower = v[HALF_LOWER].mover, mover.half_upper = v[HALF_UPPER].mover;
+  return fx_is_edge(sim->rows.group_count, &group, 1e-12 * q->worth) ||
+         fx_is_edge(sim->mover_count, &mover, 1e-12 * q->worth);
 }
 
 static frix_status bent(const back *q) {
@@ -231,15 +235,10 @@ static frix_status by_coordinate(back *q, fx_sensitivity_step *t, const fx_worth
   memset(s->change, 0, (size_t)s->slots * sizeof *s->change);
   for (int32_t k = 1; k < s->slots; k++)
     if (q->colour[k] == colour && has_coordinate(q, k, c)) *coordinate(&s->change[k], c) = 1;
-  bool edge = false;
-  frix_status status = look_aside(q, t, worth, e, v);
-  double whole = bend_of(q, v, FX_SUSPECT, &edge);
-  if (status == FRIX_OK && edge && t->gradient) { /* curvature is a quarter as large at half the way */
-    status = look_aside(q, t, worth, 0.5 * e, v);
-    if (status == FRIX_OK && fx_is_edge(whole, bend_of(q, v, FX_SUSPECT, &edge), 1e-12 * q->worth)) return bent(q);
-    if (status == FRIX_OK) status = look_aside(q, t, worth, e, v);
-  }
+  frix_status status = t->gradient ? look_aside(q, t, worth, 0.5 * e, v + HALF_LOWER) : FRIX_OK;
+  if (status == FRIX_OK) status = look_aside(q, t, worth, e, v + LOWER);
   if (status != FRIX_OK) return status;
+  if (t->gradient && has_edge(q, v, true)) return bent(q);
   for (int side = 0; side < 2; side++) fx_places_finish(s->side[side], s->after, s->end[side]);
   fx_places_differ(s->end[1], s->end[0], 2 * e, s->slots, s->part);
   double all = 0;
@@ -269,15 +268,13 @@ static frix_status by_parameter(back *q, fx_sensitivity_step *t, const fx_worth 
                                 double *sum) {
   frix_sensitivity *s = q->s;
   double d = s->increment[k], change = 0;
-  bool edge = false;
   for (int side = 0; side < 2; side++) {
     frix_sim *sim = s->beside[side][k];
     frix_status status = look_at(q, t, sim, s->before, k, side ? d : -d, worth, &v[side]);
     if (status != FRIX_OK) return status;
     fx_places_finish(sim, s->after, s->end[side]);
   }
-  bend_of(q, v, FX_EDGE, &edge);
-  if (edge && t->gradient) return bent(q);
+  if (t->gradient && has_edge(q, v, false)) return bent(q);
   fx_places_differ(s->end[1], s->end[0], 2 * d, s->slots, s->part);
   for (int32_t e = 0; e < s->sim->rows.group_count; e++) change += (v[1].group[e] - v[0].group[e]) / (2 * d);
   for (int32_t e = 0; e < s->sim->mover_count; e++) change += (v[1].mover[e] - v[0].mover[e]) / (2 * d);
@@ -313,18 +310,18 @@ static frix_status step_back(back *q, int64_t step) {
   frix_sensitivity *s = q->s;
   fx_sensitivity_step t = {.again = true};
   fx_worth worth;
-  values v[3];
+  values v[PLACES];
   memset(q->velocities, 0, (size_t)s->slots * sizeof *q->velocities);
   memset(q->before, 0, (size_t)s->slots * sizeof *q->before);
   frix_status status = fx_sensitivity_open(s, &t);
   if (status == FRIX_OK) status = through_motion(q);
   if (status == FRIX_OK) status = through_answer(q, &t, &worth);
-  for (int k = 0; k < 3 && status == FRIX_OK; k++) {
+  for (int k = 0; k < PLACES && status == FRIX_OK; k++) {
     v[k].group = FX_TAKE(&t.arena, double, s->sim->rows.group_count + 1);
     v[k].mover = FX_TAKE(&t.arena, double, s->sim->mover_count + 1);
     if (!v[k].group || !v[k].mover) status = FRIX_ERROR_MEMORY;
   }
-  if (status == FRIX_OK) find_colours(q), by_force(q, &worth, step), status = look_here(q, &t, &worth, &v[2]);
+  if (status == FRIX_OK) find_colours(q), by_force(q, &worth, step), status = look_here(q, &t, &worth, &v[HERE]);
   for (int32_t colour = 0; colour < q->colours && status == FRIX_OK; colour++)
     for (int c = 0; c < COORDINATES && status == FRIX_OK; c++) status = by_coordinate(q, &t, &worth, colour, c, v);
   for (int32_t k = 0; k < s->config.parameter_count && q->config->parameter && status == FRIX_OK; k++)
