@@ -64,7 +64,7 @@ static bool answer_at(frix_context *context, const frix_problem *problem, const 
 /* ---- one problem, ten directions ---- */
 
 typedef struct tally {
-  int problems, smooth, kinks, not_unique, directions, refused, unsolved;
+  int problems, smooth, kinks, not_unique, directions, refused, unsolved, jumps;
   double worst, adjoint;
   bool slow; /* worlds near rest: what answers to 1e-11 leave of differences counts */
 } tally;
@@ -125,6 +125,16 @@ static double mass_ratio(const frix_problem_data *data) {
   return most > 0 ? most / least : 1;
 }
 
+/* Answers beside that are not beside: the law has another one, and the solver came to it on one side. */
+static bool jumps(const double *u, const double *plus, const double *minus, int32_t n) {
+  double wide = 0, bend = 0;
+  for (int32_t k = 0; k < n; k++) {
+    wide = fmax(wide, fabs(plus[k] - minus[k]));
+    bend = fmax(bend, fabs(plus[k] + minus[k] - 2 * u[k]));
+  }
+  return bend > 0.05 * wide + 1e-9;
+}
+
 /* Along one direction: forward against differences, adjoint against forward. */
 static void check_direction(fx_test *t, frix_context *context, const char *name, const frix_problem *problem,
                             const frix_gradient *g, int kind, tally *sum) {
@@ -157,6 +167,10 @@ static void check_direction(fx_test *t, frix_context *context, const char *name,
     if (step > 0.1 * view.distance || !answer_at(context, problem, &by, step, view.r, plus, v_plus) ||
         !answer_at(context, problem, &by, -step, view.r, minus, v_minus))
       continue;
+    if (sum->slow && jumps(view.u, plus, minus, data.row_count)) {
+      sum->jumps++;
+      continue;
+    }
     double off = apart(du, plus, minus, step, seen, a[12], data.row_count);
     if (global) off = fmax(off, apart(dv, v_plus, v_minus, step, seen, a[13], data.dof_count));
     if (sum->slow) off = fmax(0, off - 2e-11 * carried / step);
@@ -354,9 +368,10 @@ static void attack(fx_test *t) {
     frix_context_destroy(context);
   }
   fx_test_note(
-      t, "%d steps: %d smooth, %d kinks, %d not unique; %d directions to %.1e, %d refused, %d too near; adjoint %.1e",
+      t,
+      "%d steps: %d smooth, %d kinks, %d not unique; %d directions to %.1e, %d refused, %d too near, %d other answers",
       sum.problems, sum.smooth, sum.kinks, sum.not_unique, sum.directions, sum.worst, sum.refused, sum.unsolved,
-      sum.adjoint);
+      sum.jumps);
 }
 
 static void examples(fx_test *t) {
