@@ -11,7 +11,8 @@ enum { MOST_PARTS = 64 };
 /* One quantity that is varied or asked for: "mu", "mu:cup", "force:cup.x", "mass:cup"; "cup.x", "cup.vx". */
 typedef struct part {
   char text[128];
-  double value[MOST_PARTS]; /* of what is asked for, by what is asked for */
+  double value[MOST_PARTS]; /* of what is asked for, by what is varied; one-sided: as this grows */
+  double below[MOST_PARTS]; /* one-sided: from below */
 } part;
 
 typedef struct study {
@@ -20,6 +21,8 @@ typedef struct study {
   frix_gradient_result view;
   part wrt[MOST_PARTS], of[MOST_PARTS];
   int wrt_count, of_count;
+  double kappa;   /* 0: exact */
+  bool one_sided; /* at kinks too */
 } study;
 
 /* ---- words ---- */
@@ -84,23 +87,25 @@ static double entry(const frix_matrix *m, int32_t row, int32_t column) {
 
 /* Mass and inertia of a body grow together by 1 kg: f - M v grows with them, gravity and momentum being all there is
  * of f. */
-static bool by_mass(const study *s, const char *name, const double *f, double *out) {
+static bool by_mass(const study *s, const char *name, double *f) {
   const frix_problem_data *d = &s->m->data;
   int32_t first, count;
+  if (d->R) {
+    fx_error("mass: springs of stiff contacts depend on masses; use --contact rigid");
+    return false;
+  }
   if (!find_body(s, name, &first, &count)) return false;
-  double mass = entry(&d->M, first, first), grown = 0;
+  double mass = entry(&d->M, first, first);
   for (int32_t r = first; r < first + count; r++) {
     double change = d->f[r];
     for (int32_t c = first; c < first + count; c++) change -= entry(&d->M, r, c) * s->view.v[c];
-    grown += f[r] * change / mass;
+    f[r] = change / mass;
   }
-  *out = grown;
   return true;
 }
 
-static bool by_friction(const study *s, const char *name, const double *mu, double *out) {
+static bool by_friction(const study *s, const char *name, double *mu) {
   bool any = false;
-  *out = 0;
   for (int32_t i = 0; i < s->view.contact_count; i++) {
     frix_row_report report;
     char a[64], b[64];
@@ -109,50 +114,100 @@ static bool by_friction(const study *s, const char *name, const double *mu, doub
     fx_body_name(s->m->sim, s->m->subject.model, report.b, b, sizeof b);
     if (name && strcmp(a, name) && strcmp(b, name)) continue;
     any = true;
-    *out += mu[i];
+    mu[i] = 1;
   }
   if (!any) fx_error("mu%s%s: no contacts", name ? ":" : "", name ? name : "");
   return any;
 }
 
-static bool by_part(const study *s, const char *text, const double *f, const double *mu, double *out) {
+/* The change of f and mu, which are zero, where the quantity grows by 1. */
+static bool find_change(const study *s, const char *text, double *f, double *mu) {
   bool pose;
   int32_t dof;
-  if (!strcmp(text, "mu")) return by_friction(s, NULL, mu, out);
-  if (!strncmp(text, "mu:", 3)) return by_friction(s, text + 3, mu, out);
-  if (!strncmp(text, "mass:", 5)) {
-    if (!s->m->data.R) return by_mass(s, text + 5, f, out);
-    fx_error("mass: springs of stiff contacts depend on masses; use --contact rigid");
-    return false;
-  }
+  if (!strcmp(text, "mu")) return by_friction(s, NULL, mu);
+  if (!strncmp(text, "mu:", 3)) return by_friction(s, text + 3, mu);
+  if (!strncmp(text, "mass:", 5)) return by_mass(s, text + 5, f);
   if (!strncmp(text, "force:", 6)) {
     if (!find_coordinate(s, text + 6, false, &dof, &pose)) return false;
-    *out = s->m->step * f[dof];
+    f[dof] = s->m->step;
     return true;
   }
   fx_error("--wrt '%s' should read mu, mu:BODY, force:BODY.x or mass:BODY", text);
   return false;
 }
 
+typedef struct room {
+  double *all, *f, *mu, *c, *by_f, *by_mu;
+  size_t size;
+} room;
+
+static room take_room(const study *s) {
+  size_t n = (size_t)s->view.dof_count, contacts = (size_t)s->view.contact_count;
+  room r = {.size = 3 * n + 2 * contacts + 1};
+  r.all = fx_grow(NULL, r.size, sizeof *r.all);
+  r.f = r.all, r.c = r.f + n, r.by_f = r.c + n, r.mu = r.by_f + n, r.by_mu = r.mu + contacts;
+  return r;
+}
+
+/* Weight of v for what is asked for: q1 = q0 + h v1. */
+static bool find_weight(const study *s, const char *text, int32_t *dof, double *weight) {
+  bool pose = false;
+  if (!find_coordinate(s, text, true, dof, &pose)) return false;
+  *weight = pose ? s->m->step : 1;
+  return true;
+}
+
 /* One adjoint for each quantity that is asked for. */
 static bool differentiate(frix_context *context, study *s) {
-  size_t n = (size_t)s->view.dof_count, contacts = (size_t)s->view.contact_count;
-  double *room = fx_grow(NULL, 2 * n + contacts + 1, sizeof *room), *c = room, *f = room + n, *mu = f + n;
+  room r = take_room(s);
   bool good = true;
   for (int k = 0; good && k < s->of_count; k++) {
     int32_t dof = 0;
-    bool pose = false;
-    frix_gradient_parts parts = {.size = sizeof parts, .f = f, .mu = mu};
-    memset(c, 0, n * sizeof *c);
-    good = find_coordinate(s, s->of[k].text, true, &dof, &pose);
-    if (good) c[dof] = pose ? s->m->step : 1; /* q1 = q0 + h v1 */
-    if (good && frix_gradient_adjoint(s->gradient, c, NULL, &parts) != FRIX_OK) {
+    double weight = 0;
+    frix_gradient_parts parts = {.size = sizeof parts, .f = r.by_f, .mu = r.by_mu};
+    memset(r.all, 0, r.size * sizeof *r.all);
+    good = find_weight(s, s->of[k].text, &dof, &weight);
+    r.c[dof] = weight;
+    if (good && frix_gradient_adjoint(s->gradient, r.c, NULL, &parts) != FRIX_OK) {
       fx_error("%s: %s", s->of[k].text, frix_error_text(context));
       good = false;
     }
-    for (int e = 0; good && e < s->wrt_count; e++) good = by_part(s, s->wrt[e].text, f, mu, &s->of[k].value[e]);
+    for (int e = 0; good && e < s->wrt_count; e++) {
+      double *sum = &s->of[k].value[e];
+      memset(r.f, 0, (size_t)s->view.dof_count * sizeof *r.f);
+      memset(r.mu, 0, (size_t)s->view.contact_count * sizeof *r.mu);
+      good = find_change(s, s->wrt[e].text, r.f, r.mu);
+      *sum = 0;
+      for (int32_t n = 0; n < s->view.dof_count; n++) *sum += r.by_f[n] * r.f[n];
+      for (int32_t n = 0; n < s->view.contact_count; n++) *sum += r.by_mu[n] * r.mu[n];
+    }
   }
-  free(room);
+  free(r.all);
+  return good;
+}
+
+/* Two solutions for each quantity that is varied: as it grows, and as it shrinks. */
+static bool differentiate_sides(frix_context *context, study *s) {
+  room r = take_room(s);
+  bool good = true;
+  for (int e = 0; good && e < s->wrt_count; e++)
+    for (int side = 0; good && side < 2; side++) {
+      frix_gradient_data data = {.size = sizeof data, .f = r.f, .mu = r.mu};
+      memset(r.all, 0, r.size * sizeof *r.all);
+      good = find_change(s, s->wrt[e].text, r.f, r.mu);
+      for (size_t n = 0; side && n < r.size; n++) r.all[n] = -r.all[n];
+      if (good && frix_gradient_one_sided(s->gradient, &data, r.by_f, NULL, NULL) != FRIX_OK) {
+        fx_error("%s: %s", s->wrt[e].text, frix_error_text(context));
+        good = false;
+      }
+      for (int k = 0; good && k < s->of_count; k++) {
+        int32_t dof = 0;
+        double weight = 0;
+        good = find_weight(s, s->of[k].text, &dof, &weight);
+        *(side ? &s->of[k].below[e] : &s->of[k].value[e]) = (side ? -weight : weight) * r.by_f[dof];
+      }
+    }
+  free(r.all);
   return good;
 }
 
@@ -163,11 +218,15 @@ static void print_text(const study *s, bool derived) {
   fx_moment_contact(s->m, s->view.contact, name, sizeof name);
   printf("%s%s%s at %g s: %s", fx_colour_on(FX_BOLD), s->m->word, fx_colour_off(), frix_sim_time(s->m->sim),
          frix_gradient_verdict_name(s->view.verdict));
+  if (s->kappa > 0) printf(", kappa %g: approximate, of the central path", s->kappa);
   if (s->view.contact >= 0) printf("; nearest change of mode %.3g, contact %s", s->view.distance, name);
   printf("\n");
   for (int k = 0; derived && k < s->of_count; k++)
-    for (int e = 0; e < s->wrt_count; e++)
-      printf("d %s / d %s = %.12g\n", s->of[k].text, s->wrt[e].text, s->of[k].value[e]);
+    for (int e = 0; e < s->wrt_count; e++) {
+      printf("d %s / d %s = %.12g", s->of[k].text, s->wrt[e].text, s->of[k].value[e]);
+      if (s->one_sided) printf(" from above, %.12g from below", s->of[k].below[e]);
+      printf("\n");
+    }
 }
 
 static void print_json(const study *s, bool derived) {
@@ -176,7 +235,11 @@ static void print_json(const study *s, bool derived) {
   fx_put_text(&json, "subject", s->m->word);
   fx_put_real(&json, "time", frix_sim_time(s->m->sim));
   fx_put_text(&json, "verdict", frix_gradient_verdict_name(s->view.verdict));
-  fx_put_real(&json, "distance", s->view.distance);
+  if (s->kappa > 0)
+    fx_put_real(&json, "kappa", s->kappa);
+  else
+    fx_put_real(&json, "distance", s->view.distance);
+  fx_put_boolean(&json, "approximate", s->kappa > 0);
   fx_put_integer(&json, "contact", s->view.contact);
   fx_put_boolean(&json, "forces_unique", s->view.forces_unique);
   fx_put_real(&json, "residual", s->view.certificate.residual);
@@ -186,7 +249,8 @@ static void print_json(const study *s, bool derived) {
       fx_put_open(&json, NULL, '{');
       fx_put_text(&json, "of", s->of[k].text);
       fx_put_text(&json, "wrt", s->wrt[e].text);
-      fx_put_real(&json, "value", s->of[k].value[e]);
+      fx_put_real(&json, s->one_sided ? "above" : "value", s->of[k].value[e]);
+      if (s->one_sided) fx_put_real(&json, "below", s->of[k].below[e]);
       fx_put_close(&json, '}');
     }
   fx_put_close(&json, ']');
@@ -199,14 +263,20 @@ static int study_step(frix_context *context, study *s, bool json) {
     fx_error("%s: gradient needs a scene, not a problem file", s->m->word);
     return FX_EXIT_USAGE;
   }
-  if (!s->m->certified || frix_gradient_of_step(s->m->sim, NULL, &s->gradient) != FRIX_OK) {
+  frix_status status = FRIX_OK;
+  if (s->m->certified && s->kappa > 0)
+    status = frix_gradient_of_step_smoothed(s->m->sim, NULL, s->kappa, &s->gradient);
+  else if (s->m->certified)
+    status = frix_gradient_of_step(s->m->sim, NULL, &s->gradient);
+  if (!s->m->certified || status != FRIX_OK) {
     fx_error("%s: %s", s->m->word, s->m->certified ? frix_error_text(context) : "the step is not certified");
     return FX_EXIT_UNSOLVED;
   }
   s->view.size = sizeof s->view;
   frix_gradient_view(s->gradient, &s->view);
-  bool smooth = s->view.verdict == FRIX_GRADIENT_SMOOTH;
-  if (smooth && !differentiate(context, s)) return FX_EXIT_USAGE;
+  bool kink = s->one_sided && s->view.verdict == FRIX_GRADIENT_KINK;
+  bool smooth = s->view.verdict == FRIX_GRADIENT_SMOOTH || s->view.verdict == FRIX_GRADIENT_SMOOTHED || kink;
+  if (smooth && !(s->one_sided ? differentiate_sides : differentiate)(context, s)) return FX_EXIT_USAGE;
   (json ? print_json : print_text)(s, smooth);
   return smooth ? FX_EXIT_SOLVED : FX_EXIT_UNSOLVED;
 }
@@ -223,6 +293,8 @@ static int run_gradient(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   if (fx_arg(args, "--run")) return fx_gradient_of_run(args);
+  if (!fx_arg_real(args, "--smoothed", 1e-12, 1, &s.kappa)) return FX_EXIT_USAGE;
+  s.one_sided = fx_arg(args, "--one-sided") != NULL;
   frix_context *context = fx_context(false);
   fx_catch_interrupt();
   int code =
@@ -237,6 +309,9 @@ static const fx_flag flags[] = {
     {"--wrt", "LIST", NULL, "inputs, separated by commas: mu, mu:BODY, force:BODY.x, mass:BODY"},
     {"--of", "LIST", NULL, "outputs after the step, separated by commas: BODY.x, BODY.vx, BODY.wx (also y, z)"},
     {"--run", NULL, NULL, "differentiate the whole run up to --at by scene parameters, h or force:BODY.x"},
+    {"--backward", NULL, NULL, "with --run: one pass backward for each of --of, whatever the number of --wrt"},
+    {"--one-sided", NULL, NULL, "of a step: derivatives from above and below, also at kinks"},
+    {"--smoothed", "K", NULL, "of a step: approximate, on the central path at kappa K (for example 1e-3), without kinks"},
     {"--json", NULL, NULL, "print one JSON object"},
     FX_MOMENT_FLAGS,
     {0},
@@ -257,7 +332,9 @@ const fx_verb fx_verb_gradient = {
         "printed\n"
         "only if smooth; else the exit code is 1. Contacts are rigid unless --contact says otherwise. --run "
         "differentiates\n"
-        "the whole run from its start by real parameters of the scene, the step h, or constant forces.",
+        "the whole run from its start by real parameters of the scene, the step h, or constant forces. --one-sided "
+        "prints\n"
+        "both derivatives at a kink; --smoothed those of a nearby answer without kinks, and says so.",
     .example =
         "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx\n"
         "  frix gradient puck --run --wrt mu,speed --of puck.x --at 0.3",

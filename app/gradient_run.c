@@ -27,6 +27,8 @@ typedef struct study {
   double value[MOST], h, time;
   frix_sensitivity *sensitivity;
   frix_sensitivity_result result;
+  bool backward;
+  double found[MOST][MOST]; /* backward: of, by */
 } study;
 
 /* ---- the world for given values ---- */
@@ -121,6 +123,19 @@ static bool open_study(study *s, frix_context *context, const fx_args *args) {
 
 /* ---- the run ---- */
 
+/* One pass back for what is asked for. */
+static frix_status go_back(study *s, int of) {
+  frix_sensitivity_weight weight = {.body = s->reading[of].body};
+  frix_sensitivity_motion *m = &weight.weight;
+  double *const all[9] = {&m->place.x,    &m->place.y, &m->place.z, &m->velocity.x, &m->velocity.y,
+                          &m->velocity.z, &m->spin.x,  &m->spin.y,  &m->spin.z};
+  *all[s->reading[of].coordinate] = 1;
+  fx_progress("gradient: back from %s", s->of[of]);
+  frix_sensitivity_adjoint_config config = {
+      .size = sizeof config, .weight_count = 1, .weight = &weight, .parameter = s->found[of]};
+  return frix_sensitivity_adjoint(s->sensitivity, &config);
+}
+
 static bool run(study *s, frix_context *context, const fx_args *args) {
   frix_sim_config sim;
   frix_options *options = NULL;
@@ -129,6 +144,7 @@ static bool run(study *s, frix_context *context, const fx_args *args) {
   if (!fx_arg(args, "--restitution")) sim.restitution = FRIX_RESTITUTION_NEWTON;
   config.parameter_count = s->wrt_count, config.parameter = s->value, config.step = s->h;
   config.build = build, config.drive = drive, config.user = s;
+  config.backward = s->backward = fx_arg(args, "--backward") != NULL;
   for (int k = 0; k < s->wrt_count; k++)
     if (s->wrt[k].parameter == -1) config.step_parameter = k;
   frix_status status = frix_sensitivity_create(context, &sim, &config, &s->sensitivity);
@@ -137,6 +153,8 @@ static bool run(study *s, frix_context *context, const fx_args *args) {
     status = frix_sensitivity_step(s->sensitivity, &s->result);
     fx_progress("gradient: step %lld of %lld", (long long)k + 1, (long long)steps);
   }
+  bool smooth = status == FRIX_OK && s->result.run_verdict == FRIX_GRADIENT_SMOOTH;
+  for (int k = 0; k < s->of_count && s->backward && smooth && status == FRIX_OK; k++) status = go_back(s, k);
   fx_progress_clear();
   if (status != FRIX_OK) fx_error("%s: %s", s->subject.word, frix_error_text(context));
   frix_options_destroy(options);
@@ -145,6 +163,7 @@ static bool run(study *s, frix_context *context, const fx_args *args) {
 
 static double derivative(const study *s, int of, int by) {
   frix_sensitivity_motion m;
+  if (s->backward) return s->found[of][by];
   if (frix_sensitivity_body(s->sensitivity, s->reading[of].body, by, &m) != FRIX_OK) return NAN;
   const double all[9] = {m.place.x,    m.place.y, m.place.z, m.velocity.x, m.velocity.y,
                          m.velocity.z, m.spin.x,  m.spin.y,  m.spin.z};

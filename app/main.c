@@ -10,15 +10,15 @@ extern const fx_verb fx_verb_solve, fx_verb_info, fx_verb_convert, fx_verb_list,
     fx_verb_bench, fx_verb_mcp, fx_verb_reproduce, fx_verb_view, fx_verb_completion, fx_verb_help, fx_verb_run,
     fx_verb_check, fx_verb_limit, fx_verb_export, fx_verb_render, fx_verb_scene, fx_verb_selftest, fx_verb_batch,
     fx_verb_robot, fx_verb_soften, fx_verb_swing, fx_verb_haptic, fx_verb_forces, fx_verb_gradient, fx_verb_measure,
-    fx_verb_explain, fx_verb_fit, fx_verb_design, fx_verb_label, fx_verb_bed;
+    fx_verb_explain, fx_verb_fit, fx_verb_design, fx_verb_label, fx_verb_bed, fx_verb_hold;
 
 static const fx_verb *const verbs[] = {
-    &fx_verb_run,        &fx_verb_bed,     &fx_verb_batch,   &fx_verb_check,  &fx_verb_limit,     &fx_verb_explain,
-    &fx_verb_fit,        &fx_verb_design,  &fx_verb_label,   &fx_verb_forces, &fx_verb_gradient,  &fx_verb_view,
-    &fx_verb_render,     &fx_verb_export,  &fx_verb_measure, &fx_verb_scene,  &fx_verb_robot,     &fx_verb_soften,
-    &fx_verb_swing,      &fx_verb_haptic,  &fx_verb_solve,   &fx_verb_info,   &fx_verb_convert,   &fx_verb_list,
-    &fx_verb_example,    &fx_verb_certify, &fx_verb_bench,   &fx_verb_mcp,    &fx_verb_reproduce, &fx_verb_selftest,
-    &fx_verb_completion, &fx_verb_help,
+    &fx_verb_run,      &fx_verb_bed,        &fx_verb_batch,   &fx_verb_check,   &fx_verb_limit,  &fx_verb_hold,
+    &fx_verb_explain,  &fx_verb_fit,        &fx_verb_design,  &fx_verb_label,   &fx_verb_forces, &fx_verb_gradient,
+    &fx_verb_view,     &fx_verb_render,     &fx_verb_export,  &fx_verb_measure, &fx_verb_scene,  &fx_verb_robot,
+    &fx_verb_soften,   &fx_verb_swing,      &fx_verb_haptic,  &fx_verb_solve,   &fx_verb_info,   &fx_verb_convert,
+    &fx_verb_list,     &fx_verb_example,    &fx_verb_certify, &fx_verb_bench,   &fx_verb_mcp,    &fx_verb_reproduce,
+    &fx_verb_selftest, &fx_verb_completion, &fx_verb_help,
 };
 
 const fx_verb *fx_verb_table(int k) { return k >= 0 && k < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[k] : NULL; }

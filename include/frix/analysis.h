@@ -120,6 +120,7 @@ typedef enum frix_gradient_verdict {
   FRIX_GRADIENT_SMOOTH,
   FRIX_GRADIENT_KINK,       /* a contact is within 1e-7 of a change of mode: no derivative exists */
   FRIX_GRADIENT_NOT_UNIQUE, /* forces that the law leaves open change the motion: no derivative exists */
+  FRIX_GRADIENT_SMOOTHED,   /* of an answer on the central path: approximate, by name (frix_gradient_smoothed) */
 } frix_gradient_verdict;
 
 FRIX_API const char *frix_gradient_verdict_name(frix_gradient_verdict verdict);
@@ -131,6 +132,17 @@ FRIX_API frix_status frix_gradient_create(frix_context *context, const frix_prob
                                           const frix_forces_config *config, frix_gradient **out);
 /* Gradient of the last step of a sim, at its answer. The sim may continue or be destroyed. */
 FRIX_API frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out);
+/* Approximate by intention: of the answer on the central path of the interior point instead,
+ *
+ *   (r_N, r_T / mu) o (u_N + s(u), mu u_T) = kappa^2 e        o: product of the second-order cone, e its unit
+ *
+ * where every contact carries something and every one slips a little. kappa: share of what the bodies carry, above 0
+ * and at most 1; as it goes to 0 the answer becomes the certified one. Verdict FRIX_GRADIENT_SMOOTHED; there are no
+ * kinks, and what is not touched yet pulls. Circular, planar and frictionless contacts, limits and joints. */
+FRIX_API frix_status frix_gradient_smoothed(frix_context *context, const frix_problem *problem,
+                                            const frix_forces_config *config, double kappa, frix_gradient **out);
+FRIX_API frix_status frix_gradient_of_step_smoothed(const frix_sim *sim, const frix_forces_config *config, double kappa,
+                                                    frix_gradient **out);
 FRIX_API void frix_gradient_destroy(frix_gradient *gradient);
 
 typedef struct frix_gradient_result {
@@ -171,6 +183,11 @@ typedef struct frix_gradient_parts {
  */
 FRIX_API frix_status frix_gradient_forward(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
                                            double *u, double *r);
+/* One-sided: the change of v, u and r per change of the data in this direction, also at kinks, where it differs from
+ * minus that of the opposite direction. If smooth it equals frix_gradient_forward. FRIX_ERROR_UNSUPPORTED if no modes of
+ * the contacts at the kink fit, for elliptic and rolling contacts there, and as above. */
+FRIX_API frix_status frix_gradient_one_sided(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
+                                             double *u, double *r);
 /* The gradient of c_v . v + c_u . u (either may be NULL) with respect to all data, for the cost of one linear solve. */
 FRIX_API frix_status frix_gradient_adjoint(const frix_gradient *gradient, const double *c_v, const double *c_u,
                                            const frix_gradient_parts *out);

@@ -68,6 +68,8 @@ typedef struct frix_equilibrium_result {
   int32_t motion_count; /* bodies that the mechanism moves, fastest first */
   const frix_body_motion *motion;
   int64_t steps; /* of the conic programmes */
+  double effort; /* frix_sim_hold: the largest share of its limit that an actuator gives; INFINITY: none holds it */
+  double effort_bound; /* no smaller share holds it */
 } frix_equilibrium_result;
 
 typedef struct frix_equilibrium frix_equilibrium;
@@ -79,6 +81,20 @@ typedef struct frix_equilibrium frix_equilibrium;
  * rigid. The world is not changed, but contacts and reports of the last step are no longer available. */
 FRIX_API frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load,
                                           frix_equilibrium **out);
+/* Something that pushes or turns: `body` with value times (force, torque) at its centre of mass, `on` (index 0:
+ * nothing) with the opposite at the same point. Any value, of either sign, |value| <= effort times limit. */
+typedef struct frix_actuator {
+  frix_body_id body, on;
+  frix_vec3 force, torque; /* of value 1, world frame */
+  double limit;
+} frix_actuator;
+
+/* Inverse statics: the actuators that hold the world as it is with the least effort, the friction of contacts and the
+ * forces of joints helping as far as they can. value (count, may be NULL) gets what each gives; of all that need no
+ * more effort (to 1e-6 of it), forces of least square sum. standing: stands where some effort is enough. Bodies that
+ * touch nothing and hang on no joint are not held by actuators. The world as in frix_sim_equilibrium. */
+FRIX_API frix_status frix_sim_hold(frix_sim *sim, double h, const frix_actuator *actuator, int32_t count, double *value,
+                                   frix_equilibrium **out);
 FRIX_API void frix_equilibrium_destroy(frix_equilibrium *equilibrium);
 FRIX_API void frix_equilibrium_view_sized(const frix_equilibrium *equilibrium, frix_equilibrium_result *out,
                                           size_t size);

@@ -3,6 +3,7 @@
  *   frix_sensitivity_create(context, NULL, &config, &s);       a world for every value of some parameters
  *   for (...) frix_sensitivity_step(s, &result);               the step, and the derivatives of the state behind it
  *   frix_sensitivity_body(s, cup, 0, &motion);                 d(pose, velocities) / d(parameter 0)
+ *   frix_sensitivity_adjoint(s, &wanted);                      or d(one number) / d(all parameters), backward
  *
  * The caller decides where parameters enter: masses, inertias, friction, restitution, sizes, initial poses and
  * velocities, springs and motors through `build`; forces, motions and controls through `drive`; or the step itself.
@@ -30,6 +31,8 @@ typedef struct frix_sensitivity_config {
   /* Applies forces and motions for the next step, as a function of state, time and parameters only; NULL: none. */
   frix_status (*drive)(frix_sim *sim, double h, const double *parameter, void *user);
   void *user;
+  bool backward; /* steps keep what frix_sensitivity_adjoint needs, and make no derivatives by themselves */
+  int32_t apart; /* backward: steps from one kept state to the next, default 16; those between are made again */
 } frix_sensitivity_config;
 
 FRIX_API void frix_sensitivity_init(frix_sensitivity_config *out, size_t size);
@@ -76,6 +79,32 @@ typedef struct frix_sensitivity_motion {
 
 FRIX_API frix_status frix_sensitivity_body(const frix_sensitivity *sensitivity, frix_body_id body, int32_t parameter,
                                            frix_sensitivity_motion *out);
+
+/* ---- backward ----
+ *
+ * One scalar of the run, J = sum over some steps k and bodies of weight . (place, turn, velocity, spin) behind step k,
+ * by all parameters and by the force and torque on a body in every step, at a cost that hardly grows with their number:
+ * lambda_k = (dF/dx)' lambda_k+1 through the transposed factors of each step, from kept states back to the start. */
+typedef struct frix_sensitivity_weight {
+  frix_body_id body;
+  int64_t step; /* behind which it counts, from 1; 0: behind the last */
+  frix_sensitivity_motion weight;
+} frix_sensitivity_weight;
+
+typedef struct frix_sensitivity_adjoint_config {
+  uint32_t size; /* sizeof frix_sensitivity_adjoint_config */
+  int32_t weight_count;
+  const frix_sensitivity_weight *weight;
+  double *parameter;   /* gets dJ/dparameter, parameter_count; may be NULL */
+  frix_body_id pushed; /* a body, for the two below */
+  frix_vec3 *force,
+      *torque; /* get dJ/d(force, torque at its centre during step k), by step from the first; may be NULL */
+} frix_sensitivity_adjoint_config;
+
+/* Of the steps made so far; config.backward must be set. The run can go on afterwards. FRIX_ERROR_UNSUPPORTED where a
+ * step was not smooth: there is no gradient then. */
+FRIX_API frix_status frix_sensitivity_adjoint(frix_sensitivity *sensitivity,
+                                              const frix_sensitivity_adjoint_config *config);
 
 #ifdef __cplusplus
 }

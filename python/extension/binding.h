@@ -101,7 +101,8 @@ typedef struct destroy_row {
 extern const destroy_row fx_destroys[]; /* ends with a NULL name */
 bool fx_constants(PyObject *module);
 extern const layout fx_layout_frix_step_report, fx_layout_frix_contact_report, fx_layout_frix_contact_pair,
-    fx_layout_frix_contact_law, fx_layout_frix_sim_config, fx_layout_frix_contact_hooks, fx_layout_frix_mcp_data;
+    fx_layout_frix_contact_law, fx_layout_frix_sim_config, fx_layout_frix_contact_hooks, fx_layout_frix_mcp_data,
+    fx_layout_frix_sensitivity_config;
 
 /* ---- types ---- */
 bool fx_handle_type(PyObject *module);

@@ -55,6 +55,28 @@ static bool evaluate(void *user, const char *name, const double *x, double *out)
 static bool function(const double *x, double *F, void *user) { return evaluate(user, "function", x, F); }
 static bool jacobian(const double *x, double *value, void *user) { return evaluate(user, "jacobian", x, value); }
 
+/* Python gives the address of a model that the library is to own. */
+static frix_status build(frix_context *context, const double *parameter, frix_model **out, void *user) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  void *model = NULL;
+  (void)context;
+  PyObject *answer = call(user, "build", Py_BuildValue("(N)", fx_give_pointer(parameter)));
+  if (answer && answer != Py_None && !fx_pointer_of(answer, NULL, &model)) PyErr_Clear();
+  Py_XDECREF(answer);
+  PyGILState_Release(lock);
+  *out = model;
+  return model ? FRIX_OK : FRIX_ERROR_INPUT;
+}
+
+static frix_status drive(frix_sim *sim, double h, const double *parameter, void *user) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *answer = call(user, "drive", Py_BuildValue("(NdN)", fx_give_pointer(sim), h, fx_give_pointer(parameter)));
+  bool good = answer && PyObject_IsTrue(answer) > 0;
+  Py_XDECREF(answer);
+  PyGILState_Release(lock);
+  return good ? FRIX_OK : FRIX_ERROR_INPUT;
+}
+
 typedef struct callback_row {
   const layout *layout;
   const char *name;
@@ -73,6 +95,10 @@ static const callback_row rows[] = {
      (void (*)(void))function},
     {&fx_layout_frix_mcp_data, "jacobian", offsetof(frix_mcp_data, jacobian), offsetof(frix_mcp_data, user),
      (void (*)(void))jacobian},
+    {&fx_layout_frix_sensitivity_config, "build", offsetof(frix_sensitivity_config, build),
+     offsetof(frix_sensitivity_config, user), (void (*)(void))build},
+    {&fx_layout_frix_sensitivity_config, "drive", offsetof(frix_sensitivity_config, drive),
+     offsetof(frix_sensitivity_config, user), (void (*)(void))drive},
 };
 
 PyObject *fx_listen(PyObject *module, PyObject *args) {

@@ -18,6 +18,7 @@ from .queries import *  # noqa: F401,F403
 from .replay import *  # noqa: F401,F403
 from .robots import *  # noqa: F401,F403
 from .scenes import *  # noqa: F401,F403
+from .sensitivity import *  # noqa: F401,F403
 from .sim import *  # noqa: F401,F403
 from .world import *  # noqa: F401,F403
 

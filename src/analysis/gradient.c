@@ -16,7 +16,7 @@
 #define CONSISTENT 1e-7 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
 
 const char *frix_gradient_verdict_name(frix_gradient_verdict verdict) {
-  static const char *const name[] = {"smooth", "kink", "not unique"};
+  static const char *const name[] = {"smooth", "kink", "not unique", "smoothed"};
   return (unsigned)verdict < sizeof name / sizeof *name ? name[verdict] : "unknown";
 }
 
@@ -55,7 +55,8 @@ static frix_status take_answer(frix_gradient *g) {
   return FRIX_OK;
 }
 
-static frix_status build(frix_gradient *g) {
+/* kappa > 0: on the central path. */
+static frix_status build(frix_gradient *g, double kappa) {
   const frix_problem *problem = g->forces->problem;
   frix_status status = fx_system_build(&g->arena, problem, FRIX_FORM_LOCAL, &g->s);
   if (status != FRIX_OK) return status;
@@ -76,8 +77,13 @@ static frix_status build(frix_gradient *g) {
   }
   status = invert_masses(g);
   if (status == FRIX_OK) status = take_answer(g);
+  if (status == FRIX_OK && kappa > 0) return fx_gradient_smooth(g, kappa);
   if (status == FRIX_OK) status = fx_gradient_modes(g);
-  if (status == FRIX_OK) status = fx_islands_find(&g->arena, s, g->among, &g->islands);
+  return status == FRIX_OK ? fx_gradient_factor_all(g) : status;
+}
+
+frix_status fx_gradient_factor_all(frix_gradient *g) {
+  frix_status status = fx_islands_find(&g->arena, &g->s, g->among, &g->islands);
   if (status != FRIX_OK) return status;
   g->island = FX_TAKE(&g->arena, fx_gradient_island, g->islands.count);
   if (!g->island) return FRIX_ERROR_MEMORY;
@@ -87,7 +93,7 @@ static frix_status build(frix_gradient *g) {
 
 /* own: the problem itself, where the gradient is to keep it. *out is to be destroyed whatever comes of it. */
 static frix_status create(frix_context *context, const frix_problem *problem, frix_problem *own,
-                          const frix_forces_config *config, frix_gradient **out) {
+                          const frix_forces_config *config, double kappa, frix_gradient **out) {
   frix_gradient *g = FX_NEW(context, frix_gradient, 1);
   if (!g) {
     frix_problem_destroy(own);
@@ -97,8 +103,20 @@ static frix_status create(frix_context *context, const frix_problem *problem, fr
   g->own = own;
   fx_arena_init(&g->arena, context);
   frix_status status = frix_forces_create(context, problem, config, &g->forces);
-  if (status == FRIX_OK) status = build(g);
+  if (status == FRIX_OK) status = build(g, kappa);
   *out = g;
+  return status;
+}
+
+static frix_status check_kappa(frix_context *context, double kappa) {
+  if (kappa > 0 && kappa <= 1) return FRIX_OK;
+  return fx_fail(context, FRIX_ERROR_INPUT, "gradient: kappa is a share of what bodies carry, above 0 and at most 1");
+}
+
+static frix_status create_of_problem(frix_context *context, const frix_problem *problem,
+                                     const frix_forces_config *config, double kappa, frix_gradient **out) {
+  frix_status status = create(context, problem, NULL, config, kappa, out);
+  if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
   return status;
 }
 
@@ -106,9 +124,15 @@ frix_status frix_gradient_create(frix_context *context, const frix_problem *prob
                                  frix_gradient **out) {
   if (out) *out = NULL;
   if (!context || !problem || !out) return FRIX_ERROR_INPUT;
-  frix_status status = create(context, problem, NULL, config, out);
-  if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
-  return status;
+  return create_of_problem(context, problem, config, 0, out);
+}
+
+frix_status frix_gradient_smoothed(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
+                                   double kappa, frix_gradient **out) {
+  if (out) *out = NULL;
+  if (!context || !problem || !out) return FRIX_ERROR_INPUT;
+  frix_status status = check_kappa(context, kappa);
+  return status == FRIX_OK ? create_of_problem(context, problem, config, kappa, out) : status;
 }
 
 void frix_gradient_destroy(frix_gradient *g) {
@@ -136,9 +160,8 @@ static frix_status list_bodies(frix_gradient *g, const frix_sim *sim) {
   return FRIX_OK;
 }
 
-frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
-  if (out) *out = NULL;
-  if (!sim || !out) return FRIX_ERROR_INPUT;
+static frix_status create_of_step(const frix_sim *sim, const frix_forces_config *config, double kappa,
+                                  frix_gradient **out) {
   frix_problem *problem = NULL;
   frix_status status = frix_sim_problem(sim, &problem);
   if (status != FRIX_OK) return status;
@@ -150,13 +173,26 @@ frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config 
   if (sim->rows.compression)
     status = fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "gradient: Poisson's law has two phases");
   if (status == FRIX_OK) {
-    status = create(sim->context, problem, problem, &own, out);
+    status = create(sim->context, problem, problem, &own, kappa, out);
     if (status == FRIX_OK) status = list_bodies(*out, sim);
     if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
     return status;
   }
   frix_problem_destroy(problem);
   return status;
+}
+
+frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
+  if (out) *out = NULL;
+  return sim && out ? create_of_step(sim, config, 0, out) : FRIX_ERROR_INPUT;
+}
+
+frix_status frix_gradient_of_step_smoothed(const frix_sim *sim, const frix_forces_config *config, double kappa,
+                                           frix_gradient **out) {
+  if (out) *out = NULL;
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  frix_status status = check_kappa(sim->context, kappa);
+  return status == FRIX_OK ? create_of_step(sim, config, kappa, out) : status;
 }
 
 frix_status frix_gradient_body(const frix_gradient *g, frix_body_id body, int32_t *first, int32_t *count) {
@@ -204,13 +240,12 @@ static void over_mass(const frix_gradient *g, const double *x, double *out) {
 }
 
 static frix_status check_smooth(const frix_gradient *g) {
-  if (g->verdict == FRIX_GRADIENT_SMOOTH) return FRIX_OK;
+  if (g->verdict == FRIX_GRADIENT_SMOOTH || g->verdict == FRIX_GRADIENT_SMOOTHED) return FRIX_OK;
   return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "no derivative: %s, contact %d is %.1e from a change of its mode",
                  frix_gradient_verdict_name(g->verdict), g->contact, g->distance);
 }
 
-/* Every island: its part of b, by row, becomes that of K^-1 b or K'^-1 b; rows of others become zero. */
-static frix_status solve(const frix_gradient *g, fx_arena *arena, bool transposed, double *b) {
+frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool transposed, double *b) {
   double *part = FX_TAKE(arena, double, g->s.row_count), *y = FX_TAKE(arena, double, g->s.row_count);
   double *out = FX_TAKE(arena, double, g->s.row_count);
   if (!part || !y || !out) return FRIX_ERROR_MEMORY;
@@ -255,8 +290,8 @@ static frix_status drive(const frix_gradient *g, const frix_gradient_data *data,
   return FRIX_OK;
 }
 
-static frix_status forward(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data, double *v,
-                           double *u, double *r) {
+frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data, double *v,
+                              double *u, double *r) {
   const fx_system *s = &g->s;
   const frix_problem *p = g->forces->problem;
   double *dq = FX_TAKE(arena, double, s->row_count), *z = FX_TAKE(arena, double, s->row_count);
@@ -273,7 +308,7 @@ static frix_status forward(const frix_gradient *g, fx_arena *arena, const frix_g
     times_JG(g, i, false, scaled, z + row);
     for (int32_t k = 0; k < d; k++) z[row + k] += g->E[row + k] * change;
   }
-  if (status == FRIX_OK) status = solve(g, arena, false, z);
+  if (status == FRIX_OK) status = fx_gradient_solve_all(g, arena, false, z);
   if (status != FRIX_OK) return status;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) z[k] *= g->forces->scale[i];
@@ -300,7 +335,7 @@ frix_status frix_gradient_forward(const frix_gradient *g, const frix_gradient_da
     return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "forces are not unique: they have no derivative");
   fx_arena own;
   fx_arena_init(&own, g->context);
-  status = forward(g, &own, data, v, u, r);
+  status = fx_gradient_along(g, &own, data, v, u, r);
   fx_arena_free(&own);
   return status;
 }
@@ -322,7 +357,7 @@ static frix_status adjoint(const frix_gradient *g, fx_arena *arena, const double
   }
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) y[k] *= g->forces->scale[i];
-  frix_status status = solve(g, arena, true, y);
+  frix_status status = fx_gradient_solve_all(g, arena, true, y);
   if (status != FRIX_OK) return status;
   for (int32_t i = 0; i < s->contact_count; i++) {
     int32_t row = s->row[i];

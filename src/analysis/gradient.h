@@ -38,6 +38,23 @@ struct frix_gradient {
   int32_t *body_first, *body_dofs;
 };
 
+#define FX_KINK 1e-7 /* a contact nearer to another mode has no derivative */
+
+/* Speeds and impulses of contact i that count as one. */
+double fx_gradient_speed_unit(const frix_gradient *g, int32_t i);
+double fx_gradient_impulse_unit(const frix_gradient *g, int32_t i);
+/* E = dP/dmu - J e_N ds/dmu at a contact that slides (x, u scaled); zero where it does not. */
+void fx_gradient_friction_slope(const frix_contact *c, const double *x, const double *u, const double *J, double *E);
+/* The derivative along data through J, JG, E and the factors as they are (gradient.c). */
+frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data, double *v,
+                              double *u, double *r);
+/* b, by row: b becomes K^-1 b or K'^-1 b, island by island; rows of no island become zero. */
+frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool transposed, double *b);
+/* The contacts that are `among`, as islands with their factors. */
+frix_status fx_gradient_factor_all(frix_gradient *g);
+/* g becomes that of the answer on the central path (gradient_smoothed.c). */
+frix_status fx_gradient_smooth(frix_gradient *g, double kappa);
+
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);

@@ -13,19 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-#define KINK 1e-7
 #define DEPENDENT 1e-10 /* pivots of K below are zero */
+#define DOUBT 1e-3      /* of pivots: what the answer's residual may make of them, over the distance to a kink */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
 enum { MOST_ROWS = 1500 };
 
 /* ---- distances ---- */
 
-/* Speeds and impulses of contact i that count as one. */
-static double speed_unit(const frix_gradient *g, int32_t i) { return g->forces->still[i] / g->forces->tolerance; }
-static double impulse_unit(const frix_gradient *g, int32_t i) {
+double fx_gradient_speed_unit(const frix_gradient *g, int32_t i) { return g->forces->still[i] / g->forces->tolerance; }
+double fx_gradient_impulse_unit(const frix_gradient *g, int32_t i) {
   double s = g->forces->scale[i];
-  return speed_unit(g, i) * s * s;
+  return fx_gradient_speed_unit(g, i) * s * s;
 }
 
 static double length_of(const double *x, int32_t n) {
@@ -39,8 +38,8 @@ static double disc_distance(const frix_gradient *g, int32_t i, int32_t first, in
   const double *r = g->r + g->s.row[i], *u = g->u + g->s.row[i];
   if (!(mu > 0)) return INFINITY;
   double slip = length_of(u + first, count);
-  if (slip > g->forces->still[i]) return slip / speed_unit(g, i);
-  return (mu * r[0] - length_of(r + first, count)) / impulse_unit(g, i);
+  if (slip > g->forces->still[i]) return slip / fx_gradient_speed_unit(g, i);
+  return (mu * r[0] - length_of(r + first, count)) / fx_gradient_impulse_unit(g, i);
 }
 
 static double elliptic_distance(const frix_gradient *g, int32_t i) {
@@ -48,9 +47,9 @@ static double elliptic_distance(const frix_gradient *g, int32_t i) {
   const double *r = g->r + g->s.row[i], *u = g->u + g->s.row[i];
   double slip = length_of(u + 1, 2), a = c->axis[0] * r[1] + c->axis[1] * r[2],
          b = c->axis[0] * r[2] - c->axis[1] * r[1];
-  if (slip > g->forces->still[i]) return slip / speed_unit(g, i);
+  if (slip > g->forces->still[i]) return slip / fx_gradient_speed_unit(g, i);
   double least = fmin(c->mu, c->mu2), x = a / c->mu, y = b / c->mu2;
-  return least > 0 ? least * (r[0] - sqrt(x * x + y * y)) / impulse_unit(g, i) : 0;
+  return least > 0 ? least * (r[0] - sqrt(x * x + y * y)) / fx_gradient_impulse_unit(g, i) : 0;
 }
 
 static bool opens(const frix_gradient *g, int32_t i) {
@@ -63,9 +62,9 @@ static double distance_of(const frix_gradient *g, int32_t i) {
   const frix_contact *c = &g->s.contact[i];
   const double *r = g->r + g->s.row[i], *u = g->u + g->s.row[i];
   if (c->cone == FRIX_CONE_BILATERAL) return INFINITY;
-  if (!(speed_unit(g, i) > 0)) return 0;
-  if (opens(g, i)) return u[0] / speed_unit(g, i);
-  double least = r[0] / impulse_unit(g, i);
+  if (!(fx_gradient_speed_unit(g, i) > 0)) return 0;
+  if (opens(g, i)) return u[0] / fx_gradient_speed_unit(g, i);
+  double least = r[0] / fx_gradient_impulse_unit(g, i);
   switch (c->cone) {
     case FRIX_CONE_CIRCULAR: return fmin(least, disc_distance(g, i, 1, 2, c->mu));
     case FRIX_CONE_PLANAR: return fmin(least, disc_distance(g, i, 1, 1, c->mu));
@@ -78,8 +77,8 @@ static double distance_of(const frix_gradient *g, int32_t i) {
 
 /* ---- slopes of one contact ---- */
 
-/* E = dP/dmu - J e_N ds/dmu at a contact that slides; P = n (1, mu e), n = (x_N + mu |x_T|) / (1 + mu^2). */
-static void friction_slope(const frix_contact *c, const double *x, const double *u, const double *J, double *E) {
+/* P = n (1, mu e), n = (x_N + mu |x_T|) / (1 + mu^2). */
+void fx_gradient_friction_slope(const frix_contact *c, const double *x, const double *u, const double *J, double *E) {
   int32_t tangents = c->cone == FRIX_CONE_PLANAR ? 1 : 2;
   double mu = c->mu, t = length_of(x + 1, tangents), slip = length_of(u + 1, tangents);
   double n = (x[0] + mu * t) / (1 + mu * mu), dn = (t - 2 * mu * n) / (1 + mu * mu);
@@ -108,7 +107,7 @@ static void find_slopes(frix_gradient *g, int32_t i) {
   fx_cone_shift_slope(c, u, slope);
   for (int32_t a = 0; a < d; a++)
     for (int32_t b = 0; b < d; b++) JG[a * d + b] = J[a * d + b] + J[a * d] * slope[b];
-  if (c->cone == FRIX_CONE_CIRCULAR || c->cone == FRIX_CONE_PLANAR) friction_slope(c, z, u, J, g->E + row);
+  if (c->cone == FRIX_CONE_CIRCULAR || c->cone == FRIX_CONE_PLANAR) fx_gradient_friction_slope(c, z, u, J, g->E + row);
   memcpy(g->J + g->block[i], J, (size_t)(d * d) * sizeof *J);
 }
 
@@ -123,7 +122,7 @@ frix_status fx_gradient_modes(frix_gradient *g) {
     g->among[i] = !opens(g, i);
     find_slopes(g, i);
   }
-  g->verdict = g->distance > KINK ? FRIX_GRADIENT_SMOOTH : FRIX_GRADIENT_KINK;
+  g->verdict = g->distance > FX_KINK ? FRIX_GRADIENT_SMOOTH : FRIX_GRADIENT_KINK;
   return FRIX_OK;
 }
 
@@ -254,6 +253,15 @@ static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is
   }
 }
 
+/* Entries of K are those of the answer to residual / distance: a slip of 1e-4 turns by 1e-8 with an error of 1e-12. A
+ * pivot that is not far above that may be zero: four sliding feet, whose forces the law leaves open. */
+static bool is_doubtful(const frix_gradient *g, const fx_gradient_island *is) {
+  double noise = fmax(g->forces->certificate.residual, 1e-15) / fmin(1, g->distance);
+  for (int32_t k = 0; k < is->rank; k++)
+    if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) return true;
+  return false;
+}
+
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
   fx_gradient_island *is = &g->island[k];
   const fx_system *s = &g->s;
@@ -282,6 +290,7 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
     fill(g, k, is, place, A, is->lu);
     factor(is);
     if (is->rank < is->n) g->forces_unique = false;
+    if (g->distance > FX_KINK && is_doubtful(g, is)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
     check_null(g, k, is, place, A, x, z);
   }
   fx_arena_free(&own);

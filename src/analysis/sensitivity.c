@@ -15,29 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-#define NUDGE 1e-6   /* of a state, in m, rad, m/s, rad/s */
+#define EDGE 1e-2    /* of a change: by values of a parameter, more on one side than on the other */
+#define NOISE 1e-6   /* of a change: half of it leads to something else than half */
 #define MATCHES 1e-7 /* rows of state and parameters alone and those of the step */
 
-struct frix_sensitivity {
-  frix_context *context;
-  frix_sensitivity_config config;
-  frix_sim_config sim_config;
-  frix_model *model;
-  frix_model **lower, **upper; /* by parameter */
-  frix_sim *sim;
-  frix_sim *side[2];    /* the same world, for states beside */
-  frix_sim **beside[2]; /* by parameter: worlds beside */
-  double *parameter, *increment, *shifted;
-  int32_t slots;
-  fx_arena arena;
-  frix_sensitivity_motion **tangent; /* by parameter, by slot */
-  fx_place *before, *after, *moved, *end[2];
-  frix_sensitivity_motion *part, *change;
-  frix_sensitivity_result result;
-};
-
 void frix_sensitivity_init(frix_sensitivity_config *out, size_t size) {
-  frix_sensitivity_config all = {.size = sizeof all, .step = 0.01, .step_parameter = -1};
+  frix_sensitivity_config all = {.size = sizeof all, .step = 0.01, .step_parameter = -1, .apart = 16};
   fx_give_struct(out, size, &all, sizeof all);
 }
 
@@ -56,6 +39,9 @@ static frix_status build_at(frix_sensitivity *s, int32_t k, double shift, frix_m
   return status == FRIX_OK ? open_sim(s, *model, sim) : status;
 }
 
+/* Where rounding and curvature of the differences are about as small. */
+static double default_increment(double value) { return value == 0 ? 1e-6 : fx_max(4e-6 * fabs(value), 1e-7); }
+
 static frix_status take_arrays(frix_sensitivity *s) {
   int32_t count = s->config.parameter_count;
   s->parameter = FX_TAKE(&s->arena, double, count + 1);
@@ -69,7 +55,7 @@ static frix_status take_arrays(frix_sensitivity *s) {
   if (!room || !s->beside[1]) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < count; k++) {
     s->parameter[k] = s->config.parameter[k];
-    s->increment[k] = s->config.increment ? s->config.increment[k] : fx_max(1e-6 * fabs(s->parameter[k]), 1e-7);
+    s->increment[k] = s->config.increment ? s->config.increment[k] : default_increment(s->parameter[k]);
   }
   return FRIX_OK;
 }
@@ -109,7 +95,7 @@ static frix_status build_worlds(frix_sensitivity *s) {
 
 static frix_status check(frix_context *context, const frix_sensitivity_config *c) {
   bool good = c->parameter_count > 0 && c->parameter_count <= 10000 && c->parameter && c->build && c->step > 0 &&
-              isfinite(c->step) && c->step_parameter < c->parameter_count;
+              isfinite(c->step) && c->step_parameter < c->parameter_count && c->apart > 0;
   for (int32_t k = 0; good && k < c->parameter_count; k++)
     good = isfinite(c->parameter[k]) && (!c->increment || (c->increment[k] > 0 && isfinite(c->increment[k])));
   if (good) return FRIX_OK;
@@ -156,6 +142,8 @@ void frix_sensitivity_destroy(frix_sensitivity *s) {
       frix_model_destroy(side ? s->upper[k] : s->lower[k]);
     }
   for (int k = 0; k < 2; k++) frix_sim_destroy(s->side[k]);
+  for (int64_t k = 0; k < s->kept_count; k++) frix_snapshot_destroy(s->kept[k]);
+  fx_free(s->context, s->kept);
   frix_sim_destroy(s->sim);
   frix_model_destroy(s->model);
   fx_arena_free(&s->arena);
@@ -165,7 +153,7 @@ void frix_sensitivity_destroy(frix_sensitivity *s) {
 /* ---- a step ---- */
 
 /* Rows of a world with the bodies there, driven with these parameters. */
-static frix_status look(frix_sensitivity *s, frix_sim *sim, const fx_place *place, int32_t k, double shift) {
+frix_status fx_sensitivity_look(frix_sensitivity *s, frix_sim *sim, const fx_place *place, int32_t k, double shift) {
   memcpy(s->shifted, s->parameter, (size_t)s->config.parameter_count * sizeof *s->shifted);
   if (k >= 0) s->shifted[k] += shift;
   double h = s->config.step_parameter >= 0 ? s->shifted[s->config.step_parameter] : s->config.step;
@@ -176,30 +164,21 @@ static frix_status look(frix_sensitivity *s, frix_sim *sim, const fx_place *plac
   return status == FRIX_OK ? fx_sim_look(sim, h) : status;
 }
 
-typedef struct step {
-  frix_sensitivity *s;
-  fx_arena arena;
-  frix_gradient *gradient; /* NULL: no rows, or not smooth */
-  fx_answer_at answer;
-  fx_leftover now, lower, upper;
-  double *f, *w, *b, *mu, *R, *r_c, *dv; /* changes of the problem's data */
-  int32_t dofs, rows, contacts, joints;
-} step;
-
 /* Rows of state and parameters alone are those of the step, and its answer fits them. */
-static frix_status check_rows(step *t) {
+static frix_status check_rows(fx_sensitivity_step *t) {
   frix_sensitivity *s = t->s;
-  frix_status status = look(s, s->side[0], s->before, -1, 0);
+  frix_status status = fx_sensitivity_look(s, s->side[0], s->before, -1, 0);
   if (status != FRIX_OK) return status;
   bool good = fx_leftover_find(&t->answer, s->side[0], &t->now);
   const fx_assembly *a = &s->sim->rows;
-  double scale = 0, off = 0, speed = 1e-9;
+  double scale = 0, off = 0, speed = 1e-9; /* momentum, speed */
   for (int32_t k = 0; k < s->sim->mover_count; k++) {
     const fx_mover *m = &s->sim->mover[k];
     scale = fx_max(scale, m->mass * (fx_norm(m->v_free) + fx_norm(m->v1) + s->sim->h * fx_norm(s->sim->state.gravity)));
     speed = fx_max(speed, fx_norm(m->v_free) + fx_norm(m->v1));
     for (int32_t c = 0; c < 3; c++) off = fx_max(off, fabs(t->now.f[6 * m->slot + c]));
   }
+  t->momentum = scale, t->speed = speed;
   good = good && off <= MATCHES * scale;
   for (int32_t k = 0; good && k < a->row_count; k++)
     good = fabs(t->now.w[k] - a->u[k] - a->w[k]) <= MATCHES * (speed + fabs(a->w[k]));
@@ -209,17 +188,19 @@ static frix_status check_rows(step *t) {
                  (long long)s->sim->state.step_count);
 }
 
-static bool take_data(step *t) {
+static bool take_data(fx_sensitivity_step *t) {
   t->f = FX_TAKE(&t->arena, double, t->dofs + 1), t->w = FX_TAKE(&t->arena, double, t->rows + 1);
   t->b = FX_TAKE(&t->arena, double, t->joints + 1), t->mu = FX_TAKE(&t->arena, double, t->contacts + 1);
   t->R = FX_TAKE(&t->arena, double, t->rows + 1), t->r_c = FX_TAKE(&t->arena, double, t->rows + 1);
   t->dv = FX_TAKE(&t->arena, double, t->dofs + 1);
   return t->f && t->w && t->b && t->mu && t->R && t->r_c && t->dv && fx_leftover_take(&t->arena, &t->answer, &t->now) &&
-         fx_leftover_take(&t->arena, &t->answer, &t->lower) && fx_leftover_take(&t->arena, &t->answer, &t->upper);
+         fx_leftover_take(&t->arena, &t->answer, &t->lower) && fx_leftover_take(&t->arena, &t->answer, &t->upper) &&
+         fx_leftover_take(&t->arena, &t->answer, &t->half_lower) &&
+         fx_leftover_take(&t->arena, &t->answer, &t->half_upper);
 }
 
 /* Adds (upper - lower) / scale to the changes; of bodies that no row touches, to their velocities. */
-static void add_change(step *t, double scale, const frix_sim *const looked[2]) {
+static void add_change(fx_sensitivity_step *t, double scale, const frix_sim *const looked[2]) {
   frix_sensitivity *s = t->s;
   static const int flat[3] = {0, 1, 5}, all[6] = {0, 1, 2, 3, 4, 5};
   for (int32_t k = 0; k < s->sim->mover_count; k++) {
@@ -249,28 +230,88 @@ static double longest(const frix_sensitivity_motion *t, int32_t slots) {
   return most;
 }
 
+bool fx_is_edge(int32_t count, const fx_beside *at, double rounding) {
+  double most = 0, bend = 0, half = 0, slope = 0;
+  for (int32_t k = 0; k < count; k++) {
+    double change = at->upper[k] - at->lower[k];
+    most = fx_max(most, fabs(change));
+    bend = fx_max(bend, fabs(at->upper[k] + at->lower[k] - 2 * at->now[k]));
+    if (!at->half_upper) continue;
+    half = fx_max(half, fabs(at->half_upper[k] + at->half_lower[k] - 2 * at->now[k]));
+    slope = fx_max(slope, fabs(change - 2 * (at->half_upper[k] - at->half_lower[k])));
+  }
+  if (!at->half_upper) return bend > EDGE * most + rounding;
+  return slope > NOISE * most + 4 * rounding || half > fx_max(0.35 * bend, NOISE * most) + rounding;
+}
+
+/* Of what the rows leave, around t->now. */
+static bool has_edge(const fx_sensitivity_step *t, bool halved) {
+  const fx_leftover *a = &t->lower, *b = &t->now, *c = &t->upper, *d = &t->half_lower, *e = &t->half_upper;
+  fx_beside f = {a->f, b->f, c->f, NULL, NULL}, w = {a->w, b->w, c->w, NULL, NULL},
+            mu = {a->mu, b->mu, c->mu, NULL, NULL};
+  if (halved) f.half_lower = d->f, w.half_lower = d->w, mu.half_lower = d->mu;
+  if (halved) f.half_upper = e->f, w.half_upper = e->w, mu.half_upper = e->mu;
+  const fx_assembly *rows = &t->s->sim->rows;
+  for (int32_t k = 0; k < rows->group_count; k++) { /* what carries nothing changes nothing */
+    const fx_group *g = &rows->group[k];
+    double *const all[4] = {a->w, c->w, d->w, e->w};
+    for (int n = 0; n < 4 && !fx_carries(&t->answer, g); n++)
+      memcpy(all[n] + g->row, b->w + g->row, (size_t)g->dim * sizeof *b->w);
+  }
+  return fx_is_edge(6 * t->s->slots, &f, 1e-12 * t->momentum) ||
+         fx_is_edge(t->rows + t->joints, &w, 1e-12 * t->speed) || fx_is_edge(t->contacts, &mu, 1e-14);
+}
+
+static void note_edge(frix_sensitivity_result *r) {
+  if (r->verdict != FRIX_GRADIENT_SMOOTH) return;
+  r->verdict = FRIX_GRADIENT_KINK, r->distance = r->run_distance = 0;
+  if (r->run_verdict == FRIX_GRADIENT_SMOOTH) r->run_verdict = FRIX_GRADIENT_KINK;
+  r->kinks++;
+  if (!r->first_kink) r->first_kink = r->step;
+}
+
+/* A change of state and parameters. */
+typedef struct aside {
+  frix_sim *sim[2];
+  const frix_sensitivity_motion *tangent; /* NULL: none */
+  double nudge;                           /* times tangent */
+  int32_t parameter;                      /* -1: none */
+  double shift;
+} aside;
+
 /* Both worlds beside, and what they leave. */
-static frix_status look_beside(step *t, frix_sim *const sim[2], const frix_sensitivity_motion *tangent, double nudge,
-                               int32_t k, double shift) {
+static frix_status look_both(fx_sensitivity_step *t, const aside *d, double part, fx_leftover *lower,
+                             fx_leftover *upper) {
   frix_sensitivity *s = t->s;
   for (int side = 0; side < 2; side++) {
-    double sign = side ? 1 : -1;
-    if (tangent)
-      fx_places_move(s->before, tangent, sign * nudge, s->slots, s->moved);
+    double sign = side ? part : -part;
+    if (d->tangent)
+      fx_places_move(s->before, d->tangent, sign * d->nudge, s->slots, s->moved);
     else
       memcpy(s->moved, s->before, (size_t)s->slots * sizeof *s->moved);
-    frix_status status = look(s, sim[side], s->moved, k, sign * shift);
+    frix_status status = fx_sensitivity_look(s, d->sim[side], s->moved, d->parameter, sign * d->shift);
     if (status != FRIX_OK) return status;
-    if (sim[side]->mover_count != s->sim->mover_count ||
-        !fx_leftover_find(&t->answer, sim[side], side ? &t->upper : &t->lower))
+    if (d->sim[side]->mover_count != s->sim->mover_count ||
+        !fx_leftover_find(&t->answer, d->sim[side], side ? upper : lower))
       return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "sensitivity: a contact that carries is lost beside step %lld",
                      (long long)s->sim->state.step_count);
   }
   return FRIX_OK;
 }
 
+/* The same. Shapes have edges, and iterative distances noise: where the rows change otherwise to either side, or on
+ * half the way, the step has no derivative along this change that can be told. A world that was built for one value of
+ * a parameter cannot be looked at for half of it. */
+static frix_status look_beside(fx_sensitivity_step *t, const aside *d) {
+  bool halved = t->gradient && d->parameter < 0;
+  frix_status status = halved ? look_both(t, d, 0.5, &t->half_lower, &t->half_upper) : FRIX_OK;
+  if (status == FRIX_OK) status = look_both(t, d, 1, &t->lower, &t->upper);
+  if (status == FRIX_OK && t->gradient && has_edge(t, halved)) note_edge(&t->s->result);
+  return status;
+}
+
 /* Of the velocities: from the changes of the rows. */
-static frix_status solve_change(step *t) {
+static frix_status solve_change(fx_sensitivity_step *t) {
   frix_sensitivity *s = t->s;
   static const int flat[3] = {0, 1, 5}, all[6] = {0, 1, 2, 3, 4, 5};
   if (!t->gradient) return FRIX_OK;
@@ -299,25 +340,26 @@ static void shift_velocities(const frix_sensitivity *s, double scale, fx_place *
   }
 }
 
-static frix_status differentiate(step *t, int32_t k) {
+static frix_status differentiate(fx_sensitivity_step *t, int32_t k) {
   frix_sensitivity *s = t->s;
-  double d = s->increment[k], e = NUDGE / longest(s->tangent[k], s->slots);
+  double d = s->increment[k], e = FX_NUDGE / longest(s->tangent[k], s->slots);
   frix_sim *const world[2] = {s->beside[0][k], s->beside[1][k]};
   memset(s->change, 0, (size_t)s->slots * sizeof *s->change);
   memset(t->f, 0, (size_t)t->dofs * sizeof *t->f), memset(t->w, 0, (size_t)t->rows * sizeof *t->w);
   memset(t->b, 0, (size_t)t->joints * sizeof *t->b), memset(t->mu, 0, (size_t)t->contacts * sizeof *t->mu);
   memset(t->R, 0, (size_t)t->rows * sizeof *t->R), memset(t->r_c, 0, (size_t)t->rows * sizeof *t->r_c);
-  frix_status status = look_beside(t, s->side, s->tangent[k], e, -1, 0);
+  const aside state = {{s->side[0], s->side[1]}, s->tangent[k], e, -1, 0}, data = {{world[0], world[1]}, NULL, 0, k, d};
+  frix_status status = look_beside(t, &state);
   if (status != FRIX_OK) return status;
   add_change(t, 2 * e, (const frix_sim *const[2]){s->side[0], s->side[1]});
-  if ((status = look_beside(t, world, NULL, 0, k, d)) != FRIX_OK) return status;
+  if ((status = look_beside(t, &data)) != FRIX_OK) return status;
   add_change(t, 2 * d, (const frix_sim *const[2]){world[0], world[1]});
   if ((status = solve_change(t)) != FRIX_OK) return status;
-  e = fx_min(e, NUDGE / longest(s->change, s->slots));
+  e = fx_min(e, FX_NUDGE / longest(s->change, s->slots));
   for (int side = 0; side < 2; side++) {
     double sign = side ? 1 : -1;
     fx_places_move(s->before, s->tangent[k], sign * e, s->slots, s->moved);
-    if ((status = look(s, s->side[side], s->moved, -1, 0)) != FRIX_OK) return status;
+    if ((status = fx_sensitivity_look(s, s->side[side], s->moved, -1, 0)) != FRIX_OK) return status;
     shift_velocities(s, sign * e, s->moved);
     fx_places_finish(s->side[side], s->moved, s->end[side]);
   }
@@ -344,18 +386,18 @@ static void note_verdict(frix_sensitivity *s, const frix_gradient_result *view) 
   if (!r->first_kink) r->first_kink = r->step;
 }
 
-static frix_status open_gradient(step *t) {
+static frix_status open_gradient(fx_sensitivity_step *t) {
   frix_sensitivity *s = t->s;
   t->answer = (fx_answer_at){s->sim, s->sim->rows.r, s->after, s->slots};
   if (s->sim->rows.row_count == 0) {
-    note_verdict(s, NULL);
+    if (!t->again) note_verdict(s, NULL);
     return FRIX_OK;
   }
   frix_gradient_result view = {.size = sizeof view};
   frix_status status = frix_gradient_of_step(s->sim, NULL, &t->gradient);
   if (status != FRIX_OK) return status;
   frix_gradient_view(t->gradient, &view);
-  note_verdict(s, &view);
+  if (!t->again) note_verdict(s, &view);
   t->dofs = view.dof_count, t->rows = view.row_count, t->contacts = view.contact_count, t->joints = view.joint_count;
   double *r = FX_TAKE(&t->arena, double, t->rows + t->joints + 1);
   if (!r) return FRIX_ERROR_MEMORY;
@@ -372,31 +414,49 @@ static void forget(frix_sim *sim) {
   fx_contacts_index(sim);
 }
 
-static frix_status take_step(frix_sensitivity *s) {
+frix_status fx_sensitivity_replay(frix_sensitivity *s) {
   frix_step_report report;
-  step t = {.s = s};
   double h = s->config.step_parameter >= 0 ? s->parameter[s->config.step_parameter] : s->config.step;
   forget(s->sim);
-  fx_places_get(s->sim, s->before);
   frix_status status = s->config.drive ? s->config.drive(s->sim, h, s->parameter, s->config.user) : FRIX_OK;
   if (status == FRIX_OK) status = frix_sim_step(s->sim, h, &report);
+  if (status == FRIX_OK) s->result.certified &= report.certified;
+  return status;
+}
+
+frix_status fx_sensitivity_open(frix_sensitivity *s, fx_sensitivity_step *t) {
+  double begin = s->sim->state.time;
+  t->s = s;
+  fx_arena_init(&t->arena, s->context);
+  fx_places_get(s->sim, s->before);
+  frix_status status = fx_sensitivity_replay(s);
   if (status != FRIX_OK) return status;
-  s->result.certified &= report.certified;
   for (int32_t k = 0; k < s->sim->mover_count; k++) {
     const fx_mover *m = &s->sim->mover[k];
     s->after[m->slot].velocity = m->v1, s->after[m->slot].spin = m->w1;
   }
-  fx_arena_init(&t.arena, s->context);
   /* the worlds beside stand at the beginning of the step: so must the clock they read */
-  double time = s->sim->state.time;
-  s->sim->state.time = time - h, s->sim->state.step_count--;
-  status = open_gradient(&t);
-  if (status == FRIX_OK && !take_data(&t)) status = FRIX_ERROR_MEMORY;
-  if (status == FRIX_OK) status = check_rows(&t);
-  for (int32_t k = 0; status == FRIX_OK && k < s->config.parameter_count; k++) status = differentiate(&t, k);
-  s->sim->state.time = time, s->sim->state.step_count++;
-  frix_gradient_destroy(t.gradient);
-  fx_arena_free(&t.arena);
+  t->opened = true, t->end = s->sim->state.time;
+  s->sim->state.time = begin, s->sim->state.step_count--;
+  status = open_gradient(t);
+  if (status == FRIX_OK && !take_data(t)) status = FRIX_ERROR_MEMORY;
+  return status == FRIX_OK ? check_rows(t) : status;
+}
+
+void fx_sensitivity_close(fx_sensitivity_step *t) {
+  if (t->opened) t->s->sim->state.time = t->end, t->s->sim->state.step_count++;
+  frix_gradient_destroy(t->gradient);
+  fx_arena_free(&t->arena);
+}
+
+static frix_status take_step(frix_sensitivity *s) {
+  fx_sensitivity_step t = {0};
+  frix_status status = s->config.backward ? fx_sensitivity_keep(s) : FRIX_OK;
+  if (status != FRIX_OK) return status;
+  status = fx_sensitivity_open(s, &t);
+  for (int32_t k = 0; status == FRIX_OK && !s->config.backward && k < s->config.parameter_count; k++)
+    status = differentiate(&t, k);
+  fx_sensitivity_close(&t);
   return status;
 }
 
@@ -412,6 +472,8 @@ const frix_sim *frix_sensitivity_sim(const frix_sensitivity *s) { return s ? s->
 frix_status frix_sensitivity_body(const frix_sensitivity *s, frix_body_id body, int32_t parameter,
                                   frix_sensitivity_motion *out) {
   if (!s || !out) return FRIX_ERROR_INPUT;
+  if (s->config.backward)
+    return fx_fail(s->context, FRIX_ERROR_INPUT, "frix_sensitivity_body: this run goes backward; ask the adjoint");
   if (parameter < 0 || parameter >= s->config.parameter_count || !body.index || !frix_sim_alive(s->sim, body))
     return fx_fail(s->context, FRIX_ERROR_INPUT, "frix_sensitivity_body: no such body or parameter");
   *out = s->tangent[parameter][body.index];

@@ -117,20 +117,33 @@ static void add_group(const frix_sim *looked, const fx_group *g, const fx_answer
   }
 }
 
+/* The group of `looked` that stands for g; *hint: where it may be. */
+static const fx_group *find_group(const fx_answer_at *answer, const fx_group *g, const frix_sim *looked,
+                                  int32_t *hint) {
+  const fx_assembly *a = &looked->rows;
+  for (int32_t n = 0; n < a->group_count; n++) {
+    const fx_group *other = &a->group[(*hint + n) % a->group_count];
+    if (!same_group(answer->sim, g, looked, other)) continue;
+    *hint = (int32_t)(other - a->group) + 1;
+    return other;
+  }
+  return NULL;
+}
+
+bool fx_carries(const fx_answer_at *answer, const fx_group *g) {
+  for (int32_t e = 0; e < g->dim; e++)
+    if (answer->r[g->row + e] != 0) return true;
+  return false;
+}
+
 bool fx_leftover_find(const fx_answer_at *answer, const frix_sim *looked, fx_leftover *out) {
   const fx_assembly *base = &answer->sim->rows, *a = &looked->rows;
   memset(out->f, 0, 6 * (size_t)answer->slots * sizeof *out->f);
   for (int32_t k = 0; k < looked->mover_count; k++)
     add_inertia(&looked->mover[k], &answer->after[looked->mover[k].slot], out->f + 6 * looked->mover[k].slot);
   for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
-    const fx_group *g = &base->group[k], *found = NULL;
-    bool loaded = false;
-    for (int32_t e = 0; e < g->dim; e++) loaded |= answer->r[g->row + e] != 0;
-    for (int32_t n = 0; n < a->group_count && !found; n++) {
-      const fx_group *other = &a->group[(hint + n) % a->group_count];
-      if (same_group(answer->sim, g, looked, other)) found = other, hint = (int32_t)(other - a->group) + 1;
-    }
-    if (!found && loaded) return false;
+    const fx_group *g = &base->group[k], *found = find_group(answer, g, looked, &hint);
+    if (!found && fx_carries(answer, g)) return false;
     for (int32_t e = 0; e < g->dim; e++) {
       out->w[g->row + e] = found ? a->w[found->row + e] : base->w[g->row + e];
       out->R[g->row + e] = found && a->compliant ? a->R[found->row + e] : 0;
@@ -138,6 +151,54 @@ bool fx_leftover_find(const fx_answer_at *answer, const frix_sim *looked, fx_lef
     }
     if (k < base->joint_first) out->mu[k] = found ? a->law[found - a->group].mu : base->law[k].mu;
     if (found) add_group(looked, found, answer, answer->r + g->row, out->f, out->w + g->row);
+  }
+  return true;
+}
+
+/* ---- what a change of the rows is worth ---- */
+
+static double worth_of_group(const fx_answer_at *answer, const frix_sim *looked, const fx_group *found,
+                             const fx_group *g, const fx_worth *worth, double *f) {
+  const fx_assembly *a = &looked->rows;
+  double w[FRIX_MAX_DIM] = {0}, sum = 0;
+  for (int32_t b = 0; b < found->body_count; b++) memset(f + 6 * looked->mover[found->mover[b]].slot, 0, 6 * sizeof *f);
+  add_group(looked, found, answer, answer->r + g->row, f, w);
+  for (int32_t b = 0; b < found->body_count; b++) {
+    const fx_mover *m = &looked->mover[found->mover[b]];
+    for (int32_t c = 0; c < m->dof; c++)
+      sum += worth->f[answer->sim->mover[found->mover[b]].first + c] * f[6 * m->slot + dofs_of(m)[c]];
+  }
+  for (int32_t e = 0; e < g->dim; e++) {
+    int32_t row = g->row + e, from = found->row + e;
+    bool joint = row >= worth->rows;
+    sum += (joint ? worth->b[row - worth->rows] : worth->w[row]) * (a->w[from] + w[e]);
+    if (a->compliant && !joint) sum += worth->R[row] * a->R[from] + worth->r_c[row] * a->r_c[from];
+  }
+  return sum;
+}
+
+bool fx_worth_find(const fx_answer_at *answer, const frix_sim *looked, const fx_worth *worth, double *f, double *group,
+                   double *mover) {
+  const fx_assembly *base = &answer->sim->rows;
+  if (looked->mover_count != answer->sim->mover_count) return false;
+  for (int32_t k = 0; k < looked->mover_count; k++) {
+    const fx_mover *m = &looked->mover[k];
+    int32_t first = answer->sim->mover[k].first;
+    const frix_sensitivity_motion *free = &worth->free[m->slot];
+    mover[k] = 0;
+    if (first < 0) mover[k] = fx_dot(free->velocity, m->v_free) + fx_dot(free->spin, m->w_free);
+    if (first < 0 || !worth->f) continue;
+    memset(f + 6 * m->slot, 0, 6 * sizeof *f);
+    add_inertia(m, &answer->after[m->slot], f + 6 * m->slot);
+    for (int32_t c = 0; c < m->dof; c++) mover[k] += worth->f[first + c] * f[6 * m->slot + dofs_of(m)[c]];
+  }
+  for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
+    const fx_group *g = &base->group[k], *found = worth->f ? find_group(answer, g, looked, &hint) : NULL;
+    group[k] = 0;
+    if (!worth->f) continue;
+    if (!found && fx_carries(answer, g)) return false;
+    if (found) group[k] = worth_of_group(answer, looked, found, g, worth, f);
+    if (found && k < base->joint_first) group[k] += worth->mu[k] * looked->rows.law[found - looked->rows.group].mu;
   }
   return true;
 }

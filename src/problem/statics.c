@@ -54,8 +54,10 @@ static double load_on(const fx_statics *t, int32_t m, double factor) {
   return t->load ? sum + fabs(factor) * scaled_length(t->load, t->arm, first, end) : sum;
 }
 
+static bool is_paid(const fx_statics *t, int32_t i) { return t->paid && t->paid[i]; }
+
 /* Where r must be. */
-static void hold_law(const fx_statics *t, int32_t i, double *r) {
+static void hold_law(const fx_statics *t, int32_t i, double factor, double *r) {
   const fx_system *s = t->s;
   const frix_contact *contact = &s->contact[i];
   double *own = r + s->row[i];
@@ -65,6 +67,7 @@ static void hold_law(const fx_statics *t, int32_t i, double *r) {
   if (t->kind[i] != FX_STATICS_BOUND) return;
   bool tied = t->tied && t->tied[i] >= 0;
   double normal = tied ? r[s->row[t->tied[i]]] : t->given[s->row[i]], length = 0;
+  if (is_paid(t, i)) normal *= fmax(0, -factor);
   for (int32_t k = 1; k < contact->dim; k++) length += own[k] * own[k];
   double most = contact->mu * normal, scale = length > most * most ? most / sqrt(length) : 1;
   own[0] = normal;
@@ -77,9 +80,9 @@ double fx_statics_imbalance(const fx_statics *t, const fx_statics_part *part, do
   const fx_system *s = t->s;
   double worst = 0, largest = 0;
   for (int32_t c = 0; c < part->contact_count; c++)
-    if (t->kind[part->contact[c]] != FX_STATICS_BOUND) hold_law(t, part->contact[c], r);
+    if (t->kind[part->contact[c]] != FX_STATICS_BOUND) hold_law(t, part->contact[c], factor, r);
   for (int32_t c = 0; c < part->contact_count; c++)
-    if (t->kind[part->contact[c]] == FX_STATICS_BOUND) hold_law(t, part->contact[c], r);
+    if (t->kind[part->contact[c]] == FX_STATICS_BOUND) hold_law(t, part->contact[c], factor, r);
   for (int32_t e = 0; e < part->mover_count; e++)
     for (int32_t k = s->dof[part->mover[e]]; k < s->dof[part->mover[e] + 1]; k++)
       missing[k] = t->force[k] + (t->load ? factor * t->load[k] : 0);
@@ -141,7 +144,8 @@ fx_mechanism fx_statics_mechanism(const fx_statics *t, const fx_statics_part *pa
     int32_t i = part->contact[c], row = s->row[i];
     bool tied = t->tied && t->tied[i] >= 0;
     if (t->kind[i] == FX_STATICS_BOUND && tied) u[s->row[t->tied[i]]] -= grip(&s->contact[i], u + row);
-    if (t->kind[i] == FX_STATICS_BOUND && !tied) out.held += t->given[row] * grip(&s->contact[i], u + row);
+    if (t->kind[i] == FX_STATICS_BOUND && !tied)
+      *(is_paid(t, i) ? &out.gain : &out.held) += t->given[row] * grip(&s->contact[i], u + row);
     for (int32_t k = row; t->kind[i] == FX_STATICS_GIVEN && k < s->row[i + 1]; k++) out.power += t->given[k] * u[k];
   }
   for (int32_t c = 0; c < part->contact_count; c++) {

@@ -25,6 +25,7 @@ typedef struct fx_statics {
   const double *given; /* by row */
   const double *force; /* by degree of freedom: f */
   const double *load;  /* the same: l; NULL: none */
+  const uint8_t *paid; /* by contact: actuators, friction alone whose bound is -t given, -t the effort; NULL: none */
   double *arm;         /* the same: the longest lever of its rows, what torques are divided by; fx_statics_arms */
 } fx_statics;
 

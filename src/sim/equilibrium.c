@@ -116,46 +116,85 @@ static void note_loose(const frix_sim *sim, int32_t k, const frix_load_config *c
   r->power = power;
 }
 
-static frix_status find(frix_sim *sim, const frix_load_config *config, frix_equilibrium *e) {
+/* What is asked for beside the world: a load, or actuators. */
+typedef struct demand {
+  const frix_load_config *load;
+  const frix_actuator *actuator;
+  int32_t actuator_count;
+  double *value;
+} demand;
+
+static void report(const frix_sim *sim, const demand *d, const fx_equilibrium *found, frix_equilibrium_result *r) {
+  r->standing = found->standing;
+  r->stands = d->load ? found->stands : 0.0;
+  r->falls = d->load ? found->falls : 0.0;
+  r->imbalance = found->imbalance;
+  r->power = found->mechanism.power / sim->h;
+  r->resistance = (found->mechanism.leak * found->force + found->mechanism.held) / sim->h;
+  r->force_limit = found->force / sim->h;
+  r->steps = found->steps;
+}
+
+/* The least effort first, then the least forces that need little more. */
+static frix_status find_effort(frix_sim *sim, const demand *d, fx_statics *statics, fx_equilibrium *found,
+                               frix_equilibrium *e) {
+  frix_equilibrium_result *r = &e->result;
+  int32_t first = statics->s->contact_count - d->actuator_count;
+  frix_status status = fx_equilibrium_find(&sim->arena, statics, FX_EQUILIBRIUM_LARGEST, TOLERANCE, MOST_COST, found);
+  if (status != FRIX_OK) return status;
+  bool held = found->standing == FRIX_STANDING_STANDS;
+  r->effort = !held ? INFINITY : isfinite(found->stands) ? fmax(0, -found->stands) : 0;
+  r->effort_bound = found->falls == -INFINITY ? INFINITY : isfinite(found->falls) ? fmax(0, -found->falls) : 0;
+  fx_equilibrium least;
+  fx_statics bound = *statics;
+  double *given = FX_TAKE(&sim->arena, double, statics->s->row_count);
+  if (!given) return FRIX_ERROR_MEMORY;
+  memcpy(given, statics->given, (size_t)statics->s->row_count * sizeof *given);
+  for (int32_t i = first; i < statics->s->contact_count; i++) given[statics->s->row[i]] *= r->effort * (1 + 1e-6);
+  bound.given = given, bound.paid = NULL;
+  if (held) status = fx_equilibrium_find(&sim->arena, &bound, FX_EQUILIBRIUM_VERDICT, TOLERANCE, MOST_COST, &least);
+  if (status == FRIX_OK && held && least.standing == FRIX_STANDING_STANDS) found->r = least.r;
+  for (int32_t k = 0; status == FRIX_OK && d->value && k < d->actuator_count; k++)
+    d->value[k] = held ? found->r[statics->s->row[first + k] + 1] / sim->h : 0;
+  return status;
+}
+
+static frix_status find(frix_sim *sim, const demand *d, frix_equilibrium *e) {
   fx_assembly *a = &sim->rows;
   fx_system system;
   fx_statics statics;
   fx_equilibrium found = {.standing = FRIX_STANDING_STANDS, .stands = INFINITY, .falls = INFINITY};
-  frix_equilibrium_result *r = &e->result;
   fx_rows_count(sim, a);
   if (a->row_count > 0) {
+    int32_t first;
     frix_status status = fx_statics_from_rows(sim, a, &sim->arena, true, &system, &statics);
+    if (status == FRIX_OK && d->actuator)
+      status = fx_statics_add_actuators(sim, d->actuator, d->actuator_count, &sim->arena, &system, &statics, &first);
     if (status != FRIX_OK) return status;
     double *load = FX_TAKE(&sim->arena, double, system.dof_count);
     if (!load) return FRIX_ERROR_MEMORY;
-    for (int32_t k = 0; config && k < sim->mover_count; k++)
-      if (sim->mover[k].first >= 0) load_of(sim, k, config, load + sim->mover[k].first);
-    statics.load = config ? load : NULL;
-    status = fx_equilibrium_find(&sim->arena, &statics, config ? FX_EQUILIBRIUM_LARGEST : FX_EQUILIBRIUM_VERDICT,
-                                 TOLERANCE, MOST_COST, &found);
+    for (int32_t k = 0; d->load && k < sim->mover_count; k++)
+      if (sim->mover[k].first >= 0) load_of(sim, k, d->load, load + sim->mover[k].first);
+    statics.load = d->load || d->actuator ? load : NULL;
+    if (d->actuator)
+      status = find_effort(sim, d, &statics, &found, e);
+    else
+      status = fx_equilibrium_find(&sim->arena, &statics, d->load ? FX_EQUILIBRIUM_LARGEST : FX_EQUILIBRIUM_VERDICT,
+                                   TOLERANCE, MOST_COST, &found);
     if (status != FRIX_OK) return status;
     memcpy(a->r, found.r, (size_t)a->row_count * sizeof *a->r);
     memset(a->u, 0, (size_t)a->row_count * sizeof *a->u);
     list_forces(sim, &statics, e);
     list_motion(sim, found.v, e);
   }
-  r->standing = found.standing;
-  r->stands = config ? found.stands : 0.0;
-  r->falls = config ? found.falls : 0.0;
-  r->imbalance = found.imbalance;
-  r->power = found.mechanism.power / sim->h;
-  r->resistance = (found.mechanism.leak * found.force + found.mechanism.held) / sim->h;
-  r->force_limit = found.force / sim->h;
-  r->steps = found.steps;
+  report(sim, d, &found, &e->result);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first < 0) note_loose(sim, k, config, e);
+    if (sim->mover[k].first < 0) note_loose(sim, k, d->load, e);
+  if (d->actuator && e->result.standing == FRIX_STANDING_FALLS) e->result.effort = e->result.effort_bound = INFINITY;
   return FRIX_OK;
 }
 
-frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load, frix_equilibrium **out) {
-  if (!sim || !out) return FRIX_ERROR_INPUT;
-  *out = NULL;
-  FX_WHOLE(frix_load_config, load, frix_load_default());
+static frix_status answer(frix_sim *sim, double h, const demand *d, frix_equilibrium **out) {
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: called from the force callback");
   if (sim->mechanism)
@@ -163,7 +202,7 @@ frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config
                    "frix_sim_equilibrium: not for a robot in reduced coordinates; read it in maximal ones");
   if (!(h > 0.0) || !isfinite(h))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: h must be a positive number");
-  frix_status status = load ? check_load(sim, load) : FRIX_OK;
+  frix_status status = d->load ? check_load(sim, d->load) : FRIX_OK;
   if (status == FRIX_OK) status = fx_sim_look(sim, h);
   frix_equilibrium *e = status == FRIX_OK ? FX_NEW(sim->context, frix_equilibrium, 1) : NULL;
   if (e) {
@@ -173,7 +212,7 @@ frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config
     e->motion = FX_NEW(sim->context, frix_body_motion, sim->mover_count + 1);
   }
   if (status == FRIX_OK && (!e || !e->contact || !e->motion)) status = FRIX_ERROR_MEMORY;
-  if (status == FRIX_OK) status = find(sim, load, e);
+  if (status == FRIX_OK) status = find(sim, d, e);
   if (status == FRIX_ERROR_MEMORY) fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) {
     frix_equilibrium_destroy(e);
@@ -183,6 +222,22 @@ frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config
   e->result.motion = e->motion;
   *out = e;
   return FRIX_OK;
+}
+
+frix_status frix_sim_equilibrium(frix_sim *sim, double h, const frix_load_config *load, frix_equilibrium **out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  FX_WHOLE(frix_load_config, load, frix_load_default());
+  return answer(sim, h, &(demand){.load = load}, out);
+}
+
+frix_status frix_sim_hold(frix_sim *sim, double h, const frix_actuator *actuator, int32_t count, double *value,
+                          frix_equilibrium **out) {
+  if (!sim || !out) return FRIX_ERROR_INPUT;
+  *out = NULL;
+  if (!actuator || count < 1) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_hold: no actuators");
+  for (int32_t k = 0; value && k < count; k++) value[k] = 0;
+  return answer(sim, h, &(demand){.actuator = actuator, .actuator_count = count, .value = value}, out);
 }
 
 void frix_equilibrium_destroy(frix_equilibrium *e) {

@@ -98,8 +98,10 @@ static void judge_velocity(search *q, fx_programme *p, double factor, finding *f
   keep_velocity(q, p->part);
 }
 
-/* Whether the varied load acts on any body of the part. */
+/* Whether the varied load acts on any body of the part, or an actuator. */
 static bool is_loaded(const fx_statics *t, const fx_statics_part *part) {
+  for (int32_t c = 0; t->paid && c < part->contact_count; c++)
+    if (t->paid[part->contact[c]]) return true;
   for (int32_t e = 0; e < part->mover_count; e++)
     for (int32_t k = t->s->dof[part->mover[e]]; k < t->s->dof[part->mover[e] + 1]; k++)
       if (t->load[k] != 0) return true;

@@ -4,6 +4,7 @@
  *   elliptic  (r_N, t_1 / mu, t_2 / mu2)     pyramid  its edges, one variable each
  *   rolling   (r_N, r_T / mu) and (n, r_R / mu_r), n = r_N               joints  free
  *   friction under a known normal force  (n, r_T / mu), n = known, or n = r_N of the contact it is tied to
+ *   actuators  the same, n = -t limit
  *
  * times a = max(1, mu), so that no column is much longer than those of the matrix. Rows are divided by the longest
  * lever of their body, loads by the largest of them. */
@@ -106,7 +107,9 @@ static void add_bound(fx_programme *p, int32_t i) {
   bool tied = t->tied && t->tied[i] >= 0;
   double a = fmax(1, c->mu), normal = tied ? 0 : t->given[t->s->row[i]];
   if (!(c->mu > 0) || (!tied && !(normal > 0))) return;
-  int32_t link = add_link(p, tied ? 0 : -normal);
+  bool paid = t->paid && t->paid[i];
+  int32_t link = add_link(p, tied || paid ? 0 : -normal);
+  if (paid) p->link_a[link] = -normal;
   tie(add_friction(p, i, 1, c->dim - 1, c->mu, false), link, -1 / a);
   for (int32_t k = 0; tied && k < p->normal_count[t->tied[i]]; k++) {
     fx_unit *u = &p->unit[p->normal_unit[t->tied[i]] + k];
@@ -130,9 +133,10 @@ static frix_status list_units(fx_arena *arena, fx_programme *p) {
   }
   p->unit = FX_TAKE(arena, fx_unit, p->unit_capacity);
   p->link_b = FX_TAKE(arena, double, 2 * (size_t)p->part->contact_count);
+  p->link_a = FX_TAKE(arena, double, 2 * (size_t)p->part->contact_count);
   p->normal_unit = FX_TAKE(arena, int32_t, s->contact_count);
   p->normal_count = FX_TAKE(arena, int32_t, s->contact_count);
-  if (!p->unit || !p->link_b || !p->normal_unit || !p->normal_count) return FRIX_ERROR_MEMORY;
+  if (!p->unit || !p->link_b || !p->link_a || !p->normal_unit || !p->normal_count) return FRIX_ERROR_MEMORY;
   for (int32_t c = 0; c < p->part->contact_count; c++) {
     int32_t i = p->part->contact[c];
     if (t->kind[i] == FX_STATICS_CONE) add_cone(p, i);
@@ -253,7 +257,7 @@ static void fill_loads(fx_programme *p, const int32_t *place, bool with_load) {
       p->b[at] = -t->force[k] / t->arm[k];
       p->a[at] = with_load ? t->load[k] / t->arm[k] : 0;
     }
-  for (int32_t k = 0; k < p->link_count; k++) p->b[at + k] = p->link_b[k];
+  for (int32_t k = 0; k < p->link_count; k++) p->b[at + k] = p->link_b[k], p->a[at + k] = with_load ? p->link_a[k] : 0;
   for (int32_t c = 0; c < p->part->contact_count; c++)
     if (t->kind[p->part->contact[c]] == FX_STATICS_GIVEN) add_given(p, p->part->contact[c], place);
   p->force_scale = largest(p->b, rows);

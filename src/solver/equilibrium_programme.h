@@ -22,7 +22,7 @@ typedef struct fx_programme {
   const fx_statics_part *part;
   fx_unit *unit;
   int32_t unit_count, unit_capacity, link_count;
-  double *link_b;
+  double *link_b, *link_a;
   int32_t *normal_unit;  /* by contact of the system: its first unit that carries the normal force, -1: none */
   int32_t *normal_count; /* and how many there are */
   fx_cone_lp lp;
