@@ -11,7 +11,7 @@
 #include "examples/beds.h"
 #include "test.h"
 
-static const uint64_t GOLDEN = 0x6ddec2f7eb930d18u; /* of the bed in `golden` */
+static const uint64_t GOLDEN = 0xb147463f561c8ff3u; /* of the bed in `golden` */
 
 typedef struct fixture {
   frix_context *context;
@@ -112,6 +112,32 @@ static void bounces(fx_test *t) {
     frix_bed_grain g;
     CHECK(t, frix_bed_at(bed, k, &g) == FRIX_OK);
     CHECK_NEAR(t, g.velocity.x, g.id == 0 ? 0.25 : 0.75, 1e-9); /* (1 -+ e) / 2 */
+  }
+  frix_bed_destroy(bed);
+  frix_context_destroy(context);
+}
+
+/* A large grain that 40 small ones press: partners of one grain come in portions (bed_contacts.c), and none is lost. */
+static void many_partners(fx_test *t) {
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_bed_config c = frix_bed_default();
+  frix_bed *bed = NULL;
+  frix_bed_contact one;
+  c.lower = (frix_vec3){-2, -2, -2}, c.upper = (frix_vec3){2, 2, 2}, c.gravity = (frix_vec3){0, 0, 0};
+  c.radius_count = 2, c.radius[0] = 1.0, c.radius[1] = 0.1;
+  REQUIRE(t, frix_bed_create(context, &c, &bed) == FRIX_OK);
+  frix_bed_add(bed, 0, (frix_vec3){0, 0, 0}, (frix_vec3){0, 0, 0}, NULL);
+  bool met[41] = {false};
+  for (int k = 0; k < 40; k++) {
+    double z = -0.95 + 1.9 * k / 39.0, across = sqrt(1.0 - z * z), turn = 2.399963 * k;
+    frix_vec3 p = {1.099 * across * cos(turn), 1.099 * across * sin(turn), 1.099 * z};
+    frix_bed_add(bed, 1, p, (frix_vec3){0, 0, 0}, NULL);
+  }
+  CHECK(t, frix_bed_step(bed, 0.001, NULL) == FRIX_OK && frix_bed_contact_count(bed) == 40);
+  for (int32_t k = 0; k < frix_bed_contact_count(bed); k++) {
+    CHECK(t, frix_bed_contact_at(bed, k, &one) == FRIX_OK && one.a == 0 && one.b > 0 && one.b <= 40 && !met[one.b]);
+    if (one.b > 0 && one.b <= 40) met[one.b] = true;
   }
   frix_bed_destroy(bed);
   frix_context_destroy(context);
@@ -438,6 +464,7 @@ static void refuses(fx_test *t) {
 const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/slides and rolls", slides_and_rolls},
                                  {"beds/bounces", bounces},
+                                 {"beds/many partners", many_partners},
                                  {"beds/same certificate", same_certificate},
                                  {"beds/floor carries weight", floor_carries_weight},
                                  {"beds/periodic momentum", periodic_momentum},

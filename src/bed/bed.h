@@ -18,12 +18,17 @@
 
 #include <frix/bed.h>
 
+/* Pairs farther apart than this, over the sum of their radii, are never in the problem. */
+#define FX_BED_NEAR 1.2
+
 enum { FX_COLOURS = 8, FX_NO_GRAIN = -1 };
 
 /* One line of the cache: what sweeps read and write of a grain. */
 typedef struct fx_bed_speed {
-  frix_vec3 v, s;
-  double inverse_mass, radius;
+  frix_vec3 v;
+  double inverse_mass;
+  frix_vec3 s;
+  double radius;
 } fx_bed_speed;
 
 /* Velocity and scaled spin. */
@@ -46,6 +51,7 @@ typedef struct fx_bed_contact {
   frix_vec3 c;       /* remembered impulse of the tangential spring */
   int32_t other;     /* grain; below 0: wall -1 - other */
   int32_t law;       /* in bed->law */
+  int32_t grain;     /* the first one */
 } fx_bed_contact;
 
 /* What two radii, or a radius and a wall, have in common. */
@@ -126,6 +132,7 @@ struct frix_bed {
   fx_bed_contact *contact;
   int64_t contact_count, contact_room;
   fx_bed_law law[FRIX_BED_SIZES * (FRIX_BED_SIZES + FRIX_BED_WALLS)];
+  double near;  /* distance of centres beyond which two grains are never in the problem: the least edge of a cell */
   double reach; /* gap below which contacts are in the problem, whatever the velocities */
   double *sums; /* FX_SUMS by block of all ranks */
   double total[FX_SUMS];
@@ -159,9 +166,11 @@ int32_t fx_bed_block_of(const frix_bed *bed, const int32_t cell[3]);
 bool fx_bed_step_cell(const frix_bed *bed, const int32_t cell[3], const int32_t by[3], int32_t out[3]);
 /* First and end of the grains in a cell that this rank knows. */
 void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first, int32_t *end);
-/* Runs of the grains in the cells x - 1, x, x + 1 of the row that lies y and z away; their number, at most 3. */
-int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
-                          int32_t end[3]);
+/* Grains in the 27 cells around a cell, in runs of consecutive numbers. */
+typedef struct fx_bed_runs {
+  int32_t count, first[27], end[27];
+} fx_bed_runs;
+void fx_bed_around(const frix_bed *bed, const int32_t cell[3], fx_bed_runs *out);
 frix_status fx_bed_sort(frix_bed *bed);
 
 /* ---- bed_ranks.c ---- */
@@ -197,6 +206,11 @@ static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c
   if (c->other < 0) return fx_sub(fx_sub(*v, bed->wall[-1 - c->other].velocity), fx_cross(*s, c->n));
   return fx_sub(fx_sub(*v, *v2), fx_cross(fx_add(*s, *s2), c->n));
 }
+
+/* ---- bed_kernel.c ---- */
+/* One sweep over the contacts of a block; the fastest form that the machine has, all with the same bits. */
+typedef void fx_bed_work(frix_bed *bed, int32_t block);
+fx_bed_work *fx_bed_sweep_block(void);
 
 /* ---- bed_judge.c ---- */
 /* Totals over all blocks of all ranks, in the order of the blocks. */
