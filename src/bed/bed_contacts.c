@@ -21,10 +21,7 @@ static fx_bed_law law_of(const frix_bed *bed, double inverse_mass, double mu) {
   return law;
 }
 
-static double inverse_mass_of(const frix_bed *bed, int32_t size) {
-  double r = bed->config.radius[size];
-  return 1.0 / (bed->config.density * (4.0 / 3.0) * 3.14159265358979323846 * r * r * r);
-}
+static double inverse_mass_of(const frix_bed *bed, int32_t size) { return 1.0 / bed->kind[size].mass; }
 
 void fx_bed_laws(frix_bed *bed) {
   for (int32_t a = 0; a < bed->config.radius_count; a++) {
@@ -78,7 +75,7 @@ typedef struct meeting {
   double gap;
 } meeting;
 
-static bool comes_near(const frix_bed *bed, double gap, double closing) {
+bool fx_bed_comes_near(const frix_bed *bed, double gap, double closing) {
   return gap + bed->h * fx_min(closing, 0.0) < bed->reach;
 }
 
@@ -102,46 +99,40 @@ static bool meets_grain(const frix_bed *bed, int32_t i, int32_t j) {
   meeting m = meet_grain(bed, i, j);
   double touching = bed->speed[i].radius + bed->speed[j].radius;
   return m.gap <= (FX_BED_NEAR - 1.0) * touching &&
-         comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->free[j].v)));
+         fx_bed_comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->free[j].v)));
 }
 
 static bool meets_wall(const frix_bed *bed, int32_t i, int32_t k) {
   meeting m = meet_wall(bed, i, k);
-  return comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->wall[k].velocity)));
+  return fx_bed_comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->wall[k].velocity)));
 }
 
-static double shift_of(const frix_bed *bed, const meeting *m, double before) {
-  if (bed->config.stiffness > 0.0) return m->gap / bed->h;
+static double shift_of(const frix_bed *bed, double gap, double before) {
+  if (bed->config.stiffness > 0.0) return gap / bed->h;
   double slow = STRUCK * fx_norm(bed->config.gravity) * bed->h, e = bed->config.restitution;
-  bool closes = m->gap + bed->h * before <= 0.0;
+  bool closes = gap + bed->h * before <= 0.0;
   if (e > 0.0 && before < -slow && closes) return e * before;
-  return m->gap > 0.0 ? m->gap / bed->h : PUSH_OUT * m->gap / bed->h;
+  return gap > 0.0 ? gap / bed->h : PUSH_OUT * gap / bed->h;
 }
 
-/* What contact (i, other) carried in the last step. */
-static frix_vec3 recall(const frix_bed *bed, int32_t i, int64_t other) {
+/* What the contact of grain i with this key carried in the last step. */
+static frix_vec3 recall(const frix_bed *bed, int32_t i, int64_t key) {
   int32_t was = bed->before[i];
   if (was < 0) return fx_vec(0.0, 0.0, 0.0);
   for (int32_t k = bed->memory_start[was]; k < bed->memory_start[was + 1]; k++)
-    if (bed->memory[k].other == other) return bed->memory[k].r;
+    if (bed->memory[k].other == key) return bed->memory[k].r;
   return fx_vec(0.0, 0.0, 0.0);
 }
 
-static void fill(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, const meeting *m) {
-  const fx_bed_speed *a = &bed->speed[i];
-  frix_vec3 zero = {0.0, 0.0, 0.0}, before;
+void fx_bed_begin_contact(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, frix_vec3 n, double gap,
+                          double before, int64_t key) {
+  frix_vec3 zero = {0.0, 0.0, 0.0}, r = recall(bed, i, key);
   int32_t row = bed->place[i].size * (FRIX_BED_SIZES + FRIX_BED_WALLS);
-  if (other >= 0) {
-    before = fx_sub(a->v, bed->speed[other].v);
-    *c = (fx_bed_contact){.n = m->n, .grain = i, .other = other, .law = row + bed->place[other].size};
-  } else {
-    before = fx_sub(a->v, bed->wall[-1 - other].velocity);
-    *c = (fx_bed_contact){.n = m->n, .grain = i, .other = other, .law = row + FRIX_BED_SIZES - 1 - other};
-  }
-  frix_vec3 r = recall(bed, i, other >= 0 ? bed->place[other].id : other);
-  double normal = fx_dot(r, m->n);
-  frix_vec3 across = fx_mad(r, -normal, m->n);
-  c->w = shift_of(bed, m, fx_dot(m->n, before));
+  int32_t column = other >= 0 ? bed->place[other].size : FRIX_BED_SIZES - 1 - other;
+  double normal = fx_dot(r, n);
+  frix_vec3 across = fx_mad(r, -normal, n);
+  *c = (fx_bed_contact){.n = n, .grain = i, .other = other, .law = row + column};
+  c->w = shift_of(bed, gap, before);
   c->r = normal > 0.0 ? r : zero;
   c->last = c->r;
   c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
@@ -183,23 +174,29 @@ static void count_block(frix_bed *bed, int32_t block) {
       fx_bed_around(bed, at, &near);
     }
     partners found = {.list = kept_partners(bed, i), .room = KEPT};
-    find_partners(bed, i, &near, &found);
-    bed->contact_start[i + 1] = found.count;
+    if (!bed->clumps) find_partners(bed, i, &near, &found);
+    bed->contact_start[i + 1] = bed->clumps ? fx_bed_clump_contacts(bed, i, &near, -1) : found.count;
   }
 }
 
 static void fill_one(frix_bed *bed, int32_t i, int32_t other, fx_bed_contact *out) {
   meeting m = other >= 0 ? meet_grain(bed, i, other) : meet_wall(bed, i, -1 - other);
-  fill(bed, out, i, other, &m);
+  frix_vec3 v = other >= 0 ? bed->speed[other].v : bed->wall[-1 - other].velocity;
+  int64_t key = other >= 0 ? bed->place[other].id : other;
+  fx_bed_begin_contact(bed, out, i, other, m.n, m.gap, fx_dot(m.n, fx_sub(bed->speed[i].v, v)), key);
 }
 
 /* A grain with more partners than are kept looks for them again, some at a time. */
 static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t count) {
   int32_t some[KEPT], at[3];
   fx_bed_runs near;
-  if (count > KEPT) {
+  if (count > KEPT || bed->clumps) {
     fx_bed_cell_of(bed, bed->place[i].p, at);
     fx_bed_around(bed, at, &near);
+  }
+  if (bed->clumps) {
+    fx_bed_clump_contacts(bed, i, &near, own - bed->contact);
+    return;
   }
   for (int64_t from = 0; from < count; from += KEPT) {
     partners found = {.list = some, .from = (int32_t)from, .room = KEPT};
@@ -211,6 +208,13 @@ static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t
   }
 }
 
+void fx_bed_diagonal(const frix_bed *bed, int64_t k, double out[3]) {
+  const fx_bed_law *law = &bed->law[bed->contact[k].law];
+  out[0] = bed->clumps ? bed->arm[k].W_normal : law->W[0];
+  out[1] = bed->clumps ? bed->arm[k].W_diagonal[0] : law->W[1];
+  out[2] = bed->clumps ? bed->arm[k].W_diagonal[1] : law->W[1];
+}
+
 static void fill_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
   double *sum = bed->sums + (size_t)block * FX_SUMS, deepest = 0.0, diagonal = 0.0, carried = 0.0;
@@ -220,11 +224,12 @@ static void fill_block(frix_bed *bed, int32_t block) {
     int64_t count = bed->contact_start[i + 1] - bed->contact_start[i];
     fill_contacts(bed, i, own, count);
     for (int64_t k = 0; k < count; k++) {
-      const fx_bed_law *law = &bed->law[own[k].law];
-      diagonal += law->W[0] + 2.0 * law->W[1];
+      double W[3];
+      fx_bed_diagonal(bed, bed->contact_start[i] + k, W);
+      diagonal += W[0] + W[1] + W[2];
       deepest = fx_max(deepest, -own[k].w * bed->h);
     }
-    carried += (fx_norm2(bed->free[i].v) + 0.4 * fx_norm2(bed->free[i].s)) / bed->speed[i].inverse_mass;
+    carried += fx_norm2(bed->free[i].v) / bed->speed[i].inverse_mass + fx_bed_spin_energy(bed, i, bed->free[i].s);
   }
   sum[FX_SUM_DEEPEST] = deepest, sum[FX_SUM_DIAGONAL] = diagonal, sum[FX_SUM_CARRIED] = carried;
   sum[FX_SUM_CONTACTS] = (double)(bed->contact_start[end] - bed->contact_start[first]);
@@ -239,6 +244,8 @@ frix_status fx_bed_find_contacts(frix_bed *bed) {
   for (int32_t i = 0; i < bed->own; i++) bed->contact_start[i + 1] += bed->contact_start[i];
   bed->contact_count = bed->contact_start[bed->own];
   if (!fx_bed_grow(bed, &bed->contact, 0, &bed->contact_room, bed->contact_count, sizeof *bed->contact))
+    return FRIX_ERROR_MEMORY;
+  if (bed->clumps && !fx_bed_grow(bed, &bed->arm, 0, &bed->arm_room, bed->contact_count, sizeof *bed->arm))
     return FRIX_ERROR_MEMORY;
   return fx_bed_for_all(bed, fill_block, false, false);
 }
@@ -259,7 +266,8 @@ frix_status fx_bed_remember(frix_bed *bed) {
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
       if (!carries(c)) continue;
-      bed->memory[count++] = (fx_bed_memory){.other = c->other >= 0 ? bed->place[c->other].id : c->other, .r = c->r};
+      bed->memory[count++] =
+          (fx_bed_memory){.other = fx_bed_key(bed, c->other, bed->clumps ? bed->arm[k].part : NULL), .r = c->r};
     }
   }
   bed->memory_start[bed->own] = (int32_t)count;

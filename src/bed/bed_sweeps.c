@@ -72,6 +72,15 @@ static void add_energy(double *energy, double inverse_mass, double normal, doubl
   energy[1] += root * sqrt(2.5) * across;
 }
 
+static void push_clumps(frix_bed *bed, int64_t k) {
+  const fx_bed_contact *c = &bed->contact[k];
+  const fx_bed_arm *arm = &bed->arm[k];
+  frix_vec3 normal = fx_scale(fx_dot(c->r, c->n), c->n), across = fx_sub(c->r, normal);
+  fx_bed_arm_push(bed, k, c->r);
+  fx_bed_arm_energy(bed, c->grain, arm->a, normal, across, bed->energy + 2 * (size_t)c->grain);
+  if (c->other >= 0) fx_bed_arm_energy(bed, c->other, arm->b, normal, across, bed->energy + 2 * (size_t)c->other);
+}
+
 static void push_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
   fx_bed_grains_of(bed, block, &first, &end);
@@ -80,6 +89,10 @@ static void push_block(frix_bed *bed, int32_t block) {
       const fx_bed_contact *c = &bed->contact[k];
       if (is_zero(c->r)) continue;
       int32_t j = c->other;
+      if (bed->clumps) {
+        push_clumps(bed, k);
+        continue;
+      }
       push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
       double normal = fx_dot(c->r, c->n), across = fx_norm(fx_mad(c->r, -normal, c->n));
       add_energy(bed->energy + 2 * (size_t)i, bed->speed[i].inverse_mass, normal, across);
@@ -93,7 +106,7 @@ frix_status fx_bed_refresh(frix_bed *bed) {
     a->v = bed->free[k].v;
     a->s = bed->free[k].s;
     bed->energy[2 * k] = sqrt(fx_norm2(a->v) / a->inverse_mass);
-    bed->energy[2 * k + 1] = sqrt(0.4 * fx_norm2(a->s) / a->inverse_mass);
+    bed->energy[2 * k + 1] = sqrt(fx_bed_spin_energy(bed, k, a->s));
   }
   return fx_bed_for_all(bed, push_block, true, true);
 }
@@ -120,7 +133,7 @@ static void begin_again(frix_bed *bed) {
 static frix_status sweep(frix_bed *bed, double momentum) {
   bed->momentum = momentum;
   extrapolate(bed);
-  frix_status status = fx_bed_for_all(bed, fx_bed_sweep_block(), true, false);
+  frix_status status = fx_bed_for_all(bed, bed->clumps ? fx_bed_arm_sweep : fx_bed_sweep_block(), true, false);
   return status ? status : fx_bed_total(bed, FX_SUM_UPHILL, FX_SUM_SIZE + 1);
 }
 
