@@ -1,8 +1,10 @@
 /* Where grains go: mean-square displacement, flow through a plane, and how long they stay between two jumps.
  *
  * A grain that comes farther between two moments than twice its speeds explain, and 4 diameters, was put there (fuel
- * that comes back on top). It is followed no longer in the mean-square displacement; the time between two jumps of one
- * grain is a residence. Frames must be so close that this can be told. */
+ * that comes back on top); so was one that rises farther under gravity than its upward speeds explain, however far
+ * apart the moments are. It is followed no longer in the mean-square displacement; the time between two jumps of one
+ * grain is a residence. A grain that was above the plane and comes back on top went through the plane unseen, and
+ * counts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,6 +28,13 @@ static void make_room(fx_motion *m, int32_t count) {
 }
 
 static double size_of(frix_vec3 v) { return sqrt(fx_grain_dot(v, v)); }
+
+static double upright(const fx_grains *g, frix_vec3 v) { return g->dim == 3 ? v.z : v.y; }
+
+static bool rose(const fx_grains *all, const fx_traveller *t, const fx_grain *g, double dt) {
+  double up = fmax(fmax(upright(all, t->velocity), upright(all, g->velocity)), 0);
+  return all->heavy && upright(all, g->center) - upright(all, t->last) > 8 * g->radius + 2 * up * dt;
+}
 
 static bool jumped(const fx_traveller *t, const fx_grain *g, double dt) {
   double way = size_of(fx_grain_minus(g->center, t->last)), speed = fmax(size_of(t->velocity), size_of(g->velocity));
@@ -78,7 +87,9 @@ void fx_grain_motion_add(fx_motion *m, const fx_grains *g, const fx_region *regi
       *t = (fx_traveller){grain->id.generation + 1, grain->center,         grain->center,
                           grain->velocity,          first ? NAN : g->time, false};
       t->followed = first && fx_region_depth(region, g->dim, grain->center) >= 0;
-    } else if (jumped(t, grain, dt)) {
+    } else if (rose(g, t, grain, dt) || jumped(t, grain, dt)) {
+      bool through = m->has_plane && rose(g, t, grain, dt) && upright(g, t->last) >= m->plane;
+      crossed += through, mass += through ? grain->mass : 0;
       leave(m, t, g->time);
     } else {
       int sign = crossing(m, region, g->dim, t->last, grain->center);
@@ -95,5 +106,6 @@ void fx_grain_motion_add(fx_motion *m, const fx_grains *g, const fx_region *regi
   m->crossed += crossed, m->crossed_mass += mass;
   m->flow = dt > 0 ? crossed / dt : NAN, m->flow_mass = dt > 0 ? mass / dt : NAN;
   m->time = g->time;
+  m->grains = g->count;
   m->moments++;
 }

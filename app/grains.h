@@ -188,6 +188,7 @@ typedef struct fx_motion {
   /* of the present moment */
   double displacement2[3], drift[3], followed; /* mean square less drift, along the axes */
   double flow, flow_mass;                      /* per second since the moment before */
+  int32_t grains;                              /* of the whole world */
 } fx_motion;
 
 void fx_grain_motion_free(fx_motion *motion);

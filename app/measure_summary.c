@@ -70,6 +70,8 @@ static list motion_numbers(const fx_measured *m) {
     put(&l, "flow", "flow through the plane", "grains/s", span > 0 ? o->crossed / span : NAN);
     put(&l, "flow_mass", "  mass", "kg/s", span > 0 ? o->crossed_mass / span : NAN);
   }
+  if (o->has_plane && o->jumps && o->crossed > 0)
+    put(&l, "turnover", "  all grains pass in", "s", o->grains * span / o->crossed);
   put(&l, "jumps", "grains relocated", "", o->jumps);
   if (o->stays) {
     put(&l, "residence_mean", "  time between, mean", "s", o->stay_sum / o->stays);

@@ -44,6 +44,13 @@ static void add_grain(bed_draft *d, int32_t size, frix_vec3 p) {
   if (!d->status) d->status = frix_bed_add(d->bed, size, p, ex_vec3(0.0, 0.0, 0.0), NULL);
 }
 
+/* A grain that lies at random. */
+static void add_turned_grain(bed_draft *d, int32_t size, frix_vec3 p) {
+  frix_pose pose = {p, {ex_random(&d->random), ex_random(&d->random), ex_random(&d->random), ex_random(&d->random)}};
+  frix_vec3 rest = {0.0, 0.0, 0.0};
+  if (!d->status) d->status = frix_bed_add_turned(d->bed, size, pose, rest, rest, NULL);
+}
+
 static double noise(bed_draft *d, double scale) { return scale * ex_random(&d->random); }
 
 /* Without libm, so that worlds have the same bits everywhere. */
@@ -59,8 +66,28 @@ static void reserve(bed_draft *d, const frix_bed_config *c, double count) {
   if (!d->status) d->status = frix_bed_reserve(d->bed, (int64_t)(ranks > 1 ? 1.2 * count / ranks : count));
 }
 
+/* Clumps of 2 to 4 touching spheres (pair, triangle, tetrahedron) with the volume of a sphere of radius r; the radius
+ * of the sphere around. Corners of a cube that are two steps apart are equally far from each other. */
+static double clump_of(int32_t spheres, double r, frix_bed_clump *out) {
+  static const frix_vec3 corner[4] = {{1, 1, 1}, {-1, -1, 1}, {-1, 1, -1}, {1, -1, -1}};
+  double part = r / cube_root(spheres), scale = part / sqrt(2.0), most = r;
+  *out = (frix_bed_clump){.count = spheres > 1 ? spheres : 0};
+  frix_vec3 mean = {0, 0, 0};
+  for (int32_t k = 0; k < out->count; k++) {
+    out->center[k] = ex_vec3(scale * corner[k].x, scale * corner[k].y, scale * corner[k].z), out->radius[k] = part;
+    mean.x += out->center[k].x / spheres, mean.y += out->center[k].y / spheres, mean.z += out->center[k].z / spheres;
+  }
+  if (out->count) {
+    frix_vec3 c = out->center[0];
+    most = part +
+           sqrt((c.x - mean.x) * (c.x - mean.x) + (c.y - mean.y) * (c.y - mean.y) + (c.z - mean.z) * (c.z - mean.z));
+  }
+  return most;
+}
+
 /* A loose lattice of `count` grains above `lower`, as wide as the space from lower to upper; radii in turn. */
-static void fill_lattice(bed_draft *d, frix_vec3 lower, frix_vec3 upper, double pitch, int64_t count, int32_t radii) {
+static void fill_lattice(bed_draft *d, frix_vec3 lower, frix_vec3 upper, double pitch, int64_t count, int32_t radii,
+                         bool turned) {
   int64_t nx = (int64_t)((upper.x - lower.x) / pitch), ny = (int64_t)((upper.y - lower.y) / pitch);
   double free = 0.04 * pitch;
   if (nx < 1) nx = 1;
@@ -69,7 +96,10 @@ static void fill_lattice(bed_draft *d, frix_vec3 lower, frix_vec3 upper, double 
     double x = lower.x + ((double)(k % nx) + 0.5) * ((upper.x - lower.x) / (double)nx) + noise(d, free);
     double y = lower.y + ((double)(k / nx % ny) + 0.5) * ((upper.y - lower.y) / (double)ny) + noise(d, free);
     double z = lower.z + ((double)(k / nx / ny) + 0.5) * pitch + noise(d, free);
-    add_grain(d, (int32_t)(k % radii), ex_vec3(x, y, z));
+    if (turned)
+      add_turned_grain(d, (int32_t)(k % radii), ex_vec3(x, y, z));
+    else
+      add_grain(d, (int32_t)(k % radii), ex_vec3(x, y, z));
   }
 }
 
@@ -155,7 +185,7 @@ static frix_status build_pebbles(frix_context *context, const frix_bed_config *c
 
 /* ---- box: a box filled by rain from a lattice ---- */
 
-enum { B_COUNT, B_RADIUS, B_WIDTH, B_SPREAD, B_MU, B_STIFFNESS, B_RESTITUTION };
+enum { B_COUNT, B_RADIUS, B_WIDTH, B_SPREAD, B_MU, B_STIFFNESS, B_RESTITUTION, B_CLUMP };
 static const frix_option_info box_parameter[] = {
     [B_COUNT] = EX_WHOLE("n", 2000, 1, 20000000, "grains"),
     [B_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "m"),
@@ -164,6 +194,7 @@ static const frix_option_info box_parameter[] = {
     [B_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
     [B_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
     [B_RESTITUTION] = EX_REAL("restitution", 0, 0, 1, "restitution of rigid contacts"),
+    [B_CLUMP] = EX_WHOLE("clump", 1, 1, 4, "touching spheres per grain, with the volume of one sphere of this radius"),
 };
 
 static frix_status build_box(frix_context *context, const frix_bed_config *config, const double *value, uint64_t seed,
@@ -171,11 +202,15 @@ static frix_status build_box(frix_context *context, const frix_bed_config *confi
   double r = value[B_RADIUS], count = value[B_COUNT], across = value[B_WIDTH];
   for (double a = 4.0; across <= 0.0; a += 1.0)
     if (a * a * a * 0.6 / 0.5236 >= count) across = a;
-  double half = across * r, pitch = 2.2 * r * (1.0 + value[B_SPREAD]), layer = floor(2.0 * half / pitch);
+  frix_bed_clump clump[3];
+  double around = clump_of((int32_t)value[B_CLUMP], r, &clump[1]) / r;
+  double half = across * r, pitch = 2.2 * r * around * (1.0 + value[B_SPREAD]), layer = floor(2.0 * half / pitch);
   double height = (count / (layer * layer) + 2.0) * pitch;
   frix_bed_config c = *config;
   c.lower = ex_vec3(-half, -half, 0.0), c.upper = ex_vec3(half, half, height);
   set_radii(&c, r, value[B_SPREAD]);
+  for (int k = 0; k < c.radius_count; k++) clump_of((int32_t)value[B_CLUMP], c.radius[k], &clump[k]);
+  c.clump = clump;
   c.mu = value[B_MU], c.stiffness = value[B_STIFFNESS], c.restitution = value[B_RESTITUTION];
   bed_draft d = begin(context, &c, seed);
   reserve(&d, &c, count);
@@ -184,7 +219,7 @@ static frix_status build_box(frix_context *context, const frix_bed_config *confi
     add_plane(&d, ex_vec3(s * half, 0, 0), ex_vec3(-s, 0, 0), c.mu);
     add_plane(&d, ex_vec3(0, s * half, 0), ex_vec3(0, -s, 0), c.mu);
   }
-  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)count, c.radius_count);
+  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)count, c.radius_count, value[B_CLUMP] > 1.0);
   return finish(&d, out);
 }
 
@@ -219,7 +254,7 @@ static frix_status build_shear(frix_context *context, const frix_bed_config *con
   lid.velocity.x = value[S_SPEED];
   lid.load = value[S_PRESSURE] * length * length, lid.servo_speed = 0.5;
   if (!d.status) d.status = frix_bed_add_wall(d.bed, &lid, NULL);
-  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)value[S_COUNT], c.radius_count);
+  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)value[S_COUNT], c.radius_count, false);
   return finish(&d, out);
 }
 
@@ -259,7 +294,7 @@ static frix_status build_triaxial(frix_context *context, const frix_bed_config *
     wall.normal = ex_vec3(-o.x, -o.y, -o.z);
     d.status = frix_bed_add_wall(d.bed, &wall, NULL);
   }
-  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)value[T_COUNT], c.radius_count);
+  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)value[T_COUNT], c.radius_count, false);
   return finish(&d, out);
 }
 
@@ -317,7 +352,7 @@ static frix_status build_hopper(frix_context *context, const frix_bed_config *co
 
 /* ---- column: grains settle in a cylinder, which is then taken away ---- */
 
-enum { C_COUNT, C_RADIUS, C_ASPECT, C_MU, C_STIFFNESS, C_RELEASE };
+enum { C_COUNT, C_RADIUS, C_ASPECT, C_MU, C_STIFFNESS, C_RELEASE, C_CLUMP };
 static const frix_option_info column_parameter[] = {
     [C_COUNT] = EX_WHOLE("n", 5000, 100, 20000000, "grains"),
     [C_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "radius of grains, m"),
@@ -325,6 +360,7 @@ static const frix_option_info column_parameter[] = {
     [C_MU] = EX_REAL("mu", 0.5, 0, 2, "friction, floor included"),
     [C_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
     [C_RELEASE] = EX_REAL("release", 1, 0, 1e6, "time after which the cylinder is lifted, s"),
+    [C_CLUMP] = EX_WHOLE("clump", 1, 1, 4, "touching spheres per grain, with the volume of one sphere of this radius"),
 };
 
 /* 0.6 pi R^2 (a R) = n 4/3 pi r^3 */
@@ -339,25 +375,33 @@ static void keep_in_column(const void *radius, double r, frix_vec3 *c) {
   if (c->z < r) c->z = r;
 }
 
+/* Clumps start packed like the spheres around them, and settle. */
 static frix_status build_column(frix_context *context, const frix_bed_config *config, const double *value,
                                 uint64_t seed, frix_bed **out) {
-  double r = value[C_RADIUS], R = column_radius(value), height = 1.4 * value[C_ASPECT] * R + 8.0 * r,
+  frix_bed_clump clump;
+  double r = value[C_RADIUS], R = column_radius(value), around = clump_of((int32_t)value[C_CLUMP], r, &clump);
+  double loose = around * around * around / (r * r * r), height = 1.4 * loose * value[C_ASPECT] * R + 8.0 * around,
          far = R + 2.5 * value[C_ASPECT] * R;
   frix_bed_config c = *config;
   c.lower = ex_vec3(-far, -far, 0.0), c.upper = ex_vec3(far, far, height);
   set_radii(&c, r, 0.0);
+  c.clump = &clump;
   c.mu = value[C_MU], c.stiffness = value[C_STIFFNESS];
   bed_draft d = begin(context, &c, seed);
   reserve(&d, &c, value[C_COUNT]);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
   add_turned(&d, R, 0.0, R, 4.0 * height, 0.0);
   ex_packing *packing =
-      d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], r, R, 0.0, 2.0 * height, keep_in_column, &R);
+      d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], around, R, 0.0, 2.0 * height, keep_in_column, &R);
   if (!packing && !d.status) d.status = FRIX_ERROR_MEMORY;
   for (int64_t k = 0; k < (int64_t)value[C_COUNT] && !d.status;) {
-    double half = R - r, x = noise(&d, half), y = noise(&d, half);
+    double half = R - around, x = noise(&d, half), y = noise(&d, half);
     if (x * x + y * y > half * half) continue;
-    add_grain(&d, 0, ex_packing_drop(packing, x, y));
+    frix_vec3 p = ex_packing_drop(packing, x, y);
+    if (clump.count)
+      add_turned_grain(&d, 0, p);
+    else
+      add_grain(&d, 0, p);
     k++;
   }
   ex_packing_free(packing);

@@ -11,7 +11,7 @@
 #include "examples/beds.h"
 #include "test.h"
 
-static const uint64_t GOLDEN = 0x6ddec2f7eb930d18u; /* of the bed in `golden` */
+static const uint64_t GOLDEN = 0xf50afa93d95e5a26u; /* of the bed in `golden` */
 
 typedef struct fixture {
   frix_context *context;
@@ -117,19 +117,45 @@ static void bounces(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* A large grain that 40 small ones press: partners of one grain come in portions (bed_contacts.c), and none is lost. */
+static void many_partners(fx_test *t) {
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_bed_config c = frix_bed_default();
+  frix_bed *bed = NULL;
+  frix_bed_contact one;
+  c.lower = (frix_vec3){-2, -2, -2}, c.upper = (frix_vec3){2, 2, 2}, c.gravity = (frix_vec3){0, 0, 0};
+  c.radius_count = 2, c.radius[0] = 1.0, c.radius[1] = 0.1;
+  REQUIRE(t, frix_bed_create(context, &c, &bed) == FRIX_OK);
+  frix_bed_add(bed, 0, (frix_vec3){0, 0, 0}, (frix_vec3){0, 0, 0}, NULL);
+  bool met[41] = {false};
+  for (int k = 0; k < 40; k++) {
+    double z = -0.95 + 1.9 * k / 39.0, across = sqrt(1.0 - z * z), turn = 2.399963 * k;
+    frix_vec3 p = {1.099 * across * cos(turn), 1.099 * across * sin(turn), 1.099 * z};
+    frix_bed_add(bed, 1, p, (frix_vec3){0, 0, 0}, NULL);
+  }
+  CHECK(t, frix_bed_step(bed, 0.001, NULL) == FRIX_OK && frix_bed_contact_count(bed) == 40);
+  for (int32_t k = 0; k < frix_bed_contact_count(bed); k++) {
+    CHECK(t, frix_bed_contact_at(bed, k, &one) == FRIX_OK && one.a == 0 && one.b > 0 && one.b <= 40 && !met[one.b]);
+    if (one.b > 0 && one.b <= 40) met[one.b] = true;
+  }
+  frix_bed_destroy(bed);
+  frix_context_destroy(context);
+}
+
 /* ---- the certificate is that of all other problems ---- */
 
-static void same_certificate(fx_test *t) {
+static void check_certificate(fx_test *t, double clump) {
   for (int rigid = 0; rigid < 2; rigid++) {
     fixture f;
     frix_bed_report report;
     frix_problem *problem = NULL;
     frix_certificate judged;
     REQUIRE(t, choose(&f, "box"));
-    set(&f, "n", 400), set(&f, "spread", 0.3);
+    set(&f, "n", 400), set(&f, "spread", 0.3), set(&f, "clump", clump);
     if (rigid) set(&f, "stiffness", 0);
     CHECK(t, make(&f, rigid ? 1e-2 : 1e-5, 1, NULL) == FRIX_OK);
-    CHECK(t, advance(&f, 150, &report) == FRIX_OK && report.certified && report.touching_count > 100);
+    CHECK(t, advance(&f, clump > 1 ? 220 : 150, &report) == FRIX_OK && report.certified && report.touching_count > 100);
     CHECK(t, frix_bed_problem(f.bed, &problem) == FRIX_OK);
     frix_problem_data data;
     frix_problem_view(problem, &data);
@@ -142,6 +168,9 @@ static void same_certificate(fx_test *t) {
     end(&f);
   }
 }
+
+static void same_certificate(fx_test *t) { check_certificate(t, 1); }
+static void same_for_clumps(fx_test *t) { check_certificate(t, 3); }
 
 /* Grains fall back on each other, and what they press the floor with is their weight. */
 static void floor_carries_weight(fx_test *t) {
@@ -263,7 +292,7 @@ static void pebbles_come_again(fx_test *t) {
 
 typedef struct party {
   const char *scene;
-  double n;
+  double n, clump;              /* clump: spheres of a grain; 0: the scene has no such thing */
   int32_t threads, steps, stop; /* stop: state saved there, 0: none */
   uint64_t hash[FX_TEST_RANKS];
   frix_status status[FX_TEST_RANKS];
@@ -286,6 +315,7 @@ static void run_rank(const frix_bed_link *link, void *user) {
   p->status[link->rank] = FRIX_ERROR_MEMORY;
   if (!choose(&f, p->scene)) return;
   set(&f, "n", p->n);
+  if (p->clump > 0) set(&f, "clump", p->clump);
   frix_status status = make(&f, 1e-4, p->threads, link);
   if (!status && p->from) status = load_all(&f, p->from, p->from_ranks);
   int done = status ? 0 : (int)frix_bed_step_count(f.bed);
@@ -303,11 +333,11 @@ static void run_rank(const frix_bed_link *link, void *user) {
   end(&f);
 }
 
-static void check_bits(fx_test *t, const char *scene, double n, int steps) {
+static void check_bits(fx_test *t, const char *scene, double n, int steps, double clump) {
   uint64_t alone = 0;
   for (int32_t ranks = 1; ranks <= 4; ranks++)
     for (int32_t threads = 1; threads <= (ranks == 4 ? 1 : 2); threads++) {
-      party p = {.scene = scene, .n = n, .threads = threads, .steps = steps};
+      party p = {.scene = scene, .n = n, .threads = threads, .steps = steps, .clump = clump};
       CHECK(t, fx_test_ranks(ranks, run_rank, &p));
       if (ranks == 1 && threads == 1) alone = p.hash[0];
       for (int32_t k = 0; k < ranks; k++) {
@@ -317,21 +347,25 @@ static void check_bits(fx_test *t, const char *scene, double n, int steps) {
     }
 }
 
-static void bits_of_pebbles(fx_test *t) { check_bits(t, "pebbles", 1200, 30); }
-static void bits_of_shear(fx_test *t) { check_bits(t, "shear", 1000, 40); }
-static void bits_of_triaxial(fx_test *t) { check_bits(t, "triaxial", 600, 50); }
+static void bits_of_pebbles(fx_test *t) { check_bits(t, "pebbles", 1200, 30, 0); }
+static void bits_of_shear(fx_test *t) { check_bits(t, "shear", 1000, 40, 0); }
+static void bits_of_triaxial(fx_test *t) { check_bits(t, "triaxial", 600, 50, 0); }
+static void bits_of_clumps(fx_test *t) { check_bits(t, "box", 500, 60, 4); }
 
 /* Three ranks are stopped; two go on; the end is that of one that never stopped. */
 static void goes_on_elsewhere(fx_test *t) {
-  party whole = {.scene = "pebbles", .n = 800, .threads = 1, .steps = 40};
-  party first = whole, second = whole;
-  first.stop = 17;
-  CHECK(t, fx_test_ranks(1, run_rank, &whole));
-  CHECK(t, fx_test_ranks(3, run_rank, &first));
-  second.from = &first, second.from_ranks = 3;
-  CHECK(t, fx_test_ranks(2, run_rank, &second));
-  for (int32_t k = 0; k < 2; k++) CHECK(t, second.status[k] == FRIX_OK && second.hash[k] == whole.hash[0]);
-  for (int32_t k = 0; k < 3; k++) free(first.bytes[k]);
+  for (int clump = 0; clump < 2; clump++) {
+    party whole = {
+        .scene = clump ? "box" : "pebbles", .n = clump ? 300 : 800, .threads = 1, .steps = 40, .clump = clump ? 2 : 0};
+    party first = whole, second = whole;
+    first.stop = 17;
+    CHECK(t, fx_test_ranks(1, run_rank, &whole));
+    CHECK(t, fx_test_ranks(3, run_rank, &first));
+    second.from = &first, second.from_ranks = 3;
+    CHECK(t, fx_test_ranks(2, run_rank, &second));
+    for (int32_t k = 0; k < 2; k++) CHECK(t, second.status[k] == FRIX_OK && second.hash[k] == whole.hash[0]);
+    for (int32_t k = 0; k < 3; k++) free(first.bytes[k]);
+  }
 }
 
 /* The same bits from every compiler and machine. */
@@ -438,7 +472,9 @@ static void refuses(fx_test *t) {
 const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/slides and rolls", slides_and_rolls},
                                  {"beds/bounces", bounces},
+                                 {"beds/many partners", many_partners},
                                  {"beds/same certificate", same_certificate},
+                                 {"beds/same certificate for clumps", same_for_clumps},
                                  {"beds/floor carries weight", floor_carries_weight},
                                  {"beds/periodic momentum", periodic_momentum},
                                  {"beds/servo keeps pressure", servo_keeps_pressure},
@@ -448,6 +484,7 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/bits of pebbles", bits_of_pebbles},
                                  {"beds/bits of shear", bits_of_shear},
                                  {"beds/bits of triaxial", bits_of_triaxial},
+                                 {"beds/bits of clumps", bits_of_clumps},
                                  {"beds/goes on elsewhere", goes_on_elsewhere},
                                  {"beds/golden", golden},
                                  {"beds/files", files},

@@ -143,6 +143,13 @@ static void recirculates(fx_test *t) {
   CHECK(t, number(o, "residence_least") > 0.2 && most < 3);
   CHECK(t, number(o, "flow") > 20 && number(o, "followed") == 0);
   CHECK(t, cell(t, "p_grid.csv", 0, "vz") < -0.1); /* it falls through the middle */
+  double flow = number(o, "flow"), turnover = number(o, "turnover");
+  CHECK_NEAR(t, turnover, 60 / flow, 1e-6 * turnover);
+  shell_free(&r);
+  /* frames ten times as far apart: who went through the plane and came back meanwhile counts */
+  r = shell(t, "$frix measure p.frx --frames 0::10 --cylinder 0,0,0.18,-0.4:1 --plane -0.1 --json");
+  CHECK(t, r.code == 0);
+  CHECK_NEAR(t, number(r.out, "flow"), flow, 0.15 * flow);
   shell_free(&r);
 }
 

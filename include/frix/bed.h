@@ -26,6 +26,7 @@ extern "C" {
 
 #define FRIX_BED_SIZES 16 /* radii a bed may have */
 #define FRIX_BED_WALLS 32
+#define FRIX_BED_PARTS 8 /* spheres of a clump */
 
 /* Communication between ranks; mpi/ implements it with MPI. All ranks make every call. Calls return false if a rank is
  * lost. */
@@ -38,6 +39,14 @@ typedef struct frix_bed_link {
   /* x[k] becomes the sum over all ranks; each number is nonzero on one rank only, so the order does not matter. */
   bool (*sum)(void *user, double *x, size_t count);
 } frix_bed_link;
+
+/* Spheres that are rigidly joined and move as one grain, in axes of their own. Mass, centre and inertia are those of
+ * their union: exact where no two overlap, else to about 0.1 %. */
+typedef struct frix_bed_clump {
+  int32_t count; /* 0: the grain is one sphere */
+  frix_vec3 center[FRIX_BED_PARTS];
+  double radius[FRIX_BED_PARTS];
+} frix_bed_clump;
 
 typedef struct frix_bed_config {
   uint32_t size;          /* set by frix_bed_default */
@@ -55,6 +64,8 @@ typedef struct frix_bed_config {
   int32_t thread_count;          /* default 1; results have the same bits for any number */
   int32_t block_cells;       /* cells along the edge of a block, 2 to 16, default 6; a cell is 1.2 largest diameters */
   const frix_bed_link *link; /* NULL: alone. Must outlive the bed */
+  const frix_bed_clump *clump; /* NULL, or one by radius: grains of that number are clumps, and the radius becomes that
+                                * of the sphere about the centre of mass that holds them. Is copied */
 } frix_bed_config;
 
 FRIX_API void frix_bed_init(frix_bed_config *out, size_t size);
@@ -101,6 +112,9 @@ FRIX_API frix_status frix_bed_set_wall(frix_bed *bed, int32_t k, const frix_bed_
 FRIX_API frix_status frix_bed_reserve(frix_bed *bed, int64_t count);
 /* A grain of radius number `size`; ids start at 0 and are never reused. id may be NULL. */
 FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_vec3 velocity, int64_t *id);
+/* The same with a turn and a spin. position is that of the centre of mass. */
+FRIX_API frix_status frix_bed_add_turned(frix_bed *bed, int32_t size, frix_pose pose, frix_vec3 velocity,
+                                         frix_vec3 spin, int64_t *id);
 
 /* Outlet and inlet. */
 typedef struct frix_bed_flow {

@@ -101,7 +101,8 @@ void frix_bed_init(frix_bed_config *out, size_t size) {
 static const char *trouble_of(const frix_bed_config *c) {
   if (c->radius_count < 1 || c->radius_count > FRIX_BED_SIZES) return "the number of radii must be 1 to 16";
   for (int32_t k = 0; k < c->radius_count; k++)
-    if (!(c->radius[k] > 0.0) || !isfinite(c->radius[k])) return "radii must be positive numbers";
+    if ((!c->clump || c->clump[k].count == 0) && (!(c->radius[k] > 0.0) || !isfinite(c->radius[k])))
+      return "radii must be positive numbers";
   if (!fx_finite(c->lower) || !fx_finite(c->upper) || !(c->lower.x < c->upper.x) || !(c->lower.y < c->upper.y) ||
       !(c->lower.z < c->upper.z))
     return "upper must be above lower in every direction";
@@ -142,10 +143,13 @@ frix_status frix_bed_create(frix_context *context, const frix_bed_config *config
   bed->context = context;
   bed->config = *config;
   frix_bed_flow_init(&bed->flow, sizeof bed->flow);
+  frix_status status = fx_bed_kinds(bed);
   double least = INFINITY;
-  for (int32_t k = 0; k < config->radius_count; k++) least = fx_min(least, config->radius[k]);
+  for (int32_t k = 0; k < config->radius_count; k++)
+    for (int32_t part = 0; part < bed->kind[k].clump.count; part++)
+      least = fx_min(least, bed->kind[k].clump.radius[part]);
   bed->reach = 0.05 * least;
-  frix_status status = take_links(bed);
+  if (!status) status = take_links(bed);
   if (!status) status = fx_bed_cut(bed);
   if (!status && !fx_bed_reserve(bed, 1)) status = FRIX_ERROR_MEMORY;
   if (status) {
@@ -162,7 +166,7 @@ void frix_bed_destroy(frix_bed *bed) {
                    bed->cell_start,    bed->place,        bed->speed,        bed->free,       bed->last,
                    bed->energy,        bed->before,       bed->memory_start, bed->memory,     bed->contact_start,
                    bed->contact,       bed->sums,         bed->send.grain,   bed->send.start, bed->receive.grain,
-                   bed->receive.start, bed->buffer_size,  bed->buffer_room};
+                   bed->receive.start, bed->buffer_size,  bed->buffer_room,  bed->arm,        bed->turn};
   for (int32_t k = 0; bed->buffer && k < 2 * fx_bed_ranks(bed); k++) fx_free(bed->context, bed->buffer[k]);
   fx_free(bed->context, bed->buffer);
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(bed->context, owned[k]);
@@ -217,9 +221,9 @@ frix_status frix_bed_wall_at(const frix_bed *bed, int32_t k, frix_bed_wall *out)
 
 void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v,
                 frix_vec3 s) {
-  double r = bed->config.radius[size], volume = (4.0 / 3.0) * 3.14159265358979323846 * r * r * r;
+  const fx_bed_kind *kind = &bed->kind[size];
   bed->place[at] = (fx_bed_place){.p = p, .q = q, .id = id, .size = size};
-  bed->speed[at] = (fx_bed_speed){.v = v, .s = s, .inverse_mass = 1.0 / (bed->config.density * volume), .radius = r};
+  bed->speed[at] = (fx_bed_speed){.v = v, .s = s, .inverse_mass = 1.0 / kind->mass, .radius = kind->radius};
 }
 
 frix_vec3 fx_bed_wrap(const frix_bed *bed, frix_vec3 p) {
@@ -234,9 +238,17 @@ frix_vec3 fx_bed_wrap(const frix_bed *bed, frix_vec3 p) {
 }
 
 frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_vec3 velocity, int64_t *id) {
+  return frix_bed_add_turned(bed, size, (frix_pose){position, fx_quat_one()}, velocity, fx_vec(0.0, 0.0, 0.0), id);
+}
+
+frix_status frix_bed_add_turned(frix_bed *bed, int32_t size, frix_pose pose, frix_vec3 velocity, frix_vec3 spin,
+                                int64_t *id) {
   if (!bed) return FRIX_ERROR_INPUT;
-  if (size < 0 || size >= bed->config.radius_count || !fx_finite(position) || !fx_finite(velocity))
-    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: radius number, place or velocity of the grain make no sense");
+  frix_vec3 position = pose.p;
+  double length = fx_quat_norm2(pose.q);
+  if (size < 0 || size >= bed->config.radius_count || !fx_finite(position) || !fx_finite(velocity) ||
+      !fx_finite(spin) || !(length > 0.0) || !isfinite(length))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: radius number, pose or velocity of the grain make no sense");
   if (id) *id = bed->next_id;
   int32_t cell[3];
   position = fx_bed_wrap(bed, position);
@@ -245,7 +257,8 @@ frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 position, frix_v
   bed->count = bed->own;
   if (bed->owner[fx_bed_block_of(bed, cell)] == fx_bed_rank(bed)) {
     if (!fx_bed_reserve(bed, bed->own + 1)) return FRIX_ERROR_MEMORY;
-    fx_bed_put(bed, bed->own, bed->next_id, size, position, fx_quat_one(), velocity, fx_vec(0.0, 0.0, 0.0));
+    fx_bed_put(bed, bed->own, bed->next_id, size, position, fx_quat_unit(pose.q), velocity,
+               fx_scale(bed->kind[size].radius, spin));
     bed->before[bed->own++] = FX_NO_GRAIN;
     bed->count = bed->own;
   }
@@ -296,13 +309,15 @@ frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact
   while (fx_norm2(c->r) == 0.0 || nth-- > 0) c++;
   double radius = bed->speed[i].radius, gap;
   frix_vec3 n = c->n, p = bed->place[i].p;
-  if (c->other >= 0)
+  if (bed->clumps)
+    gap = fx_bed_clump_gap(bed, c - bed->contact);
+  else if (c->other >= 0)
     gap = fx_norm(fx_bed_apart(bed, p, bed->place[c->other].p)) - radius - bed->speed[c->other].radius;
   else
     gap = fx_bed_wall_gap(&bed->wall[-1 - c->other], p, radius, &n);
   *out = (frix_bed_contact){.a = bed->place[i].id,
-                            .b = bed->memory[k].other,
-                            .point = fx_mad(p, -radius, c->n),
+                            .b = fx_bed_id_of_key(bed, bed->memory[k].other),
+                            .point = bed->clumps ? fx_add(p, bed->arm[c - bed->contact].a) : fx_mad(p, -radius, c->n),
                             .normal = c->n,
                             .impulse = c->r,
                             .gap = gap};

@@ -18,12 +18,17 @@
 
 #include <frix/bed.h>
 
+/* Pairs farther apart than this, over the sum of their radii, are never in the problem. */
+#define FX_BED_NEAR 1.2
+
 enum { FX_COLOURS = 8, FX_NO_GRAIN = -1 };
 
 /* One line of the cache: what sweeps read and write of a grain. */
 typedef struct fx_bed_speed {
-  frix_vec3 v, s;
-  double inverse_mass, radius;
+  frix_vec3 v;
+  double inverse_mass;
+  frix_vec3 s;
+  double radius;
 } fx_bed_speed;
 
 /* Velocity and scaled spin. */
@@ -46,7 +51,23 @@ typedef struct fx_bed_contact {
   frix_vec3 c;       /* remembered impulse of the tangential spring */
   int32_t other;     /* grain; below 0: wall -1 - other */
   int32_t law;       /* in bed->law */
+  int32_t grain;     /* the first one */
 } fx_bed_contact;
+
+/* Grains of one radius, or clumps of one form: about the centre of mass, in their own axes. */
+typedef struct fx_bed_kind {
+  double mass, radius;        /* radius: of the sphere about the centre of mass that holds it */
+  frix_sym3 inertia, inverse; /* inverse: of the inertia */
+  frix_bed_clump clump;       /* one part: a sphere */
+} fx_bed_kind;
+
+/* Of contacts in beds with clumps. */
+typedef struct fx_bed_arm {
+  frix_vec3 a, b;                           /* from the centres of mass to the contact */
+  frix_vec3 Wn;                             /* W n */
+  double W_normal, W_across, W_diagonal[2]; /* n W n, the largest tangential eigenvalue, t W t of both tangents */
+  int32_t part[2];
+} fx_bed_arm;
 
 /* What two radii, or a radius and a wall, have in common. */
 typedef struct fx_bed_law {
@@ -57,7 +78,7 @@ typedef struct fx_bed_law {
 
 /* What a contact leaves for the next step. */
 typedef struct fx_bed_memory {
-  int64_t other; /* id of the other grain, or -1 - wall */
+  int64_t other; /* fx_bed_key: id of the other grain, or -1 - wall; with clumps, the parts too */
   frix_vec3 r;
 } fx_bed_memory;
 
@@ -125,7 +146,15 @@ struct frix_bed {
   int64_t *contact_start;
   fx_bed_contact *contact;
   int64_t contact_count, contact_room;
+  /* kinds of grains; where some are clumps: arms by contact, inverse inertia by grain */
+  fx_bed_kind kind[FRIX_BED_SIZES];
+  bool clumps;
+  fx_bed_arm *arm;
+  int64_t arm_room;
+  frix_sym3 *turn;
+  int64_t turn_room;
   fx_bed_law law[FRIX_BED_SIZES * (FRIX_BED_SIZES + FRIX_BED_WALLS)];
+  double near;  /* distance of centres beyond which two grains are never in the problem: the least edge of a cell */
   double reach; /* gap below which contacts are in the problem, whatever the velocities */
   double *sums; /* FX_SUMS by block of all ranks */
   double total[FX_SUMS];
@@ -159,9 +188,11 @@ int32_t fx_bed_block_of(const frix_bed *bed, const int32_t cell[3]);
 bool fx_bed_step_cell(const frix_bed *bed, const int32_t cell[3], const int32_t by[3], int32_t out[3]);
 /* First and end of the grains in a cell that this rank knows. */
 void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first, int32_t *end);
-/* Runs of the grains in the cells x - 1, x, x + 1 of the row that lies y and z away; their number, at most 3. */
-int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
-                          int32_t end[3]);
+/* Grains in the 27 cells around a cell, in runs of consecutive numbers. */
+typedef struct fx_bed_runs {
+  int32_t count, first[27], end[27];
+} fx_bed_runs;
+void fx_bed_around(const frix_bed *bed, const int32_t cell[3], fx_bed_runs *out);
 frix_status fx_bed_sort(frix_bed *bed);
 
 /* ---- bed_ranks.c ---- */
@@ -176,11 +207,42 @@ frix_status fx_bed_add_sums(frix_bed *bed, double *x, size_t count);
 
 /* ---- bed_contacts.c ---- */
 void fx_bed_laws(frix_bed *bed);
+/* Whether a gap that closes with this speed is in the problem. */
+bool fx_bed_comes_near(const frix_bed *bed, double gap, double closing);
+/* A contact with what it remembers; before: its normal velocity before the step. */
+void fx_bed_begin_contact(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, frix_vec3 n, double gap,
+                          double before, int64_t key);
+/* Diagonal of W: normal, first and second tangent. */
+void fx_bed_diagonal(const frix_bed *bed, int64_t k, double out[3]);
 frix_status fx_bed_find_contacts(frix_bed *bed);
 frix_status fx_bed_remember(frix_bed *bed);
 frix_vec3 fx_bed_apart(const frix_bed *bed, frix_vec3 a, frix_vec3 b); /* a - b, by the nearest image */
 /* Gap and normal of a grain at a wall. */
 double fx_bed_wall_gap(const frix_bed_wall *wall, frix_vec3 p, double radius, frix_vec3 *normal);
+
+/* ---- bed_clumps.c ---- */
+/* Mass and inertia of all kinds; radii of clumps. */
+frix_status fx_bed_kinds(frix_bed *bed);
+frix_sym3 fx_bed_inverse(frix_sym3 s);
+int64_t fx_bed_clump_contacts(frix_bed *bed, int32_t i, const fx_bed_runs *near, int64_t at);
+double fx_bed_clump_gap(const frix_bed *bed, int64_t k);
+/* By what a contact is known from step to step, and the id in it. */
+int64_t fx_bed_key(const frix_bed *bed, int32_t other, const int32_t part[2]);
+int64_t fx_bed_id_of_key(const frix_bed *bed, int64_t key);
+
+/* ---- bed_arms.c ---- */
+/* Inverse inertia of all grains as they lie. */
+frix_status fx_bed_turn(frix_bed *bed);
+/* s' M s: twice the energy of a spin. */
+double fx_bed_spin_energy(const frix_bed *bed, int32_t k, frix_vec3 s);
+/* The spin after a turn by which the angular momentum stays. */
+frix_vec3 fx_bed_keep_momentum(const frix_bed *bed, int32_t k, frix_quat before, frix_vec3 s);
+void fx_bed_arm_push(frix_bed *bed, int64_t k, frix_vec3 dr);
+/* What an impulse adds to the energies that grain k carries, and the roots of the traces of its rotation by rows. */
+void fx_bed_arm_energy(const frix_bed *bed, int32_t k, frix_vec3 arm, frix_vec3 normal, frix_vec3 across,
+                       double *energy);
+void fx_bed_arm_roots(const frix_bed *bed, int32_t k, frix_vec3 arm, const frix_vec3 frame[3], double root[2]);
+void fx_bed_arm_sweep(frix_bed *bed, int32_t block);
 
 /* ---- bed_sweeps.c ---- */
 /* run(block) of all blocks of this rank of one colour, on all threads. */
@@ -194,9 +256,20 @@ frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report);
 /* u of a contact without its compliance: velocity of i against the other. */
 static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c, const frix_vec3 *v,
                                     const frix_vec3 *s, const frix_vec3 *v2, const frix_vec3 *s2) {
+  if (bed->clumps) {
+    const fx_bed_arm *arm = &bed->arm[c - bed->contact];
+    frix_vec3 own = fx_mad(*v, 1.0 / bed->speed[c->grain].radius, fx_cross(*s, arm->a));
+    if (c->other < 0) return fx_sub(own, bed->wall[-1 - c->other].velocity);
+    return fx_sub(own, fx_mad(*v2, 1.0 / bed->speed[c->other].radius, fx_cross(*s2, arm->b)));
+  }
   if (c->other < 0) return fx_sub(fx_sub(*v, bed->wall[-1 - c->other].velocity), fx_cross(*s, c->n));
   return fx_sub(fx_sub(*v, *v2), fx_cross(fx_add(*s, *s2), c->n));
 }
+
+/* ---- bed_kernel.c ---- */
+/* One sweep over the contacts of a block; the fastest form that the machine has, all with the same bits. */
+typedef void fx_bed_work(frix_bed *bed, int32_t block);
+fx_bed_work *fx_bed_sweep_block(void);
 
 /* ---- bed_judge.c ---- */
 /* Totals over all blocks of all ranks, in the order of the blocks. */

@@ -1,17 +1,15 @@
 /* Blocks and cells: where grains are.
  *
- * Cells are at least 1.2 largest diameters wide, so that contacts lie within neighbouring ones; a block has cells^3 of
- * them. Colours are parities of the block coordinates: two blocks of one colour are a block apart, and with two cells
- * or more in between no grain is near both. Along periodic directions the number of blocks is even. All of this follows
- * from the config, never from ranks. Grains outside of space count to its outermost cells.
+ * Cells are at least FX_BED_NEAR largest diameters wide, so that contacts lie within neighbouring ones; a block has
+ * cells^3 of them. Colours are parities of the block coordinates: two blocks of one colour are a block apart, and with
+ * two cells or more in between no grain is near both. Along periodic directions the number of blocks is even. All of
+ * this follows from the config, never from ranks. Grains outside of space count to its outermost cells.
  *
  * Ranks own runs of blocks along Morton's curve. */
 #include "bed/bed.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WIDTH 1.2 /* of a cell, over the largest diameter */
 
 static double along(frix_vec3 v, int k) { return fx_at(v, k); }
 
@@ -135,7 +133,8 @@ static frix_status list_blocks(frix_bed *bed) {
 }
 
 frix_status fx_bed_cut(frix_bed *bed) {
-  double least = WIDTH * 2.0 * largest_radius(bed);
+  double least = FX_BED_NEAR * 2.0 * largest_radius(bed);
+  bed->near = least;
   bed->cells = bed->config.block_cells;
   for (int k = 0; k < 3; k++) {
     frix_status status = cut_axis(bed, k, least);
@@ -214,19 +213,23 @@ void fx_bed_grains_in(const frix_bed *bed, const int32_t cell[3], int32_t *first
   *end = k < 0 ? 0 : bed->cell_start[k + 1];
 }
 
-int32_t fx_bed_row_around(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, int32_t first[3],
-                          int32_t end[3]) {
-  int32_t within = cell[0] % bed->cells, count = 0, near[3];
+/* The cells x - 1, x, x + 1 of a row stand together where they are in one block. */
+static void add_row(const frix_bed *bed, const int32_t cell[3], int32_t y, int32_t z, fx_bed_runs *to) {
+  int32_t within = cell[0] % bed->cells, near[3];
   bool inside = within > 0 && within < bed->cells - 1;
   for (int32_t x = inside ? 0 : -1; x <= (inside ? 0 : 1); x++) {
     const int32_t by[3] = {x, y, z};
     if (!fx_bed_step_cell(bed, cell, by, near)) continue;
     int32_t k = cell_index(bed, near);
     if (k < 0) continue;
-    first[count] = bed->cell_start[inside ? k - 1 : k];
-    end[count++] = bed->cell_start[inside ? k + 2 : k + 1];
+    to->first[to->count] = bed->cell_start[inside ? k - 1 : k];
+    to->end[to->count++] = bed->cell_start[inside ? k + 2 : k + 1];
   }
-  return count;
+}
+
+void fx_bed_around(const frix_bed *bed, const int32_t cell[3], fx_bed_runs *out) {
+  out->count = 0;
+  for (int32_t row = 0; row < 9; row++) add_row(bed, cell, row % 3 - 1, row / 3 - 1, out);
 }
 
 /* ---- sorting ---- */

@@ -21,10 +21,7 @@ static fx_bed_law law_of(const frix_bed *bed, double inverse_mass, double mu) {
   return law;
 }
 
-static double inverse_mass_of(const frix_bed *bed, int32_t size) {
-  double r = bed->config.radius[size];
-  return 1.0 / (bed->config.density * (4.0 / 3.0) * 3.14159265358979323846 * r * r * r);
-}
+static double inverse_mass_of(const frix_bed *bed, int32_t size) { return 1.0 / bed->kind[size].mass; }
 
 void fx_bed_laws(frix_bed *bed) {
   for (int32_t a = 0; a < bed->config.radius_count; a++) {
@@ -78,90 +75,144 @@ typedef struct meeting {
   double gap;
 } meeting;
 
-static bool comes_near(const frix_bed *bed, double gap, double closing) {
+bool fx_bed_comes_near(const frix_bed *bed, double gap, double closing) {
   return gap + bed->h * fx_min(closing, 0.0) < bed->reach;
 }
 
-static bool meets_grain(const frix_bed *bed, int32_t i, int32_t j, meeting *out) {
+static meeting meet_grain(const frix_bed *bed, int32_t i, int32_t j) {
   frix_vec3 d = fx_bed_apart(bed, bed->place[i].p, bed->place[j].p);
-  double touching = bed->speed[i].radius + bed->speed[j].radius, most = 1.2 * touching, square = fx_norm2(d);
-  if (square > most * most) return false;
-  double distance = sqrt(square);
-  out->n = distance > 0.0 ? fx_scale(1.0 / distance, d) : fx_vec(0.0, 0.0, 1.0);
-  out->gap = distance - touching;
-  return comes_near(bed, out->gap, fx_dot(out->n, fx_sub(bed->free[i].v, bed->free[j].v)));
+  double distance = fx_norm(d);
+  return (meeting){.n = distance > 0.0 ? fx_scale(1.0 / distance, d) : fx_vec(0.0, 0.0, 1.0),
+                   .gap = distance - (bed->speed[i].radius + bed->speed[j].radius)};
 }
 
-static bool meets_wall(const frix_bed *bed, int32_t i, int32_t k, meeting *out) {
-  out->gap = fx_bed_wall_gap(&bed->wall[k], bed->place[i].p, bed->speed[i].radius, &out->n);
-  return comes_near(bed, out->gap, fx_dot(out->n, fx_sub(bed->free[i].v, bed->wall[k].velocity)));
+static meeting meet_wall(const frix_bed *bed, int32_t i, int32_t k) {
+  meeting m;
+  m.gap = fx_bed_wall_gap(&bed->wall[k], bed->place[i].p, bed->speed[i].radius, &m.n);
+  return m;
 }
 
-static double shift_of(const frix_bed *bed, const meeting *m, double before) {
-  if (bed->config.stiffness > 0.0) return m->gap / bed->h;
+/* Most pairs of neighbouring cells are too far apart. */
+static bool meets_grain(const frix_bed *bed, int32_t i, int32_t j) {
+  frix_vec3 d = fx_bed_apart(bed, bed->place[i].p, bed->place[j].p);
+  if (fx_norm2(d) > bed->near * bed->near || bed->place[j].id <= bed->place[i].id) return false;
+  meeting m = meet_grain(bed, i, j);
+  double touching = bed->speed[i].radius + bed->speed[j].radius;
+  return m.gap <= (FX_BED_NEAR - 1.0) * touching &&
+         fx_bed_comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->free[j].v)));
+}
+
+static bool meets_wall(const frix_bed *bed, int32_t i, int32_t k) {
+  meeting m = meet_wall(bed, i, k);
+  return fx_bed_comes_near(bed, m.gap, fx_dot(m.n, fx_sub(bed->free[i].v, bed->wall[k].velocity)));
+}
+
+static double shift_of(const frix_bed *bed, double gap, double before) {
+  if (bed->config.stiffness > 0.0) return gap / bed->h;
   double slow = STRUCK * fx_norm(bed->config.gravity) * bed->h, e = bed->config.restitution;
-  bool closes = m->gap + bed->h * before <= 0.0;
+  bool closes = gap + bed->h * before <= 0.0;
   if (e > 0.0 && before < -slow && closes) return e * before;
-  return m->gap > 0.0 ? m->gap / bed->h : PUSH_OUT * m->gap / bed->h;
+  return gap > 0.0 ? gap / bed->h : PUSH_OUT * gap / bed->h;
 }
 
-/* What contact (i, other) carried in the last step. */
-static frix_vec3 recall(const frix_bed *bed, int32_t i, int64_t other) {
+/* What the contact of grain i with this key carried in the last step. */
+static frix_vec3 recall(const frix_bed *bed, int32_t i, int64_t key) {
   int32_t was = bed->before[i];
   if (was < 0) return fx_vec(0.0, 0.0, 0.0);
   for (int32_t k = bed->memory_start[was]; k < bed->memory_start[was + 1]; k++)
-    if (bed->memory[k].other == other) return bed->memory[k].r;
+    if (bed->memory[k].other == key) return bed->memory[k].r;
   return fx_vec(0.0, 0.0, 0.0);
 }
 
-static void fill(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, const meeting *m) {
-  const fx_bed_speed *a = &bed->speed[i];
-  frix_vec3 zero = {0.0, 0.0, 0.0}, before;
+void fx_bed_begin_contact(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t other, frix_vec3 n, double gap,
+                          double before, int64_t key) {
+  frix_vec3 zero = {0.0, 0.0, 0.0}, r = recall(bed, i, key);
   int32_t row = bed->place[i].size * (FRIX_BED_SIZES + FRIX_BED_WALLS);
-  if (other >= 0) {
-    before = fx_sub(a->v, bed->speed[other].v);
-    *c = (fx_bed_contact){.n = m->n, .other = other, .law = row + bed->place[other].size};
-  } else {
-    before = fx_sub(a->v, bed->wall[-1 - other].velocity);
-    *c = (fx_bed_contact){.n = m->n, .other = other, .law = row + FRIX_BED_SIZES - 1 - other};
-  }
-  frix_vec3 r = recall(bed, i, other >= 0 ? bed->place[other].id : other);
-  double normal = fx_dot(r, m->n);
-  frix_vec3 across = fx_mad(r, -normal, m->n);
-  c->w = shift_of(bed, m, fx_dot(m->n, before));
+  int32_t column = other >= 0 ? bed->place[other].size : FRIX_BED_SIZES - 1 - other;
+  double normal = fx_dot(r, n);
+  frix_vec3 across = fx_mad(r, -normal, n);
+  *c = (fx_bed_contact){.n = n, .grain = i, .other = other, .law = row + column};
+  c->w = shift_of(bed, gap, before);
   c->r = normal > 0.0 ? r : zero;
   c->last = c->r;
   c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
 }
 
-/* Contacts of own grain i, into `out` where it is not NULL; their number. Cells of a row stand together within a block.
- */
-static int64_t contacts_of(frix_bed *bed, int32_t i, fx_bed_contact *out) {
-  int64_t count = 0;
-  int32_t at[3];
-  meeting m;
-  fx_bed_cell_of(bed, bed->place[i].p, at);
-  for (int32_t row = 0; row < 9; row++) {
-    int32_t first[3], end[3], runs = fx_bed_row_around(bed, at, row % 3 - 1, row / 3 - 1, first, end);
-    for (int32_t k = 0; k < runs; k++)
-      for (int32_t j = first[k]; j < end[k]; j++) {
-        if (bed->place[j].id <= bed->place[i].id || !meets_grain(bed, i, j, &m)) continue;
-        if (out) fill(bed, &out[count], i, j, &m);
-        count++;
-      }
-  }
-  for (int32_t k = 0; k < bed->wall_count; k++)
-    if (meets_wall(bed, i, k, &m)) {
-      if (out) fill(bed, &out[count], i, -1 - k, &m);
-      count++;
-    }
-  return count;
+/* Partners of a grain, in fixed order: grains of higher id near it, then walls (-1 - k). */
+typedef struct partners {
+  int32_t *list;
+  int32_t from, room; /* those numbered from .. from + room - 1 are stored */
+  int32_t count;
+} partners;
+
+static void put_partner(partners *to, int32_t other) {
+  int32_t at = to->count++ - to->from;
+  if (at >= 0 && at < to->room) to->list[at] = other;
 }
 
+static void find_partners(const frix_bed *bed, int32_t i, const fx_bed_runs *near, partners *to) {
+  for (int32_t run = 0; run < near->count; run++)
+    for (int32_t j = near->first[run]; j < near->end[run]; j++)
+      if (meets_grain(bed, i, j)) put_partner(to, j);
+  for (int32_t k = 0; k < bed->wall_count; k++)
+    if (meets_wall(bed, i, k)) put_partner(to, -1 - k);
+}
+
+/* Partners are kept from the count to the filling in bed->last, which holds nothing before the solve. */
+enum { KEPT = sizeof(fx_bed_motion) / sizeof(int32_t) };
+
+static int32_t *kept_partners(frix_bed *bed, int32_t i) { return (int32_t *)(void *)&bed->last[i]; }
+
+/* Grains of one cell have the same cells around them. */
 static void count_block(frix_bed *bed, int32_t block) {
-  int32_t first, end;
+  int32_t first, end, at[3];
+  fx_bed_runs near = {0};
   fx_bed_grains_of(bed, block, &first, &end);
-  for (int32_t i = first; i < end; i++) bed->contact_start[i + 1] = contacts_of(bed, i, NULL);
+  for (int32_t i = first; i < end; i++) {
+    if (i == first || bed->place[i].cell != bed->place[i - 1].cell) {
+      fx_bed_cell_of(bed, bed->place[i].p, at);
+      fx_bed_around(bed, at, &near);
+    }
+    partners found = {.list = kept_partners(bed, i), .room = KEPT};
+    if (!bed->clumps) find_partners(bed, i, &near, &found);
+    bed->contact_start[i + 1] = bed->clumps ? fx_bed_clump_contacts(bed, i, &near, -1) : found.count;
+  }
+}
+
+static void fill_one(frix_bed *bed, int32_t i, int32_t other, fx_bed_contact *out) {
+  meeting m = other >= 0 ? meet_grain(bed, i, other) : meet_wall(bed, i, -1 - other);
+  frix_vec3 v = other >= 0 ? bed->speed[other].v : bed->wall[-1 - other].velocity;
+  int64_t key = other >= 0 ? bed->place[other].id : other;
+  fx_bed_begin_contact(bed, out, i, other, m.n, m.gap, fx_dot(m.n, fx_sub(bed->speed[i].v, v)), key);
+}
+
+/* A grain with more partners than are kept looks for them again, some at a time. */
+static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t count) {
+  int32_t some[KEPT], at[3];
+  fx_bed_runs near;
+  if (count > KEPT || bed->clumps) {
+    fx_bed_cell_of(bed, bed->place[i].p, at);
+    fx_bed_around(bed, at, &near);
+  }
+  if (bed->clumps) {
+    fx_bed_clump_contacts(bed, i, &near, own - bed->contact);
+    return;
+  }
+  for (int64_t from = 0; from < count; from += KEPT) {
+    partners found = {.list = some, .from = (int32_t)from, .room = KEPT};
+    if (count > KEPT)
+      find_partners(bed, i, &near, &found);
+    else
+      found.list = kept_partners(bed, i);
+    for (int64_t k = from; k < count && k < from + KEPT; k++) fill_one(bed, i, found.list[k - from], &own[k]);
+  }
+}
+
+void fx_bed_diagonal(const frix_bed *bed, int64_t k, double out[3]) {
+  const fx_bed_law *law = &bed->law[bed->contact[k].law];
+  out[0] = bed->clumps ? bed->arm[k].W_normal : law->W[0];
+  out[1] = bed->clumps ? bed->arm[k].W_diagonal[0] : law->W[1];
+  out[2] = bed->clumps ? bed->arm[k].W_diagonal[1] : law->W[1];
 }
 
 static void fill_block(frix_bed *bed, int32_t block) {
@@ -170,13 +221,15 @@ static void fill_block(frix_bed *bed, int32_t block) {
   fx_bed_grains_of(bed, block, &first, &end);
   for (int32_t i = first; i < end; i++) {
     fx_bed_contact *own = bed->contact + bed->contact_start[i];
-    int64_t count = contacts_of(bed, i, own);
+    int64_t count = bed->contact_start[i + 1] - bed->contact_start[i];
+    fill_contacts(bed, i, own, count);
     for (int64_t k = 0; k < count; k++) {
-      const fx_bed_law *law = &bed->law[own[k].law];
-      diagonal += law->W[0] + 2.0 * law->W[1];
+      double W[3];
+      fx_bed_diagonal(bed, bed->contact_start[i] + k, W);
+      diagonal += W[0] + W[1] + W[2];
       deepest = fx_max(deepest, -own[k].w * bed->h);
     }
-    carried += (fx_norm2(bed->free[i].v) + 0.4 * fx_norm2(bed->free[i].s)) / bed->speed[i].inverse_mass;
+    carried += fx_norm2(bed->free[i].v) / bed->speed[i].inverse_mass + fx_bed_spin_energy(bed, i, bed->free[i].s);
   }
   sum[FX_SUM_DEEPEST] = deepest, sum[FX_SUM_DIAGONAL] = diagonal, sum[FX_SUM_CARRIED] = carried;
   sum[FX_SUM_CONTACTS] = (double)(bed->contact_start[end] - bed->contact_start[first]);
@@ -191,6 +244,8 @@ frix_status fx_bed_find_contacts(frix_bed *bed) {
   for (int32_t i = 0; i < bed->own; i++) bed->contact_start[i + 1] += bed->contact_start[i];
   bed->contact_count = bed->contact_start[bed->own];
   if (!fx_bed_grow(bed, &bed->contact, 0, &bed->contact_room, bed->contact_count, sizeof *bed->contact))
+    return FRIX_ERROR_MEMORY;
+  if (bed->clumps && !fx_bed_grow(bed, &bed->arm, 0, &bed->arm_room, bed->contact_count, sizeof *bed->arm))
     return FRIX_ERROR_MEMORY;
   return fx_bed_for_all(bed, fill_block, false, false);
 }
@@ -211,7 +266,8 @@ frix_status fx_bed_remember(frix_bed *bed) {
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
       if (!carries(c)) continue;
-      bed->memory[count++] = (fx_bed_memory){.other = c->other >= 0 ? bed->place[c->other].id : c->other, .r = c->r};
+      bed->memory[count++] =
+          (fx_bed_memory){.other = fx_bed_key(bed, c->other, bed->clumps ? bed->arm[k].part : NULL), .r = c->r};
     }
   }
   bed->memory_start[bed->own] = (int32_t)count;

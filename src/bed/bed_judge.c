@@ -1,7 +1,8 @@
 /* The certificate of a bed: that of problem/certificate.c and problem/row_errors.c, block by block.
  *
  * Each block brings its sums, which are added in the order of the blocks; that order is one of space, so that the
- * verdict has the same bits on any number of ranks and threads. What bodies carry (row_speeds.c) is for solid spheres
+ * verdict has the same bits on any number of ranks and threads. What bodies carry (row_speeds.c; clumps: bed_arms.c) is
+ * for solid spheres
  *
  *   E_v = |v_free|_M + sum of (3 / m)^1/2 (|r_N| + |r_T|),   E_s = |s_free|_M + sum of (7.5 / m)^1/2 |r_T|
  *   V_N = own + sum over both of (3 / m)^1/2 (E_v + SHARED E_s),   V_T: the same + (7.5 / m)^1/2 (E_s + SHARED E_v) */
@@ -63,8 +64,8 @@ static void put_rows(frix_vec3 x, const frix_vec3 frame[3], double *out) {
 }
 
 /* Speeds that the rows are made of. */
-static void put_speed(const frix_bed *bed, int32_t i, const fx_bed_contact *c, const double *r, const double *memory,
-                      double *speed, double *limit) {
+static void put_speed(const frix_bed *bed, int32_t i, const fx_bed_contact *c, const frix_vec3 frame[3],
+                      const double *r, const double *memory, double *speed, double *limit) {
   const fx_bed_law *law = &bed->law[c->law];
   double own[2] = {fx_max(-c->w, 0.0) + law->R * fabs(r[0]),
                    law->R * (fx_max(fabs(memory[1]), fabs(memory[2])) + fx_max(fabs(r[1]), fabs(r[2])))};
@@ -73,8 +74,13 @@ static void put_speed(const frix_bed *bed, int32_t i, const fx_bed_contact *c, c
     int32_t k = side ? c->other : i;
     const double *energy = bed->energy + 2 * (size_t)k;
     double root = sqrt(3.0 * bed->speed[k].inverse_mass), linear = root * (energy[0] + SHARED * energy[1]);
-    own[0] += linear;
-    own[1] += linear + root * sqrt(2.5) * (energy[1] + SHARED * energy[0]);
+    double turn[2] = {0.0, root * sqrt(2.5)}, angular = energy[1] + SHARED * energy[0];
+    if (bed->clumps) {
+      const fx_bed_arm *arm = &bed->arm[c - bed->contact];
+      fx_bed_arm_roots(bed, k, side ? arm->b : arm->a, frame, turn);
+    }
+    own[0] += linear + turn[0] * angular;
+    own[1] += linear + turn[1] * angular;
     length += 2.0 * bed->speed[k].radius;
   }
   speed[0] = own[0];
@@ -99,13 +105,13 @@ static void put(const frix_bed *bed, int32_t i, const fx_bed_contact *c, rows *t
   put_rows(fx_bed_slip(bed, c, &a->v, &a->s, &b->v, &b->s), frame, u);
   put_rows(fx_bed_slip(bed, c, &f->v, &f->s, &g->v, &g->s), frame, q);
   u[0] += c->w, q[0] += c->w;
+  fx_bed_diagonal(bed, c - bed->contact, to->W + at);
   for (int k = 0; k < 3; k++) {
     u[k] += law->R * (r[k] - memory[k]);
     q[k] -= law->R * memory[k];
-    to->W[at + (size_t)k] = law->W[k > 0];
     to->R[at + (size_t)k] = law->R;
   }
-  put_speed(bed, i, c, r, memory, to->speed + at, to->limit + at);
+  put_speed(bed, i, c, frame, r, memory, to->speed + at, to->limit + at);
   to->contact[to->count] = (frix_contact){.cone = FRIX_CONE_CIRCULAR, .dim = 3, .mu = law->mu};
   to->row[to->count++] = (int32_t)at;
 }
@@ -154,7 +160,8 @@ static void judge_block(frix_bed *bed, int32_t block) {
   double kinetic = 0.0;
   fx_bed_grains_of(bed, block, &first, &end);
   for (int32_t i = first; i < end; i++) {
-    kinetic += 0.5 * (fx_norm2(bed->speed[i].v) + 0.4 * fx_norm2(bed->speed[i].s)) / bed->speed[i].inverse_mass;
+    kinetic +=
+        0.5 * (fx_norm2(bed->speed[i].v) / bed->speed[i].inverse_mass + fx_bed_spin_energy(bed, i, bed->speed[i].s));
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       put(bed, i, &bed->contact[k], &chunk);
       if (chunk.count == CHUNK) judge_rows(bed, &chunk, &v);

@@ -1,5 +1,6 @@
 /* The problem of a bed's last step, as any other contact problem: six degrees of freedom per grain, three rows per
- * contact. For other methods, for files, and to see that both certificates are one. */
+ * contact; M is diagonal for spheres and has blocks of three for the spins of clumps. For other methods, for files, and
+ * to see that both certificates are one. */
 #include "bed/bed.h"
 
 #include "problem/problem.h"
@@ -7,11 +8,9 @@
 #include <string.h>
 
 /* Entries of one row on one grain: t, and arm x t with the arm from its centre to the contact. */
-static void put_row(const frix_bed *bed, int32_t k, frix_vec3 t, frix_vec3 arm, double sign, int64_t *at, int32_t *row,
-                    double *x) {
+static void put_row(int32_t k, frix_vec3 t, frix_vec3 arm, double sign, int64_t *at, int32_t *row, double *x) {
   frix_vec3 turn = fx_cross(arm, t);
   const double all[6] = {t.x, t.y, t.z, turn.x, turn.y, turn.z};
-  (void)bed;
   for (int a = 0; a < 6; a++) {
     row[*at] = 6 * k + a;
     x[(*at)++] = sign * all[a];
@@ -27,19 +26,18 @@ typedef struct draft {
 
 static bool take(frix_bed *bed, fx_arena *arena, draft *d) {
   size_t n = (size_t)bed->contact_count, rows = 3 * n, dof = 6 * (size_t)bed->own;
-  (void)bed;
   *d = (draft){.contact = FX_TAKE(arena, frix_contact, n),
                .w = FX_TAKE(arena, double, rows),
                .R = FX_TAKE(arena, double, rows),
                .memory = FX_TAKE(arena, double, rows),
                .guess = FX_TAKE(arena, double, rows),
                .f = FX_TAKE(arena, double, dof),
-               .mass = FX_TAKE(arena, double, dof),
+               .mass = FX_TAKE(arena, double, 2 * dof),
                .limit = FX_TAKE(arena, double, rows),
                .p = FX_TAKE(arena, int32_t, rows + 1),
                .i = FX_TAKE(arena, int32_t, 12 * rows),
                .mass_p = FX_TAKE(arena, int32_t, dof + 1),
-               .mass_i = FX_TAKE(arena, int32_t, dof),
+               .mass_i = FX_TAKE(arena, int32_t, 2 * dof),
                .x = FX_TAKE(arena, double, 12 * rows)};
   return d->contact && d->w && d->R && d->memory && d->guess && d->f && d->mass && d->limit && d->p && d->i &&
          d->mass_p && d->mass_i && d->x;
@@ -60,8 +58,9 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
       bool own = first == (side == 0);
       if (!own && c->other < 0) continue;
       int32_t g = own ? i : c->other;
-      put_row(bed, g, frame[a], fx_scale(own ? -bed->speed[g].radius : bed->speed[g].radius, c->n), own ? 1.0 : -1.0,
-              at, d->i, d->x);
+      frix_vec3 arm = fx_scale(own ? -bed->speed[g].radius : bed->speed[g].radius, c->n);
+      if (bed->clumps) arm = own ? bed->arm[k].a : bed->arm[k].b;
+      put_row(g, frame[a], arm, own ? 1.0 : -1.0, at, d->i, d->x);
     }
     d->p[row + 1] = (int32_t)*at;
     d->w[row] = (a == 0 ? c->w : 0.0) - fx_dot(drag, frame[a]);
@@ -72,16 +71,28 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
   }
 }
 
-static void put_grain(const frix_bed *bed, int32_t k, draft *d) {
-  double mass = 1.0 / bed->speed[k].inverse_mass, r = bed->speed[k].radius, inertia = 0.4 * mass * r * r;
-  const double free[6] = {bed->free[k].v.x,     bed->free[k].v.y,     bed->free[k].v.z,
-                          bed->free[k].s.x / r, bed->free[k].s.y / r, bed->free[k].s.z / r};
+static frix_sym3 inertia_of(const frix_bed *bed, int32_t k) {
+  double r = bed->speed[k].radius, inertia = 0.4 / bed->speed[k].inverse_mass * r * r;
+  if (!bed->clumps) return (frix_sym3){.xx = inertia, .yy = inertia, .zz = inertia};
+  return fx_bed_inverse(bed->turn[k]); /* as the grain lay in the step */
+}
+
+/* M by columns, with `at` entries before those of grain k, and M v_free. */
+static void put_grain(const frix_bed *bed, int32_t k, int32_t *at, draft *d) {
+  double mass = 1.0 / bed->speed[k].inverse_mass;
+  frix_vec3 v = bed->free[k].v, w = fx_scale(1.0 / bed->speed[k].radius, bed->free[k].s);
+  frix_sym3 I = inertia_of(bed, k);
+  const fx_mat3 spin = {{I.xx, I.xy, I.xz}, {I.xy, I.yy, I.yz}, {I.xz, I.yz, I.zz}};
+  frix_vec3 turning = fx_mat3_mul(spin, w);
   for (int a = 0; a < 6; a++) {
-    size_t at = 6 * (size_t)k + (size_t)a;
-    d->mass[at] = a < 3 ? mass : inertia;
-    d->f[at] = d->mass[at] * free[a];
-    d->mass_i[at] = (int32_t)at;
-    d->mass_p[at + 1] = (int32_t)at + 1;
+    size_t column = 6 * (size_t)k + (size_t)a;
+    d->f[column] = a < 3 ? mass * fx_at(v, a) : fx_at(turning, a - 3);
+    for (int b = a < 3 ? 0 : 3; b < (a < 3 ? 3 : 6); b++) {
+      if (a != b && (a < 3 || !bed->clumps)) continue;
+      d->mass_i[*at] = 6 * k + b;
+      d->mass[(*at)++] = a < 3 ? mass : fx_at(fx_mat3_col(spin, a - 3), b - 3);
+    }
+    d->mass_p[column + 1] = *at;
   }
 }
 
@@ -96,10 +107,11 @@ frix_status frix_bed_problem(const frix_bed *given, frix_problem **out) {
   fx_arena_init(&arena, bed->context);
   draft d;
   int64_t at = 0;
+  int32_t entries = 0;
   frix_status status = FRIX_ERROR_MEMORY;
   if (take(bed, &arena, &d)) {
     for (int32_t i = 0; i < bed->own; i++) {
-      put_grain(bed, i, &d);
+      put_grain(bed, i, &entries, &d);
       for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) put_contact(bed, i, k, &at, &d);
     }
     int32_t dof = 6 * bed->own, rows = (int32_t)(3 * bed->contact_count);
@@ -107,7 +119,7 @@ frix_status frix_bed_problem(const frix_bed *given, frix_problem **out) {
     data.form = FRIX_FORM_GLOBAL;
     data.contact_count = (int32_t)bed->contact_count, data.contact = d.contact;
     data.dof_count = dof;
-    data.M = (frix_matrix){FRIX_MATRIX_CSC, dof, dof, dof, d.mass_p, d.mass_i, d.mass};
+    data.M = (frix_matrix){FRIX_MATRIX_CSC, dof, dof, entries, d.mass_p, d.mass_i, d.mass};
     data.H = (frix_matrix){FRIX_MATRIX_CSC, dof, rows, at, d.p, d.i, d.x};
     data.f = d.f, data.w = d.w, data.guess = d.guess;
     if (bed->config.stiffness > 0.0) data.R = d.R, data.r_c = d.memory;

@@ -24,9 +24,17 @@ static frix_quat turned(frix_quat q, frix_vec3 w, double h) {
 static void move(frix_bed *bed) {
   for (int32_t k = 0; k < bed->count; k++) {
     fx_bed_place *p = &bed->place[k];
-    const fx_bed_speed *a = &bed->speed[k];
+    fx_bed_speed *a = &bed->speed[k];
     p->p = fx_bed_wrap(bed, fx_mad(p->p, bed->h, a->v));
-    if (fx_norm2(a->s) > 0.0) p->q = turned(p->q, fx_scale(1.0 / a->radius, a->s), bed->h);
+    if (!(fx_norm2(a->s) > 0.0)) continue;
+    frix_quat before = p->q;
+    frix_vec3 s = a->s;
+    if (bed->clumps) { /* their spin changes as they turn: that of the middle of the step is of second order */
+      p->q = turned(before, fx_scale(1.0 / a->radius, s), 0.5 * bed->h);
+      s = fx_bed_keep_momentum(bed, k, before, s);
+    }
+    p->q = turned(before, fx_scale(1.0 / a->radius, s), bed->h);
+    if (bed->clumps) a->s = fx_bed_keep_momentum(bed, k, before, a->s);
   }
 }
 
@@ -38,6 +46,7 @@ static frix_status prepare(frix_bed *bed, frix_bed_report *report) {
   if (!status) status = fx_bed_migrate(bed);
   if (!status) status = fx_bed_fetch(bed);
   if (!status) status = fx_bed_sort(bed);
+  if (!status) status = fx_bed_turn(bed);
   report->sort_seconds = fx_seconds() - begin;
   if (status) return status;
   fx_bed_laws(bed);

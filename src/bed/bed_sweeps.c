@@ -72,6 +72,15 @@ static void add_energy(double *energy, double inverse_mass, double normal, doubl
   energy[1] += root * sqrt(2.5) * across;
 }
 
+static void push_clumps(frix_bed *bed, int64_t k) {
+  const fx_bed_contact *c = &bed->contact[k];
+  const fx_bed_arm *arm = &bed->arm[k];
+  frix_vec3 normal = fx_scale(fx_dot(c->r, c->n), c->n), across = fx_sub(c->r, normal);
+  fx_bed_arm_push(bed, k, c->r);
+  fx_bed_arm_energy(bed, c->grain, arm->a, normal, across, bed->energy + 2 * (size_t)c->grain);
+  if (c->other >= 0) fx_bed_arm_energy(bed, c->other, arm->b, normal, across, bed->energy + 2 * (size_t)c->other);
+}
+
 static void push_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
   fx_bed_grains_of(bed, block, &first, &end);
@@ -80,6 +89,10 @@ static void push_block(frix_bed *bed, int32_t block) {
       const fx_bed_contact *c = &bed->contact[k];
       if (is_zero(c->r)) continue;
       int32_t j = c->other;
+      if (bed->clumps) {
+        push_clumps(bed, k);
+        continue;
+      }
       push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
       double normal = fx_dot(c->r, c->n), across = fx_norm(fx_mad(c->r, -normal, c->n));
       add_energy(bed->energy + 2 * (size_t)i, bed->speed[i].inverse_mass, normal, across);
@@ -93,62 +106,12 @@ frix_status fx_bed_refresh(frix_bed *bed) {
     a->v = bed->free[k].v;
     a->s = bed->free[k].s;
     bed->energy[2 * k] = sqrt(fx_norm2(a->v) / a->inverse_mass);
-    bed->energy[2 * k + 1] = sqrt(0.4 * fx_norm2(a->s) / a->inverse_mass);
+    bed->energy[2 * k + 1] = sqrt(fx_bed_spin_energy(bed, k, a->s));
   }
   return fx_bed_for_all(bed, push_block, true, true);
 }
 
 /* ---- sweeps ---- */
-
-/* The new impulse of a contact that had y, at velocity u without compliance. */
-static inline frix_vec3 solve_contact(const fx_bed_law *law, const fx_bed_contact *c, frix_vec3 y, frix_vec3 u) {
-  double y_normal = fx_dot(y, c->n), u_normal = fx_dot(u, c->n);
-  double normal = y_normal - (u_normal + c->w + law->R * y_normal) * law->inverse[0];
-  if (!(normal > 0.0)) return fx_vec(0.0, 0.0, 0.0);
-  frix_vec3 y_across = fx_mad(y, -y_normal, c->n), u_across = fx_mad(u, -u_normal, c->n);
-  u_across = fx_mad(u_across, law->R, fx_sub(y_across, c->c));
-  frix_vec3 across = fx_mad(y_across, -law->inverse[1], u_across);
-  double bound = law->mu * normal, square = fx_norm2(across);
-  double keep = square > bound * bound ? bound / sqrt(square) : 1.0;
-  return fx_mad(fx_scale(normal, c->n), keep, across);
-}
-
-/* Whether a contact that carried nothing opens, and so goes on to carry nothing; most of a loose bed. */
-static inline bool stays_open(const frix_bed *bed, const fx_bed_contact *c, const fx_bed_speed *a,
-                              const fx_bed_speed *b) {
-  if (!is_zero(c->r) || !is_zero(c->last)) return false;
-  frix_vec3 other = b ? b->v : bed->wall[-1 - c->other].velocity;
-  return fx_dot(c->n, fx_sub(a->v, other)) + c->w >= 0.0;
-}
-
-static void sweep_block(frix_bed *bed, int32_t block) {
-  int32_t first, end;
-  double uphill = 0.0, step = 0.0, size = 0.0, beta = bed->momentum, part = bed->part;
-  static const fx_bed_speed still;
-  fx_bed_grains_of(bed, block, &first, &end);
-  for (int32_t i = first; i < end; i++) {
-    fx_bed_speed *a = &bed->speed[i];
-    for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
-      fx_bed_contact *c = &bed->contact[k];
-      fx_bed_speed *b = c->other >= 0 ? &bed->speed[c->other] : NULL;
-      if (stays_open(bed, c, a, b)) continue;
-      const fx_bed_speed *seen = b ? b : &still;
-      frix_vec3 was = c->r, y = fx_mad(was, beta, fx_sub(was, c->last));
-      frix_vec3 u = fx_bed_slip(bed, c, &a->v, &a->s, &seen->v, &seen->s);
-      frix_vec3 r = solve_contact(&bed->law[c->law], c, y, u);
-      if (part < 1.0) r = fx_mad(y, part, fx_sub(r, y)); /* cones are convex */
-      frix_vec3 dr = fx_sub(r, y), moved = fx_sub(r, was);
-      c->last = was;
-      c->r = r;
-      uphill -= fx_dot(dr, moved);
-      step += fx_norm2(dr);
-      size += fx_norm2(r);
-      if (!is_zero(dr)) push(a, b, c->n, dr);
-    }
-  }
-  double *sum = bed->sums + (size_t)block * FX_SUMS;
-  sum[FX_SUM_UPHILL] = uphill, sum[FX_SUM_STEP] = step, sum[FX_SUM_SIZE] = size;
-}
 
 /* Velocities of the impulses y. */
 static void extrapolate(frix_bed *bed) {
@@ -170,7 +133,7 @@ static void begin_again(frix_bed *bed) {
 static frix_status sweep(frix_bed *bed, double momentum) {
   bed->momentum = momentum;
   extrapolate(bed);
-  frix_status status = fx_bed_for_all(bed, sweep_block, true, false);
+  frix_status status = fx_bed_for_all(bed, bed->clumps ? fx_bed_arm_sweep : fx_bed_sweep_block(), true, false);
   return status ? status : fx_bed_total(bed, FX_SUM_UPHILL, FX_SUM_SIZE + 1);
 }
 
@@ -212,8 +175,9 @@ frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report) {
   momentum m = momentum_of(bed);
   int64_t judged = 0;
   bed->part = 1.0;
-  frix_status status = fx_bed_judge(bed, &report->certificate);
+  frix_status status = fx_bed_refresh(bed);
   begin_again(bed);
+  report->certificate.residual = INFINITY;
   for (int32_t k = 0; !status && report->certificate.residual > tolerance && report->sweeps < bed->config.max_sweeps;) {
     status = sweep(bed, fx_min((double)k / (k + LATE), m.most));
     report->sweeps++;

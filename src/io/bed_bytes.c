@@ -7,15 +7,36 @@
 
 #include <string.h>
 
-static const uint64_t magic = 0x31306465627872u; /* "rxbed01" */
+static const uint64_t magic = 0x32306465627872u; /* "rxbed02" */
 
 /* What must be equal for a state to mean the same. */
-static void pack_kind(fx_pack *p, frix_bed_config *c) {
+typedef struct sort_of_bed {
+  frix_vec3 lower, upper;
+  int32_t radius_count;
+  double density;
+  frix_bed_clump clump[FRIX_BED_SIZES];
+} sort_of_bed;
+
+static sort_of_bed sort_of(const frix_bed *bed) {
+  sort_of_bed s = {.lower = bed->config.lower,
+                   .upper = bed->config.upper,
+                   .radius_count = bed->config.radius_count,
+                   .density = bed->config.density};
+  for (int32_t k = 0; k < s.radius_count; k++) s.clump[k] = bed->kind[k].clump;
+  return s;
+}
+
+static void pack_sort(fx_pack *p, sort_of_bed *c) {
   fx_pack_vec(p, &c->lower);
   fx_pack_vec(p, &c->upper);
   fx_pack_i32(p, &c->radius_count);
-  fx_pack_reals(p, c->radius, FRIX_BED_SIZES);
   fx_pack_f64(p, &c->density);
+  if (c->radius_count < 0 || c->radius_count > FRIX_BED_SIZES) p->failed = true;
+  for (int32_t k = 0; k < c->radius_count && !p->failed; k++) {
+    fx_pack_i32(p, &c->clump[k].count);
+    for (int32_t part = 0; part < FRIX_BED_PARTS; part++) fx_pack_vec(p, &c->clump[k].center[part]);
+    fx_pack_reals(p, c->clump[k].radius, FRIX_BED_PARTS);
+  }
 }
 
 static void pack_wall(fx_pack *p, frix_bed_wall *w) {
@@ -49,7 +70,7 @@ static void pack_flow(fx_pack *p, frix_bed_flow *f) {
 /* All that ranks share. */
 typedef struct head {
   uint64_t magic;
-  frix_bed_config kind;
+  sort_of_bed sort;
   double time, owed;
   int64_t steps, next_id;
   int32_t walls, grains;
@@ -59,7 +80,7 @@ typedef struct head {
 
 static void pack_head(fx_pack *p, head *h) {
   fx_pack_u64(p, &h->magic);
-  pack_kind(p, &h->kind);
+  pack_sort(p, &h->sort);
   fx_pack_f64(p, &h->time);
   fx_pack_f64(p, &h->owed);
   fx_pack_i64(p, &h->steps);
@@ -99,7 +120,7 @@ frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size
   fx_buffer buffer;
   fx_buffer_init(&buffer, bed->context);
   fx_pack p = fx_pack_writer(&buffer);
-  head h = {.magic = magic, .kind = bed->config, .time = bed->time, .owed = bed->owed, .steps = bed->step_count};
+  head h = {.magic = magic, .sort = sort_of(bed), .time = bed->time, .owed = bed->owed, .steps = bed->step_count};
   h.next_id = bed->next_id, h.walls = bed->wall_count, h.grains = bed->own, h.flow = bed->flow;
   memcpy(h.wall, bed->wall, sizeof h.wall);
   pack_head(&p, &h);
@@ -123,16 +144,24 @@ void frix_bed_bytes_free(const frix_bed *bed, unsigned char *bytes) {
   if (bed) fx_free(bed->context, bytes);
 }
 
-static bool same_kind(const frix_bed_config *a, const frix_bed_config *b) {
-  bool same = !memcmp(&a->lower, &b->lower, sizeof a->lower) && !memcmp(&a->upper, &b->upper, sizeof a->upper);
-  return same && a->radius_count == b->radius_count && !memcmp(a->radius, b->radius, sizeof a->radius) &&
-         a->density == b->density;
+static bool same_clump(const frix_bed_clump *a, const frix_bed_clump *b) {
+  return a->count == b->count && !memcmp(a->center, b->center, sizeof a->center) &&
+         !memcmp(a->radius, b->radius, sizeof a->radius);
+}
+
+static bool same_sort(const sort_of_bed *a, const sort_of_bed *b) {
+  bool same = !memcmp(&a->lower, &b->lower, sizeof a->lower) && !memcmp(&a->upper, &b->upper, sizeof a->upper) &&
+              a->radius_count == b->radius_count && a->density == b->density;
+  for (int32_t k = 0; same && k < a->radius_count; k++) same = same_clump(&a->clump[k], &b->clump[k]);
+  return same;
 }
 
 static frix_status take_head(frix_bed *bed, const head *h) {
   if (h->magic != magic) return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: these bytes hold no state of a bed");
-  if (!same_kind(&h->kind, &bed->config))
-    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the state is of a bed with other space, radii or density");
+  sort_of_bed own = sort_of(bed);
+  if (!same_sort(&h->sort, &own))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT,
+                   "bed: the state is of a bed with other space, radii, clumps or density");
   bed->time = h->time, bed->owed = h->owed, bed->step_count = h->steps, bed->next_id = h->next_id;
   bed->wall_count = h->walls;
   memcpy(bed->wall, h->wall, (size_t)h->walls * sizeof *h->wall);

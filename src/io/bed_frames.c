@@ -58,10 +58,16 @@ static frix_status add_pattern(frix_builder *builder, const frix_bed *bed, int32
   frix_body_config body = frix_body_default();
   frix_shape_config shape = frix_shape_default();
   snprintf(name, sizeof name, "grain_%d", (int)k);
+  const fx_bed_kind *kind = &bed->kind[k];
   body.name = name, body.spawn_only = true;
-  shape.kind = FRIX_SHAPE_SPHERE, shape.radius = bed->config.radius[k], shape.density = bed->config.density;
+  if (kind->clump.count > 1) body.mass = kind->mass, body.inertia = kind->inertia;
+  shape.kind = FRIX_SHAPE_SPHERE, shape.density = bed->config.density;
   frix_status status = frix_builder_add_body(builder, &body, &id);
-  return status ? status : frix_builder_add_shape(builder, id, &shape, NULL);
+  for (int32_t part = 0; part < kind->clump.count && !status; part++) {
+    shape.radius = kind->clump.radius[part], shape.pose.p = kind->clump.center[part];
+    status = frix_builder_add_shape(builder, id, &shape, NULL);
+  }
+  return status;
 }
 
 frix_status frix_bed_model(const frix_bed *bed, frix_model **out) {
@@ -112,7 +118,7 @@ static frix_contact_report contact_report(const frix_bed *bed, const frix_model 
   r.margin = r.mu > 0.0 && normal > 0.0 ? fx_min(across / (r.mu * normal), 1.0) : 0.0;
   r.state = r.margin > 0.9999 ? FRIX_CONTACT_SLIP : FRIX_CONTACT_STICK;
   r.tangent[0] = fx_across(c.normal), r.tangent[1] = fx_cross(c.normal, r.tangent[0]), r.gap = c.gap;
-  /* every body of the model has one shape; the pattern of any grain serves, for shapes are only looked at */
+  /* walls have one shape each; the last shape of any grain serves, for shapes are only looked at */
   r.shape_a = (frix_shape_id){(uint32_t)model->shape_count, 1};
   r.shape_b = (frix_shape_id){wall < 0 ? (uint32_t)model->shape_count : (uint32_t)(1 + wall), 1};
   return r;
