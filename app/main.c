@@ -47,10 +47,28 @@ static void verb_help(const fx_verb *verb) {
   if (verb->example) printf("\nexamples:\n%s\n", verb->example);
 }
 
+/* Title above the verb, NULL inside a group. */
+static const char *title_above(const char *verb) {
+  static const struct {
+    const char *verb, *title;
+  } row[] = {{"run", "Simulate"},
+             {"check", "Analyse"},
+             {"view", "Look at and export runs"},
+             {"scene", "Scenes, robots, soft bodies"},
+             {"solve", "Contact problems"},
+             {"reproduce", "Results of the literature, closed forms"},
+             {"completion", "Other"}};
+  for (size_t k = 0; k < sizeof row / sizeof row[0]; k++)
+    if (!strcmp(row[k].verb, verb)) return row[k].title;
+  return NULL;
+}
+
 static void overview(void) {
-  printf("frix %s: simulates rigid bodies with exact, certified friction\n\nusage: frix VERB ...\n\n", frix_version());
+  printf("frix %s: simulates rigid bodies with exact, certified friction\n\nusage: frix VERB ...\n", frix_version());
   for (int k = 0; fx_verb_table(k); k++) {
     char head[64];
+    const char *title = title_above(fx_verb_table(k)->name);
+    if (title) printf("\n%s:\n", title);
     snprintf(head, sizeof head, "%s %s", fx_verb_table(k)->name, fx_verb_table(k)->arguments);
     printf("  %-36s %s\n", head, fx_verb_table(k)->summary);
   }
