@@ -329,9 +329,11 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
   real load = before - LOADED * r, natural = out->natural[0], least = natural;
   for (int k = 1; k < out->natural_count; k++)
     natural = fmaxl(natural, out->natural[k]), least = fminl(least, out->natural[k]);
+  /* the report's shift is a difference of velocities, ground that moves included: natural gaps are rounded like them */
+  real none = CLOSE * fabsl(out->gap) + g->slack[0] * j->time;
   out->may_forget = !acted || (!held && load <= CLOSE * before);
-  out->may_keep = acted && (held || natural > -CLOSE * fabsl(out->gap) || load > -CLOSE * before);
-  if (least > CLOSE * fabsl(out->gap) && acted) out->may_forget = false;
+  out->may_keep = acted && (held || natural > -none || load > -CLOSE * before);
+  if (least > none && acted) out->may_forget = false;
 }
 
 void springs_keep(judge *j) {

@@ -10,8 +10,8 @@
  * 0
  *
  * with A_b the acceleration of the link at x0 without any of x. The state shows links at their new poses; axes are
- * fixed in the bodies that they connect, so that rates are read there and put on the poses of the rows. A tree that floats is
- * led by its first body, and its origin. */
+ * fixed in the bodies that they connect, so that rates are read there and put on the poses of the rows. A tree that
+ * floats is led by its first body, and its origin. */
 #include "judge_tree_parts.h"
 
 #include <stdlib.h>
