@@ -99,7 +99,7 @@ static frix_status drive_rope(frix_sim *sim, double h, void *user) {
 /* A book between two others, pulled out. It does not touch them: wedged between two heavy ones it may stay, which
  * Coulomb's law allows. */
 static void build_books(frix_builder *b, world *w) {
-  floor_of(b, 0.5);
+  floor_of(b, w->mu);
   box(b, "left", vec(-0.062, 0, 0.15), vec(0.03, 0.1, 0.15), 20, 0.9);
   w->body[0] = box(b, "book", vec(0, 0, 0.15), vec(0.03, 0.1, 0.15), 1, w->mu);
   box(b, "right", vec(0.062, 0, 0.15), vec(0.03, 0.1, 0.15), 20, 0.9);
