@@ -149,7 +149,7 @@ static int run_hold(const fx_args *args) {
 static const fx_flag flags[] = {
     {"--by", "LIST", NULL, "what may push or turn: BODY.x (y, z, rx, ry, rz), A|B.rz between two, BODY.x=LIMIT"},
     FX_STAND_FLAGS,
-    {"--json", NULL, NULL, "one JSON object"},
+    {"--json", NULL, NULL, "print one JSON object"},
     {0},
 };
 
