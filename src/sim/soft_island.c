@@ -12,7 +12,8 @@
 #include "linalg/dense.h"
 #include "linalg/product.h"
 
-enum { BATCH = 16 }; /* contacts that enter the matrix together */
+enum { BATCH = 16 };                 /* contacts that enter the matrix together */
+static const double nothing = 1e-14; /* of the largest slope: smaller ones are rounding */
 
 /* ---- which there are ---- */
 
@@ -285,23 +286,46 @@ typedef struct batch {
   int32_t count, rows;
 } batch;
 
-/* J' of one contact beside those before it, and -change J below theirs; both by mover. */
+/* change = sum of u v' of as few terms as it takes: slopes of a contact that slides have two. Elimination with the
+ * largest entry as pivot; the number of terms. */
+static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
+  double left[9], most = 0.0;
+  memcpy(left, change, sizeof left);
+  for (int e = 0; e < 9; e++) most = fx_max(most, fabs(left[e]));
+  for (int32_t k = 0; k < 3; k++) {
+    int at = 0;
+    for (int e = 1; e < 9; e++)
+      if (fabs(left[e]) > fabs(left[at])) at = e;
+    if (!(fabs(left[at]) > nothing * most)) return k;
+    for (int i = 0; i < 3; i++) u[k][i] = left[3 * i + at % 3] / left[at], v[k][i] = left[3 * (at / 3) + i];
+    for (int e = 0; e < 9; e++)
+      left[e] = e / 3 == at / 3 || e % 3 == at % 3 ? 0.0 : left[e] - u[k][e / 3] * v[k][e % 3];
+  }
+  return 3;
+}
+
+/* J' u of one contact beside those before it, and -v' J below theirs; both by mover. */
 static void pack(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
-  double less[9];
-  for (int32_t r = 0; r < c->dim; r++)
-    for (int32_t e = 0; e < c->dim; e++) less[r * c->dim + e] = -change[3 * r + e];
+  double u[3][3], v[3][3], less[9];
+  int32_t terms = split(change, u, v), dim = c->dim;
+  for (int32_t k = 0; k < terms; k++)
+    for (int32_t e = 0; e < dim; e++) less[k * dim + e] = -v[k][e];
   if (!b->count) b->of = g;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
     double *rows = t->rows + room + b->rows, *slopes = t->slopes + room + (size_t)b->rows * dof;
     for (int32_t i = 0; i < dof; i++)
-      for (int32_t r = 0; r < c->dim; r++) rows[(size_t)i * 3 * BATCH + r] = J[r * dof + i];
-    fx_scale_rows(c->dim, dof, 1.0, less, J, slopes);
-    J += c->dim * dof, room += 3 * BATCH * dof;
+      for (int32_t k = 0; k < terms; k++) {
+        double sum = J[i] * u[k][0];
+        for (int32_t e = 1; e < dim; e++) sum += J[e * dof + i] * u[k][e];
+        rows[(size_t)i * 3 * BATCH + k] = sum;
+      }
+    fx_scale_rows(terms, dim, dof, 1.0, less, J, slopes);
+    J += dim * dof, room += 3 * BATCH * dof;
   }
-  b->count++, b->rows += c->dim;
+  b->count++, b->rows += terms;
 }
 
 /* K += J' change J of a batch. */
@@ -341,12 +365,12 @@ static void refresh(fx_island *t, double still) {
   batch b = {0};
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
-    double change[9], most = 0.0, size = 0.0;
+    double change[9], most = 0.0, stiffness = 1.0 / c->R[0];
     for (int e = 0; e < 9; e++) {
       change[e] = c->D[e] - c->in[e];
-      most = fx_max(most, fabs(change[e])), size = fx_max(size, fabs(c->D[e]));
+      most = fx_max(most, fabs(change[e]));
     }
-    if (!(most > still * size)) continue;
+    if (!(most > still * stiffness)) continue;
     memcpy(c->in, c->D, sizeof c->in);
     if (b.count == BATCH || (b.count && !same_pair(b.of, &t->a->group[c->group]))) enter(t, &b);
     pack(t, &b, c, change);

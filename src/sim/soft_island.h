@@ -33,6 +33,7 @@ typedef struct fx_island {
   int32_t *pivot;
   bool exchanged; /* rows of LU: the factor is one of fx_lu_factor */
   double carried; /* A v_free, squared in the mass */
+  double smooth;  /* width of the bends of the law, m/s; 0: corners, as they are */
 } fx_island;
 
 /* Movers and groups by root: the first of each, and the next one of the same; -1: none. */
