@@ -21,7 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 60, TRIALS = 12, BENT = 12 }; /* BENT: steps with bends in place of corners */
+enum { ROUNDS = 60, TRIALS = 12, BENT = 12, LOOKS = 6 };
+/* BENT: steps with bends in place of corners; LOOKS: at some of the contacts, before all are looked at */
 /* Of the sizes of what cancels in F: where it ends, under a deadline, and where no step goes down any more. */
 static const double done = 1e-13, done_in_time = 1e-11, rounding = 1e-10;
 static const double enough = 0.1;    /* of F . dv at the start of a line: its end */
@@ -262,13 +263,27 @@ static bool solve(fx_island *t, bool nearby, int64_t *iterations) {
 
 /* ---- all islands ---- */
 
+/* Impulses of what was looked at; the others have none. */
+static void put(const fx_island *t) {
+  for (int32_t k = 0; k < t->count; k++) {
+    const fx_group *g = &t->a->group[t->contact[k].group];
+    memcpy(t->a->r + g->row, t->contact[k].r, (size_t)g->dim * sizeof *t->a->r);
+  }
+  for (int32_t k = t->count; k < t->all; k++) {
+    const fx_group *g = &t->a->group[t->group[k]];
+    memset(t->a->r + g->row, 0, (size_t)g->dim * sizeof *t->a->r);
+  }
+}
+
 static bool solve_island(fx_island *t, bool nearby, int64_t *iterations) {
   fx_arena arena;
   fx_arena_init(&arena, t->sim->inner);
-  bool good = fx_island_take(t, &arena) && solve(t, nearby, iterations);
-  for (int32_t k = 0; good && k < t->count; k++) {
-    const fx_group *g = &t->a->group[t->group[k]];
-    memcpy(t->a->r + g->row, t->contact[k].r, (size_t)g->dim * sizeof *t->a->r);
+  bool good = fx_island_choose(t, &arena), more = good;
+  for (int round = 0; good && more; round++) {
+    if (round == LOOKS) t->count = t->all;
+    good = fx_island_take(t, &arena) && solve(t, nearby || round > 0, iterations);
+    if (good) put(t);
+    more = good && fx_island_add_closed(t, &arena);
   }
   fx_arena_free(&arena);
   return good;
@@ -288,7 +303,7 @@ frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool nearby, fx_found 
   if (!nearby) memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   for (int32_t k = 0; k < n; k++)
     if (all.root[k] == k && fx_island_gather(&t, &all, k) && solve_island(&t, nearby, &sim->report.iterations))
-      solved += t.count;
+      solved += t.all;
   *found = solved == 0 ? FX_FOUND_NONE : solved < count ? FX_FOUND_SOME : FX_FOUND_ALL;
   return FRIX_OK;
 }
