@@ -286,7 +286,51 @@ static void edges_meet(fx_test *t) {
   end(&w);
 }
 
+/* A soft bar falls across the edge of a rigid box, or of a hull, between points of either. */
+static void edges_meet_rigid(fx_test *t) {
+  for (int hull = 0; hull < 2; hull++) {
+    world w;
+    frix_soft_config c = block(1e7, (frix_vec3){0.4, 0.05, 0.05}, 1, 8);
+    REQUIRE(t, begin(t, &c, &w));
+    frix_body_id id, rail;
+    frix_body_config body = frix_body_default(), fixed = frix_body_default();
+    frix_shape_config shape = frix_shape_default();
+    double half = sqrt(0.5), angle = 0.39269908169872414, s = sin(angle), q = cos(angle), deepest = 0.0;
+    frix_vec3 corner[8];
+    frix_geometry_config g = frix_geometry_default();
+    for (int k = 0; k < 8; k++)
+      corner[k] = (frix_vec3){k & 1 ? 0.2 : -0.2, k & 2 ? 0.025 : -0.025, k & 4 ? 0.025 : -0.025};
+    g.kind = FRIX_GEOMETRY_HULL, g.point = corner, g.point_count = 8;
+    shape.kind = FRIX_SHAPE_BOX, shape.half = (frix_vec3){0.2, 0.025, 0.025};
+    if (hull) {
+      CHECK(t, !frix_builder_add_geometry(w.builder, &g, &shape.geometry));
+      shape.kind = FRIX_SHAPE_HULL;
+    }
+    fixed.kind = FRIX_BODY_STATIC, fixed.pose.q = (frix_quat){q, s, 0, 0}, fixed.pose.p.y = 0.023;
+    CHECK(t,
+          !frix_builder_add_body(w.builder, &fixed, &rail) && !frix_builder_add_shape(w.builder, rail, &shape, NULL));
+    body.pose.p = (frix_vec3){0.023, 0.0, 0.08};
+    body.pose.q = (frix_quat){half * q, half * s, half * s, half * q};
+    body.velocity.z = -1.0, body.gravity_scale = 0.0;
+    CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, NULL, &id));
+    if (simulate(t, &w, NULL)) {
+      frix_step_report report = {.size = sizeof report};
+      frix_body_state state;
+      for (int k = 0; k < 100; k++) {
+        CHECK(t, !frix_sim_step(w.sim, 1e-3, &report) && report.certified);
+        deepest = fmax(deepest, report.penetration);
+      }
+      CHECK(t, !frix_sim_body(w.sim, id, &state));
+      CHECK(t, state.pose.p.z > 0.06);
+      fx_test_note(t, "%s: %.3f m above, overlap %.0e m", hull ? "hull" : "box", state.pose.p.z, deepest);
+      CHECK(t, deepest < 1e-3);
+    }
+    end(&w);
+  }
+}
+
 const fx_test_row test_soft_sim[] = {{"soft_sim/edges_meet", edges_meet},
+                                     {"soft_sim/edges_meet_rigid", edges_meet_rigid},
                                      {"soft_sim/flies", flies},
                                      {"soft_sim/stack_stands", stack_stands},
                                      {"soft_sim/stands_among_rigid", stands_among_rigid},
