@@ -165,6 +165,7 @@ static const fx_flag flags[] = {
     {"--strict", NULL, NULL, "scenes: what frix does not do is an error"},
     {"--key", "NAME", NULL, "scenes: bodies stand as in this keyframe"},
     {"--coordinates", "KIND", "reduced|maximal", "scenes: how joints move bodies, as in frix run; default reduced"},
+    {"--soft-modes", "K", NULL, "scenes: flexcomp of dim 3 as soft bodies of K modes, as in frix run"},
     {"--allow-outside", NULL, NULL, "scenes: meshes and includes may lie outside the scene's folder"},
     {0},
 };

@@ -44,6 +44,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
       {"--plain", NULL, NULL, "one answer a step, to the tolerance: not refined, rest not looked for"},    \
       {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                      \
       {"--coordinates", "KIND", "reduced|maximal", "of joints in files: trees, or rows between bodies"},   \
+      {"--soft-modes", "K", NULL, "flexcomp of dim 3 in scene files as soft bodies of K modes"},           \
       {"--allow-outside", NULL, NULL, "scene files may use files outside their folder"}, FX_MISSING_FLAG
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */
