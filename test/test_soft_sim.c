@@ -329,8 +329,42 @@ static void edges_meet_rigid(fx_test *t) {
   }
 }
 
+/* Blocks that fall, slide and tumble over each other: Newton itself arrives in nearly every step, and in few of its
+ * own; where it does not another method would, and nobody would know. */
+static void newton_arrives(fx_test *t) {
+  frix_soft_config c = block(2e5, (frix_vec3){0.1, 0.1, 0.1}, 4, 15);
+  world w;
+  REQUIRE(t, begin(t, &c, &w));
+  add_floor(t, &w);
+  for (int k = 0; k < 3; k++) {
+    frix_body_config body = frix_body_default();
+    body.pose.p = (frix_vec3){0.01 * k, 0.02 * k, 0.06 + 0.11 * k};
+    body.velocity = (frix_vec3){k == 2 ? -1.0 : 0.5, 0.3 * k, -0.5};
+    body.spin = (frix_vec3){0, 2.0 * k, 3};
+    CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, NULL, NULL));
+  }
+  if (simulate(t, &w, NULL)) {
+    int touching = 0, own = 0;
+    int64_t iterations = 0, most = 0;
+    for (int k = 0; k < 400; k++) {
+      frix_step_report r = {.size = sizeof r};
+      if (frix_sim_step(w.sim, 1e-3, &r)) break;
+      CHECK(t, r.certified);
+      if (r.touching_count == 0) continue;
+      touching++, own += !strcmp(r.finisher, "soft newton");
+      iterations += r.iterations, most = r.iterations > most ? r.iterations : most;
+    }
+    fx_test_note(t, "%d of %d steps, %.1f iterations on average, %d at most", own, touching,
+                 (double)iterations / touching, (int)most);
+    CHECK(t, touching > 200 && own == touching);
+    CHECK(t, (double)iterations < 12.0 * touching);
+  }
+  end(&w);
+}
+
 const fx_test_row test_soft_sim[] = {{"soft_sim/edges_meet", edges_meet},
                                      {"soft_sim/edges_meet_rigid", edges_meet_rigid},
+                                     {"soft_sim/newton_arrives", newton_arrives},
                                      {"soft_sim/flies", flies},
                                      {"soft_sim/stack_stands", stack_stands},
                                      {"soft_sim/stands_among_rigid", stands_among_rigid},
