@@ -165,6 +165,7 @@ static const fx_flag flags[] = {
     {"--strict", NULL, NULL, "scenes: treat unsupported features as errors"},
     {"--key", "NAME", NULL, "scenes: show bodies at this keyframe"},
     {"--coordinates", "KIND", "reduced|maximal", "scenes: coordinates of joints, as in frix run; default reduced"},
+    {"--soft-modes", "K", NULL, "scenes: read flexcomp of dimension 3 as soft bodies with K modes, as in frix run"},
     {"--allow-outside", NULL, NULL, "scenes: allow meshes and includes outside the scene's folder"},
     {0},
 };

@@ -45,11 +45,14 @@ bool fx_trial_step(fx_trial *t) {
   if (frix_scene_drive(t->scene, t->sim, t->model, t->value, t->h) != FRIX_OK ||
       frix_sim_step(t->sim, t->h, &t->last) != FRIX_OK)
     return failed(t);
-  t->seconds += fx_cpu_seconds() - begin;
+  double cpu = fx_cpu_seconds() - begin, solve = t->last.assemble_seconds + t->last.solve_seconds;
+  t->seconds += cpu;
+  if (t->last.seconds > 0) t->solving += cpu * solve / t->last.seconds; /* stages are timed by the clock */
   t->steps++;
   t->certified += t->last.certified;
   t->contacts += t->last.touching_count;
   t->iterations += t->last.iterations;
+  t->groups += t->last.contact_count;
   /* a residual above the tolerance may still be certified, where the impulses themselves are rounding */
   double residual =
       t->last.certified ? fmin(t->last.certificate.residual, t->config.tolerance) : t->last.certificate.residual;
@@ -68,8 +71,8 @@ bool fx_trial_run(fx_trial *t, double time) {
 }
 
 void fx_trial_reset(fx_trial *t) {
-  t->steps = t->certified = t->contacts = t->iterations = 0;
-  t->seconds = t->residual = t->penetration = 0;
+  t->steps = t->certified = t->contacts = t->groups = t->iterations = 0;
+  t->seconds = t->solving = t->residual = t->penetration = 0;
 }
 
 void fx_trial_end(fx_trial *t) {

@@ -26,7 +26,8 @@ typedef struct fx_trial {
   frix_vec3 *home; /* centres at the start, by model body */
   /* sums over the steps, and extremes */
   int64_t steps, certified, contacts, iterations;
-  double seconds; /* processor time of the steps */
+  int64_t groups;          /* contacts of the problems, open ones too */
+  double seconds, solving; /* processor time of the steps, and the part of it from contacts to certificate */
   double residual, penetration;
   frix_step_report last;
 } fx_trial;

@@ -34,7 +34,18 @@ frix_mjcf *fx_read_scene(frix_context *context, const char *path, const fx_args 
   if (coordinates < 0) return NULL;
   config.coordinates = coordinates == 0 ? FRIX_COORDINATES_REDUCED : FRIX_COORDINATES_MAXIMAL;
   frix_mjcf *scene = NULL;
-  if (frix_mjcf_read(context, path, &config, &scene)) fx_error("%s", frix_error_text(context));
+  int64_t modes = 0;
+  if (has_flag(args->verb, "--soft-modes") && !fx_arg_integer(args, "--soft-modes", 0, 1000, &modes)) return NULL;
+  config.soft_modes = (int32_t)modes;
+  if (frix_mjcf_read(context, path, &config, &scene)) {
+    fx_error("%s", frix_error_text(context));
+  } else if (frix_mjcf_view(scene).soft_count) {
+    int count = (int)frix_mjcf_view(scene).soft_count;
+    fx_remark(
+        "%d soft bod%s of %d modes and six strains stand%s for flexcomp: what these cannot bend is rigid, "
+        "contacts act at the surface without a radius, and a body does not meet itself",
+        count, count == 1 ? "y" : "ies", (int)modes, count == 1 ? "s" : "");
+  }
   return scene;
 }
 

@@ -48,6 +48,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
       {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                             \
       {"--coordinates", "KIND", "reduced|maximal",                                                                \
        "joints of files: reduced (trees) or maximal (constraint rows between bodies)"},                           \
+      {"--soft-modes", "K", NULL, "read flexcomp of dimension 3 in scene files as soft bodies with K modes"},     \
       {"--allow-outside", NULL, NULL, "allow scene files to read files outside their folder"}, FX_MISSING_FLAG
 
 /* The name a body has in outputs: its own, or body_K; of spawned ones the pattern's name and a number. */

@@ -202,19 +202,20 @@ const frix_scene ex_scene_chairs = {
 
 /* ---- dinosaurs ---- */
 
-enum { DINOSAURS_N, DINOSAURS_MU, DINOSAURS_YOUNG };
+enum { DINOSAURS_N, DINOSAURS_MU, DINOSAURS_YOUNG, DINOSAURS_CELLS };
 
 static const frix_option_info dinosaurs_parameter[] = {
     [DINOSAURS_N] = EX_WHOLE("n", 4, 1, 100, "dinosaurs, 0.64 m long"),
     [DINOSAURS_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
     [DINOSAURS_YOUNG] = EX_REAL("young", 3e5, 1e4, 1e11, "Young's modulus, Pa"),
+    [DINOSAURS_CELLS] = EX_WHOLE("cells", 1, 1, 4, "across a tail: contacts"),
 };
 
 static frix_status build_dinosaurs(frix_builder *builder, const double *value, uint64_t seed) {
   ex_world world = ex_world_new(builder, false, value[DINOSAURS_MU], 0.0, seed);
   frix_soft_config c = frix_soft_default();
   c.material = FRIX_SOFT_STVK, c.order = 1, c.modes = 8, c.derivatives = 8, c.young = value[DINOSAURS_YOUNG];
-  c.density = 500.0, c.damping_ratio = 0.1;
+  c.density = 500.0, c.damping_ratio = 0.1, c.cells = (int32_t)value[DINOSAURS_CELLS];
   frix_soft *dinosaur = ex_soft(&world, "dinosaur", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[DINOSAURS_N]; k++) {

@@ -12,13 +12,15 @@
 
 #include <stdio.h>
 
-enum { WARP, WEFT, WEAVE_MU, WEAVE_YOUNG, PRESSED };
+enum { WARP, WEFT, WEAVE_MU, WEAVE_YOUNG, PRESSED, WEAVE_CELLS, WEAVE_MODES };
 
 #define SHARED_PARAMETERS                                                                                          \
   [WARP] = EX_WHOLE("warp", 4, 2, 12, "strands that hang"), [WEFT] = EX_WHOLE("weft", 4, 2, 12, "strands across"), \
   [WEAVE_MU] = EX_REAL("mu", 0.3, 0, 2, "friction"),                                                               \
   [WEAVE_YOUNG] = EX_REAL("young", 1e6, 1e4, 1e9, "Young's modulus, Pa"),                                          \
-  [PRESSED] = EX_REAL("pressed", 0.02, 0, 0.2, "initial overlap of crossing strands over their thickness")
+  [PRESSED] = EX_REAL("pressed", 0.02, 0, 0.2, "initial overlap of crossing strands over their thickness"),        \
+  [WEAVE_CELLS] = EX_WHOLE("cells", 1, 1, 6, "mesh cells across a strand: more give more contacts per crossing"),  \
+  [WEAVE_MODES] = EX_WHOLE("modes", 14, 4, 40, "vibration modes of a strand")
 
 /* Points of the surface do not lie on the edges of crossings, where nothing says on which side they are. */
 static const double pitch = 0.05, thick = 0.02;
@@ -26,7 +28,8 @@ static const double pitch = 0.05, thick = 0.02;
 /* A strand that crosses so many others. */
 static frix_soft *strand(ex_world *world, const double *value, int32_t crossings) {
   frix_soft_config c = frix_soft_default();
-  c.sides = ex_vec3(pitch * crossings, thick, thick), c.cells = 1, c.modes = 14, c.damping_ratio = 0.3;
+  c.sides = ex_vec3(pitch * crossings, thick, thick), c.damping_ratio = 0.3;
+  c.cells = (int32_t)value[WEAVE_CELLS], c.modes = (int32_t)value[WEAVE_MODES];
   double sine, cosine;
   ex_sincos(90.0 * thick / pitch, &sine, &cosine);
   c.young = value[WEAVE_YOUNG], c.waves = crossings, c.wave = 0.5 * thick * (1.0 - value[PRESSED]) / cosine;
@@ -116,7 +119,7 @@ const frix_scene ex_scene_weave = {
 
 /* ---- thrown ---- */
 
-enum { SPEED = PRESSED + 1 };
+enum { SPEED = WEAVE_MODES + 1 };
 
 static const frix_option_info thrown_parameter[] = {
     SHARED_PARAMETERS,

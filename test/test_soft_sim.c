@@ -286,7 +286,85 @@ static void edges_meet(fx_test *t) {
   end(&w);
 }
 
+/* A soft bar falls across the edge of a rigid box, or of a hull, between points of either. */
+static void edges_meet_rigid(fx_test *t) {
+  for (int hull = 0; hull < 2; hull++) {
+    world w;
+    frix_soft_config c = block(1e7, (frix_vec3){0.4, 0.05, 0.05}, 1, 8);
+    REQUIRE(t, begin(t, &c, &w));
+    frix_body_id id, rail;
+    frix_body_config body = frix_body_default(), fixed = frix_body_default();
+    frix_shape_config shape = frix_shape_default();
+    double half = sqrt(0.5), angle = 0.39269908169872414, s = sin(angle), q = cos(angle), deepest = 0.0;
+    frix_vec3 corner[8];
+    frix_geometry_config g = frix_geometry_default();
+    for (int k = 0; k < 8; k++)
+      corner[k] = (frix_vec3){k & 1 ? 0.2 : -0.2, k & 2 ? 0.025 : -0.025, k & 4 ? 0.025 : -0.025};
+    g.kind = FRIX_GEOMETRY_HULL, g.point = corner, g.point_count = 8;
+    shape.kind = FRIX_SHAPE_BOX, shape.half = (frix_vec3){0.2, 0.025, 0.025};
+    if (hull) {
+      CHECK(t, !frix_builder_add_geometry(w.builder, &g, &shape.geometry));
+      shape.kind = FRIX_SHAPE_HULL;
+    }
+    fixed.kind = FRIX_BODY_STATIC, fixed.pose.q = (frix_quat){q, s, 0, 0}, fixed.pose.p.y = 0.023;
+    CHECK(t,
+          !frix_builder_add_body(w.builder, &fixed, &rail) && !frix_builder_add_shape(w.builder, rail, &shape, NULL));
+    body.pose.p = (frix_vec3){0.023, 0.0, 0.08};
+    body.pose.q = (frix_quat){half * q, half * s, half * s, half * q};
+    body.velocity.z = -1.0, body.gravity_scale = 0.0;
+    CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, NULL, &id));
+    if (simulate(t, &w, NULL)) {
+      frix_step_report report = {.size = sizeof report};
+      frix_body_state state;
+      for (int k = 0; k < 100; k++) {
+        CHECK(t, !frix_sim_step(w.sim, 1e-3, &report) && report.certified);
+        deepest = fmax(deepest, report.penetration);
+      }
+      CHECK(t, !frix_sim_body(w.sim, id, &state));
+      CHECK(t, state.pose.p.z > 0.06);
+      fx_test_note(t, "%s: %.3f m above, overlap %.0e m", hull ? "hull" : "box", state.pose.p.z, deepest);
+      CHECK(t, deepest < 1e-3);
+    }
+    end(&w);
+  }
+}
+
+/* Blocks that fall, slide and tumble over each other: Newton itself arrives in nearly every step, and in few of its
+ * own; where it does not another method would, and nobody would know. */
+static void newton_arrives(fx_test *t) {
+  frix_soft_config c = block(2e5, (frix_vec3){0.1, 0.1, 0.1}, 4, 15);
+  world w;
+  REQUIRE(t, begin(t, &c, &w));
+  add_floor(t, &w);
+  for (int k = 0; k < 3; k++) {
+    frix_body_config body = frix_body_default();
+    body.pose.p = (frix_vec3){0.01 * k, 0.02 * k, 0.06 + 0.11 * k};
+    body.velocity = (frix_vec3){k == 2 ? -1.0 : 0.5, 0.3 * k, -0.5};
+    body.spin = (frix_vec3){0, 2.0 * k, 3};
+    CHECK(t, !frix_builder_add_soft(w.builder, w.soft, &body, NULL, NULL));
+  }
+  if (simulate(t, &w, NULL)) {
+    int touching = 0, own = 0;
+    int64_t iterations = 0, most = 0;
+    for (int k = 0; k < 400; k++) {
+      frix_step_report r = {.size = sizeof r};
+      if (frix_sim_step(w.sim, 1e-3, &r)) break;
+      CHECK(t, r.certified);
+      if (r.touching_count == 0) continue;
+      touching++, own += !strcmp(r.finisher, "soft newton");
+      iterations += r.iterations, most = r.iterations > most ? r.iterations : most;
+    }
+    fx_test_note(t, "%d of %d steps, %.1f iterations on average, %d at most", own, touching,
+                 (double)iterations / touching, (int)most);
+    CHECK(t, touching > 200 && own == touching);
+    CHECK(t, (double)iterations < 12.0 * touching);
+  }
+  end(&w);
+}
+
 const fx_test_row test_soft_sim[] = {{"soft_sim/edges_meet", edges_meet},
+                                     {"soft_sim/edges_meet_rigid", edges_meet_rigid},
+                                     {"soft_sim/newton_arrives", newton_arrives},
                                      {"soft_sim/flies", flies},
                                      {"soft_sim/stack_stands", stack_stands},
                                      {"soft_sim/stands_among_rigid", stands_among_rigid},

@@ -184,8 +184,8 @@ typedef struct frix_gradient_parts {
 FRIX_API frix_status frix_gradient_forward(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
                                            double *u, double *r);
 /* One-sided: the change of v, u and r per change of the data in this direction, also at kinks, where it differs from
- * minus that of the opposite direction. If smooth it equals frix_gradient_forward. FRIX_ERROR_UNSUPPORTED if no modes of
- * the contacts at the kink fit, for elliptic and rolling contacts there, and as above. */
+ * minus that of the opposite direction. If smooth it equals frix_gradient_forward. FRIX_ERROR_UNSUPPORTED if no modes
+ * of the contacts at the kink fit, for elliptic and rolling contacts there, and as above. */
 FRIX_API frix_status frix_gradient_one_sided(const frix_gradient *gradient, const frix_gradient_data *data, double *v,
                                              double *u, double *r);
 /* The gradient of c_v . v + c_u . u (either may be NULL) with respect to all data, for the cost of one linear solve. */

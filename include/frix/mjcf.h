@@ -29,6 +29,7 @@ typedef struct frix_mjcf_config {
   int32_t package_count;        /* of URDF files: where package://NAME is, as "NAME=FOLDER"; others are looked for */
   const char *const *package;   /* in the folders above the file */
   frix_coordinates coordinates; /* default maximal; of URDF files always reduced */
+  int32_t soft_modes;           /* flexcomp of dim 3 as soft bodies of so many modes; 0 (default): they are left out */
 } frix_mjcf_config;
 
 FRIX_API void frix_mjcf_init(frix_mjcf_config *out, size_t size);
@@ -92,6 +93,7 @@ typedef struct frix_mjcf_info {
   const frix_mjcf_joint *joint; /* of the file, in the order of qpos */
   const frix_mjcf_key *key;
   const frix_mjcf_note *note; /* unsupported ones first, each kind in the order of the file */
+  int32_t soft_count;         /* soft bodies that stand for a flexcomp */
 } frix_mjcf_info;
 
 /* Errors name the file and the line. */

@@ -127,9 +127,10 @@ class File:
     """A world that was read from an MJCF or URDF file: model, timestep, keys, and what the file asks for that frix does not do."""
 
     def __init__(self, path: str, strict: bool = False, key: str = None, allow_outside: bool = False,
-                 friction: float = 1.0, xml: str = None, coordinates: str = "maximal"):
+                 friction: float = 1.0, xml: str = None, coordinates: str = "maximal", soft_modes: int = 0):
         context = Context()
         config = lib.frix_mjcf_default()
+        config.soft_modes = soft_modes
         config.coordinates = choose(_coordinates, coordinates, "coordinates")
         config.strict, config.key, config.allow_outside = strict, encode(key), allow_outside
         config.friction = friction

@@ -13,6 +13,7 @@
  *   keyframes  mjcf_key.c         numbers, and the poses they mean (mjcf_motion.c)
  *   links      mjcf_link.c        which joints of the model the joints of a body become; equality in mjcf_equality.c
  *   contacts   mjcf_contact.c     who meets whom, and with what friction
+ *   soft       mjcf_flex.c        soft bodies, where they are asked for
  *   model      mjcf_build.c       lists to a frix_model
  *   robots     mjcf_robot.c       lists to an articulated tree instead: bodies and joints there, tendons and actuators
  * in mjcf_robot_drive.c, sensors in mjcf_robot_sensor.c, equalities and keyframes in mjcf_robot_key.c
@@ -251,6 +252,17 @@ typedef struct fx_mjcf_material {
   frix_material_id id;
 } fx_mjcf_material;
 
+/* A soft body that a <flexcomp> becomes: a grid, or the mesh of a file. */
+typedef struct fx_mjcf_flex {
+  const fx_xml_element *element;
+  const char *name, *path; /* path NULL: a grid */
+  int32_t body, count[3];
+  frix_pose pose; /* in its body */
+  double spacing[3], mass, young, poisson, damping, friction;
+} fx_mjcf_flex;
+
+#define FX_MJCF_FLEX_BIT 0x80000000u /* of who meets whom: soft bodies */
+
 /* ---- names ---- */
 
 typedef enum fx_mjcf_named {
@@ -260,9 +272,10 @@ typedef enum fx_mjcf_named {
   FX_NAMED_SITE,
   FX_NAMED_CAMERA,
   FX_NAMED_TENDON,
-  FX_NAMED_ACTUATOR
+  FX_NAMED_ACTUATOR,
+  FX_NAMED_FLEX
 } fx_mjcf_named;
-enum { FX_NAMED_KINDS = FX_NAMED_ACTUATOR + 1 };
+enum { FX_NAMED_KINDS = FX_NAMED_FLEX + 1 };
 
 typedef struct fx_mjcf_name {
   const char *full, *suffix; /* suffix: the end of full that replicas got */
@@ -329,6 +342,7 @@ typedef struct fx_mjcf_reader {
   fx_mjcf_joint *joint; /* sorted by body */
   fx_mjcf_site *site;
   fx_mjcf_camera *camera;
+  fx_mjcf_flex *flex;
   fx_mjcf_tendon *tendon;
   fx_mjcf_material *material;
   frix_mjcf_note *note;
@@ -337,6 +351,7 @@ typedef struct fx_mjcf_reader {
   int32_t instance_count, instance_room, asset_count, asset_room, body_count, body_room, geom_count, geom_room;
   int32_t joint_count, joint_room, site_count, site_room, camera_count, camera_room, tendon_count, tendon_room;
   int32_t material_count, material_room, note_count, note_room, key_count, key_room, numbers_count, numbers_room;
+  int32_t flex_count, flex_room;
   int32_t qpos_count, qvel_count, mocap_count, actuator_count;
   fx_mjcf_names names[FX_NAMED_KINDS];
   fx_mjcf_numbers start;  /* of the keyframe the model starts at */
@@ -494,6 +509,7 @@ frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mj
 frix_status fx_mjcf_add_body(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 frix_status fx_mjcf_attach(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 frix_status fx_mjcf_add_joint(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
+frix_status fx_mjcf_add_flex(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 /* Joints in the order of their bodies, and where their numbers stand in a keyframe. */
 frix_status fx_mjcf_place_joints(fx_mjcf_reader *r);
 frix_status fx_mjcf_geom_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *out);
@@ -544,6 +560,12 @@ frix_status fx_mjcf_link_build(fx_mjcf_reader *r);
 frix_status fx_mjcf_equalities(fx_mjcf_reader *r);
 frix_status fx_mjcf_contacts(fx_mjcf_reader *r);
 frix_status fx_mjcf_build(fx_mjcf_reader *r);
+/* Soft bodies, after all shapes (mjcf_flex.c); whether they are asked for, and whether a geom meets them. */
+frix_status fx_mjcf_flexes(fx_mjcf_reader *r);
+static inline bool fx_mjcf_reads_flex(const fx_mjcf_reader *r) { return r->config.soft_modes > 0 && !r->robot; }
+static inline uint32_t fx_mjcf_flex_bit(const fx_mjcf_reader *r, const fx_mjcf_geom *g) {
+  return r->flex_count && g->type != FX_GEOM_LEFT_OUT && ((g->contype | g->conaffinity) & 1) ? FX_MJCF_FLEX_BIT : 0;
+}
 
 /* Who meets whom by contype and conaffinity, pairs and exclusions aside. */
 static inline bool fx_mjcf_bits_meet(const fx_mjcf_geom *a, const fx_mjcf_geom *b) {

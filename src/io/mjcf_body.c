@@ -185,6 +185,7 @@ frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mj
                {"geom", add_geom},
                {"site", add_site},
                {"camera", add_camera},
+               {"flexcomp", fx_mjcf_add_flex},
                {"attach", fx_mjcf_attach}};
   frix_status status = FRIX_OK;
   for (const fx_xml_element *e = parent->first; e && !status; e = e->next)

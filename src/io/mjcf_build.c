@@ -56,7 +56,7 @@ static frix_status add_body(fx_mjcf_reader *r, fx_mjcf_body *body, const fx_mjcf
 /* A geom that meets nothing is there for its mass or for the eye; it stays only where its body has nothing else. */
 static frix_status add_shape(fx_mjcf_reader *r, const fx_mjcf_geom *g, const bool *solid) {
   const fx_mjcf_body *body = &r->body[g->body], *root = &r->body[body->root];
-  uint32_t meets = r->meets[g->kind];
+  uint32_t meets = r->meets[g->kind] | fx_mjcf_flex_bit(r, g);
   if (g->type == FX_GEOM_LEFT_OUT || (!meets && (solid[body->root] || body->root == 0))) return FRIX_OK;
   frix_shape_config config;
   frix_status status = fx_mjcf_shape(r, g, fx_mjcf_moves(root), &config);
@@ -75,7 +75,8 @@ static frix_status add_shapes(fx_mjcf_reader *r) {
   r->shape_geom = FX_TAKE(&r->arena, int32_t, r->geom_count);
   if (!solid || !r->shape_geom) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < r->geom_count; k++)
-    if (r->meets[r->geom[k].kind] && r->geom[k].type != FX_GEOM_LEFT_OUT) solid[r->body[r->geom[k].body].root] = true;
+    if ((r->meets[r->geom[k].kind] | fx_mjcf_flex_bit(r, &r->geom[k])) && r->geom[k].type != FX_GEOM_LEFT_OUT)
+      solid[r->body[r->geom[k].body].root] = true;
   frix_status status = FRIX_OK;
   for (int32_t k = 0; k < r->geom_count && !status; k++) status = add_shape(r, &r->geom[k], solid);
   return status;
@@ -105,9 +106,9 @@ frix_status fx_mjcf_build(fx_mjcf_reader *r) {
     else
       r->out->info.fused_count++;
   }
-  if (status || (status = fx_mjcf_contacts(r)) || (status = add_shapes(r)) || (status = fx_mjcf_link_build(r)) ||
-      (!r->reduced && (status = fx_mjcf_equalities(r))) || (status = list_joints(r)) ||
-      (status = frix_builder_set_gravity(r->builder, r->out->info.gravity)))
+  if (status || (status = fx_mjcf_contacts(r)) || (status = add_shapes(r)) || (status = fx_mjcf_flexes(r)) ||
+      (status = fx_mjcf_link_build(r)) || (!r->reduced && (status = fx_mjcf_equalities(r))) ||
+      (status = list_joints(r)) || (status = frix_builder_set_gravity(r->builder, r->out->info.gravity)))
     return status;
   status = frix_builder_compile(r->builder, &r->out->model);
   return status ? fx_mjcf_place(r, r->source->root, status) : FRIX_OK;

@@ -103,7 +103,8 @@ static const row table[] = {
     {"body", "light", LOOKS, 0, 0, 0, 0, 0},
     {"body", "plugin", MISSING, 0, 0, 0, 0, 0},
     {"body", "composite", MISSING, 0, 0, 0, 0, "not supported; the bodies it would make are left out"},
-    {"body", "flexcomp", MISSING, 0, 0, 0, 0, "not supported; the soft body is left out"},
+    {"body", "flexcomp", MISSING, 0, 0, 0, 0,
+     "left out; frix run --soft-modes K reads those of dim 3 as reduced bodies"},
     {"deformable", "flex", MISSING, 0, 0, 0, 0, "not supported; the soft body is left out"},
     {"deformable", "skin", LOOKS, 0, 0, 0, 0, 0},
 
@@ -310,6 +311,7 @@ static frix_status check_element(fx_mjcf_reader *r, const fx_xml_element *e, con
   if (!t) return unknown_element(r, e, place);
   if (t->treat == PASS) return FRIX_OK;
   if (t->treat == LOOKS) return fx_mjcf_note_add(r, FRIX_MJCF_LOOKS, e, e->name, meaning[FRIX_MJCF_LOOKS]);
+  if (!strcmp(e->name, "flexcomp") && fx_mjcf_reads_flex(r)) return FRIX_OK;
   if (t->treat == MISSING) return fx_mjcf_missing(r, e, e->name, t->said);
   if (!strcmp(e->name, "default")) return check_default(r, e);
   frix_status status = check_attributes(r, e, t);

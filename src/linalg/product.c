@@ -142,9 +142,9 @@ FOR_MACHINE(subtract_strip,
 
 /* ---- rows of contacts ---- */
 
-INLINE void scale_rows(int32_t d, int32_t w, double scale, const double *restrict D, const double *restrict h,
-                       double *restrict g) {
-  for (int32_t r = 0; r < d; r++, g += w) {
+INLINE void scale_rows(int32_t m, int32_t d, int32_t w, double scale, const double *restrict D,
+                       const double *restrict h, double *restrict g) {
+  for (int32_t r = 0; r < m; r++, g += w) {
     int32_t c = 0;
     for (; c + 4 <= w; c += 4) {
       lanes4 sum = {0.0, 0.0, 0.0, 0.0};
@@ -228,8 +228,8 @@ INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const doubl
     for (int32_t c = 0; c < w; c++) to[c] += f[r] * h[c];
 }
 
-FOR_MACHINE(scale_rows, (int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
-            (d, w, scale, D, h, g))
+FOR_MACHINE(scale_rows, (int32_t m, int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
+            (m, d, w, scale, D, h, g))
 FOR_MACHINE(add_outer, (int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length),
             (d, m, w, h, g, to, length))
 FOR_MACHINE(add_products, (int32_t d, int32_t w, const double *h, const double *x, double *out), (d, w, h, x, out))

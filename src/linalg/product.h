@@ -19,9 +19,9 @@ static inline int32_t fx_strip_width(int32_t left) {
 void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
                        const size_t *to);
 
-/* For contacts on movers of many coordinates: g := scale D h (D d x d, h d x w), and to += h' g (h d x m, g d x w).
+/* For contacts on movers of many coordinates: g := scale D h (D m x d, h d x w), and to += h' g (h d x m, g d x w).
  * Entries are updated in the order of their rows. */
-void fx_scale_rows(int32_t d, int32_t w, double scale, const double *D, const double *h, double *g);
+void fx_scale_rows(int32_t m, int32_t d, int32_t w, double scale, const double *D, const double *h, double *g);
 void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length);
 
 /* Rows times a vector, out_k += h_k . x in four partial sums, and a sum of rows, to += sum_k f_k h_k (h d x w). */

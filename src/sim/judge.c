@@ -27,8 +27,9 @@ INLINE void push_body(int32_t dim, int32_t dof, const double *J, const double *r
 }
 
 static void push_tree(int32_t dim, int32_t dof, const double *J, const double *r, double *out) {
-  for (int32_t j = 0; j < dim; j++, J += dof)
-    for (int32_t c = 0; c < dof && r[j] != 0.0; c++) out[c] += J[c] * r[j];
+  bool any = false;
+  for (int32_t j = 0; j < dim; j++) any |= r[j] != 0.0;
+  if (any) fx_add_rows(dim, dof, J, r, out);
 }
 
 /* p = J' r of all degrees of freedom. */

@@ -3,7 +3,7 @@
  * Points of a deformed surface meet every rigid shape (as spheres without radius, by the functions of narrow.c) and the
  * nearest place of other soft surfaces; centres of rigid spheres and corners of rigid boxes and hulls meet soft
  * surfaces. A contact is named by the point, not by the place it meets, so it lasts while it slides. Sharp edges of two
- * soft surfaces meet each other. */
+ * soft surfaces meet each other and the edges of rigid boxes and hulls. */
 #include "sim/softs.h"
 
 #include <math.h>
@@ -136,6 +136,24 @@ static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shap
   }
 }
 
+/* ---- edges ---- */
+
+/* Two bodies whose edges meet; a is soft, b may be rigid. */
+typedef struct edge_pair {
+  meeting *m;
+  side a, b;
+} edge_pair;
+
+static void take_edges(void *user, const fx_edge_touch *t) {
+  const edge_pair *x = user;
+  uint32_t i = (uint32_t)t->edge_a, j = (uint32_t)t->edge_b;
+  side a = x->a, b = x->b;
+  a.soft = -(t->triangle_a + 1), a.point = t->at.point_a;
+  b.soft = -(t->triangle_b + 1), b.point = t->at.point_b; /* 0: rigid */
+  add(x->m, a, b, FX_FEATURE(FX_FEATURE_EDGE, i, FX_FEATURE_EDGE, j),
+      FX_FEATURE(FX_FEATURE_EDGE, j, FX_FEATURE_EDGE, i), t->at.normal, t->at.gap);
+}
+
 /* ---- pairs ---- */
 
 static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape) {
@@ -153,6 +171,8 @@ static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape)
   int32_t count = fx_soft_points_near(&b->skin, &region);
   for (int32_t k = 0; k < count && !m->failed; k++) meet_rigid(m, b, b->skin.list[k], slot, shape, pose);
   meet_corners(m, b, slot, shape, pose);
+  edge_pair pair = {m, {.slot = b->slot, .shape = b->shape}, {.slot = slot, .shape = shape}};
+  fx_soft_meet_rigid_edges(m->sim, m->margin, b, slot, s, pose, take_edges, &pair);
 }
 
 static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
@@ -169,24 +189,9 @@ static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
   }
 }
 
-/* Two bodies whose edges meet. */
-typedef struct edge_pair {
-  meeting *m;
-  fx_soft_body *a, *b;
-} edge_pair;
-
-static void take_edges(void *user, const fx_edge_touch *t) {
-  const edge_pair *x = user;
-  uint32_t i = (uint32_t)t->edge_a, j = (uint32_t)t->edge_b;
-  add(x->m, (side){x->a->slot, x->a->shape, -(t->triangle_a + 1), t->at.point_a},
-      (side){x->b->slot, x->b->shape, -(t->triangle_b + 1), t->at.point_b},
-      FX_FEATURE(FX_FEATURE_EDGE, i, FX_FEATURE_EDGE, j), FX_FEATURE(FX_FEATURE_EDGE, j, FX_FEATURE_EDGE, i),
-      t->at.normal, t->at.gap);
-}
-
 static void meet_edges(meeting *m, fx_soft_body *a, fx_soft_body *b) {
   double far = m->margin + m->sim->h * (a->skin.fastest + b->skin.fastest);
-  edge_pair pair = {m, a, b};
+  edge_pair pair = {m, {.slot = a->slot, .shape = a->shape}, {.slot = b->slot, .shape = b->shape}};
   if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
   fx_soft_meet_edges(m->sim, m->margin, a, b, take_edges, &pair);
 }

@@ -12,7 +12,8 @@
 #include "linalg/dense.h"
 #include "linalg/product.h"
 
-enum { BATCH = 16 }; /* contacts that enter the matrix together */
+enum { BATCH = 16 };                 /* contacts that enter the matrix together */
+static const double nothing = 1e-14; /* of the square of the larger slope: a smaller determinant is rounding */
 
 /* ---- which there are ---- */
 
@@ -77,7 +78,8 @@ bool fx_island_gather(fx_island *t, const fx_soft_islands *all, int32_t root) {
     if (!group_fits(t->a, k)) return false;
     t->group[t->count++] = k;
   }
-  return soft && t->count > 0;
+  t->all = t->count;
+  return soft && t->all > 0;
 }
 
 /* ---- order ---- */
@@ -186,6 +188,11 @@ void fx_island_multiply(const fx_island *t, const double *x, double *out) {
   }
 }
 
+void fx_island_before(const fx_mover *m, double *out) {
+  const double all[6] = {m->v0.x, m->v0.y, m->v0.z, m->w0.x, m->w0.y, m->w0.z};
+  memcpy(out, m->tree ? m->tree->v0 : all, (size_t)m->dof * sizeof *out);
+}
+
 void fx_island_free_of(const fx_mover *m, double *out) {
   if (m->tree) {
     memcpy(out, m->tree->v_free, (size_t)m->dof * sizeof *out);
@@ -238,7 +245,6 @@ void fx_island_start(fx_island *t) {
   for (int32_t k = 0; k < t->mover_count; k++) {
     const fx_mover *m = &t->sim->mover[t->mover[k]];
     int32_t at = t->first[t->mover[k]];
-    const double before[6] = {m->v0.x, m->v0.y, m->v0.z, m->w0.x, m->w0.y, m->w0.z};
     const double mass[6] = {m->A.xx, m->A.yy, m->A.zz, m->B.xx, m->B.yy, m->B.zz};
     put_mass(t, m, at);
     fx_island_free_of(m, t->v + at);
@@ -247,7 +253,7 @@ void fx_island_start(fx_island *t) {
       t->scale[at + i] = 1.0 / (m->tree ? m->tree->part->dense[(size_t)i * m->dof + i] : mass[i]);
       t->carried += t->off[at + i] * t->off[at + i] * t->scale[at + i];
     }
-    memcpy(t->v + at, m->tree ? m->tree->v0 : before, (size_t)m->dof * sizeof *t->v);
+    fx_island_before(m, t->v + at);
   }
 }
 
@@ -285,23 +291,60 @@ typedef struct batch {
   int32_t count, rows;
 } batch;
 
-/* J' of one contact beside those before it, and -change J below theirs; both by mover. */
+/* change = sum of u v' of as few terms as it takes, two where a contact slides. The normal impulse does not depend on
+ * the slip, so that the first row is (c0, 0, 0); the rest, without what its column takes, is symmetric. */
+static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
+  double c0 = change[0], p = change[4], q = change[8], x = change[5];
+  int32_t count = 0;
+  if (c0 == 0.0) { /* by rows */
+    for (int i = 1; i < 3; i++) {
+      const double *row = change + 3 * i;
+      if (row[0] == 0.0 && row[1] == 0.0 && row[2] == 0.0) continue;
+      u[count][0] = 0.0, u[count][1] = i == 1, u[count][2] = i == 2;
+      memcpy(v[count++], row, sizeof *v);
+    }
+    return count;
+  }
+  u[0][0] = 1.0, u[0][1] = change[3] / c0, u[0][2] = change[6] / c0;
+  v[0][0] = c0, v[0][1] = v[0][2] = 0.0;
+  double most = fabs(p) > fabs(q) ? p : q, left = p * q - x * x;
+  if (most == 0.0 && x == 0.0) return 1;
+  if (fabs(left) <= nothing * most * most) { /* one direction */
+    bool first = fabs(p) > fabs(q);
+    u[1][0] = v[1][0] = 0.0;
+    v[1][1] = first ? p : x, v[1][2] = first ? x : q;
+    u[1][1] = v[1][1] / most, u[1][2] = v[1][2] / most;
+    return 2;
+  }
+  for (int i = 1; i < 3; i++) {
+    u[i][0] = 0.0, u[i][1] = i == 1, u[i][2] = i == 2;
+    v[i][0] = 0.0, v[i][1] = i == 1 ? p : x, v[i][2] = i == 1 ? x : q;
+  }
+  return 3;
+}
+
+/* J' u of one contact beside those before it, and -v' J below theirs; both by mover. */
 static void pack(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
-  double less[9];
-  for (int32_t r = 0; r < c->dim; r++)
-    for (int32_t e = 0; e < c->dim; e++) less[r * c->dim + e] = -change[3 * r + e];
+  double u[3][3], v[3][3], less[9];
+  int32_t terms = split(change, u, v), dim = c->dim;
+  for (int32_t k = 0; k < terms; k++)
+    for (int32_t e = 0; e < dim; e++) less[k * dim + e] = -v[k][e];
   if (!b->count) b->of = g;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
     double *rows = t->rows + room + b->rows, *slopes = t->slopes + room + (size_t)b->rows * dof;
     for (int32_t i = 0; i < dof; i++)
-      for (int32_t r = 0; r < c->dim; r++) rows[(size_t)i * 3 * BATCH + r] = J[r * dof + i];
-    fx_scale_rows(c->dim, dof, 1.0, less, J, slopes);
-    J += c->dim * dof, room += 3 * BATCH * dof;
+      for (int32_t k = 0; k < terms; k++) {
+        double sum = J[i] * u[k][0];
+        for (int32_t e = 1; e < dim; e++) sum += J[e * dof + i] * u[k][e];
+        rows[(size_t)i * 3 * BATCH + k] = sum;
+      }
+    fx_scale_rows(terms, dim, dof, 1.0, less, J, slopes);
+    J += dim * dof, room += 3 * BATCH * dof;
   }
-  b->count++, b->rows += c->dim;
+  b->count++, b->rows += terms;
 }
 
 /* K += J' change J of a batch. */
@@ -341,12 +384,12 @@ static void refresh(fx_island *t, double still) {
   batch b = {0};
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
-    double change[9], most = 0.0, size = 0.0;
+    double change[9], most = 0.0, stiffness = 1.0 / c->R[0];
     for (int e = 0; e < 9; e++) {
       change[e] = c->D[e] - c->in[e];
-      most = fx_max(most, fabs(change[e])), size = fx_max(size, fabs(c->D[e]));
+      most = fx_max(most, fabs(change[e]));
     }
-    if (!(most > still * size)) continue;
+    if (!(most > still * stiffness)) continue;
     memcpy(c->in, c->D, sizeof c->in);
     if (b.count == BATCH || (b.count && !same_pair(b.of, &t->a->group[c->group]))) enter(t, &b);
     pack(t, &b, c, change);

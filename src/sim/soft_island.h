@@ -22,6 +22,7 @@ typedef struct fx_island {
   const frix_sim *sim;
   fx_assembly *a;
   int32_t n, count, mover_count;
+  int32_t all;            /* contacts: `count` of them are looked at, the first of `group` */
   int32_t *group, *mover; /* of the assembly */
   int32_t *first;         /* by mover of the step: its first coordinate here */
   int32_t *place;         /* and which one of the island's it is */
@@ -33,6 +34,7 @@ typedef struct fx_island {
   int32_t *pivot;
   bool exchanged; /* rows of LU: the factor is one of fx_lu_factor */
   double carried; /* A v_free, squared in the mass */
+  double smooth;  /* width of the bends of the law, m/s; 0: corners, as they are */
 } fx_island;
 
 /* Movers and groups by root: the first of each, and the next one of the same; -1: none. */
@@ -45,13 +47,17 @@ typedef struct fx_soft_islands {
 frix_status fx_soft_islands_find(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, fx_soft_islands *out);
 /* Movers and contacts of one root; false: it is none for this method. */
 bool fx_island_gather(fx_island *t, const fx_soft_islands *all, int32_t root);
-/* Memory and contacts of what was gathered; false: there is none. */
+/* The contacts that are worth a look at first; and then those that the velocities found close: false: none does. */
+bool fx_island_choose(fx_island *t, fx_arena *arena);
+bool fx_island_add_closed(fx_island *t, fx_arena *arena);
+/* Memory and contacts of what was chosen; false: there is none. */
 bool fx_island_take(fx_island *t, fx_arena *arena);
 /* The matrix without contacts, and v the velocities before the step. */
 void fx_island_start(fx_island *t);
 /* v := those that the impulses of the assembly make. */
 void fx_island_follow(fx_island *t);
-/* The free velocities of a mover. */
+/* The velocities of a mover before the step, and its free ones. */
+void fx_island_before(const fx_mover *m, double *out);
 void fx_island_free_of(const fx_mover *m, double *out);
 /* out := A x of all movers. */
 void fx_island_multiply(const fx_island *t, const double *x, double *out);

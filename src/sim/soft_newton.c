@@ -12,48 +12,63 @@
  * How far along a step dv: to where F . dv = 0. Without friction, or with bounds that stay, F is the gradient of a
  * convex function and that is its least value on the line, so the method converges from anywhere; along a line a moves
  * by J dv, and each trial costs the contacts alone. Friction with the bounds of its normal force has no such function;
- * where a step does not go down, or many did not arrive, bounds are frozen for some steps. Nothing is certified here:
- * the rows are judged afterwards, and where that fails the solver goes on from the impulses found. */
+ * where a step does not go down, bounds are frozen for one step. Far from the answer the corners of the law are bent:
+ * max(0, x) becomes a parabola between -e and e, and e goes to zero (smoothing Newton: X. Chen, L. Qi, D. Sun, 1998).
+ * Nothing is certified here: the rows are judged afterwards, and where that fails the solver goes on from the impulses
+ * found. */
 #include "sim/soft_island.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 60, TRIALS = 12, CONVEX = 8 }; /* CONVEX: steps with the bounds of the guess */
+enum { ROUNDS = 60, TRIALS = 12, BENT = 12, LOOKS = 6 };
+/* BENT: steps with bends in place of corners; LOOKS: at some of the contacts, before all are looked at */
 /* Of the sizes of what cancels in F: where it ends, under a deadline, and where no step goes down any more. */
 static const double done = 1e-13, done_in_time = 1e-11, rounding = 1e-10;
 static const double enough = 0.1;    /* of F . dv at the start of a line: its end */
-static const double still = 1e-4;    /* of D: smaller changes stay out of the matrix */
+static const double still = 1e-4;    /* of 1/R: smaller changes of D stay out of the matrix */
 static const double chord = 1e-2;    /* of |F|, after a step: the factor serves another one */
 static const double short_way = 0.3; /* of a step: the whole of it is tried */
-static const double far_off = 0.1;   /* of the sizes: bounds of friction are those of the guess until then */
+static const double far_off = 0.1;   /* of the sizes: a start with |F| above it needs bends */
+/* Bends at first, of how far contacts are pressed; and at last, of those at first. */
+static const double widest = 0.1, narrowest = 1e-3;
+static const double rough = 1e-2; /* of 1/R: smaller changes of D stay out of the matrix while there are bends */
 
 /* ---- one contact ---- */
 
+/* max(0, x) or, with a bend between -e and e in place of its corner, (x + e)^2 / 4 e there; and its slope. */
+static double positive(double x, double e, double *slope) {
+  bool bent = fabs(x) < e;
+  *slope = bent ? (x + e) / (2.0 * e) : x > 0.0 ? 1.0 : 0.0;
+  return bent ? 0.5 * (x + e) * *slope : x > 0.0 ? x : 0.0;
+}
+
+/* Friction x bound / max(|x|, bound), which is the projection of x on the disc; slope: of the bound over a_N. */
+static void drag(double bound, double slope, double x, double y, double e, double inverse, double *r, double *D) {
+  double size = sqrt(x * x + y * y), over;
+  double larger = bound + positive(size - bound, e, &over), part = bound / larger;
+  r[1] = part * x, r[2] = part * y;
+  if (!D) return;
+  double ex = size > 0.0 ? x / size : 0.0, ey = size > 0.0 ? y / size : 0.0;
+  double along = part * over * size / larger, widens = slope * (1.0 - part * (1.0 - over)) / larger;
+  D[3] = widens * x, D[6] = widens * y;
+  D[4] = inverse * (part - along * ex * ex), D[8] = inverse * (part - along * ey * ey);
+  D[5] = D[7] = -inverse * along * ex * ey;
+}
+
 /* r and, where it is wanted, D at a; row-major D of three rows. */
-static void respond(const fx_joined *c, const double *a, double *r, double *D) {
-  double inverse = 1.0 / c->R[0];
+static void respond(const fx_joined *c, const double *a, double smooth, double *r, double *D) {
+  double inverse = 1.0 / c->R[0], slope;
   if (D) memset(D, 0, 9 * sizeof *D);
-  r[0] = a[0] < 0.0 ? -a[0] * inverse : 0.0;
+  r[0] = inverse * positive(-a[0], smooth, &slope);
   r[1] = r[2] = 0.0;
-  if (D && r[0] > 0.0) D[0] = inverse;
+  slope *= inverse;
+  if (D) D[0] = slope;
   bool frozen = c->bound >= 0.0; /* frozen bounds also hold where the contact opens */
   double bound = frozen ? c->bound : c->mu * r[0];
   if (c->dim == 1 || !(bound > 0.0)) return;
   inverse = 1.0 / c->R[1];
-  double x = -a[1] * inverse, y = -a[2] * inverse, square = x * x + y * y;
-  if (square <= bound * bound) {
-    r[1] = x, r[2] = y;
-    if (D) D[4] = D[8] = inverse;
-    return;
-  }
-  double size = sqrt(square), part = bound / size, ex = x / size, ey = y / size;
-  r[1] = part * x, r[2] = part * y;
-  if (!D) return;
-  double slope = frozen ? 0.0 : c->mu * D[0];
-  D[3] = slope * ex, D[6] = slope * ey;
-  D[4] = part * inverse * (1.0 - ex * ex), D[8] = part * inverse * (1.0 - ey * ey);
-  D[5] = D[7] = -part * inverse * ex * ey;
+  drag(bound, frozen ? 0.0 : c->mu * slope, -a[1] * inverse, -a[2] * inverse, smooth * inverse, inverse, r, D);
 }
 
 /* ---- the whole ---- */
@@ -63,7 +78,7 @@ static double evaluate(fx_island *t) {
   memcpy(t->F, t->Aoff, (size_t)t->n * sizeof *t->F);
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
-    respond(c, c->at, c->r, c->D);
+    respond(c, c->at, t->smooth, c->r, c->D);
     if (c->r[0] != 0.0 || c->r[1] != 0.0 || c->r[2] != 0.0) fx_island_push(t, c, t->F);
   }
   double sum = 0.0;
@@ -83,7 +98,7 @@ static double climb(const fx_island *t, const line *l, double way) {
     const fx_joined *c = &t->contact[k];
     double a[3], r[3];
     for (int j = 0; j < 3; j++) a[j] = c->at[j] + way * c->along[j];
-    respond(c, a, r, NULL);
+    respond(c, a, t->smooth, r, NULL);
     sum -= r[0] * c->along[0] + r[1] * c->along[1] + r[2] * c->along[2];
   }
   return sum;
@@ -193,22 +208,32 @@ static double move(fx_island *t, double way, double norm) {
   return evaluate(t);
 }
 
-/* Far from the answer normal forces are not yet those that bound friction: those of the guess do until it is near, and
- * every step goes down. */
+/* How far contacts are pressed, root of the mean square. */
+static double pressed(const fx_island *t) {
+  double sum = 0.0;
+  int32_t count = 0;
+  for (int32_t k = 0; k < t->count; k++)
+    if (t->contact[k].at[0] < 0.0) sum += t->contact[k].at[0] * t->contact[k].at[0], count++;
+  return count ? sqrt(sum / count) : 0.0;
+}
+
+/* Far from the answer most of a step ends at the first corners of the law: contacts that close or begin to stick
+ * behind them are not in the matrix. Corners are bent at first, and less and less as whole steps are made. */
 static void approach(fx_island *t, int64_t *iterations) {
-  for (int32_t k = 0; k < t->count; k++) {
-    fx_joined *c = &t->contact[k];
-    c->bound = c->mu * t->a->guess[t->a->group[c->group].row];
-  }
-  for (int k = 0; k < CONVEX && evaluate(t) > far_off * size_of(t); k++) {
+  double width = widest * pressed(t), last = narrowest * width;
+  if (!(evaluate(t) > far_off * size_of(t))) return;
+  for (int k = 0; k < BENT && width > last; k++) {
     ++*iterations;
-    if (!fx_island_factor(t, still)) break;
+    t->smooth = width;
+    evaluate(t);
+    if (!fx_island_factor(t, rough)) break;
     line l = aim(t);
     double way = find_way(t, &l);
     go(t, way);
     if (!(way > 0.0)) break;
+    width *= way > 0.9 ? 0.2 : way > short_way ? 0.5 : 0.8;
   }
-  freeze(t, false);
+  t->smooth = 0.0;
 }
 
 static bool solve(fx_island *t, bool nearby, int64_t *iterations) {
@@ -238,13 +263,27 @@ static bool solve(fx_island *t, bool nearby, int64_t *iterations) {
 
 /* ---- all islands ---- */
 
+/* Impulses of what was looked at; the others have none. */
+static void put(const fx_island *t) {
+  for (int32_t k = 0; k < t->count; k++) {
+    const fx_group *g = &t->a->group[t->contact[k].group];
+    memcpy(t->a->r + g->row, t->contact[k].r, (size_t)g->dim * sizeof *t->a->r);
+  }
+  for (int32_t k = t->count; k < t->all; k++) {
+    const fx_group *g = &t->a->group[t->group[k]];
+    memset(t->a->r + g->row, 0, (size_t)g->dim * sizeof *t->a->r);
+  }
+}
+
 static bool solve_island(fx_island *t, bool nearby, int64_t *iterations) {
   fx_arena arena;
   fx_arena_init(&arena, t->sim->inner);
-  bool good = fx_island_take(t, &arena) && solve(t, nearby, iterations);
-  for (int32_t k = 0; good && k < t->count; k++) {
-    const fx_group *g = &t->a->group[t->group[k]];
-    memcpy(t->a->r + g->row, t->contact[k].r, (size_t)g->dim * sizeof *t->a->r);
+  bool good = fx_island_choose(t, &arena), more = good;
+  for (int round = 0; good && more; round++) {
+    if (round == LOOKS) t->count = t->all;
+    good = fx_island_take(t, &arena) && solve(t, nearby || round > 0, iterations);
+    if (good) put(t);
+    more = good && fx_island_add_closed(t, &arena);
   }
   fx_arena_free(&arena);
   return good;
@@ -264,7 +303,7 @@ frix_status fx_soft_newton(frix_sim *sim, fx_assembly *a, bool nearby, fx_found 
   if (!nearby) memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   for (int32_t k = 0; k < n; k++)
     if (all.root[k] == k && fx_island_gather(&t, &all, k) && solve_island(&t, nearby, &sim->report.iterations))
-      solved += t.count;
+      solved += t.all;
   *found = solved == 0 ? FX_FOUND_NONE : solved < count ? FX_FOUND_SOME : FX_FOUND_ALL;
   return FRIX_OK;
 }

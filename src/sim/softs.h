@@ -107,6 +107,9 @@ typedef struct fx_edge_touch {
 /* Sharp edges of two bodies that touch, or may in this step. */
 void fx_soft_meet_edges(frix_sim *sim, double margin, fx_soft_body *a, fx_soft_body *b,
                         void (*take)(void *user, const fx_edge_touch *touch), void *user);
+/* The same with those of a rigid box or hull; triangle_b is -1. */
+void fx_soft_meet_rigid_edges(frix_sim *sim, double margin, fx_soft_body *a, int32_t slot, const fx_shape *shape,
+                              frix_pose pose, void (*take)(void *user, const fx_edge_touch *touch), void *user);
 
 /* ---- soft_contacts.c ---- */
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */

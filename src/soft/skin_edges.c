@@ -84,28 +84,32 @@ int32_t fx_soft_edges_near(fx_soft_skin *skin, const fx_soft_region *region) {
   return count;
 }
 
-/* Both triangles of an edge lie on the side of n with that sign, seen from a point of the edge. */
-static bool lies_behind(fx_soft_skin *skin, const fx_soft_edge *e, frix_vec3 p, frix_vec3 n, double sign) {
+/* What lies beside an edge is on the side of n with that sign, seen from a point of the edge. */
+static bool lies_behind(const fx_edge_line *e, frix_vec3 p, frix_vec3 n, double sign) {
   for (int k = 0; k < 2; k++) {
-    frix_vec3 off = fx_sub(fx_soft_skin_place(skin, e->across[k]), p);
+    frix_vec3 off = fx_sub(e->across[k], p);
     if (sign * fx_dot(off, n) > slack * fx_norm(off)) return false;
   }
   return true;
 }
 
-bool fx_soft_edges_cross(fx_soft_skin *a, int32_t i, fx_soft_skin *b, int32_t j, fx_soft_crossing *out) {
-  const fx_soft_edge *e = &a->state->soft->tree.edge[i], *f = &b->state->soft->tree.edge[j];
-  frix_vec3 p = fx_soft_skin_place(a, e->point[0]), q = fx_soft_skin_place(b, f->point[0]);
-  frix_vec3 u = fx_sub(fx_soft_skin_place(a, e->point[1]), p), v = fx_sub(fx_soft_skin_place(b, f->point[1]), q);
+fx_edge_line fx_soft_edge_line(fx_soft_skin *skin, int32_t edge) {
+  const fx_soft_edge *e = &skin->state->soft->tree.edge[edge];
+  return (fx_edge_line){{fx_soft_skin_place(skin, e->point[0]), fx_soft_skin_place(skin, e->point[1])},
+                        {fx_soft_skin_place(skin, e->across[0]), fx_soft_skin_place(skin, e->across[1])},
+                        fx_add(fx_soft_skin_normal(skin, e->triangle[0]), fx_soft_skin_normal(skin, e->triangle[1]))};
+}
+
+bool fx_edges_cross(const fx_edge_line *e, const fx_edge_line *f, fx_soft_crossing *out) {
+  frix_vec3 p = e->end[0], q = f->end[0], u = fx_sub(e->end[1], p), v = fx_sub(f->end[1], q);
   frix_vec3 w = fx_sub(p, q), n = fx_cross(u, v);
   double A = fx_norm2(u), B = fx_dot(u, v), C = fx_norm2(v), D = fx_dot(u, w), E = fx_dot(v, w), det = fx_norm2(n);
   if (!(det > parallel * A * C)) return false;
   double s = (B * E - C * D) / det, t = (A * E - B * D) / det;
   if (!(fx_min(s, t) > near_end && fx_max(s, t) < 1.0 - near_end)) return false;
-  frix_vec3 outward = fx_add(fx_soft_skin_normal(b, f->triangle[0]), fx_soft_skin_normal(b, f->triangle[1]));
-  n = fx_scale((fx_dot(n, outward) < 0.0 ? -1.0 : 1.0) / sqrt(det), n);
+  n = fx_scale((fx_dot(n, f->outward) < 0.0 ? -1.0 : 1.0) / sqrt(det), n);
   frix_vec3 x = fx_mad(p, s, u), y = fx_mad(q, t, v);
-  if (!lies_behind(b, f, y, n, 1.0) || !lies_behind(a, e, x, n, -1.0)) return false;
+  if (!lies_behind(f, y, n, 1.0) || !lies_behind(e, x, n, -1.0)) return false;
   *out = (fx_soft_crossing){x, y, n, s, t, fx_dot(fx_sub(x, y), n), sqrt(fx_min(A, C))};
   return true;
 }

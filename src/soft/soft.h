@@ -222,7 +222,12 @@ typedef struct fx_soft_crossing {
   frix_vec3 point_a, point_b, normal;
   double part_a, part_b, gap, length;
 } fx_soft_crossing;
-bool fx_soft_edges_cross(fx_soft_skin *a, int32_t i, fx_soft_skin *b, int32_t j, fx_soft_crossing *out);
+/* An edge with a point of each face beside it, and the sum of their normals. */
+typedef struct fx_edge_line {
+  frix_vec3 end[2], across[2], outward;
+} fx_edge_line;
+fx_edge_line fx_soft_edge_line(fx_soft_skin *skin, int32_t edge);
+bool fx_edges_cross(const fx_edge_line *a, const fx_edge_line *b, fx_soft_crossing *out);
 
 /* The place of a surface that is nearest to a point. */
 typedef struct fx_soft_near {

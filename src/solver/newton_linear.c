@@ -317,7 +317,7 @@ static void add_contact(fx_newton_linear *n, int32_t i) {
     if (d == 3 && w == 6)
       scale_rigid(square, D, h, g);
     else
-      fx_scale_rows(d, w, square, D, h, g);
+      fx_scale_rows(d, d, w, square, D, h, g);
     for (int32_t a = 0; a < count; a++) {
       double *to = fx_block(&n->K, n->target[n->target_start[i] + (size_t)(a * count + b)]);
       int32_t m = fx_block_cols(H, first + a);
