@@ -39,12 +39,12 @@ static bool find_body(const holding *h, const char *text, size_t length, frix_bo
 /* "cup.x", "upper|lower.rz=20". */
 static bool read_actuator(holding *h, const char *text, size_t length) {
   static const char *const axis[6] = {"x", "y", "z", "rx", "ry", "rz"};
-  frix_actuator *a = &h->actuator[h->count];
-  char *word = h->name[h->count], *end;
-  if (h->count == MOST || length >= sizeof h->name[0]) {
-    fx_error("--by: at most %d actuators", (int)MOST);
+  if (h->count >= MOST || length >= sizeof h->name[0]) {
+    fx_error("--by: at most %d actuators, each of at most %d characters", (int)MOST, (int)sizeof h->name[0] - 1);
     return false;
   }
+  frix_actuator *a = &h->actuator[h->count];
+  char *word = h->name[h->count], *end;
   snprintf(word, sizeof h->name[0], "%.*s", (int)length, text);
   *a = (frix_actuator){.limit = 1};
   char *limit = strchr(word, '=');

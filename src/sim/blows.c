@@ -6,12 +6,17 @@
  * that are struck, or through which a blow goes, expect its impulses e, as an answer on the way tells them (solve.c):
  * they are part of r_c, and springs do not remember them.
  *
- * What is expected must not bring energy. Over an island, u1 with the answer, u_free without impulses,
+ * What is expected must not bring energy. Over an island, v1 the velocities of rows with the answer, v_free without
+ * impulses, contacts bring
  *
- *   r . (u_free + u1) / 2 = r . u1 - r' W r / 2,   r . u1 <= what springs and overlaps give + e . u1
+ *   r . (v_free + v1) / 2 = r . v1 - r' W r / 2,   r' W r = r . (v1 - v_free),   r . v1 = r . u - r (w + R (r - r_c)).
  *
- * by the law of each row, so that e . u1 <= r' W r / 2 = r . (u1 - u_free) / 2 must hold: where it does not, the island
- * expects nothing. */
+ * Springs and overlaps give -(r - e) (w + R (r - e - memory)). What is left is the gain by e,
+ *
+ *   e . (v1 - u) + r . u - r . (v1 - v_free) / 2,
+ *
+ * where r . u <= 0 is what friction takes. Where the gain is positive, the island expects nothing. (u is not 0 where a
+ * contact slips: friction that was expected beyond its bound, |e_T| > mu r_N, brings energy.) */
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -118,7 +123,9 @@ frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
     fx_group_velocities(sim, a, g, FX_AFTER, after);
     for (int32_t j = 0; j < g->dim; j++) {
       int32_t row = g->row + j;
-      gain[island] += a->expected[row] * after[j] - 0.5 * a->r[row] * (after[j] - free[j]);
+      double u = after[j] + a->w[row] + a->R[row] * (a->r[row] - a->r_c[row]);
+      gain[island] -= 0.5 * a->r[row] * (after[j] - free[j]);
+      if (g->kind == FX_GROUP_CONTACT) gain[island] += a->expected[row] * (after[j] - u) + a->r[row] * u;
     }
   }
   for (int32_t k = 0; k < a->joint_first; k++) {
