@@ -523,7 +523,7 @@ static void backward_slide(fx_test *t) {
 
 /* A puck that slides: dx/dmu = -g h^2 n (n + 1) / 2, dx/dspeed = n h. */
 static void command_with(fx_test *t, const char *line) {
-  shell_result r = shell(t, line);
+  shell_result r = shell(t, "%s", line);
   const char *mu = strstr(r.out, "\"wrt\": \"mu\", \"value\": "),
              *speed = strstr(r.out, "\"wrt\": \"speed\", \"value\": ");
   CHECK(t, r.code == 0 && shell_json(r.out) && mu && speed);
