@@ -54,7 +54,8 @@ static bool read_actuator(holding *h, const char *text, size_t length) {
   for (int k = 0; dot && k < 6; k++)
     if (!strcmp(dot + 1, axis[k])) direction = k;
   if (direction < 0 || (limit && (*end || !(a->limit > 0) || !isfinite(a->limit)))) {
-    fx_error("--by '%s' should read BODY.x, BODY|OTHER.rz or BODY.x=LIMIT (x, y, z, rx, ry, rz)", word);
+    fx_error("--by '%.*s' should read BODY.x, BODY|OTHER.rz or BODY.x=LIMIT (x, y, z, rx, ry, rz; LIMIT above 0)",
+             (int)length, text);
     return false;
   }
   double unit[6] = {0};
