@@ -16,15 +16,9 @@ typedef struct world {
   frix_robot_state *state;
 } world;
 
-static world open_world(fx_test *t, const char *pid) {
+static world open_text(fx_test *t, const char *text) {
   world w = {0};
   frix_mjcf *mjcf = NULL;
-  char text[600];
-  snprintf(text, sizeof text,
-           "<mujoco><option gravity='0 0 -10'/><worldbody><body name='b'><joint name='j' type='slide' axis='0 0 1'/>"
-           "<geom size='.1' mass='1' contype='0' conaffinity='0'/></body></worldbody><actuator><motor joint='j'/>"
-           "<pid name='p' joint='j' %s/></actuator></mujoco>",
-           pid);
   frix_mjcf_config c = frix_mjcf_default();
   c.coordinates = FRIX_COORDINATES_REDUCED, c.strict = true;
   if (frix_context_create(NULL, &w.context)) return w;
@@ -35,6 +29,16 @@ static world open_world(fx_test *t, const char *pid) {
     fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(w.context));
   w.state = w.sim ? frix_sim_robot(w.sim) : NULL;
   return w;
+}
+
+static world open_world(fx_test *t, const char *pid) {
+  char text[600];
+  snprintf(text, sizeof text,
+           "<mujoco><option gravity='0 0 -10'/><worldbody><body name='b'><joint name='j' type='slide' axis='0 0 1'/>"
+           "<geom size='.1' mass='1' contype='0' conaffinity='0'/></body></worldbody><actuator><motor joint='j'/>"
+           "<pid name='p' joint='j' %s/></actuator></mujoco>",
+           pid);
+  return open_text(t, text);
 }
 
 static void close_world(world *w) {
@@ -90,6 +94,77 @@ static void slews(fx_test *t) {
   close_world(&w);
 }
 
+#define PLUGIN(config) \
+  "<extension><plugin plugin='mujoco.pid'><instance name='i'>" config "</instance></plugin></extension>"
+#define KEY(key, value) "<config key='" key "' value='" value "'/>"
+
+static world open_plugin(fx_test *t, const char *extension, const char *actuator) {
+  char text[900];
+  snprintf(text, sizeof text,
+           "<mujoco><option gravity='0 0 -10' timestep='0.002'/>%s<worldbody><body name='b'><joint name='j' "
+           "type='slide' axis='0 0 1'/><geom size='.1' mass='1' contype='0' conaffinity='0'/></body></worldbody>"
+           "<actuator>%s</actuator><keyframe><key name='k' ctrl='1' act='0 0'/></keyframe></mujoco>",
+           extension, actuator);
+  return open_text(t, text);
+}
+
+/* The plugin mujoco.pid: at rest ki I = 10 N, or imax; the first setpoint is taken at once, later ones follow at
+ * slewmax; the integral stands before the setpoint. */
+static void plugin(fx_test *t) {
+  static const char *const extension[] = {
+      PLUGIN(KEY("kp", "100") KEY("kd", "20") KEY("ki", "80") KEY("slewmax", "0.5")),
+      PLUGIN(KEY("kp", "100") KEY("kd", "20") KEY("ki", "80") KEY("imax", "4") KEY("slewmax", "0.5"))};
+  for (int n = 0; n < 2 && available(t); n++) {
+    world w = open_plugin(t, extension[n],
+                          "<plugin name='p' joint='j' plugin='mujoco.pid' instance='i' actdim='2' dyntype='none'/>");
+    REQUIRE(t, w.state);
+    double *ctrl = frix_robot_data(w.state, FRIX_ROBOT_CTRL, NULL),
+           *act = frix_robot_data(w.state, FRIX_ROBOT_ACT, NULL);
+    ctrl[0] = 0.3;
+    steps(t, &w, 2e-3, 1);
+    CHECK_NEAR(t, act[1], 0.3, 0);
+    CHECK_NEAR(t, act[0], 0.3 * 2e-3, 1e-15);
+    ctrl[0] = 0.5;
+    steps(t, &w, 2e-3, 1);
+    CHECK_NEAR(t, act[1], 0.3 + 2e-3 * 0.5, 1e-15);
+    steps(t, &w, 2e-3, 20000);
+    double pull = n ? 4 : 10;
+    CHECK_NEAR(t, act[0], pull / 80, 1e-9);
+    CHECK_NEAR(t, frix_robot_data(w.state, FRIX_ROBOT_QPOS, NULL)[0], 0.5 - (10 - pull) / 100, 1e-8);
+    close_world(&w);
+  }
+}
+
+static void plugin_refused(fx_test *t) {
+  static const struct {
+    const char *extension, *actuator, *says;
+  } row[] = {{"", "<plugin joint='j' plugin='mujoco.pid' actdim='1'><config key='kp' value='1'/></plugin>", "actdim"},
+             {"", "<plugin joint='j' plugin='mujoco.pid'><config key='kq' value='1'/></plugin>", "kq"},
+             {"", "<plugin joint='j' plugin='mujoco.pid'><config key='imax' value='-1'/></plugin>", "negative"},
+             {PLUGIN(KEY("kp", "x")), "<plugin joint='j' plugin='mujoco.pid' instance='i'/>", "'x'"},
+             {"", "<plugin joint='j' plugin='mujoco.pid' instance='none'/>", "plugin actuator"},
+             {"", "<plugin joint='j' plugin='other.one'/>", "plugin actuator"},
+             {"", "<plugin joint='j' plugin='mujoco.pid' dyntype='filter'><config key='kp' value='1'/></plugin>",
+              "plugin actuator"}};
+  for (size_t k = 0; k < sizeof row / sizeof *row && available(t); k++) {
+    char text[700];
+    frix_context *context = NULL;
+    frix_mjcf *mjcf = NULL;
+    frix_mjcf_config c = frix_mjcf_default();
+    c.coordinates = FRIX_COORDINATES_REDUCED, c.strict = true;
+    snprintf(text, sizeof text,
+             "<mujoco>%s<worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body></worldbody><actuator>%s"
+             "</actuator></mujoco>",
+             row[k].extension, row[k].actuator);
+    REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+    CHECK(t, frix_mjcf_read_memory(context, "x.xml", text, strlen(text), &c, &mjcf) != FRIX_OK);
+    if (!strstr(frix_error_text(context), row[k].says))
+      fx_test_fail(t, __FILE__, __LINE__, "%s: %s", row[k].actuator, frix_error_text(context));
+    frix_mjcf_destroy(mjcf);
+    frix_context_destroy(context);
+  }
+}
+
 /* A file with actuators that are left out is read, keyframes and all. */
 static void left_out(fx_test *t) {
   static const char text[] =
@@ -116,8 +191,7 @@ static void left_out(fx_test *t) {
 }
 
 const fx_test_row test_robot_pid[] = {
-    {"robot_pid/carries", carries},
-    {"robot_pid/slews", slews},
-    {"robot_pid/left_out", left_out},
-    {0},
+    {"robot_pid/carries", carries},   {"robot_pid/slews", slews},
+    {"robot_pid/plugin", plugin},     {"robot_pid/plugin_refused", plugin_refused},
+    {"robot_pid/left_out", left_out}, {0},
 };

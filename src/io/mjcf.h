@@ -177,9 +177,9 @@ typedef struct fx_mjcf_actuator {
   double crank_length, damping[3], armature;
   int act_early, interp;
   double delay;
-  int32_t sample_count;   /* controls that are remembered */
-  int32_t act_dim, group; /* act_dim < 0: as the dynamics want it */
-  bool pid;
+  int32_t sample_count;                    /* controls that are remembered */
+  int32_t act_dim, group;                  /* act_dim < 0: as the dynamics want it */
+  bool pid, plugin;                        /* plugin: a pid with the law of mujoco.pid */
   bool inputs[3];                          /* of a pid: length, rate, added force */
   double ki, most, slew, more_range[2][2]; /* ranges of rate and force */
   bool more_given[2];
@@ -434,6 +434,8 @@ typedef struct fx_mjcf_hint {
 fx_mjcf_hint fx_mjcf_nearest(const char *list, const char *word);
 /* Whether an element is an actuator. */
 bool fx_mjcf_is_actuator(const char *name);
+/* One of a plugin (mjcf_plugin.c); of a kind that is not known where the plugin is not. */
+frix_status fx_mjcf_read_plugin(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a);
 
 /* ---- values; each leaves *out alone where the attribute is absent ---- */
 const char *fx_mjcf_text(const fx_mjcf_item *item, const char *name, const fx_xml_element **where);

@@ -190,6 +190,7 @@ static frix_status read_layer(const fx_mjcf_reader *r, const fx_xml_element *e, 
   if (status) return status;
   if (!strcmp(name, "pid")) return read_pid(r, &item, a);
   if (!strcmp(name, "general")) return read_general(r, &item, a);
+  if (!strcmp(name, "plugin")) return fx_mjcf_read_plugin(r, &item, a);
   if (a->pid) a->pid = false, a->gain[0] = 1.0, memset(a->bias, 0, sizeof a->bias);
   if (!strcmp(name, "position") || !strcmp(name, "intvelocity")) return read_servo(r, &item, a, *name == 'i');
   if (!strcmp(name, "velocity") || !strcmp(name, "damper")) return read_speed(r, &item, a, *name == 'd');

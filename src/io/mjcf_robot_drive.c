@@ -185,7 +185,7 @@ static void copy_pid(const fx_mjcf_actuator *a, fx_tree_actuator *out) {
   fx_tree_pid *p = &out->pid;
   out->ctrl_count = 1;
   if (!a->pid) return;
-  *p = (fx_tree_pid){.used = true, .ki = a->ki, .most = a->most, .slew = a->slew};
+  *p = (fx_tree_pid){.used = true, .plugin = a->plugin, .ki = a->ki, .most = a->most, .slew = a->slew};
   out->ctrl_count = 0;
   for (int k = 0; k < 3; k++) {
     p->at[k] = a->inputs[k] ? out->ctrl_count++ : -1;

@@ -186,7 +186,8 @@ enum { FX_TREE_PARAMETERS = 10 };
 /* What a PID controller has beside gain (kp), bias[1] = -kp and bias[2] = -kv. */
 typedef struct fx_tree_pid {
   bool used;
-  int32_t at[3];         /* setpoint of length and rate, added force: which of its controls, -1: 0 */
+  bool plugin;   /* of mujoco.pid: its integral stands first and has the error of the step; no slew bound at time 0 */
+  int32_t at[3]; /* setpoint of length and rate, added force: which of its controls, -1: 0 */
   double ki, most, slew; /* most: of the integral, slew: of the setpoint's rate; 0: no bound */
   bool limited[3];       /* limited[0] and range[0] are ctrl_limited and ctrl_range */
   double range[3][2];

@@ -90,25 +90,43 @@ static double pid_control(const frix_robot_state *s, const fx_tree_actuator *a, 
   return p->limited[which] && !s->tree->no_clamp ? fx_clamp(u, p->range[which][0], p->range[which][1]) : u;
 }
 
+/* Where the setpoint and the integral stand among its activations. */
+static int32_t setpoint_at(const fx_tree_actuator *a) { return a->act_first + (a->pid.plugin && a->pid.ki > 0.0); }
+static int32_t integral_at(const fx_tree_actuator *a) { return a->act_first + (!a->pid.plugin && a->pid.slew > 0.0); }
+
 static double pid_setpoint(const frix_robot_state *s, const fx_tree_actuator *a) {
   double u = pid_control(s, a, 0), most = a->pid.slew * s->tree->timestep;
-  return a->pid.slew > 0.0 ? fx_clamp(u, s->act[a->act_first] - most, s->act[a->act_first] + most) : u;
+  if (!(a->pid.slew > 0.0) || (a->pid.plugin && !(s->time > 0.0))) return u;
+  double last = s->act[setpoint_at(a)];
+  return fx_clamp(u, last - most, last + most);
+}
+
+/* The integral at the end of the step. */
+static double next_integral(const frix_robot_state *s, int32_t k) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  double now = s->act[integral_at(a)], most = a->pid.most, error = pid_setpoint(s, a) - s->actuator_length[k];
+  double next = now + s->tree->timestep * error;
+  if (a->pid.plugin) return most > 0.0 ? fx_clamp(next, -most, most) : next;
+  bool beyond = most > 0.0 && ((now >= most && error > 0.0) || (now <= -most && error < 0.0));
+  return beyond ? now : next;
 }
 
 /* What it adds to kp (u - L) - kv dL/dt. */
-static double pid_rest(const frix_robot_state *s, const fx_tree_actuator *a) {
-  double integral = a->pid.ki > 0.0 ? s->act[a->act_first + a->act_count - 1] : 0.0;
-  return a->pid.ki * integral - a->bias[2] * pid_control(s, a, 1) + pid_control(s, a, 2);
+static void add_pid(const frix_robot_state *s, int32_t k, fx_tree_drive *d) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  const fx_tree_pid *p = &a->pid;
+  d->force += pid_control(s, a, 2) - a->bias[2] * pid_control(s, a, 1);
+  if (!(p->ki > 0.0)) return;
+  double integral = p->plugin ? next_integral(s, k) : s->act[integral_at(a)];
+  bool follows = p->plugin && !(p->most > 0.0 && fabs(integral) >= p->most);
+  d->force += p->ki * integral;
+  if (follows) d->by_length -= p->ki * s->tree->timestep;
 }
 
-static void pid_rates(const frix_robot_state *s, int32_t k, double rate[2]) {
+static void pid_next(const frix_robot_state *s, int32_t k, double next[2]) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
-  const double *act = s->act + a->act_first;
-  double u = pid_setpoint(s, a), error = u - s->actuator_length[k], most = a->pid.most;
-  if (a->pid.slew > 0.0) *rate++ = (u - *act++) / s->tree->timestep;
-  if (!(a->pid.ki > 0.0)) return;
-  bool beyond = most > 0.0 && ((*act >= most && error > 0.0) || (*act <= -most && error < 0.0));
-  *rate = beyond ? 0.0 : error;
+  if (a->pid.slew > 0.0) next[setpoint_at(a) - a->act_first] = pid_setpoint(s, a);
+  if (a->pid.ki > 0.0) next[integral_at(a) - a->act_first] = next_integral(s, k);
 }
 
 /* ---- all ---- */
@@ -164,7 +182,8 @@ fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
       d.by_length += (fx_muscle_bias(a, L + h) - fx_muscle_bias(a, L - h)) / (2.0 * h);
     }
   }
-  d.force = gain * u + bias + (a->pid.used ? pid_rest(s, a) : 0.0);
+  d.force = gain * u + bias;
+  if (a->pid.used) add_pid(s, k, &d);
   return d;
 }
 
@@ -174,7 +193,10 @@ static void activation_rates(frix_robot_state *s) {
     const fx_tree_actuator *a = &t->actuator[k];
     if (!a->act_count) continue;
     int32_t last = a->act_first + a->act_count - 1;
-    if (a->pid.used && !a->off) pid_rates(s, k, s->act_rate + a->act_first);
+    double next[2];
+    if (a->pid.used && !a->off) pid_next(s, k, next);
+    for (int32_t n = 0; a->pid.used && n < a->act_count; n++)
+      s->act_rate[a->act_first + n] = a->off ? 0.0 : (next[n] - s->act[a->act_first + n]) / t->timestep;
     if (!a->pid.used) s->act_rate[last] = a->off ? 0.0 : rate_of(a, control_of(s, a), s->act[last]);
   }
 }
@@ -185,9 +207,9 @@ void fx_tree_activate(frix_robot_state *s) {
     const fx_tree_actuator *a = &t->actuator[k];
     int32_t last = a->act_first + a->act_count - 1;
     if (!a->act_count || a->off) continue;
-    double rate[2] = {0.0, 0.0};
-    if (a->pid.used) pid_rates(s, k, rate);
-    for (int32_t n = 0; a->pid.used && n < a->act_count; n++) s->act[a->act_first + n] += t->timestep * rate[n];
+    double next[2];
+    if (a->pid.used) pid_next(s, k, next);
+    for (int32_t n = 0; a->pid.used && n < a->act_count; n++) s->act[a->act_first + n] = next[n];
     if (!a->pid.used) s->act[last] = next_activation(t, a, control_of(s, a), s->act[last]);
   }
 }
