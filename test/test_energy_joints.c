@@ -1,4 +1,5 @@
 /* Energy of joints: what each integrator does to it, with projection and without; chains under tension. */
+#include "linalg/vec.h"
 #include "sim_world.h"
 
 static const double g = 9.81;
@@ -206,6 +207,38 @@ static void rods_and_ropes(fx_test *t) {
   }
 }
 
+/* ---- a body pulled by its joint, 1e6 times as stiff as its inertia: the spin about the line of the pull stays ---- */
+
+static void twist(fx_test *t) {
+  frix_shape_config large = sphere_shape(1);
+  large.mask = 0;
+  const double pull = 3e4, spin = 1e-4;
+  for (int i = 0; i < 3; i++)
+    for (int n = 0; n < 8; n++) {
+      world w = world_new(t, 0, 0);
+      w.config.integrator = integrators[i];
+      MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+      frix_vec3 d = fx_unit(vec(1 + n, 2, 3 - n)), across = fx_unit(fx_cross(d, vec(0, 1, 0)));
+      frix_body_config b = body_at(at(0.2 * d.x, 0.2 * d.y, 0.2 * d.z));
+      b.mass = 0.5, b.inertia = (frix_sym3){2e-3, 2e-3, 2e-3, 0, 0, 0};
+      frix_joint_config j = frix_joint_default(FRIX_JOINT_BALL);
+      j.b = world_body(&w, b, large);
+      add_joint(&w, &j, vec(0, 0, 0), vec(0, 0, 1), vec(0, 0, 0));
+      REQUIRE(t, world_start(&w));
+      for (int k = 0; k < 4; k++) {
+        frix_vec3 turn = fx_scale(spin, fx_add(d, across));
+        if (k == 1) MUST(&w, frix_sim_set_velocity(w.sim, j.b, fx_cross(turn, fx_scale(0.2, d)), turn));
+        MUST(&w, frix_sim_add_force(w.sim, j.b, fx_scale(pull, d), vec(0, 0, 0)));
+        world_step(&w, 1.0);
+      }
+      frix_body_state s;
+      MUST(&w, frix_sim_body(w.sim, j.b, &s));
+      CHECK(t, w.unsolved == 0);
+      CHECK_NEAR(t, fx_dot(s.spin, d), spin, 1e-5 * spin);
+      world_end(&w);
+    }
+}
+
 /* ---- a free body that turns far in a step keeps its energy ---- */
 
 static void fast_turns(fx_test *t) {
@@ -287,6 +320,7 @@ const fx_test_row test_energy_joints[] = {
     {"energy_joints/equilibrium", equilibrium},
     {"energy_joints/tolerances", tolerances},
     {"energy_joints/rods_and_ropes", rods_and_ropes},
+    {"energy_joints/twist", twist},
     {"energy_joints/fast_turns", fast_turns},
     {"energy_joints/linked", linked},
     {0},

@@ -86,7 +86,8 @@ static bool is_rigid_block(int32_t n, const double *M) {
   return coupled == 0;
 }
 
-enum { RIGID = -1 }; /* in the place of a pivot: the block holds what factor_rigid makes */
+/* In the place of a pivot: what the block holds. */
+enum { RIGID = -1, SYMMETRIC = -2 };
 
 /* Its masses, and the factors of its inertia; false where it is none, or singular. The same bits as the factors of all
  * of it give, for a fifth of the work. */
@@ -110,6 +111,37 @@ static void solve_rigid(const double *factors, const int32_t *pivot, int32_t row
     for (int k = 0; k < 3; k++) y[6 * r + 3 + k] = turn[3 * r + k];
 }
 
+/* M = L'DL, L unit lower triangular, from the last row to the first; false where M is not symmetric or not positive.
+ * Trees are factored in this order too (tree_inertia.c). Where M has lost digits of light links, the velocities that a
+ * solver sees then are those of the step. */
+static bool factor_symmetric(int32_t n, const double *M, double *out, int32_t *pivot) {
+  for (int32_t r = 0; r < n; r++)
+    for (int32_t c = 0; c < r; c++)
+      if (M[r * n + c] != M[c * n + r]) return false;
+  memcpy(out, M, (size_t)(n * n) * sizeof *out);
+  for (int32_t i = n - 1; i >= 0; i--) {
+    double *row = out + i * n;
+    if (!(row[i] > 0)) return false;
+    row[i] = 1 / row[i];
+    for (int32_t j = 0; j < i; j++) {
+      double a = row[j] * row[i];
+      for (int32_t k = 0; a != 0 && k <= j; k++) out[j * n + k] -= a * row[k];
+    }
+    for (int32_t j = 0; j < i; j++) row[j] *= row[i];
+  }
+  pivot[0] = SYMMETRIC;
+  return true;
+}
+
+static void solve_symmetric(int32_t n, const double *factors, double *b) {
+  for (int32_t i = n - 1; i >= 0; i--)
+    for (int32_t j = 0; b[i] != 0 && j < i; j++) b[j] -= factors[i * n + j] * b[i];
+  for (int32_t i = 0; i < n; i++) {
+    b[i] *= factors[i * n + i];
+    for (int32_t j = i - 1; j >= 0; j--) b[i] -= factors[i * n + j] * b[j];
+  }
+}
+
 frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, fx_mass *out) {
   frix_status status = find_offsets(arena, s);
   *out = (fx_mass){.system = s};
@@ -125,6 +157,7 @@ frix_status fx_mass_build(fx_arena *arena, const frix_problem *p, fx_system *s, 
     double *lu = out->lu + s->M_offset[m];
     if (is_diagonal(s, m)) continue;
     if (factor_rigid(n, M, lu, out->pivot + s->dof[m])) continue;
+    if (factor_symmetric(n, M, lu, out->pivot + s->dof[m])) continue;
     memcpy(lu, M, (size_t)(n * n) * sizeof *lu);
     if (!fx_lu_factor(n, lu, out->pivot + s->dof[m]))
       return fx_fail(arena->context, FRIX_ERROR_INPUT, "M is singular in the block of degrees of freedom %d to %d",
@@ -149,7 +182,13 @@ void fx_mass_solve(const fx_mass *f, int32_t m, int32_t rows, const double *x, d
   }
   for (int32_t r = 0; r < rows; r++)
     for (int32_t k = 0; k < n; k++) y[r * n + k] = diagonal ? x[r * n + k] / mass[k] : x[r * n + k];
-  if (!diagonal) fx_lu_solve_rows(n, f->lu + s->M_offset[m], f->pivot + s->dof[m], rows, y);
+  if (diagonal) return;
+  const double *factors = f->lu + s->M_offset[m];
+  if (f->pivot[s->dof[m]] != SYMMETRIC) {
+    fx_lu_solve_rows(n, factors, f->pivot + s->dof[m], rows, y);
+    return;
+  }
+  for (int32_t r = 0; r < rows; r++) solve_symmetric(n, factors, y + r * n);
 }
 
 /* y = x inverse for rows of n columns; inlined with constant sizes for rigid bodies. */

@@ -264,7 +264,9 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   if ((status = fx_response_build(arena, &mass, s)) != FRIX_OK) return status;
   double *v_free = FX_TAKE_RAW(arena, double, s->dof_count);
   if (!v_free) return FRIX_ERROR_MEMORY;
-  for (int32_t m = 0; m < s->mover_count; m++) fx_mass_solve(&mass, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
+  if (p->v_free) memcpy(v_free, p->v_free, (size_t)s->dof_count * sizeof *v_free);
+  for (int32_t m = 0; !p->v_free && m < s->mover_count; m++)
+    fx_mass_solve(&mass, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   s->v_free = v_free;
   s->limit = p->limit;
   status = list_shifts(arena, p, s);

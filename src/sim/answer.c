@@ -65,7 +65,7 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
 
 /* Tension holds some axes of a body much more than others: there the momentum tells what is rounding. */
 static bool is_turning(const fx_mover *m, double size) {
-  if (m->dof == 3 || !(m->tension.xx + m->tension.yy + m->tension.zz > 0.0)) return false;
+  if (m->dof == 3 || !fx_is_tense(m)) return false;
   frix_sym3 B = m->B_inverse;
   double moments = (size - fx_norm(m->w_free)) / fmax(B.xx, fmax(B.yy, B.zz));
   return fx_norm(fx_sym3_mul(m->B, m->w1)) > ROUNDING * (moments + fx_norm(fx_sym3_mul(m->B, m->w_free)));

@@ -170,8 +170,7 @@ static double look(frix_sim *sim, balance *x, const double *r) {
     double *b = x->b + m->first, f[MOST_DOF];
     bool flat = m->dof == 3;
     m->v1 = fx_add(m->v_free, fx_sym3_mul(m->A_inverse, fx_vec(b[0], b[1], flat ? 0.0 : b[2])));
-    m->w1 = flat ? fx_vec(0.0, 0.0, m->w_free.z + m->B_inverse.zz * b[2])
-                 : fx_add(m->w_free, fx_sym3_mul(m->B_inverse, fx_vec(b[3], b[4], b[5])));
+    m->w1 = fx_add(m->w_free, fx_spin_change(m, flat ? fx_vec(0.0, 0.0, b[2]) : fx_vec(b[3], b[4], b[5])));
     worst = fmax(worst, fmax(fx_norm(m->v1) / (x->size[k][0] > 0.0 ? x->size[k][0] : 1.0),
                              fx_norm(m->w1) / (x->size[k][1] > 0.0 ? x->size[k][1] : 1.0)));
     fx_mover_drive(m, f);

@@ -41,18 +41,21 @@ static ball_answer look(const frix_sim *sim, const fx_assembly *a, const fx_grou
   int32_t first = g->dim == 3 && ball->holds ? 0 : 1;
   ball_answer out = {.spin = fx_sub(spin_of(sim, joint->b, FX_AFTER), spin_of(sim, joint->a, FX_AFTER)),
                      .bound = sim->h * sim->state.joint[g->source].axis[0].friction};
-  double weight = 0.0, size = 0.0;
+  double weight = 0.0, own = 0.0; /* own: spins before and after the step; free: those of the forces alone */
   for (int32_t k = first; k < 3; k++) {
     out.moment = fx_mad(out.moment, a->r[g->row + k], ball->direction[k - first]);
     weight = fmax(weight, fx_group_weight(sim, a, g, k));
   }
-  for (fx_when when = FX_BEFORE; when <= FX_AFTER; when++)
-    size += fx_norm(spin_of(sim, joint->a, when)) + fx_norm(spin_of(sim, joint->b, when));
+  static const fx_when ends[2] = {FX_BEFORE, FX_AFTER};
+  for (int k = 0; k < 2; k++)
+    own += fx_norm(spin_of(sim, joint->a, ends[k])) + fx_norm(spin_of(sim, joint->b, ends[k]));
+  double free = fx_norm(spin_of(sim, joint->a, FX_FREE)) + fx_norm(spin_of(sim, joint->b, FX_FREE));
   out.across = fabs(fx_dot(out.spin, ball->direction[2]));
-  double carried =
-      fmin(out.bound, fx_norm(out.moment)); /* not what friction could carry: that hides spins of light links */
-  out.rounding = ROUNDING * size;
-  out.near = fmax(sim->config.tolerance, 1e-12) * (size + weight * carried);
+  /* what acts, not what friction could carry: that hides spins of light links; and, as in the certificate, forces that
+   * cancel count up to one radian per step */
+  double acts = free + weight * fmin(out.bound, fx_norm(out.moment));
+  out.rounding = ROUNDING * (own + free);
+  out.near = fmax(sim->config.tolerance, 1e-12) * fmin(own + acts, fmax(own, 1.0 / sim->h));
   return out;
 }
 

@@ -60,7 +60,7 @@ static void move(const fx_mover *m, const double *p, double *v, double sum[3]) {
   frix_vec3 P = {p[0], p[1], flat ? 0.0 : p[2]}, L = flat ? zero : fx_vec(p[3], p[4], p[5]);
   if (flat) L.z = p[2];
   frix_vec3 dv = fx_sym3_mul(m->A_inverse, P);
-  frix_vec3 dw = flat ? fx_vec(0.0, 0.0, m->B_inverse.zz * L.z) : fx_sym3_mul(m->B_inverse, L);
+  frix_vec3 dw = fx_spin_change(m, L);
   frix_vec3 lin = fx_add(m->v_free, dv), ang = fx_add(m->w_free, dw);
   double all[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
   if (flat) all[2] = ang.z;

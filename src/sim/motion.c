@@ -27,6 +27,22 @@ frix_sym3 fx_sym3_inverse(frix_sym3 s) {
                      d * c, d * (s.xy * s.xz - s.xx * s.yz)};
 }
 
+/* L D L' x = b. */
+static frix_vec3 solve_sym3(frix_sym3 s, frix_vec3 b) {
+  double y = s.xy / s.xx, z = s.xz / s.xx, yy = s.yy - y * s.xy, yz = s.yz - y * s.xz, l = yz / yy;
+  b.y -= y * b.x;
+  b.z -= z * b.x + l * b.y;
+  b.z /= s.zz - z * s.xz - l * yz;
+  b.y = b.y / yy - l * b.z;
+  b.x = b.x / s.xx - y * b.y - z * b.z;
+  return b;
+}
+
+frix_vec3 fx_spin_change(const fx_mover *m, frix_vec3 L) {
+  if (m->dof == 3) return fx_vec(0.0, 0.0, m->B_inverse.zz * L.z);
+  return fx_is_tense(m) ? solve_sym3(m->B, L) : fx_sym3_mul(m->B_inverse, L);
+}
+
 bool fx_isotropic(const fx_body *body) {
   frix_sym3 j = body->inertia;
   return body->planar || (j.xx == j.yy && j.yy == j.zz && j.xy == 0.0 && j.xz == 0.0 && j.yz == 0.0);
@@ -191,7 +207,7 @@ static void free_motion(const frix_sim *sim, fx_mover *m) {
   frix_vec3 push = fx_sub(fx_scale(h, m->force), m->spring);
   m->v_free = fx_add(m->v0, fx_sym3_mul(m->A_inverse, push));
   frix_vec3 turn = fx_sub(fx_scale(h, m->torque), fx_sym3_mul(m->tension, m->w0));
-  m->w_free = fx_add(m->w0, fx_sym3_mul(m->B_inverse, turn));
+  m->w_free = fx_add(m->w0, fx_spin_change(m, turn));
   if (body->planar) {
     m->v_free.z = 0.0;
     m->w_free.x = m->w_free.y = 0.0;

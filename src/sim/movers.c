@@ -83,10 +83,7 @@ void fx_mover_kick(fx_mover *m, const double *J, double impulse) {
   frix_vec3 lin = {J[0], J[1], m->dof == 3 ? 0.0 : J[2]};
   frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
   m->v_free = fx_mad(m->v_free, impulse, fx_sym3_mul(m->A_inverse, lin));
-  if (m->dof == 3)
-    m->w_free.z += impulse * m->B_inverse.zz * J[2];
-  else
-    m->w_free = fx_mad(m->w_free, impulse, fx_sym3_mul(m->B_inverse, ang));
+  m->w_free = fx_mad(m->w_free, impulse, fx_spin_change(m, ang));
 }
 
 void fx_mover_rebase(fx_mover *m) {

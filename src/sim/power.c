@@ -140,8 +140,6 @@ void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g
 
 /* ---- all of them ---- */
 
-static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
-
 static void add_tension(const fx_mover *m, fx_power *power) {
   frix_vec3 w0 = m->w0, w1 = m->w1;
   if (m->dof == 3) w0 = fx_vec(0.0, 0.0, w0.z), w1 = fx_vec(0.0, 0.0, w1.z);
@@ -162,7 +160,7 @@ void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_isla
     fx_group_power(sim, a, g, before, &power[island]);
   }
   for (int32_t k = 0; k < sim->mover_count; k++)
-    if (is_tense(&sim->mover[k])) add_tension(&sim->mover[k], &power[islands->of_mover[k]]);
+    if (fx_is_tense(&sim->mover[k])) add_tension(&sim->mover[k], &power[islands->of_mover[k]]);
 }
 
 double fx_power_gain(const fx_power *p) {
@@ -193,10 +191,9 @@ static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*ch
         double r = a->r[g->row + i];
         bool flat = m->dof == 3;
         frix_vec3 lin = {J[0], J[1], flat ? 0.0 : J[2]};
-        frix_vec3 ang =
-            flat ? fx_vec(0.0, 0.0, m->B_inverse.zz * J[2]) : fx_sym3_mul(m->B_inverse, fx_vec(J[3], J[4], J[5]));
+        frix_vec3 ang = flat ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
         to[0] = fx_mad(to[0], r, fx_sym3_mul(m->A_inverse, lin));
-        to[1] = fx_mad(to[1], r, ang);
+        to[1] = fx_mad(to[1], r, fx_spin_change(m, ang));
       }
     }
   }
@@ -230,7 +227,7 @@ frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_i
     }
     change[k][0] = fx_sub(m->v_free, m->v0);
     change[k][1] = fx_sub(m->w_free, m->w0);
-    if (is_tense(m)) change[k][1] = fx_scale(sim->h, fx_sym3_mul(m->B_inverse, m->torque)); /* tension is a row */
+    if (fx_is_tense(m)) change[k][1] = fx_scale(sim->h, fx_spin_change(m, m->torque)); /* tension is a row */
   }
   add_drives(sim, a, change);
   for (int32_t k = 0; k < sim->mover_count; k++)

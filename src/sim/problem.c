@@ -60,6 +60,12 @@ void fx_mover_drive(const fx_mover *m, double *f) {
   memcpy(f, all, (size_t)m->dof * sizeof *f);
 }
 
+static void put_free(const fx_mover *m, double *v) {
+  const double all[6] = {m->v_free.x, m->v_free.y, m->dof == 3 ? m->w_free.z : m->v_free.z,
+                         m->w_free.x, m->w_free.y, m->w_free.z};
+  memcpy(v, m->tree ? m->tree->v_free : all, (size_t)m->dof * sizeof *v);
+}
+
 /* The group's rows become columns. */
 static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t first_row,
                               fx_sparse *H, int32_t at) {
@@ -146,7 +152,8 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
   size_t first_joint = a->joint_first < a->group_count ? (size_t)a->group[a->joint_first].value : a->value_count;
   p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
   p->f = FX_TAKE(arena, double, dof);
-  if (!p->row || !p->f || !take_sparse(arena, dof, dof, entries, &p->M) ||
+  double *v_free = sim->mechanism ? FX_TAKE(arena, double, dof) : NULL;
+  if (!p->row || !p->f || (sim->mechanism && !v_free) || !take_sparse(arena, dof, dof, entries, &p->M) ||
       !take_sparse(arena, dof, p->row_count, first_joint, &p->H) ||
       !take_sparse(arena, dof, p->joint_count, a->value_count - first_joint, &p->G))
     return FRIX_ERROR_MEMORY;
@@ -155,7 +162,9 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
     if (sim->mover[k].first >= 0) {
       at = put_mass(&sim->mover[k], &p->M, at);
       fx_mover_drive(&sim->mover[k], p->f + sim->mover[k].first);
+      if (v_free) put_free(&sim->mover[k], v_free + sim->mover[k].first);
     }
+  p->v_free = v_free;
   at = 0;
   for (int32_t k = 0; k < a->joint_first; k++) {
     at = put_directions(sim, a, &a->group[k], 0, &p->H, at);

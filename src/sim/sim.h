@@ -92,6 +92,9 @@ typedef struct fx_mover {
                                  NULL: a body. v0 and v_free are then the fastest of its links, or those of the frame */
 } fx_mover;
 
+/* Whether a joint under tension adds to B. */
+static inline bool fx_is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
+
 typedef enum fx_group_kind {
   FX_GROUP_CONTACT,
   FX_GROUP_SPINNING, /* drilling friction of a contact */
@@ -271,6 +274,9 @@ const fx_integrator *fx_integrator_at(int32_t k);
 /* ---- motion.c: SE(3) and momentum ---- */
 frix_quat fx_turn(frix_quat q, frix_vec3 spin, double h);
 frix_sym3 fx_sym3_inverse(frix_sym3 s);
+/* dw of a body by an angular impulse: B dw = L. Tension makes B ill-conditioned (cond B), and the product with
+ * B_inverse misses L by eps cond^2; elimination does by eps |B| |dw|. */
+frix_vec3 fx_spin_change(const fx_mover *m, frix_vec3 L);
 /* Position and turn over time h with momenta kept: v and the angular momentum L (world) are given. */
 frix_pose fx_advance(const fx_body *body, frix_pose pose, frix_vec3 v, frix_vec3 L, frix_vec3 w, double h);
 /* Angular momentum of a body after the step; what has stopped has none, not even the rounding of a difference. */

@@ -15,6 +15,21 @@ static frix_status build_once(frix_sim *sim, const fx_assembly *a) {
   return sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, &sim->arena, &sim->problem);
 }
 
+static bool has_tree_rows(const frix_sim *sim) {
+  for (int32_t k = 0; sim->mechanism && k < sim->mover_count; k++)
+    if (sim->mover[k].tree && !sim->mover[k].tree->soft && sim->mover[k].first >= 0) return true;
+  return false;
+}
+
+/* Velocities of trees from the sum of the impulses, with the certificate of these. A solver adds responses M^-1 J' r
+ * row by row; those of a light link are large and cancel, and their rounding moves the heavy ones it carries. */
+static frix_status move_trees(frix_sim *sim, fx_assembly *a) {
+  double *v = FX_TAKE_RAW(&sim->arena, double, sim->problem.dof_count);
+  frix_status status = v ? fx_rows_judge(sim, a, a->r, a->u, v, &sim->report.certificate) : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) fx_put_answer(sim, v);
+  return status;
+}
+
 static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double best, const fx_polisher *with,
                               fx_revision *revision) {
   frix_status status = build_once(sim, a);
@@ -52,16 +67,17 @@ static frix_status ask_solver(frix_sim *sim, fx_assembly *a, bool again, double 
     frix_solution_destroy(solution);
     return FRIX_OK;
   }
-  bool good = result.certificate.residual <= sim->config.tolerance;
-  report->outcome = good ? FRIX_OUTCOME_SOLVED : result.outcome;
   report->certificate = result.certificate;
   report->approximate = result.approximate;
   report->finisher = result.finisher;
   report->island_count = result.island_count;
   memcpy(a->r, result.r, (size_t)a->row_count * sizeof *a->r);
   fx_put_answer(sim, result.v);
+  if (has_tree_rows(sim) && !result.approximate) status = move_trees(sim, a);
+  bool good = report->certificate.residual <= sim->config.tolerance;
+  report->outcome = good ? FRIX_OUTCOME_SOLVED : result.outcome;
   frix_solution_destroy(solution);
-  return FRIX_OK;
+  return status;
 }
 
 /* ---- trees ---- */

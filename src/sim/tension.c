@@ -94,8 +94,6 @@ void fx_tension_find(frix_sim *sim) {
   }
 }
 
-static bool is_tense(const fx_mover *m) { return m->tension.xx + m->tension.yy + m->tension.zz > 0.0; }
-
 /* Moments of the impulses on the movers under tension; trees are under none. */
 static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
   const fx_assembly *a = &sim->rows;
@@ -105,7 +103,7 @@ static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       for (int32_t i = 0; i < g->dim; i++, J += m->dof) {
-        if (m->tree || !is_tense(m)) continue;
+        if (m->tree || !fx_is_tense(m)) continue;
         frix_vec3 ang = m->dof == 3 ? fx_vec(0.0, 0.0, J[2]) : fx_vec(J[3], J[4], J[5]);
         moment[g->mover[b]] = fx_mad(moment[g->mover[b]], a->r[g->row + i], ang);
         size[g->mover[b]] += fabs(a->r[g->row + i]) * fx_norm(ang);
@@ -116,7 +114,7 @@ static void sum_moments(frix_sim *sim, frix_vec3 *moment, double *size) {
 
 frix_status fx_tension_judge(frix_sim *sim) {
   bool any = false;
-  for (int32_t k = 0; k < sim->mover_count; k++) any |= is_tense(&sim->mover[k]);
+  for (int32_t k = 0; k < sim->mover_count; k++) any |= fx_is_tense(&sim->mover[k]);
   if (!any || !sim->report.certified) return FRIX_OK;
   frix_vec3 *moment = FX_TAKE(&sim->arena, frix_vec3, sim->mover_count);
   double *size = FX_TAKE(&sim->arena, double, sim->mover_count), most = MOMENTUM * sim->config.tolerance;
@@ -124,7 +122,7 @@ frix_status fx_tension_judge(frix_sim *sim) {
   sum_moments(sim, moment, size);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    if (!is_tense(m) || m->dof == 3 || sim->state.load[m->slot].slope) continue;
+    if (!fx_is_tense(m) || m->dof == 3 || sim->state.load[m->slot].slope) continue;
     frix_vec3 before = fx_sym3_mul(m->J, m->w0), after = fx_sym3_mul(m->J, m->w1), push = fx_scale(sim->h, m->torque);
     frix_vec3 missing = fx_sub(fx_sub(fx_sub(after, before), push), moment[k]);
     double own = fx_norm(before) + fx_norm(after) + fx_norm(push), speed = fx_norm(m->w1);

@@ -84,6 +84,23 @@ static void ball_about_z(world *w) { ball_about(w, at(0, 0, 1)); }
 
 static void ball_friction(tally *t, finding *f, FILE *log) { RUN(ball_about_x, ball_about_y, ball_about_z); }
 
+/* Friction of 20 N m holds 10 N m on a body of 1e-7 kg m^2. Friction in a plane leaves 5 mrad/s out of it. */
+static void ball_of_a_gram(world *w) {
+  set_gravity(w, at(0, 0, 0));
+  w->h = 0.01;
+  w->steps = 2;
+  frix_body_config c = frix_body_default();
+  c.mass = 1e-3;
+  c.inertia = (frix_sym3){1e-7, 1e-7, 1e-7, 0, 0, 0};
+  frix_body_id b = add_body_as(w, c);
+  add_shape(w, b, sphere(1e-3), plain(w, 0.5, 0));
+  add_joint(w, FRIX_JOINT_BALL, WORLD, b, at(0, 0, 0), at(0, 0, 1), at(0, 0, 0),
+            (frix_axis_config[2]){{.friction = 20}, {0}});
+  add_push(w, b, at(0, 0, 0), at(10, 5e-8, 5e-8));
+}
+
+static void light_ball(tally *t, finding *f, FILE *log) { RUN(ball_of_a_gram); }
+
 /* ---- mass ratios ---- */
 
 static void plate(world *w, double mass, double force) {
@@ -103,6 +120,29 @@ static void plate_1e9_slides(world *w) { plate(w, 1e-9, 90); }
 static void plate_1e12(world *w) { plate(w, 1e-12, 20); }
 
 static void mass_ratio(tally *t, finding *f, FILE *log) { RUN(plate_1e7, plate_1e9, plate_1e9_slides, plate_1e12); }
+
+/* A tree: two tons fall with 0.1 g that lie on the floor and turn. */
+static void light_root_of(world *w, double mass, const char *solver) {
+  frix_material_id m = plain(w, 0.5, 0);
+  w->h = 0.012;
+  w->steps = 6;
+  w->config.coordinates = FRIX_COORDINATES_REDUCED;
+  w->config.solver = solver;
+  add_floor(w, m);
+  frix_body_id root = add_body(w, mass, at(0, 0, 0.04), UPRIGHT, at(0.01, 0, 0), at(0.1, 0.8, 0.3));
+  add_shape(w, root, box(0.05, 0.04, 0.04), m);
+  frix_body_id link = add_body(w, 2000, at(0.4, 0.2, 0.3), UPRIGHT, at(0, 0.02, 0), at(0, 0, 0));
+  add_shape(w, link, sphere(0.06), m);
+  add_joint(w, FRIX_JOINT_BALL, root, link, at(0.38, 0.16, 0.28), at(0, 0, 1), at(0, 0, 0),
+            (frix_axis_config[2]){{0}, {0}});
+}
+static void light_root_newton(world *w) { light_root_of(w, 1e-4, "newton"); }
+static void light_root_auto(world *w) { light_root_of(w, 1e-4, "auto"); }
+static void lighter_root_newton(world *w) { light_root_of(w, 1e-6, "newton"); }
+
+static void light_root(tally *t, finding *f, FILE *log) {
+  RUN(light_root_newton, light_root_auto, lighter_root_newton);
+}
 
 /* A million tons on a gram. */
 static void heavy(world *w) {
@@ -521,7 +561,9 @@ static const named_case table[] = {
     {"joint_diluted", "a hinge with wide limits and an overlap of 20 mm", joint_diluted},
     {"fixed_twice", "a body fixed to two places 0.1 m apart", fixed_twice},
     {"ball_friction", "dry friction of a ball joint about three axes", ball_friction},
+    {"light_ball", "dry friction of a ball joint that could turn a body at 1e6 rad/s", light_ball},
     {"mass_ratio", "10 kg on a plate of 1e-7 to 1e-12 kg that is pulled", mass_ratio},
+    {"light_root", "a tree of two tons on a root of 0.1 g", light_root},
     {"heavy_on_light", "1e9 kg on 1 g, a block of 2 km on a cube of 2 mm", heavy_on_light},
     {"servo_bound", "a servo bounded by 1e9 and 1e12 N beside 20 boxes", servo_bound},
     {"friction_bound", "dry friction of 1e12 N beside 20 boxes", friction_bound},
