@@ -56,7 +56,7 @@ static bool find_worth(fx_sensitivity_step *t, uint64_t *state, fx_worth *out, d
 
 /* The slope along the direction, and what it is a sum of. */
 static void add_slope(const frix_sensitivity_motion *a, const frix_sensitivity_motion *d, double *sum, double *size) {
-  *sum += fx_motion_product(a, d);
+  *sum += fx_tangent_product(a, d);
   *size += fx_norm(a->place) + fx_norm(a->turn) + fx_norm(a->velocity) + fx_norm(a->spin);
 }
 

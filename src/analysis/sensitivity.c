@@ -9,6 +9,7 @@
  * the factors of the natural map turn dl into dv (frix_gradient_forward), and the motion is differenced in the same way
  * with v + e dv. Nothing is solved but the step itself. */
 #include "analysis/sensitivity.h"
+#include "analysis/gradient.h"
 
 #include "base/abi.h"
 
@@ -178,7 +179,7 @@ static void find_scales(fx_sensitivity_step *t) {
 }
 
 /* Rows of state and parameters alone are those of the step, and its answer fits them. */
-static frix_status check_rows(fx_sensitivity_step *t) {
+frix_status fx_sensitivity_check_rows(fx_sensitivity_step *t) {
   frix_sensitivity *s = t->s;
   frix_status status = fx_sensitivity_look(s, s->side[0], s->before, -1, 0);
   if (status != FRIX_OK) return status;
@@ -401,7 +402,7 @@ static frix_status differentiate(fx_sensitivity_step *t, int32_t k) {
   }
   fx_places_differ(s->end[1], s->end[0], 2 * e, s->slots, s->part);
   end_by_parameter(s, k, s->tangent[k]);
-  for (int32_t n = 1; n < s->slots; n++) fx_motion_add(&s->tangent[k][n], &s->part[n]);
+  for (int32_t n = 1; n < s->slots; n++) fx_tangent_add(&s->tangent[k][n], &s->part[n]);
   return FRIX_OK;
 }
 
@@ -425,7 +426,7 @@ static frix_status open_gradient(fx_sensitivity_step *t) {
     return FRIX_OK;
   }
   frix_gradient_result view = {.size = sizeof view};
-  frix_status status = frix_gradient_of_step(s->sim, NULL, &t->gradient);
+  frix_status status = fx_gradient_of_step(s->sim, t->again && s->closed[s->sim->state.step_count], &t->gradient);
   if (status != FRIX_OK) return status;
   frix_gradient_view(t->gradient, &view);
   if (!t->again) note_verdict(s, &view);
@@ -472,7 +473,7 @@ frix_status fx_sensitivity_open(frix_sensitivity *s, fx_sensitivity_step *t) {
   status = open_gradient(t);
   if (status == FRIX_OK && !take_data(t)) status = FRIX_ERROR_MEMORY;
   find_scales(t);
-  return status == FRIX_OK ? check_rows(t) : status;
+  return status == FRIX_OK && !t->again ? fx_sensitivity_check_rows(t) : status;
 }
 
 void fx_sensitivity_close(fx_sensitivity_step *t) {

@@ -45,12 +45,12 @@ void fx_places_differ(const fx_place *a, const fx_place *b, double scale, int32_
 /* The end of the step that `sim` was looked at for, with these velocities. */
 void fx_places_finish(frix_sim *sim, const fx_place *after, fx_place *out);
 
-static inline double fx_motion_product(const frix_sensitivity_motion *a, const frix_sensitivity_motion *b) {
+static inline double fx_tangent_product(const frix_sensitivity_motion *a, const frix_sensitivity_motion *b) {
   return fx_dot(a->place, b->place) + fx_dot(a->turn, b->turn) + fx_dot(a->velocity, b->velocity) +
          fx_dot(a->spin, b->spin);
 }
 
-static inline void fx_motion_add(frix_sensitivity_motion *to, const frix_sensitivity_motion *by) {
+static inline void fx_tangent_add(frix_sensitivity_motion *to, const frix_sensitivity_motion *by) {
   to->place = fx_add(to->place, by->place), to->turn = fx_add(to->turn, by->turn);
   to->velocity = fx_add(to->velocity, by->velocity), to->spin = fx_add(to->spin, by->spin);
 }
@@ -100,6 +100,9 @@ frix_status fx_sensitivity_look(frix_sensitivity *s, frix_sim *sim, const fx_pla
  * comes of it; the clock of the sim stands at the beginning of the step until then. */
 frix_status fx_sensitivity_open(frix_sensitivity *s, fx_sensitivity_step *t);
 void fx_sensitivity_close(fx_sensitivity_step *t);
+/* Rows of state and parameters alone are those of the step, and its answer fits them: into t->now. Done when a step is
+ * opened, but not when it is opened again. */
+frix_status fx_sensitivity_check_rows(fx_sensitivity_step *t);
 /* The step alone. */
 frix_status fx_sensitivity_replay(frix_sensitivity *s);
 /* Keeps the world at the beginning of a step for the way back. */

@@ -44,7 +44,7 @@ static void add_weights(fx_back *q, int64_t k) {
     const frix_sensitivity_weight *w = &q->config->weight[e];
     frix_sensitivity_motion *to = &q->lambda[w->body.index];
     if ((w->step ? w->step : q->s->result.step) != k) continue;
-    fx_motion_add(to, &w->weight);
+    fx_tangent_add(to, &w->weight);
   }
 }
 
@@ -117,6 +117,7 @@ frix_status fx_sensitivity_note_closed(fx_sensitivity_step *t) {
     if (status == FRIX_OK && record.known) status = fx_record_check(t, &record, &agrees);
   }
   s->closed[s->result.step - 1] = agrees;
+  s->result.closed += agrees;
   return status;
 }
 
@@ -148,6 +149,7 @@ static frix_status make_closed(fx_back *q, kept_step *out) {
   if (status == FRIX_OK) status = fx_record_take(&out->t, &out->t.arena, &out->record);
   out->parameter = FX_TAKE(&out->t.arena, by_data, count + 1);
   if (status == FRIX_OK && !out->parameter) status = FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK && count) status = fx_sensitivity_check_rows(&out->t);
   for (int32_t k = 0; k < count && status == FRIX_OK; k++) status = keep_parameter(&out->t, k, &out->parameter[k]);
   if (out->t.opened) s->sim->state.time = out->t.end, s->sim->state.step_count++;
   out->t.opened = false;
@@ -162,8 +164,8 @@ static double parameter_slope(const fx_back *q, const kept_step *step, const fx_
   for (int32_t k = 0; worth->f && k < t->contacts; k++) sum += worth->mu[k] * by->mu[k];
   for (int32_t k = 0; k < step->record.body_count; k++) {
     const fx_record_body *b = &step->record.body[k];
-    sum += fx_motion_product(&q->lambda[b->slot], &by->end[b->slot]);
-    if (b->mover >= 0 && b->first < 0) sum += fx_motion_product(&q->velocities[b->slot], &by->free[b->slot]);
+    sum += fx_tangent_product(&q->lambda[b->slot], &by->end[b->slot]);
+    if (b->mover >= 0 && b->first < 0) sum += fx_tangent_product(&q->velocities[b->slot], &by->free[b->slot]);
   }
   return sum;
 }
@@ -190,12 +192,12 @@ static frix_status step_back(fx_back *q, kept_step *step, int64_t number) {
     frix_sensitivity_motion by[2];
     fx_record_contact_back(r, &r->contact[k], &worth, by);
     for (int side = 0; side < 2; side++)
-      if (r->contact[k].body[side] >= 0) fx_motion_add(&q->before[r->contact[k].slot[side]], &by[side]);
+      if (r->contact[k].body[side] >= 0) fx_tangent_add(&q->before[r->contact[k].slot[side]], &by[side]);
   }
   for (int32_t k = 0; k < r->body_count; k++) {
     frix_sensitivity_motion by, *to = &q->before[r->body[k].slot];
     fx_record_body_back(r, &r->body[k], &worth, &by);
-    fx_motion_add(to, &by);
+    fx_tangent_add(to, &by);
     push_back(q, &worth, &r->body[k], r->h, number);
     if (!r->body[k].body->planar) continue;
     to->place.z = to->velocity.z = 0;
@@ -298,7 +300,7 @@ static frix_status run_back(fx_back *q) {
   if (status == FRIX_OK) status = go_back(q, step, end);
   for (int32_t k = 0; k < s->config.parameter_count && q->config->parameter && status == FRIX_OK; k++)
     for (int32_t e = 1; e < s->slots; e++)
-      q->config->parameter[k] += fx_motion_product(&q->lambda[e], &s->tangent[k][e]); /* of the start */
+      q->config->parameter[k] += fx_tangent_product(&q->lambda[e], &s->tangent[k][e]); /* of the start */
   frix_status restored = frix_sim_restore(s->sim, now);
   frix_snapshot_destroy(now);
   return status == FRIX_OK ? restored : status;

@@ -75,7 +75,7 @@ static frix_status through_motion(fx_back *q) {
     fx_places_differ(s->end[1], s->end[0], 2 * nudge_of(c), s->slots, s->part);
     for (int32_t k = 0; k < s->sim->mover_count; k++) {
       int32_t slot = s->sim->mover[k].slot;
-      *coordinate(&q->velocities[slot], c) = fx_motion_product(&q->lambda[slot], &s->part[slot]);
+      *coordinate(&q->velocities[slot], c) = fx_tangent_product(&q->lambda[slot], &s->part[slot]);
     }
   }
   return status;
@@ -176,7 +176,7 @@ static frix_status by_coordinate(fx_back *q, fx_sensitivity_step *t, const fx_wo
     if (q->colour[k] != colour) continue;
     bool alone = s->config.drive || fx_slot_body(s->sim, k)->kind == FRIX_BODY_KINEMATIC;
     *coordinate(&q->before[k], c) =
-        fx_motion_product(&q->lambda[k], &s->part[k]) + (alone ? all : *coordinate(&q->before[k], c));
+        fx_tangent_product(&q->lambda[k], &s->part[k]) + (alone ? all : *coordinate(&q->before[k], c));
   }
   return FRIX_OK;
 }
@@ -195,7 +195,7 @@ static frix_status by_parameter(fx_back *q, fx_sensitivity_step *t, const fx_wor
   fx_places_differ(s->end[1], s->end[0], 2 * d, s->slots, s->part);
   for (int32_t e = 0; e < s->sim->rows.group_count; e++) change += (v[1].group[e] - v[0].group[e]) / (2 * d);
   for (int32_t e = 0; e < s->sim->mover_count; e++) change += (v[1].mover[e] - v[0].mover[e]) / (2 * d);
-  for (int32_t e = 1; e < s->slots; e++) change += fx_motion_product(&q->lambda[e], &s->part[e]);
+  for (int32_t e = 1; e < s->slots; e++) change += fx_tangent_product(&q->lambda[e], &s->part[e]);
   *sum += change;
   return FRIX_OK;
 }
