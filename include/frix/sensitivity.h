@@ -8,7 +8,8 @@
  * The caller decides where parameters enter: masses, inertias, friction, restitution, sizes, initial poses and
  * velocities, springs and motors through `build`; forces, motions and controls through `drive`; or the step itself.
  * Each step is differentiated at its certified answer: the answer through the factors of the natural map
- * (frix/analysis.h), the assembly before it and the motion after it by central differences.
+ * (frix/analysis.h), the assembly before it and the motion after it by central differences, backward in closed form
+ * where bodies touch by planes, spheres, capsules, ellipsoids, boxes and hulls and hang on no joint.
  * Rigid contacts, integrator moreau, bodies in maximal coordinates. */
 #ifndef FRIX_SENSITIVITY_H
 #define FRIX_SENSITIVITY_H
@@ -59,6 +60,7 @@ typedef struct frix_sensitivity_result {
   int64_t step, kinks;           /* steps made; those that were not smooth */
   int64_t first_kink;            /* number of the first of these, from 1; 0: none */
   bool certified;                /* every step */
+  int64_t closed; /* backward: steps whose way back has a closed form; others take differences of the assembly */
 } frix_sensitivity_result;
 
 /* One step. At a step that is not smooth the derivatives continue as if its answer were constant; the verdict of the

@@ -55,15 +55,15 @@ static frix_status solve_to(frix_forces *f, double tolerance, bool *good) {
   return FRIX_OK;
 }
 
-static frix_status find_answer(frix_forces *f, const frix_forces_config *config) {
+static frix_status find_answer(frix_forces *f, const frix_forces_config *config, bool judged) {
   const frix_problem *p = f->problem;
   bool good = false;
   if (config->r) {
     memcpy(f->r, config->r, (size_t)p->row_count * sizeof *f->r);
     if (config->lambda) memcpy(f->r + p->row_count, config->lambda, (size_t)p->joint_count * sizeof *f->r);
-    frix_status status = judge(f);
+    frix_status status = judged ? judge(f) : FRIX_OK;
     if (status != FRIX_OK) return status;
-    good = f->certificate.residual <= f->tolerance;
+    good = !judged || f->certificate.residual <= f->tolerance;
   } else {
     frix_status status = solve_to(f, SHARP, &good);
     if (status == FRIX_OK && !good) status = solve_to(f, f->tolerance, &good);
@@ -126,28 +126,26 @@ static frix_status list_units(frix_forces *f) {
   return FRIX_OK;
 }
 
-static frix_status build(frix_forces *f, const frix_forces_config *config) {
+static frix_status build(frix_forces *f, const frix_forces_config *config, bool systems, bool judged) {
   frix_status status = fx_system_build(&f->arena, f->problem, f->problem->form, &f->s);
   if (status == FRIX_OK) status = take_arrays(f);
-  if (status == FRIX_OK) status = find_answer(f, config);
+  if (status == FRIX_OK) status = find_answer(f, config, judged);
   if (status != FRIX_OK) return status;
   fx_system_velocity(&f->s, f->r, f->u, f->v);
   status = fx_force_faces(f);
-  if (status == FRIX_OK) status = judge(f); /* of r in its faces */
+  if (status == FRIX_OK && judged) status = judge(f); /* of r in its faces */
   if (status == FRIX_OK) status = list_units(f);
   if (status != FRIX_OK) return status;
   fx_system_velocity(&f->s, f->r, f->u, f->v);
-  for (int32_t k = 0; status == FRIX_OK && k < f->islands.count; k++) {
+  for (int32_t k = 0; systems && status == FRIX_OK && k < f->islands.count; k++) {
     status = fx_force_system(f, k);
     f->freedom += f->island[k].affordable ? f->island[k].variable_count - f->island[k].rank : 0;
   }
   return status;
 }
 
-frix_status frix_forces_create(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
-                               frix_forces **out) {
-  if (out) *out = NULL;
-  if (!context || !problem || !out) return FRIX_ERROR_INPUT;
+frix_status fx_forces_open(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
+                           bool systems, bool judged, frix_forces **out) {
   frix_forces_config defaults;
   frix_forces_init(&defaults, sizeof defaults);
   FX_WHOLE(frix_forces_config, config, defaults);
@@ -161,12 +159,19 @@ frix_status frix_forces_create(frix_context *context, const frix_problem *proble
   f->problem = problem;
   f->tolerance = config->tolerance;
   fx_arena_init(&f->arena, context);
-  frix_status status = build(f, config);
+  frix_status status = build(f, config, systems, judged);
   if (status == FRIX_OK)
     *out = f;
   else
     frix_forces_destroy(f);
   return status;
+}
+
+frix_status frix_forces_create(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
+                               frix_forces **out) {
+  if (out) *out = NULL;
+  if (!context || !problem || !out) return FRIX_ERROR_INPUT;
+  return fx_forces_open(context, problem, config, true, true, out);
 }
 
 void frix_forces_destroy(frix_forces *f) {

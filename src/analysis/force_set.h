@@ -53,6 +53,10 @@ struct frix_forces {
   int32_t freedom;
 };
 
+/* frix_forces_create; without systems the faces and their units alone, not judged: without a certificate of config.r.
+ */
+frix_status fx_forces_open(frix_context *context, const frix_problem *problem, const frix_forces_config *config,
+                           bool systems, bool judged, frix_forces **out);
 /* Faces, scales and r in its faces, from r and u (force_faces.c). */
 frix_status fx_force_faces(frix_forces *f);
 /* Units of contact i, at most FRIX_MAX_FACETS, from face and u. */

@@ -91,9 +91,16 @@ frix_status fx_gradient_factor_all(frix_gradient *g) {
   return status;
 }
 
+/* How the answer is taken. */
+typedef struct manner {
+  double kappa; /* above 0: on the central path */
+  bool as_is;   /* at the forces at hand, though others may be possible */
+  bool known;   /* to be smooth */
+} manner;
+
 /* own: the problem itself, where the gradient is to keep it. *out is to be destroyed whatever comes of it. */
 static frix_status create(frix_context *context, const frix_problem *problem, frix_problem *own,
-                          const frix_forces_config *config, double kappa, frix_gradient **out) {
+                          const frix_forces_config *config, manner how, frix_gradient **out) {
   frix_gradient *g = FX_NEW(context, frix_gradient, 1);
   if (!g) {
     frix_problem_destroy(own);
@@ -102,8 +109,9 @@ static frix_status create(frix_context *context, const frix_problem *problem, fr
   g->context = context;
   g->own = own;
   fx_arena_init(&g->arena, context);
-  frix_status status = frix_forces_create(context, problem, config, &g->forces);
-  if (status == FRIX_OK) status = build(g, kappa);
+  g->known = how.known;
+  frix_status status = fx_forces_open(context, problem, config, !how.as_is, !how.known, &g->forces);
+  if (status == FRIX_OK) status = build(g, how.kappa);
   *out = g;
   return status;
 }
@@ -115,7 +123,7 @@ static frix_status check_kappa(frix_context *context, double kappa) {
 
 static frix_status create_of_problem(frix_context *context, const frix_problem *problem,
                                      const frix_forces_config *config, double kappa, frix_gradient **out) {
-  frix_status status = create(context, problem, NULL, config, kappa, out);
+  frix_status status = create(context, problem, NULL, config, (manner){.kappa = kappa}, out);
   if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
   return status;
 }
@@ -160,7 +168,7 @@ static frix_status list_bodies(frix_gradient *g, const frix_sim *sim) {
   return FRIX_OK;
 }
 
-static frix_status create_of_step(const frix_sim *sim, const frix_forces_config *config, double kappa,
+static frix_status create_of_step(const frix_sim *sim, const frix_forces_config *config, manner how,
                                   frix_gradient **out) {
   frix_problem *problem = NULL;
   frix_status status = frix_sim_problem(sim, &problem);
@@ -173,7 +181,7 @@ static frix_status create_of_step(const frix_sim *sim, const frix_forces_config 
   if (sim->rows.compression)
     status = fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "gradient: Poisson's law has two phases");
   if (status == FRIX_OK) {
-    status = create(sim->context, problem, problem, &own, kappa, out);
+    status = create(sim->context, problem, problem, &own, how, out);
     if (status == FRIX_OK) status = list_bodies(*out, sim);
     if (status != FRIX_OK) frix_gradient_destroy(*out), *out = NULL;
     return status;
@@ -184,7 +192,17 @@ static frix_status create_of_step(const frix_sim *sim, const frix_forces_config 
 
 frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
   if (out) *out = NULL;
-  return sim && out ? create_of_step(sim, config, 0, out) : FRIX_ERROR_INPUT;
+  return sim && out ? create_of_step(sim, config, (manner){0}, out) : FRIX_ERROR_INPUT;
+}
+
+/* The centre of the forces costs more than the step. Modes that are clear at the answer of the solver are those at any
+ * forces that move nothing: the centre is asked for only where they are not. */
+frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient **out) {
+  *out = NULL;
+  frix_status status = create_of_step(sim, NULL, (manner){.as_is = true, .known = known}, out);
+  if (status != FRIX_OK || (*out)->verdict == FRIX_GRADIENT_SMOOTH) return status;
+  frix_gradient_destroy(*out);
+  return frix_gradient_of_step(sim, NULL, out);
 }
 
 frix_status frix_gradient_of_step_smoothed(const frix_sim *sim, const frix_forces_config *config, double kappa,
@@ -192,7 +210,7 @@ frix_status frix_gradient_of_step_smoothed(const frix_sim *sim, const frix_force
   if (out) *out = NULL;
   if (!sim || !out) return FRIX_ERROR_INPUT;
   frix_status status = check_kappa(sim->context, kappa);
-  return status == FRIX_OK ? create_of_step(sim, config, kappa, out) : status;
+  return status == FRIX_OK ? create_of_step(sim, config, (manner){.kappa = kappa}, out) : status;
 }
 
 frix_status frix_gradient_body(const frix_gradient *g, frix_body_id body, int32_t *first, int32_t *count) {
@@ -252,7 +270,9 @@ frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool 
   for (int32_t k = 0; k < g->islands.count; k++) {
     const fx_gradient_island *is = &g->island[k];
     for (int32_t e = 0; e < is->n; e++) part[e] = b[is->row[e]];
-    if (fx_gradient_solve(is, transposed, part, y) > CONSISTENT)
+    double off = is->sparse ? fx_gradient_sparse_solve(g, is->sparse, transposed, part)
+                            : fx_gradient_solve(is, transposed, part, y);
+    if (!(off <= CONSISTENT))
       return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED,
                      "no derivative: rigid contacts cannot follow this change without opening or sliding");
     for (int32_t e = 0; e < is->n; e++) out[is->row[e]] = part[e];

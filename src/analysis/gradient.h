@@ -7,8 +7,10 @@
 #define FX_ANALYSIS_GRADIENT_H
 
 #include "analysis/force_set.h"
+#include "sim/sim.h"
 
 typedef struct fx_gradient_island {
+  struct fx_gradient_sparse *sparse; /* factors over its bodies; NULL: the dense ones below */
   int32_t n, rank;
   int32_t *row;       /* of the system, by unknown */
   int32_t *at, *from; /* LU: row k of the factors is row at[k] of K, column k its column from[k] */
@@ -25,6 +27,7 @@ struct frix_gradient {
   double distance;
   int32_t contact;
   bool forces_unique;
+  bool known;        /* to be smooth: its verdict is not looked for again */
   double *r, *u, *v; /* the centre where forces are not unique */
   uint8_t *among;    /* by contact: does not open */
   fx_islands islands;
@@ -55,10 +58,23 @@ frix_status fx_gradient_factor_all(frix_gradient *g);
 /* g becomes that of the answer on the central path (gradient_smoothed.c). */
 frix_status fx_gradient_smooth(frix_gradient *g, double kappa);
 
+/* frix_gradient_of_step at the forces of the answer wherever modes are clear there. known: it was found to be smooth in
+ * another run, and is neither judged nor certified again. */
+frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient **out);
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
 /* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
+
+/* ---- large islands (gradient_sparse.c) ---- */
+bool fx_gradient_sparse_open(frix_gradient *g, int32_t k, int32_t n, double compliance,
+                             struct fx_gradient_sparse **out);
+/* b := K^-1 b, or K'^-1 b; what is left of b, relative to it. */
+double fx_gradient_sparse_solve(const frix_gradient *g, struct fx_gradient_sparse *x, bool transposed, double *b);
+/* Whether K sends anything but 0 to less than its compliance; z then is such a vector, else a small one. */
+bool fx_gradient_sparse_null(const frix_gradient *g, struct fx_gradient_sparse *x, double *z);
+/* u = S (W + R) S z */
+void fx_gradient_sparse_speeds(const frix_gradient *g, struct fx_gradient_sparse *x, const double *z, double *u);
 
 #endif

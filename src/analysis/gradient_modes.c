@@ -17,7 +17,7 @@
 #define DOUBT 1e-3      /* of pivots: what the answer's residual may make of them, over the distance to a kink */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
-enum { MOST_ROWS = 1500 };
+enum { MOST_ROWS = 1500, DENSE_ROWS = 48 };
 
 /* ---- distances ---- */
 
@@ -223,12 +223,26 @@ double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *
   return size > 0 ? off / size : 0;
 }
 
+/* Whether z, a change of forces that keeps every law, moves something (u = A z) or turns the friction of what slides.
+ */
+static bool matters(const frix_gradient *g, int32_t k, const int32_t *place, const double *z, const double *u,
+                    int32_t n) {
+  double most = 0, change = 0, turned = 0;
+  for (int32_t r = 0; r < n; r++) most = fmax(most, fabs(z[r])), change = fmax(change, fabs(u[r]));
+  for (int32_t e = g->islands.start[k]; e < g->islands.start[k + 1]; e++) {
+    int32_t i = g->islands.contact[e], d = g->s.contact[i].dim;
+    bool slides = g->s.contact[i].cone != FRIX_CONE_BILATERAL && d > 2 && g->s.contact[i].mu > 0 &&
+                  length_of(g->u + g->s.row[i] + 1, d - 1) > g->forces->still[i];
+    for (int32_t a = 0; slides && a < d; a++) turned = fmax(turned, fabs(z[place[i] + a]));
+  }
+  return change > MOVES * most || turned > MOVES * most;
+}
+
 /* Null vectors: U_11 x_1 = -U_12 e_j. */
 static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is, const int32_t *place, const double *A,
-                       double *x, double *z) {
+                       double *x, double *z, double *u) {
   int32_t n = is->n;
   for (int32_t j = is->rank; j < n && g->verdict != FRIX_GRADIENT_NOT_UNIQUE; j++) {
-    double most = 0, change = 0, turned = 0;
     memset(x, 0, (size_t)n * sizeof *x);
     x[j] = 1;
     for (int32_t r = is->rank - 1; r >= 0; r--) {
@@ -236,50 +250,71 @@ static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is
       for (int32_t c = r + 1; c < is->rank; c++) sum -= is->lu[(size_t)r * (size_t)n + (size_t)c] * x[c];
       x[r] = sum / is->lu[(size_t)r * (size_t)n + (size_t)r];
     }
-    for (int32_t c = 0; c < n; c++) z[is->from[c]] = x[c], most = fmax(most, fabs(x[c]));
+    for (int32_t c = 0; c < n; c++) z[is->from[c]] = x[c];
     for (int32_t r = 0; r < n; r++) {
-      double sum = 0;
-      for (int32_t c = 0; c < n; c++) sum += A[(size_t)r * (size_t)n + (size_t)c] * z[c];
-      change = fmax(change, fabs(sum));
+      u[r] = 0;
+      for (int32_t c = 0; c < n; c++) u[r] += A[(size_t)r * (size_t)n + (size_t)c] * z[c];
     }
-    for (int32_t e = g->islands.start[k]; e < g->islands.start[k + 1]; e++) {
-      int32_t i = g->islands.contact[e], d = g->s.contact[i].dim;
-      const double *u = g->u + g->s.row[i];
-      bool slides = g->s.contact[i].cone != FRIX_CONE_BILATERAL && d > 2 && g->s.contact[i].mu > 0 &&
-                    length_of(u + 1, d - 1) > g->forces->still[i];
-      for (int32_t a = 0; slides && a < d; a++) turned = fmax(turned, fabs(z[place[i] + a]));
-    }
-    if (change > MOVES * most || turned > MOVES * most) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+    if (matters(g, k, place, z, u, n)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
   }
 }
 
 /* Entries of K are those of the answer to residual / distance: a slip of 1e-4 turns by 1e-8 with an error of 1e-12. A
  * pivot that is not far above that may be zero: four sliding feet, whose forces the law leaves open. */
+static double noise_of(const frix_gradient *g) {
+  return fmax(g->forces->certificate.residual, 1e-15) / fmin(1, g->distance);
+}
+
 static bool is_doubtful(const frix_gradient *g, const fx_gradient_island *is) {
-  double noise = fmax(g->forces->certificate.residual, 1e-15) / fmin(1, g->distance);
+  double noise = noise_of(g);
   for (int32_t k = 0; k < is->rank; k++)
     if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) return true;
   return false;
 }
 
-frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
-  fx_gradient_island *is = &g->island[k];
-  const fx_system *s = &g->s;
-  int32_t first = g->islands.start[k], end = g->islands.start[k + 1];
-  for (int32_t e = first; e < end; e++) is->n += s->contact[g->islands.contact[e]].dim;
+/* Parts of K that may be zero count as such: below what the compliance of the factors hides. */
+static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *z,
+                          double *u) {
+  double compliance = fmin(1e-3, fmax(1e-6, noise_of(g) / DOUBT));
+  if (is->n <= DENSE_ROWS || !fx_gradient_sparse_open(g, k, is->n, compliance, &is->sparse)) return false;
+  if (g->known || !fx_gradient_sparse_null(g, is->sparse, z)) return true;
+  g->forces_unique = false;
+  fx_gradient_sparse_speeds(g, is->sparse, z, u);
+  if (matters(g, k, place, z, u, is->n)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+  return true;
+}
+
+static frix_status factor_dense(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place,
+                                fx_arena *own) {
+  size_t n = (size_t)is->n;
   if (is->n > MOST_ROWS)
     return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "gradient: an island of %d rows, at most %d are done", is->n,
                    MOST_ROWS);
-  fx_arena own;
-  fx_arena_init(&own, g->context);
-  size_t n = (size_t)is->n;
-  is->row = FX_TAKE(&g->arena, int32_t, n);
   is->at = FX_TAKE(&g->arena, int32_t, n);
   is->from = FX_TAKE(&g->arena, int32_t, n);
   is->lu = FX_TAKE(&g->arena, double, n *n);
-  double *A = FX_TAKE(&own, double, n *n), *x = FX_TAKE(&own, double, n), *z = FX_TAKE(&own, double, n);
-  int32_t *place = FX_TAKE(&own, int32_t, s->contact_count), at = 0;
-  frix_status status = is->row && is->at && is->from && is->lu && A && x && z && place ? FRIX_OK : FRIX_ERROR_MEMORY;
+  double *A = FX_TAKE(own, double, n *n), *x = FX_TAKE(own, double, 3 * n);
+  if (!is->at || !is->from || !is->lu || !A || !x) return FRIX_ERROR_MEMORY;
+  fill(g, k, is, place, A, is->lu);
+  factor(is);
+  if (is->rank < is->n) g->forces_unique = false;
+  if (g->known) return FRIX_OK;
+  if (g->distance > FX_KINK && is_doubtful(g, is)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+  check_null(g, k, is, place, A, x, x + n, x + 2 * n);
+  return FRIX_OK;
+}
+
+frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
+  fx_gradient_island *is = &g->island[k];
+  const fx_system *s = &g->s;
+  int32_t first = g->islands.start[k], end = g->islands.start[k + 1], at = 0;
+  for (int32_t e = first; e < end; e++) is->n += s->contact[g->islands.contact[e]].dim;
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  is->row = FX_TAKE(&g->arena, int32_t, is->n);
+  double *z = FX_TAKE(&own, double, 2 * (size_t)is->n);
+  int32_t *place = FX_TAKE(&own, int32_t, s->contact_count);
+  frix_status status = is->row && z && place ? FRIX_OK : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) {
     for (int32_t i = 0; i < s->contact_count; i++) place[i] = -1;
     for (int32_t e = first; e < end; e++) {
@@ -287,11 +322,7 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
       place[i] = at;
       for (int32_t a = 0; a < s->contact[i].dim; a++) is->row[at++] = s->row[i] + a;
     }
-    fill(g, k, is, place, A, is->lu);
-    factor(is);
-    if (is->rank < is->n) g->forces_unique = false;
-    if (g->distance > FX_KINK && is_doubtful(g, is)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
-    check_null(g, k, is, place, A, x, z);
+    if (!factor_sparse(g, k, is, place, z, z + is->n)) status = factor_dense(g, k, is, place, &own);
   }
   fx_arena_free(&own);
   return status;

@@ -9,6 +9,7 @@
  * the factors of the natural map turn dl into dv (frix_gradient_forward), and the motion is differenced in the same way
  * with v + e dv. Nothing is solved but the step itself. */
 #include "analysis/sensitivity.h"
+#include "analysis/gradient.h"
 
 #include "base/abi.h"
 
@@ -144,6 +145,7 @@ void frix_sensitivity_destroy(frix_sensitivity *s) {
   for (int k = 0; k < 2; k++) frix_sim_destroy(s->side[k]);
   for (int64_t k = 0; k < s->kept_count; k++) frix_snapshot_destroy(s->kept[k]);
   fx_free(s->context, s->kept);
+  fx_free(s->context, s->closed);
   frix_sim_destroy(s->sim);
   frix_model_destroy(s->model);
   fx_arena_free(&s->arena);
@@ -164,24 +166,34 @@ frix_status fx_sensitivity_look(frix_sensitivity *s, frix_sim *sim, const fx_pla
   return status == FRIX_OK ? fx_sim_look(sim, h) : status;
 }
 
+/* The largest momentum and speed of the step. */
+static void find_scales(fx_sensitivity_step *t) {
+  const frix_sim *sim = t->s->sim;
+  t->momentum = 0, t->speed = 1e-9;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    double moves = fx_norm(m->v_free) + fx_norm(m->v1);
+    t->momentum = fx_max(t->momentum, m->mass * (moves + sim->h * fx_norm(sim->state.gravity)));
+    t->speed = fx_max(t->speed, moves);
+  }
+}
+
 /* Rows of state and parameters alone are those of the step, and its answer fits them. */
-static frix_status check_rows(fx_sensitivity_step *t) {
+frix_status fx_sensitivity_check_rows(fx_sensitivity_step *t) {
   frix_sensitivity *s = t->s;
   frix_status status = fx_sensitivity_look(s, s->side[0], s->before, -1, 0);
   if (status != FRIX_OK) return status;
   bool good = fx_leftover_find(&t->answer, s->side[0], &t->now);
   const fx_assembly *a = &s->sim->rows;
-  double scale = 0, off = 0, speed = 1e-9; /* momentum, speed */
-  for (int32_t k = 0; k < s->sim->mover_count; k++) {
-    const fx_mover *m = &s->sim->mover[k];
-    scale = fx_max(scale, m->mass * (fx_norm(m->v_free) + fx_norm(m->v1) + s->sim->h * fx_norm(s->sim->state.gravity)));
-    speed = fx_max(speed, fx_norm(m->v_free) + fx_norm(m->v1));
-    for (int32_t c = 0; c < 3; c++) off = fx_max(off, fabs(t->now.f[6 * m->slot + c]));
-  }
-  t->momentum = scale, t->speed = speed;
-  good = good && off <= MATCHES * scale;
+  double off = 0;
+  for (int32_t k = 0; k < s->sim->mover_count; k++)
+    for (int32_t c = 0; c < 3; c++) off = fx_max(off, fabs(t->now.f[6 * s->sim->mover[k].slot + c]));
+  good = good && off <= MATCHES * t->momentum;
   for (int32_t k = 0; good && k < a->row_count; k++)
-    good = fabs(t->now.w[k] - a->u[k] - a->w[k]) <= MATCHES * (speed + fabs(a->w[k]));
+    good = fabs(t->now.w[k] - a->u[k] - a->w[k]) <= MATCHES * (t->speed + fabs(a->w[k]));
+  for (int32_t k = 0; k < a->group_count; k++)
+    if (a->law[k].cone == FRIX_CONE_ELLIPTIC)
+      return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "sensitivity: friction that depends on the direction");
   if (good) return FRIX_OK;
   return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED,
                  "sensitivity: the rows of step %lld depend on more than state and parameters (or it is not exact)",
@@ -340,20 +352,45 @@ static void shift_velocities(const frix_sensitivity *s, double scale, fx_place *
   }
 }
 
-static frix_status differentiate(fx_sensitivity_step *t, int32_t k) {
-  frix_sensitivity *s = t->s;
-  double d = s->increment[k], e = FX_NUDGE / longest(s->tangent[k], s->slots);
-  frix_sim *const world[2] = {s->beside[0][k], s->beside[1][k]};
-  memset(s->change, 0, (size_t)s->slots * sizeof *s->change);
+static void no_change(fx_sensitivity_step *t) {
+  memset(t->s->change, 0, (size_t)t->s->slots * sizeof *t->s->change);
   memset(t->f, 0, (size_t)t->dofs * sizeof *t->f), memset(t->w, 0, (size_t)t->rows * sizeof *t->w);
   memset(t->b, 0, (size_t)t->joints * sizeof *t->b), memset(t->mu, 0, (size_t)t->contacts * sizeof *t->mu);
   memset(t->R, 0, (size_t)t->rows * sizeof *t->R), memset(t->r_c, 0, (size_t)t->rows * sizeof *t->r_c);
-  const aside state = {{s->side[0], s->side[1]}, s->tangent[k], e, -1, 0}, data = {{world[0], world[1]}, NULL, 0, k, d};
+}
+
+/* Adds what parameter k changes in the rows. */
+static frix_status add_parameter(fx_sensitivity_step *t, int32_t k) {
+  frix_sensitivity *s = t->s;
+  frix_sim *const world[2] = {s->beside[0][k], s->beside[1][k]};
+  const aside data = {{world[0], world[1]}, NULL, 0, k, s->increment[k]};
+  frix_status status = look_beside(t, &data);
+  if (status == FRIX_OK) add_change(t, 2 * s->increment[k], (const frix_sim *const[2]){world[0], world[1]});
+  return status;
+}
+
+/* And in the end of the step, the velocities of the answer kept. */
+static void end_by_parameter(frix_sensitivity *s, int32_t k, frix_sensitivity_motion *out) {
+  for (int side = 0; side < 2; side++) fx_places_finish(s->beside[side][k], s->after, s->end[side]);
+  fx_places_differ(s->end[1], s->end[0], 2 * s->increment[k], s->slots, out);
+}
+
+frix_status fx_sensitivity_by_parameter(fx_sensitivity_step *t, int32_t k) {
+  no_change(t);
+  frix_status status = add_parameter(t, k);
+  if (status == FRIX_OK) end_by_parameter(t->s, k, t->s->part);
+  return status;
+}
+
+static frix_status differentiate(fx_sensitivity_step *t, int32_t k) {
+  frix_sensitivity *s = t->s;
+  double e = FX_NUDGE / longest(s->tangent[k], s->slots);
+  no_change(t);
+  const aside state = {{s->side[0], s->side[1]}, s->tangent[k], e, -1, 0};
   frix_status status = look_beside(t, &state);
   if (status != FRIX_OK) return status;
   add_change(t, 2 * e, (const frix_sim *const[2]){s->side[0], s->side[1]});
-  if ((status = look_beside(t, &data)) != FRIX_OK) return status;
-  add_change(t, 2 * d, (const frix_sim *const[2]){world[0], world[1]});
+  if ((status = add_parameter(t, k)) != FRIX_OK) return status;
   if ((status = solve_change(t)) != FRIX_OK) return status;
   e = fx_min(e, FX_NUDGE / longest(s->change, s->slots));
   for (int side = 0; side < 2; side++) {
@@ -364,13 +401,8 @@ static frix_status differentiate(fx_sensitivity_step *t, int32_t k) {
     fx_places_finish(s->side[side], s->moved, s->end[side]);
   }
   fx_places_differ(s->end[1], s->end[0], 2 * e, s->slots, s->part);
-  for (int side = 0; side < 2; side++) fx_places_finish(world[side], s->after, s->end[side]);
-  fx_places_differ(s->end[1], s->end[0], 2 * d, s->slots, s->tangent[k]);
-  for (int32_t n = 1; n < s->slots; n++) {
-    frix_sensitivity_motion *to = &s->tangent[k][n], *from = &s->part[n];
-    to->place = fx_add(to->place, from->place), to->turn = fx_add(to->turn, from->turn);
-    to->velocity = fx_add(to->velocity, from->velocity), to->spin = fx_add(to->spin, from->spin);
-  }
+  end_by_parameter(s, k, s->tangent[k]);
+  for (int32_t n = 1; n < s->slots; n++) fx_tangent_add(&s->tangent[k][n], &s->part[n]);
   return FRIX_OK;
 }
 
@@ -394,7 +426,7 @@ static frix_status open_gradient(fx_sensitivity_step *t) {
     return FRIX_OK;
   }
   frix_gradient_result view = {.size = sizeof view};
-  frix_status status = frix_gradient_of_step(s->sim, NULL, &t->gradient);
+  frix_status status = fx_gradient_of_step(s->sim, t->again && s->closed[s->sim->state.step_count], &t->gradient);
   if (status != FRIX_OK) return status;
   frix_gradient_view(t->gradient, &view);
   if (!t->again) note_verdict(s, &view);
@@ -440,7 +472,8 @@ frix_status fx_sensitivity_open(frix_sensitivity *s, fx_sensitivity_step *t) {
   s->sim->state.time = begin, s->sim->state.step_count--;
   status = open_gradient(t);
   if (status == FRIX_OK && !take_data(t)) status = FRIX_ERROR_MEMORY;
-  return status == FRIX_OK ? check_rows(t) : status;
+  find_scales(t);
+  return status == FRIX_OK && !t->again ? fx_sensitivity_check_rows(t) : status;
 }
 
 void fx_sensitivity_close(fx_sensitivity_step *t) {
@@ -456,6 +489,7 @@ static frix_status take_step(frix_sensitivity *s) {
   status = fx_sensitivity_open(s, &t);
   for (int32_t k = 0; status == FRIX_OK && !s->config.backward && k < s->config.parameter_count; k++)
     status = differentiate(&t, k);
+  if (status == FRIX_OK && s->config.backward) status = fx_sensitivity_note_closed(&t);
   fx_sensitivity_close(&t);
   return status;
 }

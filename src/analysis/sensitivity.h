@@ -45,6 +45,16 @@ void fx_places_differ(const fx_place *a, const fx_place *b, double scale, int32_
 /* The end of the step that `sim` was looked at for, with these velocities. */
 void fx_places_finish(frix_sim *sim, const fx_place *after, fx_place *out);
 
+static inline double fx_tangent_product(const frix_sensitivity_motion *a, const frix_sensitivity_motion *b) {
+  return fx_dot(a->place, b->place) + fx_dot(a->turn, b->turn) + fx_dot(a->velocity, b->velocity) +
+         fx_dot(a->spin, b->spin);
+}
+
+static inline void fx_tangent_add(frix_sensitivity_motion *to, const frix_sensitivity_motion *by) {
+  to->place = fx_add(to->place, by->place), to->turn = fx_add(to->turn, by->turn);
+  to->velocity = fx_add(to->velocity, by->velocity), to->spin = fx_add(to->spin, by->spin);
+}
+
 #define FX_NUDGE 1e-6 /* of a state, in m, rad, m/s, rad/s */
 
 struct frix_sensitivity {
@@ -66,6 +76,8 @@ struct frix_sensitivity {
   /* for the way back: the world every `apart` steps, tangents are then those of the start */
   frix_snapshot **kept;
   int64_t kept_count, kept_room;
+  uint8_t *closed; /* by step: it has closed forms (step_record.h) */
+  int64_t closed_room;
 };
 
 /* A step that was made, and its gradient. */
@@ -88,10 +100,17 @@ frix_status fx_sensitivity_look(frix_sensitivity *s, frix_sim *sim, const fx_pla
  * comes of it; the clock of the sim stands at the beginning of the step until then. */
 frix_status fx_sensitivity_open(frix_sensitivity *s, fx_sensitivity_step *t);
 void fx_sensitivity_close(fx_sensitivity_step *t);
+/* Rows of state and parameters alone are those of the step, and its answer fits them: into t->now. Done when a step is
+ * opened, but not when it is opened again. */
+frix_status fx_sensitivity_check_rows(fx_sensitivity_step *t);
 /* The step alone. */
 frix_status fx_sensitivity_replay(frix_sensitivity *s);
 /* Keeps the world at the beginning of a step for the way back. */
 frix_status fx_sensitivity_keep(frix_sensitivity *s);
+/* Notes whether the step that t has opened has closed forms. */
+frix_status fx_sensitivity_note_closed(fx_sensitivity_step *t);
+/* Changes of the rows by parameter k, in t, and of the end of the step, in s->part. */
+frix_status fx_sensitivity_by_parameter(fx_sensitivity_step *t, int32_t k);
 
 /* Values at a change to both sides, here, and (NULL: not known) at half the change. */
 typedef struct fx_beside {
