@@ -1,5 +1,5 @@
-/* Beds of grains: a reactor, a box that is filled, cells for shear and triaxial tests, a hopper, a collapsing column.
- */
+/* Beds of grains: a reactor, a box that is filled with spheres, clumps, convex shapes or chains, cells for shear and
+ * triaxial tests, a hopper, a collapsing column. */
 #include "beds.h"
 
 #include <math.h>
@@ -38,6 +38,15 @@ static void add_plane(bed_draft *d, frix_vec3 point, frix_vec3 normal, double mu
 static void add_turned(bed_draft *d, double a0, double a1, double b0, double b1, double mu) {
   frix_bed_wall wall = {.kind = FRIX_BED_TURNED, .a = {a0, a1}, .b = {b0, b1}, .mu = mu};
   if (!d->status) d->status = frix_bed_add_wall(d->bed, &wall, NULL);
+}
+
+/* A floor and four sides. */
+static void add_box(bed_draft *d, double half, double mu) {
+  add_plane(d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), mu);
+  for (int s = -1; s <= 1; s += 2) {
+    add_plane(d, ex_vec3(s * half, 0, 0), ex_vec3(-s, 0, 0), mu);
+    add_plane(d, ex_vec3(0, s * half, 0), ex_vec3(0, -s, 0), mu);
+  }
 }
 
 static void add_grain(bed_draft *d, int32_t size, frix_vec3 p) {
@@ -214,12 +223,115 @@ static frix_status build_box(frix_context *context, const frix_bed_config *confi
   c.mu = value[B_MU], c.stiffness = value[B_STIFFNESS], c.restitution = value[B_RESTITUTION];
   bed_draft d = begin(context, &c, seed);
   reserve(&d, &c, count);
-  add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
-  for (int s = -1; s <= 1; s += 2) {
-    add_plane(&d, ex_vec3(s * half, 0, 0), ex_vec3(-s, 0, 0), c.mu);
-    add_plane(&d, ex_vec3(0, s * half, 0), ex_vec3(0, -s, 0), c.mu);
-  }
+  add_box(&d, half, c.mu);
   fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)count, c.radius_count, value[B_CLUMP] > 1.0);
+  return finish(&d, out);
+}
+
+/* ---- bricks: convex shapes rain into a box ---- */
+
+enum { K_COUNT, K_SIZE, K_WIDTH, K_FORM, K_MU, K_STIFFNESS, K_RESTITUTION };
+static const frix_option_info brick_parameter[] = {
+    [K_COUNT] = EX_WHOLE("n", 500, 1, 20000000, "grains"),
+    [K_SIZE] = EX_REAL("size", 0.01, 1e-6, 10, "half of the longest edge, m"),
+    [K_WIDTH] =
+        EX_REAL("width", 0, 0, 1e6, "width of the box over the longest edge; 0: as wide as the filling is high"),
+    [K_FORM] = EX_WHOLE("form", 0, 0, 5, "0 box, 1 capsule, 2 cylinder, 3 ellipsoid, 4 hull, 5: 0 to 3 and a sphere"),
+    [K_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
+    [K_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a point of contact, N/m; 0: rigid"),
+    [K_RESTITUTION] = EX_REAL("restitution", 0, 0, 1, "restitution of rigid contacts"),
+};
+
+enum { FORMS = 5, CORNERS = 8 };
+
+static void set_forms(double a, int form, frix_vec3 *point, frix_bed_form *out, frix_bed_config *c) {
+  static const frix_vec3 corner[CORNERS] = {{1, 0, 0},  {-1, 0.1, 0},  {0, 0.7, 0.1},    {0, -0.7, 0},
+                                            {0, 0, .6}, {0, 0.1, -.5}, {0.4, 0.4, -0.4}, {-0.4, -0.3, 0.4}};
+  for (int k = 0; k < CORNERS; k++) point[k] = ex_vec3(a * corner[k].x, a * corner[k].y, a * corner[k].z);
+  const frix_vec3 half = {a, 0.7 * a, 0.5 * a};
+  const frix_bed_form all[FORMS] = {
+      {.kind = FRIX_SHAPE_BOX, .half = half},
+      {.kind = FRIX_SHAPE_CAPSULE, .radius = 0.45 * a, .half_length = 0.55 * a},
+      {.kind = FRIX_SHAPE_CYLINDER, .radius = 0.6 * a, .half_length = 0.7 * a},
+      {.kind = FRIX_SHAPE_ELLIPSOID, .half = half},
+      {.kind = FRIX_SHAPE_HULL, .point_count = CORNERS, .point = point},
+  };
+  memcpy(out, all, sizeof all);
+  c->radius_count = form == FORMS ? FORMS : 1;
+  if (form == FORMS) out[FORMS - 1] = (frix_bed_form){.kind = FRIX_SHAPE_SPHERE}, c->radius[FORMS - 1] = 0.6 * a;
+  if (form < FORMS) out[0] = all[form];
+  c->form = out;
+}
+
+static frix_status build_bricks(frix_context *context, const frix_bed_config *config, const double *value,
+                                uint64_t seed, frix_bed **out) {
+  frix_vec3 point[CORNERS];
+  frix_bed_form form[FORMS];
+  double a = value[K_SIZE], across = value[K_WIDTH], pitch = 2.7 * a; /* the sphere around a box: 1.32 a */
+  if (across <= 0.0) across = fmax(ceil(0.7 * cube_root(value[K_COUNT])), 3.0);
+  double half = across * a, layer = fmax(floor(2.0 * half / pitch), 1.0);
+  frix_bed_config c = *config;
+  c.lower = ex_vec3(-half, -half, 0.0), c.upper = ex_vec3(half, half, (value[K_COUNT] / (layer * layer) + 2.0) * pitch);
+  set_forms(a, (int)value[K_FORM], point, form, &c);
+  c.mu = value[K_MU], c.stiffness = value[K_STIFFNESS], c.restitution = value[K_RESTITUTION], c.block_cells = 3;
+  bed_draft d = begin(context, &c, seed);
+  reserve(&d, &c, value[K_COUNT]);
+  add_box(&d, half, c.mu);
+  fill_lattice(&d, c.lower, c.upper, pitch, (int64_t)value[K_COUNT], c.radius_count, true);
+  return finish(&d, out);
+}
+
+/* ---- chains: spheres or capsules that hang together fall into a box ---- */
+
+enum { L_COUNT, L_LINKS, L_CAPSULES, L_RADIUS, L_MU, L_STIFFNESS };
+static const frix_option_info chain_parameter[] = {
+    [L_COUNT] = EX_WHOLE("n", 60, 1, 1000000, "chains"),
+    [L_LINKS] = EX_WHOLE("links", 8, 2, 1000, "links of a chain, with ball joints between them"),
+    [L_CAPSULES] = EX_WHOLE("capsules", 0, 0, 1, "1: links are capsules, three times as long as wide; 0: spheres"),
+    [L_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "radius of a link, m"),
+    [L_MU] = EX_REAL("mu", 0.5, 0, 2, "friction"),
+    [L_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
+};
+
+/* Along x, or along y; the axis of a link is x of a sphere, z of a capsule. reach: from its centre to its ends. */
+static void add_chain(bed_draft *d, const double *value, frix_vec3 from, bool along_y, double reach) {
+  const double s = sqrt(0.5);
+  const bool capsule = value[L_CAPSULES] > 0.0;
+  const frix_quat one = {1, 0, 0, 0}, x_to_y = {s, 0, 0, s}, z_to_x = {s, 0, s, 0}, z_to_y = {s, -s, 0, 0};
+  frix_pose pose = {from, capsule ? along_y ? z_to_y : z_to_x : along_y ? x_to_y : one};
+  frix_bed_joint joint = {.kind = FRIX_JOINT_BALL, .a = -1, .frame_a.q = one, .frame_b.q = one};
+  joint.frame_a.p = capsule ? ex_vec3(0, 0, reach) : ex_vec3(reach, 0, 0);
+  joint.frame_b.p = capsule ? ex_vec3(0, 0, -reach) : ex_vec3(-reach, 0, 0);
+  for (int64_t k = 0; k < (int64_t)value[L_LINKS] && !d->status; k++) {
+    frix_vec3 rest = {0.0, 0.0, 0.0};
+    d->status = frix_bed_add_turned(d->bed, 0, pose, rest, rest, &joint.b);
+    if (!d->status && k > 0) d->status = frix_bed_add_joint(d->bed, &joint);
+    joint.a = joint.b;
+    *(along_y ? &pose.p.y : &pose.p.x) += 2.0 * reach;
+  }
+}
+
+static frix_status build_chains(frix_context *context, const frix_bed_config *config, const double *value,
+                                uint64_t seed, frix_bed **out) {
+  double r = value[L_RADIUS], reach = value[L_CAPSULES] > 0.0 ? 3.0 * r : r, pitch = 2.5 * r;
+  double length = 2.0 * reach * value[L_LINKS], half = fmax(0.5 * length + 2.0 * r, 3.0 * pitch);
+  int64_t row = (int64_t)floor(2.0 * half / pitch) - 1, count = (int64_t)value[L_COUNT];
+  const frix_bed_form form = {
+      .kind = value[L_CAPSULES] > 0.0 ? FRIX_SHAPE_CAPSULE : FRIX_SHAPE_SPHERE, .radius = r, .half_length = 2.0 * r};
+  frix_bed_config c = *config;
+  c.lower = ex_vec3(-half, -half, 0.0), c.upper = ex_vec3(half, half, ((double)(count / row) + 3.0) * pitch);
+  set_radii(&c, r, 0.0);
+  c.form = &form, c.mu = value[L_MU], c.stiffness = value[L_STIFFNESS], c.block_cells = 3;
+  bed_draft d = begin(context, &c, seed);
+  reserve(&d, &c, value[L_COUNT] * value[L_LINKS]);
+  add_box(&d, half, c.mu);
+  for (int64_t k = 0; k < count && !d.status; k++) {
+    bool along_y = k / row % 2;
+    double begin = reach - 0.5 * length + noise(&d, r),
+           side = ((double)(k % row) + 1.0) * pitch - half + noise(&d, 0.1 * r);
+    double z = ((double)(k / row) + 0.6) * pitch;
+    add_chain(&d, value, along_y ? ex_vec3(side, begin, z) : ex_vec3(begin, side, z), along_y, reach);
+  }
   return finish(&d, out);
 }
 
@@ -422,6 +534,10 @@ static const ex_bed_scene table[] = {
     {"pebbles", "a pebble-bed reactor: fuel flows through the vessel and comes back on top",
      EX_BED_ROWS(pebble_parameter), 0.005, 5.0, build_pebbles, NULL},
     {"box", "grains rain into a box", EX_BED_ROWS(box_parameter), 0.001, 1.0, build_box, NULL},
+    {"bricks", "boxes or other convex grains rain into a box", EX_BED_ROWS(brick_parameter), 0.001, 1.0, build_bricks,
+     NULL},
+    {"chains", "chains of spheres or capsules with ball joints fall into a box", EX_BED_ROWS(chain_parameter), 0.001,
+     1.0, build_chains, NULL},
     {"shear", "a shear cell, periodic along x and y, under a plane that keeps a pressure", EX_BED_ROWS(shear_parameter),
      0.001, 2.0, build_shear, NULL},
     {"triaxial", "a box of planes that keep a pressure; its lid may come down", EX_BED_ROWS(triaxial_parameter), 0.0005,

@@ -223,6 +223,38 @@ static void periodic_momentum(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* Two grains press each other through a face of the cell, along each axis, from either side: one contact, with the
+ * normal and the gap of the nearest image. */
+static void across_the_border(fx_test *t) {
+  frix_context *context = NULL;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  for (int k = 0; k < 6; k++) {
+    int axis = k / 2, high_first = k % 2;
+    frix_bed_config c = frix_bed_default();
+    frix_bed *bed = NULL;
+    c.lower = (frix_vec3){0, 0, 0}, c.upper = (frix_vec3){0.2, 0.2, 0.2}, c.gravity = (frix_vec3){0, 0, 0};
+    c.periodic[0] = c.periodic[1] = c.periodic[2] = true;
+    c.radius[0] = 0.01, c.block_cells = 3, c.tolerance = 1e-10;
+    REQUIRE(t, frix_bed_create(context, &c, &bed) == FRIX_OK);
+    for (int grain = 0; grain < 2; grain++) {
+      frix_vec3 p = {0.05, 0.05, 0.05};
+      double at = grain == high_first ? 0.009 : 0.191; /* 18 mm apart: they overlap by 2 mm */
+      *(axis == 0 ? &p.x : axis == 1 ? &p.y : &p.z) = at;
+      CHECK(t, frix_bed_add(bed, 0, p, (frix_vec3){0, 0, 0}, NULL) == FRIX_OK);
+    }
+    frix_bed_report report;
+    frix_bed_contact one = {0};
+    CHECK(t, frix_bed_step(bed, 1e-6, &report) == FRIX_OK && report.touching_count == 1);
+    CHECK(t, frix_bed_contact_count(bed) == 1 && frix_bed_contact_at(bed, 0, &one) == FRIX_OK);
+    double n = axis == 0 ? one.normal.x : axis == 1 ? one.normal.y : one.normal.z;
+    CHECK(t, one.a == 0 && one.b == 1);
+    CHECK_NEAR(t, n, high_first ? -1.0 : 1.0, 1e-12); /* from the second grain to the first */
+    CHECK_NEAR(t, one.gap, -0.002, 1e-6);
+    frix_bed_destroy(bed);
+  }
+  frix_context_destroy(context);
+}
+
 static void servo_keeps_pressure(fx_test *t) {
   fixture f;
   frix_bed_report report;
@@ -351,12 +383,17 @@ static void bits_of_pebbles(fx_test *t) { check_bits(t, "pebbles", 1200, 30, 0);
 static void bits_of_shear(fx_test *t) { check_bits(t, "shear", 1000, 40, 0); }
 static void bits_of_triaxial(fx_test *t) { check_bits(t, "triaxial", 600, 50, 0); }
 static void bits_of_clumps(fx_test *t) { check_bits(t, "box", 500, 60, 4); }
+static void bits_of_bricks(fx_test *t) { check_bits(t, "bricks", 200, 60, 0); }
+static void bits_of_chains(fx_test *t) { check_bits(t, "chains", 40, 60, 0); }
 
 /* Three ranks are stopped; two go on; the end is that of one that never stopped. */
 static void goes_on_elsewhere(fx_test *t) {
-  for (int clump = 0; clump < 2; clump++) {
-    party whole = {
-        .scene = clump ? "box" : "pebbles", .n = clump ? 300 : 800, .threads = 1, .steps = 40, .clump = clump ? 2 : 0};
+  const struct {
+    const char *scene;
+    double n, clump;
+  } all[] = {{"pebbles", 800, 0}, {"box", 300, 2}, {"bricks", 150, 0}, {"chains", 40, 0}};
+  for (size_t row = 0; row < sizeof all / sizeof *all; row++) {
+    party whole = {.scene = all[row].scene, .n = all[row].n, .threads = 1, .steps = 40, .clump = all[row].clump};
     party first = whole, second = whole;
     first.stop = 17;
     CHECK(t, fx_test_ranks(1, run_rank, &whole));
@@ -477,6 +514,7 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/same certificate for clumps", same_for_clumps},
                                  {"beds/floor carries weight", floor_carries_weight},
                                  {"beds/periodic momentum", periodic_momentum},
+                                 {"beds/across the border", across_the_border},
                                  {"beds/servo keeps pressure", servo_keeps_pressure},
                                  {"beds/shear cell", shear_cell},
                                  {"beds/grains come and leave", grains_come_and_leave},
@@ -485,6 +523,8 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/bits of shear", bits_of_shear},
                                  {"beds/bits of triaxial", bits_of_triaxial},
                                  {"beds/bits of clumps", bits_of_clumps},
+                                 {"beds/bits of bricks", bits_of_bricks},
+                                 {"beds/bits of chains", bits_of_chains},
                                  {"beds/goes on elsewhere", goes_on_elsewhere},
                                  {"beds/golden", golden},
                                  {"beds/files", files},

@@ -5,6 +5,7 @@
 #include "linalg/block_ilu.h"
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
+#include "linalg/exact_sum.h"
 #include "linalg/krylov.h"
 #include "linalg/product.h"
 #include "test.h"
@@ -560,6 +561,33 @@ static void rows(fx_test *t) {
   }
 }
 
+/* ---- sums that do not depend on the order ---- */
+
+static void exact_sums(fx_test *t) {
+  enum { COUNT = 4000 };
+  static double x[COUNT];
+  uint64_t random = 7;
+  fx_exact_sum part[3] = {{{0}}}, forth = {{0}};
+  for (int k = 0; k < COUNT; k++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    x[k] = ldexp((double)(int64_t)random, (int)(random >> 58) - 90 - 40 * (k % 3));
+    if (k % 2) x[k] = -x[k - 1] + ldexp(x[k], -60); /* most of it cancels */
+  }
+  for (int k = 0; k < COUNT; k++) fx_exact_add(&part[k % 3], x[k]), fx_exact_add(&forth, x[COUNT - 1 - k]);
+  for (int k = 0; k < FX_EXACT_BINS; k++) part[0].bin[k] += part[1].bin[k] + part[2].bin[k];
+  CHECK(t, fx_exact_value(&part[0]) == fx_exact_value(&forth));
+  const double few[] = {1e300, 1.0, -1e300, 4.9e-324, 1e-30, -1.0, 1e17};
+  fx_exact_sum sum = {{0}};
+  for (size_t k = 0; k < sizeof few / sizeof *few; k++) fx_exact_add(&sum, few[k]);
+  CHECK(t, fx_exact_value(&sum) == 1e17);
+  fx_exact_add(&sum, -1e17);
+  CHECK(t, fx_exact_value(&sum) == 1e-30);
+  fx_exact_add(&sum, -1e-30);
+  CHECK(t, fx_exact_value(&sum) == 4.9e-324);
+  fx_exact_add(&sum, INFINITY);
+  CHECK(t, isnan(fx_exact_value(&sum)));
+}
+
 const fx_test_row test_linalg[] = {
     {"linalg/panels", panels},
     {"linalg/rows", rows},
@@ -575,5 +603,6 @@ const fx_test_row test_linalg[] = {
     {"linalg/krylov", krylov},
     {"linalg/newton_iterates", newton_iterates},
     {"linalg/newton_laws", newton_laws},
+    {"linalg/exact sums", exact_sums},
     {0},
 };

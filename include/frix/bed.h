@@ -1,4 +1,4 @@
-/* frix: beds of grains, from thousands to millions of spheres, in little memory and on any number of ranks.
+/* frix: beds of grains, from thousands to millions, in little memory and on any number of ranks.
  *
  *   frix_bed_config config = frix_bed_default();
  *   config.lower = ..., config.upper = ..., config.radius[0] = 0.03;
@@ -7,10 +7,11 @@
  *   for (...) frix_bed_add(bed, 0, position, velocity, NULL);
  *   for (...) frix_bed_step(bed, h, &report);
  *
- * The law is that of frix/sim.h for spheres (Signorini, Coulomb's exact cone, springs of a given stiffness or rigid
- * contacts), and so is the certificate. A bed needs less than 1 kB per grain, a sim 28 kB, because a bed has only
- * spheres and fixed surfaces. Space is divided into blocks that depend on the config only; sweeps visit the blocks by
- * colour, so that the numbers of threads and ranks do not change any bit (docs/scale.md).
+ * The law is that of frix/sim.h (Signorini, Coulomb's exact cone, springs of a given stiffness or rigid contacts), and
+ * so is the certificate. A bed of spheres needs less than 1 kB per grain, a sim 28 kB. Grains may also be clumps of
+ * spheres or convex shapes, and joints may hold them together. Space is divided into blocks that depend on the config
+ * only; sweeps visit the blocks by colour, so that the numbers of threads and ranks do not change any bit
+ * (docs/scale.md).
  *
  * On several ranks, all ranks make every call with the same values. */
 #ifndef FRIX_BED_H
@@ -36,7 +37,8 @@ typedef struct frix_bed_link {
   /* out[p], out_size[p] bytes go to rank p, and in_size[p] bytes come from it; both sides know the sizes, and messages
    * of 0 bytes are not sent. */
   bool (*exchange)(void *user, const void *const *out, const size_t *out_size, void *const *in, const size_t *in_size);
-  /* x[k] becomes the sum over all ranks; each number is nonzero on one rank only, so the order does not matter. */
+  /* x[k] becomes the sum over all ranks; each number is nonzero on one rank only, or whole
+   * and below 2^53 on all, so that the order does not matter. */
   bool (*sum)(void *user, double *x, size_t count);
 } frix_bed_link;
 
@@ -47,6 +49,15 @@ typedef struct frix_bed_clump {
   frix_vec3 center[FRIX_BED_PARTS];
   double radius[FRIX_BED_PARTS];
 } frix_bed_clump;
+
+/* A convex grain in axes of its own; its centre of mass becomes their origin. */
+typedef struct frix_bed_form {
+  frix_shape_kind kind;       /* capsule, box, cylinder, ellipsoid or hull; sphere: as radius and clump say */
+  double radius, half_length; /* capsule, cylinder: along z, a capsule's without its round ends */
+  frix_vec3 half;             /* box, ellipsoid */
+  int32_t point_count;        /* hull */
+  const frix_vec3 *point;
+} frix_bed_form;
 
 typedef struct frix_bed_config {
   uint32_t size;          /* set by frix_bed_default */
@@ -66,6 +77,8 @@ typedef struct frix_bed_config {
   const frix_bed_link *link; /* NULL: alone. Must outlive the bed */
   const frix_bed_clump *clump; /* NULL, or one by radius: grains of that number are clumps, and the radius becomes that
                                 * of the sphere about the centre of mass that holds them. Is copied */
+  const frix_bed_form *form;   /* NULL, or one by radius: grains of that number are convex shapes, and the radius
+                                * becomes that of the sphere that holds them. Their walls are planes. Is copied */
 } frix_bed_config;
 
 FRIX_API void frix_bed_init(frix_bed_config *out, size_t size);
@@ -116,7 +129,25 @@ FRIX_API frix_status frix_bed_add(frix_bed *bed, int32_t size, frix_vec3 positio
 FRIX_API frix_status frix_bed_add_turned(frix_bed *bed, int32_t size, frix_pose pose, frix_vec3 velocity,
                                          frix_vec3 spin, int64_t *id);
 
-/* Outlet and inlet. */
+/* ---- joints ---- */
+/* Holds two grains, or a grain and the world, which do not collide with each other then. The centres of both grains
+ * must stay within one cell of each other (1.2 diameters of the largest grain); a bed with joints has no outlet. */
+typedef struct frix_bed_joint {
+  frix_joint_kind kind;       /* ball, distance, hinge (about z of both frames) or fixed */
+  int64_t a, b;               /* ids; b = -1: the world */
+  frix_pose frame_a, frame_b; /* in the axes of the grains, from their centres of mass */
+  double length;              /* distance: between the origins of the frames, > 0 */
+  int32_t row_count;          /* output */
+  double impulse[6];          /* output, by row, of the last step: lambda of frix_bed_problem */
+  frix_vec3 force;            /* output: on a, N */
+} frix_bed_joint;
+
+FRIX_API frix_status frix_bed_add_joint(frix_bed *bed, const frix_bed_joint *joint);
+/* Joints whose grain with the lower id is on this rank, by that id; in the output it is `a`. */
+FRIX_API int32_t frix_bed_joint_count(const frix_bed *bed);
+FRIX_API frix_status frix_bed_joint_at(const frix_bed *bed, int32_t k, frix_bed_joint *out);
+
+/* ---- outlet and inlet ---- */
 typedef struct frix_bed_flow {
   uint32_t size;          /* set by frix_bed_flow_default */
   double outlet;          /* grains whose centre is below this height leave; -infinity (default): none */
@@ -140,8 +171,8 @@ FRIX_API frix_status frix_bed_set_flow(frix_bed *bed, const frix_bed_flow *flow)
 typedef struct frix_bed_report {
   uint32_t size;
   bool certified;
-  frix_certificate
-      certificate; /* residual, contact_residual, row_residual, rho; of the whole bed, whatever the ranks */
+  frix_certificate certificate; /* residual, contact_residual, joint_residual, row_residual, rho; of the whole bed,
+                                   whatever the ranks */
   int64_t sweeps;
   int64_t grain_count, contact_count, touching_count; /* of all ranks */
   int64_t left, came;                                 /* through outlet and inlet in this step */

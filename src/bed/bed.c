@@ -101,7 +101,8 @@ void frix_bed_init(frix_bed_config *out, size_t size) {
 static const char *trouble_of(const frix_bed_config *c) {
   if (c->radius_count < 1 || c->radius_count > FRIX_BED_SIZES) return "the number of radii must be 1 to 16";
   for (int32_t k = 0; k < c->radius_count; k++)
-    if ((!c->clump || c->clump[k].count == 0) && (!(c->radius[k] > 0.0) || !isfinite(c->radius[k])))
+    if ((!c->clump || c->clump[k].count == 0) && (!c->form || c->form[k].kind == FRIX_SHAPE_SPHERE) &&
+        (!(c->radius[k] > 0.0) || !isfinite(c->radius[k])))
       return "radii must be positive numbers";
   if (!fx_finite(c->lower) || !fx_finite(c->upper) || !(c->lower.x < c->upper.x) || !(c->lower.y < c->upper.y) ||
       !(c->lower.z < c->upper.z))
@@ -145,9 +146,7 @@ frix_status frix_bed_create(frix_context *context, const frix_bed_config *config
   frix_bed_flow_init(&bed->flow, sizeof bed->flow);
   frix_status status = fx_bed_kinds(bed);
   double least = INFINITY;
-  for (int32_t k = 0; k < config->radius_count; k++)
-    for (int32_t part = 0; part < bed->kind[k].clump.count; part++)
-      least = fx_min(least, bed->kind[k].clump.radius[part]);
+  for (int32_t k = 0; k < config->radius_count && !status; k++) least = fx_min(least, fx_bed_thickness(&bed->kind[k]));
   bed->reach = 0.05 * least;
   if (!status) status = take_links(bed);
   if (!status) status = fx_bed_cut(bed);
@@ -166,9 +165,12 @@ void frix_bed_destroy(frix_bed *bed) {
                    bed->cell_start,    bed->place,        bed->speed,        bed->free,       bed->last,
                    bed->energy,        bed->before,       bed->memory_start, bed->memory,     bed->contact_start,
                    bed->contact,       bed->sums,         bed->send.grain,   bed->send.start, bed->receive.grain,
-                   bed->receive.start, bed->buffer_size,  bed->buffer_room,  bed->arm,        bed->turn};
+                   bed->receive.start, bed->buffer_size,  bed->buffer_room,  bed->arm,        bed->turn,
+                   bed->joint,         bed->bind};
   for (int32_t k = 0; bed->buffer && k < 2 * fx_bed_ranks(bed); k++) fx_free(bed->context, bed->buffer[k]);
   fx_free(bed->context, bed->buffer);
+  for (int32_t k = 0; k < FRIX_BED_SIZES; k++)
+    if (bed->kind[k].shape.geometry) fx_geometry_release(bed->context, (fx_geometry *)bed->kind[k].shape.geometry);
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(bed->context, owned[k]);
   fx_free(bed->context, bed);
 }
@@ -181,6 +183,9 @@ static frix_status check_wall(frix_bed *bed, const frix_bed_wall *w) {
   if (plane) good = good && fx_finite(w->point) && fx_finite(w->normal) && fx_norm2(w->normal) > 0.0;
   if (turned)
     good = good && w->a[0] >= 0.0 && w->b[0] >= 0.0 && isfinite(w->a[0] + w->b[0] + w->a[1] + w->b[1]) && !w->servo;
+  if (turned && bed->has_shapes)
+    return fx_fail(bed->context, FRIX_ERROR_UNSUPPORTED,
+                   "bed: surfaces of revolution hold spheres and clumps; convex grains need planes");
   if (w->servo) good = good && w->load > 0.0 && isfinite(w->load) && w->servo_speed > 0.0 && isfinite(w->servo_speed);
   return good ? FRIX_OK
               : fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: kind, place, friction or load of the wall make no sense");
@@ -309,15 +314,15 @@ frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact
   while (fx_norm2(c->r) == 0.0 || nth-- > 0) c++;
   double radius = bed->speed[i].radius, gap;
   frix_vec3 n = c->n, p = bed->place[i].p;
-  if (bed->clumps)
-    gap = fx_bed_clump_gap(bed, c - bed->contact);
+  if (bed->has_arms)
+    gap = fx_bed_arm_gap(bed, c - bed->contact);
   else if (c->other >= 0)
     gap = fx_norm(fx_bed_apart(bed, p, bed->place[c->other].p)) - radius - bed->speed[c->other].radius;
   else
     gap = fx_bed_wall_gap(&bed->wall[-1 - c->other], p, radius, &n);
   *out = (frix_bed_contact){.a = bed->place[i].id,
-                            .b = fx_bed_id_of_key(bed, bed->memory[k].other),
-                            .point = bed->clumps ? fx_add(p, bed->arm[c - bed->contact].a) : fx_mad(p, -radius, c->n),
+                            .b = c->other >= 0 ? bed->place[c->other].id : c->other,
+                            .point = bed->has_arms ? fx_add(p, bed->arm[c - bed->contact].a) : fx_mad(p, -radius, c->n),
                             .normal = c->n,
                             .impulse = c->r,
                             .gap = gap};
@@ -351,6 +356,9 @@ frix_status frix_bed_hash(frix_bed *bed, uint64_t *out) {
     int32_t was = bed->before[k];
     for (int32_t m = was < 0 ? 0 : bed->memory_start[was]; was >= 0 && m < bed->memory_start[was + 1]; m++)
       one += mix((uint64_t)bed->memory[m].other, &bed->memory[m].r, sizeof(frix_vec3));
+    int64_t first, joints = fx_bed_joints_of(bed, p->id, &first);
+    for (int64_t j = first; j < first + joints; j++)
+      one += mix((uint64_t)bed->joint[j].number, bed->joint[j].r, sizeof bed->joint[j].r);
     sum += one;
   }
   part[2 * rank] = (double)(sum >> 32), part[2 * rank + 1] = (double)(sum & 0xffffffffu);

@@ -14,14 +14,16 @@
 #define FX_BED_BED_H
 
 #include "base/arena.h"
-#include "linalg/vec.h"
+#include "collision/narrow.h"
 
 #include <frix/bed.h>
 
 /* Pairs farther apart than this, over the sum of their radii, are never in the problem. */
 #define FX_BED_NEAR 1.2
+/* Of what a translation carries counts for the rotation, and back: as in problem/row_speeds.c. */
+#define FX_BED_SHARED 1e-3
 
-enum { FX_COLOURS = 8, FX_NO_GRAIN = -1 };
+enum { FX_COLOURS = 8, FX_NO_GRAIN = -1, FX_LOST = -2 };
 
 /* One line of the cache: what sweeps read and write of a grain. */
 typedef struct fx_bed_speed {
@@ -54,20 +56,46 @@ typedef struct fx_bed_contact {
   int32_t grain;     /* the first one */
 } fx_bed_contact;
 
-/* Grains of one radius, or clumps of one form: about the centre of mass, in their own axes. */
+/* Grains of one radius, clumps of one form or convex shapes of one form: about the centre of mass, in their own axes.
+ */
 typedef struct fx_bed_kind {
   double mass, radius;        /* radius: of the sphere about the centre of mass that holds it */
   frix_sym3 inertia, inverse; /* inverse: of the inertia */
-  frix_bed_clump clump;       /* one part: a sphere */
+  frix_bed_clump clump;       /* one part: a sphere; none: `shape` */
+  fx_shape shape;             /* its geometry is owned */
 } fx_bed_kind;
 
-/* Of contacts in beds with clumps. */
+/* Of contacts in beds with arms. */
 typedef struct fx_bed_arm {
   frix_vec3 a, b;                           /* from the centres of mass to the contact */
   frix_vec3 Wn;                             /* W n */
   double W_normal, W_across, W_diagonal[2]; /* n W n, the largest tangential eigenvalue, t W t of both tangents */
-  int32_t part[2];
+  int64_t key;                              /* by what the contact is known from step to step */
 } fx_bed_arm;
+
+/* Rows of one joint: 1 (distance), 3 (ball), 5 (hinge) or 6 (fixed). */
+enum { FX_BED_ROWS = FRIX_MAX_DIM };
+
+typedef struct fx_bed_joint {
+  int64_t a, b;   /* ids, a < b; b < 0: the world */
+  int64_t number; /* in the order of adding */
+  frix_joint_kind kind;
+  int32_t rows;
+  frix_pose frame[2];
+  double length;
+  double r[FX_BED_ROWS]; /* impulse of the last step */
+  frix_vec3 push;        /* the same on a, in space */
+} fx_bed_joint;
+
+/* A joint in a step: u_k = t_k . (v_a - v_b) + turn_k . w_a - turn_k' . w_b + w_k, turned by a length where the row is
+ * one of angles, so that all rows have the same units. */
+typedef struct fx_bed_bind {
+  int32_t grain, other; /* other < 0: the world, or FX_LOST */
+  int32_t joint, rows;
+  frix_vec3 t[FX_BED_ROWS], turn[2][FX_BED_ROWS];
+  double w[FX_BED_ROWS], r[FX_BED_ROWS], last[FX_BED_ROWS];
+  double diagonal[FX_BED_ROWS], factor[FX_BED_ROWS * FX_BED_ROWS]; /* of W: L L' */
+} fx_bed_bind;
 
 /* What two radii, or a radius and a wall, have in common. */
 typedef struct fx_bed_law {
@@ -78,20 +106,27 @@ typedef struct fx_bed_law {
 
 /* What a contact leaves for the next step. */
 typedef struct fx_bed_memory {
-  int64_t other; /* fx_bed_key: id of the other grain, or -1 - wall; with clumps, the parts too */
+  int64_t other; /* id of the other grain, or -1 - wall; with arms, which parts touch too */
   frix_vec3 r;
 } fx_bed_memory;
 
-/* Sums of a block, in fixed order. */
+/* Sums of a block. */
 enum {
   FX_SUM_UPHILL,
   FX_SUM_STEP,
   FX_SUM_SIZE,
-  FX_SUM_MAP,
+  FX_SUM_MAP, /* of contacts, then of joints */
+  FX_SUM_JOINT_MAP,
   FX_SUM_R,
+  FX_SUM_JOINT_R,
   FX_SUM_Q,
+  FX_SUM_JOINT_Q,
   FX_SUM_DIAGONAL,
   FX_SUM_CARRIED,
+  FX_SUM_JOINT_ROWS,
+  FX_SUM_JOINT_DIAGONAL,
+  FX_SUM_LOST,   /* joints whose grains are too far apart */
+  FX_SUM_FAILED, /* searches without memory */
   FX_SUM_KINETIC,
   FX_SUM_FRICTION,
   FX_SUM_CONTACTS,
@@ -146,17 +181,24 @@ struct frix_bed {
   int64_t *contact_start;
   fx_bed_contact *contact;
   int64_t contact_count, contact_room;
-  /* kinds of grains; where some are clumps: arms by contact, inverse inertia by grain */
+  /* kinds of grains; with arms, which clumps, convex shapes and joints need: arms by contact, inverse inertia by grain
+   */
   fx_bed_kind kind[FRIX_BED_SIZES];
-  bool clumps;
+  bool has_arms, has_shapes;
   fx_bed_arm *arm;
   int64_t arm_room;
   frix_sym3 *turn;
   int64_t turn_room;
   fx_bed_law law[FRIX_BED_SIZES * (FRIX_BED_SIZES + FRIX_BED_WALLS)];
+  /* joints of own grains by (a, number), the first `settled` of them; those behind are new and known to all ranks */
+  fx_bed_joint *joint;
+  int64_t joint_count, joint_room, settled, next_joint;
+  fx_bed_bind *bind; /* those of the step, in the order of their grains */
+  int64_t bind_count, bind_room;
   double near;  /* distance of centres beyond which two grains are never in the problem: the least edge of a cell */
   double reach; /* gap below which contacts are in the problem, whatever the velocities */
-  double *sums; /* FX_SUMS by block of all ranks */
+  double *sums; /* FX_SUMS by own block */
+  int64_t sums_room;
   double total[FX_SUMS];
   fx_bed_route send, receive;
   unsigned char **buffer; /* by rank: out, then in */
@@ -173,6 +215,9 @@ bool fx_bed_reserve(frix_bed *bed, int32_t wanted); /* grains */
 void fx_bed_put(frix_bed *bed, int32_t at, int64_t id, int32_t size, frix_vec3 p, frix_quat q, frix_vec3 v,
                 frix_vec3 s);
 static inline int32_t fx_bed_ranks(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank_count : 1; }
+static inline double *fx_bed_sums_of(frix_bed *bed, int32_t block) {
+  return bed->sums + (size_t)bed->slot[block] * FX_SUMS;
+}
 static inline int32_t fx_bed_rank(const frix_bed *bed) { return bed->config.link ? bed->config.link->rank : 0; }
 frix_vec3 fx_bed_wrap(const frix_bed *bed, frix_vec3 p);
 frix_status fx_bed_lost(frix_bed *bed);
@@ -203,6 +248,7 @@ frix_status fx_bed_fetch(frix_bed *bed);
 /* Which velocities go where after each colour. */
 frix_status fx_bed_routes(frix_bed *bed);
 frix_status fx_bed_share(frix_bed *bed, int32_t colour, bool energy);
+/* Over all ranks: each number is whole, or zero on all ranks but one. */
 frix_status fx_bed_add_sums(frix_bed *bed, double *x, size_t count);
 
 /* ---- bed_contacts.c ---- */
@@ -224,11 +270,41 @@ double fx_bed_wall_gap(const frix_bed_wall *wall, frix_vec3 p, double radius, fr
 /* Mass and inertia of all kinds; radii of clumps. */
 frix_status fx_bed_kinds(frix_bed *bed);
 frix_sym3 fx_bed_inverse(frix_sym3 s);
-int64_t fx_bed_clump_contacts(frix_bed *bed, int32_t i, const fx_bed_runs *near, int64_t at);
-double fx_bed_clump_gap(const frix_bed *bed, int64_t k);
-/* By what a contact is known from step to step, and the id in it. */
-int64_t fx_bed_key(const frix_bed *bed, int32_t other, const int32_t part[2]);
-int64_t fx_bed_id_of_key(const frix_bed *bed, int64_t key);
+
+/* ---- bed_shapes.c ---- */
+/* Mass, inertia and radius of a convex form. */
+frix_status fx_bed_shape_kind(frix_bed *bed, const frix_bed_form *form, fx_bed_kind *out);
+/* Half of the least width of a kind, about. */
+double fx_bed_thickness(const fx_bed_kind *kind);
+
+/* ---- bed_touch.c ---- */
+/* Contacts of grain i with arms, from number `at` on where it is not below 0; their number, -1 without memory. */
+int64_t fx_bed_arm_contacts(frix_bed *bed, int32_t i, const fx_bed_runs *near, int64_t at, fx_manifold *room);
+/* The gap of a contact after the step. */
+double fx_bed_arm_gap(const frix_bed *bed, int64_t k);
+
+/* ---- bed_joints.c: which there are ---- */
+/* Those of a grain, from *first on; their number. */
+int32_t fx_bed_joints_of(const frix_bed *bed, int64_t id, int64_t *first);
+frix_status fx_bed_put_joint(frix_bed *bed, const fx_bed_joint *joint);
+/* Joints whose row count is 0 go, the others are sorted. */
+void fx_bed_order_joints(frix_bed *bed);
+/* New joints stay with the rank of their grain. */
+frix_status fx_bed_settle_joints(frix_bed *bed);
+
+/* ---- bed_binds.c: their rows in a step ---- */
+frix_status fx_bed_find_binds(frix_bed *bed);
+/* First and end of those of the grains first .. end - 1. */
+void fx_bed_binds_of(const frix_bed *bed, int32_t first, int32_t end, int64_t out[2]);
+bool fx_bed_is_joined(const frix_bed *bed, int32_t i, int64_t id);
+void fx_bed_bind_block(frix_bed *bed, int32_t block); /* rows, and what they bring to the sums */
+void fx_bed_bind_sweep(frix_bed *bed, int32_t block); /* goes on from the sums of the contacts */
+void fx_bed_bind_push(frix_bed *bed, int32_t block);  /* all impulses, and the energies they bring */
+/* Rates of the rows by motions of grains: the present ones, or without impulses. */
+void fx_bed_bind_rates(const frix_bed *bed, const fx_bed_bind *bind, bool free, double *u);
+/* Speeds that its rows are measured by (problem/row_speeds.c). */
+void fx_bed_bind_speeds(const frix_bed *bed, const fx_bed_bind *bind, double *speed);
+void fx_bed_remember_joints(frix_bed *bed);
 
 /* ---- bed_arms.c ---- */
 /* Inverse inertia of all grains as they lie. */
@@ -256,7 +332,7 @@ frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report);
 /* u of a contact without its compliance: velocity of i against the other. */
 static inline frix_vec3 fx_bed_slip(const frix_bed *bed, const fx_bed_contact *c, const frix_vec3 *v,
                                     const frix_vec3 *s, const frix_vec3 *v2, const frix_vec3 *s2) {
-  if (bed->clumps) {
+  if (bed->has_arms) {
     const fx_bed_arm *arm = &bed->arm[c - bed->contact];
     frix_vec3 own = fx_mad(*v, 1.0 / bed->speed[c->grain].radius, fx_cross(*s, arm->a));
     if (c->other < 0) return fx_sub(own, bed->wall[-1 - c->other].velocity);
@@ -272,7 +348,7 @@ typedef void fx_bed_work(frix_bed *bed, int32_t block);
 fx_bed_work *fx_bed_sweep_block(void);
 
 /* ---- bed_judge.c ---- */
-/* Totals over all blocks of all ranks, in the order of the blocks. */
+/* Totals over all blocks of all ranks. */
 frix_status fx_bed_total(frix_bed *bed, int32_t first, int32_t end);
 /* The certificate of the present impulses; velocities are refreshed. rows: with the errors of single contacts where the
  * rest is within the tolerance. */

@@ -1,16 +1,16 @@
-/* Motion and sweeps of beds with clumps (bed_clumps.c): contacts whose arms do not lie along their normals.
+/* Motion and sweeps of beds with arms (bed_touch.c): contacts whose arms do not lie along their normals, and joints.
  *
  *   y = r + beta (r - r_last);   r_N := max(0, y_N - u_N / (W_N + R)),   u := u + W n (r_N - y_N)
  *   r_T := P_{mu r_N}(y_T - u_T / (largest eigenvalue of W_T + R))
  *
  * Normal and friction of one contact are solved one after the other; the fixed point is the exact law as for spheres.
- * Between steps a clump that turns keeps its angular momentum: w := I^-1 I_before w. */
+ * Between steps a grain that turns keeps its angular momentum: w := I^-1 I_before w. */
 #include "bed/bed.h"
 
 /* ---- inertia ---- */
 
 frix_status fx_bed_turn(frix_bed *bed) {
-  if (!bed->clumps) return FRIX_OK;
+  if (!bed->has_arms) return FRIX_OK;
   if (!fx_bed_grow(bed, &bed->turn, 0, &bed->turn_room, bed->count, sizeof *bed->turn)) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < bed->count; k++)
     bed->turn[k] = fx_sym3_turn(bed->place[k].q, bed->kind[bed->place[k].size].inverse);
@@ -18,7 +18,7 @@ frix_status fx_bed_turn(frix_bed *bed) {
 }
 
 double fx_bed_spin_energy(const frix_bed *bed, int32_t k, frix_vec3 s) {
-  if (!bed->clumps) return 0.4 * fx_norm2(s) / bed->speed[k].inverse_mass;
+  if (!bed->has_arms) return 0.4 * fx_norm2(s) / bed->speed[k].inverse_mass;
   frix_vec3 w = fx_unrotate(bed->place[k].q, fx_scale(1.0 / bed->speed[k].radius, s));
   return fx_dot(w, fx_sym3_mul(bed->kind[bed->place[k].size].inertia, w));
 }
@@ -97,6 +97,7 @@ void fx_bed_arm_sweep(frix_bed *bed, int32_t block) {
     size += fx_norm2(r);
     if (!fx_is_zero(dr)) fx_bed_arm_push(bed, k, dr);
   }
-  double *sum = bed->sums + (size_t)block * FX_SUMS;
+  double *sum = fx_bed_sums_of(bed, block);
   sum[FX_SUM_UPHILL] = uphill, sum[FX_SUM_STEP] = step, sum[FX_SUM_SIZE] = size;
+  if (bed->bind_count) fx_bed_bind_sweep(bed, block);
 }

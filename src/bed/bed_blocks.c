@@ -129,7 +129,9 @@ static frix_status list_blocks(frix_bed *bed) {
     bed->cell_start = fx_bed_take(bed, wanted, sizeof *bed->cell_start);
     bed->cell_room = bed->cell_start ? wanted : 0;
   }
-  return bed->cell_start ? FRIX_OK : FRIX_ERROR_MEMORY;
+  bool good = bed->cell_start &&
+              fx_bed_grow(bed, &bed->sums, 0, &bed->sums_room, (int64_t)bed->own_slots * FX_SUMS, sizeof *bed->sums);
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 frix_status fx_bed_cut(frix_bed *bed) {
@@ -150,8 +152,7 @@ frix_status fx_bed_cut(frix_bed *bed) {
   bed->slot_block = fx_bed_take(bed, n, sizeof *bed->slot_block);
   bed->colour_block = fx_bed_take(bed, n, sizeof *bed->colour_block);
   bed->colour_start = fx_bed_take(bed, FX_COLOURS + 1, sizeof *bed->colour_start);
-  bed->sums = fx_bed_take(bed, n * FX_SUMS, sizeof *bed->sums);
-  if (!bed->owner || !bed->slot || !bed->slot_block || !bed->colour_block || !bed->colour_start || !bed->sums)
+  if (!bed->owner || !bed->slot || !bed->slot_block || !bed->colour_block || !bed->colour_start)
     return FRIX_ERROR_MEMORY;
   return fx_bed_balance(bed);
 }

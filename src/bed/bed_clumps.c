@@ -1,15 +1,8 @@
-/* Clumps: grains of several spheres that are rigidly joined.
+/* Kinds of grains: spheres, and clumps of several spheres that are rigidly joined (convex shapes: bed_shapes.c).
  *
- * Mass, centre and inertia are those of the union of the spheres: their sum where no two overlap, else by points of a
- * grid. A contact is one of two spheres, or of a sphere and a wall; its arms lead from the centres of mass to it:
- *
- *   u = v_i + w_i x a - v_j - w_j x b,   W = sum of 1/m - [a] I^-1 [a]
- *
- * so that normal and friction couple. W n and the largest tangential eigenvalue of W are kept with the contact, for the
- * sweeps (bed_arms.c). Beds of spheres alone never come here. */
+ * Mass, centre and inertia of a clump are those of the union of its spheres: their sum where no two overlap, else by
+ * points of a grid. */
 #include "bed/bed.h"
-
-#include <string.h>
 
 enum { POINTS = 96 }; /* of the grid, along the longest side */
 
@@ -120,155 +113,24 @@ static bool is_good(const frix_bed_clump *c) {
 
 frix_status fx_bed_kinds(frix_bed *bed) {
   const frix_bed_clump *clump = bed->config.clump;
-  bed->config.clump = NULL;
+  const frix_bed_form *form = bed->config.form;
+  bed->config.clump = NULL, bed->config.form = NULL;
   for (int32_t k = 0; k < bed->config.radius_count; k++) {
     frix_bed_clump one = {.count = 1, .radius = {bed->config.radius[k]}};
     if (clump && !is_good(&clump[k]))
       return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: clump %d: a count of 0 to %d, finite centres, radii above 0",
                      (int)k, FRIX_BED_PARTS);
-    bool several = clump && clump[k].count > 0;
-    bed->kind[k] = kind_of(several ? &clump[k] : &one, bed->config.density);
+    bool several = clump && clump[k].count > 0, convex = form && form[k].kind != FRIX_SHAPE_SPHERE;
+    if (several && convex)
+      return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: grains of kind %d are clumps and have a form", (int)k);
+    frix_status status = convex ? fx_bed_shape_kind(bed, &form[k], &bed->kind[k]) : FRIX_OK;
+    if (status) return status;
+    if (!convex) bed->kind[k] = kind_of(several ? &clump[k] : &one, bed->config.density);
     if (!(bed->kind[k].mass > 0.0) || !isfinite(bed->kind[k].mass))
       return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the mass of grains of kind %d is no number above 0", (int)k);
     bed->config.radius[k] = bed->kind[k].radius;
-    bed->clumps = bed->clumps || several;
+    bed->has_shapes = bed->has_shapes || convex;
+    bed->has_arms = bed->has_arms || several || convex;
   }
   return FRIX_OK;
-}
-
-/* ---- parts that meet ---- */
-
-typedef struct touch {
-  frix_vec3 n, a, b; /* normal, and arms */
-  double gap, closing;
-  int32_t other, part[2];
-} touch;
-
-static frix_vec3 part_arm(const frix_bed *bed, int32_t i, int32_t part) {
-  const fx_bed_place *p = &bed->place[i];
-  return fx_rotate(p->q, bed->kind[p->size].clump.center[part]);
-}
-
-static double part_radius(const frix_bed *bed, int32_t i, int32_t part) {
-  return bed->kind[bed->place[i].size].clump.radius[part];
-}
-
-/* Velocity of a point of grain i, of the motion m. */
-static frix_vec3 at_arm(const frix_bed *bed, int32_t i, frix_vec3 v, frix_vec3 s, frix_vec3 arm) {
-  return fx_mad(v, 1.0 / bed->speed[i].radius, fx_cross(s, arm));
-}
-
-static void touch_grain(const frix_bed *bed, int32_t i, int32_t j, touch *t) {
-  frix_vec3 a = part_arm(bed, i, t->part[0]), b = part_arm(bed, j, t->part[1]);
-  frix_vec3 d = fx_bed_apart(bed, fx_add(bed->place[i].p, a), fx_add(bed->place[j].p, b));
-  double distance = fx_norm(d), ri = part_radius(bed, i, t->part[0]), rj = part_radius(bed, j, t->part[1]);
-  t->n = distance > 0.0 ? fx_scale(1.0 / distance, d) : fx_vec(0.0, 0.0, 1.0);
-  t->gap = distance - ri - rj;
-  t->a = fx_mad(a, -ri, t->n);
-  t->b = fx_mad(b, rj, t->n);
-  t->other = j;
-}
-
-static void touch_wall(const frix_bed *bed, int32_t i, int32_t wall, touch *t) {
-  frix_vec3 a = part_arm(bed, i, t->part[0]);
-  double r = part_radius(bed, i, t->part[0]);
-  t->gap = fx_bed_wall_gap(&bed->wall[wall], fx_add(bed->place[i].p, a), r, &t->n);
-  t->a = fx_mad(a, -r, t->n);
-  t->b = fx_vec(0.0, 0.0, 0.0);
-  t->other = -1 - wall;
-}
-
-/* Normal velocity of the contact by the motions free or before the step. */
-static double closing_of(const frix_bed *bed, int32_t i, const touch *t, bool free) {
-  int32_t j = t->other;
-  frix_vec3 v = free ? at_arm(bed, i, bed->free[i].v, bed->free[i].s, t->a)
-                     : at_arm(bed, i, bed->speed[i].v, bed->speed[i].s, t->a);
-  frix_vec3 u = j < 0  ? bed->wall[-1 - j].velocity
-                : free ? at_arm(bed, j, bed->free[j].v, bed->free[j].s, t->b)
-                       : at_arm(bed, j, bed->speed[j].v, bed->speed[j].s, t->b);
-  return fx_dot(t->n, fx_sub(v, u));
-}
-
-/* ---- contacts ---- */
-
-int64_t fx_bed_key(const frix_bed *bed, int32_t other, const int32_t part[2]) {
-  int64_t id = other >= 0 ? bed->place[other].id : other;
-  if (!bed->clumps) return id;
-  return other >= 0 ? (id * FRIX_BED_PARTS + part[0]) * FRIX_BED_PARTS + part[1]
-                    : -1 - ((-1 - id) * FRIX_BED_PARTS + part[0]);
-}
-
-int64_t fx_bed_id_of_key(const frix_bed *bed, int64_t key) {
-  if (!bed->clumps) return key;
-  return key >= 0 ? key / (FRIX_BED_PARTS * FRIX_BED_PARTS) : -1 - (-1 - key) / FRIX_BED_PARTS;
-}
-
-/* W of one body, by columns of the unit vectors e: 1/m + (arm x e) I^-1 (arm x f). */
-static double weight(const frix_bed *bed, int32_t k, frix_vec3 arm, frix_vec3 e, frix_vec3 f) {
-  frix_vec3 turn = fx_cross(arm, e);
-  return bed->speed[k].inverse_mass * fx_dot(e, f) + fx_dot(fx_cross(arm, f), fx_sym3_mul(bed->turn[k], turn));
-}
-
-static void weigh_contact(const frix_bed *bed, int32_t i, fx_bed_contact *c, fx_bed_arm *arm) {
-  frix_vec3 e[3] = {c->n, fx_across(c->n)};
-  e[2] = fx_cross(e[0], e[1]);
-  double W[3][3];
-  for (int x = 0; x < 3; x++)
-    for (int y = 0; y < 3; y++) {
-      W[x][y] = weight(bed, i, arm->a, e[x], e[y]);
-      if (c->other >= 0) W[x][y] += weight(bed, c->other, arm->b, e[x], e[y]);
-    }
-  double mean = 0.5 * (W[1][1] + W[2][2]), half = 0.5 * (W[1][1] - W[2][2]);
-  arm->Wn = fx_mad(fx_mad(fx_scale(W[0][0], e[0]), W[0][1], e[1]), W[0][2], e[2]);
-  arm->W_normal = W[0][0];
-  arm->W_across = mean + sqrt(half * half + W[1][2] * W[1][2]);
-  arm->W_diagonal[0] = W[1][1], arm->W_diagonal[1] = W[2][2];
-}
-
-static void put_contact(frix_bed *bed, int32_t i, const touch *t, int64_t at) {
-  fx_bed_contact *c = &bed->contact[at];
-  fx_bed_arm *arm = &bed->arm[at];
-  *arm = (fx_bed_arm){.a = t->a, .b = t->b, .part = {t->part[0], t->part[1]}};
-  fx_bed_begin_contact(bed, c, i, t->other, t->n, t->gap, closing_of(bed, i, t, false),
-                       fx_bed_key(bed, t->other, t->part));
-  weigh_contact(bed, i, c, arm);
-}
-
-/* Contacts of grain i, from number `at` on where it is not below 0; their number. */
-int64_t fx_bed_clump_contacts(frix_bed *bed, int32_t i, const fx_bed_runs *near, int64_t at) {
-  int64_t count = 0;
-  int32_t own = bed->kind[bed->place[i].size].clump.count;
-  touch t;
-  for (int32_t run = 0; run < near->count; run++)
-    for (int32_t j = near->first[run]; j < near->end[run]; j++) {
-      if (bed->place[j].id <= bed->place[i].id) continue;
-      double most = FX_BED_NEAR * (bed->speed[i].radius + bed->speed[j].radius);
-      if (fx_norm2(fx_bed_apart(bed, bed->place[i].p, bed->place[j].p)) > most * most) continue;
-      int32_t others = bed->kind[bed->place[j].size].clump.count;
-      for (int32_t k = 0; k < own * others; k++) {
-        t.part[0] = k / others, t.part[1] = k % others;
-        touch_grain(bed, i, j, &t);
-        if (!fx_bed_comes_near(bed, t.gap, closing_of(bed, i, &t, true))) continue;
-        if (at >= 0) put_contact(bed, i, &t, at + count);
-        count++;
-      }
-    }
-  for (int32_t k = 0; k < bed->wall_count * own; k++) {
-    t.part[0] = k % own, t.part[1] = 0;
-    touch_wall(bed, i, k / own, &t);
-    if (!fx_bed_comes_near(bed, t.gap, closing_of(bed, i, &t, true))) continue;
-    if (at >= 0) put_contact(bed, i, &t, at + count);
-    count++;
-  }
-  return count;
-}
-
-double fx_bed_clump_gap(const frix_bed *bed, int64_t k) {
-  const fx_bed_contact *c = &bed->contact[k];
-  touch t = {.part = {bed->arm[k].part[0], bed->arm[k].part[1]}};
-  if (c->other >= 0)
-    touch_grain(bed, c->grain, c->other, &t);
-  else
-    touch_wall(bed, c->grain, -1 - c->other, &t);
-  return t.gap;
 }

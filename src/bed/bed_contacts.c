@@ -167,6 +167,7 @@ static int32_t *kept_partners(frix_bed *bed, int32_t i) { return (int32_t *)(voi
 static void count_block(frix_bed *bed, int32_t block) {
   int32_t first, end, at[3];
   fx_bed_runs near = {0};
+  fx_manifold room = {.context = bed->context};
   fx_bed_grains_of(bed, block, &first, &end);
   for (int32_t i = first; i < end; i++) {
     if (i == first || bed->place[i].cell != bed->place[i - 1].cell) {
@@ -174,9 +175,12 @@ static void count_block(frix_bed *bed, int32_t block) {
       fx_bed_around(bed, at, &near);
     }
     partners found = {.list = kept_partners(bed, i), .room = KEPT};
-    if (!bed->clumps) find_partners(bed, i, &near, &found);
-    bed->contact_start[i + 1] = bed->clumps ? fx_bed_clump_contacts(bed, i, &near, -1) : found.count;
+    if (!bed->has_arms) find_partners(bed, i, &near, &found);
+    int64_t count = bed->has_arms ? fx_bed_arm_contacts(bed, i, &near, -1, &room) : found.count;
+    if (count < 0) fx_bed_sums_of(bed, block)[FX_SUM_FAILED] = 1.0;
+    bed->contact_start[i + 1] = count < 0 ? 0 : count;
   }
+  fx_free(bed->context, room.touch);
 }
 
 static void fill_one(frix_bed *bed, int32_t i, int32_t other, fx_bed_contact *out) {
@@ -187,15 +191,15 @@ static void fill_one(frix_bed *bed, int32_t i, int32_t other, fx_bed_contact *ou
 }
 
 /* A grain with more partners than are kept looks for them again, some at a time. */
-static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t count) {
+static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t count, fx_manifold *room) {
   int32_t some[KEPT], at[3];
   fx_bed_runs near;
-  if (count > KEPT || bed->clumps) {
+  if (count > KEPT || bed->has_arms) {
     fx_bed_cell_of(bed, bed->place[i].p, at);
     fx_bed_around(bed, at, &near);
   }
-  if (bed->clumps) {
-    fx_bed_clump_contacts(bed, i, &near, own - bed->contact);
+  if (bed->has_arms) {
+    if (count > 0) fx_bed_arm_contacts(bed, i, &near, own - bed->contact, room);
     return;
   }
   for (int64_t from = 0; from < count; from += KEPT) {
@@ -210,19 +214,20 @@ static void fill_contacts(frix_bed *bed, int32_t i, fx_bed_contact *own, int64_t
 
 void fx_bed_diagonal(const frix_bed *bed, int64_t k, double out[3]) {
   const fx_bed_law *law = &bed->law[bed->contact[k].law];
-  out[0] = bed->clumps ? bed->arm[k].W_normal : law->W[0];
-  out[1] = bed->clumps ? bed->arm[k].W_diagonal[0] : law->W[1];
-  out[2] = bed->clumps ? bed->arm[k].W_diagonal[1] : law->W[1];
+  out[0] = bed->has_arms ? bed->arm[k].W_normal : law->W[0];
+  out[1] = bed->has_arms ? bed->arm[k].W_diagonal[0] : law->W[1];
+  out[2] = bed->has_arms ? bed->arm[k].W_diagonal[1] : law->W[1];
 }
 
 static void fill_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
-  double *sum = bed->sums + (size_t)block * FX_SUMS, deepest = 0.0, diagonal = 0.0, carried = 0.0;
+  double *sum = fx_bed_sums_of(bed, block), deepest = 0.0, diagonal = 0.0, carried = 0.0;
+  fx_manifold room = {.context = bed->context};
   fx_bed_grains_of(bed, block, &first, &end);
   for (int32_t i = first; i < end; i++) {
     fx_bed_contact *own = bed->contact + bed->contact_start[i];
     int64_t count = bed->contact_start[i + 1] - bed->contact_start[i];
-    fill_contacts(bed, i, own, count);
+    fill_contacts(bed, i, own, count, &room);
     for (int64_t k = 0; k < count; k++) {
       double W[3];
       fx_bed_diagonal(bed, bed->contact_start[i] + k, W);
@@ -231,13 +236,16 @@ static void fill_block(frix_bed *bed, int32_t block) {
     }
     carried += fx_norm2(bed->free[i].v) / bed->speed[i].inverse_mass + fx_bed_spin_energy(bed, i, bed->free[i].s);
   }
+  if (room.failed) sum[FX_SUM_FAILED] = 1.0;
+  fx_free(bed->context, room.touch);
   sum[FX_SUM_DEEPEST] = deepest, sum[FX_SUM_DIAGONAL] = diagonal, sum[FX_SUM_CARRIED] = carried;
   sum[FX_SUM_CONTACTS] = (double)(bed->contact_start[end] - bed->contact_start[first]);
   sum[FX_SUM_GRAINS] = end - first;
+  if (bed->bind_count) fx_bed_bind_block(bed, block);
 }
 
 frix_status fx_bed_find_contacts(frix_bed *bed) {
-  memset(bed->sums, 0, (size_t)bed->block_count * FX_SUMS * sizeof *bed->sums);
+  memset(bed->sums, 0, (size_t)bed->own_slots * FX_SUMS * sizeof *bed->sums);
   bed->contact_start[0] = 0;
   frix_status status = fx_bed_for_all(bed, count_block, false, false);
   if (status) return status;
@@ -245,7 +253,7 @@ frix_status fx_bed_find_contacts(frix_bed *bed) {
   bed->contact_count = bed->contact_start[bed->own];
   if (!fx_bed_grow(bed, &bed->contact, 0, &bed->contact_room, bed->contact_count, sizeof *bed->contact))
     return FRIX_ERROR_MEMORY;
-  if (bed->clumps && !fx_bed_grow(bed, &bed->arm, 0, &bed->arm_room, bed->contact_count, sizeof *bed->arm))
+  if (bed->has_arms && !fx_bed_grow(bed, &bed->arm, 0, &bed->arm_room, bed->contact_count, sizeof *bed->arm))
     return FRIX_ERROR_MEMORY;
   return fx_bed_for_all(bed, fill_block, false, false);
 }
@@ -266,8 +274,8 @@ frix_status fx_bed_remember(frix_bed *bed) {
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
       if (!carries(c)) continue;
-      bed->memory[count++] =
-          (fx_bed_memory){.other = fx_bed_key(bed, c->other, bed->clumps ? bed->arm[k].part : NULL), .r = c->r};
+      int64_t id = c->other >= 0 ? bed->place[c->other].id : c->other;
+      bed->memory[count++] = (fx_bed_memory){.other = bed->has_arms ? bed->arm[k].key : id, .r = c->r};
     }
   }
   bed->memory_start[bed->own] = (int32_t)count;

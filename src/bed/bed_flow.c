@@ -10,6 +10,7 @@
 #include "bed/bed.h"
 
 #include "base/abi.h"
+#include "linalg/exact_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ frix_status frix_bed_set_flow(frix_bed *bed, const frix_bed_flow *flow) {
       !fx_finite(flow->velocity) || flow->radius < -1 || flow->radius >= bed->config.radius_count ||
       (inlet && (flow->upper.x < flow->lower.x || flow->upper.y < flow->lower.y || flow->upper.z < flow->lower.z)))
     return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: rate, heights, inlet or radius of the flow make no sense");
+  if (flow->outlet > -INFINITY && bed->joint_count)
+    return fx_fail(bed->context, FRIX_ERROR_UNSUPPORTED, "bed: a bed with joints has no outlet");
   bed->flow = *flow;
   return FRIX_OK;
 }
@@ -214,8 +217,8 @@ frix_status fx_bed_drive(frix_bed *bed, double h) {
 enum { WALL_SUMS = 4 }; /* force on the wall, and the number of its contacts */
 
 static frix_status sum_forces(frix_bed *bed, double *total) {
-  size_t width = (size_t)bed->wall_count * WALL_SUMS, all = (size_t)bed->block_count * width;
-  double *sum = FX_NEW(bed->context, double, all);
+  size_t width = (size_t)bed->wall_count * WALL_SUMS;
+  fx_exact_sum *sum = FX_NEW(bed->context, fx_exact_sum, width);
   if (!sum) return FRIX_ERROR_MEMORY;
   for (int32_t s = 0; s < bed->own_slots; s++) {
     int32_t first, end, block = bed->slot_block[s];
@@ -223,15 +226,13 @@ static frix_status sum_forces(frix_bed *bed, double *total) {
     for (int64_t k = bed->contact_start[first]; k < bed->contact_start[end]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
       if (c->other >= 0 || fx_norm2(c->r) == 0.0) continue;
-      double *to = sum + (size_t)block * width + (size_t)(-1 - c->other) * WALL_SUMS;
-      to[0] -= c->r.x, to[1] -= c->r.y, to[2] -= c->r.z, to[3] += 1.0;
+      fx_exact_sum *to = sum + (size_t)(-1 - c->other) * WALL_SUMS;
+      const double part[WALL_SUMS] = {-c->r.x, -c->r.y, -c->r.z, 1.0};
+      for (int a = 0; a < WALL_SUMS; a++) fx_exact_add(&to[a], part[a]);
     }
   }
-  frix_status status = fx_bed_add_sums(bed, sum, all);
-  for (size_t k = 0; k < width; k++) {
-    total[k] = 0.0;
-    for (int32_t b = 0; b < bed->block_count; b++) total[k] += sum[(size_t)b * width + k];
-  }
+  frix_status status = fx_bed_add_sums(bed, sum->bin, width * FX_EXACT_BINS);
+  for (size_t k = 0; k < width; k++) total[k] = fx_exact_value(&sum[k]);
   fx_free(bed->context, sum);
   return status;
 }

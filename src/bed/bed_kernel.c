@@ -122,7 +122,7 @@ INLINE void sweep(frix_bed *bed, int32_t block) {
   int64_t count = bed->contact_start[end] - bed->contact_start[first], length = (count + STREAMS - 1) / STREAMS;
   for (int64_t k = 0; k < length; k++)
     for (int64_t at = k; at < count; at += length) sweep_contact(bed, c + at, &all);
-  double *sum = bed->sums + (size_t)block * FX_SUMS;
+  double *sum = fx_bed_sums_of(bed, block);
   sum[FX_SUM_UPHILL] = sum_of(all.uphill), sum[FX_SUM_STEP] = sum_of(all.step), sum[FX_SUM_SIZE] = sum_of(all.size);
 }
 

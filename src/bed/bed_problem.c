@@ -1,6 +1,6 @@
 /* The problem of a bed's last step, as any other contact problem: six degrees of freedom per grain, three rows per
- * contact; M is diagonal for spheres and has blocks of three for the spins of clumps. For other methods, for files, and
- * to see that both certificates are one. */
+ * contact, and those of joints; M is diagonal for spheres and has blocks of three for the spins of clumps. For other
+ * methods, for files, and to see that both certificates are one. */
 #include "bed/bed.h"
 
 #include "problem/problem.h"
@@ -22,10 +22,13 @@ typedef struct draft {
   double *w, *R, *memory, *guess, *f, *mass, *limit;
   int32_t *p, *i, *mass_p, *mass_i;
   double *x;
+  int32_t joint_rows, *joint_p, *joint_i, *bind_of; /* lambda is in the order of the list of joints */
+  double *joint_x, *b;                              /* G and b */
 } draft;
 
 static bool take(frix_bed *bed, fx_arena *arena, draft *d) {
-  size_t n = (size_t)bed->contact_count, rows = 3 * n, dof = 6 * (size_t)bed->own;
+  size_t n = (size_t)bed->contact_count, rows = 3 * n, dof = 6 * (size_t)bed->own, joint_rows = 0;
+  for (int64_t k = 0; k < bed->bind_count; k++) joint_rows += (size_t)bed->bind[k].rows;
   *d = (draft){.contact = FX_TAKE(arena, frix_contact, n),
                .w = FX_TAKE(arena, double, rows),
                .R = FX_TAKE(arena, double, rows),
@@ -33,14 +36,19 @@ static bool take(frix_bed *bed, fx_arena *arena, draft *d) {
                .guess = FX_TAKE(arena, double, rows),
                .f = FX_TAKE(arena, double, dof),
                .mass = FX_TAKE(arena, double, 2 * dof),
-               .limit = FX_TAKE(arena, double, rows),
+               .limit = FX_TAKE(arena, double, rows + joint_rows),
                .p = FX_TAKE(arena, int32_t, rows + 1),
                .i = FX_TAKE(arena, int32_t, 12 * rows),
                .mass_p = FX_TAKE(arena, int32_t, dof + 1),
                .mass_i = FX_TAKE(arena, int32_t, 2 * dof),
-               .x = FX_TAKE(arena, double, 12 * rows)};
+               .x = FX_TAKE(arena, double, 12 * rows),
+               .joint_p = FX_TAKE(arena, int32_t, joint_rows + 1),
+               .joint_i = FX_TAKE(arena, int32_t, 12 * joint_rows),
+               .joint_x = FX_TAKE(arena, double, 12 * joint_rows),
+               .b = FX_TAKE(arena, double, joint_rows),
+               .bind_of = FX_TAKE(arena, int32_t, bed->bind_count)};
   return d->contact && d->w && d->R && d->memory && d->guess && d->f && d->mass && d->limit && d->p && d->i &&
-         d->mass_p && d->mass_i && d->x;
+         d->mass_p && d->mass_i && d->x && d->joint_p && d->joint_i && d->joint_x && d->b && d->bind_of;
 }
 
 static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, draft *d) {
@@ -59,7 +67,7 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
       if (!own && c->other < 0) continue;
       int32_t g = own ? i : c->other;
       frix_vec3 arm = fx_scale(own ? -bed->speed[g].radius : bed->speed[g].radius, c->n);
-      if (bed->clumps) arm = own ? bed->arm[k].a : bed->arm[k].b;
+      if (bed->has_arms) arm = own ? bed->arm[k].a : bed->arm[k].b;
       put_row(g, frame[a], arm, own ? 1.0 : -1.0, at, d->i, d->x);
     }
     d->p[row + 1] = (int32_t)*at;
@@ -71,9 +79,31 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
   }
 }
 
+/* Rows of a joint. */
+static void put_joint(const frix_bed *bed, const fx_bed_bind *bind, draft *d) {
+  double length = 2.0 * bed->speed[bind->grain].radius;
+  if (bind->other >= 0) length += 2.0 * bed->speed[bind->other].radius;
+  for (int32_t row = 0; row < bind->rows; row++) {
+    int32_t column = d->joint_rows++, at = d->joint_p[column];
+    bool first = bind->other < 0 || bind->grain < bind->other;
+    for (int side = 0; side < (bind->other >= 0 ? 2 : 1); side++) {
+      bool own = first == (side == 0);
+      frix_vec3 t = bind->t[row], turn = bind->turn[own ? 0 : 1][row];
+      const double all[6] = {t.x, t.y, t.z, turn.x, turn.y, turn.z};
+      for (int a = 0; a < 6; a++, at++) {
+        d->joint_i[at] = 6 * (own ? bind->grain : bind->other) + a;
+        d->joint_x[at] = own ? all[a] : -all[a];
+      }
+    }
+    d->joint_p[column + 1] = at;
+    d->b[column] = bind->w[row];
+    d->limit[3 * (size_t)bed->contact_count + (size_t)column] = length / bed->h;
+  }
+}
+
 static frix_sym3 inertia_of(const frix_bed *bed, int32_t k) {
   double r = bed->speed[k].radius, inertia = 0.4 / bed->speed[k].inverse_mass * r * r;
-  if (!bed->clumps) return (frix_sym3){.xx = inertia, .yy = inertia, .zz = inertia};
+  if (!bed->has_arms) return (frix_sym3){.xx = inertia, .yy = inertia, .zz = inertia};
   return fx_bed_inverse(bed->turn[k]); /* as the grain lay in the step */
 }
 
@@ -88,7 +118,7 @@ static void put_grain(const frix_bed *bed, int32_t k, int32_t *at, draft *d) {
     size_t column = 6 * (size_t)k + (size_t)a;
     d->f[column] = a < 3 ? mass * fx_at(v, a) : fx_at(turning, a - 3);
     for (int b = a < 3 ? 0 : 3; b < (a < 3 ? 3 : 6); b++) {
-      if (a != b && (a < 3 || !bed->clumps)) continue;
+      if (a != b && (a < 3 || !bed->has_arms)) continue;
       d->mass_i[*at] = 6 * k + b;
       d->mass[(*at)++] = a < 3 ? mass : fx_at(fx_mat3_col(spin, a - 3), b - 3);
     }
@@ -114,6 +144,8 @@ frix_status frix_bed_problem(const frix_bed *given, frix_problem **out) {
       put_grain(bed, i, &entries, &d);
       for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) put_contact(bed, i, k, &at, &d);
     }
+    for (int64_t k = 0; k < bed->bind_count; k++) d.bind_of[bed->bind[k].joint] = (int32_t)k;
+    for (int64_t k = 0; k < bed->bind_count; k++) put_joint(bed, &bed->bind[d.bind_of[k]], &d);
     int32_t dof = 6 * bed->own, rows = (int32_t)(3 * bed->contact_count);
     frix_problem_data data = frix_problem_data_default();
     data.form = FRIX_FORM_GLOBAL;
@@ -122,9 +154,14 @@ frix_status frix_bed_problem(const frix_bed *given, frix_problem **out) {
     data.M = (frix_matrix){FRIX_MATRIX_CSC, dof, dof, entries, d.mass_p, d.mass_i, d.mass};
     data.H = (frix_matrix){FRIX_MATRIX_CSC, dof, rows, at, d.p, d.i, d.x};
     data.f = d.f, data.w = d.w, data.guess = d.guess;
+    if (d.joint_rows) {
+      data.joint_count = d.joint_rows, data.b = d.b;
+      data.G =
+          (frix_matrix){FRIX_MATRIX_CSC, dof, d.joint_rows, d.joint_p[d.joint_rows], d.joint_p, d.joint_i, d.joint_x};
+    }
     if (bed->config.stiffness > 0.0) data.R = d.R, data.r_c = d.memory;
     status = frix_problem_create(bed->context, &data, out);
-    frix_problem limits = {.limit = d.limit, .row_count = rows};
+    frix_problem limits = {.limit = d.limit, .row_count = rows, .joint_count = d.joint_rows};
     if (!status) status = fx_problem_take_limit(*out, &limits);
   }
   fx_arena_free(&arena);

@@ -79,7 +79,7 @@ static frix_status trade(frix_bed *bed) {
 typedef struct traveller {
   fx_bed_place place;
   frix_vec3 v, s;
-  int64_t memories;
+  int64_t memories, joints; /* of each so many follow */
 } traveller;
 
 static int32_t rank_of(const frix_bed *bed, frix_vec3 p) {
@@ -92,11 +92,17 @@ static frix_status pack_traveller(frix_bed *bed, int32_t k, int32_t p) {
   int32_t was = bed->before[k];
   traveller t = {.place = bed->place[k], .v = bed->speed[k].v, .s = bed->speed[k].s};
   if (was >= 0) t.memories = bed->memory_start[was + 1] - bed->memory_start[was];
+  int64_t first;
+  t.joints = fx_bed_joints_of(bed, t.place.id, &first);
   size_t bytes = (size_t)t.memories * sizeof *bed->memory;
-  unsigned char *room = append(bed, p, sizeof t + bytes);
+  unsigned char *room = append(bed, p, sizeof t + bytes + (size_t)t.joints * sizeof *bed->joint);
   if (!room) return FRIX_ERROR_MEMORY;
   memcpy(room, &t, sizeof t);
   if (bytes) memcpy(room + sizeof t, bed->memory + bed->memory_start[was], bytes);
+  for (int64_t j = 0; j < t.joints; j++) {
+    memcpy(room + sizeof t + bytes + (size_t)j * sizeof *bed->joint, &bed->joint[first + j], sizeof *bed->joint);
+    bed->joint[first + j].rows = 0;
+  }
   return FRIX_OK;
 }
 
@@ -110,8 +116,14 @@ static frix_status unpack_travellers(frix_bed *bed, const unsigned char *from, s
                                                          bed->memory_count + t.memories, sizeof *bed->memory))
       return FRIX_ERROR_MEMORY;
     fx_bed_put(bed, bed->own, t.place.id, t.place.size, t.place.p, t.place.q, t.v, t.s);
-    memcpy(bed->memory + bed->memory_count, from + at, (size_t)t.memories * sizeof *bed->memory);
+    if (t.memories) memcpy(bed->memory + bed->memory_count, from + at, (size_t)t.memories * sizeof *bed->memory);
     at += (size_t)t.memories * sizeof *bed->memory;
+    for (int64_t j = 0; j < t.joints; j++, at += sizeof *bed->joint) {
+      fx_bed_joint joint;
+      memcpy(&joint, from + at, sizeof joint);
+      frix_status status = fx_bed_put_joint(bed, &joint);
+      if (status) return status;
+    }
     if (bed->memory_own == 0) bed->memory_start[0] = 0;
     bed->memory_count += t.memories;
     bed->before[bed->own++] = bed->memory_own++;
@@ -139,6 +151,7 @@ frix_status fx_bed_migrate(frix_bed *bed) {
   if (!status) status = trade(bed);
   for (int32_t p = 0; p < n && !status; p++)
     status = unpack_travellers(bed, bed->buffer[n + p], bed->buffer_size[n + p]);
+  fx_bed_order_joints(bed);
   bed->count = bed->own;
   return status;
 }
@@ -207,6 +220,12 @@ static uint8_t *find_touched(const frix_bed *bed) {
           touched[i] |= (uint8_t)(1 << c);
           if (bed->contact[k].other >= 0) touched[bed->contact[k].other] |= (uint8_t)(1 << c);
         }
+      int64_t range[2] = {0, 0};
+      if (bed->bind_count) fx_bed_binds_of(bed, first, end, range);
+      for (int64_t k = range[0]; k < range[1]; k++) {
+        touched[bed->bind[k].grain] |= (uint8_t)(1 << c);
+        if (bed->bind[k].other >= 0) touched[bed->bind[k].other] |= (uint8_t)(1 << c);
+      }
     }
   return touched;
 }

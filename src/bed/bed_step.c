@@ -29,12 +29,12 @@ static void move(frix_bed *bed) {
     if (!(fx_norm2(a->s) > 0.0)) continue;
     frix_quat before = p->q;
     frix_vec3 s = a->s;
-    if (bed->clumps) { /* their spin changes as they turn: that of the middle of the step is of second order */
+    if (bed->has_arms) { /* its spin changes as it turns: that of the middle of the step is of second order */
       p->q = turned(before, fx_scale(1.0 / a->radius, s), 0.5 * bed->h);
       s = fx_bed_keep_momentum(bed, k, before, s);
     }
     p->q = turned(before, fx_scale(1.0 / a->radius, s), bed->h);
-    if (bed->clumps) a->s = fx_bed_keep_momentum(bed, k, before, a->s);
+    if (bed->has_arms) a->s = fx_bed_keep_momentum(bed, k, before, a->s);
   }
 }
 
@@ -42,6 +42,7 @@ static void move(frix_bed *bed) {
 static frix_status prepare(frix_bed *bed, frix_bed_report *report) {
   double begin = fx_seconds();
   frix_status status = fx_bed_drive(bed, bed->h);
+  if (!status) status = fx_bed_settle_joints(bed);
   if (!status && fx_bed_ranks(bed) > 1 && bed->step_count % REBALANCE == 0) status = fx_bed_balance(bed);
   if (!status) status = fx_bed_migrate(bed);
   if (!status) status = fx_bed_fetch(bed);
@@ -51,10 +52,15 @@ static frix_status prepare(frix_bed *bed, frix_bed_report *report) {
   if (status) return status;
   fx_bed_laws(bed);
   fall(bed);
-  status = fx_bed_find_contacts(bed);
+  status = fx_bed_find_binds(bed);
+  if (!status) status = fx_bed_find_contacts(bed);
   if (!status) status = fx_bed_routes(bed);
   if (!status) status = fx_bed_total(bed, 0, FX_SUMS);
   report->contact_seconds = fx_seconds() - begin - report->sort_seconds;
+  if (!status && bed->total[FX_SUM_FAILED] > 0.0) return FRIX_ERROR_MEMORY;
+  if (!status && bed->total[FX_SUM_LOST] > 0.0)
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the grains of %.0f joints are more than a cell (%g m) apart",
+                   bed->total[FX_SUM_LOST], bed->near);
   return status;
 }
 
@@ -81,6 +87,7 @@ frix_status frix_bed_step(frix_bed *bed, double h, frix_bed_report *report) {
   if (!status) status = fx_bed_solve(bed, to);
   to->solve_seconds = fx_seconds() - prepared;
   if (!status) status = fx_bed_remember(bed);
+  if (!status) fx_bed_remember_joints(bed);
   if (!status) status = fx_bed_move_walls(bed);
   if (status) return status;
   move(bed);

@@ -72,7 +72,7 @@ static void add_energy(double *energy, double inverse_mass, double normal, doubl
   energy[1] += root * sqrt(2.5) * across;
 }
 
-static void push_clumps(frix_bed *bed, int64_t k) {
+static void push_with_arms(frix_bed *bed, int64_t k) {
   const fx_bed_contact *c = &bed->contact[k];
   const fx_bed_arm *arm = &bed->arm[k];
   frix_vec3 normal = fx_scale(fx_dot(c->r, c->n), c->n), across = fx_sub(c->r, normal);
@@ -84,13 +84,14 @@ static void push_clumps(frix_bed *bed, int64_t k) {
 static void push_block(frix_bed *bed, int32_t block) {
   int32_t first, end;
   fx_bed_grains_of(bed, block, &first, &end);
+  if (bed->bind_count) fx_bed_bind_push(bed, block);
   for (int32_t i = first; i < end; i++)
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
       if (is_zero(c->r)) continue;
       int32_t j = c->other;
-      if (bed->clumps) {
-        push_clumps(bed, k);
+      if (bed->has_arms) {
+        push_with_arms(bed, k);
         continue;
       }
       push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
@@ -133,7 +134,7 @@ static void begin_again(frix_bed *bed) {
 static frix_status sweep(frix_bed *bed, double momentum) {
   bed->momentum = momentum;
   extrapolate(bed);
-  frix_status status = fx_bed_for_all(bed, bed->clumps ? fx_bed_arm_sweep : fx_bed_sweep_block(), true, false);
+  frix_status status = fx_bed_for_all(bed, bed->has_arms ? fx_bed_arm_sweep : fx_bed_sweep_block(), true, false);
   return status ? status : fx_bed_total(bed, FX_SUM_UPHILL, FX_SUM_SIZE + 1);
 }
 
@@ -145,7 +146,10 @@ static double change_of(const frix_bed *bed) {
 
 /* The largest momentum. Where all contacts are springs the problem is strongly monotone, with R / (W + R) at least, and
  * more would overshoot. Friction that follows its normal impulse is no gradient, so that momentum may go round in
- * circles: where the change is not halved within a window, there is to be half as much. */
+ * circles: where the change is not halved within a window, there is to be half as much. In stacks of convex grains and
+ * in chains progress is slow and steady, and momentum is what it lives by: there it is halved only where the change
+ * grew.
+ */
 #define LEAST_PART 0.2
 #define LITTLE 0.02 /* momentum below which it is not the cause */
 
@@ -164,8 +168,9 @@ static momentum momentum_of(const frix_bed *bed) {
 
 static void watch(frix_bed *bed, momentum *m, double change) {
   if (++m->window < WINDOW) return;
-  if (change > 0.5 * m->mark && m->most < LITTLE) bed->part = fx_max(RELAXED * bed->part, LEAST_PART);
-  if (change > 0.5 * m->mark) m->most *= 0.5;
+  bool circles = change > (bed->has_shapes || bed->next_joint > 0 ? 1.0 : 0.5) * m->mark;
+  if (circles && m->most < LITTLE) bed->part = fx_max(RELAXED * bed->part, LEAST_PART);
+  if (circles) m->most *= 0.5;
   m->mark = change;
   m->window = 0;
 }

@@ -7,7 +7,24 @@
 
 #include <string.h>
 
-static const uint64_t magic = 0x32306465627872u; /* "rxbed02" */
+/* "rxbed02", and "rxbed03" with forms and joints, which only beds that have such things write. */
+static const uint64_t plain = 0x32306465627872u, magic = 0x33306465627872u;
+
+/* A convex form: shapes of one kind with the same sizes and moments. */
+typedef struct sort_of_form {
+  int32_t kind, corners;
+  double number[12];
+} sort_of_form;
+
+static sort_of_form form_of(const fx_bed_kind *kind) {
+  const fx_shape *s = &kind->shape;
+  frix_sym3 I = kind->inertia;
+  sort_of_form f = {.kind = (int32_t)s->kind, .corners = s->geometry ? s->geometry->hull.vertex_count : 0};
+  const double number[12] = {s->radius, s->half_length, s->half.x, s->half.y, s->half.z, kind->mass,
+                             I.xx,      I.yy,           I.zz,      I.xy,      I.xz,      I.yz};
+  if (kind->clump.count == 0) memcpy(f.number, number, sizeof number);
+  return f;
+}
 
 /* What must be equal for a state to mean the same. */
 typedef struct sort_of_bed {
@@ -15,6 +32,7 @@ typedef struct sort_of_bed {
   int32_t radius_count;
   double density;
   frix_bed_clump clump[FRIX_BED_SIZES];
+  sort_of_form form[FRIX_BED_SIZES];
 } sort_of_bed;
 
 static sort_of_bed sort_of(const frix_bed *bed) {
@@ -22,11 +40,11 @@ static sort_of_bed sort_of(const frix_bed *bed) {
                    .upper = bed->config.upper,
                    .radius_count = bed->config.radius_count,
                    .density = bed->config.density};
-  for (int32_t k = 0; k < s.radius_count; k++) s.clump[k] = bed->kind[k].clump;
+  for (int32_t k = 0; k < s.radius_count; k++) s.clump[k] = bed->kind[k].clump, s.form[k] = form_of(&bed->kind[k]);
   return s;
 }
 
-static void pack_sort(fx_pack *p, sort_of_bed *c) {
+static void pack_sort(fx_pack *p, sort_of_bed *c, bool forms) {
   fx_pack_vec(p, &c->lower);
   fx_pack_vec(p, &c->upper);
   fx_pack_i32(p, &c->radius_count);
@@ -36,6 +54,10 @@ static void pack_sort(fx_pack *p, sort_of_bed *c) {
     fx_pack_i32(p, &c->clump[k].count);
     for (int32_t part = 0; part < FRIX_BED_PARTS; part++) fx_pack_vec(p, &c->clump[k].center[part]);
     fx_pack_reals(p, c->clump[k].radius, FRIX_BED_PARTS);
+    if (!forms) continue;
+    fx_pack_i32(p, &c->form[k].kind);
+    fx_pack_i32(p, &c->form[k].corners);
+    fx_pack_reals(p, c->form[k].number, 12);
   }
 }
 
@@ -72,7 +94,7 @@ typedef struct head {
   uint64_t magic;
   sort_of_bed sort;
   double time, owed;
-  int64_t steps, next_id;
+  int64_t steps, next_id, next_joint;
   int32_t walls, grains;
   frix_bed_wall wall[FRIX_BED_WALLS];
   frix_bed_flow flow;
@@ -80,11 +102,12 @@ typedef struct head {
 
 static void pack_head(fx_pack *p, head *h) {
   fx_pack_u64(p, &h->magic);
-  pack_sort(p, &h->sort);
+  pack_sort(p, &h->sort, h->magic == magic);
   fx_pack_f64(p, &h->time);
   fx_pack_f64(p, &h->owed);
   fx_pack_i64(p, &h->steps);
   fx_pack_i64(p, &h->next_id);
+  if (h->magic == magic) fx_pack_i64(p, &h->next_joint);
   fx_pack_i32(p, &h->walls);
   if (h->walls < 0 || h->walls > FRIX_BED_WALLS) p->failed = true;
   for (int32_t k = 0; k < h->walls && !p->failed; k++) pack_wall(p, &h->wall[k]);
@@ -92,18 +115,19 @@ static void pack_head(fx_pack *p, head *h) {
   fx_pack_i32(p, &h->grains);
 }
 
-/* One grain; its memories follow. */
+/* One grain; its memories follow, then its joints. */
 typedef struct kept {
   int64_t id;
-  int32_t size, memories;
+  int32_t size, memories, joints;
   frix_vec3 p, v, s;
   frix_quat q;
 } kept;
 
-static void pack_grain(fx_pack *p, kept *g) {
+static void pack_grain(fx_pack *p, kept *g, bool joints) {
   fx_pack_i64(p, &g->id);
   fx_pack_i32(p, &g->size);
   fx_pack_i32(p, &g->memories);
+  if (joints) fx_pack_i32(p, &g->joints);
   fx_pack_vec(p, &g->p);
   fx_pack_quat(p, &g->q);
   fx_pack_vec(p, &g->v);
@@ -115,13 +139,36 @@ static void pack_memory(fx_pack *p, fx_bed_memory *m) {
   fx_pack_vec(p, &m->r);
 }
 
+static void pack_joint(fx_pack *p, fx_bed_joint *j) {
+  int kind = (int)j->kind;
+  fx_pack_i64(p, &j->a);
+  fx_pack_i64(p, &j->b);
+  fx_pack_i64(p, &j->number);
+  fx_pack_choice(p, &kind, FRIX_JOINT_COUNT);
+  j->kind = (frix_joint_kind)kind;
+  fx_pack_i32(p, &j->rows);
+  for (int side = 0; side < 2; side++) fx_pack_pose(p, &j->frame[side]);
+  fx_pack_f64(p, &j->length);
+  fx_pack_reals(p, j->r, FX_BED_ROWS);
+  fx_pack_vec(p, &j->push);
+  if (j->rows != frix_joint_table(kind)->row_count || j->rows < 1 || j->rows > FX_BED_ROWS) p->failed = true;
+}
+
 frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size) {
   if (!bed || !out || !size) return FRIX_ERROR_INPUT;
+  frix_status status = fx_bed_settle_joints((frix_bed *)bed);
+  if (status) return status;
   fx_buffer buffer;
   fx_buffer_init(&buffer, bed->context);
   fx_pack p = fx_pack_writer(&buffer);
-  head h = {.magic = magic, .sort = sort_of(bed), .time = bed->time, .owed = bed->owed, .steps = bed->step_count};
-  h.next_id = bed->next_id, h.walls = bed->wall_count, h.grains = bed->own, h.flow = bed->flow;
+  bool more = bed->has_shapes || bed->next_joint > 0;
+  head h = {.magic = more ? magic : plain,
+            .sort = sort_of(bed),
+            .time = bed->time,
+            .owed = bed->owed,
+            .steps = bed->step_count};
+  h.next_id = bed->next_id, h.next_joint = bed->next_joint, h.walls = bed->wall_count, h.grains = bed->own,
+  h.flow = bed->flow;
   memcpy(h.wall, bed->wall, sizeof h.wall);
   pack_head(&p, &h);
   for (int32_t k = 0; k < bed->own; k++) {
@@ -129,8 +176,11 @@ frix_status frix_bed_save(const frix_bed *bed, unsigned char **out, size_t *size
     kept g = {.id = bed->place[k].id, .size = bed->place[k].size, .p = bed->place[k].p, .q = bed->place[k].q};
     g.v = bed->speed[k].v, g.s = bed->speed[k].s;
     g.memories = was < 0 ? 0 : bed->memory_start[was + 1] - bed->memory_start[was];
-    pack_grain(&p, &g);
+    int64_t first;
+    g.joints = fx_bed_joints_of(bed, g.id, &first);
+    pack_grain(&p, &g, more);
     for (int32_t m = 0; m < g.memories; m++) pack_memory(&p, &bed->memory[bed->memory_start[was] + m]);
+    for (int32_t j = 0; j < g.joints; j++) pack_joint(&p, &bed->joint[first + j]);
   }
   if (buffer.failed) {
     fx_buffer_free(&buffer);
@@ -152,17 +202,21 @@ static bool same_clump(const frix_bed_clump *a, const frix_bed_clump *b) {
 static bool same_sort(const sort_of_bed *a, const sort_of_bed *b) {
   bool same = !memcmp(&a->lower, &b->lower, sizeof a->lower) && !memcmp(&a->upper, &b->upper, sizeof a->upper) &&
               a->radius_count == b->radius_count && a->density == b->density;
-  for (int32_t k = 0; same && k < a->radius_count; k++) same = same_clump(&a->clump[k], &b->clump[k]);
+  for (int32_t k = 0; same && k < a->radius_count; k++)
+    same = same_clump(&a->clump[k], &b->clump[k]) && !memcmp(&a->form[k], &b->form[k], sizeof a->form[k]);
   return same;
 }
 
 static frix_status take_head(frix_bed *bed, const head *h) {
-  if (h->magic != magic) return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: these bytes hold no state of a bed");
+  if (h->magic != magic && h->magic != plain)
+    return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: these bytes hold no state of a bed");
   sort_of_bed own = sort_of(bed);
   if (!same_sort(&h->sort, &own))
     return fx_fail(bed->context, FRIX_ERROR_INPUT,
-                   "bed: the state is of a bed with other space, radii, clumps or density");
+                   "bed: the state is of a bed with other space, radii, clumps, forms or density");
   bed->time = h->time, bed->owed = h->owed, bed->step_count = h->steps, bed->next_id = h->next_id;
+  bed->next_joint = h->next_joint;
+  bed->has_arms = bed->has_arms || h->next_joint > 0;
   bed->wall_count = h->walls;
   memcpy(bed->wall, h->wall, (size_t)h->walls * sizeof *h->wall);
   bed->flow = h->flow;
@@ -172,17 +226,18 @@ static frix_status take_head(frix_bed *bed, const head *h) {
 
 static void drop_all(frix_bed *bed) {
   bed->own = bed->count = bed->memory_own = 0;
+  bed->joint_count = bed->settled = bed->bind_count = 0;
   bed->memory_count = bed->contact_count = 0;
   bed->memory_start[0] = 0;
 }
 
 /* A grain of this rank's blocks joins; others are passed over. */
-static frix_status take_grain(frix_bed *bed, fx_pack *p) {
+static frix_status take_grain(frix_bed *bed, fx_pack *p, bool joints) {
   kept g = {0};
   int32_t cell[3];
-  pack_grain(p, &g);
+  pack_grain(p, &g, joints);
   bool good = !p->failed && g.size >= 0 && g.size < bed->config.radius_count && fx_finite(g.p) && fx_finite(g.v) &&
-              fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 &&
+              fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 && g.joints >= 0 &&
               fx_pack_room(p, (uint64_t)g.memories, 32);
   if (!good) {
     p->failed = true;
@@ -198,6 +253,12 @@ static frix_status take_grain(frix_bed *bed, fx_pack *p) {
     fx_bed_memory m = {0};
     pack_memory(p, &m);
     if (own) bed->memory[bed->memory_count++] = m;
+  }
+  for (int32_t k = 0; k < g.joints && !p->failed; k++) {
+    fx_bed_joint joint = {0};
+    pack_joint(p, &joint);
+    frix_status status = own && !p->failed ? fx_bed_put_joint(bed, &joint) : FRIX_OK;
+    if (status) return status;
   }
   if (!own) return FRIX_OK;
   fx_bed_put(bed, bed->own, g.id, g.size, g.p, g.q, g.v, g.s);
@@ -216,7 +277,8 @@ frix_status frix_bed_load(frix_bed *bed, const unsigned char *bytes, size_t size
   frix_status status = take_head(bed, &h);
   if (status) return status;
   if (first) drop_all(bed);
-  for (int32_t k = 0; k < h.grains && !p.failed && !status; k++) status = take_grain(bed, &p);
+  for (int32_t k = 0; k < h.grains && !p.failed && !status; k++) status = take_grain(bed, &p, h.magic == magic);
+  fx_bed_order_joints(bed);
   if (status) return status;
   return p.failed ? fx_pack_status(&p, false, "bed: the state of a bed is cut short or damaged") : FRIX_OK;
 }

@@ -52,6 +52,18 @@ static frix_status add_wall(frix_builder *builder, const frix_bed_wall *w, int32
   return frix_builder_add_shape(builder, id, &shape, NULL);
 }
 
+static frix_status add_convex(frix_builder *builder, frix_body_id id, const fx_shape *of, frix_shape_config *shape) {
+  frix_status status = FRIX_OK;
+  shape->kind = of->kind, shape->radius = of->radius, shape->half_length = of->half_length, shape->half = of->half;
+  if (of->geometry) {
+    frix_geometry_config hull = frix_geometry_default();
+    hull.kind = FRIX_GEOMETRY_HULL;
+    hull.point_count = of->geometry->hull.vertex_count, hull.point = of->geometry->hull.vertex;
+    status = frix_builder_add_geometry(builder, &hull, &shape->geometry);
+  }
+  return status ? status : frix_builder_add_shape(builder, id, shape, NULL);
+}
+
 static frix_status add_pattern(frix_builder *builder, const frix_bed *bed, int32_t k) {
   char name[32];
   frix_body_id id;
@@ -63,6 +75,7 @@ static frix_status add_pattern(frix_builder *builder, const frix_bed *bed, int32
   if (kind->clump.count > 1) body.mass = kind->mass, body.inertia = kind->inertia;
   shape.kind = FRIX_SHAPE_SPHERE, shape.density = bed->config.density;
   frix_status status = frix_builder_add_body(builder, &body, &id);
+  if (kind->clump.count == 0 && !status) return add_convex(builder, id, &kind->shape, &shape);
   for (int32_t part = 0; part < kind->clump.count && !status; part++) {
     shape.radius = kind->clump.radius[part], shape.pose.p = kind->clump.center[part];
     status = frix_builder_add_shape(builder, id, &shape, NULL);
