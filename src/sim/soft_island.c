@@ -212,10 +212,10 @@ void fx_island_read(const fx_island *t, const fx_joined *c, const double *x, dou
   }
 }
 
-void fx_island_push(const fx_island *t, const fx_joined *c, double *F) {
+void fx_island_push(const fx_island *t, const fx_joined *c, const double *x, double *F) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
-  double less[3] = {-c->r[0], -c->r[1], -c->r[2]};
+  double less[3] = {-x[0], -x[1], -x[2]};
   for (int32_t b = 0; b < g->body_count; b++) {
     int32_t dof = t->sim->mover[g->mover[b]].dof;
     fx_add_rows(c->dim, dof, J, less, F + t->first[g->mover[b]]);
@@ -274,7 +274,7 @@ void fx_island_follow(fx_island *t) {
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
     memcpy(c->r, t->a->r + t->a->group[c->group].row, (size_t)c->dim * sizeof *c->r);
-    fx_island_push(t, c, t->F);
+    fx_island_push(t, c, c->r, t->F);
   }
   for (int32_t k = 0; k < t->mover_count; k++) {
     const fx_mover *m = &t->sim->mover[t->mover[k]];

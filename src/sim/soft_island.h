@@ -16,6 +16,7 @@ typedef struct fx_joined {
   double mu, bound;         /* bound: of friction, below 0: it follows the normal force */
   double at[3], along[3];   /* a, and J dv */
   double r[3], D[9], in[9]; /* of now; in: what the matrix holds */
+  double rho[3], dr[3];     /* soft_approach.c: steps of the projection, and r along a line */
 } fx_joined;
 
 typedef struct fx_island {
@@ -34,7 +35,6 @@ typedef struct fx_island {
   int32_t *pivot;
   bool exchanged; /* rows of LU: the factor is one of fx_lu_factor */
   double carried; /* A v_free, squared in the mass */
-  double smooth;  /* width of the bends of the law, m/s; 0: corners, as they are */
 } fx_island;
 
 /* Movers and groups by root: the first of each, and the next one of the same; -1: none. */
@@ -61,11 +61,14 @@ void fx_island_before(const fx_mover *m, double *out);
 void fx_island_free_of(const fx_mover *m, double *out);
 /* out := A x of all movers. */
 void fx_island_multiply(const fx_island *t, const double *x, double *out);
-/* out += J x of a contact, and F -= J' r. */
+/* out += J x of a contact, and F -= J' x. */
 void fx_island_read(const fx_island *t, const fx_joined *c, const double *x, double *out);
-void fx_island_push(const fx_island *t, const fx_joined *c, double *F);
+void fx_island_push(const fx_island *t, const fx_joined *c, const double *x, double *F);
 /* A factor of A + J' D J with slopes of now, as far as they changed by more than a part `still`. */
 bool fx_island_factor(fx_island *t, double still);
 void fx_island_solve(const fx_island *t, double *b);
+/* Newton on velocities and impulses from v and the impulses of the assembly, to where what is left is below the goal:
+ * v, A (v - v_free) and a of contacts (soft_approach.c). */
+void fx_island_approach(fx_island *t, double goal, int64_t *iterations);
 
 #endif

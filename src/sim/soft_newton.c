@@ -12,63 +12,50 @@
  * How far along a step dv: to where F . dv = 0. Without friction, or with bounds that stay, F is the gradient of a
  * convex function and that is its least value on the line, so the method converges from anywhere; along a line a moves
  * by J dv, and each trial costs the contacts alone. Friction with the bounds of its normal force has no such function;
- * where a step does not go down, bounds are frozen for one step. Far from the answer the corners of the law are bent:
- * max(0, x) becomes a parabola between -e and e, and e goes to zero (smoothing Newton: X. Chen, L. Qi, D. Sun, 1998).
- * Nothing is certified here: the rows are judged afterwards, and where that fails the solver goes on from the impulses
- * found. */
+ * where a step does not go down, bounds are frozen for one step. Stiff springs make its steps short far from the answer:
+ * soft_approach.c comes first, and most of the time nothing is left to do here but to evaluate F. Nothing is certified
+ * here: the rows are judged afterwards, and where that fails the solver goes on from the impulses found. */
 #include "sim/soft_island.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 60, TRIALS = 12, BENT = 12, LOOKS = 6 };
-/* BENT: steps with bends in place of corners; LOOKS: at some of the contacts, before all are looked at */
+enum { ROUNDS = 60, TRIALS = 12, LOOKS = 6 }; /* LOOKS: at some of the contacts, before all are looked at */
 /* Of the sizes of what cancels in F: where it ends, under a deadline, and where no step goes down any more. */
 static const double done = 1e-13, done_in_time = 1e-11, rounding = 1e-10;
 static const double enough = 0.1;    /* of F . dv at the start of a line: its end */
 static const double still = 1e-4;    /* of 1/R: smaller changes of D stay out of the matrix */
 static const double chord = 1e-2;    /* of |F|, after a step: the factor serves another one */
 static const double short_way = 0.3; /* of a step: the whole of it is tried */
-static const double far_off = 0.1;   /* of the sizes: a start with |F| above it needs bends */
-/* Bends at first, of how far contacts are pressed; and at last, of those at first. */
-static const double widest = 0.1, narrowest = 1e-3;
-static const double rough = 1e-2; /* of 1/R: smaller changes of D stay out of the matrix while there are bends */
+static const double spare = 0.02;    /* of the goal: what is left of the approach, which counts errors of impulses less */
 
 /* ---- one contact ---- */
 
-/* max(0, x) or, with a bend between -e and e in place of its corner, (x + e)^2 / 4 e there; and its slope. */
-static double positive(double x, double e, double *slope) {
-  bool bent = fabs(x) < e;
-  *slope = bent ? (x + e) / (2.0 * e) : x > 0.0 ? 1.0 : 0.0;
-  return bent ? 0.5 * (x + e) * *slope : x > 0.0 ? x : 0.0;
-}
-
-/* Friction x bound / max(|x|, bound), which is the projection of x on the disc; slope: of the bound over a_N. */
-static void drag(double bound, double slope, double x, double y, double e, double inverse, double *r, double *D) {
-  double size = sqrt(x * x + y * y), over;
-  double larger = bound + positive(size - bound, e, &over), part = bound / larger;
+/* Friction: the projection of x, y on the disc; slope: of the bound over a_N. */
+static void drag(double bound, double slope, double x, double y, double inverse, double *r, double *D) {
+  double size = sqrt(x * x + y * y);
+  bool slides = size > bound;
+  double part = slides ? bound / size : 1.0;
   r[1] = part * x, r[2] = part * y;
   if (!D) return;
-  double ex = size > 0.0 ? x / size : 0.0, ey = size > 0.0 ? y / size : 0.0;
-  double along = part * over * size / larger, widens = slope * (1.0 - part * (1.0 - over)) / larger;
-  D[3] = widens * x, D[6] = widens * y;
-  D[4] = inverse * (part - along * ex * ex), D[8] = inverse * (part - along * ey * ey);
-  D[5] = D[7] = -inverse * along * ex * ey;
+  double ex = slides ? x / size : 0.0, ey = slides ? y / size : 0.0, k = inverse * part;
+  D[3] = slope * ex, D[6] = slope * ey;
+  D[4] = k * (1.0 - ex * ex), D[8] = k * (1.0 - ey * ey);
+  D[5] = D[7] = -k * ex * ey;
 }
 
 /* r and, where it is wanted, D at a; row-major D of three rows. */
-static void respond(const fx_joined *c, const double *a, double smooth, double *r, double *D) {
-  double inverse = 1.0 / c->R[0], slope;
+static void respond(const fx_joined *c, const double *a, double *r, double *D) {
+  double inverse = 1.0 / c->R[0], slope = a[0] < 0.0 ? inverse : 0.0;
   if (D) memset(D, 0, 9 * sizeof *D);
-  r[0] = inverse * positive(-a[0], smooth, &slope);
+  r[0] = -slope * a[0];
   r[1] = r[2] = 0.0;
-  slope *= inverse;
   if (D) D[0] = slope;
   bool frozen = c->bound >= 0.0; /* frozen bounds also hold where the contact opens */
   double bound = frozen ? c->bound : c->mu * r[0];
   if (c->dim == 1 || !(bound > 0.0)) return;
   inverse = 1.0 / c->R[1];
-  drag(bound, frozen ? 0.0 : c->mu * slope, -a[1] * inverse, -a[2] * inverse, smooth * inverse, inverse, r, D);
+  drag(bound, frozen ? 0.0 : c->mu * slope, -a[1] * inverse, -a[2] * inverse, inverse, r, D);
 }
 
 /* ---- the whole ---- */
@@ -78,8 +65,8 @@ static double evaluate(fx_island *t) {
   memcpy(t->F, t->Aoff, (size_t)t->n * sizeof *t->F);
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
-    respond(c, c->at, t->smooth, c->r, c->D);
-    if (c->r[0] != 0.0 || c->r[1] != 0.0 || c->r[2] != 0.0) fx_island_push(t, c, t->F);
+    respond(c, c->at, c->r, c->D);
+    if (c->r[0] != 0.0 || c->r[1] != 0.0 || c->r[2] != 0.0) fx_island_push(t, c, c->r, t->F);
   }
   double sum = 0.0;
   for (int32_t i = 0; i < t->n; i++) sum += t->F[i] * t->F[i] * t->scale[i];
@@ -98,7 +85,7 @@ static double climb(const fx_island *t, const line *l, double way) {
     const fx_joined *c = &t->contact[k];
     double a[3], r[3];
     for (int j = 0; j < 3; j++) a[j] = c->at[j] + way * c->along[j];
-    respond(c, a, t->smooth, r, NULL);
+    respond(c, a, r, NULL);
     sum -= r[0] * c->along[0] + r[1] * c->along[1] + r[2] * c->along[2];
   }
   return sum;
@@ -208,40 +195,15 @@ static double move(fx_island *t, double way, double norm) {
   return evaluate(t);
 }
 
-/* How far contacts are pressed, root of the mean square. */
-static double pressed(const fx_island *t) {
-  double sum = 0.0;
-  int32_t count = 0;
-  for (int32_t k = 0; k < t->count; k++)
-    if (t->contact[k].at[0] < 0.0) sum += t->contact[k].at[0] * t->contact[k].at[0], count++;
-  return count ? sqrt(sum / count) : 0.0;
-}
-
-/* Far from the answer most of a step ends at the first corners of the law: contacts that close or begin to stick
- * behind them are not in the matrix. Corners are bent at first, and less and less as whole steps are made. */
-static void approach(fx_island *t, int64_t *iterations) {
-  double width = widest * pressed(t), last = narrowest * width;
-  if (!(evaluate(t) > far_off * size_of(t))) return;
-  for (int k = 0; k < BENT && width > last; k++) {
-    ++*iterations;
-    t->smooth = width;
-    evaluate(t);
-    if (!fx_island_factor(t, rough)) break;
-    line l = aim(t);
-    double way = find_way(t, &l);
-    go(t, way);
-    if (!(way > 0.0)) break;
-    width *= way > 0.9 ? 0.2 : way > short_way ? 0.5 : 0.8;
-  }
-  t->smooth = 0.0;
-}
-
 static bool solve(fx_island *t, bool nearby, int64_t *iterations) {
   fx_island_start(t);
   if (nearby) fx_island_follow(t);
   begin_at(t);
-  if (!nearby) approach(t, iterations);
   double norm = evaluate(t), size = size_of(t), goal = t->sim->deadline > 0.0 ? done_in_time : done;
+  if (norm > goal * size) {
+    fx_island_approach(t, spare * goal * size, iterations);
+    norm = evaluate(t), size = size_of(t);
+  }
   bool again = false; /* the factor serves another step */
   for (int k = 0; k < ROUNDS && norm > goal * size; k++) {
     ++*iterations;
