@@ -12,6 +12,7 @@
  * more, or where they have cost as much already. */
 #include "solver/springs.h"
 
+#include "solver/factor_width.h"
 #include "solver/newton_linear.h"
 #include "solver/patches.h"
 #include "solver/revision.h"
@@ -187,9 +188,9 @@ static void load_part(state *t) {
 
 /* ---- newton or sweeps ---- */
 
-/* Vectorised sweeps that newton costs. */
-static double newton_cost(const fx_newton_linear *linear) {
-  return analysis_cost + USUAL_STEPS * (iteration_cost + linear->lu.cost / (factor_rate * linear->s->contact_count));
+/* Vectorised sweeps that newton costs, with factors of so many multiplications. */
+static double newton_cost(double factors, int32_t contacts) {
+  return analysis_cost + USUAL_STEPS * (iteration_cost + factors / (factor_rate * contacts));
 }
 
 /* What is solved in this round: contacts, movers, and pairs of movers in contact (contacts of a pair stand side by
@@ -216,25 +217,34 @@ static graph_size size_of_graph(const state *t) {
   return size;
 }
 
-/* Bodies with few neighbours, or with many contacts for each: sweeps then cost much beside factors. */
-static bool factors_look_cheap(const state *t) {
+/* Whether factors may cost less than so many sweeps: bodies have few neighbours or many contacts for each, or many
+ * sweeps are predicted; and the graph is narrow. */
+static bool analysis_pays(const state *t, double predicted, double most) {
   graph_size size = size_of_graph(t);
-  return size.pairs <= few_pairs * size.movers || size.contacts >= many_contacts * size.pairs;
+  bool thin = size.pairs <= few_pairs * size.movers || size.contacts >= many_contacts * size.pairs;
+  if (predicted < worth_analysis && !thin) return false;
+  double least = newton_cost(fx_factor_cost_guess(t->arena, t->call->system, t->unsolved), size.contacts);
+  if (least > most)
+    fx_log(t->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps predicted, newton costs more than %.0f",
+           size.contacts, predicted, least);
+  return least <= most;
 }
 
 /* Whether newton is cheaper than the sweeps that are predicted; the part is then analysed. */
 static bool newton_pays(state *t, double predicted) {
   frix_status status;
   fx_call *part = &t->part;
+  double most = t->early ? cheap : fmax(predicted, fmin(cheap, 3 * predicted));
   if (t->newton_failed || !fx_spring_newton_fits(t->call->system)) return false;
-  if (predicted < worth_analysis && !factors_look_cheap(t)) return false;
+  bool analysed = t->has_part && part->linear;
+  if (!analysed && !analysis_pays(t, predicted, most)) return false;
   if (take_part(t) != FRIX_OK) return false;
   if (!part->linear) part->linear = fx_newton_linear_create(part->arena, part->system, &status);
   if (!part->linear) return false;
-  double cost = t->cost = newton_cost(part->linear);
+  double cost = t->cost = newton_cost(part->linear->lu.cost, part->system->contact_count);
   fx_log(part->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps predicted, newton costs %.0f",
          part->system->contact_count, predicted, cost);
-  return cost <= (t->early ? cheap : fmax(predicted, fmin(cheap, 3 * predicted)));
+  return cost <= most;
 }
 
 /* Decimal digits from one residual down to another: the exponent, and the rest as a straight line. */
