@@ -42,7 +42,8 @@ shell_result shell(fx_test *t, const char *format, ...) {
   const char *out = fx_test_scratch(t, ".stdout"), *err = fx_test_scratch(t, ".stderr");
   snprintf(folder, sizeof folder, "%s", out);
   *strrchr(folder, '/') = 0;
-  int used = snprintf(command, sizeof command, "cd '%s' && frix='%s/frix' && { ", folder, FRIX_BINARY_DIR);
+  int used =
+      snprintf(command, sizeof command, "cd '%s' && frix=\"${FRIX_COMMAND:-%s/frix}\" && { ", folder, FRIX_BINARY_DIR);
   va_list list;
   va_start(list, format);
   used += vsnprintf(command + used, sizeof command - (size_t)used, format, list);

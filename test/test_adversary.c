@@ -34,6 +34,17 @@ static void run_named(fx_test *t) {
   fx_test_note(t, "%d cases, %d certified and wrong", count, wrong);
 }
 
+/* A solver and the step move a tree alike, also where its root is light: all steps are certified. */
+static void light_root(fx_test *t) {
+  for (int k = 0; named_case_at(k); k++) {
+    tally sum = {0};
+    finding f;
+    if (strcmp(named_case_at(k)->name, "light_root") != 0) continue;
+    named_case_at(k)->run(&sum, &f, NULL);
+    CHECK(t, sum.steps == 18 && sum.certified == sum.steps && sum.wrong == 0);
+  }
+}
+
 /* Under both laws of contact. */
 static void named(fx_test *t) {
   for (int k = 0; k < 2; k++) {
@@ -159,11 +170,8 @@ static void unit_free(fx_test *t) {
 }
 
 const fx_test_row test_adversary[] = {
-    {"adversary/named", named},
-    {"adversary/kept", kept_fixed},
-    {"adversary/known", kept_known},
-    {"adversary/random", random_worlds},
-    {"adversary/notices", notices},
-    {"adversary/units", unit_free},
-    {0},
+    {"adversary/named", named},          {"adversary/light_root", light_root},
+    {"adversary/kept", kept_fixed},      {"adversary/known", kept_known},
+    {"adversary/random", random_worlds}, {"adversary/notices", notices},
+    {"adversary/units", unit_free},      {0},
 };
