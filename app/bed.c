@@ -126,14 +126,15 @@ static const fx_flag flags[] = {
 const fx_verb fx_verb_bed = {
     .name = "bed",
     .arguments = "NAME",
-    .summary = "simulate many spheres in little memory: reactors, shear cells, hoppers",
+    .summary = "simulate many grains in little memory: reactors, shear cells, hoppers, chains",
     .detail =
-        "Beds hold spheres and fixed surfaces only, with the same contact law and certificate as other worlds. A "
-        "sphere\n"
-        "takes less than 1 kB of memory and a few microseconds per step. 'frix bed list' lists the beds and their\n"
-        "parameters. On many MPI ranks: mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
+        "Beds hold spheres, clumps, convex grains and joints between them, with the same contact law and certificate "
+        "as\n"
+        "other worlds. A sphere takes less than 1 kB of memory and a few microseconds per step. 'frix bed list' lists\n"
+        "the beds and their parameters. On many MPI ranks: mpirun -n P frix-mpi bed NAME ... (docs/scale.md).",
     .example =
         "  frix bed pebbles --set n=400000 --tol 1e-3 --time 1 --out reactor.frx   # the whole reactor\n"
+        "  frix bed bricks --set form=5 --out bricks.frx                          # boxes, capsules, cylinders\n"
         "  frix bed shear --set pressure=5000 --out shear.frx                     # periodic, servo lid\n"
         "  frix measure reactor.frx --cylinder 0,0,1                               # packing, stress, flow",
     .flag = flags,
