@@ -1,6 +1,6 @@
 /* Products of small dense blocks: a tile of c (6 rows, one strip of columns) stays in registers while a and b stream
- * by. Compiled once for every machine and, on x86, once more for AVX2 and AVX-512; all give the same bits, since lanes never mix
- * and nothing is contracted. */
+ * by. Compiled once for every machine and, on x86, once more for AVX2 and AVX-512; all give the same bits, since lanes
+ * never mix and nothing is contracted. */
 #include "linalg/product.h"
 
 #include <stdbool.h>
@@ -62,7 +62,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_LOAD(0, L, H)                                                                                                 \
     ROW_LOAD(1, L, H)                                                                                                 \
     ROW_LOAD(2, L, H)                                                                                                 \
-    ROW_LOAD(3, L, H) ROW_LOAD(4, L, H) ROW_LOAD(5, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                 \
+    ROW_LOAD(3, L, H)                                                                                                 \
+    ROW_LOAD(4, L, H) ROW_LOAD(5, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {          \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART) ROW_STEP(3, PART) ROW_STEP(4, PART) ROW_STEP(5, PART)     \
@@ -70,7 +71,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H) ROW_STORE(5, L, H) \
   }                                                                                                                   \
   INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                             \
-    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                 \
+    ROW_LOAD(0, L, H)                                                                                                 \
+    ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {          \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART)                                                           \
@@ -79,7 +81,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   }                                                                                                                   \
   INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                             \
     ROW_LOAD(0, L, H)                                                                                                 \
-    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                                                       \
+    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                              \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART)                                                                                               \
@@ -87,30 +89,33 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_STORE(0, L, H)                                                                                                \
   }
 
-#define THIN_TILES(NAME, W, L)                                                                                        \
-  INLINE void tile6_##NAME(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L)                                                                                             \
-    THIN_LOAD(1, L)                                                                                             \
-    THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L) THIN_LOAD(5, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) { \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                             \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L)       \
-  }                                                                                                             \
-  INLINE void tile3_##NAME(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                                    \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                          \
-  }                                                                                                             \
-  INLINE void tile1_##NAME(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L)                                                                                             \
-    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                                                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0)                                                                                              \
-    }                                                                                                           \
-    THIN_STORE(0, L)                                                                                            \
+#define THIN_TILES(NAME, W, L)                                                                            \
+  INLINE void tile6_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    THIN_LOAD(1, L)                                                                                       \
+    THIN_LOAD(2, L)                                                                                       \
+    THIN_LOAD(3, L) THIN_LOAD(4, L)                                                                       \
+        THIN_LOAD(5, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {              \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                       \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L) \
+  }                                                                                                       \
+  INLINE void tile3_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    THIN_LOAD(1, L) THIN_LOAD(2, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {  \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                              \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                    \
+  }                                                                                                       \
+  INLINE void tile1_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                  \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0)                                                                                        \
+    }                                                                                                     \
+    THIN_STORE(0, L)                                                                                      \
   }
 
 WIDE_TILES(8, lanes4, lanes4, WHOLE)
@@ -121,17 +126,16 @@ THIN_TILES(2, 2, lanes2)
 THIN_TILES(1, 1, double)
 
 /* All rows of one strip. */
-#define STRIP(NAME)                                                                                \
-  do {                                                                                             \
-    int32_t r = 0;                                                                                 \
-    for (; r + 6 <= rows; r += 6) tile6_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r);   \
-    for (; r + 3 <= rows; r += 3) tile3_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r);   \
-    for (; r < rows; r++) tile1_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r);           \
+#define STRIP(NAME)                                                                              \
+  do {                                                                                           \
+    int32_t r = 0;                                                                               \
+    for (; r + 6 <= rows; r += 6) tile6_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r); \
+    for (; r + 3 <= rows; r += 3) tile3_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r); \
+    for (; r < rows; r++) tile1_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r);         \
   } while (0)
 
-#define STRIP_PARAMETERS                                                                                      \
-  (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c, \
-   const size_t *to)
+#define STRIP_PARAMETERS \
+  (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c, const size_t *to)
 
 /* step: from one number of a row of a to the next; at_once: a strip of eight is one vector. */
 INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, size_t step, const double *b,
@@ -152,20 +156,20 @@ INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, si
 
 /* The kernel NAME with a by rows or by columns, for the machine it runs on. */
 #if defined(__x86_64__) && defined(__GNUC__)
-#define SUBTRACT(NAME, LDA, STEP)                                                                   \
-  __attribute__((target("avx512f"))) static void NAME##_avx512 STRIP_PARAMETERS {                   \
-    subtract(rows, width, k, a, LDA, STEP, b, c, to, true);                                         \
-  }                                                                                                 \
-  __attribute__((target("avx2"))) static void NAME##_avx2 STRIP_PARAMETERS {                        \
-    subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                                        \
-  }                                                                                                 \
-  void fx_##NAME STRIP_PARAMETERS {                                                                 \
-    if (__builtin_cpu_supports("avx512f"))                                                          \
-      NAME##_avx512(rows, width, k, a, lda, b, c, to);                                              \
-    else if (__builtin_cpu_supports("avx2"))                                                        \
-      NAME##_avx2(rows, width, k, a, lda, b, c, to);                                                \
-    else                                                                                            \
-      subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                                      \
+#define SUBTRACT(NAME, LDA, STEP)                                                 \
+  __attribute__((target("avx512f"))) static void NAME##_avx512 STRIP_PARAMETERS { \
+    subtract(rows, width, k, a, LDA, STEP, b, c, to, true);                       \
+  }                                                                               \
+  __attribute__((target("avx2"))) static void NAME##_avx2 STRIP_PARAMETERS {      \
+    subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                      \
+  }                                                                               \
+  void fx_##NAME STRIP_PARAMETERS {                                               \
+    if (__builtin_cpu_supports("avx512f"))                                        \
+      NAME##_avx512(rows, width, k, a, lda, b, c, to);                            \
+    else if (__builtin_cpu_supports("avx2"))                                      \
+      NAME##_avx2(rows, width, k, a, lda, b, c, to);                              \
+    else                                                                          \
+      subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                    \
   }
 #else
 #define SUBTRACT(NAME, LDA, STEP) \
