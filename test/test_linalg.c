@@ -84,13 +84,13 @@ static double error_of(const grid *g, const double *x) {
 static void kernel(fx_test *t) {
   enum { K = 11, ROWS = 17 };
   static const int32_t widths[] = {8, 6, 4, 2, 1};
-  double a[ROWS * K], b[K * FX_STRIP], c[ROWS * 10], expected[ROWS * 10];
+  double a[ROWS * K], turned[K * ROWS], b[K * FX_STRIP], c[ROWS * 10], start[ROWS * 10], expected[ROWS * 10];
   size_t to[ROWS];
-  for (int e = 0; e < ROWS * K; e++) a[e] = fx_test_random(t);
+  for (int e = 0; e < ROWS * K; e++) a[e] = turned[(e % K) * ROWS + e / K] = fx_test_random(t);
   for (int w = 0; w < 5; w++)
     for (int32_t rows = 0; rows <= ROWS; rows++) {
       for (int e = 0; e < K * widths[w]; e++) b[e] = fx_test_random(t);
-      for (int e = 0; e < ROWS * 10; e++) c[e] = expected[e] = fx_test_random(t);
+      for (int e = 0; e < ROWS * 10; e++) c[e] = start[e] = expected[e] = fx_test_random(t);
       for (int32_t r = 0; r < rows; r++) {
         to[r] = (size_t)(10 * ((5 * r) % ROWS));
         for (int32_t j = 0; j < widths[w]; j++)
@@ -98,6 +98,8 @@ static void kernel(fx_test *t) {
       }
       fx_subtract_strip(rows, widths[w], K, a, K, b, c, to);
       CHECK(t, memcmp(c, expected, sizeof c) == 0);
+      fx_subtract_turned(rows, widths[w], K, turned, ROWS, b, start, to);
+      CHECK(t, memcmp(start, expected, sizeof start) == 0);
     }
 }
 
@@ -536,11 +538,12 @@ static void panels(fx_test *t) {
 /* Rows of contacts on movers of many coordinates, against plain loops. */
 static void rows(fx_test *t) {
   enum { N = 27, D = 11 };
-  double h[D * N], work[8 * N], x[N], f[D], L[N * N], out[D] = {0}, to[N] = {0}, weight[D];
+  double h[D * N], work[9 * N], x[N], f[D], L[N * N], out[D] = {0}, to[N] = {0}, weight[D];
   for (int k = 0; k < D * N; k++) h[k] = sin(1.7 * k);
   for (int k = 0; k < N; k++) x[k] = cos(2.3 * k);
   for (int k = 0; k < D; k++) f[k] = sin(0.9 * k + 1);
   for (int k = 0; k < N * N; k++) L[k] = k % (N + 1) ? 0.2 * sin(3.1 * k) : 1.5 + k % 3;
+  for (int k = 12 * N + 6; k < 12 * N + 12; k++) L[k] = 0.0; /* a row that ends early */
   fx_add_products(D, N, h, x, out);
   fx_add_rows(D, N, h, f, to);
   fx_weigh_rows(D, N, L, h, work, weight);

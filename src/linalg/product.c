@@ -1,9 +1,13 @@
 /* Products of small dense blocks: a tile of c (6 rows, one strip of columns) stays in registers while a and b stream
- * by. Compiled once for every machine and, on x86, once more for AVX2; both give the same bits, since lanes never mix
- * and nothing is contracted. */
+ * by. Compiled once for every machine and, on x86, once more for AVX2 and AVX-512; all give the same bits, since lanes
+ * never mix and nothing is contracted. */
 #include "linalg/product.h"
+
+#include <stdbool.h>
+
 #include "linalg/dense.h"
 
+typedef double octet __attribute__((vector_size(64), aligned(8)));
 typedef double lanes4 __attribute__((vector_size(32), aligned(8)));
 typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 
@@ -15,7 +19,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   H high##R = *(const H *)(c##R + 4);
 #define ROW_STEP(R, PART)                            \
   {                                                  \
-    lanes4 f = {a##R[e], a##R[e], a##R[e], a##R[e]}; \
+    lanes4 f = {a##R[o], a##R[o], a##R[o], a##R[o]}; \
     low##R -= f * low;                               \
     high##R -= PART(f) * high;                       \
   }
@@ -30,7 +34,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   const double *a##R = a + (R)*lda; \
   double *c##R = c + to[R];         \
   L low##R = *(const L *)c##R;
-#define THIN_STEP(R) low##R -= a##R[e] * low;
+#define THIN_STEP(R) low##R -= a##R[o] * low;
 #define THIN_STORE(R, L) *(L *)c##R = low##R;
 
 #define INLINE static inline __attribute__((always_inline))
@@ -51,14 +55,15 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
 #endif
 
 #define TILE_ARGUMENTS \
-  int32_t k, const double *restrict a, size_t lda, const double *restrict b, double *c, const size_t *to
+  int32_t k, const double *restrict a, size_t lda, size_t step, const double *restrict b, double *c, const size_t *to
 
 #define WIDE_TILES(W, L, H, PART)                                                                                     \
   INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                             \
     ROW_LOAD(0, L, H)                                                                                                 \
     ROW_LOAD(1, L, H)                                                                                                 \
     ROW_LOAD(2, L, H)                                                                                                 \
-    ROW_LOAD(3, L, H) ROW_LOAD(4, L, H) ROW_LOAD(5, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
+    ROW_LOAD(3, L, H)                                                                                                 \
+    ROW_LOAD(4, L, H) ROW_LOAD(5, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {          \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART) ROW_STEP(3, PART) ROW_STEP(4, PART) ROW_STEP(5, PART)     \
@@ -66,7 +71,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_STORE(0, L, H) ROW_STORE(1, L, H) ROW_STORE(2, L, H) ROW_STORE(3, L, H) ROW_STORE(4, L, H) ROW_STORE(5, L, H) \
   }                                                                                                                   \
   INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                             \
-    ROW_LOAD(0, L, H) ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
+    ROW_LOAD(0, L, H)                                                                                                 \
+    ROW_LOAD(1, L, H) ROW_LOAD(2, L, H) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {          \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART) ROW_STEP(1, PART) ROW_STEP(2, PART)                                                           \
@@ -75,7 +81,7 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
   }                                                                                                                   \
   INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                             \
     ROW_LOAD(0, L, H)                                                                                                 \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                       \
+    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                              \
       L low = *(const L *)b;                                                                                          \
       H high = *(const H *)(b + 4);                                                                                   \
       ROW_STEP(0, PART)                                                                                               \
@@ -83,51 +89,64 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     ROW_STORE(0, L, H)                                                                                                \
   }
 
-#define THIN_TILES(W, L)                                                                                        \
-  INLINE void tile6_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L)                                                                                             \
-    THIN_LOAD(1, L)                                                                                             \
-    THIN_LOAD(2, L) THIN_LOAD(3, L) THIN_LOAD(4, L) THIN_LOAD(5, L) for (int32_t e = 0; e < k; e++, b += (W)) { \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                             \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L)       \
-  }                                                                                                             \
-  INLINE void tile3_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L) THIN_LOAD(1, L) THIN_LOAD(2, L) for (int32_t e = 0; e < k; e++, b += (W)) {                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                                    \
-    }                                                                                                           \
-    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                          \
-  }                                                                                                             \
-  INLINE void tile1_##W(TILE_ARGUMENTS) {                                                                       \
-    THIN_LOAD(0, L)                                                                                             \
-    for (int32_t e = 0; e < k; e++, b += (W)) {                                                                 \
-      L low = *(const L *)b;                                                                                    \
-      THIN_STEP(0)                                                                                              \
-    }                                                                                                           \
-    THIN_STORE(0, L)                                                                                            \
+#define THIN_TILES(NAME, W, L)                                                                            \
+  INLINE void tile6_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    THIN_LOAD(1, L)                                                                                       \
+    THIN_LOAD(2, L)                                                                                       \
+    THIN_LOAD(3, L) THIN_LOAD(4, L)                                                                       \
+        THIN_LOAD(5, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {              \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                       \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L) THIN_STORE(3, L) THIN_STORE(4, L) THIN_STORE(5, L) \
+  }                                                                                                       \
+  INLINE void tile3_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    THIN_LOAD(1, L) THIN_LOAD(2, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {  \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0) THIN_STEP(1) THIN_STEP(2)                                                              \
+    }                                                                                                     \
+    THIN_STORE(0, L) THIN_STORE(1, L) THIN_STORE(2, L)                                                    \
+  }                                                                                                       \
+  INLINE void tile1_##NAME(TILE_ARGUMENTS) {                                                              \
+    THIN_LOAD(0, L)                                                                                       \
+    for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {                                  \
+      L low = *(const L *)b;                                                                              \
+      THIN_STEP(0)                                                                                        \
+    }                                                                                                     \
+    THIN_STORE(0, L)                                                                                      \
   }
 
 WIDE_TILES(8, lanes4, lanes4, WHOLE)
 WIDE_TILES(6, lanes4, lanes2, HALF)
-THIN_TILES(4, lanes4)
-THIN_TILES(2, lanes2)
-THIN_TILES(1, double)
+THIN_TILES(8_at_once, 8, octet)
+THIN_TILES(4, 4, lanes4)
+THIN_TILES(2, 2, lanes2)
+THIN_TILES(1, 1, double)
 
 /* All rows of one strip. */
-#define STRIP(W)                                                                        \
-  do {                                                                                  \
-    int32_t r = 0;                                                                      \
-    for (; r + 6 <= rows; r += 6) tile6_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
-    for (; r + 3 <= rows; r += 3) tile3_##W(k, a + (size_t)r * lda, lda, b, c, to + r); \
-    for (; r < rows; r++) tile1_##W(k, a + (size_t)r * lda, lda, b, c, to + r);         \
+#define STRIP(NAME)                                                                              \
+  do {                                                                                           \
+    int32_t r = 0;                                                                               \
+    for (; r + 6 <= rows; r += 6) tile6_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r); \
+    for (; r + 3 <= rows; r += 3) tile3_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r); \
+    for (; r < rows; r++) tile1_##NAME(k, a + (size_t)r * lda, lda, step, b, c, to + r);         \
   } while (0)
 
-INLINE void subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b,
-                           double *c, const size_t *to) {
+#define STRIP_PARAMETERS \
+  (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c, const size_t *to)
+
+/* step: from one number of a row of a to the next; at_once: a strip of eight is one vector. */
+INLINE void subtract(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, size_t step, const double *b,
+                     double *c, const size_t *to, bool at_once) {
   switch (width) {
-    case 8: STRIP(8); break;
+    case 8:
+      if (at_once)
+        STRIP(8_at_once);
+      else
+        STRIP(8);
+      break;
     case 6: STRIP(6); break;
     case 4: STRIP(4); break;
     case 2: STRIP(2); break;
@@ -135,10 +154,30 @@ INLINE void subtract_strip(int32_t rows, int32_t width, int32_t k, const double 
   }
 }
 
-FOR_MACHINE(subtract_strip,
-            (int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
-             const size_t *to),
-            (rows, width, k, a, lda, b, c, to))
+/* The kernel NAME with a by rows or by columns, for the machine it runs on. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SUBTRACT(NAME, LDA, STEP)                                                 \
+  __attribute__((target("avx512f"))) static void NAME##_avx512 STRIP_PARAMETERS { \
+    subtract(rows, width, k, a, LDA, STEP, b, c, to, true);                       \
+  }                                                                               \
+  __attribute__((target("avx2"))) static void NAME##_avx2 STRIP_PARAMETERS {      \
+    subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                      \
+  }                                                                               \
+  void fx_##NAME STRIP_PARAMETERS {                                               \
+    if (__builtin_cpu_supports("avx512f"))                                        \
+      NAME##_avx512(rows, width, k, a, lda, b, c, to);                            \
+    else if (__builtin_cpu_supports("avx2"))                                      \
+      NAME##_avx2(rows, width, k, a, lda, b, c, to);                              \
+    else                                                                          \
+      subtract(rows, width, k, a, LDA, STEP, b, c, to, false);                    \
+  }
+#else
+#define SUBTRACT(NAME, LDA, STEP) \
+  void fx_##NAME STRIP_PARAMETERS { subtract(rows, width, k, a, LDA, STEP, b, c, to, false); }
+#endif
+
+SUBTRACT(subtract_strip, lda, 1)
+SUBTRACT(subtract_turned, 1, lda)
 
 /* ---- rows of contacts ---- */
 
@@ -237,20 +276,22 @@ FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, d
 
 /* ---- weights of rows ---- */
 
-/* Eight rows beside each other, from the last column on: L' y = h'. */
+/* Eight rows beside each other, from the last column on: L' y = h'. Rows of L end where zeros are left: amplitudes of a
+ * linear material share entries with the frame alone. */
 enum { BESIDE = 8 };
 typedef struct lanes8 {
   lanes4 low, high;
 } lanes8;
 
-INLINE void weigh8(int32_t n, const double *restrict L, lanes8 *restrict y, double *restrict out) {
+INLINE void weigh8(int32_t n, const double *restrict L, const int32_t *restrict end, lanes8 *restrict y,
+                   double *restrict out) {
   lanes4 low = {0.0, 0.0, 0.0, 0.0}, high = low;
   for (int32_t k = n - 1; k >= 0; k--) {
     const double *row = L + (size_t)k * (size_t)n;
     lanes8 own = y[k];
     low += own.low * own.low / row[k];
     high += own.high * own.high / row[k];
-    for (int32_t j = 0; j < k; j++) {
+    for (int32_t j = 0; j < end[k]; j++) {
       y[j].low -= row[j] * own.low;
       y[j].high -= row[j] * own.high;
     }
@@ -259,6 +300,11 @@ INLINE void weigh8(int32_t n, const double *restrict L, lanes8 *restrict y, doub
 }
 
 INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
+  int32_t *end = (int32_t *)(work + BESIDE * (size_t)n);
+  for (int32_t k = 0; k < n; k++) {
+    const double *row = L + (size_t)k * (size_t)n;
+    for (end[k] = k; end[k] > 0 && row[end[k] - 1] == 0.0;) end[k]--;
+  }
   for (int32_t r = 0; r < d; r += BESIDE) {
     int32_t count = d - r < BESIDE ? d - r : BESIDE;
     double weight[BESIDE];
@@ -266,7 +312,7 @@ INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, d
       const double *row = h + (size_t)(r + (e < count ? e : 0)) * (size_t)n;
       for (int32_t k = 0; k < n; k++) work[BESIDE * k + e] = row[k];
     }
-    weigh8(n, L, (lanes8 *)work, weight);
+    weigh8(n, L, end, (lanes8 *)work, weight);
     for (int32_t e = 0; e < count; e++) out[r + e] = weight[e];
   }
 }

@@ -18,6 +18,9 @@ static inline int32_t fx_strip_width(int32_t left) {
  */
 void fx_subtract_strip(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
                        const size_t *to);
+/* The same with a by columns: row r of a is at a + r, and its numbers are lda apart. */
+void fx_subtract_turned(int32_t rows, int32_t width, int32_t k, const double *a, size_t lda, const double *b, double *c,
+                        const size_t *to);
 
 /* For contacts on movers of many coordinates: g := scale D h (D m x d, h d x w), and to += h' g (h d x m, g d x w).
  * Entries are updated in the order of their rows. */
@@ -29,7 +32,7 @@ void fx_add_products(int32_t d, int32_t w, const double *h, const double *x, dou
 void fx_add_rows(int32_t d, int32_t w, const double *h, const double *f, double *to);
 
 /* out_k := h_k A^-1 h_k' (h d x n) with A = L' D L, D in the diagonal of L; each has the bits it would have alone.
- * work: 8 n numbers. */
+ * work: 9 n numbers. */
 void fx_weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out);
 
 #endif

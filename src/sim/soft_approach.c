@@ -5,13 +5,14 @@
  *   r = P(z):   r_N = max(0, z_N),   r_T = projection of z_T on the disc of radius mu r_N
  *   A (v - v_free) = J' r
  *
- * Linearised, with V = P'(z): (I - V (I - rho R)) dr = -V rho J dv - (r - P(z)), or dr = -D J dv - B (r - P(z)), so that
+ * Linearised, with V = P'(z): (I - V (I - rho R)) dr = -V rho J dv - (r - P(z)), or dr = -D J dv - B (r - P(z)), so
+ * that
  *
  *   (A + J' D J) dv = -A (v - v_free) + J' (r - B (r - P(z)))
  *
  * The matrix is that of soft_newton.c, whose method is rho = 1/R: there the velocities alone tell which contacts are
- * open, stick or slide, and stiff springs make that a matter of tiny changes of v. Here rho is about the inverse of what
- * an impulse changes the velocity of its contact by, impulses count too, and steps are long.
+ * open, stick or slide, and stiff springs make that a matter of tiny changes of v. Here rho is about the inverse of
+ * what an impulse changes the velocity of its contact by, impulses count too, and steps are long.
  *
  * Along a step the first equation's error F falls by the part that is gone, because it is linear; so a trial costs the
  * contacts alone. Its length: the whole step, or the one of a few shorter ones that leaves least of |F| in the mass and

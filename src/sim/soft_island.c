@@ -1,7 +1,7 @@
 /* Islands of soft bodies: which movers and contacts they have, and the matrix A + J' D J of their velocities.
  *
  * Contacts stand in the order of the pairs of movers they join. Those of one pair whose slopes changed enter the matrix
- * together, J' stacked beside each other times D J, so that a tile of the matrix is read and written once for many
+ * together, rows of J below each other, times D J, so that a tile of the matrix is read and written once for many
  * contacts. Movers that do not touch share no entry; they stand in the order of least degree (mosaic.h). */
 #include "sim/soft_island.h"
 
@@ -323,25 +323,20 @@ static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
   return 3;
 }
 
-/* J' u of one contact beside those before it, and -v' J below theirs; both by mover. */
+/* u' J and -v' J of one contact below those of the contacts before it; both by mover. */
 static void pack(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
-  double u[3][3], v[3][3], less[9];
+  double u[3][3], v[3][3], push[9], less[9];
   int32_t terms = split(change, u, v), dim = c->dim;
   for (int32_t k = 0; k < terms; k++)
-    for (int32_t e = 0; e < dim; e++) less[k * dim + e] = -v[k][e];
+    for (int32_t e = 0; e < dim; e++) push[k * dim + e] = u[k][e], less[k * dim + e] = -v[k][e];
   if (!b->count) b->of = g;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
-    double *rows = t->rows + room + b->rows, *slopes = t->slopes + room + (size_t)b->rows * dof;
-    for (int32_t i = 0; i < dof; i++)
-      for (int32_t k = 0; k < terms; k++) {
-        double sum = J[i] * u[k][0];
-        for (int32_t e = 1; e < dim; e++) sum += J[e * dof + i] * u[k][e];
-        rows[(size_t)i * 3 * BATCH + k] = sum;
-      }
-    fx_scale_rows(terms, dim, dof, 1.0, less, J, slopes);
+    size_t at = (size_t)room + (size_t)b->rows * (size_t)dof;
+    fx_scale_rows(terms, dim, dof, 1.0, push, J, t->rows + at);
+    fx_scale_rows(terms, dim, dof, 1.0, less, J, t->slopes + at);
     J += dim * dof, room += 3 * BATCH * dof;
   }
   b->count++, b->rows += terms;
@@ -363,7 +358,7 @@ static void enter(const fx_island *t, batch *b) {
       for (int32_t j = 0; j < g->body_count; j++) {
         int32_t m = t->sim->mover[g->mover[j]].dof;
         for (int32_t x = 0; x < m; x++) to[x] = (size_t)(t->first[g->mover[j]] + x) * t->n;
-        fx_subtract_strip(m, wide, b->rows, rows, 3 * BATCH, strip, t->K + column + c, to);
+        fx_subtract_turned(m, wide, b->rows, rows, (size_t)m, strip, t->K + column + c, to);
         rows += 3 * BATCH * (size_t)m;
       }
     }

@@ -29,7 +29,7 @@ typedef struct fx_island {
   int32_t *place;         /* and which one of the island's it is */
   fx_joined *contact;
   double *K, *LU;
-  double *rows, *slopes; /* of contacts that change together: J' and -D J, by mover */
+  double *rows, *slopes; /* of contacts that change together: J and -D J, by mover */
   double *v, *dv, *off, *Aoff, *Adv, *F, *scale;
   fx_mosaic mosaic;
   int32_t *pivot;

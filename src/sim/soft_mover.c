@@ -247,7 +247,7 @@ const double *fx_softs_weights(const frix_sim *sim, const fx_assembly *a) {
 
 /* All of L is there. */
 void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *out) {
-  double work[8 * (6 + FX_MOST_COORDINATES)];
+  double work[9 * (6 + FX_MOST_COORDINATES)];
   fx_weigh_rows(dim, m->dof, m->tree->part->factor, J, work, out);
 }
 

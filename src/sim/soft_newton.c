@@ -12,9 +12,9 @@
  * How far along a step dv: to where F . dv = 0. Without friction, or with bounds that stay, F is the gradient of a
  * convex function and that is its least value on the line, so the method converges from anywhere; along a line a moves
  * by J dv, and each trial costs the contacts alone. Friction with the bounds of its normal force has no such function;
- * where a step does not go down, bounds are frozen for one step. Stiff springs make its steps short far from the answer:
- * soft_approach.c comes first, and most of the time nothing is left to do here but to evaluate F. Nothing is certified
- * here: the rows are judged afterwards, and where that fails the solver goes on from the impulses found. */
+ * where a step does not go down, bounds are frozen for one step. Stiff springs make its steps short far from the
+ * answer: soft_approach.c comes first, and most of the time nothing is left to do here but to evaluate F. Nothing is
+ * certified here: the rows are judged afterwards, and where that fails the solver goes on from the impulses found. */
 #include "sim/soft_island.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static const double enough = 0.1;    /* of F . dv at the start of a line: its en
 static const double still = 1e-4;    /* of 1/R: smaller changes of D stay out of the matrix */
 static const double chord = 1e-2;    /* of |F|, after a step: the factor serves another one */
 static const double short_way = 0.3; /* of a step: the whole of it is tried */
-static const double spare = 0.02;    /* of the goal: what is left of the approach, which counts errors of impulses less */
+static const double spare = 0.02; /* of the goal: what is left of the approach, which counts errors of impulses less */
 
 /* ---- one contact ---- */
 

@@ -196,7 +196,8 @@ bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double 
   }
   if (best->triangle < 0) return false;
   if (!(s.height < 0.0)) return true;
-  fx_soft_near nearest = {.square = best->square * (1.0 + 1e-9), .triangle = -1};
+  /* beyond the tie: a place as near as the best one is found too */
+  fx_soft_near nearest = {.square = best->square * (1.0 + 1e-9) + 2.0 * tie, .triangle = -1};
   seeker any = {.skin = skin, .p = p, .outward = outward, .tie = tie, .any = true, .best = &nearest};
   seek(&any);
   return !(any.height > 0.0);
