@@ -58,28 +58,49 @@ static void batches(fx_test *t) {
   }
 }
 
-/* Contacts of two bricks stand in batches in a row, which meet the same bodies lane by lane. */
+/* Whether two batches share a body that moves. */
+static bool share_body(const fx_pile *p, int32_t a, int32_t b) {
+  const int32_t *one = p->slot_body + (size_t)a * 2 * FX_BATCH, *other = p->slot_body + (size_t)b * 2 * FX_BATCH;
+  for (int32_t j = 0; j < 2 * FX_BATCH; j++)
+    for (int32_t k = 0; k < 2 * FX_BATCH; k++)
+      if (one[j] && one[j] == other[k]) return true;
+  return false;
+}
+
+/* Whether `count` batches from b on meet the bodies of as many before them, lane by lane. */
+static bool meet_again(const fx_pile *p, int32_t b, int32_t count) {
+  const int32_t *body = p->slot_body + (size_t)b * 2 * FX_BATCH;
+  size_t size = (size_t)count * 2 * FX_BATCH;
+  return b >= count && memcmp(body - size, body, size * sizeof *body) == 0;
+}
+
+/* Contacts of two bricks stand in batches in a row, which meet the same bodies lane by lane; two such rows that share no
+ * body take turns. */
 static void runs(fx_test *t) {
   answer a;
   if (answer_build(t, &a, "wall", NULL)) {
     fx_arena arena;
     fx_system system;
     fx_pile packed;
-    int32_t again = 0, wrong = 0;
+    int32_t again = 0, wrong = 0, coupled = 0;
     fx_arena_init(&arena, a.context);
     bool good = fx_system_build(&arena, a.problem, FRIX_FORM_GLOBAL, &system) == FRIX_OK &&
                 fx_pile_build(&arena, &system, NULL, false, &packed) == FRIX_OK;
     CHECK(t, good);
     if (good) check_batches(t, &packed, 0.4);
-    for (int32_t b = 1; good && b < packed.batch_count; b++) {
-      const int32_t *body = packed.slot_body + (size_t)b * 2 * FX_BATCH;
-      bool same = memcmp(body - 2 * FX_BATCH, body, 2 * FX_BATCH * sizeof *body) == 0;
-      again += packed.again[b];
-      wrong += same != packed.again[b];
+    for (int32_t b = 0, count, before = 0; good && b < packed.batch_count; b += count, before = count) {
+      count = packed.couple[b] ? 2 : 1;
+      bool outside = b + count > packed.batch_count || (count == 2 && b / FX_FLUSH != (b + 1) / FX_FLUSH);
+      coupled += count == 2 ? 2 : 0;
+      again += packed.again[b] ? count : 0;
+      wrong += outside || (count == 2 && (share_body(&packed, b, b + 1) || packed.couple[b + 1]));
+      wrong += packed.again[b] != (before == count && meet_again(&packed, b, count));
     }
     if (good) {
-      CHECK(t, wrong == 0 && 2 * again >= packed.batch_count);
-      fx_test_note(t, "%d of %d batches meet the bodies of the one before;", again, packed.batch_count);
+      CHECK(t, packed.segment_count == 1);
+      CHECK(t, wrong == 0 && 2 * again >= packed.batch_count && coupled > 0);
+      fx_test_note(t, "%d of %d batches meet the bodies of the one before, %d are coupled;", again, packed.batch_count,
+                   coupled);
     }
     fx_arena_free(&arena);
   }

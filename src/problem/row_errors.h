@@ -32,9 +32,10 @@ static inline int32_t fx_row_weights(int32_t dim) {
 /* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
  * body may be looked at by several threads with the same arrays. */
 typedef struct fx_row_scales {
-  double *energy; /* two by mover, translation and rotation (one by contact where there are no movers): root of the
-                   * energy it carries, sqrt(J) */
-  double *free;   /* the same without impulses, -1: not known yet */
+  double *energy;    /* two by mover, translation and rotation (one by contact where there are no movers): root of the
+                      * energy it carries, sqrt(J) */
+  double *free;      /* the same without impulses, -1: not known yet */
+  int32_t *rotation; /* by mover, where free is known: its first degree of freedom that turns it; their number: none */
   const fx_system *of;
   uint8_t *weighed; /* by contact: weight and free are those of this system */
   const int32_t *place;

@@ -70,6 +70,7 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   int32_t energies = s->has_velocity ? 2 * s->mover_count : s->contact_count;
   *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, energies),
                          .free = FX_TAKE_RAW(arena, double, energies),
+                         .rotation = FX_TAKE_RAW(arena, int32_t, energies),
                          .of = s,
                          .weighed = FX_TAKE(arena, uint8_t, s->contact_count),
                          .place = place,
@@ -78,8 +79,8 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
                          .limit = FX_TAKE_RAW(arena, double, s->row_count),
                          .worst = -1};
   for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
-  return out->energy && out->free && out->weighed && out->weight && out->speed && out->limit ? FRIX_OK
-                                                                                             : FRIX_ERROR_MEMORY;
+  bool good = out->energy && out->free && out->rotation && out->weighed && out->weight && out->speed && out->limit;
+  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 /* Where the rotation of mover m begins among its degrees of freedom; their number where it is not apart. */
@@ -121,12 +122,12 @@ double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
   return part_norm(s, m, 0, s->dof[m + 1] - s->dof[m], v);
 }
 
-/* Roots of the energies of both motions of mover m. */
-static void find_energies(const fx_system *s, int32_t m, double *energy) {
-  int32_t n = s->dof[m + 1] - s->dof[m], first = rotation_of(s, m);
+/* Both motions of mover m, and the roots of their energies. */
+static void find_energies(const fx_system *s, int32_t m, fx_row_scales *t) {
+  int32_t n = s->dof[m + 1] - s->dof[m], first = t->rotation[m] = rotation_of(s, m);
   const double *v = s->v_free + s->dof[m];
-  energy[2 * m] = part_norm(s, m, 0, first, v);
-  energy[2 * m + 1] = first < n ? part_norm(s, m, first, n, v) : 0;
+  t->free[2 * m] = part_norm(s, m, 0, first, v);
+  t->free[2 * m + 1] = first < n ? part_norm(s, m, first, n, v) : 0;
 }
 
 static inline double product_of(const double *g, const double *h, const double *y, const double *inverse, int32_t first,
@@ -152,9 +153,9 @@ static inline __attribute__((always_inline)) void weigh_rows(int32_t d, int32_t 
   }
 }
 
-/* J M^-1 J' for the rows of one block, by translation and rotation. */
-static void weigh(const fx_system *s, int32_t k, int32_t d, double *weight) {
-  int32_t n = fx_block_cols(&s->Ht, k), m = s->Ht.index[k], first = rotation_of(s, m);
+/* J M^-1 J' for the rows of one block, by translation and rotation, which begins at degree of freedom `first`. */
+static void weigh(const fx_system *s, int32_t k, int32_t d, int32_t first, double *weight) {
+  int32_t n = fx_block_cols(&s->Ht, k), m = s->Ht.index[k];
   const double *h = fx_block(&s->Ht, k);
   const double *inverse = s->diagonal_mass ? s->inverse_mass + s->dof[m] : NULL;
   const double *y = inverse ? NULL : fx_block(&s->response->Yt, k);
@@ -445,8 +446,8 @@ static void weigh_once(const fx_system *s, const fx_row_bodies *bodies, int32_t 
   bool own = t->of == s;
   if (own && t->weighed[i]) return;
   for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += width) {
-    if (!own || t->free[2 * s->Ht.index[k]] < 0) find_energies(s, s->Ht.index[k], t->free);
-    weigh(s, k, d, weight);
+    if (!own || t->free[2 * s->Ht.index[k]] < 0) find_energies(s, s->Ht.index[k], t);
+    weigh(s, k, d, t->rotation[s->Ht.index[k]], weight);
   }
   roots_of(s, bodies, i);
   t->weighed[i] = own;

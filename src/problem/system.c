@@ -206,10 +206,19 @@ static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system
   return add_compliance(arena, p, s->row_count, w, &s->R);
 }
 
+/* Most contacts stay as they are. */
 void fx_system_shift(fx_system *s, const frix_problem *p) {
-  for (int32_t k = 0; k < p->row_count; k++) s->w[k] = p->w[k] - p->R[k] * p->r_c[k];
-  memcpy(s->q, s->w, (size_t)s->row_count * sizeof *s->q);
-  fx_block_multiply_add(&s->Ht, s->v_free, s->q);
+  for (int32_t i = 0; i < p->contact_count; i++) {
+    bool changed = false;
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) {
+      double w = p->w[k] - p->R[k] * p->r_c[k];
+      changed |= w != s->w[k];
+      s->w[k] = w;
+    }
+    if (!changed) continue;
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) s->q[k] = s->w[k];
+    fx_block_multiply_add_rows(&s->Ht, i, i + 1, s->v_free, s->q);
+  }
 }
 
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */

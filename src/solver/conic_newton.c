@@ -12,7 +12,7 @@
 static void newton_part(fx_conic *c, const fx_conic_part *part, double delta, double *B) {
   int32_t d = part->dim, first = part->first;
   const double *phi = c->p + first;
-  double y[3], *t = c->t + first, length = 0;
+  double y[3] = {0}, *t = c->t + first, length = 0;
   memset(B, 0, 9 * sizeof *B);
   if (part->held) {
     B[0] = FX_HELD_WEIGHT;

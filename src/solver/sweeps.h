@@ -58,7 +58,8 @@ typedef struct fx_pile {
   int32_t *slot;                  /* slot of each contact, -1 where it is not swept */
   int32_t *empty, empty_count;    /* slots that hold none */
   int32_t *slot_body;             /* by batch: 8 first bodies, 8 second, each times FX_RECORD */
-  uint8_t *again;                 /* by batch, and 0 after the last: it meets the bodies of the one before */
+  uint8_t *couple;                /* by batch: it shares no body with the next, and both are swept at once */
+  uint8_t *again;                 /* by batch or couple, and 0 after the last: it meets the bodies of the one before */
   int32_t *body_mover, *body_of;  /* mover of each body, -1 for body 0; body of each mover */
   int32_t *body_end;              /* by FX_FLUSH batches: no body from here on has been met when they are done */
   int32_t segment_count;          /* 1, or FX_SEGMENTS of a large compliant pile (sweeps_cut.h) */
@@ -85,7 +86,8 @@ int64_t fx_pile_spring_sweeps(const fx_system *system);
  * for double precision, which nobody touches until its turn comes. A pile with rolling friction takes the wide form,
  * which has double precision alone. UNSUPPORTED, without a text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, const uint8_t *swept, bool full, fx_pile *out);
-/* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, again, body_mover. */
+/* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, couple, again,
+ * body_mover. */
 frix_status fx_pile_order(fx_arena *arena, const fx_system *system, const uint8_t *swept, fx_pile *pile);
 /* Takes in the contacts that `swept` marks by now, in batches of their own after all others; z and d are then to be
  * loaded again. False where they do not fit: no room, another form, or double precision is in use. */

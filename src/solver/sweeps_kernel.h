@@ -243,42 +243,65 @@ typedef struct NAME(sums) {
   VEC step, size, uphill;
 } NAME(sums);
 
-/* A plain sweep
- * (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the place of the
- * impulses before the last, and the two change names after the sweep: that is a quarter less to write. Bodies stay in
- * `pair` while batches meet the same: `take` and `give` where they are read and written. */
-INLINE void NAME(visit)(const REAL *f, const REAL *base, bool round, bool compliant, bool plain, REAL beta,
-                        const int32_t *body, bool take, bool give, VEC pair[12], const REAL *now, REAL *last, REAL *d,
-                        NAME(sums) * sums) {
-  VEC *a = pair, *b = pair + 6, u[3], y[3], z[3], x[3];
-  if (take) NAME(read_pair)(d, body, pair);
+/* LANES contacts in one visit: their numbers, base, bodies and impulses. */
+typedef struct NAME(contacts) {
+  const REAL *f, *base;
+  const int32_t *body;
+  const REAL *now;
+  REAL *last;
+  VEC *pair; /* both bodies, in columns */
+  VEC u[3], y[3], z[3];
+} NAME(contacts);
+
+/* y, and u = Hh' d. */
+INLINE void NAME(begin)(NAME(contacts) * c, bool round, bool plain, REAL beta, bool take, REAL *d) {
+  if (take) NAME(read_pair)(d, c->body, c->pair);
   for (int k = 0; k < 3; k++) {
-    y[k] = NUMBER(now, k);
-    if (!plain) y[k] += (NUMBER(now, k) - NUMBER(last, k)) * beta;
+    c->y[k] = NUMBER(c->now, k);
+    if (!plain) c->y[k] += (NUMBER(c->now, k) - NUMBER(c->last, k)) * beta;
   }
   if (round)
-    NAME(read_round)(f, a, b, u);
+    NAME(read_round)(c->f, c->pair, c->pair + 6, c->u);
   else
-    NAME(read_general)(f, a, b, u);
-  if (base)
-    NAME(local_based)(f, base, round, y, u, z);
+    NAME(read_general)(c->f, c->pair, c->pair + 6, c->u);
+}
+
+INLINE void NAME(solve)(NAME(contacts) * c, bool round, bool compliant) {
+  if (c->base)
+    NAME(local_based)(c->f, c->base, round, c->y, c->u, c->z);
   else
-    NAME(local)(f, round, compliant, y, u, z);
+    NAME(local)(c->f, round, compliant, c->y, c->u, c->z);
+}
+
+/* A plain sweep (beta = 0) measures its step, one with momentum only whether it went uphill. What comes out takes the
+ * place of the impulses before the last, and the two change names after the sweep: that is a quarter less to write. */
+INLINE void NAME(end)(NAME(contacts) * c, bool round, bool plain, bool give, REAL *d, NAME(sums) * sums) {
+  VEC x[3];
   for (int k = 0; k < 3; k++) {
-    x[k] = z[k] - y[k];
+    x[k] = c->z[k] - c->y[k];
     if (plain) {
       sums->step += x[k] * x[k];
-      sums->size += z[k] * z[k];
+      sums->size += c->z[k] * c->z[k];
     } else {
-      sums->uphill -= x[k] * (z[k] - NUMBER(now, k));
+      sums->uphill -= x[k] * (c->z[k] - NUMBER(c->now, k));
     }
-    *(VEC *)(last + k * WIDE) = z[k];
+    *(VEC *)(c->last + k * WIDE) = c->z[k];
   }
   if (round)
-    NAME(write_round)(f, x, a, b);
+    NAME(write_round)(c->f, x, c->pair, c->pair + 6);
   else
-    NAME(write_general)(f, x, a, b);
-  if (give) NAME(write_pair)(d, body, pair);
+    NAME(write_general)(c->f, x, c->pair, c->pair + 6);
+  if (give) NAME(write_pair)(d, c->body, c->pair);
+}
+
+/* One visit, or two that share no body: a visit is a chain of operations that wait for each other, and the machine
+ * works on the other one meanwhile. Bodies stay in `pair` while batches meet the same: `take` and `give` where they are
+ * read and written. */
+INLINE void NAME(visit)(NAME(contacts) * c, int count, bool round, bool compliant, bool plain, REAL beta, bool take,
+                        bool give, REAL *d, NAME(sums) * sums) {
+  for (int k = 0; k < count; k++) NAME(begin)(&c[k], round, plain, beta, take, d);
+  for (int k = 0; k < count; k++) NAME(solve)(&c[k], round, compliant);
+  for (int k = 0; k < count; k++) NAME(end)(&c[k], round, plain, give, d, sums);
 }
 
 /* ---- all batches ---- */
@@ -317,12 +340,10 @@ INLINE void NAME(fetch_bodies)(const fx_pile_data *data, size_t from, size_t lin
 INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, const fx_sweep_part *part, bool based,
                                  bool round, bool compliant, bool plain, REAL beta) {
   enum { PARTS = WIDE / LANES, LINE = 64 / sizeof(REAL) };
+  enum { COUPLES = WIDE == FX_BATCH }; /* else sums would be made in another order */
   fx_sweep_sums total = {0, 0, 0};
   int32_t fields = (round ? FX_ROUND_END : FX_GENERAL_END) + (compliant ? FX_COMPLIANCE_SIZE : 0);
-  size_t slots = (size_t)part->first * FX_BATCH;
-  const REAL *f = (const REAL *)data->field + slots * (size_t)fields, *base = based ? data->base : NULL;
-  REAL *z = (REAL *)data->z + 3 * slots, *last = (REAL *)data->z_last + 3 * slots;
-  const int32_t *body = pile->slot_body + 2 * slots;
+  const REAL *f = data->field;
   bool whole = pile->segment_count == 1;
   if (part->first == part->end) NAME(extrapolate)(part->first_body, part->end_body, plain, beta, data->d, data->d_last);
   for (int32_t first = part->first, ready = part->first_body; first < part->end; first += FX_FLUSH) {
@@ -335,19 +356,32 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
     size_t lines = (count + FX_FLUSH * LINE - 1) / (FX_FLUSH * LINE);
     NAME(sums) sums[PARTS] = {{{0}, {0}, {0}}};
     fx_sweep_sums one = {0, 0, 0};
-    VEC pair[FX_BATCH / LANES][12] = {{{0}}};
-    for (int32_t batch = first; batch < end; batch++, body += 2 * FX_BATCH) {
-      bool take = batch == first || !pile->again[batch], give = batch + 1 == end || !pile->again[batch + 1];
-      NAME(fetch_ahead)(f, fields * FX_BATCH);
-      NAME(fetch_bodies)(data, from, lines);
-      from += lines * LINE;
-      for (int group = 0; group < FX_BATCH; group += WIDE, f += fields * WIDE, z += 3 * WIDE, last += 3 * WIDE)
-        for (int p = 0, lane = 0; p < PARTS; p++, lane += LANES) {
-          const REAL *own = based ? base + (size_t)(z - (REAL *)data->z) / 3 * FX_BASE + lane : NULL;
-          NAME(visit)
-          (f + lane, own, round, compliant, plain, beta, body + group + lane, take, give, pair[group / LANES + p],
-           z + lane, last + lane, data->d_last, &sums[p]);
+    VEC pair[2 * FX_BATCH / LANES][12] = {{{0}}};
+    for (int32_t batch = first, next; batch < end; batch = next) {
+      bool two = COUPLES && pile->couple[batch];
+      next = batch + (two ? 2 : 1);
+      bool take = batch == first || !pile->again[batch] || (!COUPLES && pile->couple[batch]);
+      bool give = next == end || !pile->again[next] || (!COUPLES && pile->couple[next]);
+      for (int32_t k = batch; k < next; k++, from += lines * LINE) {
+        NAME(fetch_ahead)(f + (size_t)k * FX_BATCH * (size_t)fields, fields * FX_BATCH);
+        NAME(fetch_bodies)(data, from, lines);
+      }
+      for (int group = 0, p = 0; group < FX_BATCH; group += LANES, p = (p + 1) % PARTS) {
+        NAME(contacts) c[2];
+        for (int k = 0; k < 2; k++) {
+          size_t slot = (size_t)(batch + k) * FX_BATCH + (size_t)group, at = slot / WIDE * WIDE;
+          c[k].f = f + at * (size_t)fields + slot % WIDE;
+          c[k].base = based ? (const REAL *)data->base + at * FX_BASE + slot % WIDE : NULL;
+          c[k].body = pile->slot_body + (size_t)(batch + k) * 2 * FX_BATCH + group;
+          c[k].now = (const REAL *)data->z + 3 * at + slot % WIDE;
+          c[k].last = (REAL *)data->z_last + 3 * at + slot % WIDE;
+          c[k].pair = pair[k * (FX_BATCH / LANES) + group / LANES];
         }
+        if (two)
+          NAME(visit)(c, 2, round, compliant, plain, beta, take, give, data->d_last, &sums[p]);
+        else
+          NAME(visit)(c, 1, round, compliant, plain, beta, take, give, data->d_last, &sums[p]);
+      }
     }
     for (int p = 0; p < PARTS; p++) {
       NAME(add)(&sums[p].step, &one.step);

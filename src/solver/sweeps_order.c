@@ -4,13 +4,15 @@
  * walking the contact graph breadth first, and contacts follow their first body. Contacts of one pair of bodies that
  * stand side by side make a run, which takes one lane of as many batches in a row: a sweep reads and writes the bodies
  * of these batches once. Each run goes to the oldest of 64 open stacks of such batches that holds runs of its length
- * and none of its bodies and, where possible, whose open neighbours hold none either. */
+ * and none of its bodies and, where possible, whose open neighbours hold none either. Two stacks of one length that
+ * share no body make a couple: their batches take turns, and a sweep works on two at once. */
 #include "solver/sweeps.h"
 
 #include <string.h>
 
 enum { WINDOW = 64, NEAR = 4096 }; /* open stacks; bodies whose records stay in the cache */
 enum { LONGEST = 4 };              /* run: the corners of a face */
+enum { REACH = 16 };               /* stacks among which the other one of a couple is looked for */
 enum { LARGE = 4000 };             /* contacts from which a compliant pile is cut into segments */
 enum { MORE = 8, MORE_PART = 8 };  /* room for later contacts: batches, and a part of those there are */
 
@@ -157,10 +159,20 @@ static void bodies_of(const fx_system *s, int32_t i, const int32_t *body_of, int
   out[1] = count >= 1 ? body_of[s->Ht.index[k + count - 1]] : 0;
 }
 
-/* Whether a batch meets the bodies of the one before, lane by lane. */
-static bool has_same_bodies(const fx_pile *p, int32_t batch) {
-  const int32_t *list = p->slot_body + (size_t)batch * 2 * FX_BATCH;
-  return memcmp(list - 2 * FX_BATCH, list, 2 * FX_BATCH * sizeof *list) == 0;
+/* Whether two batches meet the same bodies, lane by lane. */
+static bool has_same_bodies(const fx_pile *p, int32_t a, int32_t b) {
+  const int32_t *list = p->slot_body;
+  return memcmp(list + (size_t)a * 2 * FX_BATCH, list + (size_t)b * 2 * FX_BATCH, 2 * FX_BATCH * sizeof *list) == 0;
+}
+
+/* Where bodies stay from batch to batch, or from couple to couple, in a segment. */
+static void find_again(fx_pile *p, int32_t first, int32_t end) {
+  for (int32_t batch = first, before = 0, count; batch < end; batch += count, before = count) {
+    count = p->couple[batch] ? 2 : 1;
+    bool again = before == count;
+    for (int32_t k = 0; k < count && again; k++) again = has_same_bodies(p, batch + k - count, batch + k);
+    p->again[batch] = again;
+  }
 }
 
 /* Bodies of every slot, and the slots without a contact: lanes are filled from the first on. */
@@ -179,7 +191,7 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   }
   for (int32_t batch = 0; batch < p->batch_count; batch++)
     for (int32_t lane = fill[batch]; lane < FX_BATCH; lane++) p->empty[p->empty_count++] = batch * FX_BATCH + lane;
-  for (int32_t batch = 1; batch < p->batch_count; batch++) p->again[batch] = has_same_bodies(p, batch);
+  for (int32_t k = 0; k < p->segment_count; k++) find_again(p, k ? p->segment_end[k - 1] : 0, p->segment_end[k]);
   return FRIX_OK;
 }
 
@@ -232,36 +244,96 @@ static int32_t count_swept(const fx_system *s, const uint8_t *swept) {
   return count;
 }
 
-/* Slots of all contacts; `end`: of the contacts of each segment. */
-static frix_status stack_runs(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], fx_pile *p) {
-  /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
-  int32_t longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST;
+/* Where the runs of a stack go: batches first, first + stride, ... */
+typedef struct stack_place {
+  int32_t length, first, stride;
+  int32_t body[2 * FX_BATCH];
+} stack_place;
+
+/* Whether a stack meets one of the bodies that were stamped last. */
+static bool is_stamped(const stack_place *s, const int32_t *stamp, int32_t value) {
+  for (int k = 0; k < 2 * FX_BATCH; k++)
+    if (s->body[k] && stamp[s->body[k]] == value) return true;
+  return false;
+}
+
+/* The next stack within reach that is of the same length and shares no body; 0: there is none. */
+static int32_t find_partner(const stack_place *stack, int32_t s, int32_t end, int32_t reach, int32_t *stamp) {
+  for (int k = 0; k < 2 * FX_BATCH; k++) stamp[stack[s].body[k]] = s + 1;
+  for (int32_t t = s + 1; t < end && t <= s + reach; t++)
+    if (!stack[t].stride && stack[t].length == stack[s].length && !is_stamped(&stack[t], stamp, s + 1)) return t;
+  return 0;
+}
+
+/* Stacks from .. end - 1, those of a segment, from batch `first` on: in their order, but two by two where possible.
+ * Batches of two such stacks take turns, so that a sweep does not wait for the one before. Returns the batch after the
+ * last. */
+static int32_t place_stacks(stack_place *stack, int32_t from, int32_t end, int32_t reach, int32_t first, int32_t *stamp,
+                            uint8_t *couple) {
+  int32_t at = first;
+  for (int32_t s = from; s < end; s++) {
+    if (stack[s].stride) continue; /* is placed with one before it */
+    int32_t other = find_partner(stack, s, end, reach, stamp), length = stack[s].length;
+    stack[s].first = at;
+    stack[s].stride = other ? 2 : 1;
+    at += stack[s].stride * length;
+    if (!other) continue;
+    stack[other].first = stack[s].first + 1;
+    stack[other].stride = 2;
+    for (int32_t batch = stack[s].first; batch < at; batch += 2) /* sums end after FX_FLUSH batches */
+      couple[batch] = (batch - first) % FX_FLUSH != FX_FLUSH - 1;
+  }
+  return at;
+}
+
+/* Stacks and lanes of all runs, as 8 stack + lane, in the place of the slots; `stacks`: of each segment, the end. */
+static frix_status stack_runs(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], int32_t longest,
+                              fx_pile *p, int32_t stacks[FX_SEGMENTS]) {
   window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
-  /* a run goes at most two stacks beyond the last one: those that hold no body are never near */
-  int32_t *batch = FX_TAKE(arena, int32_t, 2 * (size_t)p->count + 2), stacks[FX_SEGMENTS];
-  if (!w.used || !batch) return FRIX_ERROR_MEMORY;
+  if (!w.used) return FRIX_ERROR_MEMORY;
   for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
     for (int32_t length; k < end[segment]; k += length) {
       length = run_length(pairs, k, end[segment], longest);
       int32_t place = place_run(&w, length, pairs[2 * k], pairs[2 * k + 1]);
-      batch[place / FX_BATCH + 1] = length;
       for (int32_t j = 0; j < length; j++) p->slot[p->order[k + j]] = place;
     }
     stacks[segment] = w.last + 1;
     close_stacks(&w, p->body_count);
   }
-  for (int32_t stack = 0; stack <= w.last; stack++) batch[stack + 1] += batch[stack];
-  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
+  return FRIX_OK;
+}
+
+/* Slots of all contacts; `end`: of the contacts of each segment. */
+static frix_status find_slots(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], fx_pile *p) {
+  /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
+  int32_t longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST, stacks[FX_SEGMENTS];
+  frix_status status = stack_runs(arena, pairs, end, longest, p, stacks);
+  if (status != FRIX_OK) return status;
+  int32_t last = p->segment_count - 1, batches = 0, *stamp = FX_TAKE(arena, int32_t, p->body_count);
+  stack_place *stack = FX_TAKE(arena, stack_place, stacks[last]);
+  if (!stack || !stamp) return FRIX_ERROR_MEMORY;
+  for (int32_t segment = 0, k = 0; segment <= last; segment++)
     for (int32_t length; k < end[segment]; k += length) {
-      length = run_length(pairs, k, end[segment], longest);
-      for (int32_t j = 0; j < length; j++) {
-        int32_t *slot = &p->slot[p->order[k + j]];
-        *slot = (batch[*slot / FX_BATCH] + j) * FX_BATCH + *slot % FX_BATCH;
-      }
+      int32_t place = p->slot[p->order[k]];
+      stack_place *own = &stack[place / FX_BATCH];
+      own->length = length = run_length(pairs, k, end[segment], longest);
+      own->body[place % FX_BATCH] = pairs[2 * k];
+      own->body[place % FX_BATCH + FX_BATCH] = pairs[2 * k + 1];
     }
-    p->segment_end[segment] = batch[stacks[segment]];
+  for (int32_t s = 0; s < stacks[last]; s++) batches += stack[s].length;
+  p->couple = FX_TAKE(arena, uint8_t, batches + batches / MORE_PART + MORE);
+  if (!p->couple) return FRIX_ERROR_MEMORY;
+  p->batch_count = 0;
+  for (int32_t segment = 0; segment <= last; segment++)
+    p->segment_end[segment] = p->batch_count = place_stacks(stack, segment ? stacks[segment - 1] : 0, stacks[segment],
+                                                            longest > 1 ? REACH : 1, p->batch_count, stamp, p->couple);
+  for (int32_t k = 0, length; k < p->count; k += length) {
+    int32_t place = p->slot[p->order[k]];
+    const stack_place *own = &stack[place / FX_BATCH];
+    length = own->length;
+    for (int32_t j = 0; j < length; j++)
+      p->slot[p->order[k + j]] = (own->first + j * own->stride) * FX_BATCH + place % FX_BATCH;
   }
-  p->batch_count = batch[w.last + 1];
   return FRIX_OK;
 }
 
@@ -280,7 +352,7 @@ frix_status fx_pile_order(fx_arena *arena, const fx_system *s, const uint8_t *sw
   for (int32_t k = 0; k < n; k++) bodies_of(s, p->order[k], p->body_of, pairs + 2 * k);
   if (p->segment_count > 1 && (status = sort_segments(arena, p, pairs, end)) != FRIX_OK) return status;
 
-  if ((status = stack_runs(arena, pairs, end, p)) != FRIX_OK) return status;
+  if ((status = find_slots(arena, pairs, end, p)) != FRIX_OK) return status;
   p->batch_room = p->batch_count + (swept ? MORE + p->batch_count / MORE_PART : 0);
   p->body_end = FX_TAKE_RAW(arena, int32_t, (p->batch_room + FX_FLUSH - 1) / FX_FLUSH);
   if (!p->body_end) return FRIX_ERROR_MEMORY;

@@ -53,12 +53,15 @@ int64_t fx_pile_spring_sweeps(const fx_system *s) {
 /* K = L^-1 of M = L L', lower triangle in a 6 x 6 array. */
 typedef struct root {
   double K[DOF * DOF];
+  bool apart; /* M does not couple translation and rotation: two triangles of 3 x 3 */
 } root;
 
-static bool factor(const double *M, int32_t n, double *L) {
+enum { HALF = DOF / 2, ANGULAR = HALF * DOF + HALF }; /* where the block of the rotation begins */
+
+static inline bool factor(const double *M, int32_t width, int32_t n, double *L) {
   for (int32_t a = 0; a < n; a++)
     for (int32_t b = 0; b <= a; b++) {
-      double sum = M[a * n + b];
+      double sum = M[a * width + b];
       for (int32_t k = 0; k < b; k++) sum -= L[a * DOF + k] * L[b * DOF + k];
       if (a == b && !(sum > 0)) return false;
       L[a * DOF + b] = a == b ? sqrt(sum) : sum / L[b * DOF + b];
@@ -66,7 +69,7 @@ static bool factor(const double *M, int32_t n, double *L) {
   return true;
 }
 
-static void invert(const double *L, int32_t n, double *K) {
+static inline void invert(const double *L, int32_t n, double *K) {
   for (int32_t b = 0; b < n; b++)
     for (int32_t a = b; a < n; a++) {
       double sum = a == b;
@@ -84,32 +87,66 @@ static bool is_symmetric(const double *M, int32_t n) {
   return true;
 }
 
+static bool is_apart(const double *M, int32_t n) {
+  if (n != DOF) return false;
+  for (int32_t a = HALF; a < DOF; a++)
+    for (int32_t b = 0; b < HALF; b++)
+      if (M[a * DOF + b] != 0) return false;
+  return true;
+}
+
 /* False where a block of M is not symmetric and positive. */
-static bool find_roots(const fx_pile *p, const double *M, root *out) {
+static bool find_roots(const fx_pile *p, const double *mass, root *out) {
   const fx_system *s = p->system;
   for (int32_t body = 1; body < p->body_count; body++) {
     int32_t m = p->body_mover[body], n = s->dof[m + 1] - s->dof[m];
-    double L[DOF * DOF] = {0};
-    if (!is_symmetric(M + s->M_offset[m], n) || !factor(M + s->M_offset[m], n, L)) return false;
-    invert(L, n, out[body].K);
+    const double *M = mass + s->M_offset[m];
+    double L[DOF * DOF], *K = out[body].K;
+    if (!is_symmetric(M, n)) return false;
+    out[body].apart = is_apart(M, n);
+    if (out[body].apart) {
+      if (!factor(M, DOF, HALF, L) || !factor(M + ANGULAR, DOF, HALF, L + ANGULAR)) return false;
+      invert(L, HALF, K);
+      invert(L + ANGULAR, HALF, K + ANGULAR);
+    } else {
+      if (!factor(M, n, n, L)) return false;
+      invert(L, n, K);
+    }
   }
   return true;
+}
+
+/* One row of six: scale K h. */
+static inline void scale_row(const double *K, const double *h, double scale, double *out) {
+  for (int32_t half = 0; half < DOF; half += HALF)
+    for (int32_t a = half; a < half + HALF; a++) {
+      double sum = 0;
+      for (int32_t b = half; b <= a; b++) sum += K[a * DOF + b] * h[b];
+      out[a] = scale * sum;
+    }
 }
 
 void fx_pile_blocks(const fx_pile *p, int32_t i, int32_t rows, double *H) {
   const fx_system *s = p->system;
   const root *r = p->roots;
   const int32_t *body = p->slot_body + p->slot[i] / FX_BATCH * 2 * FX_BATCH + p->slot[i] % FX_BATCH;
-  int32_t k = s->Ht.start[i], count = s->Ht.start[i + 1] - k;
-  memset(H, 0, (size_t)(2 * rows * DOF) * sizeof *H);
+  int32_t k = s->Ht.start[i], count = s->Ht.start[i + 1] - k, dim = s->contact[i].dim;
+  if (count < 2 || dim < rows) memset(H, 0, (size_t)(2 * rows * DOF) * sizeof *H);
   for (int side = 2 - count; side < 2; side++, k++) {
-    const double *K = r[body[side * FX_BATCH] / FX_RECORD].K, *h = fx_block(&s->Ht, k);
+    const root *own = &r[body[side * FX_BATCH] / FX_RECORD];
+    const double *h = fx_block(&s->Ht, k);
+    double *out = H + rows * side * DOF;
     int32_t n = fx_block_cols(&s->Ht, k);
-    for (int32_t row = 0; row < s->contact[i].dim; row++, h += n)
+    if (own->apart) {
+      for (int32_t row = 0; row < dim; row++) scale_row(own->K, h + row * DOF, p->scale, out + row * DOF);
+      continue;
+    }
+    if (n < DOF) memset(out, 0, (size_t)(rows * DOF) * sizeof *out);
+    for (int32_t row = 0; row < dim; row++, h += n)
       for (int32_t a = 0; a < n; a++) {
         double sum = 0;
-        for (int32_t b = 0; b <= a; b++) sum += K[a * DOF + b] * h[b];
-        H[(rows * side + row) * DOF + a] = p->scale * sum;
+        for (int32_t b = 0; b <= a; b++) sum += own->K[a * DOF + b] * h[b];
+        out[row * DOF + a] = p->scale * sum;
       }
   }
 }
