@@ -127,7 +127,7 @@ static void build_chain(world *w, const frix_vec3 *p, bool both_ends, double dam
 
 /* In equilibrium, straight down and between two pegs, with steps up to seven times those that could follow the fastest
  * swing of a link. */
-static void equilibrium(fx_test *t) {
+static void stand_still(fx_test *t, frix_coordinates coordinates) {
   double worst = 0;
   for (int i = 0; i < 3; i++)
     for (int n = 0; n < 6; n++) {
@@ -135,7 +135,7 @@ static void equilibrium(fx_test *t) {
       frix_body_id link[LINKS];
       double h = n < 2 ? 0.007 : n < 4 ? 0.02 : 0.05;
       world w = world_new(t, 0, 0);
-      w.config.integrator = integrators[i];
+      w.config.integrator = integrators[i], w.config.coordinates = coordinates;
       hang(p);
       for (int k = 0; n % 2 && k <= LINKS; k++) p[k] = vec(0, 0, -0.1 * k);
       build_chain(&w, p, n % 2 == 0, 0, link);
@@ -152,14 +152,17 @@ static void equilibrium(fx_test *t) {
   fx_test_note(t, "moved by %.1e m", worst);
 }
 
+static void equilibrium(fx_test *t) { stand_still(t, FRIX_COORDINATES_MAXIMAL); }
+static void equilibrium_of_trees(fx_test *t) { stand_still(t, FRIX_COORDINATES_REDUCED); }
+
 /* Let go from a V, with dampers: it loses what they take, at every tolerance alike, and comes to the same place. */
-static void tolerances(fx_test *t) {
+static void let_go(fx_test *t, frix_coordinates coordinates) {
   double speed[2], sunk[2];
   for (int n = 0; n < 2; n++) {
     frix_vec3 p[LINKS + 1] = {{0, 0, 0}};
     frix_body_id link[LINKS];
     world w = world_new(t, 0, 0);
-    w.config.tolerance = n ? 1e-8 : 1e-4;
+    w.config.tolerance = n ? 1e-8 : 1e-4, w.config.coordinates = coordinates;
     for (int i = 0; i < LINKS; i++) p[i + 1] = vec(p[i].x + 0.06, 0, p[i].z + (i < LINKS / 2 ? -0.08 : 0.08));
     build_chain(&w, p, true, 0.3, link);
     REQUIRE(t, world_start(&w));
@@ -178,6 +181,46 @@ static void tolerances(fx_test *t) {
   CHECK_NEAR(t, speed[0], speed[1], 1e-6);
   CHECK_NEAR(t, sunk[0], sunk[1], 1e-6);
   fx_test_note(t, "%.3g m/s left", speed[0]);
+}
+
+static void tolerances(fx_test *t) { let_go(t, FRIX_COORDINATES_MAXIMAL); }
+static void tolerances_of_trees(fx_test *t) { let_go(t, FRIX_COORDINATES_REDUCED); }
+
+/* A double pendulum that turns fast: velocity products bring no energy at steps of half a radian, and joints that are
+ * coordinates report the forces of joints that are rows. */
+static void fast_trees(fx_test *t) {
+  frix_joint_state state[2][2];
+  for (int n = 0; n < 4; n++) { /* both coordinates at 0.5 ms, trees at 2 and 20 ms */
+    world w = world_new(t, 0, 0);
+    double h = n < 2 ? 5e-4 : n == 2 ? 2e-3 : 2e-2, above = -1;
+    w.config.coordinates = n == 0 ? FRIX_COORDINATES_MAXIMAL : FRIX_COORDINATES_REDUCED;
+    if (n >= 2) MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+    frix_joint_config j = frix_joint_default(FRIX_JOINT_BALL);
+    frix_joint_id id[2];
+    frix_body_id body = {0, 0};
+    for (int k = 0; k < 2; k++) {
+      frix_body_config b = body_at(at(0.1 + 0.2 * k, 0, 0));
+      b.mass = 1, b.inertia = (frix_sym3){1e-3, 4e-3, 4e-3, 0, 0, 0};
+      b.velocity = vec(0, n < 2 ? 0 : k ? 2 : 1, k ? 0.5 : 0);
+      b.spin = vec(0, k ? -5 : 0, n < 2 ? 0 : k ? 0 : 10);
+      j.a = body, j.b = body = world_body(&w, b, ghost());
+      id[k] = add_joint(&w, &j, vec(0.2 * k, 0, 0), vec(0, 1, 0), vec(0, 0, 0));
+    }
+    REQUIRE(t, world_start(&w));
+    double start = total(w.sim);
+    for (int k = 0; k < (n < 2 ? 200 : 1000); k++) {
+      world_step(&w, h);
+      above = fmax(above, total(w.sim) / start - 1);
+    }
+    for (int k = 0; k < 2 && n < 2; k++) MUST(&w, frix_sim_joint(w.sim, id[k], &state[n][k]));
+    if (n >= 2) CHECK(t, above < 1e-3);
+    CHECK(t, w.unsolved == 0 && ledger_gap(w.sim) < 1e-10);
+    world_end(&w);
+  }
+  for (int k = 0; k < 2; k++) {
+    frix_vec3 a = state[0][k].force, b = state[1][k].force;
+    CHECK(t, hypot(b.x, b.z) > 3 && hypot(a.x - b.x, hypot(a.y - b.y, a.z - b.z)) < 0.02 * hypot(b.x, b.z));
+  }
 }
 
 /* Rods and ropes between weights, pushed aside: they swing, and gain nothing. */
@@ -319,6 +362,9 @@ const fx_test_row test_energy_joints[] = {
     {"energy_joints/thin_rods", thin_rods},
     {"energy_joints/equilibrium", equilibrium},
     {"energy_joints/tolerances", tolerances},
+    {"energy_joints/equilibrium_of_trees", equilibrium_of_trees},
+    {"energy_joints/tolerances_of_trees", tolerances_of_trees},
+    {"energy_joints/fast_trees", fast_trees},
     {"energy_joints/rods_and_ropes", rods_and_ropes},
     {"energy_joints/twist", twist},
     {"energy_joints/fast_turns", fast_turns},

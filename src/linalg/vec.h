@@ -102,6 +102,9 @@ static inline frix_pose fx_pose_inverse(frix_pose a) {
 }
 
 /* ---- symmetric matrices ---- */
+static inline frix_sym3 fx_sym3_add(frix_sym3 a, frix_sym3 b) {
+  return (frix_sym3){a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
+}
 static inline frix_vec3 fx_sym3_mul(frix_sym3 s, frix_vec3 v) {
   return (frix_vec3){s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
                      s.xz * v.x + s.yz * v.y + s.zz * v.z};

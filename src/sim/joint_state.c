@@ -14,9 +14,8 @@ static int32_t joint_of(const frix_sim *sim, frix_joint_id id, const char *call)
   return -1;
 }
 
-/* The direction along which coordinate `axis` moves, whether it is an angle, and where it acts on a. */
-static bool direction_of(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis, frix_vec3 *d,
-                         frix_vec3 *at_a) {
+bool fx_joint_direction(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis, frix_vec3 *d,
+                        frix_vec3 *at_a) {
   frix_vec3 za = fx_mat3_col(v->axes[0], 2), xb = fx_mat3_col(v->axes[1], 0);
   *at_a = v->point[0];
   switch (sim->model->joint[j].config.kind) {
@@ -48,7 +47,7 @@ void fx_joints_push(frix_sim *sim) {
       if (c->motor != FRIX_MOTOR_FORCE || c->target == 0.0 || !fx_joint_active(sim, j)) continue;
       fx_joint_view v = fx_joint_look(sim, j);
       frix_vec3 d, at_a, zero = {0.0, 0.0, 0.0};
-      if (direction_of(sim, j, &v, k, &d, &at_a)) {
+      if (fx_joint_direction(sim, j, &v, k, &d, &at_a)) {
         push(sim, v.slot[1], zero, fx_scale(c->target, d));
         push(sim, v.slot[0], zero, fx_scale(-c->target, d));
       } else {
@@ -62,7 +61,7 @@ void fx_joints_push(frix_sim *sim) {
 double fx_joint_rate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis) {
   const fx_state *s = &sim->state;
   frix_vec3 d, at_a;
-  bool angle = direction_of(sim, j, v, axis, &d, &at_a);
+  bool angle = fx_joint_direction(sim, j, v, axis, &d, &at_a);
   int32_t a = v->slot[0], b = v->slot[1];
   if (angle) return fx_dot(d, fx_sub(s->spin[b], s->spin[a]));
   frix_vec3 vb = fx_add(s->velocity[b], fx_cross(s->spin[b], fx_sub(v->point[1], v->center[1])));

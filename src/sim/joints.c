@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NOISE 1e-12 /* of the largest entry of a joint's rows: rounding */
+
 enum { AXIS_GROUPS = FRIX_JOINT_AXES * FX_AXIS_PARTS };
 
 void fx_joints_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values) {
@@ -173,6 +175,25 @@ static void add_ball(along *x) {
 
 /* ---- bilateral ---- */
 
+/* Rows of a joint that closes a loop of a tree may move nothing but by rounding, as those across a flat linkage do.
+ * Such a row has no answer: it asks for nothing, with an impulse of zero. */
+static void still_noise(frix_sim *sim, fx_assembly *a, const fx_group *g) {
+  double size[FRIX_MAX_DIM] = {0}, most = 0.0;
+  for (int32_t k = 0; k < g->dim; k++) {
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const double *J = fx_group_block(sim, a, g, g->mover[b], k);
+      for (int32_t i = 0; i < sim->mover[g->mover[b]].dof; i++) size[k] = fx_max(size[k], fabs(J[i]));
+    }
+    most = fx_max(most, size[k]);
+  }
+  for (int32_t k = 0; k < g->dim; k++) {
+    if (size[k] > NOISE * most) continue;
+    for (int32_t b = 0; b < g->body_count; b++)
+      memset(fx_group_block(sim, a, g, g->mover[b], k), 0, (size_t)sim->mover[g->mover[b]].dof * sizeof *a->J);
+    a->w[g->row + k] = a->guess[g->row + k] = 0.0;
+  }
+}
+
 static void add_bilateral(frix_sim *sim, fx_assembly *a, int32_t j) {
   fx_joint_view v = fx_joint_look(sim, j);
   fx_joint_row row[FRIX_MAX_DIM];
@@ -185,6 +206,7 @@ static void add_bilateral(frix_sim *sim, fx_assembly *a, int32_t j) {
     a->w[g->row + k] = a->drive[g->row + k] + sim->config.joint_stabilisation * row[k].error / sim->h;
     a->guess[g->row + k] = sim->state.joint[j].lambda[k];
   }
+  if (sim->mechanism && sim->mechanism->own) still_noise(sim, a, g);
 }
 
 static double coupling_error(const frix_sim *sim, int32_t j) {

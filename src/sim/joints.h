@@ -17,6 +17,9 @@ typedef struct fx_joint_view {
 bool fx_joint_active(const frix_sim *sim, int32_t j);
 fx_joint_view fx_joint_look(const frix_sim *sim, int32_t j);
 double fx_joint_coordinate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis, double near);
+/* The direction along which coordinate `axis` moves, whether it is an angle, and where it acts on a. */
+bool fx_joint_direction(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis, frix_vec3 *d,
+                        frix_vec3 *at_a);
 /* Its rate of change at the present velocities. */
 double fx_joint_rate(const frix_sim *sim, int32_t j, const fx_joint_view *v, int32_t axis);
 /* Adds scale * rate of the coordinate to row k. */

@@ -19,8 +19,10 @@ static double kinetic_of(const frix_sim *sim, int32_t k) {
   const fx_soft_body *soft = fx_soft_at(sim, k);
   if (soft) return fx_soft_kinetic(sim, soft);
   const fx_body *body = fx_slot_body(sim, k);
-  frix_vec3 w = fx_unrotate(s->pose[k].q, s->spin[k]);
-  return 0.5 * (body->mass * fx_norm2(s->velocity[k]) + fx_dot(w, fx_sym3_mul(body->inertia, w)));
+  frix_vec3 velocity = s->velocity[k], spin = s->spin[k];
+  fx_transport_motion(sim, k, &velocity, &spin);
+  frix_vec3 w = fx_unrotate(s->pose[k].q, spin);
+  return 0.5 * (body->mass * fx_norm2(velocity) + fx_dot(w, fx_sym3_mul(body->inertia, w)));
 }
 
 static double potential_of(const frix_sim *sim, int32_t k) {

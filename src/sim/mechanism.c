@@ -169,6 +169,7 @@ static fx_robot_places places_of(const fx_tree *t) {
   p.qpos = take_place(c, t->q_count), p.qvel = take_place(c, n), p.ctrl = take_place(c, t->ctrl_count);
   p.act = take_place(c, t->act_count), p.mocap = take_place(c, 7 * t->mocap_count), p.applied = take_place(c, n);
   p.history = take_place(c, t->history_count);
+  p.flown = take_place(c, 6 * t->body_count), p.carried = take_place(c, t->body_count);
   p.row_left = take_place(c, n), p.row_wait = take_place(c, n);
   p.lower = take_place(c, n), p.upper = take_place(c, n), p.friction = take_place(c, n);
   p.tendon_lower = take_place(c, t->tendon_count), p.tendon_upper = take_place(c, t->tendon_count);
@@ -207,7 +208,9 @@ static bool take_lists(fx_mechanism *x) {
     if (!(*row[k].list = FX_TAKE(a, double, row[k].count))) return false;
   return (x->slope = FX_TAKE(a, fx_slope, (size_t)t->tendon_count + (size_t)t->actuator_count)) &&
          (x->drive = FX_TAKE(a, fx_drive, t->actuator_count)) && (x->hold = FX_TAKE(a, fx_hold, t->dof_count)) &&
-         (x->mover = FX_TAKE(a, int32_t, t->body_count));
+         (x->mover = FX_TAKE(a, int32_t, t->body_count)) && (x->flown = FX_TAKE(a, fx_spatial, t->body_count)) &&
+         (x->wrench = FX_TAKE(a, fx_spatial, t->body_count)) && (x->tension = FX_TAKE(a, frix_sym3, t->body_count)) &&
+         (x->turn = FX_TAKE(a, frix_vec3, t->body_count));
 }
 
 static bool take_maps(fx_mechanism *x, int32_t slots) {
@@ -219,6 +222,7 @@ static bool take_maps(fx_mechanism *x, int32_t slots) {
          (x->tendon_chain = FX_TAKE(a, bool, t->tendon_count)) &&
          (x->actuator_chain = FX_TAKE(a, bool, t->actuator_count)) &&
          (x->joint_shared = FX_TAKE(a, bool, t->joint_count)) &&
+         (x->load = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots)) &&
          (x->push || (x->push = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots)));
 }
 
@@ -322,6 +326,7 @@ void fx_mechanism_place(frix_sim *sim) {
   x->state->time = sim->state.time;
   match_bodies(sim);
   match_mocap(sim);
+  fx_transport_forget(sim);
   evaluate(x);
   put_links(sim, true);
 }
@@ -363,6 +368,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   fx_tree_activate(s);
   fx_tree_remember(s);
   fx_flight_begin(sim, part);
+  fx_transport_leave(sim);
   fx_tree_integrate(&x->tree, s->qpos, s->qvel, part * sim->h);
   for (int32_t b = 1; b < x->tree.body_count; b++)
     if (x->tree.body[b].root == b && x->part_of_body[b] < 0) pull_body(sim, b);
@@ -375,6 +381,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
     fx_tree_velocities(s);
     remember(x);
   }
+  fx_transport_arrive(sim);
   put_links(sim, true);
 }
 

@@ -18,6 +18,8 @@
  *   mechanism_look.c    sensors that choose among contacts, rays, distances
  *   mechanism_inverse.c inverse dynamics with the forces of contacts
  *   mechanism_flight.c  momentum of trees that fly
+ *   mechanism_forces.c  forces of the joints
+ *   mechanism_transport.c  velocity products by the momentum that links carry
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
@@ -38,6 +40,7 @@ typedef struct fx_part {
   int32_t *column, *column_count; /* by row of the factor: where it is not zero */
   bool floats;                    /* it hangs on one free joint and is tied to nothing else */
   bool flies;                     /* nothing holds it in this step: its momentum is to be this one, about this point */
+  double theta;                   /* share of c at the beginning among its velocity products */
   fx_spatial momentum;
   frix_vec3 point, center, start; /* centre of mass and linear momentum before the step */
 } fx_part;
@@ -78,7 +81,8 @@ typedef struct fx_hold {
 /* Places in fx_state.robot. */
 typedef struct fx_robot_places {
   int32_t qpos, qvel, ctrl, act, mocap, applied, history;
-  int32_t row_left, row_wait;     /* steps for which dry friction stays a row, and was to, by coordinate */
+  int32_t flown, carried;     /* by body: V', 6 each; by part: it is that of the last step (mechanism_transport.c) */
+  int32_t row_left, row_wait; /* steps for which dry friction stays a row, and was to, by coordinate */
   int32_t lower, upper, friction; /* impulses of the last step by coordinate */
   int32_t tendon_lower, tendon_upper, tendon_friction, tendon_spring, drive, equality;
   int32_t count;
@@ -86,9 +90,10 @@ typedef struct fx_robot_places {
 
 typedef struct fx_mechanism {
   const frix_robot *robot;
-  frix_robot *own;      /* made of joints of the model; NULL: the robot is the model's */
-  bool *tree_joint;     /* by joint of the model: it is one of coordinates; NULL: none is */
-  frix_vec3 (*push)[2]; /* by slot of the model: forces and torques of its joints' motors */
+  frix_robot *own;        /* made of joints of the model; NULL: the robot is the model's */
+  bool *tree_joint;       /* by joint of the model: it is one of coordinates; NULL: none is */
+  int32_t *joint_of_body; /* of own: the joint of the model that carries the body, -1: it floats */
+  frix_vec3 (*push)[2];   /* by slot of the model: forces and torques of its joints' motors */
   fx_arena arena;
   fx_tree tree; /* with the gravity and the step of the simulation */
   frix_robot_state *state;
@@ -116,6 +121,12 @@ typedef struct fx_mechanism {
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
   double *acceleration; /* of the last step */
+  frix_sym3 *tension;   /* by link: S of tension.c */
+  frix_vec3 *turn;      /* by link: scratch */
+  bool tense;           /* some S is not zero */
+  frix_vec3 (*load)[2]; /* by slot: forces and torques of the step, those of motors among them */
+  fx_spatial *wrench;   /* by body: what acts on it beside its joints (mechanism_forces.c) */
+  fx_spatial *flown;    /* by body, while it moves: spin in its axes and velocity of its centre */
   bool singular;        /* M~ of this step is */
   double *row;          /* a dense row, zero between uses */
   double *jacobian;     /* of an equality */
@@ -164,6 +175,9 @@ static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
 /* ---- mechanism_load.c ---- */
 void fx_mechanism_load(frix_sim *sim);
 
+/* out += scale J_w' S J_w v, S of tension. */
+void fx_tension_push(const fx_mechanism *x, const double *v, double scale, double *out);
+
 /* ---- mechanism_adhesion.c ---- */
 void fx_mechanism_adhere(frix_sim *sim);
 
@@ -206,6 +220,23 @@ void fx_flight_start(frix_sim *sim);
 void fx_flight_begin(frix_sim *sim, double part);
 bool fx_flight_move(frix_sim *sim, double part);
 void fx_flight_end(frix_sim *sim);
+
+/* ---- mechanism_transport.c: momentum that links carry ---- */
+/* The bias of the step from that of the state, before M~ is factored. */
+void fx_transport_load(frix_sim *sim);
+/* The force that body b needs for the acceleration a of its link beyond V', about the tree's point. */
+fx_spatial fx_transport_force(const frix_sim *sim, int32_t b, fx_spatial a);
+/* With the new velocities at the old place, and at the new one. */
+void fx_transport_leave(frix_sim *sim);
+void fx_transport_arrive(frix_sim *sim);
+/* Trees whose numbers were set by hand carry none. */
+void fx_transport_forget(frix_sim *sim);
+/* With what a link came here; false: as its slot says. */
+bool fx_transport_motion(const frix_sim *sim, int32_t slot, frix_vec3 *velocity, frix_vec3 *spin);
+
+/* ---- mechanism_forces.c ---- */
+/* Forces and torques of joints of the model that are coordinates, for the answer of the step. */
+void fx_mechanism_forces(frix_sim *sim);
 
 /* ---- mechanism_look.c ---- */
 /* Sensors that choose among contacts, or ask where shapes are. */

@@ -5,6 +5,8 @@
  */
 #include "sim/mechanism.h"
 
+#include <string.h>
+
 double fx_mechanism_kinetic(const frix_sim *sim) {
   return sim->mechanism ? fx_tree_rotor_energy(sim->mechanism->state) : 0.0;
 }
@@ -46,6 +48,18 @@ static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, frix_ener
   }
 }
 
+/* -J_w' S J_w v1 of tension. */
+static void book_tension(const fx_mechanism *x, const fx_tree_mover *t, frix_energy *e, double *booked) {
+  double *after = x->state->row2, *held = x->row, sum = 0.0;
+  for (int32_t i = 0; i < x->tree.dof_count; i++) after[i] = 0.0;
+  memcpy(after + t->first, t->v1, (size_t)t->count * sizeof *after);
+  fx_tension_push(x, after, -1.0, held);
+  for (int32_t i = 0; i < t->count; i++) sum += held[t->first + i] * middle(t, i);
+  for (int32_t i = 0; i < x->tree.dof_count; i++) held[i] = 0.0;
+  e->scheme += sum;
+  *booked += sum;
+}
+
 /* Impulses of loops, as those of joints. */
 static void book_loops(const fx_mechanism *x, const fx_tree_mover *t, frix_energy *e, double *booked) {
   for (int32_t l = 0; l < x->loop_count; l++) {
@@ -76,6 +90,7 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
     *booked += rest + damped + work;
   }
   book_slopes(x, t, e, booked);
+  if (x->tense) book_tension(x, t, e, booked);
   book_loops(x, t, e, booked);
   return sum;
 }

@@ -13,8 +13,8 @@
  * and the whole moves so that its centre of mass goes as that of a free body does, with the momenta of the scheme. Then
  * linear and angular momentum are kept to rounding. Moreau's scheme
  * keeps its velocities v0 + h a, whose momentum is off by O(h) in all; this is for the two schemes of second order.
- * Trees that something holds (contacts, loops that end outside of them) are left alone: their velocities were found
- * with what holds them. */
+ * Trees that something holds (contacts, loops that end outside of them, tension) are left alone: their velocities were
+ * found with what holds them. */
 #include "sim/mechanism.h"
 
 /* Whether all of a part hangs on one free joint, and nothing ties it to what is no part of it. */
@@ -108,7 +108,7 @@ void fx_flight_begin(frix_sim *sim, double part) {
   for (int32_t k = 0; k < x->part_count; k++) {
     fx_part *p = &x->part[k];
     const fx_tree_mover *t = x->mover[k] >= 0 ? sim->mover[x->mover[k]].tree : NULL;
-    p->flies = part < 1.0 && p->floats && t && t->v0 && !t->stands && !is_held(sim, x->mover[k]);
+    p->flies = part < 1.0 && !x->tense && p->floats && t && t->v0 && !t->stands && !is_held(sim, x->mover[k]);
     for (int32_t i = 0; p->flies && i < t->count; i++) s->qvel[t->first + i] -= t->v0[i];
     any |= p->flies;
   }

@@ -108,6 +108,7 @@ static void add_link(growth *g, int32_t j, int32_t parent, int32_t child) {
   link->place.q = fx_quat_unit(link->place.q);
   link->mass = (fx_mass){own->mass, own->center, own->inertia};
   g->number[child] = t->body_count, g->body[t->body_count] = child;
+  g->sim->mechanism->joint_of_body[t->body_count] = j;
   t->body_count++;
   if (j < 0)
     add_free(g, pose, link);
@@ -150,9 +151,10 @@ static frix_status prepare(growth *g, frix_robot *robot) {
   g->tree->body = FX_TAKE(&robot->arena, fx_tree_body, bodies + 1);
   g->tree->joint = FX_TAKE(&robot->arena, fx_tree_joint, 2 * joints + bodies);
   g->sim->mechanism->tree_joint = FX_TAKE(a, bool, joints);
+  g->sim->mechanism->joint_of_body = FX_TAKE(a, int32_t, bodies + 1);
   g->sim->mechanism->push = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * bodies);
   if (!g->number || !g->body || !g->first || !g->next || !g->pending || !g->from || !g->tree->body || !g->tree->joint ||
-      !g->sim->mechanism->tree_joint || !g->sim->mechanism->push)
+      !g->sim->mechanism->tree_joint || !g->sim->mechanism->joint_of_body || !g->sim->mechanism->push)
     return FRIX_ERROR_MEMORY;
   for (size_t k = 0; k < bodies; k++) g->number[k] = g->first[k] = -1;
   for (int32_t j = m->joint_count - 1; j >= 0; j--) {

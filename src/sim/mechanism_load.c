@@ -3,6 +3,9 @@
  *   F = F0 - k h m.v1 - c m.(v1 - v0) along a moment m, F0 and the slopes k, c at the beginning:
  *   M~ = M + sum (h^2 k + h c) m m',   M~ (v_free - v0) = h smooth - sum h^2 k (m . v0) m
  *
+ * Links under tension that swing faster than the step can follow have S (tension.c): M~ has J_w' S J_w besides, the
+ * right side -J_w' S J_w v0.
+ *
  * Springs and dampers of joints have one coordinate each, tendons and servos those of a chain: M~ keeps the pattern of
  * M. What acts across branches is a row instead (mechanism_rows.c), and so is a servo that reaches its bounds: where
  * the free motion or the answer takes one beyond them the step is made again with its row. */
@@ -113,6 +116,21 @@ static double along(const fx_mechanism *x, const fx_slope *s, const double *v) {
   return sum;
 }
 
+void fx_tension_push(const fx_mechanism *x, const double *v, double scale, double *out) {
+  frix_robot_state *s = x->state;
+  const fx_tree *t = &x->tree;
+  frix_vec3 *spin = x->turn;
+  spin[0] = fx_vec(0.0, 0.0, 0.0);
+  for (int32_t b = 1; b < t->body_count; b++) {
+    if (t->body[b].link != b) continue;
+    spin[b] = spin[t->body[t->body[b].parent].link];
+    for (int32_t i = t->body[b].dof_first; i < t->body[b].dof_first + t->body[b].dof_count; i++)
+      spin[b] = fx_mad(spin[b], v[i], s->motion[i].w);
+  }
+  for (int32_t b = t->body_count - 1; b > 0; b--)
+    if (t->body[b].link == b) fx_tree_add_turn(s, b, fx_scale(scale, fx_sym3_mul(x->tension[b], spin[b])), out);
+}
+
 /* M~, its factor, and what implicit springs ask of the change. */
 static void make_implicit(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
@@ -129,6 +147,7 @@ static void make_implicit(frix_sim *sim) {
     double pull = e->stiffness * along(x, e, s->qvel);
     for (int32_t n = 0; n < e->span.count; n++) x->smooth[t->list[e->span.first + n]] -= pull * e->moment[n];
   }
+  if (x->tense) fx_tree_add_turning(s, x->tension, x->implicit), fx_tension_push(x, s->qvel, -1.0, x->smooth);
   fx_holds_load(sim, x->smooth);
   double *mass = s->m;
   s->m = x->implicit;
@@ -150,6 +169,7 @@ static void add_loads(const frix_sim *sim, fx_mechanism *x) {
     if (b < 0) continue;
     frix_vec3 force = s->load[k].force, torque = s->load[k].torque;
     if (x->push) force = fx_add(force, x->push[k][0]), torque = fx_add(torque, x->push[k][1]);
+    x->load[k][0] = force, x->load[k][1] = torque;
     if (fx_is_zero(force) && fx_is_zero(torque)) continue;
     fx_tree_add_jacobian(x->state, b, s->pose[k].p, force, x->load_force);
     fx_tree_add_turn(x->state, b, torque, x->load_force);
@@ -179,6 +199,7 @@ static void load_once(frix_sim *sim) {
   x->slope_count = 0;
   fx_tree_velocities(s);
   fx_tree_newton_euler(s, NULL, s->bias);
+  fx_transport_load(sim);
   fx_tree_passive(s);
   fx_tree_dampers(s, x->damper_force);
   fx_tree_actuators(s); /* rates of activations */

@@ -73,7 +73,7 @@ static frix_status finish(frix_sim *sim, bool *reported, fx_undo *undo) {
   *reported = true;
   if ((status = fx_ledger_solve(sim, ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
-  if (sim->mechanism) fx_mechanism_keep(sim);
+  if (sim->mechanism) fx_mechanism_keep(sim), fx_mechanism_forces(sim);
   sim->integrator->finish(sim);
   frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
   if (!is_finite(sim))

@@ -9,6 +9,9 @@
  *
  *   J (w1 - w0) = angular impulse - S w1,   S = (h^2 K - FOLLOWED J)^+,   (.)^+ the positive part
  *
+ * The bodies of a tree have the same K and S, with the forces that its joints transmit (mechanism_forces.c): S is
+ * inertia of the body against turning, J_w' S J_w in M~ (mechanism_load.c).
+ *
  * A rod (distance joint) under tension T also holds its ends against moving across it, stiffness T / length: rows with
  * r = -S u1 and S = h^2 T / length - FOLLOWED / (J M^-1 J'), where that is positive.
  *
@@ -20,21 +23,23 @@
  * what rests feels nothing of it. Reference: M. Tournier, M. Nesme, B. Gilles, F. Faure, Stable constrained dynamics,
  * 2015 (geometric stiffness). */
 #include "sim/joints.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 
-#define FOLLOWED 1.0   /* (h omega)^2 */
-#define MOMENTUM 10.0  /* times the tolerance: of a body's momentum, what may be missing along its spin */
-#define ROUNDING 1e-12 /* of the moments that act on it */
+#define FOLLOWED 1.0     /* (h omega)^2 */
+#define MOMENTUM 10.0    /* times the tolerance: of a body's momentum, what may be missing along its spin */
+#define MOST_INERTIA 1e6 /* times the moments of inertia: S of a tree; beyond, its momentum would be rounding */
+#define ROUNDING 1e-12   /* of the moments that act on it */
 
-static void add_arm(fx_mover *m, frix_vec3 f, frix_vec3 r) {
+static void add_arm(frix_sym3 *K, frix_vec3 f, frix_vec3 r) {
   double along = fx_dot(f, r);
-  m->tension.xx += along - f.x * r.x;
-  m->tension.yy += along - f.y * r.y;
-  m->tension.zz += along - f.z * r.z;
-  m->tension.xy -= 0.5 * (f.x * r.y + f.y * r.x);
-  m->tension.xz -= 0.5 * (f.x * r.z + f.z * r.x);
-  m->tension.yz -= 0.5 * (f.y * r.z + f.z * r.y);
+  K->xx += along - f.x * r.x;
+  K->yy += along - f.y * r.y;
+  K->zz += along - f.z * r.z;
+  K->xy -= 0.5 * (f.x * r.y + f.y * r.x);
+  K->xz -= 0.5 * (f.x * r.z + f.z * r.x);
+  K->yz -= 0.5 * (f.y * r.z + f.z * r.y);
 }
 
 /* On b in the last step; a rope (a distance with limits) pulls by its limit. */
@@ -43,6 +48,12 @@ static frix_vec3 force_of(const frix_sim *sim, int32_t j, const fx_joint_view *v
   if (sim->model->joint[j].config.kind != FRIX_JOINT_DISTANCE || !(sim->state.last_step > 0.0)) return m->force;
   double push = m->part[0][FX_AXIS_LOWER][0] - m->part[0][FX_AXIS_UPPER][0];
   return fx_mad(m->force, push / sim->state.last_step, v->direction);
+}
+
+/* K of a body of a tree that joints of the model made; NULL: it is none. */
+static frix_sym3 *tree_tension(const frix_sim *sim, int32_t slot) {
+  fx_mechanism *x = sim->mechanism;
+  return x && x->own && fx_is_link(sim, slot) ? &x->tension[x->body_of_slot[slot]] : NULL;
 }
 
 /* K of the movers, into tension. */
@@ -56,8 +67,11 @@ static void sum_arms(frix_sim *sim) {
     frix_vec3 at[2] = {kind == FRIX_JOINT_SLIDER ? v.point[1] : v.point[0], v.point[1]};
     for (int side = 0; side < 2; side++) {
       int32_t m = sim->mover_of[v.slot[side]];
-      if (m >= 0 && !sim->mover[m].tree)
-        add_arm(&sim->mover[m], side ? f : fx_neg(f), fx_sub(at[side], v.center[side]));
+      frix_vec3 pull = side ? f : fx_neg(f), center = v.center[side];
+      if (m >= 0 && !sim->mover[m].tree) add_arm(&sim->mover[m].tension, pull, fx_sub(at[side], center));
+      frix_sym3 *K = m >= 0 ? tree_tension(sim, v.slot[side]) : NULL;
+      frix_vec3 own = sim->state.joint[j].force; /* without the limits of ropes */
+      if (K) add_arm(K, side ? own : fx_neg(own), fx_sub(at[side], center));
     }
   }
 }
@@ -76,21 +90,46 @@ static frix_sym3 positive_part(frix_sym3 s) {
   return sum;
 }
 
+/* S of what has the inertia J. */
+static frix_sym3 not_followed(frix_sym3 K, frix_sym3 J, double h2) {
+  if (!(K.xx + K.yy + K.zz != 0.0 || K.xy != 0.0 || K.xz != 0.0 || K.yz != 0.0)) return (frix_sym3){0};
+  return positive_part((frix_sym3){h2 * K.xx - FOLLOWED * J.xx, h2 * K.yy - FOLLOWED * J.yy,
+                                   h2 * K.zz - FOLLOWED * J.zz, h2 * K.xy - FOLLOWED * J.xy,
+                                   h2 * K.xz - FOLLOWED * J.xz, h2 * K.yz - FOLLOWED * J.yz});
+}
+
+/* What is fixed to a link turns with it: S of the link is that of all. */
+static void find_of_trees(const frix_sim *sim, fx_mechanism *x) {
+  for (int32_t b = 1; b < x->tree.body_count; b++) {
+    int32_t link = x->tree.body[b].link;
+    frix_sym3 J = fx_sym3_turn(x->state->pose[b].q, x->tree.body[b].mass.inertia);
+    frix_sym3 S = not_followed(x->tension[b], J, sim->h * sim->h);
+    double most = MOST_INERTIA * (J.xx + J.yy + J.zz), trace = S.xx + S.yy + S.zz, scale = most / trace;
+    if (trace > most)
+      S = (frix_sym3){scale * S.xx, scale * S.yy, scale * S.zz, scale * S.xy, scale * S.xz, scale * S.yz};
+    x->tension[b] = S;
+    if (link != b) x->tension[link] = fx_sym3_add(x->tension[link], S);
+    x->tense |= S.xx + S.yy + S.zz > 0.0;
+  }
+}
+
 void fx_tension_find(frix_sim *sim) {
   double h2 = sim->h * sim->h;
+  fx_mechanism *x = sim->mechanism && sim->mechanism->own ? sim->mechanism : NULL;
   for (int32_t k = 0; k < sim->mover_count; k++) sim->mover[k].tension = (frix_sym3){0};
+  for (int32_t b = 0; x && b < x->tree.body_count; b++) x->tension[b] = (frix_sym3){0};
+  if (x) x->tense = false;
   if (sim->state.joint_count == 0) return;
   sum_arms(sim);
+  if (x) find_of_trees(sim, x);
   for (int32_t k = 0; k < sim->mover_count; k++) {
     fx_mover *m = &sim->mover[k];
     frix_sym3 K = m->tension, J = m->J;
     m->tension = (frix_sym3){0};
     if (m->dof == 3)
       m->tension.zz = fx_max(0.0, h2 * K.zz - FOLLOWED * J.zz);
-    else if (K.xx + K.yy + K.zz != 0.0 || K.xy != 0.0 || K.xz != 0.0 || K.yz != 0.0)
-      m->tension = positive_part((frix_sym3){h2 * K.xx - FOLLOWED * J.xx, h2 * K.yy - FOLLOWED * J.yy,
-                                             h2 * K.zz - FOLLOWED * J.zz, h2 * K.xy - FOLLOWED * J.xy,
-                                             h2 * K.xz - FOLLOWED * J.xz, h2 * K.yz - FOLLOWED * J.yz});
+    else
+      m->tension = not_followed(K, J, h2);
   }
 }
 

@@ -348,6 +348,7 @@ struct frix_robot_state {
   double potential, kinetic;
   /* scratch */
   fx_spatial *spatial, *spatial2; /* by body */
+  frix_sym3 *turning;             /* likewise */
   double *row;                    /* by coordinate, zero between uses */
   double *row2;
 };
@@ -389,11 +390,17 @@ void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t 
 /* m += weight moment moment', where the coordinates of the moment lie on one chain (fx_tree_is_chain). */
 void fx_tree_add_outer(frix_robot_state *s, double *m, fx_tree_span span, const double *moment, double weight);
 bool fx_tree_is_chain(const fx_tree *t, fx_tree_span span);
+/* m += what inertia of the links against turning, in the world's axes, adds to M. */
+void fx_tree_add_turning(frix_robot_state *s, const frix_sym3 *inertia, double *m);
 
 /* ---- bias ---- */
 void fx_tree_velocities(frix_robot_state *s);
 /* tau = M a + c without armature of M a where a is NULL. */
 void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau);
+/* Forces on the links, summed from the leaves on, and what they are along the coordinates. */
+void fx_tree_gather(const frix_robot_state *s, fx_spatial *force, double *tau);
+/* The part of c that gravity has. */
+void fx_tree_gravity(const frix_robot_state *s, double *tau);
 
 /* ---- forces ---- */
 void fx_tree_passive(frix_robot_state *s);

@@ -35,6 +35,18 @@ void fx_tree_velocities(frix_robot_state *s) {
   }
 }
 
+void fx_tree_gather(const frix_robot_state *s, fx_spatial *force, double *tau) {
+  const fx_tree *t = s->tree;
+  for (int32_t b = t->body_count - 1; b > 0; b--) {
+    const fx_tree_body *body = &t->body[b];
+    if (body->link != b) continue;
+    for (int32_t i = body->dof_first; i < body->dof_first + body->dof_count; i++)
+      tau[i] = fx_spatial_dot(s->motion[i], force[b]);
+    int32_t above = t->body[body->parent].link;
+    if (above) force[above] = fx_spatial_add(force[above], force[b]);
+  }
+}
+
 void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau) {
   const fx_tree *t = s->tree;
   fx_spatial *accel = s->spatial, *force = s->spatial2;
@@ -51,14 +63,14 @@ void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau) {
     fx_spatial momentum = fx_inertia_mul(&s->inertia[b], s->velocity[b]);
     force[b] = fx_spatial_add(fx_inertia_mul(&s->inertia[b], x), fx_spatial_cross_force(s->velocity[b], momentum));
   }
-  for (int32_t b = t->body_count - 1; b > 0; b--) {
-    const fx_tree_body *body = &t->body[b];
-    if (body->link != b) continue;
-    for (int32_t i = body->dof_first; i < body->dof_first + body->dof_count; i++)
-      tau[i] = fx_spatial_dot(s->motion[i], force[b]);
-    int32_t above = t->body[body->parent].link;
-    if (above) force[above] = fx_spatial_add(force[above], force[b]);
-  }
+  fx_tree_gather(s, force, tau);
+}
+
+void fx_tree_gravity(const frix_robot_state *s, double *tau) {
+  const fx_tree *t = s->tree;
+  fx_spatial up = {{0.0, 0.0, 0.0}, t->no_gravity ? fx_vec(0.0, 0.0, 0.0) : fx_neg(t->gravity)};
+  for (int32_t i = 0; i < t->dof_count; i++)
+    tau[i] = fx_spatial_dot(s->motion[i], fx_inertia_mul(&s->composite[t->dof[i].body], up));
 }
 
 /* ---- energy ---- */

@@ -73,6 +73,23 @@ void fx_tree_mass(frix_robot_state *s) {
   add_armatures(s);
 }
 
+void fx_tree_add_turning(frix_robot_state *s, const frix_sym3 *inertia, double *m) {
+  const fx_tree *t = s->tree;
+  for (int32_t b = t->body_count - 1; b > 0; b--)
+    if (t->body[b].link == b) s->turning[b] = (frix_sym3){0};
+  for (int32_t b = t->body_count - 1; b > 0; b--) {
+    if (t->body[b].link != b) continue;
+    s->turning[b] = fx_sym3_add(s->turning[b], inertia[b]);
+    int32_t above = t->body[t->body[b].parent].link;
+    if (above) s->turning[above] = fx_sym3_add(s->turning[above], s->turning[b]);
+  }
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    frix_vec3 f = fx_sym3_mul(s->turning[t->dof[i].body], s->motion[i].w);
+    double *row = m + t->dof[i].row;
+    for (int32_t j = i; j >= 0; j = t->dof[j].parent) *row++ += fx_dot(s->motion[j].w, f);
+  }
+}
+
 bool fx_tree_factor(frix_robot_state *s) {
   bool regular = true;
   const fx_tree *t = s->tree;

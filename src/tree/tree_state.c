@@ -54,7 +54,7 @@ static bool take_bodies(frix_robot_state *s) {
          (s->motion_rate = FX_TAKE(a, fx_spatial, t->dof_count)) &&
          (s->inertia = FX_TAKE(a, fx_inertia, t->body_count)) &&
          (s->composite = FX_TAKE(a, fx_inertia, t->body_count)) &&
-         (s->velocity = FX_TAKE(a, fx_spatial, t->body_count)) &&
+         (s->velocity = FX_TAKE(a, fx_spatial, t->body_count)) && (s->turning = FX_TAKE(a, frix_sym3, t->body_count)) &&
          (s->spatial = FX_TAKE(a, fx_spatial, t->body_count)) && (s->spatial2 = FX_TAKE(a, fx_spatial, t->body_count));
 }
 

@@ -175,6 +175,7 @@ void judge_before(judge *j, const frix_sim *sim) {
     frix_joint_state s;
     frix_sim_joint(sim, frix_model_joint_at(j->model, k), &s);
     memcpy(j->coordinate[k], s.coordinate, sizeof s.coordinate);
+    if (j->trees) trees_pull(j, k, v_of(s.force));
   }
 }
 

@@ -18,7 +18,7 @@ void trees_push_none(judge *j) {
   for (int k = 0; k < j->trees->motion_count; k++) j->trees->push[k] = 0;
 }
 
-static void push_body(judge *j, int body, vec linear, vec angular) {
+void push_body(judge *j, int body, vec linear, vec angular) {
   judged_trees *t = j->trees;
   for (int k = 0; k < t->motion_count; k++) {
     vec v, w;
@@ -37,9 +37,9 @@ void trees_push_forces(judge *j) {
   for (int i = 0; i < t->body_count; i++) {
     int b = t->order[i];
     const judged_body *own = &j->body[b];
-    vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
+    vec turns = t->torque[b];
     push_body(j, b, v_mul(j->h, v_mad(own->force, -own->mass, t->acceleration[b])),
-              v_mul(j->h, v_sub(own->torque, turns)));
+              v_sub(v_mul(j->h, v_sub(own->torque, turns)), m_mul(t->tension[b], own->w[BEFORE])));
   }
 }
 
@@ -78,16 +78,17 @@ static wrench wrench_of(const judge *j, int b) {
   const judged_body *own = &j->body[b];
   const judged_trees *t = j->trees;
   vec dv = v_sub(own->v[AFTER], own->v[BEFORE]), dw = v_sub(own->w[AFTER], own->w[BEFORE]);
-  vec turns = v_add(m_mul(own->J, t->turning[b]), v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE])));
+  vec turns = t->torque[b];
   wrench x;
   x.force = v_mul(own->mass, v_mad(dv, j->h, t->acceleration[b]));
   x.force = v_sub(v_mad(x.force, -j->h, own->force), own->linear);
   x.torque = v_mad(m_mul(own->J, dw), j->h, turns);
-  x.torque = v_sub(v_mad(x.torque, -j->h, own->torque), own->angular);
+  vec held = m_mul(t->tension[b], own->w[AFTER]);
+  x.torque = v_add(v_sub(v_mad(x.torque, -j->h, own->torque), own->angular), held);
   x.linear = own->mass * (v_norm(own->v[BEFORE]) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
              j->h * v_norm(own->force);
   x.angular = v_norm(m_mul(own->J, own->w[BEFORE])) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
-              j->h * v_norm(own->torque);
+              j->h * v_norm(own->torque) + v_norm(held);
   x.linear_impulses = own->linear_size;
   x.angular_impulses = own->angular_size + own->angular_noise;
   return x;
@@ -194,6 +195,7 @@ static missed missed_in_flight(const judge *j, int tree, real relative_error) {
     const momentum *p = &t->before[b], *q = &t->after[b];
     vec push = v_mul(j->h, own->force), arm = v_sub(own->c, about);
     vec turn = v_add(v_mul(j->h, own->torque), v_cross(arm, push));
+    turn = v_sub(turn, m_mul(t->tension[b], own->w[AFTER]));
     linear = v_add(linear, v_sub(v_sub(q->linear, p->linear), push));
     angular = v_add(angular, v_sub(v_sub(q->angular, p->angular), turn));
     moved += v_norm(p->linear) + v_norm(q->linear) + v_norm(push);

@@ -20,6 +20,18 @@ typedef struct motion {
   vec axis, point;
 } motion;
 
+/* Motion of a link against its leader: spin, and speed along the axis of a slider, in parts that its axes keep. */
+typedef struct rates {
+  real first, second; /* slider, hinge; universal: both */
+  vec spin;           /* ball: in the leader's frame */
+} rates;
+
+/* What the state shows of a body. */
+typedef struct moving {
+  quat q;
+  vec c, v, w;
+} moving;
+
 typedef struct momentum {
   vec linear, angular;
 } momentum;
@@ -29,6 +41,11 @@ struct judged_trees {
   int *order; /* bodies of trees, leaders first */
   int body_count;
   vec *acceleration, *turning; /* by body, at the rates of before */
+  vec *torque;                 /* that such turning asks for, with the gyroscopic one */
+  mat *tension;                /* by body: S of joints under tension (judge_tree_tension.c) */
+  vec *pull;                   /* by joint: its force before the step */
+  moving *last, *next;         /* by body: after the last step and after this one */
+  real last_h;
   motion *motion;
   int motion_count;
   real *M;                  /* lower factor, over all motions */
@@ -42,5 +59,23 @@ struct judged_trees {
 
 /* Velocity of a body at the rate 1 of a coordinate; false: it does not move with it. */
 bool go_with(const judge *j, const motion *m, int b, vec *v, vec *w);
+
+rates read_rates(const judge *j, int b, moment when);
+/* Velocities of the links at these rates; the poses are those of the rows. */
+void put_rates(judge *j, int b, const rates *x, moment when);
+/* The link's pose by its leader's, `time` after the start, at constant rates; of the first body of a tree that floats.
+ */
+void follow_leader(judge *j, int b, const rates *x, real time);
+void go_on(judged_body *b, real time);
+
+/* judge_tree_motion.c: an impulse on a body, along the motions. */
+void push_body(judge *j, int body, vec linear, vec angular);
+
+/* judge_tree_brought.c: velocity products that bring no energy; the states of this step, for the next. */
+void trees_bound_energy(judge *j);
+void trees_remember(judge *j);
+
+/* judge_tree_tension.c; false: there is none. */
+bool trees_find_tension(judge *j);
 
 #endif

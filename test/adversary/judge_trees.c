@@ -11,7 +11,8 @@
  *
  * with A_b the acceleration of the link at x0 without any of x. The state shows links at their new poses; axes are
  * fixed in the bodies that they connect, so that rates are read there and put on the poses of the rows. A tree that
- * floats is led by its first body, and its origin. */
+ * floats is led by its first body, and its origin. With rows of the start the velocity products are less where they
+ * would bring energy: judge_tree_brought.c. */
 #include "judge_tree_parts.h"
 
 #include <stdlib.h>
@@ -24,6 +25,11 @@ judged_trees *trees_new(const judge *j) {
   t->order = calloc(n, sizeof *t->order);
   t->acceleration = calloc(n, sizeof *t->acceleration);
   t->turning = calloc(n, sizeof *t->turning);
+  t->torque = calloc(n, sizeof *t->torque);
+  t->tension = calloc(n, sizeof *t->tension);
+  t->pull = calloc((size_t)j->joint_count + 1, sizeof *t->pull);
+  t->last = calloc(n, sizeof *t->last);
+  t->next = calloc(n, sizeof *t->next);
   t->motion = calloc(ROOT_AXES * n, sizeof *t->motion);
   t->M = calloc(ROOT_AXES * n * ROOT_AXES * n, sizeof *t->M);
   t->row = calloc(ROOT_AXES * n, sizeof *t->row);
@@ -40,6 +46,7 @@ judged_trees *trees_new(const judge *j) {
 void trees_free(judged_trees *t) {
   if (!t) return;
   free(t->link), free(t->order), free(t->acceleration), free(t->turning), free(t->motion);
+  free(t->torque), free(t->tension), free(t->pull), free(t->last), free(t->next);
   free(t->M), free(t->row), free(t->go), free(t->push), free(t->q), free(t->c), free(t->start), free(t->before),
       free(t->after);
   free(t);
@@ -139,12 +146,6 @@ void trees_find(judge *j, const frix_sim *sim) {
 
 /* ---- rates ---- */
 
-/* Motion of a link against its leader: spin, and speed along the axis of a slider, in parts that its axes keep. */
-typedef struct rates {
-  real first, second; /* slider, hinge; universal: both */
-  vec spin;           /* ball: in the leader's frame */
-} rates;
-
 static vec velocity_at(const judged_body *b, moment when, vec p) {
   return v_add(b->v[when], v_cross(b->w[when], v_sub(p, b->c)));
 }
@@ -152,7 +153,7 @@ static vec velocity_at(const judged_body *b, moment when, vec p) {
 /* +1 where the link is b of its joint. */
 static real side_of(const sight *s, int b) { return s->body[1] == b ? 1 : -1; }
 
-static rates read_rates(const judge *j, int b, moment when) {
+rates read_rates(const judge *j, int b, moment when) {
   const link *l = &j->trees->link[b];
   sight s = judge_look(j, frix_model_joint_at(j->model, l->joint));
   const judged_body *own = &j->body[b], *leader = &j->body[l->leader];
@@ -206,7 +207,7 @@ static relative relative_of(const judge *j, int b, const rates *x, moment when) 
 }
 
 /* Velocities of the links at these rates; the poses are those of the rows. */
-static void put_rates(judge *j, int b, const rates *x, moment when) {
+void put_rates(judge *j, int b, const rates *x, moment when) {
   const link *l = &j->trees->link[b];
   judged_body *own = &j->body[b];
   const judged_body *leader = &j->body[l->leader];
@@ -238,7 +239,7 @@ static quat q_about(vec axis, real angle) {
 }
 
 /* The link's pose by its leader's, `time` after the start, at constant rates. now: the joint at the start. */
-static void follow_leader(judge *j, int b, const rates *x, real time) {
+void follow_leader(judge *j, int b, const rates *x, real time) {
   const link *l = &j->trees->link[b];
   judged_body *own = &j->body[b];
   const judged_body *leader = &j->body[l->leader];
@@ -262,7 +263,7 @@ static void follow_leader(judge *j, int b, const rates *x, real time) {
 }
 
 /* The first body of a tree that floats: its origin goes straight on, its spin stays. */
-static void go_on(judged_body *b, real time) {
+void go_on(judged_body *b, real time) {
   vec arm = q_turn(b->q0, b->center), w = b->w[BEFORE];
   vec origin = v_sub(b->c0, arm), speed = v_sub(b->v[BEFORE], v_cross(w, arm));
   b->q = q_after(b->q0, w, time);
@@ -318,6 +319,7 @@ void trees_put_after(judge *j, const frix_sim *sim) {
     own->v[AFTER] = own->in_tree || !own->moves ? v_of(s.velocity) : own->v[AFTER];
     if (!own->in_tree) continue;
     own->w[AFTER] = v_of(s.spin);
+    t->next[b] = (moving){own->q, own->c, own->v[AFTER], own->w[AFTER]};
     t->after[b] = momentum_of(j, b, own->q, own->c, own->v[AFTER], own->w[AFTER]);
   }
   for (int k = 0; k < t->body_count; k++)
@@ -340,6 +342,8 @@ static void find_accelerations(judge *j) {
     const link *l = &t->link[b];
     t->acceleration[b] = t->turning[b] = (vec){0, 0, 0};
     const judged_body *own = &j->body[b], *leader = &j->body[l->joint < 0 ? 0 : l->leader];
+    vec gyroscopic = v_cross(own->w[BEFORE], m_mul(own->J, own->w[BEFORE]));
+    t->torque[b] = gyroscopic;
     if (l->joint < 0) { /* the origin goes straight on */
       vec w = own->w[BEFORE];
       t->acceleration[b] = v_cross(w, v_cross(w, q_turn(own->q, own->center)));
@@ -351,6 +355,7 @@ static void find_accelerations(judge *j) {
     relative m = relative_of(j, b, &x, BEFORE);
     vec arm = v_sub(own->c, m.at), own_way = v_sub(own->v[BEFORE], leader->v[BEFORE]);
     t->turning[b] = v_add(turning, m.spin_turns);
+    t->torque[b] = v_add(gyroscopic, m_mul(own->J, t->turning[b]));
     vec a = v_add(base, v_cross(turning, v_sub(own->c, leader->c)));
     a = v_add(a, v_cross(leader->w[BEFORE], own_way));
     a = v_add(a, v_add(m.way_turns, v_cross(m.spin_turns, arm)));
@@ -402,7 +407,8 @@ static real inertia_between(const judge *j, const motion *p, const motion *q) {
   for (int k = 0; k < j->trees->body_count; k++) {
     int b = j->trees->order[k];
     if (go_with(j, p, b, &v[0], &w[0]) && go_with(j, q, b, &v[1], &w[1]))
-      sum += j->body[b].mass * v_dot(v[0], v[1]) + v_dot(w[0], m_mul(j->body[b].J, w[1]));
+      sum += j->body[b].mass * v_dot(v[0], v[1]) +
+             v_dot(w[0], v_add(m_mul(j->body[b].J, w[1]), m_mul(j->trees->tension[b], w[1])));
   }
   return sum;
 }
@@ -420,9 +426,14 @@ static void factor(const judge *j) {
 }
 
 void trees_take(judge *j) {
+  judged_trees *t = j->trees;
+  memset(t->tension, 0, (size_t)j->body_count * sizeof *t->tension);
   find_motions(j);
   factor(j);
   find_accelerations(j);
+  if (!j->half) trees_bound_energy(j);
+  trees_remember(j);
+  if (trees_find_tension(j)) factor(j);
 }
 
 real trees_row_weight(const judge *j, const row *r) {

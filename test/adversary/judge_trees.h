@@ -6,6 +6,8 @@
 
 judged_trees *trees_new(const judge *j);
 void trees_free(judged_trees *t);
+/* Before the step: the force of a joint in the last one. */
+void trees_pull(judge *j, int joint, vec force);
 /* Which joints of the last step were coordinates, and the bodies they lead; poses are those of the start. */
 void trees_find(judge *j, const frix_sim *sim);
 /* Poses of links `time` after the start, and the velocities of before there. */

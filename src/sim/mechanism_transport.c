@@ -1,0 +1,234 @@
+/* Velocity products of trees: not more energy than the links bring.
+ *
+ * In Moreau's step the links came to q with the velocities V = J(q0) v of the last place q0. Each flies freely: its
+ * centre keeps its velocity, its spin turns with it and changes by the gyroscopic torque, in axes of the link
+ *
+ *   J (w' - w) = h (J w) x (w + w') / 2          (hence w' . J w' = w . J w)
+ *
+ * V' is what it brings. Two ways to go on:
+ *
+ *   M v_e = M v - h c(q, v)      velocity products at the beginning: keeps the speed of what turns about one axis, but
+ *                                overflows for long chains
+ *   M v_p = J(q)' Mb V'          joints take what they do not allow, as between bodies in maximal coordinates: the
+ *                                projection in the norm of kinetic energy, |v_p|_M <= |V'| for every h, which loses
+ *                                (h w)^2 of what turns
+ *
+ * They agree to O(h^2), since J' Mb (J(q) - J(q0)) v = h J' Mb J. v + O(h^2). The step takes v_p + theta (v_e - v_p)
+ * with the largest theta <= 1 that brings no kinetic energy, |.|_M <= |V'|: no energy comes from velocity products at
+ * any step. The energy of a tree that floats is taken about its centre of mass, whose motion has no part in this. The
+ * kinetic energy of a tree is that of V' (ledger.c).
+ *
+ * After coordinates or velocities were set by hand a tree brings nothing: theta = 1. Schemes that see contacts at the
+ * half step have c there. */
+#include "sim/mechanism.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLACK 1e-12 /* of the energy: rounding of its sums */
+
+static fx_spatial kept_at(const fx_mechanism *x, const double *list, int32_t body) {
+  const double *k = list + x->at.flown + 6 * (size_t)body;
+  return (fx_spatial){{k[0], k[1], k[2]}, {k[3], k[4], k[5]}};
+}
+
+static void keep_at(const fx_mechanism *x, double *list, int32_t body, fx_spatial v) {
+  const double k[6] = {v.w.x, v.w.y, v.w.z, v.v.x, v.v.y, v.v.z};
+  memcpy(list + x->at.flown + 6 * (size_t)body, k, sizeof k);
+}
+
+/* What flies as one: a link of a robot, each body of a tree that joints of the model made. NULL: no part of a tree. */
+static const fx_mass *unit_of(const fx_mechanism *x, int32_t b) {
+  const fx_tree_body *body = &x->tree.body[b];
+  if (x->part_of_body[b] < 0) return NULL;
+  return x->own ? &body->mass : body->link == b ? &body->carried : NULL;
+}
+
+static frix_vec3 unit_center(const fx_mechanism *x, int32_t b) {
+  return fx_pose_point(x->state->pose[b], unit_of(x, b)->center);
+}
+
+static bool transports(const frix_sim *sim) { return sim->integrator->position_time == 1.0; }
+
+/* ---- flight ---- */
+
+/* J (w' - w) = h (J w) x (w + w') / 2, as (J - h/2 S) d = h (J w) x w. */
+static frix_vec3 gyrated(frix_sym3 J, frix_vec3 w, double h) {
+  frix_vec3 L = fx_sym3_mul(J, w), torque = fx_cross(L, w);
+  if (fx_is_zero(torque)) return w;
+  frix_vec3 s = fx_scale(0.5 * h, L), b = fx_scale(h, torque);
+  frix_vec3 r0 = {J.xx, J.xy + s.z, J.xz - s.y}, r1 = {J.xy - s.z, J.yy, J.yz + s.x},
+            r2 = {J.xz + s.y, J.yz - s.x, J.zz};
+  frix_vec3 c0 = fx_cross(r1, r2), c1 = fx_cross(r2, r0), c2 = fx_cross(r0, r1);
+  double det = fx_dot(r0, c0);
+  if (!(det > 0.0)) return w; /* a link without inertia */
+  frix_vec3 d = fx_add(fx_add(fx_scale(b.x / det, c0), fx_scale(b.y / det, c1)), fx_scale(b.z / det, c2));
+  return fx_add(w, d);
+}
+
+/* Spin in its axes and velocity of its centre. */
+static fx_spatial leaving(const fx_mechanism *x, int32_t b) {
+  const frix_robot_state *s = x->state;
+  return (fx_spatial){fx_unrotate(s->pose[b].q, fx_tree_velocity_of(s, b).w),
+                      fx_tree_point_velocity(s, b, unit_center(x, b))};
+}
+
+static fx_spatial arriving(const fx_mechanism *x, int32_t b, fx_spatial left, double h) {
+  left.w = fx_rotate(x->state->pose[b].q, gyrated(unit_of(x, b)->inertia, left.w, h));
+  return left;
+}
+
+void fx_transport_leave(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  if (!transports(sim)) return;
+  fx_tree_velocities(x->state);
+  for (int32_t b = 1; b < x->tree.body_count; b++)
+    if (unit_of(x, b)) x->flown[b] = leaving(x, b);
+}
+
+void fx_transport_arrive(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  double *list = sim->state.robot;
+  for (int32_t k = 0; k < x->part_count; k++) list[x->at.carried + k] = transports(sim);
+  for (int32_t b = 1; b < x->tree.body_count && transports(sim); b++)
+    if (unit_of(x, b)) keep_at(x, list, b, arriving(x, b, x->flown[b], sim->h));
+}
+
+/* ---- the next step ---- */
+
+/* What rests has no velocity products. */
+static bool brings(const frix_sim *sim, int32_t part) {
+  const fx_mechanism *x = sim->mechanism;
+  const double *v = x->state->qvel + x->part[part].first;
+  bool moves = false;
+  for (int32_t i = 0; i < x->part[part].count && !moves; i++) moves = v[i] != 0.0;
+  return moves && transports(sim) && sim->state.robot[x->at.carried + part] != 0.0;
+}
+
+/* (V - V') / h: of its spin and of its centre. */
+static fx_spatial lost_by(const frix_sim *sim, int32_t b) {
+  const fx_mechanism *x = sim->mechanism;
+  const frix_robot_state *s = x->state;
+  if (!brings(sim, x->part_of_body[b])) return (fx_spatial){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  fx_spatial flown = kept_at(x, sim->state.robot, b);
+  frix_vec3 velocity = fx_tree_point_velocity(s, b, unit_center(x, b));
+  return (fx_spatial){fx_scale(1.0 / sim->h, fx_sub(fx_tree_velocity_of(s, b).w, flown.w)),
+                      fx_scale(1.0 / sim->h, fx_sub(velocity, flown.v))};
+}
+
+fx_spatial fx_transport_force(const frix_sim *sim, int32_t b, fx_spatial a) {
+  const fx_mechanism *x = sim->mechanism;
+  const fx_mass *mass = unit_of(x, b);
+  frix_quat q = x->state->pose[b].q;
+  frix_vec3 arm = fx_sub(unit_center(x, b), fx_tree_point_of(x->state, b));
+  fx_spatial lost = lost_by(sim, b);
+  frix_vec3 spin = fx_add(lost.w, a.w), speed = fx_add(lost.v, fx_add(a.v, fx_cross(a.w, arm)));
+  frix_vec3 torque = fx_rotate(q, fx_sym3_mul(mass->inertia, fx_unrotate(q, spin))),
+            force = fx_scale(mass->mass, speed);
+  return (fx_spatial){fx_add(torque, fx_cross(arm, force)), force};
+}
+
+/* Twice the kinetic energy that the links bring, against a velocity u of all; rotors go on as they are. */
+static double brought(const frix_sim *sim, const fx_part *p, frix_vec3 u) {
+  const fx_mechanism *x = sim->mechanism;
+  double sum = 0.0;
+  for (int32_t b = p->root; b < p->body_end; b++) {
+    if (!unit_of(x, b)) continue;
+    fx_spatial flown = kept_at(x, sim->state.robot, b);
+    const fx_mass *mass = unit_of(x, b);
+    frix_vec3 w = fx_unrotate(x->state->pose[b].q, flown.w);
+    sum += mass->mass * fx_norm2(fx_sub(flown.v, u)) + fx_dot(w, fx_sym3_mul(mass->inertia, w));
+  }
+  for (int32_t i = p->first; i < p->first + p->count; i++) {
+    double v = x->state->qvel[i];
+    sum += x->tree.joint[x->tree.dof[i].joint].armature * v * v;
+  }
+  return sum;
+}
+
+static frix_vec3 center_velocity(const frix_sim *sim, const fx_part *p) {
+  const fx_mechanism *x = sim->mechanism;
+  frix_vec3 sum = {0.0, 0.0, 0.0};
+  for (int32_t b = p->root; b < p->body_end; b++)
+    if (unit_of(x, b)) sum = fx_mad(sum, unit_of(x, b)->mass, kept_at(x, sim->state.robot, b).v);
+  return fx_scale(1.0 / p->mass, sum);
+}
+
+static double dot(int32_t n, const double *a, const double *b) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* The largest theta; c_p: the velocity products that lead to v_p, c_e: those at the beginning. */
+static double largest(const frix_sim *sim, const fx_part *p, const double *c_p, const double *c_e) {
+  const fx_mechanism *x = sim->mechanism;
+  const frix_robot_state *s = x->state;
+  double a[FX_TREE_MOST], b[FX_TREE_MOST], product[FX_TREE_MOST];
+  frix_vec3 u = p->floats ? center_velocity(sim, p) : fx_vec(0.0, 0.0, 0.0);
+  for (int32_t i = 0; i < p->count; i++) a[i] = -sim->h * c_p[i], b[i] = sim->h * (c_p[i] - c_e[i]);
+  fx_tree_solve_part(s, p->first, p->count, a), fx_tree_solve_part(s, p->first, p->count, b);
+  for (int32_t i = 0; i < p->count; i++) a[i] += s->qvel[p->first + i];
+  for (int n = 0; n < 3 && p->floats; n++) a[n] -= fx_at(u, n);
+  fx_tree_mul_part(&x->tree, s->m, p->first, p->count, a, product);
+  double least = dot(p->count, a, product), slope = dot(p->count, b, product);
+  fx_tree_mul_part(&x->tree, s->m, p->first, p->count, b, product);
+  double square = dot(p->count, b, product), most = (1.0 + SLACK) * brought(sim, p, u);
+  if (least + 2.0 * slope + square <= most) return 1.0;
+  if (!(least < most)) return 0.0;
+  return (most - least) / (slope + sqrt(slope * slope + square * (most - least)));
+}
+
+void fx_transport_load(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  frix_robot_state *s = x->state;
+  fx_spatial none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  bool any = false;
+  for (int32_t k = 0; k < x->part_count; k++) x->part[k].theta = 1.0, any |= brings(sim, k) && x->mover[k] >= 0;
+  if (!any) return;
+  for (int32_t b = 1; b < x->tree.body_count; b++) {
+    int32_t link = x->tree.body[b].link; /* before what is fixed to it */
+    fx_spatial force = unit_of(x, b) ? fx_transport_force(sim, b, none) : none;
+    s->spatial[link] = link == b ? force : fx_spatial_add(s->spatial[link], force);
+  }
+  double *c_p = x->row, *c_e = s->row2;
+  fx_tree_factor(s); /* of M: theta does not depend on what forces are implicit */
+  fx_tree_gather(s, s->spatial, c_p);
+  fx_tree_gravity(s, c_e);
+  for (int32_t i = 0; i < x->tree.dof_count; i++) c_e[i] = s->bias[i] - c_e[i];
+  for (int32_t k = 0; k < x->part_count; k++) {
+    fx_part *p = &x->part[k];
+    if (!brings(sim, k) || x->mover[k] < 0) continue;
+    p->theta = largest(sim, p, c_p + p->first, c_e + p->first);
+    for (int32_t i = p->first; i < p->first + p->count && p->theta < 1.0; i++)
+      s->bias[i] += (1.0 - p->theta) * (c_p[i] - c_e[i]);
+  }
+  for (int32_t i = 0; i < x->tree.dof_count; i++) x->row[i] = 0.0;
+}
+
+/* ---- after changes by hand ---- */
+
+void fx_transport_forget(frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  const fx_tree *t = &x->tree;
+  for (int32_t k = 0; k < x->part_count; k++) {
+    const fx_part *p = &x->part[k];
+    bool set = memcmp(x->state->qvel + p->first, x->seen + t->q_count + p->first, (size_t)p->count * sizeof(double));
+    for (int32_t i = p->first; i < p->first + p->count && !set; i++) {
+      const fx_tree_joint *j = &t->joint[t->dof[i].joint];
+      set = memcmp(x->state->qpos + j->q, x->seen + j->q, (size_t)fx_joint_q_size(j->kind) * sizeof(double));
+    }
+    if (set) sim->state.robot[x->at.carried + k] = 0.0;
+  }
+}
+
+bool fx_transport_motion(const frix_sim *sim, int32_t slot, frix_vec3 *velocity, frix_vec3 *spin) {
+  const fx_mechanism *x = sim->mechanism;
+  if (!fx_is_link(sim, slot)) return false;
+  int32_t b = x->own ? x->body_of_slot[slot] : x->tree.body[x->body_of_slot[slot]].link;
+  if (sim->state.robot[x->at.carried + x->part_of_body[b]] == 0.0) return false;
+  fx_spatial v = kept_at(x, sim->state.robot, b);
+  *spin = v.w;
+  *velocity = fx_add(v.v, fx_cross(v.w, fx_sub(sim->state.pose[slot].p, unit_center(x, b))));
+  return true;
+}
