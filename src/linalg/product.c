@@ -94,8 +94,8 @@ typedef double lanes2 __attribute__((vector_size(16), aligned(8)));
     THIN_LOAD(0, L)                                                                                       \
     THIN_LOAD(1, L)                                                                                       \
     THIN_LOAD(2, L)                                                                                       \
-    THIN_LOAD(3, L) THIN_LOAD(4, L)                                                                       \
-        THIN_LOAD(5, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {              \
+    THIN_LOAD(3, L)                                                                                       \
+    THIN_LOAD(4, L) THIN_LOAD(5, L) for (size_t o = 0, e = 0; e < (size_t)k; e++, o += step, b += (W)) {  \
       L low = *(const L *)b;                                                                              \
       THIN_STEP(0) THIN_STEP(1) THIN_STEP(2) THIN_STEP(3) THIN_STEP(4) THIN_STEP(5)                       \
     }                                                                                                     \
