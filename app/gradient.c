@@ -286,13 +286,16 @@ static int run_gradient(const fx_args *args) {
   fx_moment m;
   memset(&s, 0, sizeof s);
   s.m = &m;
+  if (fx_arg(args, "--list")) return fx_gradient_list(args);
   s.wrt_count = split_list(fx_arg(args, "--wrt"), s.wrt);
   s.of_count = split_list(fx_arg(args, "--of"), s.of);
   if (!s.wrt_count || !s.of_count) {
     fx_error("gradient needs --wrt mu,force:BODY.x,mass:BODY and --of BODY.x,BODY.vx");
     return FX_EXIT_USAGE;
   }
-  if (fx_arg(args, "--run")) return fx_gradient_of_run(args);
+  bool numbers = fx_arg(args, "--run") != NULL;
+  for (int k = 0; k < s.wrt_count; k++) numbers |= fx_gradient_by_number(s.wrt[k].text);
+  if (numbers) return fx_gradient_of_run(args);
   if (!fx_arg_real(args, "--smoothed", 1e-12, 1, &s.kappa)) return FX_EXIT_USAGE;
   s.one_sided = fx_arg(args, "--one-sided") != NULL;
   frix_context *context = fx_context(false);
@@ -306,9 +309,10 @@ static int run_gradient(const fx_args *args) {
 }
 
 static const fx_flag flags[] = {
-    {"--wrt", "LIST", NULL, "inputs, separated by commas: mu, mu:BODY, force:BODY.x, mass:BODY"},
+    {"--wrt", "LIST", NULL, "inputs, separated by commas: mu, mu:BODY, force:BODY.x, mass:BODY; any of --list"},
+    {"--list", NULL, NULL, "print the numbers that the first step or a run can be differentiated by, and their values"},
     {"--of", "LIST", NULL, "outputs after the step, separated by commas: BODY.x, BODY.vx, BODY.wx (also y, z)"},
-    {"--run", NULL, NULL, "differentiate the whole run up to --at by scene parameters, h or force:BODY.x"},
+    {"--run", NULL, NULL, "differentiate the whole run up to --at"},
     {"--backward", NULL, NULL, "with --run: one pass backward for each of --of, whatever the number of --wrt"},
     {"--one-sided", NULL, NULL, "of a step: derivatives from above and below, also at kinks"},
     {"--smoothed", "K", NULL,
@@ -333,12 +337,17 @@ const fx_verb fx_verb_gradient = {
         "printed\n"
         "only if smooth; else the exit code is 1. Contacts are rigid unless --contact says otherwise. --run "
         "differentiates\n"
-        "the whole run from its start by real parameters of the scene, the step h, or constant forces. --one-sided "
+        "the whole run from its start. By real parameters of the scene, the step h, forces and torques (BODY.force.x), "
+        "and\n"
+        "numbers of the model (BODY.mu, mass, inertia.x, restitution, stiffness, size.x, radius, x, turn.x, "
+        "velocity.x,\n"
+        "spin.x, gravity.z: see --list) runs and their first step are differentiated, with rigid contacts. --one-sided "
         "prints\n"
         "both derivatives at a kink; --smoothed those of a nearby answer without kinks, and says so.",
     .example =
         "  frix gradient painleve --set mu=0.3 --at 0.02 --wrt mu,force:rod.x --of rod.x,rod.vx\n"
-        "  frix gradient puck --run --wrt mu,speed --of puck.x --at 0.3",
+        "  frix gradient puck --run --wrt mu,speed --of puck.x --at 0.3\n"
+        "  frix gradient puck --run --wrt world.mu,puck.mass,puck.velocity.x,h --of puck.x --at 0.3 --backward",
     .flag = flags,
     .words = "@scenes",
     .min_words = 1,

@@ -12,12 +12,14 @@ enum { MOST = 16 };
 
 typedef struct wrt {
   char name[64];
-  int32_t parameter; /* of the scene; -1: the step, -2: a force */
+  char model_name[64]; /* of a number of the model */
+  int32_t parameter;   /* of the scene; -1: the step, -2: a force, -3: a torque, -4: a number of the model */
   frix_body_id body;
   int axis;
 } wrt;
 
 typedef struct study {
+  frix_context *context;
   fx_subject subject;
   wrt wrt[MOST];
   int wrt_count;
@@ -41,32 +43,83 @@ static void scene_values(const study *s, const double *p, double *out) {
 
 static frix_status build(frix_context *context, const double *p, frix_model **out, void *user) {
   const study *s = user;
-  double value[FRIX_SCENE_MAX_PARAMETERS];
+  const char *name[MOST];
+  double value[FRIX_SCENE_MAX_PARAMETERS], number[MOST];
+  frix_model *scene = NULL;
+  int32_t count = 0;
+  frix_status status = FRIX_OK;
   scene_values(s, p, value);
-  return frix_scene_build(s->subject.scene, context, value, s->subject.seed, out);
+  if (s->subject.scene) status = frix_scene_build(s->subject.scene, context, value, s->subject.seed, &scene);
+  const frix_model *base = scene ? scene : s->subject.model;
+  for (int k = 0; status == FRIX_OK && k < s->wrt_count; k++) {
+    if (s->wrt[k].parameter != -4) continue;
+    /* from what the parameters of the scene make of it: it may depend on one that is varied too */
+    name[count] = s->wrt[k].model_name;
+    status = frix_model_quantity(context, base, name[count], &number[count]);
+    number[count++] += p[k] - s->value[k];
+  }
+  if (status == FRIX_OK) status = frix_model_vary(context, base, count, name, number, out);
+  frix_model_destroy(scene);
+  return status;
 }
 
 static frix_status drive(frix_sim *sim, double h, const double *p, void *user) {
   const study *s = user;
   double value[FRIX_SCENE_MAX_PARAMETERS];
   scene_values(s, p, value);
-  frix_status status = frix_scene_drive(s->subject.scene, sim, frix_sim_model(sim), value, h);
+  frix_status status = FRIX_OK;
+  if (s->subject.scene) status = frix_scene_drive(s->subject.scene, sim, frix_sim_model(sim), value, h);
   for (int k = 0; status == FRIX_OK && k < s->wrt_count; k++) {
-    if (s->wrt[k].parameter != -2) continue;
-    frix_vec3 force = {s->wrt[k].axis == 0 ? p[k] : 0, s->wrt[k].axis == 1 ? p[k] : 0, s->wrt[k].axis == 2 ? p[k] : 0};
-    status = frix_sim_add_force(sim, s->wrt[k].body, force, (frix_vec3){0, 0, 0});
+    bool force = s->wrt[k].parameter == -2;
+    frix_vec3 push = {s->wrt[k].axis == 0 ? p[k] : 0, s->wrt[k].axis == 1 ? p[k] : 0, s->wrt[k].axis == 2 ? p[k] : 0};
+    frix_vec3 none = {0, 0, 0};
+    if (force || s->wrt[k].parameter == -3)
+      status = frix_sim_add_force(sim, s->wrt[k].body, force ? push : none, force ? none : push);
   }
   return status;
 }
 
 /* ---- words ---- */
 
+/* "cup.force.x" or "force:cup.x"; torque alike. */
+static bool read_push(const study *s, const char *text, wrt *w) {
+  size_t length = strlen(text);
+  char body[64];
+  if (length < 3 || text[length - 2] != '.' || text[length - 1] < 'x' || text[length - 1] > 'z') return false;
+  for (int torque = 0; torque < 2; torque++) {
+    const char *word = torque ? "torque" : "force";
+    size_t n = strlen(word);
+    if (!strncmp(text, word, n) && text[n] == ':')
+      snprintf(body, sizeof body, "%.*s", (int)(length - n - 3), text + n + 1);
+    else if (length > n + 3 && !strncmp(text + length - n - 2, word, n) && text[length - n - 3] == '.')
+      snprintf(body, sizeof body, "%.*s", (int)(length - n - 3), text);
+    else
+      continue;
+    w->parameter = torque ? -3 : -2, w->axis = text[length - 1] - 'x';
+    w->body = frix_model_find_body(s->subject.model, body);
+    return w->body.index != 0;
+  }
+  return false;
+}
+
+/* "cup.mass", or "mass:cup" as a step has it. */
+static bool read_number(const study *s, const char *text, wrt *w, double *value) {
+  const char *colon = strchr(text, ':');
+  w->parameter = -4;
+  if (colon)
+    snprintf(w->model_name, sizeof w->model_name, "%s.%.*s", colon + 1, (int)(colon - text), text);
+  else
+    snprintf(w->model_name, sizeof w->model_name, "%s", text);
+  return frix_model_quantity(s->context, s->subject.model, w->model_name, value) == FRIX_OK;
+}
+
 static bool read_wrt(study *s, const char *text) {
   wrt *w = &s->wrt[s->wrt_count];
+  const frix_scene *scene = s->subject.scene;
   snprintf(w->name, sizeof w->name, "%s", text);
   double *value = &s->value[s->wrt_count++];
-  w->parameter = frix_scene_parameter_index(s->subject.scene, text);
-  if (w->parameter >= 0 && s->subject.scene->parameter[w->parameter].kind == FRIX_OPTION_REAL) {
+  w->parameter = scene ? frix_scene_parameter_index(scene, text) : -1;
+  if (w->parameter >= 0 && scene->parameter[w->parameter].kind == FRIX_OPTION_REAL) {
     *value = s->subject.value[w->parameter];
     return true;
   }
@@ -74,14 +127,11 @@ static bool read_wrt(study *s, const char *text) {
     w->parameter = -1, *value = s->h;
     return true;
   }
-  const char *dot = strrchr(text, '.');
-  char body[64];
-  if (!strncmp(text, "force:", 6) && dot && dot[1] >= 'x' && dot[1] <= 'z' && !dot[2]) {
-    snprintf(body, sizeof body, "%.*s", (int)(dot - text - 6), text + 6);
-    w->parameter = -2, w->axis = dot[1] - 'x', w->body = frix_model_find_body(s->subject.model, body);
-    if (w->body.index) return true;
-  }
-  fx_error("--wrt '%s': with --run a real parameter of %s, h, or force:BODY.x", text, s->subject.word);
+  if (read_push(s, text, w) || read_number(s, text, w, value)) return true;
+  fx_error(
+      "--wrt '%s': a real parameter of %s, h, BODY.force.x, BODY.torque.x, or a number of its model ('frix gradient "
+      "%s --list')",
+      text, s->subject.word, s->subject.word);
   return false;
 }
 
@@ -110,14 +160,20 @@ static bool each(study *s, const char *list, bool (*read)(study *s, const char *
 
 static bool open_study(study *s, frix_context *context, const fx_args *args) {
   if (!fx_subject_read(args, args->word[0], &s->subject)) return false;
-  if (!s->subject.scene) {
-    fx_error("--run: scenes of the table ('frix list scenes')");
+  s->context = context;
+  if (!fx_subject_build(&s->subject, context)) return false;
+  if (!s->subject.model) {
+    fx_error("%s: gradient needs a scene, not a problem file", s->subject.word);
     return false;
   }
-  if (!fx_subject_build(&s->subject, context)) return false;
-  s->h = s->subject.step, s->time = s->subject.time;
-  return fx_arg_real(args, "--dt", 1e-9, 1, &s->h) && fx_arg_real(args, "--at", s->h, 1e9, &s->time) &&
-         each(s, fx_arg(args, "--wrt"), read_wrt, &s->wrt_count) &&
+  s->h = s->subject.step;
+  if (!fx_arg_real(args, "--dt", 1e-9, 1, &s->h)) return false;
+  if (!fx_arg(args, "--run") && fx_arg(args, "--at")) {
+    fx_error("by these inputs the first step is differentiated, or with --run the run up to --at");
+    return false;
+  }
+  s->time = fx_arg(args, "--run") ? s->subject.time : s->h;
+  return fx_arg_real(args, "--at", s->h, 1e9, &s->time) && each(s, fx_arg(args, "--wrt"), read_wrt, &s->wrt_count) &&
          each(s, fx_arg(args, "--of"), read_of, &s->of_count);
 }
 
@@ -136,7 +192,24 @@ static frix_status go_back(study *s, int of) {
   return frix_sensitivity_adjoint(s->sensitivity, &config);
 }
 
+/* Widths of the differences. Masses, sizes and coefficients have no scale but their own. */
+static void find_increments(const study *s, double *out) {
+  static const char *const positive[] = {"mass",    "inertia.x",   "inertia.y", "inertia.z", "mu",
+                                         "rolling", "restitution", "stiffness", "size.x",    "size.y",
+                                         "size.z",  "radius",      "length"};
+  for (int k = 0; k < s->wrt_count; k++) {
+    double size = fabs(s->value[k]);
+    const char *name = s->wrt[k].model_name;
+    out[k] = size > 0 ? fmax(4e-6 * size, 1e-7) : 1e-6;
+    for (size_t e = 0; e < sizeof positive / sizeof *positive && size > 0; e++) {
+      size_t n = strlen(name), m = strlen(positive[e]);
+      if (s->wrt[k].parameter == -4 && n >= m && !strcmp(name + n - m, positive[e])) out[k] = 4e-6 * size;
+    }
+  }
+}
+
 static bool run(study *s, frix_context *context, const fx_args *args) {
+  double increment[MOST];
   frix_sim_config sim;
   frix_options *options = NULL;
   frix_sensitivity_config config = frix_sensitivity_default();
@@ -144,6 +217,8 @@ static bool run(study *s, frix_context *context, const fx_args *args) {
   if (!fx_arg(args, "--restitution")) sim.restitution = FRIX_RESTITUTION_NEWTON;
   config.parameter_count = s->wrt_count, config.parameter = s->value, config.step = s->h;
   config.build = build, config.drive = drive, config.user = s;
+  find_increments(s, increment);
+  config.increment = increment;
   config.backward = s->backward = fx_arg(args, "--backward") != NULL;
   for (int k = 0; k < s->wrt_count; k++)
     if (s->wrt[k].parameter == -1) config.step_parameter = k;
@@ -223,4 +298,42 @@ int fx_gradient_of_run(const fx_args *args) {
   frix_context_destroy(context);
   free(s);
   return code;
+}
+
+bool fx_gradient_by_number(const char *text) {
+  if (!strcmp(text, "h")) return true;
+  return strchr(text, '.') && strncmp(text, "force:", 6);
+}
+
+int fx_gradient_list(const fx_args *args) {
+  static const char *const push[6] = {"force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"};
+  study *s = fx_grow(NULL, 1, sizeof *s);
+  memset(s, 0, sizeof *s);
+  frix_context *context = fx_context(false);
+  bool good = fx_subject_read(args, args->word[0], &s->subject) && fx_subject_build(&s->subject, context);
+  if (good && !s->subject.model)
+    fx_error("%s: gradient needs a scene, not a problem file", s->subject.word), good = false;
+  const frix_scene *scene = good ? s->subject.scene : NULL;
+  for (int32_t k = 0; scene && k < scene->parameter_count; k++)
+    if (scene->parameter[k].kind == FRIX_OPTION_REAL)
+      printf("%-28s %.9g\n", scene->parameter[k].name, s->subject.value[k]);
+  if (good) printf("%-28s %.9g\n", "h", s->subject.step);
+  int32_t bodies = good ? frix_model_count(s->subject.model).body_count : -1;
+  for (int32_t k = -2; k < bodies; k++) {
+    frix_body_config body = {.name = k == -2 ? "gravity" : "world"};
+    if (k >= 0 && frix_model_body(s->subject.model, frix_model_body_at(s->subject.model, k), &body) != FRIX_OK)
+      continue;
+    for (int32_t f = 0; body.name && frix_quantity_field(f); f++) {
+      char name[160];
+      double value;
+      snprintf(name, sizeof name, "%s.%s", body.name, frix_quantity_field(f));
+      if (frix_model_quantity(context, s->subject.model, name, &value) == FRIX_OK) printf("%-28s %.9g\n", name, value);
+    }
+    for (int e = 0; k >= 0 && body.name && body.kind == FRIX_BODY_DYNAMIC && e < 6; e++)
+      printf("%s.%-*s 0\n", body.name, (int)(27 - strlen(body.name) % 27), push[e]);
+  }
+  fx_subject_free(&s->subject);
+  frix_context_destroy(context);
+  free(s);
+  return good ? FX_EXIT_SOLVED : FX_EXIT_USAGE;
 }

@@ -549,6 +549,27 @@ static void command_with(fx_test *t, const char *line) {
 static void command(fx_test *t) {
   command_with(t, "$frix gradient puck --run --set direction=0 --wrt mu,speed --of puck.x --at 0.3 --json");
   command_with(t, "$frix gradient puck --run --backward --set direction=0 --wrt mu,speed --of puck.x --at 0.3 --json");
+  /* x = v t - mu g h^2 n (n + 1) / 2: by names of the model */
+  for (int back = 0; back < 2; back++) {
+    static const char *const name[5] = {"world.mu", "puck.velocity.x", "gravity.z", "puck.mass", "mu"};
+    shell_result n = shell(t,
+                           "$frix gradient puck --run %s --set direction=0 --set mu=0.3 --wrt "
+                           "mu,world.mu,puck.velocity.x,gravity.z,puck.mass --of puck.x --at 0.3 --json",
+                           back ? "--backward" : "");
+    double way = 0.005 * 0.005 * 60 * 61 / 2, value[5] = {-9.81 * way, 0.3, 0.3 * way, 0, -9.81 * way};
+    CHECK(t, n.code == 0);
+    for (int k = 0; k < 5; k++) {
+      char key[64];
+      snprintf(key, sizeof key, "\"wrt\": \"%s\", \"value\": ", name[k]);
+      const char *at = strstr(n.out, key);
+      CHECK(t, at != NULL);
+      if (at) CHECK_NEAR(t, strtod(at + strlen(key), NULL), value[k], 1e-6);
+    }
+    shell_free(&n);
+  }
+  shell_result l = shell(t, "$frix gradient puck --list");
+  CHECK(t, l.code == 0 && strstr(l.out, "puck.mass") && strstr(l.out, "world.mu") && strstr(l.out, "puck.force.x"));
+  shell_free(&l);
   shell_result r = shell(t, "$frix gradient puck --run --wrt charm --of puck.x");
   CHECK(t, r.code == 2 && strstr(r.err, "charm"));
   shell_free(&r);

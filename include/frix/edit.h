@@ -47,6 +47,23 @@ FRIX_API frix_status frix_builder_remove_shape(frix_builder *builder, frix_shape
 /* Fails for a joint that a coupling uses. */
 FRIX_API frix_status frix_builder_remove_joint(frix_builder *builder, frix_joint_id id);
 
+/* ---- numbers of a model by name ----
+ *
+ *   "cup.mu"   restitution, stiffness, rolling: of the materials of its shapes, for all who use them; without a body:
+ * of all materials. "world" is the world. "cup.mass" its inertia grows with it; inertia.x to z in its own axes
+ *   "cup.size.x"  half sizes of its first box, ellipsoid, rectangle or ellipse; radius, length (half): of its first
+ * ball, capsule or cylinder. Its mass stays. "cup.x"    to z, turn.x to z (rad, about the axes of the world, from how
+ * it stands), velocity.x, spin.x: at the start "gravity.z" */
+
+/* Row k of the list of fields of a body, NULL past its end. */
+FRIX_API const char *frix_quantity_field(int32_t k);
+/* FRIX_ERROR_INPUT: the model has no such number. */
+FRIX_API frix_status frix_model_quantity(frix_context *context, const frix_model *model, const char *name,
+                                         double *value);
+/* A copy of the model, with the same ids, in which these numbers have other values. */
+FRIX_API frix_status frix_model_vary(frix_context *context, const frix_model *model, int32_t count,
+                                     const char *const *name, const double *value, frix_model **out);
+
 /* ---- the same in one call, for one change ---- */
 FRIX_API frix_status frix_sim_set_body(frix_sim *sim, frix_body_id id, const frix_body_config *config);
 /* Changes the kind of a body of the model; if it had no mass, the mass is computed from its shapes. */
