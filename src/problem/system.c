@@ -206,10 +206,17 @@ static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system
   return add_compliance(arena, p, s->row_count, w, &s->R);
 }
 
+static void shift_some(int32_t part, int32_t first, int32_t end, void *user) {
+  fx_system *s = user;
+  (void)part;
+  memcpy(s->q + s->row[first], s->w + s->row[first], (size_t)(s->row[end] - s->row[first]) * sizeof *s->q);
+  fx_block_multiply_add_rows(&s->Ht, first, end, s->v_free, s->q);
+}
+
 void fx_system_shift(fx_system *s, const frix_problem *p) {
+  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
   for (int32_t k = 0; k < p->row_count; k++) s->w[k] = p->w[k] - p->R[k] * p->r_c[k];
-  memcpy(s->q, s->w, (size_t)s->row_count * sizeof *s->q);
-  fx_block_multiply_add(&s->Ht, s->v_free, s->q);
+  fx_parallel_range(s->threads, s->contact_count, LEAST_PART, shift_some, s);
 }
 
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
