@@ -74,8 +74,8 @@ static bool meet_again(const fx_pile *p, int32_t b, int32_t count) {
   return b >= count && memcmp(body - size, body, size * sizeof *body) == 0;
 }
 
-/* Contacts of two bricks stand in batches in a row, which meet the same bodies lane by lane; two such rows that share no
- * body take turns. */
+/* Contacts of two bricks stand in batches in a row, which meet the same bodies lane by lane; two such rows that share
+ * no body take turns. */
 static void runs(fx_test *t) {
   answer a;
   if (answer_build(t, &a, "wall", NULL)) {

@@ -11,6 +11,19 @@
 void fx_parallel(frix_context *context, int32_t thread_count, int32_t task_count, void (*run)(int32_t task, void *user),
                  void *user);
 
+/* Threads that a piece of work may use; count 0 or 1: the caller alone. */
+typedef struct fx_threads {
+  frix_context *context;
+  int32_t count;
+} fx_threads;
+
+/* Calls run(part, first, end, user) for parts of 0..count-1. The cut depends on count and `least`, the smallest part,
+ * alone, so that sums over parts, added in their order, have the same bits for any number of threads. Parts begin at
+ * multiples of eight. Returns how many there are. */
+enum { FX_PARTS = 8 };
+typedef void fx_range_work(int32_t part, int32_t first, int32_t end, void *user);
+int32_t fx_parallel_range(fx_threads threads, int32_t count, int32_t least, fx_range_work *run, void *user);
+
 /* For the context, which owns them. */
 fx_crew *fx_crew_create(frix_context *context);
 void fx_crew_destroy(frix_context *context, fx_crew *crew);

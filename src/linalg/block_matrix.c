@@ -359,24 +359,35 @@ void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t
   }
 }
 
+static inline void transpose_block(const fx_block_matrix *a, int32_t k, int32_t m, const double *x, double *y) {
+  const double *block = fx_block(a, k);
+  fetch_ahead(block);
+  double *yj = y + a->col[a->index[k]];
+  int32_t n = fx_block_cols(a, k);
+  if (m == 3 && n == 6)
+    transpose_sized(3, 6, block, x, yj);
+  else if (m == 2 && n == 3)
+    transpose_sized(2, 3, block, x, yj);
+  else
+    transpose_sized(m, n, block, x, yj);
+}
+
 void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
                                           double *y) {
   for (int32_t i = first; i < end; i++) {
-    int32_t m = fx_block_rows(a, i);
     const double *xi = x + a->row[i];
-    if (is_zero(m, xi)) continue; /* about half of the contacts of a heap in motion are open */
-    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
-      const double *block = fx_block(a, k);
-      fetch_ahead(block);
-      double *yj = y + a->col[a->index[k]];
-      int32_t n = fx_block_cols(a, k);
-      if (m == 3 && n == 6)
-        transpose_sized(3, 6, block, xi, yj);
-      else if (m == 2 && n == 3)
-        transpose_sized(2, 3, block, xi, yj);
-      else
-        transpose_sized(m, n, block, xi, yj);
-    }
+    if (is_zero(fx_block_rows(a, i), xi)) continue; /* about half of the contacts of a heap in motion are open */
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) transpose_block(a, k, fx_block_rows(a, i), xi, y);
+  }
+}
+
+void fx_block_transpose_multiply_add_cols(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
+                                          double *y) {
+  for (int32_t i = 0; i < a->row_blocks; i++) {
+    const double *xi = x + a->row[i];
+    if (is_zero(fx_block_rows(a, i), xi)) continue;
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+      if (a->index[k] >= first && a->index[k] < end) transpose_block(a, k, fx_block_rows(a, i), xi, y);
   }
 }
 

@@ -49,6 +49,10 @@ void fx_block_transpose_multiply_add(const fx_block_matrix *a, const double *x, 
 void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x, double *y);
 void fx_block_transpose_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
                                           double *y);
+/* The same for block columns first .. end - 1 alone: in the order of all of them, so that the sums have the same bits.
+ */
+void fx_block_transpose_multiply_add_cols(const fx_block_matrix *a, int32_t first, int32_t end, const double *x,
+                                          double *y);
 
 /* For every block column the block rows that hold it: start (col_blocks + 1) and list. */
 frix_status fx_block_columns(fx_arena *arena, const fx_block_matrix *a, int32_t **start, int32_t **list);

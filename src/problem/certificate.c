@@ -132,14 +132,36 @@ static void judge_rows(const fx_system *s, frix_law law, int32_t first, int32_t 
   }
 }
 
+typedef struct judgement {
+  const fx_system *s;
+  frix_law law;
+  const double *r, *v;
+  double *u;
+  sums part[FX_PARTS];
+} judgement;
+
+static void judge_part(int32_t part, int32_t first, int32_t end, void *user) {
+  judgement *j = user;
+  judge_rows(j->s, j->law, first, end, j->r, j->v, j->u, &j->part[part]);
+}
+
+enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+
 double fx_residual_of(const fx_system *s, frix_law law, const double *r, double *u, double *v) {
   if (!s->has_velocity) {
     fx_system_velocity(s, r, u, v);
     return fx_residual(s, law, r, u);
   }
-  sums t = {{0, 0}, {0, 0}, {0, 0}};
+  judgement j = {.s = s, .law = law, .r = r, .v = v, .u = u};
   fx_system_motion(s, r, v);
-  judge_rows(s, law, 0, s->contact_count, r, v, u, &t);
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, LEAST_PART, judge_part, &j);
+  sums t = j.part[0];
+  for (int32_t k = 1; k < parts; k++)
+    for (int kind = 0; kind < 2; kind++) {
+      t.map[kind] += j.part[k].map[kind];
+      t.r[kind] += j.part[k].r[kind];
+      t.q[kind] += j.part[k].q[kind];
+    }
   return fx_residual_end(s, &t);
 }
 

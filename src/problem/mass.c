@@ -254,7 +254,32 @@ void fx_motion_end(const fx_system *s, int32_t first, int32_t end, double *v) {
     v[k] = s->v_free[k] + v[k] * s->inverse_mass[k];
 }
 
+/* Each thread moves some of the movers, and looks at all contacts for that. */
+typedef struct motion {
+  const fx_system *s;
+  const double *r;
+  double *v;
+  int32_t parts;
+} motion;
+
+static void move_some(int32_t part, void *user) {
+  const motion *m = user;
+  const fx_system *s = m->s;
+  int32_t first = (int32_t)((int64_t)s->mover_count * part / m->parts);
+  int32_t end = (int32_t)((int64_t)s->mover_count * (part + 1) / m->parts);
+  fx_motion_begin(s, first, end, m->v);
+  fx_block_transpose_multiply_add_cols(s->diagonal_mass ? &s->Ht : &s->response->Yt, first, end, m->r, m->v);
+  fx_motion_end(s, first, end, m->v);
+}
+
+enum { MANY = 1000 }; /* contacts from which threads pay */
+
 void fx_system_motion(const fx_system *s, const double *r, double *v) {
+  if (s->threads.count > 1 && s->contact_count >= MANY) {
+    motion m = {s, r, v, s->threads.count};
+    fx_parallel(s->threads.context, m.parts, m.parts, move_some, &m);
+    return;
+  }
   fx_motion_begin(s, 0, s->mover_count, v);
   fx_motion_add(s, 0, s->contact_count, r, v);
   fx_motion_end(s, 0, s->mover_count, v);

@@ -197,10 +197,11 @@ static double rounding_of(const fx_system *s, int32_t i, const double *speed, co
   return ROUNDING * most;
 }
 
-void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const double *speed,
-                        const double *limit, const double *r, const double *u, fx_row_errors *out) {
+/* Contacts first .. end - 1 of a set. */
+static void find_some(const fx_system *s, const fx_row_set *set, int32_t first, int32_t end, frix_law law,
+                      const double *speed, const double *limit, const double *r, const double *u, fx_row_errors *out) {
   double capped[FRIX_MAX_DIM];
-  for (int32_t c = 0; c < set->count; c++) {
+  for (int32_t c = first; c < end; c++) {
     int32_t i = fx_row_at(set, c), row = s->row[i], d = s->contact[i].dim;
     bool simple = law == FRIX_LAW_COULOMB && d == 3 && !(s->has_bounds && fx_is_bound(s, i));
     if (simple) {
@@ -227,6 +228,34 @@ void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law,
     out->where = row;
     out->contact = i;
     if (isnan(e)) return;
+  }
+}
+
+typedef struct search {
+  const fx_system *s;
+  const fx_row_set *set;
+  frix_law law;
+  const double *speed, *limit, *r, *u;
+  fx_row_errors part[FX_PARTS];
+} search;
+
+static void find_part(int32_t part, int32_t first, int32_t end, void *user) {
+  search *t = user;
+  find_some(t->s, t->set, first, end, t->law, t->speed, t->limit, t->r, t->u, &t->part[part]);
+}
+
+void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const double *speed,
+                        const double *limit, const double *r, const double *u, fx_row_errors *out) {
+  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+  search t = {.s = s, .set = set, .law = law, .speed = speed, .limit = limit, .r = r, .u = u};
+  for (int k = 0; k < FX_PARTS; k++) t.part[k] = *out;
+  int32_t parts = fx_parallel_range(s->threads, set->count, LEAST_PART, find_part, &t);
+  *out = t.part[0];
+  for (int32_t k = 1; k < parts; k++) {
+    const fx_row_errors *one = &t.part[k];
+    double floor = fx_larger(one->floor, out->floor);
+    if (!isnan(out->worst) && !(one->worst <= out->worst)) *out = *one;
+    out->floor = floor;
   }
 }
 

@@ -314,6 +314,39 @@ void fx_row_roots(const fx_system *s, const fx_row_bodies *bodies, const fx_row_
   for (int32_t c = 0; c < set->count; c++) roots_of(s, bodies, fx_row_at(set, c));
 }
 
+/* Speeds of rows from the energies of their bodies; contacts are independent of each other. */
+typedef struct speeds {
+  const fx_system *s;
+  const fx_row_bodies *bodies;
+  const fx_row_set *set;
+  const double *shift, *r, *energy;
+  double *speed;
+} speeds;
+
+static void find_speeds(int32_t part, int32_t first, int32_t end, void *user) {
+  const speeds *t = user;
+  const fx_system *s = t->s;
+  const double *shift = t->shift, *r = t->r;
+  double *speed = t->speed;
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
+    int32_t i = fx_row_at(t->set, c), row = s->row[i];
+    if (!is_plain(s, i)) {
+      find_speed(s, t->bodies, i, shift, r, t->energy, speed);
+      continue;
+    }
+    speed[row] = shift[row] > 0 ? 0 : fabs(shift[row]);
+    speed[row + 1] = fx_larger(fabs(shift[row + 2]), fabs(shift[row + 1]));
+    if (s->R) {
+      speed[row] += s->R[row] * fabs(r[row]);
+      speed[row + 1] += fx_larger(s->R[row + 2] * fabs(r[row + 2]), s->R[row + 1] * fabs(r[row + 1]));
+    }
+    find_plain(t->bodies, i, t->energy, speed + row);
+  }
+}
+
+enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed) {
   for (int32_t c = 0; c < set->count; c++) {
@@ -327,20 +360,8 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
       add_impulses(s, bodies, i, k, end, r + row + k, energy);
     }
   }
-  for (int32_t c = 0; c < set->count; c++) {
-    int32_t i = fx_row_at(set, c), row = s->row[i];
-    if (!is_plain(s, i)) {
-      find_speed(s, bodies, i, shift, r, energy, speed);
-      continue;
-    }
-    speed[row] = shift[row] > 0 ? 0 : fabs(shift[row]);
-    speed[row + 1] = fx_larger(fabs(shift[row + 2]), fabs(shift[row + 1]));
-    if (s->R) {
-      speed[row] += s->R[row] * fabs(r[row]);
-      speed[row + 1] += fx_larger(s->R[row + 2] * fabs(r[row + 2]), s->R[row + 1] * fabs(r[row + 1]));
-    }
-    find_plain(bodies, i, energy, speed + row);
-  }
+  speeds t = {s, bodies, set, shift, r, energy, speed};
+  fx_parallel_range(s->threads, set->count, LEAST_PART, find_speeds, &t);
 }
 
 /* ---- without bodies ---- */
@@ -439,28 +460,43 @@ void fx_row_limits(const fx_system *s, const fx_row_set *set, const double *r, d
   }
 }
 
-/* Weights of contact i and what its bodies carry without impulses: the same in every judgement of one system. */
-static void weigh_once(const fx_system *s, const fx_row_bodies *bodies, int32_t i, fx_row_scales *t) {
-  int32_t d = s->contact[i].dim, width = fx_row_weights(d);
-  double *weight = t->weight + t->place[i];
+/* Weights of contacts: the same in every judgement of one system. */
+typedef struct weighing {
+  const fx_system *s;
+  const fx_row_set *set;
+  const fx_row_bodies *bodies;
+  fx_row_scales *t;
+} weighing;
+
+static void weigh_once(int32_t part, int32_t first, int32_t end, void *user) {
+  const weighing *w = user;
+  const fx_system *s = w->s;
+  fx_row_scales *t = w->t;
   bool own = t->of == s;
-  if (own && t->weighed[i]) return;
-  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += width) {
-    if (!own || t->free[2 * s->Ht.index[k]] < 0) find_energies(s, s->Ht.index[k], t);
-    weigh(s, k, d, t->rotation[s->Ht.index[k]], weight);
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
+    int32_t i = fx_row_at(w->set, c), d = s->contact[i].dim;
+    double *weight = t->weight + t->place[i];
+    if (own && t->weighed[i]) continue;
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += fx_row_weights(d))
+      weigh(s, k, d, t->rotation[s->Ht.index[k]], weight);
+    roots_of(s, w->bodies, i);
+    t->weighed[i] = own;
   }
-  roots_of(s, bodies, i);
-  t->weighed[i] = own;
 }
 
 static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
   fx_row_bodies bodies = {s->Ht.start, s->Ht.index, t->place, t->weight};
-  for (int32_t c = 0; c < set->count; c++) {
+  weighing w = {s, set, &bodies, t};
+  for (int32_t c = 0; c < set->count; c++) { /* before the weights, which contacts of one body share */
     int32_t i = fx_row_at(set, c);
-    weigh_once(s, &bodies, i, t);
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-      memcpy(t->energy + 2 * (size_t)s->Ht.index[k], t->free + 2 * (size_t)s->Ht.index[k], 2 * sizeof *t->energy);
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+      int32_t m = s->Ht.index[k];
+      if (t->of != s || t->free[2 * m] < 0) find_energies(s, m, t);
+      memcpy(t->energy + 2 * (size_t)m, t->free + 2 * (size_t)m, 2 * sizeof *t->energy);
+    }
   }
+  fx_parallel_range(s->threads, set->count, LEAST_PART, weigh_once, &w);
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);
 }
 

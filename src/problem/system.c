@@ -206,9 +206,17 @@ static frix_status list_shifts(fx_arena *arena, const frix_problem *p, fx_system
   return add_compliance(arena, p, s->row_count, w, &s->R);
 }
 
+typedef struct shifting {
+  fx_system *s;
+  const frix_problem *p;
+} shifting;
+
 /* Most contacts stay as they are. */
-void fx_system_shift(fx_system *s, const frix_problem *p) {
-  for (int32_t i = 0; i < p->contact_count; i++) {
+static void shift_some(int32_t part, int32_t first, int32_t end, void *user) {
+  fx_system *s = ((const shifting *)user)->s;
+  const frix_problem *p = ((const shifting *)user)->p;
+  (void)part;
+  for (int32_t i = first; i < end; i++) {
     bool changed = false;
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) {
       double w = p->w[k] - p->R[k] * p->r_c[k];
@@ -219,6 +227,12 @@ void fx_system_shift(fx_system *s, const frix_problem *p) {
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) s->q[k] = s->w[k];
     fx_block_multiply_add_rows(&s->Ht, i, i + 1, s->v_free, s->q);
   }
+}
+
+void fx_system_shift(fx_system *s, const frix_problem *p) {
+  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+  shifting all = {s, p};
+  fx_parallel_range(s->threads, s->contact_count, LEAST_PART, shift_some, &all);
 }
 
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */

@@ -8,6 +8,7 @@
 #ifndef FX_PROBLEM_SYSTEM_H
 #define FX_PROBLEM_SYSTEM_H
 
+#include "base/threads.h"
 #include "linalg/block_matrix.h"
 #include "problem/problem.h"
 
@@ -44,6 +45,7 @@ typedef struct fx_system {
   const double *limit;   /* row_count: largest speed that errors are measured by (row_errors.h); NULL: by the drive */
   double carried;        /* root of the energy of the free motion, v_free' M v_free, of all movers; 0 without bodies */
   bool has_bounds;       /* some contact's normal impulse is given: fx_is_bound */
+  fx_threads threads;    /* for loops over all contacts or movers; never change a bit */
   double rho, rho_joint; /* 1 / mean diagonal of W over contact and over bilateral rows; 1 where there are none */
 } fx_system;
 

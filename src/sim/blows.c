@@ -17,6 +17,7 @@
  *
  * where r . u <= 0 is what friction takes. Where the gain is positive, the island expects nothing. (u is not 0 where a
  * contact slips: friction that was expected beyond its bound, |e_T| > mu r_N, brings energy.) */
+#include "base/threads.h"
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -57,21 +58,37 @@ static double load_of(const fx_assembly *a, const fx_group *g) {
   return fx_max(0.0, (a->drive[g->row] - a->w[g->row]) / a->R[g->row]);
 }
 
-bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
-  bool any = false;
-  for (int32_t k = 0; k < a->joint_first; k++) {
+typedef struct expectation {
+  const frix_sim *sim;
+  fx_assembly *a;
+  bool any[FX_PARTS];
+} expectation;
+
+static void expect_some(int32_t part, int32_t first, int32_t end, void *user) {
+  expectation *t = user;
+  fx_assembly *a = t->a;
+  for (int32_t k = first; k < end; k++) {
     const fx_group *g = &a->group[k];
-    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
+    if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(t->sim, g) || !(a->R[g->row] > 0.0)) continue;
     double extra = a->r[g->row] - load_of(a, g);
-    bool hit = g->blow > 0.0 || a->expected[g->row] > 0.0 || extra > rule_mass(sim, g) * push_of(sim, a, g);
+    bool hit = g->blow > 0.0 || a->expected[g->row] > 0.0 || extra > rule_mass(t->sim, g) * push_of(t->sim, a, g);
     if (!hit || !(extra > 0.0)) continue;
     for (int32_t j = 0; j < g->dim; j++) {
       double *expected = &a->expected[g->row + j], *r_c = &a->r_c[g->row + j], memory = *r_c - *expected;
       *expected = j == 0 ? extra : a->r[g->row + j] - memory;
       *r_c = memory + *expected;
     }
-    any = true;
+    t->any[part] = true;
   }
+}
+
+bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
+  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+  expectation t = {.sim = sim, .a = a};
+  fx_threads threads = {sim->inner, sim->config.thread_count};
+  int32_t parts = fx_parallel_range(threads, a->joint_first, LEAST_PART, expect_some, &t);
+  bool any = false;
+  for (int32_t k = 0; k < parts; k++) any |= t.any[k];
   return any;
 }
 

@@ -595,6 +595,7 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   fx_islands islands;
   bool velocity = config->form == FRIX_FORM_AUTO && problem->form == FRIX_FORM_GLOBAL && solver->prefers_velocity;
   frix_status status = fx_system_build(arena, problem, velocity ? FRIX_FORM_GLOBAL : config->form, &system);
+  system.threads = (fx_threads){context, config->thread_count};
   if (status == FRIX_OK && velocity && !velocity_is_smaller(&system)) status = fx_system_assemble(arena, &system);
   if (status == FRIX_OK) status = fx_islands_find(arena, &system, NULL, &islands);
   if (status != FRIX_OK) return status;

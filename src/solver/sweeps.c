@@ -50,8 +50,8 @@ typedef struct state {
   bool mixes, blended; /* mixing may be used, and is */
   int64_t singles;     /* sweeps in single precision */
   fx_blend blend;
-  bool blend_full; /* precision of its arrays */
-  fx_team *team;
+  bool blend_full;                   /* precision of its arrays */
+  fx_threads team;                   /* of sweeps in segments */
   bool has_base;                     /* single precision goes on from a base */
   fx_base base;                      /* in use where the pile has one */
   double base_residual, base_motion; /* residual of the base, and |d|^2 */
@@ -73,7 +73,7 @@ static frix_status scalar_path(fx_call *call) {
 /* ---- sweeping ---- */
 
 static void sweep_with_momentum(state *t) {
-  fx_sweep_sums sums = fx_sweep_by_two(&t->pile, t->full, t->target, t->beta, t->team);
+  fx_sweep_sums sums = fx_sweep_by_two(&t->pile, t->full, t->target, t->beta, &t->team);
   t->sweep++;
   double theta = 0.5 * (1 + sqrt(1 + 4 * t->theta * t->theta)), beta = (t->theta - 1) / theta;
   t->theta = sums.uphill > 0 ? 1 : theta;
@@ -95,7 +95,7 @@ static void measure_step(state *t, fx_sweep_sums sums) {
 /* A plain sweep adjusts the cap by what the round has done to its step. */
 static void plain_sweep(state *t) {
   double last = t->last_step;
-  measure_step(t, fx_sweep_by_two(&t->pile, t->full, t->target, 0, t->team));
+  measure_step(t, fx_sweep_by_two(&t->pile, t->full, t->target, 0, &t->team));
   t->cap = t->step > last ? 0.9 * t->cap : fmin(t->call->option[MOMENTUM], t->cap + 0.01);
 }
 
@@ -131,7 +131,7 @@ static double velocity_error(const state *t) {
 
 static void blended_sweep(state *t) {
   t->round++;
-  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target, t->team));
+  measure_step(t, fx_blend_sweep(&t->blend, &t->pile, t->full, t->target, &t->team));
   t->length = 1;
 }
 
@@ -308,10 +308,8 @@ static frix_status go_on(state *t, bool *stop) {
   return move_base(t);
 }
 
-/* Rounds until the monitor says stop, with a second thread where there is a team. */
-static void iterate(fx_team *team, void *user) {
-  state *t = user;
-  t->team = team;
+/* Rounds until the monitor says stop. */
+static void iterate(state *t) {
   for (bool stop = false; t->status == FRIX_OK && !stop;) {
     run_round(t);
     if (!t->full) t->singles = t->sweep;
@@ -338,7 +336,8 @@ static frix_status solve(fx_call *call) {
   t.double_needed = double_needed;
   t.status = begin(&t, !single);
   bool divided = t.mixes && t.pile.segment_count > 1;
-  fx_team_run(call->arena->context, divided ? call->thread_count : 1, iterate, &t);
+  t.team = (fx_threads){call->arena->context, divided ? call->thread_count : 1};
+  iterate(&t);
   if (t.status != FRIX_OK) return t.status;
   fx_log(call->arena->context, FRIX_LOG_INFO,
          "sweeps: %d contacts in %d batches%s%s: %lld sweeps in single, %lld in double precision, residual %.2e, "

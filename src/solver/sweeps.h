@@ -98,7 +98,7 @@ bool fx_pile_order_more(fx_pile *pile, const uint8_t *swept);
 void fx_pile_pack_full(const fx_pile *pile);
 
 /* Fields where q of the system has changed. */
-void fx_pile_shift(const fx_pile *pile, bool full);
+void fx_pile_shift(fx_pile *pile, bool full);
 
 /* z from r, and r from z. */
 void fx_pile_load(const fx_pile *pile, bool full, const double *r);
@@ -115,7 +115,7 @@ static inline size_t fx_slot_at(int32_t slot, int32_t lanes, int32_t count, int3
  * are false where a body or a contact has another form. */
 void *fx_round_take(fx_arena *arena, const fx_pile *pile);
 bool fx_round_masses(const fx_pile *pile, void *roots);
-bool fx_round_pack(const fx_pile *pile, bool full, int32_t from); /* contacts from this one on, in their order */
+bool fx_round_pack(const fx_pile *pile, bool full, int32_t from, int32_t end); /* some contacts, in their order */
 
 /* Hh of contact i at H: first body, second body, `rows` rows of 6 each; zero where there is none. */
 void fx_pile_blocks(const fx_pile *pile, int32_t i, int32_t rows, double *H);

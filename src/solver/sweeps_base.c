@@ -49,8 +49,8 @@ static void turn_rows(const fx_pile *p, float *field, double cosine, double sine
   turn(field, FX_COUPLING, FX_COUPLING + 1, cosine, sine);
 }
 
-/* One contact: its base, its tangents along z0_T, its velocity in them. */
-static void move_contact(fx_base *b, const fx_pile *p, int32_t c, const double *r, const double *u) {
+/* One contact: its base, its tangents along z0_T, its velocity in them; returns |z0|^2. */
+static double move_contact(const fx_base *b, const fx_pile *p, int32_t c, const double *r, const double *u) {
   const fx_system *s = p->system;
   int32_t i = p->order[c], slot = p->slot[i], row = s->row[i], dim = s->contact[i].dim;
   float *field = (float *)p->single.field + fx_slot_at(slot, LANES, p->field_count, 0);
@@ -74,7 +74,22 @@ static void move_contact(fx_base *b, const fx_pile *p, int32_t c, const double *
   number[FX_LOW * LANES] = (float)(-per * z[0]);
   number[FX_REACH * LANES] = (float)(per * reach);
   number[FX_GAP * LANES] = (float)(per * (friction_of(&s->contact[i]) * z[0] - reach));
-  b->size += per * per * (z[0] * z[0] + reach * reach);
+  return per * per * (z[0] * z[0] + reach * reach);
+}
+
+/* Contacts that threads move or store, each in its place. */
+typedef struct contacts {
+  fx_base *base;
+  const fx_pile *pile;
+  const double *given, *u;
+  double *r, size[FX_PARTS];
+} contacts;
+
+enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+
+static void move_part(int32_t part, int32_t first, int32_t end, void *user) {
+  contacts *t = user;
+  for (int32_t c = first; c < end; c++) t->size[part] += move_contact(t->base, t->pile, c, t->given, t->u);
 }
 
 /* Velocities and impulses of the pile are of order 1 in its units, most often, and single precision holds the squares
@@ -83,17 +98,23 @@ void fx_base_move(fx_base *b, fx_pile *p, double residual, const double *r, cons
   enum { SMALLEST = -50 };
   int power = residual > 0 && residual < 1 ? ilogb(residual) : 0;
   b->unit = ldexp(1, power > SMALLEST ? power : SMALLEST);
+  contacts t = {.base = b, .pile = p, .given = r, .u = u};
+  int32_t parts = fx_parallel_range(p->system->threads, p->count, LEAST_PART, move_part, &t);
   b->size = 0;
-  for (int32_t k = 0; k < p->count; k++) move_contact(b, p, k, r, u);
+  for (int32_t k = 0; k < parts; k++) b->size += t.size[k];
   p->single.base = b->number;
   memset(p->single.z, 0, (size_t)p->batch_count * FX_BATCH * 3 * sizeof(float));
   memset(p->single.d, 0, (size_t)p->body_count * FX_RECORD * sizeof(float));
 }
 
 /* A normal impulse at its bound is zero, whatever single precision made of that bound. */
-void fx_base_store(const fx_base *b, const fx_pile *p, double *r) {
+static void store_part(int32_t part, int32_t first, int32_t end, void *user) {
+  const contacts *t = user;
+  const fx_base *b = t->base;
+  const fx_pile *p = t->pile;
   const fx_system *s = p->system;
-  for (int32_t c = 0; c < p->count; c++) {
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
     int32_t i = p->order[c];
     size_t at = fx_slot_at(p->slot[i], LANES, 3, 0);
     const float *dz = (const float *)p->single.z + at, *number = b->number + fx_slot_at(p->slot[i], LANES, FX_BASE, 0);
@@ -104,6 +125,11 @@ void fx_base_store(const fx_base *b, const fx_pile *p, double *r) {
     z[2] = z0[2] + frame[1] * along + frame[0] * across;
     double reach = sqrt(z[1] * z[1] + z[2] * z[2]), radius = friction_of(&s->contact[i]) * z[0];
     double factor = reach > radius ? radius / reach : 1;
-    for (int32_t k = 0; k < s->contact[i].dim; k++) r[s->row[i] + k] = s->rho * z[k] * (k ? factor : 1);
+    for (int32_t k = 0; k < s->contact[i].dim; k++) t->r[s->row[i] + k] = s->rho * z[k] * (k ? factor : 1);
   }
+}
+
+void fx_base_store(fx_base *b, const fx_pile *p, double *r) {
+  contacts t = {.base = b, .pile = p, .r = r};
+  fx_parallel_range(p->system->threads, p->count, LEAST_PART, store_part, &t);
 }

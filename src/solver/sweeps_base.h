@@ -29,6 +29,6 @@ frix_status fx_base_take(fx_arena *arena, const fx_pile *pile, fx_base *out);
  */
 void fx_base_move(fx_base *base, fx_pile *pile, double residual, const double *r, const double *u);
 /* r from the base and z, on the cone. */
-void fx_base_store(const fx_base *base, const fx_pile *pile, double *r);
+void fx_base_store(fx_base *base, const fx_pile *pile, double *r);
 
 #endif

@@ -193,6 +193,10 @@ static void mix_part(int32_t part, void *user) {
     mix(w->blend, w->pile, w->full, part, w->weight);
 }
 
+static void run_two(const fx_threads *team, void (*work)(int32_t part, void *user), void *user) {
+  fx_parallel(team ? team->context : NULL, team ? team->count : 1, 2, work, user);
+}
+
 /* A sweep in segments: two of them side by side, then two others, then the one between. */
 typedef struct segments {
   const fx_pile *pile;
@@ -209,11 +213,11 @@ static void sweep_segment(int32_t part, void *user) {
   w->sums[segment] = fx_sweep_segment(w->pile, w->full, w->target, w->momentum, segment);
 }
 
-fx_sweep_sums fx_sweep_by_two(fx_pile *p, bool full, fx_sweep_target target, double momentum, fx_team *team) {
+fx_sweep_sums fx_sweep_by_two(fx_pile *p, bool full, fx_sweep_target target, double momentum, const fx_threads *team) {
   fx_sweep_sums total = {0, 0, 0};
   segments w = {.pile = p, .full = full, .target = target, .momentum = momentum};
   if (p->segment_count == 1) return fx_sweep(p, full, target, momentum);
-  for (; w.first < FX_SEGMENTS - 1; w.first += 2) fx_team_do(team, sweep_segment, &w);
+  for (; w.first < FX_SEGMENTS - 1; w.first += 2) run_two(team, sweep_segment, &w);
   sweep_segment(0, &w);
   for (int k = 0; k < FX_SEGMENTS; k++) {
     total.step += w.sums[k].step;
@@ -273,7 +277,7 @@ static void bound_drift(fx_blend *b, fx_pile *p, bool full, fx_sweep_target targ
 
 /* ---- one sweep ---- */
 
-fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, fx_team *team) {
+fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, const fx_threads *team) {
   fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
   piece w = {.blend = b, .pile = p, .full = full, .target = target};
   if (p->segment_count == 1) team = NULL;
@@ -286,10 +290,10 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   fx_sweep_sums sums = fx_sweep_by_two(p, full, target, 0, team);
   data->z_last = kept.z_last;
   data->d_last = b->d[place(b, b->count > 1 ? 1 : 0)];
-  fx_team_do(team, products_part, &w);
+  run_two(team, products_part, &w);
   remember(b, w.sum);
   find_weights(b, w.weight);
-  fx_team_do(team, mix_part, &w);
+  run_two(team, mix_part, &w);
   bound_drift(b, p, full, target, sqrt(sums.size), w.weight);
   return sums;
 }

@@ -16,8 +16,8 @@
 #ifndef FX_SOLVER_SWEEPS_BLEND_H
 #define FX_SOLVER_SWEEPS_BLEND_H
 
+#include "base/threads.h"
 #include "solver/sweeps.h"
-#include "solver/sweeps_team.h"
 
 enum { FX_BLEND_DEPTH = 6, FX_BLEND_ROOM = FX_BLEND_DEPTH + 1 };
 
@@ -37,8 +37,9 @@ frix_status fx_blend_take(fx_arena *arena, const fx_pile *pile, bool full, fx_bl
 void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full, double size);
 /* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
  * made. */
-fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, fx_team *team);
-/* fx_sweep by two threads, where the pile is cut and there is a team: the same bits. */
-fx_sweep_sums fx_sweep_by_two(fx_pile *pile, bool full, fx_sweep_target target, double momentum, fx_team *team);
+fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, const fx_threads *team);
+/* fx_sweep by two threads, where the pile is cut and there is a team (not NULL): the same bits. */
+fx_sweep_sums fx_sweep_by_two(fx_pile *pile, bool full, fx_sweep_target target, double momentum,
+                              const fx_threads *team);
 
 #endif

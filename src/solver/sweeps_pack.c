@@ -174,10 +174,10 @@ static void laws(const fx_pile *p, int32_t i, double *field) {
   field[FX_MU] = friction ? contact->mu : 0;
 }
 
-static void pack_general(const fx_pile *p, bool full, int32_t from) {
+static void pack_general(const fx_pile *p, bool full, int32_t from, int32_t end) {
   double field[MAX_FIELDS];
   int32_t count = p->field_count;
-  for (int32_t k = from; k < p->count; k++) {
+  for (int32_t k = from; k < end; k++) {
     int32_t i = p->order[k], slot = p->slot[i];
     laws(p, i, field);
     fx_pile_blocks(p, i, 3, field + FX_H);
@@ -190,6 +190,33 @@ static void pack_general(const fx_pile *p, bool full, int32_t from) {
   }
 }
 
+/* Contacts that threads read or write, each in its place. */
+typedef struct contacts {
+  const fx_pile *pile;
+  bool full;
+  double *r;
+  const double *given;
+  bool unfit[FX_PARTS];
+} contacts;
+
+enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
+
+static void pack_part(int32_t part, int32_t first, int32_t end, void *user) {
+  contacts *t = user;
+  if (t->pile->round)
+    t->unfit[part] = !fx_round_pack(t->pile, t->full, first, end);
+  else
+    pack_general(t->pile, t->full, first, end);
+}
+
+static bool pack_contacts(const fx_pile *p, bool full) {
+  contacts t = {.pile = p, .full = full};
+  int32_t parts = fx_parallel_range(p->system->threads, p->count, LEAST_PART, pack_part, &t);
+  for (int32_t k = 0; k < parts; k++)
+    if (t.unfit[k]) return false;
+  return true;
+}
+
 /* Contacts one after the other, as the system holds them: what is read is much more than what is written, and its
  * place in the batches is never far from the one before. */
 static bool pack(const fx_pile *p, bool full) {
@@ -198,11 +225,8 @@ static bool pack(const fx_pile *p, bool full) {
   memset(full ? p->full.z : p->single.z, 0, (size_t)(p->batch_count * FX_BATCH) * (size_t)p->row_count * size);
   for (int32_t e = 0, last = -1; e < p->empty_count; last = p->empty[e++] / FX_BATCH) /* batches that are not full */
     if (p->empty[e] / FX_BATCH != last) memset(field + (size_t)(p->empty[e] / FX_BATCH) * batch, 0, batch);
-  if (p->round) return fx_round_pack(p, full, 0);
-  if (p->wide)
-    fx_wide_pack(p);
-  else
-    pack_general(p, full, 0);
+  if (!p->wide) return pack_contacts(p, full);
+  fx_wide_pack(p);
   return true;
 }
 
@@ -267,43 +291,64 @@ bool fx_pile_grow(fx_pile *p, const uint8_t *swept) {
   size_t fields = (size_t)p->field_count, rows = (size_t)p->row_count;
   memset((float *)p->single.field + slot * fields, 0, count * fields * sizeof(float));
   memset((float *)p->single.z + slot * rows, 0, count * rows * sizeof(float));
-  if (p->round) return fx_round_pack(p, false, from);
-  pack_general(p, false, from);
+  if (p->round) return fx_round_pack(p, false, from, p->count);
+  pack_general(p, false, from, p->count);
   return true;
 }
 
-void fx_pile_shift(const fx_pile *p, bool full) {
+static void shift_part(int32_t part, int32_t first, int32_t end, void *user) {
+  const fx_pile *p = user;
   const fx_system *s = p->system;
-  if (full) {
-    pack(p, true);
-    return;
-  }
-  for (int32_t c = 0; c < p->count; c++) {
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
     int32_t i = p->order[c];
     float *single = (float *)p->single.field + fx_slot_at(p->slot[i], 8, p->field_count, FX_Q);
     for (int32_t k = 0; k < s->contact[i].dim; k++) single[8 * k] = (float)s->q[s->row[i] + k];
   }
 }
 
-void fx_pile_load(const fx_pile *p, bool full, const double *r) {
+void fx_pile_shift(fx_pile *p, bool full) {
+  if (full)
+    pack(p, true);
+  else
+    fx_parallel_range(p->system->threads, p->count, LEAST_PART, shift_part, p);
+}
+
+static void load_part(int32_t part, int32_t first, int32_t end, void *user) {
+  const contacts *t = user;
+  const fx_pile *p = t->pile;
   const int32_t *row = p->system->row;
   double inverse = 1 / p->system->rho;
-  for (int32_t c = 0; c < p->count; c++) {
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
     int32_t i = p->order[c];
     for (int32_t k = row[i]; k < row[i + 1]; k++)
-      if (full)
-        ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])] = inverse * r[k];
+      if (t->full)
+        ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])] = inverse * t->given[k];
       else
-        ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])] = (float)(inverse * r[k]);
+        ((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])] = (float)(inverse * t->given[k]);
+  }
+}
+
+void fx_pile_load(const fx_pile *p, bool full, const double *r) {
+  contacts t = {.pile = p, .full = full, .given = r};
+  fx_parallel_range(p->system->threads, p->count, LEAST_PART, load_part, &t);
+}
+
+static void store_part(int32_t part, int32_t first, int32_t end, void *user) {
+  const contacts *t = user;
+  const fx_pile *p = t->pile;
+  const int32_t *row = p->system->row;
+  (void)part;
+  for (int32_t c = first; c < end; c++) {
+    int32_t i = p->order[c];
+    for (int32_t k = row[i]; k < row[i + 1]; k++)
+      t->r[k] = p->system->rho * (t->full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])]
+                                          : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])]);
   }
 }
 
 void fx_pile_store(const fx_pile *p, bool full, double *r) {
-  const int32_t *row = p->system->row;
-  for (int32_t c = 0; c < p->count; c++) {
-    int32_t i = p->order[c];
-    for (int32_t k = row[i]; k < row[i + 1]; k++)
-      r[k] = p->system->rho * (full ? ((double *)p->full.z)[fx_slot_at(p->slot[i], 4, p->row_count, k - row[i])]
-                                    : (double)((float *)p->single.z)[fx_slot_at(p->slot[i], 8, 3, k - row[i])]);
-  }
+  contacts t = {.pile = p, .full = full, .r = r};
+  fx_parallel_range(p->system->threads, p->count, LEAST_PART, store_part, &t);
 }

@@ -198,9 +198,8 @@ INLINE void fetch_ahead(const fx_pile *p, int32_t k) {
   for (int e = 0; e < LANES * 2 * BLOCK; e += LINE) __builtin_prefetch(from + e);
 }
 
-/* The last group repeats its last contact. */
-INLINE bool pack(const fx_pile *p, bool full, int32_t from, int32_t count) {
-  int32_t n = p->count;
+/* Contacts from .. n - 1 in their order; the last group repeats its last contact. */
+INLINE bool pack(const fx_pile *p, bool full, int32_t from, int32_t n, int32_t count) {
   for (int32_t k = from; k < n; k += LANES) {
     four f;
     lanes field[FX_ROUND_END + FX_COMPLIANCE_SIZE];
@@ -227,22 +226,22 @@ INLINE bool pack(const fx_pile *p, bool full, int32_t from, int32_t count) {
   return true;
 }
 
-INLINE bool pack_some(const fx_pile *p, bool full, int32_t from) {
+INLINE bool pack_some(const fx_pile *p, bool full, int32_t from, int32_t end) {
   if (p->compliant)
-    return full ? pack(p, true, from, FX_ROUND_END + FX_COMPLIANCE_SIZE)
-                : pack(p, false, from, FX_ROUND_END + FX_COMPLIANCE_SIZE);
-  return full ? pack(p, true, from, FX_ROUND_END) : pack(p, false, from, FX_ROUND_END);
+    return full ? pack(p, true, from, end, FX_ROUND_END + FX_COMPLIANCE_SIZE)
+                : pack(p, false, from, end, FX_ROUND_END + FX_COMPLIANCE_SIZE);
+  return full ? pack(p, true, from, end, FX_ROUND_END) : pack(p, false, from, end, FX_ROUND_END);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static bool pack_avx2(const fx_pile *p, bool full, int32_t from) {
-  return pack_some(p, full, from);
+__attribute__((target("avx2"))) static bool pack_avx2(const fx_pile *p, bool full, int32_t from, int32_t end) {
+  return pack_some(p, full, from, end);
 }
 #endif
 
-bool fx_round_pack(const fx_pile *p, bool full, int32_t from) {
+bool fx_round_pack(const fx_pile *p, bool full, int32_t from, int32_t end) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return pack_avx2(p, full, from);
+  if (__builtin_cpu_supports("avx2")) return pack_avx2(p, full, from, end);
 #endif
-  return pack_some(p, full, from);
+  return pack_some(p, full, from, end);
 }
