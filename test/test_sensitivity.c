@@ -3,6 +3,7 @@
 #include <frix/frix.h>
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "shell.h"
