@@ -25,11 +25,6 @@
 
 enum { PATIENCE = 60, HALVINGS = 4 };
 
-/* A step that lowers |F| to this part is one of those that converge quadratically: the slope hardly changes any more,
- * and its factors serve the next step, as long as they lower |F| to the second part. On heaps they save the last of
- * three factorisations. */
-static const double quick = 0.05, fitting = 0.1;
-
 typedef struct state {
   const fx_system *s;
   fx_newton_linear *linear;
@@ -39,7 +34,6 @@ typedef struct state {
   double *a, *r, *D;
   double *bound; /* of friction, by contact, in steps of the convex problem */
   bool convex;
-  bool factored; /* the factors are those of the last step, which was quick */
 } state;
 
 /* ---- the law of one contact ---- */
@@ -146,45 +140,22 @@ static void accept(state *t) {
   t->trial = v;
 }
 
-/* dv = -K^-1 F by the factors there are */
-static void apply_factors(state *t) {
-  for (int32_t k = 0; k < t->s->dof_count; k++) t->dv[k] = -t->F[k];
-  fx_newton_solve_motion(t->linear, t->dv);
-}
-
 /* dv = -(M + H D H')^-1 F */
 static bool find_step(state *t) {
-  t->factored = false;
   if (!fx_newton_factor_slopes(t->linear, t->D)) return false;
-  apply_factors(t);
+  for (int32_t k = 0; k < t->s->dof_count; k++) t->dv[k] = -t->F[k];
+  fx_newton_solve_motion(t->linear, t->dv);
   return true;
-}
-
-/* The step by the factors of the last one; false where they do not fit. */
-static bool chord_step(state *t, double *norm) {
-  apply_factors(t);
-  go(t, 1);
-  double fresh = evaluate(t, t->trial);
-  t->factored = fresh <= fitting * *norm;
-  if (t->factored) {
-    *norm = fresh;
-    accept(t);
-  } else {
-    evaluate(t, t->v);
-  }
-  return t->factored;
 }
 
 /* The step, or the part of it that lowers |F|; false where none does. */
 static bool newton_step(state *t, double *norm) {
-  if (t->factored && chord_step(t, norm)) return true;
   if (!find_step(t)) return false;
   double length = 1;
   for (int k = 0; k <= HALVINGS; k++, length *= 0.5) {
     go(t, length);
     double fresh = evaluate(t, t->trial);
     if (!(fresh <= (1 - 0.1 * length) * *norm)) continue;
-    t->factored = fresh <= quick * *norm;
     *norm = fresh;
     accept(t);
     return true;

@@ -41,7 +41,7 @@ static const double analysis_cost = 30, iteration_cost = 30, factor_rate = 60;
 /* Few contacts start with newton where the start is near: sweeps need half as long as it does, before the first. */
 enum { SMALL = 100 };
 static const double near_enough = 1e-3;
-enum { NEWTON_STEPS = 8, USUAL_STEPS = 3 };
+enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
 
 enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
 
