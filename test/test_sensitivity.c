@@ -2,8 +2,8 @@
  * random worlds along random directions of all their data. */
 #include <frix/frix.h>
 #include <math.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shell.h"
