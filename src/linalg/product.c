@@ -300,7 +300,7 @@ INLINE void weigh8(int32_t n, const double *restrict L, const int32_t *restrict 
 }
 
 INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
-  int32_t *end = (int32_t *)(work + BESIDE * (size_t)n);
+  int32_t *end = (void *)(work + BESIDE * (size_t)n);
   for (int32_t k = 0; k < n; k++) {
     const double *row = L + (size_t)k * (size_t)n;
     for (end[k] = k; end[k] > 0 && row[end[k] - 1] == 0.0;) end[k]--;

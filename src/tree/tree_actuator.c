@@ -193,7 +193,7 @@ static void activation_rates(frix_robot_state *s) {
     const fx_tree_actuator *a = &t->actuator[k];
     if (!a->act_count) continue;
     int32_t last = a->act_first + a->act_count - 1;
-    double next[2];
+    double next[2] = {0.0, 0.0};
     if (a->pid.used && !a->off) pid_next(s, k, next);
     for (int32_t n = 0; a->pid.used && n < a->act_count; n++)
       s->act_rate[a->act_first + n] = a->off ? 0.0 : (next[n] - s->act[a->act_first + n]) / t->timestep;
@@ -207,7 +207,7 @@ void fx_tree_activate(frix_robot_state *s) {
     const fx_tree_actuator *a = &t->actuator[k];
     int32_t last = a->act_first + a->act_count - 1;
     if (!a->act_count || a->off) continue;
-    double next[2];
+    double next[2] = {0.0, 0.0};
     if (a->pid.used) pid_next(s, k, next);
     for (int32_t n = 0; a->pid.used && n < a->act_count; n++) s->act[a->act_first + n] = next[n];
     if (!a->pid.used) s->act[last] = next_activation(t, a, control_of(s, a), s->act[last]);
