@@ -161,7 +161,8 @@ static void count(ex_bed_outcome *o, const frix_bed_report *r) {
 
 static frix_status go(frix_context *context, const ex_bed_job *job, frix_bed *bed, frix_recorder *frames,
                       ex_bed_outcome *o) {
-  int64_t before = -1, last = (int64_t)(job->time / job->h + 0.5);
+  double left = job->time - frix_bed_time(bed); /* a state may come from steps of another length */
+  int64_t before = -1, last = frix_bed_step_count(bed) + (left > 0.0 ? (int64_t)(left / job->h + 0.5) : 0);
   frix_status status = frames ? frix_recorder_add_bed(frames, bed, NULL, job->contacts) : FRIX_OK;
   while (!status && frix_bed_step_count(bed) < last) {
     frix_bed_report r;

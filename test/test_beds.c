@@ -9,6 +9,7 @@
 
 #include "bed_link.h"
 #include "examples/beds.h"
+#include "shell.h"
 #include "test.h"
 
 static const uint64_t GOLDEN = 0xf50afa93d95e5a26u; /* of the bed in `golden` */
@@ -506,7 +507,21 @@ static void refuses(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* The command goes on from a state with steps of another length, up to the time that is asked for. */
+static void goes_on_with_another_step(fx_test *t) {
+  shell_result r = shell(t, "$frix bed box --set n=20 --step 0.001 --time 0.04 --save 40 --out a.frx --json");
+  CHECK(t, r.code == 0 && strstr(r.out, "\"steps\": 40,"));
+  shell_free(&r);
+  r = shell(t, "$frix bed box --set n=20 --step 0.002 --time 0.06 --resume a.frx.state --out b.frx --json");
+  CHECK(t, r.code == 0 && strstr(r.out, "\"steps\": 10,"));
+  shell_free(&r);
+  r = shell(t, "$frix bed box --set n=20 --step 0.002 --time 0.03 --resume a.frx.state --out c.frx --json");
+  CHECK(t, r.code == 0 && strstr(r.out, "\"steps\": 0,"));
+  shell_free(&r);
+}
+
 const fx_test_row test_beds[] = {{"beds/rests", rests},
+                                 {"beds/goes on with another step", goes_on_with_another_step},
                                  {"beds/slides and rolls", slides_and_rolls},
                                  {"beds/bounces", bounces},
                                  {"beds/many partners", many_partners},

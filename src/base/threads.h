@@ -20,7 +20,10 @@ typedef struct fx_threads {
 /* Calls run(part, first, end, user) for parts of 0..count-1. The cut depends on count and `least`, the smallest part,
  * alone, so that sums over parts, added in their order, have the same bits for any number of threads. Parts begin at
  * multiples of eight. Returns how many there are. */
-enum { FX_PARTS = 8 };
+enum {
+  FX_PARTS = 8,
+  FX_LEAST_CONTACTS = 512 /* as `least`: contacts that are worth a part of their own */
+};
 typedef void fx_range_work(int32_t part, int32_t first, int32_t end, void *user);
 int32_t fx_parallel_range(fx_threads threads, int32_t count, int32_t least, fx_range_work *run, void *user);
 

@@ -145,8 +145,6 @@ static void judge_part(int32_t part, int32_t first, int32_t end, void *user) {
   judge_rows(j->s, j->law, first, end, j->r, j->v, j->u, &j->part[part]);
 }
 
-enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
-
 double fx_residual_of(const fx_system *s, frix_law law, const double *r, double *u, double *v) {
   if (!s->has_velocity) {
     fx_system_velocity(s, r, u, v);
@@ -154,7 +152,7 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
   }
   judgement j = {.s = s, .law = law, .r = r, .v = v, .u = u};
   fx_system_motion(s, r, v);
-  int32_t parts = fx_parallel_range(s->threads, s->contact_count, LEAST_PART, judge_part, &j);
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, judge_part, &j);
   sums t = j.part[0];
   for (int32_t k = 1; k < parts; k++)
     for (int kind = 0; kind < 2; kind++) {

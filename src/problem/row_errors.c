@@ -246,10 +246,9 @@ static void find_part(int32_t part, int32_t first, int32_t end, void *user) {
 
 void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const double *speed,
                         const double *limit, const double *r, const double *u, fx_row_errors *out) {
-  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
   search t = {.s = s, .set = set, .law = law, .speed = speed, .limit = limit, .r = r, .u = u};
   for (int k = 0; k < FX_PARTS; k++) t.part[k] = *out;
-  int32_t parts = fx_parallel_range(s->threads, set->count, LEAST_PART, find_part, &t);
+  int32_t parts = fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_part, &t);
   *out = t.part[0];
   for (int32_t k = 1; k < parts; k++) {
     const fx_row_errors *one = &t.part[k];

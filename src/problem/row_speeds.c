@@ -345,8 +345,6 @@ static void find_speeds(int32_t part, int32_t first, int32_t end, void *user) {
   }
 }
 
-enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
-
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed) {
   for (int32_t c = 0; c < set->count; c++) {
@@ -361,7 +359,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
     }
   }
   speeds t = {s, bodies, set, shift, r, energy, speed};
-  fx_parallel_range(s->threads, set->count, LEAST_PART, find_speeds, &t);
+  fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_speeds, &t);
 }
 
 /* ---- without bodies ---- */
@@ -496,7 +494,7 @@ static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const do
       memcpy(t->energy + 2 * (size_t)m, t->free + 2 * (size_t)m, 2 * sizeof *t->energy);
     }
   }
-  fx_parallel_range(s->threads, set->count, LEAST_PART, weigh_once, &w);
+  fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, weigh_once, &w);
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);
 }
 

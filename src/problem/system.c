@@ -230,9 +230,8 @@ static void shift_some(int32_t part, int32_t first, int32_t end, void *user) {
 }
 
 void fx_system_shift(fx_system *s, const frix_problem *p) {
-  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
   shifting all = {s, p};
-  fx_parallel_range(s->threads, s->contact_count, LEAST_PART, shift_some, &all);
+  fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, shift_some, &all);
 }
 
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */

@@ -83,10 +83,9 @@ static void expect_some(int32_t part, int32_t first, int32_t end, void *user) {
 }
 
 bool fx_expect_blows(const frix_sim *sim, fx_assembly *a) {
-  enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
   expectation t = {.sim = sim, .a = a};
   fx_threads threads = {sim->inner, sim->config.thread_count};
-  int32_t parts = fx_parallel_range(threads, a->joint_first, LEAST_PART, expect_some, &t);
+  int32_t parts = fx_parallel_range(threads, a->joint_first, FX_LEAST_CONTACTS, expect_some, &t);
   bool any = false;
   for (int32_t k = 0; k < parts; k++) any |= t.any[k];
   return any;

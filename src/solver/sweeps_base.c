@@ -85,8 +85,6 @@ typedef struct contacts {
   double *r, size[FX_PARTS];
 } contacts;
 
-enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
-
 static void move_part(int32_t part, int32_t first, int32_t end, void *user) {
   contacts *t = user;
   for (int32_t c = first; c < end; c++) t->size[part] += move_contact(t->base, t->pile, c, t->given, t->u);
@@ -99,7 +97,7 @@ void fx_base_move(fx_base *b, fx_pile *p, double residual, const double *r, cons
   int power = residual > 0 && residual < 1 ? ilogb(residual) : 0;
   b->unit = ldexp(1, power > SMALLEST ? power : SMALLEST);
   contacts t = {.base = b, .pile = p, .given = r, .u = u};
-  int32_t parts = fx_parallel_range(p->system->threads, p->count, LEAST_PART, move_part, &t);
+  int32_t parts = fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, move_part, &t);
   b->size = 0;
   for (int32_t k = 0; k < parts; k++) b->size += t.size[k];
   p->single.base = b->number;
@@ -131,5 +129,5 @@ static void store_part(int32_t part, int32_t first, int32_t end, void *user) {
 
 void fx_base_store(fx_base *b, const fx_pile *p, double *r) {
   contacts t = {.base = b, .pile = p, .r = r};
-  fx_parallel_range(p->system->threads, p->count, LEAST_PART, store_part, &t);
+  fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, store_part, &t);
 }

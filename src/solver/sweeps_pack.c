@@ -199,8 +199,6 @@ typedef struct contacts {
   bool unfit[FX_PARTS];
 } contacts;
 
-enum { LEAST_PART = 512 }; /* contacts that are worth a part of their own */
-
 static void pack_part(int32_t part, int32_t first, int32_t end, void *user) {
   contacts *t = user;
   if (t->pile->round)
@@ -211,7 +209,7 @@ static void pack_part(int32_t part, int32_t first, int32_t end, void *user) {
 
 static bool pack_contacts(const fx_pile *p, bool full) {
   contacts t = {.pile = p, .full = full};
-  int32_t parts = fx_parallel_range(p->system->threads, p->count, LEAST_PART, pack_part, &t);
+  int32_t parts = fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, pack_part, &t);
   for (int32_t k = 0; k < parts; k++)
     if (t.unfit[k]) return false;
   return true;
@@ -311,7 +309,7 @@ void fx_pile_shift(fx_pile *p, bool full) {
   if (full)
     pack(p, true);
   else
-    fx_parallel_range(p->system->threads, p->count, LEAST_PART, shift_part, p);
+    fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, shift_part, p);
 }
 
 static void load_part(int32_t part, int32_t first, int32_t end, void *user) {
@@ -332,7 +330,7 @@ static void load_part(int32_t part, int32_t first, int32_t end, void *user) {
 
 void fx_pile_load(const fx_pile *p, bool full, const double *r) {
   contacts t = {.pile = p, .full = full, .given = r};
-  fx_parallel_range(p->system->threads, p->count, LEAST_PART, load_part, &t);
+  fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, load_part, &t);
 }
 
 static void store_part(int32_t part, int32_t first, int32_t end, void *user) {
@@ -350,5 +348,5 @@ static void store_part(int32_t part, int32_t first, int32_t end, void *user) {
 
 void fx_pile_store(const fx_pile *p, bool full, double *r) {
   contacts t = {.pile = p, .full = full, .r = r};
-  fx_parallel_range(p->system->threads, p->count, LEAST_PART, store_part, &t);
+  fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, store_part, &t);
 }
