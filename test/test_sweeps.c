@@ -367,7 +367,29 @@ static void start_is_kept(fx_test *t) {
   pile_free(&p);
 }
 
+/* A pile in which friction jams: some direction of error grows with every sweep until contacts change their state, and
+ * mixing alone leads back to where it began to grow, for thousands of sweeps. */
+static void jam(fx_test *t) {
+  pile p;
+  bool good = pile_make(&p, 1000, 3e-3, false, 128);
+  CHECK(t, good);
+  if (good) {
+    frix_solve_config config = frix_solve_default();
+    frix_solution *solution = NULL;
+    frix_result result = {0};
+    config.solver = "sweeps";
+    config.max_iterations = 1000;
+    CHECK(t, frix_solve(p.context, p.problem, &config, &solution) == FRIX_OK);
+    frix_solution_view(solution, &result);
+    CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED);
+    fx_test_note(t, "%d sweeps", (int)result.iterations);
+    frix_solution_destroy(solution);
+  }
+  pile_free(&p);
+}
+
 const fx_test_row test_sweeps[] = {
+    {"sweeps/jam", jam},
     {"sweeps/springs_together", springs_together},
     {"sweeps/springs_misled", springs_misled},
     {"sweeps/springs_left_out", springs_left_out},

@@ -43,7 +43,7 @@ enum { SMALL = 100 };
 static const double near_enough = 1e-3;
 enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
 
-enum { PATIENCE = 300, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
+enum { PATIENCE = 1000, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
 
 /* Sweeps predicted, from which an analysis is worth its time whatever the graph; the last digits cost more than those
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */

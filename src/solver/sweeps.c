@@ -227,9 +227,11 @@ static frix_status take_more(state *t) {
 /* Single precision has done its part: the residual is at its limit, or the step is small and has stopped falling. */
 static bool single_is_done(state *t) {
   if (t->ratio * t->step <= (is_based(t) ? base_gain * t->base_residual : single_limit)) return true;
-  if (t->best_step < 0.7 * t->mark_step) {
-    t->mark_step = t->best_step;
+  bool runs = t->blended && t->blend.runs; /* away from where steps grow */
+  if (runs || t->best_step < 0.7 * t->mark_step) {
+    t->mark_step = runs ? t->step : t->best_step;
     t->mark_round = t->round;
+    t->best_step = t->mark_step;
   }
   t->stuck = t->blended && t->round - t->mark_round >= PATIENCE;
   return t->stuck || (!t->blended && t->step < 1e-3 && t->round - t->mark_round >= 30);

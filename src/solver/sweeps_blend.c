@@ -17,8 +17,10 @@
 #define NAME(x) x##_full
 #include "solver/sweeps_blend_kernel.h"
 
-static const double dropped_growth = 4;    /* of |f|^2 over its least value: then the history says nothing */
 static const double regularisation = 1e-7; /* of the least squares, relative to the diagonal: rounding of single sums */
+
+/* Largest momentum where steps grow, and how far they may, squared, before it begins again. */
+static const double most_momentum = 0.98, most_growth = 100;
 
 /* Part of the step that rounding of d may come to before d is found from scratch, and roundings of the d of a body in a
  * sweep, two for each of its contacts. */
@@ -50,18 +52,15 @@ frix_status fx_blend_take(fx_arena *arena, const fx_pile *p, bool full, fx_blend
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
-static void forget(fx_blend *b) {
-  b->count = 0;
-  b->least = INFINITY;
-}
-
 void fx_blend_begin(fx_blend *b, fx_pile *p, bool full, double size) {
   b->grain = size > 0 && size < INFINITY ? ldexp(1, ilogb(size) + grain_power) : 0;
   fx_pile_data *data = full ? &p->full : &p->single;
   memcpy(b->x, data->z, count_z(p) * real_size(full));
   memcpy(b->d_x, data->d, count_d(p) * real_size(full));
   b->error_x = 0;
-  forget(b);
+  b->count = 0;
+  b->last = INFINITY;
+  b->runs = false;
 }
 
 /* ---- products, compiled for each target ---- */
@@ -79,6 +78,8 @@ static range half_of(size_t numbers, size_t lanes, int32_t half) {
   return half == 0 ? (range){0, middle} : (range){middle, count};
 }
 
+enum { ADVANCE = 2 }; /* where the product of a sweep with momentum stands, behind those with two steps */
+
 INLINE void products(const fx_blend *b, const fx_pile *p, bool full, int32_t half, double *sum) {
   const void *other[FX_BLEND_ROOM];
   int32_t n = b->newest;
@@ -88,6 +89,11 @@ INLINE void products(const fx_blend *b, const fx_pile *p, bool full, int32_t hal
     products_full(r.begin, r.end, b->g[n], b->x, b->f[n], (const vec_full *const *)other, b->count - 1, sum);
   else
     products_single(r.begin, r.end, b->g[n], b->x, b->f[n], (const vec_single *const *)other, b->count - 1, sum);
+  if (!b->runs || b->count < 2) return;
+  if (full)
+    advance_full(r.begin, r.end, b->f[n], b->g[n], b->g[place(b, 1)], &sum[ADVANCE]);
+  else
+    advance_single(r.begin, r.end, b->f[n], b->g[n], b->g[place(b, 1)], &sum[ADVANCE]);
 }
 
 INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, const double *weight) {
@@ -174,7 +180,7 @@ typedef struct piece {
   fx_pile *pile;
   bool full;
   fx_sweep_target target;
-  double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
+  double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM]; /* zero */
 } piece;
 
 static void products_part(int32_t part, void *user) {
@@ -228,15 +234,33 @@ fx_sweep_sums fx_sweep_by_two(fx_pile *p, bool full, fx_sweep_target target, dou
   return total;
 }
 
-/* Products of the newest step go to the matrix of least squares. */
+/* Products of the newest step go to the matrix of least squares; where the step grew its history is dropped. */
 static void remember(fx_blend *b, double (*sum)[FX_BLEND_ROOM]) {
   double size = sum[0][b->count - 1] + sum[1][b->count - 1];
-  if (size > dropped_growth * b->least || !isfinite(size)) forget(b);
-  if (b->count == 0) b->count = 1;
-  if (size < b->least) b->least = size;
+  bool grows = !b->runs && size > b->last, ends = b->runs && size < b->mark;
+  if (grows) {
+    b->runs = true;
+    b->mark = size;
+    b->theta = 1;
+  }
+  if (ends) b->runs = false;
+  if (grows || ends) b->count = 1;
+  b->last = size;
   b->gram[b->newest][b->newest] = size;
   for (int32_t j = 1; j < b->count; j++)
     b->gram[b->newest][place(b, j)] = b->gram[place(b, j)][b->newest] = sum[0][j - 1] + sum[1][j - 1];
+}
+
+/* Weights of the two newest. */
+static void find_momentum(fx_blend *b, double advance, double *weight) {
+  double theta = 0.5 * (1 + sqrt(1 + 4 * b->theta * b->theta)), beta = fmin(most_momentum, (b->theta - 1) / theta);
+  bool far = b->last > most_growth * b->mark, again = far || advance < 0;
+  if (far) b->mark = b->last;
+  b->theta = again ? 1 : theta;
+  weight[0] = 1;
+  if (again || b->count < 2) return;
+  weight[0] += beta;
+  weight[1] = -beta;
 }
 
 /* ---- rounding of d ---- */
@@ -282,7 +306,7 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   piece w = {.blend = b, .pile = p, .full = full, .target = target};
   if (p->segment_count == 1) team = NULL;
   b->newest = (b->newest + 1) % FX_BLEND_ROOM;
-  if (b->count < FX_BLEND_ROOM) b->count++;
+  if (b->count < (b->runs ? 2 : FX_BLEND_ROOM)) b->count++;
   data->z = b->x;
   data->d = b->d_x;
   data->z_last = b->g[b->newest];
@@ -292,7 +316,10 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   data->d_last = b->d[place(b, b->count > 1 ? 1 : 0)];
   run_two(team, products_part, &w);
   remember(b, w.sum);
-  find_weights(b, w.weight);
+  if (b->runs)
+    find_momentum(b, w.sum[0][ADVANCE] + w.sum[1][ADVANCE], w.weight);
+  else
+    find_weights(b, w.weight);
   run_two(team, mix_part, &w);
   bound_drift(b, p, full, target, sqrt(sums.size), w.weight);
   return sums;

@@ -5,7 +5,17 @@
  *
  * over the last FX_BLEND_DEPTH + 1 sweeps: d is linear in z, so a mixed start costs no product with Hh. One sweep S is
  * a contraction of a strongly monotone problem but not a symmetric map, which is why mixing needs fewer sweeps than
- * momentum there. Where |f| doubles beyond its least value the history is dropped.
+ * momentum there.
+ *
+ * Where |f| grows, the map of the contacts as they are now is no contraction: friction that jams has a direction in
+ * which errors grow with every sweep, until a contact opens, slides or sticks. Mixing would lead back to the fixed
+ * point of that map, which is not where these contacts are in that state, and would do so again and again. So the
+ * history is dropped and sweeps go with momentum, which leads away from that point the faster the longer it goes,
+ *
+ *   x_k+1 = g_k + beta (g_k - g_k-1),   beta = min(cap, (theta_k - 1) / theta_k+1),
+ *   theta_k+1 = (1 + sqrt(1 + 4 theta_k^2)) / 2,   theta := 1 where f_k . (g_k - g_k-1) < 0,
+ *
+ * until |f| is less than where that began.
  *
  * Weights of either sign add up to one, but not their sizes: rounding errors of d(g_j), which no sweep corrects, grow
  * from mixing to mixing, up to the size of the steps within tens of sweeps. They are estimated as independent,
@@ -26,7 +36,9 @@ typedef struct fx_blend {
   void *x, *d_x;                                                /* where the next sweep starts */
   double gram[FX_BLEND_ROOM][FX_BLEND_ROOM];                    /* f_i . f_j */
   int32_t newest, count;
-  double least;                         /* |f| squared */
+  double last;                          /* |f| squared of the sweep before */
+  bool runs;                            /* with momentum, */
+  double mark, theta;                   /* until |f| squared is below this */
   double grain;                         /* mixed numbers are rounded to its last bit */
   double error[FX_BLEND_ROOM], error_x; /* expected |d - Hh z| by rounding, of the results and of the next start */
 } fx_blend;

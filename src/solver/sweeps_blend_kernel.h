@@ -29,6 +29,18 @@ INLINE void NAME(product)(size_t count, const VEC *f, const VEC *h, double *tota
 #undef TERM
 }
 
+/* f . (g - last) over vectors begin .. end - 1. */
+INLINE void NAME(advance)(size_t begin, size_t end, const VEC *f, const VEC *g, const VEC *last, double *sum) {
+  enum { RUN = 64 };
+#define TERM(k) (f[first + (k)] * (g[first + (k)] - last[first + (k)]))
+  *sum = 0;
+  for (size_t first = begin; first < end; first += RUN) {
+    size_t length = end - first < RUN ? end - first : RUN;
+    SUM_OF(sum, length, TERM);
+  }
+#undef TERM
+}
+
 /* f = g - x, and its products with all steps of the ring, over vectors begin .. end - 1. */
 INLINE void NAME(products)(size_t begin, size_t end, const VEC *g, const VEC *x, VEC *f, const VEC *const *other,
                            int32_t others, double *sum) {
