@@ -169,6 +169,15 @@ static bool make_box_pyramid(motion_scene *s, int32_t base, double unused, uint6
   return good;
 }
 
+/* A ball of 4 t flies into it, from the side at a third of its height. */
+static bool make_struck_pyramid(motion_scene *s, int32_t base, double unused, uint64_t none) {
+  bool good = make_box_pyramid(s, base, unused, none);
+  motion_body ball = body_at(MOTION_SPHERE, 0.5, -2.5, base / 3.0);
+  ball.size[0] = 1, ball.start.v[1] = 10;
+  fill_mass(&ball, 1000);
+  return good && motion_add_body(s, &ball);
+}
+
 /* ---- poured ---- */
 
 static motion_body grain(motion_shape shape, uint64_t *seed) {
@@ -251,11 +260,11 @@ static const struct {
   const char *prefix, *middle; /* prefix<count>middle<value> */
   bool valued;
   bool (*make)(motion_scene *scene, int32_t count, double value, uint64_t seed);
-} makers[] = {{"cards", "_blow", true, make_cards},       {"stack", "_push", false, make_stack},
-              {"wall", "_ball", false, make_wall},        {"boxes", "", false, make_boxes},
-              {"capsules", "", false, make_capsules},     {"mixed", "", false, make_mixed},
-              {"spheres", "", false, make_spheres},       {"pyramid", "_mu", true, make_pyramid},
-              {"boxpyramid", "", false, make_box_pyramid}};
+} makers[] = {{"cards", "_blow", true, make_cards},        {"stack", "_push", false, make_stack},
+              {"wall", "_ball", false, make_wall},         {"boxes", "", false, make_boxes},
+              {"capsules", "", false, make_capsules},      {"mixed", "", false, make_mixed},
+              {"spheres", "", false, make_spheres},        {"pyramid", "_mu", true, make_pyramid},
+              {"boxpyramid", "", false, make_box_pyramid}, {"boxpyramid", "_ball", false, make_struck_pyramid}};
 
 bool motion_make(motion_scene *scene, const char *name, uint64_t seed) {
   for (size_t k = 0; k < sizeof makers / sizeof *makers; k++) {

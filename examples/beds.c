@@ -1,5 +1,4 @@
-/* Beds of grains: a reactor, a box that is filled with spheres, clumps, convex shapes or chains, cells for shear and
- * triaxial tests, a hopper, a collapsing column. */
+/* Beds of grains: a reactor, boxes full of spheres, clumps, convex shapes or chains, test cells, a hopper, a column. */
 #include "beds.h"
 
 #include <math.h>
@@ -462,69 +461,100 @@ static frix_status build_hopper(frix_context *context, const frix_bed_config *co
   return finish(&d, out);
 }
 
-/* ---- column: grains settle in a cylinder, which is then taken away ---- */
+/* ---- column: grains settle in a cylinder or behind a gate, which is then taken away ---- */
 
-enum { C_COUNT, C_RADIUS, C_ASPECT, C_MU, C_STIFFNESS, C_RELEASE, C_CLUMP };
+enum { C_COUNT, C_RADIUS, C_ASPECT, C_MU, C_STIFFNESS, C_RELEASE, C_CLUMP, C_DEPTH };
 static const frix_option_info column_parameter[] = {
     [C_COUNT] = EX_WHOLE("n", 5000, 100, 20000000, "grains"),
     [C_RADIUS] = EX_REAL("radius", 0.005, 1e-6, 10, "radius of grains, m"),
-    [C_ASPECT] = EX_REAL("aspect", 1, 0.05, 20, "height of the settled column over its radius"),
+    [C_ASPECT] = EX_REAL("aspect", 1, 0.05, 20, "height over radius when settled; of a slab over its length"),
     [C_MU] = EX_REAL("mu", 0.5, 0, 2, "friction, floor included"),
     [C_STIFFNESS] = EX_REAL("stiffness", 1e5, 0, 1e12, "stiffness of a contact, N/m; 0: rigid"),
-    [C_RELEASE] = EX_REAL("release", 1, 0, 1e6, "time after which the cylinder is lifted, s"),
+    [C_RELEASE] = EX_REAL("release", 1, 0, 1e6, "time after which the cylinder or gate is lifted, s"),
     [C_CLUMP] = EX_WHOLE("clump", 1, 1, 4, "touching spheres per grain, with the volume of one sphere of this radius"),
+    [C_DEPTH] = EX_REAL("depth", 0, 0, 1000, "0: a cylinder; else a slab, periodic along y, so many diameters deep"),
 };
 
-/* 0.6 pi R^2 (a R) = n 4/3 pi r^3 */
-static double column_radius(const double *value) {
-  double r = value[C_RADIUS];
-  return cube_root(value[C_COUNT] * (4.0 / 3.0) * r * r * r / 0.6 / value[C_ASPECT]);
+typedef struct bed_column {
+  double R, depth; /* radius, or length along x from 0; of a slab its depth along y */
+} bed_column;
+
+/* 0.6 pi R^2 (a R) or 0.6 R depth (a R) = n 4/3 pi r^3 */
+static bed_column column_of(const double *value, double around) {
+  double r = value[C_RADIUS], volume = value[C_COUNT] * (4.0 / 3.0) * r * r * r / 0.6 / value[C_ASPECT];
+  if (!(value[C_DEPTH] > 0.0)) return (bed_column){cube_root(volume), 0.0};
+  double depth = fmax(2.0 * r * value[C_DEPTH], 2.0 * 2.0 * 1.2 * 2.0 * around); /* two blocks of two cells */
+  return (bed_column){sqrt(volume * 3.14159265358979323846 / depth), depth};
 }
 
-static void keep_in_column(const void *radius, double r, frix_vec3 *c) {
-  double distance = sqrt(c->x * c->x + c->y * c->y), most = *(const double *)radius - r;
-  if (distance > most) c->x *= most / distance, c->y *= most / distance;
+static void keep_in_column(const void *where, double r, frix_vec3 *c) {
+  const bed_column *k = where;
+  double distance = sqrt(c->x * c->x + c->y * c->y), most = k->R - r;
+  if (k->depth > 0.0)
+    c->x = fmin(fmax(c->x, r), most), c->y = fmin(fmax(c->y, r), k->depth - r);
+  else if (distance > most)
+    c->x *= most / distance, c->y *= most / distance;
   if (c->z < r) c->z = r;
 }
 
 /* Clumps start packed like the spheres around them, and settle. */
+static void fill_column(bed_draft *d, const double *value, const bed_column *k, double around, double height) {
+  ex_packing *packing = d->status ? NULL
+                                  : ex_packing_new((int64_t)value[C_COUNT], around, fmax(k->R, k->depth), 0.0,
+                                                   2.0 * height, keep_in_column, k);
+  if (!packing && !d->status) d->status = FRIX_ERROR_MEMORY;
+  for (int64_t n = 0; n < (int64_t)value[C_COUNT] && !d->status;) {
+    double half = k->R - around, x = noise(d, half), y = noise(d, half);
+    if (k->depth > 0.0) {
+      x = 0.5 * (k->R + x), y = 0.5 * (k->depth + y / half * (k->depth - 2.0 * around));
+    } else if (x * x + y * y > half * half) {
+      continue;
+    }
+    frix_vec3 p = ex_packing_drop(packing, x, y);
+    if (value[C_CLUMP] > 1.0)
+      add_turned_grain(d, 0, p);
+    else
+      add_grain(d, 0, p);
+    n++;
+  }
+  ex_packing_free(packing);
+}
+
 static frix_status build_column(frix_context *context, const frix_bed_config *config, const double *value,
                                 uint64_t seed, frix_bed **out) {
   frix_bed_clump clump;
-  double r = value[C_RADIUS], R = column_radius(value), around = clump_of((int32_t)value[C_CLUMP], r, &clump);
-  double loose = around * around * around / (r * r * r), height = 1.4 * loose * value[C_ASPECT] * R + 8.0 * around,
-         far = R + 2.5 * value[C_ASPECT] * R;
+  double r = value[C_RADIUS], around = clump_of((int32_t)value[C_CLUMP], r, &clump);
+  bed_column k = column_of(value, around);
+  double loose = around * around * around / (r * r * r), height = 1.4 * loose * value[C_ASPECT] * k.R + 8.0 * around,
+         far = k.R + 2.5 * value[C_ASPECT] * k.R;
+  const bool slab = k.depth > 0.0;
   frix_bed_config c = *config;
-  c.lower = ex_vec3(-far, -far, 0.0), c.upper = ex_vec3(far, far, height);
+  c.lower = ex_vec3(slab ? 0.0 : -far, slab ? 0.0 : -far, 0.0), c.upper = ex_vec3(far, slab ? k.depth : far, height);
   set_radii(&c, r, 0.0);
   c.clump = &clump;
   c.mu = value[C_MU], c.stiffness = value[C_STIFFNESS];
+  if (slab) c.periodic[1] = true, c.block_cells = 2;
   bed_draft d = begin(context, &c, seed);
   reserve(&d, &c, value[C_COUNT]);
   add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(0, 0, 1), c.mu);
-  add_turned(&d, R, 0.0, R, 4.0 * height, 0.0);
-  ex_packing *packing =
-      d.status ? NULL : ex_packing_new((int64_t)value[C_COUNT], around, R, 0.0, 2.0 * height, keep_in_column, &R);
-  if (!packing && !d.status) d.status = FRIX_ERROR_MEMORY;
-  for (int64_t k = 0; k < (int64_t)value[C_COUNT] && !d.status;) {
-    double half = R - around, x = noise(&d, half), y = noise(&d, half);
-    if (x * x + y * y > half * half) continue;
-    frix_vec3 p = ex_packing_drop(packing, x, y);
-    if (clump.count)
-      add_turned_grain(&d, 0, p);
-    else
-      add_grain(&d, 0, p);
-    k++;
-  }
-  ex_packing_free(packing);
+  if (slab) add_plane(&d, ex_vec3(k.R, 0, 0), ex_vec3(-1, 0, 0), 0.0);
+  if (slab) add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(1, 0, 0), c.mu);
+  if (!slab) add_turned(&d, k.R, 0.0, k.R, 4.0 * height, 0.0);
+  fill_column(&d, value, &k, around, height);
   return finish(&d, out);
 }
 
+/* As fast as nobody lifts one. */
 static frix_status drive_column(frix_bed *bed, const double *value, double h) {
+  const double gone = 1e6;
   frix_bed_wall wall;
   frix_status status = frix_bed_wall_at(bed, 1, &wall);
-  if (status || wall.a[1] > 0.0 || frix_bed_time(bed) + 0.5 * h < value[C_RELEASE]) return status;
-  wall.a[1] = wall.b[1] = 1e6; /* as fast as nobody lifts one */
+  if (status || wall.a[1] > 0.0 || wall.point.x == gone || frix_bed_time(bed) + 0.5 * h < value[C_RELEASE])
+    return status;
+  if (wall.kind == FRIX_BED_PLANE)
+    wall.point.x = gone;
+  else
+    wall.a[1] = wall.b[1] = gone;
   return frix_bed_set_wall(bed, 1, &wall);
 }
 
@@ -544,8 +574,8 @@ static const ex_bed_scene table[] = {
      1.0, build_triaxial, drive_triaxial},
     {"hopper", "grains come at the top of a silo and leave through its outlet", EX_BED_ROWS(hopper_parameter), 0.001,
      3.0, build_hopper, NULL},
-    {"column", "a column of grains that collapses when its cylinder is taken away", EX_BED_ROWS(column_parameter),
-     0.001, 3.0, build_column, drive_column},
+    {"column", "a column or a slab of grains that collapses when its cylinder or gate is taken away",
+     EX_BED_ROWS(column_parameter), 0.001, 3.0, build_column, drive_column},
 };
 
 const ex_bed_scene *ex_bed_table(int32_t k) {

@@ -1,6 +1,6 @@
 /* frix-mpi: beds of grains on several ranks (examples/bed_run.h), with MPI as the link.
  *
- *   mpirun -n 4 frix-mpi bed pebbles --set n=100000 --time 1 --out reactor.frx --save 50
+ *   mpirun -n 4 frix-mpi run pebbles --set n=100000 --time 1 --out reactor.frx --save 50
  *
  * Neither states nor certificates depend on the number of ranks, bit by bit. When a rank is lost, mpirun ends the
  * others; each tells from which state the run can go on. */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "examples/bed_run.h"
@@ -19,10 +20,25 @@
 typedef struct mpi_link {
   frix_bed_link link;
   MPI_Request *request;
+  bool crowded;                  /* more threads than processors: who waits sleeps */
   int64_t messages, bytes, sums; /* of this rank, for the model of cost */
 } mpi_link;
 
 enum { TAG = 1, PIECE = 1 << 30 }; /* MPI counts bytes in an int */
+
+/* MPI waits by asking again and again, which takes the processor from the rank that is waited for where ranks share
+ * one. There it is asked for a while, then with pauses. */
+static bool wait_all(const mpi_link *m, int count, MPI_Request *request) {
+  enum { EAGER = 200 };
+  const struct timespec pause = {.tv_nsec = 20000};
+  int done = 0;
+  if (!m->crowded) return MPI_Waitall(count, request, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+  for (int k = 0; !done; k++) {
+    if (MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) return false;
+    if (!done && k >= EAGER) nanosleep(&pause, NULL);
+  }
+  return true;
+}
 
 static bool exchange(void *user, const void *const *out, const size_t *out_size, void *const *in,
                      const size_t *in_size) {
@@ -39,7 +55,7 @@ static bool exchange(void *user, const void *const *out, const size_t *out_size,
              MPI_Isend(out[p], (int)out_size[p], MPI_BYTE, p, TAG, MPI_COMM_WORLD, &m->request[count++]) == MPI_SUCCESS;
       m->messages++, m->bytes += (int64_t)out_size[p];
     }
-  return MPI_Waitall(count, m->request, MPI_STATUSES_IGNORE) == MPI_SUCCESS && good;
+  return wait_all(m, count, m->request) && good;
 }
 
 /* Whatever the order of the sum: only one rank brings a number other than zero, or all bring whole ones. */
@@ -48,7 +64,10 @@ static bool sum(void *user, double *x, size_t count) {
   m->sums++;
   for (size_t at = 0; at < count; at += PIECE / 8) {
     int piece = (int)(count - at < PIECE / 8 ? count - at : PIECE / 8);
-    if (MPI_Allreduce(MPI_IN_PLACE, x + at, piece, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS) return false;
+    MPI_Request request;
+    if (MPI_Iallreduce(MPI_IN_PLACE, x + at, piece, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+        !wait_all(m, 1, &request))
+      return false;
   }
   return true;
 }
@@ -80,10 +99,10 @@ static int usage(const char *trouble, const char *word, int32_t rank) {
   if (rank == 0 && trouble) fprintf(stderr, "frix-mpi: %s: %s\n", word, trouble);
   if (rank == 0)
     fprintf(stderr,
-            "usage: mpirun -n P frix-mpi bed NAME [--set k=v]... [--time T] [--step H] [--tol E] [--threads N] "
+            "usage: mpirun -n P frix-mpi run NAME [--set k=v]... [--time T] [--step H] [--tol E] [--threads N] "
             "[--sweeps N]\n"
             "       [--seed N] [--out RUN.frx] [--every K] [--no-contacts] [--save K] [--resume STATE] [--costs]\n"
-            "'frix bed list' tells the beds and their parameters\n");
+            "'frix bed list' tells the beds and their parameters; 'bed' is another word for 'run'\n");
   return 2;
 }
 
@@ -139,6 +158,8 @@ static const char *read_words(int argc, char **argv, words *w, int *bad) {
   job->threads = (int32_t)threads, job->max_sweeps = (int32_t)sweeps, job->every = (int64_t)every,
   job->save = (int64_t)save;
   job->seed = (uint64_t)seed;
+  *bad = argc - 1;
+  if (job->save && !job->out) return "--save writes beside the run: give --out FILE";
   return NULL;
 }
 
@@ -153,10 +174,21 @@ static void print_costs(const mpi_link *m, const ex_bed_outcome *o) {
            most[0] / steps, most[1] / steps, most[2] / steps, most[3]);
 }
 
+static bool is_crowded(int32_t threads) {
+  MPI_Comm machine;
+  int ranks = 1;
+  if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) == MPI_SUCCESS) {
+    MPI_Comm_size(machine, &ranks);
+    MPI_Comm_free(&machine);
+  }
+  return (long)ranks * threads > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static int run(const words *w, mpi_link *m) {
   frix_context *context = NULL;
   ex_bed_outcome o;
   if (frix_context_create(NULL, &context) != FRIX_OK) return 2;
+  m->crowded = is_crowded(w->job.threads);
   prepare_farewell(&w->job, m->link.rank);
   frix_status status = ex_bed_run(context, &w->job, &o);
   if (status) {
@@ -184,10 +216,14 @@ int main(int argc, char **argv) {
   mpi_link m = {.link = {.rank = rank, .rank_count = ranks, .exchange = exchange, .sum = sum}};
   m.link.user = &m;
   m.request = calloc(2 * (size_t)ranks, sizeof *m.request);
-  const ex_bed_scene *scene = argc > 2 && !strcmp(argv[1], "bed") ? ex_bed_find(argv[2]) : NULL;
+  bool runs = argc > 2 && (!strcmp(argv[1], "run") || !strcmp(argv[1], "bed"));
+  const ex_bed_scene *scene = runs ? ex_bed_find(argv[2]) : NULL;
   int code = 2;
   if (!scene || !m.request) {
-    code = usage(argc > 2 ? "no such bed" : NULL, argc > 2 ? argv[2] : "", rank);
+    code = usage(runs       ? "no such bed"
+                 : argc > 1 ? "unknown, or the name of a bed is missing"
+                            : NULL,
+                 argc > 1 ? argv[runs ? 2 : 1] : "", rank);
   } else {
     words w = {.job = ex_bed_job_of(scene)};
     const char *trouble = read_words(argc, argv, &w, &bad);

@@ -1,5 +1,8 @@
 /* Forces found by following loads down: large walls and stacks start exactly at rest. */
+#include "examples/examples.h"
 #include "sim_world.h"
+
+#include <string.h>
 
 /* Courses of boxes of 1 m, each shifted by half a box and shorter by one than the course below. */
 static void build_pyramid(world *w, int base, frix_body_id *first) {
@@ -78,8 +81,60 @@ static void leaning(fx_test *t) {
   world_end(&w);
 }
 
+/* A contact problem by itself: loads of a pushed wall are followed down as well, and a brick that is pushed out of it
+ * leaves the answer to others. */
+static void wall_problem(fx_test *t) {
+  const struct {
+    double push;
+    bool stands;
+  } row[] = {{0, true}, {1, true}, {40, false}};
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    frix_context *context;
+    frix_problem *problem = NULL;
+    frix_solution *solution = NULL;
+    frix_result result = {.size = sizeof result};
+    frix_solve_config config = frix_solve_default();
+    config.tolerance = 1e-8;
+    CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
+    const double value[] = {16, 24, 0.6, row[k].push};
+    CHECK(t, frix_example_build(frix_example_find("wall"), context, value, &problem) == FRIX_OK);
+    CHECK(t, frix_solve(context, problem, &config, &solution) == FRIX_OK);
+    frix_solution_view(solution, &result);
+    CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED);
+    CHECK(t, (result.iterations == 0) == row[k].stands);
+    if (row[k].stands) CHECK(t, result.certificate.residual < 1e-13);
+    frix_solution_destroy(solution);
+    frix_problem_destroy(problem);
+    frix_context_destroy(context);
+  }
+}
+
+/* From nothing a chain of 3,000 rods, of which a part is dragged, takes no more iterations than a short one. */
+static void long_chain(fx_test *t) {
+  frix_context *context;
+  frix_problem *problem = NULL;
+  frix_solution *solution = NULL;
+  frix_result result = {.size = sizeof result};
+  frix_solve_config config = frix_solve_default();
+  config.tolerance = 1e-8;
+  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
+  const frix_example *chain = frix_example_find("chain");
+  double value[16];
+  for (int32_t k = 0; k < chain->parameter_count; k++)
+    value[k] = strcmp(chain->parameter[k].name, "count") ? chain->parameter[k].initial : 3000;
+  CHECK(t, frix_example_build(chain, context, value, &problem) == FRIX_OK);
+  CHECK(t, frix_solve(context, problem, &config, &solution) == FRIX_OK);
+  frix_solution_view(solution, &result);
+  CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED && result.iterations <= 12);
+  frix_solution_destroy(solution);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+}
+
 const fx_test_row test_load_path[] = {{"load_path/pyramid", pyramid_stiff},
                                       {"load_path/pyramid_rigid", pyramid_rigid},
                                       {"load_path/tower", tower},
                                       {"load_path/leaning", leaning},
+                                      {"load_path/wall_problem", wall_problem},
+                                      {"load_path/long_chain", long_chain},
                                       {0}};

@@ -125,6 +125,7 @@ static const struct {
     {"grains-beverloo", "exponent of w - 1.4 d", 2.1, 3.1},
     {"grains-collapse", "aspect 1: run-out without end", 1.2, 1.6},
     {"grains-collapse", "aspect 1: height left", 0.65, 0.95},
+    {"grains-collapse", "slab of aspect 1, length of 10.5 grains: run-out", 1, 1.6},
     {"disc-table", "mu 0.1, exact, auto: certified residual", 0, 1e-8},
     {"disc-table", "mu 0.4, exact, auto: certified residual", 0, 1e-8},
     {"disc-table", "mu 0.2, LCP2, qp_active_set: normal velocity error", 0.03, 0.05},

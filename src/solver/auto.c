@@ -1,13 +1,15 @@
 /* auto: the default.
  *
- * Exact sweeps finish most small problems and go on as long as they will be done sooner than newton; newton finishes
- * most others, the interior point and continuation what it leaves open. Piles begin with vectorised sweeps; in rigid
- * ones the few contacts that hold up the sweeps are solved on their own (patches.h). Where a
- * newton iteration costs hundreds of sweeps, a first-order method has its turn before it. What is still open, other
- * methods bring near enough for newton to try again. Budgets are counted in iterations, so that the answer does not
- * depend on the machine; only under a deadline is a stage left out that would end too late.
+ * Structures of many bodies that stand are answered by following their loads (load_path_rest.c). Exact sweeps finish
+ * most small problems and go on as long as they will be done sooner than newton; newton finishes most others, the
+ * interior point and continuation what it leaves open. Piles begin with vectorised sweeps; in rigid ones the few
+ * contacts that hold up the sweeps are solved on their own (patches.h). Where a newton iteration costs hundreds of
+ * sweeps, a first-order method has its turn before it. What is still open, other methods bring near enough for newton
+ * to try again. Budgets are counted in iterations, so that the answer does not depend on the machine; only under a
+ * deadline is a stage left out that would end too late.
  * --explain shows each decision. */
 #include "solver/exact_sweep.h"
+#include "solver/load_path.h"
 #include "solver/newton_linear.h"
 #include "solver/patches.h"
 #include "solver/small_island.h"
@@ -45,6 +47,7 @@ enum {
   INTERIOR_STEPS = 260,
   RELAXED_STEPS = 50, /* of the interior point under the associated law */
   MLCP_STEPS = 500,
+  LONG = 10000,    /* contacts: what slides in a long chain spreads by some rods an iteration of newton */
   PATH = 4000,     /* factorisations of continuation */
   DEAR_PATH = 600, /* the same where each costs a hundred sweeps */
   MENDINGS = 12,   /* rounds of patches */
@@ -92,6 +95,7 @@ typedef struct course {
   bool dear;            /* a pile where an iteration of newton costs as much as a hundred sweeps */
   bool jointed;         /* several rows with a joint among them, and no hurry */
   bool grains;          /* a rigid pile */
+  bool cold;            /* from nothing */
   bool enough_sweeps;   /* the others are newton's */
   double first;         /* residual before the first sweeps */
   double cost;          /* of an iteration of newton, in sweeps */
@@ -164,6 +168,21 @@ static bool is_rigid(const fx_system *s) {
   for (int32_t k = 0; s->R && k < s->row_count; k++)
     if (s->R[k] > 0) return false;
   return true;
+}
+
+/* ---- structures at rest ---- */
+
+/* Where the loads lead to forces that hold everything, these are the answer, unless w lets something move. */
+static bool follow_loads(course *c) {
+  fx_call *call = c->call;
+  fx_monitor *monitor = call->monitor;
+  if (!fx_load_path_rest(call, &c->status)) return c->status != FRIX_OK;
+  fx_monitor_begin(monitor, 1);
+  bool stop = fx_monitor_check(monitor, 0, call->r);
+  if (monitor->best < c->best) c->best = monitor->best;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: loads followed down: residual %.2e%s",
+         call->system->contact_count, monitor->residual, stop ? ", done" : "");
+  return stop;
 }
 
 /* ---- sweeps ---- */
@@ -478,6 +497,12 @@ static bool always(const course *c) {
   return true;
 }
 static bool is_hurried_pile(const course *c) { return is_hurried(c) && c->pile; }
+static bool is_cold(const course *c) { return c->cold; }
+/* The iterations of the interior point do not grow with the length. */
+static bool is_long(const course *c) {
+  return c->jointed && c->cold && !c->dear && c->cost <= JOINT_COST && c->call->system->contact_count >= LONG;
+}
+static bool is_not_long(const course *c) { return !is_long(c); }
 static bool is_dear_joint(const course *c) { return c->jointed && !c->enough_sweeps; }
 static bool is_pile_of_bodies(const course *c) { return c->pile && !c->round && !c->dear && !c->enough_sweeps; }
 static bool may_sweep(const course *c) { return !c->enough_sweeps && (c->needed < FX_NEEDED_NEWTON || c->pile); }
@@ -499,6 +524,7 @@ static const struct {
   bool (*when)(const course *c);
   bool (*run)(course *c);
 } stages[] = {
+    {is_cold, follow_loads},             /* rigid structures of many bodies that stand */
     {springs_fit, solve_springs},        /* spring_newton, where contacts are compliant and the start is near */
     {is_hurried_pile, sweep_in_a_hurry}, /* ten plain sweeps under a deadline */
     {always, begin_sweeps},            /* vectorised sweeps over piles, ten exact ones over others, none over joints */
@@ -509,13 +535,14 @@ static const struct {
     {may_sweep, sweep_more},           /* exact sweeps, as long as they will be done before newton */
     {is_dear_pile, sweep_dear_pile},   /* thousands of vectorised sweeps */
     {is_dear, descend},                /* apgd */
+    {is_long, interior},               /* long chains from nothing */
     {always, first_newton},
     {has_grains, mend}, /* patches */
     {is_dear_at_last, stands_still},
     {always, leave_near},
     {always, finish_near},
     {is_complementarity, solve_mlcp},
-    {always, interior},
+    {is_not_long, interior},
     {always, newton_again},
     {is_structure, relax},            /* the associated law, and newton from there */
     {grains_have_factors, follow_on}, /* continuation and patches in turn; the end for rigid piles */
@@ -528,6 +555,8 @@ static frix_status solve(fx_call *call) {
   const fx_system *s = call->system;
   course c = {.call = call, .whole = monitor->limits, .part = *monitor->limits, .best = monitor->best};
   c.needed = call->hint;
+  c.cold = true;
+  for (int32_t k = 0; k < s->row_count && c.cold; k++) c.cold = call->r[k] == 0;
   monitor->limits = &c.part;
   look_for_pile(&c);
   c.jointed = !c.pile && !monitor->limits->hurried && s->contact_count > 1 && s->joint_first < s->contact_count;

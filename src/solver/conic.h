@@ -19,8 +19,8 @@
 typedef struct fx_kkt {
   fx_system system; /* as given, or with W where contact space is smaller */
   fx_newton_linear *linear;
-  double *D;         /* blocks at system.diagonal, set by the caller before fx_kkt_factor */
-  double *B, *e, *y; /* workspace */
+  double *D;             /* blocks at system.diagonal, set by the caller before fx_kkt_factor */
+  double *B, *e, *y, *p; /* workspace */
 } fx_kkt;
 
 /* `shared` may hold an analysis of the system, or be NULL. */

@@ -26,7 +26,6 @@
 #define FAR 1e6
 
 enum { MOST_CAREFUL = 30000 }; /* unknowns of the linear systems that lose less to rounding */
-enum { MANY = 250 };           /* bodies of an island: from here on loads are followed first */
 
 typedef struct search {
   fx_arena *arena;
@@ -213,7 +212,7 @@ static frix_status search_part(search *q, const fx_statics_part *part, const int
   if (is_weightless(q->statics, part)) stand_without(q, part, f);
   frix_status status = FRIX_OK;
   if (!largest && is_exact(f)) f->stands = INFINITY;
-  if (!largest && !is_exact(f) && part->mover_count >= MANY) status = follow_loads(q, part, f);
+  if (!largest && !is_exact(f) && part->mover_count >= FX_LOAD_PATH_BODIES) status = follow_loads(q, part, f);
   if (status != FRIX_OK || (!largest && is_exact(f))) return status;
   fx_arena_init(&arena, q->arena->context);
   status = fx_programme_take(&arena, q->statics, part, place, largest, q->most_cost, &p, &affordable);

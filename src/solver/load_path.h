@@ -10,4 +10,13 @@
 frix_status fx_load_path_find(fx_arena *arena, const fx_statics *statics, const fx_statics_part *part, double *r,
                               bool *found);
 
+/* Islands of so many bodies are looked at this way first: smaller ones are solved as soon. */
+enum { FX_LOAD_PATH_BODIES = 250 };
+
+struct fx_call;
+
+/* The answer of a rigid problem whose bodies come to rest, in call->r: H r + M v_free = 0 with contacts that w leaves
+ * open at zero. True: found; the monitor has not judged it. False: r is zero. */
+bool fx_load_path_rest(struct fx_call *call, frix_status *status);
+
 #endif
