@@ -367,7 +367,7 @@ static void oracle_free(oracle *o) {
 }
 
 /* u over all rows, compliance included; leaves v in the oracle. */
-static void oracle_apply(oracle *o, const real *z, real *u) {
+static inline void oracle_apply(oracle *o, const real *z, real *u) {
   if (o->data.form == FRIX_FORM_GLOBAL) {
     oracle_velocity(o, z);
     for (int32_t k = 0; k < o->total; k++) {

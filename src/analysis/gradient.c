@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CONSISTENT 1e-7 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
+#define CONSISTENT 1e-12 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
 
 const char *frix_gradient_verdict_name(frix_gradient_verdict verdict) {
   static const char *const name[] = {"smooth", "kink", "not unique", "smoothed"};
@@ -79,7 +79,8 @@ static frix_status build(frix_gradient *g, double kappa) {
   if (status == FRIX_OK) status = take_answer(g);
   if (status == FRIX_OK && kappa > 0) return fx_gradient_smooth(g, kappa);
   if (status == FRIX_OK) status = fx_gradient_modes(g);
-  return status == FRIX_OK ? fx_gradient_factor_all(g) : status;
+  if (status == FRIX_OK) status = fx_gradient_factor_all(g);
+  return status == FRIX_OK ? fx_gradient_polish(g) : status;
 }
 
 frix_status fx_gradient_factor_all(frix_gradient *g) {
@@ -110,6 +111,7 @@ static frix_status create(frix_context *context, const frix_problem *problem, fr
   g->own = own;
   fx_arena_init(&g->arena, context);
   g->known = how.known;
+  g->noise = 1e-8;
   frix_status status = fx_forces_open(context, problem, config, !how.as_is, !how.known, &g->forces);
   if (status == FRIX_OK) status = build(g, how.kappa);
   *out = g;
@@ -264,7 +266,7 @@ static frix_status check_smooth(const frix_gradient *g) {
 }
 
 frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool transposed, double *b) {
-  double *part = FX_TAKE(arena, double, g->s.row_count), *y = FX_TAKE(arena, double, g->s.row_count);
+  double *part = FX_TAKE(arena, double, g->s.row_count), *y = FX_TAKE(arena, double, 3 * (size_t)g->s.row_count);
   double *out = FX_TAKE(arena, double, g->s.row_count);
   if (!part || !y || !out) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < g->islands.count; k++) {

@@ -14,7 +14,7 @@ typedef struct fx_gradient_island {
   int32_t n, rank;
   int32_t *row;       /* of the system, by unknown */
   int32_t *at, *from; /* LU: row k of the factors is row at[k] of K, column k its column from[k] */
-  double *lu;         /* n x n */
+  double *lu, *K;     /* n x n */
 } fx_gradient_island;
 
 struct frix_gradient {
@@ -28,6 +28,7 @@ struct frix_gradient {
   int32_t contact;
   bool forces_unique;
   bool known;        /* to be smooth: its verdict is not looked for again */
+  double noise;      /* largest error of the law at r, over what the island carries */
   double *r, *u, *v; /* the centre where forces are not unique */
   uint8_t *among;    /* by contact: does not open */
   fx_islands islands;
@@ -58,13 +59,18 @@ frix_status fx_gradient_factor_all(frix_gradient *g);
 /* g becomes that of the answer on the central path (gradient_smoothed.c). */
 frix_status fx_gradient_smooth(frix_gradient *g, double kappa);
 
+/* The answer, corrected to rounding, with its modes and factors (gradient_polish.c). */
+frix_status fx_gradient_polish(frix_gradient *g);
+/* Not unique where a pivot may be zero to the precision of the answer. */
+void fx_gradient_doubt(frix_gradient *g);
+
 /* frix_gradient_of_step at the forces of the answer wherever modes are clear there. known: it was found to be smooth in
  * another run, and is neither judged nor certified again. */
 frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient **out);
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
-/* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. */
+/* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. workspace: 3 n. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
 
 /* ---- large islands (gradient_sparse.c) ---- */

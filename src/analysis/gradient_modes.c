@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10 /* pivots of K below are zero */
-#define DOUBT 1e-3      /* of pivots: what the answer's residual may make of them, over the distance to a kink */
+#define DOUBT 1e-6      /* of pivots: what the answer's error may make of them, over the distance to a kink */
+#define COMPLIANT 1e-3  /* the same of sparse factors: their compliance is that much above it */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
 enum { MOST_ROWS = 1500, DENSE_ROWS = 48 };
@@ -194,7 +195,7 @@ static void factor(fx_gradient_island *is) {
   }
 }
 
-double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *y) {
+static double solve_once(const fx_gradient_island *is, bool transposed, double *b, double *y) {
   int32_t n = is->n, rank = is->rank;
   const double *a = is->lu;
   double size = 0, off = 0;
@@ -221,6 +222,26 @@ double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *
   }
   for (int32_t k = 0; k < n; k++) b[transposed ? is->at[k] : is->from[k]] = y[k];
   return size > 0 ? off / size : 0;
+}
+
+/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones: one round on
+ * what is left. */
+double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *y) {
+  size_t n = (size_t)is->n;
+  double *left = y + n, *z = left + n;
+  memcpy(left, b, n * sizeof *left);
+  double off = solve_once(is, transposed, b, y);
+  memcpy(z, b, n * sizeof *z);
+  for (size_t r = 0; r < n; r++) {
+    const double *row = is->K + r * n;
+    if (transposed)
+      for (size_t c = 0; c < n; c++) left[c] -= row[c] * z[r];
+    else
+      for (size_t c = 0; c < n; c++) left[r] -= row[c] * z[c];
+  }
+  solve_once(is, transposed, left, y);
+  for (size_t k = 0; k < n; k++) b[k] += left[k];
+  return off;
 }
 
 /* Whether z, a change of forces that keeps every law, moves something (u = A z) or turns the friction of what slides.
@@ -261,21 +282,12 @@ static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is
 
 /* Entries of K are those of the answer to residual / distance: a slip of 1e-4 turns by 1e-8 with an error of 1e-12. A
  * pivot that is not far above that may be zero: four sliding feet, whose forces the law leaves open. */
-static double noise_of(const frix_gradient *g) {
-  return fmax(g->forces->certificate.residual, 1e-15) / fmin(1, g->distance);
-}
-
-static bool is_doubtful(const frix_gradient *g, const fx_gradient_island *is) {
-  double noise = noise_of(g);
-  for (int32_t k = 0; k < is->rank; k++)
-    if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) return true;
-  return false;
-}
+static double noise_of(const frix_gradient *g) { return fmax(g->noise, 1e-15) / fmin(1, g->distance); }
 
 /* Parts of K that may be zero count as such: below what the compliance of the factors hides. */
 static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *z,
                           double *u) {
-  double compliance = fmin(1e-3, fmax(1e-6, noise_of(g) / DOUBT));
+  double compliance = fmin(1e-3, fmax(1e-6, noise_of(g) / COMPLIANT));
   if (is->n <= DENSE_ROWS || !fx_gradient_sparse_open(g, k, is->n, compliance, &is->sparse)) return false;
   if (g->known || !fx_gradient_sparse_null(g, is->sparse, z)) return true;
   g->forces_unique = false;
@@ -292,14 +304,14 @@ static frix_status factor_dense(frix_gradient *g, int32_t k, fx_gradient_island 
                    MOST_ROWS);
   is->at = FX_TAKE(&g->arena, int32_t, n);
   is->from = FX_TAKE(&g->arena, int32_t, n);
-  is->lu = FX_TAKE(&g->arena, double, n *n);
+  is->lu = FX_TAKE(&g->arena, double, n *n), is->K = FX_TAKE(&g->arena, double, n *n);
   double *A = FX_TAKE(own, double, n *n), *x = FX_TAKE(own, double, 3 * n);
-  if (!is->at || !is->from || !is->lu || !A || !x) return FRIX_ERROR_MEMORY;
+  if (!is->at || !is->from || !is->lu || !is->K || !A || !x) return FRIX_ERROR_MEMORY;
   fill(g, k, is, place, A, is->lu);
+  memcpy(is->K, is->lu, n * n * sizeof *is->K);
   factor(is);
   if (is->rank < is->n) g->forces_unique = false;
   if (g->known) return FRIX_OK;
-  if (g->distance > FX_KINK && is_doubtful(g, is)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
   check_null(g, k, is, place, A, x, x + n, x + 2 * n);
   return FRIX_OK;
 }
@@ -326,4 +338,14 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
   }
   fx_arena_free(&own);
   return status;
+}
+
+void fx_gradient_doubt(frix_gradient *g) {
+  double noise = noise_of(g);
+  if (g->verdict != FRIX_GRADIENT_SMOOTH || g->known) return;
+  for (int32_t i = 0; i < g->islands.count; i++) {
+    const fx_gradient_island *is = &g->island[i];
+    for (int32_t k = 0; !is->sparse && k < is->rank; k++)
+      if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+  }
 }

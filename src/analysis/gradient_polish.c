@@ -1,0 +1,93 @@
+/* The answer of a gradient, corrected until only rounding is left of the law.
+ *
+ *   F = z - P(z - u~_z),   K dz = -F
+ *
+ * An answer with the error e turns the friction of a slip |u_T| by e / |u_T|, and the derivative with it: a residual of
+ * 1e-9 is enough for the motion, but not for its derivative near a change of mode. One step of Newton with the factors
+ * at hand leaves e^2 / distance. Where it moved anything, modes and factors are made again. */
+#include "analysis/gradient.h"
+
+#include "problem/cone.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHARP 1e-14 /* of what the island carries: rounding */
+#define SHIFT 1e-11 /* of an answer, over the distance to a kink: K is as before below it */
+enum { MOST_ROUNDS = 4 };
+
+/* F by row, scaled; the largest over what its island carries. */
+static double find_error(const frix_gradient *g, const double *r, const double *u, double *F) {
+  double most = 0;
+  for (int32_t i = 0; i < g->s.contact_count; i++) {
+    const frix_contact *c = &g->s.contact[i];
+    int32_t row = g->s.row[i], d = c->dim;
+    double S = g->forces->scale[i], speed[FRIX_MAX_DIM], x[FRIX_MAX_DIM], carried = fx_gradient_speed_unit(g, i) * S;
+    for (int32_t k = 0; k < d; k++) {
+      speed[k] = S * u[row + k];
+      x[k] = r[row + k] / S - speed[k];
+    }
+    if (c->cone == FRIX_CONE_BILATERAL) {
+      memcpy(F + row, speed, (size_t)d * sizeof *F);
+    } else {
+      x[0] -= fx_cone_shift(c, speed);
+      fx_cone_project(c, x, x);
+      for (int32_t k = 0; k < d; k++) F[row + k] = r[row + k] / S - x[k];
+    }
+    for (int32_t k = 0; k < d; k++)
+      if (fabs(F[row + k]) > most * carried) most = carried > 0 ? fabs(F[row + k]) / carried : INFINITY;
+  }
+  return most;
+}
+
+/* r - S dz, and how far that is over what the islands carry. */
+static double correct(const frix_gradient *g, const double *dz, double *r) {
+  double most = 0;
+  for (int32_t i = 0; i < g->s.contact_count; i++) {
+    double S = g->forces->scale[i], carried = fx_gradient_speed_unit(g, i) * S;
+    for (int32_t k = g->s.row[i]; k < g->s.row[i + 1]; k++) {
+      r[k] = g->r[k] - S * dz[k];
+      if (carried > 0) most = fmax(most, fabs(dz[k]) / carried);
+    }
+  }
+  return most;
+}
+
+/* How far speeds moved, in the same units. */
+static double moved(const frix_gradient *g, const double *u) {
+  double most = 0;
+  for (int32_t i = 0; i < g->s.contact_count; i++) {
+    double carried = fx_gradient_speed_unit(g, i);
+    for (int32_t k = g->s.row[i]; k < g->s.row[i + 1]; k++)
+      if (carried > 0) most = fmax(most, fabs(u[k] - g->u[k]) / carried);
+  }
+  return most;
+}
+
+frix_status fx_gradient_polish(frix_gradient *g) {
+  size_t rows = (size_t)g->s.row_count;
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  double *F = FX_TAKE(&own, double, rows), *r = FX_TAKE(&own, double, rows), *u = FX_TAKE(&own, double, rows);
+  double *v = FX_TAKE(&own, double, g->s.dof_count);
+  frix_status status = F && r && u && v ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) g->noise = find_error(g, g->r, g->u, F);
+  for (int round = 0; status == FRIX_OK && round < MOST_ROUNDS; round++) {
+    if (g->noise <= SHARP || g->verdict != FRIX_GRADIENT_SMOOTH) break;
+    if (fx_gradient_solve_all(g, &own, false, F) != FRIX_OK) break; /* not to be corrected in these modes */
+    double by = correct(g, F, r);
+    fx_system_velocity(&g->s, r, u, v);
+    double left = find_error(g, r, u, F);
+    by = fmax(by, moved(g, u));
+    if (!(left < 0.5 * g->noise)) break;
+    memcpy(g->r, r, rows * sizeof *r), memcpy(g->u, u, rows * sizeof *u);
+    memcpy(g->v, v, (size_t)g->s.dof_count * sizeof *v);
+    g->noise = left;
+    if (!(by > SHIFT * fmin(1, g->distance))) break;
+    status = fx_gradient_modes(g);
+    if (status == FRIX_OK) status = fx_gradient_factor_all(g);
+  }
+  fx_arena_free(&own);
+  if (status == FRIX_OK) fx_gradient_doubt(g);
+  return status;
+}
