@@ -131,6 +131,11 @@ static frix_status extract_velocity(fx_arena *arena, const fx_system *s, const f
   if (!M && !out->diagonal_mass) return FRIX_ERROR_MEMORY;
   for (int32_t m = 0; M && m < out->mover_count; m++)
     memcpy(M + M_offset[m], s->M + s->M_offset[movers[m]], (M_offset[m + 1] - M_offset[m]) * sizeof *M);
+  int32_t *motion = s->motion ? FX_TAKE_RAW(arena, int32_t, out->dof_count) : NULL;
+  if (s->motion && !motion) return FRIX_ERROR_MEMORY;
+  for (int32_t m = 0; motion && m < out->mover_count; m++)
+    memcpy(motion + dof[m], s->motion + s->dof[movers[m]], (size_t)(dof[m + 1] - dof[m]) * sizeof *motion);
+  out->motion = motion;
   out->v_free = v_free;
   out->M = M;
   out->mass = mass;

@@ -111,10 +111,9 @@ static void solve_rigid(const double *factors, const int32_t *pivot, int32_t row
     for (int k = 0; k < 3; k++) y[6 * r + 3 + k] = turn[3 * r + k];
 }
 
-/* M = L'DL, L unit lower triangular, from the last row to the first; false where M is not symmetric or not positive.
- * Trees are factored in this order too (tree_inertia.c). Where M has lost digits of light links, the velocities that a
+/* Trees are factored in this order too (tree_inertia.c). Where M has lost digits of light links, the velocities that a
  * solver sees then are those of the step. */
-static bool factor_symmetric(int32_t n, const double *M, double *out, int32_t *pivot) {
+bool fx_factor_symmetric(int32_t n, const double *M, double *out) {
   for (int32_t r = 0; r < n; r++)
     for (int32_t c = 0; c < r; c++)
       if (M[r * n + c] != M[c * n + r]) return false;
@@ -129,6 +128,11 @@ static bool factor_symmetric(int32_t n, const double *M, double *out, int32_t *p
     }
     for (int32_t j = 0; j < i; j++) row[j] *= row[i];
   }
+  return true;
+}
+
+static bool factor_symmetric(int32_t n, const double *M, double *out, int32_t *pivot) {
+  if (!fx_factor_symmetric(n, M, out)) return false;
   pivot[0] = SYMMETRIC;
   return true;
 }

@@ -265,7 +265,7 @@ frix_status frix_problem_create(frix_context *context, const frix_problem_data *
 void frix_problem_destroy(frix_problem *p) {
   if (!p) return;
   frix_context *context = p->context;
-  void *owned[] = {p->contact, p->row, p->q, p->f, p->w, p->b, p->R, p->r_c, p->guess, p->limit, p->title};
+  void *owned[] = {p->contact, p->row, p->q, p->f, p->w, p->b, p->R, p->r_c, p->guess, p->limit, p->motion, p->title};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) fx_free(context, owned[k]);
   fx_sparse_free(context, &p->W);
   fx_sparse_free(context, &p->M);
@@ -280,6 +280,10 @@ frix_status fx_problem_take_limit(frix_problem *p, const frix_problem *from) {
   p->limit = fx_alloc_raw(p->context, count, sizeof *p->limit);
   if (!p->limit) return fx_fail(p->context, FRIX_ERROR_MEMORY, "out of memory");
   memcpy(p->limit, from->limit, count * sizeof *p->limit);
+  if (!from->motion) return FRIX_OK;
+  p->motion = fx_alloc_raw(p->context, (size_t)from->dof_count, sizeof *p->motion);
+  if (!p->motion) return fx_fail(p->context, FRIX_ERROR_MEMORY, "out of memory");
+  memcpy(p->motion, from->motion, (size_t)from->dof_count * sizeof *p->motion);
   return FRIX_OK;
 }
 

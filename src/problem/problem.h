@@ -14,12 +14,14 @@ struct frix_problem {
   int32_t *row; /* first row of each contact, contact_count + 1 */
   fx_sparse W, M, H, G;
   double *q, *f, *w, *b, *R, *r_c, *guess; /* NULL where absent */
-  double *limit;        /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
+  double *limit;   /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
+  int32_t *motion; /* of a step with trees: by degree of freedom, the number of its motion (row_motions.c), one after
+                    * the other within a tree; -1: none of a tree; NULL: there are no trees */
   const double *v_free; /* of a step with trees: M^-1 f without the rounding of f; NULL: it is found from f */
   char *title;
 };
 
-/* Takes a copy of the limits of `from`, a problem of the same rows. */
+/* Takes a copy of the limits and motions of `from`, a problem of the same rows. */
 frix_status fx_problem_take_limit(frix_problem *problem, const frix_problem *from);
 
 /* Checks a matrix as it was given, entry by entry, and copies it; name is what messages call it. */

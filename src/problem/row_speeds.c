@@ -23,8 +23,9 @@
 #include <string.h>
 
 static const double NEIGHBOUR =
-    1e-4;                          /* of what the contacts of the same bodies see of these, where bodies are unknown */
-static const double SHARED = 1e-3; /* of what a body's translation carries counts for its rotation, and back */
+    1e-4;                           /* of what the contacts of the same bodies see of these, where bodies are unknown */
+static const double SHARED = 1e-3;  /* of what a body's translation carries counts for its rotation, and back */
+static const double OF_TREE = 1e-3; /* of that, what a tree carries counts for each of its motions */
 static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
 
 double fx_safe_norm(int32_t n, const double *x) {
@@ -63,21 +64,23 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   size_t blocks = 0;
   int32_t *place = FX_TAKE_RAW(arena, int32_t, s->contact_count);
   if (!place) return FRIX_ERROR_MEMORY;
+  *out = (fx_row_scales){.of = s, .start = s->Ht.start, .index = s->Ht.index, .worst = -1};
+  frix_status status = s->motion ? fx_row_motions_take(arena, s, out) : FRIX_OK;
+  if (status != FRIX_OK) return status;
   for (int32_t i = 0; s->has_velocity && i < s->contact_count; i++) {
     place[i] = (int32_t)blocks;
-    blocks += (size_t)(s->Ht.start[i + 1] - s->Ht.start[i]) * (size_t)fx_row_weights(s->contact[i].dim);
+    blocks += (size_t)(out->start[i + 1] - out->start[i]) * (size_t)fx_row_weights(s->contact[i].dim);
   }
-  int32_t energies = s->has_velocity ? 2 * s->mover_count : s->contact_count;
-  *out = (fx_row_scales){.energy = FX_TAKE_RAW(arena, double, energies),
-                         .free = FX_TAKE_RAW(arena, double, energies),
-                         .rotation = FX_TAKE_RAW(arena, int32_t, energies),
-                         .of = s,
-                         .weighed = FX_TAKE(arena, uint8_t, s->contact_count),
-                         .place = place,
-                         .weight = FX_TAKE_RAW(arena, double, blocks),
-                         .speed = FX_TAKE_RAW(arena, double, s->row_count),
-                         .limit = FX_TAKE_RAW(arena, double, s->row_count),
-                         .worst = -1};
+  int32_t motions = out->first ? out->first[s->mover_count] : s->mover_count;
+  int32_t energies = s->has_velocity ? 2 * motions : s->contact_count;
+  out->energy = FX_TAKE_RAW(arena, double, energies);
+  out->free = FX_TAKE_RAW(arena, double, energies);
+  out->rotation = FX_TAKE_RAW(arena, int32_t, energies);
+  out->weighed = FX_TAKE(arena, uint8_t, s->contact_count);
+  out->place = place;
+  out->weight = FX_TAKE_RAW(arena, double, blocks);
+  out->speed = FX_TAKE_RAW(arena, double, s->row_count);
+  out->limit = FX_TAKE_RAW(arena, double, s->row_count);
   for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
   bool good = out->energy && out->free && out->rotation && out->weighed && out->weight && out->speed && out->limit;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
@@ -124,10 +127,15 @@ double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
 
 /* Both motions of mover m, and the roots of their energies. */
 static void find_energies(const fx_system *s, int32_t m, fx_row_scales *t) {
+  if (fx_row_is_tree(s, m)) {
+    fx_row_motions_free(s, m, t);
+    return;
+  }
   int32_t n = s->dof[m + 1] - s->dof[m], first = t->rotation[m] = rotation_of(s, m);
   const double *v = s->v_free + s->dof[m];
-  t->free[2 * m] = part_norm(s, m, 0, first, v);
-  t->free[2 * m + 1] = first < n ? part_norm(s, m, first, n, v) : 0;
+  double *free = t->free + 2 * (t->first ? t->first[m] : m);
+  free[0] = part_norm(s, m, 0, first, v);
+  free[1] = first < n ? part_norm(s, m, first, n, v) : 0;
 }
 
 static inline double product_of(const double *g, const double *h, const double *y, const double *inverse, int32_t first,
@@ -345,6 +353,13 @@ static void find_speeds(int32_t part, int32_t first, int32_t end, void *user) {
   }
 }
 
+/* Motions of a tree from `first` on: a motion that is rounding of others gives no scale. */
+static void share_in_tree(int32_t first, int32_t end, double *energy) {
+  double sum = 0;
+  for (int32_t k = first; k < end; k++) sum += energy[2 * k];
+  for (int32_t k = first; k < end; k++) energy[2 * k + 1] = OF_TREE * sum;
+}
+
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
                    const double *r, double *energy, double *speed) {
   for (int32_t c = 0; c < set->count; c++) {
@@ -358,6 +373,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
       add_impulses(s, bodies, i, k, end, r + row + k, energy);
     }
   }
+  for (int32_t k = 0; k < bodies->tree_count; k++) share_in_tree(bodies->tree[2 * k], bodies->tree[2 * k + 1], energy);
   speeds t = {s, bodies, set, shift, r, energy, speed};
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_speeds, &t);
 }
@@ -476,22 +492,30 @@ static void weigh_once(int32_t part, int32_t first, int32_t end, void *user) {
     int32_t i = fx_row_at(w->set, c), d = s->contact[i].dim;
     double *weight = t->weight + t->place[i];
     if (own && t->weighed[i]) continue;
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += fx_row_weights(d))
-      weigh(s, k, d, t->rotation[s->Ht.index[k]], weight);
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
+      int32_t m = s->Ht.index[k];
+      bool tree = fx_row_is_tree(s, m);
+      if (tree)
+        fx_row_motions_weigh(s, t, k, d, weight);
+      else
+        weigh(s, k, d, t->rotation[m], weight);
+      weight += (tree ? t->last[k] + 1 : 1) * fx_row_weights(d);
+    }
     roots_of(s, w->bodies, i);
     t->weighed[i] = own;
   }
 }
 
 static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
-  fx_row_bodies bodies = {s->Ht.start, s->Ht.index, t->place, t->weight};
+  fx_row_bodies bodies = {t->start, t->index, t->place, t->weight, t->tree, t->tree_count};
   weighing w = {s, set, &bodies, t};
   for (int32_t c = 0; c < set->count; c++) { /* before the weights, which contacts of one body share */
     int32_t i = fx_row_at(set, c);
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
       int32_t m = s->Ht.index[k];
-      if (t->of != s || t->free[2 * m] < 0) find_energies(s, m, t);
-      memcpy(t->energy + 2 * (size_t)m, t->free + 2 * (size_t)m, 2 * sizeof *t->energy);
+      int32_t first = t->first ? t->first[m] : m, count = t->first ? t->first[m + 1] - first : 1;
+      if (t->of != s || t->free[2 * first] < 0) find_energies(s, m, t);
+      memcpy(t->energy + 2 * (size_t)first, t->free + 2 * (size_t)first, 2 * (size_t)count * sizeof *t->energy);
     }
   }
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, weigh_once, &w);

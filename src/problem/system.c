@@ -291,6 +291,7 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
     fx_mass_solve(&mass, m, 1, p->f + s->dof[m], v_free + s->dof[m]);
   s->v_free = v_free;
   s->limit = p->limit;
+  s->motion = p->motion;
   status = list_shifts(arena, p, s);
   return status == FRIX_OK ? finish_velocity(arena, s) : status;
 }

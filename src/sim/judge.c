@@ -139,16 +139,76 @@ static void level_pairs(int32_t dim, double *own) {
   level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
 }
 
-/* known: weights of the rows; NULL: they are not. */
-static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
-                         double *weight, double *own, const double *known) {
+/* The bodies of each group, as blocks; a tree is one for each link and motion (problem/row_motions.c). */
+typedef struct moved {
+  const int32_t *first; /* by mover: number of the first that it counts as */
+  int32_t *start, *index, *place;
+  double *own; /* weights by group and motion, as fx_row_bodies has them */
+  int32_t count, used;
+} moved;
+
+/* Weights of the next block of the group. */
+static double *next_block(moved *t, int32_t number, int32_t dim) {
+  double *own = t->own + t->used;
+  t->index[t->count++] = number;
+  t->used += fx_row_weights(dim);
+  return own;
+}
+
+static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
     u[j] += fx_dot_quad(m->dof, J, x);
     q[j] += fx_dot_quad(m->dof, J, m->tree->v_free);
-    own[2 * j] = known ? known[j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
-    weight[j] += own[2 * j];
   }
-  level_pairs(dim, own);
+}
+
+/* Rows L'^-1 J' of a group and D^-1 times these, coordinate after coordinate with dim numbers each. p: where they are
+ * kept, from column `seen` on. */
+static void respond(const fx_mover *m, int32_t dim, const double *J, const fx_tree_products *p, int32_t seen, double *Y,
+                    double *Z) {
+  double y[FX_TREE_MOST], z[FX_TREE_MOST];
+  for (int32_t i = 0; p && i < m->dof; i++)
+    for (int32_t j = 0; j < dim; j++) {
+      size_t from = (size_t)i * (size_t)p->count + (size_t)(seen + j);
+      Y[i * dim + j] = p->Y[from], Z[i * dim + j] = p->Z[from];
+    }
+  for (int32_t j = 0; !p && j < dim; j++, J += m->dof) {
+    fx_tree_half_respond(m, J, y, z);
+    for (int32_t i = 0; i < m->dof; i++) Y[i * dim + j] = y[i], Z[i * dim + j] = z[i];
+  }
+}
+
+static bool any_of(int32_t dim, const double *y) {
+  for (int32_t j = 0; j < dim; j++)
+    if (y[j] != 0.0) return true;
+  return false;
+}
+
+static bool is_tree(const fx_mover *m) { return m->tree && !m->tree->soft; }
+
+static int32_t motions_of(const fx_mover *m) { return fx_tree_motion_of(m, m->dof - 1) + 1; }
+
+/* Weights of a tree's rows on one link, motion by motion: only of those that they move. */
+static void weigh_tree(const fx_mover *m, int32_t mover, int32_t dim, const double *Y, const double *Z, double *weight,
+                       moved *t) {
+  int32_t now = -1, last = m->dof - 1;
+  double *own = NULL;
+  while (last >= 0 && !any_of(dim, Y + last * dim)) last--;
+  if (last < 0) return;
+  int32_t link = t->first[mover] + fx_row_part(motions_of(m), fx_tree_motion_of(m, last));
+  for (int32_t i = 0; i <= last; i++, Y += dim, Z += dim) {
+    if (!any_of(dim, Y)) continue;
+    int32_t motion = fx_tree_motion_of(m, i);
+    if (motion != now) {
+      own = next_block(t, link + motion, dim);
+      memset(own, 0, (size_t)fx_row_weights(dim) * sizeof *own);
+    }
+    now = motion;
+    for (int32_t j = 0; j < dim; j++) {
+      fx_row_motion_add(own, dim, j, Y[j], Z[j], j > 0 ? Y[j - 1] : 0.0);
+      weight[j] += Y[j] * Z[j];
+    }
+  }
 }
 
 /* kept: its weights; NULL: they are not known. */
@@ -165,23 +225,26 @@ static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const 
   level_pairs(dim, own);
 }
 
-/* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them; seen: by mover, rows of
- * trees. */
+/* All of that in one pass. seen: by mover, rows of trees; half: room for the responses of a group. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
-                 double *own, int32_t *seen) {
+                 int32_t *seen, double *half, moved *t) {
   const double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
+    t->start[k] = t->count, t->place[k] = t->used;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
+      double *own = is_tree(m) ? NULL : next_block(t, t->first[g->mover[b]], g->dim);
       if (m->tree && m->tree->soft) {
         look_at_soft(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
       } else if (m->tree) {
         const fx_tree_products *p = a->products ? &a->products[g->mover[b]] : NULL;
-        const double *known = p && p->Y ? p->weight + seen[g->mover[b]] : NULL;
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, known);
+        double *Z = half + (size_t)g->dim * (size_t)m->dof;
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row);
+        respond(m, g->dim, J, p && p->Y ? p : NULL, seen[g->mover[b]], half, Z);
+        weigh_tree(m, g->mover[b], g->dim, half, Z, weight + g->row, t);
         seen[g->mover[b]] += g->dim;
       } else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
@@ -190,7 +253,6 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       else
         look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
-      own += fx_row_weights(g->dim);
       if (kept) kept += 2 * g->dim;
     }
   }
@@ -204,23 +266,35 @@ static double energy_of(frix_sym3 M, frix_vec3 v) {
   return energy > 0.0 ? energy : 0.0;
 }
 
-/* The bodies of each group, as blocks. */
-static void list_bodies(const fx_assembly *a, int32_t *start, int32_t *index, int32_t *place) {
-  int32_t count = 0, at = 0;
-  for (int32_t k = 0; k < a->group_count; k++) {
-    start[k] = count;
-    place[k] = at;
-    at += a->group[k].body_count * fx_row_weights(a->group[k].dim);
-    for (int32_t b = 0; b < a->group[k].body_count; b++) index[count++] = a->group[k].mover[b];
+/* Room for the blocks of all groups. half: the most numbers that the responses of one group have. */
+static frix_status take_moved(const frix_sim *sim, const fx_assembly *a, moved *t, fx_row_bodies *out, double **half) {
+  fx_arena *arena = a->arena;
+  size_t motions = 0, weights = 0, numbers = 0;
+  int32_t *first = FX_TAKE(arena, int32_t, (size_t)sim->mover_count + 1), trees = 0;
+  int32_t *tree = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)sim->mover_count);
+  if (!first || !tree) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    first[k + 1] = first[k] + (is_tree(m) ? fx_row_parts(motions_of(m)) : 1);
+    if (first[k + 1] == first[k] + 1) continue;
+    tree[2 * trees] = first[k], tree[2 * trees++ + 1] = first[k + 1];
   }
-  start[a->group_count] = count;
-}
-
-static size_t weight_count(const fx_assembly *a) {
-  size_t count = 0;
   for (int32_t k = 0; k < a->group_count; k++)
-    count += (size_t)(a->group[k].body_count * fx_row_weights(a->group[k].dim));
-  return count;
+    for (int32_t b = 0; b < a->group[k].body_count; b++) {
+      const fx_mover *m = &sim->mover[a->group[k].mover[b]];
+      int32_t dim = a->group[k].dim, count = is_tree(m) ? motions_of(m) : 1;
+      size_t own = 2 * (size_t)dim * (size_t)m->dof;
+      motions += (size_t)count, weights += (size_t)(count * fx_row_weights(dim));
+      if (is_tree(m) && own > numbers) numbers = own;
+    }
+  *t = (moved){.first = first,
+               .start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1),
+               .index = FX_TAKE_RAW(arena, int32_t, motions),
+               .place = FX_TAKE_RAW(arena, int32_t, a->group_count),
+               .own = FX_TAKE_RAW(arena, double, weights)};
+  *half = FX_TAKE_RAW(arena, double, numbers);
+  *out = (fx_row_bodies){t->start, t->index, t->place, t->own, tree, trees};
+  return t->start && t->index && t->place && t->own && *half ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 static bool has_bounds(const fx_assembly *a, const double *weight) {
@@ -242,16 +316,14 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE_RAW(arena, double, rows);
   double *shift = FX_TAKE_RAW(arena, double, rows);
   int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
-  int32_t *start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
-  int32_t *place = FX_TAKE_RAW(arena, int32_t, a->group_count);
-  int32_t *index = FX_TAKE_RAW(arena, int32_t, 4 * (size_t)a->group_count); /* a group has at most four bodies */
-  double *energy = FX_TAKE_RAW(arena, double, 2 * (size_t)sim->mover_count);
-  double *speed = FX_TAKE_RAW(arena, double, rows);
-  double *own = FX_TAKE_RAW(arena, double, weight_count(a));
+  double *speed = FX_TAKE_RAW(arena, double, rows), *half;
   int32_t *seen = FX_TAKE(arena, int32_t, sim->mover_count);
-  if (!p || !weight || !q || !shift || !row || !start || !place || !index || !energy || !speed || !own || !seen)
-    return FRIX_ERROR_MEMORY;
-  frix_status status = fx_tree_products_find(sim, a);
+  fx_row_bodies bodies;
+  moved motions;
+  if (!p || !weight || !q || !shift || !row || !speed || !seen) return FRIX_ERROR_MEMORY;
+  frix_status status = take_moved(sim, a, &motions, &bodies, &half);
+  double *energy = status ? NULL : FX_TAKE(arena, double, 2 * (size_t)motions.first[sim->mover_count]);
+  if (status == FRIX_OK) status = energy ? fx_tree_products_find(sim, a) : FRIX_ERROR_MEMORY;
   if (status != FRIX_OK) return status;
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
@@ -261,7 +333,8 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
     shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
   }
-  look(sim, a, v, u, q, weight, own, seen);
+  look(sim, a, v, u, q, weight, seen, half, &motions);
+  motions.start[a->group_count] = motions.count;
   for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
   row[a->group_count] = rows;
   fx_system system = {.contact_count = a->group_count,
@@ -278,17 +351,17 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     double linear = energy_of(m->A, m->v_free), angular = energy_of(m->B, m->w_free);
+    double *own = energy + 2 * motions.first[k];
     if (m->tree) linear = fx_tree_energy_of(m, m->tree->v_free), angular = 0.0;
-    energy[2 * k] = sqrt(linear);
-    energy[2 * k + 1] = sqrt(angular);
+    own[0] = sqrt(linear);
+    own[1] = sqrt(angular);
+    if (is_tree(m)) fx_tree_motion_energies(m, own);
     if (m->first >= 0) system.carried += linear + angular;
   }
   system.carried = sqrt(system.carried);
   fx_certificate_compute(NULL, &system, sim->config.law, r, u, v, NULL, out);
   fx_row_errors errors = {.where = -1};
-  fx_row_bodies bodies = {start, index, place, own};
   fx_row_set all = {.count = a->group_count};
-  list_bodies(a, start, index, place);
   fx_row_roots(&system, &bodies, &all);
   fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
   fx_row_errors_find(&system, &all, sim->config.law, speed, a->limit, r, u, &errors);

@@ -125,6 +125,19 @@ static frix_status limit_rows(const frix_sim *sim, const fx_assembly *a) {
   return FRIX_OK;
 }
 
+/* Trees have a motion for each joint: what one carries is no scale for the rows of others (problem/row_motions.c). */
+static frix_status number_motions(frix_sim *sim, const fx_assembly *a) {
+  if (!sim->mechanism) return FRIX_OK;
+  int32_t *motion = sim->problem.motion = FX_TAKE_RAW(a->arena, int32_t, sim->problem.dof_count);
+  if (!motion) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_mover *m = &sim->mover[k];
+    bool tree = m->tree && !m->tree->soft;
+    for (int32_t i = 0; m->first >= 0 && i < m->dof; i++) motion[m->first + i] = tree ? fx_tree_motion_of(m, i) : -1;
+  }
+  return FRIX_OK;
+}
+
 frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
   int32_t first_joint_row = a->joint_first < a->group_count ? a->group[a->joint_first].row : a->row_count;
   a->contact_rows = first_joint_row;
@@ -140,7 +153,8 @@ frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
                                 .guess = a->guess,
                                 .limit = a->limit};
   if (a->compliant) sim->problem.R = a->R, sim->problem.r_c = a->r_c;
-  return limit_rows(sim, a);
+  frix_status status = number_motions(sim, a);
+  return status == FRIX_OK ? limit_rows(sim, a) : status;
 }
 
 /* Rows are finite and sorted by construction, so nothing is checked again. */

@@ -5,6 +5,7 @@
  *   M~ and its L'DL factor have the branch-induced pattern of M (tree_inertia.c).
  *
  * A soft body answers the same questions: its frame is the slot, M~ is dense. */
+#include "problem/row_errors.h"
 #include "sim/softs.h"
 
 #include <math.h>
@@ -168,6 +169,42 @@ double fx_tree_energy_of(const fx_mover *m, const double *x) {
   fx_tree_multiply(m, x, y);
   for (int32_t i = 0; i < m->dof; i++) sum += x[i] * y[i];
   return fx_max(sum, 0.0);
+}
+
+/* ---- motions (problem/row_motions.c) ---- */
+
+int32_t fx_tree_motion_of(const fx_mover *m, int32_t i) {
+  const fx_tree *t = &m->tree->mechanism->tree;
+  return t->dof[m->tree->first + i].joint - t->dof[m->tree->first].joint;
+}
+
+/* L v and D, row by row of the factor. */
+static double beyond(const fx_mover *m, int32_t i, const double *v, double *D) {
+  const fx_part *p = m->tree->part;
+  const fx_tree *t = &m->tree->mechanism->tree;
+  double sum = v[i];
+  if (p->dense) {
+    const double *L = p->factor + (size_t)i * (size_t)m->dof;
+    const int32_t *list = p->column + i * m->dof;
+    for (int32_t k = 0; k < p->column_count[i]; k++) sum += L[list[k]] * v[list[k]];
+    *D = L[i];
+    return sum;
+  }
+  const double *L = m->tree->mechanism->state->factor + t->dof[m->tree->first + i].row + 1;
+  for (int32_t j = t->dof[m->tree->first + i].parent; j >= 0; j = t->dof[j].parent) sum += *L++ * v[j - m->tree->first];
+  *D = 1.0 / m->tree->mechanism->state->factor_diagonal[m->tree->first + i];
+  return sum;
+}
+
+void fx_tree_motion_energies(const fx_mover *m, double *energy) {
+  double sum[FX_TREE_MOST] = {0.0};
+  int32_t motions = fx_tree_motion_of(m, m->dof - 1) + 1;
+  for (int32_t i = 0; i < m->dof; i++) {
+    double D, x = beyond(m, i, m->tree->v_free, &D);
+    sum[fx_tree_motion_of(m, i)] += D * x * x;
+  }
+  for (int32_t k = 0; k < motions; k++) sum[k] = sqrt(sum[k]);
+  fx_row_parts_fill(motions, sum, energy);
 }
 
 /* ---- the mass block of the problem ---- */

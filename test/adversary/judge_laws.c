@@ -144,9 +144,9 @@ real contact_excess(const judge *j, const group *g, const real *r, const real *u
     real still[2] = {0, 0};
     force = fmaxl(force, friction_excess(g, &f, r + 3, slips ? u + 3 : still, tolerance));
   }
-  real free = r[0] - known, pull = fmaxl(0, -free);
-  closed = fmaxl(ratio(fabsl(u[0]), g->near[0]), ratio(pull, fmaxl(g->light[0], tolerance * fabsl(r[0]))));
-  open = fmaxl(ratio(-u[0], g->near[0]), ratio(fabsl(free), g->light[0] + tolerance * known));
+  real free = r[0] - known, pull = fmaxl(0, -free), noise = known > 0 ? g->rebound_noise : 0;
+  closed = fmaxl(ratio(fabsl(u[0]), g->near[0]), ratio(pull, noise + fmaxl(g->light[0], tolerance * fabsl(r[0]))));
+  open = fmaxl(ratio(-u[0], g->near[0]), ratio(fabsl(free), g->light[0] + tolerance * known + noise));
   snprintf(what, room,
            "u_N %.3Lg u_T %.3Lg m/s (granted %.2Lg, %.2Lg), r_N %.6Lg (known %.6Lg) r_T %.6Lg N s, mu %g, gap %.3g: "
            "normal %.2Lg friction %.2Lg",

@@ -76,8 +76,9 @@ typedef struct group {
   int carrier;                /* drilling: group of its contact */
   real rebound;               /* Poisson: known impulse of the second phase, which alone pushes overlaps out: late */
   real late;
-  bool unsure; /* rounding decides whether it bounces */
-  bool vague;  /* its rebound depends on the free motion of a jointed body, which tension damps */
+  real rebound_noise; /* by rounding of the free motion of trees */
+  bool unsure;        /* rounding decides whether it bounces */
+  bool vague;         /* its rebound depends on the free motion of a jointed body, which tension damps */
   bool struck, may_bounce;
   real weight[FRIX_MAX_DIM], scale[FRIX_MAX_DIM]; /* W, S */
   real near[FRIX_MAX_DIM], light[FRIX_MAX_DIM];   /* tolerances of velocity and impulse */

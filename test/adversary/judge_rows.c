@@ -125,13 +125,14 @@ static bool tension_acts(const judge *j, const group *g) {
 /* Impulse of Poisson's second phase: e times the compression, of the part that the impact and not the force made. */
 static void find_rebound(const judge *j, group *g, approach x, real slack) {
   real speed = bounce_speed(j);
-  g->rebound = 0;
+  g->rebound = g->rebound_noise = 0;
   g->unsure = g->vague = false;
   if (j->config.restitution != FRIX_RESTITUTION_POISSON || !(g->pair.restitution > 0)) return;
   g->unsure = g->first[0] > 0 && fabsl(-x.before - speed) <= slack;
   if (!(g->first[0] > 0) || !(-x.before > speed)) return;
   real part = x.free < x.before && x.before < 0 ? x.before / x.free : 1;
   g->rebound = g->pair.restitution * g->first[0] * part;
+  if (j->trees && part < 1) g->rebound_noise = g->rebound * fminl(1, trees_row_noise(j, &g->row[0]) / -x.free);
   g->vague = tension_acts(j, g);
   g->unsure |= j->kept < 1; /* which part of it, the report does not say */
 }

@@ -14,11 +14,11 @@ static const real ROUNDING = 0x1p-46L; /* of the sums that coordinates are solve
 
 int trees_of(const judge *j, int body) { return j->trees->link[body].tree; }
 
-void trees_push_none(judge *j) {
+void trees_push_none(const judge *j) {
   for (int k = 0; k < j->trees->motion_count; k++) j->trees->push[k] = 0;
 }
 
-void push_body(judge *j, int body, vec linear, vec angular) {
+void push_body(const judge *j, int body, vec linear, vec angular) {
   judged_trees *t = j->trees;
   for (int k = 0; k < t->motion_count; k++) {
     vec v, w;
@@ -26,13 +26,13 @@ void push_body(judge *j, int body, vec linear, vec angular) {
   }
 }
 
-void trees_push_row(judge *j, const row *r, real impulse) {
+void trees_push_row(const judge *j, const row *r, real impulse) {
   for (int i = 0; i < r->count; i++)
     if (j->body[r->term[i].body].in_tree)
       push_body(j, r->term[i].body, v_mul(impulse, r->term[i].lin), v_mul(impulse, r->term[i].ang));
 }
 
-void trees_push_forces(judge *j) {
+void trees_push_forces(const judge *j) {
   judged_trees *t = j->trees;
   for (int i = 0; i < t->body_count; i++) {
     int b = t->order[i];
@@ -43,7 +43,7 @@ void trees_push_forces(judge *j) {
   }
 }
 
-void trees_push_end(judge *j) {
+void trees_push_end(const judge *j) {
   judged_trees *t = j->trees;
   int n = t->motion_count;
   for (int a = 0; a < n; a++) {
@@ -143,6 +143,20 @@ static real solve_noise(const judge *j, int tree) {
     count++;
   }
   return (3 * count + 1) * 0x1p-53L * sum;
+}
+
+/* The same of J x: by rates of M~^-1 J'. */
+real trees_row_noise(const judge *j, const row *r) {
+  judged_trees *t = j->trees;
+  real sum = 0;
+  trees_push_none(j);
+  trees_push_row(j, r, 1);
+  trees_push_end(j);
+  for (int k = 0; k < t->motion_count; k++) {
+    const motion *m = &t->motion[k];
+    if (t->push[k] != 0) sum += fabsl(t->push[k]) * root_mass(j, m) * solve_noise(j, t->link[m->body].tree);
+  }
+  return sum;
 }
 
 /* Whether b is the first of the list that belongs to its tree. */

@@ -69,7 +69,7 @@ void follow_leader(judge *j, int b, const rates *x, real time);
 void go_on(judged_body *b, real time);
 
 /* judge_tree_motion.c: an impulse on a body, along the motions. */
-void push_body(judge *j, int body, vec linear, vec angular);
+void push_body(const judge *j, int body, vec linear, vec angular);
 
 /* judge_tree_brought.c: velocity products that bring no energy; the states of this step, for the next. */
 void trees_bound_energy(judge *j);

@@ -21,14 +21,17 @@ real trees_row_weight(const judge *j, const row *r);
 /* Number of the tree that a body is a link of, 0: none. */
 int trees_of(const judge *j, int body);
 /* What impulses change velocities by: none, then rows and forces, then the end, then links are asked. */
-void trees_push_none(judge *j);
-void trees_push_row(judge *j, const row *r, real impulse);
+void trees_push_none(const judge *j);
+void trees_push_row(const judge *j, const row *r, real impulse);
 /* Of the step, those of the motion itself included. */
-void trees_push_forces(judge *j);
-void trees_push_end(judge *j);
+void trees_push_forces(const judge *j);
+void trees_push_end(const judge *j);
 /* Adds what the links of body are changed by. */
 void trees_pushed(const judge *j, int body, vec *v, vec *w);
 /* Momentum along every coordinate; all impulses are summed up. */
 void trees_judge_momentum(judge *j, real relative_error, real sum_error, verdict *out);
+
+/* By how much rounding of the coordinates' rates may change the velocity of a row. */
+real trees_row_noise(const judge *j, const row *r);
 
 #endif
