@@ -249,7 +249,8 @@ FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equal
 FRIX_API const frix_robot *frix_model_robot(const frix_model *model);
 /* Its state in a simulation, evaluated at the end of the last step. Values set by the caller (QPOS, QVEL, CTRL, ACT,
  * APPLIED) take effect from the next step on; controls and applied forces persist. NULL: there is no robot. Poses of
- * links follow from the coordinates: frix_sim_set_pose and similar functions reject links. */
+ * links follow from the coordinates: frix_sim_set_pose and similar functions reject links of files. Trees of a model's
+ * own joints are made anew after bodies or joints were changed: the state of before is gone then. */
 FRIX_API frix_robot_state *frix_sim_robot(frix_sim *sim);
 /* Sets a keyframe, or the reference for -1; links move there immediately, and the ledger books it as work. */
 FRIX_API frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key);

@@ -226,6 +226,7 @@ FRIX_API frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_po
                                     frix_vec3 spin, frix_body_id *out);
 /* Also removes its contacts and joints. */
 FRIX_API frix_status frix_sim_remove(frix_sim *sim, frix_body_id id);
+/* Of this body alone, also where its joints are coordinates: joints that are open then close by rows. */
 FRIX_API frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose);
 /* Kinematic bodies keep this velocity. */
 FRIX_API frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velocity, frix_vec3 spin);

@@ -2,6 +2,7 @@
  * own begins with a hash of its model; the checkpoint of a file does not, for its model stands in the same file. */
 #include "io/trajectory.h"
 
+#include "sim/mechanism.h"
 #include "sim/snapshot.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 4 }; /* with the numbers of a robot */
 
 /* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 288 && sizeof(fx_touching) == 376 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 304 && sizeof(fx_touching) == 376 &&
                                        sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -117,7 +118,11 @@ static void pack_lists(fx_pack *p, fx_state *s) {
 
 frix_status fx_state_encode(const fx_state *state, fx_buffer *out) {
   fx_pack p = fx_pack_writer(out);
-  fx_state s = *state; /* its arrays are only read */
+  fx_state s = *state;                           /* its arrays are only read */
+  if (s.trees && (s.stale || !s.trees->first)) { /* poses and velocities say it all */
+    int32_t trees = fx_layout_numbers(s.trees);
+    if (trees) s.robot += trees, s.robot_count -= trees;
+  }
   int32_t version = s.robot_count ? ROBOT_VERSION : VERSION;
   fx_pack_i32(&p, &version);
   pack_head(&p, &s);

@@ -2,6 +2,7 @@
 #include "base/abi.h"
 #include "base/trig.h"
 #include "model/builder.h"
+#include "sim/mechanism.h"
 #include "sim/sim.h"
 #include "sim/softs.h"
 
@@ -124,6 +125,9 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   return FRIX_OK;
 }
 
+/* Links of a robot of the model follow its coordinates; those of trees of joints are bodies to the user. */
+static bool is_held(const frix_sim *sim, int32_t slot) { return fx_is_link(sim, slot) && !sim->mechanism->own; }
+
 static frix_status refuse_link(const frix_sim *sim, const char *call) {
   return fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: the body is a link of the robot: set its coordinates instead",
                  call);
@@ -134,7 +138,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
   if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_remove: called from the force callback");
   int32_t k = fx_slot_of(sim, id, false, "frix_sim_remove");
   if (k < 0) return FRIX_ERROR_INPUT;
-  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_remove");
+  if (is_held(sim, k)) return refuse_link(sim, "frix_sim_remove");
   fx_state *s = &sim->state;
   /* neighbours lose what held them */
   for (int32_t c = 0; c < s->touching_count; c++) {
@@ -148,6 +152,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
     if (joint->b == k) fx_wake(sim, joint->a);
   }
   double before = s->energy.kinetic + s->energy.potential;
+  fx_mechanism_touch(sim);
   s->prototype[k] = -1;
   s->generation[k]++;
   s->asleep[k] = 0;
@@ -189,11 +194,12 @@ frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose) {
   if (k < 0) return FRIX_ERROR_INPUT;
   if (sim->in_force || !finite_pose(pose))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pose: not finite, or called from the force callback");
-  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_set_pose");
+  if (is_held(sim, k)) return refuse_link(sim, "frix_sim_set_pose");
   pose.q = fx_quat_unit(pose.q);
   const fx_body *body = fx_slot_body(sim, k);
   if (body->planar && !fx_flatten_pose(&pose))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pose: a planar body must stand in z = 0");
+  fx_mechanism_touch(sim);
   sim->state.pose[k] = fx_body_central_pose(body, pose);
   wake_neighbours(sim, k);
   fx_joints_measure(sim, false);
@@ -208,13 +214,14 @@ frix_status frix_sim_set_velocity(frix_sim *sim, frix_body_id id, frix_vec3 velo
   if (sim->in_force || !fx_finite(velocity) || !fx_finite(spin))
     return fx_fail(sim->context, FRIX_ERROR_INPUT,
                    "frix_sim_set_velocity: not finite, or called from the force callback");
-  if (fx_is_link(sim, k)) return refuse_link(sim, "frix_sim_set_velocity");
+  if (is_held(sim, k)) return refuse_link(sim, "frix_sim_set_velocity");
   const fx_body *body = fx_slot_body(sim, k);
   if (body->kind == FRIX_BODY_STATIC)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_velocity: the body is static");
   if (body->planar) velocity.z = spin.x = spin.y = 0.0;
   sim->state.velocity[k] = velocity;
   sim->state.spin[k] = spin;
+  if (fx_is_link(sim, k)) fx_mechanism_set_motion(sim, k);
   wake_neighbours(sim, k);
   fx_joints_measure(sim, false);
   book(sim, k);

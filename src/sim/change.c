@@ -5,6 +5,7 @@
  * were not changed their memory: a change of nothing changes no bit of what follows. */
 #include "model/builder.h"
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 #include "sim/softs.h"
 
 #include <frix/edit.h>
@@ -37,7 +38,7 @@ frix_status frix_sim_begin_change(const frix_sim *sim, frix_builder **out) {
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_begin_change: called from the force callback");
   if (sim->softs)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "frix_sim_begin_change: not for a world with soft bodies");
-  if (sim->mechanism)
+  if (sim->model->robot.robot)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
                    "frix_sim_begin_change: not for a robot in reduced coordinates; read it in maximal ones");
   frix_builder *b = NULL;
@@ -213,6 +214,7 @@ static frix_status go_on(frix_sim *sim, frix_model *model, fx_joint_memory *memo
   const frix_model *old = sim->root == sim->model ? sim->model : fx_model_hold(sim->model);
   int32_t old_bodies = old->body_count, old_joints = old->joint_count;
   double before = s->energy.kinetic + s->energy.potential;
+  fx_mechanism_touch(sim);
   carry_joints(sim, old, model, memory);
   frix_status status = fx_sim_take_model(sim, model, memory);
   if (status == FRIX_OK) {
@@ -226,6 +228,7 @@ static frix_status go_on(frix_sim *sim, frix_model *model, fx_joint_memory *memo
     }
     s->gravity = model->gravity;
     measure_joints(sim, old_joints);
+    fx_mechanism_touch(sim); /* its first joints */
     s->energy.kinetic = fx_kinetic(sim), s->energy.potential = fx_potential(sim);
     s->energy.work += s->energy.kinetic + s->energy.potential - before;
   }
@@ -326,6 +329,7 @@ frix_status frix_sim_set_pattern(frix_sim *sim, frix_body_id id, frix_body_id pa
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pattern: planar cannot be changed");
   fx_state *s = &sim->state;
   double before = s->energy.kinetic + s->energy.potential;
+  fx_mechanism_touch(sim);
   carry_body(sim, k, old, now);
   /* its contacts are those of other shapes */
   int32_t all = s->touching_count + s->ended_count, kept = 0, ended = 0;

@@ -70,7 +70,7 @@ static frix_status measure_skins(frix_sim *sim, double margin) {
 /* The link that a slot moves with, -1: none. */
 static int32_t link_of(const frix_sim *sim, int32_t slot) {
   const fx_mechanism *x = sim->mechanism;
-  int32_t body = slot < sim->model->body_count ? x->body_of_slot[slot] : -1;
+  int32_t body = slot < x->slot_count ? x->body_of_slot[slot] : -1;
   return body < 0 ? -1 : x->tree.body[body].link;
 }
 

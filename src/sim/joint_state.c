@@ -40,7 +40,7 @@ static void push(frix_sim *sim, int32_t slot, frix_vec3 force, frix_vec3 torque)
 
 void fx_joints_push(frix_sim *sim) {
   if (sim->mechanism && sim->mechanism->push)
-    memset(sim->mechanism->push, 0, (size_t)sim->model->body_count * sizeof *sim->mechanism->push);
+    memset(sim->mechanism->push, 0, (size_t)sim->mechanism->slot_count * sizeof *sim->mechanism->push);
   for (int32_t j = 0; j < sim->state.joint_count; j++)
     for (int32_t k = 0; k < frix_joint_table((int32_t)sim->model->joint[j].config.kind)->coordinate_count; k++) {
       const frix_axis_config *c = &sim->state.joint[j].axis[k];

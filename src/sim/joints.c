@@ -309,10 +309,22 @@ static void keep_impulses(frix_sim *sim, const fx_group *g) {
   }
 }
 
+/* Joints of bodies that sleep remember what they carried. */
+static bool sleeps(const frix_sim *sim, int32_t j) {
+  if (!sim->config.sleep || !fx_joint_active(sim, j)) return false;
+  int32_t slot[4], n = slots_of(sim, j, slot);
+  for (int32_t k = 0; k < n; k++)
+    if (sim->mover_of[slot[k]] >= 0) return false;
+  for (int32_t k = 0; k < n; k++)
+    if (sim->state.asleep[slot[k]]) return true;
+  return false;
+}
+
 void fx_joints_keep(frix_sim *sim) {
   const fx_assembly *a = &sim->rows;
   for (int32_t j = 0; j < sim->state.joint_count; j++) {
     fx_joint_memory *m = &sim->state.joint[j];
+    if (sleeps(sim, j)) continue;
     m->force = m->torque = fx_vec(0.0, 0.0, 0.0);
     memset(m->part, 0, sizeof m->part);
     memset(m->lambda, 0, sizeof m->lambda);

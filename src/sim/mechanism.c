@@ -149,7 +149,7 @@ static frix_status find_parts(frix_sim *sim, fx_mechanism *x) {
   }
   merge_parts(x, x->mover);
   /* slots of bodies of their own and of what is fixed are none of the mechanism */
-  for (int32_t k = 0; k < sim->model->body_count; k++) x->body_of_slot[k] = -1;
+  for (int32_t k = 0; k < x->slot_count; k++) x->body_of_slot[k] = -1;
   for (int32_t b = 0; b < t->body_count; b++)
     if (x->slot_of_body[b] >= 0 && x->part_of_body[b] >= 0) x->body_of_slot[x->slot_of_body[b]] = b;
   return FRIX_OK;
@@ -176,6 +176,10 @@ static fx_robot_places places_of(const fx_tree *t) {
   p.tendon_friction = take_place(c, t->tendon_count), p.tendon_spring = take_place(c, t->tendon_count);
   p.drive = take_place(c, t->actuator_count), p.equality = take_place(c, FRIX_MAX_DIM * t->equality_count);
   return p;
+}
+
+int32_t fx_layout_numbers(const fx_layout *layout) {
+  return layout && layout->robot.tree.body_count > 1 ? places_of(&layout->robot.tree).count : 0;
 }
 
 static void point_into(fx_mechanism *x, double *list) {
@@ -223,7 +227,7 @@ static bool take_maps(fx_mechanism *x, int32_t slots) {
          (x->actuator_chain = FX_TAKE(a, bool, t->actuator_count)) &&
          (x->joint_shared = FX_TAKE(a, bool, t->joint_count)) &&
          (x->load = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots)) &&
-         (x->push || (x->push = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots)));
+         (x->push = (frix_vec3(*)[2])FX_TAKE(a, frix_vec3, 2 * (size_t)slots));
 }
 
 /* ---- between coordinates and slots ---- */
@@ -238,7 +242,7 @@ static void set_slot(frix_sim *sim, int32_t slot, frix_pose pose, frix_vec3 velo
 static void put_links(frix_sim *sim, bool moving) {
   const fx_mechanism *x = sim->mechanism;
   const frix_robot_state *s = x->state;
-  for (int32_t k = 1; k < sim->model->body_count; k++) {
+  for (int32_t k = 1; k < x->slot_count; k++) {
     int32_t b = x->body_of_slot[k];
     if (b < 0) continue;
     frix_pose pose = fx_body_central_pose(fx_slot_body(sim, k), s->pose[b]);
@@ -307,7 +311,7 @@ static void match_mocap(const frix_sim *sim) {
   }
 }
 
-static void remember(fx_mechanism *x) {
+void fx_mechanism_remember(fx_mechanism *x) {
   memcpy(x->seen, x->state->qpos, (size_t)x->tree.q_count * sizeof *x->seen);
   memcpy(x->seen + x->tree.q_count, x->state->qvel, (size_t)x->tree.dof_count * sizeof *x->seen);
 }
@@ -315,7 +319,7 @@ static void remember(fx_mechanism *x) {
 static void evaluate(fx_mechanism *x) {
   fx_tree_evaluate_position(x->state);
   fx_tree_velocities(x->state);
-  remember(x);
+  fx_mechanism_remember(x);
 }
 
 void fx_mechanism_evaluate(frix_sim *sim) { evaluate(sim->mechanism); }
@@ -327,6 +331,7 @@ void fx_mechanism_place(frix_sim *sim) {
   match_bodies(sim);
   match_mocap(sim);
   fx_transport_forget(sim);
+  if (sim->config.sleep) fx_mechanism_wake(sim);
   evaluate(x);
   put_links(sim, true);
 }
@@ -379,7 +384,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
     evaluate(x);
     fx_flight_end(sim);
     fx_tree_velocities(s);
-    remember(x);
+    fx_mechanism_remember(x);
   }
   fx_transport_arrive(sim);
   put_links(sim, true);
@@ -425,13 +430,13 @@ static void find_shared(fx_mechanism *x) {
   for (int32_t k = 0; k < t->actuator_count; k++) x->actuator_chain[k] = fx_tree_is_chain(t, t->actuator[k].dofs);
 }
 
-static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, int32_t key) {
+static frix_status build(frix_sim *sim, fx_mechanism *x, const int32_t *body) {
   x->tree = x->robot->tree;
   x->tree.gravity = sim->state.gravity;
   x->at = places_of(&x->tree);
   sim->state.robot_count = x->at.count + fx_softs_room(sim->model);
   sim->state.robot = FX_NEW(sim->context, double, sim->state.robot_count);
-  if (!sim->state.robot || !take_lists(x) || !take_maps(x, sim->model->body_count)) return FRIX_ERROR_MEMORY;
+  if (!sim->state.robot || !take_lists(x) || !take_maps(x, x->slot_count)) return FRIX_ERROR_MEMORY;
   for (int32_t b = 0; b < x->tree.body_count; b++) x->slot_of_body[b] = body[b];
   frix_status status = find_parts(sim, x);
   if (status == FRIX_OK) status = fx_tree_state(sim->context, &x->tree, &x->state);
@@ -442,36 +447,60 @@ static frix_status start(frix_sim *sim, fx_mechanism *x, const int32_t *body, in
   find_masses(x);
   find_shared(x);
   fx_flight_create(x);
-  if ((status = fx_loops_create(sim)) != FRIX_OK) return status;
+  fx_mechanism_tie(x);
+  return fx_loops_create(sim);
+}
+
+frix_status fx_mechanism_build(frix_sim *sim, fx_layout *layout) {
+  fx_mechanism *x = FX_NEW(sim->context, fx_mechanism, 1);
+  if (!x) return FRIX_ERROR_MEMORY;
+  sim->mechanism = x;
+  fx_arena_init(&x->arena, sim->context);
+  x->own = fx_layout_hold(layout);
+  x->robot = layout ? &layout->robot : sim->model->robot.robot;
+  x->slot_count = layout ? layout->slot_count : sim->model->body_count;
+  return build(sim, x, layout ? layout->body : sim->model->robot.body);
+}
+
+static void start(frix_sim *sim, int32_t key) {
+  fx_mechanism *x = sim->mechanism;
   frix_robot_reset(x->state, key);
   x->state->time = sim->state.time;
   fx_tree_forget(x->state);
+}
+
+/* Trees of the model's joints as they stand at the start. */
+static frix_status create_trees(frix_sim *sim) {
+  frix_status status = fx_layout_make(sim, &sim->state.trees);
+  if (status != FRIX_OK) return status;
+  sim->first_trees = fx_layout_hold(sim->state.trees);
+  sim->first_trees->first = true;
+  if (sim->state.trees->robot.tree.body_count == 1) return status;
+  if ((status = fx_mechanism_build(sim, sim->state.trees)) != FRIX_OK) return status;
+  start(sim, -1);
   fx_mechanism_start(sim);
-  remember(x);
-  fx_mechanism_place(sim);
   return FRIX_OK;
 }
 
 frix_status fx_mechanism_create(frix_sim *sim) {
   const fx_robot_link *link = &sim->model->robot;
-  bool joints = !link->robot && sim->config.coordinates == FRIX_COORDINATES_REDUCED && sim->model->joint_count > 0;
-  if (!link->robot && !joints) return FRIX_OK;
-  fx_mechanism *x = FX_NEW(sim->context, fx_mechanism, 1);
-  if (!x) return FRIX_ERROR_MEMORY;
-  sim->mechanism = x;
-  fx_arena_init(&x->arena, sim->context);
-  x->robot = link->robot;
-  const int32_t *body = link->body;
-  frix_status status = joints ? fx_mechanism_of_joints(sim, &body) : FRIX_OK;
-  if (status == FRIX_OK && !x->robot) fx_mechanism_destroy(sim); /* no joint of a kind that trees have */
-  return status == FRIX_OK && sim->mechanism ? start(sim, x, body, joints ? -1 : link->key) : status;
+  frix_status status = FRIX_OK;
+  if (link->robot)
+    status = fx_mechanism_build(sim, NULL);
+  else if (sim->config.coordinates == FRIX_COORDINATES_REDUCED)
+    status = create_trees(sim);
+  if (status != FRIX_OK || !sim->mechanism) return status;
+  if (link->robot) start(sim, link->key);
+  fx_mechanism_remember(sim->mechanism);
+  fx_mechanism_place(sim);
+  return FRIX_OK;
 }
 
 void fx_mechanism_destroy(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   if (!x) return;
   frix_robot_state_destroy(x->state);
-  frix_robot_destroy(x->own);
+  fx_layout_release(x->own);
   fx_arena_free(&x->arena);
   fx_free(sim->context, x);
   sim->mechanism = NULL;

@@ -8,6 +8,8 @@
  *
  *   mechanism.c         which trees there are, the numbers of the state, coordinates to slots and back
  *   mechanism_joints.c  a robot of the joints of a model
+ *   mechanism_sleep.c   sleep of trees
+ *   mechanism_edit.c    the same after bodies or joints were changed by hand
  *   mechanism_load.c    forces, M~ and the free motion
  *   mechanism_adhesion.c  actuators that act through contacts
  *   mechanism_hold.c    dry friction that holds or slides as expected
@@ -24,8 +26,12 @@
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
 
+#include <stdatomic.h>
+
 #include "sim/sim.h"
 #include "tree/tree.h"
+
+#define FX_JOINT_CLOSED 1e-9 /* m, rad: a joint of the model that may be a coordinate */
 
 enum { FX_TREE_MOST = 2048, FX_DENSE_MOST = 256 }; /* coordinates of one tree; of one whose M~ is dense */
 
@@ -39,6 +45,8 @@ typedef struct fx_part {
                              enough */
   int32_t *column, *column_count; /* by row of the factor: where it is not zero */
   bool floats;                    /* it hangs on one free joint and is tied to nothing else */
+  int32_t tied;                   /* the first of the trees that equalities and tendons tie it to, or itself */
+  bool driven;                    /* of the first one: an actuator or a mocap body acts on them */
   bool flies;                     /* nothing holds it in this step: its momentum is to be this one, about this point */
   double theta;                   /* share of c at the beginning among its velocity products */
   fx_spatial momentum;
@@ -88,12 +96,25 @@ typedef struct fx_robot_places {
   int32_t count;
 } fx_robot_places;
 
+/* A robot made of joints of a model, which simulations and snapshots share. It may have no body but the world. */
+typedef struct fx_layout {
+  atomic_int holders;
+  bool first; /* of the model as a simulation starts */
+  frix_robot robot;
+  int32_t slot_count, joint_count; /* of the model */
+  int32_t *body;                   /* by body of the robot: that of the model */
+  int32_t *joint_of_body;          /* the joint of the model that carries it, -1: it floats */
+  int32_t *from;                   /* the body of the layout before whose tree it continues, -1: none */
+  frix_pose *frame;                /* of the joints of the model, two each */
+  bool *tree_joint;                /* by joint of the model: it is one of coordinates */
+  bool *waits, any_waits;          /* it would be if it were closed */
+} fx_layout;
+
 typedef struct fx_mechanism {
   const frix_robot *robot;
-  frix_robot *own;        /* made of joints of the model; NULL: the robot is the model's */
-  bool *tree_joint;       /* by joint of the model: it is one of coordinates; NULL: none is */
-  int32_t *joint_of_body; /* of own: the joint of the model that carries the body, -1: it floats */
-  frix_vec3 (*push)[2];   /* by slot of the model: forces and torques of its joints' motors */
+  fx_layout *own;       /* made of joints of the model; NULL: the robot is the model's */
+  int32_t slot_count;   /* of the model it was made of */
+  frix_vec3 (*push)[2]; /* by slot of the model: forces and torques of its joints' motors */
   fx_arena arena;
   fx_tree tree; /* with the gravity and the step of the simulation */
   frix_robot_state *state;
@@ -145,32 +166,67 @@ typedef struct fx_tree_mover {
 
 /* ---- mechanism.c ---- */
 frix_status fx_mechanism_create(frix_sim *sim);
+/* Trees of a layout at its reference, and a list of numbers for the state; the layout is held. */
+frix_status fx_mechanism_build(frix_sim *sim, fx_layout *layout);
 void fx_mechanism_destroy(frix_sim *sim);
 /* Links follow the coordinates where those were changed by hand, and bodies of their own the slots. */
 void fx_mechanism_place(frix_sim *sim);
 /* After numbers and slots were set together: what follows from them. */
 void fx_mechanism_evaluate(frix_sim *sim);
+/* The coordinates are those that the links follow: nothing was set by hand. */
+void fx_mechanism_remember(fx_mechanism *x);
 /* Whether what the user may have set is. */
 bool fx_mechanism_finite(const frix_sim *sim);
 /* Before the movers of a step are collected: coordinates as they were. */
 void fx_mechanism_collect(frix_sim *sim);
-/* A slot of a link that its coordinates hold: not to be moved by hand. */
+/* A slot of a link that its coordinates hold. */
 static inline bool fx_is_link(const frix_sim *sim, int32_t slot) {
   const fx_mechanism *m = sim->mechanism;
-  return m && slot < sim->model->body_count && m->body_of_slot[slot] >= 0;
+  if (!m || slot >= m->slot_count || m->body_of_slot[slot] < 0) return false;
+  return !sim->state.stale || (sim->state.prototype[slot] == slot && sim->state.generation[slot] == 1);
 }
 /* Trees where contacts are seen, a part of the step on with the old velocities; and to its end with the new ones. */
 void fx_mechanism_begin(frix_sim *sim, double part);
 void fx_mechanism_finish(frix_sim *sim, double part);
 
 /* ---- mechanism_joints.c: a robot of the joints of a model ---- */
-/* Its robot, NULL where there is none, and by body of it that of the model. */
-frix_status fx_mechanism_of_joints(frix_sim *sim, const int32_t **body);
-/* The velocities that the links start with. */
+/* Of bodies and joints as they are; holders: one. */
+frix_status fx_layout_make(const frix_sim *sim, fx_layout **out);
+fx_layout *fx_layout_hold(fx_layout *layout);
+void fx_layout_release(fx_layout *layout);
+/* How many of the numbers in fx_state.robot are those of its trees. */
+int32_t fx_layout_numbers(const fx_layout *layout);
+/* The velocities of the coordinates from those of the slots. */
 void fx_mechanism_start(frix_sim *sim);
 static inline bool fx_in_tree(const frix_sim *sim, int32_t joint) {
-  return sim->mechanism && sim->mechanism->tree_joint && sim->mechanism->tree_joint[joint];
+  const fx_layout *own = sim->mechanism ? sim->mechanism->own : NULL;
+  return own && joint < own->joint_count && own->tree_joint[joint];
 }
+
+/* ---- mechanism_sleep.c ---- */
+void fx_mechanism_tie(fx_mechanism *x);
+/* Whether a tree sleeps: it is no mover of the step. */
+bool fx_part_sleeps(const frix_sim *sim, int32_t part);
+/* A slot that stands for all links that sleep together with this one, -1: it is no link. */
+int32_t fx_mechanism_island(const frix_sim *sim, int32_t slot);
+/* Whether nothing but rows, gravity and springs acts on the tree of a slot. */
+bool fx_mechanism_rests(const frix_sim *sim, int32_t slot);
+/* Trees whose links fell asleep stop. */
+void fx_mechanism_stop(frix_sim *sim);
+/* Trees that were set in motion by hand wake. */
+void fx_mechanism_wake(frix_sim *sim);
+
+/* ---- mechanism_edit.c: trees of joints of the model that were changed by hand ---- */
+/* Bodies or joints are not what they were: trees are made anew before they are needed. */
+void fx_mechanism_touch(frix_sim *sim);
+/* Makes them, where that is due. */
+frix_status fx_mechanism_renew(frix_sim *sim);
+/* A joint that a change left open has closed: it may be a coordinate again. */
+void fx_mechanism_await(frix_sim *sim);
+/* The velocity of a link was set by hand: those of its tree give the coordinates theirs. */
+void fx_mechanism_set_motion(frix_sim *sim, int32_t slot);
+/* The trees that a state of this many numbers is of take the place of those there are; its numbers follow. */
+frix_status fx_mechanism_take(frix_sim *sim, const fx_state *state);
 
 /* ---- mechanism_load.c ---- */
 void fx_mechanism_load(frix_sim *sim);

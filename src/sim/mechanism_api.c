@@ -5,7 +5,10 @@
 
 const frix_robot *frix_model_robot(const frix_model *model) { return model ? model->robot.robot : NULL; }
 
-frix_robot_state *frix_sim_robot(frix_sim *sim) { return sim && sim->mechanism ? sim->mechanism->state : NULL; }
+frix_robot_state *frix_sim_robot(frix_sim *sim) {
+  if (!sim || fx_mechanism_renew(sim) != FRIX_OK) return NULL;
+  return sim->mechanism ? sim->mechanism->state : NULL;
+}
 
 static frix_status refuse(const frix_sim *sim, const char *call) {
   return fx_fail(sim->context, FRIX_ERROR_INPUT, "%s: %s", call,
@@ -14,7 +17,7 @@ static frix_status refuse(const frix_sim *sim, const char *call) {
 }
 
 frix_status frix_sim_robot_place(frix_sim *sim) {
-  if (!sim) return FRIX_ERROR_INPUT;
+  if (!sim || fx_mechanism_renew(sim) != FRIX_OK) return FRIX_ERROR_INPUT;
   if (!sim->mechanism || sim->in_force || !fx_mechanism_finite(sim)) return refuse(sim, "frix_sim_robot_place");
   frix_energy *e = &sim->state.energy;
   double before = e->kinetic + e->potential;
@@ -29,7 +32,7 @@ frix_status frix_sim_robot_place(frix_sim *sim) {
 }
 
 frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key) {
-  if (!sim) return FRIX_ERROR_INPUT;
+  if (!sim || fx_mechanism_renew(sim) != FRIX_OK) return FRIX_ERROR_INPUT;
   const fx_mechanism *x = sim->mechanism;
   if (!x || sim->in_force) return refuse(sim, "frix_sim_robot_reset");
   if (key < -1 || key >= x->tree.key_count)
@@ -42,7 +45,7 @@ frix_status frix_sim_robot_reset(frix_sim *sim, int32_t key) {
 }
 
 frix_status frix_sim_robot_sense(frix_sim *sim) {
-  if (!sim) return FRIX_ERROR_INPUT;
+  if (!sim || fx_mechanism_renew(sim) != FRIX_OK) return FRIX_ERROR_INPUT;
   const fx_mechanism *x = sim->mechanism;
   if (!x || sim->in_force || !fx_mechanism_finite(sim)) return refuse(sim, "frix_sim_robot_sense");
   frix_status status = frix_robot_forward(x->state);

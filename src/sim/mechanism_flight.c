@@ -40,7 +40,7 @@ void fx_flight_create(fx_mechanism *x) {
 
 static int32_t part_at(const frix_sim *sim, int32_t slot) {
   const fx_mechanism *x = sim->mechanism;
-  int32_t body = slot < sim->model->body_count ? x->body_of_slot[slot] : -1;
+  int32_t body = slot < x->slot_count ? x->body_of_slot[slot] : -1;
   return body < 0 ? -1 : x->part_of_body[body];
 }
 

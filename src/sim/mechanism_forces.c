@@ -83,7 +83,7 @@ static void add_tension(const frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   const fx_tree *t = &x->tree;
   for (int32_t b = 1; b < t->body_count && x->tense; b++) {
-    if (t->body[b].link != b || x->part_of_body[b] < 0) continue;
+    if (t->body[b].link != b || x->part_of_body[b] < 0 || x->mover[x->part_of_body[b]] < 0) continue;
     const fx_tree_mover *m = sim->mover[x->mover[x->part_of_body[b]]].tree;
     frix_vec3 spin = {0.0, 0.0, 0.0};
     for (int32_t i = t->body[b].dof_last; i >= 0; i = t->dof[i].parent)
@@ -157,6 +157,7 @@ void fx_mechanism_forces(frix_sim *sim) {
     fx_spatial w = fx_spatial_mad(needed(sim, b, x->flown, x->state->spatial2), -1.0, x->wrench[b]);
     int32_t parent = x->tree.body[b].parent;
     if (parent) x->wrench[parent] = fx_spatial_mad(x->wrench[parent], -1.0, w);
-    if (x->joint_of_body[b] >= 0 && x->part_of_body[b] >= 0) report(sim, x->joint_of_body[b], b, w);
+    bool moves = x->part_of_body[b] >= 0 && x->mover[x->part_of_body[b]] >= 0;
+    if (x->own->joint_of_body[b] >= 0 && moves) report(sim, x->own->joint_of_body[b], b, w);
   }
 }

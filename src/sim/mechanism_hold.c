@@ -23,7 +23,7 @@ void fx_holds_begin(frix_sim *sim) {
     double F = x->tree.joint[x->tree.dof[i].joint].friction, past = sim->state.robot[x->at.friction + i];
     fx_hold *h = &x->hold[i];
     *h = (fx_hold){.bound = sim->h * F};
-    if (!(F > 0.0) || x->tree.no_friction || x->part_of_dof[i] < 0) continue;
+    if (!(F > 0.0) || x->tree.no_friction || x->part_of_dof[i] < 0 || fx_part_sleeps(sim, x->part_of_dof[i])) continue;
     double v = x->state->qvel[i];
     bool moves = fabs(v) * x->state->m[x->tree.dof[i].row] > SLOW * h->bound; /* or is held at the bound */
     bool slid = moves && v * past < 0.0 && fabs(past) >= (1.0 - SLACK) * h->bound, fresh = moves && past == 0.0;
@@ -39,7 +39,8 @@ void fx_holds_keep(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
   double *left = sim->state.robot + x->at.row_left, *wait = sim->state.robot + x->at.row_wait;
   for (int32_t i = 0; i < x->tree.dof_count; i++) {
-    if (x->hold[i].mode == FX_HOLD_NONE || sim->mover[x->mover[x->part_of_dof[i]]].tree->stands) continue; /* at rest */
+    if (x->hold[i].mode == FX_HOLD_NONE || x->mover[x->part_of_dof[i]] < 0) continue;
+    if (sim->mover[x->mover[x->part_of_dof[i]]].tree->stands) continue; /* at rest */
     if (left[i] > 0.0) {
       left[i] -= 1.0;
     } else if (x->hold[i].mode == FX_HOLD_ROW) {

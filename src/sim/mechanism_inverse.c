@@ -14,7 +14,7 @@ static void add_contacts(const frix_sim *sim, double rate, double *out) {
     const fx_touching *t = &sim->state.touching[k];
     const int32_t slot[2] = {t->contact.body_a, t->contact.body_b};
     for (int side = 0; side < 2; side++) {
-      if (slot[side] >= sim->model->body_count) continue; /* spawned */
+      if (slot[side] >= sim->mechanism->slot_count) continue; /* spawned */
       int32_t body = sim->mechanism->body_of_slot[slot[side]];
       frix_vec3 point = fx_scale(0.5, fx_add(t->contact.point_a, t->contact.point_b));
       if (body < 0) continue;

@@ -164,7 +164,7 @@ static void make_implicit(frix_sim *sim) {
 static void add_loads(const frix_sim *sim, fx_mechanism *x) {
   const fx_state *s = &sim->state;
   memset(x->load_force, 0, (size_t)x->tree.dof_count * sizeof *x->load_force);
-  for (int32_t k = 1; k < sim->model->body_count; k++) {
+  for (int32_t k = 1; k < x->slot_count; k++) {
     int32_t b = x->body_of_slot[k];
     if (b < 0) continue;
     frix_vec3 force = s->load[k].force, torque = s->load[k].torque;
@@ -225,7 +225,7 @@ static bool find_beyond(const frix_sim *sim, fx_mechanism *x, fx_when when) {
     double rate = 0.0, before = x->state->actuator_velocity[k];
     for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) {
       int32_t i = x->tree.list[n], part = x->part_of_dof[i];
-      const fx_tree_mover *t = part >= 0 ? sim->mover[x->mover[part]].tree : NULL;
+      const fx_tree_mover *t = part >= 0 && x->mover[part] >= 0 ? sim->mover[x->mover[part]].tree : NULL;
       if (t) rate += x->state->actuator_moment[n] * (when == FX_FREE ? t->v_free : t->v1)[i - t->first];
     }
     double force = d->force - sim->h * d->stiffness * rate - d->damping * (rate - before);

@@ -36,7 +36,7 @@ static int32_t slots_of(const fx_mechanism *x, const line *l, int32_t slot[4]) {
   int32_t count = 0;
   for (int32_t n = 0; n < l->count; n++) {
     int32_t part = x->part_of_dof[l->dof[n]], k = 0;
-    if (part < 0 || l->value[n] == 0.0) continue;
+    if (part < 0 || x->mover[part] < 0 || l->value[n] == 0.0) continue;
     while (k < count && slot[k] != x->part[part].slot) k++;
     if (k == count && count < 4) slot[count++] = x->part[part].slot;
   }
@@ -101,7 +101,7 @@ static void add_limit(frix_sim *sim, fx_assembly *a, const line *l, int32_t sour
   const fx_mechanism *x = sim->mechanism;
   for (int32_t n = 0; n < l->count; n++) {
     int32_t of = x->part_of_dof[l->dof[n]];
-    if (of < 0) continue;
+    if (of < 0 || x->mover[of] < 0) continue;
     const fx_tree_mover *m = sim->mover[x->mover[of]].tree;
     rate += sign * l->value[n] * m->v0[l->dof[n] - m->first];
     free += sign * l->value[n] * m->v_free[l->dof[n] - m->first];
@@ -212,6 +212,7 @@ static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4
   int32_t count = 0;
   for (int32_t p = 0; p < x->part_count && count < 4; p++) {
     bool any = false;
+    if (x->mover[p] < 0) continue;
     for (int32_t k = 0; k < rows; k++)
       for (int32_t i = x->part[p].first; i < x->part[p].first + x->part[p].count; i++)
         any |= x->jacobian[(size_t)k * n + (size_t)i] != 0.0;
@@ -288,6 +289,34 @@ void fx_mechanism_rows(frix_sim *sim, fx_assembly *a) {
 
 /* ---- room and memory ---- */
 
+/* Whether something of it moves in this step, or it moves nothing. */
+static bool moves_span(const fx_mechanism *x, fx_tree_span span) {
+  bool sleeps = false;
+  for (int32_t n = span.first; n < span.first + span.count; n++) {
+    int32_t part = x->part_of_dof[x->tree.list[n]];
+    if (part >= 0 && x->mover[part] >= 0) return true;
+    sleeps |= part >= 0;
+  }
+  return !sleeps;
+}
+
+static bool moves_equality(const fx_mechanism *x, const fx_tree_equality *e) {
+  bool sleeps = false;
+  for (int side = 0; side < 2; side++) {
+    int32_t k = side ? e->second : e->first, dof = -1;
+    if (k < 0) continue;
+    if (e->kind == FX_EQUAL_TENDON) {
+      if (!moves_span(x, x->tree.tendon[k].dofs)) return false;
+      continue;
+    }
+    dof = e->kind == FX_EQUAL_JOINT ? x->tree.joint[k].v : x->tree.body[k].dof_last;
+    int32_t part = dof >= 0 ? x->part_of_dof[dof] : -1;
+    if (part >= 0 && x->mover[part] >= 0) return true;
+    sleeps |= part >= 0;
+  }
+  return !sleeps;
+}
+
 void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size_t *values) {
   const fx_tree *t = &sim->mechanism->tree;
   int32_t more = 3 * t->dof_count + 4 * t->tendon_count + t->actuator_count;
@@ -296,19 +325,39 @@ void fx_mechanism_room(const frix_sim *sim, int32_t *groups, int32_t *rows, size
   *values += (size_t)(2 * more + FRIX_MAX_DIM * t->equality_count) * fx_row_values(sim, 2);
 }
 
+/* Rows of trees that sleep remember what they had. */
+static void clear_memory(frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  const fx_tree *t = &x->tree;
+  double *list = sim->state.robot;
+  const int32_t dof[3] = {x->at.lower, x->at.upper, x->at.friction};
+  const int32_t tendon[4] = {x->at.tendon_lower, x->at.tendon_upper, x->at.tendon_friction, x->at.tendon_spring};
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    bool sleeps = x->part_of_dof[i] >= 0 && x->mover[x->part_of_dof[i]] < 0;
+    for (int k = 0; k < 3 && !sleeps; k++) list[dof[k] + i] = 0.0;
+  }
+  for (int32_t n = 0; n < t->tendon_count; n++)
+    for (int k = 0; k < 4 && moves_span(x, t->tendon[n].dofs); k++) list[tendon[k] + n] = 0.0;
+  memset(list + x->at.drive, 0, (size_t)t->actuator_count * sizeof *list);
+  for (int32_t e = 0; e < t->equality_count; e++)
+    if (moves_equality(x, &t->equality[e]))
+      memset(list + x->at.equality + FRIX_MAX_DIM * e, 0, FRIX_MAX_DIM * sizeof *list);
+}
+
 void fx_mechanism_keep(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;
   const fx_assembly *a = &sim->rows;
   fx_holds_keep(sim);
-  memset(sim->state.robot + x->at.lower, 0, (size_t)(x->at.count - x->at.lower) * sizeof *sim->state.robot);
+  clear_memory(sim);
   for (int32_t i = 0; i < x->tree.dof_count; i++) {
     const fx_hold *h = &x->hold[i];
-    if (h->mode != FX_HOLD_STUCK && h->mode != FX_HOLD_SLIDES) continue;
+    if (h->mode != FX_HOLD_STUCK && h->mode != FX_HOLD_SLIDES) continue; /* none of a tree that sleeps */
     const fx_tree_mover *t = sim->mover[x->mover[x->part_of_dof[i]]].tree;
     sim->state.robot[x->at.friction + i] = h->impulse - h->slope * t->v1[i - t->first];
   }
   for (int32_t l = 0; l < x->loop_count; l++) {
     const fx_loop *loop = &x->loop[l];
+    if (x->mover[loop->part] < 0) continue;
     const fx_tree_mover *t = sim->mover[x->mover[loop->part]].tree;
     for (int32_t k = 0; k < loop->rows; k++)
       *fx_equality_memory(sim, loop->equality, k) = fx_loop_impulse(x, loop, k, t->v1);

@@ -58,7 +58,7 @@ static bool meets(const fx_tree_site *site, frix_vec3 p, frix_vec3 d) {
 static int32_t body_at(const frix_sim *sim, const fx_contact *c, bool second) {
   int32_t slot = second ? c->body_b : c->body_a, shape = second ? c->shape_b : c->shape_a;
   const fx_robot_link *link = &sim->model->robot;
-  if (slot >= sim->model->body_count) return -1; /* spawned */
+  if (slot >= sim->mechanism->slot_count) return -1; /* spawned */
   if (link->shape_body && shape < sim->model->shape_count) return link->shape_body[sim->model->shape[shape].id];
   return sim->mechanism->body_of_slot[slot];
 }

@@ -218,7 +218,9 @@ void fx_transport_forget(frix_sim *sim) {
       const fx_tree_joint *j = &t->joint[t->dof[i].joint];
       set = memcmp(x->state->qpos + j->q, x->seen + j->q, (size_t)fx_joint_q_size(j->kind) * sizeof(double));
     }
-    if (set) sim->state.robot[x->at.carried + k] = 0.0;
+    if (!set) continue;
+    sim->state.robot[x->at.carried + k] = 0.0;
+    if (fx_part_sleeps(sim, k)) fx_wake(sim, p->slot);
   }
 }
 
@@ -228,7 +230,8 @@ bool fx_transport_motion(const frix_sim *sim, int32_t slot, frix_vec3 *velocity,
   int32_t b = x->own ? x->body_of_slot[slot] : x->tree.body[x->body_of_slot[slot]].link;
   if (sim->state.robot[x->at.carried + x->part_of_body[b]] == 0.0) return false;
   fx_spatial v = kept_at(x, sim->state.robot, b);
-  *spin = v.w;
+  *spin = v.w, *velocity = v.v;
+  if (x->own) return true; /* its centre is that of the slot */
   *velocity = fx_add(v.v, fx_cross(v.w, fx_sub(sim->state.pose[slot].p, unit_center(x, b))));
   return true;
 }

@@ -3,6 +3,7 @@
 #include "base/abi.h"
 
 #include "sim/hooks.h"
+#include "sim/mechanism.h"
 #include "sim/query.h"
 #include "sim/softs.h"
 
@@ -222,6 +223,7 @@ void frix_sim_destroy(frix_sim *sim) {
   fx_query_free(sim);
   fx_hooks_free(sim);
   fx_mechanism_destroy(sim);
+  fx_layout_release(s->trees), fx_layout_release(sim->first_trees);
   fx_softs_destroy(sim);
   for (int32_t k = 0; k < sim->retired_count; k++) fx_free(c, sim->retired[k]);
   void *owned[] = {sim->retired, sim->tag, s->momentum, s->prototype, s->generation, s->pose,     s->velocity,

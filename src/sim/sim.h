@@ -70,6 +70,8 @@ typedef struct fx_state {
   double *robot; /* coordinates, velocities, controls and impulses of the mechanism (mechanism.h); behind them
                     amplitudes, rates and momenta of soft bodies (softs.h) */
   int32_t robot_count;
+  struct fx_layout *trees; /* of joints of the model that these coordinates are of, held; NULL: of a model's robot */
+  bool stale;              /* bodies or joints were changed since: trees are made anew (mechanism_edit.c) */
 } fx_state;
 
 /* ---- one step ---- */
@@ -202,7 +204,8 @@ struct frix_sim {
   bool keep_arrays;      /* views of them are out: what they point to lives as long as the sim */
   struct fx_hooks *hooks;         /* belts, sensors, callbacks; NULL: none */
   struct fx_query *query;         /* boxes of all shapes, for questions; NULL: none was asked */
-  struct fx_mechanism *mechanism; /* trees of the model's robot; NULL: none */
+  struct fx_mechanism *mechanism; /* trees of the model's robot or of its joints; NULL: none */
+  struct fx_layout *first_trees;  /* of the joints of the root model as the sim was created, held */
   struct fx_softs *softs;         /* soft bodies; NULL: none */
   fx_tag *tag;                    /* user data of bodies, for the first tag_count slots (user_data.c) */
   int32_t tag_count;

@@ -2,7 +2,7 @@
  *
  * A sleeping body has velocity zero and keeps its contacts' impulses, so that it goes on exactly where it stopped.
  * Before a step every sleeping body that a moving one comes near to is woken, with its whole island. */
-#include "sim/sim.h"
+#include "sim/mechanism.h"
 
 #include <math.h>
 
@@ -41,6 +41,10 @@ static int32_t *islands(frix_sim *sim) {
     const fx_joint *joint = &sim->model->joint[j];
     if (joint->config.kind != FRIX_JOINT_COUPLING) join(sim, parent, joint->a, joint->b);
   }
+  for (int32_t k = 1; sim->mechanism && k < sim->mechanism->slot_count; k++) {
+    int32_t island = fx_mechanism_island(sim, k);
+    if (island > 0) join(sim, parent, island, k);
+  }
   return parent;
 }
 
@@ -56,7 +60,7 @@ void fx_sleep_update(frix_sim *sim) {
     if (!dynamic(sim, k) || s->asleep[k]) continue;
     double radius = fx_slot_body(sim, k)->radius;
     double speed = fx_norm(s->velocity[k]) + (isfinite(radius) ? radius : 0.0) * fx_norm(s->spin[k]);
-    bool calm = speed < sim->config.sleep_speed && fx_slot_body(sim, k)->can_sleep;
+    bool calm = speed < sim->config.sleep_speed && fx_slot_body(sim, k)->can_sleep && fx_mechanism_rests(sim, k);
     s->quiet[k] = calm ? s->quiet[k] + sim->h : 0.0;
   }
   for (int32_t k = 0; k < s->count; k++) least[k] = INFINITY;
@@ -79,6 +83,7 @@ void fx_sleep_update(frix_sim *sim) {
     any = true;
   }
   if (!any) return;
+  fx_mechanism_stop(sim);
   s->energy.kinetic = fx_kinetic(sim);
   s->energy.scheme += s->energy.kinetic - before;
 }

@@ -40,6 +40,7 @@ void frix_snapshot_destroy(frix_snapshot *snapshot) {
   field fields[FIELDS];
   list_fields(&snapshot->state, fields);
   for (int k = 0; k < FIELDS; k++) fx_free(snapshot->context, *fields[k].array);
+  fx_layout_release(snapshot->state.trees);
   fx_free(snapshot->context, snapshot->belt);
   fx_free(snapshot->context, snapshot->sensor);
   if (snapshot->model != snapshot->root) frix_model_destroy((frix_model *)snapshot->model);
@@ -52,6 +53,7 @@ frix_snapshot *fx_snapshot_new(frix_context *context, const frix_model *model, c
   snapshot->context = context;
   snapshot->model = snapshot->root = model;
   snapshot->state = *like;
+  fx_layout_hold(snapshot->state.trees);
   field to[FIELDS];
   list_fields(&snapshot->state, to);
   bool failed = false;
@@ -101,13 +103,13 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   if (sim->in_force || (snapshot->model != sim->model && snapshot->root != sim->root))
     return fx_fail(sim->context, FRIX_ERROR_INPUT,
                    "frix_sim_restore: a snapshot of another model, or called from the force callback");
-  if (snapshot->state.robot_count != sim->state.robot_count)
-    return fx_fail(sim->context, FRIX_ERROR_INPUT,
-                   "frix_sim_restore: the snapshot is of a robot in reduced coordinates, which this model has not");
   frix_status status = fx_sim_reserve(sim, snapshot->state.count);
   if (status == FRIX_OK)
     status = fx_sim_reserve_touching(sim, snapshot->state.touching_count + snapshot->state.ended_count);
   if (status == FRIX_OK && snapshot->model != sim->model) status = take_model_of(sim, snapshot);
+  bool stale = sim->state.stale;
+  if (status == FRIX_OK) status = fx_mechanism_take(sim, &snapshot->state);
+  stale = status == FRIX_OK ? snapshot->state.stale || sim->state.stale : stale;
   if (status == FRIX_OK && snapshot->marked) status = fx_hooks_restore(sim, snapshot->belt, snapshot->sensor);
   if (status != FRIX_OK) return status;
   fx_state kept = sim->state, given = snapshot->state;
@@ -117,7 +119,8 @@ frix_status frix_sim_restore(frix_sim *sim, const frix_snapshot *snapshot) {
   sim->state.load = kept.load;
   sim->state.asleep = kept.asleep, sim->state.quiet = kept.quiet, sim->state.joint = kept.joint;
   sim->state.touching = kept.touching;
-  sim->state.robot = kept.robot;
+  sim->state.robot = kept.robot, sim->state.robot_count = kept.robot_count;
+  sim->state.trees = kept.trees, sim->state.stale = stale;
   field to[FIELDS], from[FIELDS];
   list_fields(&sim->state, to);
   list_fields(&given, from);

@@ -75,6 +75,10 @@ frix_status fx_softs_create(frix_sim *sim) {
   return s->row ? fx_softs_find_held(sim) : FRIX_ERROR_MEMORY;
 }
 
+void fx_softs_move(frix_sim *sim, int32_t places) {
+  for (int32_t k = 0; sim->softs && k < sim->softs->count; k++) sim->softs->body[k].at += places;
+}
+
 void fx_softs_destroy(frix_sim *sim) {
   fx_softs *s = sim->softs;
   if (!s) return;

@@ -91,6 +91,8 @@ void fx_soft_weights(const fx_mover *m, int32_t dim, const double *J, double *ou
 
 /* ---- soft_joints.c ---- */
 frix_status fx_softs_find_held(frix_sim *sim);
+/* Their numbers stand so many places further on. */
+void fx_softs_move(frix_sim *sim, int32_t places);
 /* The point of the surface that a side of joint j holds, -1: none. */
 int32_t fx_soft_held(const frix_sim *sim, int32_t j, int32_t side);
 /* Where it is, and its velocity relative to the frame of the body. */

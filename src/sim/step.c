@@ -51,6 +51,8 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
+  frix_status status = fx_mechanism_renew(sim);
+  if (status != FRIX_OK) return status;
   if (sim->mechanism) {
     if (!fx_mechanism_finite(sim))
       return fx_fail(sim->context, FRIX_ERROR_INPUT,
@@ -59,7 +61,7 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
     fx_mechanism_place(sim), fx_mechanism_collect(sim);
   }
   memcpy(sim->pose0, s->pose, (size_t)s->count * sizeof *s->pose);
-  frix_status status = fx_undo_keep(sim, undo);
+  status = fx_undo_keep(sim, undo);
   return status == FRIX_OK ? fx_movers_collect(sim) : status;
 }
 
@@ -83,6 +85,7 @@ static frix_status finish(frix_sim *sim, bool *reported, fx_undo *undo) {
                        ? "the mass matrix is singular, joints of one body repeat each other"
                        : "h, a force, a speed or a mass is out of range");
   fx_joints_measure(sim, false);
+  fx_mechanism_await(sim);
   sim->state.time += sim->h;
   sim->state.last_step = sim->h;
   sim->state.step_count++;

@@ -2,6 +2,8 @@
  * surfaces run. */
 #include "random_world.h"
 
+#include <frix/robot.h>
+
 #include <math.h>
 
 static frix_vec3 scaled(frix_vec3 v, double s) { return at(s * v.x, s * v.y, s * v.z); }
@@ -50,6 +52,7 @@ static void edit(world *w) {
   }
   if (chance(w, 0.3)) w->h *= magnitude(w, 0.4, 2.5);
   if (chance(w, 0.1)) run_belt(w);
+  if (w->config.coordinates == FRIX_COORDINATES_REDUCED) frix_sim_robot_place(w->sim); /* what links have of it */
 }
 
 /* An ordinary world of another class. */
@@ -61,9 +64,21 @@ static void fill_edited(world *w) {
   w->edit = edit;
 }
 
+/* A world of trees; one of ordinary bodies would be another class. */
+static void fill_edited_tree(world *w) {
+  enum { KINDS = 3 }; /* the same with stiff contacts stand behind */
+  tree_classes[dice(w, KINDS)].fill(w);
+  w->steps = 4 + dice(w, 8);
+  w->edit = edit;
+}
+
 const world_class edited_classes[] = {
     {"edited", "ordinary worlds, changed between steps", false, fill_edited, NULL, NULL, FRIX_CONTACT_KIND_RIGID},
     {"edited_stiff", "ordinary worlds, changed between steps, stiff", false, fill_edited, NULL, NULL,
+     FRIX_CONTACT_KIND_STIFF},
+    {"tree_edited", "trees in coordinates, changed between steps", false, fill_edited_tree, NULL, NULL,
+     FRIX_CONTACT_KIND_RIGID},
+    {"tree_edited_stiff", "trees in coordinates, changed between steps, stiff", false, fill_edited_tree, NULL, NULL,
      FRIX_CONTACT_KIND_STIFF},
     {0},
 };
