@@ -15,7 +15,7 @@ static void *press_open(const char *argument, const fx_hand *start) {
   char rest;
   int given = argument ? sscanf(argument, "%lf,%lf%c", &p->depth, &p->radius, &rest) : 2;
   if (given == 2 && p->depth >= 0 && p->radius >= 0 && isfinite(p->depth + p->radius)) return p;
-  fx_error("device press: '%s' is no DEPTH,RADIUS in metres", argument);
+  fx_error("device press: '%s' is not DEPTH,RADIUS in metres", argument);
   free(p);
   return NULL;
 }

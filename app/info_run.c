@@ -38,7 +38,7 @@ static void print_text(const char *path, frix_trajectory *run, const tally *t) {
   printf("%s\n", path);
   printf("  frames      %d, of steps %lld to %lld, %g s to %g s\n", (int)t->frames, (long long)t->first,
          (long long)t->last, t->begin, t->end);
-  printf("  checkpoints %d to go on from\n", (int)frix_trajectory_checkpoint_count(run));
+  printf("  checkpoints %d to continue from\n", (int)frix_trajectory_checkpoint_count(run));
   printf("  bodies      %d at most\n", (int)t->bodies);
   printf("  contacts    %d at most\n", (int)t->contacts);
   printf("  certified   %d of %d frames, worst residual %.2e\n", (int)t->certified, (int)t->frames, t->residual);

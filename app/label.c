@@ -275,7 +275,7 @@ static FILE *open_output(const job *j, const char *table, const char *path, int6
   if (good) whole = ftell(file);
   while (good && fgets(line, sizeof line, file) && strchr(line, '\n')) whole = ftell(file), ++*done;
   if (good && fseek(file, whole, SEEK_SET) == 0) return file;
-  fx_error("%s: exists, and is no output of this table and scene", path);
+  fx_error("%s exists and is not the output of this table and scene", path);
   fclose(file);
   return NULL;
 }

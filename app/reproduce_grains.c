@@ -43,7 +43,7 @@ static bool run_segregation(fx_report *report) {
       "among "
       "those of the small ones at first. The slides show pictures only, and not how the box is shaken: here over 3 m, "
       "once a second (6 g), mu 0.6. That was chosen after weaker shaking (2 to 3 g, mu 0.3) had moved the bed as one, "
-      "with nothing rising: that they rise is no confirmation of the slides. The discs have a contact stiffness and no "
+      "with nothing rising: that they rise does not confirm the slides. The discs have a contact stiffness and no "
       "restitution; the document's have one, which it does not tell.",
       time);
   if (good) heights(&t, &first[0], &first[1]);

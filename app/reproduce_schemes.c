@@ -195,7 +195,7 @@ static bool run_particles(fx_report *report) {
       "The slides give axes, no numbers: a particle dropped from 3 m that comes 3 m far, and one that slides "
       "and floats under the QP scheme, on an axis that ends at 0.018 m. Friction, start and speed are not "
       "given; here mu is 0.3, the dropped one has 1 m/s, the sliding one 2 m/s. That speed was chosen after "
-      "6 m/s had given 0.146 m, to come near the axis: the height below is no confirmation of the slides. "
+      "6 m/s had given 0.146 m, to come near the axis: the height below does not confirm the slides. "
       "Under the associated law what slides takes off with mu |u_T| and flies (mu |u_T|)^2 / (2 g) high, "
       "0.0183 m here, whatever the step.");
   bool good = follow_only(&dropped, false, mu, 0.01, FRIX_LAW_COULOMB, 3, &a) &&

@@ -246,13 +246,13 @@ static bool find_checkpoint(fx_run_file *file, fx_run *run, const char *path, fr
     fx_warning("%s", frix_error_text(run->context));
   }
   if (k < 0) {
-    fx_error("%s: no checkpoint to go on from: start the run again", path);
+    fx_error("%s: no checkpoint to continue from; start the run again", path);
     return false;
   }
   int64_t last = file->kept;
   frix_trajectory_frame_time(file->trajectory, frix_trajectory_frame_count(file->trajectory) - 1, &last, NULL);
   if (k + 1 < count)
-    fx_warning("%s: %d of %d checkpoints are lost; goes on at step %" PRId64 ", the steps to %" PRId64
+    fx_warning("%s: %d of %d checkpoints are lost; continuing at step %" PRId64 ", the steps to %" PRId64
                " are made again",
                path, (int)(count - 1 - k), (int)count, file->kept, last);
   file->checkpoint = k;
@@ -262,7 +262,7 @@ static bool find_checkpoint(fx_run_file *file, fx_run *run, const char *path, fr
 /* Says what is lost: what stands behind the checkpoint is cut off and made again, damaged frames before it stay. */
 static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
   const char *trouble = frix_trajectory_trouble(file->trajectory);
-  if (trouble) fx_warning("%s: %s; goes on at step %" PRId64, path, trouble, file->kept);
+  if (trouble) fx_warning("%s: %s; continuing at step %" PRId64, path, trouble, file->kept);
   int32_t damaged = 0, count = frix_trajectory_frame_count(file->trajectory);
   for (int32_t k = 0; k < count; k++) {
     frix_frame frame;
@@ -273,7 +273,7 @@ static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
     if (status != FRIX_OK && status != FRIX_ERROR_FORMAT) return failed(run);
     if (status == FRIX_ERROR_FORMAT && damaged++ == 0) fx_warning("%s", frix_error_text(run->context));
   }
-  if (damaged) fx_warning("%s: %d of %d frames stay unreadable; the run goes on without them", path, damaged, count);
+  if (damaged) fx_warning("%s: %d of %d frames are unreadable; the run continues without them", path, damaged, count);
   return true;
 }
 

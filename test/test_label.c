@@ -104,7 +104,7 @@ static void grasps(fx_test *t) {
   CHECK(t, r.code == 0);
   shell_free(&r);
   r = shell(t, "echo other > all.csv; $frix label '%s' '%s' --out all.csv", where, fx_test_scratch(t, "grasp.xml"));
-  CHECK(t, r.code == 2 && strstr(r.err, "no output of this table"));
+  CHECK(t, r.code == 2 && strstr(r.err, "not the output of this table"));
   shell_free(&r);
   r = shell(t, "printf 'charm\\n1\\n' > bad.csv; $frix label bad.csv incline --out bad_out.csv");
   CHECK(t, r.code == 2 && strstr(r.err, "charm"));

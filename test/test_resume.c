@@ -189,12 +189,12 @@ static void damaged_checkpoints(fx_test *t) {
     r = shell(t, "cp b.frx c.frx; $frix run --resume c.frx --json");
     if (last) {
       EXPECT(t, r, 0);
-      snprintf(said, sizeof said, "%d of 5 checkpoints are lost; goes on at step %d,", 5 - last, 10 * (last - 1));
+      snprintf(said, sizeof said, "%d of 5 checkpoints are lost; continuing at step %d,", 5 - last, 10 * (last - 1));
       CHECK(t, strstr(r.err, said) && strstr(r.out, hash) && number(r.out, "first_step") == 10 * (last - 1));
       CHECK(t, number(r.out, "certified_steps") == 40);
     } else {
       EXPECT(t, r, 2);
-      CHECK(t, strstr(r.err, "no checkpoint to go on from"));
+      CHECK(t, strstr(r.err, "no checkpoint to continue from"));
     }
     shell_free(&r);
   }

@@ -238,9 +238,9 @@ static void resumes_damaged(fx_test *t) {
     const char *harm, *said;
   } row[] = {
       {"truncate -s -100 d.frx", "ends inside a block at byte"},
-      {"harm=$((size / 2))", "1 of 31 frames stay unreadable"},
+      {"harm=$((size / 2))", "1 of 31 frames are unreadable"},
       {"harm=$(($(grep -abo frxb d.frx | sed -n 20p | cut -d: -f1) + 9))", "is damaged at byte"},
-      {"harm=$((size - 50))", "1 of 2 checkpoints are lost; goes on at step 0"},
+      {"harm=$((size - 50))", "1 of 2 checkpoints are lost; continuing at step 0"},
   };
   char whole[32], parts[32];
   shell_result r = shell(t, "$frix run arch --time 0.4 --json");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 frix_status fx_bed_lost(frix_bed *bed) {
-  return fx_fail(bed->context, FRIX_ERROR_CANCELLED, "a rank was lost: go on from the last saved state");
+  return fx_fail(bed->context, FRIX_ERROR_CANCELLED, "a rank was lost: continue from the last saved state");
 }
 
 frix_status fx_bed_add_sums(frix_bed *bed, double *x, size_t count) {

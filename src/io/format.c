@@ -160,7 +160,7 @@ static frix_status format_for_writing(frix_context *context, const char *path, c
   if (name) return by_name(context, name, out);
   *out = by_extension(path);
   if (*out) return FRIX_OK;
-  return fx_fail(context, FRIX_ERROR_INPUT, "%s: the extension tells no format (known: %s)", path, known(true).text);
+  return fx_fail(context, FRIX_ERROR_INPUT, "%s: unknown file extension (known: %s)", path, known(true).text);
 }
 
 frix_status frix_problem_write(const frix_problem *problem, const char *path, const char *format) {

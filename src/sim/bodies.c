@@ -87,7 +87,7 @@ frix_status frix_sim_spawn(frix_sim *sim, frix_body_id pattern, frix_pose pose, 
   if (out) *out = (frix_body_id){0, 0};
   if (sim->in_force) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_spawn: called from the force callback");
   if (pattern.generation != 1 || pattern.index == 0 || pattern.index >= (uint32_t)sim->model->body_count)
-    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_spawn: the pattern is no body of the model");
+    return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_spawn: the pattern is not a body of the model");
   const fx_body *body = &sim->model->body[pattern.index];
   if (fx_soft_at(sim, (int32_t)pattern.index))
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "frix_sim_spawn: soft bodies are there from the start");

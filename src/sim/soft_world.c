@@ -96,7 +96,7 @@ frix_status frix_soft_world_step(frix_soft_world *w, double h, frix_vec3 gravity
   *report = own;
   if (!w) return FRIX_ERROR_INPUT;
   if (!(h > 0.0) || !isfinite(h) || !fx_finite(gravity))
-    return fx_fail(w->context, FRIX_ERROR_INPUT, "a step of %g s is no step", h);
+    return fx_fail(w->context, FRIX_ERROR_INPUT, "the step must be a positive number of seconds, not %g", h);
   fx_arena arena;
   fx_arena_init(&arena, w->context);
   fx_touches l = {0};

@@ -218,7 +218,7 @@ frix_status fx_soft_step_implicit(frix_soft_state *x, double h, frix_vec3 gravit
 frix_status frix_soft_step(frix_soft_state *x, frix_soft_integrator integrator, double h, frix_vec3 gravity) {
   if (!x) return FRIX_ERROR_INPUT;
   if (!(h > 0.0) || !isfinite(h) || !fx_finite(gravity))
-    return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "a step of %g s is no step", h);
+    return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "the step must be a positive number of seconds, not %g", h);
   if (integrator == FRIX_SOFT_IMPLICIT) return fx_soft_step_implicit(x, h, gravity);
   if (integrator == FRIX_SOFT_VARIATIONAL) return fx_soft_step_variational(x, h, gravity);
   return fx_fail(x->soft->context, FRIX_ERROR_INPUT, "no such integrator");
