@@ -313,12 +313,22 @@ static double product(const fx_sparse *a, const double *x, double *y) {
   return sqrt(sum);
 }
 
+/* y = H r; returns |y|. */
+static double push(const frix_problem *p, const double *r, double *y) {
+  if (!p->blocks) return product(&p->H, r, y);
+  double sum = 0;
+  memset(y, 0, (size_t)p->dof_count * sizeof *y);
+  fx_block_transpose_multiply_add(p->blocks, r, y);
+  for (int32_t k = 0; k < p->dof_count; k++) sum += y[k] * y[k];
+  return sqrt(sum);
+}
+
 /* | M v - H r - G lambda - f | / (|f| + |H r| + |G lambda|) */
 static double motion_error(const frix_problem *p, const double *r, const double *v, double *workspace) {
   int32_t n = p->dof_count;
   double *error = workspace, *part = workspace + n, scale = 0, square = 0;
   product(&p->M, v, error);
-  scale += product(&p->H, r, part);
+  scale += push(p, r, part);
   for (int32_t k = 0; k < n; k++) error[k] -= part[k];
   if (p->joint_count) {
     scale += product(&p->G, r + p->row_count, part);

@@ -274,6 +274,30 @@ void frix_problem_destroy(frix_problem *p) {
   fx_free(context, p);
 }
 
+frix_status fx_problem_columns(fx_arena *arena, const frix_problem *p, fx_sparse *out) {
+  const fx_block_matrix *a = p->blocks;
+  *out = (fx_sparse){.row_count = p->dof_count, .col_count = p->row_count};
+  out->p = FX_TAKE_RAW(arena, int32_t, (size_t)p->row_count + 1);
+  out->i = FX_TAKE_RAW(arena, int32_t, a->offset[a->start[a->row_blocks]]);
+  out->x = FX_TAKE_RAW(arena, double, a->offset[a->start[a->row_blocks]]);
+  if (!out->p || !out->i || !out->x) return FRIX_ERROR_MEMORY;
+  int32_t at = out->p[0] = 0;
+  for (int32_t b = 0; b < a->row_blocks; b++)
+    for (int32_t r = 0; r < fx_block_rows(a, b); r++) {
+      for (int32_t k = a->start[b]; k < a->start[b + 1]; k++) {
+        int32_t n = fx_block_cols(a, k), first = a->col[a->index[k]];
+        const double *x = fx_block(a, k) + r * n;
+        for (int32_t c = 0; c < n; c++)
+          if (x[c] != 0) {
+            out->i[at] = first + c;
+            out->x[at++] = x[c];
+          }
+      }
+      out->p[a->row[b] + r + 1] = at;
+    }
+  return FRIX_OK;
+}
+
 frix_status fx_problem_take_limit(frix_problem *p, const frix_problem *from) {
   size_t count = (size_t)from->row_count + (size_t)from->joint_count;
   if (!from->limit || !count) return FRIX_OK;

@@ -2,6 +2,8 @@
 #ifndef FX_PROBLEM_PROBLEM_H
 #define FX_PROBLEM_PROBLEM_H
 
+#include "base/threads.h"
+#include "linalg/block_matrix.h"
 #include "linalg/sparse.h"
 
 #include <frix/problem.h>
@@ -18,8 +20,13 @@ struct frix_problem {
   int32_t *motion; /* of a step with trees: by degree of freedom, the number of its motion (row_motions.c), one after
                     * the other within a tree; -1: none of a tree; NULL: there are no trees */
   const double *v_free; /* of a step with trees: M^-1 f without the rounding of f; NULL: it is found from f */
+  const fx_block_matrix *blocks; /* of a step: H' by contacts and movers; H is then empty. NULL: none */
+  fx_threads threads;            /* of a step: for loops over all contacts */
   char *title;
 };
+
+/* H by columns, where it is given by blocks. */
+frix_status fx_problem_columns(fx_arena *arena, const frix_problem *problem, fx_sparse *out);
 
 /* Takes a copy of the limits and motions of `from`, a problem of the same rows. */
 frix_status fx_problem_take_limit(frix_problem *problem, const frix_problem *from);

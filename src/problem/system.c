@@ -164,8 +164,16 @@ frix_status fx_system_diagonal(fx_arena *arena, fx_system *s) {
 
 /* ---- the velocity form ---- */
 
+/* Blocks that the problem has already, where they are those of these movers. */
+static bool has_blocks(const frix_problem *p, const fx_system *s) {
+  const fx_block_matrix *a = p->blocks;
+  return a && !p->joint_count && a->col_blocks == s->mover_count &&
+         !memcmp(a->col, s->dof, ((size_t)s->mover_count + 1) * sizeof *a->col);
+}
+
 /* H and G side by side as one scalar matrix; without joints H itself. */
 static frix_status join_directions(fx_arena *arena, const frix_problem *p, fx_sparse *out) {
+  if (p->blocks) return fx_problem_columns(arena, p, out);
   *out = p->H;
   if (!p->joint_count) return FRIX_OK;
   int32_t h = p->H.p[p->row_count], g = p->G.p[p->joint_count];
@@ -234,7 +242,6 @@ void fx_system_shift(fx_system *s, const frix_problem *p) {
   fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, shift_some, &all);
 }
 
-/* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
 static void find_carried(fx_system *s) {
   double sum = 0;
   for (int32_t m = 0; m < s->mover_count; m++) {
@@ -244,12 +251,19 @@ static void find_carried(fx_system *s) {
   s->carried = sqrt(sum);
 }
 
-static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
-  double *D = take_diagonal(arena, s), *q = FX_TAKE_RAW(arena, double, s->row_count);
-  if (!D || !q) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; i < s->contact_count;) {
-    if (s->diagonal_mass) i = fx_lanes_prepare(s, i, s->contact_count, D, q);
-    for (int32_t end = s->contact_count - i < 4 ? s->contact_count : i + 4; i < end; i++) {
+typedef struct preparation {
+  const fx_system *s;
+  double *D, *q;
+} preparation;
+
+static void prepare_some(int32_t part, int32_t first, int32_t last, void *user) {
+  const preparation *t = user;
+  const fx_system *s = t->s;
+  double *D = t->D, *q = t->q;
+  (void)part;
+  for (int32_t i = first; i < last;) {
+    if (s->diagonal_mass) i = fx_lanes_prepare(s, i, last, D, q);
+    for (int32_t end = last - i < 4 ? last : i + 4; i < end; i++) {
       int32_t row = s->row[i];
       for (int32_t a = row; a < s->row[i + 1]; a++) q[a] = s->w[a];
       for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
@@ -263,6 +277,14 @@ static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
       velocity_diagonal(s, i, D + s->diagonal[i]);
     }
   }
+}
+
+/* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
+static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
+  double *D = take_diagonal(arena, s), *q = FX_TAKE_RAW(arena, double, s->row_count);
+  if (!D || !q) return FRIX_ERROR_MEMORY;
+  preparation t = {s, D, q};
+  fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, prepare_some, &t);
   s->q = q;
   s->has_velocity = true;
   find_carried(s);
@@ -278,11 +300,14 @@ static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_sys
   fx_mass mass;
   if ((status = fx_mass_build(arena, p, s, &mass)) != FRIX_OK) return status;
 
-  fx_sparse directions;
-  if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
-  if ((status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof,
-                                     &s->Ht)) != FRIX_OK)
-    return status;
+  if (has_blocks(p, s)) {
+    s->Ht = *p->blocks;
+  } else {
+    fx_sparse directions;
+    if ((status = join_directions(arena, p, &directions)) != FRIX_OK) return status;
+    status = fx_block_from_sparse(arena, &directions, true, s->contact_count, s->row, s->mover_count, s->dof, &s->Ht);
+    if (status != FRIX_OK) return status;
+  }
   if ((status = fx_response_build(arena, &mass, s)) != FRIX_OK) return status;
   double *v_free = FX_TAKE_RAW(arena, double, s->dof_count);
   if (!v_free) return FRIX_ERROR_MEMORY;
@@ -391,7 +416,7 @@ static bool local_is_cheaper(const fx_system *s, int32_t *rows_on) {
 }
 
 frix_status fx_system_build(fx_arena *arena, const frix_problem *problem, frix_form form, fx_system *out) {
-  memset(out, 0, sizeof *out);
+  *out = (fx_system){.threads = problem->threads};
   if (problem->form == FRIX_FORM_LOCAL) {
     if (form == FRIX_FORM_GLOBAL)
       return fx_fail(arena->context, FRIX_ERROR_INPUT,

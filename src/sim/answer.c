@@ -134,11 +134,6 @@ static void hold_energy(frix_sim *sim, fx_assembly *a) {
   }
 }
 
-static void find_velocities(const frix_sim *sim, fx_assembly *a) {
-  for (int32_t k = 0; k < a->group_count; k++)
-    fx_group_velocities(sim, a, &a->group[k], FX_AFTER, a->u + a->group[k].row);
-}
-
 frix_status fx_finish_answer(frix_sim *sim, fx_assembly *a) {
   frix_step_report *report = &sim->report;
   frix_status status = FRIX_OK;
@@ -151,7 +146,7 @@ frix_status fx_finish_answer(frix_sim *sim, fx_assembly *a) {
     if (report->outcome == FRIX_OUTCOME_SOLVED) report->outcome = FRIX_OUTCOME_STALLED;
     hold_energy(sim, a);
   }
-  find_velocities(sim, a);
+  fx_rows_velocities(sim, a, FX_AFTER, a->u);
   return status;
 }
 
@@ -162,6 +157,6 @@ frix_status fx_take_answer(frix_sim *sim, fx_assembly *a, const double *r, const
   sim->report.certificate = *certificate;
   fx_name_worst_row(sim, a);
   frix_status status = stop_rounding(sim, a);
-  find_velocities(sim, a);
+  fx_rows_velocities(sim, a, FX_AFTER, a->u);
   return status;
 }

@@ -98,16 +98,26 @@ void fx_forget_blow(fx_assembly *a, const fx_group *g) {
   }
 }
 
-bool fx_drop_false_blows(fx_assembly *a) {
-  bool any = false;
-  for (int32_t k = 0; a->expected && k < a->joint_first; k++) {
+static void drop_some(int32_t part, int32_t first, int32_t end, void *user) {
+  expectation *t = user;
+  fx_assembly *a = t->a;
+  for (int32_t k = first; k < end; k++) {
     const fx_group *g = &a->group[k];
     double expected = a->expected[g->row];
-    if (g->kind != FX_GROUP_CONTACT || g->held || !(a->R[g->row] > 0.0) || !(expected > 0.0)) continue;
+    if (!(expected > 0.0) || g->kind != FX_GROUP_CONTACT || g->held || !(a->R[g->row] > 0.0)) continue;
     if (!(fx_held(a, g->row) < -FALSE_BLOW * expected)) continue;
     fx_forget_blow(a, g);
-    any = true;
+    t->any[part] = true;
   }
+}
+
+bool fx_drop_false_blows(const frix_sim *sim, fx_assembly *a) {
+  expectation t = {.sim = sim, .a = a};
+  fx_threads threads = {sim->inner, sim->config.thread_count};
+  if (!a->expected) return false;
+  int32_t parts = fx_parallel_range(threads, a->joint_first, FX_LEAST_CONTACTS, drop_some, &t);
+  bool any = false;
+  for (int32_t k = 0; k < parts; k++) any |= t.any[k];
   return any;
 }
 
@@ -128,20 +138,21 @@ frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any) {
   *any = false;
   if (!some_expects(a)) return FRIX_OK;
   frix_status status = fx_step_islands_find(sim, a, &islands);
-  double *gain = status == FRIX_OK ? FX_TAKE(&sim->arena, double, islands.count) : NULL;
-  if (!gain) return status == FRIX_OK ? FRIX_ERROR_MEMORY : status;
+  if (status != FRIX_OK) return status;
+  double *gain = FX_TAKE(&sim->arena, double, islands.count), *free = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  double *after = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  if (!gain || !free || !after) return FRIX_ERROR_MEMORY;
+  fx_rows_velocities(sim, a, FX_FREE, free);
+  fx_rows_velocities(sim, a, FX_AFTER, after);
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
-    double free[FRIX_MAX_DIM], after[FRIX_MAX_DIM];
     int32_t island = fx_island_of(&islands, g);
     if (island < 0) continue;
-    fx_group_velocities(sim, a, g, FX_FREE, free);
-    fx_group_velocities(sim, a, g, FX_AFTER, after);
     for (int32_t j = 0; j < g->dim; j++) {
       int32_t row = g->row + j;
-      double u = after[j] + a->w[row] + a->R[row] * (a->r[row] - a->r_c[row]);
-      gain[island] -= 0.5 * a->r[row] * (after[j] - free[j]);
-      if (g->kind == FX_GROUP_CONTACT) gain[island] += a->expected[row] * (after[j] - u) + a->r[row] * u;
+      double u = after[row] + a->w[row] + a->R[row] * (a->r[row] - a->r_c[row]);
+      gain[island] -= 0.5 * a->r[row] * (after[row] - free[row]);
+      if (g->kind == FX_GROUP_CONTACT) gain[island] += a->expected[row] * (after[row] - u) + a->r[row] * u;
     }
   }
   for (int32_t k = 0; k < a->joint_first; k++) {

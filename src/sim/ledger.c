@@ -94,10 +94,9 @@ static void book_row(const fx_assembly *a, const fx_group *g, int32_t row, doubl
 }
 
 /* What the impulses of a group bring into the movers. Contacts are booked by island: *moves where there are some. */
-static double book_group(const frix_sim *sim, const fx_group *g, frix_energy *e, bool *moves) {
+static double book_group(const frix_sim *sim, const fx_group *g, const double *before, frix_energy *e, bool *moves) {
   const fx_assembly *a = &sim->rows;
-  double total = 0.0, before[FRIX_MAX_DIM];
-  fx_group_velocities(sim, a, g, FX_BEFORE, before);
+  double total = 0.0;
   if (!a->compliant && is_still(a, g, before)) return 0.0;
   for (int32_t k = 0; k < g->dim; k++) {
     int32_t row = g->row + k;
@@ -135,14 +134,14 @@ static void book_island(const fx_power *p, double turned, frix_energy *e) {
   e->scheme += p->spring;
 }
 
-static frix_status book_contacts(frix_sim *sim, frix_energy *e) {
+static frix_status book_contacts(frix_sim *sim, const double *before, frix_energy *e) {
   fx_step_islands islands;
   frix_status status = fx_step_islands_find(sim, &sim->rows, &islands);
   if (status != FRIX_OK) return status;
   fx_power *power = FX_TAKE(&sim->arena, fx_power, islands.count);
   double *turned = FX_TAKE(&sim->arena, double, islands.count);
   if (!power || !turned) return FRIX_ERROR_MEMORY;
-  fx_power_find(sim, &sim->rows, &islands, power);
+  fx_power_find(sim, &sim->rows, &islands, before, power);
   status = fx_power_turned(sim, &sim->rows, &islands, turned);
   if (status != FRIX_OK) return status;
   for (int32_t k = 0; k < islands.count; k++) book_island(&power[k], turned[k], e);
@@ -176,10 +175,14 @@ frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
     booked += gravity + force + damping + tension;
   }
   bool moves = false;
-  for (int32_t k = 0; k < a->group_count; k++) booked += book_group(sim, &a->group[k], e, &moves);
+  double *before = FX_TAKE_RAW(&sim->arena, double, a->row_count);
+  if (!before) return FRIX_ERROR_MEMORY;
+  fx_rows_velocities(sim, a, FX_BEFORE, before);
+  for (int32_t k = 0; k < a->group_count; k++)
+    booked += book_group(sim, &a->group[k], before + a->group[k].row, e, &moves);
   e->error = change - booked;
   e->kinetic += change; /* to that of the rotors */
-  return moves ? book_contacts(sim, e) : FRIX_OK;
+  return moves ? book_contacts(sim, before, e) : FRIX_OK;
 }
 
 void fx_ledger_add(frix_energy *e, const frix_energy *step, double kinetic, double potential) {

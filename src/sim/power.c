@@ -149,15 +149,14 @@ static void add_tension(const fx_mover *m, fx_power *power) {
   power->size += 0.5 * (fabs(before) + fabs(after));
 }
 
-void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power) {
-  double before[FRIX_MAX_DIM];
+void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, const double *before,
+                   fx_power *power) {
   for (int32_t k = 0; k < islands->count; k++) power[k] = (fx_power){0};
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     int32_t island = fx_island_of(islands, g);
     if (island < 0) continue;
-    fx_group_velocities(sim, a, g, FX_BEFORE, before);
-    fx_group_power(sim, a, g, before, &power[island]);
+    fx_group_power(sim, a, g, before + g->row, &power[island]);
   }
   for (int32_t k = 0; k < sim->mover_count; k++)
     if (fx_is_tense(&sim->mover[k])) add_tension(&sim->mover[k], &power[islands->of_mover[k]]);

@@ -85,6 +85,60 @@ static int32_t put_directions(const frix_sim *sim, const fx_assembly *a, const f
   return at;
 }
 
+/* Whether the rows of contacts stand one after the other in blocks of rigid bodies, and nothing else is in the problem.
+ */
+static bool are_blocks(const frix_sim *sim, const fx_assembly *a) {
+  if (sim->mechanism || sim->softs || a->joint_first < a->group_count) return false;
+  size_t at = a->group_count ? a->group[0].value : 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    if (g->value != at) return false;
+    for (int32_t b = 0; b < g->body_count; b++) at += (size_t)(g->dim * sim->mover[g->mover[b]].dof);
+  }
+  return true;
+}
+
+/* H' as the rows have it: their blocks are used where they are. */
+static frix_status take_blocks(const frix_sim *sim, const fx_assembly *a, fx_arena *arena, frix_problem *p) {
+  fx_block_matrix *H = FX_TAKE(arena, fx_block_matrix, 1);
+  int32_t movers = 0, count = 0, *number = FX_TAKE_RAW(arena, int32_t, sim->mover_count);
+  int32_t *col = FX_TAKE_RAW(arena, int32_t, (size_t)sim->mover_count + 1);
+  for (int32_t k = 0; k < a->group_count; k++) count += a->group[k].body_count;
+  if (!H || !number || !col) return FRIX_ERROR_MEMORY;
+  int32_t *start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1), *index = FX_TAKE_RAW(arena, int32_t, count);
+  size_t *offset = FX_TAKE_RAW(arena, size_t, (size_t)count + 1), first = a->group_count ? a->group[0].value : 0,
+         at = 0;
+  if (!start || !index || !offset) return FRIX_ERROR_MEMORY;
+  col[0] = 0;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0) {
+      number[k] = movers;
+      col[++movers] = sim->mover[k].first + sim->mover[k].dof;
+    }
+  count = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    start[k] = count;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      index[count] = number[g->mover[b]];
+      offset[count++] = at;
+      at += (size_t)(g->dim * sim->mover[g->mover[b]].dof);
+    }
+  }
+  start[a->group_count] = count;
+  offset[count] = at;
+  *H = (fx_block_matrix){.row_blocks = a->group_count,
+                         .col_blocks = movers,
+                         .row = p->row,
+                         .col = col,
+                         .start = start,
+                         .index = index,
+                         .offset = offset,
+                         .x = a->J + first};
+  p->blocks = H;
+  return FRIX_OK;
+}
+
 /* Radius of a body, or of gyration where its shapes do not say. */
 static double size_of(const frix_sim *sim, const fx_mover *m) {
   if (m->tree) return fx_tree_size(sim, m);
@@ -151,7 +205,8 @@ frix_status fx_rows_count(frix_sim *sim, fx_assembly *a) {
                                 .w = a->w,
                                 .b = a->w + first_joint_row,
                                 .guess = a->guess,
-                                .limit = a->limit};
+                                .limit = a->limit,
+                                .threads = {sim->inner, sim->config.thread_count}};
   if (a->compliant) sim->problem.R = a->R, sim->problem.r_c = a->r_c;
   frix_status status = number_motions(sim, a);
   return status == FRIX_OK ? limit_rows(sim, a) : status;
@@ -164,11 +219,12 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
   for (int32_t k = 0; (sim->mechanism || sim->softs) && k < sim->mover_count; k++)
     if (sim->mover[k].tree) entries += fx_tree_entries(&sim->mover[k]);
   size_t first_joint = a->joint_first < a->group_count ? (size_t)a->group[a->joint_first].value : a->value_count;
+  bool blocks = are_blocks(sim, a);
   p->row = FX_TAKE(arena, int32_t, (size_t)a->joint_first + 1);
   p->f = FX_TAKE(arena, double, dof);
   double *v_free = sim->mechanism ? FX_TAKE(arena, double, dof) : NULL;
   if (!p->row || !p->f || (sim->mechanism && !v_free) || !take_sparse(arena, dof, dof, entries, &p->M) ||
-      !take_sparse(arena, dof, p->row_count, first_joint, &p->H) ||
+      !take_sparse(arena, dof, p->row_count, blocks ? 0 : first_joint, &p->H) ||
       !take_sparse(arena, dof, p->joint_count, a->value_count - first_joint, &p->G))
     return FRIX_ERROR_MEMORY;
   int32_t at = 0;
@@ -181,9 +237,10 @@ frix_status fx_rows_build(const frix_sim *sim, const fx_assembly *a, fx_arena *a
   p->v_free = v_free;
   at = 0;
   for (int32_t k = 0; k < a->joint_first; k++) {
-    at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
+    if (!blocks) at = put_directions(sim, a, &a->group[k], 0, &p->H, at);
     p->row[k + 1] = a->group[k].row + a->group[k].dim;
   }
+  if (blocks) return take_blocks(sim, a, arena, p);
   at = 0;
   for (int32_t k = a->joint_first; k < a->group_count; k++)
     at = put_directions(sim, a, &a->group[k], first_joint_row, &p->G, at);

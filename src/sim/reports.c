@@ -1,5 +1,6 @@
 /* Contacts over time: which one is which, what they carry, which of them touch, when they begin and end. */
 #include "base/abi.h"
+#include "base/threads.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -134,28 +135,69 @@ static int32_t append_ended(const frix_sim *sim, const uint8_t *lasted, fx_touch
   return count;
 }
 
-/* The contacts of the step that are worth remembering; returns how many. */
-static int32_t list_contacts(frix_sim *sim, const double *carried, uint8_t *lasted, fx_touching *list) {
+/* The contacts of the step that are worth remembering: places first, then contents, in parts. */
+typedef struct listing {
+  frix_sim *sim;
+  const double *carried;
+  uint8_t *lasted;
+  fx_touching *list;
+  int32_t *place; /* by group, -1: none */
+} listing;
+
+static void settle_springs(frix_sim *sim, fx_group *g) {
+  if (g->held && !sim->report.certified) { /* no rest was found: springs are as they were */
+    g->held = false;
+    if (g->kind == FX_GROUP_CONTACT) g->natural = fx_natural_gap(sim, g->source);
+  }
+  g->keeps = g->kind == FX_GROUP_CONTACT && keeps_spring(sim, g);
+}
+
+static void list_some(int32_t part, int32_t first, int32_t end, void *user) {
+  const listing *x = user;
+  frix_sim *sim = x->sim;
   const fx_state *s = &sim->state;
-  const fx_assembly *a = &sim->rows;
-  int32_t count = 0, recorded = -1; /* source of the last contact in the list */
-  for (int32_t k = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    if (g->kind == FX_GROUP_SPINNING && recorded == g->source) {
-      list[count - 1].spin_impulse = a->r[g->row + 1];
-      list[count - 1].roll = fx_mad(list[count - 1].roll, a->r[g->row + 1], sim->contact[g->source].normal);
-    }
-    if (g->kind != FX_GROUP_CONTACT) continue;
-    if (!(a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0)) continue;
-    fx_touching *t = &list[count++];
+  (void)part;
+  for (int32_t k = first; k < end; k++) {
+    fx_group *g = &sim->rows.group[k];
+    settle_springs(sim, g);
+    if (x->place[k] < 0) continue;
+    fx_touching *t = &x->list[x->place[k]];
     int32_t past = sim->past[g->source];
-    bool loaded = acts(sim, g, carried);
+    bool loaded = acts(sim, g, x->carried);
     fill(sim, g, loaded, t);
     t->touches = touches(sim, g, loaded);
     t->phase = past >= 0 && s->touching[past].touches ? FRIX_CONTACT_PERSIST : FRIX_CONTACT_BEGIN;
-    if (past >= 0) lasted[past] = t->touches ? TOUCHES : REMEMBERED;
-    recorded = g->source;
+    if (past >= 0) x->lasted[past] = t->touches ? TOUCHES : REMEMBERED;
   }
+}
+
+/* Drilling impulses belong to the contact they stand beside. */
+static void add_drilling(const listing *x) {
+  const frix_sim *sim = x->sim;
+  const fx_assembly *a = &sim->rows;
+  for (int32_t k = 1; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    if (g->kind != FX_GROUP_SPINNING || x->place[k - 1] < 0 || g[-1].source != g->source) continue;
+    fx_touching *t = &x->list[x->place[k - 1]];
+    t->spin_impulse = a->r[g->row + 1];
+    t->roll = fx_mad(t->roll, a->r[g->row + 1], sim->contact[g->source].normal);
+  }
+}
+
+/* Returns how many there are. */
+static int32_t list_contacts(const listing *x) {
+  frix_sim *sim = x->sim;
+  const fx_assembly *a = &sim->rows;
+  int32_t count = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    bool listed = g->kind == FX_GROUP_CONTACT && (a->r[g->row] > 0.0 || sim->contact[g->source].gap <= 0.0);
+    x->place[k] = listed ? count++ : -1;
+  }
+  listing all = *x;
+  fx_parallel_range((fx_threads){sim->inner, sim->config.thread_count}, a->group_count, FX_LEAST_CONTACTS, list_some,
+                    &all);
+  if (a->rolls) add_drilling(x);
   return count;
 }
 
@@ -193,15 +235,9 @@ frix_status fx_contacts_report(frix_sim *sim) {
   frix_status status = fx_sim_reserve_touching(sim, sim->contact_count + s->touching_count);
   if (status != FRIX_OK || !lasted || !carried) return FRIX_ERROR_MEMORY;
   fx_touching *list = sim->touching_next;
-  for (int32_t k = 0; k < sim->rows.group_count; k++) {
-    fx_group *g = &sim->rows.group[k];
-    if (g->held && !sim->report.certified) { /* no rest was found: springs are as they were */
-      g->held = false;
-      if (g->kind == FX_GROUP_CONTACT) g->natural = fx_natural_gap(sim, g->source);
-    }
-    g->keeps = g->kind == FX_GROUP_CONTACT && keeps_spring(sim, g);
-  }
-  int32_t count = list_contacts(sim, carried, lasted, list);
+  listing x = {sim, carried, lasted, list, FX_TAKE_RAW(&sim->arena, int32_t, sim->rows.group_count)};
+  if (!x.place) return FRIX_ERROR_MEMORY;
+  int32_t count = list_contacts(&x);
   count = keep_sleeping(sim, lasted, list, count);
   s->ended_count = append_ended(sim, lasted, list, count);
   s->touching_count = count;

@@ -67,7 +67,10 @@ static double created(const search *x, int32_t k) {
 }
 
 static frix_status measure(search *x) {
-  fx_power_find(x->sim, x->a, &x->islands, x->power);
+  double *before = FX_TAKE_RAW(&x->sim->arena, double, x->a->row_count);
+  if (!before) return FRIX_ERROR_MEMORY;
+  fx_rows_velocities(x->sim, x->a, FX_BEFORE, before);
+  fx_power_find(x->sim, x->a, &x->islands, before, x->power);
   return fx_power_turned(x->sim, x->a, &x->islands, x->turned);
 }
 

@@ -1,6 +1,7 @@
 /* Rows: velocities that the contact problem speaks about, as blocks per body.
  *
  *   u_k = sum over movers (J_k v) + drive_k + w_k,   drive_k: the share of fixed and kinematic bodies */
+#include "base/threads.h"
 #include "sim/softs.h"
 
 #include <string.h>
@@ -181,6 +182,26 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
     }
     for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, *v, *w);
   }
+}
+
+typedef struct velocities {
+  const frix_sim *sim;
+  const fx_assembly *a;
+  fx_when when;
+  double *out;
+} velocities;
+
+static void find_velocities(int32_t part, int32_t first, int32_t end, void *user) {
+  const velocities *t = user;
+  (void)part;
+  for (int32_t k = first; k < end; k++)
+    fx_group_velocities(t->sim, t->a, &t->a->group[k], t->when, t->out + t->a->group[k].row);
+}
+
+void fx_rows_velocities(const frix_sim *sim, const fx_assembly *a, fx_when when, double *out) {
+  velocities t = {sim, a, when, out};
+  fx_threads threads = {sim->inner, sim->config.thread_count};
+  fx_parallel_range(threads, a->group_count, FX_LEAST_CONTACTS, find_velocities, &t);
 }
 
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k) {

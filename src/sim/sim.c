@@ -270,6 +270,7 @@ frix_status frix_sim_problem(const frix_sim *sim, frix_problem **out) {
   fx_arena_init(&arena, sim->inner);
   frix_problem problem = sim->problem;
   frix_status status = problem.row ? FRIX_OK : fx_rows_build(sim, &sim->rows, &arena, &problem);
+  if (status == FRIX_OK && problem.blocks) status = fx_problem_columns(&arena, &problem, &problem.H);
   if (status == FRIX_OK) {
     frix_problem_data data;
     frix_problem_view(&problem, &data);

@@ -335,6 +335,8 @@ double *fx_group_block(const frix_sim *sim, const fx_assembly *a, const fx_group
 double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k, fx_when when);
 /* All rows of a group. */
 void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out);
+/* All rows, by threads. */
+void fx_rows_velocities(const frix_sim *sim, const fx_assembly *a, fx_when when, double *out);
 /* J M^-1 J' of one row */
 double fx_group_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g, int32_t k);
 
@@ -445,7 +447,7 @@ int fx_blow_rounds(double blow);
 bool fx_expect_blows(const frix_sim *sim, fx_assembly *a);
 /* Contacts that expect much more of a blow than the answer gives them, and would be thrown apart by their springs,
  * expect nothing any more; true: some did. */
-bool fx_drop_false_blows(fx_assembly *a);
+bool fx_drop_false_blows(const frix_sim *sim, fx_assembly *a);
 /* Islands that gain by what their contacts expect do so no more; *any: there is one. */
 frix_status fx_drop_gains(frix_sim *sim, fx_assembly *a, bool *any);
 /* It expects nothing any more. */
@@ -493,8 +495,9 @@ bool fx_group_takes(const fx_group *g);
 /* Adds one group; before: the velocities of its rows. */
 void fx_group_power(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const double *before,
                     fx_power *power);
-/* All of them, by island. */
-void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, fx_power *power);
+/* All of them, by island; before: the velocities of all rows. */
+void fx_power_find(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, const double *before,
+                   fx_power *power);
 /* What an island gained beyond what its rows ask for beside restitution. */
 double fx_power_gain(const fx_power *power);
 /* The most that a step can bring by turning things round, by island: p . M^-1 p / 8, p of forces, motors and springs.

@@ -227,7 +227,7 @@ static frix_status expect_soft_blows(solving *x, int rounds, fx_found *found) {
   if (!a->expected && !(a->expected = FX_TAKE(a->arena, double, a->row_count))) return FRIX_ERROR_MEMORY;
   for (; rounds > 0 && status == FRIX_OK && *found == FX_FOUND_ALL && fx_expect_blows(x->sim, a); rounds--)
     status = fx_soft_newton(x->sim, a, true, found);
-  while (status == FRIX_OK && *found == FX_FOUND_ALL && fx_drop_false_blows(a))
+  while (status == FRIX_OK && *found == FX_FOUND_ALL && fx_drop_false_blows(x->sim, a))
     status = fx_soft_newton(x->sim, a, true, found);
   if (*found != FX_FOUND_ALL) fx_attempt_restore_rows(a, &before);
   return status;
@@ -257,7 +257,7 @@ static bool revise_blows(fx_revision *revision, double residual, const double *r
   blows *b = (blows *)revision;
   if (!(residual <= (b->rounds > 0 ? ROUGH : DOUBTED))) return false;
   memcpy(b->a->r, r, (size_t)b->a->row_count * sizeof *r);
-  if (b->rounds == 0) return fx_drop_false_blows(b->a);
+  if (b->rounds == 0) return fx_drop_false_blows(b->sim, b->a);
   if (--b->rounds == 0) revision->rough = 0.0;
   return fx_expect_blows(b->sim, b->a);
 }
@@ -291,7 +291,8 @@ static frix_status find_impulses(solving *x, bool *good) {
   *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   for (; *good && rounds > 0 && fx_expect_blows(sim, a); rounds--)
     *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
-  while (*good && a->expected && fx_drop_false_blows(a)) *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
+  while (*good && a->expected && fx_drop_false_blows(x->sim, a))
+    *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   for (int k = 0; *good && k < DRILLINGS && fx_drilling_update(a); k++)
     *good = fx_tree_newton_run(sim, a, &newton, fine, iterations);
   return FRIX_OK;
@@ -342,7 +343,7 @@ static bool expects(const solving *x) { return x->a->expected != NULL; }
 /* What expects more of a blow than there is would be thrown apart. */
 static frix_status doubt(solving *x) {
   frix_status status = FRIX_OK;
-  while (status == FRIX_OK && fx_drop_false_blows(x->a)) {
+  while (status == FRIX_OK && fx_drop_false_blows(x->sim, x->a)) {
     x->known = false;
     status = fx_solve_once(x->sim, x->a, true, INFINITY, NULL);
   }

@@ -147,7 +147,7 @@ static void run_round(state *t) {
   if (length > left) length = left;
   t->sweep_time = 0;
   for (int64_t k = 0; k < length - 1 && !is_late(t); k++) sweep_with_momentum(t);
-  if (t->round++ % 4 == 3) fx_sweep_refresh(&t->pile, t->full, t->target); /* no drift by rounding */
+  if (t->round++ % 4 == 3) fx_refresh_by_two(&t->pile, t->full, t->target, &t->team); /* no drift by rounding */
   plain_sweep(t);
   t->length = (double)length;
 }
@@ -179,7 +179,7 @@ static frix_status restart(state *t) {
   bool full = t->full;
   t->blended = t->mixes && (full || !t->has_base); /* towards a base momentum is faster */
   fx_pile_load(&t->pile, full, t->call->r);
-  fx_sweep_refresh(&t->pile, full, t->target);
+  fx_refresh_by_two(&t->pile, full, t->target, &t->team);
   t->theta = 1;
   t->beta = 0;
   t->cap = t->call->option[MOMENTUM];
@@ -336,9 +336,9 @@ static frix_status solve(fx_call *call) {
   t.has_base = t.mixes && single && fx_base_fits(&t.pile);
   if (t.has_base && (status = fx_base_take(call->arena, &t.pile, &t.base)) != FRIX_OK) return status;
   t.double_needed = double_needed;
-  t.status = begin(&t, !single);
   bool divided = t.mixes && t.pile.segment_count > 1;
   t.team = (fx_threads){call->arena->context, divided ? call->thread_count : 1};
+  t.status = begin(&t, !single);
   iterate(&t);
   if (t.status != FRIX_OK) return t.status;
   fx_log(call->arena->context, FRIX_LOG_INFO,

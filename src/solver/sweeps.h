@@ -144,6 +144,9 @@ fx_sweep_sums fx_sweep_segment(const fx_pile *pile, bool full, fx_sweep_target t
 void fx_sweep_exchange(fx_pile *pile, bool full);
 /* d = Hh z from scratch, against drift by rounding; the next sweep has to be one without momentum. */
 void fx_sweep_refresh(const fx_pile *pile, bool full, fx_sweep_target target);
+/* Its parts: d = 0, and the impulses of one segment after the other, which may run side by side as in a sweep. */
+void fx_sweep_clear(const fx_pile *pile, bool full);
+void fx_refresh_segment(const fx_pile *pile, bool full, fx_sweep_target target, int32_t segment);
 
 /* The wide form: what fx_sweep and fx_sweep_refresh do with it. */
 fx_sweep_sums fx_wide_sweep(const fx_pile *pile, fx_sweep_target target, double momentum);
@@ -157,6 +160,6 @@ typedef struct fx_sweep_part {
 
 /* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
 fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, const fx_sweep_part *part, double momentum);
-void fx_refresh_scalar(const fx_pile *pile, bool full);
+void fx_refresh_scalar(const fx_pile *pile, bool full, int32_t first, int32_t end); /* batches */
 
 #endif

@@ -96,7 +96,7 @@ INLINE void products(const fx_blend *b, const fx_pile *p, bool full, int32_t hal
     advance_single(r.begin, r.end, b->f[n], b->g[n], b->g[place(b, 1)], &sum[ADVANCE]);
 }
 
-INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, const double *weight) {
+INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, const double *weight, double *square) {
   const void *g[FX_BLEND_ROOM] = {NULL}, *d[FX_BLEND_ROOM] = {NULL};
   range z = half_of(count_z(p), full ? 4 : 8, half), r = half_of(count_d(p), full ? 4 : 8, half);
   for (int32_t j = 0; j < b->count; j++) {
@@ -106,9 +106,11 @@ INLINE void mix(const fx_blend *b, const fx_pile *p, bool full, int32_t half, co
   if (full) {
     mix_full(z.begin, z.end, (const vec_full *const *)g, weight, b->count, b->grain, b->x);
     mix_full(r.begin, r.end, (const vec_full *const *)d, weight, b->count, b->grain, b->d_x);
+    square_full(r.end - r.begin, (const vec_full *)d[0] + r.begin, square);
   } else {
     mix_single(z.begin, z.end, (const vec_single *const *)g, weight, b->count, (float)b->grain, b->x);
     mix_single(r.begin, r.end, (const vec_single *const *)d, weight, b->count, (float)b->grain, b->d_x);
+    square_single(r.end - r.begin, (const vec_single *)d[0] + r.begin, square);
   }
 }
 
@@ -119,8 +121,8 @@ __attribute__((target("avx2"))) static void products_avx2(const fx_blend *b, con
 }
 
 __attribute__((target("avx2"))) static void mix_avx2(const fx_blend *b, const fx_pile *p, bool full, int32_t half,
-                                                     const double *weight) {
-  mix(b, p, full, half, weight);
+                                                     const double *weight, double *square) {
+  mix(b, p, full, half, weight, square);
 }
 #else
 #define products_avx2 products
@@ -180,7 +182,8 @@ typedef struct piece {
   fx_pile *pile;
   bool full;
   fx_sweep_target target;
-  double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM]; /* zero */
+  double sum[2][FX_BLEND_ROOM], weight[FX_BLEND_ROOM];
+  double square[2]; /* of d of the newest result */
 } piece;
 
 static void products_part(int32_t part, void *user) {
@@ -194,9 +197,9 @@ static void products_part(int32_t part, void *user) {
 static void mix_part(int32_t part, void *user) {
   piece *w = user;
   if (w->target == FX_SWEEP_AVX2)
-    mix_avx2(w->blend, w->pile, w->full, part, w->weight);
+    mix_avx2(w->blend, w->pile, w->full, part, w->weight, &w->square[part]);
   else
-    mix(w->blend, w->pile, w->full, part, w->weight);
+    mix(w->blend, w->pile, w->full, part, w->weight, &w->square[part]);
 }
 
 static void run_two(const fx_threads *team, void (*work)(int32_t part, void *user), void *user) {
@@ -234,6 +237,22 @@ fx_sweep_sums fx_sweep_by_two(fx_pile *p, bool full, fx_sweep_target target, dou
   return total;
 }
 
+static void refresh_segment(int32_t part, void *user) {
+  segments *w = user;
+  fx_refresh_segment(w->pile, w->full, w->target, w->first + part);
+}
+
+void fx_refresh_by_two(fx_pile *p, bool full, fx_sweep_target target, const fx_threads *team) {
+  segments w = {.pile = p, .full = full, .target = target};
+  if (p->segment_count == 1 || p->wide) {
+    fx_sweep_refresh(p, full, target);
+    return;
+  }
+  fx_sweep_clear(p, full);
+  for (; w.first < FX_SEGMENTS - 1; w.first += 2) run_two(team, refresh_segment, &w);
+  refresh_segment(0, &w);
+}
+
 /* Products of the newest step go to the matrix of least squares; where the step grew its history is dropped. */
 static void remember(fx_blend *b, double (*sum)[FX_BLEND_ROOM]) {
   double size = sum[0][b->count - 1] + sum[1][b->count - 1];
@@ -265,28 +284,19 @@ static void find_momentum(fx_blend *b, double advance, double *weight) {
 
 /* ---- rounding of d ---- */
 
-static double motion_of(const fx_pile *p, bool full, const void *d) {
-  double sum = 0;
-  if (full)
-    square_full(count_d(p) / 4, d, &sum);
-  else
-    square_single(count_d(p) / 8, d, &sum);
-  return sqrt(sum);
-}
-
 /* d of the next start from scratch. */
-static void refresh(const fx_blend *b, fx_pile *p, bool full, fx_sweep_target target) {
+static void refresh(const fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, const fx_threads *team) {
   fx_pile_data *data = full ? &p->full : &p->single, kept = *data;
   data->z = b->x;
   data->d = b->d_x;
-  fx_sweep_refresh(p, full, target);
+  fx_refresh_by_two(p, full, target, team);
   *data = kept;
 }
 
-/* Errors of the newest result and of the start that was mixed with these weights; `size`: |g|, whose rounding is what a
- * d from scratch has. */
-static void bound_drift(fx_blend *b, fx_pile *p, bool full, fx_sweep_target target, double size, const double *weight) {
-  double unit = full ? 0x1p-53 : 0x1p-24, motion = unit * motion_of(p, full, b->d[b->newest]), sum = 0;
+/* Errors of the newest result and of the start that was mixed with these weights, and whether d of that start is to be
+ * found from scratch; `square`: |d|^2 of the result, `size`: |g|, whose rounding is what a d from scratch has. */
+static bool has_drifted(fx_blend *b, bool full, double square, double size, const double *weight) {
+  double unit = full ? 0x1p-53 : 0x1p-24, motion = unit * sqrt(square), sum = 0;
   b->error[b->newest] = sqrt(b->error_x * b->error_x + roundings * motion * motion);
   for (int32_t j = 0; j < b->count; j++) {
     double error = weight[j] * (b->error[place(b, j)] + motion);
@@ -294,9 +304,9 @@ static void bound_drift(fx_blend *b, fx_pile *p, bool full, fx_sweep_target targ
   }
   b->error_x = sqrt(sum);
   double step = sqrt(b->gram[b->newest][b->newest]), fresh = unit * size;
-  if (!(b->error_x > drift_limit * step) || !(fresh < 0.5 * b->error_x)) return;
-  refresh(b, p, full, target);
+  if (!(b->error_x > drift_limit * step) || !(fresh < 0.5 * b->error_x)) return false;
   b->error_x = fresh;
+  return true;
 }
 
 /* ---- one sweep ---- */
@@ -321,6 +331,6 @@ fx_sweep_sums fx_blend_sweep(fx_blend *b, fx_pile *p, bool full, fx_sweep_target
   else
     find_weights(b, w.weight);
   run_two(team, mix_part, &w);
-  bound_drift(b, p, full, target, sqrt(sums.size), w.weight);
+  if (has_drifted(b, full, w.square[0] + w.square[1], sqrt(sums.size), w.weight)) refresh(b, p, full, target, team);
   return sums;
 }

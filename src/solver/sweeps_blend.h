@@ -50,6 +50,8 @@ void fx_blend_begin(fx_blend *blend, fx_pile *pile, bool full, double size);
 /* One sweep and the start of the next one; z and d of the pile are then what the sweep made, d_last what the one before
  * made. */
 fx_sweep_sums fx_blend_sweep(fx_blend *blend, fx_pile *pile, bool full, fx_sweep_target target, const fx_threads *team);
+/* fx_sweep_refresh by two threads: the same bits. */
+void fx_refresh_by_two(fx_pile *pile, bool full, fx_sweep_target target, const fx_threads *team);
 /* fx_sweep by two threads, where the pile is cut and there is a team (not NULL): the same bits. */
 fx_sweep_sums fx_sweep_by_two(fx_pile *pile, bool full, fx_sweep_target target, double momentum,
                               const fx_threads *team);

@@ -43,11 +43,11 @@ static fx_sweep_sums sweep_plain(const fx_pile *p, bool full, const fx_sweep_par
   return p->single.base ? BASED(sweep_single_16, &p->single) : CHOOSE(sweep_single_16, &p->single, (float)beta);
 }
 
-static void refresh_plain(const fx_pile *p, bool full) {
+static void refresh_plain(const fx_pile *p, bool full, int32_t first, int32_t end) {
   if (full)
-    refresh_full_16(p, &p->full, p->round);
+    refresh_full_16(p, &p->full, p->round, first, end);
   else
-    refresh_single_16(p, &p->single, p->round);
+    refresh_single_16(p, &p->single, p->round, first, end);
 }
 
 #if defined(__x86_64__)
@@ -76,11 +76,11 @@ __attribute__((target("avx2"))) static fx_sweep_sums sweep_avx2(const fx_pile *p
   return p->single.base ? BASED(sweep_single_32, &p->single) : CHOOSE(sweep_single_32, &p->single, (float)beta);
 }
 
-__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full) {
+__attribute__((target("avx2"))) static void refresh_avx2(const fx_pile *p, bool full, int32_t first, int32_t end) {
   if (full)
-    refresh_full_32(p, &p->full, p->round);
+    refresh_full_32(p, &p->full, p->round, first, end);
   else
-    refresh_single_32(p, &p->single, p->round);
+    refresh_single_32(p, &p->single, p->round, first, end);
 }
 #else
 #define sweep_avx2 sweep_plain
@@ -142,17 +142,23 @@ fx_sweep_sums fx_sweep(fx_pile *p, bool full, fx_sweep_target target, double bet
   return sums;
 }
 
-void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
+void fx_sweep_clear(const fx_pile *p, bool full) {
   memset(full ? p->full.d : p->single.d, 0,
          (size_t)p->body_count * FX_RECORD * (full ? sizeof(double) : sizeof(float)));
-  if (p->wide) {
-    fx_wide_refresh(p, target);
-    return;
-  }
+}
+
+void fx_refresh_segment(const fx_pile *p, bool full, fx_sweep_target target, int32_t segment) {
+  int32_t first = segment ? p->segment_end[segment - 1] : 0, end = p->segment_end[segment];
   switch (target) {
-    case FX_SWEEP_AVX2: refresh_avx2(p, full); return;
-    case FX_SWEEP_PLAIN: refresh_plain(p, full); return;
+    case FX_SWEEP_AVX2: refresh_avx2(p, full, first, end); return;
+    case FX_SWEEP_PLAIN: refresh_plain(p, full, first, end); return;
     case FX_SWEEP_SCALAR: break;
   }
-  fx_refresh_scalar(p, full);
+  fx_refresh_scalar(p, full, first, end);
+}
+
+void fx_sweep_refresh(const fx_pile *p, bool full, fx_sweep_target target) {
+  fx_sweep_clear(p, full);
+  if (p->wide) fx_wide_refresh(p, target);
+  for (int32_t k = 0; k < p->segment_count && !p->wide; k++) fx_refresh_segment(p, full, target, k);
 }

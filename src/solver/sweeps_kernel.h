@@ -395,13 +395,12 @@ INLINE fx_sweep_sums NAME(sweep)(const fx_pile *pile, const fx_pile_data *data, 
   return total;
 }
 
-/* d = Hh z, from d = 0. */
-INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool round) {
+/* d += Hh z of batches first .. end - 1. */
+INLINE void NAME(refresh)(const fx_pile *pile, const fx_pile_data *data, bool round, int32_t first, int32_t end) {
   const REAL *f = data->field, *z = data->z;
   REAL *d = data->d;
   const int32_t *body = pile->slot_body;
-  int32_t groups = pile->batch_count * (FX_BATCH / LANES);
-  for (int32_t g = 0; g < groups; g++) {
+  for (int32_t g = first * (FX_BATCH / LANES); g < end * (FX_BATCH / LANES); g++) {
     int32_t slot = g * LANES, at = slot / WIDE, lane = slot % WIDE;
     const REAL *numbers = f + (size_t)at * (size_t)pile->field_count * WIDE + lane;
     const int32_t *list = body + slot / FX_BATCH * 2 * FX_BATCH + slot % FX_BATCH;

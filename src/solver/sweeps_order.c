@@ -13,7 +13,7 @@
 enum { WINDOW = 64, NEAR = 4096 }; /* open stacks; bodies whose records stay in the cache */
 enum { LONGEST = 4 };              /* run: the corners of a face */
 enum { REACH = 16 };               /* stacks among which the other one of a couple is looked for */
-enum { LARGE = 4000 };             /* contacts from which a compliant pile is cut into segments */
+enum { LARGE = 2000 };             /* contacts from which a compliant pile is cut into segments */
 enum { MORE = 8, MORE_PART = 8 };  /* room for later contacts: batches, and a part of those there are */
 
 /* ---- bodies ---- */

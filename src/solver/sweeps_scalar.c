@@ -129,8 +129,8 @@
     return total;                                                                                               \
   }                                                                                                             \
                                                                                                                 \
-  static void refresh_##name(const fx_pile *p, const fx_pile_data *data) {                                      \
-    for (int32_t slot = 0; slot < p->batch_count * FX_BATCH; slot++) {                                          \
+  static void refresh_##name(const fx_pile *p, const fx_pile_data *data, int32_t first, int32_t end) {          \
+    for (int32_t slot = first * FX_BATCH; slot < end * FX_BATCH; slot++) {                                      \
       contact_##name c = find_##name(p, data, data->d, slot);                                                   \
       const REAL *z = (REAL *)data->z + (size_t)(slot / LANES) * 3 * LANES + slot % LANES;                      \
       REAL x[3] = {z[0], z[LANES], z[2 * LANES]};                                                               \
@@ -145,9 +145,9 @@ fx_sweep_sums fx_sweep_scalar(const fx_pile *p, bool full, const fx_sweep_part *
   return full ? sweep_full(p, &p->full, part, beta) : sweep_single(p, &p->single, part, (float)beta);
 }
 
-void fx_refresh_scalar(const fx_pile *p, bool full) {
+void fx_refresh_scalar(const fx_pile *p, bool full, int32_t first, int32_t end) {
   if (full)
-    refresh_full(p, &p->full);
+    refresh_full(p, &p->full, first, end);
   else
-    refresh_single(p, &p->single);
+    refresh_single(p, &p->single, first, end);
 }
