@@ -147,6 +147,10 @@ static frix_status load_state(const char *path, frix_bed *bed, char *trouble, si
     free(bytes);
     line = end ? end + 1 : NULL;
   }
+  if (!status && first) {
+    snprintf(trouble, room, "%s: names no parts", path);
+    status = FRIX_ERROR_FILE;
+  }
   free(text);
   return status;
 }

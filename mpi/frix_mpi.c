@@ -27,15 +27,15 @@ typedef struct mpi_link {
 enum { TAG = 1, PIECE = 1 << 30 }; /* MPI counts bytes in an int */
 
 /* MPI waits by asking again and again, which takes the processor from the rank that is waited for where ranks share
- * one. There it is asked for a while, then with pauses. */
+ * one, with each other or with other programs. There it is asked for a while, then with pauses; on processors of their
+ * own ranks come to that after some milliseconds, when a pause is short beside what has been waited. */
 static bool wait_all(const mpi_link *m, int count, MPI_Request *request) {
-  enum { EAGER = 200 };
+  enum { EAGER = 200, LONG = 20000 };
   const struct timespec pause = {.tv_nsec = 20000};
-  int done = 0;
-  if (!m->crowded) return MPI_Waitall(count, request, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+  int done = 0, eager = m->crowded ? EAGER : LONG;
   for (int k = 0; !done; k++) {
     if (MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS) return false;
-    if (!done && k >= EAGER) nanosleep(&pause, NULL);
+    if (!done && k >= eager) nanosleep(&pause, NULL);
   }
   return true;
 }

@@ -520,6 +520,30 @@ static void goes_on_with_another_step(fx_test *t) {
   shell_free(&r);
 }
 
+/* Parts of a state: each once, all of one step, numbers only. */
+static void refuses_states(fx_test *t) {
+  fixture f;
+  unsigned char *bytes = NULL, *later = NULL;
+  size_t size = 0, more = 0;
+  REQUIRE(t, choose(&f, "box"));
+  set(&f, "n", 20);
+  CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && advance(&f, 60, NULL) == FRIX_OK);
+  CHECK(t, frix_bed_save(f.bed, &bytes, &size) == FRIX_OK);
+  CHECK(t, advance(&f, 1, NULL) == FRIX_OK && frix_bed_save(f.bed, &later, &more) == FRIX_OK);
+  CHECK(t, frix_bed_load(f.bed, bytes, size, true) == FRIX_OK);
+  CHECK(t, frix_bed_load(f.bed, bytes, size, false) != FRIX_OK); /* grains twice */
+  CHECK(t, frix_bed_load(f.bed, later, more, false) == FRIX_ERROR_INPUT);
+  const double nan = NAN;
+  memcpy(bytes + size - sizeof nan, &nan, sizeof nan); /* an impulse, or a number of the last grain */
+  CHECK(t, frix_bed_load(f.bed, bytes, size, true) != FRIX_OK);
+  frix_bed_bytes_free(f.bed, bytes), frix_bed_bytes_free(f.bed, later);
+  frix_bed_destroy(f.bed);
+  frix_context_destroy(f.context);
+  shell_result r = shell(t, "printf 'frix bed state 1\\n' >none.state; $frix bed box --set n=20 --resume none.state");
+  CHECK(t, r.code == 2 && strstr(r.err, "names no parts"));
+  shell_free(&r);
+}
+
 const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/goes on with another step", goes_on_with_another_step},
                                  {"beds/slides and rolls", slides_and_rolls},
@@ -545,4 +569,5 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/files", files},
                                  {"beds/parts are one", parts_are_one},
                                  {"beds/refuses", refuses},
+                                 {"beds/refuses states", refuses_states},
                                  {0}};

@@ -52,6 +52,9 @@ typedef struct cell_pointer {
 typedef struct cell_int32 {
   int32_t value;
 } cell_int32;
+typedef struct cell_int64 {
+  int64_t value;
+} cell_int64;
 typedef struct cell_uint64 {
   uint64_t value;
 } cell_uint64;

@@ -9,6 +9,7 @@ from . import _frix
 from ._library import (CancelledError, CertificateError, Error, FileError, FormatError, InputError, OutOfMemory,
                        UnsupportedError)
 from .batch import *  # noqa: F401,F403
+from .bed import *  # noqa: F401,F403
 from .chart import *  # noqa: F401,F403
 from .complementarity import *  # noqa: F401,F403
 from .edit import *  # noqa: F401,F403

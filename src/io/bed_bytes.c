@@ -5,6 +5,7 @@
 #include "bed/bed.h"
 #include "io/pack.h"
 
+#include <math.h>
 #include <string.h>
 
 /* "rxbed02", and "rxbed03" with forms and joints, which only beds that have such things write. */
@@ -207,13 +208,29 @@ static bool same_sort(const sort_of_bed *a, const sort_of_bed *b) {
   return same;
 }
 
-static frix_status take_head(frix_bed *bed, const head *h) {
+static bool is_finite_wall(const frix_bed_wall *w) {
+  return fx_finite(w->point) && fx_finite(w->normal) && fx_finite(w->velocity) && isfinite(w->mu) &&
+         isfinite(w->load) && isfinite(w->a[0]) && isfinite(w->a[1]) && isfinite(w->b[0]) && isfinite(w->b[1]);
+}
+
+static bool is_sound(const head *h) {
+  bool good = isfinite(h->time) && isfinite(h->owed) && h->steps >= 0 && h->next_id >= 0 && h->grains >= 0;
+  for (int32_t k = 0; k < h->walls; k++) good = good && is_finite_wall(&h->wall[k]);
+  return good;
+}
+
+/* Other parts than the first are of the same moment. */
+static frix_status take_head(frix_bed *bed, const head *h, bool first) {
   if (h->magic != magic && h->magic != plain)
     return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: these bytes hold no state of a bed");
   sort_of_bed own = sort_of(bed);
   if (!same_sort(&h->sort, &own))
     return fx_fail(bed->context, FRIX_ERROR_INPUT,
                    "bed: the state is of a bed with other space, radii, clumps, forms or density");
+  if (!is_sound(h))
+    return fx_fail(bed->context, FRIX_ERROR_FORMAT, "bed: the state of a bed holds numbers out of range");
+  if (!first && (bed->step_count != h->steps || bed->time != h->time || bed->next_id != h->next_id))
+    return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the parts of a state are of different steps");
   bed->time = h->time, bed->owed = h->owed, bed->step_count = h->steps, bed->next_id = h->next_id;
   bed->next_joint = h->next_joint;
   bed->has_arms = bed->has_arms || h->next_joint > 0;
@@ -231,14 +248,22 @@ static void drop_all(frix_bed *bed) {
   bed->memory_start[0] = 0;
 }
 
+/* Marks an id; false where it was marked, or cannot be one. */
+static bool mark(uint8_t *seen, int64_t next, int64_t id) {
+  if (id < 0 || id >= next) return false;
+  bool fresh = !(seen[id / 8] & 1u << id % 8);
+  seen[id / 8] |= (uint8_t)(1u << id % 8);
+  return fresh;
+}
+
 /* A grain of this rank's blocks joins; others are passed over. */
-static frix_status take_grain(frix_bed *bed, fx_pack *p, bool joints) {
+static frix_status take_grain(frix_bed *bed, fx_pack *p, bool joints, uint8_t *seen) {
   kept g = {0};
   int32_t cell[3];
   pack_grain(p, &g, joints);
   bool good = !p->failed && g.size >= 0 && g.size < bed->config.radius_count && fx_finite(g.p) && fx_finite(g.v) &&
               fx_finite(g.s) && fabs(fx_quat_norm2(g.q) - 1.0) < 1e-6 && g.memories >= 0 && g.joints >= 0 &&
-              fx_pack_room(p, (uint64_t)g.memories, 32);
+              fx_pack_room(p, (uint64_t)g.memories, 32) && mark(seen, bed->next_id, g.id);
   if (!good) {
     p->failed = true;
     return FRIX_OK;
@@ -252,6 +277,7 @@ static frix_status take_grain(frix_bed *bed, fx_pack *p, bool joints) {
   for (int32_t k = 0; k < g.memories; k++) {
     fx_bed_memory m = {0};
     pack_memory(p, &m);
+    p->failed = p->failed || !fx_finite(m.r);
     if (own) bed->memory[bed->memory_count++] = m;
   }
   for (int32_t k = 0; k < g.joints && !p->failed; k++) {
@@ -274,11 +300,16 @@ frix_status frix_bed_load(frix_bed *bed, const unsigned char *bytes, size_t size
   head h = {.magic = 0};
   pack_head(&p, &h);
   if (p.failed) return fx_pack_status(&p, false, "bed: these bytes hold no state of a bed");
-  frix_status status = take_head(bed, &h);
+  frix_status status = take_head(bed, &h, first);
   if (status) return status;
   if (first) drop_all(bed);
-  for (int32_t k = 0; k < h.grains && !p.failed && !status; k++) status = take_grain(bed, &p, h.magic == magic);
+  uint8_t *seen = FX_NEW(bed->context, uint8_t, h.next_id / 8 + 1);
+  if (!seen) return fx_fail(bed->context, FRIX_ERROR_MEMORY, "out of memory");
+  for (int32_t k = 0; k < bed->own; k++) mark(seen, bed->next_id, bed->place[k].id);
+  for (int32_t k = 0; k < h.grains && !p.failed && !status; k++) status = take_grain(bed, &p, h.magic == magic, seen);
+  fx_free(bed->context, seen);
   fx_bed_order_joints(bed);
   if (status) return status;
-  return p.failed ? fx_pack_status(&p, false, "bed: the state of a bed is cut short or damaged") : FRIX_OK;
+  return p.failed ? fx_pack_status(&p, false, "bed: the state of a bed is cut short, damaged or holds a grain twice")
+                  : FRIX_OK;
 }
