@@ -9,6 +9,7 @@
 #include "base/abi.h"
 #include "linalg/dense.h"
 #include "sim/sim.h"
+#include "solver/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,9 +58,8 @@ static frix_status take_answer(frix_gradient *g) {
 
 /* kappa > 0: on the central path. */
 static frix_status build(frix_gradient *g, double kappa) {
-  const frix_problem *problem = g->forces->problem;
-  frix_status status = fx_system_build(&g->arena, problem, FRIX_FORM_LOCAL, &g->s);
-  if (status != FRIX_OK) return status;
+  frix_status status = FRIX_OK;
+  g->s = g->forces->s;
   const fx_system *s = &g->s;
   size_t rows = (size_t)s->row_count, contacts = (size_t)s->contact_count, at = 0;
   g->r = FX_TAKE(&g->arena, double, rows);
@@ -96,8 +96,20 @@ frix_status fx_gradient_factor_all(frix_gradient *g) {
 typedef struct manner {
   double kappa; /* above 0: on the central path */
   bool as_is;   /* at the forces at hand, though others may be possible */
-  bool known;   /* to be smooth */
+  bool known;   /* to be smooth, and certified */
 } manner;
+
+/* The answer as it was corrected: the one that is differentiated. */
+static frix_status judge(frix_gradient *g) {
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  frix_certificate *c = &g->forces->certificate;
+  frix_status status = fx_certify_system(&own, g->forces->problem, &g->s, FRIX_LAW_COULOMB, g->r, g->u, g->v, c);
+  fx_arena_free(&own);
+  if (status != FRIX_OK || c->residual <= g->forces->tolerance) return status;
+  return fx_fail(g->context, FRIX_ERROR_CERTIFICATE, "no certified answer: its residual is %.2e, above %.2e",
+                 c->residual, g->forces->tolerance);
+}
 
 /* own: the problem itself, where the gradient is to keep it. *out is to be destroyed whatever comes of it. */
 static frix_status create(frix_context *context, const frix_problem *problem, frix_problem *own,
@@ -112,8 +124,9 @@ static frix_status create(frix_context *context, const frix_problem *problem, fr
   fx_arena_init(&g->arena, context);
   g->known = how.known;
   g->noise = 1e-8;
-  frix_status status = fx_forces_open(context, problem, config, !how.as_is, !how.known, &g->forces);
+  frix_status status = fx_forces_open(context, problem, config, !how.as_is, !how.as_is, &g->forces);
   if (status == FRIX_OK) status = build(g, how.kappa);
+  if (status == FRIX_OK && !how.known && !(how.kappa > 0)) status = judge(g);
   *out = g;
   return status;
 }
@@ -192,19 +205,25 @@ static frix_status create_of_step(const frix_sim *sim, const frix_forces_config 
   return status;
 }
 
-frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
-  if (out) *out = NULL;
-  return sim && out ? create_of_step(sim, config, (manner){0}, out) : FRIX_ERROR_INPUT;
-}
-
 /* The centre of the forces costs more than the step. Modes that are clear at the answer of the solver are those at any
  * forces that move nothing: the centre is asked for only where they are not. */
+static frix_status differentiate_step(const frix_sim *sim, const frix_forces_config *config, bool known,
+                                      frix_gradient **out) {
+  frix_status status = create_of_step(sim, config, (manner){.as_is = true, .known = known}, out);
+  if (status == FRIX_OK && (*out)->verdict == FRIX_GRADIENT_SMOOTH) return status;
+  if (status != FRIX_OK && status != FRIX_ERROR_CERTIFICATE) return status;
+  frix_gradient_destroy(*out);
+  return create_of_step(sim, config, (manner){0}, out);
+}
+
+frix_status frix_gradient_of_step(const frix_sim *sim, const frix_forces_config *config, frix_gradient **out) {
+  if (out) *out = NULL;
+  return sim && out ? differentiate_step(sim, config, false, out) : FRIX_ERROR_INPUT;
+}
+
 frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient **out) {
   *out = NULL;
-  frix_status status = create_of_step(sim, NULL, (manner){.as_is = true, .known = known}, out);
-  if (status != FRIX_OK || (*out)->verdict == FRIX_GRADIENT_SMOOTH) return status;
-  frix_gradient_destroy(*out);
-  return frix_gradient_of_step(sim, NULL, out);
+  return differentiate_step(sim, NULL, known, out);
 }
 
 frix_status frix_gradient_of_step_smoothed(const frix_sim *sim, const frix_forces_config *config, double kappa,
@@ -335,11 +354,18 @@ frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const fri
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) z[k] *= g->forces->scale[i];
   if (r) memcpy(r, z, (size_t)p->row_count * sizeof *r);
-  fx_block_multiply_add(&s->W, z, dq);
+  double *moved = FX_TAKE(arena, double, s->dof_count);
+  if (!moved) return FRIX_ERROR_MEMORY;
+  if (s->has_velocity) { /* W z */
+    fx_block_transpose_multiply_add(fx_system_response(s), z, moved);
+    fx_block_multiply_add(&s->Ht, moved, dq);
+  } else {
+    fx_block_multiply_add(&s->W, z, dq);
+  }
   for (int32_t k = 0; s->R && k < s->row_count; k++) dq[k] += s->R[k] * z[k];
   if (u) memcpy(u, dq, (size_t)p->row_count * sizeof *u);
   if (v && s->has_velocity) {
-    fx_block_transpose_multiply_add(fx_system_response(s), z, dv);
+    for (int32_t k = 0; k < s->dof_count; k++) dv[k] += moved[k];
     memcpy(v, dv, (size_t)s->dof_count * sizeof *v);
   }
   return FRIX_OK;
@@ -374,7 +400,13 @@ static frix_status adjoint(const frix_gradient *g, fx_arena *arena, const double
   if (c_v && s->has_velocity) fx_block_multiply_add(fx_system_response(s), c_v, y);
   if (c_u) {
     memcpy(cu, c_u, (size_t)p->row_count * sizeof *cu);
-    fx_block_transpose_multiply_add(&s->W, cu, y);
+    if (s->has_velocity) {
+      fx_block_transpose_multiply_add(fx_system_response(s), cu, mv);
+      fx_block_multiply_add(&s->Ht, mv, y);
+      memset(mv, 0, (size_t)s->dof_count * sizeof *mv);
+    } else {
+      fx_block_transpose_multiply_add(&s->W, cu, y);
+    }
     for (int32_t k = 0; s->R && k < s->row_count; k++) y[k] += s->R[k] * cu[k];
   }
   for (int32_t i = 0; i < s->contact_count; i++)

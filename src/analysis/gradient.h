@@ -28,7 +28,7 @@ struct frix_gradient {
   int32_t contact;
   bool forces_unique;
   bool known;        /* to be smooth: its verdict is not looked for again */
-  double noise;      /* largest error of the law at r, over what the island carries */
+  double noise;      /* error of the answer, over what the island carries */
   double *r, *u, *v; /* the centre where forces are not unique */
   uint8_t *among;    /* by contact: does not open */
   fx_islands islands;
@@ -70,6 +70,8 @@ frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient *
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
+/* Modes at an answer that moved little: K is as it is there, its factors serve to solve with it by rounds. */
+frix_status fx_gradient_refresh(frix_gradient *g);
 /* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. workspace: 3 n. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
 
@@ -80,6 +82,8 @@ bool fx_gradient_sparse_open(frix_gradient *g, int32_t k, int32_t n, double comp
 double fx_gradient_sparse_solve(const frix_gradient *g, struct fx_gradient_sparse *x, bool transposed, double *b);
 /* Whether K sends anything but 0 to less than its compliance; z then is such a vector, else a small one. */
 bool fx_gradient_sparse_null(const frix_gradient *g, struct fx_gradient_sparse *x, double *z);
+/* Of a compliant island: how large K^-1 is, over a random start; 0 of others. */
+double fx_gradient_sparse_gain(const frix_gradient *g, struct fx_gradient_sparse *x);
 /* u = S (W + R) S z */
 void fx_gradient_sparse_speeds(const frix_gradient *g, struct fx_gradient_sparse *x, const double *z, double *u);
 

@@ -18,7 +18,7 @@
 #define COMPLIANT 1e-3  /* the same of sparse factors: their compliance is that much above it */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
-enum { MOST_ROWS = 1500, DENSE_ROWS = 48 };
+enum { MOST_ROWS = 1500, DENSE_ROWS = 48, SOLVE_ROUNDS = 4 };
 
 /* ---- distances ---- */
 
@@ -95,6 +95,7 @@ static void find_slopes(frix_gradient *g, int32_t i) {
   double S = g->forces->scale[i], z[FRIX_MAX_DIM], u[FRIX_MAX_DIM], slope[FRIX_MAX_DIM], J[FRIX_MAX_DIM * FRIX_MAX_DIM];
   double *JG = g->JG + g->block[i];
   memset(JG, 0, (size_t)(d * d) * sizeof *JG);
+  memset(g->E + row, 0, (size_t)d * sizeof *g->E);
   if (c->cone == FRIX_CONE_BILATERAL) {
     for (int32_t k = 0; k < d; k++) JG[k * (d + 1)] = 1;
     return;
@@ -224,23 +225,34 @@ static double solve_once(const fx_gradient_island *is, bool transposed, double *
   return size > 0 ? off / size : 0;
 }
 
-/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones: one round on
- * what is left. */
+/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones, and may be
+ * those of an answer beside: rounds on what is left of b. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *y) {
   size_t n = (size_t)is->n;
-  double *left = y + n, *z = left + n;
+  double *left = y + n, *z = left + n, before = INFINITY;
   memcpy(left, b, n * sizeof *left);
   double off = solve_once(is, transposed, b, y);
-  memcpy(z, b, n * sizeof *z);
-  for (size_t r = 0; r < n; r++) {
-    const double *row = is->K + r * n;
-    if (transposed)
-      for (size_t c = 0; c < n; c++) left[c] -= row[c] * z[r];
-    else
-      for (size_t c = 0; c < n; c++) left[r] -= row[c] * z[c];
+  for (int round = 0; round < SOLVE_ROUNDS; round++) {
+    const double *by = round ? z : b; /* the last correction */
+    double most = 0, size = 0;
+    for (size_t r = 0; r < n; r++) {
+      const double *row = is->K + r * n;
+      double sum = 0;
+      if (transposed)
+        for (size_t c = 0; c < n; c++) left[c] -= row[c] * by[r];
+      else
+        for (size_t c = 0; c < n; c++) sum += row[c] * by[c];
+      left[r] -= sum;
+    }
+    memcpy(z, left, n * sizeof *z);
+    solve_once(is, transposed, z, y);
+    for (size_t k = 0; k < n; k++) {
+      b[k] += z[k];
+      most = fmax(most, fabs(z[k])), size = fmax(size, fabs(b[k]));
+    }
+    if (most <= 1e-12 * size || !(most < 0.1 * before)) break;
+    before = most;
   }
-  solve_once(is, transposed, left, y);
-  for (size_t k = 0; k < n; k++) b[k] += left[k];
   return off;
 }
 
@@ -282,7 +294,7 @@ static void check_null(frix_gradient *g, int32_t k, const fx_gradient_island *is
 
 /* Entries of K are those of the answer to residual / distance: a slip of 1e-4 turns by 1e-8 with an error of 1e-12. A
  * pivot that is not far above that may be zero: four sliding feet, whose forces the law leaves open. */
-static double noise_of(const frix_gradient *g) { return fmax(g->noise, 1e-15) / fmin(1, g->distance); }
+static double noise_of(const frix_gradient *g) { return fmax(g->noise, 1e-16) / fmin(1, g->distance); }
 
 /* Parts of K that may be zero count as such: below what the compliance of the factors hides. */
 static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *z,
@@ -296,6 +308,16 @@ static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, c
   return true;
 }
 
+/* A and K of an island that is dense. */
+static frix_status fill_dense(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *A) {
+  frix_status status = g->s.has_W ? FRIX_OK : fx_system_assemble(&g->arena, &g->s);
+  if (status != FRIX_OK) return status;
+  g->s.has_W = true;
+  memset(is->K, 0, (size_t)is->n * (size_t)is->n * sizeof *is->K);
+  fill(g, k, is, place, A, is->K);
+  return FRIX_OK;
+}
+
 static frix_status factor_dense(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place,
                                 fx_arena *own) {
   size_t n = (size_t)is->n;
@@ -307,13 +329,23 @@ static frix_status factor_dense(frix_gradient *g, int32_t k, fx_gradient_island 
   is->lu = FX_TAKE(&g->arena, double, n *n), is->K = FX_TAKE(&g->arena, double, n *n);
   double *A = FX_TAKE(own, double, n *n), *x = FX_TAKE(own, double, 3 * n);
   if (!is->at || !is->from || !is->lu || !is->K || !A || !x) return FRIX_ERROR_MEMORY;
-  fill(g, k, is, place, A, is->lu);
-  memcpy(is->K, is->lu, n * n * sizeof *is->K);
+  frix_status status = fill_dense(g, k, is, place, A);
+  if (status != FRIX_OK) return status;
+  memcpy(is->lu, is->K, n * n * sizeof *is->K);
   factor(is);
   if (is->rank < is->n) g->forces_unique = false;
   if (g->known) return FRIX_OK;
   check_null(g, k, is, place, A, x, x + n, x + 2 * n);
   return FRIX_OK;
+}
+
+/* First row of every contact of the island in K; -1 elsewhere. */
+static void find_places(const frix_gradient *g, int32_t k, int32_t *place) {
+  for (int32_t i = 0; i < g->s.contact_count; i++) place[i] = -1;
+  for (int32_t e = g->islands.start[k], at = 0; e < g->islands.start[k + 1]; e++) {
+    int32_t i = g->islands.contact[e];
+    place[i] = at, at += g->s.contact[i].dim;
+  }
 }
 
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
@@ -328,13 +360,42 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
   int32_t *place = FX_TAKE(&own, int32_t, s->contact_count);
   frix_status status = is->row && z && place ? FRIX_OK : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) {
-    for (int32_t i = 0; i < s->contact_count; i++) place[i] = -1;
+    find_places(g, k, place);
     for (int32_t e = first; e < end; e++) {
       int32_t i = g->islands.contact[e];
-      place[i] = at;
       for (int32_t a = 0; a < s->contact[i].dim; a++) is->row[at++] = s->row[i] + a;
     }
     if (!factor_sparse(g, k, is, place, z, z + is->n)) status = factor_dense(g, k, is, place, &own);
+  }
+  fx_arena_free(&own);
+  return status;
+}
+
+frix_status fx_gradient_refresh(frix_gradient *g) {
+  size_t contacts = (size_t)g->s.contact_count;
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  uint8_t *before = FX_TAKE(&own, uint8_t, contacts);
+  int32_t *place = FX_TAKE(&own, int32_t, contacts), most = 0;
+  for (int32_t k = 0; k < g->islands.count; k++)
+    if (!g->island[k].sparse && g->island[k].n > most) most = g->island[k].n;
+  double *A = FX_TAKE(&own, double, (size_t)most *(size_t)most);
+  frix_status status = before && place && A ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) {
+    memcpy(before, g->among, contacts);
+    status = fx_gradient_modes(g);
+  }
+  bool again = false; /* whatever is outside the range of K has to be told exactly */
+  for (int32_t k = 0; k < g->islands.count; k++) again |= !g->island[k].sparse && g->island[k].rank < g->island[k].n;
+  if (status == FRIX_OK && (again || memcmp(before, g->among, contacts) != 0)) {
+    status = fx_gradient_factor_all(g);
+  } else {
+    for (int32_t k = 0; status == FRIX_OK && k < g->islands.count; k++) {
+      if (g->island[k].sparse) continue;
+      find_places(g, k, place);
+      memset(A, 0, (size_t)g->island[k].n * (size_t)g->island[k].n * sizeof *A);
+      status = fill_dense(g, k, &g->island[k], place, A);
+    }
   }
   fx_arena_free(&own);
   return status;
@@ -345,7 +406,10 @@ void fx_gradient_doubt(frix_gradient *g) {
   if (g->verdict != FRIX_GRADIENT_SMOOTH || g->known) return;
   for (int32_t i = 0; i < g->islands.count; i++) {
     const fx_gradient_island *is = &g->island[i];
+    if (is->sparse && noise * fx_gradient_sparse_gain(g, is->sparse) > DOUBT) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+    double most = !is->sparse && is->rank ? fmax(1, fabs(is->lu[0])) : 1; /* entries of K: large where mu is */
     for (int32_t k = 0; !is->sparse && k < is->rank; k++)
-      if (noise > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k])) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
+      if (noise * most > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k]))
+        g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
   }
 }

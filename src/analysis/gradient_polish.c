@@ -4,7 +4,8 @@
  *
  * An answer with the error e turns the friction of a slip |u_T| by e / |u_T|, and the derivative with it: a residual of
  * 1e-9 is enough for the motion, but not for its derivative near a change of mode. One step of Newton with the factors
- * at hand leaves e^2 / distance. Where it moved anything, modes and factors are made again. */
+ * at hand leaves e^2 / distance, and the last of them tells the error that is left. Where it moved anything, modes and
+ * K are made again; factors only where it moved far. */
 #include "analysis/gradient.h"
 
 #include "problem/cone.h"
@@ -12,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SHARP 1e-14 /* of what the island carries: rounding */
-#define SHIFT 1e-11 /* of an answer, over the distance to a kink: K is as before below it */
+#define SHIFT 1e-12 /* of an answer, over the distance to a kink: K is as before below it */
+#define NEAR 1e-4   /* the factors of K serve below it */
 enum { MOST_ROUNDS = 4 };
 
 /* F by row, scaled; the largest over what its island carries. */
@@ -64,28 +65,38 @@ static double moved(const frix_gradient *g, const double *u) {
   return most;
 }
 
-frix_status fx_gradient_polish(frix_gradient *g) {
+/* One step; *by: how far it went, the error of the answer before it. *done: it brought nothing. */
+static frix_status improve(frix_gradient *g, fx_arena *own, double *F, double *by, bool *done) {
   size_t rows = (size_t)g->s.row_count;
+  double *r = FX_TAKE(own, double, rows), *u = FX_TAKE(own, double, rows), *v = FX_TAKE(own, double, g->s.dof_count);
+  if (!r || !u || !v) return FRIX_ERROR_MEMORY;
+  double before = find_error(g, g->r, g->u, F);
+  *done = true;
+  if (!(before > 0)) *by = 0;
+  if (!(before > 0) || fx_gradient_solve_all(g, own, false, F) != FRIX_OK) return FRIX_OK; /* not in these modes */
+  *by = correct(g, F, r);
+  fx_system_velocity(&g->s, r, u, v);
+  *by = fmax(*by, moved(g, u));
+  if (!(find_error(g, r, u, F) < 0.5 * before)) return FRIX_OK;
+  memcpy(g->r, r, rows * sizeof *r), memcpy(g->u, u, rows * sizeof *u);
+  memcpy(g->v, v, (size_t)g->s.dof_count * sizeof *v);
+  *done = *by <= SHIFT * fmin(1, g->distance);
+  if (*done) return FRIX_OK;
+  if (*by <= NEAR * fmin(1, g->distance)) return fx_gradient_refresh(g);
+  frix_status status = fx_gradient_modes(g);
+  return status == FRIX_OK ? fx_gradient_factor_all(g) : status;
+}
+
+frix_status fx_gradient_polish(frix_gradient *g) {
   fx_arena own;
   fx_arena_init(&own, g->context);
-  double *F = FX_TAKE(&own, double, rows), *r = FX_TAKE(&own, double, rows), *u = FX_TAKE(&own, double, rows);
-  double *v = FX_TAKE(&own, double, g->s.dof_count);
-  frix_status status = F && r && u && v ? FRIX_OK : FRIX_ERROR_MEMORY;
+  double *F = FX_TAKE(&own, double, g->s.row_count);
+  frix_status status = F ? FRIX_OK : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) g->noise = find_error(g, g->r, g->u, F);
-  for (int round = 0; status == FRIX_OK && round < MOST_ROUNDS; round++) {
-    if (g->noise <= SHARP || g->verdict != FRIX_GRADIENT_SMOOTH) break;
-    if (fx_gradient_solve_all(g, &own, false, F) != FRIX_OK) break; /* not to be corrected in these modes */
-    double by = correct(g, F, r);
-    fx_system_velocity(&g->s, r, u, v);
-    double left = find_error(g, r, u, F);
-    by = fmax(by, moved(g, u));
-    if (!(left < 0.5 * g->noise)) break;
-    memcpy(g->r, r, rows * sizeof *r), memcpy(g->u, u, rows * sizeof *u);
-    memcpy(g->v, v, (size_t)g->s.dof_count * sizeof *v);
-    g->noise = left;
-    if (!(by > SHIFT * fmin(1, g->distance))) break;
-    status = fx_gradient_modes(g);
-    if (status == FRIX_OK) status = fx_gradient_factor_all(g);
+  bool done = false;
+  for (int round = 0; status == FRIX_OK && round < MOST_ROUNDS && !done; round++) {
+    if (g->verdict != FRIX_GRADIENT_SMOOTH) break;
+    status = improve(g, &own, F, &g->noise, &done);
   }
   fx_arena_free(&own);
   if (status == FRIX_OK) fx_gradient_doubt(g);

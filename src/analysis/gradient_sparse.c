@@ -9,7 +9,8 @@
  *
  * and K z = b follows by repeating it on what is left of b: parts of K far above d need two or three rounds. The same
  * rounds without b keep what K sends to nothing, and little else: one random start shows whether changes of force that
- * keep every law move a body or a contact that slides. */
+ * keep every law move a body or a contact that slides. Where every contact is compliant B needs no d, one solution is
+ * nearly exact, and two from a random start tell how large K^-1 is. */
 #include "analysis/gradient.h"
 
 #include "linalg/block_lu.h"
@@ -18,20 +19,23 @@
 #include <math.h>
 #include <string.h>
 
-#define ENOUGH 1e-13 /* left of b */
+#define ENOUGH 1e-12 /* left of b */
+#define SOFT 1e-4    /* of R': it does what d is for */
+#define NOTHING 1e-13
 #define NULL_PART 1e-6
 enum { MOST_ROUNDS = 30, NULL_ROUNDS = 24 };
 
 struct fx_gradient_sparse {
   double compliance;
+  bool soft;                  /* compliant everywhere */
   int32_t k, n, movers, dofs; /* island of g, its rows, movers and degrees of freedom */
   const int32_t *place;       /* by contact of the island's list: its first row */
   int32_t *dof;               /* movers + 1 */
   double *B, *C;              /* B^-1 and C, dim x dim by contact */
   size_t *block;              /* by contact of the list */
   fx_block_matrix V;
-  fx_block_lu lu[2]; /* of V and V' */
-  bool ready[2];
+  fx_block_lu lu; /* of V */
+  bool ready;
   fx_arena *arena;
   double *z, *left, *u, *v, *p;
 };
@@ -170,8 +174,7 @@ static bool invert_contact(const frix_gradient *g, sparse *x, int32_t e) {
   return true;
 }
 
-/* V or V' with its values. */
-static void fill(const frix_gradient *g, sparse *x, bool transposed) {
+static void fill(const frix_gradient *g, sparse *x) {
   const fx_block_matrix *Ht = &g->s.Ht;
   const double *M = fx_system_mass(&g->s);
   memset(x->V.x, 0, x->V.offset[x->V.start[x->movers]] * sizeof *x->V.x);
@@ -189,8 +192,7 @@ static void fill(const frix_gradient *g, sparse *x, bool transposed) {
       for (int32_t c = 0; c < width; c++) {
         double product[FRIX_MAX_DIM] = {0};
         for (int32_t r = 0; r < d; r++)
-          for (int32_t k = 0; k < d; k++)
-            product[r] += square * (transposed ? C[k * d + r] : C[r * d + k]) * h[k * width + c];
+          for (int32_t k = 0; k < d; k++) product[r] += square * C[r * d + k] * h[k * width + c];
         for (int32_t a = Ht->start[i]; a < Ht->start[i + 1]; a++) {
           int32_t rows = fx_block_cols(Ht, a);
           const double *other = fx_block(Ht, a);
@@ -203,12 +205,12 @@ static void fill(const frix_gradient *g, sparse *x, bool transposed) {
   }
 }
 
-static bool factor(const frix_gradient *g, sparse *x, bool transposed) {
-  if (x->ready[transposed]) return true;
-  fill(g, x, transposed);
-  if (fx_block_lu_analyze(x->arena, &x->V, &x->lu[transposed]) != FRIX_OK) return false;
-  x->ready[transposed] = fx_block_lu_factor(&x->lu[transposed], &x->V, 0, false);
-  return x->ready[transposed];
+static bool factor(const frix_gradient *g, sparse *x) {
+  if (x->ready) return true;
+  fill(g, x);
+  if (fx_block_lu_analyze(x->arena, &x->V, &x->lu) != FRIX_OK) return false;
+  x->ready = fx_block_lu_factor(&x->lu, &x->V, 0, false);
+  return x->ready;
 }
 
 /* z += (K + d J G)^-1 b, or transposed. */
@@ -216,7 +218,7 @@ static void add_solution(const frix_gradient *g, sparse *x, bool transposed, con
   memset(x->v, 0, (size_t)x->dofs * sizeof *x->v);
   blocks_times(g, x, transposed ? x->C : x->B, true, transposed, b, x->p);
   add_forces(g, x, x->p, x->v);
-  fx_block_lu_solve(&x->lu[transposed], x->v);
+  (transposed ? fx_block_lu_solve_transposed : fx_block_lu_solve)(&x->lu, x->v);
   take_speeds(g, x, x->v, x->u);
   if (transposed) {
     for (int32_t r = 0; r < x->n; r++) x->u[r] = b[r] - x->u[r];
@@ -231,11 +233,12 @@ static void add_solution(const frix_gradient *g, sparse *x, bool transposed, con
 
 double fx_gradient_sparse_solve(const frix_gradient *g, sparse *x, bool transposed, double *b) {
   double size = 0, off = INFINITY;
-  if (!factor(g, x, transposed)) return INFINITY;
+  if (!factor(g, x)) return INFINITY;
   for (int32_t r = 0; r < x->n; r++) size = fmax(size, fabs(b[r]));
   memset(x->z, 0, (size_t)x->n * sizeof *x->z);
   for (int round = 0; round < MOST_ROUNDS && size > 0; round++) {
-    double left = find_left(g, x, transposed, b, x->z) / size;
+    double left = round ? find_left(g, x, transposed, b, x->z) / size : 1;
+    if (round == 0) memcpy(x->left, b, (size_t)x->n * sizeof *x->left);
     if (left <= ENOUGH || !(left < 0.5 * off)) {
       off = fmin(off, left);
       break;
@@ -249,22 +252,47 @@ double fx_gradient_sparse_solve(const frix_gradient *g, sparse *x, bool transpos
 
 /* ---- what K sends to nothing ---- */
 
-bool fx_gradient_sparse_null(const frix_gradient *g, sparse *x, double *z) {
+static void random_start(const sparse *x, double *z) {
   uint64_t state = UINT64_C(0x2545f4914f6cdd1d);
-  double most = 0, *old = x->left;
-  if (!factor(g, x, false)) return true;
   for (int32_t r = 0; r < x->n; r++) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     z[r] = (double)(state >> 11) * 0x1p-52 - 1;
   }
-  for (int round = 0; round < NULL_ROUNDS; round++) {
+}
+
+static double largest(const sparse *x, const double *z) {
+  double most = 0;
+  for (int32_t r = 0; r < x->n; r++) most = fmax(most, fabs(z[r]));
+  return most;
+}
+
+bool fx_gradient_sparse_null(const frix_gradient *g, sparse *x, double *z) {
+  double *old = x->left, most = 1;
+  if (!factor(g, x)) return true;
+  if (x->soft) return false;
+  random_start(x, z);
+  for (int round = 0; round < NULL_ROUNDS && most > NULL_PART; round++) { /* what is in the null space stays as it is */
     blocks_times(g, x, g->JG, false, false, z, old);
     for (int32_t r = 0; r < x->n; r++) old[r] *= x->compliance;
     memset(z, 0, (size_t)x->n * sizeof *z);
     add_solution(g, x, false, old, z);
+    most = largest(x, z);
   }
-  for (int32_t r = 0; r < x->n; r++) most = fmax(most, fabs(z[r]));
   return most > NULL_PART;
+}
+
+double fx_gradient_sparse_gain(const frix_gradient *g, sparse *x) {
+  double gain = 1, *b = x->left;
+  if (!x->soft || !factor(g, x)) return 0;
+  random_start(x, b);
+  for (int round = 0; round < 2; round++) {
+    memset(x->z, 0, (size_t)x->n * sizeof *x->z);
+    add_solution(g, x, false, b, x->z);
+    gain = largest(x, x->z) / fmax(largest(x, b), 1e-300);
+    double size = fmax(largest(x, x->z), 1e-300);
+    for (int32_t r = 0; r < x->n; r++) b[r] = x->z[r] / size;
+  }
+  return gain;
 }
 
 void fx_gradient_sparse_speeds(const frix_gradient *g, sparse *x, const double *z, double *u) { times_A(g, x, z, u); }
@@ -300,6 +328,16 @@ static frix_status find_pattern(const frix_gradient *g, sparse *x, fx_arena *own
   return fx_block_from_pattern(x->arena, x->movers, x->dof, x->movers, x->dof, start, index, &x->V);
 }
 
+static bool is_soft(const frix_gradient *g, const sparse *x) {
+  for (int32_t e = 0; e < contacts_of(g, x); e++) {
+    int32_t i = contact_at(g, x, e);
+    double S = g->forces->scale[i];
+    for (int32_t k = g->s.row[i]; k < g->s.row[i + 1]; k++)
+      if (!g->s.R || !(S * g->s.R[k] * S >= SOFT)) return false;
+  }
+  return true;
+}
+
 /* False where it has no such factors: reduced form, trees of many degrees of freedom, no memory. */
 bool fx_gradient_sparse_open(frix_gradient *g, int32_t k, int32_t n, double compliance, sparse **out) {
   sparse *x = FX_TAKE(&g->arena, sparse, 1);
@@ -307,6 +345,8 @@ bool fx_gradient_sparse_open(frix_gradient *g, int32_t k, int32_t n, double comp
   if (!x || !g->s.has_velocity) return false;
   *x = (sparse){.compliance = compliance, .k = k, .n = n, .arena = &g->arena};
   x->movers = g->islands.mover_start[k + 1] - g->islands.mover_start[k];
+  x->soft = is_soft(g, x);
+  if (x->soft) x->compliance = NOTHING;
   int32_t contacts = contacts_of(g, x), at = 0, *place = FX_TAKE(&g->arena, int32_t, contacts);
   size_t used = 0;
   x->place = place;

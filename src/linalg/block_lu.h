@@ -64,5 +64,7 @@ double fx_block_lu_sign(const fx_block_lu *lu);
 
 /* x := (A + shift I)^-1 x */
 void fx_block_lu_solve(const fx_block_lu *lu, double *x);
+/* x := (A + shift I)'^-1 x */
+void fx_block_lu_solve_transposed(const fx_block_lu *lu, double *x);
 
 #endif

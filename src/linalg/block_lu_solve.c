@@ -1,6 +1,7 @@
 /* Solution with the panels of a block factorisation: L y = x forward, L' x = y or U x = y backward; under LU the rows
- * of a panel change places first, as its pivots did. Compiled once for every machine and, on x86, once more for AVX2;
- * both give the same bits, since lanes never mix and nothing is contracted. */
+ * of a panel change places first, as its pivots did. Transposed: U' y = x forward, L' x = y backward, then the rows.
+ * Compiled once for every machine and, on x86, once more for AVX2; both give the same bits, since lanes never mix and
+ * nothing is contracted. */
 #include "linalg/block_lu_parts.h"
 #include "linalg/dense.h"
 
@@ -124,22 +125,81 @@ INLINE void solve(const fx_block_lu *lu) {
   for (int32_t p = lu->order.panel_count - 1; p >= 0; p--) backward(lu, p);
 }
 
+/* ---- transposed, of LU ---- */
+
+/* U' y = y of the panel's own steps, then what its rows reach. */
+INLINE void forward_transposed(const fx_block_lu *lu, int32_t J) {
+  const fx_symbolic *o = &lu->order;
+  int32_t n = fx_panel_width(lu, J);
+  const double *L = lu->L + lu->lower[J], *row = lu->U + lu->upper[J];
+  double *y = lu->x + lu->first[o->first[J]];
+  for (int32_t r = 0; r < n; r++) {
+    const double *own = L + (size_t)r * (size_t)n;
+    y[r] /= own[r];
+    subtract_rows(n - r - 1, 1, own + r + 1, y + r, y + r + 1);
+  }
+  for (size_t e = o->start[J]; e < o->start[J + 1]; e++) {
+    int32_t first = lu->first[o->list[e]], count = lu->first[o->list[e] + 1] - first;
+    subtract_dots(n, count, row, y, lu->x + first);
+    row += (size_t)count * (size_t)n;
+  }
+}
+
+INLINE void backward_transposed(const fx_block_lu *lu, int32_t J) {
+  const fx_symbolic *o = &lu->order;
+  int32_t n = fx_panel_width(lu, J), own = lu->first[o->first[J]];
+  const double *L = lu->L + lu->lower[J], *row = L + (size_t)n * (size_t)n;
+  double *y = lu->x + own;
+  for (size_t e = o->start[J]; e < o->start[J + 1]; e++) {
+    int32_t first = lu->first[o->list[e]], count = lu->first[o->list[e] + 1] - first;
+    subtract_rows(n, count, row, lu->x + first, y);
+    row += (size_t)count * (size_t)n;
+  }
+  for (int32_t r = n - 1; r > 0; r--) subtract_rows(r, 1, L + (size_t)r * (size_t)n, y + r, y);
+  for (int32_t r = n - 1; r >= 0; r--) {
+    double value = y[r];
+    y[r] = y[lu->pivot[own + r]];
+    y[lu->pivot[own + r]] = value;
+  }
+}
+
+INLINE void solve_transposed(const fx_block_lu *lu) {
+  for (int32_t p = 0; p < lu->order.panel_count; p++) forward_transposed(lu, p);
+  for (int32_t p = lu->order.panel_count - 1; p >= 0; p--) backward_transposed(lu, p);
+}
+
+/* ---- entry ---- */
+
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void solve_avx2(const fx_block_lu *lu) { solve(lu); }
+__attribute__((target("avx2"))) static void solve_avx2(const fx_block_lu *lu, bool transposed) {
+  if (transposed)
+    solve_transposed(lu);
+  else
+    solve(lu);
+}
 #endif
 
-static void solve_any(const fx_block_lu *lu) {
+static void solve_any(const fx_block_lu *lu, bool transposed) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (__builtin_cpu_supports("avx2")) {
-    solve_avx2(lu);
+    solve_avx2(lu, transposed);
     return;
   }
 #endif
-  solve(lu);
+  if (transposed)
+    solve_transposed(lu);
+  else
+    solve(lu);
 }
 
 void fx_block_lu_solve(const fx_block_lu *lu, double *x) {
   permute(lu, x, false);
-  solve_any(lu);
+  solve_any(lu, false);
+  permute(lu, x, true);
+}
+
+void fx_block_lu_solve_transposed(const fx_block_lu *lu, double *x) {
+  permute(lu, x, false);
+  solve_any(lu, !lu->symmetric);
   permute(lu, x, true);
 }

@@ -732,27 +732,34 @@ void frix_solution_view_sized(const frix_solution *solution, frix_result *out, s
   fx_give_struct(out, size, solution ? &solution->result : &none, sizeof none);
 }
 
+frix_status fx_certify_system(fx_arena *arena, const frix_problem *problem, const fx_system *system, frix_law law,
+                              const double *r, const double *u, const double *v, frix_certificate *out) {
+  fx_islands islands;
+  fx_row_scales scales;
+  double *workspace = FX_TAKE(arena, double, 2 * (size_t)system->dof_count);
+  frix_status status = workspace ? fx_islands_find(arena, system, NULL, &islands) : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) status = fx_row_scales_take(arena, system, &scales);
+  if (status != FRIX_OK) return status;
+  fx_certificate_compute(problem, system, law, r, u, v, workspace, out);
+  judge_rows(system, &islands, law, r, u, &scales, out);
+  return FRIX_OK;
+}
+
 frix_status frix_certify(frix_context *context, const frix_problem *problem, frix_law law, const double *r,
                          const double *lambda, frix_certificate *out, double *u, double *v) {
   if (!context || !problem || !r || !out) return FRIX_ERROR_INPUT;
   fx_arena arena;
   fx_arena_init(&arena, context);
   fx_system system;
-  fx_islands islands;
-  fx_row_scales scales;
   frix_status status = fx_system_build(&arena, problem, problem->form, &system);
-  if (status == FRIX_OK) status = fx_islands_find(&arena, &system, NULL, &islands);
-  if (status == FRIX_OK) status = fx_row_scales_take(&arena, &system, &scales);
   if (status == FRIX_OK) {
     double *all = FX_TAKE(&arena, double, system.row_count), *velocity = FX_TAKE(&arena, double, system.row_count);
     double *motion = FX_TAKE(&arena, double, system.dof_count);
-    double *workspace = FX_TAKE(&arena, double, 2 * (size_t)system.dof_count);
-    if (all && velocity && motion && workspace) {
+    if (all && velocity && motion) {
       memcpy(all, r, (size_t)problem->row_count * sizeof *all);
       if (lambda) memcpy(all + problem->row_count, lambda, (size_t)problem->joint_count * sizeof *all);
       fx_system_velocity(&system, all, velocity, motion);
-      fx_certificate_compute(problem, &system, law, all, velocity, motion, workspace, out);
-      judge_rows(&system, &islands, law, all, velocity, &scales, out);
+      status = fx_certify_system(&arena, problem, &system, law, all, velocity, motion, out);
       if (u) memcpy(u, velocity, (size_t)problem->row_count * sizeof *u);
       if (v && problem->form == FRIX_FORM_GLOBAL) memcpy(v, motion, (size_t)problem->dof_count * sizeof *v);
     } else {

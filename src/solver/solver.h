@@ -53,6 +53,10 @@ extern const fx_solver fx_solver_implicit, fx_solver_spring_newton;
 /* Whether spring_newton can take this system: velocity form, cones of discs, limits and joints. */
 bool fx_spring_newton_fits(const fx_system *system);
 
+/* frix_certify on blocks at hand; u and v belong to r. */
+frix_status fx_certify_system(fx_arena *arena, const frix_problem *problem, const fx_system *system, frix_law law,
+                              const double *r, const double *u, const double *v, frix_certificate *out);
+
 /* Row k of the table, NULL past its end. */
 const fx_solver *fx_solver_at(int32_t k);
 /* Its index. */
