@@ -16,9 +16,9 @@ struct frix_problem {
   int32_t *row; /* first row of each contact, contact_count + 1 */
   fx_sparse W, M, H, G;
   double *q, *f, *w, *b, *R, *r_c, *guess; /* NULL where absent */
-  double *limit;   /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
-  int32_t *motion; /* of a step with trees: by degree of freedom, the number of its motion (row_motions.c), one after
-                    * the other within a tree; -1: none of a tree; NULL: there are no trees */
+  double *limit;        /* of a step: row_count + joint_count, largest speeds that errors are measured by; NULL: none */
+  int32_t *motion;      /* of a step with trees: by degree of freedom, the number of its motion (row_links.c), one after
+                         * the other within a tree; -1: none of a tree; NULL: there are no trees */
   const double *v_free; /* of a step with trees: M^-1 f without the rounding of f; NULL: it is found from f */
   const fx_block_matrix *blocks; /* of a step: H' by contacts and movers; H is then empty. NULL: none */
   fx_threads threads;            /* of a step: for loops over all contacts */

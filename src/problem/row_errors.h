@@ -14,16 +14,16 @@ typedef struct fx_row_set {
   int32_t count;
 } fx_row_set;
 
-/* What the rows of contacts move. A tree counts as one body for each link and motion that moves it (row_motions.c),
- * with all of the weight in the first of the two of a row. Blocks of contact i (start[i] <= k < start[i + 1]) belong to
- * bodies index[k]; their J M^-1 J' stand block after block from weight[place[i]] on, fx_row_weights numbers each: those
- * of every row, two a row (translation and rotation), then for the two tangents and for rolling three a motion, row by
- * row, both, and the other row by itself. Of these the caller fills the middle one. */
+/* What the rows of contacts move. Each link of a tree counts as a body (row_links.c), with all of the weight in the
+ * first of the two of a row. Blocks of contact i (start[i] <= k < start[i + 1]) belong to bodies index[k]; their J M^-1
+ * J' stand block after block from weight[place[i]] on, fx_row_weights numbers each: those of every row, two a row
+ * (translation and rotation), then for the two tangents and for rolling three a motion, row by row, both, and the other
+ * row by itself. Of these the caller fills the middle one. */
 typedef struct fx_row_bodies {
   const int32_t *start, *index, *place;
   double *weight;      /* roots take the place of single rows (fx_row_roots) */
-  const int32_t *tree; /* numbers first, end of what a tree counts as, one tree after the other */
-  int32_t tree_count;
+  const int32_t *tree; /* by number: that of the tree whose link it is, -1: none; NULL: there are no trees */
+  const double *free;  /* by row: what the free motion of trees brings (row_links.c); NULL: there are none */
 } fx_row_bodies;
 
 enum { FX_PAIR_WEIGHTS = 6 }; /* of two rows */
@@ -35,14 +35,13 @@ static inline int32_t fx_row_weights(int32_t dim) {
 /* Speeds that the rows are made of. Arrays of the caller, sizes from fx_row_scales_take. Sets of contacts that share no
  * body may be looked at by several threads with the same arrays. */
 typedef struct fx_row_scales {
-  int32_t *first;         /* by mover: the first of what it counts as, mover_count + 1 numbers; NULL: each is one */
-  int32_t *start, *index; /* by contact, as fx_row_bodies has them; those of Ht where first is NULL */
-  int32_t *last;          /* by block: the last motion of a tree that its rows move, -1: no tree */
-  int32_t *tree, tree_count;
-  double *factor, *half; /* of trees: L'DL in the places of M; rows L'^-1 J' in those of Ht */
-  double *energy;    /* two by motion, translation and rotation (one by contact where there are no movers): root of the
-                      * energy it carries, sqrt(J) */
-  double *free;      /* the same without impulses, -1: not known yet */
+  int32_t *first, *index; /* by mover: the first that it counts as, mover_count + 1 numbers; by block: which it moves.
+                           * NULL without trees: movers are numbered as they are */
+  int32_t *tree;          /* as fx_row_bodies has it */
+  double *carried;        /* by row: what the free motion of trees brings */
+  double *energy; /* two by mover or link, translation and rotation (one by contact where there are no movers): root of
+                   * the energy it carries, sqrt(J) */
+  double *free;   /* the same without impulses, -1: not known yet */
   int32_t *rotation; /* by mover, where free is known: its first degree of freedom that turns it; their number: none */
   const fx_system *of;
   uint8_t *weighed; /* by contact: weight and free are those of this system */
@@ -83,40 +82,16 @@ void fx_row_scales_find(const fx_system *system, const fx_row_set *set, const do
 /* The largest scales of an island, by what drives it. */
 void fx_row_limits(const fx_system *system, const fx_row_set *set, const double *r, double *limit);
 
-/* ---- row_motions.c: trees ---- */
+/* ---- row_links.c: trees ---- */
 
-/* The lists of scales of a system that has motions. */
-frix_status fx_row_motions_take(fx_arena *arena, const fx_system *system, fx_row_scales *scales);
-
-enum { FX_MOST_MOTIONS = 128 }; /* links of larger trees share what impulses bring */
-
-/* What a tree of so many motions counts as: motions 0 .. k of its link k, one link after the other; where those of a
- * link begin. */
-static inline int32_t fx_row_parts(int32_t motions) {
-  return motions > FX_MOST_MOTIONS ? motions : motions * (motions + 1) / 2;
-}
-static inline int32_t fx_row_part(int32_t motions, int32_t link) {
-  return motions > FX_MOST_MOTIONS ? 0 : link * (link + 1) / 2;
-}
-
-/* Energies of the free motion, one after the other in `from`, for all that a tree counts as: two numbers each. */
-void fx_row_parts_fill(int32_t motions, const double *from, double *energy);
+/* Numbers of a system that has motions, and what their free motion brings; energies of trees in `free`, which is there
+ * already. */
+frix_status fx_row_links_take(fx_arena *arena, const fx_system *system, fx_row_scales *scales);
+frix_status fx_row_links_free(fx_arena *arena, const fx_system *system, fx_row_scales *scales);
 
 /* Whether a mover is a tree. */
 static inline bool fx_row_is_tree(const fx_system *s, int32_t mover) {
   return s->motion && s->motion[s->dof[mover]] >= 0;
-}
-
-/* The factor of mover m, and roots of the energies of its free motion. Once, before all else of the mover. */
-void fx_row_motions_free(const fx_system *system, int32_t m, fx_row_scales *scales);
-
-/* Weights of block k of Ht, d rows. */
-void fx_row_motions_weigh(const fx_system *system, const fx_row_scales *scales, int32_t k, int32_t d, double *weight);
-
-/* Adds y z to the weights of row a of d rows in one motion; before: y of the row before. */
-static inline void fx_row_motion_add(double *weight, int32_t d, int32_t a, double y, double z, double before) {
-  weight[2 * a] += y * z;
-  if (a == 2 || a == 4) weight[2 * d + (a == 4 ? FX_PAIR_WEIGHTS : 0) + 1] += before * z;
 }
 
 /* sqrt(sum of squares) of n numbers without overflow. */

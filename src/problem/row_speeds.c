@@ -1,7 +1,7 @@
 /* Velocity scales of contact rows, from the loads of their bodies; errors of single contacts are relative to them
  * (row_errors.c).
  *
- *   V   = max |w| + max R |r| + sum over motions m of the bodies of sqrt(t_m) E_m
+ *   V   = max |w| + max R |r| + sum over motions m of the bodies of sqrt(t_m) E_m      (trees: row_links.c)
  *   t_m = N / n times the trace of J_m M_m^-1 J_m' over the n rows of a part, N the normal and tangential rows of its
  *         contact, as if all had its weight
  *   E_m = |v_free|_M + sum over the parts of all contacts of the body of (N r' J_m M_m^-1 J_m' r)^1/2
@@ -25,7 +25,7 @@
 static const double NEIGHBOUR =
     1e-4;                           /* of what the contacts of the same bodies see of these, where bodies are unknown */
 static const double SHARED = 1e-3;  /* of what a body's translation carries counts for its rotation, and back */
-static const double OF_TREE = 1e-3; /* of that, what a tree carries counts for each of its motions */
+static const double OF_TREE = 1e-3; /* of that, what a tree carries counts for each of its links */
 static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
 
 double fx_safe_norm(int32_t n, const double *x) {
@@ -64,15 +64,15 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   size_t blocks = 0;
   int32_t *place = FX_TAKE_RAW(arena, int32_t, s->contact_count);
   if (!place) return FRIX_ERROR_MEMORY;
-  *out = (fx_row_scales){.of = s, .start = s->Ht.start, .index = s->Ht.index, .worst = -1};
-  frix_status status = s->motion ? fx_row_motions_take(arena, s, out) : FRIX_OK;
+  *out = (fx_row_scales){.of = s, .index = s->Ht.index, .worst = -1};
+  frix_status status = s->motion ? fx_row_links_take(arena, s, out) : FRIX_OK;
   if (status != FRIX_OK) return status;
   for (int32_t i = 0; s->has_velocity && i < s->contact_count; i++) {
     place[i] = (int32_t)blocks;
-    blocks += (size_t)(out->start[i + 1] - out->start[i]) * (size_t)fx_row_weights(s->contact[i].dim);
+    blocks += (size_t)(s->Ht.start[i + 1] - s->Ht.start[i]) * (size_t)fx_row_weights(s->contact[i].dim);
   }
-  int32_t motions = out->first ? out->first[s->mover_count] : s->mover_count;
-  int32_t energies = s->has_velocity ? 2 * motions : s->contact_count;
+  int32_t bodies = out->first ? out->first[s->mover_count] : s->mover_count;
+  int32_t energies = s->has_velocity ? 2 * bodies : s->contact_count;
   out->energy = FX_TAKE_RAW(arena, double, energies);
   out->free = FX_TAKE_RAW(arena, double, energies);
   out->rotation = FX_TAKE_RAW(arena, int32_t, energies);
@@ -83,12 +83,13 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   out->limit = FX_TAKE_RAW(arena, double, s->row_count);
   for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
   bool good = out->energy && out->free && out->rotation && out->weighed && out->weight && out->speed && out->limit;
-  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (!good) return FRIX_ERROR_MEMORY;
+  return s->motion ? fx_row_links_free(arena, s, out) : FRIX_OK;
 }
 
 /* Where the rotation of mover m begins among its degrees of freedom; their number where it is not apart. */
 static int32_t rotation_of(const fx_system *s, int32_t m) {
-  int32_t n = s->dof[m + 1] - s->dof[m], first = n == 6 ? 3 : n == 3 ? 2 : n;
+  int32_t n = s->dof[m + 1] - s->dof[m], first = fx_row_is_tree(s, m) ? n : n == 6 ? 3 : n == 3 ? 2 : n;
   if (first == n || s->diagonal_mass || s->inverse_mass[s->dof[m]] != 0) return first;
   const double *M = s->M + s->M_offset[m];
   for (int32_t a = 0; a < first; a++)
@@ -127,10 +128,6 @@ double fx_mover_norm(const fx_system *s, int32_t m, const double *v) {
 
 /* Both motions of mover m, and the roots of their energies. */
 static void find_energies(const fx_system *s, int32_t m, fx_row_scales *t) {
-  if (fx_row_is_tree(s, m)) {
-    fx_row_motions_free(s, m, t);
-    return;
-  }
   int32_t n = s->dof[m + 1] - s->dof[m], first = t->rotation[m] = rotation_of(s, m);
   const double *v = s->v_free + s->dof[m];
   double *free = t->free + 2 * (t->first ? t->first[m] : m);
@@ -322,6 +319,16 @@ void fx_row_roots(const fx_system *s, const fx_row_bodies *bodies, const fx_row_
   for (int32_t c = 0; c < set->count; c++) roots_of(s, bodies, fx_row_at(set, c));
 }
 
+/* What the free motion of trees brings to the parts of contact i. */
+static void add_free(const fx_system *s, int32_t i, const double *free, double *speed) {
+  int32_t d = s->contact[i].dim;
+  for (int32_t k = 0, end; k < d; k = end) {
+    end = part_end(s, i, k);
+    double more = sqrt(alike(&s->contact[i], k, end)) * size_of(end - k, free + k);
+    for (int32_t a = k; a < end; a++) speed[a] += more;
+  }
+}
+
 /* Speeds of rows from the energies of their bodies; contacts are independent of each other. */
 typedef struct speeds {
   const fx_system *s;
@@ -341,6 +348,7 @@ static void find_speeds(int32_t part, int32_t first, int32_t end, void *user) {
     int32_t i = fx_row_at(t->set, c), row = s->row[i];
     if (!is_plain(s, i)) {
       find_speed(s, t->bodies, i, shift, r, t->energy, speed);
+      if (t->bodies->free) add_free(s, i, t->bodies->free + row, speed + row);
       continue;
     }
     speed[row] = shift[row] > 0 ? 0 : fabs(shift[row]);
@@ -350,14 +358,25 @@ static void find_speeds(int32_t part, int32_t first, int32_t end, void *user) {
       speed[row + 1] += fx_larger(s->R[row + 2] * fabs(r[row + 2]), s->R[row + 1] * fabs(r[row + 1]));
     }
     find_plain(t->bodies, i, t->energy, speed + row);
+    if (t->bodies->free) add_free(s, i, t->bodies->free + row, speed + row);
   }
 }
 
-/* Motions of a tree from `first` on: a motion that is rounding of others gives no scale. */
-static void share_in_tree(int32_t first, int32_t end, double *energy) {
-  double sum = 0;
-  for (int32_t k = first; k < end; k++) sum += energy[2 * k];
-  for (int32_t k = first; k < end; k++) energy[2 * k + 1] = OF_TREE * sum;
+/* The most that a tree carries, for its links: velocities that are rounding of it give no scale. */
+static void share_in_trees(const fx_row_bodies *bodies, const fx_row_set *set, double *energy) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int32_t c = 0; c < set->count; c++) {
+      int32_t i = fx_row_at(set, c);
+      for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++) {
+        if (bodies->tree[bodies->index[b]] < 0) continue;
+        double *link = energy + 2 * (size_t)bodies->index[b];
+        double *all = energy + 2 * (size_t)bodies->tree[bodies->index[b]];
+        if (pass == 0)
+          all[1] = fx_larger(link[0], all[1]);
+        else
+          link[1] = OF_TREE * (all[0] + all[1]);
+      }
+    }
 }
 
 void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
@@ -373,7 +392,7 @@ void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row
       add_impulses(s, bodies, i, k, end, r + row + k, energy);
     }
   }
-  for (int32_t k = 0; k < bodies->tree_count; k++) share_in_tree(bodies->tree[2 * k], bodies->tree[2 * k + 1], energy);
+  if (bodies->tree) share_in_trees(bodies, set, energy);
   speeds t = {s, bodies, set, shift, r, energy, speed};
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_speeds, &t);
 }
@@ -492,22 +511,15 @@ static void weigh_once(int32_t part, int32_t first, int32_t end, void *user) {
     int32_t i = fx_row_at(w->set, c), d = s->contact[i].dim;
     double *weight = t->weight + t->place[i];
     if (own && t->weighed[i]) continue;
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-      int32_t m = s->Ht.index[k];
-      bool tree = fx_row_is_tree(s, m);
-      if (tree)
-        fx_row_motions_weigh(s, t, k, d, weight);
-      else
-        weigh(s, k, d, t->rotation[m], weight);
-      weight += (tree ? t->last[k] + 1 : 1) * fx_row_weights(d);
-    }
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += fx_row_weights(d))
+      weigh(s, k, d, t->rotation[s->Ht.index[k]], weight);
     roots_of(s, w->bodies, i);
     t->weighed[i] = own;
   }
 }
 
 static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
-  fx_row_bodies bodies = {t->start, t->index, t->place, t->weight, t->tree, t->tree_count};
+  fx_row_bodies bodies = {s->Ht.start, t->index, t->place, t->weight, t->tree, t->carried};
   weighing w = {s, set, &bodies, t};
   for (int32_t c = 0; c < set->count; c++) { /* before the weights, which contacts of one body share */
     int32_t i = fx_row_at(set, c);

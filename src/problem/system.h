@@ -43,7 +43,7 @@ typedef struct fx_system {
   const double *mass, *inverse_mass; /* dof_count: M and 1 / M of movers where M is diagonal; the latter 0 for others */
   bool diagonal_mass;                /* of all movers */
   const double *limit;   /* row_count: largest speed that errors are measured by (row_errors.h); NULL: by the drive */
-  const int32_t *motion; /* dof_count, as a problem has them: motions of trees (row_motions.c); NULL: there are none */
+  const int32_t *motion; /* dof_count, as a problem has them: motions of trees (row_links.c); NULL: there are none */
   double carried;        /* root of the energy of the free motion, v_free' M v_free, of all movers; 0 without bodies */
   bool has_bounds;       /* some contact's normal impulse is given: fx_is_bound */
   fx_threads threads;    /* for loops over all contacts or movers; never change a bit */

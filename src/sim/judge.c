@@ -139,76 +139,16 @@ static void level_pairs(int32_t dim, double *own) {
   level(dim, 3, own, own + 2 * dim + FX_PAIR_WEIGHTS);
 }
 
-/* The bodies of each group, as blocks; a tree is one for each link and motion (problem/row_motions.c). */
-typedef struct moved {
-  const int32_t *first; /* by mover: number of the first that it counts as */
-  int32_t *start, *index, *place;
-  double *own; /* weights by group and motion, as fx_row_bodies has them */
-  int32_t count, used;
-} moved;
-
-/* Weights of the next block of the group. */
-static double *next_block(moved *t, int32_t number, int32_t dim) {
-  double *own = t->own + t->used;
-  t->index[t->count++] = number;
-  t->used += fx_row_weights(dim);
-  return own;
-}
-
-static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q) {
+/* known: weights of the rows; NULL: they are not. */
+static void look_at_tree(const fx_mover *m, int32_t dim, const double *J, const double *x, double *u, double *q,
+                         double *weight, double *own, const double *known) {
   for (int32_t j = 0; j < dim; j++, J += m->dof) {
     u[j] += fx_dot_quad(m->dof, J, x);
     q[j] += fx_dot_quad(m->dof, J, m->tree->v_free);
+    own[2 * j] = known ? known[j] : fx_tree_weight(m, J), own[2 * j + 1] = 0.0;
+    weight[j] += own[2 * j];
   }
-}
-
-/* Rows L'^-1 J' of a group and D^-1 times these, coordinate after coordinate with dim numbers each. p: where they are
- * kept, from column `seen` on. */
-static void respond(const fx_mover *m, int32_t dim, const double *J, const fx_tree_products *p, int32_t seen, double *Y,
-                    double *Z) {
-  double y[FX_TREE_MOST], z[FX_TREE_MOST];
-  for (int32_t i = 0; p && i < m->dof; i++)
-    for (int32_t j = 0; j < dim; j++) {
-      size_t from = (size_t)i * (size_t)p->count + (size_t)(seen + j);
-      Y[i * dim + j] = p->Y[from], Z[i * dim + j] = p->Z[from];
-    }
-  for (int32_t j = 0; !p && j < dim; j++, J += m->dof) {
-    fx_tree_half_respond(m, J, y, z);
-    for (int32_t i = 0; i < m->dof; i++) Y[i * dim + j] = y[i], Z[i * dim + j] = z[i];
-  }
-}
-
-static bool any_of(int32_t dim, const double *y) {
-  for (int32_t j = 0; j < dim; j++)
-    if (y[j] != 0.0) return true;
-  return false;
-}
-
-static bool is_tree(const fx_mover *m) { return m->tree && !m->tree->soft; }
-
-static int32_t motions_of(const fx_mover *m) { return fx_tree_motion_of(m, m->dof - 1) + 1; }
-
-/* Weights of a tree's rows on one link, motion by motion: only of those that they move. */
-static void weigh_tree(const fx_mover *m, int32_t mover, int32_t dim, const double *Y, const double *Z, double *weight,
-                       moved *t) {
-  int32_t now = -1, last = m->dof - 1;
-  double *own = NULL;
-  while (last >= 0 && !any_of(dim, Y + last * dim)) last--;
-  if (last < 0) return;
-  int32_t link = t->first[mover] + fx_row_part(motions_of(m), fx_tree_motion_of(m, last));
-  for (int32_t i = 0; i <= last; i++, Y += dim, Z += dim) {
-    if (!any_of(dim, Y)) continue;
-    int32_t motion = fx_tree_motion_of(m, i);
-    if (motion != now) {
-      own = next_block(t, link + motion, dim);
-      memset(own, 0, (size_t)fx_row_weights(dim) * sizeof *own);
-    }
-    now = motion;
-    for (int32_t j = 0; j < dim; j++) {
-      fx_row_motion_add(own, dim, j, Y[j], Z[j], j > 0 ? Y[j - 1] : 0.0);
-      weight[j] += Y[j] * Z[j];
-    }
-  }
+  level_pairs(dim, own);
 }
 
 /* kept: its weights; NULL: they are not known. */
@@ -225,26 +165,23 @@ static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const 
   level_pairs(dim, own);
 }
 
-/* All of that in one pass. seen: by mover, rows of trees; half: room for the responses of a group. */
+/* All of that in one pass. own: the weights by group and body, as fx_row_bodies has them; seen: by mover, rows of
+ * trees. */
 static void look(const frix_sim *sim, const fx_assembly *a, const double *v, double *u, double *q, double *weight,
-                 int32_t *seen, double *half, moved *t) {
+                 double *own, int32_t *seen) {
   const double *kept = sim->softs ? fx_softs_weights(sim, a) : NULL;
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
-    t->start[k] = t->count, t->place[k] = t->used;
     for (int32_t b = 0; b < g->body_count; b++) {
       const fx_mover *m = &sim->mover[g->mover[b]];
       const double *x = v + m->first;
-      double *own = is_tree(m) ? NULL : next_block(t, t->first[g->mover[b]], g->dim);
       if (m->tree && m->tree->soft) {
         look_at_soft(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, kept);
       } else if (m->tree) {
         const fx_tree_products *p = a->products ? &a->products[g->mover[b]] : NULL;
-        double *Z = half + (size_t)g->dim * (size_t)m->dof;
-        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row);
-        respond(m, g->dim, J, p && p->Y ? p : NULL, seen[g->mover[b]], half, Z);
-        weigh_tree(m, g->mover[b], g->dim, half, Z, weight + g->row, t);
+        const double *known = p && p->Y ? p->weight + seen[g->mover[b]] : NULL;
+        look_at_tree(m, g->dim, J, x, u + g->row, q + g->row, weight + g->row, own, known);
         seen[g->mover[b]] += g->dim;
       } else if (m->dof == 6 && g->dim == 3)
         look_at(m, 3, 6, J, x, u + g->row, q + g->row, weight + g->row, own);
@@ -253,6 +190,7 @@ static void look(const frix_sim *sim, const fx_assembly *a, const double *v, dou
       else
         look_at(m, g->dim, m->dof, J, x, u + g->row, q + g->row, weight + g->row, own);
       J += g->dim * m->dof;
+      own += fx_row_weights(g->dim);
       if (kept) kept += 2 * g->dim;
     }
   }
@@ -266,35 +204,89 @@ static double energy_of(frix_sym3 M, frix_vec3 v) {
   return energy > 0.0 ? energy : 0.0;
 }
 
-/* Room for the blocks of all groups. half: the most numbers that the responses of one group have. */
-static frix_status take_moved(const frix_sim *sim, const fx_assembly *a, moved *t, fx_row_bodies *out, double **half) {
-  fx_arena *arena = a->arena;
-  size_t motions = 0, weights = 0, numbers = 0;
-  int32_t *first = FX_TAKE(arena, int32_t, (size_t)sim->mover_count + 1), trees = 0;
-  int32_t *tree = FX_TAKE_RAW(arena, int32_t, 2 * (size_t)sim->mover_count);
-  if (!first || !tree) return FRIX_ERROR_MEMORY;
+static bool is_tree(const fx_mover *m) { return m->tree && !m->tree->soft; }
+
+/* Numbers of movers as bodies: a tree has one for itself and one for each link (problem/row_links.c). */
+static frix_status number_bodies(const frix_sim *sim, const fx_assembly *a, int32_t **first, fx_row_bodies *out) {
+  int32_t *number = *first = FX_TAKE(a->arena, int32_t, (size_t)sim->mover_count + 1);
+  if (!number) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
-    first[k + 1] = first[k] + (is_tree(m) ? fx_row_parts(motions_of(m)) : 1);
-    if (first[k + 1] == first[k] + 1) continue;
-    tree[2 * trees] = first[k], tree[2 * trees++ + 1] = first[k + 1];
+    number[k + 1] = number[k] + 1 + (is_tree(m) ? fx_tree_motion_of(m, m->dof - 1) + 1 : 0);
   }
-  for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 0; b < a->group[k].body_count; b++) {
-      const fx_mover *m = &sim->mover[a->group[k].mover[b]];
-      int32_t dim = a->group[k].dim, count = is_tree(m) ? motions_of(m) : 1;
-      size_t own = 2 * (size_t)dim * (size_t)m->dof;
-      motions += (size_t)count, weights += (size_t)(count * fx_row_weights(dim));
-      if (is_tree(m) && own > numbers) numbers = own;
+  if (!sim->mechanism) return FRIX_OK;
+  int32_t *tree = FX_TAKE_RAW(a->arena, int32_t, number[sim->mover_count]);
+  if (!tree) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    for (int32_t i = number[k]; i < number[k + 1]; i++) tree[i] = i > number[k] ? number[k] : -1;
+  out->tree = tree;
+  return FRIX_OK;
+}
+
+/* The link that dim rows of a tree act on. */
+static int32_t link_of(const fx_mover *m, int32_t dim, const double *J) {
+  for (int32_t i = m->dof - 1; i > 0; i--)
+    for (int32_t j = 0; j < dim; j++)
+      if (J[j * m->dof + i] != 0.0) return fx_tree_motion_of(m, i);
+  return 0;
+}
+
+/* The bodies of each group, as blocks. */
+static void list_bodies(const frix_sim *sim, const fx_assembly *a, const int32_t *first, int32_t *start, int32_t *index,
+                        int32_t *place) {
+  int32_t count = 0, at = 0;
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    start[k] = count;
+    place[k] = at;
+    at += g->body_count * fx_row_weights(g->dim);
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      index[count++] = first[g->mover[b]] + (is_tree(m) ? 1 + link_of(m, g->dim, J) : 0);
+      J += g->dim * m->dof;
     }
-  *t = (moved){.first = first,
-               .start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1),
-               .index = FX_TAKE_RAW(arena, int32_t, motions),
-               .place = FX_TAKE_RAW(arena, int32_t, a->group_count),
-               .own = FX_TAKE_RAW(arena, double, weights)};
-  *half = FX_TAKE_RAW(arena, double, numbers);
-  *out = (fx_row_bodies){t->start, t->index, t->place, t->own, tree, trees};
-  return t->start && t->index && t->place && t->own && *half ? FRIX_OK : FRIX_ERROR_MEMORY;
+  }
+  start[a->group_count] = count;
+}
+
+/* What the free motion of trees brings to the rows; NULL: there are no trees. */
+static frix_status find_carried(const frix_sim *sim, const fx_assembly *a, const double **out) {
+  *out = NULL;
+  if (!sim->mechanism) return FRIX_OK;
+  double *carried = FX_TAKE(a->arena, double, a->row_count),
+         *own = FX_TAKE_RAW(a->arena, double, 2 * (size_t)a->row_count);
+  if (!carried || !own) return FRIX_ERROR_MEMORY;
+  *out = carried;
+  for (int32_t k = 0; k < sim->mover_count; k++) {
+    const fx_tree_products *p = a->products ? &a->products[k] : NULL;
+    if (!is_tree(&sim->mover[k]) || !p || !p->Y) continue;
+    fx_tree_rows_carry(&sim->mover[k], p->count, p->Y, p->Z, own + p->count, own);
+    for (int32_t j = 0; j < p->count; j++) carried[p->row[j]] += own[j];
+  }
+  for (int32_t k = 0; k < a->group_count; k++) { /* rows that are answered one by one */
+    const fx_group *g = &a->group[k];
+    const double *J = a->J + g->value;
+    for (int32_t b = 0; b < g->body_count; b++) {
+      const fx_mover *m = &sim->mover[g->mover[b]];
+      double y[FX_TREE_MOST], z[FX_TREE_MOST], room, sum;
+      bool known = !is_tree(m) || (a->products && a->products[g->mover[b]].Y);
+      for (int32_t j = 0; j < g->dim && !known; j++) {
+        fx_tree_half_respond(m, J + j * m->dof, y, z);
+        fx_tree_rows_carry(m, 1, y, z, &room, &sum);
+        carried[g->row + j] += sum;
+      }
+      J += g->dim * m->dof;
+    }
+  }
+  return FRIX_OK;
+}
+
+static size_t weight_count(const fx_assembly *a) {
+  size_t count = 0;
+  for (int32_t k = 0; k < a->group_count; k++)
+    count += (size_t)(a->group[k].body_count * fx_row_weights(a->group[k].dim));
+  return count;
 }
 
 static bool has_bounds(const fx_assembly *a, const double *weight) {
@@ -316,14 +308,20 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   double *weight = FX_TAKE(arena, double, rows), *q = FX_TAKE_RAW(arena, double, rows);
   double *shift = FX_TAKE_RAW(arena, double, rows);
   int32_t *row = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
-  double *speed = FX_TAKE_RAW(arena, double, rows), *half;
+  int32_t *start = FX_TAKE_RAW(arena, int32_t, (size_t)a->group_count + 1);
+  int32_t *place = FX_TAKE_RAW(arena, int32_t, a->group_count);
+  int32_t *index = FX_TAKE_RAW(arena, int32_t, 4 * (size_t)a->group_count); /* a group has at most four bodies */
+  double *speed = FX_TAKE_RAW(arena, double, rows);
+  double *own = FX_TAKE_RAW(arena, double, weight_count(a));
   int32_t *seen = FX_TAKE(arena, int32_t, sim->mover_count);
-  fx_row_bodies bodies;
-  moved motions;
-  if (!p || !weight || !q || !shift || !row || !speed || !seen) return FRIX_ERROR_MEMORY;
-  frix_status status = take_moved(sim, a, &motions, &bodies, &half);
-  double *energy = status ? NULL : FX_TAKE(arena, double, 2 * (size_t)motions.first[sim->mover_count]);
+  if (!p || !weight || !q || !shift || !row || !start || !place || !index || !speed || !own || !seen)
+    return FRIX_ERROR_MEMORY;
+  fx_row_bodies bodies = {start, index, place, own, NULL, NULL};
+  int32_t *first;
+  frix_status status = number_bodies(sim, a, &first, &bodies);
+  double *energy = status ? NULL : FX_TAKE(arena, double, 2 * (size_t)first[sim->mover_count]);
   if (status == FRIX_OK) status = energy ? fx_tree_products_find(sim, a) : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) status = find_carried(sim, a, &bodies.free);
   if (status != FRIX_OK) return status;
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
@@ -333,8 +331,7 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
     shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
   }
-  look(sim, a, v, u, q, weight, seen, half, &motions);
-  motions.start[a->group_count] = motions.count;
+  look(sim, a, v, u, q, weight, own, seen);
   for (int32_t k = 0; k < a->group_count; k++) row[k] = a->group[k].row;
   row[a->group_count] = rows;
   fx_system system = {.contact_count = a->group_count,
@@ -351,17 +348,16 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     double linear = energy_of(m->A, m->v_free), angular = energy_of(m->B, m->w_free);
-    double *own = energy + 2 * motions.first[k];
     if (m->tree) linear = fx_tree_energy_of(m, m->tree->v_free), angular = 0.0;
-    own[0] = sqrt(linear);
-    own[1] = sqrt(angular);
-    if (is_tree(m)) fx_tree_motion_energies(m, own);
+    energy[2 * first[k]] = sqrt(linear);
+    energy[2 * first[k] + 1] = sqrt(angular);
     if (m->first >= 0) system.carried += linear + angular;
   }
   system.carried = sqrt(system.carried);
   fx_certificate_compute(NULL, &system, sim->config.law, r, u, v, NULL, out);
   fx_row_errors errors = {.where = -1};
   fx_row_set all = {.count = a->group_count};
+  list_bodies(sim, a, first, start, index, place);
   fx_row_roots(&system, &bodies, &all);
   fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
   fx_row_errors_find(&system, &all, sim->config.law, speed, a->limit, r, u, &errors);

@@ -345,10 +345,11 @@ void fx_tree_multiply(const fx_mover *m, const double *x, double *out);
 size_t fx_tree_entries(const fx_mover *m);
 int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at);
 /* How fast a row may be at most, one size or radian per step. */
-/* Number of the motion that coordinate i of a tree belongs to, ascending from 0; roots of what motions carry of v_free'
- * M~ v_free, for all that the tree counts as (problem/row_errors.h). */
+/* Number of the motion that coordinate i of a tree belongs to, ascending from 0. */
 int32_t fx_tree_motion_of(const fx_mover *m, int32_t i);
-void fx_tree_motion_energies(const fx_mover *m, double *energy);
+/* What the free motion of a tree brings to rows with the responses Y and Z, by motion (problem/row_links.c); room for
+ * count numbers. */
+void fx_tree_rows_carry(const fx_mover *m, int32_t count, const double *Y, const double *Z, double *room, double *out);
 double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J);
 double fx_tree_size(const frix_sim *sim, const fx_mover *m);
 

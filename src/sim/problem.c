@@ -179,7 +179,7 @@ static frix_status limit_rows(const frix_sim *sim, const fx_assembly *a) {
   return FRIX_OK;
 }
 
-/* Trees have a motion for each joint: what one carries is no scale for the rows of others (problem/row_motions.c). */
+/* Trees have a motion for each joint: what one carries is no scale for the rows of others (problem/row_links.c). */
 static frix_status number_motions(frix_sim *sim, const fx_assembly *a) {
   if (!sim->mechanism) return FRIX_OK;
   int32_t *motion = sim->problem.motion = FX_TAKE_RAW(a->arena, int32_t, sim->problem.dof_count);

@@ -5,7 +5,6 @@
  *   M~ and its L'DL factor have the branch-induced pattern of M (tree_inertia.c).
  *
  * A soft body answers the same questions: its frame is the slot, M~ is dense. */
-#include "problem/row_errors.h"
 #include "sim/softs.h"
 
 #include <math.h>
@@ -171,14 +170,14 @@ double fx_tree_energy_of(const fx_mover *m, const double *x) {
   return fx_max(sum, 0.0);
 }
 
-/* ---- motions (problem/row_motions.c) ---- */
+/* ---- links (problem/row_links.c) ---- */
 
 int32_t fx_tree_motion_of(const fx_mover *m, int32_t i) {
   const fx_tree *t = &m->tree->mechanism->tree;
   return t->dof[m->tree->first + i].joint - t->dof[m->tree->first].joint;
 }
 
-/* L v and D, row by row of the factor. */
+/* (L v)_i and D_i of M~ = L'DL. */
 static double beyond(const fx_mover *m, int32_t i, const double *v, double *D) {
   const fx_part *p = m->tree->part;
   const fx_tree *t = &m->tree->mechanism->tree;
@@ -196,15 +195,26 @@ static double beyond(const fx_mover *m, int32_t i, const double *v, double *D) {
   return sum;
 }
 
-void fx_tree_motion_energies(const fx_mover *m, double *energy) {
-  double sum[FX_TREE_MOST] = {0.0};
-  int32_t motions = fx_tree_motion_of(m, m->dof - 1) + 1;
-  for (int32_t i = 0; i < m->dof; i++) {
-    double D, x = beyond(m, i, m->tree->v_free, &D);
-    sum[fx_tree_motion_of(m, i)] += D * x * x;
+void fx_tree_rows_carry(const fx_mover *m, int32_t count, const double *Y, const double *Z, double *room, double *out) {
+  double D;
+  memset(out, 0, (size_t)count * sizeof *out);
+  for (int32_t i = 0, end; i < m->dof; i = end) {
+    double energy = 0.0, rate = 0.0;
+    for (end = i; end < m->dof && fx_tree_motion_of(m, end) == fx_tree_motion_of(m, i); end++) {
+      rate = fabs(beyond(m, end, m->tree->v_free, &D));
+      energy += D * rate * rate;
+    }
+    const double *y = Y + (size_t)i * (size_t)count, *z = Z + (size_t)i * (size_t)count;
+    if (end == i + 1) {
+      for (int32_t k = 0; k < count; k++) out[k] += fabs(y[k]) * rate;
+      continue;
+    }
+    energy = sqrt(energy);
+    memset(room, 0, (size_t)count * sizeof *room);
+    for (int32_t a = i; a < end; a++, y += count, z += count)
+      for (int32_t k = 0; k < count; k++) room[k] += y[k] * z[k];
+    for (int32_t k = 0; k < count; k++) out[k] += sqrt(room[k]) * energy;
   }
-  for (int32_t k = 0; k < motions; k++) sum[k] = sqrt(sum[k]);
-  fx_row_parts_fill(motions, sum, energy);
 }
 
 /* ---- the mass block of the problem ---- */
