@@ -104,8 +104,9 @@ typedef struct fx_layout {
   int32_t slot_count, joint_count; /* of the model */
   int32_t *body;                   /* by body of the robot: that of the model */
   int32_t *joint_of_body;          /* the joint of the model that carries it, -1: it floats */
-  int32_t *from;                   /* the body of the layout before whose tree it continues, -1: none */
+  int32_t *was, *from;             /* the body of the layout before of the same tree, -1: none; that goes on as it was */
   frix_pose *frame;                /* of the joints of the model, two each */
+  double *contact_mass;            /* by body of the robot: as the simulation began with the tree; NULL: as they follow */
   bool *tree_joint;                /* by joint of the model: it is one of coordinates */
   bool *waits, any_waits;          /* it would be if it were closed */
 } fx_layout;

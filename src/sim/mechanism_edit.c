@@ -117,6 +117,17 @@ static void continue_body(frix_sim *sim, const past *old, int32_t b) {
          6 * sizeof(double));
 }
 
+/* Springs of contacts with trees whose links are elsewhere stay as stiff as they were. */
+static frix_status keep_masses(const frix_sim *sim, const past *old, fx_layout *layout) {
+  fx_mechanism *x = sim->mechanism;
+  for (int32_t b = 1; old->trees && b < x->tree.body_count; b++)
+    if (layout->was[b] >= 0) x->contact_mass[b] = old->trees->contact_mass[layout->was[b]];
+  layout->contact_mass = FX_TAKE(&layout->robot.arena, double, x->tree.body_count);
+  if (!layout->contact_mass) return FRIX_ERROR_MEMORY;
+  memcpy(layout->contact_mass, x->contact_mass, (size_t)x->tree.body_count * sizeof *x->contact_mass);
+  return FRIX_OK;
+}
+
 static void carry_on(frix_sim *sim, const past *old) {
   fx_mechanism *x = sim->mechanism;
   x->state->time = sim->state.time;
@@ -139,6 +150,10 @@ frix_status fx_mechanism_renew(frix_sim *sim) {
   fx_joints_measure(sim, false);
   frix_status status = fx_layout_make(sim, &layout);
   if (status == FRIX_OK) status = replace(sim, layout, &old);
+  if (status == FRIX_OK && sim->mechanism && (status = keep_masses(sim, &old, layout)) != FRIX_OK) {
+    fx_softs_move(sim, old.robot_count - sim->state.robot_count);
+    put_back(sim, &old);
+  }
   if (status == FRIX_OK) {
     sim->state.stale = false;
     if (sim->mechanism) carry_on(sim, &old);
