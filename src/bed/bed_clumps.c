@@ -127,7 +127,8 @@ frix_status fx_bed_kinds(frix_bed *bed) {
     if (status) return status;
     if (!convex) bed->kind[k] = kind_of(several ? &clump[k] : &one, bed->config.density);
     if (!(bed->kind[k].mass > 0.0) || !isfinite(bed->kind[k].mass))
-      return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the mass of grains of kind %d is not a positive number", (int)k);
+      return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: the mass of grains of kind %d is not a positive number",
+                     (int)k);
     bed->config.radius[k] = bed->kind[k].radius;
     bed->has_shapes = bed->has_shapes || convex;
     bed->has_arms = bed->has_arms || several || convex;

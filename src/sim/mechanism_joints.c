@@ -229,13 +229,14 @@ static frix_status prepare(growth *g, fx_arena *scratch) {
   made->frame = FX_TAKE(a, frix_pose, 2 * joints);
   made->tree_joint = FX_TAKE(a, bool, joints), made->waits = FX_TAKE(a, bool, joints);
   if (!g->number || !g->first || !g->next || !g->pending || !g->from || !g->tree->body || !g->tree->joint ||
-      !made->body || !made->joint_of_body || !made->from || !made->was || !made->frame || !made->tree_joint || !made->waits)
+      !made->body || !made->joint_of_body || !made->from || !made->was || !made->frame || !made->tree_joint ||
+      !made->waits)
     return FRIX_ERROR_MEMORY;
-  made->slot_count = m->body_count, made->joint_count = m->joint_count;
+  made->model = m, made->slot_count = m->body_count, made->joint_count = m->joint_count;
   for (size_t k = 0; k < bodies; k++) g->number[k] = g->first[k] = -1;
   for (int32_t j = m->joint_count - 1; j >= 0; j--) {
     made->frame[2 * j] = m->joint[j].config.frame_a, made->frame[2 * j + 1] = m->joint[j].config.frame_b;
-    made->waits[j] = may_fit(g->sim, j) && !fits(g->sim, j);
+    made->waits[j] = g->sim->state.trees && may_fit(g->sim, j) && !fits(g->sim, j); /* not those that start open */
     made->any_waits |= made->waits[j];
     if (!fits(g->sim, j)) continue;
     for (int side = 0; side < 2; side++) {
