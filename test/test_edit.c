@@ -4,8 +4,6 @@
 
 #include "sim_world.h"
 
-static frix_coordinates coordinates = FRIX_COORDINATES_MAXIMAL; /* of all worlds of a test */
-
 static uint64_t hash_of(world *w) {
   uint64_t hash = 0;
   MUST(w, frix_sim_hash(w->sim, &hash));
@@ -23,7 +21,6 @@ typedef struct stand {
 static stand stand_new(fx_test *t) {
   stand s = {.w = world_new(t, 0.5, 0)};
   world *w = &s.w;
-  w->config.coordinates = coordinates;
   world_plane(w, turned(0, 0, 0, 1));
   frix_body_config box = body_at(at(0, 0, 0.1));
   MUST(w, frix_builder_add_body(w->builder, &box, &s.box));
@@ -116,7 +113,6 @@ static void joints(fx_test *t) {
 /* Two wheels that a coupling holds together: their joints stay as long as it does; without it each turns alone. */
 static void coupling(fx_test *t) {
   world w = world_new(t, 0.5, 0);
-  w.config.coordinates = coordinates;
   MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
   frix_body_id wheel[2];
   frix_joint_id hinge[2];
@@ -366,21 +362,14 @@ static void own(fx_test *t) {
   world_end(w);
 }
 
-/* The same in trees. */
-static void in_trees(fx_test *t, void (*test)(fx_test *)) {
-  coordinates = FRIX_COORDINATES_REDUCED;
-  test(t);
-  coordinates = FRIX_COORDINATES_MAXIMAL;
-}
-
-static void nothing_in_trees(fx_test *t) { in_trees(t, nothing); }
-static void joints_in_trees(fx_test *t) { in_trees(t, joints); }
-static void coupling_in_trees(fx_test *t) { in_trees(t, coupling); }
-static void kinds_in_trees(fx_test *t) { in_trees(t, kinds); }
-static void snapshots_in_trees(fx_test *t) { in_trees(t, snapshots); }
-static void refused_in_trees(fx_test *t) { in_trees(t, refused); }
-static void patterns_in_trees(fx_test *t) { in_trees(t, patterns); }
-static void own_in_trees(fx_test *t) { in_trees(t, own); }
+static void nothing_in_trees(fx_test *t) { world_in_trees(t, nothing); }
+static void joints_in_trees(fx_test *t) { world_in_trees(t, joints); }
+static void coupling_in_trees(fx_test *t) { world_in_trees(t, coupling); }
+static void kinds_in_trees(fx_test *t) { world_in_trees(t, kinds); }
+static void snapshots_in_trees(fx_test *t) { world_in_trees(t, snapshots); }
+static void refused_in_trees(fx_test *t) { world_in_trees(t, refused); }
+static void patterns_in_trees(fx_test *t) { world_in_trees(t, patterns); }
+static void own_in_trees(fx_test *t) { world_in_trees(t, own); }
 
 const fx_test_row test_edit[] = {{"edit/nothing", nothing},
                                  {"edit/material", material},

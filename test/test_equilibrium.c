@@ -421,10 +421,14 @@ static void misuse(fx_test *t) {
   world_end(&w);
 }
 
+static void joints_in_trees(fx_test *t) { world_in_trees(t, joints); }
+
 const fx_test_row test_equilibrium[] = {
     {"equilibrium/surfaces", surfaces},
     {"equilibrium/intervals", intervals},
     {"equilibrium/joints", joints},
+    {"equilibrium/joints_in_trees", joints_in_trees},
+
     {"equilibrium/least_friction", least_friction},
     {"equilibrium/certificates", certificates},
     {"equilibrium/least_forces", least_forces},

@@ -131,5 +131,13 @@ static void command(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_hold[] = {
-    {"hold/slope", slope}, {"hold/grip", grip}, {"hold/arm", arm}, {"hold/command", command}, {0}};
+static void grip_in_trees(fx_test *t) { world_in_trees(t, grip); }
+static void arm_in_trees(fx_test *t) { world_in_trees(t, arm); }
+
+const fx_test_row test_hold[] = {{"hold/slope", slope},
+                                 {"hold/grip", grip},
+                                 {"hold/arm", arm},
+                                 {"hold/grip_in_trees", grip_in_trees},
+                                 {"hold/arm_in_trees", arm_in_trees},
+                                 {"hold/command", command},
+                                 {0}};

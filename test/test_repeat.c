@@ -209,6 +209,12 @@ static void snapshots(fx_test *t) {
   twins_end(&x);
 }
 
-const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},     {"repeat/edits", edits},
-                                   {"repeat/wind", wind},           {"repeat/callbacks", callbacks},
-                                   {"repeat/snapshots", snapshots}, {0}};
+static void wind_in_trees(fx_test *t) { world_in_trees(t, wind); }
+
+const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
+                                   {"repeat/edits", edits},
+                                   {"repeat/wind", wind},
+                                   {"repeat/wind_in_trees", wind_in_trees},
+                                   {"repeat/callbacks", callbacks},
+                                   {"repeat/snapshots", snapshots},
+                                   {0}};

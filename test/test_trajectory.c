@@ -613,10 +613,14 @@ static void two_writers_refused(fx_test *t) {
   world_end(&w);
 }
 
+static void resumes_in_trees(fx_test *t) { world_in_trees(t, resumes); }
+
 const fx_test_row test_trajectory[] = {{"trajectory/model_returns", model_returns},
                                        {"trajectory/planar_model_returns", planar_model_returns},
                                        {"trajectory/frames_return", frames_return},
                                        {"trajectory/resumes", resumes},
+                                       {"trajectory/resumes_in_trees", resumes_in_trees},
+
                                        {"trajectory/any_report_returns", any_report_returns},
                                        {"trajectory/other_model_refused", other_model_refused},
                                        {"trajectory/every_cut_opens_or_tells", every_cut_opens_or_tells},

@@ -509,6 +509,7 @@ frix_status fx_mjcf_check_count(const fx_mjcf_reader *r, const fx_mjcf_source *s
 /* The children of an element, or one body, into the lists. */
 frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mjcf_at at);
 frix_status fx_mjcf_add_body(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
+frix_status fx_mjcf_add_frame(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 frix_status fx_mjcf_attach(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 frix_status fx_mjcf_add_joint(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
 frix_status fx_mjcf_add_flex(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);

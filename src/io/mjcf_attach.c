@@ -1,6 +1,7 @@
 /* Attached models: <attach model="m" body="b" prefix="p"/> puts a body of another file, or all its world holds, where
- * it stands. The other file has its own compiler and classes; what refers to things in it (contacts, equalities,
- * tendons, actuators, keyframes) comes along, see fx_mjcf_next_of_all. */
+ * it stands; frame="f" what a frame of it holds, with the frame's own pose. The other file has its own compiler and
+ * classes; what refers to things in it (contacts, equalities, tendons, actuators, keyframes) comes along, see
+ * fx_mjcf_next_of_all. */
 #include <string.h>
 
 #include "io/draft.h"
@@ -24,11 +25,12 @@ static frix_status find_model(fx_mjcf_reader *r, const fx_xml_element *attach, f
                 : fx_mjcf_fail(r, attach, "there is no model '%s' in <asset>", fx_word_of(wanted, strlen(wanted)).text);
 }
 
-static const fx_xml_element *find_body(const fx_xml_element *in, const char *name) {
+/* A body or frame by its name. */
+static const fx_xml_element *find_part(const fx_xml_element *in, const char *kind, const char *name) {
   const fx_xml_element *found = NULL;
   for (const fx_xml_element *e = in->first; e && !found; e = e->next) {
     const char *own = fx_xml_value(e, "name");
-    found = !strcmp(e->name, "body") && own && !strcmp(own, name) ? e : find_body(e, name);
+    found = !strcmp(e->name, kind) && own && !strcmp(own, name) ? e : find_part(e, kind, name);
   }
   return found;
 }
@@ -55,7 +57,10 @@ frix_status fx_mjcf_attach(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_a
     return fx_mjcf_fail(r, e, "models are attached to attached ones more than %d deep, or to themselves", MOST_NESTED);
   frix_status status = find_model(r, e, &source);
   if (status) return status;
-  const char *name = fx_xml_value(e, "body"), *prefix = fx_xml_value(e, "prefix");
+  const char *frame = fx_xml_value(e, "frame"), *name = fx_xml_value(e, "body"), *prefix = fx_xml_value(e, "prefix");
+  const char *kind = frame ? "frame" : "body";
+  if (frame && name) return fx_mjcf_fail(r, e, "a body and a frame: only one of them can be attached");
+  if (frame) name = frame;
   prefix = joined(r, r->instance[at.instance].prefix, prefix ? prefix : "");
   if (!prefix || !FX_MJCF_ROOM(r, instance)) return FRIX_ERROR_MEMORY;
   at.instance = r->instance_count;
@@ -64,12 +69,15 @@ frix_status fx_mjcf_attach(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_a
   bool found = false;
   for (const fx_xml_element *world = source->root->first; world && !status && !found; world = world->next) {
     if (strcmp(world->name, "worldbody")) continue;
-    const fx_xml_element *body = name ? find_body(world, name) : NULL;
-    if (name && !body) continue;
+    const fx_xml_element *part = name ? find_part(world, kind, name) : NULL;
+    if (name && !part) continue;
     found = name != NULL;
-    status = class_at(r, body ? body : world, &at.class);
-    if (!status) status = body ? fx_mjcf_add_body(r, body, at) : fx_mjcf_visit(r, world, at);
+    status = class_at(r, part ? part : world, &at.class);
+    if (!status)
+      status = frame  ? fx_mjcf_add_frame(r, part, at)
+               : part ? fx_mjcf_add_body(r, part, at)
+                      : fx_mjcf_visit(r, world, at);
   }
   if (status || found || !name) return status;
-  return fx_mjcf_fail(r, e, "there is no body '%s' in %s", fx_word_of(name, strlen(name)).text, source->root->file);
+  return fx_mjcf_fail(r, e, "there is no %s '%s' in %s", kind, fx_word_of(name, strlen(name)).text, source->root->file);
 }

@@ -44,7 +44,7 @@ frix_status fx_mjcf_add_body(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf
   return fx_mjcf_visit(r, e, at);
 }
 
-static frix_status add_frame(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
+frix_status fx_mjcf_add_frame(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
   fx_mjcf_item item = {e, NULL};
   frix_pose pose;
   frix_status status = fx_mjcf_pose(r, &item, &pose);
@@ -177,7 +177,7 @@ frix_status fx_mjcf_visit(fx_mjcf_reader *r, const fx_xml_element *parent, fx_mj
     const char *name;
     frix_status (*add)(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at);
   } table[] = {{"body", fx_mjcf_add_body},
-               {"frame", add_frame},
+               {"frame", fx_mjcf_add_frame},
                {"replicate", add_replicas},
                {"joint", fx_mjcf_add_joint},
                {"freejoint", fx_mjcf_add_joint},

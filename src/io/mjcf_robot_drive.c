@@ -210,7 +210,7 @@ static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree
   out->damp_ratio = a->damp_ratio, out->crank_length = a->crank_length;
   memcpy(out->damping, a->damping, sizeof out->damping);
   out->armature = a->armature;
-  out->delay = a->delay, out->linear = a->interp > 0, out->sample_count = a->delay > 0.0 ? a->sample_count : 0;
+  out->delay = a->delay, out->interp = a->interp, out->sample_count = a->delay > 0.0 ? a->sample_count : 0;
   out->ctrl_limited = fx_mjcf_holds(a, a->ctrl_limited, a->ctrl_given);
   out->force_limited = fx_mjcf_holds(a, a->force_limited, a->force_given);
   out->act_limited = fx_mjcf_holds(a, a->act_limited, a->act_given);
@@ -287,10 +287,6 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
     status = missing(m, e, "delay of its inputs", NULL);
     if (status) return status;
     a.delay = 0.0;
-  }
-  if (a.delay > 0.0 && a.interp > 1) {
-    status = missing(m, e, "interp", "cubic is taken as linear");
-    if (status) return status;
   }
   status = fx_robot_refer(m, instance, e, what->kind, what->key, &x[0]);
   if (!status && what->transmission == FRIX_ROBOT_AT_SITE)

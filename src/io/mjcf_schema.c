@@ -97,7 +97,7 @@ static const row table[] = {
     {"body", "joint", READ, JOINT, JOINT_TUNING, "group user", "actuatorgravcomp=false", 0},
     {"body", "geom", READ, GEOM, "solmix solref solimp", "material rgba user",
      "fluidshape=none fluidcoef surfacevel=0 adhesion=0", 0},
-    {"body", "attach", READ, "model body prefix", "", "", "frame", 0},
+    {"body", "attach", READ, "model body frame prefix", "", "", "", 0},
     {"body", "site", LOOKS, 0, 0, 0, 0, 0},
     {"body", "camera", LOOKS, 0, 0, 0, 0, 0},
     {"body", "light", LOOKS, 0, 0, 0, 0, 0},

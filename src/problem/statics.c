@@ -126,9 +126,9 @@ static double grip(const frix_contact *contact, const double *u) {
   return contact->mu * length_of(u + 1, contact->dim - 1);
 }
 
-fx_mechanism fx_statics_mechanism(const fx_statics *t, const fx_statics_part *part, const double *v, double *u) {
+fx_collapse fx_statics_mechanism(const fx_statics *t, const fx_statics_part *part, const double *v, double *u) {
   const fx_system *s = t->s;
-  fx_mechanism out = {0};
+  fx_collapse out = {0};
   for (int32_t e = 0; e < part->mover_count; e++)
     for (int32_t k = s->dof[part->mover[e]]; k < s->dof[part->mover[e] + 1]; k++) {
       out.power += t->force[k] * v[k];

@@ -46,15 +46,15 @@ double fx_statics_imbalance(const fx_statics *statics, const fx_statics_part *pa
 
 /* A velocity as proof. With normal forces n_i and joint forces no larger than F,
  *   r . u >= -F leak - held,   so that none of these hold where  power > F leak + held.  */
-typedef struct fx_mechanism {
+typedef struct fx_collapse {
   double power; /* f . v, with what given forces bring */
   double gain;  /* l . v */
   double held;  /* what friction under known normal forces can take */
   double leak;  /* sum over contacts of how far u_N - s(u) is below zero, and of |u| of joints */
-} fx_mechanism;
+} fx_collapse;
 
 /* u: row_count numbers, left with H'v. */
-fx_mechanism fx_statics_mechanism(const fx_statics *statics, const fx_statics_part *part, const double *v, double *u);
+fx_collapse fx_statics_mechanism(const fx_statics *statics, const fx_statics_part *part, const double *v, double *u);
 
 /* Sum of all loads, torques over their arm: |f| + |t l|. */
 double fx_statics_size(const fx_statics *statics, const fx_statics_part *part, double t);

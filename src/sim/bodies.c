@@ -152,7 +152,7 @@ frix_status frix_sim_remove(frix_sim *sim, frix_body_id id) {
     if (joint->b == k) fx_wake(sim, joint->a);
   }
   double before = s->energy.kinetic + s->energy.potential;
-  fx_mechanism_touch(sim);
+  fx_mechanism_touch(sim, k);
   s->prototype[k] = -1;
   s->generation[k]++;
   s->asleep[k] = 0;
@@ -199,7 +199,7 @@ frix_status frix_sim_set_pose(frix_sim *sim, frix_body_id id, frix_pose pose) {
   const fx_body *body = fx_slot_body(sim, k);
   if (body->planar && !fx_flatten_pose(&pose))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pose: a planar body must stand in z = 0");
-  fx_mechanism_touch(sim);
+  fx_mechanism_touch(sim, k);
   sim->state.pose[k] = fx_body_central_pose(body, pose);
   wake_neighbours(sim, k);
   fx_joints_measure(sim, false);

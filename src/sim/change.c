@@ -214,7 +214,7 @@ static frix_status go_on(frix_sim *sim, frix_model *model, fx_joint_memory *memo
   const frix_model *old = sim->root == sim->model ? sim->model : fx_model_hold(sim->model);
   int32_t old_bodies = old->body_count, old_joints = old->joint_count;
   double before = s->energy.kinetic + s->energy.potential;
-  fx_mechanism_touch(sim);
+  fx_mechanism_touch(sim, 0);
   carry_joints(sim, old, model, memory);
   frix_status status = fx_sim_take_model(sim, model, memory);
   if (status == FRIX_OK) {
@@ -228,7 +228,7 @@ static frix_status go_on(frix_sim *sim, frix_model *model, fx_joint_memory *memo
     }
     s->gravity = model->gravity;
     measure_joints(sim, old_joints);
-    fx_mechanism_touch(sim); /* its first joints */
+    fx_mechanism_touch(sim, 0); /* its first joints */
     s->energy.kinetic = fx_kinetic(sim), s->energy.potential = fx_potential(sim);
     s->energy.work += s->energy.kinetic + s->energy.potential - before;
   }
@@ -329,7 +329,7 @@ frix_status frix_sim_set_pattern(frix_sim *sim, frix_body_id id, frix_body_id pa
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_pattern: planar cannot be changed");
   fx_state *s = &sim->state;
   double before = s->energy.kinetic + s->energy.potential;
-  fx_mechanism_touch(sim);
+  fx_mechanism_touch(sim, 0);
   carry_body(sim, k, old, now);
   /* its contacts are those of other shapes */
   int32_t all = s->touching_count + s->ended_count, kept = 0, ended = 0;

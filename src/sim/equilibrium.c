@@ -1,6 +1,9 @@
-/* Does an equilibrium exist? The world's rows, seen at rest, go to the conic programmes of solver/equilibrium.c. */
+/* Does an equilibrium exist? The world's rows, seen at rest, go to the conic programmes of solver/equilibrium.c.
+ *
+ * It depends on bodies and joints, not on how a step represents them: joints that are coordinates are rows here. */
 #include "solver/equilibrium.h"
 #include "base/abi.h"
+#include "sim/mechanism.h"
 #include "sim/statics.h"
 
 #include <math.h>
@@ -197,13 +200,17 @@ static frix_status find(frix_sim *sim, const demand *d, frix_equilibrium *e) {
 static frix_status answer(frix_sim *sim, double h, const demand *d, frix_equilibrium **out) {
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: called from the force callback");
-  if (sim->mechanism)
+  if (sim->model->robot.robot)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
                    "frix_sim_equilibrium: not for a robot in reduced coordinates; read it in maximal ones");
   if (!(h > 0.0) || !isfinite(h))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: h must be a positive number");
   frix_status status = d->load ? check_load(sim, d->load) : FRIX_OK;
-  if (status == FRIX_OK) status = fx_sim_look(sim, h);
+  if (status == FRIX_OK) status = fx_mechanism_renew(sim);
+  if (status != FRIX_OK) return status;
+  fx_mechanism *trees = sim->mechanism;
+  sim->mechanism = NULL;
+  status = fx_sim_look(sim, h);
   frix_equilibrium *e = status == FRIX_OK ? FX_NEW(sim->context, frix_equilibrium, 1) : NULL;
   if (e) {
     e->context = sim->context;
@@ -213,6 +220,8 @@ static frix_status answer(frix_sim *sim, double h, const demand *d, frix_equilib
   }
   if (status == FRIX_OK && (!e || !e->contact || !e->motion)) status = FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) status = find(sim, d, e);
+  sim->mechanism = trees;
+  if (trees) sim->rows = (fx_assembly){0}, sim->problem = (frix_problem){0}; /* of bodies: no rows of a step */
   if (status == FRIX_ERROR_MEMORY) fx_fail(sim->context, status, "out of memory");
   if (status != FRIX_OK) {
     frix_equilibrium_destroy(e);

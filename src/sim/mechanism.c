@@ -444,7 +444,10 @@ static frix_status build(frix_sim *sim, fx_mechanism *x, const int32_t *body) {
   point_into(x, sim->state.robot);
   frix_robot_reset(x->state, -1);
   evaluate(x);
-  find_masses(x);
+  if (x->own && x->own->contact_mass)
+    memcpy(x->contact_mass, x->own->contact_mass, (size_t)x->tree.body_count * sizeof *x->contact_mass);
+  else
+    find_masses(x);
   find_shared(x);
   fx_flight_create(x);
   fx_mechanism_tie(x);

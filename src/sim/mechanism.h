@@ -101,13 +101,15 @@ typedef struct fx_layout {
   atomic_int holders;
   bool first; /* of the model as a simulation starts */
   frix_robot robot;
+  const frix_model *model;
   int32_t slot_count, joint_count; /* of the model */
   int32_t *body;                   /* by body of the robot: that of the model */
   int32_t *joint_of_body;          /* the joint of the model that carries it, -1: it floats */
-  int32_t *from;                   /* the body of the layout before whose tree it continues, -1: none */
-  frix_pose *frame;                /* of the joints of the model, two each */
-  bool *tree_joint;                /* by joint of the model: it is one of coordinates */
-  bool *waits, any_waits;          /* it would be if it were closed */
+  int32_t *was, *from;    /* the body of the layout before of the same tree, -1: none; that goes on as it was */
+  frix_pose *frame;       /* of the joints of the model, two each */
+  double *contact_mass;   /* by body of the robot: as the simulation began with the tree; NULL: as they follow */
+  bool *tree_joint;       /* by joint of the model: it is one of coordinates */
+  bool *waits, any_waits; /* it would be if it were closed */
 } fx_layout;
 
 typedef struct fx_mechanism {
@@ -217,8 +219,8 @@ void fx_mechanism_stop(frix_sim *sim);
 void fx_mechanism_wake(frix_sim *sim);
 
 /* ---- mechanism_edit.c: trees of joints of the model that were changed by hand ---- */
-/* Bodies or joints are not what they were: trees are made anew before they are needed. */
-void fx_mechanism_touch(frix_sim *sim);
+/* A body, or joints and bodies (0), are not what they were: trees are made anew before they are needed. */
+void fx_mechanism_touch(frix_sim *sim, int32_t slot);
 /* Makes them, where that is due. */
 frix_status fx_mechanism_renew(frix_sim *sim);
 /* A joint that a change left open has closed: it may be a coordinate again. */

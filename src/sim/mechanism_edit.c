@@ -22,9 +22,19 @@ static bool makes_trees(const frix_sim *sim) {
   return sim->config.coordinates == FRIX_COORDINATES_REDUCED && !sim->model->robot.robot;
 }
 
-void fx_mechanism_touch(frix_sim *sim) {
+static bool has_joints(const frix_sim *sim, int32_t slot) {
+  bool any = false;
+  for (int32_t j = 0; j < sim->model->joint_count && !any; j++) {
+    const fx_joint *joint = &sim->model->joint[j];
+    any =
+        (joint->a == slot || joint->b == slot) && joint->config.kind != FRIX_JOINT_COUPLING && fx_joint_active(sim, j);
+  }
+  return any;
+}
+
+void fx_mechanism_touch(frix_sim *sim, int32_t slot) {
   if (!makes_trees(sim) || sim->state.stale) return;
-  if (sim->model->joint_count == 0 && !sim->mechanism) return;
+  if ((sim->model->joint_count == 0 && !sim->mechanism) || (slot > 0 && !has_joints(sim, slot))) return;
   if (sim->mechanism) fx_mechanism_place(sim); /* coordinates that were set before */
   sim->state.stale = true;
 }
@@ -117,6 +127,17 @@ static void continue_body(frix_sim *sim, const past *old, int32_t b) {
          6 * sizeof(double));
 }
 
+/* Springs of contacts with trees whose links are elsewhere stay as stiff as they were. */
+static frix_status keep_masses(const frix_sim *sim, const past *old, fx_layout *layout) {
+  fx_mechanism *x = sim->mechanism;
+  for (int32_t b = 1; old->trees && b < x->tree.body_count; b++)
+    if (layout->was[b] >= 0) x->contact_mass[b] = old->trees->contact_mass[layout->was[b]];
+  layout->contact_mass = FX_TAKE(&layout->robot.arena, double, x->tree.body_count);
+  if (!layout->contact_mass) return FRIX_ERROR_MEMORY;
+  memcpy(layout->contact_mass, x->contact_mass, (size_t)x->tree.body_count * sizeof *x->contact_mass);
+  return FRIX_OK;
+}
+
 static void carry_on(frix_sim *sim, const past *old) {
   fx_mechanism *x = sim->mechanism;
   x->state->time = sim->state.time;
@@ -132,13 +153,32 @@ static void carry_on(frix_sim *sim, const past *old) {
   fx_mechanism_place(sim);
 }
 
+/* Whether a layout is the one there is: changes elsewhere, or back. */
+static bool is_the_same(const frix_sim *sim, const fx_layout *made) {
+  const fx_layout *now = sim->state.trees;
+  if (!now || now->model != made->model || now->robot.tree.body_count != made->robot.tree.body_count) return false;
+  for (int32_t b = 1; b < made->robot.tree.body_count; b++)
+    if (made->from[b] != b) return false;
+  return !memcmp(made->tree_joint, now->tree_joint, (size_t)made->joint_count * sizeof *made->tree_joint) &&
+         made->any_waits == now->any_waits;
+}
+
 frix_status fx_mechanism_renew(frix_sim *sim) {
   if (!sim->state.stale) return FRIX_OK;
   fx_layout *layout = NULL;
   past old;
   fx_joints_measure(sim, false);
   frix_status status = fx_layout_make(sim, &layout);
+  if (status == FRIX_OK && is_the_same(sim, layout)) {
+    fx_layout_release(layout);
+    sim->state.stale = false;
+    return FRIX_OK;
+  }
   if (status == FRIX_OK) status = replace(sim, layout, &old);
+  if (status == FRIX_OK && sim->mechanism && (status = keep_masses(sim, &old, layout)) != FRIX_OK) {
+    fx_softs_move(sim, old.robot_count - sim->state.robot_count);
+    put_back(sim, &old);
+  }
   if (status == FRIX_OK) {
     sim->state.stale = false;
     if (sim->mechanism) carry_on(sim, &old);

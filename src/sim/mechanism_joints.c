@@ -150,8 +150,8 @@ static bool held(const growth *g, int32_t body) {
 
 static bool same_frame(frix_pose a, frix_pose b) { return !memcmp(&a, &b, sizeof a); }
 
-/* Whether body b hangs as body o of the trees before did, with the same mass, and moves as its coordinates say. */
-static bool is_as_before(const growth *g, int32_t b, int32_t o) {
+/* Whether body b hangs as body o of the trees before did, with the same mass. */
+static bool hangs_as_before(const growth *g, int32_t b, int32_t o) {
   const fx_mechanism *x = g->sim->mechanism;
   const fx_layout *old = x->own;
   const fx_tree_body *now = &g->tree->body[b], *past = &old->robot.tree.body[o];
@@ -161,6 +161,13 @@ static bool is_as_before(const growth *g, int32_t b, int32_t o) {
   if (now->gravcomp != past->gravcomp || memcmp(&now->mass, &past->mass, sizeof now->mass)) return false;
   if (j >= 0 && !same_frame(g->sim->model->joint[j].config.frame_a, old->frame[2 * j])) return false;
   if (j >= 0 && !same_frame(g->sim->model->joint[j].config.frame_b, old->frame[2 * j + 1])) return false;
+  return true;
+}
+
+/* Whether it moves as its coordinates say. */
+static bool moves_as_before(const growth *g, int32_t b, int32_t o) {
+  const fx_mechanism *x = g->sim->mechanism;
+  int32_t slot = g->made->body[b];
   const fx_body *body = &g->sim->model->body[slot];
   frix_pose pose = fx_body_central_pose(body, x->state->pose[o]);
   frix_vec3 v = fx_tree_point_velocity(x->state, o, pose.p), w = fx_tree_velocity_of(x->state, o).w;
@@ -177,7 +184,10 @@ static void inherit(growth *g, int32_t first, int32_t end) {
   if (old < 0 || old + end - first > t->body_count) return;
   if (old + end - first < t->body_count && t->body[old + end - first].root == t->body[old].root) return;
   for (int32_t b = first; b < end; b++)
-    if (!is_as_before(g, b, old + b - first)) return;
+    if (!hangs_as_before(g, b, old + b - first)) return;
+  for (int32_t b = first; b < end; b++) g->made->was[b] = old + b - first;
+  for (int32_t b = first; b < end; b++)
+    if (!moves_as_before(g, b, old + b - first)) return;
   for (int32_t b = first; b < end; b++) {
     fx_tree_body *to = &g->tree->body[b];
     const fx_tree_body *from = &t->body[old + b - first];
@@ -195,7 +205,7 @@ static void inherit(growth *g, int32_t first, int32_t end) {
 
 static void inherit_trees(growth *g) {
   int32_t count = g->tree->body_count;
-  for (int32_t b = 0; b < count; b++) g->made->from[b] = -1;
+  for (int32_t b = 0; b < count; b++) g->made->from[b] = g->made->was[b] = -1;
   if (!g->sim->mechanism || !g->sim->mechanism->own) return;
   for (int32_t first = 1, end; first < count; first = end) {
     for (end = first + 1; end < count && g->tree->body[end].parent >= first;) end++;
@@ -215,16 +225,18 @@ static frix_status prepare(growth *g, fx_arena *scratch) {
   g->pending = FX_TAKE(scratch, int32_t, 2 * joints + 1), g->from = FX_TAKE(scratch, int32_t, 2 * joints + 1);
   g->tree->body = FX_TAKE(a, fx_tree_body, bodies + 1), g->tree->joint = FX_TAKE(a, fx_tree_joint, 2 * joints + bodies);
   made->body = FX_TAKE(a, int32_t, bodies + 1), made->joint_of_body = FX_TAKE(a, int32_t, bodies + 1);
-  made->from = FX_TAKE(a, int32_t, bodies + 1), made->frame = FX_TAKE(a, frix_pose, 2 * joints);
+  made->from = FX_TAKE(a, int32_t, bodies + 1), made->was = FX_TAKE(a, int32_t, bodies + 1);
+  made->frame = FX_TAKE(a, frix_pose, 2 * joints);
   made->tree_joint = FX_TAKE(a, bool, joints), made->waits = FX_TAKE(a, bool, joints);
   if (!g->number || !g->first || !g->next || !g->pending || !g->from || !g->tree->body || !g->tree->joint ||
-      !made->body || !made->joint_of_body || !made->from || !made->frame || !made->tree_joint || !made->waits)
+      !made->body || !made->joint_of_body || !made->from || !made->was || !made->frame || !made->tree_joint ||
+      !made->waits)
     return FRIX_ERROR_MEMORY;
-  made->slot_count = m->body_count, made->joint_count = m->joint_count;
+  made->model = m, made->slot_count = m->body_count, made->joint_count = m->joint_count;
   for (size_t k = 0; k < bodies; k++) g->number[k] = g->first[k] = -1;
   for (int32_t j = m->joint_count - 1; j >= 0; j--) {
     made->frame[2 * j] = m->joint[j].config.frame_a, made->frame[2 * j + 1] = m->joint[j].config.frame_b;
-    made->waits[j] = may_fit(g->sim, j) && !fits(g->sim, j);
+    made->waits[j] = g->sim->state.trees && may_fit(g->sim, j) && !fits(g->sim, j); /* not those that start open */
     made->any_waits |= made->waits[j];
     if (!fits(g->sim, j)) continue;
     for (int side = 0; side < 2; side++) {

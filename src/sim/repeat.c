@@ -5,8 +5,8 @@
  * rows, answer and certificate: they are still there, and only the clock goes on. What rests costs one comparison.
  *
  * All that a state holds is compared, so that whatever was written into it in between (views of its arrays, forces,
- * snapshots) makes an ordinary step. Callbacks, hooks, the user's options and robots have a say beyond the state, and a
- * deadline makes answers depend on the machine: such steps are made anew. */
+ * snapshots) makes an ordinary step. Callbacks, hooks, the user's options and robots of files have a say beyond the
+ * state, and a deadline makes answers depend on the machine: such steps are made anew. */
 #include "sim/step.h"
 
 #include <string.h>
@@ -45,14 +45,15 @@ static bool is_unchanged(const frix_sim *sim, const fx_undo *k) {
          same(s->momentum, k->momentum, n, sizeof *s->momentum) && same(s->asleep, k->asleep, n, sizeof *s->asleep) &&
          same(s->quiet, k->quiet, n, sizeof *s->quiet) && same(s->prototype, k->prototype, n, sizeof *s->prototype) &&
          same(s->generation, k->generation, n, sizeof *s->generation) &&
-         same(s->joint, k->joint, s->joint_count, sizeof *s->joint) &&
+         same(s->joint, k->joint, s->joint_count, sizeof *s->joint) && s->robot_count == k->state.robot_count &&
+         same(s->robot, k->robot, s->robot_count, sizeof *s->robot) &&
          same(s->touching, sim->touching_next, s->touching_count + s->ended_count, sizeof *s->touching);
 }
 
 /* Whether the state is all that a step of this sim depends on. */
 static bool is_closed(const frix_sim *sim) {
-  return !sim->config.force && !sim->config.cancel && !sim->config.options && !sim->hooks && !sim->mechanism &&
-         !sim->softs && sim->deadline == 0.0;
+  return !sim->config.force && !sim->config.cancel && !sim->config.options && !sim->hooks && !sim->model->robot.robot &&
+         !sim->state.stale && !sim->softs && sim->deadline == 0.0;
 }
 
 void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {

@@ -56,7 +56,7 @@ static void keep_velocity(search *q, const fx_statics_part *part) {
 typedef struct finding {
   frix_standing standing;
   double stands, falls, imbalance, force;
-  fx_mechanism mechanism;
+  fx_collapse mechanism;
   bool any_load; /* is held, however large */
 } finding;
 
@@ -86,7 +86,7 @@ static void judge_forces(search *q, fx_programme *p, finding *f) {
 static void judge_velocity(search *q, fx_programme *p, double factor, finding *f) {
   fx_cone_lp_balance_dual(&p->lp);
   fx_programme_velocity(p, q->v);
-  fx_mechanism m = fx_statics_mechanism(q->statics, p->part, q->v, q->u);
+  fx_collapse m = fx_statics_mechanism(q->statics, p->part, q->v, q->u);
   double force = EXCLUDED * fx_statics_size(q->statics, p->part, isfinite(factor) ? factor : 0);
   double resists = force * m.leak + m.held;
   if (p->lp.a ? !(m.gain > 0 && (resists - m.power) / m.gain < f->falls) : !(m.power > resists)) return;
@@ -110,7 +110,7 @@ static bool is_loaded(const fx_statics *t, const fx_statics_part *part) {
 /* No factor has an equilibrium: the mechanism's power does not depend on it, for factors as large as matter. */
 static void judge_nowhere(search *q, fx_programme *p, finding *f) {
   fx_programme_velocity(p, q->v);
-  fx_mechanism m = fx_statics_mechanism(q->statics, p->part, q->v, q->u);
+  fx_collapse m = fx_statics_mechanism(q->statics, p->part, q->v, q->u);
   double force = EXCLUDED * fx_statics_size(q->statics, p->part, 0);
   double largest = FAR * p->force_scale / p->load_scale;
   if (!(m.power > force * m.leak + m.held + largest * fabs(m.gain))) return;

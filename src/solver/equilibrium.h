@@ -16,7 +16,7 @@ typedef struct fx_equilibrium {
   frix_standing standing; /* verdict: of the whole; largest: whether any t was found at which everything stands */
   double stands, falls;   /* largest: t that is certified to stand, t beyond which it is certified to fall */
   double imbalance;       /* of r */
-  fx_mechanism mechanism; /* of v */
+  fx_collapse mechanism;  /* of v */
   double force;           /* normal forces up to here are excluded by v */
   double *r;              /* rows; verdict: only of islands that stand */
   double *v;              /* degrees of freedom; zero but in the island that falls first */

@@ -212,7 +212,7 @@ typedef struct fx_tree_actuator {
   double delay;         /* of its control; 0: none */
   int32_t sample_count; /* past controls that are kept: their times, then their values, oldest first */
   int32_t history_first;
-  bool linear; /* between two of them; otherwise the earlier one */
+  int interp; /* between two of them: 0 the earlier one, 1 linear, 2 cubic */
 } fx_tree_actuator;
 
 typedef enum fx_tree_object {

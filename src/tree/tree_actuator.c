@@ -16,14 +16,22 @@
 /* ---- delays ---- */
 
 /* The control that was set a delay ago; before the first one and after the last one it does not change. Times differ by
- * rounding from multiples of the step. */
+ * rounding from multiples of the step. Cubic: Hermite's polynomial with the slopes of Catmull and Rom, those between
+ * the neighbours of a sample. */
 static double past_control(const frix_robot_state *s, const fx_tree_actuator *a) {
   const double *time = s->history + a->history_first, *value = time + a->sample_count;
   double at = s->time - a->delay, slack = 1e-6 * s->tree->timestep;
   int32_t k = a->sample_count - 1;
   while (k > 0 && time[k] > at + slack) k--;
-  if (!a->linear || k + 1 == a->sample_count || at <= time[k]) return value[k];
-  return value[k] + (value[k + 1] - value[k]) * (at - time[k]) / (time[k + 1] - time[k]);
+  if (!a->interp || k + 1 == a->sample_count || at <= time[k]) return value[k];
+  double step = time[k + 1] - time[k], part = (at - time[k]) / step;
+  if (a->interp == 1) return value[k] + (value[k + 1] - value[k]) * part;
+  double slope[2] = {0.0, 0.0}; /* times the step; none at the first and the last sample */
+  if (k > 0) slope[0] = step * (value[k + 1] - value[k - 1]) / (time[k + 1] - time[k - 1]);
+  if (k + 2 < a->sample_count) slope[1] = step * (value[k + 2] - value[k]) / (time[k + 2] - time[k]);
+  double rest = 1.0 - part;
+  return rest * rest * (value[k] * (1.0 + 2.0 * part) + part * slope[0]) +
+         part * part * (value[k + 1] * (3.0 - 2.0 * part) - rest * slope[1]);
 }
 
 void fx_tree_remember(frix_robot_state *s) {

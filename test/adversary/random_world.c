@@ -239,6 +239,7 @@ const world_class *world_class_find(const char *name) {
 static bool open_world(world *w, void (*fill)(world *w), frix_contact_kind contact, uint64_t random, units unit) {
   *w = (world){.random = random, .unit = unit, .config = frix_sim_default(), .h = 0.01, .steps = 4, .mass_range = 1};
   w->config.contact = contact;
+  w->config.coordinates = FRIX_COORDINATES_MAXIMAL; /* classes of trees say so */
   if (frix_context_create(NULL, &w->context) != FRIX_OK) return false;
   if (frix_builder_create(w->context, &w->builder) != FRIX_OK) return false;
   set_gravity(w, at(0, 0, -9.81));
