@@ -8,7 +8,7 @@
 #include "reproduce.h"
 #include "reproduce_trial.h"
 
-static const double frictions[] = {0.1, 0.3, 0.5}, youngs[] = {2e4, 1e6};
+static const double frictions[] = {0.1, 0.3, 0.5}, youngs[] = {5e4, 1e6};
 enum { FRICTIONS = 3, YOUNGS = 2, WARPS = 4, WEFTS = 4 };
 
 static const double pitch = 0.05; /* of the scene: a strand that sank by more has left its place */

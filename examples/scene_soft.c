@@ -153,13 +153,14 @@ const frix_scene ex_scene_jam = {
 
 /* ---- chairs ---- */
 
-enum { CHAIRS_N, CHAIRS_MU, CHAIRS_RATE, CHAIRS_CELLS };
+enum { CHAIRS_N, CHAIRS_MU, CHAIRS_RATE, CHAIRS_CELLS, CHAIRS_STOP };
 
 static const frix_option_info chairs_parameter[] = {
     [CHAIRS_N] = EX_WHOLE("n", 4, 1, 400, "chairs"),
     [CHAIRS_MU] = EX_REAL("mu", 0.4, 0, 2, "friction"),
     [CHAIRS_RATE] = EX_REAL("rate", 10, 0, 90, "tilting speed of the floor, degrees per second"),
     [CHAIRS_CELLS] = EX_WHOLE("cells", 1, 1, 5, "cells across a leg, which give the contacts of a foot"),
+    [CHAIRS_STOP] = EX_REAL("stop", 30, 0, 60, "inclination at which the floor is tilted back, degrees"),
 };
 
 static frix_status build_chairs(frix_builder *builder, const double *value, uint64_t seed) {
@@ -182,17 +183,17 @@ static frix_status build_chairs(frix_builder *builder, const double *value, uint
   return world.status;
 }
 
-/* The floor stays where it is; gravity turns about y. */
+/* The floor stays where it is; gravity turns about y, to the inclination where it stops, and back. */
 static frix_status incline(frix_sim *sim, const frix_model *model, const double *value, double h) {
-  double s, c, angle = value[CHAIRS_RATE] * (frix_sim_time(sim) + h);
+  double s, c, angle = value[CHAIRS_RATE] * (frix_sim_time(sim) + h), stop = value[CHAIRS_STOP];
   (void)model;
-  ex_sincos(angle < 60.0 ? angle : 60.0, &s, &c);
+  ex_sincos(angle < stop ? angle : fmax(2.0 * stop - angle, 0.0), &s, &c);
   return frix_sim_set_gravity(sim, ex_vec3(9.81 * s, 0.0, -9.81 * c));
 }
 
 const frix_scene ex_scene_chairs = {
     .name = "chairs",
-    .summary = "plastic chairs on a floor that is slowly inclined: legs stick, slip and chatter",
+    .summary = "plastic chairs on a floor that is slowly inclined and tilted back: legs stick, slip and chatter",
     EX_PARAMETERS(chairs_parameter),
     .step = 0.005,
     .time = 3.0,

@@ -7,6 +7,7 @@
  * All that a state holds is compared, so that whatever was written into it in between (views of its arrays, forces,
  * snapshots) makes an ordinary step. Callbacks, hooks, the user's options and robots of files have a say beyond the
  * state, and a deadline makes answers depend on the machine: such steps are made anew. */
+#include "sim/softs.h"
 #include "sim/step.h"
 
 #include <string.h>
@@ -21,7 +22,9 @@ bool fx_is_loaded(const fx_state *s) {
 }
 
 /* Forces that act in one step only: the same as in the last one, or none as then. */
-static bool same_forces(const fx_state *s, const fx_undo *k) {
+static bool same_forces(const frix_sim *sim, const fx_undo *k) {
+  const fx_state *s = &sim->state;
+  if (sim->softs && !fx_softs_pull_alike(sim->softs)) return false;
   return k->load ? same(s->load, k->load, s->count, sizeof *s->load) : !fx_is_loaded(s);
 }
 
@@ -53,7 +56,7 @@ static bool is_unchanged(const frix_sim *sim, const fx_undo *k) {
 /* Whether the state is all that a step of this sim depends on. */
 static bool is_closed(const frix_sim *sim) {
   return !sim->config.force && !sim->config.cancel && !sim->config.options && !sim->hooks && !sim->model->robot.robot &&
-         !sim->state.stale && !sim->softs && sim->deadline == 0.0;
+         !sim->state.stale && sim->deadline == 0.0;
 }
 
 void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {
@@ -68,10 +71,11 @@ void fx_repeat_note(frix_sim *sim, const fx_undo *undo) {
 bool fx_repeat_step(frix_sim *sim, double h) {
   const fx_undo *k = sim->repeats;
   if (!k || sim->h != h || sim->stamp != sim->repeats_stamp || !is_closed(sim)) return false;
-  if (!is_unchanged(sim, k) || !same_forces(&sim->state, k)) return false;
+  if (!is_unchanged(sim, k) || !same_forces(sim, k)) return false;
   if (k->load) memset(sim->state.load, 0, (size_t)sim->state.count * sizeof *sim->state.load);
   frix_energy *e = &sim->state.energy; /* what it adds to itself is the same every time, if only rounding */
   fx_ledger_add(e, &k->ledger, e->kinetic, e->potential);
+  if (sim->softs) sim->softs->pull_count = 0;
   sim->state.time += h;
   sim->state.step_count++;
   sim->report.repeated = true;

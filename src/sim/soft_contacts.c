@@ -14,6 +14,7 @@
 #include "model/geometry.h"
 
 static const double deepest_share = 0.1; /* of the smaller body: deeper overlaps are taken for its far side */
+static const double short_way = 1e-3;    /* of the smaller body: an overlap that does not count */
 
 typedef struct meeting {
   frix_sim *sim;
@@ -109,6 +110,8 @@ static void meet_surface(meeting *m, fx_soft_body *b, side own, uint32_t number,
   frix_vec3 place, normal, p = own.point;
   if (off_box(b->skin.low, b->skin.high, p) > reach + radius) return;
   if (!fx_soft_nearest(&b->skin, p, outward, reach + radius, deep + radius, &near)) return;
+  /* beside an edge other contacts hold it, but where it comes fast */
+  if (near.beside && reach - m->margin < short_way / deepest_share * deep) return;
   double gap = fx_soft_gap(&b->skin, p, reach + radius, &near, &place, &normal) - radius;
   if (gap > reach) return;
   own.point = fx_mad(p, -radius, normal);

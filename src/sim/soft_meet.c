@@ -45,7 +45,8 @@ static bool meet_body(const frix_soft_world *w, fx_arena *arena, fx_soft_skin *a
       reach)
     return true;
   fx_soft_near best;
-  if (!fx_soft_nearest(&all[b], place, fx_unit(fx_soft_skin_outward(&all[a], p)), reach, deep, &best)) return true;
+  if (!fx_soft_nearest(&all[b], place, fx_unit(fx_soft_skin_outward(&all[a], p)), reach, deep, &best) || best.beside)
+    return true;
   const int32_t *t = info->triangle + 3 * (size_t)best.triangle;
   frix_vec3 c, n;
   double gap = fx_soft_gap(&all[b], place, reach, &best, &c, &n);

@@ -157,15 +157,29 @@ void fx_softs_begin(frix_sim *sim, double part) {
   }
 }
 
-/* Momenta of the frame change by M (v1 - v0). */
+/* They are kept for fx_softs_pull_alike. */
+static void leave_pulls(fx_softs *s) {
+  fx_pull *list = s->pulled;
+  int32_t room = s->pulled_room;
+  s->pulled = s->pull, s->pulled_count = s->pull_count, s->pulled_room = s->pull_room;
+  s->pull = list, s->pull_count = 0, s->pull_room = room;
+}
+
+bool fx_softs_pull_alike(const fx_softs *s) {
+  if (s->pull_count != s->pulled_count) return false;
+  return !s->pull_count || !memcmp(s->pull, s->pulled, (size_t)s->pull_count * sizeof *s->pull);
+}
+
+/* Momenta of the frame change by M (v1 - v0). What stands has no velocity but rounding. */
 void fx_softs_finish(frix_sim *sim, double part) {
   for (int32_t k = 0; k < sim->softs->count; k++) {
     fx_soft_body *b = &sim->softs->body[k];
     if (b->mover < 0) continue;
-    const fx_tree_mover *t = sim->mover[b->mover].tree;
+    fx_tree_mover *t = sim->mover[b->mover].tree;
     int32_t n = t->count;
     double mass = b->soft->info.mass;
     frix_vec3 L = b->momentum;
+    if (t->stands) memset(t->v1, 0, (size_t)n * sizeof *t->v1);
     double frame[6] = {mass * t->v1[0], mass * t->v1[1], mass * t->v1[2], L.x, L.y, L.z};
     bool alone = sim->mover[b->mover].first < 0 && fx_is_zero(sim->mover[b->mover].torque) && !sim->softs->pull_count &&
                  !sim->state.load[b->slot].slope; /* it keeps every bit */
@@ -176,5 +190,5 @@ void fx_softs_finish(frix_sim *sim, double part) {
     fx_soft_drift(b->x, part * sim->h);
     fx_soft_store(sim, b);
   }
-  sim->softs->pull_count = 0;
+  leave_pulls(sim->softs);
 }

@@ -44,9 +44,9 @@ typedef struct fx_softs {
   int32_t count, widest; /* widest: coordinates of the largest */
   fx_soft_body *body;
   int32_t slot_count, *of_slot; /* by slot of the model: its body here, -1: rigid */
-  int32_t *held; /* by joint of the model and side: the point of the surface that it holds, -1: the frame */
-  fx_pull *pull;
-  int32_t pull_count, pull_room;
+  int32_t *held;          /* by joint of the model and side: the point of the surface that it holds, -1: the frame */
+  fx_pull *pull, *pulled; /* of this step; of the one before */
+  int32_t pull_count, pull_room, pulled_count, pulled_room;
   double *row;               /* three rows of a point */
   double *weight;            /* of the rows of one assembly, in the arena of the step; NULL: of none */
   const fx_group *weight_of; /* its groups */
@@ -71,6 +71,8 @@ bool fx_softs_finite(const frix_sim *sim);
 /* Where contacts are seen, a part of the step on with the old momenta; and to its end with the new ones. */
 void fx_softs_begin(frix_sim *sim, double part);
 void fx_softs_finish(frix_sim *sim, double part);
+/* Whether the pulls of the next step are those of the last one. */
+bool fx_softs_pull_alike(const fx_softs *s);
 
 /* ---- soft_mover.c ---- */
 bool fx_soft_collect(frix_sim *sim, int32_t slot); /* false: no memory */

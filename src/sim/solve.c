@@ -184,7 +184,7 @@ static frix_status seek_rest(solving *x) {
   return status == FRIX_OK ? fx_seek_rest(x->sim, x->a, true) : status;
 }
 
-static frix_status try_guess(solving *x) {
+static frix_status try_within(solving *x, double most) {
   frix_sim *sim = x->sim;
   fx_assembly *a = x->a;
   frix_certificate certificate;
@@ -192,7 +192,7 @@ static frix_status try_guess(solving *x) {
   if (!v) return FRIX_ERROR_MEMORY;
   frix_status status = fx_rows_judge(sim, a, a->guess, a->u, v, &certificate);
   if (status != FRIX_OK) return status;
-  double goal = fmin(sim->config.tolerance, fx_goal_of_springs(sim, a));
+  double goal = fmin(most, fx_goal_of_springs(sim, a));
   if (!(certificate.residual <= goal) || fx_needs_polish(sim, certificate.residual)) return FRIX_OK;
   memcpy(a->r, a->guess, (size_t)a->row_count * sizeof *a->r);
   fx_put_answer(sim, v);
@@ -202,6 +202,16 @@ static frix_status try_guess(solving *x) {
   x->known = true;
   return FRIX_OK;
 }
+
+static frix_status try_guess(solving *x) { return try_within(x, x->sim->config.tolerance); }
+
+/* Newton over the coordinates of soft bodies finds rounding in a step or two. What is less would keep them trembling at
+ * the tolerance, and no step would repeat the one before. */
+static const double of_rounding = 1e-12;
+
+static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
+
+static frix_status try_last(solving *x) { return has_soft(x) ? try_within(x, of_rounding) : try_guess(x); }
 
 enum { DRILLINGS = 12 }; /* rounds in which bounds of drilling friction follow */
 
@@ -214,8 +224,6 @@ typedef struct blows {
   fx_assembly *a;
   int rounds; /* in which they are still to be expected */
 } blows;
-
-static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
 
 /* Blows are expected as by the solver (revise_blows), where every island is Newton's; else the rows are as they were.
  */
@@ -243,7 +251,8 @@ static frix_status try_soft(solving *x) {
     status = expect_soft_blows(x, rounds, &found);
     if (found != FX_FOUND_ALL) return status;
   }
-  if (status != FRIX_OK || found == FX_FOUND_NONE) return status;
+  if (status != FRIX_OK) return status;
+  if (found == FX_FOUND_NONE) return may_stay(x) ? try_guess(x) : FRIX_OK;
   memcpy(x->a->guess, x->a->r, (size_t)x->a->row_count * sizeof *x->a->r);
   status = try_guess(x);
   if (x->known) x->sim->report.finisher = "soft newton";
@@ -409,7 +418,7 @@ static const struct way {
   frix_status (*go)(solving *x);
 } ways[] = {
     {may_rest, seek_rest},       /* it begins at rest: the forces that hold it are the guess */
-    {may_stay, try_guess},       /* the impulses of the last step, judged as they are */
+    {may_stay, try_last},        /* the impulses of the last step, judged as they are */
     {has_soft, try_soft},        /* newton over the coordinates of soft bodies */
     {has_trees, try_trees},      /* newton on the rows of trees */
     {is_new, solve},             /* the solver */

@@ -326,6 +326,12 @@ static double slack_of(const fx_mover *m, int32_t i) {
   return x && x->hold[m->tree->first + i].mode == FX_HOLD_STUCK ? FX_STANDS_STUCK : 1.0;
 }
 
+/* What a coordinate changes by where a point moves by `place`; amplitudes are scaled by the mass. */
+static double way_of(const fx_mover *m, int32_t i, double place) {
+  if (m->tree->soft) return i < 3 ? place : i < 6 ? 1.0 : place * sqrt(m->mass);
+  return is_way(m, i) ? place : 1.0;
+}
+
 /* By coordinate: |v1| against the rounding of |v_free| + sum |J| |r| / D, and against that of the places which gaps and
  * loops are found from: velocities before and after the step that move nothing by more than that, and are small against
  * the terms. */
@@ -348,9 +354,9 @@ bool fx_tree_stands(const frix_sim *sim, const fx_assembly *a, const double *r, 
   for (int32_t i = 0; i < m->dof; i++) {
     double v = fabs(m->tree->v1[i]), terms = fabs(m->tree->v_free[i]) + weight_at(m, i) * size[i];
     if (v <= most * terms) continue;
-    if (m->tree->soft || v > times * slack_of(m, i) * FX_STANDS_LOAD * terms) return false;
+    if (v > times * slack_of(m, i) * FX_STANDS_LOAD * terms) return false;
     if (place == 0.0) place = place_of(sim, m);
-    double most_way = times * FX_STANDS_PLACE * (is_way(m, i) ? place : 1.0);
+    double most_way = times * FX_STANDS_PLACE * way_of(m, i, place);
     if (fx_max(v, fabs(m->tree->v0[i])) * sim->h > most_way) return false;
   }
   return true;

@@ -10,7 +10,7 @@
 static const double flat = 0.95;     /* cosine between normals of triangles that meet in no edge to speak of */
 static const double parallel = 0.01; /* squared sine between edges that cross nowhere in particular */
 static const double near_end = 0.01; /* of an edge: there its points are contacts */
-static const double slack = 0.02;    /* of lengths: how far a triangle may reach over the common plane */
+static const double slack = 0.1;     /* of lengths: how far a triangle may reach over the common plane */
 
 /* ---- making ---- */
 

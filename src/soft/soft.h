@@ -234,6 +234,8 @@ typedef struct fx_soft_near {
   double square, weight[3], facing; /* facing: how much the triangle looks against the point's own surface */
   int32_t triangle;
   bool inside; /* the nearest place lies inside the triangle */
+  bool under;  /* the point is inside the body */
+  bool beside; /* the triangle does not look against the point's own surface: the point is beside an edge of it */
 } fx_soft_near;
 
 /* Among triangles that look against `outward`, the normal of the surface that p belongs to; p lies before the place by

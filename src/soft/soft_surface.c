@@ -5,6 +5,10 @@
 #include "soft/soft.h"
 
 static const double near_share = 0.1; /* of the deepest overlap: how far is looked at first */
+static const double shallow = 0.01;   /* of the deepest overlap: whatever is behind a face by less is in it */
+/* Of a distance: a point that is no deeper in the body than that part of its depth behind a face, or of its way to an
+ * edge in the plane of whose face it lies, is beside it. */
+static const double hardly_in = 1e-3;
 
 frix_vec3 fx_soft_skin_velocity(const fx_soft_skin *skin, int32_t point) {
   frix_vec3 v;
@@ -80,7 +84,8 @@ static void try_triangle(seeker *s, int32_t k) {
   /* of those that are as near (on an edge): the one that faces the point's surface, or sees it most from one side */
   bool better = s->any ? fabs(height) > fabs(s->height) : facing > best->facing;
   if (!nearer && !(as_near && better)) return;
-  *best = (fx_soft_near){square, {w[0], w[1], w[2]}, facing, k, inside};
+  *best =
+      (fx_soft_near){.square = square, .weight = {w[0], w[1], w[2]}, .facing = facing, .triangle = k, .inside = inside};
   s->height = height;
 }
 
@@ -179,7 +184,9 @@ static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
 /* ---- the nearest place ---- */
 
 /* A place that has the point behind it counts where the point is inside, which the nearest place of all triangles
- * tells: else it lies on the far side of a thin part. */
+ * tells. Else it lies on the far side of a thin part, or the point is beside an edge, a little behind the face that
+ * looks against it and in front of the other one, or on that: there the nearest place of all counts, as far as it is in
+ * reach. */
 bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach, double deep,
                      fx_soft_near *best) {
   double most = fx_max(reach, deep), tie = 1e-12 * most * most;
@@ -200,7 +207,11 @@ bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double 
   fx_soft_near nearest = {.square = best->square * (1.0 + 1e-9) + 2.0 * tie, .triangle = -1};
   seeker any = {.skin = skin, .p = p, .outward = outward, .tie = tie, .any = true, .best = &nearest};
   seek(&any);
-  return !(any.height > 0.0);
+  bool hardly = best->square > shallow * shallow * deep * deep && nearest.square < hardly_in * hardly_in * best->square;
+  if (any.height < -hardly_in * sqrt(nearest.square) && !hardly) return best->under = true;
+  *best = nearest;
+  best->beside = true;
+  return nearest.square <= reach * reach;
 }
 
 double fx_soft_gap(fx_soft_skin *skin, frix_vec3 p, double reach, const fx_soft_near *near, frix_vec3 *place,
@@ -209,9 +220,9 @@ double fx_soft_gap(fx_soft_skin *skin, frix_vec3 p, double reach, const fx_soft_
   frix_vec3 n = skin->normal[near->triangle], c = {0.0, 0.0, 0.0};
   for (int k = 0; k < 3; k++) c = fx_mad(c, near->weight[k], skin->place[t[k]]);
   frix_vec3 way = fx_sub(p, c);
-  double height = fx_dot(way, n), gap = height < 0.0 ? -sqrt(near->square) : sqrt(near->square);
+  double gap = near->under ? -sqrt(near->square) : sqrt(near->square);
   /* beside an edge the way itself is the normal, as far as it has a direction */
-  if (!near->inside && near->square > 1e-12 * reach * reach) n = fx_scale(height < 0.0 ? -1.0 : 1.0, fx_unit(way));
+  if (!near->inside && near->square > 1e-12 * reach * reach) n = fx_scale(near->under ? -1.0 : 1.0, fx_unit(way));
   *place = c, *normal = n;
   return gap;
 }
