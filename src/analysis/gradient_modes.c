@@ -310,7 +310,8 @@ static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, c
 
 /* A and K of an island that is dense. */
 static frix_status fill_dense(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *A) {
-  frix_status status = g->s.has_W ? FRIX_OK : fx_system_assemble(&g->arena, &g->s);
+  /* W outlives g->arena, which another takes the place of on the central path */
+  frix_status status = g->s.has_W ? FRIX_OK : fx_system_assemble(&g->forces->arena, &g->s);
   if (status != FRIX_OK) return status;
   g->s.has_W = true;
   memset(is->K, 0, (size_t)is->n * (size_t)is->n * sizeof *is->K);
