@@ -298,6 +298,10 @@ static int run_gradient(const fx_args *args) {
   if (numbers) return fx_gradient_of_run(args);
   if (!fx_arg_real(args, "--smoothed", 1e-12, 1, &s.kappa)) return FX_EXIT_USAGE;
   s.one_sided = fx_arg(args, "--one-sided") != NULL;
+  if (s.one_sided && s.kappa > 0) {
+    fx_error("--smoothed has no kinks: leave out --one-sided");
+    return FX_EXIT_USAGE;
+  }
   frix_context *context = fx_context(false);
   fx_catch_interrupt();
   int code =

@@ -289,6 +289,12 @@ static void command(fx_test *t) {
   CHECK(t, r.code == 0 && shell_json(r.out) && above && below);
   if (above && below) CHECK_NEAR(t, strtod(above + 9, NULL), strtod(below + 9, NULL), 1e-9);
   shell_free(&r);
+  r = shell(t, "$frix gradient puck --set direction=0 --wrt mu --of puck.vx --smoothed 1e-3"); /* W outlives the path */
+  CHECK(t, r.code == 0 && strstr(r.out, "d puck.vx / d mu"));
+  shell_free(&r);
+  r = shell(t, "$frix gradient painleve --wrt mu --of rod.vx --one-sided --smoothed 1e-3");
+  CHECK(t, r.code == 2 && strstr(r.err, "--one-sided"));
+  shell_free(&r);
   r = shell(t, "$frix gradient painleve --wrt mu --of rod.vx --smoothed 2");
   CHECK(t, r.code == 2);
   shell_free(&r);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define CONSISTENT 1e-12 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
+#define ROUNDED 1e-10    /* the same of sparse factors, whose compliance is taken out by rounds */
 
 const char *frix_gradient_verdict_name(frix_gradient_verdict verdict) {
   static const char *const name[] = {"smooth", "kink", "not unique", "smoothed"};
@@ -293,7 +294,7 @@ frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool 
     for (int32_t e = 0; e < is->n; e++) part[e] = b[is->row[e]];
     double off = is->sparse ? fx_gradient_sparse_solve(g, is->sparse, transposed, part)
                             : fx_gradient_solve(is, transposed, part, y);
-    if (!(off <= CONSISTENT))
+    if (!(off <= (is->sparse ? ROUNDED : CONSISTENT)))
       return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED,
                      "no derivative: rigid contacts cannot follow this change without opening or sliding");
     for (int32_t e = 0; e < is->n; e++) out[is->row[e]] = part[e];

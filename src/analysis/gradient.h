@@ -70,8 +70,6 @@ frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient *
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
-/* Modes at an answer that moved little: K is as it is there, its factors serve to solve with it by rounds. */
-frix_status fx_gradient_refresh(frix_gradient *g);
 /* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. workspace: 3 n. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
 

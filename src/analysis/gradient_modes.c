@@ -225,8 +225,8 @@ static double solve_once(const fx_gradient_island *is, bool transposed, double *
   return size > 0 ? off / size : 0;
 }
 
-/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones, and may be
- * those of an answer beside: rounds on what is left of b. */
+/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones: rounds on what
+ * is left of b. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *y) {
   size_t n = (size_t)is->n;
   double *left = y + n, *z = left + n, before = INFINITY;
@@ -310,7 +310,8 @@ static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, c
 
 /* A and K of an island that is dense. */
 static frix_status fill_dense(frix_gradient *g, int32_t k, fx_gradient_island *is, const int32_t *place, double *A) {
-  frix_status status = g->s.has_W ? FRIX_OK : fx_system_assemble(&g->arena, &g->s);
+  /* W outlives g->arena, which another takes the place of on the central path */
+  frix_status status = g->s.has_W ? FRIX_OK : fx_system_assemble(&g->forces->arena, &g->s);
   if (status != FRIX_OK) return status;
   g->s.has_W = true;
   memset(is->K, 0, (size_t)is->n * (size_t)is->n * sizeof *is->K);
@@ -366,36 +367,6 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
       for (int32_t a = 0; a < s->contact[i].dim; a++) is->row[at++] = s->row[i] + a;
     }
     if (!factor_sparse(g, k, is, place, z, z + is->n)) status = factor_dense(g, k, is, place, &own);
-  }
-  fx_arena_free(&own);
-  return status;
-}
-
-frix_status fx_gradient_refresh(frix_gradient *g) {
-  size_t contacts = (size_t)g->s.contact_count;
-  fx_arena own;
-  fx_arena_init(&own, g->context);
-  uint8_t *before = FX_TAKE(&own, uint8_t, contacts);
-  int32_t *place = FX_TAKE(&own, int32_t, contacts), most = 0;
-  for (int32_t k = 0; k < g->islands.count; k++)
-    if (!g->island[k].sparse && g->island[k].n > most) most = g->island[k].n;
-  double *A = FX_TAKE(&own, double, (size_t)most *(size_t)most);
-  frix_status status = before && place && A ? FRIX_OK : FRIX_ERROR_MEMORY;
-  if (status == FRIX_OK) {
-    memcpy(before, g->among, contacts);
-    status = fx_gradient_modes(g);
-  }
-  bool again = false; /* whatever is outside the range of K has to be told exactly */
-  for (int32_t k = 0; k < g->islands.count; k++) again |= !g->island[k].sparse && g->island[k].rank < g->island[k].n;
-  if (status == FRIX_OK && (again || memcmp(before, g->among, contacts) != 0)) {
-    status = fx_gradient_factor_all(g);
-  } else {
-    for (int32_t k = 0; status == FRIX_OK && k < g->islands.count; k++) {
-      if (g->island[k].sparse) continue;
-      find_places(g, k, place);
-      memset(A, 0, (size_t)g->island[k].n * (size_t)g->island[k].n * sizeof *A);
-      status = fill_dense(g, k, &g->island[k], place, A);
-    }
   }
   fx_arena_free(&own);
   return status;

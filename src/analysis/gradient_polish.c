@@ -5,7 +5,7 @@
  * An answer with the error e turns the friction of a slip |u_T| by e / |u_T|, and the derivative with it: a residual of
  * 1e-9 is enough for the motion, but not for its derivative near a change of mode. One step of Newton with the factors
  * at hand leaves e^2 / distance, and the last of them tells the error that is left. Where it moved anything, modes and
- * K are made again; factors only where it moved far. */
+ * factors are made again. */
 #include "analysis/gradient.h"
 
 #include "problem/cone.h"
@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define SHIFT 1e-12 /* of an answer, over the distance to a kink: K is as before below it */
-#define NEAR 1e-4   /* the factors of K serve below it */
 enum { MOST_ROUNDS = 4 };
 
 /* F by row, scaled; the largest over what its island carries. */
@@ -82,7 +81,6 @@ static frix_status improve(frix_gradient *g, fx_arena *own, double *F, double *b
   memcpy(g->v, v, (size_t)g->s.dof_count * sizeof *v);
   *done = *by <= SHIFT * fmin(1, g->distance);
   if (*done) return FRIX_OK;
-  if (*by <= NEAR * fmin(1, g->distance)) return fx_gradient_refresh(g);
   frix_status status = fx_gradient_modes(g);
   return status == FRIX_OK ? fx_gradient_factor_all(g) : status;
 }
