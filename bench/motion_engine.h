@@ -48,7 +48,8 @@ typedef struct motion_result {
   double moved;                               /* farthest from the start that a centre came, at the end */
   double late;                                /* the same within the last tenth of the steps */
   double kinetic;                             /* at the end, J */
-  double created;                             /* frix: ledger of scheme, contacts, joints and solver error, J */
+  double created;                             /* frix: ledger of scheme, contacts and solver error, J */
+  double preload;                             /* frix: stored in springs of contacts that were set at rest, J */
   double collide, assemble, solve, integrate; /* milliseconds per step that passed, mean */
   uint64_t hash;                              /* frix: of the last state */
 } motion_result;

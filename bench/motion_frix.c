@@ -190,7 +190,8 @@ static void name_law(const world *w, char *out, size_t room) {
 static void summary(void *data, motion_result *out) {
   world *w = data;
   frix_energy e = frix_sim_energy(w->sim);
-  out->created = e.scheme + e.contact + e.joint + e.error;
+  out->created = e.scheme + e.contact + e.error;
+  out->preload = e.joint; /* there are no joints */
   name_law(w, out->law, sizeof out->law);
   frix_sim_hash(w->sim, &out->hash);
 }

@@ -33,7 +33,7 @@ void motion_table_begin(motion_table *t) {
   if (t->csv)
     fprintf(t->csv,
             "scene,engine,law,steps,wanted_steps,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,wall_ms,certified,judged,"
-            "residual,penetration_m,moved_m,late_m,kinetic_J,created_J,iterations,most_iterations,contacts,"
+            "residual,penetration_m,moved_m,late_m,kinetic_J,created_J,preload_J,iterations,most_iterations,contacts,"
             "collide_ms,assemble_ms,solve_ms,integrate_ms,hash,end\n");
   if (t->json) fprintf(t->json, "[");
   fflush(stdout);
@@ -60,6 +60,7 @@ static void json_row(FILE *file, bool first, const motion_scene *scene, const mo
               {"late_m", r->late},
               {"kinetic_J", r->kinetic},
               {"created_J", r->created},
+              {"preload_J", r->preload},
               {"iterations", r->iterations},
               {"most_iterations", r->most_iterations},
               {"contacts", r->contacts},
@@ -76,10 +77,10 @@ static void json_row(FILE *file, bool first, const motion_scene *scene, const mo
 }
 
 static void csv_row(FILE *file, const motion_scene *scene, const motion_result *r, const char *end) {
-  fprintf(file, "%s,%s,\"%s\",%lld,%lld,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%.3e,%.6e,%.6e,%.6e,%.6e,%.6e,",
+  fprintf(file, "%s,%s,\"%s\",%lld,%lld,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%.3e,%.6e,%.6e,%.6e,%.6e,%.6e,%.6e,",
           scene->name, r->engine, r->law, (long long)r->steps, (long long)r->wanted_steps, r->mean, r->p50, r->p95,
           r->p99, r->max, r->wall, (long long)r->certified, (long long)r->judged, r->residual, r->penetration, r->moved,
-          r->late, r->kinetic, r->created);
+          r->late, r->kinetic, r->created, r->preload);
   fprintf(file, "%.2f,%.0f,%d,%.6f,%.6f,%.6f,%.6f,%016llx,\"%s\"\n", r->iterations, r->most_iterations, r->contacts,
           r->collide, r->assemble, r->solve, r->integrate, (unsigned long long)r->hash, end);
 }
@@ -138,8 +139,8 @@ void motion_table_row(motion_table *t, const motion_scene *scene, const motion_r
   if (t->parts && r->judged)
     printf(
         "%-16s parts of %.3f ms that passed: collide %.3f, assemble %.3f, solve %.3f, integrate %.3f; worst residual "
-        "%.1e; energy created %.2e J; state %016llx\n",
-        "", r->wall, r->collide, r->assemble, r->solve, r->integrate, r->residual, r->created,
+        "%.1e; energy created %.2e J, springs preloaded with %.2e J; state %016llx\n",
+        "", r->wall, r->collide, r->assemble, r->solve, r->integrate, r->residual, r->created, r->preload,
         (unsigned long long)r->hash);
   if (t->csv) csv_row(t->csv, scene, r, end);
   if (t->json) json_row(t->json, t->rows == 0, scene, r, end);

@@ -145,11 +145,50 @@ static void scenes(fx_test *t) {
   fx_test_note(t, "%d scenes, friction in %d, ledgers open by %.0e", count, slid, worst);
 }
 
+/* Springs of a stack that stands from its first step are preloaded with F^2 / 2k, once: nothing moves by it, and what
+ * is stored is that of the rows. Without weight they are set
+ * to nothing, and that is booked back: no body is thrown. */
+static void preload(fx_test *t) {
+  double h = 0.01;
+  world w = world_new(t, 0.5, 0);
+  world_plane(&w, turned(0, 1, 0, 0));
+  for (int k = 0; k < 5; k++) {
+    frix_body_config b = body_at(at(0, 0, 0.1 + 0.2 * k));
+    b.mass = 2;
+    world_body(&w, b, box_shape(0.1, 0.1, 0.1));
+  }
+  REQUIRE(t, world_start(&w));
+  for (int step = 0; step < 20; step++) {
+    double stored = 0;
+    world_step(&w, h);
+    for (int k = 0; k < frix_sim_row_count(w.sim); k++) {
+      frix_row_report row;
+      MUST(&w, frix_sim_row(w.sim, k, &row));
+      for (int i = 0; i < row.law.dim; i++) stored += 0.5 * row.compliance[i] * row.impulse[i] * row.impulse[i];
+    }
+    frix_energy e = frix_sim_energy(w.sim);
+    CHECK(t, stored > 1e-3);
+    CHECK_NEAR(t, e.joint, stored, 1e-12 * stored);
+    CHECK(t, fabs(e.scheme) + fabs(e.contact) + fabs(e.error) + e.kinetic < 1e-12 * stored);
+  }
+  double stored = frix_sim_energy(w.sim).joint;
+  MUST(&w, frix_sim_set_gravity(w.sim, vec(0, 0, 0)));
+  frix_sim_reset_ledger(w.sim);
+  for (int step = 0; step < 20; step++) world_step(&w, h);
+  frix_energy e = frix_sim_energy(w.sim);
+  CHECK(t, e.kinetic < 1e-12 * stored);
+  CHECK_NEAR(t, e.impact, stored, 1e-9 * stored);
+  CHECK(t, fabs(e.joint) + fabs(e.scheme) + fabs(e.contact) < 1e-9 * stored);
+  fx_test_note(t, "%.3g J stored, %.3g J lost without weight", stored, e.impact);
+  world_end(&w);
+}
+
 const fx_test_row test_ledger[] = {
     {"ledger/turned_round", turned_round},
     {"ledger/pushed_out", pushed_out},
     {"ledger/way_times_force", way_times_force},
     {"ledger/springs", springs},
+    {"ledger/preload", preload},
     {"ledger/scenes", scenes},
     {0},
 };
