@@ -323,15 +323,40 @@ static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
   return 3;
 }
 
+/* J and -change J of a contact whose rows change each by itself, as where it begins to stick or opens. */
+static void pack_rows(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
+  const fx_group *g = &t->a->group[c->group];
+  const double *J = c->J;
+  for (int32_t body = 0, room = 0; body < g->body_count; body++) {
+    int32_t dof = t->sim->mover[g->mover[body]].dof;
+    size_t at = (size_t)room + (size_t)b->rows * (size_t)dof;
+    memcpy(t->rows + at, J, (size_t)(c->dim * dof) * sizeof *J);
+    for (int32_t j = 0; j < c->dim; j++, J += dof)
+      for (int32_t i = 0; i < dof; i++) t->slopes[at + (size_t)(j * dof + i)] = -change[4 * j] * J[i];
+    room += 3 * BATCH * dof;
+  }
+  b->count++, b->rows += c->dim;
+}
+
+static bool is_diagonal(const double *change, int32_t dim) {
+  for (int32_t k = 0; k < 3; k++)
+    if (change[4 * k] == 0.0 && k < dim) return false;
+  return change[3] == 0.0 && change[5] == 0.0 && change[6] == 0.0;
+}
+
 /* u' J and -v' J of one contact below those of the contacts before it; both by mover. */
 static void pack(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
   double u[3][3], v[3][3], push[9], less[9];
+  if (!b->count) b->of = g;
+  if (is_diagonal(change, c->dim)) {
+    pack_rows(t, b, c, change);
+    return;
+  }
   int32_t terms = split(change, u, v), dim = c->dim;
   for (int32_t k = 0; k < terms; k++)
     for (int32_t e = 0; e < dim; e++) push[k * dim + e] = u[k][e], less[k * dim + e] = -v[k][e];
-  if (!b->count) b->of = g;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
     size_t at = (size_t)room + (size_t)b->rows * (size_t)dof;

@@ -170,6 +170,17 @@ bool fx_softs_pull_alike(const fx_softs *s) {
   return !s->pull_count || !memcmp(s->pull, s->pulled, (size_t)s->pull_count * sizeof *s->pull);
 }
 
+/* Every bit of its motion is that of the next step, signs of zeros too. */
+static void stop(frix_sim *sim, fx_soft_body *b, fx_tree_mover *t) {
+  frix_soft_state *x = b->x;
+  size_t bytes = (size_t)b->soft->info.coordinates * sizeof *x->rate;
+  memset(t->v1, 0, (size_t)t->count * sizeof *t->v1);
+  x->velocity = x->spin_momentum = fx_vec(0.0, 0.0, 0.0);
+  if (bytes) memset(x->rate, 0, bytes), memset(x->momentum, 0, bytes);
+  fx_soft_store(sim, b);
+  sim->state.spin[b->slot] = fx_vec(0.0, 0.0, 0.0);
+}
+
 /* Momenta of the frame change by M (v1 - v0). What stands has no velocity but rounding. */
 void fx_softs_finish(frix_sim *sim, double part) {
   for (int32_t k = 0; k < sim->softs->count; k++) {
@@ -179,7 +190,10 @@ void fx_softs_finish(frix_sim *sim, double part) {
     int32_t n = t->count;
     double mass = b->soft->info.mass;
     frix_vec3 L = b->momentum;
-    if (t->stands) memset(t->v1, 0, (size_t)n * sizeof *t->v1);
+    if (t->stands) {
+      stop(sim, b, t);
+      continue;
+    }
     double frame[6] = {mass * t->v1[0], mass * t->v1[1], mass * t->v1[2], L.x, L.y, L.z};
     bool alone = sim->mover[b->mover].first < 0 && fx_is_zero(sim->mover[b->mover].torque) && !sim->softs->pull_count &&
                  !sim->state.load[b->slot].slope; /* it keeps every bit */

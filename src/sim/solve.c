@@ -168,11 +168,13 @@ static bool is_coulomb(const solving *x) { return x->sim->config.law == FRIX_LAW
 static bool is_timed(const solving *x) { return x->sim->deadline > 0.0; }
 static bool is_new(const solving *x) { return !x->known && !x->found; }
 
+static const double surely_new = 1e-6; /* of that speed: impulses on soft bodies change by more than of_rounding */
+
 /* A blow is new, so that what was is not the answer; nor is it where a tree moves, which turns its rows, or is about to
  * come to rest: what newton finds there is nearer. */
 static bool may_stay(const solving *x) {
   bool stirs = trees_fit(x->sim) && has_faster(x->sim, false, 0.0);
-  bool bends = x->sim->softs && has_faster(x->sim, true, moving_speed(x->sim)); /* newton is next there too */
+  bool bends = x->sim->softs && has_faster(x->sim, true, surely_new * moving_speed(x->sim)); /* newton is next */
   return is_coulomb(x) && !(hardest_blow(x->a) > 0.0) && !stirs && !bends;
 }
 
@@ -207,7 +209,7 @@ static frix_status try_guess(solving *x) { return try_within(x, x->sim->config.t
 
 /* Newton over the coordinates of soft bodies finds rounding in a step or two. What is less would keep them trembling at
  * the tolerance, and no step would repeat the one before. */
-static const double of_rounding = 1e-12;
+static const double of_rounding = 1e-11;
 
 static bool has_soft(const solving *x) { return !x->known && x->sim->softs && is_coulomb(x) && x->a->compliant; }
 
