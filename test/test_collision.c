@@ -373,7 +373,7 @@ static void broad_brute(fx_test *t) {
     }
     const fx_pair *pair;
     int32_t count, at = 0;
-    REQUIRE(t, fx_broad_run(broad, p, N, N / 2, &pair, &count) == FRIX_OK);
+    REQUIRE(t, fx_broad_run(broad, p, N, N / 2, 1, &pair, &count) == FRIX_OK);
     for (int a = 0; a < N / 2; a++)
       for (int b = a + 1; b < N / 2; b++)
         for (int i = 2 * a; i < 2 * a + 2; i++)
@@ -491,11 +491,14 @@ static void million(fx_test *t) {
   const fx_pair *pair;
   int32_t count = 0;
   double best = INFINITY;
+  uint64_t sum[2] = {0, 0}; /* of one thread and of two */
   for (int k = 0; k < 2; k++) {
     double start = fx_seconds();
-    REQUIRE(t, fx_broad_run(broad, p, N, N, &pair, &count) == FRIX_OK);
+    REQUIRE(t, fx_broad_run(broad, p, N, N, 1 + k, &pair, &count) == FRIX_OK);
     best = fmin(best, fx_seconds() - start);
+    for (int32_t j = 0; j < count; j++) sum[k] = 31 * sum[k] + (uint64_t)pair[j].a * N + (uint64_t)pair[j].b;
   }
+  CHECK(t, sum[0] == sum[1]);
   fx_test_note(t, "%d pairs in %.0f ms", count, 1e3 * best);
   CHECK(t, count > 1000000);
   fx_free(context, p);

@@ -8,10 +8,13 @@
  * boxes for any distribution. A few boxes, as of a robot, are compared pairwise, which costs less than sorting. */
 #include "collision/broad.h"
 
+#include "base/threads.h"
+
 #include <string.h>
 
 enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT, SHORT_DIGIT = 6, SHORT_LIST = 1024 };
 enum { HANDFUL = 96, SHORT_SORT = 32 }; /* boxes, pairs */
+enum { FEWEST_BOXES = 1000 };           /* of a class that two threads share */
 
 /* Box in single precision, rounded outward: half the memory traffic, and never a missed pair. */
 typedef struct tight {
@@ -33,9 +36,9 @@ struct fx_broad {
   int32_t *item, *item_scratch, *histogram, *wide;
   uint8_t *class_of;
   tight *box;
-  fx_pair *pair, *pair_scratch;
+  fx_pair *pair, *pair_scratch, *pair_half;
   size_t key_room, key_scratch_room, item_room, item_scratch_room, histogram_room, wide_room, class_room, box_room,
-      pair_room, pair_scratch_room;
+      pair_room, pair_scratch_room, pair_half_room;
   int32_t pair_count;
   bool failed;
 };
@@ -65,8 +68,8 @@ frix_status fx_broad_create(frix_context *context, fx_broad **out) {
 
 void fx_broad_destroy(fx_broad *b) {
   if (!b) return;
-  void *list[] = {b->key,      b->key_scratch, b->item, b->item_scratch, b->histogram,
-                  b->class_of, b->box,         b->pair, b->pair_scratch, b->wide};
+  void *list[] = {b->key, b->key_scratch, b->item,         b->item_scratch, b->histogram, b->class_of,
+                  b->box, b->pair,        b->pair_scratch, b->pair_half,    b->wide};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(b->context, list[k]);
   fx_free(b->context, b);
 }
@@ -259,15 +262,16 @@ static int32_t lower_bound(const fx_broad *b, const size_class *c, uint64_t key)
   return low;
 }
 
-/* Pairs within a class. The rows ahead of a cell: its own, the next in y, and three in the next z. */
-static void scan_class(fx_broad *b, const size_class *c, const fx_proxy *proxy) {
+/* Pairs of boxes begin .. end - 1 of a class with those after them. The rows ahead of a cell: its own, the next in y,
+ * and three in the next z. */
+static void scan_class(fx_broad *b, const size_class *c, int32_t begin, int32_t stop, const fx_proxy *proxy) {
   int32_t end = c->first + c->count;
   uint64_t row = (uint64_t)1 << c->bits[0], layer = row << c->bits[1];
   /* distance in keys from a cell to the middle of the neighbouring rows */
   const uint64_t ahead[4] = {row, layer - row, layer, layer + row};
   int32_t from[4] = {c->first, c->first, c->first, c->first}, to[4] = {c->first, c->first, c->first, c->first};
-  int32_t own = c->first;
-  for (int32_t k = c->first; k < end; k++) {
+  int32_t own = begin;
+  for (int32_t k = begin; k < stop; k++) {
     uint64_t key = b->key[k];
     const tight *me = &b->box[k];
     if (own <= k) own = k + 1;
@@ -281,6 +285,33 @@ static void scan_class(fx_broad *b, const size_class *c, const fx_proxy *proxy) 
       scan_run(b, proxy, me, from[r], to[r]);
     }
   }
+}
+
+/* A class in two halves, side by side: each with a list of its own. */
+typedef struct halves {
+  fx_broad *list[2];
+  const size_class *c;
+  const fx_proxy *proxy;
+} halves;
+
+static void scan_half(int32_t half, void *user) {
+  const halves *h = user;
+  int32_t first = h->c->first, middle = first + h->c->count / 2;
+  scan_class(h->list[half], h->c, half ? middle : first, half ? first + h->c->count : middle, h->proxy);
+}
+
+static void scan_halves(fx_broad *b, const size_class *c, const fx_proxy *proxy, int32_t thread_count) {
+  if (thread_count < 2 || c->count < FEWEST_BOXES) {
+    scan_class(b, c, c->first, c->first + c->count, proxy);
+    return;
+  }
+  fx_broad other = *b;
+  other.pair = b->pair_half, other.pair_room = b->pair_half_room, other.pair_count = 0;
+  halves h = {{b, &other}, c, proxy};
+  fx_parallel(b->context, 2, 2, scan_half, &h);
+  b->pair_half = other.pair, b->pair_half_room = other.pair_room;
+  b->failed |= other.failed;
+  for (int32_t k = 0; k < other.pair_count; k++) add_pair(b, other.pair[k].a, other.pair[k].b);
 }
 
 /* Pairs of a finer class with a coarser one. */
@@ -413,13 +444,13 @@ static int32_t classify(fx_broad *b, const fx_proxy *proxy, int32_t count, size_
   return wide;
 }
 
-static int32_t scan_classes(fx_broad *b, const fx_proxy *proxy, int32_t count) {
+static int32_t scan_classes(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t thread_count) {
   size_class list[CLASSES];
   int32_t wide = classify(b, proxy, count, list);
   for (int c = 1; c < CLASSES; c++) {
     if (!list[c].count) continue;
     sort_class(b, &list[c], proxy);
-    scan_class(b, &list[c], proxy);
+    scan_halves(b, &list[c], proxy, thread_count);
   }
   for (int c = 1; c < CLASSES; c++)
     for (int d = c + 1; d < CLASSES && list[c].count; d++)
@@ -442,12 +473,12 @@ static bool has_compound(const fx_proxy *proxy, int32_t count) {
   return false;
 }
 
-frix_status fx_broad_run(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t slot_count, const fx_pair **pair,
-                         int32_t *pair_count) {
+frix_status fx_broad_run(fx_broad *b, const fx_proxy *proxy, int32_t count, int32_t slot_count, int32_t thread_count,
+                         const fx_pair **pair, int32_t *pair_count) {
   b->pair_count = 0;
   b->failed = false;
   if (!room_for(b, count, slot_count)) return FRIX_ERROR_MEMORY;
-  int32_t wide = count <= HANDFUL ? scan_all(b, proxy, count) : scan_classes(b, proxy, count);
+  int32_t wide = count <= HANDFUL ? scan_all(b, proxy, count) : scan_classes(b, proxy, count, thread_count);
   scan_half_spaces(b, proxy, count, wide);
   if (b->failed) return FRIX_ERROR_MEMORY;
   if (!GROW(b, pair_scratch, pair_scratch_room, b->pair_room)) return FRIX_ERROR_MEMORY;

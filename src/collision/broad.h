@@ -24,9 +24,10 @@ frix_status fx_broad_create(frix_context *context, fx_broad **out);
 void fx_broad_destroy(fx_broad *broad);
 
 /* Pairs (a < b) of proxies of different slots whose boxes and balls overlap, of which one is mobile, both or none are
- * flat, and whose groups and masks agree, sorted by slot_a, slot_b, a, b. Buffers only grow. */
+ * flat, and whose groups and masks agree, sorted by slot_a, slot_b, a, b: the same for any number of threads. Buffers
+ * only grow. */
 frix_status fx_broad_run(fx_broad *broad, const fx_proxy *proxy, int32_t proxy_count, int32_t slot_count,
-                         const fx_pair **pair, int32_t *pair_count);
+                         int32_t thread_count, const fx_pair **pair, int32_t *pair_count);
 
 /* Grows a buffer to at least `wanted` elements, by half at least; what it held is lost. */
 bool fx_make_room(frix_context *context, void **buffer, size_t *room, size_t wanted, size_t size);

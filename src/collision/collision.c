@@ -418,7 +418,7 @@ static frix_status find(fx_collision *c, const fx_placement *placement, double m
   job j = {.c = c, .placement = placement, .margin = margin, .part_count = 1};
   frix_status status = place_all(c, placement, margin, &proxy_count);
   if (status) return status;
-  status = fx_broad_run(c->broad, c->proxy, proxy_count, placement->count, &j.pair, &j.pair_count);
+  status = fx_broad_run(c->broad, c->proxy, proxy_count, placement->count, thread_count, &j.pair, &j.pair_count);
   if (status) return status;
   double middle = fx_seconds();
 

@@ -313,12 +313,30 @@ static double product(const fx_sparse *a, const double *x, double *y) {
   return sqrt(sum);
 }
 
-/* y = H r; returns |y|. */
+typedef struct pushing {
+  const frix_problem *p;
+  const double *r;
+  double *y;
+  int32_t parts;
+} pushing;
+
+static void push_some(int32_t part, void *user) {
+  const pushing *t = user;
+  int64_t movers = t->p->blocks->col_blocks;
+  int32_t first = (int32_t)(movers * part / t->parts), end = (int32_t)(movers * (part + 1) / t->parts);
+  fx_block_transpose_multiply_add_cols(t->p->blocks, first, end, t->r, t->y);
+}
+
+/* y = H r; returns |y|. Divided by bodies, each of which adds its contacts in the same order. */
 static double push(const frix_problem *p, const double *r, double *y) {
   if (!p->blocks) return product(&p->H, r, y);
   double sum = 0;
   memset(y, 0, (size_t)p->dof_count * sizeof *y);
-  fx_block_transpose_multiply_add(p->blocks, r, y);
+  pushing t = {p, r, y, p->threads.count};
+  if (t.parts > 1 && p->contact_count >= FX_LEAST_CONTACTS)
+    fx_parallel(p->threads.context, t.parts, t.parts, push_some, &t);
+  else
+    fx_block_transpose_multiply_add(p->blocks, r, y);
   for (int32_t k = 0; k < p->dof_count; k++) sum += y[k] * y[k];
   return sqrt(sum);
 }
