@@ -38,19 +38,19 @@ static inline frix_quat turned(double angle, double x, double y, double z) {
   return (frix_quat){cos(angle / 2), x * sin(angle / 2), y * sin(angle / 2), z * sin(angle / 2)};
 }
 
-/* Whether the worlds of a test are trees, whatever the default is. */
-static bool world_of_trees;
+/* Coordinates of all worlds of a test. */
+static frix_coordinates world_coordinates = FRIX_COORDINATES_MAXIMAL;
 
 /* The same test in trees. */
 static inline void world_in_trees(fx_test *t, void (*test)(fx_test *)) {
-  world_of_trees = true;
+  world_coordinates = FRIX_COORDINATES_REDUCED;
   test(t);
-  world_of_trees = false;
+  world_coordinates = FRIX_COORDINATES_MAXIMAL;
 }
 
 static inline world world_new(fx_test *t, double mu, double restitution) {
   world w = {.t = t, .config = frix_sim_default()};
-  if (world_of_trees) w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  w.config.coordinates = world_coordinates;
   if (frix_context_create(NULL, &w.context) != FRIX_OK || frix_builder_create(w.context, &w.builder) != FRIX_OK)
     fx_test_fail(t, __FILE__, __LINE__, "no context");
   frix_material_config material = frix_material_default();

@@ -294,7 +294,6 @@ static void drift(fx_test *t) {
   double error[3];
   for (int k = 0; k < 3; k++) {
     world w = world_new(t, 0.5, 0);
-    w.config.coordinates = FRIX_COORDINATES_MAXIMAL; /* rows drift, coordinates do not */
     w.config.joint_stabilisation = k == 0 ? 0 : 1;
     w.config.projections = k == 2 ? 2 : 0;
     frix_body_id bob = world_body(&w, body_at(at(1, 0, 0)), sphere_shape(0.1));

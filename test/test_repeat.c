@@ -210,15 +210,11 @@ static void snapshots(fx_test *t) {
 }
 
 static void wind_in_trees(fx_test *t) { world_in_trees(t, wind); }
-static void at_rest_in_trees(fx_test *t) { world_in_trees(t, at_rest); }
-static void edits_in_trees(fx_test *t) { world_in_trees(t, edits); }
 
 const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
                                    {"repeat/edits", edits},
                                    {"repeat/wind", wind},
                                    {"repeat/wind_in_trees", wind_in_trees},
-                                   {"repeat/at_rest_in_trees", at_rest_in_trees},
-                                   {"repeat/edits_in_trees", edits_in_trees},
                                    {"repeat/callbacks", callbacks},
                                    {"repeat/snapshots", snapshots},
                                    {0}};

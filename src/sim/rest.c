@@ -4,7 +4,6 @@
  * rest stays there wherever impulses exist that hold it: H r + G lambda + M v_free = 0, r in K (solver/equilibrium.c).
  * They are only a start; the exact law judges them like any other. */
 #include "problem/cone.h"
-#include "sim/mechanism.h"
 #include "sim/solving.h"
 #include "sim/statics.h"
 #include "solver/equilibrium.h"
@@ -25,7 +24,7 @@ enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to roun
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows &&
-         !sim->model->robot.robot && !sim->softs && /* springs of robots and soft bodies come to rest by themselves */
+         !sim->mechanism && !sim->softs && /* springs of trees and soft bodies come to rest by themselves */
          !fx_bounces_later(sim, a);
 }
 
@@ -120,12 +119,6 @@ static frix_status rests(frix_sim *sim, fx_assembly *a, bool *out) {
     const fx_mover *m = &sim->mover[k];
     if (m->first < 0) continue;
     const double *x = v + m->first;
-    if (m->tree) {
-      double size = fx_tree_size(sim, m), came = fx_tree_speed(sim, m, FX_FREE), most = 0.0;
-      for (int32_t i = 0; i < m->dof; i++) most = fmax(most, fabs(x[i]) * fmax(1.0, size));
-      *out = most <= NEARLY * fmax(came, gravity);
-      continue;
-    }
     frix_vec3 linear = {x[0], x[1], m->dof == 3 ? 0.0 : x[2]};
     frix_vec3 spin = m->dof == 3 ? (frix_vec3){0, 0, x[2]} : (frix_vec3){x[3], x[4], x[5]};
     *out = outer_speed(sim, m, linear, spin) <= NEARLY * fmax(outer_speed(sim, m, m->v_free, m->w_free), gravity);
@@ -191,7 +184,8 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   double slow = MOVING * sim->h * fx_norm(sim->state.gravity);
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
-    if (m->tree ? fx_tree_speed(sim, m, FX_AFTER) > slow : outer_speed(sim, m, m->v1, m->w1) > slow) return true;
+    if (m->tree) return true; /* springs and servos of trees come to rest by themselves */
+    if (outer_speed(sim, m, m->v1, m->w1) > slow) return true;
   }
   return false;
 }
