@@ -82,8 +82,30 @@ static void sliding_disc(fx_test *t) {
   }
 }
 
+/* A ball that skids asks nothing of a table that stands elsewhere. */
+static void islands(fx_test *t) {
+  int64_t iterations[2];
+  for (int table = 0; table < 2; table++) {
+    world w = rigid_world(t, MU, 0);
+    world_plane(&w, turned(0, 0, 0, 1));
+    frix_body_config b = body_at(at(0, 0, 0.1));
+    b.velocity = vec(3, 0, 0);
+    world_body(&w, b, sphere_shape(0.1));
+    if (table) world_body(&w, body_at(at(0, 2, 0.1)), box_shape(0.1, 0.1, 0.1));
+    if (world_start(&w)) {
+      for (int k = 0; k < 20; k++) world_step(&w, 1e-3);
+      CHECK(t, w.unsolved == 0);
+    }
+    iterations[table] = w.iterations;
+    world_end(&w);
+  }
+  CHECK(t, iterations[1] <= iterations[0] + 20);
+  fx_test_note(t, "%lld iterations, %lld beside a table", (long long)iterations[0], (long long)iterations[1]);
+}
+
 const fx_test_row test_load_share[] = {
     {"load_share/spinning_disc", spinning_disc},
     {"load_share/sliding_disc", sliding_disc},
+    {"load_share/islands", islands},
     {0},
 };

@@ -8,14 +8,19 @@
  * r_c = 0 gives the least forces but for O(e), which are not yet rigid; then r_c := r, again and again (the proximal
  * point method), lets the compliance go: what r has in directions that move nothing stays as r_c = 0 made it, and the
  * rest becomes rigid by a factor e / (e + eigenvalue of W) a time. The answer is certified as rigid, or is not taken.
- * It depends neither on the method nor on its start. Reference: R. T. Rockafellar, Monotone operators and the proximal
- * point algorithm, 1976. */
+ * Islands of contacts that carry something are answered one by one, so that one without an answer holds up no other.
+ * The answer depends neither on the method nor on its start. Reference: R. T. Rockafellar, Monotone operators and the
+ * proximal point algorithm, 1976. */
 #include "sim/step.h"
 
 #include <math.h>
 #include <string.h>
 
 #define SLIDING 1e-6 /* friction is at its bound but for this part */
+
+/* Iterations of newton without half the residual, after which a round is given up. Heaps of 40 boxes: 524 of 790
+ * islands have an answer, 640 of 820 with 400, at .6 of the time. */
+#define PATIENCE "10"
 
 enum { MOST_CONTACTS = 1000, MOST_STEPS = 10, NEWTON_STEPS = 60 };
 
@@ -45,48 +50,63 @@ static bool slides(const fx_assembly *a, const fx_group *g, double noise) {
          sqrt(friction) >= (1.0 - SLIDING) * a->law[g - a->group].mu * r[0];
 }
 
-/* Whether two bodies share more closed contacts than a plane between them needs, and some contact slides. Contacts of a
- * pair stand together. */
-static bool has_choice(const frix_sim *sim, const fx_assembly *a) {
-  bool sliding = false, redundant = false;
+/* By island: whether a contact slides, and whether two bodies share more closed contacts than a plane between them
+ * needs. Contacts of a pair stand together. */
+enum { SLIDES = 1, REDUNDANT = 2, CHOICE = SLIDES | REDUNDANT };
+
+static bool find_choices(const frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, uint8_t *island) {
   int32_t pair[2] = {-1, -1}, count = 0;
   double noise = noise_of(sim);
-  for (int32_t k = 0; k < a->joint_first && !(sliding && redundant); k++) {
+  bool any = false;
+  for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
     if (!is_closed(sim, a, g, noise)) continue;
     const fx_contact *c = &sim->contact[g->source];
     bool same = c->body_a == pair[0] && c->body_b == pair[1];
     count = same ? count + 1 : 1;
     pair[0] = c->body_a, pair[1] = c->body_b;
-    redundant |= count > (g->dim == 2 ? 2 : 3);
-    sliding = sliding || slides(a, g, noise);
+    uint8_t *flags = &island[fx_island_of(islands, g)];
+    if (count > (g->dim == 2 ? 2 : 3)) *flags |= REDUNDANT;
+    if (!(*flags & SLIDES) && slides(a, g, noise)) *flags |= SLIDES;
+    any |= *flags == CHOICE;
   }
-  return sliding && redundant;
+  return any;
 }
 
 static bool applies(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.law == FRIX_LAW_COULOMB && !sim->springs && !a->rolls && sim->deadline == 0.0 &&
-         sim->report.certified && !sim->report.approximate && sim->problem.contact_count <= MOST_CONTACTS &&
-         has_choice(sim, a);
+         sim->report.certified && !sim->report.approximate && sim->problem.contact_count <= MOST_CONTACTS;
+}
+
+/* Groups of an island; what touches another one and carries nothing is left out. */
+static void mark_island(const fx_assembly *a, const fx_step_islands *islands, int32_t island, uint8_t *mark) {
+  for (int32_t k = 0; k < a->group_count; k++) {
+    const fx_group *g = &a->group[k];
+    mark[k] = g->body_count > 0;
+    for (int32_t b = 0; b < g->body_count; b++) mark[k] &= islands->of_mover[g->mover[b]] == island;
+  }
 }
 
 /* ---- the rule ---- */
 
-/* The problem with compliance, and the answer at hand. */
+/* An island with compliance, and the answer at hand. */
 typedef struct share {
   frix_sim *sim;
-  fx_assembly *a;
+  fx_assembly rows;
   frix_problem problem;
   double *R, *r_c, *r, *u, *v;
   double weight; /* mean of the rows of contacts */
+  const frix_options *options;
 } share;
 
-static frix_status take(share *s) {
+static frix_status take(share *s, const fx_assembly *whole, const uint8_t *mark, fx_arena *arena) {
   frix_sim *sim = s->sim;
-  fx_assembly *a = s->a;
-  fx_arena *arena = &sim->arena;
-  frix_status status = sim->problem.row ? FRIX_OK : fx_rows_build(sim, a, arena, &sim->problem);
+  fx_assembly *a = &s->rows;
+  frix_status status = fx_assembly_select(whole, mark, arena, a);
+  if (status == FRIX_OK) status = fx_rows_count(sim, a);
+  if (status == FRIX_OK) status = fx_rows_build(sim, a, arena, &sim->problem);
   if (status != FRIX_OK) return status;
+  s->problem = sim->problem;
   s->R = FX_TAKE(arena, double, a->row_count);
   s->r_c = FX_TAKE(arena, double, a->row_count);
   s->r = FX_TAKE(arena, double, a->row_count);
@@ -102,7 +122,6 @@ static frix_status take(share *s) {
   memcpy(s->R, a->R, (size_t)a->row_count * sizeof *s->R);
   memcpy(s->r_c, a->r_c, (size_t)a->row_count * sizeof *s->r_c);
   memcpy(s->r, a->r, (size_t)a->row_count * sizeof *s->r);
-  s->problem = sim->problem;
   s->problem.R = s->R;
   s->problem.r_c = s->r_c;
   return FRIX_OK;
@@ -115,9 +134,10 @@ static frix_status solve(share *s, bool *good) {
   config.solver = "newton";
   config.tolerance = fmax(1e-3 * sim->config.tolerance, 1e-13);
   config.max_iterations = NEWTON_STEPS;
+  config.options = s->options;
   config.thread_count = sim->config.thread_count;
   config.guess_r = s->r;
-  config.guess_lambda = s->r + sim->problem.row_count;
+  config.guess_lambda = s->r + s->problem.row_count;
   frix_solution *solution;
   frix_result result;
   frix_status status = frix_solve(sim->inner, &s->problem, &config, &solution);
@@ -127,7 +147,7 @@ static frix_status solve(share *s, bool *good) {
   frix_solution_view(solution, &result);
   sim->report.iterations += result.iterations;
   *good = result.certificate.residual <= sim->config.tolerance;
-  if (*good) memcpy(s->r, result.r, (size_t)s->a->row_count * sizeof *s->r);
+  if (*good) memcpy(s->r, result.r, (size_t)s->rows.row_count * sizeof *s->r);
   frix_solution_destroy(solution);
   return FRIX_OK;
 }
@@ -135,8 +155,8 @@ static frix_status solve(share *s, bool *good) {
 /* Compliance of step k; later ones go on from the answer. */
 static void set_compliance(share *s, int step) {
   double R = s->weight * compliance[step < COMPLIANCES ? step : COMPLIANCES - 1];
-  for (int32_t k = 0; k < s->a->joint_first; k++) {
-    const fx_group *g = &s->a->group[k];
+  for (int32_t k = 0; k < s->rows.joint_first; k++) {
+    const fx_group *g = &s->rows.group[k];
     for (int32_t j = g->row; j < g->row + g->dim && g->kind == FX_GROUP_CONTACT; j++) {
       s->R[j] = R;
       s->r_c[j] = step < COMPLIANCES ? 0.0 : s->r[j];
@@ -144,20 +164,58 @@ static void set_compliance(share *s, int step) {
   }
 }
 
-frix_status fx_retry_loads(frix_sim *sim, fx_round round, fx_redo *redo) {
-  fx_assembly *a = &sim->rows;
-  (void)round, (void)redo;
-  if (!applies(sim, a)) return FRIX_OK;
-  share s = {.sim = sim, .a = a};
+/* The answer of one island into r; left as it was where none is certified. */
+static frix_status share_island(share *s, const fx_assembly *whole, const uint8_t *mark, fx_arena *arena, double *r) {
+  frix_sim *sim = s->sim;
   bool good = true, rigid = false;
   frix_certificate certificate;
-  frix_status status = take(&s);
+  frix_status status = take(s, whole, mark, arena);
   for (int step = 0; status == FRIX_OK && good && !rigid && step < MOST_STEPS; step++) {
-    set_compliance(&s, step);
-    status = solve(&s, &good);
+    set_compliance(s, step);
+    status = solve(s, &good);
     if (status != FRIX_OK || !good || step < COMPLIANCES) continue;
-    status = fx_rows_judge(sim, a, s.r, s.u, s.v, &certificate);
+    status = fx_rows_judge(sim, &s->rows, s->r, s->u, s->v, &certificate);
     rigid = status == FRIX_OK && certificate.residual <= sim->config.tolerance;
   }
-  return status == FRIX_OK && rigid ? fx_take_answer(sim, a, s.r, s.v, &certificate) : status;
+  for (int32_t k = 0, row = 0; rigid && k < whole->group_count; k++) {
+    const fx_group *g = &whole->group[k];
+    if (!mark[k]) continue;
+    memcpy(r + g->row, s->r + row, (size_t)g->dim * sizeof *r);
+    row += g->dim;
+  }
+  return status;
+}
+
+frix_status fx_retry_loads(frix_sim *sim, fx_round round, fx_redo *redo) {
+  fx_assembly *a = &sim->rows;
+  fx_arena *arena = &sim->arena;
+  fx_step_islands islands;
+  (void)round, (void)redo;
+  if (!applies(sim, a)) return FRIX_OK;
+  frix_status status = fx_step_islands_find(sim, a, &islands);
+  if (status != FRIX_OK) return status;
+  uint8_t *island = FX_TAKE(arena, uint8_t, islands.count);
+  if (!island) return FRIX_ERROR_MEMORY;
+  if (!find_choices(sim, a, &islands, island)) return FRIX_OK;
+  uint8_t *mark = FX_TAKE_RAW(arena, uint8_t, a->group_count);
+  double *r = FX_TAKE_RAW(arena, double, a->row_count), *u = FX_TAKE_RAW(arena, double, a->row_count);
+  double *v = FX_TAKE_RAW(arena, double, sim->problem.dof_count);
+  if (!mark || !r || !u || !v) return FRIX_ERROR_MEMORY;
+  memcpy(r, a->r, (size_t)a->row_count * sizeof *r);
+  frix_options *options;
+  status = frix_options_create(sim->inner, &options);
+  if (status == FRIX_OK) status = frix_options_set(options, "newton.patience", PATIENCE);
+  for (int32_t k = 0; k < islands.count && status == FRIX_OK; k++) {
+    if (island[k] != CHOICE) continue;
+    share s = {.sim = sim, .options = options};
+    mark_island(a, &islands, k, mark);
+    status = share_island(&s, a, mark, arena, r);
+  }
+  frix_options_destroy(options);
+  if (status == FRIX_OK) status = fx_rows_count(sim, a);
+  if (status != FRIX_OK || !memcmp(r, a->r, (size_t)a->row_count * sizeof *r)) return status;
+  frix_certificate certificate;
+  status = fx_rows_judge(sim, a, r, u, v, &certificate);
+  bool rigid = status == FRIX_OK && certificate.residual <= sim->config.tolerance;
+  return rigid ? fx_take_answer(sim, a, r, v, &certificate) : status;
 }
