@@ -225,8 +225,8 @@ static double solve_once(const fx_gradient_island *is, bool transposed, double *
   return size > 0 ? off / size : 0;
 }
 
-/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones: rounds on what
- * is left of b. */
+/* The factors alone leave an error of the largest entries in the smallest, of light bodies in heavy ones: rounds on
+ * what is left of b. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *y) {
   size_t n = (size_t)is->n;
   double *left = y + n, *z = left + n, before = INFINITY;

@@ -55,7 +55,8 @@ void fx_mechanism_set_motion(frix_sim *sim, int32_t slot) {
   frix_robot_state *s = x->state;
   int32_t part = x->part_of_body[x->body_of_slot[slot]];
   const fx_part *p = &x->part[part];
-  sim->state.robot[x->at.carried + part] = 0.0;
+  double *carried = &sim->state.robot[x->at.carried + part], before = *carried;
+  *carried = 0.0;
   if (sim->state.stale) return;
   for (int32_t i = 0; i < x->tree.dof_count; i++) x->smooth[i] = s->qvel[i];
   fx_mechanism_start(sim);
@@ -63,6 +64,8 @@ void fx_mechanism_set_motion(frix_sim *sim, int32_t slot) {
     if (i < p->first || i >= p->first + p->count) s->qvel[i] = x->smooth[i];
   fx_tree_velocities(s);
   fx_mechanism_remember(x);
+  /* beside links of 1e16 times the mass a velocity may be nothing: the tree goes on as if it had not been set */
+  if (!memcmp(s->qvel + p->first, x->smooth + p->first, (size_t)p->count * sizeof *s->qvel)) *carried = before;
 }
 
 /* ---- from one layout to the next ---- */

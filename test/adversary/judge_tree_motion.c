@@ -145,6 +145,23 @@ static real solve_noise(const judge *j, int tree) {
   return (3 * count + 1) * 0x1p-53L * sum;
 }
 
+/* The same of a tree that stands before and after the step. Gaps and open joints are rounded like places, so that rows
+ * ask even of an unloaded tree for 1e-15 of its place per step. Such rates are taken for none (docs/robots.md), and the
+ * impulses that belong to them stay: sqrt(M_kk) sum over l of sqrt(M_ll) 1e-15 place_l / h. */
+static real stand_noise(const judge *j, int tree) {
+  const judged_trees *t = j->trees;
+  real place = 0, sum = 0;
+  for (int i = 0; i < t->body_count; i++) {
+    const judged_body *own = &j->body[t->order[i]];
+    if (t->link[t->order[i]].tree != tree) continue;
+    if (v_norm(own->v[AFTER]) + v_norm(own->w[AFTER]) + v_norm(own->v[BEFORE]) + v_norm(own->w[BEFORE]) > 0) return 0;
+    place = fmaxl(place, v_norm(own->c) + own->size);
+  }
+  for (int k = 0; k < t->motion_count; k++)
+    if (t->link[t->motion[k].body].tree == tree) sum += root_mass(j, &t->motion[k]) * (t->motion[k].way ? place : 1);
+  return 1e-15L * sum / j->h;
+}
+
 /* The same of J x: by rates of M~^-1 J'. */
 real trees_row_noise(const judge *j, const row *r) {
   judged_trees *t = j->trees;
@@ -235,7 +252,7 @@ static bool moves_blurred(const judge *j, const motion *m) {
 static missed missed_by_coordinates(const judge *j, int tree, real relative_error, real sum_error) {
   const judged_trees *t = j->trees;
   missed out = {0, ""};
-  real noise = solve_noise(j, tree);
+  real noise = fmaxl(solve_noise(j, tree), stand_noise(j, tree));
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
     real miss = 0, own = 0, impulses = 0, all = 0;
