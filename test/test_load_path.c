@@ -81,6 +81,25 @@ static void leaning(fx_test *t) {
   world_end(&w);
 }
 
+/* Solves an example to 1e-8 with the default solver. */
+static frix_result solved(fx_test *t, const char *name, const double *value) {
+  frix_context *context;
+  frix_problem *problem = NULL;
+  frix_solution *solution = NULL;
+  frix_result result = {.size = sizeof result};
+  frix_solve_config config = frix_solve_default();
+  config.tolerance = 1e-8;
+  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
+  CHECK(t, frix_example_build(frix_example_find(name), context, value, &problem) == FRIX_OK);
+  CHECK(t, frix_solve(context, problem, &config, &solution) == FRIX_OK);
+  frix_solution_view(solution, &result);
+  CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED);
+  frix_solution_destroy(solution);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+  return result;
+}
+
 /* A contact problem by itself: loads of a pushed wall are followed down as well, and a brick that is pushed out of it
  * leaves the answer to others. */
 static void wall_problem(fx_test *t) {
@@ -89,46 +108,20 @@ static void wall_problem(fx_test *t) {
     bool stands;
   } row[] = {{0, true}, {1, true}, {40, false}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-    frix_context *context;
-    frix_problem *problem = NULL;
-    frix_solution *solution = NULL;
-    frix_result result = {.size = sizeof result};
-    frix_solve_config config = frix_solve_default();
-    config.tolerance = 1e-8;
-    CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
     const double value[] = {16, 24, 0.6, row[k].push};
-    CHECK(t, frix_example_build(frix_example_find("wall"), context, value, &problem) == FRIX_OK);
-    CHECK(t, frix_solve(context, problem, &config, &solution) == FRIX_OK);
-    frix_solution_view(solution, &result);
-    CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED);
+    frix_result result = solved(t, "wall", value);
     CHECK(t, (result.iterations == 0) == row[k].stands);
     if (row[k].stands) CHECK(t, result.certificate.residual < 1e-13);
-    frix_solution_destroy(solution);
-    frix_problem_destroy(problem);
-    frix_context_destroy(context);
   }
 }
 
 /* From nothing a chain of 3,000 rods, of which a part is dragged, takes no more iterations than a short one. */
 static void long_chain(fx_test *t) {
-  frix_context *context;
-  frix_problem *problem = NULL;
-  frix_solution *solution = NULL;
-  frix_result result = {.size = sizeof result};
-  frix_solve_config config = frix_solve_default();
-  config.tolerance = 1e-8;
-  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
   const frix_example *chain = frix_example_find("chain");
   double value[16];
   for (int32_t k = 0; k < chain->parameter_count; k++)
     value[k] = strcmp(chain->parameter[k].name, "count") ? chain->parameter[k].initial : 3000;
-  CHECK(t, frix_example_build(chain, context, value, &problem) == FRIX_OK);
-  CHECK(t, frix_solve(context, problem, &config, &solution) == FRIX_OK);
-  frix_solution_view(solution, &result);
-  CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED && result.iterations <= 12);
-  frix_solution_destroy(solution);
-  frix_problem_destroy(problem);
-  frix_context_destroy(context);
+  CHECK(t, solved(t, "chain", value).iterations <= 12);
 }
 
 const fx_test_row test_load_path[] = {{"load_path/pyramid", pyramid_stiff},

@@ -363,58 +363,66 @@ static void newton_arrives(fx_test *t) {
   end(&w);
 }
 
+/* The surface of a cube of 0.1 m, at rest where `pose` says. */
+typedef struct cube_skin {
+  world w;
+  frix_soft_state *state;
+  fx_soft_skin skin;
+  fx_arena arena;
+} cube_skin;
+
+static bool take_skin(fx_test *t, const frix_pose *pose, cube_skin *out) {
+  frix_soft_config c = block(1e6, (frix_vec3){0.1, 0.1, 0.1}, 2, 8);
+  *out = (cube_skin){0};
+  if (!begin(t, &c, &out->w)) return false;
+  fx_arena_init(&out->arena, out->w.context);
+  if (frix_soft_state_create(out->w.soft, &out->state) || fx_soft_skin_take(out->w.soft, &out->arena, &out->skin))
+    return false;
+  if (pose) out->state->pose = *pose;
+  fx_soft_skin_find(out->state, &out->skin);
+  return true;
+}
+
+static void drop_skin(cube_skin *s) {
+  frix_soft_state_destroy(s->state);
+  fx_arena_free(&s->arena);
+  end(&s->w);
+}
+
 /* A corner of a cube that bulges stands beside the corner of the cube above it, a rounding above that one's lower face:
  * it is outside, and no overlap of the distance between the corners. */
 static void stands_beside_a_corner(fx_test *t) {
-  frix_soft_config c = block(1e6, (frix_vec3){0.1, 0.1, 0.1}, 2, 8);
-  frix_soft_state *state = NULL;
-  fx_soft_skin skin;
+  cube_skin cube;
   fx_soft_near near;
-  fx_arena arena;
-  world w;
-  REQUIRE(t, begin(t, &c, &w));
-  fx_arena_init(&arena, w.context);
-  REQUIRE(t, !frix_soft_state_create(w.soft, &state) && !fx_soft_skin_take(w.soft, &arena, &skin));
-  fx_soft_skin_find(state, &skin);
+  REQUIRE(t, take_skin(t, NULL, &cube));
   frix_vec3 outward = fx_unit(fx_vec(1.0, -1.0, 1.0));
   for (int k = 0; k < 6; k++) {
     double above = 1e-12 * pow(10.0, k);
     frix_vec3 beside = fx_vec(0.05 + 6e-5, -0.05 - 8e-5, -0.05 + above);
-    CHECK(t, !fx_soft_nearest(&skin, beside, outward, 1e-3, 0.01, &near) || (near.beside && !near.under));
-    CHECK(t, fx_soft_nearest(&skin, fx_vec(0.05 - 6e-5, -0.05 + 8e-5, -0.05 + above), outward, 1e-3, 0.01, &near));
+    CHECK(t, !fx_soft_nearest(&cube.skin, beside, outward, 1e-3, 0.01, &near) || (near.beside && !near.under));
+    CHECK(t, fx_soft_nearest(&cube.skin, fx_vec(0.05 - 6e-5, -0.05 + 8e-5, -0.05 + above), outward, 1e-3, 0.01, &near));
     CHECK(t, !near.beside && near.under);
   }
-  frix_soft_state_destroy(state);
-  fx_arena_free(&arena);
-  end(&w);
+  drop_skin(&cube);
 }
 
 /* A point that has slid over an edge is a little behind the face that looks against it, and in front of the next one:
  * its way to that is a gap. In the plane of a face, far beside it, nothing tells an overlap from a gap but rounding. */
 static void sees_beside_edges(fx_test *t) {
-  frix_soft_config c = block(1e6, (frix_vec3){0.1, 0.1, 0.1}, 2, 8);
-  frix_soft_state *state = NULL;
-  fx_soft_skin skin;
+  const frix_pose pose = {.p = {0.3, -0.7, 1.1}, .q = {0.5, 0.1, -0.7, 0.5}};
+  cube_skin cube;
   fx_soft_near near;
-  fx_arena arena;
-  world w;
-  REQUIRE(t, begin(t, &c, &w));
-  fx_arena_init(&arena, w.context);
-  REQUIRE(t, !frix_soft_state_create(w.soft, &state) && !fx_soft_skin_take(w.soft, &arena, &skin));
-  state->pose.q = (frix_quat){0.5, 0.1, -0.7, 0.5}, state->pose.p = fx_vec(0.3, -0.7, 1.1);
-  fx_soft_skin_find(state, &skin);
-  frix_vec3 outward = fx_rotate(state->pose.q, fx_vec(0.55, 0.0, -0.83)), place, normal;
-  frix_vec3 p = fx_pose_point(state->pose, fx_vec(0.051, 0.001, 0.0499));
-  CHECK(t, fx_soft_nearest(&skin, p, outward, 1e-2, 0.01, &near) && near.beside);
-  CHECK_NEAR(t, fx_soft_gap(&skin, p, 1e-2, &near, &place, &normal), 1e-3, 1e-12);
+  REQUIRE(t, take_skin(t, &pose, &cube));
+  frix_vec3 outward = fx_rotate(pose.q, fx_vec(0.55, 0.0, -0.83)), place, normal;
+  frix_vec3 p = fx_pose_point(pose, fx_vec(0.051, 0.001, 0.0499));
+  CHECK(t, fx_soft_nearest(&cube.skin, p, outward, 1e-2, 0.01, &near) && near.beside);
+  CHECK_NEAR(t, fx_soft_gap(&cube.skin, p, 1e-2, &near, &place, &normal), 1e-3, 1e-12);
   for (int k = 0; k < 200; k++) {
-    p = fx_pose_point(state->pose, fx_vec(0.065, 0.04 - 4e-4 * k, 0.05));
-    if (!fx_soft_nearest(&skin, p, fx_rotate(state->pose.q, fx_vec(0.0, 0.0, -1.0)), 0.02, 0.02, &near)) continue;
-    CHECK_NEAR(t, fx_soft_gap(&skin, p, 0.02, &near, &place, &normal), 0.015, 1e-12);
+    p = fx_pose_point(pose, fx_vec(0.065, 0.04 - 4e-4 * k, 0.05));
+    if (!fx_soft_nearest(&cube.skin, p, fx_rotate(pose.q, fx_vec(0.0, 0.0, -1.0)), 0.02, 0.02, &near)) continue;
+    CHECK_NEAR(t, fx_soft_gap(&cube.skin, p, 0.02, &near, &place, &normal), 0.015, 1e-12);
   }
-  frix_soft_state_destroy(state);
-  fx_arena_free(&arena);
-  end(&w);
+  drop_skin(&cube);
 }
 
 static bool never(void *user) { return *(bool *)user; }
