@@ -70,7 +70,7 @@ void fx_nearest(const char *choices, const char *word, char *out, size_t size);
 int fx_choose(const char *choices, const char *what, const char *word);
 /* The row of a solver by name, NULL after a message. */
 const frix_solver_info *fx_find_solver(const char *name);
-/* Frames "A:B:K" of a run, every part optional, NULL: as they are (export.c); false after a message. */
+/* Frames "A:B:K" of a run, every part optional, NULL: as they are (verb_export.c); false after a message. */
 bool fx_parse_frames(const char *text, frix_export_config *config);
 /* Splits "key=value" at its first '='; false after a message. key must be freed. */
 bool fx_split_setting(const char *text, char **key, const char **value);
@@ -111,10 +111,10 @@ void fx_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void fx_progress_clear(void);
 bool fx_progress_wanted(void);
 
-/* Flushes stdout; false, with errno's value, when nobody reads it any more or the disk is full. */
+/* Flushes stdout; false, with errno's value, when its reader is gone or the disk is full. */
 bool fx_output_alive(int *reason);
 
-/* ---- JSON (json.c) */
+/* ---- JSON (json_text.c) */
 
 typedef struct fx_json {
   FILE *file;
@@ -159,7 +159,7 @@ char *fx_join(const char *a, const char *b);
 void fx_catch_interrupt(void);
 bool fx_interrupted(void *unused);
 
-/* ---- outputs (output.c) */
+/* ---- outputs (output_stream.c) */
 
 /* A stream into a file that appears at its path when it is closed. */
 typedef struct fx_output {
@@ -179,7 +179,7 @@ bool fx_check_output(frix_context *context, const char *path);
 bool fx_check_outputs(frix_context *context, const char *const *path, int count);
 /* Whether the file's format can hold the problem; false after a message. Leaves nothing behind. */
 bool fx_check_format(frix_context *context, const frix_problem *problem, const char *path);
-/* Makes a new, empty file beside path, whose name nobody had; free it. NULL after a message. */
+/* Makes a new, empty file beside path, with a name that did not exist; free it. NULL after a message. */
 char *fx_new_file(const char *path, const char *ending);
 /* The folder a path lies in; free it. */
 char *fx_folder_of(const char *path);

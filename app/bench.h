@@ -1,4 +1,4 @@
-/* A benchmark's rows, between the run (bench.c) and its files (bench_write.c). */
+/* A benchmark's rows, between the run (verb_bench.c) and its files (bench_write.c). */
 #ifndef FX_APP_BENCH_H
 #define FX_APP_BENCH_H
 

@@ -1,6 +1,7 @@
-/* Devices that hold a body of a simulation by the hand: one interface, one file per back end, one table (haptic.c).
+/* Devices that hold a body of a simulation by the hand: one interface, one file per back end, one table
+ * (verb_haptic.c).
  *
- * A back end for a real device tells where its handle is and gets the force that its user shall feel, a thousand times
+ * A back end for a real device tells where its handle is and gets the force for its user, a thousand times
  * a second, from one thread. */
 #ifndef FX_APP_DEVICE_H
 #define FX_APP_DEVICE_H
@@ -18,7 +19,7 @@ typedef struct fx_device {
   /* argument: what the user gave for it, NULL: nothing; start: where the body is. NULL after a message. */
   void *(*open)(const char *argument, const fx_hand *start);
   void (*read)(void *device, double time, fx_hand *out);
-  void (*feel)(void *device, frix_vec3 force, frix_vec3 torque); /* NULL: nobody feels it */
+  void (*feel)(void *device, frix_vec3 force, frix_vec3 torque); /* NULL: no output of forces */
   void (*close)(void *device);
 } fx_device;
 

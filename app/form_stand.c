@@ -1,4 +1,4 @@
-/* Closed forms of structures: what stands up to a limit that statics knows. Each limit is found by bisection; what has
+/* Closed forms of structures that stand up to a limit known from statics. Each limit is found by bisection; what has
  * not moved at all stands. */
 #include "form_groups.h"
 

@@ -120,7 +120,7 @@ static actor *actor_of(scene *s, frix_body_id id, frix_body_id pattern, const fr
   return a;
 }
 
-/* The world and what stands still. */
+/* The world and bodies that do not move. */
 static void add_still(scene *s) {
   const frix_pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
   actor_of(s, (frix_body_id){0, 0}, (frix_body_id){0, 0}, &origin, 0);

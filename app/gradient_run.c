@@ -168,11 +168,7 @@ static bool open_study(study *s, frix_context *context, const fx_args *args) {
   }
   s->h = s->subject.step;
   if (!fx_arg_real(args, "--dt", 1e-9, 1, &s->h)) return false;
-  if (!fx_arg(args, "--run") && fx_arg(args, "--at")) {
-    fx_error("by these inputs the first step is differentiated, or with --run the run up to --at");
-    return false;
-  }
-  s->time = fx_arg(args, "--run") ? s->subject.time : s->h;
+  s->time = s->subject.time;
   return fx_arg_real(args, "--at", s->h, 1e9, &s->time) && each(s, fx_arg(args, "--wrt"), read_wrt, &s->wrt_count) &&
          each(s, fx_arg(args, "--of"), read_of, &s->of_count);
 }
@@ -300,9 +296,22 @@ int fx_gradient_of_run(const fx_args *args) {
   return code;
 }
 
-bool fx_gradient_by_number(const char *text) {
-  if (!strcmp(text, "h")) return true;
-  return strchr(text, '.') && strncmp(text, "force:", 6);
+static void list_part(const frix_robot *robot, const char *word, frix_robot_part part, int32_t count) {
+  for (int32_t k = 0; k < count; k++) {
+    const char *name = frix_robot_name(robot, part, k);
+    if (name) printf("%s:%s\n", word, name);
+  }
+}
+
+/* Of steps of robots in reduced coordinates. */
+static void list_robot(const study *s) {
+  const frix_robot *robot = frix_model_robot(s->subject.model);
+  if (!robot) return;
+  frix_robot_info info = frix_robot_view(robot);
+  list_part(robot, "ctrl", FRIX_ROBOT_ACTUATOR, info.actuator_count);
+  list_part(robot, "qpos", FRIX_ROBOT_JOINT, info.joint_count);
+  list_part(robot, "qvel", FRIX_ROBOT_JOINT, info.joint_count);
+  list_part(robot, "applied", FRIX_ROBOT_JOINT, info.joint_count);
 }
 
 int fx_gradient_list(const fx_args *args) {
@@ -318,6 +327,7 @@ int fx_gradient_list(const fx_args *args) {
     if (scene->parameter[k].kind == FRIX_OPTION_REAL)
       printf("%-28s %.9g\n", scene->parameter[k].name, s->subject.value[k]);
   if (good) printf("%-28s %.9g\n", "h", s->subject.step);
+  if (good) list_robot(s);
   int32_t bodies = good ? frix_model_count(s->subject.model).body_count : -1;
   for (int32_t k = -2; k < bodies; k++) {
     frix_body_config body = {.name = k == -2 ? "gravity" : "world"};

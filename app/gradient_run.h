@@ -1,4 +1,4 @@
-/* Derivatives of whole runs, for frix gradient --run. */
+/* Derivatives of whole runs, and of steps by named inputs, for frix gradient. */
 #ifndef FX_GRADIENT_RUN_H
 #define FX_GRADIENT_RUN_H
 
@@ -6,9 +6,10 @@
 
 /* The exit code. */
 int fx_gradient_of_run(const fx_args *args);
-/* --list: what a run or its first step can be differentiated by. */
+/* --list: what runs and steps can be differentiated by. */
 int fx_gradient_list(const fx_args *args);
-/* Whether an input needs the assembly, as a run has it: a number of the model, or h. */
-bool fx_gradient_by_number(const char *text);
+/* Of the step that ends at --at, by any input that has a name; and whether these inputs or outputs need that. */
+int fx_gradient_of_named_step(const fx_args *args);
+bool fx_gradient_by_name(const char *wrt, const char *of);
 
 #endif

@@ -131,7 +131,7 @@ static frix_vec3 random_point(const fx_region *region, int dim, uint64_t *random
 }
 
 static void add_two_point(fx_pairs *pairs, const fx_grains *g, const sorted *s, const fx_region *region) {
-  uint64_t random = 1;
+  uint64_t random = 1 + (uint64_t)pairs->moments; /* other points in every frame: grains at rest stay where they are */
   for (int64_t k = 0, tries = 0; k < POINTS && tries < 100 * POINTS; tries++) {
     frix_vec3 p = random_point(region, g->dim, &random), d = direction(g->dim, &random);
     int bin = (int)(k % FX_PAIR_BINS);

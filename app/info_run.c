@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "run.h"
-#include "scene.h"
+#include "scene_file.h"
 
 typedef struct tally {
   int32_t frames, damaged, certified, bodies, contacts;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "missing.h"
-#include "scene.h"
+#include "scene_file.h"
 
 typedef struct tally {
   int32_t body[3]; /* by frix_body_kind */

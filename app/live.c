@@ -236,7 +236,7 @@ static void hear(fx_live *live, client *c) {
     answer(c, "431 Request Header Fields Too Large", "text/plain", NULL, 0, true);
 }
 
-/* The newest frame goes to whoever has got all of the one before. */
+/* The newest frame goes to every viewer that has got all of the one before. */
 static void speak(fx_live *live, client *c) {
   if (c->sent == c->answer.size && c->streams && c->shown < live->serial && live->frame.size) {
     free(c->answer.at);
@@ -252,7 +252,7 @@ static void speak(fx_live *live, client *c) {
   if (c->sent == c->answer.size && c->ends) hang_up(c);
 }
 
-/* Serves whoever is there; waits so many milliseconds for somebody. */
+/* Serves all viewers; waits so many milliseconds for a new one. */
 static void serve(fx_live *live, int wait) {
   struct pollfd all[CLIENTS + 1] = {{.fd = live->socket, .events = POLLIN}};
   for (int k = 0; k < CLIENTS; k++) {

@@ -91,7 +91,7 @@ static list energy_numbers(const fx_measured *m) {
   double friction = b->friction - a->friction, impact = b->impact - a->impact, damping = b->damping - a->damping,
          scheme = a->scheme - b->scheme, error = a->error - b->error;
   double lost = friction + impact + damping + fmax(0, scheme) + fmax(0, error);
-  put(&l, "lost", "energy lost between first and last frame", "J", lost);
+  put(&l, "lost", "energy lost between first and last frame", "J", lost > 0 ? lost : NAN); /* beds keep no ledger */
   put(&l, "friction", "  share of friction", "", friction / lost);
   put(&l, "impact", "  share of impacts", "", impact / lost);
   put(&l, "damping", "  share of damping", "", damping / lost);

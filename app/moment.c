@@ -34,11 +34,14 @@ static bool read_impulses(fx_moment *m) {
   return at == rows + joints;
 }
 
-static bool step_to(frix_context *context, fx_moment *m, double h, double time) {
+static bool step_to(frix_context *context, fx_moment *m, double h, double time, bool before) {
   int64_t steps = (int64_t)(time / h + 0.5);
   frix_step_report report = {.certified = false};
-  for (int64_t k = 0; k < (steps > 1 ? steps : 1); k++) {
+  if (steps < 1) steps = 1;
+  for (int64_t k = 0; k < steps; k++) {
+    fx_run_controls_drive(m->robot, m->sim);
     if (!fx_subject_drive(&m->subject, context, m->sim, h)) return false;
+    if (before && k == steps - 1) return true;
     if (frix_sim_step(m->sim, h, &report) != FRIX_OK) {
       fx_error("%s: %s", m->word, frix_error_text(context));
       return false;
@@ -49,7 +52,8 @@ static bool step_to(frix_context *context, fx_moment *m, double h, double time) 
   return true;
 }
 
-static bool read_scene(frix_context *context, const fx_args *args, fx_moment *m) {
+/* before: of the step that ends at --at, what it begins with. */
+static bool read_scene(frix_context *context, const fx_args *args, fx_moment *m, bool before) {
   frix_sim_config config;
   double time = 0;
   if (!fx_subject_read(args, m->word, &m->subject) || !fx_subject_build(&m->subject, context)) return false;
@@ -62,7 +66,9 @@ static bool read_scene(frix_context *context, const fx_args *args, fx_moment *m)
     fx_error("%s: %s", m->word, frix_error_text(context));
     return false;
   }
-  if (!step_to(context, m, m->step, time)) return false;
+  if (!fx_run_controls_open(m->subject.model, m->word, args, &m->robot)) return false;
+  if (!step_to(context, m, m->step, time, before)) return false;
+  if (before) return true;
   if (frix_sim_problem(m->sim, &m->problem) != FRIX_OK) {
     fx_error("%s: %s", m->word, frix_error_text(context));
     return false;
@@ -75,15 +81,24 @@ static bool read_scene(frix_context *context, const fx_args *args, fx_moment *m)
   return true;
 }
 
-bool fx_moment_read(frix_context *context, const fx_args *args, fx_moment *m) {
+static void begin(const fx_args *args, fx_moment *m) {
   memset(m, 0, sizeof *m);
   m->word = args->word[0];
   m->data = frix_problem_data_default();
   m->step = 1;
-  if (is_world(m->word) || !is_problem(m->word)) return read_scene(context, args, m);
+}
+
+bool fx_moment_before(frix_context *context, const fx_args *args, fx_moment *m) {
+  begin(args, m);
+  return read_scene(context, args, m, true);
+}
+
+bool fx_moment_read(frix_context *context, const fx_args *args, fx_moment *m) {
+  begin(args, m);
+  if (is_world(m->word) || !is_problem(m->word)) return read_scene(context, args, m, false);
   m->problem = fx_read_problem(context, m->word, fx_arg(args, "--text"));
   if (!m->problem) return false;
-  m->certified = true; /* judged by whoever solves it */
+  m->certified = true; /* judged by the code that solves it */
   frix_problem_view(m->problem, &m->data);
   return true;
 }
@@ -92,6 +107,7 @@ void fx_moment_free(fx_moment *m) {
   frix_problem_destroy(m->problem);
   frix_sim_destroy(m->sim);
   frix_options_destroy(m->options);
+  fx_run_robot_close(m->robot, false);
   fx_subject_free(&m->subject);
   free(m->r);
 }
@@ -145,8 +161,8 @@ bool fx_moment_pair(const fx_moment *m, const char *text, double *c) {
     for (int32_t e = 0; e < report.law.dim; e++) {
       frix_vec3 d = report.direction[e];
       double along = axis == 'x' ? d.x : axis == 'y' ? d.y : d.z;
-      if (axis == 'n') along = e == 0 ? (first ? 1 : -1) : 0;
-      if (!report.angular[e]) c[at + e] += (first ? along : -along) * (axis == 'n' && second ? -1 : 1) / m->step;
+      if (axis == 'n') along = e == 0; /* presses, whichever side A is */
+      if (!report.angular[e]) c[at + e] += (first || axis == 'n' ? along : -along) / m->step;
     }
   }
   if (!any) fx_error("--of %s: no contacts of these bodies", text);

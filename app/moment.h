@@ -3,7 +3,7 @@
 #ifndef FX_MOMENT_H
 #define FX_MOMENT_H
 
-#include "subject.h"
+#include "run.h"
 
 typedef struct fx_moment {
   const char *word;
@@ -15,10 +15,13 @@ typedef struct fx_moment {
   frix_sim *sim;      /* NULL: a file */
   fx_subject subject;
   frix_options *options;
+  fx_run_robot *robot; /* its controls; NULL: as they are */
 } fx_moment;
 
 /* The first word, and for a scene --at and how it is simulated; false after a message. */
 bool fx_moment_read(frix_context *context, const fx_args *args, fx_moment *out);
+/* A scene at the beginning of the step that ends at --at, forces and motions of the step applied: the sim alone. */
+bool fx_moment_before(frix_context *context, const fx_args *args, fx_moment *out);
 void fx_moment_free(fx_moment *moment);
 /* "3 cup|table", or the number alone. */
 void fx_moment_contact(const fx_moment *moment, int32_t i, char *out, size_t size);
@@ -29,6 +32,8 @@ bool fx_moment_pair(const fx_moment *moment, const char *text, double *c);
   {"--at", "T", NULL, "scene: use the step that ends at time T; default: the first step"},              \
       {"--set", "k=v", NULL, "set a parameter of the scene or an option of a solver; may be repeated"}, \
       {"--dt", "H", NULL, "time step in s; default: the scene's"},                                      \
-      {"--seed", "N", NULL, "seed of the random parts of the scene"}, FX_SIM_FLAGS
+      {"--seed", "N", NULL, "seed of the random parts of the scene"},                                   \
+      {"--ctrl", "NAME=X", NULL, "robots: control of an actuator from the start; may be repeated"},     \
+      {"--ctrl-file", "FILE", NULL, "robots: controls over time, a table time,NAME,NAME..."}, FX_SIM_FLAGS
 
 #endif

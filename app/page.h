@@ -20,7 +20,7 @@ fx_page_config fx_page_default(void);
 bool fx_page_can_prove(void);
 /* Whether this build can make pages; false after a message that says what is missing. */
 bool fx_page_available(void);
-/* Hands a file or an address to the desktop's browser; false where there is no desktop (view.c). */
+/* Opens a file or an address in the desktop's browser; false where there is no desktop (verb_view.c). */
 bool fx_open_browser(const char *path);
 /* Writes the page of a trajectory file, whole or not at all; false after a message. Damaged frames are left out, with a
  * warning, and counted in *damaged. */

@@ -265,7 +265,7 @@ static bool row_meets(const plane_row *p, int i, fx_v3 low, fx_v3 high) {
   return between(fx_v3_mad(from, h / s, fx_v3_mad(p->first, across, p->turn)), low, high);
 }
 
-/* Samples of one stretch that sees nothing but the plane, or what stands before it. */
+/* Samples of one stretch that sees nothing but the plane, or bodies in front of it. */
 static void fill_stretch(fx_sample *to, int count, float near, float step, fx_sample all) {
   for (int i = 0; i < count; i++) {
     float n = near + (float)i * step;

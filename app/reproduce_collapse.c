@@ -18,7 +18,7 @@ static const double gravity = 9.81, pi = 3.14159265358979323846;
 static const double grain = 0.01; /* diameter of the sphere with a grain's volume */
 
 typedef struct outline {
-  double radius, height; /* of what stands or lies; height: twice that of the centre of mass */
+  double radius, height; /* of the column, standing or lying; height: twice that of the centre of mass */
   double top;
 } outline;
 

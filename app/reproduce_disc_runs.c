@@ -29,7 +29,7 @@ typedef struct disc_run {
   int64_t certified;
 } disc_run;
 
-/* Mean normal velocity where a contact bears: what the relaxed law lets go. */
+/* Mean normal velocity of loaded contacts: the error of the relaxed law. */
 static double lift_of(const fx_trial *t) {
   double sum = 0;
   int count = 0;

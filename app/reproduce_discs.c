@@ -4,7 +4,7 @@
  *   LCP1  fixed point over convex programmes    LCP2  its first iterate, the associated law: sliding contacts lift
  *
  * S1, table 1: 210 discs of diameter 3, 20 at the bottom, h = 0.05, first step from rest. S2: 10 to 210 discs. The
- * error of LCP2 is the normal velocity mu |u_T| where a contact bears. */
+ * error of LCP2 is the normal velocity mu |u_T| of a loaded contact. */
 #ifdef FRIX_HAVE_EXAMPLES
 #include <math.h>
 #include <stdlib.h>

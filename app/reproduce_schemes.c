@@ -346,6 +346,7 @@ static bool swing(double gamma, double h, double time, path *out, double *most) 
   fx_trial t;
   bool good = fx_trial_new(&t, &chain);
   t.h = h;
+  t.config.coordinates = FRIX_COORDINATES_MAXIMAL; /* coordinates of trees cannot drift */
   t.config.joint_stabilisation = gamma;
   good = good && fx_trial_start(&t);
   out->count = 0, *most = 0;

@@ -103,7 +103,7 @@ static bool sample(fx_trial *t, double from, double time, int every, const conte
 
 static double mean(double sum, const score *s) { return s->problems ? sum / (double)s->problems : NAN; }
 
-/* What stands behind a mean over solves some of which were cut off; "" where none was. */
+/* The mark behind a mean over solves some of which were cut off; "" where none was. */
 typedef struct remark {
   char text[64];
 } remark;

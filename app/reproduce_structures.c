@@ -1,4 +1,4 @@
-/* cardhouse, arch, stacks: what stands on friction alone, and what a blow brings down.
+/* cardhouse, arch, stacks: structures that stand on friction alone, and the blows that bring them down.
  *
  * S5, sections 7.3.4, 7.3.5, 7.4 and 7.5: a card house of four levels (mu 0.8, e 0.1) stands for ten simulated minutes
  * and comes down in sections under dropped blocks; a catenary arch (mu 0.6) stands a blow on its keystone and falls by

@@ -37,6 +37,8 @@ static bool hang(fx_report *report, double mu, double young) {
     fx_report_compare(report, (fx_compared){NAN, 100.0 * (double)t.certified / (double)t.steps, "%", true},
                       "mu %g, E %g Pa: steps certified to %g, of %lld", mu, young, t.config.tolerance,
                       (long long)t.steps);
+    fx_report_compare(report, (fx_compared){NAN, t.penetration, "m", false}, "mu %g, E %g Pa: deepest penetration", mu,
+                      young);
   }
   fx_trial_end(&t);
   return good;

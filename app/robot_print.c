@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "robot.h"
+#include "robot_print.h"
 
 static const char *const joint_word[] = {"free", "ball", "slide", "hinge"};
 static const char *const at_word[] = {"joint", "joint in parent", "slider-crank", "tendon", "site", "body"};
@@ -59,8 +59,8 @@ static void print_drives(const frix_robot *robot, frix_robot_state *state) {
   for (int32_t k = 0; k < info.actuator_count; k++) {
     frix_robot_actuator a;
     if (frix_robot_get_actuator(robot, k, &a)) continue;
-    printf("  actuator    %d %s at %s %s  control %.4g", (int)k, or_dash(a.name), at_word[a.transmission],
-           or_dash(a.object), ctrl[a.ctrl_first]);
+    printf("  actuator    %d %s at %s %s", (int)k, or_dash(a.name), at_word[a.transmission], or_dash(a.object));
+    if (a.ctrl_count) printf("  control %.4g", ctrl[a.ctrl_first]);
     print_range(a.ctrl_limited, a.ctrl_range);
     printf("  force %.4g", force[k]);
     print_range(a.force_limited, a.force_range);

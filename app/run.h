@@ -142,6 +142,10 @@ bool fx_run_robot_open(const fx_run *run, const fx_args *begun, const fx_args *a
 /* Controls of the present time; NULL is allowed in all of these. */
 void fx_run_robot_drive(fx_run_robot *robot, const frix_sim *sim);
 bool fx_run_robot_sense(fx_run_robot *robot, const fx_run *run);
+/* Controls alone, of any sim of the model, as a function of its time: for worlds that are run many times. NULL: none.
+ */
+bool fx_run_controls_open(const frix_model *model, const char *word, const fx_args *begun, fx_run_robot **out);
+void fx_run_controls_drive(const fx_run_robot *robot, frix_sim *sim);
 bool fx_run_robot_close(fx_run_robot *robot, bool keep);
 /* A word that tells robots apart; false where it cannot be found. */
 enum { FX_MARK_SIZE = 17 };

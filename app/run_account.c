@@ -235,6 +235,8 @@ void fx_put_settings(fx_json *json, const fx_run *run) {
   fx_put_text(json, "solver", run->config.solver);
   fx_put_text(json, "law", frix_law_name(run->config.law));
   fx_put_text(json, "integrator", run->config.integrator);
+  bool reduced = frix_model_robot(run->subject.model) || run->config.coordinates == FRIX_COORDINATES_REDUCED;
+  fx_put_text(json, "coordinates", reduced ? "reduced" : "maximal");
   fx_put_text(json, "contact", frix_contact_kind_table((int32_t)run->config.contact)->name);
   fx_put_text(json, "restitution", frix_restitution_table((int32_t)run->config.restitution)->name);
   fx_put_real(json, "tolerance", run->config.tolerance);

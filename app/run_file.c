@@ -259,7 +259,7 @@ static bool find_checkpoint(fx_run_file *file, fx_run *run, const char *path, fr
   return true;
 }
 
-/* Says what is lost: what stands behind the checkpoint is cut off and made again, damaged frames before it stay. */
+/* Reports what is lost: frames after the checkpoint are cut off and made again, damaged frames before it stay. */
 static bool tell_damage(fx_run_file *file, fx_run *run, const char *path) {
   const char *trouble = frix_trajectory_trouble(file->trajectory);
   if (trouble) fx_warning("%s: %s; continuing at step %" PRId64, path, trouble, file->kept);

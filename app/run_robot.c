@@ -17,10 +17,11 @@ enum { MOST_COLUMNS = 4096, MOST_BYTES = 256 << 20 };
 
 struct fx_run_robot {
   const frix_robot *robot;
-  frix_robot_state *state;
-  char *text;      /* of the table */
-  int32_t *column; /* actuator of each */
-  double *row;     /* time and values */
+  frix_robot_state *state; /* of the run; NULL: of any sim */
+  double *first;           /* controls from the start on, NaN: as they are */
+  char *text;              /* of the table */
+  int32_t *column;         /* actuator of each */
+  double *row;             /* time and values */
   int64_t row_count, next;
   int32_t column_count;
   fx_output *sensors;
@@ -32,7 +33,9 @@ struct fx_run_robot {
 static int32_t find_control(const frix_robot *robot, const char *flag, const char *name) {
   frix_robot_actuator row;
   int32_t k = frix_robot_find(robot, FRIX_ROBOT_ACTUATOR, name);
-  if (k >= 0 && !frix_robot_get_actuator(robot, k, &row)) return row.ctrl_first;
+  bool found = k >= 0 && !frix_robot_get_actuator(robot, k, &row);
+  if (found && row.ctrl_count) return row.ctrl_first;
+  if (found) fx_remark("'%s' has no control", name);
   fx_error("%s: the robot has no actuator '%s'", flag, name);
   frix_robot_info info = frix_robot_view(robot);
   for (int32_t i = 0; i < info.actuator_count && i < 40; i++)
@@ -51,9 +54,7 @@ static bool read_number(const char *flag, const char *text, double *out) {
   return false;
 }
 
-static bool set_controls(fx_run_robot *r, const fx_args *args) {
-  int32_t count;
-  double *ctrl = frix_robot_data(r->state, FRIX_ROBOT_CTRL, &count);
+static bool set_controls(const fx_run_robot *r, const fx_args *args, double *ctrl, int32_t count) {
   int cursor = 0;
   for (const char *text; (text = fx_arg_next(args, "--ctrl", &cursor));) {
     char *name = NULL;
@@ -202,7 +203,7 @@ bool fx_run_robot_open(const fx_run *run, const fx_args *begun, const fx_args *a
   *out = NULL;
   if (!wanted(begun, args)) return true;
   frix_robot_state *state = frix_sim_robot(run->sim);
-  if (!state) {
+  if (!state || !frix_model_robot(run->subject.model)) { /* trees of joints have no controls */
     fx_error("--ctrl, --ctrl-file and --sensors are for robots in reduced coordinates; %s has none", run->subject.word);
     return false;
   }
@@ -210,7 +211,9 @@ bool fx_run_robot_open(const fx_run *run, const fx_args *begun, const fx_args *a
   *r = (fx_run_robot){.robot = frix_model_robot(run->subject.model), .state = state};
   const char *table = begun->verb ? fx_arg(begun, "--ctrl-file") : NULL;
   if (table && !read_table(r, table)) return false;
-  if (begun->verb && frix_sim_step_count(run->sim) == 0 && !set_controls(r, begun)) return false;
+  int32_t count;
+  double *ctrl = frix_robot_data(state, FRIX_ROBOT_CTRL, &count);
+  if (begun->verb && frix_sim_step_count(run->sim) == 0 && !set_controls(r, begun, ctrl, count)) return false;
   return !fx_arg(args, "--sensors") || open_sensors(r, run->context, fx_arg(args, "--sensors"));
 }
 
@@ -221,6 +224,42 @@ void fx_run_robot_drive(fx_run_robot *r, const frix_sim *sim) {
     for (int32_t k = 0; k < r->column_count; k++) ctrl[r->column[k]] = r->row[r->next * width + 1 + k];
     r->next++;
   }
+}
+
+/* ---- of any sim of the model ---- */
+
+bool fx_run_controls_open(const frix_model *model, const char *word, const fx_args *begun, fx_run_robot **out) {
+  int32_t count = 0, cursor = 0;
+  *out = NULL;
+  if (!begun->verb || (!fx_arg_next(begun, "--ctrl", &cursor) && !fx_arg(begun, "--ctrl-file"))) return true;
+  const frix_robot *robot = frix_model_robot(model);
+  if (!robot) {
+    fx_error("--ctrl and --ctrl-file are for robots in reduced coordinates; %s has none", word);
+    return false;
+  }
+  fx_run_robot *r = *out = fx_grow(NULL, 1, sizeof *r);
+  *r = (fx_run_robot){.robot = robot};
+  for (int32_t k = 0; k < frix_robot_view(robot).actuator_count; k++) {
+    frix_robot_actuator row;
+    if (!frix_robot_get_actuator(robot, k, &row) && row.ctrl_first + row.ctrl_count > count)
+      count = row.ctrl_first + row.ctrl_count;
+  }
+  r->first = fx_grow(NULL, (size_t)count + 1, sizeof *r->first);
+  for (int32_t k = 0; k < count; k++) r->first[k] = NAN;
+  const char *table = fx_arg(begun, "--ctrl-file");
+  return (!table || read_table(r, table)) && set_controls(r, begun, r->first, count);
+}
+
+void fx_run_controls_drive(const fx_run_robot *r, frix_sim *sim) {
+  frix_robot_state *state = r ? frix_sim_robot(sim) : NULL;
+  if (!state) return;
+  int32_t count, width = r->column_count + 1;
+  double *ctrl = frix_robot_data(state, FRIX_ROBOT_CTRL, &count);
+  for (int32_t k = 0; k < count && frix_sim_step_count(sim) == 0; k++)
+    if (!isnan(r->first[k])) ctrl[k] = r->first[k];
+  int64_t row = -1;
+  while (row + 1 < r->row_count && r->row[(row + 1) * width] <= frix_sim_time(sim) + 1e-12) row++;
+  for (int32_t k = 0; k < r->column_count && row >= 0; k++) ctrl[r->column[k]] = r->row[row * width + 1 + k];
 }
 
 /* ---- the same robot ---- */
@@ -265,6 +304,7 @@ bool fx_run_robot_sense(fx_run_robot *r, const fx_run *run) {
 bool fx_run_robot_close(fx_run_robot *r, bool keep) {
   if (!r) return true;
   bool good = !r->sensors || fx_output_close(r->sensors, keep);
+  free(r->first);
   free(r->text);
   free(r->column);
   free(r->row);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "missing.h"
-#include "scene.h"
+#include "scene_file.h"
 
 bool fx_is_scene_file(const char *path) {
   static const char *const ending[] = {".xml", ".XML", ".urdf", ".URDF"};
@@ -74,7 +74,7 @@ void fx_print_notes(const frix_mjcf_info *info, bool quiet) {
   }
   if (quiet || !count_kind(info, FRIX_MJCF_NOT_NEEDED)) return;
   list_names(info, FRIX_MJCF_NOT_NEEDED, names, sizeof names);
-  fx_remark("not needed, contact is rigid and exact: %s", names);
+  fx_remark("not needed, frix solves contacts and limits exactly: %s", names);
 }
 
 void fx_put_notes(fx_json *json, const frix_mjcf_info *info) {

@@ -1,4 +1,4 @@
-/* What stands where in a frame, and from where it is seen. */
+/* Places of bodies in a frame, and the camera. */
 #include "stage.h"
 
 #include "app.h"
@@ -288,7 +288,7 @@ static void aim_sun(fx_stage *s) {
 void fx_stage_aim(fx_stage *s) {
   drop_strays(s);
   find_extent(s);
-  /* what stands by belongs to the picture, unless it is a landscape */
+  /* bodies that do not move belong to the picture, unless one is a landscape */
   for (int32_t k = 0; k < s->body_count; k++)
     if (s->stands[k]) see_body(s, k, s->pose[k], 2.5f * s->extent);
   find_extent(s);
@@ -327,7 +327,7 @@ static void draw_solid(const fx_stage *s, const fx_solid *solid, const frame3 *f
   }
 }
 
-/* Floors go far; walls end a little beyond what stands between them, or they would be all there is to see. */
+/* Floors go far; walls end a little beyond the bodies between them, or they would be all there is to see. */
 static void draw_plane(const fx_stage *s, const frame3 *f, fx_raster *r) {
   fx_v3 vertical = {s->up == 0, s->up == 1, s->up == 2};
   bool wall = fabsf(fx_v3_dot(f->z, vertical)) < 0.3f;

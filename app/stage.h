@@ -1,4 +1,4 @@
-/* A frame of a trajectory as a picture: what stands where, camera and light, shading. */
+/* A frame of a trajectory as a picture: bodies, camera and light, shading. */
 #ifndef FX_APP_STAGE_H
 #define FX_APP_STAGE_H
 
@@ -67,7 +67,7 @@ typedef struct fx_stage {
 
 void fx_stage_create(fx_stage *stage, const frix_model *model, const fx_look *look);
 void fx_stage_free(fx_stage *stage);
-/* Bodies of this frame shall be in the picture. After the last one: fx_stage_aim. */
+/* Bodies of this frame are to be in the picture. After the last one: fx_stage_aim. */
 void fx_stage_see(fx_stage *stage, const frix_frame *frame);
 void fx_stage_aim(fx_stage *stage);
 void fx_stage_draw(const fx_stage *stage, const frix_frame *frame, fx_raster *raster);
@@ -76,7 +76,7 @@ void fx_stage_arrows(const fx_stage *stage, const frix_frame *frame, fx_raster *
 /* Draws and shades; the picture's rgb is its caller's, by free. (shade.c) */
 fx_picture fx_stage_picture(const fx_stage *stage, const frix_frame *frame);
 
-/* False after a message. (png.c) */
+/* False after a message. (png_write.c) */
 bool fx_png_write(frix_context *context, const char *path, const fx_picture *picture);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scene.h"
+#include "scene_file.h"
 
 static const double file_time = 5,
                     file_step = 0.002; /* s, of a world from a file unless it or the user says otherwise */

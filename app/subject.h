@@ -39,7 +39,8 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
 #define FX_SIM_FLAGS                                                                                              \
   {"--solver", "NAME", "@solvers", "solver"}, {"--tol", "X", NULL, "tolerance of the certificate, default 1e-8"}, \
       {"--integrator", "NAME", "@integrators", "time integrator"},                                                \
-      {"--contact", "LAW", "@contacts", "law of contacts whose materials give no stiffness; default stiff"},      \
+      {"--contact", "LAW", "@contacts",                                                                           \
+       "law of contacts whose materials give no stiffness; default stiff (check, limit: rigid)"},                 \
       {"--restitution", "LAW", "@restitutions", "law of impacts; default bounded, which never creates energy"},   \
       {"--law", "LAW", "coulomb|associated",                                                                      \
        "coulomb (exact, default) or associated (convex relaxation, an approximation)"},                           \
@@ -47,7 +48,7 @@ bool fx_sim_settings(frix_context *context, const fx_args *args, frix_sim_config
       {"--plain", NULL, NULL, "solve each step once to the tolerance: no refinement, no search for rest"},        \
       {"--key", "NAME", NULL, "start a scene file at this keyframe"},                                             \
       {"--coordinates", "KIND", "reduced|maximal",                                                                \
-       "joints of files: reduced (trees) or maximal (constraint rows between bodies)"},                           \
+       "joints: reduced (coordinates of trees, default) or maximal (constraint rows between bodies)"},            \
       {"--soft-modes", "K", NULL, "read flexcomp of dimension 3 in scene files as soft bodies with K modes"},     \
       {"--allow-outside", NULL, NULL, "allow scene files to read files outside their folder"}, FX_MISSING_FLAG
 

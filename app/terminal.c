@@ -115,7 +115,7 @@ void fx_format_seconds(double seconds, char *out, size_t size) {
 
 /* ---- progress */
 
-/* Whether a line is standing; solves report from one thread at a time (solve.c holds the lock). */
+/* Whether a line is standing; solves report from one thread at a time (verb_solve.c holds the lock). */
 static bool progress_shown;
 
 bool fx_progress_wanted(void) { return terminal_with_colour(STDERR_FILENO); }

@@ -32,7 +32,7 @@ typedef struct fx_tones {
 
 void fx_tones_create(fx_tones *tones, const frix_model *model, fx_tone_mode mode, bool dark);
 void fx_tones_free(fx_tones *tones);
-/* A frame whose speeds and forces the scales shall hold. */
+/* A frame whose speeds and forces the scales must hold. */
 void fx_tones_see(fx_tones *tones, const frix_frame *frame);
 /* The colour of every body of a frame, by its place there; sRGB, 0 .. 1. */
 void fx_tones_of(const fx_tones *tones, const frix_frame *frame, fx_v3 *out);

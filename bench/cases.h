@@ -1,4 +1,4 @@
-/* Problems that benchmarks of the linear algebra share: examples by name, and a pile that has settled for a while. */
+/* Example problems by name, which benchmarks of the linear algebra share. */
 #ifndef BENCH_CASES_H
 #define BENCH_CASES_H
 
@@ -11,7 +11,6 @@ typedef struct case_value {
 
 /* NULL with the context's error text set. */
 frix_problem *case_example(frix_context *context, const char *example, const case_value *set);
-frix_problem *case_pile(frix_context *context, int32_t count);
 
 /* Processor time of this thread, so that a busy machine disturbs less. */
 double case_seconds(void);

@@ -415,3 +415,39 @@ double spheres_overlap(const spheres *s) {
     if (-s->last[c].gap > worst) worst = -s->last[c].gap;
   return worst / s->config.radius;
 }
+
+/* ---- a pile in a box, poured and settling ---- */
+
+/* One step with sweeps to 1e-3. */
+static bool advance(frix_context *context, spheres *s, const frix_problem *problem) {
+  frix_solve_config config = frix_solve_default();
+  frix_solution *solution = NULL;
+  frix_result result;
+  config.solver = "sweeps";
+  config.tolerance = 1e-3;
+  config.max_iterations = 500;
+  if (frix_solve(context, problem, &config, &solution) != FRIX_OK) return false;
+  frix_solution_view(solution, &result);
+  spheres_advance(s, result.r, result.v);
+  frix_solution_destroy(solution);
+  return true;
+}
+
+frix_problem *spheres_settled(frix_context *context, int32_t count) {
+  enum { STEPS = 110 }; /* poured and settling */
+  spheres_config config = spheres_default(count);
+  spheres *s = spheres_create(&config);
+  frix_problem *problem = NULL;
+  bool good = s != NULL;
+  for (int32_t step = 0; good && step <= STEPS; step++) {
+    frix_problem_data data;
+    frix_problem_destroy(problem);
+    problem = NULL;
+    good = spheres_problem(s, &data) && frix_problem_create(context, &data, &problem) == FRIX_OK;
+    if (step < STEPS) good = good && advance(context, s, problem);
+  }
+  spheres_destroy(s);
+  if (good) return problem;
+  frix_problem_destroy(problem);
+  return NULL;
+}

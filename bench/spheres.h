@@ -41,4 +41,7 @@ double spheres_time(const spheres *s);
 double spheres_speed(const spheres *s);
 double spheres_overlap(const spheres *s);
 
+/* The rigid problem of a pile that has fallen for 110 steps, each solved by sweeps to 1e-3; NULL where that fails. */
+frix_problem *spheres_settled(frix_context *context, int32_t count);
+
 #endif

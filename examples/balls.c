@@ -5,8 +5,8 @@
  * The cube is [0, 1]^3 m; radii lie between 0.1 and 0.2 m (0.15 in a column), density is 1000 kg/m^3. */
 #include "balls.h"
 
+#include "degrees.h"
 #include "scenes.h"
-#include "trig.h"
 
 #include <math.h>
 #include <stdlib.h>

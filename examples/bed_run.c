@@ -2,7 +2,7 @@
  *
  * On several ranks each writes its frames to OUT.RANK, and OUT is the index that names them (frix_trajectory_open reads
  * it as one run). A state is one file per rank, OUT.state.STEP.RANK; when all are written, OUT.state names them, and
- * those of the state before go. So there is a whole state at any moment, whoever is killed. */
+ * those of the state before go. So a whole state exists at any moment, whichever rank is killed. */
 #include "bed_run.h"
 
 #include <stdio.h>

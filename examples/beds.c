@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "packing.h"
+#include "rank_packing.h"
 #include "world.h"
 
 #define EX_BED_ROWS(rows) rows, (int32_t)(sizeof(rows) / sizeof(rows)[0])
@@ -159,17 +159,16 @@ static void keep_in_vessel(const void *where, double radius, frix_vec3 *c) {
   if (c->z < radius) c->z = radius;
 }
 
-static void fill_vessel(bed_draft *d, const bed_vessel *v, int64_t count) {
-  ex_packing *packing =
-      d->status ? NULL : ex_packing_new(count, pebble, v->radius, 0.0, v->top + 1.0, keep_in_vessel, v);
-  if (!packing && !d->status) d->status = FRIX_ERROR_MEMORY;
+static void fill_vessel(bed_draft *d, const frix_bed_link *link, const bed_vessel *v, int64_t count) {
+  ex_rank_packing packing = {.link = link, .count = count};
+  if (!d->status) d->status = ex_rank_packing_begin(&packing, pebble, v->radius, v->top + 1.0, keep_in_vessel, v);
   for (int64_t k = 0; k < count && !d->status;) {
     double half = v->radius - pebble, x = noise(d, half), y = noise(d, half);
     if (x * x + y * y > half * half) continue;
-    add_grain(d, 0, ex_packing_drop(packing, x, y));
+    add_grain(d, 0, ex_rank_packing_next(&packing, x, y));
     k++;
   }
-  ex_packing_free(packing);
+  d->status = ex_rank_packing_end(&packing, d->status);
 }
 
 static frix_status build_pebbles(frix_context *context, const frix_bed_config *config, const double *value,
@@ -182,7 +181,7 @@ static frix_status build_pebbles(frix_context *context, const frix_bed_config *c
   reserve(&d, &c, value[P_COUNT]);
   add_turned(&d, v.radius, v.height, v.radius, v.top + 1.0, c.mu);
   add_turned(&d, v.outlet, 0.0, v.radius, v.height, c.mu);
-  fill_vessel(&d, &v, (int64_t)value[P_COUNT]);
+  fill_vessel(&d, c.link, &v, (int64_t)value[P_COUNT]);
   frix_bed_flow flow = frix_bed_flow_default();
   double half = 0.7 * (v.radius - 2.0 * pebble);
   flow.outlet = -0.4, flow.again = true, flow.velocity = ex_vec3(0.0, 0.0, -1.0);
@@ -498,11 +497,11 @@ static void keep_in_column(const void *where, double r, frix_vec3 *c) {
 }
 
 /* Clumps start packed like the spheres around them, and settle. */
-static void fill_column(bed_draft *d, const double *value, const bed_column *k, double around, double height) {
-  ex_packing *packing = d->status ? NULL
-                                  : ex_packing_new((int64_t)value[C_COUNT], around, fmax(k->R, k->depth), 0.0,
-                                                   2.0 * height, keep_in_column, k);
-  if (!packing && !d->status) d->status = FRIX_ERROR_MEMORY;
+static void fill_column(bed_draft *d, const frix_bed_link *link, const double *value, const bed_column *k,
+                        double around, double height) {
+  ex_rank_packing packing = {.link = link, .count = (int64_t)value[C_COUNT]};
+  if (!d->status)
+    d->status = ex_rank_packing_begin(&packing, around, fmax(k->R, k->depth), 2.0 * height, keep_in_column, k);
   for (int64_t n = 0; n < (int64_t)value[C_COUNT] && !d->status;) {
     double half = k->R - around, x = noise(d, half), y = noise(d, half);
     if (k->depth > 0.0) {
@@ -510,14 +509,14 @@ static void fill_column(bed_draft *d, const double *value, const bed_column *k, 
     } else if (x * x + y * y > half * half) {
       continue;
     }
-    frix_vec3 p = ex_packing_drop(packing, x, y);
+    frix_vec3 p = ex_rank_packing_next(&packing, x, y);
     if (value[C_CLUMP] > 1.0)
       add_turned_grain(d, 0, p);
     else
       add_grain(d, 0, p);
     n++;
   }
-  ex_packing_free(packing);
+  d->status = ex_rank_packing_end(&packing, d->status);
 }
 
 static frix_status build_column(frix_context *context, const frix_bed_config *config, const double *value,
@@ -540,11 +539,11 @@ static frix_status build_column(frix_context *context, const frix_bed_config *co
   if (slab) add_plane(&d, ex_vec3(k.R, 0, 0), ex_vec3(-1, 0, 0), 0.0);
   if (slab) add_plane(&d, ex_vec3(0, 0, 0), ex_vec3(1, 0, 0), c.mu);
   if (!slab) add_turned(&d, k.R, 0.0, k.R, 4.0 * height, 0.0);
-  fill_column(&d, value, &k, around, height);
+  fill_column(&d, c.link, value, &k, around, height);
   return finish(&d, out);
 }
 
-/* As fast as nobody lifts one. */
+/* The side wall is removed at once, faster than any real wall can be lifted. */
 static frix_status drive_column(frix_bed *bed, const double *value, double h) {
   const double gone = 1e6;
   frix_bed_wall wall;

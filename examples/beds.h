@@ -28,7 +28,7 @@ const ex_bed_scene *ex_bed_table(int32_t k);
 const ex_bed_scene *ex_bed_find(const char *name);
 /* -1: it has none of this name. */
 int32_t ex_bed_parameter(const ex_bed_scene *scene, const char *name);
-/* The values that parameters have where nobody sets them. */
+/* The values that parameters have where they are not set. */
 void ex_bed_values(const ex_bed_scene *scene, double *value);
 
 #endif

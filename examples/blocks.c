@@ -5,8 +5,8 @@
  *   anisotropic  rests iff (g_1/mu)^2 + (g_2/mu2)^2 <= g_N^2 in the axes of the ellipse
  *   hexapyramid  rests; the six normal impulses are any h m g/6 + multiples of (1,-1,1,-1,1,-1)
  *   rolling      v falls by 5/7 mu_r g h / radius on the flat */
+#include "degrees.h"
 #include "scenes.h"
-#include "trig.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  *
  * Every example is one time step in global form (M, H, G, f, w, b), built through the public interface only. Bodies
  * have 6 degrees of freedom (velocity of the centre of mass, then spin, world frame, z up); planar ones have 3 (v_x,
- * v_z, spin about y). Setup uses + - * / sqrt and the sine of trig.c alone, so a problem has the same bits everywhere.
- * A new example is one build function, one table row in table.c and one test row. */
+ * v_z, spin about y). Setup uses + - * / sqrt and the sine of degrees.c alone, so a problem has the same bits
+ * everywhere. A new example is one build function, one table row in example_table.c and one test row. */
 #ifndef FRIX_EXAMPLES_H
 #define FRIX_EXAMPLES_H
 

@@ -1,6 +1,6 @@
 /* Piles of round bodies: spheres in a box, discs on a plank. */
+#include "degrees.h"
 #include "scenes.h"
-#include "trig.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Bodies on bodies, at rest in exact geometry: card house, stack, arch, wall.
  *
  * Cross-sections lie in the x-z plane; every contact line along y is represented by its two ends. */
+#include "degrees.h"
 #include "scenes.h"
-#include "trig.h"
 
 static const double step = 0.01;
 static const ex_vec up = {0.0, 0.0, 1.0}, right = {1.0, 0.0, 0.0};

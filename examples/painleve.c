@@ -7,8 +7,8 @@
  * For p_y > 0 the contact sticks iff p lies in the cone between n + mu d and n - mu d. For p_y <= 0 it opens; where the
  * cone reaches down there (mu |c| > 1) it may also stick, an answer as lawful: Painleve's ambiguity. Reference:
  * D. Kaufman, Coupled principles for computational frictional contact mechanics, 2009, section 6.7. */
+#include "degrees.h"
 #include "scenes.h"
-#include "trig.h"
 
 #include <math.h>
 

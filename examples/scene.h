@@ -7,9 +7,9 @@
  *   repeat: frix_scene_drive(scene, sim, model, values, h);   // blows, shaking, refuelling
  *           frix_sim_step(sim, h, &report);
  *
- * Setup uses + - * / sqrt and the sine of trig.c alone, so a world has the same bits everywhere. What drives it depends
- * on the state and time of the sim alone: a run that is continued from a snapshot goes on with the same bits. A new
- * scene is one build function and its row in a scene_*.c file, its name in world.h and a line in scene_table.c. */
+ * Setup uses + - * / sqrt and the sine of degrees.c alone, so a world has the same bits everywhere. What drives it
+ * depends on the state and time of the sim alone: a run that is continued from a snapshot goes on with the same bits. A
+ * new scene is one build function and its row in a scene_*.c file, its name in world.h and a line in scene_table.c. */
 #ifndef FRIX_SCENE_H
 #define FRIX_SCENE_H
 

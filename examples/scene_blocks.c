@@ -86,7 +86,7 @@ const frix_scene ex_scene_wall = {
  *
  * Squared logs of side d: those along x lie at heights k d, those along y half a log higher, crossing at the corners.
  * Every log is notched from below by d/2 at its two crossings, where it rides on the log below; between and outside
- * the crossings it has its full height less a clearance, so that it bears there alone. */
+ * the crossings it has its full height less a clearance, so that it carries load there alone. */
 
 static const double log_side = 0.20, log_span = 3.0, log_overhang = 0.30, log_clearance = 0.02, log_density = 500.0;
 

@@ -298,7 +298,7 @@ const frix_scene ex_scene_bunnies_arch = {
     .name = "bunnies-arch",
     .summary = "soft bunnies roll down a ramp into an arch of rigid stones",
     EX_PARAMETERS(rolling_parameter),
-    .step = 0.005,
+    .step = 0.0025,
     .time = 3.0,
     .build = build_rolling,
 };

@@ -89,8 +89,8 @@ static void weave(ex_world *world, const double *value, frix_vec3 middle, frix_v
 
 /* ---- the weave is put together ---- */
 
-enum { TIGHTENING = 1000 };                            /* steps at most */
-static const double touching = 1.5e-4, gentle = 0.005; /* m: an overlap that is left; h */
+enum { TIGHTENING = 100 };                           /* steps at most */
+static const double touching = 1e-6, gentle = 0.005; /* m: an overlap that is left; h */
 
 /* Where the strands of one simulation are becomes where those of another are. */
 static frix_status copy_strands(const frix_sim *from, frix_sim *to, const frix_model *model, int32_t strands) {
@@ -105,7 +105,7 @@ static frix_status copy_strands(const frix_sim *from, frix_sim *to, const frix_m
   return status;
 }
 
-/* Strands are pushed apart in a simulation without gravity, slowly: they gain no speed. */
+/* Strands are pushed apart in a simulation without gravity; they gain no speed. */
 static frix_status push_apart(frix_sim *other, frix_sim *sim, const frix_model *model, int32_t strands) {
   const frix_vec3 none = {0.0, 0.0, 0.0};
   frix_status status = frix_sim_set_gravity(other, none);
@@ -125,6 +125,7 @@ static frix_status put_together(frix_sim *sim, const frix_model *model, const do
   frix_context *context = NULL;
   frix_sim *other = NULL;
   frix_sim_config config = frix_sim_default();
+  config.contact = FRIX_CONTACT_KIND_RIGID, config.stabilisation = 1.0; /* a step takes all of an overlap away */
   frix_status status = frix_context_create(NULL, &context);
   if (status == FRIX_OK) status = frix_sim_create(context, model, &config, &other);
   if (status == FRIX_OK) status = push_apart(other, sim, model, (int32_t)value[WARP] + (int32_t)value[WEFT]);
@@ -180,7 +181,7 @@ const frix_scene ex_scene_weave = {
     .name = "weave",
     .summary = "a weave of soft strands hangs: it holds, creeps or comes apart, by mu and stiffness",
     EX_PARAMETERS(weave_parameter),
-    .step = 0.005,
+    .step = 0.0025,
     .time = 2.0,
     .build = build_weave,
     .drive = hang,
@@ -220,7 +221,7 @@ const frix_scene ex_scene_weave_thrown = {
     .name = "weave-thrown",
     .summary = "a weave of soft strands is thrown at two pegs",
     EX_PARAMETERS(thrown_parameter),
-    .step = 0.002,
+    .step = 0.00125,
     .time = 1.0,
     .build = build_thrown,
     .drive = throw,

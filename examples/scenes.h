@@ -1,4 +1,4 @@
-/* The examples by file; table.c lists them. */
+/* The examples by file; example_table.c lists them. */
 #ifndef EX_SCENES_H
 #define EX_SCENES_H
 

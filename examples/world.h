@@ -4,8 +4,8 @@
 
 #include <frix/soft.h>
 
+#include "degrees.h"
 #include "scene.h"
-#include "trig.h"
 
 /* Rows of parameters. */
 #define EX_REAL(name, initial, minimum, maximum, summary) \

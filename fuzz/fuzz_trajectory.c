@@ -3,7 +3,7 @@
  * of them and of snapshots take a step. */
 #include "fuzz.h"
 
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include <unistd.h>
 

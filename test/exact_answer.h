@@ -4,8 +4,8 @@
  *
  * Newton on the natural map from a given answer, F in quadruple precision, factors of its Jacobian in long double, from
  * differences contact by contact. Nothing is shared with src/. Of the data changed by t, the same with the factors of
- * the answer: central differences with t = 1e-9 are then good to 1e-18. Elliptic cones are projected onto in long
- * double (oracle.h). Forces that are not unique stay where they are: the null space of the Jacobian is left out. */
+ * the answer: central differences with t = 1e-9 are then good to 1e-18. Forces that are not unique stay where they are:
+ * the null space of the Jacobian is left out. */
 #ifndef FX_TEST_EXACT_ANSWER_H
 #define FX_TEST_EXACT_ANSWER_H
 
@@ -43,6 +43,8 @@ typedef struct exact {
   real *lu;              /* of the Jacobian at r, complete pivoting: row k is row at[k], column k is column from[k] */
   int32_t *at, *from;
   real beside;   /* residual of the last exact_beside */
+  bool same;     /* whether its contacts are in the modes of the answer */
+  uint8_t *mode; /* by block: of the answer */
   real residual; /* of r: the largest |F| over the size of its block */
   real *size;    /* by block: the largest |r / S|, |S q| of the blocks that W connects it with */
   real *sum;     /* by row: what u is the sum of, as sizes */
@@ -86,33 +88,117 @@ static void exact_discs(const quad *x, int discs, const int *size, const quad *a
     for (int j = row; j < row + size[k]; j++) out[j] = 0;
 }
 
+/* The projection onto (t1 / m1)^2 + (t2 / m2)^2 <= n^2, n >= 0: outside of it and of its polar cone the point
+ * x - lambda grad, n = x_n / (1 - lambda), t_k = x_k m_k^2 / (m_k^2 + lambda). The root in long double (oracle.h), then
+ * two steps of Newton in n, which does not lose digits near lambda = 1:
+ *
+ *   f(n) = sum (x_k m_k / (m_k^2 + 1 - x_n / n))^2 - n^2 = 0 */
+static void exact_ellipse(const frix_contact *c, const quad *x, quad *out) {
+  quad m[2] = {c->mu, c->mu2}, cos = c->axis[0], sin = c->axis[1];
+  quad t[2] = {cos * x[1] + sin * x[2], cos * x[2] - sin * x[1]}, n = 0, p[2] = {0, 0};
+  if (m[0] == 0 || m[1] == 0) { /* a wedge */
+    int flat = m[0] == 0 ? 0 : 1, size = 1;
+    quad y[2] = {x[0], t[1 - flat]}, z[2];
+    exact_discs(y, 1, &size, &m[1 - flat], z);
+    n = z[0], p[1 - flat] = z[1];
+  } else {
+    quad inside = 0, polar = 0;
+    for (int k = 0; k < 2; k++) inside += t[k] * t[k] / (m[k] * m[k]), polar += t[k] * t[k] * m[k] * m[k];
+    if (x[0] <= 0 && x[0] * x[0] >= polar) {
+      out[0] = out[1] = out[2] = 0;
+      return;
+    }
+    if (x[0] >= 0 && x[0] * x[0] >= inside) {
+      for (int k = 0; k < 3; k++) out[k] = x[k];
+      return;
+    }
+    real near[FRIX_MAX_DIM] = {(real)x[0], (real)x[1], (real)x[2]}, from[FRIX_MAX_DIM];
+    oracle_project(c, near, from);
+    n = from[0];
+    for (int round = 0; round < 3; round++) {
+      quad f = -n * n, slope = -2 * n;
+      for (int k = 0; k < 2; k++) {
+        quad lower = m[k] * m[k] + 1 - x[0] / n, part = t[k] * m[k] / lower;
+        f += part * part, slope -= 2 * part * part / lower * x[0] / (n * n);
+        p[k] = t[k] * m[k] * m[k] / lower;
+      }
+      if (round < 2) n -= f / slope;
+    }
+  }
+  out[0] = n, out[1] = cos * p[0] - sin * p[1], out[2] = sin * p[0] + cos * p[1];
+}
+
+/* The argument of the projection of one block, whose friction is mu, and its discs. */
+static int exact_argument(const exact *e, const exact_data *d, int32_t k, const quad *r, const quad *u, quad *x,
+                          quad a[2], int size[2]) {
+  const frix_contact *c = &d->contact[k];
+  quad S = e->S[k];
+  int discs = c->cone == FRIX_CONE_ROLLING ? 2 : c->cone == FRIX_CONE_CIRCULAR || c->cone == FRIX_CONE_PLANAR ? 1 : 0;
+  a[0] = d->mu[k], a[1] = c->mu_r;
+  size[0] = c->cone == FRIX_CONE_PLANAR ? 1 : 2, size[1] = 2;
+  for (int32_t j = 0; j < c->dim; j++) x[j] = r[j] / S - S * u[j];
+  for (int m = 0, row = 1; m < discs; row += size[m++]) x[0] -= S * a[m] * quad_norm(u + row, size[m]);
+  if (c->cone == FRIX_CONE_ELLIPTIC) {
+    quad cos = c->axis[0], sin = c->axis[1], p = c->mu * (cos * u[1] + sin * u[2]),
+         q = c->mu2 * (cos * u[2] - sin * u[1]);
+    x[0] -= S * quad_root(p * p + q * q);
+  }
+  return discs;
+}
+
 /* F of one block, whose friction is mu. */
 static void exact_map(const exact *e, const exact_data *d, int32_t k, const quad *r, const quad *u, quad *F) {
   const frix_contact *c = &d->contact[k];
-  quad x[FRIX_MAX_DIM] = {0}, S = e->S[k], a[2] = {d->mu[k], c->mu_r};
-  int size[2] = {c->cone == FRIX_CONE_PLANAR ? 1 : 2, 2}, discs = 0;
-  for (int32_t j = 0; j < c->dim; j++) x[j] = r[j] / S - S * u[j], F[j] = 0;
+  quad x[FRIX_MAX_DIM] = {0}, S = e->S[k], a[2];
+  int size[2], discs = exact_argument(e, d, k, r, u, x, a, size);
+  for (int32_t j = 0; j < c->dim; j++) F[j] = 0;
   switch (c->cone) {
     case FRIX_CONE_BILATERAL:
       for (int32_t j = 0; j < c->dim; j++) F[j] = x[j];
       break;
     case FRIX_CONE_LIMIT:
     case FRIX_CONE_FRICTIONLESS: F[0] = quad_max(x[0], 0); break;
-    case FRIX_CONE_CIRCULAR:
-    case FRIX_CONE_PLANAR: discs = 1; break;
-    case FRIX_CONE_ROLLING: discs = 2; break;
-    default: {
+    case FRIX_CONE_ELLIPTIC: exact_ellipse(c, x, F); break;
+    case FRIX_CONE_PYRAMID: {
       real y[FRIX_MAX_DIM] = {0}, z[FRIX_MAX_DIM] = {0};
       for (int32_t j = 1; j < c->dim; j++) y[j - 1] = -(real)u[j];
       x[0] -= S * oracle_support(c, y);
       for (int32_t j = 0; j < c->dim; j++) y[j] = (real)x[j];
       oracle_project(c, y, z);
       for (int32_t j = 0; j < c->dim; j++) F[j] = z[j];
+      break;
     }
+    default: exact_discs(x, discs, size, a, F);
   }
-  for (int m = 0, row = 1; m < discs; row += size[m++]) x[0] -= S * a[m] * quad_norm(u + row, size[m]);
-  if (discs) exact_discs(x, discs, size, a, F);
   for (int32_t j = 0; j < c->dim; j++) F[j] = r[j] / S - F[j];
+}
+
+/* Modes by block: 0 no force, else 1 and a bit for each disc (or ellipse) at whose edge the force is. Whether all are
+ * as `as` says. */
+static bool exact_modes(const exact *e, const exact_data *d, const quad *r, const quad *u, uint8_t *out,
+                        const uint8_t *as) {
+  bool same = true;
+  for (int32_t k = 0; k < e->blocks; k++) {
+    const frix_contact *c = &d->contact[k];
+    quad x[FRIX_MAX_DIM] = {0}, F[FRIX_MAX_DIM], a[2];
+    const quad *own = r + e->start[k], *speed = u + e->start[k];
+    int size[2], discs = exact_argument(e, d, k, own, speed, x, a, size);
+    uint8_t mode = 1;
+    exact_map(e, d, k, own, speed, F);
+    quad n = own[0] / e->S[k] - F[0]; /* of the projection */
+    if (c->cone != FRIX_CONE_BILATERAL && !(n > 0)) mode = 0;
+    for (int m = 0, row = 1; mode && m < discs; row += size[m++])
+      if (quad_norm(x + row, size[m]) > a[m] * n) mode |= (uint8_t)(2 << m);
+    if (mode && c->cone == FRIX_CONE_ELLIPTIC && (c->mu == 0 || c->mu2 == 0)) {
+      quad cos = c->axis[0], sin = c->axis[1], t = c->mu == 0 ? cos * x[2] - sin * x[1] : cos * x[1] + sin * x[2];
+      if (quad_abs(t) > (c->mu == 0 ? c->mu2 : c->mu) * n) mode |= 2;
+    } else if (mode && c->cone == FRIX_CONE_ELLIPTIC && n != x[0]) {
+      mode |= 2;
+    }
+    if (out) out[k] = mode;
+    if (as) same &= as[k] == mode;
+  }
+  return same;
 }
 
 static real exact_residual(const exact *e, const exact_data *d, const quad *r, quad *u, quad *F) {
@@ -207,7 +293,7 @@ static void exact_correct(const exact *e, const quad *F, quad *r) {
 static void exact_close(exact *e) {
   oracle_free(&e->o);
   free(e->start), free(e->contact), free(e->W), free(e->S), free(e->r), free(e->q), free(e->lu), free(e->at),
-      free(e->from), free(e->work), free(e->size), free(e->sum);
+      free(e->from), free(e->work), free(e->size), free(e->sum), free(e->mode);
 }
 
 static void exact_sizes(exact *e) {
@@ -319,6 +405,9 @@ static bool exact_open(exact *e, const frix_problem *problem, const double *r, c
     if (now <= 1e-28L) break;
     exact_correct(e, F, e->r);
   }
+  e->mode = calloc((size_t)e->blocks + 1, sizeof *e->mode);
+  exact_residual(e, &here, e->r, u, F);
+  exact_modes(e, &here, e->r, u, e->mode, NULL);
   e->sum = calloc((size_t)n + 1, sizeof *e->sum);
   for (int32_t i = 0; i < n; i++) {
     e->sum[i] = fabsl(e->q[i]) + (here.R ? fabsl((real)(here.R[i] * e->r[i])) : 0);
@@ -345,6 +434,7 @@ static bool exact_beside(exact *e, const exact_change *by, real t, quad *r, quad
     exact_correct(e, F, r);
   }
   best = e->beside = exact_residual(e, &there, r, u, F);
+  e->same = exact_modes(e, &there, r, u, NULL, e->mode);
   exact_drop(&there);
   free(F);
   return best <= (e->rank < n ? 1e-11L : 1e-16L);

@@ -38,19 +38,23 @@ static inline frix_quat turned(double angle, double x, double y, double z) {
   return (frix_quat){cos(angle / 2), x * sin(angle / 2), y * sin(angle / 2), z * sin(angle / 2)};
 }
 
-/* Coordinates of all worlds of a test. */
-static frix_coordinates world_coordinates = FRIX_COORDINATES_MAXIMAL;
+/* The coordinates of joints: a file that tests rows of joints defines WORLD_COORDINATES as FRIX_COORDINATES_MAXIMAL,
+ * and runs tests once more in trees. */
+#ifndef WORLD_COORDINATES
+#define WORLD_COORDINATES FRIX_COORDINATES_REDUCED
+#endif
+static bool world_of_trees;
 
 /* The same test in trees. */
 static inline void world_in_trees(fx_test *t, void (*test)(fx_test *)) {
-  world_coordinates = FRIX_COORDINATES_REDUCED;
+  world_of_trees = true;
   test(t);
-  world_coordinates = FRIX_COORDINATES_MAXIMAL;
+  world_of_trees = false;
 }
 
 static inline world world_new(fx_test *t, double mu, double restitution) {
   world w = {.t = t, .config = frix_sim_default()};
-  w.config.coordinates = world_coordinates;
+  w.config.coordinates = world_of_trees ? FRIX_COORDINATES_REDUCED : WORLD_COORDINATES;
   if (frix_context_create(NULL, &w.context) != FRIX_OK || frix_builder_create(w.context, &w.builder) != FRIX_OK)
     fx_test_fail(t, __FILE__, __LINE__, "no context");
   frix_material_config material = frix_material_default();

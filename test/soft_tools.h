@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 #include "test.h"
 
 typedef struct lab {

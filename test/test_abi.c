@@ -132,7 +132,8 @@ static void reserved(fx_test *t) {
   world_end(&w);
 }
 
-/* Files are read with the settings of an older client, which end earlier; settings that nobody made are refused. */
+/* Files are read with the settings of an older client, which end earlier; settings that were not initialised are
+ * refused. */
 static void older_settings(fx_test *t) {
   static const char text[] = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>";
   if (!frix_mjcf_available()) {

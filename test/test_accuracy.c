@@ -38,7 +38,7 @@ static void slides_down(fx_test *t) {
   shell_free(&r);
 }
 
-/* Balls thrown into a box: after some impacts nobody knows where they are to 1e-6 m. */
+/* Balls thrown into a box: after some impacts it is unknown where they are to 1e-6 m. */
 static void chaos(fx_test *t) {
   shell_result r = shell(t, "$frix run balls --set n=5 --time 1 --accuracy 1e-6 --json");
   CHECK(t, r.code == 1 && strstr(r.out, "\"reached\": false"));

@@ -122,6 +122,23 @@ static void hundred_spheres(fx_test *t) {
   free_pile(&p);
 }
 
+/* An island with a start is left when the work named for it is done, and the outcome says so. */
+static void work(fx_test *t) {
+  pile p;
+  frix_result result = {0};
+  frix_options *options = NULL;
+  frix_solve_config config = frix_solve_default();
+  bool good = make_pile(&p, 100, 0, 120) && frix_options_create(p.context, &options) == FRIX_OK;
+  CHECK(t, good && frix_options_set(options, "auto.work", "20") == FRIX_OK);
+  config.options = options;
+  CHECK(t, good && advance(&p, &config, &result));
+  CHECK(t, result.outcome == FRIX_OUTCOME_MAX_ITERATIONS && result.certificate.residual > 1e-8);
+  CHECK(t, result.iterations <= 20 * 4); /* vectorised sweeps cost a quarter */
+  fx_test_note(t, "%lld iterations, residual %.0e", (long long)result.iterations, result.certificate.residual);
+  frix_options_destroy(options);
+  free_pile(&p);
+}
+
 /* ---- masonry ---- */
 
 /* A pyramid of boxes that touch, 11 contacts to a box. */
@@ -285,6 +302,7 @@ const fx_test_row test_auto[] = {
     {"auto/stubborn_pile", stubborn_pile},
     {"auto/pyramid", pyramid},
     {"auto/hundred_spheres", hundred_spheres},
+    {"auto/work", work},
     {"auto/deadlines", deadlines},
     {"auto/no_time", no_time},
     {"auto/hurried_steps", hurried_steps},

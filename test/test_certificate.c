@@ -344,7 +344,7 @@ static void nothing(fx_test *t) {
   frix_context_destroy(context);
 }
 
-/* Two contacts that ask for opposite motions of one body: no impulses obey the law, and none shall pass for an answer,
+/* Two contacts that ask for opposite motions of one body: no impulses obey the law, and none may pass for an answer,
  * however large. */
 static void no_answer(fx_test *t) {
   frix_context *context;

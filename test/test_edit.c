@@ -2,6 +2,7 @@
 #include <frix/edit.h>
 #include <frix/hooks.h>
 
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 static uint64_t hash_of(world *w) {

@@ -1,5 +1,6 @@
 /* Energy of joints: what each integrator does to it, with projection and without; chains under tension. */
-#include "linalg/vec.h"
+#include "linalg/vector.h"
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 static const double g = 9.81;
@@ -188,10 +189,11 @@ static void tolerances_of_trees(fx_test *t) { let_go(t, FRIX_COORDINATES_REDUCED
 
 /* A double pendulum that turns fast: velocity products bring no energy at steps of half a radian, and joints that are
  * coordinates report the forces of joints that are rows. */
-static void fast_trees(fx_test *t) {
+static void fast_with(fx_test *t, const char *integrator) {
   frix_joint_state state[2][2];
   for (int n = 0; n < 4; n++) { /* both coordinates at 0.5 ms, trees at 2 and 20 ms */
     world w = world_new(t, 0, 0);
+    w.config.integrator = integrator;
     double h = n < 2 ? 5e-4 : n == 2 ? 2e-3 : 2e-2, above = -1;
     w.config.coordinates = n == 0 ? FRIX_COORDINATES_MAXIMAL : FRIX_COORDINATES_REDUCED;
     if (n >= 2) MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
@@ -220,6 +222,50 @@ static void fast_trees(fx_test *t) {
   for (int k = 0; k < 2; k++) {
     frix_vec3 a = state[0][k].force, b = state[1][k].force;
     CHECK(t, hypot(b.x, b.z) > 3 && hypot(a.x - b.x, hypot(a.y - b.y, a.z - b.z)) < 0.02 * hypot(b.x, b.z));
+  }
+}
+
+static void fast_trees(fx_test *t) {
+  for (int i = 0; i < 3; i++) fast_with(t, integrators[i]);
+}
+
+/* Three bars that float or hang, in the schemes of the half step: what is resolved keeps its energy, what turns by more
+ * than a radian per step gains none. */
+static double keep_energy(fx_test *t, const char *integrator, double spin, double h, double *lost) {
+  world w = world_new(t, 0, 0);
+  w.config.integrator = integrator, w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  if (spin > 0) MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+  for (int k = 0; k < 3; k++) {
+    frix_body_config b = body_at(at(0.1 + 0.2 * k, 0, 0));
+    b.spin = vec(spin * (k + 1), 0.3 * spin, 0.5 * spin * k);
+    frix_shape_config shape = box_shape(0.08, 0.03, 0.02);
+    shape.mask = 0;
+    j.a = j.b, j.b = world_body(&w, b, shape);
+    j.kind = k == 1 ? FRIX_JOINT_BALL : FRIX_JOINT_HINGE;
+    if (k > 0 || !(spin > 0)) add_joint(&w, &j, vec(0.2 * k, 0, 0), vec(0, 1, k == 2 ? 1 : 0), vec(0, 0, 0));
+  }
+  if (!world_start(&w)) return INFINITY;
+  double start = total(w.sim), scale = spin > 0 ? start : 20, above = 0;
+  *lost = 0;
+  for (int k = 0; k < 4000; k++) {
+    world_step(&w, h);
+    above = fmax(above, (total(w.sim) - start) / scale), *lost = fmax(*lost, (start - total(w.sim)) / scale);
+  }
+  CHECK(t, w.unsolved == 0);
+  world_end(&w);
+  return above;
+}
+
+static void half_step_of_trees(fx_test *t) {
+  double lost;
+  for (int i = 1; i < 3; i++) {
+    double hangs = keep_energy(t, integrators[i], 0, 1e-3, &lost);
+    CHECK(t, hangs < 1e-3 && lost < 1e-3);
+    fx_test_note(t, "%s hangs: %.0e above, %.0e below", integrators[i], hangs, lost);
+    double floats = keep_energy(t, integrators[i], 5, 1e-3, &lost);
+    CHECK(t, floats < 1e-4 && lost < 1e-4);
+    CHECK(t, keep_energy(t, integrators[i], 60, 1e-2, &lost) < 1e-12);
   }
 }
 
@@ -309,8 +355,9 @@ typedef struct gain {
   double above, contact; /* most above the start and most brought by contacts, over the energy at the start */
 } gain;
 
-static gain throw_pair(fx_test *t, int i, int law, int n, double h) {
+static gain throw_pair(fx_test *t, frix_coordinates coordinates, int i, int law, int n, double h) {
   world w = rigid_world(t, 0.8, 0.95);
+  w.config.coordinates = coordinates;
   w.config.integrator = integrators[i], w.config.restitution = (frix_restitution)law;
   world_plane(&w, turned(0, 1, 0, 0));
   frix_vec3 spin = vec(3 * cos(n), 8 * sin(2.0 * n), 5 * cos(3.0 * n));
@@ -339,12 +386,12 @@ static gain throw_pair(fx_test *t, int i, int law, int n, double h) {
   return out;
 }
 
-static void linked(fx_test *t) {
-  for (int i = 0; i < 3; i++)
+static void throw_all(fx_test *t, frix_coordinates coordinates, int schemes) {
+  for (int i = 0; i < schemes; i++)
     for (int law = 0; frix_restitution_table(law); law++) {
       gain most = {0};
       for (int n = 0; n < 20; n++) {
-        gain one = throw_pair(t, i, law, n, 1e-3);
+        gain one = throw_pair(t, coordinates, i, law, n, 1e-3);
         most.above = fmax(most.above, one.above), most.contact = fmax(most.contact, one.contact);
       }
       const char *name = frix_restitution_table(law)->name;
@@ -357,6 +404,37 @@ static void linked(fx_test *t) {
     }
 }
 
+static void linked(fx_test *t) { throw_all(t, FRIX_COORDINATES_MAXIMAL, 3); }
+static void linked_of_trees(fx_test *t) { throw_all(t, FRIX_COORDINATES_REDUCED, 3); }
+
+/* ---- a floating pair of bars that turn against each other: its centre of mass goes as that of a body does ---- */
+
+static void center_of_trees(fx_test *t) {
+  world w = world_new(t, 0, 0);
+  w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+  frix_body_id id[2];
+  for (int k = 0; k < 2; k++) {
+    frix_body_config b = body_at(at(k ? 0.15 : -0.15, 0, 0));
+    b.mass = 1 + k, b.spin = vec(0, 0, k ? 6 : -4), b.velocity = vec(1, k ? 0.9 : 0.6, 0);
+    *(k ? &j.b : &j.a) = id[k] = world_body(&w, b, box_shape(0.12, 0.06, 0.04));
+  }
+  add_joint(&w, &j, vec(0, 0, 0), vec(0, 0, 1), vec(0, 0, 0));
+  REQUIRE(t, world_start(&w));
+  double start = total(w.sim), above = 0;
+  for (int k = 0; k < 1000; k++) {
+    world_step(&w, 1e-3);
+    above = fmax(above, total(w.sim) / start - 1);
+  }
+  frix_vec3 a = state_of(&w, id[0]).center, b = state_of(&w, id[1]).center;
+  CHECK_NEAR(t, (a.x + 2 * b.x) / 3, 0.05 + 1, 1e-12);
+  CHECK_NEAR(t, (a.y + 2 * b.y) / 3, 0.8, 1e-12);
+  CHECK(t, above < 1e-9);
+  fx_test_note(t, "%.1e above the start, end %.4f", above, total(w.sim) / start - 1);
+  world_end(&w);
+}
+
 const fx_test_row test_energy_joints[] = {
     {"energy_joints/pendulum", pendulum},
     {"energy_joints/thin_rods", thin_rods},
@@ -365,9 +443,12 @@ const fx_test_row test_energy_joints[] = {
     {"energy_joints/equilibrium_of_trees", equilibrium_of_trees},
     {"energy_joints/tolerances_of_trees", tolerances_of_trees},
     {"energy_joints/fast_trees", fast_trees},
+    {"energy_joints/half_step_of_trees", half_step_of_trees},
     {"energy_joints/rods_and_ropes", rods_and_ropes},
     {"energy_joints/twist", twist},
     {"energy_joints/fast_turns", fast_turns},
     {"energy_joints/linked", linked},
+    {"energy_joints/linked_of_trees", linked_of_trees},
+    {"energy_joints/center_of_trees", center_of_trees},
     {0},
 };

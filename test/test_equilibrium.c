@@ -1,5 +1,6 @@
 /* Equilibria: limits with a closed form for every cone and joint, certificates added up by hand, rest where it is
  * possible, and what cannot be decided or asked. */
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "limit_structures.h"
 
 static const double pi = 3.14159265358979323846;

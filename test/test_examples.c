@@ -1,7 +1,7 @@
 /* The examples: that they build to the same bits everywhere, and that their answers are those of mechanics. */
 #include "answer.h"
 
-#include "examples/trig.h"
+#include "examples/degrees.h"
 
 static const double g = FRIX_EXAMPLE_GRAVITY, h = 0.01; /* the step of all examples but pile (0.005) and discs (0.05) */
 static const double degree = EX_PI / 180;
@@ -254,7 +254,7 @@ static void hexapyramid(fx_test *t) {
 
 /* ---- bodies on bodies ---- */
 
-/* Speeds of the order of h g (0.1 m/s) are a fall; what stands, stands to 1e-6 of that. */
+/* Speeds of the order of h g (0.1 m/s) are a fall; a structure that stands moves by at most 1e-6 of that. */
 static double speed_of(fx_test *t, const char *name, const double *value) {
   answer a;
   double speed = answer_example(t, &a, name, value, 1e-10) ? answer_speed(&a) : NAN;

@@ -553,13 +553,7 @@ static const failure failures[] = {
 
 /* Every fourth failure, from `first` on: tests run beside each other. */
 static void scripted(fx_test *t, size_t first) {
-  frix_context *context = NULL;
-  int runs = 0, count = 0;
-  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
-  for (size_t k = first; k < sizeof failures / sizeof *failures; k += 4, count++)
-    runs += explain_one(t, context, &failures[k]);
-  fx_test_note(t, "%d failures, %d runs for remedies", count, runs);
-  frix_context_destroy(context);
+  explain_scripted(t, failures, sizeof failures / sizeof *failures, first, 4);
 }
 
 static void scripted_0(fx_test *t) { scripted(t, 0); }

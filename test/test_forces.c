@@ -495,6 +495,12 @@ static void command(fx_test *t) {
   r = shell(t, "$frix forces hexapyramid --of nobody.x");
   CHECK(t, r.code == 2 && strstr(r.err, "no contacts"));
   shell_free(&r);
+  /* the second answer is one for frix certify */
+  r = shell(t,
+            "$frix example hexapyramid --out hp.json && $frix forces hp.json --of total --witness other.json && "
+            "$frix certify hp.json --solution other.json");
+  CHECK(t, r.code == 0 && strstr(r.out, "several forces"));
+  shell_free(&r);
   r = shell(t, "$frix forces nothing.dat");
   CHECK(t, r.code == 2 && r.err[0]);
   shell_free(&r);

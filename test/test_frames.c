@@ -1,5 +1,5 @@
 /* Frames as bytes: what comes back, and numbers that make no sense. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 #include "sim_world.h"
 
 /* Puts a number in the place of another wherever its bytes stand; how often. */

@@ -1,5 +1,6 @@
 /* Inverse statics: the least effort of actuators in closed form. */
 #include "shell.h"
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 static const double pi = 3.14159265358979323846;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 #include "io_tools.h"
 #include "shell.h"
 

@@ -55,12 +55,19 @@ static void copy(double *to, const double *from, int n) {
   if (from && n) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
+static bool has_soft(const frix_model *model) {
+  for (int k = 0; k < frix_model_count(model).body_count; k++)
+    if (frix_model_soft(model, frix_model_body_at(model, k))) return true;
+  return false;
+}
+
 /* The last step of a world, its impulses with noise. False: it has no rows, or movers that are no
  * bodies. */
 static bool problem_of_step(const world *w, open_problem *out, fx_test *t) {
   frix_problem *problem;
   frix_problem_data d;
-  if (w->config.coordinates == FRIX_COORDINATES_REDUCED) return false; /* its degrees of freedom are not by body */
+  /* degrees of freedom of trees and soft bodies are not six by body */
+  if (w->config.coordinates == FRIX_COORDINATES_REDUCED || has_soft(w->model)) return false;
   if (frix_sim_row_count(w->sim) == 0 || frix_sim_problem(w->sim, &problem) != FRIX_OK) return false;
   frix_problem_view(problem, &d);
   open_problem p = problem_new(d.contact_count, d.row_count, d.dof_count, d.joint_count);

@@ -1,4 +1,5 @@
 /* Joints: they hold, their coordinates mean what they say, and motors, limits, friction, springs do their work. */
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 static const double g = 9.81;
@@ -340,10 +341,34 @@ static void free_flight(fx_test *t) {
   }
 }
 
+/* ---- joints as coordinates ---- */
+
+static void pendulum_in_trees(fx_test *t) { world_in_trees(t, pendulum); }
+static void all_hold_in_trees(fx_test *t) { world_in_trees(t, all_hold); }
+static void motors_in_trees(fx_test *t) { world_in_trees(t, motors); }
+static void servo_in_trees(fx_test *t) { world_in_trees(t, servo); }
+static void armature_in_trees(fx_test *t) { world_in_trees(t, armature); }
+static void gear_in_trees(fx_test *t) { world_in_trees(t, gear); }
+static void slider_in_trees(fx_test *t) { world_in_trees(t, slider); }
+static void free_flight_in_trees(fx_test *t) { world_in_trees(t, free_flight); }
+
 const fx_test_row test_joints[] = {
-    {"joints/pendulum", pendulum},       {"joints/all_hold", all_hold},
-    {"joints/motors", motors},           {"joints/servo", servo},
-    {"joints/armature", armature},       {"joints/gear", gear},
-    {"joints/slider", slider},           {"joints/drift", drift},
-    {"joints/free_flight", free_flight}, {0},
+    {"joints/pendulum", pendulum},
+    {"joints/all_hold", all_hold},
+    {"joints/motors", motors},
+    {"joints/servo", servo},
+    {"joints/armature", armature},
+    {"joints/gear", gear},
+    {"joints/slider", slider},
+    {"joints/drift", drift},
+    {"joints/free_flight", free_flight},
+    {"joints/pendulum_in_trees", pendulum_in_trees},
+    {"joints/all_hold_in_trees", all_hold_in_trees},
+    {"joints/motors_in_trees", motors_in_trees},
+    {"joints/servo_in_trees", servo_in_trees},
+    {"joints/armature_in_trees", armature_in_trees},
+    {"joints/gear_in_trees", gear_in_trees},
+    {"joints/slider_in_trees", slider_in_trees},
+    {"joints/free_flight_in_trees", free_flight_in_trees},
+    {0},
 };

@@ -2,7 +2,7 @@
  * joints, and the hexagonal pyramid of Anitescu and Hart, whose complementarity problem has two solutions and not their
  * average. */
 #include "base/arena.h"
-#include "linalg/lemke.h"
+#include "linalg/lemke_pivots.h"
 #include "method.h"
 
 /* ---- the engine ---- */

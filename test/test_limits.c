@@ -1,8 +1,8 @@
-/* Limits of structures against an independent limit analysis, both ways of a symmetry; certificates of what stands and
- * what falls; and that a world at rest stays where an equilibrium exists. */
+/* Limits of structures against an independent limit analysis, both ways of a symmetry; certificates of structures that
+ * stand and what falls; and that a world at rest stays where an equilibrium exists. */
 #include "limit_structures.h"
 #include "problem/statics.h"
-#include "solver/equilibrium.h"
+#include "solver/equilibrium_internal.h"
 
 /* ---- structures ---- */
 

@@ -82,7 +82,7 @@ static void sliding_disc(fx_test *t) {
   }
 }
 
-/* A ball that skids asks nothing of a table that stands elsewhere. */
+/* A ball that skids does not change the loads of a table elsewhere. */
 static void islands(fx_test *t) {
   int64_t iterations[2];
   for (int table = 0; table < 2; table++) {
@@ -103,9 +103,36 @@ static void islands(fx_test *t) {
   fx_test_note(t, "%lld iterations, %lld beside a table", (long long)iterations[0], (long long)iterations[1]);
 }
 
+/* Iterations of a plate that slides with so many cubes on it. */
+static int64_t slide(fx_test *t, int count) {
+  world w = rigid_world(t, 0.3, 0);
+  world_plane(&w, turned(0, 0, 0, 1));
+  for (int k = 0; k <= count; k++) {
+    bool plate = k == count;
+    frix_body_config b = body_at(plate ? at(0, 0, 0.1) : at(0.5 * (k % 5 - 2), 0.5 * (k / 5 - 2), 0.3));
+    b.velocity = vec(1, 0, 0);
+    world_body(&w, b, plate ? box_shape(1.5, 1.5, 0.1) : box_shape(0.1, 0.1, 0.1));
+  }
+  if (world_start(&w)) {
+    for (int k = 0; k < 20; k++) world_step(&w, 1e-3);
+    CHECK(t, w.unsolved == 0);
+  }
+  int64_t iterations = w.iterations;
+  world_end(&w);
+  return iterations;
+}
+
+/* Islands of more bodies than have an answer are not asked for one. */
+static void large(fx_test *t) {
+  int64_t few = slide(t, 23), many = slide(t, 24);
+  CHECK(t, many < 0.7 * few);
+  fx_test_note(t, "24 bodies %lld iterations, 25 bodies %lld", (long long)few, (long long)many);
+}
+
 const fx_test_row test_load_share[] = {
     {"load_share/spinning_disc", spinning_disc},
     {"load_share/sliding_disc", sliding_disc},
     {"load_share/islands", islands},
+    {"load_share/large", large},
     {0},
 };

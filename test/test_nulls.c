@@ -1,6 +1,7 @@
 /* Every public function without what it needs: none crashes; what returns a status refuses. Each call runs in a process
  * of its own, so that a crash tells its name. The headers are read to see that no function is missing. */
 #include "shell.h"
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* a world without a robot */
 #include "sim_world.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* A step that repeats the one before it: the same bits as if it were made anew, and not where anything was changed. */
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 #include <frix/edit.h>
@@ -209,12 +210,48 @@ static void snapshots(fx_test *t) {
   twins_end(&x);
 }
 
+/* Pairs of cards that are hinged at the top stand, with cards on them: their quaternions keep all bits. */
+static void hinged_cards(fx_test *t) {
+  const double lean = 0.4, length = 0.1;
+  world w = world_new(t, 0.5, 0);
+  w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  world_plane(&w, turned(0, 1, 0, 0));
+  for (int k = 0; k < 5; k++) {
+    frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+    for (int side = -1; side < 2; side += 2) {
+      frix_pose pose = {{0.2 * k + side * length / 2 * sin(lean), 0, length / 2 * cos(lean) + 6e-4},
+                        turned(-side * lean, 0, 1, 0)};
+      frix_body_config card = body_at(pose);
+      card.mass = 0.02;
+      *(side < 0 ? &j.a : &j.b) = world_body(&w, card, box_shape(1e-3, 0.03, length / 2));
+    }
+    MUST(&w, frix_joint_place(w.builder, &j, vec(0.2 * k, 0, length * cos(lean) + 6e-4), vec(0, 1, 0), vec(0, 0, 0),
+                              vec(0, 0, 0)));
+    MUST(&w, frix_builder_add_joint(w.builder, &j, NULL));
+  }
+  for (int k = 0; k < 4; k++) {
+    frix_body_config card = body_at(at(0.2 * k + 0.1, 0, length * cos(lean) + 3e-3));
+    card.mass = 0.02;
+    world_body(&w, card, box_shape(0.1, 0.03, 1e-3));
+  }
+  REQUIRE(t, world_start(&w));
+  world_run(&w, 2e-3, 0.2);
+  for (int k = 0; k < 5; k++) CHECK(t, world_step(&w, 2e-3).repeated);
+  CHECK(t, w.unsolved == 0);
+  world_end(&w);
+}
+
 static void wind_in_trees(fx_test *t) { world_in_trees(t, wind); }
+static void at_rest_in_trees(fx_test *t) { world_in_trees(t, at_rest); }
+static void edits_in_trees(fx_test *t) { world_in_trees(t, edits); }
 
 const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
                                    {"repeat/edits", edits},
                                    {"repeat/wind", wind},
                                    {"repeat/wind_in_trees", wind_in_trees},
+                                   {"repeat/at_rest_in_trees", at_rest_in_trees},
+                                   {"repeat/hinged_cards", hinged_cards},
+                                   {"repeat/edits_in_trees", edits_in_trees},
                                    {"repeat/callbacks", callbacks},
                                    {"repeat/snapshots", snapshots},
                                    {0}};

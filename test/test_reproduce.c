@@ -1,6 +1,6 @@
 /* Painleve's rod against its closed form, and the command that makes the documents' figures again. */
 #include "answer.h"
-#include "examples/trig.h"
+#include "examples/degrees.h"
 #include "shell.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Cylinder caps touch with their true rim: limits of tilting for every turn about the axis, whatever they stand on and
- * whoever loads them; coins that roll; what stands keeps every bit. */
+ * whoever loads them; coins that roll; bodies at rest keep every bit. */
 #include "shapes.h"
 #include "sim_world.h"
 
@@ -254,7 +254,7 @@ static void coins_roll(fx_test *t) {
   }
 }
 
-/* ---- what stands ---- */
+/* ---- bodies at rest ---- */
 
 /* A tower of ten drums, each turned, 0.7 degrees below its limit; one of drums that get smaller and are shifted;
  * columns under a slab that bears one more. No bit of a pose changes once the first steps are made. */

@@ -19,7 +19,7 @@ static void copy_file(fx_test *t, const char *from, const char *name) {
 }
 
 /* A frame of another file keeps its own pose, not those of the frames and bodies around it; what refers to things that
- * it does not hold stays behind (test/robots/parts/frames.xml). */
+ * it does not hold stays behind (test/robots/parts/frames_part.xml). */
 static void frames(fx_test *t) {
   static const struct {
     const char *name;
@@ -28,7 +28,7 @@ static void frames(fx_test *t) {
   } rows[] = {
       {"inner", {16, 3, 3}, 2, 1}, {"outer", {8, 6, 3}, 2, 1}, {"deep", {16, 1, 0}, 1, 0}, {"none", {0, 0, 0}, 0, 0}};
   if (!available(t)) return;
-  copy_file(t, FRIX_SOURCE_DIR "/test/robots/parts/frames.xml", "part.xml");
+  copy_file(t, FRIX_SOURCE_DIR "/test/robots/parts/frames_part.xml", "part.xml");
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     const char *path = fx_test_scratch(t, "whole.xml");
     frix_context *context = NULL;

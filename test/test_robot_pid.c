@@ -110,6 +110,29 @@ static world open_plugin(fx_test *t, const char *extension, const char *actuator
 
 /* The plugin mujoco.pid: at rest ki I = 10 N, or imax; the first setpoint is taken at once, later ones follow at
  * slewmax; the integral stands before the setpoint. */
+/* Every input acts after the delay: in the ninth step those of the sixth, or what lies between two. MuJoCo's numbers.
+ */
+static void delays(fx_test *t) {
+  if (!available(t)) return;
+  world w = open_text(
+      t,
+      "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='a' type='slide' axis='1 0 0'/><geom size='.1' "
+      "mass='1e6'/></body></worldbody><actuator><pid joint='a' kp='2' kv='3' input='pos vel ff' delay='0.006' "
+      "nsample='5'/><pid joint='a' kp='2' input='pos' slewmax='100' delay='0.005' nsample='5' interp='linear'/>"
+      "</actuator></mujoco>");
+  REQUIRE(t, w.state);
+  double *ctrl = frix_robot_data(w.state, FRIX_ROBOT_CTRL, NULL);
+  for (int k = 0; k < 8; k++) {
+    ctrl[0] = ctrl[3] = 1 + k, ctrl[1] = 10 * (1 + k), ctrl[2] = 100 * (1 + k);
+    steps(t, &w, 2e-3, 1);
+  }
+  CHECK(t, frix_sim_robot_sense(w.sim) == FRIX_OK && frix_robot_forward(w.state) == FRIX_OK);
+  const double *force = frix_robot_data(w.state, FRIX_ROBOT_ACTUATOR_FORCE, NULL);
+  CHECK_NEAR(t, force[0], 791.999988, 1e-5);
+  CHECK_NEAR(t, force[1], 2.8, 1e-6);
+  close_world(&w);
+}
+
 static void plugin(fx_test *t) {
   static const char *const extension[] = {
       PLUGIN(KEY("kp", "100") KEY("kd", "20") KEY("ki", "80") KEY("slewmax", "0.5")),
@@ -169,7 +192,7 @@ static void plugin_refused(fx_test *t) {
 static void left_out(fx_test *t) {
   static const char text[] =
       "<mujoco><worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body></worldbody><actuator>"
-      "<dcmotor joint='j' motorconst='1 1' resistance='1'/><motor name='m' joint='j'/></actuator>"
+      "<general joint='j' dyntype='user'/><motor name='m' joint='j'/></actuator>"
       "<keyframe><key name='home' qpos='.3' ctrl='1 2' act='3'/></keyframe></mujoco>";
   frix_context *context = NULL;
   frix_robot *robot = NULL;
@@ -191,6 +214,8 @@ static void left_out(fx_test *t) {
 }
 
 const fx_test_row test_robot_pid[] = {
+    {"robot_pid/delays", delays},
+
     {"robot_pid/carries", carries},   {"robot_pid/slews", slews},
     {"robot_pid/plugin", plugin},     {"robot_pid/plugin_refused", plugin_refused},
     {"robot_pid/left_out", left_out}, {0},

@@ -1,4 +1,4 @@
-/* What names something replicated stands for each replica, in MuJoCo's order: first what stands for itself, then
+/* A reference to something replicated holds for each replica, in MuJoCo's order: first what stands for itself, then
  * replica by replica, an outer one before those within it (test/robots/replicas.xml; names as MuJoCo 3.14 lists them).
  */
 #include <frix/frix.h>

@@ -230,6 +230,36 @@ static void idle_tangent(fx_test *t) {
     }
 }
 
+/* Two limits that press against each other with 2e7 N s hide no error of 1 mm/s: 1,000 times what drives the island is
+ * the limit, also where the island has a tangent that moves nobody. Bodies 0 and 2 go on together, dof 1 slides. */
+static void idle_row_and_limits(fx_test *t) {
+  enum { MOVED = 3, ASKED = 5 };
+  const double M[MOVED * MOVED] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const double H[MOVED * ASKED] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, -1, 0, -1};
+  const double f[MOVED] = {-1, -1, 1}, w[ASKED] = {0, 0, 0.5, 0, 0}, press = 0x1p24;
+  const frix_contact contact[3] = {
+      frix_contact_of_dim(3, 0, 0), {.cone = FRIX_CONE_LIMIT, .dim = 1}, {.cone = FRIX_CONE_LIMIT, .dim = 1}};
+  frix_problem_data d = frix_problem_data_default();
+  d.form = FRIX_FORM_GLOBAL;
+  d.contact_count = 3, d.contact = contact, d.dof_count = MOVED;
+  d.M = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = MOVED, .col_count = MOVED, .x = M};
+  d.H = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = MOVED, .col_count = ASKED, .x = H};
+  d.f = f, d.w = w;
+  frix_context *context = NULL;
+  frix_problem *problem = NULL;
+  CHECK(t, frix_context_create(NULL, &context) == FRIX_OK);
+  CHECK(t, frix_problem_create(context, &d, &problem) == FRIX_OK);
+  for (int wrong = 0; problem && wrong < 2; wrong++) {
+    double miss = wrong ? 0x1p-10 : 0;
+    const double r[ASKED] = {2 - miss, 0, 0, press, press + 1 - miss};
+    frix_certificate c = {.residual = NAN};
+    CHECK(t, frix_certify(context, problem, FRIX_LAW_COULOMB, r, NULL, &c, NULL, NULL) == FRIX_OK);
+    CHECK(t, wrong ? c.row_residual > 1e-7 : c.residual <= 1e-8);
+  }
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+}
+
 /* Tangents that move light bodies do not loosen the normal row, under the relaxed law neither. */
 static void light_tangent(fx_test *t) {
   const double m[3] = {1, 1e-8, 1e-8}, q[3] = {-1, -1e4, 0};
@@ -242,6 +272,44 @@ static void light_tangent(fx_test *t) {
     }
 }
 
+/* Three bodies in a row of the tangents' plane: one of 1 kg that a joint presses with `load`, one of 1e-12 kg across
+ * it. The contact is open and keeps an impulse along the light one. turned: the frame of the tangents. */
+static double stray_error(fx_test *t, double load, bool turned) {
+  enum { N = 3 };
+  double c = turned ? 0.6 : 1, s = turned ? 0.8 : 0, tangent = 1e-17;
+  const double M[N * N] = {1, 0, 0, 0, 1, 0, 0, 0, 1e-12}, f[N] = {1, 0, 1e-12}, w[4] = {0, 0, 0, 0};
+  const double H[4 * N] = {1, 0, 0, 0, c, s, 0, -s, c, 0, 1, 0};
+  frix_contact contact[2] = {frix_contact_of_dim(3, 1e10, 0), {.cone = FRIX_CONE_BILATERAL, .dim = 1}};
+  const double r[4] = {1e-26, s * tangent, c * tangent, load};
+  frix_context *context;
+  frix_problem *problem = NULL;
+  frix_certificate out = {.row_residual = -1};
+  frix_problem_data d = frix_problem_data_default();
+  d.form = FRIX_FORM_GLOBAL;
+  d.contact_count = 2;
+  d.contact = contact;
+  d.dof_count = N;
+  d.M = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = N, .col_count = N, .x = M};
+  d.H = (frix_matrix){.format = FRIX_MATRIX_DENSE, .row_count = N, .col_count = 4, .x = H};
+  d.f = f;
+  d.w = w;
+  if (frix_context_create(NULL, &context) != FRIX_OK) return -1;
+  CHECK(t, frix_problem_create(context, &d, &problem) == FRIX_OK);
+  if (problem) CHECK(t, frix_certify(context, problem, FRIX_LAW_COULOMB, r, NULL, &out, NULL, NULL) == FRIX_OK);
+  frix_problem_destroy(problem);
+  frix_context_destroy(context);
+  return out.row_residual;
+}
+
+static void stray(fx_test *t) {
+  /* it brings 1e-5 m/s to a body that carries 1 m/s */
+  CHECK_NEAR(t, stray_error(t, 0, false), 1e-5 / sqrt(3), 1e-6);
+  for (int turned = 0; turned < 2; turned++) {
+    double e = stray_error(t, 1e6, turned);
+    if (!(e > 1e-6)) fx_test_fail(t, __FILE__, __LINE__, "a load across it hides the impulse: %g", e);
+  }
+}
+
 const fx_test_row test_row_errors[] = {
     {"row_errors/units", units},
     {"row_errors/order", order},
@@ -251,5 +319,7 @@ const fx_test_row test_row_errors[] = {
     {"row_errors/absorbed", absorbed},
     {"row_errors/idle_tangent", idle_tangent},
     {"row_errors/light_tangent", light_tangent},
+    {"row_errors/stray", stray},
+    {"row_errors/idle_row_and_limits", idle_row_and_limits},
     {0},
 };

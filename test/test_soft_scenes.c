@@ -215,9 +215,9 @@ static double weft_sinks(fx_test *t, double mu, double young, double time) {
     if (start(t, &p)) {
       double before = state_of(&p, "weft_0").center.z;
       run(t, &p, p.scene->step); /* strands are bent until they only touch */
-      CHECK(t, p.penetration < 2e-4);
+      CHECK(t, p.penetration < 2e-6);
       run(t, &p, time);
-      CHECK(t, p.certified == p.steps);
+      CHECK(t, p.certified == p.steps && p.penetration < 2e-4);
       way = before - state_of(&p, "weft_0").center.z;
     }
   }
@@ -226,12 +226,12 @@ static double weft_sinks(fx_test *t, double mu, double young, double time) {
 }
 
 /* A stiff weave is held by its shape; a soft one loses its lowest strand where there is little friction, and holds it
- * where there is much. */
+ * where there is much: at mu 1 with edges that overlap by 1.1 mm, which hook on each other; without such, at mu 2. */
 static void weave_holds_by_friction(fx_test *t) {
   double stiff = weft_sinks(t, 0.1, 1e6, 0.5), soft = weft_sinks(t, 0.1, 5e4, 1.0),
-         rough = weft_sinks(t, 1.0, 5e4, 1.0);
+         rough = weft_sinks(t, 2.0, 5e4, 1.0);
   CHECK(t, stiff < 0.01 && soft > 0.05 && rough < 0.5 * soft);
-  fx_test_note(t, "sank by %.1f mm; soft by %.1f mm at mu 0.1, %.1f mm at 1", 1e3 * stiff, 1e3 * soft, 1e3 * rough);
+  fx_test_note(t, "sank by %.1f mm; soft by %.1f mm at mu 0.1, %.1f mm at 2", 1e3 * stiff, 1e3 * soft, 1e3 * rough);
 }
 
 static void weave_hits_pegs(fx_test *t) {
@@ -241,12 +241,36 @@ static void weave_hits_pegs(fx_test *t) {
     CHECK(t, p.certified == p.steps);
     frix_body_state s = state_of(&p, "warp_1");
     CHECK(t, isfinite(s.velocity.y) && s.velocity.y < 3.0); /* thrown at 4 m/s */
+    CHECK(t, p.penetration < 2e-4);
   }
   end(&p);
 }
 
+/* ---- overlaps ---- */
+
+/* Edges that do not pass each other where a step begins, and do so where it ends; bodies that turn by a tenth in a step
+ * (soft_ahead.c). Gaps along velocities let them overlap by 3e-3 and 5e-3 of their size. */
+static void overlaps_stay_small(fx_test *t) {
+  const struct {
+    const char *scene;
+    double mu, time, size;
+  } falls[] = {{"dinosaurs", 0.5, 1.0, 0.64}, {"bunnies-arch", 0.4, 1.5, 0.14}, {"bunnies-arch", 0.1, 1.5, 0.14}};
+  for (int k = 0; k < 3; k++) {
+    play p;
+    bool good = begin(t, falls[k].scene, &p);
+    if (good) set(t, &p, "mu", falls[k].mu);
+    if (good && start(t, &p)) {
+      run(t, &p, falls[k].time);
+      CHECK(t, p.certified == p.steps && p.penetration < 1e-3 * falls[k].size);
+      fx_test_note(t, "%s: %.1e of the size", falls[k].scene, p.penetration / falls[k].size);
+    }
+    end(&p);
+  }
+}
+
 const fx_test_row test_soft_scenes[] = {{"soft_scenes/weave_holds_by_friction", weave_holds_by_friction},
                                         {"soft_scenes/weave_hits_pegs", weave_hits_pegs},
+                                        {"soft_scenes/overlaps_stay_small", overlaps_stay_small},
                                         {"soft_scenes/capstan_holds", capstan_holds},
                                         {"soft_scenes/cantilever_sags", cantilever_sags},
                                         {"soft_scenes/jams_by_friction", jams_by_friction},

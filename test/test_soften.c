@@ -90,6 +90,8 @@ static void refuses_nonsense(fx_test *t) {
   } row[] = {
       {"soften", "MESH"},
       {"soften nosuch.msh", "nosuch.msh"},
+      {"soften inverted.vtk", "inverted.vtk:12: tetrahedron 1 is inverted"},
+      {"soften counts.ele", "counts.ele:3: expected the end after 1 tetrahedra"},
       {"soften bar.step", "soft bodies are made from"},
       {"soften bar --modes -1", "--modes"},
       {"soften bar --poisson 0.5", "--poisson"},
@@ -102,7 +104,13 @@ static void refuses_nonsense(fx_test *t) {
       {"swing nosuch.frixsoft", "nosuch"},
       {"swing empty.frixsoft", "not a soft body"},
   };
-  shell_result r = shell(t, ": >empty.frixsoft");
+  shell_result r =
+      shell(t,
+            ": >empty.frixsoft; printf '4 3 0 0\\n1 0 0 0\\n2 1 0 0\\n3 0 1 0\\n4 0 0 1\\n' >counts.node;"
+            "printf '1 4 0\\n1 1 2 3 4\\n2 1 2 3 4\\n' >counts.ele;"
+            "printf '# vtk DataFile Version 3.0\\nt\\nASCII\\nDATASET UNSTRUCTURED_GRID\\nPOINTS 5 float\\n"
+            "0 0 0 1 0 0\\n0 1 0\\n0 0 1\\n1 1 1\\nCELLS 2 10\\n4 0 1 2 3\\n4 1 2 4 3\\nCELL_TYPES 2\\n"
+            "10 10\\n' >inverted.vtk");
   shell_free(&r);
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     check_code(t, shell(t, "$frix %s", row[k].words), 2, row[k].said);

@@ -1,5 +1,5 @@
-/* What stands, what falls: stacks, cards, arches, piles of discs. Limits that statics knows are rows of
- * app/form_stand.c. */
+/* Structures that stand and structures that fall: stacks, cards, arches, piles of discs. Limits that statics knows are
+ * rows of app/form_stand.c. */
 #include "bench/worlds.h"
 #include "sim_world.h"
 

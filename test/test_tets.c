@@ -83,6 +83,8 @@ static void reads_files(fx_test *t) {
 /* What is refused, with the line. */
 static void refuses_broken_meshes(fx_test *t) {
 #define HEAD "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+#define GMSH "$MeshFormat\n2.2 0 8\n$Nodes\n"
+#define FOUR "1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
 #define FIVE HEAD "POINTS 5 float\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1\n"
   static const struct {
     const char *name, *text, *message;
@@ -106,6 +108,24 @@ static void refuses_broken_meshes(fx_test *t) {
       {"x.msh", "$MeshFormat\n2.2 0 8\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$Elements\n1\n1 4 0 1 2 3 9\n",
        ":11: there is no node 9"},
       {"x.msh", "$MeshFormat\n2.2 0 8\n$Nodes\n999999999\n", "is 999999999"},
+      {"x.msh", GMSH "4\n" FOUR "$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n2 4 0 1 2 4 3\n$EndElements\n",
+       ":13: expected $EndElements after the 1 that the section says, found '2'"},
+      {"x.msh", GMSH "4\n" FOUR "5 1 1 1\n$EndNodes\n", ":9: expected $EndNodes after the 4"},
+      {"x.msh", GMSH "5\n" FOUR "$EndNodes\n", ":9: number of a node: expected a whole number"},
+      {"x.msh", GMSH "4\n" FOUR "$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n$EndElements\n",
+       ":13: number of an element: expected a whole number"},
+      {"x.msh", GMSH "4\n" FOUR "$EndNodes\n$Elements\n1\n1 4 0 1 2 3\n$EndElements\n", ":13: corner of an element"},
+      {"x.msh",
+       GMSH "6\n" FOUR "5 1 1 1\n6 0 0 -1\n$EndNodes\n$Elements\n3\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n3 4 0 2 4 3 "
+            "6\n$EndElements\n",
+       ":14: tetrahedron 0 shares a face with two others"},
+      {"x.msh", GMSH "4\n1 0 0 0\n2 1 0 nan\n3 0 1 0\n4 0 0 1\n", ":6: a node, value 2: 'nan' is not a finite number"},
+      {"x.vtk", FIVE "1 1 2\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n",
+       ":11: expected a keyword, found '1': a section holds more than it says"},
+      {"x.vtk", FIVE "CELLS 1 6\n4 0 1 2 3\nCELL_TYPES 1\n10\n", "CELLS has a size of 6, its cells take 5"},
+      {"x.ele", "1 4 0\n1 1 2 3 4\n2 1 2 4 3\n", "x.ele:3: expected the end after 1 tetrahedra, found '2'"},
+      {"x.ele", "2 4 0\n1 1 2 3 4\n", "x.ele:1: tetrahedra needs 10 values"},
+      {"x.ele", "1 4 0\n1 1 2 3 9\n", "x.ele:2: there is no node 9"},
       {"x.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 2 3 5\n",
        "the surface is open"},
       {"x.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 2 3 4\nf 1 4 3\n",
@@ -117,6 +137,7 @@ static void refuses_broken_meshes(fx_test *t) {
        "intersects itself"},
       {"x.ply", "ply\n", "soft bodies are made from"},
   };
+  write_file(t, "x.node", "4 3 0 0\n" FOUR);
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
     lab l;
     fx_tets tets;

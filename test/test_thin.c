@@ -1,5 +1,5 @@
 /* Thin bodies that move far in a step: they stop each other, on the side they come from. */
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 #include "sim_world.h"
 
 static const double half = 0.001, h = 0.005; /* cards of 2 mm */

@@ -1,4 +1,5 @@
 /* Trajectories: what is written comes back bit by bit, runs go on where they stopped, broken files are told. */
+#define WORLD_COORDINATES FRIX_COORDINATES_MAXIMAL /* rows of joints */
 #include "sim_world.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "model/model_internal.h"
 
 /* ---- a world with a bit of everything ---- */
 

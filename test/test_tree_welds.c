@@ -131,10 +131,52 @@ static void directions(fx_test *t) {
   world_end(&w);
 }
 
+/* ---- derivatives of runs see rows of joints, whatever is asked for ---- */
+
+/* A bob on a hinge, at the speed of the parameter. */
+static frix_status build_bob(frix_context *context, const double *p, frix_model **out, void *user) {
+  frix_builder *b = NULL;
+  frix_body_config body = frix_body_default();
+  frix_shape_config shape = frix_shape_default();
+  frix_joint_config j = frix_joint_default(FRIX_JOINT_HINGE);
+  frix_status status = frix_builder_create(context, &b);
+  if (status != FRIX_OK) return status;
+  body.pose.p = (frix_vec3){1, 0, 0}, body.velocity = (frix_vec3){0, 0, p[0]}, body.spin = (frix_vec3){0, -p[0], 0};
+  shape.kind = FRIX_SHAPE_SPHERE, shape.radius = 0.1;
+  frix_builder_add_body(b, &body, &j.b);
+  frix_builder_add_shape(b, j.b, &shape, NULL);
+  *(frix_body_id *)user = j.b;
+  frix_joint_place(b, &j, (frix_vec3){0, 0, 0}, (frix_vec3){0, 1, 0}, (frix_vec3){1, 0, 0}, (frix_vec3){0, 0, 0});
+  frix_builder_add_joint(b, &j, NULL);
+  status = frix_builder_compile(b, out);
+  frix_builder_destroy(b);
+  return status;
+}
+
+static void derivatives(fx_test *t) {
+  const double speed = 0.5;
+  frix_sensitivity_motion end[2] = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+  for (int k = 0; k < 2; k++) {
+    frix_context *context = NULL;
+    frix_sensitivity *s = NULL;
+    frix_body_id bob = {0, 0};
+    frix_sim_config sim = frix_sim_default();
+    frix_sensitivity_config config = frix_sensitivity_default();
+    sim.coordinates = k ? FRIX_COORDINATES_REDUCED : FRIX_COORDINATES_MAXIMAL;
+    config.parameter_count = 1, config.parameter = &speed, config.build = build_bob, config.user = &bob;
+    config.step = 1e-2;
+    REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+    CHECK(t, frix_sensitivity_create(context, &sim, &config, &s) == FRIX_OK);
+    for (int n = 0; s && n < 20; n++) CHECK(t, frix_sensitivity_step(s, NULL) == FRIX_OK);
+    if (s) CHECK(t, frix_sensitivity_body(s, bob, 0, &end[k]) == FRIX_OK);
+    frix_sensitivity_destroy(s);
+    frix_context_destroy(context);
+  }
+  CHECK(t, !memcmp(&end[0], &end[1], sizeof *end) && fabs(end[0].place.z) > 0.1);
+}
+
 const fx_test_row test_tree_welds[] = {
-    {"tree_welds/floating", floating},
-    {"tree_welds/reach", reach},
-    {"tree_welds/overlapping", overlapping},
-    {"tree_welds/directions", directions},
-    {0},
+    {"tree_welds/floating", floating},       {"tree_welds/reach", reach},
+    {"tree_welds/overlapping", overlapping}, {"tree_welds/directions", directions},
+    {"tree_welds/derivatives", derivatives}, {0},
 };

@@ -20,12 +20,13 @@ static world open_world(fx_test *t, const char *text, frix_coordinates coordinat
   world w = {0};
   frix_mjcf *mjcf = NULL;
   frix_mjcf_config c = frix_mjcf_default();
-  c.coordinates = coordinates;
+  frix_sim_config plain = frix_sim_default();
+  c.coordinates = plain.coordinates = coordinates;
   if (frix_context_create(NULL, &w.context)) return w;
   if (frix_mjcf_read_memory(w.context, "robot.xml", text, strlen(text), &c, &mjcf) == FRIX_OK)
     w.model = frix_mjcf_take_model(mjcf);
   frix_mjcf_destroy(mjcf);
-  if (!w.model || frix_sim_create(w.context, w.model, config, &w.sim))
+  if (!w.model || frix_sim_create(w.context, w.model, config ? config : &plain, &w.sim))
     fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(w.context));
   w.state = frix_sim_robot(w.sim), w.robot = frix_model_robot(w.model);
   return w;
@@ -688,6 +689,18 @@ static void numbers_keys(fx_test *t) {
   shell_free(&r);
 }
 
+/* Joints of models are coordinates unless something else is asked for, and a run says what they are. */
+static void by_default(fx_test *t) {
+  CHECK(t, frix_sim_default().coordinates == FRIX_COORDINATES_REDUCED);
+  static const char *const row[][2] = {{"", "\"coordinates\": \"reduced\""},
+                                       {"--coordinates maximal", "\"coordinates\": \"maximal\""}};
+  for (int k = 0; k < 2; k++) {
+    shell_result r = shell(t, "\"$frix\" run stack --time 0.02 --quiet --json %s", row[k][0]);
+    CHECK(t, r.code == 0 && strstr(r.out, row[k][1]));
+    shell_free(&r);
+  }
+}
+
 static void commands(fx_test *t) {
   if (!available(t)) return;
   const char *path = fx_test_scratch(t, "gripper.xml");
@@ -741,5 +754,6 @@ const fx_test_row test_trees[] = {{"trees/accelerates", accelerates},
                                   {"trees/starts_gently", starts_gently},
                                   {"trees/resumes", resumes},
                                   {"trees/numbers_keys", numbers_keys},
+                                  {"trees/by_default", by_default},
                                   {"trees/commands", commands},
                                   {0}};

@@ -60,6 +60,31 @@ static void projection(fx_test *t) {
   }
 }
 
+/* A ball between planes that are nearer than its diameter: the step is certified with its overlaps left, but no place
+ * of the ball is free of them. STRICT refuses such a step, and takes it back. */
+static void projection_strict(fx_test *t) {
+  for (int strict = 0; strict < 2; strict++) {
+    world w = world_new(t, 0, 0);
+    w.config.contact = FRIX_CONTACT_KIND_RIGID, w.config.projections = 1;
+    w.config.policy = strict ? FRIX_POLICY_STRICT : FRIX_POLICY_REPORT;
+    world_plane(&w, turned(0, 1, 0, 0));
+    frix_shape_config lid = frix_shape_default();
+    lid.kind = FRIX_SHAPE_PLANE, lid.material = w.material;
+    lid.pose = (frix_pose){.p = {0, 0, 0.15}, .q = {0, 1, 0, 0}};
+    CHECK(t, frix_builder_add_shape(w.builder, (frix_body_id){0, 0}, &lid, NULL) == FRIX_OK);
+    frix_body_config b = body_at(at(0, 0, 0.075));
+    b.velocity = vec(1, 0, 0);
+    frix_body_id ball = world_body(&w, b, sphere_shape(0.1));
+    REQUIRE(t, world_start(&w));
+    frix_step_report r;
+    frix_status status = frix_sim_step(w.sim, 0.01, &r);
+    CHECK(t, !r.certified && !strcmp(r.phase, "projection"));
+    CHECK(t, status == (strict ? FRIX_ERROR_CERTIFICATE : FRIX_OK));
+    CHECK(t, (state_of(&w, ball).center.x == 0) == strict);
+    world_end(&w);
+  }
+}
+
 /* A step that is not certified goes on with the best answer there is, not with none. */
 static void keeps_impulses(fx_test *t) {
   double h = 0.01;
@@ -100,6 +125,10 @@ static void forces(fx_test *t) {
   }
 }
 
-const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},     {"verdict/poisson", poisson},
-                                    {"verdict/projection", projection}, {"verdict/keeps_impulses", keeps_impulses},
-                                    {"verdict/forces", forces},         {0}};
+const fx_test_row test_verdict[] = {{"verdict/rounding", rounding},
+                                    {"verdict/poisson", poisson},
+                                    {"verdict/projection", projection},
+                                    {"verdict/projection_strict", projection_strict},
+                                    {"verdict/keeps_impulses", keeps_impulses},
+                                    {"verdict/forces", forces},
+                                    {0}};

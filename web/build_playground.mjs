@@ -8,8 +8,8 @@ const [out, wasm, threads] = process.argv.slice(2);
 if (!wasm) throw new Error('usage: node build_playground.mjs FOLDER WASM-FOLDER [THREADS-FOLDER]');
 const core = `${await wasmElements(wasm, 'playground/worker.js')}\n${await replayElement()}`;
 const code = packedScript(await script('playground/entry.js'), await script('playground/loader.js'));
-const look = await style(['./src/style.css', './playground/style.css']);
-const page = readFileSync(join(here, 'playground/page.html'), 'utf8')
+const look = await style(['./src/style.css', './playground/playground.css']);
+const page = readFileSync(join(here, 'playground/playground.html'), 'utf8')
   .replace('@STYLE@', () => look)
   .replace('@WASM@', () => core)
   .replace('@SCRIPT@', () => code);

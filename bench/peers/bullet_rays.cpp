@@ -1,5 +1,5 @@
 // Bullet's closest ray tests over its tree of boxes.
-#include "../rays.h"
+#include "../bench_rays.h"
 
 #include <btBulletCollisionCommon.h>
 #include <ctime>

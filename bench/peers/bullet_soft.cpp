@@ -1,6 +1,6 @@
 // Bullet's soft bodies: cubes of 27 nodes, links along the edges of their tetrahedra, nodes against the floor and faces
 // against nodes of each other.
-#include "../softs.h"
+#include "../bench_softs.h"
 
 #include <BulletSoftBody/btSoftBody.h>
 #include <BulletSoftBody/btSoftBodyHelpers.h>
@@ -111,7 +111,7 @@ soft_result bullet_softs(const soft_scene *s) {
   r.contacts = -1;
   r.coordinates = 3 * N * N * N * 2 * s->columns;
   for (int k = 0; k < s->columns; k++)
-    r.drift = std::fmax(r.drift, std::fabs(middle_of(body[size_t(2 * k + 1)]) - before[size_t(k)]));
+    r.drift = std::fmax(r.drift, std::fabs(middle_of(body[size_t(2 * k + 1)]) - before[size_t(k)] - soft_way(s)));
   for (auto *b : body)
     for (int k = 0; k < b->m_nodes.size(); k++) r.penetration = std::fmax(r.penetration, -double(b->m_nodes[k].m_x.z()));
   for (auto *b : body) {

@@ -3,7 +3,7 @@
 //
 //   node batch.mjs BENCH_BATCH WORLDS STEPS REPEAT [--wasm FOLDER] FILE.xml...
 //
-// Worlds differ by the velocity that their first coordinate starts with: 0.01 k, as in bench/batch.c.
+// Worlds differ by the velocity that their first coordinate starts with: 0.01 k, as in bench/bench_batch.c.
 import { execFileSync } from 'node:child_process';
 import { basename, join, resolve } from 'node:path';
 import { createRequire } from 'node:module';

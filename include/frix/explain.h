@@ -34,7 +34,8 @@ typedef enum frix_cause {
   FRIX_CAUSE_MOTION,  /* of a kinematic body, or of the body that carries the contact */
   FRIX_CAUSE_IMPACT,  /* momentum of a body */
   FRIX_CAUSE_REMOVAL, /* of a body */
-  FRIX_CAUSE_JOINT,   /* motors and springs of joints */
+  FRIX_CAUSE_JOINT,   /* motors and springs of joints, actuators */
+  FRIX_CAUSE_BELT,    /* the moving surface of a body */
 } frix_cause;
 
 FRIX_API const char *frix_cause_name(frix_cause cause);
@@ -125,7 +126,8 @@ typedef struct frix_explanation_result {
   frix_remedy remedy[FRIX_REMEDY_COUNT];
   frix_body_energy energy;
   int64_t steps, certified_steps;
-  double residual; /* the worst */
+  double residual;        /* the worst */
+  const char *cause_name; /* of the joint or actuator that does the most work, as the model has it; else NULL */
 } frix_explanation_result;
 
 FRIX_API void frix_explanation_view_sized(const frix_explanation *explanation, frix_explanation_result *out,

@@ -248,7 +248,8 @@ FRIX_API int32_t frix_robot_equality_rows(frix_robot_state *state, int32_t equal
 /* The robot of a model that was read in reduced coordinates (frix_mjcf_config.coordinates); NULL: it has none. */
 FRIX_API const frix_robot *frix_model_robot(const frix_model *model);
 /* Its state in a simulation, evaluated at the end of the last step. Values set by the caller (QPOS, QVEL, CTRL, ACT,
- * APPLIED) take effect from the next step on; controls and applied forces persist. NULL: there is no robot. Poses of
+ * APPLIED) take effect from the next step on; controls and applied forces persist. NULL: there is no robot, nor
+ * joints of the model that are coordinates. Poses of
  * links follow from the coordinates: frix_sim_set_pose and similar functions reject links of files. Trees of a model's
  * own joints are made anew after bodies or joints were changed: the state of before is gone then. */
 FRIX_API frix_robot_state *frix_sim_robot(frix_sim *sim);

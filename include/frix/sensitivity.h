@@ -108,6 +108,56 @@ typedef struct frix_sensitivity_adjoint_config {
 FRIX_API frix_status frix_sensitivity_adjoint(frix_sensitivity *sensitivity,
                                               const frix_sensitivity_adjoint_config *config);
 
+/* ---- one step, by numbers with names ----
+ *
+ *   const char *wrt[] = {"mu", "cup.mass", "ctrl:elbow", "qvel:wrist"}, *of[] = {"cup.x", "cup.vx", "qvel:elbow"};
+ *   config.wrt_count = 4, config.wrt = wrt, config.of_count = 3, config.of = of;
+ *   frix_sim_step_gradient(sim, &config, value, NULL, &result);             value[4 k + e] = d of[k] / d wrt[e]
+ *
+ * Inputs, before the step:
+ *   h                                          the step
+ *   mu, mu:A, mu:A|B                           friction of all contacts, of those of A, of those between A and B
+ *   force:A.x, torque:A.x                      N, N m during the step
+ *   A.x, A.turn.x, A.velocity.x, A.spin.x      state of a body
+ *   ctrl:ACTUATOR, act:ACTUATOR, applied:JOINT state of a robot;
+ *   qpos:JOINT, qvel:JOINT                     JOINT.k: velocity k of a joint with several
+ *   gravity.z, A.mass, A.inertia.x, A.mu       numbers of the world (frix/edit.h), also restitution, stiffness,
+ *                                              rolling, size.x, radius, length; not of robot files with reduced
+ *                                              coordinates
+ *
+ * Outputs, behind it:
+ *   A.x, A.turn.x, A.vx, A.wx, qpos:JOINT, qvel:JOINT
+ *   A|B.n                                      normal force between A and B, where forces are unique
+ *
+ * Places are those of centres of mass. "world" is a body for mu and forces.
+ *
+ * The sim does not move. The step is made in a copy of it, with overlaps corrected completely and the tolerance at most
+ * 1e-10. Integrator moreau, no soft bodies, no contact hooks. */
+typedef struct frix_step_gradient_config {
+  uint32_t size; /* set by frix_step_gradient_default */
+  double step;   /* s, default 0.01 */
+  int32_t wrt_count, of_count;
+  const char *const *wrt, *const *of;
+  bool one_sided; /* derivatives as inputs grow, and in `below` as they shrink: also at kinks */
+  double kappa;   /* above 0: smoothed (frix_gradient_smoothed), approximate */
+} frix_step_gradient_config;
+
+FRIX_API void frix_step_gradient_init(frix_step_gradient_config *out, size_t size);
+static inline frix_step_gradient_config frix_step_gradient_default(void) {
+  frix_step_gradient_config out;
+  frix_step_gradient_init(&out, sizeof out);
+  return out;
+}
+
+/* value, below (NULL: not wanted): of_count x wrt_count, NAN unless the verdict allows derivatives. result (may be
+ * NULL) has no pointers to arrays. FRIX_ERROR_CERTIFICATE: the step is not certified. */
+FRIX_API frix_status frix_sim_step_gradient_sized(frix_sim *sim, const frix_step_gradient_config *config, double *value,
+                                                  double *below, frix_gradient_result *result, size_t size);
+static inline frix_status frix_sim_step_gradient(frix_sim *sim, const frix_step_gradient_config *config, double *value,
+                                                 double *below, frix_gradient_result *result) {
+  return frix_sim_step_gradient_sized(sim, config, value, below, result, sizeof *result);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -83,9 +83,9 @@ typedef struct frix_sim_config {
   /* Called with `user` while a step is solved, from any of its threads; true undoes the step, which then returns
    * FRIX_ERROR_CANCELLED. May be NULL. */
   bool (*cancel)(void *user);
-  /* Coordinates of the joints of the model, default maximal: trees of hinges, sliders, balls, universal and fixed
-   * joints may be coordinates instead; joints that close loops, distances and couplings stay rows. A model that was
-   * read as a robot has its trees whatever this says. */
+  /* Coordinates of the joints of the model, default reduced: hinges, sliders, balls, universal and fixed joints are
+   * coordinates of trees; joints that close loops, distances and couplings are rows, as are all joints where it says
+   * maximal. A model that was read as a robot has its trees whatever this says. */
   frix_coordinates coordinates;
 } frix_sim_config;
 
@@ -159,7 +159,8 @@ typedef struct frix_step_report {
   frix_joint_id worst_joint;
   bool approximate;   /* the chosen method or law is an approximation */
   bool overlaps_left; /* overlaps were not pushed out in this step: with push-out no certified answer was found. The
-                       * certificate is that of the problem without it */
+                       * certificate is that of the problem without it. Or soft surfaces overlap where the last solve
+                       * of the step takes them, by less than a hundredth of their size */
   double restitution; /* smallest factor applied to the restitution of an impact: below 1 if it was reduced */
   int64_t iterations;
   const char *finisher;
@@ -299,7 +300,10 @@ typedef struct frix_row_report {
   double shift[FRIX_MAX_DIM];       /* shift of the row: u = J v + shift + R (r - r_c) */
   double compliance[FRIX_MAX_DIM];  /* R */
   double expected[FRIX_MAX_DIM];    /* stiff contact: the part of r_c that is a predicted impact impulse */
-  double reserved[1];               /* zero; for later versions (docs/library.md) */
+  int32_t
+      soft_place[2];  /* where sides a and b are met on a soft body: point k as k + 1, triangle t of frix_soft_info as
+                         -(t + 1); 0: the side is rigid */
+  double reserved[1]; /* zero; for later versions (docs/library.md) */
 } frix_row_report;
 
 FRIX_API int32_t frix_sim_row_count(const frix_sim *sim);

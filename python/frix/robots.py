@@ -213,7 +213,7 @@ class Robot:
 
 def robot(self):
     """The robot of a file that was read in reduced coordinates; None: there is none."""
-    if not lib.frix_sim_robot(self._pointer()):
+    if not lib.frix_model_robot(self.model._handle.pointer) or not lib.frix_sim_robot(self._pointer()):
         return None
     if getattr(self, "_robot", None) is None:
         self._robot = Robot(self)

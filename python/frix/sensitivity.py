@@ -29,7 +29,7 @@ from . import _frix as lib
 from ._library import Context, Handle, array3, choose, encode, enum, fill, reals, vec3, view
 from .world import Builder
 
-__all__ = ["Gradient", "Motion", "Sensitivity", "SensitivityResult"]
+__all__ = ["Gradient", "Motion", "Sensitivity", "SensitivityResult", "StepGradient", "step_gradient"]
 
 _restitutions = enum("frix_restitution", "FRIX_RESTITUTION_")
 _verdicts = ("smooth", "kink", "not unique", "smoothed")
@@ -224,3 +224,42 @@ class Gradient:
             setattr(c, name, value)
         self._context.check(lib.frix_gradient_adjoint(self._handle.pointer, weight, None, c))
         return out
+
+
+class StepGradient(NamedTuple):
+    """Derivatives of a step: value[k, e] = d of[k] / d wrt[e], NaN unless the verdict allows them; below: as inputs shrink,
+    where one-sided ones were asked for."""
+
+    verdict: str
+    distance: float
+    contact: int
+    forces_unique: bool
+    value: np.ndarray
+    below: np.ndarray
+
+
+def _names(texts):
+    """Addresses of C texts, and the texts."""
+    keep = [np.frombuffer(encode(t) + b"\0", dtype=np.uint8) for t in texts]
+    return np.array([k.__array_interface__["data"][0] for k in keep], dtype=np.uintp), keep
+
+
+def step_gradient(sim, wrt, of, step=0.01, one_sided=False, kappa=0.0) -> StepGradient:
+    """Derivatives of the next step of a sim, which does not move, by named inputs: h, mu, mu:A|B, force:A.x, A.x,
+    A.velocity.x, ctrl:NAME, qpos:JOINT, qvel:JOINT, gravity.z, A.mass, A.inertia.x, A.mu, A.restitution, A.size.x ... Outputs:
+    A.x, A.turn.x, A.vx, A.wx, qpos:JOINT, qvel:JOINT, A|B.n. All names: frix/sensitivity.h. kappa: smoothed, approximate.
+
+    >>> import frix
+    >>> sim = frix.Scene("puck", direction=0).sim(contact=1)  # rigid
+    >>> g = frix.step_gradient(sim, ["puck.mu", "force:puck.x", "h"], ["puck.vx"], step=0.005)
+    >>> g.verdict, g.value.round(4).tolist()
+    ('smooth', [[-0.0491, 0.005, -3.924]])
+    """
+    (by, keep_by), (out, keep_out) = _names(wrt), _names(of)
+    value, below = np.full((len(of), len(wrt)), np.nan), np.full((len(of), len(wrt)), np.nan)
+    c, r = lib.frix_step_gradient_default(), lib.frix_gradient_result()
+    c.step, c.one_sided, c.kappa = float(step), bool(one_sided), float(kappa)
+    c.wrt_count, c.wrt, c.of_count, c.of = len(wrt), by, len(of), out
+    sim._context.check(lib.frix_sim_step_gradient(sim._pointer(), c, value, below, r))
+    del keep_by, keep_out
+    return StepGradient(_verdicts[r.verdict], r.distance, r.contact, bool(r.forces_unique), value, below)

@@ -279,7 +279,7 @@ class Sim(lib.SimCore):
     """A world in motion. Configuration by name, as in frix_sim_config: integrator, solver, law, tolerance, polish,
     seek_rest, max_iterations, thread_count, policy ('report', 'strict'), restitution ('newton', 'poisson', 'bounded'),
     restitution_speed, stabilisation, joint_stabilisation, margin, projections, sleep, sleep_speed, sleep_time, coordinates
-    ('maximal', 'reduced': joints of the model are coordinates of trees); options: {'nsgs.relaxation': 1.1}. force: a function f(sim, time) that is called whenever forces are needed and may look at
+    ('reduced', the default: joints of the model are coordinates of trees; 'maximal': rows between bodies); options: {'nsgs.relaxation': 1.1}. force: a function f(sim, time) that is called whenever forces are needed and may look at
     bodies and add forces.
 
     Arrays (center, velocity, ...) are views: they show the present state without copies and stay valid while Python

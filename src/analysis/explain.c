@@ -1,6 +1,6 @@
 /* Why did it move, and what would have held it: a run that is watched, its first failure and its driver, and runs with
  * one thing changed whose verdicts are bisected. */
-#include "analysis/explain.h"
+#include "analysis/explain_internal.h"
 
 #include "base/abi.h"
 
@@ -17,7 +17,10 @@ struct frix_explanation {
   fx_arena arena;
   fx_watch watch;
   uint8_t *joined; /* by slot: the island of the body over the run */
+  int32_t *tree;   /* by slot: the tree of joints it is a link of, -1: none */
   int32_t slots, key;
+  frix_joint_id joint; /* of the cause; null: none */
+  int32_t actuator;    /* of the cause; -1: none */
   frix_explanation_result result;
 };
 
@@ -27,7 +30,7 @@ const char *frix_failure_name(frix_failure failure) {
 }
 
 const char *frix_cause_name(frix_cause cause) {
-  static const char *const name[] = {"none", "weight", "force", "motion", "impact", "removal", "joint"};
+  static const char *const name[] = {"none", "weight", "force", "motion", "impact", "removal", "joint", "belt"};
   return (unsigned)cause < sizeof name / sizeof *name ? name[cause] : "unknown";
 }
 
@@ -70,6 +73,16 @@ static void add_work(frix_explanation *e, const frix_sim *sim, const frix_body_s
   }
 }
 
+/* As they were in the last step. */
+static frix_status find_trees(frix_explanation *e, const frix_sim *sim) {
+  e->tree = FX_TAKE(&e->arena, int32_t, e->slots + 1);
+  for (int32_t k = 0; e->tree && k < e->slots; k++) {
+    int32_t m = k ? sim->mover_of[k] : -1;
+    e->tree[k] = m >= 0 && sim->mover[m].tree ? m : -1;
+  }
+  return e->tree ? FRIX_OK : FRIX_ERROR_MEMORY;
+}
+
 static frix_status run_watched(frix_explanation *e) {
   fx_replay r;
   frix_body_id body = e->config.body;
@@ -95,6 +108,7 @@ static frix_status run_watched(frix_explanation *e) {
   frix_body_energy *w = &e->result.energy;
   w->other = w->kinetic_end - w->kinetic_start - w->weight - w->applied - w->contacts;
   e->slots = status == FRIX_OK ? r.sim->state.count : 0;
+  if (status == FRIX_OK) status = find_trees(e, r.sim);
   fx_replay_end(&r);
   return status;
 }
@@ -113,6 +127,15 @@ static bool join(frix_explanation *e, frix_body_id a, frix_body_id b) {
   return true;
 }
 
+/* The links of every tree that has one in the island. */
+static bool join_trees(frix_explanation *e) {
+  bool grew = false;
+  for (int32_t k = 1; k < e->slots; k++)
+    for (int32_t n = 1; e->joined[k] && e->tree[k] >= 0 && n < e->slots; n++)
+      if (e->tree[n] == e->tree[k] && !e->joined[n]) e->joined[n] = 1, grew = true;
+  return grew;
+}
+
 /* All bodies that touched the body, or touched one that did, or are held to one by a joint. */
 static frix_status find_island(frix_explanation *e) {
   fx_watch *w = &e->watch;
@@ -120,7 +143,7 @@ static frix_status find_island(frix_explanation *e) {
   if (!e->joined) return FRIX_ERROR_MEMORY;
   e->joined[e->config.body.index] = 1;
   for (bool grew = true; grew;) {
-    grew = false;
+    grew = join_trees(e);
     for (int32_t k = 0; k < w->count; k++) grew |= join(e, w->touch[k].a, w->touch[k].b);
     for (int32_t k = 0; k < frix_model_count(e->model).joint_count; k++) {
       frix_joint_config joint;
@@ -139,8 +162,8 @@ static frix_status find_island(frix_explanation *e) {
 static bool has_body(const fx_meeting *t, frix_body_id id) { return fx_same_body(t->a, id) || fx_same_body(t->b, id); }
 static bool is_old(const fx_meeting *t) { return t->begin < SETTLED || t->begin + SETTLED <= t->onset; }
 
-/* Whether p is named before q: pairs that were there before, earlier ones, removals, those of the body, those that went
- * farther. */
+/* Whether p is named before q: pairs that were there before, earlier ones, removals, those of the body, removals of
+ * what carried a body, those that went farther. */
 static bool before(const frix_explanation *e, const fx_meeting *p, const fx_meeting *q) {
   if (is_old(p) != is_old(q)) return is_old(p);
   if (p->onset != q->onset) return p->onset < q->onset;
@@ -148,6 +171,8 @@ static bool before(const frix_explanation *e, const fx_meeting *p, const fx_meet
   if (gone != (q->kind == FRIX_FAILURE_REMOVED)) return gone;
   if (has_body(p, e->config.body) != has_body(q, e->config.body)) return has_body(p, e->config.body);
   if (p->kind != q->kind) return p->kind < q->kind;
+  bool held = carries(e, p->a) && carries(e, p->b);
+  if (gone && held != (carries(e, q->a) && carries(e, q->b))) return held;
   return p->sample[p->failed].distance / p->size > q->sample[q->failed].distance / q->size;
 }
 
@@ -262,7 +287,7 @@ static frix_status find_cause(frix_explanation *e) {
     status = fx_replay_drive(&r);
     if (status == FRIX_OK) status = fx_replay_step(&r);
   }
-  fx_driver driver = {0};
+  fx_driver driver = {.actuator = -1};
   if (status == FRIX_OK) {
     place_events(r.sim, e, (frix_event *)out->event, out->event_count);
     place_events(r.sim, e, &out->first, 1);
@@ -278,6 +303,8 @@ static frix_status find_cause(frix_explanation *e) {
   fx_replay_end(&r);
   out->cause = driver.cause, out->cause_body = driver.body;
   out->cause_force = driver.force, out->cause_power = driver.power;
+  out->cause_name = driver.name;
+  e->joint = driver.joint, e->actuator = driver.cause == FRIX_CAUSE_JOINT ? driver.actuator : -1;
   return status;
 }
 
@@ -298,7 +325,7 @@ static frix_status holds(const frix_explanation *e, const fx_change *change, fri
   fx_replay r;
   fx_arena arena;
   fx_arena_init(&arena, e->context);
-  fx_watch w = {.arena = &arena, .steps = e->watch.steps};
+  fx_watch w = {.arena = &arena, .steps = e->watch.steps, .step = e->config.step};
   frix_status status = fx_replay_begin(&r, e->context, e->model, e->sim, &e->config, change);
   *out = true;
   for (int32_t k = 0; status == FRIX_OK && *out && k < w.steps; k++) {
@@ -348,6 +375,7 @@ static fx_change change_of(const frix_explanation *e, frix_remedy_kind kind) {
   c.material[0] = t->material[0], c.material[1] = t->material[1];
   c.point_a = t->point_a, c.point_b = t->point_b;
   c.cause = e->result.cause, c.body = e->result.cause_body;
+  c.joint = e->joint, c.actuator = e->actuator;
   c.blow_step = t->onset;
   return c;
 }
@@ -379,7 +407,8 @@ static frix_status try_remedy(frix_explanation *e, frix_remedy_kind kind) {
 static frix_status find_remedies(frix_explanation *e) {
   bool removed = e->result.cause == FRIX_CAUSE_REMOVAL;
   bool slips = e->result.first.kind == FRIX_FAILURE_SLIP || e->result.first.kind == FRIX_FAILURE_LIFT;
-  bool load = e->result.cause >= FRIX_CAUSE_WEIGHT && e->result.cause <= FRIX_CAUSE_IMPACT;
+  bool load = (e->result.cause >= FRIX_CAUSE_WEIGHT && e->result.cause <= FRIX_CAUSE_IMPACT) ||
+              e->result.cause == FRIX_CAUSE_BELT || e->joint.index || e->actuator >= 0;
   frix_status status = FRIX_OK;
   if (removed) status = try_remedy(e, FRIX_REMEDY_KEEP);
   if (status == FRIX_OK && slips) status = try_remedy(e, FRIX_REMEDY_FRICTION);
@@ -401,8 +430,9 @@ static frix_status check(frix_context *context, const frix_explain_config *c) {
 
 static frix_status explain(frix_explanation *e) {
   frix_status status = check(e->context, &e->config);
-  e->watch = (fx_watch){.arena = &e->arena, .steps = (int32_t)(e->config.time / e->config.step + 0.5)};
-  e->key = -1;
+  e->watch =
+      (fx_watch){.arena = &e->arena, .steps = (int32_t)(e->config.time / e->config.step + 0.5), .step = e->config.step};
+  e->key = e->actuator = -1;
   if (status == FRIX_OK) status = run_watched(e);
   if (status == FRIX_OK) status = find_island(e);
   if (status != FRIX_OK) return status;

@@ -5,10 +5,13 @@
  * what carries the contact (a kinematic body, or the world), summed until the bodies left their place:
  *
  *   weight    m g . v          applied   F . v + T . w        inertia   -m a_frame . v
- *   motion    contact force of another kinematic body . its velocity
- *   impact    -d(kinetic energy)/dt of a body that strikes      joints    what is left of the balance */
-#include "analysis/explain.h"
+ *   motion    contact force of another kinematic body . its velocity        belt    the same . that of the surface
+ *   impact    -d(kinetic energy)/dt of a body that strikes      joints    what is left of the balance
+ *
+ * Of joints and actuators the one whose force . rate is largest is named. */
+#include "analysis/explain_internal.h"
 
+#include <frix/robot.h>
 #include <math.h>
 #include <string.h>
 
@@ -61,7 +64,7 @@ typedef struct frame {
 } frame;
 
 typedef struct supplies {
-  double weight, applied, motion, impact;
+  double weight, applied, motion, impact, belt;
 } supplies;
 
 typedef struct balance {
@@ -74,6 +77,8 @@ typedef struct balance {
   uint8_t *struck;
   supplies *sum;            /* by slot, power summed over the steps */
   frix_vec3 *pushed, *lost; /* by slot: forces of the first step */
+  frix_vec3 *dragged;       /* by slot: force of its belts in the first step */
+  double *joint, *actuator; /* power of each, summed over the steps */
   double left;              /* of the change of kinetic energy, over h: what nothing else explains */
 } balance;
 
@@ -126,6 +131,11 @@ static void add_contact(balance *b, const frix_contact_report *c) {
   frix_body_id side[2] = {c->a, c->b};
   for (int k = 0; k < 2; k++) {
     frix_vec3 force = k ? fx_neg(c->force) : c->force; /* on this side */
+    frix_vec3 belt = fx_belt_of(sim, k ? c->shape_b : c->shape_a, side[k]);
+    if (!fx_is_zero(belt)) {
+      b->sum[side[k].index].belt -= fx_dot(force, belt);
+      if (b->steps == 0) b->dragged[side[k].index] = fx_sub(b->dragged[side[k].index], force);
+    }
     if (!side[k].index || !frix_sim_alive(sim, side[k])) continue;
     frix_body_state s1 = fx_state_of(sim, side[k]);
     bool dynamic = fx_slot_body(sim, (int32_t)side[k].index)->kind == FRIX_BODY_DYNAMIC;
@@ -143,6 +153,26 @@ static void find_frame(balance *b, const fx_meeting *t) {
   bool a = is_kinematic(sim, t->a), other = is_kinematic(sim, t->b);
   b->frame.world = !a && !other;
   b->frame.body = a ? t->a : t->b;
+}
+
+static double power_of(const frix_joint_state *s) {
+  double sum = 0;
+  for (int32_t k = 0; k < FRIX_JOINT_AXES; k++) sum += s->axis_force[k] * s->rate[k];
+  return sum;
+}
+
+static void add_joints(balance *b) {
+  frix_sim *sim = b->replay->sim;
+  frix_robot_state *state = frix_sim_robot(sim);
+  for (int32_t k = 0; k < frix_model_count(sim->model).joint_count; k++) {
+    frix_joint_state s;
+    if (frix_sim_joint(sim, frix_model_joint_at(sim->model, k), &s) == FRIX_OK && s.active) b->joint[k] += power_of(&s);
+  }
+  if (!state) return;
+  int32_t count;
+  const double *force = frix_robot_data(state, FRIX_ROBOT_ACTUATOR_FORCE, &count);
+  const double *rate = frix_robot_data(state, FRIX_ROBOT_ACTUATOR_VELOCITY, NULL);
+  for (int32_t k = 0; k < count; k++) b->actuator[k] += force[k] * rate[k];
 }
 
 /* One step: states before it, the step, and what each body got from whom. */
@@ -170,16 +200,35 @@ static frix_status add_step(balance *b) {
     if ((int32_t)id.index < b->slots && b->joined[id.index] &&
         fx_slot_body(r->sim, (int32_t)id.index)->kind == FRIX_BODY_DYNAMIC)
       add_body(b, id);
+  add_joints(b);
   b->steps++;
   return FRIX_OK;
 }
 
+static void name_joint(const balance *b, fx_driver *out) {
+  const frix_model *model = b->replay->sim->model;
+  const frix_robot *robot = frix_model_robot(model);
+  double most = 0;
+  frix_joint_config joint;
+  frix_robot_actuator row;
+  for (int32_t k = 0; k < frix_model_count(model).joint_count; k++) {
+    if (!(b->joint[k] > most) || frix_model_joint(model, frix_model_joint_at(model, k), &joint) != FRIX_OK) continue;
+    most = b->joint[k], out->joint = frix_model_joint_at(model, k), out->name = joint.name;
+  }
+  for (int32_t k = 0; robot && k < frix_robot_view(robot).actuator_count; k++) {
+    if (!(b->actuator[k] > most) || frix_robot_get_actuator(robot, k, &row) != FRIX_OK) continue;
+    most = b->actuator[k], out->joint = (frix_joint_id){0, 0}, out->actuator = k, out->name = row.name;
+  }
+}
+
 static void take_larger(fx_driver *best, frix_cause cause, frix_body_id body, frix_vec3 force, double power) {
-  if (power > best->power) *best = (fx_driver){cause, body, force, power};
+  if (power > best->power)
+    *best = (fx_driver){.cause = cause, .body = body, .force = force, .power = power, .actuator = -1};
 }
 
 static bool has_joints(const balance *b) {
   const frix_model *model = frix_sim_model(b->replay->sim);
+  if (frix_model_robot(model)) return true;
   for (int32_t k = 0; k < frix_model_count(model).joint_count; k++) {
     frix_joint_config joint;
     if (frix_model_joint(model, frix_model_joint_at(model, k), &joint) != FRIX_OK) continue;
@@ -192,8 +241,9 @@ static bool has_joints(const balance *b) {
 
 static fx_driver largest(const balance *b) {
   const frix_sim *sim = b->replay->sim;
-  fx_driver best = {0};
+  fx_driver best = {.actuator = -1};
   frix_body_id id = {0, 0};
+  take_larger(&best, FRIX_CAUSE_BELT, id, b->dragged[0], b->sum[0].belt);
   while ((id = frix_sim_body_next(sim, id)).index) {
     if ((int32_t)id.index >= b->slots) continue;
     const supplies *s = &b->sum[id.index];
@@ -202,9 +252,13 @@ static fx_driver largest(const balance *b) {
     take_larger(&best, FRIX_CAUSE_WEIGHT, id, weight, s->weight);
     take_larger(&best, FRIX_CAUSE_FORCE, id, b->load[id.index].force, s->applied);
     take_larger(&best, FRIX_CAUSE_MOTION, id, b->pushed[id.index], s->motion);
+    take_larger(&best, FRIX_CAUSE_BELT, id, b->dragged[id.index], s->belt);
     if (b->struck[id.index]) take_larger(&best, FRIX_CAUSE_IMPACT, id, b->lost[id.index], s->impact);
   }
-  if (has_joints(b) && b->left > best.power) best = (fx_driver){.cause = FRIX_CAUSE_JOINT, .power = b->left};
+  if (has_joints(b) && b->left > best.power) {
+    best = (fx_driver){.cause = FRIX_CAUSE_JOINT, .power = b->left, .actuator = -1};
+    name_joint(b, &best);
+  }
   if (b->steps > 0) best.power /= b->steps;
   return best;
 }
@@ -221,7 +275,11 @@ frix_status fx_find_driver(fx_replay *r, const uint8_t *joined, int32_t slots, c
   b.sum = FX_TAKE(&arena, supplies, slots);
   b.pushed = FX_TAKE(&arena, frix_vec3, slots);
   b.lost = FX_TAKE(&arena, frix_vec3, slots);
-  bool room = b.before && b.load && b.struck && b.sum && b.pushed && b.lost;
+  b.dragged = FX_TAKE(&arena, frix_vec3, slots);
+  const frix_robot *robot = frix_model_robot(r->sim->model);
+  b.joint = FX_TAKE(&arena, double, (size_t)frix_model_count(r->sim->model).joint_count + 1);
+  b.actuator = FX_TAKE(&arena, double, robot ? (size_t)frix_robot_view(robot).actuator_count + 1 : 1);
+  bool room = b.before && b.load && b.struck && b.sum && b.pushed && b.lost && b.dragged && b.joint && b.actuator;
   frix_status status = room ? FRIX_OK : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) find_frame(&b, touch);
   for (int32_t k = touch->onset; status == FRIX_OK && k <= touch->failed && b.steps < MOST; k++) status = add_step(&b);

@@ -2,10 +2,14 @@
  *
  *   friction   mu := value wherever the two materials meet
  *   press      forces -value n on a and value n on b, at the contact, in every step
- *   load       the cause times value: m g, applied forces, velocities of a kinematic body, the velocity before a blow
+ *   load       the cause times value: m g, applied forces, velocities of a kinematic body or of belts, the velocity
+ *              before a blow, the largest force of a motor, controls of an actuator
  *   keep       removals are taken back */
-#include "analysis/explain.h"
+#include "analysis/explain_internal.h"
 
+#include "sim/hooks_internal.h"
+
+#include <frix/robot.h>
 #include <string.h>
 
 frix_body_state fx_state_of(const frix_sim *sim, frix_body_id id) {
@@ -65,10 +69,73 @@ static frix_vec3 weight_of(const frix_sim *sim, frix_body_id id) {
   return fx_scale(body->mass * body->gravity_scale, sim->state.gravity);
 }
 
+/* Belts of the body; what the drive had set is kept, and comes back before the next drive. */
+static frix_status slow_belts(fx_replay *r) {
+  frix_sim *sim = r->sim;
+  if (!sim->hooks || !sim->hooks->belt) return FRIX_OK;
+  size_t count = (size_t)sim->model->shape_count;
+  if (!r->told_belt) r->told_belt = fx_alloc(sim->context, count, sizeof *r->told_belt);
+  if (!r->told_belt) return FRIX_ERROR_MEMORY;
+  memcpy(r->told_belt, sim->hooks->belt, count * sizeof *r->told_belt);
+  for (size_t k = 0; k < count; k++)
+    if (&sim->model->body[sim->model->shape[k].body] == fx_slot_body(sim, (int32_t)r->change.body.index))
+      sim->hooks->belt[k] = fx_scale(r->change.value, sim->hooks->belt[k]);
+  r->told = true;
+  return FRIX_OK;
+}
+
+static int32_t controls_of(fx_replay *r, double **first) {
+  frix_robot_actuator row;
+  frix_robot_state *state = frix_sim_robot(r->sim);
+  if (!state || frix_robot_get_actuator(frix_model_robot(r->sim->model), r->change.actuator, &row) != FRIX_OK) return 0;
+  *first = frix_robot_data(state, FRIX_ROBOT_CTRL, NULL) + row.ctrl_first;
+  return row.ctrl_count < FX_EXPLAIN_CTRL ? row.ctrl_count : FX_EXPLAIN_CTRL;
+}
+
+/* Controls of the actuator, or the largest forces of the motors of the joint. */
+static frix_status weaken(fx_replay *r) {
+  double *ctrl;
+  frix_status status = FRIX_OK;
+  r->told = true;
+  for (int32_t k = 0, n = controls_of(r, &ctrl); k < n; k++) {
+    r->told_ctrl[k] = ctrl[k];
+    ctrl[k] *= r->change.value;
+  }
+  for (int32_t k = 0; status == FRIX_OK && r->change.joint.index && k < FRIX_JOINT_AXES; k++) {
+    frix_axis_config axis;
+    status = frix_sim_axis(r->sim, r->change.joint, k, &axis);
+    r->told_axis[k] = axis;
+    axis.max_force *= r->change.value, axis.stiffness *= r->change.value;
+    if (status == FRIX_OK && (axis.motor != FRIX_MOTOR_NONE || axis.stiffness > 0))
+      status = frix_sim_set_axis(r->sim, r->change.joint, k, &axis);
+  }
+  return status;
+}
+
+/* Motions, belts, controls and motors as the drive had set them. */
+static frix_status take_back(fx_replay *r) {
+  const fx_change *c = &r->change;
+  frix_status status = FRIX_OK;
+  double *ctrl;
+  if (!r->told) return FRIX_OK;
+  if (c->cause == FRIX_CAUSE_BELT)
+    memcpy(r->sim->hooks->belt, r->told_belt, (size_t)r->sim->model->shape_count * sizeof *r->told_belt);
+  if (c->cause == FRIX_CAUSE_MOTION && frix_sim_alive(r->sim, c->body))
+    return frix_sim_set_velocity(r->sim, c->body, r->told_velocity, r->told_spin);
+  if (c->cause != FRIX_CAUSE_JOINT) return FRIX_OK;
+  for (int32_t k = 0, n = controls_of(r, &ctrl); k < n; k++) ctrl[k] = r->told_ctrl[k];
+  for (int32_t k = 0; status == FRIX_OK && c->joint.index && k < FRIX_JOINT_AXES; k++)
+    if (r->told_axis[k].motor != FRIX_MOTOR_NONE || r->told_axis[k].stiffness > 0)
+      status = frix_sim_set_axis(r->sim, c->joint, k, &r->told_axis[k]);
+  return status;
+}
+
 /* The part of the load that is taken away. */
 static frix_status lighten(fx_replay *r) {
   const fx_change *c = &r->change;
   double less = c->value - 1;
+  if (c->cause == FRIX_CAUSE_BELT) return slow_belts(r);
+  if (c->cause == FRIX_CAUSE_JOINT) return weaken(r);
   if (!frix_sim_alive(r->sim, c->body)) return FRIX_OK;
   const fx_load *load = &r->sim->state.load[c->body.index];
   if (c->cause == FRIX_CAUSE_WEIGHT)
@@ -102,9 +169,7 @@ static frix_status drive_and_keep(fx_replay *r) {
 
 frix_status fx_replay_drive(fx_replay *r) {
   const fx_change *c = &r->change;
-  frix_status status = FRIX_OK;
-  if (r->told && frix_sim_alive(r->sim, c->body))
-    status = frix_sim_set_velocity(r->sim, c->body, r->told_velocity, r->told_spin);
+  frix_status status = take_back(r);
   if (status == FRIX_OK) status = c->active && c->kind == FRIX_REMEDY_KEEP ? drive_and_keep(r) : call_drive(r);
   if (status == FRIX_OK && c->active && c->kind == FRIX_REMEDY_PRESS) status = press(r);
   if (status == FRIX_OK && c->active && c->kind == FRIX_REMEDY_LOAD) status = lighten(r);
@@ -114,6 +179,8 @@ frix_status fx_replay_drive(fx_replay *r) {
 frix_status fx_replay_step(fx_replay *r) { return frix_sim_step(r->sim, r->config->step, &r->report); }
 
 void fx_replay_end(fx_replay *r) {
+  if (r->sim) fx_free(r->sim->context, r->told_belt);
+  r->told_belt = NULL;
   frix_sim_destroy(r->sim);
   r->sim = NULL;
 }

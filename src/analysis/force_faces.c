@@ -16,6 +16,8 @@
 
 /* ---- friction sets ---- */
 
+#define CANCELLED 1e-5 /* of terms: times the least distance to a kink, 1e-7, some thousand roundings */
+
 typedef struct disc {
   int32_t row, count;           /* of the contact's rows */
   double axis[2][FRIX_MAX_DIM]; /* half axes, times the friction */
@@ -100,6 +102,12 @@ static int32_t pyramid_units(const frix_forces *f, int32_t i, double nothing, fx
   return count;
 }
 
+/* The slip that the disc acts against: that along an axis without friction is none. */
+static double slip_of(const frix_contact *c, const disc *d, const double *u) {
+  if (c->cone != FRIX_CONE_ELLIPTIC || d->count > 1) return largest_of(u + d->row, disc_rows(c, d));
+  return fabs(d->axis[0][1] * u[1] + d->axis[0][2] * u[2]) / fmax(c->mu, c->mu2);
+}
+
 static bool knows_normal(const frix_forces *f, int32_t i) {
   const fx_system *s = &f->s;
   return s->contact[i].dim > 1 && s->R && s->R[s->row[i]] > 0;
@@ -118,7 +126,7 @@ int32_t fx_face_units(const frix_forces *f, int32_t i, fx_face_unit *out) {
   fx_cone_shift_slope(c, u, slope);
   bool slides[2] = {false, false};
   for (int32_t k = 0; k < discs; k++) {
-    slides[k] = largest_of(u + d[k].row, disc_rows(c, &d[k])) > f->still[i];
+    slides[k] = slip_of(c, &d[k], u) > f->still[i];
     sticking += !slides[k];
     for (int32_t e = d[k].row; slides[k] && e < d[k].row + disc_rows(c, &d[k]); e++) head[e] = -slope[e];
   }
@@ -167,8 +175,20 @@ static frix_face face_of(const frix_forces *f, int32_t i) {
   return slides && (c->mu > 0 || c->mu2 > 0 || c->mu_r > 0) ? FRIX_FACE_SLIP : FRIX_FACE_STICK;
 }
 
+/* What a row's free velocity is the sum of: below CANCELLED of it a speed is rounding. */
+static double terms_of(const fx_system *s, int32_t i, int32_t row) {
+  if (!s->has_velocity) return 0;
+  double sum = fabs(s->w[row]);
+  for (int32_t b = s->Ht.start[i]; b < s->Ht.start[i + 1]; b++) {
+    int32_t width = fx_block_cols(&s->Ht, b);
+    const double *h = fx_block(&s->Ht, b) + (row - s->row[i]) * width, *v = s->v_free + s->dof[s->Ht.index[b]];
+    for (int32_t c = 0; c < width; c++) sum += fabs(h[c] * v[c]);
+  }
+  return sum;
+}
+
 /* What the island carries, in roots of energies: largest impulse and largest free velocity of the contacts that share
- * bodies with i. */
+ * bodies with i; where velocities cancel, no less than their rounding can be told from. */
 static frix_status find_still(frix_forces *f) {
   const fx_system *s = &f->s;
   fx_islands all;
@@ -182,6 +202,7 @@ static frix_status find_still(frix_forces *f) {
       double q = fmax(s->q[row] > 0 && s->contact[i].cone != FRIX_CONE_BILATERAL ? 0 : fabs(s->q[row]),
                       largest_of(s->q + row + 1, dim - 1));
       carried = fmax(carried, q * f->scale[i]);
+      for (int32_t a = row; a < row + dim; a++) carried = fmax(carried, CANCELLED * terms_of(s, i, a) * f->scale[i]);
     }
     for (int32_t e = all.start[k]; e < all.start[k + 1]; e++)
       f->still[all.contact[e]] = f->tolerance * carried / f->scale[all.contact[e]];
@@ -202,7 +223,7 @@ static void enter_face(frix_forces *f, int32_t i) {
   int32_t discs = list_discs(c, d);
   for (int32_t k = 0; k < discs; k++) {
     int32_t rows = disc_rows(c, &d[k]);
-    if (!(largest_of(u + d[k].row, rows) > f->still[i])) continue;
+    if (!(slip_of(c, &d[k], u) > f->still[i])) continue;
     for (int32_t e = d[k].row; e < d[k].row + rows; e++) r[e] = -slope[e] * r[0];
   }
 }

@@ -8,14 +8,15 @@
 
 #include "base/abi.h"
 #include "linalg/dense.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "solver/solver.h"
 
 #include <math.h>
 #include <string.h>
 
-#define CONSISTENT 1e-12 /* of a right-hand side: what is outside the range of K beyond this is not rounding */
-#define ROUNDED 1e-10    /* the same of sparse factors, whose compliance is taken out by rounds */
+#define CONSISTENT 1e-12        /* of a right-hand side: what is outside the range of K beyond this is not rounding */
+#define ROUNDED 1e-10           /* the same of sparse factors, whose compliance is taken out by rounds */
+enum { MOST_TREE_DOFS = 1024 }; /* whose velocities are refined */
 
 const char *frix_gradient_verdict_name(frix_gradient_verdict verdict) {
   static const char *const name[] = {"smooth", "kink", "not unique", "smoothed"};
@@ -279,6 +280,24 @@ static void over_mass(const frix_gradient *g, const double *x, double *out) {
   }
 }
 
+/* y += M^-1 (x - M y) of trees: M^-1 as a matrix leaves |M^-1| |M| |M^-1| |x| of rounding, a round the rounding of M.
+ */
+static void refine_velocity(const frix_gradient *g, const double *x, double *y) {
+  const fx_system *s = &g->s;
+  const double *M = fx_system_mass(s);
+  for (int32_t m = 0; M && m < s->mover_count; m++) {
+    int32_t n = s->dof[m + 1] - s->dof[m], first = s->dof[m];
+    double left[MOST_TREE_DOFS];
+    if (n <= 6 || n > MOST_TREE_DOFS) continue;
+    for (int32_t r = 0; r < n; r++) {
+      left[r] = x[first + r];
+      for (int32_t c = 0; c < n; c++) left[r] -= M[s->M_offset[m] + (size_t)(r * n + c)] * y[first + c];
+    }
+    for (int32_t r = 0; r < n; r++)
+      for (int32_t c = 0; c < n; c++) y[first + r] += g->inverse[s->M_offset[m] + (size_t)(r * n + c)] * left[c];
+  }
+}
+
 static frix_status check_smooth(const frix_gradient *g) {
   if (g->verdict == FRIX_GRADIENT_SMOOTH || g->verdict == FRIX_GRADIENT_SMOOTHED) return FRIX_OK;
   return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "no derivative: %s, contact %d is %.1e from a change of its mode",
@@ -294,7 +313,7 @@ frix_status fx_gradient_solve_all(const frix_gradient *g, fx_arena *arena, bool 
     for (int32_t e = 0; e < is->n; e++) part[e] = b[is->row[e]];
     double off = is->sparse ? fx_gradient_sparse_solve(g, is->sparse, transposed, part)
                             : fx_gradient_solve(is, transposed, part, y);
-    if (!(off <= (is->sparse ? ROUNDED : CONSISTENT)))
+    if (!(off <= fmax(is->sparse ? ROUNDED : CONSISTENT, g->rounded)))
       return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED,
                      "no derivative: rigid contacts cannot follow this change without opening or sliding");
     for (int32_t e = 0; e < is->n; e++) out[is->row[e]] = part[e];
@@ -332,6 +351,67 @@ static frix_status drive(const frix_gradient *g, const frix_gradient_data *data,
   return FRIX_OK;
 }
 
+/* The change of v that goes with the change z of impulses. */
+static void find_velocity(const frix_gradient *g, const frix_gradient_data *data, const double *z, double *moved,
+                          double *dv) {
+  const fx_system *s = &g->s;
+  size_t bytes = (size_t)s->dof_count * sizeof *moved;
+  memset(moved, 0, bytes), memset(dv, 0, bytes);
+  if (data->f) over_mass(g, data->f, dv);
+  fx_block_transpose_multiply_add(fx_system_response(s), z, moved);
+  for (int32_t k = 0; k < s->dof_count; k++) dv[k] += moved[k];
+  memset(moved, 0, bytes);
+  if (data->f) memcpy(moved, data->f, bytes);
+  fx_block_transpose_multiply_add(&s->Ht, z, moved);
+  refine_velocity(g, moved, dv);
+}
+
+/* du = H'dv + dq + R dz, dq what data changes of it directly. */
+static void find_speeds(const frix_gradient *g, const frix_gradient_data *data, const double *dv, const double *z,
+                        double *du) {
+  frix_gradient_data direct = *data;
+  direct.f = NULL;
+  memset(du, 0, (size_t)g->s.row_count * sizeof *du);
+  drive(g, &direct, NULL, du);
+  fx_block_multiply_add(&g->s.Ht, dv, du);
+  for (int32_t k = 0; g->s.R && k < g->s.row_count; k++) du[k] += g->s.R[k] * z[k];
+}
+
+/* Trees: a round on what z leaves of the law, E dmu - (I - J) dz - J G S du, where du takes dv as it is refined. K
+ * holds W = H'M^-1 H with the rounding of M^-1. */
+static frix_status refine_impulses(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data,
+                                   const double *dv, double *z) {
+  const fx_system *s = &g->s;
+  double *du = FX_TAKE(arena, double, s->row_count), *left = FX_TAKE(arena, double, s->row_count);
+  if (!du || !left) return FRIX_ERROR_MEMORY;
+  find_speeds(g, data, dv, z, du);
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    int32_t row = s->row[i], d = s->contact[i].dim;
+    double scaled[FRIX_MAX_DIM], S = g->forces->scale[i];
+    double change = data->mu && i < g->forces->problem->contact_count ? data->mu[i] : 0;
+    const double *J = g->J + g->block[i];
+    if (!g->among[i]) continue;
+    for (int32_t k = 0; k < d; k++) scaled[k] = -S * du[row + k];
+    times_JG(g, i, false, scaled, left + row);
+    for (int32_t k = 0; k < d; k++) {
+      left[row + k] += g->E[row + k] * change;
+      if (s->contact[i].cone == FRIX_CONE_BILATERAL) continue;
+      left[row + k] -= z[row + k] / S;
+      for (int32_t e = 0; e < d; e++) left[row + k] += J[k * d + e] * z[row + e] / S;
+    }
+  }
+  if (fx_gradient_solve_all(g, arena, false, left) != FRIX_OK) return FRIX_OK; /* rounding alone */
+  for (int32_t i = 0; i < s->contact_count; i++)
+    for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) z[k] += g->forces->scale[i] * left[k];
+  return FRIX_OK;
+}
+
+static bool has_trees(const fx_system *s) {
+  for (int32_t m = 0; m < s->mover_count; m++)
+    if (s->dof[m + 1] - s->dof[m] > 6) return true;
+  return false;
+}
+
 frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const frix_gradient_data *data, double *v,
                               double *u, double *r) {
   const fx_system *s = &g->s;
@@ -346,6 +426,9 @@ frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const fri
     bool round = s->contact[i].cone == FRIX_CONE_CIRCULAR || s->contact[i].cone == FRIX_CONE_PLANAR;
     if (change != 0 && !round)
       return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED, "contact %d: no derivative by the friction of this cone", i);
+    if (change != 0 && fx_gradient_starts_friction(g, i))
+      return fx_fail(g->context, FRIX_ERROR_UNSUPPORTED,
+                     "contact %d: it has no friction and does not slip; what little of it does has no derivative", i);
     for (int32_t k = 0; k < d; k++) scaled[k] = -S * dq[row + k];
     times_JG(g, i, false, scaled, z + row);
     for (int32_t k = 0; k < d; k++) z[row + k] += g->E[row + k] * change;
@@ -354,21 +437,27 @@ frix_status fx_gradient_along(const frix_gradient *g, fx_arena *arena, const fri
   if (status != FRIX_OK) return status;
   for (int32_t i = 0; i < s->contact_count; i++)
     for (int32_t k = s->row[i]; k < s->row[i + 1]; k++) z[k] *= g->forces->scale[i];
-  if (r) memcpy(r, z, (size_t)p->row_count * sizeof *r);
   double *moved = FX_TAKE(arena, double, s->dof_count);
   if (!moved) return FRIX_ERROR_MEMORY;
-  if (s->has_velocity) { /* W z */
+  bool trees = s->has_velocity && has_trees(s);
+  if (trees) {
+    find_velocity(g, data, z, moved, dv);
+    status = refine_impulses(g, arena, data, dv, z);
+    if (status != FRIX_OK) return status;
+    find_velocity(g, data, z, moved, dv);
+    find_speeds(g, data, dv, z, dq);
+  }
+  if (r) memcpy(r, z, (size_t)p->row_count * sizeof *r);
+  if (!trees && s->has_velocity) { /* W z */
     fx_block_transpose_multiply_add(fx_system_response(s), z, moved);
     fx_block_multiply_add(&s->Ht, moved, dq);
-  } else {
+    for (int32_t k = 0; k < s->dof_count; k++) dv[k] += moved[k];
+  } else if (!trees) {
     fx_block_multiply_add(&s->W, z, dq);
   }
-  for (int32_t k = 0; s->R && k < s->row_count; k++) dq[k] += s->R[k] * z[k];
+  for (int32_t k = 0; !trees && s->R && k < s->row_count; k++) dq[k] += s->R[k] * z[k];
   if (u) memcpy(u, dq, (size_t)p->row_count * sizeof *u);
-  if (v && s->has_velocity) {
-    for (int32_t k = 0; k < s->dof_count; k++) dv[k] += moved[k];
-    memcpy(v, dv, (size_t)s->dof_count * sizeof *v);
-  }
+  if (v && s->has_velocity) memcpy(v, dv, (size_t)s->dof_count * sizeof *v);
   return FRIX_OK;
 }
 
@@ -434,6 +523,7 @@ static frix_status adjoint(const frix_gradient *g, fx_arena *arena, const double
     if (c_v) memcpy(mv, c_v, (size_t)s->dof_count * sizeof *mv);
     fx_block_transpose_multiply_add(&s->Ht, gq, mv);
     over_mass(g, mv, out->f);
+    refine_velocity(g, mv, out->f);
   }
   return FRIX_OK;
 }

@@ -7,10 +7,11 @@
 #define FX_ANALYSIS_GRADIENT_H
 
 #include "analysis/force_set.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 typedef struct fx_gradient_island {
   struct fx_gradient_sparse *sparse; /* factors over its bodies; NULL: the dense ones below */
+  bool null;                         /* K sends something to nothing */
   int32_t n, rank;
   int32_t *row;       /* of the system, by unknown */
   int32_t *at, *from; /* LU: row k of the factors is row at[k] of K, column k its column from[k] */
@@ -29,6 +30,7 @@ struct frix_gradient {
   bool forces_unique;
   bool known;        /* to be smooth: its verdict is not looked for again */
   double noise;      /* error of the answer, over what the island carries */
+  double rounded;    /* of a right-hand side: error of the differences that it comes from; 0: none */
   double *r, *u, *v; /* the centre where forces are not unique */
   uint8_t *among;    /* by contact: does not open */
   fx_islands islands;
@@ -42,11 +44,18 @@ struct frix_gradient {
   int32_t *body_first, *body_dofs;
 };
 
-#define FX_KINK 1e-7 /* a contact nearer to another mode has no derivative */
+#define FX_ROUNDED 1e-9 /* of right-hand sides that are differences of rows: redundant contacts see their rounding */
+#define FX_KINK 1e-7    /* a contact nearer to another mode has no derivative */
 
 /* Speeds and impulses of contact i that count as one. */
 double fx_gradient_speed_unit(const frix_gradient *g, int32_t i);
 double fx_gradient_impulse_unit(const frix_gradient *g, int32_t i);
+/* Whether contact i presses without friction and without slip: friction of any size would hold it there, so that the
+ * answer bends with mu and what pushes. */
+bool fx_gradient_starts_friction(const frix_gradient *g, int32_t i);
+/* Whether P is the point itself at contact i: its law is then u = 0. The shift s(u) of what rounding leaves of the slip
+ * has a direction of its own in every answer, and is left out. */
+bool fx_gradient_sticks(const frix_gradient *g, int32_t i);
 /* E = dP/dmu - J e_N ds/dmu at a contact that slides (x, u scaled); zero where it does not. */
 void fx_gradient_friction_slope(const frix_contact *c, const double *x, const double *u, const double *J, double *E);
 /* The derivative along data through J, JG, E and the factors as they are (gradient.c). */
@@ -70,6 +79,8 @@ frix_status fx_gradient_of_step(const frix_sim *sim, bool known, frix_gradient *
 /* Distances, J G, E and K of every island (gradient_modes.c). */
 frix_status fx_gradient_modes(frix_gradient *g);
 frix_status fx_gradient_factor(frix_gradient *g, int32_t k);
+/* J and JG changed by at most that: factors that solve with what is left of b as well as new ones are kept. */
+frix_status fx_gradient_renew(frix_gradient *g, double change);
 /* b := K^-1 b, or K'^-1 b, one of the solutions; how far b is from having one, relative to it. workspace: 3 n. */
 double fx_gradient_solve(const fx_gradient_island *is, bool transposed, double *b, double *workspace);
 
@@ -80,6 +91,8 @@ bool fx_gradient_sparse_open(frix_gradient *g, int32_t k, int32_t n, double comp
 double fx_gradient_sparse_solve(const frix_gradient *g, struct fx_gradient_sparse *x, bool transposed, double *b);
 /* Whether K sends anything but 0 to less than its compliance; z then is such a vector, else a small one. */
 bool fx_gradient_sparse_null(const frix_gradient *g, struct fx_gradient_sparse *x, double *z);
+/* Whether rounds on what is left take so large a change of J G out of the factors. */
+bool fx_gradient_sparse_keeps(const struct fx_gradient_sparse *x, double change);
 /* Of a compliant island: how large K^-1 is, over a random start; 0 of others. */
 double fx_gradient_sparse_gain(const frix_gradient *g, struct fx_gradient_sparse *x);
 /* u = S (W + R) S z */

@@ -15,6 +15,7 @@
 
 #define DEPENDENT 1e-10 /* pivots of K below are zero */
 #define DOUBT 1e-6      /* of pivots: what the answer's error may make of them, over the distance to a kink */
+#define KEPT 1e-3       /* change of K over the smallest pivot: rounds take it out of what old factors give */
 #define COMPLIANT 1e-3  /* the same of sparse factors: their compliance is that much above it */
 #define MOVES 1e-7      /* change of velocity by forces that should make none */
 
@@ -43,14 +44,26 @@ static double disc_distance(const frix_gradient *g, int32_t i, int32_t first, in
   return (mu * r[0] - length_of(r + first, count)) / fx_gradient_impulse_unit(g, i);
 }
 
+/* Without friction along one axis it is a disc of one dimension along the other. A slip is weighed as friction weighs
+ * it, sqrt((mu a)^2 + (mu2 b)^2) over the larger mu: the force turns fast where the axis of little friction takes it.
+ */
 static double elliptic_distance(const frix_gradient *g, int32_t i) {
   const frix_contact *c = &g->s.contact[i];
-  const double *r = g->r + g->s.row[i], *u = g->u + g->s.row[i];
-  double slip = length_of(u + 1, 2), a = c->axis[0] * r[1] + c->axis[1] * r[2],
-         b = c->axis[0] * r[2] - c->axis[1] * r[1];
-  if (slip > g->forces->still[i]) return slip / fx_gradient_speed_unit(g, i);
-  double least = fmin(c->mu, c->mu2), x = a / c->mu, y = b / c->mu2;
-  return least > 0 ? least * (r[0] - sqrt(x * x + y * y)) / fx_gradient_impulse_unit(g, i) : 0;
+  const double *r = g->r + g->s.row[i], *u = g->u + g->s.row[i], *e = c->axis;
+  double least = fmin(c->mu, c->mu2), most = fmax(c->mu, c->mu2), room = INFINITY;
+  double slip[2] = {e[0] * u[1] + e[1] * u[2], e[0] * u[2] - e[1] * u[1]};
+  double force[2] = {e[0] * r[1] + e[1] * r[2], e[0] * r[2] - e[1] * r[1]};
+  if (!(most > 0)) return INFINITY;
+  slip[0] *= c->mu / most, slip[1] *= c->mu2 / most;
+  double slides = length_of(slip, 2);
+  if (slides > g->forces->still[i]) return slides / fx_gradient_speed_unit(g, i);
+  if (least > 0) {
+    force[0] /= c->mu, force[1] /= c->mu2;
+    room = least * (r[0] - length_of(force, 2));
+  } else {
+    room = most * r[0] - fabs(c->mu > 0 ? force[0] : force[1]);
+  }
+  return room / fx_gradient_impulse_unit(g, i);
 }
 
 static bool opens(const frix_gradient *g, int32_t i) {
@@ -76,6 +89,13 @@ static double distance_of(const frix_gradient *g, int32_t i) {
   }
 }
 
+bool fx_gradient_starts_friction(const frix_gradient *g, int32_t i) {
+  const frix_contact *c = &g->s.contact[i];
+  if (c->cone == FRIX_CONE_BILATERAL || c->mu > 0 || opens(g, i)) return false;
+  return !(length_of(g->u + g->s.row[i] + 1, c->cone == FRIX_CONE_PLANAR ? 1 : 2) >
+           FX_KINK * fx_gradient_speed_unit(g, i));
+}
+
 /* ---- slopes of one contact ---- */
 
 /* P = n (1, mu e), n = (x_N + mu |x_T|) / (1 + mu^2). */
@@ -87,6 +107,15 @@ void fx_gradient_friction_slope(const frix_contact *c, const double *x, const do
   if (!slides) return; /* the projection is the point itself; s(u) = 0 */
   E[0] = dn - J[0] * slip;
   for (int32_t k = 1; k <= tangents; k++) E[k] = (n + mu * dn) * x[k] / t - J[k * c->dim] * slip;
+}
+
+bool fx_gradient_sticks(const frix_gradient *g, int32_t i) {
+  const double *J = g->J + g->block[i];
+  int32_t d = g->s.contact[i].dim;
+  bool same = g->s.contact[i].cone != FRIX_CONE_BILATERAL;
+  for (int32_t a = 0; a < d; a++)
+    for (int32_t b = 0; b < d; b++) same = same && J[a * d + b] == (a == b);
+  return same;
 }
 
 static void find_slopes(frix_gradient *g, int32_t i) {
@@ -107,10 +136,11 @@ static void find_slopes(frix_gradient *g, int32_t i) {
   z[0] -= fx_cone_shift(c, u);
   fx_cone_project_slope(c, z, J);
   fx_cone_shift_slope(c, u, slope);
+  memcpy(g->J + g->block[i], J, (size_t)(d * d) * sizeof *J);
+  if (fx_gradient_sticks(g, i)) memset(slope, 0, (size_t)d * sizeof *slope);
   for (int32_t a = 0; a < d; a++)
     for (int32_t b = 0; b < d; b++) JG[a * d + b] = J[a * d + b] + J[a * d] * slope[b];
   if (c->cone == FRIX_CONE_CIRCULAR || c->cone == FRIX_CONE_PLANAR) fx_gradient_friction_slope(c, z, u, J, g->E + row);
-  memcpy(g->J + g->block[i], J, (size_t)(d * d) * sizeof *J);
 }
 
 frix_status fx_gradient_modes(frix_gradient *g) {
@@ -302,6 +332,7 @@ static bool factor_sparse(frix_gradient *g, int32_t k, fx_gradient_island *is, c
   double compliance = fmin(1e-3, fmax(1e-6, noise_of(g) / COMPLIANT));
   if (is->n <= DENSE_ROWS || !fx_gradient_sparse_open(g, k, is->n, compliance, &is->sparse)) return false;
   if (g->known || !fx_gradient_sparse_null(g, is->sparse, z)) return true;
+  is->null = true;
   g->forces_unique = false;
   fx_gradient_sparse_speeds(g, is->sparse, z, u);
   if (matters(g, k, place, z, u, is->n)) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
@@ -372,13 +403,52 @@ frix_status fx_gradient_factor(frix_gradient *g, int32_t k) {
   return status;
 }
 
+/* What J changed is then at most a thousandth of what K leaves of anything: each round takes three digits of it. */
+static bool keeps(const fx_gradient_island *is, double change) {
+  double least = INFINITY;
+  if (is->sparse) return !is->null && fx_gradient_sparse_keeps(is->sparse, change);
+  for (int32_t k = 0; k < is->rank; k++) least = fmin(least, fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k]));
+  return is->rank == is->n && change * is->n <= KEPT * least;
+}
+
+static frix_status fill_again(frix_gradient *g, int32_t k) {
+  fx_arena own;
+  fx_arena_init(&own, g->context);
+  size_t n = (size_t)g->island[k].n;
+  double *A = FX_TAKE(&own, double, n *n);
+  int32_t *place = FX_TAKE(&own, int32_t, g->s.contact_count);
+  frix_status status = A && place ? FRIX_OK : FRIX_ERROR_MEMORY;
+  if (status == FRIX_OK) {
+    find_places(g, k, place);
+    status = fill_dense(g, k, &g->island[k], place, A);
+  }
+  fx_arena_free(&own);
+  return status;
+}
+
+frix_status fx_gradient_renew(frix_gradient *g, double change) {
+  frix_status status = FRIX_OK;
+  for (int32_t k = 0; status == FRIX_OK && k < g->islands.count; k++) {
+    fx_gradient_island *is = &g->island[k];
+    if (keeps(is, change)) {
+      status = is->sparse || change == 0 ? FRIX_OK : fill_again(g, k);
+      continue;
+    }
+    *is = (fx_gradient_island){0};
+    status = fx_gradient_factor(g, k);
+  }
+  return status;
+}
+
 void fx_gradient_doubt(frix_gradient *g) {
   double noise = noise_of(g);
   if (g->verdict != FRIX_GRADIENT_SMOOTH || g->known) return;
   for (int32_t i = 0; i < g->islands.count; i++) {
     const fx_gradient_island *is = &g->island[i];
     if (is->sparse && noise * fx_gradient_sparse_gain(g, is->sparse) > DOUBT) g->verdict = FRIX_GRADIENT_NOT_UNIQUE;
-    double most = !is->sparse && is->rank ? fmax(1, fabs(is->lu[0])) : 1; /* entries of K: large where mu is */
+    double most = !is->sparse && is->rank ? fmax(1, fabs(is->lu[0])) : 1;
+    for (int32_t e = g->islands.start[i]; e < g->islands.start[i + 1]; e++) /* the shift mu |u_T| of an error of u_T */
+      most = fmax(most, g->s.contact[g->islands.contact[e]].mu);
     for (int32_t k = 0; !is->sparse && k < is->rank; k++)
       if (noise * most > DOUBT * fabs(is->lu[(size_t)k * (size_t)is->n + (size_t)k]))
         g->verdict = FRIX_GRADIENT_NOT_UNIQUE;

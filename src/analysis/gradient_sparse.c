@@ -22,6 +22,7 @@
 #define ENOUGH 1e-12 /* left of b */
 #define SOFT 1e-4    /* of R': it does what d is for */
 #define NOTHING 1e-13
+#define LEAST 1e-6 /* compliance of factors of an answer that is known to rounding */
 #define NULL_PART 1e-6
 enum { MOST_ROUNDS = 30, NULL_ROUNDS = 24 };
 
@@ -293,6 +294,10 @@ double fx_gradient_sparse_gain(const frix_gradient *g, sparse *x) {
     for (int32_t r = 0; r < x->n; r++) b[r] = x->z[r] / size;
   }
   return gain;
+}
+
+bool fx_gradient_sparse_keeps(const sparse *x, double change) {
+  return x->compliance <= 10 * LEAST && change <= 1e-3 * (x->soft ? SOFT : x->compliance);
 }
 
 void fx_gradient_sparse_speeds(const frix_gradient *g, sparse *x, const double *z, double *u) { times_A(g, x, z, u); }

@@ -1,6 +1,6 @@
 /* The motion at the end of a step, transposed.
  *
- *   x1 = x0 + h v1,   L = J(q0) w1,   q1 by the implicit midpoint with L kept (sim/motion.c),   w = J(q1)^-1 L
+ *   x1 = x0 + h v1,   L = J(q0) w1,   q1 by the implicit midpoint with L kept (sim/sim_motion.c),   w = J(q1)^-1 L
  *
  * A turn of q0, L and w1 together turns q1 alike, so only the slope of q1 by L is needed. In one part of the turn,
  * w = J(q_m)^-1 L, q_m = exp(h w / 2) q, q' = exp(h w) q and with E(x) the left Jacobian of exp at x,
@@ -12,7 +12,7 @@
 
 #include "base/trig.h"
 
-#define MOST_TURN 0.1 /* rad; as in sim/motion.c */
+#define MOST_TURN 0.1 /* rad; as in sim/sim_motion.c */
 enum { MOST_PARTS = 100 };
 
 static fx_mat3 sum(fx_mat3 a, double s, fx_mat3 b) {

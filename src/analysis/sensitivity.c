@@ -8,8 +8,8 @@
  *
  * the factors of the natural map turn dl into dv (frix_gradient_forward), and the motion is differenced in the same way
  * with v + e dv. Nothing is solved but the step itself. */
-#include "analysis/sensitivity.h"
 #include "analysis/gradient.h"
+#include "analysis/sensitivity_internal.h"
 
 #include "base/abi.h"
 
@@ -121,6 +121,7 @@ frix_status frix_sensitivity_create(frix_context *context, const frix_sim_config
   if (sim && !fx_take_struct(&s->sim_config, sizeof s->sim_config, sim))
     status = fx_fail(context, FRIX_ERROR_INPUT, "frix_sensitivity_create: the sim config has a wrong size");
   s->sim_config.contact = FRIX_CONTACT_KIND_RIGID;
+  s->sim_config.coordinates = FRIX_COORDINATES_MAXIMAL; /* rows of joints have derivatives */
   s->sim_config.sleep = false;
   s->sim_config.stabilisation = 1; /* gaps and overlaps in one law: smooth where bodies just touch */
   s->sim_config.tolerance = fx_min(s->sim_config.tolerance, 1e-10);
@@ -428,6 +429,7 @@ static frix_status open_gradient(fx_sensitivity_step *t) {
   frix_gradient_result view = {.size = sizeof view};
   frix_status status = fx_gradient_of_step(s->sim, t->again && s->closed[s->sim->state.step_count], &t->gradient);
   if (status != FRIX_OK) return status;
+  t->gradient->rounded = FX_ROUNDED;
   frix_gradient_view(t->gradient, &view);
   if (!t->again) note_verdict(s, &view);
   t->dofs = view.dof_count, t->rows = view.row_count, t->contacts = view.contact_count, t->joints = view.joint_count;

@@ -1,5 +1,5 @@
 /* The data of a step without its answer: what they leave of the law at a given one, and the motion they lead to. */
-#include "analysis/sensitivity.h"
+#include "analysis/sensitivity_internal.h"
 
 #include "base/trig.h"
 
@@ -117,13 +117,11 @@ static void add_group(const frix_sim *looked, const fx_group *g, const fx_answer
   }
 }
 
-/* The group of `looked` that stands for g; *hint: where it may be. */
-static const fx_group *find_group(const fx_answer_at *answer, const fx_group *g, const frix_sim *looked,
-                                  int32_t *hint) {
+const fx_group *fx_group_like(const frix_sim *sim, const fx_group *g, const frix_sim *looked, int32_t *hint) {
   const fx_assembly *a = &looked->rows;
   for (int32_t n = 0; n < a->group_count; n++) {
     const fx_group *other = &a->group[(*hint + n) % a->group_count];
-    if (!same_group(answer->sim, g, looked, other)) continue;
+    if (!same_group(sim, g, looked, other)) continue;
     *hint = (int32_t)(other - a->group) + 1;
     return other;
   }
@@ -142,7 +140,7 @@ bool fx_leftover_find(const fx_answer_at *answer, const frix_sim *looked, fx_lef
   for (int32_t k = 0; k < looked->mover_count; k++)
     add_inertia(&looked->mover[k], &answer->after[looked->mover[k].slot], out->f + 6 * looked->mover[k].slot);
   for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
-    const fx_group *g = &base->group[k], *found = find_group(answer, g, looked, &hint);
+    const fx_group *g = &base->group[k], *found = fx_group_like(answer->sim, g, looked, &hint);
     if (!found && fx_carries(answer, g)) return false;
     for (int32_t e = 0; e < g->dim; e++) {
       out->w[g->row + e] = found ? a->w[found->row + e] : base->w[g->row + e];
@@ -193,7 +191,7 @@ bool fx_worth_find(const fx_answer_at *answer, const frix_sim *looked, const fx_
     for (int32_t c = 0; c < m->dof; c++) mover[k] += worth->f[first + c] * f[6 * m->slot + dofs_of(m)[c]];
   }
   for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
-    const fx_group *g = &base->group[k], *found = worth->f ? find_group(answer, g, looked, &hint) : NULL;
+    const fx_group *g = &base->group[k], *found = worth->f ? fx_group_like(answer->sim, g, looked, &hint) : NULL;
     group[k] = 0;
     if (!worth->f) continue;
     if (!found && fx_carries(answer, g)) return false;

@@ -3,7 +3,7 @@
 #define FX_ANALYSIS_STEP_RECORD_H
 
 #include "analysis/contact_slope.h"
-#include "analysis/sensitivity.h"
+#include "analysis/sensitivity_internal.h"
 
 typedef struct fx_record_contact {
   int32_t group, row, dim;   /* of the step's rows */

@@ -18,7 +18,7 @@ enum { ALIGNMENT = 64, TEXT_SIZE = 1024, SPARE_BLOCKS = 32 };
 
 static const size_t large = 1 << 16, spare_limit = (size_t)1 << 28, huge_page = (size_t)1 << 21;
 
-/* Stands just below every block frix hands out. */
+/* Stands just below every block of memory. */
 typedef struct header {
   void *base;
   size_t bytes;
@@ -190,7 +190,7 @@ static void give_spare(frix_context *context, header block) {
   context->spare_bytes += block.bytes;
 }
 
-/* A large block, spare or new. New ones take the room of spare ones that nobody wants. */
+/* A large block, spare or new. New ones take the room of spare ones that are not in use. */
 static header take_large(frix_context *context, size_t bytes) {
   header block = take_spare(context, bytes);
   context->used_bytes += block.base ? block.bytes : bytes;

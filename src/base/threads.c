@@ -2,8 +2,8 @@
  *
  * A job is offered in one atomic word: how many threads may still join it, and how many have joined and are not done.
  * Threads look at the word for a short while after a job, since loops of a step follow each other within microseconds,
- * and sleep after that. Whoever changes the word looks for sleepers afterwards, and a sleeper looks at the word after
- * it has said that it sleeps, so that none is missed. */
+ * and sleep after that. The thread that changes the word looks for sleepers afterwards, and a sleeper looks at the word
+ * after it has said that it sleeps, so that none is missed. */
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -9,16 +9,19 @@
 #include <math.h>
 #include <stdint.h>
 
-static double sine_series(double x) {
-  double square = x * x, sum = 1.0;
-  for (int k = 8; k >= 1; k--) sum = 1.0 - square / (double)((2 * k) * (2 * k + 1)) * sum;
-  return x * sum;
-}
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
-static double cosine_series(double x) {
-  double square = x * x, sum = 1.0;
-  for (int k = 9; k >= 1; k--) sum = 1.0 - square / (double)((2 * k - 1) * (2 * k)) * sum;
-  return sum;
+/* Sine and cosine side by side: a division takes as long for two numbers as for one. */
+static void series(double x, double *sine, double *cosine) {
+  double square = x * x;
+  pair sum = {1.0, 1.0 - square / (17.0 * 18.0)};
+  for (int k = 8; k >= 1; k--) {
+    double even = 2.0 * (double)k;
+    pair part = (pair){square, square} / (pair){even * (even + 1.0), (even - 1.0) * even};
+    sum = 1.0 - part * sum;
+  }
+  *sine = x * sum[0];
+  *cosine = sum[1];
 }
 
 void fx_sincos(double angle, double *sine, double *cosine) {
@@ -33,7 +36,8 @@ void fx_sincos(double angle, double *sine, double *cosine) {
   int64_t quarter = (int64_t)(turns < 0.0 ? turns - 0.5 : turns + 0.5);
   double q = (double)quarter;
   double rest = ((angle - q * first) - q * second) - q * third;
-  double s = sine_series(rest), c = cosine_series(rest);
+  double s, c;
+  series(rest, &s, &c);
   switch (quarter & 3) {
     case 0: *sine = s, *cosine = c; break;
     case 1: *sine = c, *cosine = -s; break;

@@ -1,5 +1,5 @@
 /* Beds: making them, walls and grains, asking. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include "base/abi.h"
 
@@ -161,12 +161,12 @@ frix_status frix_bed_create(frix_context *context, const frix_bed_config *config
 
 void frix_bed_destroy(frix_bed *bed) {
   if (!bed) return;
-  void *owned[] = {bed->owner,         bed->colour_start, bed->colour_block, bed->slot,       bed->slot_block,
-                   bed->cell_start,    bed->place,        bed->speed,        bed->free,       bed->last,
-                   bed->energy,        bed->before,       bed->memory_start, bed->memory,     bed->contact_start,
-                   bed->contact,       bed->sums,         bed->send.grain,   bed->send.start, bed->receive.grain,
-                   bed->receive.start, bed->buffer_size,  bed->buffer_room,  bed->arm,        bed->turn,
-                   bed->joint,         bed->bind};
+  void *owned[] = {bed->owner,         bed->stage_start, bed->stage_block,  bed->slot,       bed->slot_block,
+                   bed->cell_start,    bed->place,       bed->speed,        bed->free,       bed->last,
+                   bed->energy,        bed->before,      bed->memory_start, bed->memory,     bed->contact_start,
+                   bed->contact,       bed->sums,        bed->send.grain,   bed->send.start, bed->receive.grain,
+                   bed->receive.start, bed->buffer_size, bed->buffer_room,  bed->arm,        bed->turn,
+                   bed->joint,         bed->bind,        bed->stage_ready,  bed->halo,       bed->load};
   for (int32_t k = 0; bed->buffer && k < 2 * fx_bed_ranks(bed); k++) fx_free(bed->context, bed->buffer[k]);
   fx_free(bed->context, bed->buffer);
   for (int32_t k = 0; k < FRIX_BED_SIZES; k++)
@@ -311,7 +311,7 @@ frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact
     return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: has no contact %d", k);
   int32_t i = grain_of_memory(bed, k), nth = k - bed->memory_start[i];
   const fx_bed_contact *c = bed->contact + bed->contact_start[i];
-  while (fx_norm2(c->r) == 0.0 || nth-- > 0) c++;
+  while (fx_norm2(fx_bed_load_of(bed, c)->r) == 0.0 || nth-- > 0) c++;
   double radius = bed->speed[i].radius, gap;
   frix_vec3 n = c->n, p = bed->place[i].p;
   if (bed->has_arms)
@@ -324,7 +324,7 @@ frix_status frix_bed_contact_at(const frix_bed *bed, int32_t k, frix_bed_contact
                             .b = c->other >= 0 ? bed->place[c->other].id : c->other,
                             .point = bed->has_arms ? fx_add(p, bed->arm[c - bed->contact].a) : fx_mad(p, -radius, c->n),
                             .normal = c->n,
-                            .impulse = c->r,
+                            .impulse = fx_bed_load_of(bed, c)->r,
                             .gap = gap};
   return FRIX_OK;
 }

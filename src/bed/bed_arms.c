@@ -5,7 +5,7 @@
  *
  * Normal and friction of one contact are solved one after the other; the fixed point is the exact law as for spheres.
  * Between steps a grain that turns keeps its angular momentum: w := I^-1 I_before w. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 /* ---- inertia ---- */
 
@@ -83,15 +83,16 @@ void fx_bed_arm_sweep(frix_bed *bed, int32_t block) {
   double uphill = 0.0, step = 0.0, size = 0.0;
   fx_bed_grains_of(bed, block, &first, &end);
   for (int64_t k = bed->contact_start[first]; k < bed->contact_start[end]; k++) {
-    fx_bed_contact *c = &bed->contact[k];
+    const fx_bed_contact *c = &bed->contact[k];
     const fx_bed_speed *a = &bed->speed[c->grain], *b = c->other >= 0 ? &bed->speed[c->other] : a;
-    frix_vec3 was = c->r, y = fx_mad(was, bed->momentum, fx_sub(was, c->last));
+    fx_bed_load *load = &bed->load[k];
+    frix_vec3 was = load->r, y = fx_mad(was, bed->momentum, fx_sub(was, load->last));
     frix_vec3 u = fx_bed_slip(bed, c, &a->v, &a->s, &b->v, &b->s);
     frix_vec3 r = solve_contact(&bed->law[c->law], c, &bed->arm[k], y, u);
     if (bed->part < 1.0) r = fx_mad(y, bed->part, fx_sub(r, y)); /* cones are convex */
     frix_vec3 dr = fx_sub(r, y);
-    c->last = was;
-    c->r = r;
+    load->last = was;
+    load->r = r;
     uphill -= fx_dot(dr, fx_sub(r, was));
     step += fx_norm2(dr);
     size += fx_norm2(r);

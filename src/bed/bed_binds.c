@@ -6,7 +6,7 @@
  * angles are multiplied with the radius of the first grain, so that all have the units of velocities. A joint stands in
  * the block of its first grain, and the second is within one cell of it, so that colours keep blocks apart
  * (bed_blocks.c). */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 /* ---- the list of the step ---- */
 

@@ -3,10 +3,11 @@
  * Cells are at least FX_BED_NEAR largest diameters wide, so that contacts lie within neighbouring ones; a block has
  * cells^3 of them. Colours are parities of the block coordinates: two blocks of one colour are a block apart, and with
  * two cells or more in between no grain is near both. Along periodic directions the number of blocks is even. All of
- * this follows from the config, never from ranks. Grains outside of space count to its outermost cells.
+ * this follows from the config, never from ranks. bed_stages.c has the order of sweeps. Grains outside of space count
+ * to its outermost cells.
  *
  * Ranks own runs of blocks along Morton's curve. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +80,6 @@ static frix_status share_out(frix_bed *bed, const double *weight) {
   return FRIX_OK;
 }
 
-static int32_t colour_of(const frix_bed *bed, int32_t block) {
-  int32_t x = block % bed->blocks[0], y = block / bed->blocks[0] % bed->blocks[1],
-          z = block / bed->blocks[0] / bed->blocks[1];
-  return (x & 1) | (y & 1) << 1 | (z & 1) << 2;
-}
-
 /* Whether some rank's block lies beside this one. */
 static bool is_beside(const frix_bed *bed, int32_t block, int32_t rank) {
   int32_t at[3] = {block % bed->blocks[0], block / bed->blocks[0] % bed->blocks[1],
@@ -102,7 +97,7 @@ static bool is_beside(const frix_bed *bed, int32_t block, int32_t rank) {
   return false;
 }
 
-/* Slots of own blocks, then of those beside them; own blocks by colour. */
+/* Slots of own blocks, then of those beside them; own blocks in the order of sweeps. */
 static frix_status list_blocks(frix_bed *bed) {
   int32_t rank = fx_bed_rank(bed);
   bed->slot_count = 0;
@@ -116,13 +111,6 @@ static frix_status list_blocks(frix_bed *bed) {
       bed->slot[b] = bed->slot_count;
       bed->slot_block[bed->slot_count++] = b;
     }
-  int32_t at = 0;
-  for (int32_t c = 0; c < FX_COLOURS; c++) {
-    bed->colour_start[c] = at;
-    for (int32_t s = 0; s < bed->own_slots; s++)
-      if (colour_of(bed, bed->slot_block[s]) == c) bed->colour_block[at++] = bed->slot_block[s];
-  }
-  bed->colour_start[FX_COLOURS] = at;
   size_t wanted = (size_t)bed->slot_count * (size_t)(bed->cells * bed->cells * bed->cells) + 1;
   if (wanted > bed->cell_room) {
     fx_bed_give(bed, bed->cell_start, bed->cell_room, sizeof *bed->cell_start);
@@ -131,7 +119,7 @@ static frix_status list_blocks(frix_bed *bed) {
   }
   bool good = bed->cell_start &&
               fx_bed_grow(bed, &bed->sums, 0, &bed->sums_room, (int64_t)bed->own_slots * FX_SUMS, sizeof *bed->sums);
-  return good ? FRIX_OK : FRIX_ERROR_MEMORY;
+  return good ? fx_bed_order_stages(bed) : FRIX_ERROR_MEMORY;
 }
 
 frix_status fx_bed_cut(frix_bed *bed) {
@@ -150,9 +138,10 @@ frix_status fx_bed_cut(frix_bed *bed) {
   bed->owner = fx_bed_take(bed, n, sizeof *bed->owner);
   bed->slot = fx_bed_take(bed, n, sizeof *bed->slot);
   bed->slot_block = fx_bed_take(bed, n, sizeof *bed->slot_block);
-  bed->colour_block = fx_bed_take(bed, n, sizeof *bed->colour_block);
-  bed->colour_start = fx_bed_take(bed, FX_COLOURS + 1, sizeof *bed->colour_start);
-  if (!bed->owner || !bed->slot || !bed->slot_block || !bed->colour_block || !bed->colour_start)
+  bed->stage_block = fx_bed_take(bed, n, sizeof *bed->stage_block);
+  bed->stage_start = fx_bed_take(bed, n + FX_COLOURS + 1, sizeof *bed->stage_start);
+  bed->stage_ready = fx_bed_take(bed, n + FX_COLOURS + 1, sizeof *bed->stage_ready);
+  if (!bed->owner || !bed->slot || !bed->slot_block || !bed->stage_block || !bed->stage_start || !bed->stage_ready)
     return FRIX_ERROR_MEMORY;
   return fx_bed_balance(bed);
 }

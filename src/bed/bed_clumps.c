@@ -2,7 +2,7 @@
  *
  * Mass, centre and inertia of a clump are those of the union of its spheres: their sum where no two overlap, else by
  * points of a grid. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 enum { POINTS = 96 }; /* of the grid, along the longest side */
 

@@ -4,7 +4,7 @@
  *   rigid     u_N = v_N + gap / h where open, + PUSH_OUT gap / h where they overlap, + e v_N before where struck
  *
  * A pair is in the problem where its gap would be below `reach` after the free motion of the step. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <string.h>
 
@@ -133,8 +133,8 @@ void fx_bed_begin_contact(frix_bed *bed, fx_bed_contact *c, int32_t i, int32_t o
   frix_vec3 across = fx_mad(r, -normal, n);
   *c = (fx_bed_contact){.n = n, .grain = i, .other = other, .law = row + column};
   c->w = shift_of(bed, gap, before);
-  c->r = normal > 0.0 ? r : zero;
-  c->last = c->r;
+  fx_bed_load *load = fx_bed_load_of(bed, c);
+  load->r = load->last = normal > 0.0 ? r : zero;
   c->c = bed->config.stiffness > 0.0 && normal > 0.0 ? across : zero;
 }
 
@@ -247,25 +247,28 @@ static void fill_block(frix_bed *bed, int32_t block) {
 frix_status fx_bed_find_contacts(frix_bed *bed) {
   memset(bed->sums, 0, (size_t)bed->own_slots * FX_SUMS * sizeof *bed->sums);
   bed->contact_start[0] = 0;
-  frix_status status = fx_bed_for_all(bed, count_block, false, false);
-  if (status) return status;
+  fx_bed_for_all(bed, count_block);
   for (int32_t i = 0; i < bed->own; i++) bed->contact_start[i + 1] += bed->contact_start[i];
   bed->contact_count = bed->contact_start[bed->own];
   if (!fx_bed_grow(bed, &bed->contact, 0, &bed->contact_room, bed->contact_count, sizeof *bed->contact))
     return FRIX_ERROR_MEMORY;
+  /* sweeps read a vector of four from the last three numbers */
+  if (!fx_bed_grow(bed, &bed->load, 0, &bed->load_room, bed->contact_count + 1, sizeof *bed->load))
+    return FRIX_ERROR_MEMORY;
   if (bed->has_arms && !fx_bed_grow(bed, &bed->arm, 0, &bed->arm_room, bed->contact_count, sizeof *bed->arm))
     return FRIX_ERROR_MEMORY;
-  return fx_bed_for_all(bed, fill_block, false, false);
+  fx_bed_for_all(bed, fill_block);
+  return FRIX_OK;
 }
 
 /* ---- memory ---- */
 
-static bool carries(const fx_bed_contact *c) { return c->r.x != 0.0 || c->r.y != 0.0 || c->r.z != 0.0; }
+static bool carries(const fx_bed_load *c) { return c->r.x != 0.0 || c->r.y != 0.0 || c->r.z != 0.0; }
 
 /* Of the contacts of the step, for the next one. */
 frix_status fx_bed_remember(frix_bed *bed) {
   int64_t count = 0;
-  for (int64_t k = 0; k < bed->contact_count; k++) count += carries(&bed->contact[k]);
+  for (int64_t k = 0; k < bed->contact_count; k++) count += carries(&bed->load[k]);
   if (!fx_bed_grow(bed, &bed->memory, 0, &bed->memory_room, count, sizeof *bed->memory)) return FRIX_ERROR_MEMORY;
   count = 0;
   for (int32_t i = 0; i < bed->own; i++) {
@@ -273,9 +276,9 @@ frix_status fx_bed_remember(frix_bed *bed) {
     bed->before[i] = i;
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
-      if (!carries(c)) continue;
+      if (!carries(&bed->load[k])) continue;
       int64_t id = c->other >= 0 ? bed->place[c->other].id : c->other;
-      bed->memory[count++] = (fx_bed_memory){.other = bed->has_arms ? bed->arm[k].key : id, .r = c->r};
+      bed->memory[count++] = (fx_bed_memory){.other = bed->has_arms ? bed->arm[k].key : id, .r = bed->load[k].r};
     }
   }
   bed->memory_start[bed->own] = (int32_t)count;

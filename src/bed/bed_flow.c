@@ -7,7 +7,7 @@
  *
  * Where force follows the way by c K, 0 < c <= 1, deviations decay by KEEP^1/2 a step; where grains give way freely the
  * wall moves 2 (load - force) / (K h) fast. A wall that nothing presses comes with its greatest speed. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include "base/abi.h"
 #include "linalg/exact_sum.h"
@@ -225,9 +225,10 @@ static frix_status sum_forces(frix_bed *bed, double *total) {
     fx_bed_grains_of(bed, block, &first, &end);
     for (int64_t k = bed->contact_start[first]; k < bed->contact_start[end]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
-      if (c->other >= 0 || fx_norm2(c->r) == 0.0) continue;
+      if (c->other >= 0 || fx_norm2(bed->load[k].r) == 0.0) continue;
       fx_exact_sum *to = sum + (size_t)(-1 - c->other) * WALL_SUMS;
-      const double part[WALL_SUMS] = {-c->r.x, -c->r.y, -c->r.z, 1.0};
+      frix_vec3 r = bed->load[k].r;
+      const double part[WALL_SUMS] = {-r.x, -r.y, -r.z, 1.0};
       for (int a = 0; a < WALL_SUMS; a++) fx_exact_add(&to[a], part[a]);
     }
   }

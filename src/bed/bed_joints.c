@@ -2,7 +2,7 @@
  *
  * A joint belongs to its grain with the lower id, goes where that grain goes, and remembers its impulse. All ranks are
  * told of a new joint; at the next step each keeps those of its own grains. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <stdlib.h>
 

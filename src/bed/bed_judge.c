@@ -6,7 +6,7 @@
  *
  *   E_v = |v_free|_M + sum of (3 / m)^1/2 (|r_N| + |r_T|),   E_s = |s_free|_M + sum of (7.5 / m)^1/2 |r_T|
  *   V_N = own + sum over both of (3 / m)^1/2 (E_v + SHARED E_s),   V_T: the same + (7.5 / m)^1/2 (E_s + SHARED E_v) */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 #include "linalg/exact_sum.h"
 #include "problem/certificate.h"
 #include "problem/row_errors.h"
@@ -99,7 +99,7 @@ static void put(const frix_bed *bed, int32_t i, const fx_bed_contact *c, rows *t
   double memory[3];
   size_t at = (size_t)to->row[to->count];
   double *r = to->r + at, *u = to->u + at, *q = to->q + at;
-  put_rows(c->r, frame, r);
+  put_rows(fx_bed_load_of(bed, c)->r, frame, r);
   put_rows(c->c, frame, memory);
   memory[0] = 0.0;
   put_rows(fx_bed_slip(bed, c, &a->v, &a->s, &b->v, &b->s), frame, u);
@@ -166,7 +166,8 @@ static void judge_rows(const frix_bed *bed, rows *of, verdict *v) {
     v->friction -= r[1] * u[1] + r[2] * u[2];
     v->touching += r[0] > 0.0;
   }
-  fx_row_errors_find(&system, &all, FRIX_LAW_COULOMB, of->speed, of->limit, of->r, of->u, &v->errors);
+  fx_row_measure by = {.speed = of->speed, .limit = of->limit};
+  fx_row_errors_find(&system, &all, FRIX_LAW_COULOMB, &by, of->r, of->u, &v->errors);
   of->count = 0;
 }
 
@@ -200,7 +201,7 @@ static void judge_block(frix_bed *bed, int32_t block) {
 
 frix_status fx_bed_judge(frix_bed *bed, frix_certificate *out) {
   frix_status status = fx_bed_refresh(bed);
-  if (!status) status = fx_bed_for_all(bed, judge_block, false, false);
+  if (!status) fx_bed_for_all(bed, judge_block);
   if (!status) status = fx_bed_total(bed, FX_SUM_MAP, FX_SUMS);
   if (status) return status;
   rows none = {.count = 0};

@@ -5,7 +5,7 @@
  * Three lanes are the directions of space. The fourth is the inverse mass or the radius in the lines of a grain and
  * zero in all that is added to them, so that it stays. Lanes are multiplied and added one by one: the bits do not
  * depend on whether the machine has vectors of four (the second copy of the function), of two, or none. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <string.h>
 
@@ -47,10 +47,10 @@ INLINE four cross(four a, four b) {
 }
 
 /* Whether the contact carried nothing, now and before the last sweep. */
-INLINE bool carried_nothing(const fx_bed_contact *c) {
+INLINE bool carried_nothing(const fx_bed_load *load) {
   uint64_t x[6];
-  _Static_assert(offsetof(fx_bed_contact, last) == offsetof(fx_bed_contact, r) + sizeof(frix_vec3), "r, last");
-  memcpy(x, &c->r, sizeof x);
+  _Static_assert(offsetof(fx_bed_load, last) == sizeof(frix_vec3), "r, last");
+  memcpy(x, &load->r, sizeof x);
   return !(x[0] | x[1] | x[2] | x[3] | x[4] | x[5]);
 }
 
@@ -63,11 +63,11 @@ INLINE four solve_contact(const fx_bed_law *law, four n, double w, four memory, 
   four y_across = y - y_normal * n, u_across = u - u_normal * n + law->R * (y_across - memory);
   four across = y_across - law->inverse[1] * u_across;
   double bound = law->mu * normal, size = sqrt(dot(across, across));
-  double keep = bound / fx_max(fx_max(bound, size), 1e-300); /* without a branch that nobody could foretell */
+  double keep = bound / fx_max(fx_max(bound, size), 1e-300); /* without a branch that the processor cannot predict */
   return normal * n + keep * across;
 }
 
-/* What moves beside a grain: another one, or a wall. */
+/* The partner of a grain in a contact: another grain, or a wall. */
 typedef struct partner {
   four v, s;
 } partner;
@@ -82,7 +82,9 @@ typedef struct tally {
   four uphill, step, size;
 } tally;
 
-INLINE void sweep_contact(frix_bed *bed, fx_bed_contact *c, tally *sum) {
+INLINE void sweep_contact(frix_bed *bed, int64_t k, tally *sum) {
+  const fx_bed_contact *c = &bed->contact[k];
+  fx_bed_load *own = &bed->load[k];
   fx_bed_speed *a = &bed->speed[c->grain];
   four v = load(&a->v), s = load(&a->s), n = load(&c->n);
   int32_t j = c->other;
@@ -91,13 +93,13 @@ INLINE void sweep_contact(frix_bed *bed, fx_bed_contact *c, tally *sum) {
   double w = n[3], part = bed->part;
   n = three_of(n);
   /* most contacts of a loose bed open, and go on to carry nothing */
-  if (carried_nothing(c) && dot(n, apart) + w >= 0.0) return;
-  four was = three_of(load(&c->r)), y = was + bed->momentum * (was - three_of(load(&c->last)));
+  if (carried_nothing(own) && dot(n, apart) + w >= 0.0) return;
+  four was = three_of(load(&own->r)), y = was + bed->momentum * (was - three_of(load(&own->last)));
   four r = solve_contact(&bed->law[c->law], n, w, three_of(load(&c->c)), y, apart - cross(three_of(s + b.s), n));
   if (part < 1.0) r = y + part * (r - y); /* cones are convex */
   four dr = r - y, turn = cross(n, dr);
-  store_three(&c->last, was);
-  store_three(&c->r, r);
+  store_three(&own->last, was);
+  store_three(&own->r, r);
   sum->uphill -= dr * (r - was);
   sum->step += dr * dr;
   sum->size += r * r;
@@ -112,16 +114,20 @@ INLINE double sum_of(four x) { return x[0] + x[1] + x[2]; }
 
 /* Contacts of one grain follow each other, and each waits for the one before. The contacts of a block are taken in
  * turn from STREAMS parts of it, so that the processor has others to work on meanwhile. */
-enum { STREAMS = 4 };
+enum { STREAMS = 4, AHEAD = 3 };
 
 INLINE void sweep(frix_bed *bed, int32_t block) {
   int32_t first, end;
   tally all = {all_of(0.0), all_of(0.0), all_of(0.0)};
   fx_bed_grains_of(bed, block, &first, &end);
-  fx_bed_contact *c = bed->contact + bed->contact_start[first];
-  int64_t count = bed->contact_start[end] - bed->contact_start[first], length = (count + STREAMS - 1) / STREAMS;
+  int64_t from = bed->contact_start[first], count = bed->contact_start[end] - from,
+          length = (count + STREAMS - 1) / STREAMS;
   for (int64_t k = 0; k < length; k++)
-    for (int64_t at = k; at < count; at += length) sweep_contact(bed, c + at, &all);
+    for (int64_t at = k; at < count; at += length) {
+      int32_t next = bed->contact[at + AHEAD < count ? from + at + AHEAD : from].other;
+      __builtin_prefetch(&bed->speed[next < 0 ? 0 : next], 1);
+      sweep_contact(bed, from + at, &all);
+    }
   double *sum = fx_bed_sums_of(bed, block);
   sum[FX_SUM_UPHILL] = sum_of(all.uphill), sum[FX_SUM_STEP] = sum_of(all.step), sum[FX_SUM_SIZE] = sum_of(all.size);
 }

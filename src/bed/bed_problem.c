@@ -1,9 +1,9 @@
 /* The problem of a bed's last step, as any other contact problem: six degrees of freedom per grain, three rows per
  * contact, and those of joints; M is diagonal for spheres and has blocks of three for the spins of clumps. For other
  * methods, for files, and to see that both certificates are one. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
-#include "problem/problem.h"
+#include "problem/problem_internal.h"
 
 #include <string.h>
 
@@ -74,7 +74,7 @@ static void put_contact(const frix_bed *bed, int32_t i, int64_t k, int64_t *at, 
     d->w[row] = (a == 0 ? c->w : 0.0) - fx_dot(drag, frame[a]);
     d->R[row] = law->R;
     d->memory[row] = a == 0 ? 0.0 : fx_dot(c->c, frame[a]);
-    d->guess[row] = fx_dot(c->r, frame[a]);
+    d->guess[row] = fx_dot(bed->load[k].r, frame[a]);
     d->limit[row] = length / bed->h;
   }
 }

@@ -1,9 +1,9 @@
 /* Beds on several ranks: grains that go home, copies of neighbours, velocities after each colour.
  *
  * Who holds a grain follows from its cell: the rank of its block, and those of the blocks of the 26 cells around. A
- * colour changes a grain through one block alone (bed_blocks.c), so that the rank of that block tells all other holders
- * its new velocity, and copies never differ. */
-#include "bed/bed.h"
+ * colour changes a grain through one block alone (bed_stages.c), so that the rank of that block tells the owner of the
+ * grain, and every holder that has contacts or joints of it, its new velocity: copies that are used never differ. */
+#include "bed/bed_internal.h"
 
 #include <string.h>
 
@@ -210,11 +210,11 @@ frix_status fx_bed_fetch(frix_bed *bed) {
 
 /* By grain: bits of the colours whose blocks of this rank touch it. */
 static uint8_t *find_touched(const frix_bed *bed) {
-  uint8_t *touched = FX_NEW(bed->context, uint8_t, bed->count);
+  uint8_t *touched = FX_NEW(bed->context, uint8_t, bed->count + 1);
   for (int32_t c = 0; touched && c < FX_COLOURS; c++)
-    for (int32_t b = bed->colour_start[c]; b < bed->colour_start[c + 1]; b++) {
+    for (int32_t b = bed->stage_start[c]; b < bed->stage_start[c + 1]; b++) {
       int32_t first, end;
-      fx_bed_grains_of(bed, bed->colour_block[b], &first, &end);
+      fx_bed_grains_of(bed, bed->stage_block[b], &first, &end);
       for (int32_t i = first; i < end; i++)
         for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
           touched[i] |= (uint8_t)(1 << c);
@@ -230,48 +230,39 @@ static uint8_t *find_touched(const frix_bed *bed) {
   return touched;
 }
 
-/* Counts (list NULL) or lists the grains of each rank and colour, from place[rank][colour] on. */
-static void list_routes(const frix_bed *bed, const uint8_t *touched, int32_t *place, int32_t *list) {
-  int32_t to[MOST_HOLDERS], cell[3];
-  for (int32_t k = 0; k < bed->count; k++) {
-    if (!touched[k]) continue;
-    fx_bed_cell_of(bed, bed->place[k].p, cell);
-    int32_t count = holders(bed, cell, to);
-    for (int32_t h = 0; h < count; h++)
-      for (int32_t c = 0; c < FX_COLOURS; c++) {
-        if (!(touched[k] >> c & 1)) continue;
-        int32_t at = place[to[h] * FX_COLOURS + c]++;
-        if (list) list[at] = k;
-      }
-  }
+static frix_status list_halo(frix_bed *bed, const uint8_t *touched) {
+  bed->halo_count = 0;
+  for (int32_t k = bed->own; k < bed->count; k++) bed->halo_count += touched[k] != 0;
+  fx_free(bed->context, bed->halo);
+  bed->halo = fx_alloc_raw(bed->context, (size_t)bed->halo_count + 1, sizeof *bed->halo);
+  if (!bed->halo) return FRIX_ERROR_MEMORY;
+  int32_t at = 0;
+  for (int32_t k = bed->own; k < bed->count; k++)
+    if (touched[k]) bed->halo[at++] = k;
+  return FRIX_OK;
 }
 
-static frix_status take_route(frix_bed *bed, fx_bed_route *route, const int32_t *count) {
-  int32_t n = fx_bed_ranks(bed) * FX_COLOURS;
-  route->start[0] = 0;
-  for (int32_t k = 0; k < n; k++) route->start[k + 1] = route->start[k] + count[k];
-  fx_free(bed->context, route->grain);
-  route->grain = fx_alloc_raw(bed->context, (size_t)route->start[n] + 1, sizeof *route->grain);
-  return route->grain ? FRIX_OK : FRIX_ERROR_MEMORY;
-}
-
+/* A grain that a rank touches, and in which colours: told to all that hold it. */
 typedef struct mention {
   int64_t id;
-  int32_t cell[3], colour;
+  int32_t cell[3], colours;
+  int32_t grain; /* number here: of the sender, then of who has heard it */
 } mention;
 
-static frix_status tell_routes(frix_bed *bed) {
-  int32_t n = fx_bed_ranks(bed);
+static frix_status tell_touched(frix_bed *bed, const uint8_t *touched) {
+  int32_t to[MOST_HOLDERS];
   clear_out(bed);
-  for (int32_t p = 0; p < n; p++)
-    for (int32_t c = 0; c < FX_COLOURS; c++)
-      for (int32_t at = bed->send.start[p * FX_COLOURS + c]; at < bed->send.start[p * FX_COLOURS + c + 1]; at++) {
-        mention m = {.id = bed->place[bed->send.grain[at]].id, .colour = c};
-        fx_bed_cell_of(bed, bed->place[bed->send.grain[at]].p, m.cell);
-        void *room = append(bed, p, sizeof m);
-        if (!room) return FRIX_ERROR_MEMORY;
-        memcpy(room, &m, sizeof m);
-      }
+  for (int32_t k = 0; k < bed->count; k++) {
+    if (!touched[k]) continue;
+    mention m = {.id = bed->place[k].id, .colours = touched[k], .grain = k};
+    fx_bed_cell_of(bed, bed->place[k].p, m.cell);
+    int32_t count = holders(bed, m.cell, to);
+    for (int32_t h = 0; h < count; h++) {
+      void *room = append(bed, to[h], sizeof m);
+      if (!room) return FRIX_ERROR_MEMORY;
+      memcpy(room, &m, sizeof m);
+    }
+  }
   return trade(bed);
 }
 
@@ -283,43 +274,78 @@ static int32_t find_grain(const frix_bed *bed, const mention *m) {
   return FX_NO_GRAIN;
 }
 
-/* Mentions come by colour, so that they are listed as they come. */
-static frix_status hear_routes(frix_bed *bed, int32_t *count) {
-  int32_t n = fx_bed_ranks(bed), at = 0;
-  memset(count, 0, (size_t)n * FX_COLOURS * sizeof *count);
-  for (int pass = 0; pass < 2; pass++) {
-    for (int32_t p = 0; p < n; p++)
-      for (size_t byte = 0; byte < bed->buffer_size[n + p]; byte += sizeof(mention)) {
-        mention m;
-        memcpy(&m, bed->buffer[n + p] + byte, sizeof m);
-        if (pass == 0)
-          count[p * FX_COLOURS + m.colour]++;
-        else if ((bed->receive.grain[at++] = find_grain(bed, &m)) < 0)
-          return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: ranks disagree on grain %lld", (long long)m.id);
-      }
-    if (pass == 0 && take_route(bed, &bed->receive, count)) return FRIX_ERROR_MEMORY;
-  }
+static frix_status hear_touched(frix_bed *bed) {
+  int32_t n = fx_bed_ranks(bed);
+  for (int32_t p = n; p < 2 * n; p++)
+    for (size_t at = 0; at < bed->buffer_size[p]; at += sizeof(mention)) {
+      mention m;
+      memcpy(&m, bed->buffer[p] + at, sizeof m);
+      if ((m.grain = find_grain(bed, &m)) < 0)
+        return fx_fail(bed->context, FRIX_ERROR_INPUT, "bed: ranks disagree on grain %lld", (long long)m.id);
+      memcpy(bed->buffer[p] + at, &m, sizeof m);
+    }
   return FRIX_OK;
+}
+
+static void mark(const frix_bed *bed, int32_t buffer, uint8_t *wanted, uint8_t value) {
+  for (size_t at = 0; at < bed->buffer_size[buffer]; at += sizeof(mention)) {
+    mention m;
+    memcpy(&m, bed->buffer[buffer] + at, sizeof m);
+    wanted[m.grain] = value;
+  }
+}
+
+/* Of the grains in a buffer of mentions those that the rank `hearer` owns or wants, by colour, from place[colour] on.
+ * Sender and hearer go through the same mentions, so that they make the same list. NULL: counts only. */
+static void list_route(const frix_bed *bed, int32_t buffer, const uint8_t *wanted, int32_t hearer, int32_t *place,
+                       int32_t *list) {
+  for (size_t at = 0; at < bed->buffer_size[buffer]; at += sizeof(mention)) {
+    mention m;
+    memcpy(&m, bed->buffer[buffer] + at, sizeof m);
+    if (!wanted[m.grain] && bed->owner[fx_bed_block_of(bed, m.cell)] != hearer) continue;
+    for (int32_t c = 0; c < FX_COLOURS; c++) {
+      if (!(m.colours >> c & 1)) continue;
+      int32_t to = place[c]++;
+      if (list) list[to] = m.grain;
+    }
+  }
+}
+
+/* Both directions between this rank and all others. theirs: zero, and left so. */
+static void list_routes(const frix_bed *bed, const uint8_t *touched, uint8_t *theirs, int32_t *out, int32_t *in,
+                        bool list) {
+  int32_t n = fx_bed_ranks(bed), rank = fx_bed_rank(bed);
+  for (int32_t p = 0; p < n; p++) {
+    mark(bed, n + p, theirs, 1);
+    list_route(bed, p, theirs, p, out + p * FX_COLOURS, list ? bed->send.grain : NULL);
+    mark(bed, n + p, theirs, 0);
+    list_route(bed, n + p, touched, rank, in + p * FX_COLOURS, list ? bed->receive.grain : NULL);
+  }
+}
+
+static frix_status take_route(frix_bed *bed, fx_bed_route *route, int32_t *count) {
+  int32_t n = fx_bed_ranks(bed) * FX_COLOURS;
+  route->start[0] = 0;
+  for (int32_t k = 0; k < n; k++) route->start[k + 1] = route->start[k] + count[k];
+  memcpy(count, route->start, (size_t)n * sizeof *count);
+  fx_free(bed->context, route->grain);
+  route->grain = fx_alloc_raw(bed->context, (size_t)route->start[n] + 1, sizeof *route->grain);
+  return route->grain ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
 frix_status fx_bed_routes(frix_bed *bed) {
   int32_t n = fx_bed_ranks(bed);
   if (n == 1) return FRIX_OK;
-  uint8_t *touched = find_touched(bed);
-  int32_t *count = FX_NEW(bed->context, int32_t, (size_t)n * FX_COLOURS);
-  frix_status status = touched && count ? FRIX_OK : FRIX_ERROR_MEMORY;
-  if (!status) {
-    list_routes(bed, touched, count, NULL);
-    status = take_route(bed, &bed->send, count);
-  }
-  if (!status) {
-    memcpy(count, bed->send.start, (size_t)n * FX_COLOURS * sizeof *count);
-    list_routes(bed, touched, count, bed->send.grain);
-    status = tell_routes(bed);
-  }
-  if (!status) status = hear_routes(bed, count);
-  fx_free(bed->context, touched);
-  fx_free(bed->context, count);
+  uint8_t *touched = find_touched(bed), *theirs = FX_NEW(bed->context, uint8_t, bed->count + 1);
+  int32_t *out = FX_NEW(bed->context, int32_t, 2 * (size_t)n * FX_COLOURS), *in = out ? out + n * FX_COLOURS : NULL;
+  frix_status status = touched && theirs && out ? list_halo(bed, touched) : FRIX_ERROR_MEMORY;
+  if (!status) status = tell_touched(bed, touched);
+  if (!status) status = hear_touched(bed);
+  if (!status) list_routes(bed, touched, theirs, out, in, false);
+  if (!status) status = take_route(bed, &bed->send, out);
+  if (!status) status = take_route(bed, &bed->receive, in);
+  if (!status) list_routes(bed, touched, theirs, out, in, true);
+  fx_free(bed->context, touched), fx_free(bed->context, theirs), fx_free(bed->context, out);
   return status;
 }
 

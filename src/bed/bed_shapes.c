@@ -1,6 +1,6 @@
 /* Convex grains: capsules, boxes, cylinders, ellipsoids and hulls, with the mass, the inertia and the faces of the
  * shape table (model/shape.h). */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 /* Points about the centre of mass of their hull. */
 static frix_status make_hull(frix_bed *bed, const frix_bed_form *form, fx_geometry **out) {

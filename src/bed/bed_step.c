@@ -1,6 +1,6 @@
 /* A step of a bed: x1 = x0 + h v1, with contacts where the step begins and their law at its end. */
 #include "base/threads.h"
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * anew where it points uphill [O'Donoghue and Candes, Found. Comput. Math. 15 (2015) 715]. Velocities of the bodies
  * follow every impulse; before the answer is judged they are made anew from all impulses. */
 #include "base/threads.h"
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { LATE = 3 };  /* beta = k / (k + LATE) */
 #define EARLY 3.0   /* an answer is first judged where a sweep changes it by this many tolerances */
 #define RELAXED 0.7 /* of the way to the new impulse, where plain sweeps go round in circles too */
 
-/* ---- blocks by colour ---- */
+/* ---- blocks, stage by stage ---- */
 
 typedef struct task {
   frix_bed *bed;
@@ -27,20 +27,59 @@ static void run_part(int32_t k, void *user) {
   int32_t all = t->end - t->first;
   int32_t from = t->first + (int32_t)((int64_t)all * k / t->count);
   int32_t to = t->first + (int32_t)((int64_t)all * (k + 1) / t->count);
-  for (int32_t b = from; b < to; b++) t->run(t->bed, t->bed->colour_block[b]);
+  for (int32_t b = from; b < to; b++) t->run(t->bed, t->bed->stage_block[b]);
 }
 
-void fx_bed_for_colour(frix_bed *bed, int32_t colour, void (*run)(frix_bed *bed, int32_t block)) {
-  int32_t first = bed->colour_start[colour], end = bed->colour_start[colour + 1], threads = bed->config.thread_count;
+static void run_blocks(frix_bed *bed, int32_t first, int32_t end, fx_bed_work *run) {
+  int32_t threads = bed->config.thread_count;
   task t = {bed, run, first, end, threads > 1 ? 4 * threads : 1};
   fx_parallel(bed->context, threads, t.count, run_part, &t);
 }
 
-frix_status fx_bed_for_all(frix_bed *bed, void (*run)(frix_bed *bed, int32_t block), bool share, bool energy) {
+void fx_bed_for_all(frix_bed *bed, fx_bed_work *run) { run_blocks(bed, 0, bed->stage_start[bed->stage_count], run); }
+
+/* ---- grains ---- */
+
+typedef void grain_work(frix_bed *bed, int32_t first, int32_t end);
+
+typedef struct grain_task {
+  frix_bed *bed;
+  grain_work *run;
+  int32_t first;
+} grain_task;
+
+static void run_grains(int32_t part, int32_t first, int32_t end, void *user) {
+  const grain_task *t = user;
+  (void)part;
+  t->run(t->bed, t->first + first, t->first + end);
+}
+
+enum { LEAST_GRAINS = 4096 }; /* worth a thread */
+
+static void for_grains(frix_bed *bed, int32_t first, int32_t end, grain_work *run) {
+  grain_task t = {bed, run, first};
+  if (bed->config.thread_count == 1)
+    run_grains(0, 0, end - first, &t);
+  else
+    fx_parallel_range((fx_threads){bed->context, bed->config.thread_count}, end - first, LEAST_GRAINS, run_grains, &t);
+}
+
+static void for_halo(frix_bed *bed, grain_work *run) {
+  for (int32_t k = 0; k < bed->halo_count; k++) run(bed, bed->halo[k], bed->halo[k] + 1);
+}
+
+/* Blocks in the order of stages, each after `begin` for all grains that it touches; ranks tell each other what has
+ * changed. */
+static frix_status for_stages(frix_bed *bed, grain_work *begin, fx_bed_work *run, bool energy) {
+  int32_t cells = bed->cells * bed->cells * bed->cells, done = 0;
   frix_status status = FRIX_OK;
-  for (int32_t c = 0; c < FX_COLOURS && status == FRIX_OK; c++) {
-    fx_bed_for_colour(bed, c, run);
-    if (share) status = fx_bed_share(bed, c, energy);
+  for_halo(bed, begin);
+  for (int32_t s = 0; s < bed->stage_count && !status; s++) {
+    int32_t ready = bed->cell_start[(size_t)bed->stage_ready[s] * (size_t)cells];
+    for_grains(bed, done, ready, begin);
+    done = ready;
+    run_blocks(bed, bed->stage_start[s], bed->stage_start[s + 1], run);
+    if (fx_bed_ranks(bed) > 1) status = fx_bed_share(bed, s, energy);
   }
   return status;
 }
@@ -75,8 +114,8 @@ static void add_energy(double *energy, double inverse_mass, double normal, doubl
 static void push_with_arms(frix_bed *bed, int64_t k) {
   const fx_bed_contact *c = &bed->contact[k];
   const fx_bed_arm *arm = &bed->arm[k];
-  frix_vec3 normal = fx_scale(fx_dot(c->r, c->n), c->n), across = fx_sub(c->r, normal);
-  fx_bed_arm_push(bed, k, c->r);
+  frix_vec3 r = bed->load[k].r, normal = fx_scale(fx_dot(r, c->n), c->n), across = fx_sub(r, normal);
+  fx_bed_arm_push(bed, k, r);
   fx_bed_arm_energy(bed, c->grain, arm->a, normal, across, bed->energy + 2 * (size_t)c->grain);
   if (c->other >= 0) fx_bed_arm_energy(bed, c->other, arm->b, normal, across, bed->energy + 2 * (size_t)c->other);
 }
@@ -88,36 +127,38 @@ static void push_block(frix_bed *bed, int32_t block) {
   for (int32_t i = first; i < end; i++)
     for (int64_t k = bed->contact_start[i]; k < bed->contact_start[i + 1]; k++) {
       const fx_bed_contact *c = &bed->contact[k];
-      if (is_zero(c->r)) continue;
+      frix_vec3 r = bed->load[k].r;
+      if (is_zero(r)) continue;
       int32_t j = c->other;
       if (bed->has_arms) {
         push_with_arms(bed, k);
         continue;
       }
-      push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, c->r);
-      double normal = fx_dot(c->r, c->n), across = fx_norm(fx_mad(c->r, -normal, c->n));
+      push(&bed->speed[i], j >= 0 ? &bed->speed[j] : NULL, c->n, r);
+      double normal = fx_dot(r, c->n), across = fx_norm(fx_mad(r, -normal, c->n));
       add_energy(bed->energy + 2 * (size_t)i, bed->speed[i].inverse_mass, normal, across);
       if (j >= 0) add_energy(bed->energy + 2 * (size_t)j, bed->speed[j].inverse_mass, normal, across);
     }
 }
 
-frix_status fx_bed_refresh(frix_bed *bed) {
-  for (int32_t k = 0; k < bed->count; k++) {
+static void begin_freely(frix_bed *bed, int32_t first, int32_t end) {
+  for (int32_t k = first; k < end; k++) {
     fx_bed_speed *a = &bed->speed[k];
     a->v = bed->free[k].v;
     a->s = bed->free[k].s;
     bed->energy[2 * k] = sqrt(fx_norm2(a->v) / a->inverse_mass);
     bed->energy[2 * k + 1] = sqrt(fx_bed_spin_energy(bed, k, a->s));
   }
-  return fx_bed_for_all(bed, push_block, true, true);
 }
+
+frix_status fx_bed_refresh(frix_bed *bed) { return for_stages(bed, begin_freely, push_block, true); }
 
 /* ---- sweeps ---- */
 
 /* Velocities of the impulses y. */
-static void extrapolate(frix_bed *bed) {
+static void extrapolate(frix_bed *bed, int32_t first, int32_t end) {
   double beta = bed->momentum;
-  for (int32_t k = 0; k < bed->count; k++) {
+  for (int32_t k = first; k < end; k++) {
     fx_bed_speed *a = &bed->speed[k];
     fx_bed_motion was = {a->v, a->s};
     a->v = fx_mad(a->v, beta, fx_sub(a->v, bed->last[k].v));
@@ -127,14 +168,13 @@ static void extrapolate(frix_bed *bed) {
 }
 
 /* There is nothing to extrapolate from. */
-static void begin_again(frix_bed *bed) {
-  for (int32_t k = 0; k < bed->count; k++) bed->last[k] = (fx_bed_motion){bed->speed[k].v, bed->speed[k].s};
+static void begin_again(frix_bed *bed, int32_t first, int32_t end) {
+  for (int32_t k = first; k < end; k++) bed->last[k] = (fx_bed_motion){bed->speed[k].v, bed->speed[k].s};
 }
 
 static frix_status sweep(frix_bed *bed, double momentum) {
   bed->momentum = momentum;
-  extrapolate(bed);
-  frix_status status = fx_bed_for_all(bed, bed->has_arms ? fx_bed_arm_sweep : fx_bed_sweep_block(), true, false);
+  frix_status status = for_stages(bed, extrapolate, bed->has_arms ? fx_bed_arm_sweep : fx_bed_sweep_block(), false);
   return status ? status : fx_bed_total(bed, FX_SUM_UPHILL, FX_SUM_SIZE + 1);
 }
 
@@ -181,7 +221,8 @@ frix_status fx_bed_solve(frix_bed *bed, frix_bed_report *report) {
   int64_t judged = 0;
   bed->part = 1.0;
   frix_status status = fx_bed_refresh(bed);
-  begin_again(bed);
+  for_halo(bed, begin_again);
+  for_grains(bed, 0, bed->own, begin_again);
   report->certificate.residual = INFINITY;
   for (int32_t k = 0; !status && report->certificate.residual > tolerance && report->sweeps < bed->config.max_sweeps;) {
     status = sweep(bed, fx_min((double)k / (k + LATE), m.most));

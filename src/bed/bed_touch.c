@@ -7,7 +7,7 @@
  *
  * so that normal and friction couple. W n and the largest tangential eigenvalue of W are kept with the contact, for the
  * sweeps (bed_arms.c). Beds of spheres without joints never come here. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 
 typedef struct touch {
   frix_vec3 n, a, b; /* normal, and arms */

@@ -104,7 +104,7 @@ static double reach_of(const fx_placement *p, int32_t slot) { return p->reach ? 
 
 static double inner_of(const fx_placement *p, int32_t slot) { return fx_min(p->inner[slot], EDGE); }
 
-/* How far two slots may come nearer within the step. What stands still in the world may move fast against the root of
+/* How far two slots may come nearer within the step. A body at rest in the world may move fast against the root of
  * its tree: of the two sums, not of the parts of each slot, the smaller one bounds it. */
 static double approach(const fx_placement *p, int32_t a, int32_t b) {
   bool together = p->tree && p->tree[a] >= 0 && p->tree[a] == p->tree[b];
@@ -338,6 +338,7 @@ static void name_contacts(const job *j, part *p, const fx_proxy *a, const fx_pro
     x->rim = t->rim;
     x->planar = a->flat;
     x->soft_a = x->soft_b = 0;
+    x->ahead = 0.0;
     fx_contact_frame(x, k > 0 ? x - 1 : NULL);
   }
 }

@@ -7,7 +7,7 @@
 #define FX_COLLISION_COLLISION_H
 
 #include "collision/narrow.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 /* One point of contact. body_a < body_b always. The normal points from b to a: n . (v_a - v_b) > 0 separates, and the
  * impulse on a is + r, on b is - r. The gap is signed: below zero is penetration. */
@@ -22,6 +22,8 @@ typedef struct fx_contact {
   double gap;
   frix_vec3 rim; /* of a rim point of a flat round face: where the first one was put, seen from the centre; else zero */
   int32_t soft_a, soft_b; /* place on a soft surface: point p as p + 1, triangle t as -(t + 1); 0: rigid */
+  double
+      ahead; /* what the gap at the end of the step lacks of the one that velocities tell (sim/soft_ahead.c); else 0 */
   bool planar;
 } fx_contact;
 
@@ -43,7 +45,7 @@ typedef struct fx_placement {
   const int32_t *tree;        /* count, or NULL: slots with the same number, not below 0, move together */
   const double *inner;        /* with tree: their reach against its root; the smaller sum of a pair counts */
   const uint8_t *asleep;      /* count, or NULL: pairs of two sleeping or non-dynamic bodies are left out */
-  fx_lean lean;               /* without its pair; ask NULL: nobody knows */
+  fx_lean lean;               /* without its pair; ask NULL: not known */
 } fx_placement;
 
 typedef struct fx_collision_stats {

@@ -34,7 +34,7 @@ typedef struct fx_manifold {
   bool failed;
   frix_pose pose[2];   /* of the shapes, in the order in which the function of the pair has them */
   bool turned;         /* which is not that of the pair */
-  const fx_lean *lean; /* NULL: nobody knows */
+  const fx_lean *lean; /* NULL: not known */
   frix_vec3 *apart;    /* frame of the first: an axis that kept the pair apart before, 0: none; NULL: it is not kept */
 } fx_manifold;
 

@@ -15,7 +15,7 @@ void fx_cap_face(const fx_shape *shape, frix_vec3 d, double slop, const fx_manif
 
 /* The cap of a placed cylinder, as one of the two sides of a pair. */
 fx_round_face fx_cap_of(const fx_shape *shape, frix_pose pose, bool top, int side);
-/* Where the first rim point of a flat cap of the manifold's shape `side` shall stand, seen from its centre; world
+/* Where the first rim point of a flat cap of the manifold's shape `side` is to stand, seen from its centre; world
  * frame, any length but zero. */
 frix_vec3 fx_cap_anchor(const fx_shape *shape, bool top, const fx_manifold *m, int side);
 /* Of a contact with `rim`: whose rim point it is, and on which cap. */

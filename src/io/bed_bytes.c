@@ -2,7 +2,7 @@
  *
  * Bytes are those of the parts, whichever rank wrote them: a bed on another number of ranks takes from all of them the
  * grains that lie in its own blocks. */
-#include "bed/bed.h"
+#include "bed/bed_internal.h"
 #include "io/pack.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  *
  * Bodies of the model are the walls, then the patterns; grain `id` is the body behind them. Files of beds are read by
  * all that read runs; they hold no checkpoints (frix_bed_save is for these). */
-#include "bed/bed.h"
-#include "io/trajectory.h"
+#include "bed/bed_internal.h"
+#include "io/trajectory_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How a run is simulated, as bytes: the sim's config, options by name so that other builds understand them. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include "solver/solver.h"
 

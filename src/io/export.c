@@ -2,7 +2,7 @@
 #include "io/export.h"
 #include "base/abi.h"
 
-#include "model/model.h"
+#include "model/model_internal.h"
 
 #include <math.h>
 #include <stdio.h>

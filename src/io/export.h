@@ -3,7 +3,7 @@
 #define FX_IO_EXPORT_H
 
 #include "io/file.h"
-#include "io/output.h"
+#include "io/output_internal.h"
 
 #include <frix/trajectory.h>
 

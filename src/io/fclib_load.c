@@ -1,6 +1,6 @@
 /* fclib problems and HDF5 exports, for a library that is not linked with HDF5: both live in the module frix-hdf5.so,
  * which is opened when the first such file is asked for. HDF5 brings some thirty other libraries with it (Debian's:
- * curl, ssl, ldap, kerberos), which nobody who reads no such file should carry.
+ * curl, ssl, ldap, kerberos), which a program that reads no such file should not load.
  *
  * The dynamic linker finds the module beside libfrix or the command (their RUNPATH), else where it finds any library.
  * The module holds its own copies of the functions of frix it calls, so it needs nothing from its host but the same

@@ -1,7 +1,7 @@
 /* A part of fclib_export.c: a descriptor as a file the HDF5 library can write.
  *
  * A write that fails leaves the library with a file it can neither finish nor let go, and it crashes when the program
- * ends (1.10.8, disk full). This driver keeps the first error to itself and lets the library go on; whoever writes asks
+ * ends (1.10.8, disk full). This driver keeps the first error to itself and lets the library go on; the writer asks
  * for the error. The interface of drivers changes with 1.13, so later versions get the library's own, which opens the
  * file by its name and tells errno in the text of its error stack only. */
 #ifndef FX_IO_FCLIB_SINK_H

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "io/output.h"
+#include "io/output_internal.h"
 
 enum { PIECE = 1 << 16 };
 /* A pipe does not tell its size; this bounds what an endless one may cost. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/problem.h"
+#include "problem/problem_internal.h"
 
 /* Formats with a signature come first; text is what remains. */
 static const fx_format *const table[] = {&fx_format_fclib, &fx_format_json, &fx_format_text};

@@ -2,7 +2,7 @@
  *
  * Poses and velocities keep every bit; contacts are written in single precision, for they are looked at, not gone on
  * with. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include "sim/mechanism.h"
 #include "sim/softs.h"

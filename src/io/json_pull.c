@@ -27,7 +27,7 @@ frix_status fx_pull_fail(fx_pull *json, const char *format, ...) {
                  text);
 }
 
-/* What stands at the present place, for a message. */
+/* The text at the current position, for a message. */
 static fx_word found(const fx_pull *json) {
   const char *stop = json->at;
   while (stop < json->end && stop - json->at < 24 && !strchr(" \t\r\n,]}", *stop)) stop++;

@@ -1,5 +1,5 @@
-/* Wavefront OBJ: "v x y z" and "f a b c ..." count; faces of more than three corners are cut as fans. Everything else
- * (normals, texture coordinates, groups, materials) is passed over. */
+/* Wavefront OBJ: "v x y z" and "f a b c ..." count. A face of four corners is cut along its shorter diagonal, one of
+ * more corners as a fan. Everything else (normals, texture coordinates, groups, materials) is passed over. */
 #include <math.h>
 #include <string.h>
 
@@ -35,6 +35,21 @@ static int32_t corner_of(const char *word, size_t length, int32_t vertex_count) 
   return value >= 0 && value < vertex_count ? (int32_t)value : -1;
 }
 
+/* Squared, in single precision, as programs that read the format have it: which of two equal diagonals is the shorter
+ * one must not depend on digits they do not keep. */
+static float distance2(frix_vec3 a, frix_vec3 b) {
+  float x = (float)b.x - (float)a.x, y = (float)b.y - (float)a.y, z = (float)b.z - (float)a.z;
+  return x * x + y * y + z * z;
+}
+
+/* The last two triangles of a fan are a b c and a c d: as a b d and b c d where b d is not longer than a c. */
+static void cut_quad(fx_mesh *out) {
+  int32_t *t = out->triangle + 3 * (size_t)(out->triangle_count - 2), b = t[1], d = t[5];
+  const frix_vec3 *v = out->vertex;
+  if (distance2(v[t[0]], v[t[2]]) < distance2(v[b], v[d])) return;
+  t[3] = b, t[4] = t[2], t[2] = d;
+}
+
 static frix_status read_face(fx_arena *arena, const char *file, int line, cursor c, fx_mesh *out) {
   int32_t first = -1, last = -1, corners = 0;
   const char *word;
@@ -52,6 +67,7 @@ static frix_status read_face(fx_arena *arena, const char *file, int line, cursor
     corners++;
   }
   if (corners < 3) FAIL("%s:%d: a face of %d corners", file, line, (int)corners);
+  if (corners == 4) cut_quad(out);
   return FRIX_OK;
 }
 

@@ -1,6 +1,6 @@
 /* MJCF: the public calls and the order of the passes. */
-#include "io/mjcf.h"
 #include "base/abi.h"
+#include "io/mjcf_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 /* Of 1, of the length, of its rate; u has no say in the bias. */
 static double slope_of(const fx_mjcf_actuator *a, int k, double u) {

@@ -2,7 +2,7 @@
  *
  * The frame moves to the centre of mass, along the principal axes; what the body holds stays where it is. Only bodies
  * that carry no other are moved. Keyframes and qpos speak of the new frame, as in MuJoCo. */
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static frix_status asked(const fx_mjcf_reader *r, const fx_mjcf_joint *j, bool *out) {
   int word = 2;

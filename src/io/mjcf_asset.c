@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
-#include "io/png.h"
+#include "io/mjcf_internal.h"
+#include "io/png_read.h"
 
 /* ---- the list ---- */
 
@@ -204,17 +204,14 @@ static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   return FRIX_OK;
 }
 
-/* Meshes that MuJoCo or a plugin makes are known, not made. */
+/* Meshes that a plugin makes are known, not made. */
 static frix_status note_made(fx_mjcf_reader *r, fx_mjcf_asset *asset, bool *made) {
   const fx_xml_element *e = asset->item.element;
-  const char *builtin = fx_mjcf_text(&asset->item, "builtin", NULL);
-  bool plugin = false;
-  for (const fx_xml_element *c = e->first; c; c = c->next) plugin |= !strcmp(c->name, "plugin");
-  *made = (builtin && strcmp(builtin, "none")) || plugin;
+  *made = false;
+  for (const fx_xml_element *c = e->first; c; c = c->next) *made |= !strcmp(c->name, "plugin");
   if (!*made) return FRIX_OK;
   asset->missing = true;
-  return fx_mjcf_missing(r, e, plugin ? "mesh plugin" : "mesh builtin",
-                         "not supported: meshes are read from files, or inline");
+  return fx_mjcf_missing(r, e, "mesh plugin", "not supported: meshes are read from files, inline or built in");
 }
 
 static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
@@ -222,10 +219,14 @@ static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   bool made;
   frix_status status = note_made(r, asset, &made);
   if (status || made) return status;
+  const char *builtin = fx_mjcf_text(&asset->item, "builtin", NULL);
+  if (builtin && !strcmp(builtin, "none")) builtin = NULL;
   bool file = fx_xml_value(e, "file") != NULL, given = fx_xml_value(e, "vertex") != NULL;
-  if (file && given) return fx_mjcf_fail(r, e, "mesh: a file and inline vertices at once");
-  if (!file && !given) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex is given");
-  status = file ? mesh_from_file(r, asset) : mesh_inline(r, asset);
+  if (file + given + (builtin != NULL) > 1) return fx_mjcf_fail(r, e, "mesh: one of file, vertex and builtin");
+  if (!file && !given && !builtin) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex nor builtin is given");
+  status = file      ? mesh_from_file(r, asset)
+           : builtin ? fx_mjcf_builtin_mesh(r, &asset->item, builtin, &asset->mesh)
+                     : mesh_inline(r, asset);
   /* a tree has the masses that MuJoCo finds, which keeps vertices from text in single precision */
   for (int32_t k = 0; k < asset->mesh.vertex_count && !status && r->robot; k++) {
     frix_vec3 *v = &asset->mesh.vertex[k];

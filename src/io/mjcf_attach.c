@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 enum { MOST_NESTED = 8 };
 

@@ -6,7 +6,7 @@
  * same axes and moments, so that its masses are those of MuJoCo to rounding and not to 1e-7. */
 #include <math.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static double largest_of(frix_sym3 j) {
   double diagonal = fx_max(fabs(j.xx), fx_max(fabs(j.yy), fabs(j.zz)));

@@ -5,7 +5,7 @@
 
 #include "base/trig.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 /* ---- bodies, frames, replicas ---- */
 
@@ -32,6 +32,7 @@ frix_status fx_mjcf_add_body(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf
       (status = fx_mjcf_real(r, &item, "gravcomp", &body.gravcomp)) || (status = child_class(r, e, &at)) ||
       (status = check_count(r, e)))
     return status;
+  if (fx_mjcf_no_passive(r)) body.gravcomp = 0.0;
   if (mocap && at.body != 0) return fx_mjcf_fail(r, e, "a mocap body stands directly in <worldbody>");
   if (!FX_MJCF_ROOM(r, body)) return FRIX_ERROR_MEMORY;
   body.place = fx_pose_mul(at.frame, pose);
@@ -56,7 +57,7 @@ frix_status fx_mjcf_add_frame(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjc
 
 static int digits_of(int32_t count) { return snprintf(NULL, 0, "%d", (int)count); }
 
-/* Each copy stands in the frame of the one before, moved by offset and turned by euler. */
+/* Each copy stands in the frame of the one before, moved by offset; copy k is turned by k times the angles of euler. */
 static frix_status add_replicas(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_at at) {
   fx_mjcf_item item = {e, NULL};
   double offset[3] = {0}, euler[3] = {0};
@@ -68,8 +69,7 @@ static frix_status add_replicas(fx_mjcf_reader *r, const fx_xml_element *e, fx_m
       (status = fx_mjcf_reals(r, &item, "offset", 3, 3, offset, NULL)) ||
       (status = fx_mjcf_reals(r, &item, "euler", 3, 3, euler, NULL)) || (status = child_class(r, e, &at)))
     return status;
-  frix_pose step = {{offset[0], offset[1], offset[2]}, fx_mjcf_euler(fx_mjcf_source_of(e), euler)},
-            frame = fx_pose_one();
+  frix_pose frame = fx_pose_one();
   if (!separator) separator = "";
   size_t size = strlen(separator) + strlen(at.suffix) + 16;
   const char *outer = at.suffix;
@@ -81,8 +81,9 @@ static frix_status add_replicas(fx_mjcf_reader *r, const fx_xml_element *e, fx_m
     at.suffix = suffix, at.copy = ++r->copy_count;
     at.frame = fx_pose_mul(base, frame);
     status = fx_mjcf_visit(r, e, at);
-    frame = fx_pose_mul(frame, step);
-    frame.q = fx_quat_unit(frame.q);
+    frame.p = fx_pose_point(frame, fx_vec(offset[0], offset[1], offset[2]));
+    const double turned[3] = {(k + 1) * euler[0], (k + 1) * euler[1], (k + 1) * euler[2]};
+    frame.q = fx_quat_unit(fx_mjcf_euler(fx_mjcf_source_of(e), turned));
   }
   return status;
 }
@@ -115,6 +116,7 @@ static frix_status add_site(fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_
   if (!status) status = fx_mjcf_reals(r, &item, "size", 0, 3, site.size, NULL);
   bool round = site.kind == 1 || site.kind == 3; /* capsule, cylinder */
   if (length > 0.0) site.size[round ? 1 : 2] = 0.5 * length;
+  if (length > 0.0 && !round) site.size[1] = site.size[0];
   if (!status) status = fx_mjcf_name_add(r, FX_NAMED_SITE, r->site_count, e, &at, &site.name);
   if (status) return status;
   if (!FX_MJCF_ROOM(r, site)) return FRIX_ERROR_MEMORY;

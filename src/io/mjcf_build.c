@@ -1,5 +1,5 @@
 /* Lists to a model: bodies with the masses of all their parts, shapes, joints. */
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 #define LEAST_MASS 1e-9 /* kg, kg m^2: of links that have none, below what the ledger shows */
 #define LEAST_INERTIA 1e-15

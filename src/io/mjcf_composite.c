@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/trig.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 enum { MOST = 2000, VALUE = 160 };
 

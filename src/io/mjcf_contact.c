@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 #include "model/builder.h"
 
 enum { MOST_KINDS = 32, MOST_MATERIALS = 256 };

@@ -3,11 +3,12 @@
  *   force = gain u + bias,   gain = g0 + g1 L + g2 dL/dt,   bias = b0 + b1 L + b2 dL/dt,   or a muscle's
  *
  * All kinds (motor, position, velocity, general ...) are this law with their own numbers; defaults of any of the kinds
- * count for all, the later over the earlier. */
+ * count for all, the later over the earlier: every kind sets some numbers of one list and keeps the others. While they
+ * are read, a damping ratio stands as a positive b2 of a servo, and the gain of a pid is its ki. */
 #include <string.h>
 
 #include "base/trig.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
   frix_status status;
@@ -35,28 +36,44 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
   return FRIX_OK;
 }
 
+/* Another kind than pid: what is remembered of one is gone. */
+static void leave_pid(fx_mjcf_actuator *a) {
+  a->pid = a->plugin = false;
+  a->most = a->slew = 0.0;
+}
+
+/* Words of a general actuator and what they mean here. */
+static const char dynamics_words[] = "none integrator filter filterexact muscle user dcmotor pid",
+                  gain_words[] = "fixed affine muscle user dcmotor pid so3",
+                  bias_words[] = "none affine muscle user dcmotor so3";
+static const fx_mjcf_dynamics dynamics_of[] = {FX_DYN_OF_NONE,         FX_DYN_OF_INTEGRATOR, FX_DYN_OF_FILTER,
+                                               FX_DYN_OF_FILTER_EXACT, FX_DYN_OF_MUSCLE,     FX_DYN_OF_OTHER,
+                                               FX_DYN_OF_MOTOR,        FX_DYN_OF_OTHER};
+static const fx_mjcf_form gain_of[] = {FX_FORM_PLAIN, FX_FORM_AFFINE, FX_FORM_MUSCLE, FX_FORM_OTHER,
+                                       FX_FORM_MOTOR, FX_FORM_OTHER,  FX_FORM_TURN},
+                          bias_of[] = {FX_FORM_PLAIN, FX_FORM_AFFINE, FX_FORM_MUSCLE,
+                                       FX_FORM_OTHER, FX_FORM_MOTOR,  FX_FORM_TURN};
+
 static frix_status read_general(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
-  int dynamics = a->dynamics == FX_DYN_OF_PID ? 0 : (int)a->dynamics, gain = (int)a->gain_form,
-      bias = (int)a->bias_form;
+  int dynamics = -1, gain = -1, bias = -1, chart = a->quaternion;
   frix_status status;
-  if ((status =
-           fx_mjcf_word(r, item, "dyntype", "none integrator filter filterexact muscle user pid dcmotor", &dynamics)) ||
-      (status = fx_mjcf_word(r, item, "gaintype", "fixed affine muscle user dcmotor", &gain)) ||
-      (status = fx_mjcf_word(r, item, "biastype", "none affine muscle user dcmotor", &bias)) ||
+  if ((status = fx_mjcf_word(r, item, "dyntype", dynamics_words, &dynamics)) ||
+      (status = fx_mjcf_word(r, item, "gaintype", gain_words, &gain)) ||
+      (status = fx_mjcf_word(r, item, "biastype", bias_words, &bias)) ||
       (status = fx_mjcf_reals(r, item, "dynprm", 0, 10, a->dyn, NULL)) ||
       (status = fx_mjcf_reals(r, item, "gainprm", 0, 10, a->gain, NULL)) ||
       (status = fx_mjcf_reals(r, item, "biasprm", 0, 10, a->bias, NULL)) ||
       (status = fx_mjcf_word(r, item, "actearly", "false true", &a->act_early)) ||
       (status = fx_mjcf_integer(r, item, "actdim", -1, 1000, &a->act_dim)))
     return status;
-  a->dynamics = dynamics < FX_DYN_OF_PID ? (fx_mjcf_dynamics)dynamics : FX_DYN_OF_OTHER;
-  a->pid = false;
-  a->gain_form = gain < FX_FORM_OTHER ? (fx_mjcf_form)gain : FX_FORM_OTHER;
-  a->bias_form = bias < FX_FORM_OTHER ? (fx_mjcf_form)bias : FX_FORM_OTHER;
-  if (fx_xml_value(item->element, "biasprm")) a->damp_ratio = 0.0;
-  /* a servo whose bias is positive in the rate gives the ratio of its damping */
-  if (a->gain_form == FX_FORM_PLAIN && a->gain[0] == -a->bias[1] && a->bias[2] > 0.0) a->damp_ratio = a->bias[2];
-  return FRIX_OK;
+  if (dynamics >= 0) a->dynamics = dynamics_of[dynamics];
+  if (gain >= 0) leave_pid(a);
+  if (fx_xml_value(item->element, "dynprm") && a->pid) a->most = a->dyn[0], a->slew = a->dyn[1];
+  if (gain >= 0) a->gain_form = gain_of[gain];
+  if (bias >= 0) a->bias_form = bias_of[bias];
+  if (a->gain_form == FX_FORM_TURN) status = fx_mjcf_word(r, item, "input", "expmap quat", &chart);
+  a->quaternion = chart == 1;
+  return status;
 }
 
 static frix_status read_servo(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a, bool integrates) {
@@ -65,14 +82,13 @@ static frix_status read_servo(const fx_mjcf_reader *r, const fx_mjcf_item *item,
   if ((status = fx_mjcf_real(r, item, "kp", &kp)) || (status = fx_mjcf_real(r, item, "kv", &kv)) ||
       (status = fx_mjcf_real(r, item, "dampratio", &ratio)) || (status = fx_mjcf_real(r, item, "timeconst", &time)))
     return status;
-  if (kp < 0.0 || kv < 0.0 || ratio < 0.0 || time < 0.0)
+  if ((kp < 0.0 && fx_xml_value(item->element, "kp")) || kv < 0.0 || ratio < 0.0 || time < 0.0)
     return fx_mjcf_fail(r, item->element, "%s: kp, kv, dampratio and timeconst must not be negative",
                         item->element->name);
-  if (fx_xml_value(item->element, "kv")) a->damp_ratio = 0.0, a->bias[2] = -kv;
-  if (fx_xml_value(item->element, "dampratio")) a->damp_ratio = ratio, a->bias[2] = 0.0;
+  if (fx_xml_value(item->element, "kv")) a->bias[2] = -kv;
+  if (fx_xml_value(item->element, "dampratio")) a->bias[2] = ratio;
   if (fx_xml_value(item->element, "timeconst"))
     a->dynamics = time > 0.0 ? FX_DYN_OF_FILTER_EXACT : FX_DYN_OF_NONE, a->dyn[0] = time;
-  a->inherits_act = integrates;
   if (integrates) a->dynamics = FX_DYN_OF_INTEGRATOR, a->act_limited = 1;
   a->gain_form = FX_FORM_PLAIN, a->bias_form = FX_FORM_AFFINE;
   a->gain[0] = kp, a->bias[1] = -kp;
@@ -80,10 +96,10 @@ static frix_status read_servo(const fx_mjcf_reader *r, const fx_mjcf_item *item,
 }
 
 static frix_status read_speed(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a, bool damper) {
-  double kv = damper ? 0.0 : a->gain[0];
+  double kv = !damper ? a->gain[0] : a->gain_form == FX_FORM_AFFINE ? -a->gain[2] : 0.0;
   frix_status status = fx_mjcf_real(r, item, "kv", &kv);
+  if (!status && damper && kv < 0.0) status = fx_mjcf_fail(r, item->element, "damper: kv %g is negative", kv);
   a->dynamics = FX_DYN_OF_NONE;
-  a->damp_ratio = 0.0;
   if (damper) {
     memset(a->gain, 0, sizeof a->gain);
     a->gain[2] = -kv;
@@ -112,64 +128,73 @@ static frix_status read_cylinder(const fx_mjcf_reader *r, const fx_mjcf_item *it
 }
 
 static frix_status read_muscle(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
+  /* those of a muscle stand where the numbers are still those of an actuator without any */
   static const double initial[9] = {0.75, 1.05, -1.0, 200.0, 0.5, 1.6, 1.5, 1.3, 1.2};
   static const char *const name[] = {"force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"};
-  double time[2] = {0.01, 0.04}, smooth = 0.0;
-  bool again = a->gain_form == FX_FORM_MUSCLE; /* a default that was a muscle stays */
-  if (again) time[0] = a->dyn[0], time[1] = a->dyn[1], smooth = a->dyn[2];
-  if (!again) memcpy(a->gain, initial, sizeof initial), a->gain[9] = 0.0;
+  double time[2] = {a->dyn[0] == 1.0 ? 0.01 : a->dyn[0], a->dyn[1] == 0.0 ? 0.04 : a->dyn[1]}, smooth = a->dyn[2];
+  for (int k = 0; k < 9; k++)
+    if (a->gain[k] == (k ? 0.0 : 1.0)) a->gain[k] = initial[k];
   frix_status status = fx_mjcf_reals(r, item, "timeconst", 2, 2, time, NULL);
   if (!status) status = fx_mjcf_real(r, item, "tausmooth", &smooth);
   if (!status) status = fx_mjcf_reals(r, item, "range", 2, 2, a->gain, NULL);
   for (int k = 0; k < 7 && !status; k++) status = fx_mjcf_real(r, item, name[k], &a->gain[2 + k]);
-  memcpy(a->bias, a->gain, sizeof a->bias);
+  memcpy(a->bias, a->gain, sizeof initial);
+  if (!status && !(a->gain[0] < a->gain[1]))
+    status = fx_mjcf_fail(r, item->element, "muscle range: %g is not below %g", a->gain[0], a->gain[1]);
   a->dyn[0] = time[0], a->dyn[1] = time[1], a->dyn[2] = smooth;
   a->dynamics = FX_DYN_OF_MUSCLE;
   a->gain_form = a->bias_form = FX_FORM_MUSCLE;
   return status;
 }
 
-/* Which controls it has, of "pos", "vel" and "ff" in this order; the first two unless told. */
-static frix_status read_inputs(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
-  static const char *const name[] = {"pos", "vel", "ff"};
+/* Some of "pos", "vel", "ff" and, of a motor, "voltage", in this order; "none" of a motor. */
+frix_status fx_mjcf_read_inputs(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
+  static const char *const name[] = {"pos", "vel", "ff", "voltage"};
+  bool motor = a->gain_form == FX_FORM_MOTOR;
   const char *text = fx_mjcf_text(item, "input", NULL);
   if (!text) return FRIX_OK;
-  int next = 0;
-  for (int k = 0; k < 3; k++) a->inputs[k] = false;
+  int next = 0, most = motor ? 4 : 3;
+  for (int k = 0; k < 4; k++) a->inputs[k] = false;
+  if (motor && !strcmp(text, "none")) return FRIX_OK;
   while (*(text += strspn(text, " \t\r\n"))) {
     size_t size = strcspn(text, " \t\r\n");
-    while (next < 3 && (strlen(name[next]) != size || strncmp(text, name[next], size))) next++;
-    if (next == 3) return fx_mjcf_fail(r, item->element, "pid input: wants some of pos, vel, ff, in this order");
+    while (next < most && (strlen(name[next]) != size || strncmp(text, name[next], size))) next++;
+    if (next == most)
+      return fx_mjcf_fail(r, item->element, "%s input: wants some of pos, vel, ff%s, in this order",
+                          item->element->name, motor ? ", voltage" : "");
     a->inputs[next++] = true;
     text += size;
   }
-  return next ? FRIX_OK : fx_mjcf_fail(r, item->element, "pid input: wants at least one of pos, vel, ff");
+  return next ? FRIX_OK
+              : fx_mjcf_fail(r, item->element, "%s input: wants at least one of pos, vel, ff", item->element->name);
 }
 
 /* force = kp (u_pos - L) + kv (u_vel - dL/dt) + ki integral + u_ff */
 static frix_status read_pid(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
-  bool again = a->pid; /* a default that was one stays */
-  double kp = again ? a->gain[0] : 0.0, kv = again ? -a->bias[2] : 0.0, ratio = again ? a->damp_ratio : 0.0;
-  if (!again) memset(a->bias, 0, sizeof a->bias), a->inputs[0] = a->inputs[1] = true, a->inputs[2] = false;
+  double kp = -a->bias[1], kv = 0.0, ratio = 0.0, ki = a->pid ? a->gain[0] : 0.0;
+  if (!a->pid) leave_pid(a), a->inputs[0] = a->inputs[1] = true, a->inputs[2] = a->inputs[3] = false;
   frix_status status;
   if ((status = fx_mjcf_real(r, item, "kp", &kp)) || (status = fx_mjcf_real(r, item, "kv", &kv)) ||
-      (status = fx_mjcf_real(r, item, "dampratio", &ratio)) || (status = fx_mjcf_real(r, item, "ki", &a->ki)) ||
+      (status = fx_mjcf_real(r, item, "dampratio", &ratio)) || (status = fx_mjcf_real(r, item, "ki", &ki)) ||
       (status = fx_mjcf_real(r, item, "imax", &a->most)) || (status = fx_mjcf_real(r, item, "slewmax", &a->slew)) ||
       (status = fx_mjcf_reals(r, item, "posrange", 2, 2, a->ctrl_range, NULL)) ||
       (status = fx_mjcf_reals(r, item, "velrange", 2, 2, a->more_range[0], NULL)) ||
-      (status = fx_mjcf_reals(r, item, "ffrange", 2, 2, a->more_range[1], NULL)) || (status = read_inputs(r, item, a)))
+      (status = fx_mjcf_reals(r, item, "ffrange", 2, 2, a->more_range[1], NULL)) ||
+      (status = fx_mjcf_read_inputs(r, item, a)))
     return status;
-  if (kp < 0.0 || kv < 0.0 || ratio < 0.0 || a->ki < 0.0 || a->most < 0.0 || a->slew < 0.0)
+  if (kp < 0.0 || kv < 0.0 || ratio < 0.0 || ki < 0.0 || a->most < 0.0 || a->slew < 0.0)
     return fx_mjcf_fail(r, item->element, "pid: kp, kv, ki, dampratio, imax and slewmax must not be negative");
-  if ((a->ki > 0.0 || a->slew > 0.0) && !a->inputs[0])
+  if ((ki > 0.0 || a->slew > 0.0) && !a->inputs[0])
     return fx_mjcf_fail(r, item->element, "pid: ki and slewmax need the input pos");
   a->ctrl_given |= fx_xml_value(item->element, "posrange") != NULL;
   a->more_given[0] |= fx_xml_value(item->element, "velrange") != NULL;
   a->more_given[1] |= fx_xml_value(item->element, "ffrange") != NULL;
-  bool by_ratio = fx_xml_value(item->element, "dampratio") || (ratio > 0.0 && !fx_xml_value(item->element, "kv"));
-  a->damp_ratio = by_ratio ? ratio : 0.0, a->bias[2] = by_ratio ? 0.0 : -kv;
-  a->gain[0] = kp, a->bias[1] = -kp;
-  a->gain_form = FX_FORM_PLAIN, a->bias_form = FX_FORM_AFFINE, a->dynamics = FX_DYN_OF_PID;
+  if (fx_xml_value(item->element, "kv")) a->bias[2] = -kv;
+  if (fx_xml_value(item->element, "dampratio")) a->bias[2] = ratio;
+  a->gain[0] = ki, a->bias[1] = -kp;
+  a->gain_form = FX_FORM_PLAIN, a->bias_form = FX_FORM_AFFINE;
+  a->dynamics = ki > 0.0 || a->slew > 0.0 ? FX_DYN_OF_PID : FX_DYN_OF_NONE;
+  if (a->dynamics == FX_DYN_OF_PID) a->dyn[0] = a->most, a->dyn[1] = a->slew; /* for kinds that inherit them */
   a->pid = true;
   return FRIX_OK;
 }
@@ -191,14 +216,13 @@ static frix_status read_layer(const fx_mjcf_reader *r, const fx_xml_element *e, 
   if (!strcmp(name, "pid")) return read_pid(r, &item, a);
   if (!strcmp(name, "general")) return read_general(r, &item, a);
   if (!strcmp(name, "plugin")) return fx_mjcf_read_plugin(r, &item, a);
-  if (a->pid) a->pid = false, a->gain[0] = 1.0, memset(a->bias, 0, sizeof a->bias);
+  leave_pid(a);
   if (!strcmp(name, "position") || !strcmp(name, "intvelocity")) return read_servo(r, &item, a, *name == 'i');
   if (!strcmp(name, "velocity") || !strcmp(name, "damper")) return read_speed(r, &item, a, *name == 'd');
   if (!strcmp(name, "cylinder")) return read_cylinder(r, &item, a);
   if (!strcmp(name, "muscle")) return read_muscle(r, &item, a);
   if (!strcmp(name, "motor") || !strcmp(name, "adhesion")) return read_plain(r, &item, a, *name == 'a');
-  a->dynamics = FX_DYN_OF_OTHER, a->gain_form = a->bias_form = FX_FORM_OTHER;
-  return FRIX_OK;
+  return !strcmp(name, "dcmotor") ? fx_mjcf_read_motor(r, &item, a) : fx_mjcf_read_orientation(r, &item, a);
 }
 
 static frix_status read_class(const fx_mjcf_reader *r, const fx_mjcf_class *c, fx_mjcf_actuator *a) {
@@ -208,6 +232,28 @@ static frix_status read_class(const fx_mjcf_reader *r, const fx_mjcf_class *c, f
   return status;
 }
 
+/* What the numbers mean. */
+static frix_status settle(const fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_actuator *a) {
+  if (a->pid && !a->plugin) {
+    a->ki = a->gain[0], a->gain[0] = -a->bias[1];
+    a->dynamics = FX_DYN_OF_PID;
+  } else if (a->dynamics == FX_DYN_OF_PID && !a->pid) {
+    return fx_mjcf_fail(r, e, "<%s> has the dynamics of a <pid> by its class", e->name);
+  }
+  /* another kind of a class of motors: without states of these it has no dynamics */
+  bool none = a->dyn[0] == 0.0 && a->dyn[2] == 0.0 && a->dyn[5] == 0.0 && a->dyn[7] == 0.0 && a->gain[5] == 0.0;
+  if (a->dynamics == FX_DYN_OF_MOTOR && a->gain_form < FX_FORM_MOTOR && a->bias_form < FX_FORM_MOTOR && none)
+    a->dynamics = FX_DYN_OF_NONE;
+  bool affine = a->gain_form <= FX_FORM_AFFINE && a->bias_form == FX_FORM_AFFINE;
+  bool turn = a->gain_form == FX_FORM_TURN && a->bias_form == FX_FORM_TURN;
+  bool servo = (affine || turn) && a->gain[0] == -a->bias[1];
+  if (servo && a->bias[2] > 0.0) a->damp_ratio = a->bias[2], a->bias[2] = 0.0;
+  a->inherits_act = a->dynamics == FX_DYN_OF_INTEGRATOR;
+  if (a->damp_ratio > 0.0 && a->gain[0] < 0.0)
+    return fx_mjcf_fail(r, e, "%s: a damping ratio needs a kp that is not negative: %g", e->name, a->gain[0]);
+  return FRIX_OK;
+}
+
 frix_status fx_mjcf_actuator_read(const fx_mjcf_reader *r, const fx_xml_element *e, fx_mjcf_actuator *a) {
   fx_mjcf_item item;
   a->gear[0] = a->gain[0] = a->dyn[0] = 1.0;
@@ -215,5 +261,6 @@ frix_status fx_mjcf_actuator_read(const fx_mjcf_reader *r, const fx_xml_element 
   a->act_dim = -1;
   frix_status status = fx_mjcf_item_of(r, e, fx_mjcf_source_of(e)->classes, &item);
   if (!status) status = read_class(r, item.class, a);
-  return status ? status : read_layer(r, e, a);
+  if (!status) status = read_layer(r, e, a);
+  return status ? status : settle(r, e, a);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 #include "model/builder.h"
 
 static frix_status missing(fx_mjcf_reader *r, const fx_xml_element *e, const char *what) {

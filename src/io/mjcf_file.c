@@ -11,7 +11,7 @@
 
 #include "io/draft.h"
 #include "io/file.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static char *join(fx_mjcf_reader *r, const char *a, const char *b) {
   size_t m = strlen(a), n = strlen(b);
@@ -57,7 +57,7 @@ static bool outside(const fx_mjcf_reader *r, const char *path) {
   return !beneath;
 }
 
-/* base, with its '/' or "", folder and name as one path; an absolute one goes before what stands left of it. */
+/* base, with its '/' or "", folder and name as one path; an absolute one replaces the parts left of it. */
 static frix_status locate(fx_mjcf_reader *r, const fx_xml_element *at, const char *base, const char *folder,
                           const char *name, const char **path) {
   for (const char *c = name; *c; c++)

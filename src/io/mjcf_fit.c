@@ -3,7 +3,7 @@
  * The primitive stands in the mesh's principal axes, the least moment along z, so that what is long lies along z. Its
  * size is that of the box with the mesh's mass and inertia, half widths b_i = sqrt(6 (J_j + J_k - J_i) / m) / 2, or,
  * with the compiler's fitaabb, what holds all vertices in these axes. */
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static void fit_inertia(fx_mjcf_geom *g, const double moment[3], double mass) {
   double b[3];

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 enum { GRID, GMSH, OTHER, MOST_VERTICES = 1000000 };
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 frix_status fx_mjcf_ends(const fx_mjcf_reader *r, const fx_mjcf_item *item, frix_pose *pose, double *length) {
   const fx_xml_element *where;

@@ -1,7 +1,7 @@
 /* Joints as the file has them: type, place, range, springs; and where their numbers stand in a keyframe. */
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static const int32_t qpos_size[] = {7, 4, 1, 1}, qvel_size[] = {6, 3, 1, 1};
 

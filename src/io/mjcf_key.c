@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 /* ---- numbers ---- */
 
@@ -99,7 +99,7 @@ static frix_status read_key(fx_mjcf_reader *r, const fx_xml_element *e, int32_t 
   return add_key(r, e, 0, n);
 }
 
-/* Of an attached model: joints alone; one of a model that was attached in part is nobody's. */
+/* Of an attached model: joints alone; one of a model that was attached in part is dropped. */
 static frix_status read_attached(fx_mjcf_reader *r, const fx_xml_element *e, int32_t instance) {
   fx_mjcf_item item = {e, NULL};
   double *qpos, *qvel;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 #include "model/builder.h"
 
 /* ---- which ---- */

@@ -9,7 +9,7 @@
  * with s = a + b + c. */
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 typedef struct triangle {
   frix_vec3 a, b, c, sum;
@@ -136,7 +136,15 @@ static frix_status add_geom(fx_mjcf_reader *r, const fx_mjcf_geom *g) {
   return FRIX_OK;
 }
 
-/* A distribution some body can have: no principal moment above the sum of the others. */
+/* Axes of what several geoms or a full inertia make, with the signs that MuJoCo gives them. */
+static void set_axes(fx_mjcf_body *body) {
+  double moment[3];
+  body->axes = fx_mjcf_principal(body->mass.inertia, 1e-15, moment);
+  body->has_axes = true;
+}
+
+/* A distribution some body can have: no principal moment above the sum of the others. The axes stay those of the
+ * inertia as it was given. */
 static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
   double p[3];
   frix_vec3 axis[3];
@@ -160,13 +168,6 @@ static frix_status bound(fx_mjcf_reader *r, fx_mjcf_body *body) {
   }
   if (changed) m->inertia = recompose(p, axis);
   return FRIX_OK;
-}
-
-/* Axes of what several geoms or a full inertia make, with the signs that MuJoCo gives them. */
-static void set_axes(fx_mjcf_body *body) {
-  double moment[3];
-  body->axes = fx_mjcf_principal(body->mass.inertia, 1e-15, moment);
-  body->has_axes = true;
 }
 
 static frix_sym3 scaled(double s, frix_sym3 j) {
@@ -222,8 +223,8 @@ frix_status fx_mjcf_masses(fx_mjcf_reader *r) {
   for (int32_t k = 1; k < r->body_count && !status; k++) {
     fx_mjcf_body *body = &r->body[k];
     if (body->inertial && fx_mjcf_source_of(body->element)->inertia_from_geom != 1) status = read_inertial(r, body);
-    if (!status) status = bound(r, body);
     if (!status && r->robot && !body->has_axes) set_axes(body);
+    if (!status) status = bound(r, body);
     total += body->mass.mass;
   }
   if (!status) scale_to_total(r, total);

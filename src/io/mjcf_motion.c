@@ -4,7 +4,7 @@
  * left:  a slide along its axis by q - ref,  a hinge about its axis through its point by q - ref,  a ball about its
  * point by a quaternion. A free joint has the place in the world itself. Rates: along and about the same axes; of a
  * ball and of a free joint the spin is in the body's own axes, the velocity of a free joint in the world's. */
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static frix_vec3 vec_at(const double *v) { return fx_vec(v[0], v[1], v[2]); }
 

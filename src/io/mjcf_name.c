@@ -8,7 +8,7 @@
 
 #include "base/sort.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static const char *const kind_word[] = {"body", "geom", "joint", "site", "camera", "tendon", "actuator"};
 

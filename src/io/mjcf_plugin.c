@@ -12,7 +12,7 @@
 
 #include "base/number.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static bool is_pid(const fx_xml_element *e) {
   const char *plugin = fx_xml_value(e, "plugin");

@@ -4,7 +4,7 @@
 #ifndef FX_IO_MJCF_ROBOT_H
 #define FX_IO_MJCF_ROBOT_H
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 #include "tree/tree.h"
 
 /* An element that stands for several, once per replica of what it names. */
@@ -61,5 +61,10 @@ frix_status fx_robot_keys(fx_robot_maker *m);
 
 /* How many numbers a keyframe has for act and ctrl. */
 void fx_robot_key_sizes(const fx_tree *tree, fx_mjcf_reader *r);
+
+/* DC motors and orientation servos. */
+void fx_robot_copy_motor(const fx_mjcf_actuator *a, fx_tree_actuator *out);
+frix_status fx_robot_check_motor(const fx_mjcf_reader *r, const fx_mjcf_actuator *a);
+frix_status fx_robot_check_turn(const fx_robot_maker *m, const fx_mjcf_actuator *a, const fx_tree_actuator *out);
 
 #endif

@@ -137,6 +137,8 @@ frix_status fx_robot_tendons(fx_robot_maker *m) {
 
 /* ---- actuators ---- */
 
+enum { MOST_HISTORY = 100000000 };
+
 typedef struct at_what {
   const char *key;
   frix_robot_transmission transmission;
@@ -152,9 +154,9 @@ static const at_what targets[] = {
 static void inherit_range(const fx_tree *t, const fx_tree_actuator *to, fx_mjcf_actuator *a) {
   const double *range = NULL;
   if (!(a->inherit > 0.0)) return;
-  if (to->transmission == FRIX_ROBOT_AT_JOINT && t->joint[to->object].limited) range = t->joint[to->object].range;
-  if (to->transmission == FRIX_ROBOT_AT_TENDON && t->tendon[to->object].limited) range = t->tendon[to->object].range;
-  if (!range) return;
+  if (to->transmission == FRIX_ROBOT_AT_JOINT) range = t->joint[to->object].range;
+  if (to->transmission == FRIX_ROBOT_AT_TENDON) range = t->tendon[to->object].range;
+  if (!range || !(range[0] < range[1])) return;
   double middle = 0.5 * (range[0] + range[1]), half = 0.5 * (range[1] - range[0]) * a->inherit;
   double *out = a->inherits_act ? a->act_range : a->ctrl_range;
   out[0] = middle - half, out[1] = middle + half;
@@ -198,7 +200,9 @@ static void copy_pid(const fx_mjcf_actuator *a, fx_tree_actuator *out) {
 
 static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree_actuator *out) {
   out->dynamics = (fx_tree_dynamics)a->dynamics;
-  out->gain_kind = (fx_tree_gain)a->gain_form, out->bias_kind = (fx_tree_bias)a->bias_form;
+  bool own = a->gain_form == FX_FORM_MOTOR || a->gain_form == FX_FORM_TURN; /* laws of their own */
+  out->gain_kind = own ? FX_GAIN_FIXED : (fx_tree_gain)a->gain_form;
+  out->bias_kind = own ? FX_BIAS_NONE : (fx_tree_bias)a->bias_form;
   memcpy(out->dyn, a->dyn, sizeof out->dyn);
   memcpy(out->gain, a->gain, sizeof out->gain);
   memcpy(out->bias, a->bias, sizeof out->bias);
@@ -218,6 +222,7 @@ static void copy_law(const fx_mjcf_reader *r, const fx_mjcf_actuator *a, fx_tree
   out->off = a->group >= 0 && a->group <= 30 && (r->actuator_groups_off >> a->group & 1u);
   out->act_count = a->act_dim >= 0 ? a->act_dim : a->dynamics != FX_DYN_OF_NONE;
   copy_pid(a, out);
+  if (a->gain_form == FX_FORM_MOTOR) fx_robot_copy_motor(a, out);
 }
 
 /* Muscles measure their length by the range of what they act on. */
@@ -252,15 +257,31 @@ static frix_status add_actuator(fx_robot_maker *m, fx_mjcf_actuator *a, const at
   copy_law(m->r, a, out);
   frix_status status = check_ranges(m->r, out, a->element);
   if (!status) status = set_length_range(m, a, out);
+  if (!status) status = fx_robot_check_turn(m, a, out);
   if (status) return status;
+  bool turn = a->gain_form == FX_FORM_TURN;
+  if (turn) {
+    out->turn = 1, out->quaternion = a->quaternion;
+    out->ctrl_count = a->quaternion ? 4 : 3, out->act_count = a->dynamics != FX_DYN_OF_NONE ? 3 : 0;
+  }
   out->act_first = t->act_count, out->ctrl_first = t->ctrl_count;
   t->act_count += out->act_count, t->ctrl_count += out->ctrl_count;
+  if (t->history_count > MOST_HISTORY)
+    return fx_mjcf_fail(m->r, a->element, "delays of all actuators remember more than %d numbers", MOST_HISTORY);
   out->history_first = t->history_count;
-  t->history_count += 2 * out->sample_count;
+  t->history_count += (1 + out->ctrl_count) * out->sample_count;
   const fx_mjcf_at at = fx_robot_at(m, a->instance, &x[0], copy);
   const char *name;
   status = fx_mjcf_name_add(m->r, FX_NAMED_ACTUATOR, t->actuator_count, a->element, &at, &name);
   t->actuator_count++;
+  for (int axis = 2; turn && axis <= 3 && !status; axis++) {
+    if (!FX_ROBOT_ROOM(m, actuator)) return FRIX_ERROR_MEMORY;
+    out = &t->actuator[t->actuator_count++];
+    *out = out[-1];
+    out->name = NULL, out->turn = axis;
+    out->ctrl_first += out->ctrl_count, out->act_first += out->act_count;
+    out->ctrl_count = out->act_count = 0, out->sample_count = 0;
+  }
   return status;
 }
 
@@ -276,18 +297,19 @@ static frix_status read_actuator(fx_robot_maker *m, int32_t instance, const fx_x
       return fx_mjcf_fail(m->r, e, "<%s> acts at a %s and at a %s: one of them", e->name, what->key, targets[k].key);
     what = &targets[k];
   }
-  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER) {
+  bool motors = a.gain_form == FX_FORM_MOTOR && a.bias_form == FX_FORM_MOTOR && a.dynamics == FX_DYN_OF_MOTOR;
+  bool turns = a.gain_form == FX_FORM_TURN && a.bias_form == FX_FORM_TURN && a.dynamics <= FX_DYN_OF_INTEGRATOR;
+  bool own = a.gain_form == FX_FORM_MOTOR || a.gain_form == FX_FORM_TURN || a.dynamics == FX_DYN_OF_MOTOR ||
+             a.bias_form == FX_FORM_MOTOR || a.bias_form == FX_FORM_TURN;
+  if (a.gain_form == FX_FORM_OTHER || a.bias_form == FX_FORM_OTHER || a.dynamics == FX_DYN_OF_OTHER ||
+      (own && !motors && !turns)) {
     m->tree->left_out = true;
     return missing(m, e, "actuator", NULL);
   }
   if (!what) return fx_mjcf_fail(m->r, e, "<%s> needs a joint, tendon, site, cranksite or body", e->name);
+  if ((status = fx_robot_check_motor(m->r, &a))) return status;
   if (!(a.delay >= 0.0) || (a.delay > 0.0 && !a.sample_count))
     return fx_mjcf_fail(m->r, e, a.delay > 0.0 ? "a delay of %g s needs nsample" : "delay: %g is negative", a.delay);
-  if (a.delay > 0.0 && a.pid) {
-    status = missing(m, e, "delay of its inputs", NULL);
-    if (status) return status;
-    a.delay = 0.0;
-  }
   status = fx_robot_refer(m, instance, e, what->kind, what->key, &x[0]);
   if (!status && what->transmission == FRIX_ROBOT_AT_SITE)
     status = fx_robot_refer(m, instance, e, FX_NAMED_SITE, "refsite", &x[1]);

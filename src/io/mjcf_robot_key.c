@@ -116,7 +116,8 @@ static bool fill_mocap(fx_robot_maker *m, const fx_mjcf_numbers *n, fx_tree_key 
   return true;
 }
 
-/* Lists of keyframes count for whole files only: where actuators are left out nobody knows whose numbers they are. */
+/* Lists of keyframes count for whole files only: where actuators are left out it is not known whose numbers they are.
+ */
 void fx_robot_key_sizes(const fx_tree *t, fx_mjcf_reader *r) {
   r->robot_act_count = t->left_out ? -1 : t->act_count;
   r->robot_ctrl_count = t->left_out ? -1 : t->ctrl_count;

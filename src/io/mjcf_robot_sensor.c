@@ -162,7 +162,7 @@ static frix_status find_side(fx_robot_maker *m, int32_t instance, const fx_xml_e
   return status;
 }
 
-/* What stands beside the first reference. */
+/* The second reference of a sensor. */
 static frix_status find_second(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, fx_tree_sensor *s,
                                fx_robot_reference *x) {
   const char *text;
@@ -237,6 +237,7 @@ static frix_status add_copies(fx_robot_maker *m, int32_t instance, const fx_xml_
     s.name = fx_robot_name_of(m, instance, e, &x[0], k);
     s.first = t->sensor_size;
     if ((status = check_joint(m, e, row, &s))) break;
+    if (row->target == AT_ACTUATOR) s.count = t->actuator[s.object].turn ? 3 : 1;
     t->sensor_size += s.count;
     t->sensor[t->sensor_count++] = s;
   }

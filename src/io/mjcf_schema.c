@@ -8,7 +8,7 @@
 
 #include "base/option.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 typedef enum treat {
   READ,    /* by attribute */
@@ -40,8 +40,8 @@ typedef struct row {
     "actuator", element, READ,                                                                                   \
         "name class ctrllimited forcelimited actlimited ctrlrange forcerange actrange gear joint jointinparent " \
         "tendon "                                                                                                \
-        "cranksite slidersite cranklength site refsite " own,                                                    \
-        "lengthrange nsample interp", "user group input velrange ffrange", "damping=0 armature=0 delay=0", 0     \
+        "cranksite slidersite cranklength site refsite lengthrange nsample interp " own,                         \
+        "", "user group input velrange ffrange", "damping=0 armature=0 delay=0", 0                               \
   }
 #define TENDON                                                                                               \
   "name class limited range margin stiffness damping frictionloss armature springlength actuatorfrclimited " \
@@ -145,12 +145,13 @@ static const row table[] = {
     {"actuator", "plugin", PASS, 0, 0, 0, 0, 0},
 };
 
-/* Names only defaults have. */
-static const char only_defaults[] = "site camera light material equality tendon";
+/* What defaults hold besides actuators; the second list: names without a row that is read. */
+static const char in_defaults[] = "default joint geom mesh pair",
+                  only_defaults[] = "site camera light material equality tendon";
 
 static const char *const meaning[] = {
     [FRIX_MJCF_UNSUPPORTED] = NULL,
-    [FRIX_MJCF_NOT_NEEDED] = "not needed: contact is rigid and exact",
+    [FRIX_MJCF_NOT_NEEDED] = "not needed: frix solves contacts and limits exactly",
     [FRIX_MJCF_LOOKS] = "no part in the motion",
 };
 
@@ -295,8 +296,10 @@ static frix_status check_default(fx_mjcf_reader *r, const fx_xml_element *parent
     if (!t) t = row_of("contact", e->name);
     if (!strcmp(e->name, "default"))
       status = check_default(r, e);
-    else if (t && t->treat == READ)
+    else if (t && t->treat == READ && listed(in_defaults, e->name, NULL))
       status = check_attributes(r, e, t);
+    else if (t && t->treat == READ)
+      status = fx_mjcf_fail(r, e, "<%s> has no defaults", e->name);
     else if (!listed(only_defaults, e->name, NULL) && !fx_mjcf_is_actuator(e->name))
       status = unknown_element(r, e, "body");
   }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 const fx_xml_element *fx_mjcf_next(const fx_mjcf_source *source, const char *section, const fx_xml_element *after) {
   const fx_xml_element *part = after ? after->parent : source->root->first;
@@ -143,6 +143,7 @@ frix_status fx_mjcf_settings(fx_mjcf_reader *r, fx_mjcf_source *s) {
     if (!strcmp(e->name, "compiler")) status = read_compiler(r, e, s);
     if (!strcmp(e->name, "option") && main_file) status = read_option(r, e);
   }
+  if (fx_mjcf_no_passive(r)) r->density = r->viscosity = 0.0;
   if (r->no_gravity) r->out->info.gravity = fx_vec(0.0, 0.0, 0.0);
   return status;
 }

@@ -9,7 +9,7 @@
  *             is Thomsen's, 4 pi (((ab)^p + (bc)^p + (ca)^p) / 3)^(1/p) with p = 1.6075, 1 % off at most
  * with r the radius, h the length between the ends, a, b, c half widths. */
 #include "base/trig.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static fx_mass around_z(double area, double across, double along) {
   return (fx_mass){area, {0.0, 0.0, 0.0}, {area * across, area * across, area * along, 0.0, 0.0, 0.0}};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 /* A demand at its neutral value is none. */
 static bool is_zero(const char *text) { return strspn(text, "0. \t\n-+") == strlen(text); }

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/trig.h"
 #include "io/draft.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "io/draft.h"
 #include "io/file.h"
-#include "io/mjcf.h"
+#include "io/mjcf_internal.h"
 
 enum { MOST_KINDS = 31, MOST_PAIRS = 100000 };
 

@@ -1,7 +1,7 @@
 /* Models as bytes. What was given goes back through the public builder, so that everything is checked again; what was
  * computed from it (masses, hulls, central frames) is kept too and put in place of the recomputed, which may differ by
  * rounding. docs/formats.md tells every byte. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include "io/soft_file.h"
 #include "model/builder.h"

@@ -2,7 +2,7 @@
  * the folder). rename replaces what stood there in one step, so that a reader, a crash or a power cut never sees a
  * part.
  */
-#include "io/output.h"
+#include "io/output_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static frix_status fail_errno(frix_context *context, const char *path, int error
   return fx_fail(context, FRIX_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
 }
 
-/* ---- what stands at a path ---- */
+/* ---- the file at a path ---- */
 
 typedef struct target {
   bool direct;  /* a device or a descriptor: written as it is */

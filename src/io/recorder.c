@@ -3,7 +3,7 @@
  * A new file takes its name when its start (head, text, model) is on the disk; what stood there stays until then.
  * Checkpoints are brought to the disk (fsync) as they come, but not more often than SYNC_PAUSE and a tenth of the time
  * allow, so that a power cut costs seconds and a slow disk does not stop the run. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bed/bed.h"
-#include "io/output.h"
+#include "bed/bed_internal.h"
+#include "io/output_internal.h"
 
 static const double SYNC_PAUSE = 1.0, SYNC_SHARE = 0.1; /* s between two, and their share of the time at most */
 
@@ -128,8 +128,8 @@ static frix_status write_start(frix_recorder *r, frix_output *output, const frix
   return status;
 }
 
-/* Whoever replaces a file holds its lock until the new one, locked as well, stands in its place. *held is -1 where no
- * regular file stands there. */
+/* A process that replaces a file holds its lock until the new one, locked as well, stands in its place. *held is -1
+ * where no regular file stands there. */
 static frix_status hold_present(frix_recorder *r, int *held) {
   struct stat info, named;
   *held = open(r->path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);

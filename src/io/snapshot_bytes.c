@@ -1,6 +1,6 @@
 /* Snapshots as bytes: every field of the state in turn, checked on the way back against the model. A snapshot on its
  * own begins with a hash of its model; the checkpoint of a file does not, for its model stands in the same file. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include "sim/mechanism.h"
 #include "sim/snapshot.h"
@@ -9,8 +9,8 @@
 
 enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 4 }; /* with the numbers of a robot */
 
-/* Whoever adds a field to the state adds it here, to the hash (sim/snapshot.c) and to docs/formats.md. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 304 && sizeof(fx_touching) == 376 &&
+/* A new field of the state is added here, to the hash (sim/snapshot.c) and to docs/formats.md. */
+_Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 304 && sizeof(fx_touching) == 384 &&
                                        sizeof(fx_joint_memory) == 616 && sizeof(fx_load) == 200),
                "the state has changed: so must its bytes");
 
@@ -38,7 +38,7 @@ static void pack_joint(fx_pack *p, fx_joint_memory *j) {
   fx_pack_f64(p, &j->error);
 }
 
-/* Without its places on soft surfaces, which belong to the step that found them. */
+/* Without its places on soft surfaces and its gap ahead, which belong to the step that found them. */
 static void pack_contact(fx_pack *p, fx_contact *c) {
   fx_pack_u64(p, &c->id);
   fx_pack_u64(p, &c->feature);

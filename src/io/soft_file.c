@@ -9,7 +9,7 @@
 #include "base/abi.h"
 #include "io/soft_file.h"
 #include "io/tet_file.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 enum { VERSION = 1, HEAD = 32 };
 static const char magic[16] = "frix-soft-body\n";

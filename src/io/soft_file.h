@@ -3,7 +3,7 @@
 #define FX_IO_SOFT_FILE_H
 
 #include "io/pack.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 /* Appends the bytes of a body. */
 frix_status fx_soft_encode(const frix_soft *soft, fx_buffer *out);

@@ -1,6 +1,6 @@
 /* Tallies: what the steps of a run amount to, added up step by step, and at the head of a checkpoint. */
 #include "base/abi.h"
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include <math.h>
 

@@ -90,6 +90,9 @@ static frix_status vtk_corners(fx_scan *scan, vtk_cells *cells, int64_t total, i
       cells->corner[used++] = (int32_t)v;
     }
   }
+  if (used + cells->count != total)
+    return fx_scan_fail(scan, "CELLS has a size of %lld, its cells take %lld", (long long)total,
+                        (long long)(used + cells->count));
   return FRIX_OK;
 }
 
@@ -151,6 +154,9 @@ frix_status fx_tets_read_vtk(fx_arena *arena, fx_scan *scan, fx_tets *out) {
     } else if (fx_token_is(token, length, "CELL_TYPES")) {
       if (!cells.corner) return fx_scan_fail(scan, "CELL_TYPES before CELLS");
       return vtk_types(arena, scan, &cells, out);
+    } else if (strchr("+-.0123456789", token[0])) {
+      return fx_scan_fail(scan, "expected a keyword, found '%s': a section holds more than it says",
+                          fx_word_of(token, length).text);
     } else {
       fx_scan_line(scan, &line, &length);
     }
@@ -160,6 +166,15 @@ frix_status fx_tets_read_vtk(fx_arena *arena, fx_scan *scan, fx_tets *out) {
 }
 
 /* ---- TetGen ---- */
+
+/* A file holds what its first line says, and no more. */
+static frix_status tetgen_end(fx_scan *scan, const char *what, int64_t count) {
+  const char *token;
+  size_t length;
+  if (!fx_scan_token(scan, &token, &length)) return FRIX_OK;
+  return fx_scan_fail(scan, "expected the end after %lld %s, found '%s'", (long long)count, what,
+                      fx_word_of(token, length).text);
+}
 
 static frix_status tetgen_nodes(fx_arena *arena, fx_scan *scan, fx_tags *tags, fx_tets *out) {
   int64_t count, dimension, attributes, marker;
@@ -182,7 +197,8 @@ static frix_status tetgen_nodes(fx_arena *arena, fx_scan *scan, fx_tags *tags, f
     out->vertex[k] = fx_vec(p[0], p[1], p[2]);
   }
   out->vertex_count = (int32_t)count;
-  return fx_tags_sort(arena, scan, tags);
+  status = tetgen_end(scan, "nodes", count);
+  return status ? status : fx_tags_sort(arena, scan, tags);
 }
 
 frix_status fx_tets_read_tetgen(fx_arena *arena, fx_scan *nodes, fx_scan *scan, fx_tets *out) {
@@ -213,7 +229,7 @@ frix_status fx_tets_read_tetgen(fx_arena *arena, fx_scan *nodes, fx_scan *scan, 
     out->line[k] = (int32_t)scan->line;
   }
   out->tet_count = (int32_t)count;
-  return FRIX_OK;
+  return tetgen_end(scan, "tetrahedra", count);
 }
 
 /* ---- files ---- */

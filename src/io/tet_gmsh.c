@@ -83,8 +83,19 @@ static frix_status nodes_4(reader *r) {
   return status;
 }
 
+/* After a section of `count` things: its end or another section, unless there are more of them. */
+static frix_status end_section(fx_scan *scan, const char *end, int64_t count) {
+  const char *token;
+  size_t length;
+  fx_scan ahead = *scan;
+  if (!fx_scan_token(&ahead, &token, &length) || token[0] == '$') return FRIX_OK;
+  return fx_scan_fail(&ahead, "expected %s after the %lld that the section says, found '%s'", end, (long long)count,
+                      fx_word_of(token, length).text);
+}
+
 static frix_status read_nodes(reader *r) {
   frix_status status = r->four ? nodes_4(r) : nodes_2(r);
+  if (!status) status = end_section(r->scan, "$EndNodes", r->tags.count);
   if (status) return status;
   r->out->vertex_count = r->tags.count;
   return fx_tags_sort(r->arena, r->scan, &r->tags);
@@ -132,7 +143,7 @@ static frix_status elements_2(reader *r) {
     for (int64_t t = 0; t < tags && !status; t++) status = fx_scan_integer(r->scan, "a tag", -far, far, &tag);
     if (!status) status = read_corners(r, type);
   }
-  return status;
+  return status ? status : end_section(r->scan, "$EndElements", count);
 }
 
 static frix_status elements_4(reader *r) {
@@ -156,7 +167,10 @@ static frix_status elements_4(reader *r) {
       if (!status) status = read_corners(r, type);
     }
   }
-  return status;
+  if (!status && left > 0)
+    return fx_scan_fail(r->scan, "the blocks hold %lld elements, the section says %lld", (long long)(count - left),
+                        (long long)count);
+  return status ? status : end_section(r->scan, "$EndElements", count);
 }
 
 static frix_status read_format(reader *r) {

@@ -1,5 +1,5 @@
 /* Trajectories: an index of the blocks, made by walking from head to head; bytes are read when they are asked for. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ static bool file_block(frix_trajectory *t, const fx_piece *b) {
   }
 }
 
-/* What stands at a byte. */
+/* Whether a whole block begins at a byte; its head. */
 typedef enum found { BLOCK, CUT, NOTHING, UNREADABLE } found;
 
 static found look_at(frix_trajectory *t, int64_t at, fx_piece *b) {

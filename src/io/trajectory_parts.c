@@ -6,7 +6,7 @@
  *
  * Names are those of files beside the index. Every file holds the model and, frame by frame, the bodies and contacts of
  * its rank; reports and energies are those of the whole. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ frix_status fx_parts_read(frix_context *context, const char *path, char ***out, 
   *out = NULL, *count = 0;
   struct stat info;
   FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
-  if (!file) return FRIX_OK; /* whoever opens it next tells why */
+  if (!file) return FRIX_OK; /* the next open reports why */
   frix_status status = FRIX_OK;
   if (fread(begin, 1, sizeof begin, file) == sizeof begin && !memcmp(begin, head, sizeof begin))
     status = read_names(context, path, file, out, count);

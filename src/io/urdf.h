@@ -6,7 +6,7 @@
 
 #include "io/file.h"
 #include "io/xml.h"
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 
 typedef struct fx_urdf_link {
   const fx_xml_element *element;

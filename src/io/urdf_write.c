@@ -61,6 +61,14 @@ static void indent(writer *w, int depth) {
   for (int k = 0; k < depth; k++) put(w, "  ");
 }
 
+/* What follows comes from there; for messages, not for files. */
+static void put_origin(writer *w, const fx_xml_element *e) {
+  char text[40];
+  if (w->whole) return;
+  snprintf(text, sizeof text, "<?line %d?>", (int)e->line);
+  put(w, text);
+}
+
 /* ---- files ---- */
 
 static char *joined(fx_urdf *u, const char *a, size_t a_size, const char *b, const char *c) {
@@ -182,6 +190,7 @@ static frix_status put_assets(writer *w) {
           (status = find_mesh(w, mesh, fx_xml_value(mesh, "filename"), &path)))
         break;
       snprintf(name, sizeof name, "mesh%d", count++);
+      put_origin(w, mesh);
       put(w, "\n    <mesh"), put_name(w, "name", name), put_name(w, "file", path), put_list(w, "scale", scale, 3);
       put(w, "/>");
     }
@@ -218,6 +227,7 @@ static frix_status put_shape(writer *w, const fx_xml_element *collision, int dep
   }
   if (!(size[0] > 0.0 && size[1] > 0.0 && size[2] > 0.0))
     return fx_urdf_fail(u, e ? e : collision, "collision: sizes must be positive");
+  put_origin(w, e ? e : collision);
   indent(w, depth), put(w, "<geom"), put(w, text);
   if (!strstr(text, "mesh")) put_list(w, "size", size, strstr(text, "box") ? 3 : strstr(text, "sphere") ? 1 : 2);
   put_pose(w, pose), put(w, "/>");
@@ -228,6 +238,7 @@ static frix_status put_shape(writer *w, const fx_xml_element *collision, int dep
 
 static void put_line(writer *w, const fx_urdf_joint *j, int depth, const char *type, const char *ending,
                      frix_vec3 axis) {
+  put_origin(w, j->element);
   indent(w, depth), put(w, "<joint type=\""), put(w, type), put(w, "\" name=\"");
   put_escaped(w, j->name), put(w, ending), put(w, "\"");
   put_vec(w, "axis", axis);
@@ -253,6 +264,7 @@ static void put_joint(writer *w, const fx_urdf_joint *j, int depth, bool below_w
       break;
     case FX_URDF_FLOATING:
       if (below_world) {
+        put_origin(w, j->element);
         indent(w, depth), put(w, "<freejoint"), put_name(w, "name", j->name), put(w, "/>");
         break;
       }
@@ -264,6 +276,7 @@ static void put_joint(writer *w, const fx_urdf_joint *j, int depth, bool below_w
 
 static void put_inertial(writer *w, const fx_urdf_link *l, int depth) {
   frix_sym3 s = fx_sym3_turn(l->frame.q, l->inertia);
+  put_origin(w, fx_urdf_child(l->element, "inertial"));
   indent(w, depth), put(w, "<inertial");
   put_vec(w, "pos", l->frame.p), put_list(w, "mass", &l->mass, 1);
   put_list(w, "fullinertia", (const double[]){s.xx, s.yy, s.zz, s.xy, s.xz, s.yz}, 6), put(w, "/>");
@@ -288,6 +301,7 @@ static frix_status put_inside(writer *w, int32_t link, int depth, bool is_world)
 static frix_status put_link(writer *w, int32_t link, int depth, bool in_world) {
   const fx_urdf_link *l = &w->u->link[link];
   if (depth > DEEPEST) return fx_urdf_fail(w->u, l->element, "links hang on each other more than %d deep", DEEPEST);
+  put_origin(w, l->element);
   indent(w, depth), put(w, "<body"), put_name(w, "name", l->name);
   if (l->joint >= 0) put_pose(w, w->u->joint[l->joint].origin);
   put(w, ">");
@@ -310,6 +324,7 @@ static void put_mimics(writer *w) {
       continue;
     }
     const double coef[5] = {j->offset, j->multiplier, 0.0, 0.0, 0.0};
+    put_origin(w, j->element);
     put(w, "\n    <joint"), put_name(w, "joint1", j->name), put_name(w, "joint2", other->name);
     put_list(w, "polycoef", coef, 5), put(w, "/>");
   }

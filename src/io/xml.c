@@ -24,6 +24,7 @@ void fx_xml_append(fx_xml_element *parent, fx_xml_element *child) {
 
 #ifdef FRIX_HAVE_EXPAT
 #include <expat.h>
+#include <stdlib.h>
 
 typedef struct parse {
   XML_Parser parser;
@@ -31,10 +32,11 @@ typedef struct parse {
   const char *file;
   fx_xml_element *root, *open;
   int depth;
+  int32_t told; /* line that <?line N?> gives to what follows; 0: none */
   frix_status status;
 } parse;
 
-static int32_t line_of(const parse *p) { return (int32_t)XML_GetCurrentLineNumber(p->parser); }
+static int32_t line_of(const parse *p) { return p->told ? p->told : (int32_t)XML_GetCurrentLineNumber(p->parser); }
 
 static void stop(parse *p, frix_status status) {
   p->status = status;
@@ -99,6 +101,12 @@ static void on_end(void *user, const char *name) {
   p->open = p->open->parent;
 }
 
+static void on_instruction(void *user, const char *target, const char *data) {
+  parse *p = user;
+  long line = strcmp(target, "line") ? 0 : strtol(data, NULL, 10);
+  if (line > 0 && line < INT32_MAX) p->told = (int32_t)line;
+}
+
 static void on_entity(void *user, const char *name, int parameter, const char *value, int length, const char *base,
                       const char *system, const char *public, const char *notation) {
   parse *p = user;
@@ -135,6 +143,7 @@ frix_status fx_xml_parse(fx_arena *arena, const char *file, const char *bytes, s
   if (!p.parser) return fx_fail(arena->context, FRIX_ERROR_MEMORY, "%s: out of memory", file);
   XML_SetUserData(p.parser, &p);
   XML_SetElementHandler(p.parser, on_start, on_end);
+  XML_SetProcessingInstructionHandler(p.parser, on_instruction);
   XML_SetEntityDeclHandler(p.parser, on_entity);
   /* in parts, so that a hostile file is stopped early and sizes fit an int */
   const size_t part = 1 << 20;

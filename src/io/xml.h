@@ -1,4 +1,5 @@
-/* XML as a small tree: elements with attributes, each with its file and line. No text, no entities, limited depth. */
+/* XML as a small tree: elements with attributes, each with its file and line. No text, no entities, limited depth. Text
+ * that was made of another file says with <?line N?> which line of that what follows comes from. */
 #ifndef FX_IO_XML_H
 #define FX_IO_XML_H
 

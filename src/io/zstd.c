@@ -1,5 +1,5 @@
 /* zstd, for the blocks of trajectories. */
-#include "io/trajectory.h"
+#include "io/trajectory_internal.h"
 
 #ifdef FRIX_HAVE_ZSTD
 #include <zstd.h>

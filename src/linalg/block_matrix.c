@@ -359,13 +359,22 @@ void fx_block_multiply_add_rows(const fx_block_matrix *a, int32_t first, int32_t
   }
 }
 
+/* The same of a rigid body's three rows: sums stay in registers. */
+static inline void transpose_rigid(const double *block, const double *x, double *y) {
+  pair sum[3];
+  for (int c = 0; c < 3; c++) sum[c] = *(const pair *)(y + 2 * c);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) sum[c] += *(const pair *)(block + 6 * r + 2 * c) * x[r];
+  for (int c = 0; c < 3; c++) *(pair *)(y + 2 * c) = sum[c];
+}
+
 static inline void transpose_block(const fx_block_matrix *a, int32_t k, int32_t m, const double *x, double *y) {
   const double *block = fx_block(a, k);
   fetch_ahead(block);
   double *yj = y + a->col[a->index[k]];
   int32_t n = fx_block_cols(a, k);
   if (m == 3 && n == 6)
-    transpose_sized(3, 6, block, x, yj);
+    transpose_rigid(block, x, yj);
   else if (m == 2 && n == 3)
     transpose_sized(2, 3, block, x, yj);
   else

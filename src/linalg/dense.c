@@ -4,16 +4,12 @@
 #include <math.h>
 
 #include "linalg/product.h"
+#include "linalg/scaled_row.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 enum { TOGETHER = 3, WIDE = 12 }; /* rows of a contact; rows from which wide registers pay */
 enum { FX_LU_MOST = 1024 };
-
-/* y -= factor a */
-INLINE void subtract_row(int32_t n, double factor, const double *restrict a, double *restrict y) {
-  for (int32_t k = 0; k < n; k++) y[k] -= factor * a[k];
-}
 
 INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
   for (int32_t k = 0; k < n; k++) {
@@ -33,7 +29,7 @@ INLINE bool factor(int32_t n, double *a, int32_t *pivot) {
       double factor = a[i * n + k] * inverse;
       a[i * n + k] = factor;
       if (factor == 0) continue;
-      subtract_row(n - k - 1, factor, a + k * n + k + 1, a + i * n + k + 1);
+      fx_subtract_scaled(n - k - 1, factor, a + k * n + k + 1, a + i * n + k + 1);
     }
   }
   return true;
@@ -72,7 +68,7 @@ static bool factor_panel(int32_t n, int32_t k, int32_t end, double *a, int32_t *
     for (int32_t i = k + 1; i < n; i++) {
       double *row = a + (size_t)i * n, factor = row[k] * inverse;
       row[k] = factor;
-      if (factor != 0) subtract_row(end - k - 1, factor, own + k + 1, row + k + 1);
+      if (factor != 0) fx_subtract_scaled(end - k - 1, factor, own + k + 1, row + k + 1);
     }
   }
   return true;
@@ -88,7 +84,7 @@ static bool factor_panels(int32_t n, double *a, int32_t *pivot) {
     if (!factor_panel(n, k, end, a, pivot)) return false;
     for (int32_t i = k + 1; i < end; i++)
       for (int32_t j = k; j < i; j++)
-        subtract_row(n - end, a[(size_t)i * n + j], a + (size_t)j * n + end, a + (size_t)i * n + end);
+        fx_subtract_scaled(n - end, a[(size_t)i * n + j], a + (size_t)j * n + end, a + (size_t)i * n + end);
     for (int32_t c = end, width; c < n; c += width) {
       width = fx_strip_width(n - c);
       for (int32_t j = k; j < end; j++)

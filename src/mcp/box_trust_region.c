@@ -10,7 +10,7 @@
  * Friedlander, J. M. Martinez, S. A. Santos, A new trust region algorithm for bound constrained minimization, 1994
  * (BOX-QUACAN). */
 #include "mcp/box_quadratic.h"
-#include "mcp/mcp.h"
+#include "mcp/mcp_internal.h"
 
 #include <math.h>
 #include <string.h>

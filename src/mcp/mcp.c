@@ -5,8 +5,8 @@
  *
  * Reference: R. Andreani, A. Friedlander, M. Mello, S. Santos, Multi-rigid-body contact problems with Coulomb friction:
  * complementarity and equivalent formulations, 2003 (objective); S. Dirkse, M. Ferris, MCPLIB, 1995 (the problem). */
-#include "mcp/mcp.h"
 #include "base/abi.h"
+#include "mcp/mcp_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * reproducible point. References: T. De Luca, F. Facchinei, C. Kanzow, 1996; S. Billups 1995 (both bounds); C. Kanzow,
  * S. Petra, 2007 (feasible iterates, Levenberg-Marquardt). */
 #include "linalg/sparse_lu.h"
-#include "mcp/mcp.h"
+#include "mcp/mcp_internal.h"
 
 #include <math.h>
 #include <string.h>

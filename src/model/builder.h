@@ -39,6 +39,9 @@ struct frix_builder {
 /* A builder that holds a model, with the same ids (redraft.c). */
 frix_status fx_builder_redraft(frix_context *context, const frix_model *model, frix_builder **out);
 
+/* The number of that name (frix/edit.h), which becomes larger by `change`; false: there is none (quantity.c). */
+bool fx_builder_quantity(frix_builder *builder, const char *name, double change, double *value);
+
 /* With the faces of a hull that was built before, or NULL. */
 frix_status fx_builder_add_geometry(frix_builder *builder, const frix_geometry_config *config, const fx_faces *faces,
                                     frix_geometry_id *out);

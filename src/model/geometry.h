@@ -3,7 +3,7 @@
 #ifndef FX_MODEL_GEOMETRY_H
 #define FX_MODEL_GEOMETRY_H
 
-#include "model/model.h"
+#include "model/model_internal.h"
 
 #include <stdatomic.h>
 

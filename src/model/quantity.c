@@ -1,5 +1,5 @@
 /* Numbers of a model by name, and models in which some of them are others. */
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 #include "model/builder.h"
 
 #include <frix/edit.h>
@@ -147,7 +147,7 @@ static bool visit_body(frix_builder *b, const place *p, double change, double *v
   return true;
 }
 
-static bool visit(frix_builder *b, const char *name, double change, double *value) {
+bool fx_builder_quantity(frix_builder *b, const char *name, double change, double *value) {
   place p;
   if (!find_place(b, name, &p)) return false;
   if (p.gravity) {
@@ -164,7 +164,7 @@ frix_status frix_model_quantity(frix_context *context, const frix_model *model, 
   if (!context || !model || !name || !value) return FRIX_ERROR_INPUT;
   frix_status status = fx_builder_redraft(context, model, &b);
   if (status != FRIX_OK) return status;
-  bool found = visit(b, name, 0, value);
+  bool found = fx_builder_quantity(b, name, 0, value);
   frix_builder_destroy(b);
   return found ? FRIX_OK : fx_fail(context, FRIX_ERROR_INPUT, "the model has no number '%s'", name);
 }
@@ -177,9 +177,9 @@ frix_status frix_model_vary(frix_context *context, const frix_model *model, int3
   frix_status status = fx_builder_redraft(context, model, &b);
   for (int32_t k = 0; status == FRIX_OK && k < count; k++) {
     double now, old;
-    bool found = name[k] && isfinite(value[k]) && visit(b, name[k], 0, &now);
+    bool found = name[k] && isfinite(value[k]) && fx_builder_quantity(b, name[k], 0, &now);
     if (!found) status = fx_fail(context, FRIX_ERROR_INPUT, "the model has no number '%s'", name[k] ? name[k] : "");
-    if (found && value[k] != now) visit(b, name[k], value[k] - now, &old);
+    if (found && value[k] != now) fx_builder_quantity(b, name[k], value[k] - now, &old);
   }
   if (status == FRIX_OK) status = frix_builder_compile(b, out);
   frix_builder_destroy(b);

@@ -26,7 +26,7 @@ const fx_shape_row *fx_shape_row_of(frix_shape_kind kind);
 /* Radius about the shape's own origin. */
 double fx_shape_bound(const fx_shape *shape);
 
-/* ---- mass properties (model/mass.c) ---- */
+/* ---- mass properties (model/shape_mass.c) ---- */
 /* Exact, by integrals over the tetrahedra from the origin to the triangles of the faces (Tonon; Eberly). */
 fx_mass fx_mass_polyhedron(const fx_polyhedron *p);
 fx_mass fx_mass_triangles(const frix_vec3 *vertex, const int32_t *triangle, int32_t triangle_count);

@@ -132,6 +132,14 @@ static void judge_rows(const fx_system *s, frix_law law, int32_t first, int32_t 
   }
 }
 
+void fx_residual_join(const sums *from, sums *to) {
+  for (int kind = 0; kind < 2; kind++) {
+    to->map[kind] += from->map[kind];
+    to->r[kind] += from->r[kind];
+    to->q[kind] += from->q[kind];
+  }
+}
+
 typedef struct judgement {
   const fx_system *s;
   frix_law law;
@@ -154,12 +162,7 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
   fx_system_motion(s, r, v);
   int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, judge_part, &j);
   sums t = j.part[0];
-  for (int32_t k = 1; k < parts; k++)
-    for (int kind = 0; kind < 2; kind++) {
-      t.map[kind] += j.part[k].map[kind];
-      t.r[kind] += j.part[k].r[kind];
-      t.q[kind] += j.part[k].q[kind];
-    }
+  for (int32_t k = 1; k < parts; k++) fx_residual_join(&j.part[k], &t);
   return fx_residual_end(s, &t);
 }
 
@@ -279,10 +282,24 @@ static int32_t judge_lanes(const fx_system *s, int32_t first, int32_t end, const
   return next;
 }
 
-static void judge_contacts(const fx_system *s, frix_law law, const double *r, const double *u, sums *t,
-                           frix_certificate *c) {
-  int32_t n = s->contact_count;
-  for (int32_t i = 0; i < n;) {
+/* Contacts that threads certify, part by part. */
+typedef struct certifying {
+  const fx_system *s;
+  frix_law law;
+  const double *r, *u;
+  sums sum[FX_PARTS];
+  frix_certificate worst[FX_PARTS];
+} certifying;
+
+static void certify_part(int32_t part, int32_t first, int32_t n, void *user) {
+  certifying *j = user;
+  const fx_system *s = j->s;
+  const double *r = j->r, *u = j->u;
+  frix_law law = j->law;
+  sums *t = &j->sum[part];
+  frix_certificate *c = &j->worst[part];
+  c->worst_contact = -1;
+  for (int32_t i = first; i < n;) {
     if (law == FRIX_LAW_COULOMB && !s->has_bounds) i = judge_lanes(s, i, n, r, u, t, c);
     for (int32_t end = n - i < 4 ? n : i + 4; i < end; i++) {
       const double *ri = r + s->row[i], *ui = u + s->row[i];
@@ -290,6 +307,25 @@ static void judge_contacts(const fx_system *s, frix_law law, const double *r, co
       add_contact(s, i, law == FRIX_LAW_COULOMB ? shift : 0, ri, ui, t);
       judge_contact(s, law, i, shift, ri, ui, c);
     }
+  }
+}
+
+static void judge_contacts(const fx_system *s, frix_law law, const double *r, const double *u, sums *t,
+                           frix_certificate *c) {
+  certifying j = {.s = s, .law = law, .r = r, .u = u};
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, certify_part, &j);
+  for (int32_t k = 0; k < parts; k++) {
+    const frix_certificate *one = &j.worst[k];
+    fx_residual_join(&j.sum[k], t);
+    c->bilateral = larger(one->bilateral, c->bilateral);
+    c->signorini = larger(one->signorini, c->signorini);
+    c->cone = larger(one->cone, c->cone);
+    c->dissipation = larger(one->dissipation, c->dissipation);
+    double velocity = one->worst_velocity;
+    bool worse = c->worst_contact < 0 || velocity > c->worst_velocity || isnan(velocity);
+    if (one->worst_contact < 0 || !worse) continue;
+    c->worst_velocity = velocity;
+    c->worst_contact = one->worst_contact;
   }
 }
 
@@ -361,9 +397,24 @@ static double motion_error(const frix_problem *p, const double *r, const double 
   return relative(sqrt(square), scale + sqrt(drive));
 }
 
+/* Normal impulses that are given, relative to themselves. Methods may leave them to rounding of the whole, the driver
+ * puts them to what they are. */
+static void judge_given(const fx_system *s, const double *r, frix_certificate *c) {
+  for (int32_t i = 0; s->has_bounds && i < s->contact_count; i++) {
+    if (!fx_is_bound(s, i)) continue;
+    double own = r[s->row[i]], bound = fx_bound_of(s, i), error = fabs(own - bound);
+    error = relative(error, larger(fabs(own), bound));
+    if (error <= c->row_residual) continue;
+    c->row_residual = error;
+    c->worst_row = s->row[i];
+  }
+}
+
 void fx_certificate_add_rows(const fx_row_errors *errors, frix_certificate *c) {
-  c->row_residual = errors->worst;
-  c->worst_row = errors->where;
+  if (!(errors->worst <= c->row_residual)) {
+    c->row_residual = errors->worst;
+    c->worst_row = errors->where;
+  }
   c->floor = errors->floor;
   c->residual = larger(c->row_residual, c->residual);
 }
@@ -373,6 +424,7 @@ void fx_certificate_compute(const frix_problem *problem, const fx_system *s, fri
   *c = (frix_certificate){.worst_contact = -1, .worst_row = -1};
   sums t = {{0, 0}, {0, 0}, {0, 0}};
   judge_contacts(s, law, r, u, &t, c);
+  judge_given(s, r, c);
   c->contact_residual = contact_part(s, &t);
   c->joint_residual = joint_part(s, &t);
   c->residual = larger(c->contact_residual, c->joint_residual);

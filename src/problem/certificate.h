@@ -14,6 +14,8 @@ double fx_residual(const fx_system *system, frix_law law, const double *r, const
 /* The same over some of the contacts, one after the other, with r and u of contact i: sums begin as zeros. */
 void fx_residual_add(const fx_system *system, frix_law law, int32_t i, const double *r, const double *u,
                      fx_residual_sums *sums);
+/* Sums of one part of the contacts to those of another. */
+void fx_residual_join(const fx_residual_sums *from, fx_residual_sums *to);
 double fx_residual_end(const fx_system *system, const fx_residual_sums *sums);
 
 /* The same from r alone: u and v (fx_system_velocity) are found on the way. */

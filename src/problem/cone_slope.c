@@ -39,7 +39,7 @@ static void slope_of_discs(const discs *c, int dim, const double *x, const doubl
     for (int i = 0; i < size; i++) {
       double *row = J + (first + i) * dim;
       if (!active[k]) {
-        row[first + i] = 1;
+        row[first + i] = c->a[k] > 0; /* without friction the cone is a line, on which t stays 0 */
         continue;
       }
       double e = x[first + i] / t, ratio = c->a[k] * n / t;
@@ -81,9 +81,14 @@ static void slope_of_ellipse(const frix_contact *contact, const double *x, doubl
   fx_cone_project(contact, x, r);
   memset(J, 0, 9 * sizeof *J);
   bool inside = r[0] == x[0] && r[1] == x[1] && r[2] == x[2];
-  if (inside) J[0] = J[4] = J[8] = 1;
-  if (inside || !(r[0] > 0)) return;
-  if (m1 == 0 || m2 == 0) { /* a wedge: the frictionless direction drops out */
+  bool flat = m1 == 0 || m2 == 0;
+  if (inside && !flat) J[0] = J[4] = J[8] = 1;
+  if (!(r[0] > 0) || (inside && !flat)) return;
+  if (m1 == 0 && m2 == 0) {
+    J[0] = 1;
+    return;
+  }
+  if (flat) { /* a wedge: the frictionless direction drops out */
     double e[2] = {m1 > 0 ? c : -s, m1 > 0 ? s : c}, mu = m1 > 0 ? m1 : m2, t = e[0] * x[1] + e[1] * x[2];
     double side = fabs(t) <= mu * x[0] ? 0 : t > 0 ? 1 : -1, d = 1 + side * side * mu * mu;
     double dn[3] = {1 / d, side * mu * e[0] / d, side * mu * e[1] / d};

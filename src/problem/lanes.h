@@ -21,7 +21,7 @@ typedef struct fx_lane_worst {
 } fx_lane_worst;
 
 /* The natural map and the parts of the certificate of circular contacts under Coulomb's law, in the same way; `worst`
- * goes on from where it is but for what stands by lanes. */
+ * goes on from where it is but for the data in lanes. */
 int32_t fx_lanes_certify(const fx_system *system, int32_t first, int32_t end, const double *r, const double *u,
                          fx_residual_sums *sums, fx_lane_worst *worst);
 

@@ -216,6 +216,25 @@ static frix_status take_values(const fx_system *s) {
   return s->response->Yt.x ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
+/* Responses of contacts, which threads find part by part; mass NULL: M is diagonal. */
+typedef struct responding {
+  const fx_system *s;
+  const fx_mass *mass;
+} responding;
+
+static void respond_some(int32_t part, int32_t first, int32_t end, void *user) {
+  const responding *t = user;
+  const fx_system *s = t->s;
+  const fx_block_matrix *Y = &s->response->Yt;
+  (void)part;
+  for (int32_t i = first; i < end; i++)
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
+      if (t->mass)
+        fx_mass_solve(t->mass, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(Y, k));
+      else
+        fx_mass_scale(s, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(Y, k));
+}
+
 frix_status fx_response_build(fx_arena *arena, const fx_mass *mass, fx_system *s) {
   s->response = FX_TAKE(arena, fx_response, 1);
   if (!s->response) return FRIX_ERROR_MEMORY;
@@ -223,9 +242,8 @@ frix_status fx_response_build(fx_arena *arena, const fx_mass *mass, fx_system *s
   s->response->Yt.x = NULL;
   if (s->diagonal_mass) return FRIX_OK;
   if (take_values(s) != FRIX_OK) return FRIX_ERROR_MEMORY;
-  for (int32_t i = 0; mass && i < s->contact_count; i++)
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-      fx_mass_solve(mass, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(&s->response->Yt, k));
+  responding t = {s, mass};
+  if (mass) fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, respond_some, &t);
   return FRIX_OK;
 }
 
@@ -233,9 +251,8 @@ const fx_block_matrix *fx_system_response(const fx_system *s) {
   const fx_block_matrix *Y = &s->response->Yt;
   if (Y->x) return Y;
   if (take_values(s) != FRIX_OK) return NULL;
-  for (int32_t i = 0; i < s->contact_count; i++)
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++)
-      fx_mass_scale(s, s->Ht.index[k], s->contact[i].dim, fx_block(&s->Ht, k), fx_block(Y, k));
+  responding t = {s, NULL};
+  fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, respond_some, &t);
   return Y;
 }
 

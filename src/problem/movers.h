@@ -3,7 +3,7 @@
 #define FX_PROBLEM_MOVERS_H
 
 #include "base/arena.h"
-#include "problem/problem.h"
+#include "problem/problem_internal.h"
 
 /* mover_of: dof_count; dof: first degree of freedom of each mover, *count + 1. Movers are runs of consecutive degrees
  * of freedom that hold the connected components of M. A diagonal M leaves them open: then bodies of 6 (planar: 3) are

@@ -1,6 +1,6 @@
 /* Problems: validation, copying, viewing. */
-#include "problem/problem.h"
 #include "base/abi.h"
+#include "problem/problem_internal.h"
 
 #include "problem/cone.h"
 

@@ -5,8 +5,9 @@
  *   |u' - u| <= e V,   |r' - r| <= e P         in every part: the normal row; tangents; rolling; a row of a joint
  *   V = min( limit, scale of its own bodies, row_speeds.c ),   P = max( |r|,  V n / tr(W + R) ), n rows
  *
- * and friction beyond its bound is at most e |r_T|. `limit` is one body size per step in a simulation, else the
- * driving speed of the island (row_speeds.c).
+ * and friction beyond its bound is at most e |r_T|. Two rows whose impulse must be zero are measured in every direction
+ * of their plane (fx_row_stray): what bodies carry along one hides nothing along another. `limit` is one body size per
+ * step in a simulation, else the driving speed of the island (row_speeds.c).
  *
  * u is a sum of terms of size V before the limit, so no method can reduce its error below ROUNDING times that. A
  * smaller error is accepted, and reported as floor, if it is at most FLOOR_LIMIT. */
@@ -143,9 +144,18 @@ static double friction_error(const frix_contact *c, const scale *t, const scale 
   return fx_larger(disc_error(2, roll, c->mu_r * normal, r + 3, u + 3), e);
 }
 
+/* Friction and rolling of a contact on which none may act. */
+static double stray_error(const fx_system *s, const fx_row_measure *by, int32_t i, const double *ri) {
+  int32_t d = s->contact[i].dim;
+  double e = 0;
+  if (!by->bodies.start) return 0;
+  if (d >= 3) e = fx_row_stray(s, by, i, 1, ri + 1);
+  return d >= 5 ? fx_larger(fx_row_stray(s, by, i, 3, ri + 3), e) : e;
+}
+
 /* V by row, r and u of contact i. */
-static double contact_error(const fx_system *s, frix_law law, int32_t i, const double *V, const double *ri,
-                            const double *ui) {
+static double contact_error(const fx_system *s, frix_law law, int32_t i, const double *V, const fx_row_measure *by,
+                            const double *ri, const double *ui) {
   const frix_contact *c = &s->contact[i];
   int32_t row = s->row[i], near = c->dim > 3 ? 3 : c->dim; /* normal and tangents */
   double worst = 0;
@@ -175,6 +185,12 @@ static double contact_error(const fx_system *s, frix_law law, int32_t i, const d
     open = fx_larger(ratio(fx_safe_norm(near - 1, ri + 1), tangent.P), open);
   }
   if (c->dim > 3) open = fx_larger(ratio(fx_safe_norm(c->dim - 3, ri + 3), roll.P), open);
+  if (c->cone == FRIX_CONE_FRICTIONLESS || c->cone == FRIX_CONE_LIMIT) {
+    double stray = stray_error(s, by, i, ri);
+    open = fx_larger(stray, open), closed = fx_larger(stray, closed);
+  } else if (open < closed) {
+    open = fx_larger(stray_error(s, by, i, ri), open);
+  }
   return open < closed || isnan(open) ? open : closed;
 }
 
@@ -199,7 +215,8 @@ static double rounding_of(const fx_system *s, int32_t i, const double *speed, co
 
 /* Contacts first .. end - 1 of a set. */
 static void find_some(const fx_system *s, const fx_row_set *set, int32_t first, int32_t end, frix_law law,
-                      const double *speed, const double *limit, const double *r, const double *u, fx_row_errors *out) {
+                      const fx_row_measure *by, const double *r, const double *u, fx_row_errors *out) {
+  const double *speed = by->speed, *limit = by->limit;
   double capped[FRIX_MAX_DIM];
   for (int32_t c = first; c < end; c++) {
     int32_t i = fx_row_at(set, c), row = s->row[i], d = s->contact[i].dim;
@@ -216,7 +233,7 @@ static void find_some(const fx_system *s, const fx_row_set *set, int32_t first, 
     for (int32_t k = 0; k < d; k++) capped[k] = speed[row + k] < limit[row + k] ? speed[row + k] : limit[row + k];
     bool beyond = false; /* all measure: nothing can be said of numbers that overflow */
     for (int32_t k = 0; k < d; k++) beyond |= !(capped[k] < INFINITY);
-    double e = beyond ? INFINITY : contact_error(s, law, i, capped, r + row, u + row);
+    double e = beyond ? INFINITY : contact_error(s, law, i, capped, by, r + row, u + row);
     double floor = rounding_of(s, i, speed, capped);
     if (floor > FLOOR_LIMIT && floor > e) e = floor;
     if (e <= out->worst) continue;
@@ -235,18 +252,19 @@ typedef struct search {
   const fx_system *s;
   const fx_row_set *set;
   frix_law law;
-  const double *speed, *limit, *r, *u;
+  const fx_row_measure *by;
+  const double *r, *u;
   fx_row_errors part[FX_PARTS];
 } search;
 
 static void find_part(int32_t part, int32_t first, int32_t end, void *user) {
   search *t = user;
-  find_some(t->s, t->set, first, end, t->law, t->speed, t->limit, t->r, t->u, &t->part[part]);
+  find_some(t->s, t->set, first, end, t->law, t->by, t->r, t->u, &t->part[part]);
 }
 
-void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const double *speed,
-                        const double *limit, const double *r, const double *u, fx_row_errors *out) {
-  search t = {.s = s, .set = set, .law = law, .speed = speed, .limit = limit, .r = r, .u = u};
+void fx_row_errors_find(const fx_system *s, const fx_row_set *set, frix_law law, const fx_row_measure *by,
+                        const double *r, const double *u, fx_row_errors *out) {
+  search t = {.s = s, .set = set, .law = law, .by = by, .r = r, .u = u};
   for (int k = 0; k < FX_PARTS; k++) t.part[k] = *out;
   int32_t parts = fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_part, &t);
   *out = t.part[0];
@@ -263,7 +281,8 @@ double fx_row_error(const fx_system *s, const fx_row_set *set, frix_law law, fx_
   fx_row_errors errors = {.where = -1};
   fx_row_scales_find(s, set, r, t);
   if (!s->limit) fx_row_limits(s, set, r, t->limit);
-  fx_row_errors_find(s, set, law, t->speed, s->limit ? s->limit : t->limit, r, u, &errors);
+  fx_row_measure by = fx_row_measure_of(s, t);
+  fx_row_errors_find(s, set, law, &by, r, u, &errors);
   if (!set->list) t->worst = errors.where >= 0 ? errors.contact : -1;
   return errors.worst;
 }
@@ -273,7 +292,8 @@ double fx_row_error_of_worst(const fx_system *s, frix_law law, const fx_row_scal
   if (t->worst < 0) return 0;
   fx_row_errors errors = {.where = -1};
   fx_row_set one = {&t->worst, 1};
-  fx_row_errors_find(s, &one, law, t->speed, s->limit ? s->limit : t->limit, r, u, &errors);
+  fx_row_measure by = fx_row_measure_of(s, t);
+  fx_row_errors_find(s, &one, law, &by, r, u, &errors);
   return errors.worst;
 }
 
@@ -286,5 +306,6 @@ void fx_row_errors_of_islands(const fx_system *s, const fx_islands *islands, fri
     fx_row_set one = {islands->contact + islands->start[k], islands->start[k + 1] - islands->start[k]};
     fx_row_limits(s, &one, r, t->limit);
   }
-  fx_row_errors_find(s, &all, law, t->speed, s->limit ? s->limit : t->limit, r, u, out);
+  fx_row_measure by = fx_row_measure_of(s, t);
+  fx_row_errors_find(s, &all, law, &by, r, u, out);
 }

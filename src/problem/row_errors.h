@@ -28,6 +28,8 @@ typedef struct fx_row_bodies {
 
 enum { FX_PAIR_WEIGHTS = 6 }; /* of two rows */
 
+#define FX_ROW_SHARED 1e-3 /* of what a body's translation carries counts for its rotation, and back */
+
 static inline int32_t fx_row_weights(int32_t dim) {
   return 2 * dim + (dim >= 3 ? FX_PAIR_WEIGHTS : 0) + (dim >= 5 ? FX_PAIR_WEIGHTS : 0);
 }
@@ -51,6 +53,14 @@ typedef struct fx_row_scales {
   double *limit;  /* by row: the largest scale an error may be measured with */
   int32_t worst;  /* contact with the largest error in the last judgement of all, -1: none is above its rounding */
 } fx_row_scales;
+
+/* What errors are measured by. */
+typedef struct fx_row_measure {
+  const double *speed, *limit; /* by row */
+  fx_row_bodies bodies;        /* start NULL: bodies are unknown, or alike in all directions */
+  const double *energy;        /* two a body, with what impulses add */
+  const double *shift;         /* by row: w, with the offset of springs */
+} fx_row_measure;
 
 /* Contact c of those that are looked at. */
 static inline int32_t fx_row_at(const fx_row_set *set, int32_t c) { return set->list ? set->list[c] : c; }
@@ -82,6 +92,9 @@ void fx_row_scales_find(const fx_system *system, const fx_row_set *set, const do
 /* The largest scales of an island, by what drives it. */
 void fx_row_limits(const fx_system *system, const fx_row_set *set, const double *r, double *limit);
 
+/* What a set was measured by in its last judgement. */
+fx_row_measure fx_row_measure_of(const fx_system *system, const fx_row_scales *scales);
+
 /* ---- row_links.c: trees ---- */
 
 /* Numbers of a system that has motions, and what their free motion brings; energies of trees in `free`, which is there
@@ -97,6 +110,12 @@ static inline bool fx_row_is_tree(const fx_system *s, int32_t mover) {
 /* sqrt(sum of squares) of n numbers without overflow. */
 double fx_safe_norm(int32_t n, const double *x);
 
+/* ---- row_stray.c ---- */
+
+/* The error of impulses r of the two rows of contact i from row k on, where none may act: the velocity they bring along
+ * any direction of their plane, over what the bodies carry along it. */
+double fx_row_stray(const fx_system *system, const fx_row_measure *by, int32_t i, int32_t k, const double *r);
+
 /* ---- row_errors.c ---- */
 
 typedef struct fx_row_errors {
@@ -106,9 +125,9 @@ typedef struct fx_row_errors {
   int32_t contact;
 } fx_row_errors;
 
-/* u must belong to r. speed and limit over rows. Goes on from what `out` holds. */
-void fx_row_errors_find(const fx_system *system, const fx_row_set *set, frix_law law, const double *speed,
-                        const double *limit, const double *r, const double *u, fx_row_errors *out);
+/* u must belong to r. Goes on from what `out` holds. */
+void fx_row_errors_find(const fx_system *system, const fx_row_set *set, frix_law law, const fx_row_measure *by,
+                        const double *r, const double *u, fx_row_errors *out);
 
 /* Of a system, or of a set that shares no body with others: the error as one number, 0 where all are within rounding.
  */

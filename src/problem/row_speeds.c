@@ -24,7 +24,6 @@
 
 static const double NEIGHBOUR =
     1e-4;                           /* of what the contacts of the same bodies see of these, where bodies are unknown */
-static const double SHARED = 1e-3;  /* of what a body's translation carries counts for its rotation, and back */
 static const double OF_TREE = 1e-3; /* of that, what a tree carries counts for each of its links */
 static const double DRIVE_LIMIT = 1e3; /* towers of a thousand blocks stay below */
 
@@ -233,12 +232,13 @@ static inline double root_of_pair(const double *G, const double *r) {
 
 /* What the impulses r of a part bring is added. */
 static inline void add_impulses(const fx_system *s, const fx_row_bodies *bodies, int32_t i, int32_t k, int32_t end,
-                                const double *r, double *energy) {
+                                int32_t first_body, int32_t end_body, const double *r, double *energy) {
   int32_t d = s->contact[i].dim, width = fx_row_weights(d);
   double *own = bodies->weight + bodies->place[i];
   double factor = is_pair(k, end) ? sqrt(2 * alike(&s->contact[i], k, end)) : 0;
   double size = is_pair(k, end) ? 0 : size_of(end - k, r);
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += width) {
+    if (bodies->index[b] < first_body || bodies->index[b] >= end_body) continue;
     double *to = energy + 2 * (size_t)bodies->index[b];
     const double *both = pair_of(own, d, k);
     to[0] += is_pair(k, end) ? factor * root_of_pair(both, r) : own[2 * k] * size;
@@ -264,12 +264,15 @@ static inline void take_plain_roots(const fx_row_bodies *bodies, int32_t i) {
   }
 }
 
-static inline void add_plain(const fx_row_bodies *bodies, int32_t i, const double *r, double *energy) {
+/* To bodies first .. end - 1. */
+static inline void add_plain(const fx_row_bodies *bodies, int32_t i, int32_t first, int32_t end, const double *r,
+                             double *energy) {
   static const double root_of_3 = 1.7320508075688772;
   double normal = fabs(r[0]);
   const double *own = bodies->weight + bodies->place[i];
   if (normal == 0 && r[1] == 0 && r[2] == 0) return;
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += PLAIN) {
+    if (bodies->index[b] < first || bodies->index[b] >= end) continue;
     double *to = energy + 2 * (size_t)bodies->index[b];
     to[0] = to[0] + own[0] * normal + root_of_3 * root_of_pair(own + 6, r + 1);
     to[1] = to[1] + own[1] * normal + root_of_3 * root_of_pair(own + 9, r + 1);
@@ -281,7 +284,7 @@ static inline void find_plain(const fx_row_bodies *bodies, int32_t i, const doub
   const double *own = bodies->weight + bodies->place[i];
   for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += PLAIN) {
     const double *from = energy + 2 * (size_t)bodies->index[b];
-    double linear = from[0] + SHARED * from[1], angular = from[1] + SHARED * from[0];
+    double linear = from[0] + FX_ROW_SHARED * from[1], angular = from[1] + FX_ROW_SHARED * from[0];
     normal += own[0] * linear + own[1] * angular;
     tangent += own[2] * linear + own[3] * angular;
   }
@@ -298,7 +301,7 @@ static void find_speed(const fx_system *s, const fx_row_bodies *bodies, int32_t 
     const double *own = bodies->weight + bodies->place[i];
     for (int32_t b = bodies->start[i]; b < bodies->start[i + 1]; b++, own += width) {
       const double *from = energy + 2 * (size_t)bodies->index[b];
-      sum += own[2 * k] * (from[0] + SHARED * from[1]) + own[2 * k + 1] * (from[1] + SHARED * from[0]);
+      sum += own[2 * k] * (from[0] + FX_ROW_SHARED * from[1]) + own[2 * k + 1] * (from[1] + FX_ROW_SHARED * from[0]);
     }
     for (int32_t a = k; a < end; a++) speed[row + a] = sum;
   }
@@ -379,19 +382,41 @@ static void share_in_trees(const fx_row_bodies *bodies, const fx_row_set *set, d
     }
 }
 
-void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
-                   const double *r, double *energy, double *speed) {
-  for (int32_t c = 0; c < set->count; c++) {
-    int32_t i = fx_row_at(set, c), row = s->row[i];
+/* What impulses bring to bodies; each thread has some of the bodies and looks at all contacts, so that a body adds its
+ * contacts in the same order however many threads there are. */
+typedef struct loads {
+  const fx_system *s;
+  const fx_row_bodies *bodies;
+  const fx_row_set *set;
+  const double *r;
+  double *energy;
+  int32_t parts;
+} loads;
+
+static void load_bodies(int32_t part, void *user) {
+  const loads *t = user;
+  const fx_system *s = t->s;
+  bool last = part == t->parts - 1;
+  int32_t first = (int32_t)((int64_t)s->mover_count * part / t->parts);
+  int32_t end_body = last ? INT32_MAX : (int32_t)((int64_t)s->mover_count * (part + 1) / t->parts);
+  for (int32_t c = 0; c < t->set->count; c++) {
+    int32_t i = fx_row_at(t->set, c), row = s->row[i];
     if (is_plain(s, i)) {
-      add_plain(bodies, i, r + row, energy);
+      add_plain(t->bodies, i, first, end_body, t->r + row, t->energy);
       continue;
     }
     for (int32_t k = 0, end; k < s->contact[i].dim; k = end) {
       end = part_end(s, i, k);
-      add_impulses(s, bodies, i, k, end, r + row + k, energy);
+      add_impulses(s, t->bodies, i, k, end, first, end_body, t->r + row + k, t->energy);
     }
   }
+}
+
+void fx_row_speeds(const fx_system *s, const fx_row_bodies *bodies, const fx_row_set *set, const double *shift,
+                   const double *r, double *energy, double *speed) {
+  bool divided = s->threads.count > 1 && set->count >= 2 * FX_LEAST_CONTACTS;
+  loads l = {s, bodies, set, r, energy, divided ? s->threads.count : 1};
+  fx_parallel(s->threads.context, l.parts, l.parts, load_bodies, &l);
   if (bodies->tree) share_in_trees(bodies, set, energy);
   speeds t = {s, bodies, set, shift, r, energy, speed};
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, find_speeds, &t);
@@ -518,17 +543,34 @@ static void weigh_once(int32_t part, int32_t first, int32_t end, void *user) {
   }
 }
 
+/* Energies of mover m without impulses. */
+static inline void begin_energies(const fx_system *s, int32_t m, fx_row_scales *t) {
+  int32_t first = t->first ? t->first[m] : m, count = t->first ? t->first[m + 1] - first : 1;
+  if (t->of != s || t->free[2 * first] < 0) find_energies(s, m, t);
+  memcpy(t->energy + 2 * (size_t)first, t->free + 2 * (size_t)first, 2 * (size_t)count * sizeof *t->energy);
+}
+
+static fx_row_bodies bodies_of(const fx_system *s, const fx_row_scales *t) {
+  return (fx_row_bodies){s->Ht.start, t->index, t->place, t->weight, t->tree, t->carried};
+}
+
+fx_row_measure fx_row_measure_of(const fx_system *s, const fx_row_scales *t) {
+  fx_row_measure by = {.speed = t->speed, .limit = s->limit ? s->limit : t->limit};
+  if (!s->has_velocity) return by;
+  by.bodies = bodies_of(s, t);
+  by.energy = t->energy;
+  by.shift = s->w;
+  return by;
+}
+
 static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const double *r, fx_row_scales *t) {
-  fx_row_bodies bodies = {s->Ht.start, t->index, t->place, t->weight, t->tree, t->carried};
+  fx_row_bodies bodies = bodies_of(s, t);
   weighing w = {s, set, &bodies, t};
-  for (int32_t c = 0; c < set->count; c++) { /* before the weights, which contacts of one body share */
+  /* before the weights, which contacts of one body share */
+  for (int32_t m = 0; !set->list && m < s->mover_count; m++) begin_energies(s, m, t);
+  for (int32_t c = 0; set->list && c < set->count; c++) {
     int32_t i = fx_row_at(set, c);
-    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) {
-      int32_t m = s->Ht.index[k];
-      int32_t first = t->first ? t->first[m] : m, count = t->first ? t->first[m + 1] - first : 1;
-      if (t->of != s || t->free[2 * first] < 0) find_energies(s, m, t);
-      memcpy(t->energy + 2 * (size_t)first, t->free + 2 * (size_t)first, 2 * (size_t)count * sizeof *t->energy);
-    }
+    for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) begin_energies(s, s->Ht.index[k], t);
   }
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, weigh_once, &w);
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);

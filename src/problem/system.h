@@ -10,7 +10,7 @@
 
 #include "base/threads.h"
 #include "linalg/block_matrix.h"
-#include "problem/problem.h"
+#include "problem/problem_internal.h"
 
 /* What is made when it is first asked for: Yt.x and M are NULL until then. */
 typedef struct fx_response {

@@ -3,7 +3,7 @@
  *   row 0   moves nothing, its force is the bound     row 1   u = w . v,   |r| <= bound
  *
  * the law of friction under a known normal force, with mu = 1. */
-#include "sim/statics.h"
+#include "sim/sim_statics.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * An answer that is not certified is scaled back until the contacts take energy out: v = v_free + s M^-1 (H r + G
  * lambda), the s in [0, 1] of least kinetic energy where the full one adds some. */
+#include "base/threads.h"
 #include "sim/mechanism.h"
 #include "sim/solving.h"
 
@@ -37,14 +38,30 @@ static inline void sum_size(int32_t dim, int32_t dof, const double *J, const dou
   size[1] += angular;
 }
 
-/* Sizes of what the movers' velocities are the sums of: |v_free| + |M^-1| |J' r|, linear and angular. */
-void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
+/* Each thread has some of the movers and looks at all groups: a mover adds them in the same order, whoever does it. */
+typedef struct sizes {
+  const frix_sim *sim;
+  const fx_assembly *a;
+  const double *r;
+  double (*size)[2];
+  int32_t parts;
+} sizes;
+
+static void sum_some(int32_t part, void *user) {
+  const sizes *t = user;
+  const frix_sim *sim = t->sim;
+  const fx_assembly *a = t->a;
+  const double *r = t->r;
+  double(*size)[2] = t->size;
+  int32_t first = (int32_t)((int64_t)sim->mover_count * part / t->parts);
+  int32_t end = (int32_t)((int64_t)sim->mover_count * (part + 1) / t->parts);
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
     const double *J = a->J + g->value;
     for (int32_t b = 0; b < g->body_count; b++) {
       int32_t dof = sim->mover[g->mover[b]].dof;
-      if (sim->mover[g->mover[b]].tree) { /* by coordinate: fx_tree_stands */
+      bool other = g->mover[b] < first || g->mover[b] >= end;
+      if (other || sim->mover[g->mover[b]].tree) { /* trees by coordinate: fx_tree_stands */
         J += g->dim * dof;
         continue;
       }
@@ -55,12 +72,19 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
       J += g->dim * dof;
     }
   }
-  for (int32_t k = 0; k < sim->mover_count; k++) {
+  for (int32_t k = first; k < end; k++) {
     const fx_mover *m = &sim->mover[k];
     frix_sym3 B = m->B_inverse;
     size[k][0] = fx_norm(m->v_free) + m->A_inverse.xx * size[k][0];
     size[k][1] = fx_norm(m->w_free) + (m->dof == 3 ? B.zz : fmax(B.xx, fmax(B.yy, B.zz))) * size[k][1];
   }
+}
+
+/* Sizes of what the movers' velocities are the sums of: |v_free| + |M^-1| |J' r|, linear and angular. */
+void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, double (*size)[2]) {
+  int32_t threads = a->group_count >= 2 * FX_LEAST_CONTACTS ? sim->config.thread_count : 1;
+  sizes t = {sim, a, r, size, threads};
+  fx_parallel(sim->inner, threads, threads, sum_some, &t);
 }
 
 /* Tension holds some axes of a body much more than others: there the momentum tells what is rounding. */
@@ -71,7 +95,7 @@ static bool is_turning(const fx_mover *m, double size) {
   return fx_norm(fx_sym3_mul(m->B, m->w1)) > ROUNDING * (moments + fx_norm(fx_sym3_mul(m->B, m->w_free)));
 }
 
-/* What touches a tree moves with its rounding (fx_tree_stands). */
+/* A body in contact with a tree moves with its rounding (fx_tree_stands). */
 static bool is_noise(const frix_sim *sim, const fx_mover *m, const double size[2]) {
   if (!sim->mechanism) return false;
   double times = fx_has_loops(sim) ? FX_STANDS_LOOPS : 1.0, radius = fx_slot_body(sim, m->slot)->radius;

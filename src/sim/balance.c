@@ -4,7 +4,7 @@
  *
  * by conjugate gradients over the bodies, with the blocks of single bodies as preconditioner and as many rounds as
  * rounding needs. d_i is the normal impulse of a contact, so that what carries little changes little and contacts that
- * carry nothing stay so. The law of friction is not asked: whoever calls this has the certificate judge the outcome. */
+ * carry nothing stay so. The law of friction is not asked: the caller has the certificate judge the outcome. */
 #include "linalg/dense.h"
 #include "sim/solving.h"
 

@@ -3,7 +3,7 @@
 #include "base/trig.h"
 #include "model/builder.h"
 #include "sim/mechanism.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "sim/softs.h"
 
 #include <math.h>

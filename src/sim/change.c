@@ -4,7 +4,7 @@
  * v + w x d. Poses of shapes and frames of joints that were not changed keep their bits, and contacts of shapes that
  * were not changed their memory: a change of nothing changes no bit of what follows. */
 #include "model/builder.h"
-#include "sim/hooks.h"
+#include "sim/hooks_internal.h"
 #include "sim/mechanism.h"
 #include "sim/softs.h"
 

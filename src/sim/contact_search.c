@@ -1,7 +1,8 @@
 /* The contacts of a step: who may touch whom before it ends, and by which law.
  *
  * Bodies are looked for as far as their surfaces come in the step, at the poses where the integrator sees contacts. */
-#include "sim/hooks.h"
+#include "base/threads.h"
+#include "sim/hooks_internal.h"
 #include "sim/softs.h"
 #include "sim/step.h"
 
@@ -119,22 +120,37 @@ static void set_stiffness(const frix_sim *sim, const fx_contact *c, fx_surface *
   }
 }
 
-frix_status fx_sim_describe_contacts(frix_sim *sim) {
-  sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
-  sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
-  if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
-  sim->report.penetration = 0.0;
+/* Surfaces of contacts that threads describe, and the deepest of each part. */
+typedef struct describing {
+  frix_sim *sim;
+  double deepest[FX_PARTS];
+} describing;
+
+static void describe_some(int32_t part, int32_t first, int32_t end, void *user) {
+  describing *t = user;
+  frix_sim *sim = t->sim;
   fx_surface mixed = {0};
   int32_t before[2] = {-1, -1}; /* materials of the contact before, which most often are the same */
-  for (int32_t i = 0; i < sim->contact_count; i++) {
+  for (int32_t i = first; i < end; i++) {
     const fx_contact *c = &sim->contact[i];
     int32_t a = sim->model->shape[c->shape_a].material, b = sim->model->shape[c->shape_b].material;
     if (a != before[0] || b != before[1]) mixed = fx_model_surface(sim->model, a, b);
     before[0] = a, before[1] = b;
     sim->surface[i] = mixed;
     set_stiffness(sim, c, &sim->surface[i]);
-    sim->report.penetration = fmax(sim->report.penetration, -c->gap);
+    t->deepest[part] = fmax(t->deepest[part], -c->gap);
   }
+}
+
+frix_status fx_sim_describe_contacts(frix_sim *sim) {
+  describing t = {.sim = sim};
+  fx_threads threads = fx_sim_threads(sim);
+  sim->surface = FX_TAKE_RAW(&sim->arena, fx_surface, sim->contact_count);
+  sim->past = FX_TAKE_RAW(&sim->arena, int32_t, sim->contact_count);
+  if (!sim->surface || !sim->past) return FRIX_ERROR_MEMORY;
+  sim->report.penetration = 0.0;
+  int32_t parts = fx_parallel_range(threads, sim->contact_count, FX_LEAST_CONTACTS, describe_some, &t);
+  for (int32_t k = 0; k < parts; k++) sim->report.penetration = fmax(sim->report.penetration, t.deepest[k]);
   fx_contacts_match(sim);
   return fx_contacts_modify(sim);
 }

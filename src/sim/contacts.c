@@ -6,17 +6,20 @@
  *   t the part of the step after the contacts were found.
  *
  * Drilling friction has no cone of its own yet: its bound spinning * r_N enters as a known normal impulse and is set
- * anew until it agrees with the answer (solve.c). */
+ * anew until it agrees with the answer (step_solve.c). */
 #include "base/threads.h"
 #include "base/trig.h"
-#include "sim/hooks.h"
+#include "sim/hooks_internal.h"
 #include "sim/softs.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define MOST_TURN 0.25 /* rad in a step */
 #define FOLLOWED 3.0   /* times the speed of the surfaces */
+
+static const double same_normal = 1.0 - 1e-12; /* cosine between contacts of one face */
 
 static frix_contact law_of(const fx_surface *f, const fx_contact *c, frix_vec3 axis) {
   if (c->planar) return frix_contact_of_dim(2, f->mu, 0.0);
@@ -173,15 +176,52 @@ static bool is_followed(const frix_sim *sim, const fx_contact *c, frix_vec3 p, d
   return way <= FOLLOWED * bend * s->last_step * speed;
 }
 
+static bool is_same_face(const fx_contact *c, const fx_contact *d) {
+  return c->body_a == d->body_a && c->body_b == d->body_b && c->shape_a == d->shape_a && c->shape_b == d->shape_b &&
+         fx_dot(c->normal, d->normal) > same_normal;
+}
+
+/* Velocity of the point of contact i; false where it cannot be told from the last step. */
+static bool point_rate(const frix_sim *sim, int32_t i, const fx_contact *past, frix_vec3 *rate) {
+  const fx_contact *c = &sim->contact[i];
+  frix_vec3 p = middle_of(c), way = fx_sub(p, middle_of(past));
+  if (!(sim->state.last_step > 0.0) || !is_followed(sim, c, p, fx_norm(way))) return false;
+  *rate = fx_scale(1.0 / sim->state.last_step, way);
+  return true;
+}
+
+/* The same of the face that i belongs to: the mean of its points, by the impulses they carried. Points that went each
+ * its own way would ask for slips that no motion of two rigid bodies has; where they stick, friction rises to its bound
+ * to resist that. Contacts of a face stand together. */
+static bool face_rate(const frix_sim *sim, int32_t i, frix_vec3 *rate) {
+  const fx_contact *c = &sim->contact[i];
+  int32_t first = i, end = i + 1;
+  while (first > 0 && is_same_face(c, &sim->contact[first - 1])) first--;
+  while (end < sim->contact_count && is_same_face(c, &sim->contact[end])) end++;
+  double sum = 0.0;
+  frix_vec3 mean = {0.0, 0.0, 0.0}, own;
+  for (int32_t k = first; k < end; k++) {
+    const fx_touching *past = sim->past[k] >= 0 ? &sim->state.touching[sim->past[k]] : NULL;
+    if (!past || !point_rate(sim, k, &past->contact, &own)) continue;
+    double weight = fx_max(past->row[0], DBL_MIN); /* where none carried anything, the plain mean */
+    mean = fx_mad(mean, weight, own);
+    sum += weight;
+  }
+  if (!(sum > 0.0)) return false;
+  *rate = fx_scale(1.0 / sum, mean);
+  return true;
+}
+
+static bool turns(const frix_sim *sim, const fx_contact *c) {
+  return !fx_is_zero(sim->state.spin[c->body_a]) || !fx_is_zero(sim->state.spin[c->body_b]);
+}
+
 /* How fast the slip of a against b changes while their momenta stay: w_a x (p' - v_a) + w_a' x (p - x_a) less the same
  * of b, p' the velocity of the point of contact. A row holds at the beginning of a step, and the slip it leaves over
  * the step is that of its middle: without h/2 of this change what rolls gains or loses energy in every step. */
-static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, const fx_contact *past) {
+static frix_vec3 change_of_slip(const frix_sim *sim, const fx_contact *c, frix_vec3 rate) {
   const fx_state *s = &sim->state;
-  frix_vec3 p = middle_of(c), way = fx_sub(p, middle_of(past)), sum = {0.0, 0.0, 0.0};
-  if (fx_is_zero(s->spin[c->body_a]) && fx_is_zero(s->spin[c->body_b])) return sum;
-  if (!(s->last_step > 0.0) || !is_followed(sim, c, p, fx_norm(way))) return sum;
-  frix_vec3 rate = fx_scale(1.0 / s->last_step, way);
+  frix_vec3 p = middle_of(c), sum = {0.0, 0.0, 0.0};
   for (int side = 0; side < 2; side++) {
     int32_t slot = side ? c->body_b : c->body_a;
     if (slot == 0 || s->asleep[slot]) continue;
@@ -216,19 +256,23 @@ static void remember(const frix_sim *sim, const fx_contact *c, const fx_touching
 
 /* The slip over the last step beyond h v, h^2/2 of its change, stretches the spring of friction where it held: without
  * it what rolls under load would creep along. One that slid is stretched as far as it goes already. */
-static void stretch(const frix_sim *sim, const fx_contact *c, const fx_contact *past, const fx_surface *f, int32_t dim,
+static void stretch(const frix_sim *sim, int32_t i, const fx_contact *past, const fx_surface *f, int32_t dim,
                     double *impulse) {
+  const fx_contact *c = &sim->contact[i];
   double h = sim->state.last_step;
-  frix_vec3 slip = fx_scale(0.5 * h * h, change_of_slip(sim, c, past));
+  frix_vec3 rate;
+  if (!turns(sim, c) || !point_rate(sim, i, past, &rate)) return;
+  frix_vec3 slip = fx_scale(0.5 * h * h, change_of_slip(sim, c, rate));
   double k = f->stiffness * sim->h * sim->integrator->position_time;
   for (int32_t j = 1; j < dim && j < 3; j++) impulse[j] -= k * fx_dot(slip, c->tangent[j - 1]);
 }
 
 /* A rigid contact asks for the slip of the middle of the step. */
-static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_contact *past) {
+static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
   const fx_contact *c = &sim->contact[g->source];
-  if (g->dim == 1) return;
-  frix_vec3 slip = fx_scale(0.5 * sim->h, change_of_slip(sim, c, past));
+  frix_vec3 rate;
+  if (g->dim == 1 || !turns(sim, c) || !face_rate(sim, g->source, &rate)) return;
+  frix_vec3 slip = fx_scale(0.5 * sim->h, change_of_slip(sim, c, rate));
   for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
@@ -254,7 +298,7 @@ static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, c
   a->r_c[g->row + 1] = past;
 }
 
-/* Drilling friction beside contact group c: the normal row moves nobody, u_N = R (r_N - known). */
+/* Drilling friction beside contact group c: the normal row moves no body, u_N = R (r_N - known). */
 static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double past_normal, double past_spin) {
   const fx_contact *c = &sim->contact[g->source];
   spin_row(sim, a, g, 1, c, c->normal);
@@ -301,7 +345,8 @@ double fx_contact_shift(const frix_sim *sim, const fx_assembly *a, const fx_grou
 }
 
 double fx_rigid_shift(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
-  return fx_contact_shift(sim, a, g, clean_gap(sim, &sim->contact[g->source]));
+  const fx_contact *c = &sim->contact[g->source];
+  return fx_contact_shift(sim, a, g, clean_gap(sim, c)) + c->ahead / sim->h;
 }
 
 double fx_push_out(const frix_sim *sim, const fx_group *g) {
@@ -330,7 +375,8 @@ void fx_contact_keep(const frix_sim *sim, const fx_assembly *a, fx_group *g, dou
   g->kept = kept;
   bool rigid = sim->surface[g->source].stiffness == 0.0;
   double gap = clean_gap(sim, &sim->contact[g->source]);
-  if (rigid) a->w[g->row] = a->drive[g->row] + fx_contact_shift(sim, a, g, a->leaves_overlaps && gap < 0.0 ? 0.0 : gap);
+  bool left = a->leaves_overlaps && gap < 0.0;
+  if (rigid) a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
   double shift = 0.0;
   if (!rigid && a->R[g->row] == 0.0) /* struck, or pressed too far */
     a->w[g->row] = a->drive[g->row] + (struck_spring(sim, a, g, &shift) ? shift : fx_rigid_shift(sim, a, g));
@@ -351,8 +397,9 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
   if (sim->hooks && sim->hooks->slip) fx_belts_drive(sim, g, a->drive + g->row);
-  double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
-                                     : (c->gap - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
+  double shift = f->stiffness == 0.0
+                     ? fx_rigid_shift(sim, a, g)
+                     : (c->gap + c->ahead - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   g->blow = struck ? 0.0 : fx_blow_of(sim, a, g);
@@ -363,12 +410,12 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
     remember(sim, c, past, f->stiffness > 0.0, g->dim, guess);
     store(sim, f, past, g);
     spin_guess = longer(sim) * past->spin_impulse;
-    if (f->stiffness == 0.0)
-      ask_for_middle(sim, a, g, &past->contact);
-    else if (past->state == FRIX_CONTACT_STICK)
-      stretch(sim, c, &past->contact, f, g->dim, guess);
+    if (f->stiffness > 0.0 && past->state == FRIX_CONTACT_STICK) stretch(sim, i, &past->contact, f, g->dim, guess);
   }
-  if (f->stiffness > 0.0) add_compliance(sim, a, g, f, guess);
+  if (f->stiffness > 0.0)
+    add_compliance(sim, a, g, f, guess);
+  else
+    ask_for_middle(sim, a, g);
   for (int32_t k = 0; struck && k < (f->by_rule ? g->dim : 1); k++) a->R[g->row + k] = 0.0;
   if (!has_spinning(f, c)) return;
   fill_spinning(sim, a, g + 1, guess[0], spin_guess);

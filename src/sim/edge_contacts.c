@@ -5,7 +5,7 @@
  * bounds. */
 #include "sim/softs.h"
 
-static const double deepest_edge = 0.1; /* of the shorter edge: deeper ones have passed each other */
+static const double deepest = 0.25; /* of the shorter edge: deeper ones have passed each other */
 
 /* Of an edge at a part of its length. */
 static frix_vec3 velocity_at(const fx_soft_skin *skin, int32_t edge, double part) {
@@ -22,22 +22,27 @@ static fx_soft_region around(const fx_edge_line *e, double reach) {
                           .reach = reach};
 }
 
-void fx_soft_meet_edges(frix_sim *sim, double margin, fx_soft_body *a, fx_soft_body *b,
+/* Where edges may be that touch this one. */
+static fx_soft_region reach_of(const fx_edge_line *e, double far) {
+  return around(e, fx_max(far, deepest * fx_norm(fx_sub(e->end[1], e->end[0]))));
+}
+
+void fx_soft_meet_edges(double margin, double h, fx_soft_body *a, fx_soft_body *b,
                         void (*take)(void *user, const fx_edge_touch *touch), void *user) {
-  double h = sim->h, far = margin + h * (a->skin.fastest + b->skin.fastest);
+  double far = margin + h * (a->skin.fastest + b->skin.fastest);
   fx_soft_region region = {.bounded = true, .low = b->skin.low, .high = b->skin.high, .reach = far};
   if (!b->soft->tree.edge_count) return;
   int32_t count = fx_soft_edges_near(&a->skin, &region);
   for (int32_t k = 0; k < count; k++) {
     int32_t i = a->skin.edges[k];
     fx_edge_line line = fx_soft_edge_line(&a->skin, i);
-    fx_soft_region own = around(&line, far);
+    fx_soft_region own = reach_of(&line, far);
     int32_t others = fx_soft_edges_near(&b->skin, &own);
     for (int32_t m = 0; m < others; m++) {
       int32_t j = b->skin.edges[m];
       fx_edge_line other = fx_soft_edge_line(&b->skin, j);
       fx_soft_crossing c;
-      if (!fx_edges_cross(&line, &other, &c) || c.gap > far || c.gap < -deepest_edge * c.length) continue;
+      if (!fx_edges_cross(&line, &other, &c) || c.gap > far || c.gap < -deepest * c.length) continue;
       frix_vec3 speed = fx_sub(velocity_at(&a->skin, i, c.part_a), velocity_at(&b->skin, j, c.part_b));
       if (c.gap > margin + h * fx_norm(speed)) continue;
       fx_edge_touch touch = {i, j, a->soft->tree.edge[i].triangle[0], b->soft->tree.edge[j].triangle[0], c};
@@ -94,20 +99,21 @@ static fx_edge_line rigid_edge(const fx_shape *s, frix_pose pose, int32_t k) {
   return e;
 }
 
-void fx_soft_meet_rigid_edges(frix_sim *sim, double margin, fx_soft_body *a, int32_t slot, const fx_shape *shape,
-                              frix_pose pose, void (*take)(void *user, const fx_edge_touch *touch), void *user) {
+void fx_soft_meet_rigid_edges(frix_sim *sim, double margin, double h, fx_soft_body *a, int32_t slot,
+                              const fx_shape *shape, frix_pose pose,
+                              void (*take)(void *user, const fx_edge_touch *touch), void *user) {
   const fx_state *s = &sim->state;
-  double h = sim->h, far = margin + h * a->skin.fastest + sim->reach[slot];
+  double far = margin + h * a->skin.fastest + (h > 0.0 ? sim->reach[slot] : 0.0);
   if (!a->soft->tree.edge_count) return;
   for (int32_t j = 0; j < edge_count_of(shape); j++) {
     fx_edge_line other = rigid_edge(shape, pose, j);
-    fx_soft_region region = around(&other, far);
+    fx_soft_region region = reach_of(&other, far);
     int32_t count = fx_soft_edges_near(&a->skin, &region);
     for (int32_t k = 0; k < count; k++) {
       int32_t i = a->skin.edges[k];
       fx_edge_line line = fx_soft_edge_line(&a->skin, i);
       fx_soft_crossing c;
-      if (!fx_edges_cross(&line, &other, &c) || c.gap > far || c.gap < -deepest_edge * c.length) continue;
+      if (!fx_edges_cross(&line, &other, &c) || c.gap > far || c.gap < -deepest * c.length) continue;
       frix_vec3 own = fx_add(s->velocity[slot], fx_cross(s->spin[slot], fx_sub(c.point_b, s->pose[slot].p)));
       if (c.gap > margin + h * fx_norm(fx_sub(velocity_at(&a->skin, i, c.part_a), own))) continue;
       fx_edge_touch touch = {i, j, a->soft->tree.edge[i].triangle[0], -1, c};

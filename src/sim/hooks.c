@@ -2,8 +2,8 @@
  *
  * A belt adds n x (slip x n) of its surface to the velocity of a contact: u_T = J v + slip, a drive of the rows like
  * that of a kinematic body, so that the ledger books what it does as work. */
-#include "sim/hooks.h"
 #include "base/abi.h"
+#include "sim/hooks_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -268,10 +268,9 @@ frix_status fx_contacts_sift(frix_sim *sim, bool notes) {
   return FRIX_OK;
 }
 
-/* Velocity of the belt of a shape, world frame. */
-static frix_vec3 belt_of(const frix_sim *sim, int32_t shape, int32_t slot) {
+frix_vec3 fx_belt_velocity(const frix_sim *sim, int32_t shape, int32_t slot) {
   const fx_hooks *h = sim->hooks;
-  if (!h->belt || fx_is_zero(h->belt[shape])) return fx_vec(0.0, 0.0, 0.0);
+  if (!h || !h->belt || fx_is_zero(h->belt[shape])) return fx_vec(0.0, 0.0, 0.0);
   return fx_rotate(sim->state.pose[slot].q, fx_rotate(sim->model->shape[shape].local.q, h->belt[shape]));
 }
 
@@ -285,7 +284,7 @@ frix_status fx_contacts_modify(frix_sim *sim) {
     const fx_contact *c = &sim->contact[i];
     fx_surface *f = &sim->surface[i];
     frix_contact_law law = {.mu = f->mu, .restitution = f->restitution};
-    law.slip = fx_sub(belt_of(sim, c->shape_a, c->body_a), belt_of(sim, c->shape_b, c->body_b));
+    law.slip = fx_sub(fx_belt_velocity(sim, c->shape_a, c->body_a), fx_belt_velocity(sim, c->shape_b, c->body_b));
     if (h->user.modify) {
       frix_contact_pair pair = pair_of(sim, c);
       h->user.modify(sim, &pair, &law, h->user.user);

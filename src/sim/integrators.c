@@ -72,20 +72,33 @@ static void begin_at_half(frix_sim *sim) {
   if (sim->softs) fx_softs_begin(sim, 0.5);
 }
 
-/* From where the contacts were seen on with the new momenta, for a part of the step. */
-static void finish_after(frix_sim *sim, double part) {
+typedef struct finishing {
+  frix_sim *sim;
+  double part;
+} finishing;
+
+static void finish_some(int32_t part, int32_t first, int32_t end, void *user) {
+  const finishing *f = user;
+  frix_sim *sim = f->sim;
   fx_state *s = &sim->state;
-  move_kinematic(sim, sim->h);
-  for (int32_t k = 0; k < sim->mover_count; k++) {
+  (void)part;
+  for (int32_t k = first; k < end; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->tree) continue;
     const fx_body *body = fx_slot_body(sim, m->slot);
     frix_vec3 L1 = fx_momentum_after(m);
-    s->pose[m->slot] = fx_advance(body, s->pose[m->slot], m->v1, L1, m->w1, part * sim->h);
+    s->pose[m->slot] = fx_advance(body, s->pose[m->slot], m->v1, L1, m->w1, f->part * sim->h);
     s->velocity[m->slot] = m->v1;
     s->momentum[m->slot] = L1;
     s->spin[m->slot] = fx_spin_of(body, s->pose[m->slot], L1, m->w1);
   }
+}
+
+/* From where the contacts were seen on with the new momenta, for a part of the step. */
+static void finish_after(frix_sim *sim, double part) {
+  finishing f = {sim, part};
+  move_kinematic(sim, sim->h);
+  fx_parallel_range(fx_sim_threads(sim), sim->mover_count, FX_LEAST_MOVERS, finish_some, &f);
   if (sim->mechanism) fx_mechanism_finish(sim, part);
   if (sim->softs) fx_softs_finish(sim, part);
 }

@@ -2,7 +2,7 @@
 #ifndef FX_SIM_JOINTS_H
 #define FX_SIM_JOINTS_H
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 typedef struct fx_joint_view {
   int32_t slot[2]; /* a, b */

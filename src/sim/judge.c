@@ -74,21 +74,26 @@ static void move(const fx_mover *m, const double *p, double *v, double sum[3]) {
   sum[2] += fx_norm2(force) + fx_norm2(torque);
 }
 
-static void move_tree(const fx_mover *m, const double *p, double *v, double sum[3]) {
-  double moved[FX_TREE_MOST], free[FX_TREE_MOST];
+/* energy: v' M~ v of the free motion. */
+static void move_tree(const fx_mover *m, const double *p, double *v, double sum[3], double *energy) {
+  fx_twin both[FX_TREE_MOST], product[FX_TREE_MOST];
+  const double *free = m->tree->v_free;
+  double whole = 0.0;
   fx_tree_respond(m, p, v);
-  for (int32_t i = 0; i < m->dof; i++) v[i] += m->tree->v_free[i];
-  fx_tree_multiply(m, v, moved);
-  fx_tree_multiply(m, m->tree->v_free, free);
+  for (int32_t i = 0; i < m->dof; i++) v[i] += free[i], both[i] = (fx_twin){v[i], free[i]};
+  fx_tree_multiply_pair(m, both, product);
   for (int32_t i = 0; i < m->dof; i++) {
-    double miss = moved[i] - p[i] - free[i];
-    sum[0] += miss * miss, sum[1] += p[i] * p[i], sum[2] += free[i] * free[i];
+    double miss = product[i][0] - p[i] - product[i][1];
+    sum[0] += miss * miss, sum[1] += p[i] * p[i], sum[2] += product[i][1] * product[i][1];
+    whole += free[i] * product[i][1];
   }
+  *energy = fx_max(whole, 0.0);
 }
 
-static inline void move_any(const fx_mover *m, const double *p, double *v, double sum[3]) {
+/* energy: of the free motion of a tree. */
+static inline void move_any(const fx_mover *m, const double *p, double *v, double sum[3], double *energy) {
   if (m->tree)
-    move_tree(m, p, v, sum);
+    move_tree(m, p, v, sum, energy);
   else
     move(m, p, v, sum);
 }
@@ -326,7 +331,8 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   double sum[3] = {0.0, 0.0, 0.0};
   push(sim, a, r, p);
   for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0) move_any(&sim->mover[k], p + sim->mover[k].first, v + sim->mover[k].first, sum);
+    if (sim->mover[k].first >= 0)
+      move_any(&sim->mover[k], p + sim->mover[k].first, v + sim->mover[k].first, sum, &energy[2 * first[k]]);
   for (int32_t k = 0; k < rows; k++) {
     u[k] = a->compliant ? a->w[k] + a->R[k] * (r[k] - a->r_c[k]) : a->w[k];
     shift[k] = q[k] = a->compliant ? a->w[k] - a->R[k] * a->r_c[k] : a->w[k];
@@ -348,7 +354,7 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     double linear = energy_of(m->A, m->v_free), angular = energy_of(m->B, m->w_free);
-    if (m->tree) linear = fx_tree_energy_of(m, m->tree->v_free), angular = 0.0;
+    if (m->tree) linear = m->first >= 0 ? energy[2 * first[k]] : fx_tree_energy_of(m, m->tree->v_free), angular = 0.0;
     energy[2 * first[k]] = sqrt(linear);
     energy[2 * first[k] + 1] = sqrt(angular);
     if (m->first >= 0) system.carried += linear + angular;
@@ -360,7 +366,8 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   list_bodies(sim, a, first, start, index, place);
   fx_row_roots(&system, &bodies, &all);
   fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
-  fx_row_errors_find(&system, &all, sim->config.law, speed, a->limit, r, u, &errors);
+  fx_row_measure by = {speed, a->limit, bodies, energy, shift};
+  fx_row_errors_find(&system, &all, sim->config.law, &by, r, u, &errors);
   fx_certificate_add_rows(&errors, out);
   double scale = sqrt(sum[1]) + sqrt(sum[2]), miss = sqrt(sum[0]);
   out->motion = miss == 0.0 ? 0.0 : scale > 0.0 ? miss / scale : INFINITY;

@@ -10,6 +10,7 @@
  * held it at the end. Such work is no loss with a minus sign; it goes to the scheme, where the force's own work at the
  * mean velocity is too large by as much. How much that can be is known (power.c); what an island gains through its
  * contacts beyond that is booked as `contact`. */
+#include "base/threads.h"
 #include "sim/softs.h"
 
 #include <math.h>
@@ -75,11 +76,27 @@ static bool is_still(const fx_assembly *a, const fx_group *g, const double *befo
   return true;
 }
 
-/* The rows of one group that takes nothing: r . u at the middle velocity. */
-static void book_row(const fx_assembly *a, const fx_group *g, int32_t row, double before, frix_energy *e) {
+/* What velocity products of trees add to the velocity of row k before the step. */
+static double products_along(const frix_sim *sim, const fx_group *g, int32_t k) {
+  double sum = 0.0;
+  for (int32_t b = 0; b < g->body_count && sim->mechanism; b++) {
+    const fx_mover *m = &sim->mover[g->mover[b]];
+    const double *J = m->tree && !m->tree->soft ? fx_group_block(sim, &sim->rows, g, g->mover[b], k) : NULL;
+    for (int32_t i = 0; J && i < m->dof; i++) sum += J[i] * (m->tree->came[i] - m->tree->v0[i]);
+  }
+  return sum;
+}
+
+/* Row k of a group that takes nothing: r . u at the middle velocity. What joints take of velocity products is the
+ * scheme's, as these are. */
+static void book_row(const frix_sim *sim, const fx_group *g, int32_t k, double before, frix_energy *e) {
+  const fx_assembly *a = &sim->rows;
+  int32_t row = g->row + k;
   double r = a->r[row], middle = 0.5 * (before + a->u[row]);
   if (g->kind == FX_GROUP_JOINT) {
-    e->joint += r * middle;
+    double products = 0.5 * r * products_along(sim, g, k);
+    e->joint += r * middle - products;
+    e->scheme += products;
   } else if (g->kind == FX_GROUP_TENSION) {
     e->scheme += r * middle;
   } else if (g->part == FX_AXIS_MOTOR) {
@@ -108,7 +125,7 @@ static double book_group(const frix_sim *sim, const fx_group *g, const double *b
     if (fx_group_takes(g))
       *moves = true;
     else
-      book_row(a, g, row, before[k], e);
+      book_row(sim, g, k, before[k], e);
   }
   return total;
 }
@@ -148,6 +165,49 @@ static frix_status book_contacts(frix_sim *sim, const double *before, frix_energ
   return FRIX_OK;
 }
 
+/* Groups that threads book, part by part. */
+typedef struct booking {
+  const frix_sim *sim;
+  const double *before;
+  struct {
+    frix_energy energy;
+    double booked;
+    bool moves;
+  } part[FX_PARTS];
+} booking;
+
+static void book_some(int32_t part, int32_t first, int32_t end, void *user) {
+  booking *b = user;
+  const fx_assembly *a = &b->sim->rows;
+  for (int32_t k = first; k < end; k++) {
+    const fx_group *g = &a->group[k];
+    b->part[part].booked += book_group(b->sim, g, b->before + g->row, &b->part[part].energy, &b->part[part].moves);
+  }
+}
+
+/* What all groups bring, on top of what is booked already; true where there are contacts among them. */
+static bool book_groups(const frix_sim *sim, const double *before, frix_energy *e, double *booked) {
+  booking b = {.sim = sim, .before = before};
+  b.part[0].energy = *e;
+  b.part[0].booked = *booked;
+  fx_threads threads = fx_sim_threads(sim);
+  int32_t parts = fx_parallel_range(threads, sim->rows.group_count, FX_LEAST_CONTACTS, book_some, &b);
+  bool moves = b.part[0].moves;
+  *e = b.part[0].energy;
+  *booked = b.part[0].booked;
+  for (int32_t k = 1; k < parts; k++) {
+    const frix_energy *one = &b.part[k].energy;
+    e->work += one->work;
+    e->joint += one->joint;
+    e->scheme += one->scheme;
+    e->damping += one->damping;
+    e->kinetic += one->kinetic;
+    *booked += b.part[k].booked;
+    moves |= b.part[k].moves;
+  }
+  return moves;
+}
+
 frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
   const fx_assembly *a = &sim->rows;
   double change = 0.0, booked = 0.0;
@@ -174,12 +234,10 @@ frix_status fx_ledger_solve(frix_sim *sim, frix_energy *e) {
     e->damping -= damping;
     booked += gravity + force + damping + tension;
   }
-  bool moves = false;
   double *before = FX_TAKE_RAW(&sim->arena, double, a->row_count);
   if (!before) return FRIX_ERROR_MEMORY;
   fx_rows_velocities(sim, a, FX_BEFORE, before);
-  for (int32_t k = 0; k < a->group_count; k++)
-    booked += book_group(sim, &a->group[k], before + a->group[k].row, e, &moves);
+  bool moves = book_groups(sim, before, e, &booked);
   e->error = change - booked;
   e->kinetic += change; /* to that of the rotors */
   return moves ? book_contacts(sim, before, e) : FRIX_OK;

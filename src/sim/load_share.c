@@ -22,7 +22,9 @@
  * islands have an answer, 640 of 820 with 400, at .6 of the time. */
 #define PATIENCE "10"
 
-enum { MOST_CONTACTS = 1000, MOST_STEPS = 10, NEWTON_STEPS = 60 };
+/* MOST_BODIES: of an island. Heaps of 40 to 60 boxes, 50 capsules and 50 mixed bodies, toppling stacks and struck card
+ * houses: of islands of one body 67 % have an answer, of 2 to 8 44 %, of 9 to 24 23 %, and of 634 larger ones none. */
+enum { MOST_CONTACTS = 1000, MOST_BODIES = 24, MOST_STEPS = 10, NEWTON_STEPS = 60 };
 
 /* Compliances, of the mean weight of the rows: first those from r_c = 0 on, each from the answer of the one before,
  * then the last one again and again from r_c = r. */
@@ -39,6 +41,14 @@ static double noise_of(const frix_sim *sim) { return 1e-9 * sim->h * (1e-3 + fx_
 static bool is_closed(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double noise) {
   if (g->kind != FX_GROUP_CONTACT || sim->surface[g->source].stiffness > 0.0) return false; /* springs have no choice */
   return a->r[g->row] > 0.0 || a->u[g->row] + a->w[g->row] - a->drive[g->row] <= noise;
+}
+
+/* Islands of too many bodies are not asked. */
+static void skip_large(const frix_sim *sim, const fx_step_islands *islands, int32_t *bodies, uint8_t *island) {
+  for (int32_t m = 0; m < sim->mover_count; m++)
+    if (islands->of_mover[m] >= 0) bodies[islands->of_mover[m]]++;
+  for (int32_t k = 0; k < islands->count; k++)
+    if (bodies[k] > MOST_BODIES) island[k] = 0;
 }
 
 /* At the bound, and moving. */
@@ -78,7 +88,7 @@ static bool applies(const frix_sim *sim, const fx_assembly *a) {
          sim->report.certified && !sim->report.approximate && sim->problem.contact_count <= MOST_CONTACTS;
 }
 
-/* Groups of an island; what touches another one and carries nothing is left out. */
+/* Groups of an island; a group that touches another one and carries nothing is left out. */
 static void mark_island(const fx_assembly *a, const fx_step_islands *islands, int32_t island, uint8_t *mark) {
   for (int32_t k = 0; k < a->group_count; k++) {
     const fx_group *g = &a->group[k];
@@ -195,8 +205,10 @@ frix_status fx_retry_loads(frix_sim *sim, fx_round round, fx_redo *redo) {
   frix_status status = fx_step_islands_find(sim, a, &islands);
   if (status != FRIX_OK) return status;
   uint8_t *island = FX_TAKE(arena, uint8_t, islands.count);
-  if (!island) return FRIX_ERROR_MEMORY;
+  int32_t *bodies = FX_TAKE(arena, int32_t, islands.count);
+  if (!island || !bodies) return FRIX_ERROR_MEMORY;
   if (!find_choices(sim, a, &islands, island)) return FRIX_OK;
+  skip_large(sim, &islands, bodies, island);
   uint8_t *mark = FX_TAKE_RAW(arena, uint8_t, a->group_count);
   double *r = FX_TAKE_RAW(arena, double, a->row_count), *u = FX_TAKE_RAW(arena, double, a->row_count);
   double *v = FX_TAKE_RAW(arena, double, sim->problem.dof_count);

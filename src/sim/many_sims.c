@@ -1,7 +1,7 @@
 /* Many sims on one crew of threads: one task per sim, so that no bit depends on who takes it. */
 #include "base/abi.h"
 #include "base/threads.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <frix/batch.h>
 #include <frix/robot.h>

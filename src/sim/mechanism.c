@@ -108,7 +108,19 @@ static void set_end(const fx_mechanism *x, int32_t *end, int32_t first, int32_t 
   if (first >= 0 && count <= FX_DENSE_MOST && last > end[first]) end[first] = last;
 }
 
-/* Fingers on a hand that does not move are trees of their own; a linkage or a tendon makes them one. */
+/* The last of the parts that belong to part k by way of each other, and how many coordinates they have. */
+static int32_t last_of(const fx_mechanism *x, const int32_t *end, int32_t k, int32_t *coordinates) {
+  int32_t last = end[k];
+  *coordinates = 0;
+  for (int32_t e = k; e <= last; e++) {
+    *coordinates += x->part[e].count;
+    if (end[e] > last) last = end[e];
+  }
+  return last;
+}
+
+/* Fingers on a hand that does not move are trees of their own; a linkage or a tendon makes them one. Nets of more
+ * bodies than one tree may have stay apart, with rows between them. */
 static void merge_parts(fx_mechanism *x, int32_t *end) {
   const fx_tree *t = &x->tree;
   for (int32_t k = 0; k < x->part_count; k++) end[k] = k;
@@ -122,12 +134,14 @@ static void merge_parts(fx_mechanism *x, int32_t *end) {
   }
   int32_t count = 0;
   for (int32_t k = 0; k < x->part_count;) {
-    fx_part whole = x->part[k];
-    int32_t last = end[k];
-    for (k++; k <= last; k++) {
-      whole.count += x->part[k].count, whole.mass += x->part[k].mass, whole.body_end = x->part[k].body_end;
-      if (end[k] > last) last = end[k];
+    int32_t coordinates, last = last_of(x, end, k, &coordinates);
+    if (coordinates > FX_TREE_MOST) {
+      while (k <= last) x->part[count++] = x->part[k++];
+      continue;
     }
+    fx_part whole = x->part[k];
+    for (k++; k <= last; k++)
+      whole.count += x->part[k].count, whole.mass += x->part[k].mass, whole.body_end = x->part[k].body_end;
     x->part[count++] = whole;
   }
   x->part_count = count;
@@ -354,6 +368,7 @@ void fx_mechanism_begin(frix_sim *sim, double part) {
   fx_mechanism *x = sim->mechanism;
   memcpy(x->state->qpos, x->q0, (size_t)x->tree.q_count * sizeof *x->q0);
   if (part == 0.0) return; /* evaluated there */
+  fx_half_leave(sim);
   fx_tree_integrate(&x->tree, x->state->qpos, x->state->qvel, part * sim->h);
   match_mocap(sim);
   fx_tree_evaluate_position(x->state);
@@ -366,7 +381,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_tree_mover *t = sim->mover[k].tree;
     for (int32_t i = 0; t && t->mechanism && i < t->count; i++) {
-      s->qvel[t->first + i] = t->stands ? 0.0 : t->v1[i];
+      s->qvel[t->first + i] = t->stands ? 0.0 : part < 1.0 ? x->end[t->first + i] : t->v1[i];
       x->acceleration[t->first + i] = (s->qvel[t->first + i] - t->v0[i]) / sim->h;
     }
   }
@@ -374,7 +389,7 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   fx_tree_remember(s);
   fx_flight_begin(sim, part);
   fx_transport_leave(sim);
-  fx_tree_integrate(&x->tree, s->qpos, s->qvel, part * sim->h);
+  fx_tree_integrate(&x->tree, s->qpos, part < 1.0 ? x->drift : s->qvel, part * sim->h);
   for (int32_t b = 1; b < x->tree.body_count; b++)
     if (x->tree.body[b].root == b && x->part_of_body[b] < 0) pull_body(sim, b);
   match_mocap(sim);
@@ -382,10 +397,11 @@ void fx_mechanism_finish(frix_sim *sim, double part) {
   evaluate(x);
   if (fx_flight_move(sim, part)) {
     evaluate(x);
-    fx_flight_end(sim);
+    if (part < 1.0) fx_flight_end(sim);
     fx_tree_velocities(s);
     fx_mechanism_remember(x);
   }
+  if (part < 1.0) fx_half_end(sim);
   fx_transport_arrive(sim);
   put_links(sim, true);
 }
@@ -451,6 +467,7 @@ static frix_status build(frix_sim *sim, fx_mechanism *x, const int32_t *body) {
   find_shared(x);
   fx_flight_create(x);
   fx_mechanism_tie(x);
+  if ((status = fx_half_create(sim)) != FRIX_OK) return status;
   return fx_loops_create(sim);
 }
 
@@ -482,6 +499,7 @@ static frix_status create_trees(frix_sim *sim) {
   if ((status = fx_mechanism_build(sim, sim->state.trees)) != FRIX_OK) return status;
   start(sim, -1);
   fx_mechanism_start(sim);
+  fx_transport_start(sim);
   return FRIX_OK;
 }
 
@@ -503,6 +521,7 @@ void fx_mechanism_destroy(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   if (!x) return;
   frix_robot_state_destroy(x->state);
+  frix_robot_state_destroy(x->ahead);
   fx_layout_release(x->own);
   fx_arena_free(&x->arena);
   fx_free(sim->context, x);

@@ -22,13 +22,14 @@
  *   mechanism_flight.c  momentum of trees that fly
  *   mechanism_forces.c  forces of the joints
  *   mechanism_transport.c  velocity products by the momentum that links carry
+ *   mechanism_half.c    the same in the schemes of the half step
  *   tree_mover.c        rows, products and answers of one tree */
 #ifndef FX_SIM_MECHANISM_H
 #define FX_SIM_MECHANISM_H
 
 #include <stdatomic.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "tree/tree.h"
 
 #define FX_JOINT_CLOSED 1e-9 /* m, rad: a joint of the model that may be a coordinate */
@@ -49,6 +50,11 @@ typedef struct fx_part {
   bool driven;                    /* of the first one: an actuator or a mocap body acts on them */
   bool flies;                     /* nothing holds it in this step: its momentum is to be this one, about this point */
   double theta;                   /* share of c at the beginning among its velocity products */
+  double lift_change;             /* mechanism_half.c: of the last round */
+  bool held;                      /* likewise: by loops or stuck friction */
+  bool lifted, lifts;             /* mechanism_half.c: the iteration has ended; its result is taken */
+  double turn;                    /* likewise: the largest one of a link in the step */
+  double energy, took;            /* likewise: twice the kinetic one with the answer, and what coming took of it */
   fx_spatial momentum;
   frix_vec3 point, center, start; /* centre of mass and linear momentum before the step */
 } fx_part;
@@ -143,17 +149,22 @@ typedef struct fx_mechanism {
   fx_drive *drive;
   double *drive_force; /* explicit forces of actuators along the coordinates */
   double *damper_force, *load_force, *smooth;
-  double *acceleration; /* of the last step */
-  frix_sym3 *tension;   /* by link: S of tension.c */
-  frix_vec3 *turn;      /* by link: scratch */
-  bool tense;           /* some S is not zero */
-  frix_vec3 (*load)[2]; /* by slot: forces and torques of the step, those of motors among them */
-  fx_spatial *wrench;   /* by body: what acts on it beside its joints (mechanism_forces.c) */
-  fx_spatial *flown;    /* by body, while it moves: spin in its axes and velocity of its centre */
-  bool singular;        /* M~ of this step is */
-  double *row;          /* a dense row, zero between uses */
-  double *jacobian;     /* of an equality */
-  int32_t *mover;       /* by part, of the step */
+  double *acceleration;       /* of the last step */
+  frix_sym3 *tension;         /* by link: S of tension.c */
+  frix_vec3 *turn;            /* by link: scratch */
+  bool tense;                 /* some S is not zero */
+  frix_vec3 (*load)[2];       /* by slot: forces and torques of the step, those of motors among them */
+  fx_spatial *wrench;         /* by body: what acts on it beside its joints (mechanism_forces.c) */
+  fx_spatial *flown;          /* by body, while it moves: spin in its axes and velocity of its centre */
+  fx_spatial *before, *after; /* by body, schemes of the half step: momenta with which links leave both ends */
+  frix_robot_state *ahead;    /* likewise: where the step ends */
+  double *drift, *end;        /* likewise, by coordinate: rates from the half step on, and those at the end */
+  double *tendon_speed;       /* likewise: with the momenta */
+  double *lift;               /* likewise, rows: M with the slopes of what holds */
+  bool singular;              /* M~ of this step is */
+  double *row;                /* a dense row, zero between uses */
+  double *jacobian;           /* of an equality */
+  int32_t *mover;             /* by part, of the step */
 } fx_mechanism;
 
 /* One tree during a step. */
@@ -163,7 +174,8 @@ typedef struct fx_tree_mover {
   const fx_part *part;
   int32_t first, count;
   double *v0, *v_free, *v1;
-  bool stands; /* v1 is rounding: the impulses of loops and dry friction follow from it, the state is at rest */
+  double *came; /* v0 with the velocity products of the step: what its links come to contacts with (FX_BEFORE) */
+  bool stands;  /* v1 is rounding: the impulses of loops and dry friction follow from it, the state is at rest */
 } fx_tree_mover;
 
 /* ---- mechanism.c ---- */
@@ -278,19 +290,45 @@ void fx_flight_start(frix_sim *sim);
 void fx_flight_begin(frix_sim *sim, double part);
 bool fx_flight_move(frix_sim *sim, double part);
 void fx_flight_end(frix_sim *sim);
+/* The root's velocity of a rigid body with the tree's inertia and momentum, the angular one times `spin`; twice its
+ * energy about the centre of mass. */
+double fx_flight_rigid(const fx_mechanism *x, const fx_part *p, double spin, double whole[6]);
+/* Verdict `turn`: of floating trees whose links turn too far in a step of second order to have a pose at its end. */
+void fx_flight_judge(frix_sim *sim);
 
 /* ---- mechanism_transport.c: momentum that links carry ---- */
 /* The bias of the step from that of the state, before M~ is factored. */
 void fx_transport_load(frix_sim *sim);
 /* The force that body b needs for the acceleration a of its link beyond V', about the tree's point. */
 fx_spatial fx_transport_force(const frix_sim *sim, int32_t b, fx_spatial a);
+/* Links come with the velocities they begin with. */
+void fx_transport_start(frix_sim *sim);
 /* With the new velocities at the old place, and at the new one. */
 void fx_transport_leave(frix_sim *sim);
 void fx_transport_arrive(frix_sim *sim);
 /* Trees whose numbers were set by hand carry none. */
 void fx_transport_forget(frix_sim *sim);
+/* As if the coordinates of all trees had been set by hand. */
+void fx_transport_drop(frix_sim *sim);
 /* With what a link came here; false: as its slot says. */
 bool fx_transport_motion(const frix_sim *sim, int32_t slot, frix_vec3 *velocity, frix_vec3 *spin);
+
+/* What flies as one: a link of a robot, each body of a tree that joints of the model made. NULL: no part of a tree. */
+const fx_mass *fx_unit_of(const fx_mechanism *x, int32_t body);
+
+/* ---- mechanism_half.c: the same where contacts are seen at the half step ---- */
+static inline bool fx_sees_half(const frix_sim *sim) { return sim->integrator->position_time < 1.0; }
+frix_status fx_half_create(frix_sim *sim);
+/* At the place before the step: the momenta of the links. */
+void fx_half_leave(frix_sim *sim);
+/* What the joints of the half step take of them, by coordinate: (M v0 - J' P) / h. */
+void fx_half_lose(const frix_sim *sim, double *out);
+/* With the answer: how the trees go on to the end of the step. */
+void fx_half_go_on(frix_sim *sim);
+/* At the end: no energy from turns that steps do not resolve. */
+void fx_half_end(frix_sim *sim);
+/* The change of momentum of a body in the step by time, about the tree's point. */
+fx_spatial fx_half_force(const frix_sim *sim, int32_t body);
 
 /* ---- mechanism_forces.c ---- */
 /* Forces and torques of joints of the model that are coordinates, for the answer of the step. */
@@ -341,9 +379,14 @@ double fx_tree_weight(const fx_mover *m, const double *J);
 /* The fastest link. */
 void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner);
 double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when);
+/* Bound of the velocity of the farthest point of a link. */
+double fx_tree_outer_speed(const frix_sim *sim, const fx_mover *m, fx_when when);
 /* x' M~ x and M~ x. */
 double fx_tree_energy_of(const fx_mover *m, const double *x);
+/* The largest rate before and after the step of a coordinate of a tree of links that is an angle. */
+double fx_tree_turn_rate(const fx_mover *m);
 void fx_tree_multiply(const fx_mover *m, const double *x, double *out);
+void fx_tree_multiply_pair(const fx_mover *m, const fx_twin *restrict x, fx_twin *restrict out);
 size_t fx_tree_entries(const fx_mover *m);
 int32_t fx_tree_put_mass(const fx_mover *m, fx_sparse *M, int32_t at);
 /* How fast a row may be at most, one size or radian per step. */

@@ -1,7 +1,8 @@
 /* Trees in the ledger.
  *
- *   K1 - K0 = v . M (v1 - v0),   v = (v0 + v1) / 2, M at the place of the contacts:   every force times v is booked;
- *   springs, gravity and the turning of M come back in the energies of the new place and go to the scheme until then.
+ *   K1 - K0 = v . M (v1 - v0),   v = (v0 + v1) / 2, M at the place of the contacts, v0 what the links come with, after
+ *   the velocity products of the step: every force times v is booked; springs, gravity, velocity products and the
+ *   turning of M come back in the energies of the new place and go to the scheme until then.
  */
 #include "sim/mechanism.h"
 
@@ -15,7 +16,7 @@ double fx_mechanism_potential(const frix_sim *sim) {
   return sim->mechanism ? fx_tree_spring_energy(sim->mechanism->state) : 0.0;
 }
 
-static double middle(const fx_tree_mover *t, int32_t i) { return 0.5 * (t->v0[i] + t->v1[i]); }
+static double middle(const fx_tree_mover *t, int32_t i) { return 0.5 * (t->came[i] + t->v1[i]); }
 
 /* What implicit slopes add to the forces of the beginning. */
 static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, frix_energy *e, double *booked) {
@@ -33,13 +34,13 @@ static void book_slopes(const fx_mechanism *x, const fx_tree_mover *t, frix_ener
   }
   for (int32_t k = 0; k < x->slope_count; k++) {
     const fx_slope *s = &x->slope[k];
-    double before = 0.0, after = 0.0;
+    double before = 0.0, after = 0.0, came = 0.0;
     for (int32_t n = 0; n < s->span.count; n++) {
       int32_t i = x->tree.list[s->span.first + n] - t->first;
       if (i < 0 || i >= t->count) break; /* a chain is of one tree */
-      before += s->moment[n] * t->v0[i], after += s->moment[n] * t->v1[i];
+      before += s->moment[n] * t->v0[i], after += s->moment[n] * t->v1[i], came += s->moment[n] * t->came[i];
     }
-    double power = -((s->stiffness + s->damping) * (after - before) + s->stiffness * before) * 0.5 * (before + after);
+    double power = -((s->stiffness + s->damping) * (after - before) + s->stiffness * before) * 0.5 * (came + after);
     if (s->drives)
       e->work += power;
     else
@@ -77,15 +78,16 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
   const fx_tree_mover *t = m->tree;
   const fx_mechanism *x = t->mechanism;
   const frix_robot_state *s = x->state;
-  double change[FX_TREE_MOST], moved[FX_TREE_MOST], sum = 0.0;
-  for (int32_t i = 0; i < t->count; i++) change[i] = t->v1[i] - t->v0[i];
-  fx_tree_mul_part(&x->tree, s->m, t->first, t->count, change, moved);
+  fx_twin change[FX_TREE_MOST], product[FX_TREE_MOST];
+  double sum = 0.0;
+  for (int32_t i = 0; i < t->count; i++) change[i] = (fx_twin){t->came[i] - t->v0[i], t->v1[i] - t->came[i]};
+  fx_tree_mul_pair(&x->tree, s->m, t->first, t->count, change, product); /* the first: - h c, and its rounding */
   for (int32_t i = 0; i < t->count; i++) {
     int32_t at = t->first + i;
-    double rest = sim->h * middle(t, i) * (s->passive[at] - x->damper_force[at] - s->bias[at]);
+    double rest = middle(t, i) * (sim->h * (s->passive[at] - x->damper_force[at] - s->bias[at]) - product[i][0]);
     double damped = sim->h * middle(t, i) * x->damper_force[at];
     double work = sim->h * middle(t, i) * (x->drive_force[at] + s->applied[at] + x->load_force[at]);
-    sum += middle(t, i) * moved[i];
+    sum += middle(t, i) * product[i][1];
     e->scheme += rest, e->damping -= damped, e->work += work;
     *booked += rest + damped + work;
   }

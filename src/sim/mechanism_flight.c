@@ -1,11 +1,11 @@
 /* Momentum of trees that fly.
  *
- * A step solves M(q) (v1 - v0) = h (forces - c) at the place q of its contacts. The rows of a floating tree's root are
- * its momentum h(q, v): without the velocity products C of the bias, which are the change of M along the way, they say
+ * A step changes the velocities v_p that the joints leave of v0 at the place s of its contacts by forces and rows
+ * (mechanism_half.c). The rows of a floating tree's root are its momentum h(q, v), so that these leave of it
  *
- *   h1 = h(q0, v0) + h(q, v1 - v0) + h C          what external forces leave of it
+ *   h1 = h(q0, v0) + h(s, v - v_p)
  *
- * At the new place q1 the velocities v1 have this momentum but for O(h^2). The root gets the velocity D of a rigid body
+ * At the new place q1 the velocities v1 have this momentum but for O(h^3). The root gets the velocity D of a rigid body
  * with the whole tree's inertia I at q1 that makes it good,
  *
  *   I(q1) D = h1 - h(q1, v1)                      (linear and angular, about one point; joints keep their velocities)
@@ -16,6 +16,8 @@
  * Trees that something holds (contacts, loops that end outside of them, tension) are left alone: their velocities were
  * found with what holds them. */
 #include "sim/mechanism.h"
+
+#include <float.h>
 
 /* Whether all of a part hangs on one free joint, and nothing ties it to what is no part of it. */
 static bool floats(const fx_mechanism *x, const fx_part *p) {
@@ -51,11 +53,12 @@ static bool is_inner(const frix_sim *sim, const fx_group *g) {
   return c && part_at(sim, c->body_a) >= 0 && part_at(sim, c->body_a) == part_at(sim, c->body_b);
 }
 
-/* Whether rows of this step end at the tree and elsewhere. */
-static bool is_held(const frix_sim *sim, int32_t mover) {
+/* Whether rows of this step end at the tree and elsewhere; acting: those with impulses. */
+static bool is_held(const frix_sim *sim, int32_t mover, bool acting) {
   for (int32_t k = 0; k < sim->rows.group_count; k++) {
     const fx_group *g = &sim->rows.group[k];
     bool ends = false;
+    if (acting && !fx_group_acts(&sim->rows, g)) continue;
     for (int32_t n = 0; n < g->body_count; n++) ends |= g->mover[n] == mover;
     if (ends && !is_inner(sim, g)) return true;
   }
@@ -90,17 +93,6 @@ void fx_flight_start(frix_sim *sim) {
   }
 }
 
-/* Velocity products of the bias at the root, about the tree's point: its rows without gravity. */
-static fx_spatial products_of(const fx_mechanism *x, const fx_part *p) {
-  const frix_robot_state *s = x->state;
-  const double *c = s->bias + p->first;
-  const fx_inertia *i = &s->composite[p->root];
-  frix_vec3 o = fx_tree_point_of(s, p->root), g = x->tree.no_gravity ? fx_vec(0.0, 0.0, 0.0) : x->tree.gravity;
-  fx_spatial f = {fx_rotate(s->pose[p->root].q, fx_vec(c[3], c[4], c[5])), fx_vec(c[0], c[1], c[2])};
-  f = moved(f, s->pose[p->root].p, o);
-  return fx_spatial_add(f, (fx_spatial){fx_cross(i->first, g), fx_scale(i->mass, g)});
-}
-
 void fx_flight_begin(frix_sim *sim, double part) {
   fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
@@ -108,19 +100,22 @@ void fx_flight_begin(frix_sim *sim, double part) {
   for (int32_t k = 0; k < x->part_count; k++) {
     fx_part *p = &x->part[k];
     const fx_tree_mover *t = x->mover[k] >= 0 ? sim->mover[x->mover[k]].tree : NULL;
-    p->flies = part < 1.0 && !x->tense && p->floats && t && t->v0 && !t->stands && !is_held(sim, x->mover[k]);
-    for (int32_t i = 0; p->flies && i < t->count; i++) s->qvel[t->first + i] -= t->v0[i];
+    bool may = (part < 1.0 || x->own) && !x->tense && p->floats && t && t->v0 && !t->stands;
+    p->flies = may && !is_held(sim, x->mover[k], part == 1.0);
+    for (int32_t i = 0; p->flies && part < 1.0 && i < t->count; i++) s->qvel[t->first + i] = t->v1[i] - t->came[i];
     any |= p->flies;
   }
   if (!any) return;
   fx_tree_velocities(s);
+  for (int32_t k = 0; k < x->part_count && part == 1.0; k++)
+    if (x->part[k].flies) x->part[k].momentum = momentum_of(x, &x->part[k]);
+  if (part == 1.0) return;
   for (int32_t k = 0; k < x->part_count; k++) {
     fx_part *p = &x->part[k];
     if (!p->flies) continue;
     const fx_tree_mover *t = sim->mover[x->mover[k]].tree;
-    fx_spatial change = fx_spatial_mad(momentum_of(x, p), sim->h, products_of(x, p));
-    p->momentum = fx_spatial_add(p->momentum, moved(change, fx_tree_point_of(s, p->root), p->point));
-    for (int32_t i = 0; i < t->count; i++) s->qvel[t->first + i] = t->v1[i];
+    p->momentum = fx_spatial_add(p->momentum, moved(momentum_of(x, p), fx_tree_point_of(s, p->root), p->point));
+    for (int32_t i = t->first; i < t->first + t->count; i++) s->qvel[i] = x->end[i];
   }
 }
 
@@ -156,6 +151,37 @@ bool fx_flight_move(frix_sim *sim, double part) {
   return any;
 }
 
+/* Links that turn by more than their angles resolve end the step at no known pose: no velocity there has the momentum.
+ */
+void fx_flight_judge(frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  for (int32_t k = 0; x && sim->integrator->position_time < 1.0 && k < x->part_count; k++) {
+    const fx_mover *m = x->part[k].floats && x->mover[k] >= 0 ? &sim->mover[x->mover[k]] : NULL;
+    if (!m || !m->tree || !m->tree->v0) continue;
+    if (!(DBL_EPSILON * sim->h * fx_tree_turn_rate(m) <= fx_max(sim->config.tolerance, 1e-12)))
+      fx_fail_phase(sim, "turn", FRIX_OUTCOME_STALLED);
+  }
+}
+
+/* A motion of the whole, about the tree's point, as the velocity of its root. */
+static void put_root(const frix_robot_state *s, const fx_part *p, fx_spatial d, double out[6]) {
+  const frix_pose *pose = &s->pose[p->root];
+  frix_vec3 v = fx_add(d.v, fx_cross(d.w, fx_sub(pose->p, fx_tree_point_of(s, p->root)))),
+            w = fx_unrotate(pose->q, d.w);
+  for (int n = 0; n < 3; n++) out[n] = fx_at(v, n), out[3 + n] = fx_at(w, n);
+}
+
+double fx_flight_rigid(const fx_mechanism *x, const fx_part *p, double spin, double whole[6]) {
+  const frix_robot_state *s = x->state;
+  const fx_inertia *all = &s->composite[p->root];
+  frix_vec3 c = fx_scale(1.0 / all->mass, all->first);
+  fx_spatial momentum = momentum_of(x, p);
+  momentum.w = fx_mad(fx_cross(c, momentum.v), spin, fx_sub(momentum.w, fx_cross(c, momentum.v)));
+  fx_spatial d = velocity_for(all, momentum);
+  put_root(s, p, d, whole);
+  return fx_spatial_dot(d, momentum) - fx_norm2(momentum.v) / all->mass;
+}
+
 void fx_flight_end(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
@@ -165,8 +191,8 @@ void fx_flight_end(frix_sim *sim) {
     frix_vec3 o = fx_tree_point_of(s, p->root);
     fx_spatial missing = fx_spatial_mad(moved(p->momentum, p->point, o), -1.0, momentum_of(x, p));
     fx_spatial d = velocity_for(&s->composite[p->root], missing);
-    const frix_pose *pose = &s->pose[p->root];
-    frix_vec3 v = fx_add(d.v, fx_cross(d.w, fx_sub(pose->p, o))), w = fx_unrotate(pose->q, d.w);
-    for (int n = 0; n < 3; n++) s->qvel[p->first + n] += fx_at(v, n), s->qvel[p->first + 3 + n] += fx_at(w, n);
+    double root[6];
+    put_root(s, p, d, root);
+    for (int n = 0; n < 6; n++) s->qvel[p->first + n] += root[n];
   }
 }

@@ -7,7 +7,8 @@
  *
  * Rows that act along the coordinates (springs, limits, motors) are among E, so that W has only what the joint itself
  * does: the impulses that its rows would have in maximal coordinates. Of the velocity products of the step the share
- * theta is that of the beginning, for the rest A_b is (V1 - V') / h without V x* I V (mechanism_transport.c). */
+ * theta is that of the beginning, for the rest A_b is (V1 - V') / h without V x* I V (mechanism_transport.c); in
+ * schemes of the half step F_b is the change of its momentum (mechanism_half.c). */
 #include "sim/joints.h"
 #include "sim/mechanism.h"
 
@@ -122,6 +123,7 @@ static fx_spatial needed(const frix_sim *sim, int32_t b, const fx_spatial *A, co
   const fx_mechanism *x = sim->mechanism;
   const frix_robot_state *s = x->state;
   fx_inertia own = fx_inertia_of(&x->tree.body[b].mass, s->pose[b], fx_tree_point_of(s, b));
+  if (fx_sees_half(sim)) return fx_spatial_add(fx_half_force(sim, b), fx_inertia_mul(&own, A[0]));
   int32_t link = x->tree.body[b].link;
   double theta = x->part_of_body[b] >= 0 ? x->part[x->part_of_body[b]].theta : 1.0;
   fx_spatial turns = fx_spatial_cross_force(s->velocity[link], fx_inertia_mul(&own, s->velocity[link]));

@@ -137,7 +137,7 @@ static void grow(growth *g) {
   }
 }
 
-/* Whether all joints of a body fix it to what stands. */
+/* Whether every joint of a body ends at a fixed body. */
 static bool held(const growth *g, int32_t body) {
   for (int32_t k = g->first[body]; k >= 0; k = g->next[k]) {
     const fx_joint *joint = &g->sim->model->joint[k / 2];

@@ -31,10 +31,11 @@ static bool at_joint(const fx_tree_actuator *a) {
   return a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT;
 }
 
-static void bound_drive(const fx_mechanism *x, const fx_tree_actuator *a, fx_drive *d) {
+static void bound_drive(const fx_mechanism *x, const fx_tree_actuator *a, double beside, fx_drive *d) {
   const fx_tree *t = &x->tree;
   d->lowest = -INFINITY, d->highest = INFINITY;
-  if (a->force_limited) d->lowest = a->force_range[0], d->highest = a->force_range[1];
+  if (a->force_limited && !a->turn) /* an orientation servo has its bound in its force */
+    d->lowest = a->force_range[0] + beside, d->highest = a->force_range[1] + beside;
   if (a->transmission == FRIX_ROBOT_AT_TENDON && t->tendon[a->object].force_limited)
     bound(d, t->tendon[a->object].force_range[0], t->tendon[a->object].force_range[1], a->gear[0]);
   if (!at_joint(a)) return;
@@ -60,7 +61,7 @@ static void load_actuator(const frix_sim *sim, fx_mechanism *x, int32_t k) {
   *d = (fx_drive){.as_row = d->as_row};
   if (x->tree.no_actuation || a->off || a->dofs.count == 0) return;
   fx_tree_drive f = fx_tree_drive_of(x->state, k);
-  bound_drive(x, a, d);
+  bound_drive(x, a, f.beside, d);
   d->force = f.force, d->stiffness = fx_max(0.0, -f.by_length), d->damping = fx_max(0.0, -f.by_velocity);
   bool soft = d->stiffness > 0.0 || d->damping > 0.0, bounded = isfinite(d->lowest) && isfinite(d->highest);
   bool row = (bounded && d->as_row) || !x->actuator_fits[k];
@@ -191,15 +192,18 @@ static void move_freely(const frix_sim *sim, const fx_mechanism *x, fx_mover *m)
   m->v1 = m->v_free = fx_vec(fx_tree_speed(sim, m, FX_FREE), 0.0, 0.0);
 }
 
-static void load_once(frix_sim *sim) {
+/* again: with other bounds, in the same state: what the velocity brings is known. */
+static void load_once(frix_sim *sim, bool again) {
   fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
   int32_t n = x->tree.dof_count;
   x->tree.timestep = sim->h;
   x->slope_count = 0;
-  fx_tree_velocities(s);
-  fx_tree_newton_euler(s, NULL, s->bias);
-  fx_transport_load(sim);
+  if (!again) {
+    fx_tree_velocities(s);
+    fx_tree_newton_euler(s, NULL, s->bias);
+    fx_transport_load(sim);
+  }
   fx_tree_passive(s);
   fx_tree_dampers(s, x->damper_force);
   fx_tree_actuators(s); /* rates of activations */
@@ -242,8 +246,8 @@ static bool is_beyond(frix_sim *sim, bool rows) {
 }
 
 void fx_mechanism_load(frix_sim *sim) {
-  load_once(sim);
-  for (int round = 0; round < FREE_ROUNDS && find_beyond(sim, sim->mechanism, FX_FREE); round++) load_once(sim);
+  load_once(sim, false);
+  for (int round = 0; round < FREE_ROUNDS && find_beyond(sim, sim->mechanism, FX_FREE); round++) load_once(sim, true);
 }
 
 frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo) {
@@ -253,6 +257,6 @@ frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo) {
     sim->mechanism->drive[k].as_row = true; /* all of them, at last */
   for (int32_t i = 0; round.count > 2 && i < sim->mechanism->tree.dof_count; i++)
     if (sim->mechanism->hold[i].mode != FX_HOLD_NONE) sim->mechanism->hold[i].mode = FX_HOLD_ROW;
-  if (!round.last) load_once(sim);
+  if (!round.last) load_once(sim, true);
   return FRIX_OK;
 }

@@ -15,7 +15,7 @@
 #include "base/sort.h"
 #include "collision/gap.h"
 #include "sim/mechanism.h"
-#include "sim/query.h"
+#include "sim/query_internal.h"
 
 /* ---- contacts ---- */
 

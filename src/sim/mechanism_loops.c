@@ -152,8 +152,13 @@ double fx_loop_impulse(const fx_mechanism *x, const fx_loop *loop, int32_t k, co
 /* ---- dense ---- */
 
 static void add_outer(double *A, int32_t n, const double *row, double weight) {
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j <= i && row[i] != 0.0; j++) A[i * n + j] += weight * row[i] * row[j];
+  int32_t list[FX_DENSE_MOST], count = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (row[i] == 0.0) continue;
+    list[count++] = i;
+    double *to = A + i * n, pull = weight * row[i];
+    for (int32_t k = 0; k < count; k++) to[list[k]] += pull * row[list[k]];
+  }
 }
 
 static void add_slopes(const fx_mechanism *x, const fx_part *p) {

@@ -15,17 +15,21 @@
  *
  * They agree to O(h^2), since J' Mb (J(q) - J(q0)) v = h J' Mb J. v + O(h^2). The step takes v_p + theta (v_e - v_p)
  * with the largest theta <= 1 that brings no kinetic energy, |.|_M <= |V'|: no energy comes from velocity products at
- * any step. The energy of a tree that floats is taken about its centre of mass, whose motion has no part in this. The
- * kinetic energy of a tree is that of V' (ledger.c).
+ * any step. The linear momentum of a tree that floats is that of V', as v_p has it: v_e gets it by a translation of the
+ * whole, and the energy is that about the centre of mass. The kinetic energy of a tree is that of V' (ledger.c).
  *
- * After coordinates or velocities were set by hand a tree brings nothing: theta = 1. Schemes that see contacts at the
- * half step have c there. */
+ * Trees of the joints of a model begin with V' = V. After coordinates or velocities were set by hand a tree brings
+ * nothing: theta = 1. Schemes of the half step carry momenta over each half (mechanism_half.c).
+ *
+ * Contacts see what is left of V' after that, v_p + theta (v_e - v_p), as the velocity before the step: restitution
+ * turns it round, and its energy is what impacts must not raise. */
 #include "sim/mechanism.h"
 
 #include <math.h>
 #include <string.h>
 
 #define SLACK 1e-12 /* of the energy: rounding of its sums */
+#define BEGINS 2.0  /* V' is what the coordinates have */
 
 static fx_spatial kept_at(const fx_mechanism *x, const double *list, int32_t body) {
   const double *k = list + x->at.flown + 6 * (size_t)body;
@@ -37,18 +41,17 @@ static void keep_at(const fx_mechanism *x, double *list, int32_t body, fx_spatia
   memcpy(list + x->at.flown + 6 * (size_t)body, k, sizeof k);
 }
 
-/* What flies as one: a link of a robot, each body of a tree that joints of the model made. NULL: no part of a tree. */
-static const fx_mass *unit_of(const fx_mechanism *x, int32_t b) {
+const fx_mass *fx_unit_of(const fx_mechanism *x, int32_t b) {
   const fx_tree_body *body = &x->tree.body[b];
   if (x->part_of_body[b] < 0) return NULL;
   return x->own ? &body->mass : body->link == b ? &body->carried : NULL;
 }
 
 static frix_vec3 unit_center(const fx_mechanism *x, int32_t b) {
-  return fx_pose_point(x->state->pose[b], unit_of(x, b)->center);
+  return fx_pose_point(x->state->pose[b], fx_unit_of(x, b)->center);
 }
 
-static bool transports(const frix_sim *sim) { return sim->integrator->position_time == 1.0; }
+static bool transports(const frix_sim *sim) { return !fx_sees_half(sim); }
 
 /* ---- flight ---- */
 
@@ -74,7 +77,7 @@ static fx_spatial leaving(const fx_mechanism *x, int32_t b) {
 }
 
 static fx_spatial arriving(const fx_mechanism *x, int32_t b, fx_spatial left, double h) {
-  left.w = fx_rotate(x->state->pose[b].q, gyrated(unit_of(x, b)->inertia, left.w, h));
+  left.w = fx_rotate(x->state->pose[b].q, gyrated(fx_unit_of(x, b)->inertia, left.w, h));
   return left;
 }
 
@@ -83,7 +86,7 @@ void fx_transport_leave(frix_sim *sim) {
   if (!transports(sim)) return;
   fx_tree_velocities(x->state);
   for (int32_t b = 1; b < x->tree.body_count; b++)
-    if (unit_of(x, b)) x->flown[b] = leaving(x, b);
+    if (fx_unit_of(x, b)) x->flown[b] = leaving(x, b);
 }
 
 void fx_transport_arrive(frix_sim *sim) {
@@ -91,18 +94,32 @@ void fx_transport_arrive(frix_sim *sim) {
   double *list = sim->state.robot;
   for (int32_t k = 0; k < x->part_count; k++) list[x->at.carried + k] = transports(sim);
   for (int32_t b = 1; b < x->tree.body_count && transports(sim); b++)
-    if (unit_of(x, b)) keep_at(x, list, b, arriving(x, b, x->flown[b], sim->h));
+    if (fx_unit_of(x, b)) keep_at(x, list, b, arriving(x, b, x->flown[b], sim->h));
+}
+
+void fx_transport_start(frix_sim *sim) {
+  fx_mechanism *x = sim->mechanism;
+  fx_tree_velocities(x->state);
+  for (int32_t k = 0; k < x->part_count; k++) sim->state.robot[x->at.carried + k] = transports(sim) ? BEGINS : 0.0;
+  for (int32_t b = 1; b < x->tree.body_count && transports(sim); b++)
+    if (fx_unit_of(x, b))
+      keep_at(x, sim->state.robot, b,
+              (fx_spatial){fx_tree_velocity_of(x->state, b).w, fx_tree_point_velocity(x->state, b, unit_center(x, b))});
 }
 
 /* ---- the next step ---- */
 
 /* What rests has no velocity products. */
+static bool moves(const fx_mechanism *x, int32_t part) {
+  const double *v = x->state->qvel + x->part[part].first;
+  bool any = false;
+  for (int32_t i = 0; i < x->part[part].count && !any; i++) any = v[i] != 0.0;
+  return any;
+}
+
 static bool brings(const frix_sim *sim, int32_t part) {
   const fx_mechanism *x = sim->mechanism;
-  const double *v = x->state->qvel + x->part[part].first;
-  bool moves = false;
-  for (int32_t i = 0; i < x->part[part].count && !moves; i++) moves = v[i] != 0.0;
-  return moves && transports(sim) && sim->state.robot[x->at.carried + part] != 0.0;
+  return moves(x, part) && transports(sim) && sim->state.robot[x->at.carried + part] != 0.0;
 }
 
 /* (V - V') / h: of its spin and of its centre. */
@@ -118,7 +135,7 @@ static fx_spatial lost_by(const frix_sim *sim, int32_t b) {
 
 fx_spatial fx_transport_force(const frix_sim *sim, int32_t b, fx_spatial a) {
   const fx_mechanism *x = sim->mechanism;
-  const fx_mass *mass = unit_of(x, b);
+  const fx_mass *mass = fx_unit_of(x, b);
   frix_quat q = x->state->pose[b].q;
   frix_vec3 arm = fx_sub(unit_center(x, b), fx_tree_point_of(x->state, b));
   fx_spatial lost = lost_by(sim, b);
@@ -133,9 +150,9 @@ static double brought(const frix_sim *sim, const fx_part *p, frix_vec3 u) {
   const fx_mechanism *x = sim->mechanism;
   double sum = 0.0;
   for (int32_t b = p->root; b < p->body_end; b++) {
-    if (!unit_of(x, b)) continue;
+    if (!fx_unit_of(x, b)) continue;
     fx_spatial flown = kept_at(x, sim->state.robot, b);
-    const fx_mass *mass = unit_of(x, b);
+    const fx_mass *mass = fx_unit_of(x, b);
     frix_vec3 w = fx_unrotate(x->state->pose[b].q, flown.w);
     sum += mass->mass * fx_norm2(fx_sub(flown.v, u)) + fx_dot(w, fx_sym3_mul(mass->inertia, w));
   }
@@ -150,63 +167,126 @@ static frix_vec3 center_velocity(const frix_sim *sim, const fx_part *p) {
   const fx_mechanism *x = sim->mechanism;
   frix_vec3 sum = {0.0, 0.0, 0.0};
   for (int32_t b = p->root; b < p->body_end; b++)
-    if (unit_of(x, b)) sum = fx_mad(sum, unit_of(x, b)->mass, kept_at(x, sim->state.robot, b).v);
+    if (fx_unit_of(x, b)) sum = fx_mad(sum, fx_unit_of(x, b)->mass, kept_at(x, sim->state.robot, b).v);
   return fx_scale(1.0 / p->mass, sum);
 }
 
-static double dot(int32_t n, const double *a, const double *b) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
+/* Of a tree that floats: takes from v_e - v_p what moves its centre of mass, a translation, and puts that into c_e. The
+ * translations are its first three coordinates, the last three of each row of M. */
+static void keep_momentum(const frix_sim *sim, const fx_part *p, const double *c_p, double *b, double *c_e) {
+  const fx_tree *t = &sim->mechanism->tree;
+  const double *m = sim->mechanism->state->m;
+  double D[3];
+  for (int n = 0; n < 3; n++) D[n] = sim->h * (c_p[n] - c_e[n]) / p->mass, b[n] -= D[n];
+  double root[3];
+  fx_tree_mul_part(t, m, p->first, 3, D, root);
+  for (int n = 0; n < 3; n++) c_e[n] += root[n] / sim->h;
+  for (int32_t i = 3; i < p->count; i++) {
+    int32_t next = p->first + i + 1;
+    const double *row = m + (next < t->dof_count ? t->dof[next].row : t->m_count) - 3;
+    c_e[i] += (0.0 + row[0] * D[2] + row[1] * D[1] + row[2] * D[0]) / sim->h;
+  }
 }
 
-/* The largest theta; c_p: the velocity products that lead to v_p, c_e: those at the beginning. */
-static double largest(const frix_sim *sim, const fx_part *p, const double *c_p, const double *c_e) {
+/* The largest theta from v_p = a and v_e - v_p = b, which are found here; c_p: the velocity products that lead to v_p,
+ * c_e: those at the beginning. */
+static double largest(const frix_sim *sim, const fx_part *p, const double *c_p, double *c_e, double *a, double *b) {
   const fx_mechanism *x = sim->mechanism;
   const frix_robot_state *s = x->state;
-  double a[FX_TREE_MOST], b[FX_TREE_MOST], product[FX_TREE_MOST];
+  fx_twin both[FX_TREE_MOST], product[FX_TREE_MOST];
+  int32_t n = p->count;
   frix_vec3 u = p->floats ? center_velocity(sim, p) : fx_vec(0.0, 0.0, 0.0);
-  for (int32_t i = 0; i < p->count; i++) a[i] = -sim->h * c_p[i], b[i] = sim->h * (c_p[i] - c_e[i]);
-  fx_tree_solve_part(s, p->first, p->count, a), fx_tree_solve_part(s, p->first, p->count, b);
-  for (int32_t i = 0; i < p->count; i++) a[i] += s->qvel[p->first + i];
-  for (int n = 0; n < 3 && p->floats; n++) a[n] -= fx_at(u, n);
-  fx_tree_mul_part(&x->tree, s->m, p->first, p->count, a, product);
-  double least = dot(p->count, a, product), slope = dot(p->count, b, product);
-  fx_tree_mul_part(&x->tree, s->m, p->first, p->count, b, product);
-  double square = dot(p->count, b, product), most = (1.0 + SLACK) * brought(sim, p, u);
-  if (least + 2.0 * slope + square <= most) return 1.0;
-  if (!(least < most)) return 0.0;
-  return (most - least) / (slope + sqrt(slope * slope + square * (most - least)));
+  for (int32_t i = 0; i < n; i++) both[i] = (fx_twin){-sim->h * c_p[i], sim->h * (c_p[i] - c_e[i])};
+  fx_tree_solve_pair(s, p->first, n, both);
+  bool begins = sim->state.robot[x->at.carried + (p - x->part)] == BEGINS;
+  for (int32_t i = 0; i < n; i++) {
+    double v = s->qvel[p->first + i];
+    a[i] = begins ? v : both[i][0] + v, b[i] = both[i][1];
+  }
+  if (p->floats) keep_momentum(sim, p, c_p, b, c_e);
+  for (int32_t i = 0; i < n; i++) both[i] = (fx_twin){a[i] - (p->floats && i < 3 ? fx_at(u, i) : 0.0), b[i]};
+  fx_tree_mul_pair(&x->tree, s->m, p->first, n, both, product);
+  double least = 0.0, slope = 0.0, square = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    least += both[i][0] * product[i][0];
+    slope += b[i] * product[i][0], square += b[i] * product[i][1];
+  }
+  double room = begins ? 0.0 : (1.0 + SLACK) * brought(sim, p, u) - least;
+  if (2.0 * slope + square <= room) return 1.0;
+  if (room < 0.0 || !(square > 0.0)) return 0.0; /* by rounding */
+  double root = sqrt(slope * slope + square * room);
+  return slope <= 0.0 ? fx_min(1.0, (root - slope) / square) : room / (slope + root);
+}
+
+/* The velocity products of links that bring V', by coordinate. */
+static void lose(const frix_sim *sim, double *out) {
+  const fx_mechanism *x = sim->mechanism;
+  frix_robot_state *s = x->state;
+  fx_spatial none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  for (int32_t b = 1; b < x->tree.body_count; b++) {
+    int32_t link = x->tree.body[b].link; /* before what is fixed to it */
+    fx_spatial force = fx_unit_of(x, b) ? fx_transport_force(sim, b, none) : none;
+    s->spatial[link] = link == b ? force : fx_spatial_add(s->spatial[link], force);
+  }
+  fx_tree_gather(s, s->spatial, out);
+}
+
+/* What a tree comes with. */
+static void come(const frix_sim *sim, int32_t part, const double *c_p, double *c_e) {
+  fx_mechanism *x = sim->mechanism;
+  frix_robot_state *s = x->state;
+  fx_part *p = &x->part[part];
+  double a[FX_TREE_MOST], b[FX_TREE_MOST], *came = sim->mover[x->mover[part]].tree->came;
+  if (fx_sees_half(sim)) {
+    for (int32_t i = 0; i < p->count; i++) a[i] = -sim->h * c_p[p->first + i];
+    fx_tree_solve_part(s, p->first, p->count, a);
+    for (int32_t i = 0; i < p->count; i++) came[i] = s->qvel[p->first + i] + a[i];
+    for (int32_t i = p->first; i < p->first + p->count; i++) s->bias[i] += c_p[i] - c_e[i];
+    return;
+  }
+  if (!brings(sim, part)) {
+    for (int32_t i = 0; i < p->count; i++) b[i] = -sim->h * c_e[p->first + i];
+    fx_tree_solve_part(s, p->first, p->count, b);
+    for (int32_t i = 0; i < p->count; i++) came[i] = s->qvel[p->first + i] + b[i];
+    return;
+  }
+  double *bias = s->bias + p->first, first[FX_TREE_MOST];
+  c_p += p->first, c_e += p->first;
+  memcpy(first, c_e, (size_t)p->count * sizeof *first);
+  p->theta = largest(sim, p, c_p, c_e, a, b);
+  for (int32_t i = 0; i < p->count; i++) came[i] = a[i] + p->theta * b[i];
+  for (int32_t i = 0; i < p->count && (p->floats || p->theta < 1.0); i++)
+    bias[i] += c_e[i] - first[i] + (1.0 - p->theta) * (c_p[i] - c_e[i]);
 }
 
 void fx_transport_load(frix_sim *sim) {
   fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
-  fx_spatial none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-  bool any = false;
-  for (int32_t k = 0; k < x->part_count; k++) x->part[k].theta = 1.0, any |= brings(sim, k) && x->mover[k] >= 0;
-  if (!any) return;
-  for (int32_t b = 1; b < x->tree.body_count; b++) {
-    int32_t link = x->tree.body[b].link; /* before what is fixed to it */
-    fx_spatial force = unit_of(x, b) ? fx_transport_force(sim, b, none) : none;
-    s->spatial[link] = link == b ? force : fx_spatial_add(s->spatial[link], force);
+  bool any = false, some = false;
+  for (int32_t k = 0; k < x->part_count; k++) {
+    x->part[k].theta = 1.0;
+    any |= x->mover[k] >= 0 && moves(x, k), some |= x->mover[k] >= 0 && brings(sim, k);
   }
+  if (!any) return;
   double *c_p = x->row, *c_e = s->row2;
+  if (fx_sees_half(sim))
+    fx_half_lose(sim, c_p);
+  else if (some)
+    lose(sim, c_p);
   fx_tree_factor(s); /* of M: theta does not depend on what forces are implicit */
-  fx_tree_gather(s, s->spatial, c_p);
   fx_tree_gravity(s, c_e);
   for (int32_t i = 0; i < x->tree.dof_count; i++) c_e[i] = s->bias[i] - c_e[i];
-  for (int32_t k = 0; k < x->part_count; k++) {
-    fx_part *p = &x->part[k];
-    if (!brings(sim, k) || x->mover[k] < 0) continue;
-    p->theta = largest(sim, p, c_p + p->first, c_e + p->first);
-    for (int32_t i = p->first; i < p->first + p->count && p->theta < 1.0; i++)
-      s->bias[i] += (1.0 - p->theta) * (c_p[i] - c_e[i]);
-  }
+  for (int32_t k = 0; k < x->part_count; k++)
+    if (x->mover[k] >= 0 && moves(x, k)) come(sim, k, c_p, c_e);
   for (int32_t i = 0; i < x->tree.dof_count; i++) x->row[i] = 0.0;
 }
 
 /* ---- after changes by hand ---- */
+
+void fx_transport_drop(frix_sim *sim) {
+  const fx_mechanism *x = sim->mechanism;
+  for (int32_t k = 0; k < x->part_count; k++) sim->state.robot[x->at.carried + k] = 0.0;
+}
 
 void fx_transport_forget(frix_sim *sim) {
   const fx_mechanism *x = sim->mechanism;

@@ -88,7 +88,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
         place[2 * k + 1] = second.group_count;
         fx_group *n = copy(sim, first, g, &second, FX_GROUP_REBOUND);
         double *J = second.J + n->value;
-        for (int32_t b = 0; b < n->body_count; b++) { /* the normal row moves nobody */
+        for (int32_t b = 0; b < n->body_count; b++) { /* the normal row moves no body */
           int32_t dof = sim->mover[n->mover[b]].dof;
           memset(J, 0, (size_t)dof * sizeof *J);
           J += n->dim * dof;
@@ -112,7 +112,7 @@ static frix_status decompress(frix_sim *sim, fx_assembly *first, int32_t count) 
   status = fx_sim_solve(sim, &second);
   if (second.leaves_overlaps) memset(first->late, 0, (size_t)first->group_count * sizeof *first->late);
   if (status == FRIX_OK) fx_join_verdict(sim, &compression, "decompression");
-  if (status == FRIX_OK && !sim->problem.row) /* its rows end here: whoever asks for the problem later finds it whole */
+  if (status == FRIX_OK && !sim->problem.row) /* its rows end here: a later request for the problem gets all rows */
     status = fx_rows_build(sim, &second, &sim->arena, &sim->problem);
 
   /* the two phases together */

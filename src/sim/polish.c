@@ -39,7 +39,8 @@ bool fx_needs_polish(const frix_sim *sim, double residual) {
   int32_t count = sim->problem.contact_count + sim->problem.joint_count;
   double from = (sim->state.polish_again ? 1.0 : 10.0) * sim->config.polish;
   if (fx_has_loops(sim)) from = fmax(from, LOOP_NOISE);
-  bool rigid = sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (settle.c) */
+  bool rigid =
+      sim->springs || sim->config.contact == FRIX_CONTACT_KIND_RIGID; /* what is stiff settles (sim_settle.c) */
   bool fit = has_joints(sim) || (rigid && (count <= SMALL_WORLD || near_rest(sim)));
   fit |= sim->mechanism && near_rest(sim); /* dry friction and servos hold to rounding */
   return sim->config.polish > 0.0 && sim->deadline == 0.0 && residual > from && fit &&

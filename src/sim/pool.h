@@ -1,4 +1,4 @@
-/* Pool: an allocator that keeps what is released and hands it out again, so that steps of like size ask the user's
+/* Pool: an allocator that keeps what is released and uses it again, so that steps of like size ask the user's
  * allocator for nothing once they have run a few times. */
 #ifndef FX_SIM_POOL_H
 #define FX_SIM_POOL_H

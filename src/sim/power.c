@@ -28,7 +28,7 @@ static int32_t root_of(int32_t *parent, int32_t k) {
   return k;
 }
 
-static bool acts(const fx_assembly *a, const fx_group *g) {
+bool fx_group_acts(const fx_assembly *a, const fx_group *g) {
   for (int32_t k = 0; k < g->dim; k++)
     if (a->r[g->row + k] != 0.0) return true;
   return false;
@@ -40,7 +40,7 @@ frix_status fx_step_islands_find(frix_sim *sim, const fx_assembly *a, fx_step_is
   if (!parent || !out->of_mover) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < n; k++) parent[k] = k;
   for (int32_t k = 0; k < a->group_count; k++)
-    for (int32_t b = 1; b < a->group[k].body_count && acts(a, &a->group[k]); b++) {
+    for (int32_t b = 1; b < a->group[k].body_count && fx_group_acts(a, &a->group[k]); b++) {
       int32_t i = root_of(parent, a->group[k].mover[0]), j = root_of(parent, a->group[k].mover[b]);
       parent[i > j ? i : j] = i > j ? j : i;
     }
@@ -198,14 +198,15 @@ static void add_drives(const frix_sim *sim, const fx_assembly *a, frix_vec3 (*ch
   }
 }
 
-/* The same of a tree, with its own drives and those of joints. */
-static double tree_turned(const frix_sim *sim, const fx_assembly *a, int32_t mover) {
+/* The same of a tree, with its own drives and those of joints: the groups listed. */
+static double tree_turned(const frix_sim *sim, const fx_assembly *a, const int32_t *list, int32_t count,
+                          int32_t mover) {
   const fx_mover *m = &sim->mover[mover];
   double change[FX_TREE_MOST], y[FX_TREE_MOST];
-  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->v0[i];
-  for (int32_t k = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k];
-    const double *J = drives(g) ? fx_group_block(sim, a, g, mover, 0) : NULL;
+  for (int32_t i = 0; i < m->dof; i++) change[i] = m->tree->v_free[i] - m->tree->came[i];
+  for (int32_t k = 0; k < count; k++) {
+    const fx_group *g = &a->group[list[k]];
+    const double *J = fx_group_block(sim, a, g, mover, 0);
     for (int32_t j = 0; J && j < g->dim; j++) {
       fx_tree_respond(m, J + j * m->dof, y);
       for (int32_t i = 0; i < m->dof; i++) change[i] += a->r[g->row + j] * y[i];
@@ -216,12 +217,15 @@ static double tree_turned(const frix_sim *sim, const fx_assembly *a, int32_t mov
 
 frix_status fx_power_turned(frix_sim *sim, const fx_assembly *a, const fx_step_islands *islands, double *bound) {
   frix_vec3(*change)[2] = (frix_vec3(*)[2])FX_TAKE_RAW(&sim->arena, frix_vec3, 2 * (size_t)sim->mover_count);
-  if (!change) return FRIX_ERROR_MEMORY;
+  int32_t *list = FX_TAKE_RAW(&sim->arena, int32_t, a->group_count), count = 0;
+  if (!change || !list) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < a->group_count; k++)
+    if (drives(&a->group[k])) list[count++] = k;
   for (int32_t k = 0; k < islands->count; k++) bound[k] = 0.0;
   for (int32_t k = 0; k < sim->mover_count; k++) {
     const fx_mover *m = &sim->mover[k];
     if (m->tree) {
-      bound[islands->of_mover[k]] += tree_turned(sim, a, k) / 8.0;
+      bound[islands->of_mover[k]] += tree_turned(sim, a, list, count, k) / 8.0;
       continue;
     }
     change[k][0] = fx_sub(m->v_free, m->v0);

@@ -5,7 +5,7 @@
  *
  * d displaces the bodies and leaves their velocities alone. Reference: M. Anitescu, G. Hart, A constraint-stabilized
  * time-stepping approach for rigid multibody dynamics with joints, contact and friction, 2004. */
-#include "sim/hooks.h"
+#include "sim/hooks_internal.h"
 #include "sim/joints.h"
 #include "sim/softs.h"
 

@@ -1,6 +1,6 @@
 /* Rays, casts, overlaps and distances at the present poses. */
-#include "sim/query.h"
 #include "base/abi.h"
+#include "sim/query_internal.h"
 
 #include "base/threads.h"
 #include "collision/gap.h"

@@ -1,7 +1,7 @@
 /* A step that repeats the one before it.
  *
  * A step is a function of the state, the model, h and the settings; nothing in it depends on time or chance. Where the
- * step before left the state as it found it, bit by bit, and nobody changed it since, this step has the same contacts,
+ * step before left the state as it found it, bit by bit, and no call changed it since, this step has the same contacts,
  * rows, answer and certificate: they are still there, and only the clock goes on. What rests costs one comparison.
  *
  * All that a state holds is compared, so that whatever was written into it in between (views of its arrays, forces,

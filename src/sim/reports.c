@@ -1,7 +1,7 @@
 /* Contacts over time: which one is which, what they carry, which of them touch, when they begin and end. */
 #include "base/abi.h"
 #include "base/threads.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,7 +76,7 @@ void fx_contact_carry(const frix_sim *sim, const fx_group *g, fx_touching *t) {
   fill(sim, g, sim->rows.r[g->row] > 0.0, t);
 }
 
-/* ---- what touches ----
+/* ---- contacts ----
  *
  * A solver leaves impulses of rounding at contacts that are far from closing. A contact touches where it acts,
  *

@@ -4,9 +4,10 @@
  * rest stays there wherever impulses exist that hold it: H r + G lambda + M v_free = 0, r in K (solver/equilibrium.c).
  * They are only a start; the exact law judges them like any other. */
 #include "problem/cone.h"
+#include "sim/mechanism.h"
+#include "sim/sim_statics.h"
 #include "sim/solving.h"
-#include "sim/statics.h"
-#include "solver/equilibrium.h"
+#include "solver/equilibrium_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,7 @@ enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to roun
 /* Rest is a matter of the step's own problem, not of decompression or projection. */
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows &&
-         !sim->mechanism && !sim->softs && /* springs of trees and soft bodies come to rest by themselves */
+         !sim->model->robot.robot && !sim->softs && /* springs of robots and soft bodies come to rest by themselves */
          !fx_bounces_later(sim, a);
 }
 
@@ -32,6 +33,8 @@ bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {
   int32_t closing = 0, fresh = 0;
   double slow = SLOW * sim->h * fx_norm(sim->state.gravity);
   if (!is_sought(sim, a)) return false;
+  for (int32_t k = 0; k < sim->mover_count; k++)
+    if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
   for (int32_t k = 0; k < a->joint_first; k++) {
     const fx_group *g = &a->group[k];
     if (g->kind != FX_GROUP_CONTACT) continue;
@@ -41,10 +44,7 @@ bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {
     closing++;
     fresh += !known;
   }
-  if (2 * fresh <= closing) return false;
-  for (int32_t k = 0; k < sim->mover_count; k++)
-    if (sim->mover[k].first >= 0 && fx_norm(sim->mover[k].v0) > slow) return false;
-  return true;
+  return 2 * fresh > closing;
 }
 
 bool fx_leaves_rest(const frix_sim *sim, const fx_assembly *a) {
@@ -92,12 +92,25 @@ static double load_share(const frix_sim *sim, const fx_group *g) {
   return least;
 }
 
-/* Springs carry the impulses of the guess; a contact that is struck has none. */
+/* Whether a surface runs under what rests: friction there is at its bound, which no force of rest tells. */
+static bool runs(const fx_assembly *a, const fx_group *g) {
+  bool any = false;
+  for (int32_t k = g->row + 1; k < g->row + g->dim; k++) any |= a->drive[k] != 0.0;
+  return any;
+}
+
+/* Springs carry the impulses of the guess; a contact that is struck has none. Those along a surface that runs keep
+ * theirs. */
 static void hold(const frix_sim *sim, fx_assembly *a, fx_group *g) {
   if (!fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) return;
-  double share = load_share(sim, g);
-  fx_hold_contact(sim, a, g, a->guess + g->row);
-  if (share < 1.0) fx_leave_blow(sim, a, g, a->guess + g->row, share);
+  double share = load_share(sim, g), r[FRIX_MAX_DIM];
+  bool keeps = runs(a, g);
+  memcpy(r, a->guess + g->row, (size_t)g->dim * sizeof *r);
+  for (int32_t k = 1; keeps && k < g->dim; k++)
+    r[k] = a->r_c[g->row + k] - (a->expected ? a->expected[g->row + k] : 0.0);
+  fx_hold_contact(sim, a, g, r);
+  if (share < 1.0) fx_leave_blow(sim, a, g, r, share);
+  for (int32_t k = 1; keeps && share < 1.0 && k < g->dim; k++) a->expected[g->row + k] = 0.0;
 }
 
 /* Velocity of a body's farthest point. */
@@ -119,6 +132,12 @@ static frix_status rests(frix_sim *sim, fx_assembly *a, bool *out) {
     const fx_mover *m = &sim->mover[k];
     if (m->first < 0) continue;
     const double *x = v + m->first;
+    if (m->tree) {
+      double size = fx_tree_size(sim, m), came = fx_tree_speed(sim, m, FX_FREE), most = 0.0;
+      for (int32_t i = 0; i < m->dof; i++) most = fmax(most, fabs(x[i]) * fmax(1.0, size));
+      *out = most <= NEARLY * fmax(came, gravity);
+      continue;
+    }
     frix_vec3 linear = {x[0], x[1], m->dof == 3 ? 0.0 : x[2]};
     frix_vec3 spin = m->dof == 3 ? (frix_vec3){0, 0, x[2]} : (frix_vec3){x[3], x[4], x[5]};
     *out = outer_speed(sim, m, linear, spin) <= NEARLY * fmax(outer_speed(sim, m, m->v_free, m->w_free), gravity);
@@ -184,8 +203,7 @@ static bool moves(const frix_sim *sim, const fx_group *g) {
   double slow = MOVING * sim->h * fx_norm(sim->state.gravity);
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
-    if (m->tree) return true; /* springs and servos of trees come to rest by themselves */
-    if (outer_speed(sim, m, m->v1, m->w1) > slow) return true;
+    if (m->tree ? fx_tree_outer_speed(sim, m, FX_AFTER) > slow : outer_speed(sim, m, m->v1, m->w1) > slow) return true;
   }
   return false;
 }
@@ -227,7 +245,7 @@ frix_status fx_seek_rest(frix_sim *sim, fx_assembly *a, bool relax) {
     bool open = statics.kind[i] == FX_STATICS_OPEN && found.standing == FRIX_STANDING_STANDS;
     if (!open && found.island[i] != FRIX_STANDING_STANDS) continue;
     memcpy(a->guess + system.row[i], found.r + system.row[i], (size_t)system.contact[i].dim * sizeof *a->guess);
-    if (!open) hold(sim, a, &a->group[i]);
+    if (!open && i < a->joint_first) hold(sim, a, &a->group[i]); /* joints may be more contacts than groups */
   }
   fx_arena_free(&arena);
   return status;

@@ -1,17 +1,18 @@
 /* Rows and answer of a step, and the reasons to make them once more.
  *
  * The loop: solve, then look at the answer for one reason after the other. A reason that holds changes the rows or the
- * contacts, sends the step back to where these are made, and all reasons before it are looked at again, afresh. A
- * reason may send the step back so many times; one that still holds then leaves its verdict, and the step is not
- * certified. */
+ * contacts and sends the step back to where these are made. The walk then starts again at the first reason, and the
+ * counts of those before it at zero. A reason has a limit between two such starts; one with a phase that still holds
+ * at its limit leaves a verdict, and the step is not certified. Under a deadline, or where the answer is not
+ * certified, most reasons are not looked at. */
 #include "sim/mechanism.h"
 #include "sim/step.h"
 
 typedef struct retry {
-  const char *phase; /* of the verdict where it holds to the last; NULL: the certificate says it */
+  const char *phase; /* of the verdict where it holds at its limit; NULL: the answer stays as it is */
   frix_status (*look)(frix_sim *sim, fx_round round, fx_redo *redo);
-  int32_t most;
-  bool alone; /* what it changes gives no reason to look at those before it */
+  int32_t limit;
+  bool no_restart; /* what it changes gives no reason to look at those before it */
 } retry;
 
 static const retry retries[] = {
@@ -19,12 +20,14 @@ static const retry retries[] = {
     {"ball friction", fx_retry_balls, 12, false},
     /* forces of an implicit step are those at the middle of its answer */
     {"forces", fx_retry_middle, 59, false},
-    /* a servo reaches its bounds, or dry friction holds or slides, otherwise than expected */
+    /* a servo reaches its bounds, or dry friction holds or slides, contrary to the assumption */
     {"joint forces", fx_retry_drives, 5, false},
     /* a blow throws a body into one it had no contact with */
     {"thrown", fx_retry_thrown, 4, false},
     /* a round face tips about a place of its rim that has no contact */
-    {NULL, fx_retry_rims, 4, false},
+    {"rims", fx_retry_rims, 12, false},
+    /* soft surfaces overlap where the answer takes them, though gaps along their velocities do not close */
+    {"soft overlap", fx_retry_ahead, 8, false},
     /* joints hold at the end of the step, not only to first order */
     {NULL, fx_retry_joints, INT32_MAX, true},
     /* forces of sliding rigid contacts that the law leaves open: another answer of the same rows */
@@ -71,7 +74,7 @@ frix_status fx_step_answer(frix_sim *sim) {
   frix_status status = fx_sim_solve(sim, &sim->rows);
   while (status == FRIX_OK && k < RETRIES) {
     const retry *reason = &retries[k];
-    fx_round round = {count[k], count[k] == reason->most};
+    fx_round round = {count[k], count[k] == reason->limit};
     fx_redo redo = FX_REDO_NOTHING;
     status = reason->look(sim, round, &redo);
     if (status != FRIX_OK) break;
@@ -82,7 +85,7 @@ frix_status fx_step_answer(frix_sim *sim) {
     }
     count[k]++;
     status = redo_from(sim, redo);
-    while (!reason->alone && k > 0) count[--k] = 0;
+    while (!reason->no_restart && k > 0) count[--k] = 0;
   }
   return status;
 }

@@ -14,7 +14,7 @@
  * The eight rim points hold 0.92 R in all directions. So they stay where they are, in the world, while e is within 0.9
  * R; beyond, the first one is put where e points. What rests keeps them, to the bit. Where an answer begins to tilt a
  * cap about other places of its rim than the one e points at, a rim point is put there and the step is solved again: a
- * cap that can stand does, whoever loads it. */
+ * cap that can stand does, whatever loads it. */
 #include "collision/rim.h"
 #include "sim/step.h"
 
@@ -196,7 +196,7 @@ static frix_status reserve_turned(frix_sim *sim, int32_t more) {
 frix_status fx_retry_rims(frix_sim *sim, fx_round round, fx_redo *redo) {
   const fx_assembly *a = &sim->rows;
   bool again = false;
-  int32_t rims = round.last || sim->integrator->implicit ? 0 : count_rims(sim);
+  int32_t rims = sim->integrator->implicit ? 0 : count_rims(sim);
   if (rims == 0 || sim->deadline > 0.0 || !sim->report.certified) return FRIX_OK;
   if (reserve_turned(sim, rims) != FRIX_OK) return FRIX_ERROR_MEMORY;
   pressed p = {0};
@@ -214,6 +214,7 @@ frix_status fx_retry_rims(frix_sim *sim, fx_round round, fx_redo *redo) {
   }
   if (!again) return FRIX_OK;
   *redo = FX_REDO_CONTACTS;
+  if (round.last) return FRIX_OK;
   frix_status status = fx_sim_find_contacts(sim, fx_sim_margin(sim));
   return status == FRIX_OK ? fx_sim_describe_contacts(sim) : status;
 }

@@ -1,6 +1,6 @@
 /* The rows of the last step as the user sees them: kind, bodies, law, directions and impulses. */
 #include "base/abi.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +66,7 @@ static void describe_contact(const frix_sim *sim, const fx_group *g, frix_row_re
   out->shape_b = (frix_shape_id){(uint32_t)sim->model->shape[c->shape_b].id + 1, 1};
   out->point = fx_scale(0.5, fx_add(c->point_a, c->point_b));
   out->gap = c->gap;
+  out->soft_place[0] = c->soft_a, out->soft_place[1] = c->soft_b;
   find_directions(sim, g, c->body_a, out);
 }
 

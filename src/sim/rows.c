@@ -9,17 +9,17 @@
 frix_status fx_assembly_begin(frix_sim *sim, fx_assembly *a, int32_t groups, int32_t rows, size_t values) {
   fx_arena *arena = &sim->arena;
   *a = (fx_assembly){.arena = arena, .group_capacity = groups, .row_capacity = rows, .value_capacity = values};
-  a->group = FX_TAKE_RAW(arena, fx_group, groups); /* J and groups are set where a group is added */
+  a->group = FX_TAKE_RAW(arena, fx_group, groups); /* set where a group is added */
   a->law = FX_TAKE_RAW(arena, frix_contact, groups);
   a->J = FX_TAKE_RAW(arena, double, values);
-  a->w = FX_TAKE(arena, double, rows);
-  a->R = FX_TAKE(arena, double, rows);
-  a->r_c = FX_TAKE(arena, double, rows);
-  a->guess = FX_TAKE(arena, double, rows);
+  a->w = FX_TAKE_RAW(arena, double, rows);
+  a->R = FX_TAKE_RAW(arena, double, rows);
+  a->r_c = FX_TAKE_RAW(arena, double, rows);
+  a->guess = FX_TAKE_RAW(arena, double, rows);
   a->limit = FX_TAKE_RAW(arena, double, rows);
-  a->drive = FX_TAKE(arena, double, rows);
-  a->r = FX_TAKE(arena, double, rows);
-  a->u = FX_TAKE(arena, double, rows);
+  a->drive = FX_TAKE_RAW(arena, double, rows);
+  a->r = FX_TAKE_RAW(arena, double, rows);
+  a->u = FX_TAKE_RAW(arena, double, rows);
   bool beside_trees = sim->mechanism && sim->state.joint_count > 0;
   if (beside_trees && !(a->direction = FX_TAKE(arena, fx_row_direction, rows))) return FRIX_ERROR_MEMORY;
   bool good = a->group && a->law && a->J && a->w && a->R && a->r_c && a->guess && a->limit && a->drive && a->r && a->u;
@@ -41,6 +41,9 @@ fx_group *fx_group_add_raw(frix_sim *sim, fx_assembly *a, fx_group_kind kind, in
     g->mover[at] = m;
     g->body_count++;
   }
+  double *const cleared[] = {a->w, a->R, a->r_c, a->guess, a->drive, a->r, a->u};
+  for (size_t k = 0; k < sizeof cleared / sizeof *cleared; k++)
+    for (int32_t j = 0; j < law.dim; j++) cleared[k][a->row_count + j] = 0.0;
   a->row_count += law.dim;
   for (int32_t k = 0; k < g->body_count; k++) a->value_count += (size_t)(law.dim * sim->mover[g->mover[k]].dof);
   return g;
@@ -138,7 +141,7 @@ void fx_group_bend(frix_sim *sim, fx_assembly *a, fx_group *g, int32_t k, int32_
   fx_soft_held_row(sim, slot, point, d, row_of(sim, a, g, b, k));
 }
 
-static double product(int32_t dof, const double *J, frix_vec3 v, frix_vec3 w) {
+static inline double product(int32_t dof, const double *J, frix_vec3 v, frix_vec3 w) {
   if (dof == 3) return J[0] * v.x + J[1] * v.y + J[2] * w.z;
   return J[0] * v.x + J[1] * v.y + J[2] * v.z + J[3] * w.x + J[4] * w.y + J[5] * w.z;
 }
@@ -165,6 +168,12 @@ double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_gro
 
 static bool is_zero(frix_vec3 v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
 
+/* J v of one body; inlined with the sizes of the common contact. */
+static inline __attribute__((always_inline)) void add_products(int32_t dim, int32_t dof, const double *J, frix_vec3 v,
+                                                               frix_vec3 w, double *out) {
+  for (int32_t k = 0; k < dim; k++, J += dof) out[k] += product(dof, J, v, w);
+}
+
 void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_group *g, fx_when when, double *out) {
   const double *J = a->J + g->value;
   for (int32_t k = 0; k < g->dim; k++) out[k] = a->drive[g->row + k];
@@ -180,7 +189,11 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
       J += g->dim * m->dof;
       continue;
     }
-    for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += product(m->dof, J, *v, *w);
+    if (g->dim == 3 && m->dof == 6)
+      add_products(3, 6, J, *v, *w, out);
+    else
+      add_products(g->dim, m->dof, J, *v, *w, out);
+    J += g->dim * m->dof;
   }
 }
 
@@ -200,7 +213,7 @@ static void find_velocities(int32_t part, int32_t first, int32_t end, void *user
 
 void fx_rows_velocities(const frix_sim *sim, const fx_assembly *a, fx_when when, double *out) {
   velocities t = {sim, a, when, out};
-  fx_threads threads = {sim->inner, sim->config.thread_count};
+  fx_threads threads = fx_sim_threads(sim);
   fx_parallel_range(threads, a->group_count, FX_LEAST_CONTACTS, find_velocities, &t);
 }
 

@@ -1,10 +1,10 @@
 /* Sims: creation, destruction, growth, what concerns the whole. */
-#include "sim/sim.h"
 #include "base/abi.h"
+#include "sim/sim_internal.h"
 
-#include "sim/hooks.h"
+#include "sim/hooks_internal.h"
 #include "sim/mechanism.h"
-#include "sim/query.h"
+#include "sim/query_internal.h"
 #include "sim/softs.h"
 
 #include "base/trig.h"
@@ -17,6 +17,7 @@ static frix_sim_config default_sim(void) {
   frix_sim_config config = {0};
   config.size = sizeof config;
   config.integrator = "moreau";
+  config.coordinates = FRIX_COORDINATES_REDUCED;
   config.solver = "auto";
   config.contact = FRIX_CONTACT_KIND_STIFF;
   config.tolerance = 1e-8;

@@ -55,7 +55,7 @@ void fx_sleep_update(frix_sim *sim) {
   if (!sim->config.sleep) return;
   int32_t *parent = islands(sim);
   double *least = FX_TAKE(&sim->arena, double, s->count);
-  if (!parent || !least) return; /* nobody sleeps this time */
+  if (!parent || !least) return; /* no body sleeps this time */
   for (int32_t k = 1; k < s->count; k++) {
     if (!dynamic(sim, k) || s->asleep[k]) continue;
     double radius = fx_slot_body(sim, k)->radius;

@@ -3,7 +3,7 @@
  * The hash (FNV-1a over 64-bit words) walks the same fields one by one, so padding never counts. */
 #include "sim/snapshot.h"
 
-#include "sim/hooks.h"
+#include "sim/hooks_internal.h"
 #include "sim/mechanism.h"
 
 #include <string.h>

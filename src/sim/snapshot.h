@@ -1,8 +1,8 @@
-/* Snapshots: a state that nobody steps. */
+/* Snapshots: a state that is not stepped. */
 #ifndef FX_SIM_SNAPSHOT_H
 #define FX_SIM_SNAPSHOT_H
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 struct frix_snapshot {
   frix_context *context;

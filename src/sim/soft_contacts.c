@@ -18,7 +18,8 @@ static const double short_way = 1e-3;    /* of the smaller body: an overlap that
 
 typedef struct meeting {
   frix_sim *sim;
-  double margin;
+  double margin, h; /* h: how long surfaces go on from where they are */
+  double deeper; /* of the smaller body: overlaps are looked for that are deeper; 0: all contacts within the margin */
   fx_contact *contact;
   int32_t count, room;
   fx_manifold manifold;
@@ -61,7 +62,8 @@ static void add(meeting *m, side own, side other, uint64_t feature, uint64_t tur
                     .point_a = a.point,
                     .point_b = b.point,
                     .normal = first ? normal : fx_neg(normal),
-                    .gap = gap};
+                    .gap = gap,
+                    .ahead = m->deeper > 0.0 ? m->margin : 0.0};
   const uint32_t *generation = m->sim->state.generation;
   c->id = fx_contact_name(c, generation[a.slot], generation[b.slot]);
   fx_contact_frame(c, NULL);
@@ -77,6 +79,12 @@ static bool boxes_apart(frix_vec3 low_a, frix_vec3 high_a, frix_vec3 low_b, frix
          low_b.y > high_a.y + reach || low_a.z > high_b.z + reach || low_b.z > high_a.z + reach;
 }
 
+/* Size of the smaller one of a soft body and a shape, of another soft body where there is one. */
+static double smaller(const meeting *m, const fx_soft_body *b, int32_t shape, const fx_soft_body *other) {
+  double bound = m->sim->model->shape[shape].bound;
+  return fx_min(b->size, other ? other->size : 2.0 * bound);
+}
+
 /* ---- points of the surface against a rigid shape ---- */
 
 static double speed_at(const frix_sim *sim, int32_t slot, frix_vec3 p) {
@@ -88,14 +96,15 @@ static void meet_rigid(meeting *m, fx_soft_body *b, int32_t p, int32_t slot, int
   const fx_shape *s = &m->sim->model->shape[shape];
   frix_vec3 place = fx_soft_skin_place(&b->skin, p);
   const fx_shape ball = {.kind = FRIX_SHAPE_SPHERE, .centred = true};
-  double reach = m->margin + m->sim->h * (fx_norm(fx_soft_skin_velocity(&b->skin, p)) + speed_at(m->sim, slot, place));
+  double reach = m->margin;
+  if (m->h > 0.0) reach += m->h * (fx_norm(fx_soft_skin_velocity(&b->skin, p)) + speed_at(m->sim, slot, place));
   m->manifold.count = 0;
-  fx_narrow_pair(&ball, (frix_pose){place, {1.0, 0.0, 0.0, 0.0}}, s, pose, reach, &m->manifold);
+  fx_narrow_pair(&ball, (frix_pose){place, {1.0, 0.0, 0.0, 0.0}}, s, pose, fx_max(reach, 0.0), &m->manifold);
   if (m->manifold.failed) m->failed = true;
   const fx_touch *best = NULL;
   for (int32_t k = 0; k < m->manifold.count; k++)
     if (!best || m->manifold.touch[k].gap < best->gap) best = &m->manifold.touch[k];
-  if (!best) return;
+  if (!best || best->gap > reach) return;
   add(m, (side){b->slot, b->shape, p + 1, place}, (side){slot, shape, 0, best->point_b},
       FX_FEATURE(FX_FEATURE_VERTEX, p, FX_FEATURE_NONE, 0), FX_FEATURE(FX_FEATURE_NONE, 0, FX_FEATURE_VERTEX, p),
       best->normal, best->gap);
@@ -108,11 +117,12 @@ static void meet_surface(meeting *m, fx_soft_body *b, side own, uint32_t number,
                          double reach, double deep) {
   fx_soft_near near;
   frix_vec3 place, normal, p = own.point;
+  double around = fx_max(reach + radius, 0.0);
   if (off_box(b->skin.low, b->skin.high, p) > reach + radius) return;
-  if (!fx_soft_nearest(&b->skin, p, outward, reach + radius, deep + radius, &near)) return;
+  if (!fx_soft_nearest(&b->skin, p, outward, around, deep + radius, &near)) return;
   /* beside an edge other contacts hold it, but where it comes fast */
   if (near.beside && reach - m->margin < short_way / deepest_share * deep) return;
-  double gap = fx_soft_gap(&b->skin, p, reach + radius, &near, &place, &normal) - radius;
+  double gap = fx_soft_gap(&b->skin, p, around, &near, &place, &normal) - radius;
   if (gap > reach) return;
   own.point = fx_mad(p, -radius, normal);
   add(m, own, (side){b->slot, b->shape, -(near.triangle + 1), place},
@@ -133,7 +143,7 @@ static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shap
     if (hull) local = s->geometry->hull.vertex[k];
     frix_vec3 p = fx_pose_point(pose, local);
     frix_vec3 outward = ball ? fx_sub(b->x->pose.p, p) : fx_sub(p, pose.p);
-    double reach = m->margin + m->sim->h * (b->skin.fastest + speed_at(m->sim, slot, p));
+    double reach = m->margin + m->h * (b->skin.fastest + speed_at(m->sim, slot, p));
     if (off_box(b->skin.low, b->skin.high, p) > reach + radius) continue;
     meet_surface(m, b, (side){slot, shape, 0, p}, (uint32_t)k, radius, fx_unit(outward), reach, deep);
   }
@@ -145,16 +155,38 @@ static void meet_corners(meeting *m, fx_soft_body *b, int32_t slot, int32_t shap
 typedef struct edge_pair {
   meeting *m;
   side a, b;
+  double size; /* of the smaller */
 } edge_pair;
 
+/* Whether a contact of that name was one in the last step. */
+static bool was_there(const frix_sim *sim, const fx_contact *c) {
+  const fx_state *s = &sim->state;
+  int32_t low = 0, high = s->touching_count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    int order = fx_contact_order(&s->touching[middle].contact, c);
+    if (order == 0) return s->touching[middle].contact.id == c->id;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return false;
+}
+
+/* Where bodies overlap a little at one place, edges elsewhere may cross deep in them, along a longer way out: those are
+ * contacts only where they were so before, or where the first step finds them. */
 static void take_edges(void *user, const fx_edge_touch *t) {
   const edge_pair *x = user;
+  meeting *m = x->m;
   uint32_t i = (uint32_t)t->edge_a, j = (uint32_t)t->edge_b;
   side a = x->a, b = x->b;
   a.soft = -(t->triangle_a + 1), a.point = t->at.point_a;
   b.soft = -(t->triangle_b + 1), b.point = t->at.point_b; /* 0: rigid */
-  add(x->m, a, b, FX_FEATURE(FX_FEATURE_EDGE, i, FX_FEATURE_EDGE, j),
-      FX_FEATURE(FX_FEATURE_EDGE, j, FX_FEATURE_EDGE, i), t->at.normal, t->at.gap);
+  add(m, a, b, FX_FEATURE(FX_FEATURE_EDGE, i, FX_FEATURE_EDGE, j), FX_FEATURE(FX_FEATURE_EDGE, j, FX_FEATURE_EDGE, i),
+      t->at.normal, t->at.gap);
+  bool deep = !(m->deeper > 0.0) && t->at.gap < -fx_soft_deepest_new * x->size && m->sim->state.step_count > 0;
+  if (deep && !m->failed && !was_there(m->sim, &m->contact[m->count - 1])) m->count--;
 }
 
 /* ---- pairs ---- */
@@ -163,7 +195,7 @@ static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape)
   const frix_sim *sim = m->sim;
   const fx_shape *s = &sim->model->shape[shape];
   frix_pose pose = fx_pose_mul(sim->state.pose[slot], s->local);
-  double reach = m->margin + sim->h * b->skin.fastest + sim->reach[slot];
+  double reach = m->margin + m->h * b->skin.fastest + (m->h > 0.0 ? sim->reach[slot] : 0.0);
   bool bounded = isfinite(s->bound);
   fx_soft_region region = {.bounded = bounded, .normal = fx_rotate(pose.q, fx_vec(0.0, 0.0, 1.0)), .reach = reach};
   region.low = pose.p;
@@ -174,29 +206,43 @@ static void meet_shape(meeting *m, fx_soft_body *b, int32_t slot, int32_t shape)
   int32_t count = fx_soft_points_near(&b->skin, &region);
   for (int32_t k = 0; k < count && !m->failed; k++) meet_rigid(m, b, b->skin.list[k], slot, shape, pose);
   meet_corners(m, b, slot, shape, pose);
-  edge_pair pair = {m, {.slot = b->slot, .shape = b->shape}, {.slot = slot, .shape = shape}};
-  fx_soft_meet_rigid_edges(m->sim, m->margin, b, slot, s, pose, take_edges, &pair);
+  edge_pair pair = {
+      m, {.slot = b->slot, .shape = b->shape}, {.slot = slot, .shape = shape}, smaller(m, b, shape, NULL)};
+  fx_soft_meet_rigid_edges(m->sim, m->margin, m->h, b, slot, s, pose, take_edges, &pair);
 }
 
 static void meet_soft(meeting *m, fx_soft_body *a, fx_soft_body *b) {
-  double h = m->sim->h, far = m->margin + h * (a->skin.fastest + b->skin.fastest);
+  double h = m->h, far = m->margin + h * (a->skin.fastest + b->skin.fastest);
   double deep = deepest_share * fx_min(a->size, b->size);
   if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
   fx_soft_region region = {.bounded = true, .low = b->skin.low, .high = b->skin.high, .reach = far};
   int32_t count = fx_soft_points_near(&a->skin, &region);
   for (int32_t k = 0; k < count && !m->failed; k++) {
     int32_t p = a->skin.list[k];
-    double reach = m->margin + h * (fx_norm(fx_soft_skin_velocity(&a->skin, p)) + b->skin.fastest);
+    double reach = m->margin;
+    if (h > 0.0) reach += h * (fx_norm(fx_soft_skin_velocity(&a->skin, p)) + b->skin.fastest);
     meet_surface(m, b, (side){a->slot, a->shape, p + 1, a->skin.place[p]}, (uint32_t)p, 0.0,
                  fx_unit(fx_soft_skin_outward(&a->skin, p)), reach, deep);
   }
 }
 
 static void meet_edges(meeting *m, fx_soft_body *a, fx_soft_body *b) {
-  double far = m->margin + m->sim->h * (a->skin.fastest + b->skin.fastest);
-  edge_pair pair = {m, {.slot = a->slot, .shape = a->shape}, {.slot = b->slot, .shape = b->shape}};
+  double far = m->margin + m->h * (a->skin.fastest + b->skin.fastest);
+  edge_pair pair = {
+      m, {.slot = a->slot, .shape = a->shape}, {.slot = b->slot, .shape = b->shape}, smaller(m, a, b->shape, b)};
   if (boxes_apart(a->skin.low, a->skin.high, b->skin.low, b->skin.high, far)) return;
-  fx_soft_meet_edges(m->sim, m->margin, a, b, take_edges, &pair);
+  fx_soft_meet_edges(m->margin, m->h, a, b, take_edges, &pair);
+}
+
+/* Whether a pair is looked at. What goes less far than overlaps count cannot overlap by more than it did. */
+static bool look_at(meeting *m, const fx_soft_body *b, int32_t slot, int32_t shape, const fx_soft_body *other) {
+  const frix_sim *sim = m->sim;
+  if (!(m->deeper > 0.0)) return true;
+  frix_vec3 v, w;
+  fx_slot_motion(sim, slot, FX_AFTER, &v, &w);
+  double way = other ? sim->h * other->skin.fastest : fx_body_way(sim, slot, v, w);
+  m->margin = -m->deeper * smaller(m, b, shape, other);
+  return sim->h * b->skin.fastest + way > -m->margin;
 }
 
 static void meet_all(meeting *m) {
@@ -212,7 +258,7 @@ static void meet_all(meeting *m) {
       fx_soft_body *other = fx_soft_at(sim, slot);
       const fx_body *body = fx_slot_body(sim, slot);
       for (int32_t shape = body->shape_start; shape < body->shape_start + body->shape_count; shape++) {
-        if (!may_meet(sim, own, &sim->model->shape[shape])) continue;
+        if (!may_meet(sim, own, &sim->model->shape[shape]) || !look_at(m, b, slot, shape, other)) continue;
         if (!other)
           meet_shape(m, b, slot, shape);
         else if (other->mover >= 0) {
@@ -229,21 +275,32 @@ static int compare(int32_t a, int32_t b, const void *user) {
   return fx_contact_order(&list[a], &list[b]);
 }
 
+/* Contacts of the meeting and those of a list, in order. */
+static frix_status sort_contacts(frix_sim *sim, const meeting *m, const fx_contact *list, int32_t count) {
+  int32_t all = count + m->count;
+  fx_contact *both = FX_TAKE_RAW(&sim->arena, fx_contact, all), *sorted = FX_TAKE_RAW(&sim->arena, fx_contact, all);
+  int32_t *order = FX_TAKE_RAW(&sim->arena, int32_t, all), *scratch = FX_TAKE_RAW(&sim->arena, int32_t, all);
+  if (!both || !sorted || !order || !scratch) return FRIX_ERROR_MEMORY;
+  if (count) memcpy(both, list, (size_t)count * sizeof *both);
+  if (m->count) memcpy(both + count, m->contact, (size_t)m->count * sizeof *both);
+  for (int32_t k = 0; k < all; k++) order[k] = k;
+  fx_sort_by(order, scratch, (size_t)all, compare, both);
+  for (int32_t k = 0; k < all; k++) sorted[k] = both[order[k]];
+  sim->contact = sorted, sim->contact_count = all;
+  return FRIX_OK;
+}
+
 frix_status fx_softs_meet(frix_sim *sim, double margin) {
-  meeting m = {.sim = sim, .manifold = {.context = sim->inner}};
+  meeting m = {.sim = sim, .h = sim->h, .manifold = {.context = sim->inner}};
   m.margin = margin + sim->h * sim->h * fx_norm(sim->state.gravity);
   meet_all(&m);
   fx_free(sim->inner, m.manifold.touch);
-  if (m.failed) return FRIX_ERROR_MEMORY;
-  int32_t all = sim->contact_count + m.count;
-  fx_contact *list = FX_TAKE_RAW(&sim->arena, fx_contact, all), *sorted = FX_TAKE_RAW(&sim->arena, fx_contact, all);
-  int32_t *order = FX_TAKE_RAW(&sim->arena, int32_t, all), *scratch = FX_TAKE_RAW(&sim->arena, int32_t, all);
-  if (!list || !sorted || !order || !scratch) return FRIX_ERROR_MEMORY;
-  if (sim->contact_count) memcpy(list, sim->contact, (size_t)sim->contact_count * sizeof *list);
-  if (m.count) memcpy(list + sim->contact_count, m.contact, (size_t)m.count * sizeof *list);
-  for (int32_t k = 0; k < all; k++) order[k] = k;
-  fx_sort_by(order, scratch, (size_t)all, compare, list);
-  for (int32_t k = 0; k < all; k++) sorted[k] = list[order[k]];
-  sim->contact = sorted, sim->contact_count = all;
-  return FRIX_OK;
+  return m.failed ? FRIX_ERROR_MEMORY : sort_contacts(sim, &m, sim->contact, sim->contact_count);
+}
+
+frix_status fx_softs_overlap(frix_sim *sim, double deeper) {
+  meeting m = {.sim = sim, .deeper = deeper, .manifold = {.context = sim->inner}};
+  meet_all(&m);
+  fx_free(sim->inner, m.manifold.touch);
+  return m.failed ? FRIX_ERROR_MEMORY : sort_contacts(sim, &m, NULL, 0);
 }

@@ -2,7 +2,8 @@
  *
  * Contacts stand in the order of the pairs of movers they join. Those of one pair whose slopes changed enter the matrix
  * together, rows of J below each other, times D J, so that a tile of the matrix is read and written once for many
- * contacts. Movers that do not touch share no entry; they stand in the order of least degree (mosaic.h). */
+ * contacts; where slopes are symmetric, as of contacts that stick, only what is below the diagonal. Movers that do not
+ * touch share no entry; they stand in the order of least degree (mosaic.h). */
 #include "sim/soft_island.h"
 
 #include <math.h>
@@ -150,11 +151,13 @@ bool fx_island_take(fx_island *t, fx_arena *arena) {
   double **list[] = {&t->v, &t->dv, &t->off, &t->Aoff, &t->Adv, &t->F, &t->scale};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
     if (!(*list[k] = FX_TAKE_RAW(arena, double, n))) return false;
-  t->K = FX_TAKE(arena, double, n *n), t->LU = FX_TAKE_RAW(arena, double, n *n);
+  t->K = FX_TAKE(arena, double, n *n), t->S = FX_TAKE(arena, double, n *n), t->LU = FX_TAKE_RAW(arena, double, n *n);
   t->contact = FX_TAKE(arena, fx_joined, t->count);
-  t->rows = FX_TAKE_RAW(arena, double, 3 * BATCH * n), t->slopes = FX_TAKE_RAW(arena, double, 3 * BATCH * n);
+  t->rows = FX_TAKE_RAW(arena, double, 6 * BATCH * n), t->slopes = FX_TAKE_RAW(arena, double, 6 * BATCH * n);
   t->pivot = FX_TAKE_RAW(arena, int32_t, n);
-  if (!t->K || !t->LU || !t->contact || !t->rows || !t->slopes || !t->pivot || !arrange(t, arena)) return false;
+  t->skewed = false;
+  if (!t->K || !t->S || !t->LU || !t->contact || !t->rows || !t->slopes || !t->pivot || !arrange(t, arena))
+    return false;
   for (int32_t k = 0; k < t->count; k++) {
     const fx_group *g = &t->a->group[t->group[k]];
     t->contact[k] = (fx_joined){.group = t->group[k],
@@ -228,7 +231,7 @@ void fx_island_push(const fx_island *t, const fx_joined *c, const double *x, dou
 static void put_mass(const fx_island *t, const fx_mover *m, int32_t at) {
   double column[6], unit[6] = {0.0};
   for (int32_t j = 0; j < m->dof; j++) {
-    double *row = t->K + (size_t)(at + j) * t->n + at;
+    double *row = t->S + (size_t)(at + j) * t->n + at;
     if (m->tree) {
       memcpy(row, m->tree->part->dense + (size_t)j * m->dof, (size_t)m->dof * sizeof *row);
       continue;
@@ -285,10 +288,12 @@ void fx_island_follow(fx_island *t) {
   }
 }
 
-/* Contacts of one pair of movers that change together. */
+/* Contacts of one pair of movers that change together: J and -change J below each other, by mover. */
 typedef struct batch {
   const fx_group *of; /* the first of them */
-  int32_t count, rows;
+  int32_t count, row_count;
+  double *rows, *slopes, *to; /* to: where they go */
+  bool symmetric;             /* below the diagonal only */
 } batch;
 
 /* change = sum of u v' of as few terms as it takes, two where a contact slides. The normal impulse does not depend on
@@ -329,13 +334,13 @@ static void pack_rows(const fx_island *t, batch *b, const fx_joined *c, const do
   const double *J = c->J;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
-    size_t at = (size_t)room + (size_t)b->rows * (size_t)dof;
-    memcpy(t->rows + at, J, (size_t)(c->dim * dof) * sizeof *J);
+    size_t at = (size_t)room + (size_t)b->row_count * (size_t)dof;
+    memcpy(b->rows + at, J, (size_t)(c->dim * dof) * sizeof *J);
     for (int32_t j = 0; j < c->dim; j++, J += dof)
-      for (int32_t i = 0; i < dof; i++) t->slopes[at + (size_t)(j * dof + i)] = -change[4 * j] * J[i];
+      for (int32_t i = 0; i < dof; i++) b->slopes[at + (size_t)(j * dof + i)] = -change[4 * j] * J[i];
     room += 3 * BATCH * dof;
   }
-  b->count++, b->rows += c->dim;
+  b->count++, b->row_count += c->dim;
 }
 
 static bool is_diagonal(const double *change, int32_t dim) {
@@ -359,37 +364,40 @@ static void pack(const fx_island *t, batch *b, const fx_joined *c, const double 
     for (int32_t e = 0; e < dim; e++) push[k * dim + e] = u[k][e], less[k * dim + e] = -v[k][e];
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
-    size_t at = (size_t)room + (size_t)b->rows * (size_t)dof;
-    fx_scale_rows(terms, dim, dof, 1.0, push, J, t->rows + at);
-    fx_scale_rows(terms, dim, dof, 1.0, less, J, t->slopes + at);
+    size_t at = (size_t)room + (size_t)b->row_count * (size_t)dof;
+    fx_scale_rows(terms, dim, dof, 1.0, push, J, b->rows + at);
+    fx_scale_rows(terms, dim, dof, 1.0, less, J, b->slopes + at);
     J += dim * dof, room += 3 * BATCH * dof;
   }
-  b->count++, b->rows += terms;
+  b->count++, b->row_count += terms;
 }
 
-/* K += J' change J of a batch. */
+/* Adds J' change J of a batch to its matrix. */
 static void enter(const fx_island *t, batch *b) {
   size_t to[FX_ISLAND_MOST];
   double strip[3 * BATCH * FX_STRIP];
   const fx_group *g = b->of;
-  const double *slopes = t->slopes;
+  const double *slopes = b->slopes;
   for (int32_t i = 0; b->count && i < g->body_count; i++) {
     int32_t w = t->sim->mover[g->mover[i]].dof, column = t->first[g->mover[i]];
     for (int32_t c = 0, wide; c < w; c += wide) {
-      const double *rows = t->rows;
+      const double *rows = b->rows;
       wide = fx_strip_width(w - c);
-      for (int32_t e = 0; e < b->rows; e++)
+      for (int32_t e = 0; e < b->row_count; e++)
         for (int32_t x = 0; x < wide; x++) strip[e * wide + x] = slopes[(size_t)e * w + c + x];
       for (int32_t j = 0; j < g->body_count; j++) {
-        int32_t m = t->sim->mover[g->mover[j]].dof;
-        for (int32_t x = 0; x < m; x++) to[x] = (size_t)(t->first[g->mover[j]] + x) * t->n;
-        fx_subtract_turned(m, wide, b->rows, rows, (size_t)m, strip, t->K + column + c, to);
+        int32_t m = t->sim->mover[g->mover[j]].dof, row = t->first[g->mover[j]];
+        int32_t from = b->symmetric && j == i ? c : 0;
+        for (int32_t x = from; x < m; x++) to[x] = (size_t)(row + x) * t->n;
+        if (!b->symmetric || row >= column)
+          fx_subtract_turned(m - from, wide, b->row_count, rows + from, (size_t)m, strip, b->to + column + c,
+                             to + from);
         rows += 3 * BATCH * (size_t)m;
       }
     }
     slopes += 3 * BATCH * (size_t)w;
   }
-  *b = (batch){0};
+  b->count = b->row_count = 0;
 }
 
 static bool same_pair(const fx_group *g, const fx_group *h) {
@@ -399,9 +407,16 @@ static bool same_pair(const fx_group *g, const fx_group *h) {
   return true;
 }
 
+/* The first row of D has but its first entry. */
+static bool is_symmetric(const double *change) {
+  return change[3] == 0.0 && change[6] == 0.0 && change[5] == change[7];
+}
+
 /* The matrix takes slopes that changed. */
 static void refresh(fx_island *t, double still) {
-  batch b = {0};
+  size_t room = 3 * BATCH * (size_t)t->n;
+  batch both[2] = {{.rows = t->rows, .slopes = t->slopes, .to = t->K},
+                   {.rows = t->rows + room, .slopes = t->slopes + room, .to = t->S, .symmetric = true}};
   for (int32_t k = 0; k < t->count; k++) {
     fx_joined *c = &t->contact[k];
     double change[9], most = 0.0, stiffness = 1.0 / c->R[0];
@@ -411,19 +426,30 @@ static void refresh(fx_island *t, double still) {
     }
     if (!(most > still * stiffness)) continue;
     memcpy(c->in, c->D, sizeof c->in);
-    if (b.count == BATCH || (b.count && !same_pair(b.of, &t->a->group[c->group]))) enter(t, &b);
-    pack(t, &b, c, change);
+    batch *b = &both[is_symmetric(change)];
+    t->skewed |= !b->symmetric;
+    if (b->count == BATCH || (b->count && !same_pair(b->of, &t->a->group[c->group]))) enter(t, b);
+    pack(t, b, c, change);
   }
-  enter(t, &b);
+  enter(t, &both[0]), enter(t, &both[1]);
+}
+
+/* LU := the whole matrix. */
+static void copy_matrix(fx_island *t) {
+  size_t n = (size_t)t->n;
+  for (size_t i = 0; i < n; i++) {
+    const double *S = t->S + i * n;
+    for (size_t j = 0; j <= i; j++) t->LU[i * n + j] = t->LU[j * n + i] = S[j];
+  }
+  for (size_t k = 0; t->skewed && k < n * n; k++) t->LU[k] += t->K[k];
 }
 
 bool fx_island_factor(fx_island *t, double still) {
-  size_t bytes = (size_t)t->n * (size_t)t->n * sizeof *t->K;
   refresh(t, still);
-  memcpy(t->LU, t->K, bytes);
+  copy_matrix(t);
   t->exchanged = !fx_mosaic_factor(&t->mosaic, t->LU);
   if (!t->exchanged) return true;
-  memcpy(t->LU, t->K, bytes); /* friction that makes it far from symmetric */
+  copy_matrix(t); /* friction that makes it far from symmetric */
   return fx_lu_factor(t->n, t->LU, t->pivot);
 }
 

@@ -28,7 +28,8 @@ typedef struct fx_island {
   int32_t *first;         /* by mover of the step: its first coordinate here */
   int32_t *place;         /* and which one of the island's it is */
   fx_joined *contact;
-  double *K, *LU;
+  double *S, *K, *LU;    /* the matrix S + K, S symmetric and told below its diagonal; its factor */
+  bool skewed;           /* K is not zero */
   double *rows, *slopes; /* of contacts that change together: J and -D J, by mover */
   double *v, *dv, *off, *Aoff, *Adv, *F, *scale;
   fx_mosaic mosaic;

@@ -18,7 +18,7 @@ bool fx_soft_collect(frix_sim *sim, int32_t slot) {
   double *numbers = FX_TAKE(&sim->arena, double, 3 * (size_t)n);
   if (!t || !numbers) return false;
   *t = (fx_tree_mover){.soft = b, .part = &b->part, .count = n};
-  t->v0 = numbers, t->v_free = numbers + n, t->v1 = numbers + 2 * (size_t)n;
+  t->v0 = t->came = numbers, t->v_free = numbers + n, t->v1 = numbers + 2 * (size_t)n;
   frix_sym3 unit = {mass, mass, mass, 0.0, 0.0, 0.0};
   b->mover = sim->mover_count;
   b->momentum = sim->state.momentum[slot];
@@ -134,8 +134,8 @@ void fx_softs_load(frix_sim *sim) {
 
 /* ---- rows ---- */
 
-/* Points and weights of a place of the surface. */
-static int32_t corners_of(fx_soft_body *b, int32_t place, frix_vec3 p, int32_t point[3], double weight[3]) {
+int32_t fx_soft_corners(const fx_soft_body *b, fx_soft_skin *skin, int32_t place, frix_vec3 p, int32_t point[3],
+                        double weight[3]) {
   if (place > 0) {
     point[0] = place - 1, weight[0] = 1.0;
     return 1;
@@ -143,7 +143,7 @@ static int32_t corners_of(fx_soft_body *b, int32_t place, frix_vec3 p, int32_t p
   const int32_t *t = b->soft->info.triangle + 3 * (size_t)(-place - 1);
   for (int k = 0; k < 3; k++) point[k] = t[k];
   frix_vec3 corner[3];
-  for (int k = 0; k < 3; k++) corner[k] = fx_soft_skin_place(&b->skin, t[k]);
+  for (int k = 0; k < 3; k++) corner[k] = fx_soft_skin_place(skin, t[k]);
   fx_nearest_weights(p, corner[0], corner[1], corner[2], weight);
   return 3;
 }
@@ -155,7 +155,7 @@ void fx_soft_fill(const frix_sim *sim, const fx_mover *m, int32_t place, int32_t
   double weight[3];
   frix_pose pose = sim->state.pose[b->slot];
   frix_vec3 axis[3] = {c->normal, c->tangent[0], c->tangent[1]}, zero = {0.0, 0.0, 0.0}, arm = fx_sub(p, pose.p);
-  int32_t corners = corners_of(b, place, p, point, weight);
+  int32_t corners = fx_soft_corners(b, &b->skin, place, p, point, weight);
   for (int32_t row = 0; row < dim; row++, J += n) {
     frix_vec3 d = fx_scale(sign, axis[row < 3 ? row : row - 2]), lin = row < 3 ? d : zero;
     frix_vec3 ang = row < 3 ? fx_cross(arm, d) : d, own = fx_unrotate(pose.q, lin);

@@ -9,7 +9,7 @@
 #include <frix/problem.h>
 #include <frix/solve.h>
 
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 enum { FX_SOFT_BODIES = 1000, FX_SOFT_OBSTACLES = 64 };
 

@@ -39,7 +39,9 @@ static frix_status start(frix_sim *sim, fx_softs *s, fx_soft_body *b, int32_t sl
   if (!b->part.dense || !b->part.factor || !b->part.column || !b->part.column_count || !b->mass || !b->force)
     return FRIX_ERROR_MEMORY;
   frix_status status = fx_soft_skin_take(soft, &s->arena, &b->skin);
-  return status ? status : frix_soft_state_create(soft, &b->x);
+  if (status == FRIX_OK) status = fx_soft_skin_take(soft, &s->arena, &b->end_skin);
+  if (status == FRIX_OK) status = frix_soft_state_create(soft, &b->x);
+  return status ? status : frix_soft_state_create(soft, &b->end);
 }
 
 frix_status fx_softs_create(frix_sim *sim) {
@@ -82,7 +84,7 @@ void fx_softs_move(frix_sim *sim, int32_t places) {
 void fx_softs_destroy(frix_sim *sim) {
   fx_softs *s = sim->softs;
   if (!s) return;
-  for (int32_t k = 0; k < s->count; k++) frix_soft_state_destroy(s->body[k].x);
+  for (int32_t k = 0; k < s->count; k++) frix_soft_state_destroy(s->body[k].x), frix_soft_state_destroy(s->body[k].end);
   fx_arena_free(&s->arena);
   fx_free(sim->context, s);
   sim->softs = NULL;
@@ -181,27 +183,34 @@ static void stop(frix_sim *sim, fx_soft_body *b, fx_tree_mover *t) {
   sim->state.spin[b->slot] = fx_vec(0.0, 0.0, 0.0);
 }
 
-/* Momenta of the frame change by M (v1 - v0). What stands has no velocity but rounding. */
+/* Momenta of the frame change by M (v1 - v0). */
+void fx_soft_go_on(const frix_sim *sim, const fx_soft_body *b, frix_soft_state *x, double time) {
+  const fx_mover *m = &sim->mover[b->mover];
+  const fx_tree_mover *t = m->tree;
+  int32_t n = t->count;
+  double mass = b->soft->info.mass;
+  frix_vec3 L = b->momentum;
+  double frame[6] = {mass * t->v1[0], mass * t->v1[1], mass * t->v1[2], L.x, L.y, L.z};
+  bool alone = m->first < 0 && fx_is_zero(m->torque) && !sim->softs->pull_count &&
+               !sim->state.load[b->slot].slope; /* it keeps every bit */
+  for (int32_t i = 3; i < 6 && !alone; i++)
+    for (int32_t j = 3; j < n; j++) frame[i] += b->mass[(size_t)i * n + j] * (t->v1[j] - t->v0[j]);
+  fx_soft_take_velocities(x, t->v1, frame);
+  x->velocity = fx_vec(t->v1[0], t->v1[1], t->v1[2]);
+  fx_soft_drift(x, time);
+}
+
+/* A body at rest has a velocity of rounding alone. */
 void fx_softs_finish(frix_sim *sim, double part) {
   for (int32_t k = 0; k < sim->softs->count; k++) {
     fx_soft_body *b = &sim->softs->body[k];
     if (b->mover < 0) continue;
     fx_tree_mover *t = sim->mover[b->mover].tree;
-    int32_t n = t->count;
-    double mass = b->soft->info.mass;
-    frix_vec3 L = b->momentum;
     if (t->stands) {
       stop(sim, b, t);
       continue;
     }
-    double frame[6] = {mass * t->v1[0], mass * t->v1[1], mass * t->v1[2], L.x, L.y, L.z};
-    bool alone = sim->mover[b->mover].first < 0 && fx_is_zero(sim->mover[b->mover].torque) && !sim->softs->pull_count &&
-                 !sim->state.load[b->slot].slope; /* it keeps every bit */
-    for (int32_t i = 3; i < 6 && !alone; i++)
-      for (int32_t j = 3; j < n; j++) frame[i] += b->mass[(size_t)i * n + j] * (t->v1[j] - t->v0[j]);
-    fx_soft_take_velocities(b->x, t->v1, frame);
-    b->x->velocity = fx_vec(t->v1[0], t->v1[1], t->v1[2]);
-    fx_soft_drift(b->x, part * sim->h);
+    fx_soft_go_on(sim, b, b->x, part * sim->h);
     fx_soft_store(sim, b);
   }
   leave_pulls(sim->softs);

@@ -8,13 +8,14 @@
  *   softs.c          which there are, state to workspace and back, begin and end of a step
  *   soft_mover.c     mass, free motion, rows, ledger
  *   soft_contacts.c  contacts of surface points
+ *   soft_ahead.c     overlaps at the end of the step
  *   soft_joints.c    joints on points of surfaces
  *   soft_api.c       what a user asks */
 #ifndef FX_SIM_SOFTS_H
 #define FX_SIM_SOFTS_H
 
 #include "sim/mechanism.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 /* A spring from a surface point to a place, for one step. */
 typedef struct fx_pull {
@@ -37,6 +38,8 @@ typedef struct fx_soft_body {
   fx_soft_when when;
   frix_vec3 momentum; /* spin momentum before the step */
   fx_soft_skin skin;
+  frix_soft_state *end; /* where the answer takes it (soft_ahead.c) */
+  fx_soft_skin end_skin;
 } fx_soft_body;
 
 typedef struct fx_softs {
@@ -71,10 +74,15 @@ bool fx_softs_finite(const frix_sim *sim);
 /* Where contacts are seen, a part of the step on with the old momenta; and to its end with the new ones. */
 void fx_softs_begin(frix_sim *sim, double part);
 void fx_softs_finish(frix_sim *sim, double part);
+/* x, where the step sees the body, goes on for a time with the velocities of the answer. */
+void fx_soft_go_on(const frix_sim *sim, const fx_soft_body *b, frix_soft_state *x, double time);
 /* Whether the pulls of the next step are those of the last one. */
 bool fx_softs_pull_alike(const fx_softs *s);
 
 /* ---- soft_mover.c ---- */
+/* Points and weights of a place of the surface that is p on a skin. */
+int32_t fx_soft_corners(const fx_soft_body *b, fx_soft_skin *skin, int32_t place, frix_vec3 p, int32_t point[3],
+                        double weight[3]);
 bool fx_soft_collect(frix_sim *sim, int32_t slot); /* false: no memory */
 void fx_softs_load(frix_sim *sim);
 double fx_soft_kinetic(const frix_sim *sim, const fx_soft_body *b);
@@ -109,14 +117,20 @@ typedef struct fx_edge_touch {
   fx_soft_crossing at;
 } fx_edge_touch;
 /* Sharp edges of two bodies that touch, or may in this step. */
-void fx_soft_meet_edges(frix_sim *sim, double margin, fx_soft_body *a, fx_soft_body *b,
+void fx_soft_meet_edges(double margin, double h, fx_soft_body *a, fx_soft_body *b,
                         void (*take)(void *user, const fx_edge_touch *touch), void *user);
 /* The same with those of a rigid box or hull; triangle_b is -1. */
-void fx_soft_meet_rigid_edges(frix_sim *sim, double margin, fx_soft_body *a, int32_t slot, const fx_shape *shape,
-                              frix_pose pose, void (*take)(void *user, const fx_edge_touch *touch), void *user);
+void fx_soft_meet_rigid_edges(frix_sim *sim, double margin, double h, fx_soft_body *a, int32_t slot,
+                              const fx_shape *shape, frix_pose pose,
+                              void (*take)(void *user, const fx_edge_touch *touch), void *user);
 
 /* ---- soft_contacts.c ---- */
+/* Of the smaller body: overlaps of edges that begin in a step are less deep where it begins. */
+static const double fx_soft_deepest_new = 6e-4;
 /* Adds contacts of soft surfaces to those of the step, in the order of the list. */
 frix_status fx_softs_meet(frix_sim *sim, double margin);
+/* The contacts become those of soft surfaces that overlap, where they are, by more than a part of the smaller body; of
+ * bodies that the step moves further than that. What counted stands in `ahead`, below 0. */
+frix_status fx_softs_overlap(frix_sim *sim, double deeper);
 
 #endif

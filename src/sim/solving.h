@@ -1,8 +1,8 @@
-/* How the answer of given rows is found (solve.c), and the pieces that bring it or make it better. */
+/* How the answer of given rows is found (step_solve.c), and the pieces that bring it or make it better. */
 #ifndef FX_SIM_SOLVING_H
 #define FX_SIM_SOLVING_H
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 /* ---- answer.c ---- */
 /* The last touch of an answer: worst row, verdict, rounding taken off or energy held, velocities of the rows. */
@@ -52,7 +52,7 @@ frix_status fx_solve_without_push_out(frix_sim *sim, fx_assembly *a);
  * Their velocities v1 are those of r. */
 frix_status fx_balance(frix_sim *sim, const fx_assembly *a, double *r, bool *rests);
 
-/* ---- settle.c ---- */
+/* ---- sim_settle.c ---- */
 /* Whether something stood still and moves by more than the rounding of its free velocity. */
 bool fx_stirs(const frix_sim *sim);
 /* After a certified solve with stiff contacts: what a rigid step would bring to rest is at rest. */

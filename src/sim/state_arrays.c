@@ -4,7 +4,7 @@
  * joints, neighbours that wake). In bulk these passes are made once. */
 #include "base/abi.h"
 #include "model/builder.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <frix/view.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* One step: contacts -> rows -> answer -> new state.
  *
  * Each stage reads what those before it made and owns what it makes: contacts (contact_search.c), rows and answer with
- * all reasons to make them once more (retries.c, solve.c), the new state (here). A step that fails, or under STRICT is
- * not certified, leaves everything as it was (undo.c). */
+ * all reasons to make them once more (retries.c, step_solve.c), the new state (here). A step that fails, or under
+ * STRICT is not certified, leaves everything as it was (undo.c). */
 #include "sim/step.h"
 #include "base/abi.h"
 #include "base/threads.h"
@@ -36,6 +36,12 @@ static frix_status refuse(frix_sim *sim) {
                  sim->report.phase);
 }
 
+/* STRICT: a step that is not certified is none. */
+static frix_status accept(frix_sim *sim) {
+  bool strict = sim->config.policy == FRIX_POLICY_STRICT;
+  return strict && !sim->report.certified ? refuse(sim) : FRIX_OK;
+}
+
 /* A copy for the way back, and the movers. */
 static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   fx_state *s = &sim->state;
@@ -48,6 +54,7 @@ static frix_status begin(frix_sim *sim, double h, fx_undo *undo) {
   sim->turned_count = 0;
   sim->ball = NULL;
   sim->h = h;
+  sim->look_seconds = 0.0;
   sim->report = (frix_step_report){.size = sizeof sim->report};
   sim->pose0 = FX_TAKE(&sim->arena, frix_pose, s->count);
   if (!sim->pose0) return FRIX_ERROR_MEMORY;
@@ -75,9 +82,10 @@ static frix_status finish(frix_sim *sim, bool *reported, fx_undo *undo) {
   *reported = true;
   if ((status = fx_ledger_solve(sim, ledger)) != FRIX_OK) return status;
   fx_joints_keep(sim);
-  if (sim->mechanism) fx_mechanism_keep(sim), fx_mechanism_forces(sim);
+  if (sim->mechanism) fx_mechanism_keep(sim), fx_half_go_on(sim), fx_mechanism_forces(sim);
   sim->integrator->finish(sim);
-  frix_status projected = fx_project(sim); /* where it fails, the step is made without it, and says so */
+  frix_status projected = fx_project(sim); /* on error the step is made without it, and the call returns the error */
+  if (projected == FRIX_OK && (status = accept(sim)) != FRIX_OK) return status;
   if (!is_finite(sim))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "step %lld: the state would not be finite: %s",
                    (long long)sim->state.step_count,
@@ -110,8 +118,8 @@ static frix_status make_rows(frix_sim *sim) {
 static frix_status find_answer(frix_sim *sim) {
   frix_status status = fx_step_answer(sim);
   if (status == FRIX_OK) status = fx_tension_judge(sim);
-  bool strict = sim->config.policy == FRIX_POLICY_STRICT;
-  return status == FRIX_OK && strict && !sim->report.certified ? refuse(sim) : status;
+  if (status == FRIX_OK) fx_flight_judge(sim);
+  return status == FRIX_OK ? accept(sim) : status;
 }
 
 static frix_status repeat(frix_sim *sim, double start) {
@@ -136,9 +144,9 @@ static frix_status advance(frix_sim *sim, double h) {
   if (status == FRIX_OK) fx_repeat_note(sim, &undo);
   double end = fx_seconds();
   sim->report.awake_count = sim->mover_count;
-  sim->report.collide_seconds = collided - start;
+  sim->report.collide_seconds = collided - start + sim->look_seconds;
   sim->report.assemble_seconds = assembled - collided;
-  sim->report.solve_seconds = solved - assembled;
+  sim->report.solve_seconds = solved - assembled - sim->look_seconds;
   sim->report.integrate_seconds = end - solved;
   sim->report.seconds = end - start;
   return status;
@@ -161,6 +169,7 @@ static frix_status step(frix_sim *sim, double h, double seconds, frix_step_repor
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_step: h must be a positive number");
   sim->deadline = seconds;
   sim->solve_end = 0.0;
+  sim->failed_solves = 0;
   frix_status status = advance(sim, h);
   if (status == FRIX_ERROR_MEMORY) fx_fail(sim->context, status, "out of memory");
   if (report) *report = sim->report;

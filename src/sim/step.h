@@ -4,7 +4,7 @@
 #ifndef FX_SIM_STEP_H
 #define FX_SIM_STEP_H
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 /* ---- contact_search.c: the contacts of a step ---- */
 /* Poses where the integrator sees contacts, forces and free motion there, and the contacts with their laws. */
@@ -43,6 +43,8 @@ frix_status fx_retry_drives(frix_sim *sim, fx_round round, fx_redo *redo);
 frix_status fx_retry_thrown(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- rims.c ---- */
 frix_status fx_retry_rims(frix_sim *sim, fx_round round, fx_redo *redo);
+/* ---- soft_ahead.c ---- */
+frix_status fx_retry_ahead(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- joint_path.c ---- */
 frix_status fx_retry_joints(frix_sim *sim, fx_round round, fx_redo *redo);
 /* ---- load_share.c ---- */

@@ -4,6 +4,7 @@
  * them faster: where the answer takes a body so much further that it could pass into a thin one, contacts are looked
  * for again as far as it goes. If one of the new ones would be overlapped, the step is solved again with all of them.
  */
+#include "base/threads.h"
 #include "model/shape.h"
 #include "sim/step.h"
 
@@ -85,7 +86,9 @@ frix_status fx_retry_thrown(frix_sim *sim, fx_round round, fx_redo *redo) {
   fx_contact *old = FX_TAKE_RAW(&sim->arena, fx_contact, count);
   if (!old) return FRIX_ERROR_MEMORY;
   if (count) memcpy(old, sim->contact, (size_t)count * sizeof *old);
+  double begun = fx_seconds();
   status = fx_sim_find_contacts(sim, margin);
+  sim->look_seconds += fx_seconds() - begun;
   if (status != FRIX_OK) return status;
   if (misses_one(sim, old, count)) *redo = FX_REDO_CONTACTS;
   if (*redo != FX_REDO_NOTHING && !round.last) return fx_sim_describe_contacts(sim);

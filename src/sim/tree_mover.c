@@ -26,7 +26,7 @@ void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3
 }
 
 static const double *velocities(const fx_mover *m, fx_when when) {
-  return when == FX_BEFORE ? m->tree->v0 : when == FX_FREE ? m->tree->v_free : m->tree->v1;
+  return when == FX_BEFORE ? m->tree->came : when == FX_FREE ? m->tree->v_free : m->tree->v1;
 }
 
 double fx_tree_dot(const fx_mover *m, const double *J, fx_when when) {
@@ -93,6 +93,20 @@ double fx_tree_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
   return sqrt(most);
 }
 
+double fx_tree_outer_speed(const frix_sim *sim, const fx_mover *m, fx_when when) {
+  if (m->tree->soft) return fx_tree_speed(sim, m, when);
+  const fx_mechanism *x = m->tree->mechanism;
+  const fx_spatial *motion = find_motions(m, when);
+  double most = 0.0;
+  for (int32_t b = m->tree->part->root; b < m->tree->part->body_end; b++) {
+    if (!is_slot(x, b)) continue;
+    fx_spatial link = motion[x->tree.body[b].link];
+    double radius = fx_slot_body(sim, x->slot_of_body[b])->radius, arm = isfinite(radius) ? radius : 0.0;
+    most = fx_max(most, fx_norm(velocity_at(sim, x, link, b)) + arm * fx_norm(link.w));
+  }
+  return most;
+}
+
 /* Rigid motion of the root brings no two links of its tree nearer. Where several trees are one mover the whole way
  * counts. */
 void fx_tree_ways_raise(const frix_sim *sim, const fx_mover *m, fx_when when, double *reach, double *inner) {
@@ -156,11 +170,31 @@ void fx_tree_multiply(const fx_mover *m, const double *x, double *out) {
     return;
   }
   for (int32_t i = 0; A && i < m->dof; i++) {
-    out[i] = 0.0;
-    for (int32_t j = 0; j < m->dof; j++) out[i] += A[i * m->dof + j] * x[j];
+    double sum = 0.0;
+    for (int32_t j = 0; j < m->dof; j++) sum += A[i * m->dof + j] * x[j];
+    out[i] = sum;
   }
   if (A) return;
   fx_tree_mul_part(&mechanism->tree, mechanism->implicit, m->tree->first, m->dof, x, out);
+}
+
+void fx_tree_multiply_pair(const fx_mover *m, const fx_twin *restrict x, fx_twin *restrict out) {
+  const double *A = m->tree->part->dense;
+  if (m->tree->soft) {
+    double in[2][FX_TREE_MOST], product[2][FX_TREE_MOST];
+    for (int32_t i = 0; i < m->dof; i++) in[0][i] = x[i][0], in[1][i] = x[i][1];
+    for (int k = 0; k < 2; k++) fx_tree_multiply(m, in[k], product[k]);
+    for (int32_t i = 0; i < m->dof; i++) out[i] = (fx_twin){product[0][i], product[1][i]};
+    return;
+  }
+  for (int32_t i = 0; A && i < m->dof; i++) {
+    fx_twin sum = {0.0, 0.0};
+    for (int32_t j = 0; j < m->dof; j++) sum += A[i * m->dof + j] * x[j];
+    out[i] = sum;
+  }
+  if (A) return;
+  const fx_mechanism *mechanism = m->tree->mechanism;
+  fx_tree_mul_pair(&mechanism->tree, mechanism->implicit, m->tree->first, m->dof, x, out);
 }
 
 double fx_tree_energy_of(const fx_mover *m, const double *x) {
@@ -304,6 +338,13 @@ double fx_tree_span_of(const frix_sim *sim, const fx_mover *m, const double *J) 
     return size * fx_norm(fx_vec(J[0], J[1], J[2])) + fx_norm(fx_vec(J[3], J[4], J[5]));
   for (int32_t i = 0; i < m->dof; i++) sum += fabs(J[i]) * (is_way(m, i) ? size : 1.0);
   return sum;
+}
+
+double fx_tree_turn_rate(const fx_mover *m) {
+  double most = 0.0;
+  for (int32_t i = 0; i < m->dof; i++)
+    if (!is_way(m, i)) most = fx_max(most, fx_max(fabs(m->tree->v0[i]), fabs(m->tree->v1[i])));
+  return most;
 }
 
 /* ---- rest ---- */

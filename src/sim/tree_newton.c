@@ -19,9 +19,10 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/scaled_row.h"
 
 enum { ROUNDS = 24, MOST = 160, PATIENCE = 6 };
-static const double done = 1e-13;  /* of the sizes of what cancels in the error: an answer of what moves */
+static const double done = 1e-13;  /* of the sizes of the terms that cancel in the error: for trees that move */
 static const double enough = 1e-9; /* of the same: where steps do not halve it any more */
 
 /* What a group does: nothing, or it acts, and its friction sticks but for discs whose bit is set. */
@@ -96,23 +97,31 @@ static int32_t rows_of(const frix_sim *sim, const fx_assembly *a, const fx_tree_
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* row += factor from */
-INLINE void add_scaled(int32_t n, double factor, const double *restrict from, double *restrict row) {
-  for (int32_t k = 0; k < n; k++) row[k] += factor * from[k];
+/* Whether the rows of an island with one tree are those that move it, in its order. */
+static bool is_alone(const fx_tree_island *t, const fx_tree_products *p, const int32_t *place) {
+  bool alone = p->count == t->n;
+  for (int32_t k = 0; k < p->count && alone; k++) alone = place[p->row[k]] == k;
+  return alone;
 }
 
-/* W += Y' Z of the columns that are rows of the island: all that move the tree. */
+/* W += Y' Z of the columns that are rows of the island: all that move the tree. place is NULL where it is alone: W is
+ * this product, and what stands there does not count. */
 INLINE void add_columns(const fx_tree_island *t, const fx_tree_products *p, const int32_t *place, int32_t dof,
-                        double *row) {
+                        double *room) {
   size_t n = (size_t)p->count;
   for (int32_t k = 0; k < p->count; k++) {
-    double *W = t->W + (size_t)place[p->row[k]] * (size_t)t->n;
+    double *W = t->W + (size_t)(place ? place[p->row[k]] : k) * (size_t)t->n, *row = place ? room : W, y[4];
+    const double *z[4];
+    int32_t some = 0;
     memset(row, 0, n * sizeof *row);
     for (int32_t i = 0; i < dof; i++) {
-      double y = p->Y[(size_t)i * n + (size_t)k];
-      if (y != 0.0) add_scaled(p->count, y, p->Z + (size_t)i * n, row);
+      y[some] = p->Y[(size_t)i * n + (size_t)k], z[some] = p->Z + (size_t)i * n;
+      if (y[some] == 0.0 || ++some < 4) continue;
+      fx_add_scaled(p->count, 4, y, z, row);
+      some = 0;
     }
-    for (int32_t j = 0; j < p->count; j++) W[place[p->row[j]]] += row[j];
+    fx_add_scaled(p->count, some, y, z, row);
+    for (int32_t j = 0; j < p->count && place; j++) W[place[p->row[j]]] += row[j];
   }
 }
 
@@ -150,7 +159,11 @@ static void add_body(const frix_sim *sim, const fx_assembly *a, const fx_tree_is
 
 static bool make_matrix(const frix_sim *sim, const fx_assembly *a, fx_tree_island *t, const int32_t *place,
                         double *row) {
-  memset(t->W, 0, (size_t)t->n * (size_t)t->n * sizeof *t->W);
+  const fx_tree_products *first = t->mover_count == 1 ? &a->products[t->mover[0]] : NULL;
+  if (first && first->Y && is_alone(t, first, place))
+    place = NULL;
+  else
+    memset(t->W, 0, (size_t)t->n * (size_t)t->n * sizeof *t->W);
   for (int32_t k = 0; k < t->mover_count; k++) {
     int32_t mover = t->mover[k];
     if (!sim->mover[mover].tree)

@@ -10,14 +10,11 @@
 
 #include <string.h>
 
+#include "linalg/scaled_row.h"
+
 enum { MOST = 1 << 18 }; /* numbers of Y: beyond, rows are answered one by one */
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* to -= factor from */
-INLINE void subtract(int32_t n, double factor, const double *restrict from, double *restrict to) {
-  for (int32_t k = 0; k < n; k++) to[k] -= factor * from[k];
-}
 
 INLINE void eliminate(const fx_mover *m, int32_t n, double *Y) {
   const fx_part *p = m->tree->part;
@@ -27,13 +24,14 @@ INLINE void eliminate(const fx_mover *m, int32_t n, double *Y) {
     if (p->dense) {
       const int32_t *list = p->column + i * m->dof;
       const double *L = p->factor + (size_t)i * (size_t)m->dof;
-      for (int32_t k = 0; k < p->column_count[i]; k++) subtract(n, L[list[k]], from, Y + (size_t)list[k] * (size_t)n);
+      for (int32_t k = 0; k < p->column_count[i]; k++)
+        fx_subtract_scaled(n, L[list[k]], from, Y + (size_t)list[k] * (size_t)n);
       continue;
     }
     const fx_tree *t = &m->tree->mechanism->tree;
     const double *L = m->tree->mechanism->state->factor + t->dof[first + i].row + 1;
     for (int32_t j = t->dof[first + i].parent; j >= 0; j = t->dof[j].parent)
-      subtract(n, *L++, from, Y + (size_t)(j - first) * (size_t)n);
+      fx_subtract_scaled(n, *L++, from, Y + (size_t)(j - first) * (size_t)n);
   }
 }
 

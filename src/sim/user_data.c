@@ -2,7 +2,7 @@
  * It is no part of the state: snapshots, hashes and records do not know it. */
 #include <frix/hooks.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 frix_status frix_sim_set_user(frix_sim *sim, frix_body_id id, void *user) {
   if (!sim) return FRIX_ERROR_INPUT;

@@ -3,7 +3,7 @@
  * A step has several phases: contacts and joints, Poisson's compression and decompression, the agreement of forces with
  * an implicit answer, the search for contacts of thrown bodies, projection. Each brings its own verdict. The step is
  * certified where all of them are; the report holds the worst with its name, and no phase overwrites another. */
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <math.h>
 

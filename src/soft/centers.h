@@ -2,7 +2,7 @@
 #ifndef FX_SOFT_CENTERS_H
 #define FX_SOFT_CENTERS_H
 
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 
 /* The axis along which a box is longest. */
 int fx_longest_axis(frix_vec3 side);

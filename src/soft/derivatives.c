@@ -6,7 +6,7 @@
  * The strongest directions among the d_ij, weighted by 1/(l_i l_j) as a static load excites them, and made orthogonal
  * to the modes, join the basis; then the basis is turned so that its stiffness is diagonal. */
 #include "linalg/symmetric_eigen.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

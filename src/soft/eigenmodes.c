@@ -6,7 +6,7 @@
  * them. */
 #include "linalg/dense.h"
 #include "linalg/symmetric_eigen.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

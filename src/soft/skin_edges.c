@@ -3,13 +3,13 @@
  * An edge is sharp where its two triangles, undeformed, turn by more than 18 degrees and the body is on the inner side;
  * elsewhere points of the surface are contacts enough. Two edges touch along n = u x v where all four triangles leave
  * the common plane to their own sides: n lies in the normal cones of both edges. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 
 static const double flat = 0.95;     /* cosine between normals of triangles that meet in no edge to speak of */
 static const double parallel = 0.01; /* squared sine between edges that cross nowhere in particular */
-static const double near_end = 0.01; /* of an edge: there its points are contacts */
+static const double near_end = 0.01; /* of an edge: there its points are contacts, but of what overlaps more deeply */
 static const double slack = 0.1;     /* of lengths: how far a triangle may reach over the common plane */
 
 /* ---- making ---- */
@@ -106,10 +106,12 @@ bool fx_edges_cross(const fx_edge_line *e, const fx_edge_line *f, fx_soft_crossi
   double A = fx_norm2(u), B = fx_dot(u, v), C = fx_norm2(v), D = fx_dot(u, w), E = fx_dot(v, w), det = fx_norm2(n);
   if (!(det > parallel * A * C)) return false;
   double s = (B * E - C * D) / det, t = (A * E - B * D) / det;
-  if (!(fx_min(s, t) > near_end && fx_max(s, t) < 1.0 - near_end)) return false;
+  if (!(fx_min(s, t) >= 0.0 && fx_max(s, t) <= 1.0)) return false;
   n = fx_scale((fx_dot(n, f->outward) < 0.0 ? -1.0 : 1.0) / sqrt(det), n);
   frix_vec3 x = fx_mad(p, s, u), y = fx_mad(q, t, v);
-  if (!lies_behind(f, y, n, 1.0) || !lies_behind(e, x, n, -1.0)) return false;
-  *out = (fx_soft_crossing){x, y, n, s, t, fx_dot(fx_sub(x, y), n), sqrt(fx_min(A, C))};
+  double gap = fx_dot(fx_sub(x, y), n), length = sqrt(fx_min(A, C));
+  bool at_end = !(fx_min(s, t) > near_end && fx_max(s, t) < 1.0 - near_end);
+  if ((at_end && gap > -near_end * length) || !lies_behind(f, y, n, 1.0) || !lies_behind(e, x, n, -1.0)) return false;
+  *out = (fx_soft_crossing){x, y, n, s, t, gap, length};
   return true;
 }

@@ -3,7 +3,7 @@
  *   V(q) = 1/2 sum w_i^2 q_i^2 + sum_{i<=j<=l} c_ijl q_i q_j q_l + sum_{i<=j<=l<=m} c_ijlm q_i q_j q_l q_m
  *
  * The sum over the last index of a term is taken first, so that a coefficient costs a few operations. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * S = S0 + sum q_i (F_i + F_i') + sum q_i q_j C_ij, and g_j is the axial vector of F_j + sum q_i C_ij, where F_j gives
  * none because the basis is orthogonal to rigid turns. The centre of mass does not move in the body, so the velocity of
  * the frame is that of the centre and stands alone. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

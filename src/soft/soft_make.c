@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 enum { MOST_DERIVED = FX_MOST_COORDINATES - 12 }; /* modes and derivatives, beside strains and a held region */
 

@@ -1,9 +1,9 @@
 /* Soft bodies as parts of a model: a body whose one shape is the surface of a soft body as it was made.
  *
- * The surface is a mesh geometry that holds the soft body, so bodies that are alike share it, and whoever draws or
+ * The surface is a mesh geometry that holds the soft body, so bodies that are alike share it, and code that draws or
  * writes meshes knows it already. Its mass, inertia and centre are those of the undeformed body. */
 #include "model/builder.h"
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #define FAIL(...) return fx_fail(b->context, FRIX_ERROR_INPUT, __VA_ARGS__)
 

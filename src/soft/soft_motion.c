@@ -8,7 +8,7 @@
  * the spin that L gives at the middle of the step. The momenta p1 = s1 + g.w1 and L give the velocities at the new
  * configuration, which is where the quadratic velocity terms of the frame come from. K is made positive where it is
  * not. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * a(p_ij, p_lm)/2. The Gram matrix of all e and p is summed over the points of quadrature, several at a time, in
  * components that make C the unit matrix: sqrt(kappa) tr and sqrt(2 mu) dev. It is exact, so the reduced energy is that
  * of the finite elements. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

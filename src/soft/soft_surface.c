@@ -2,7 +2,7 @@
  *
  * A point meets the nearest place of a surface: three corners with barycentric weights. Where several triangles are as
  * near (on an edge), the one that faces the point's own surface counts. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 static const double near_share = 0.1; /* of the deepest overlap: how far is looked at first */
 static const double shallow = 0.01;   /* of the deepest overlap: whatever is behind a face by less is in it */
@@ -123,8 +123,8 @@ static void seek(seeker *s) {
 typedef struct ray {
   frix_vec3 p;
   int axis, side; /* side: 1 or -1 */
-  int crossings;
-  bool doubtful; /* it meets an edge, or nearly */
+  int crossings;  /* to the outside, without those to the inside: a surface may cross itself */
+  bool doubtful;  /* it meets an edge, or nearly */
 } ray;
 
 static ray shortest_way(const fx_soft_skin *skin, frix_vec3 p) {
@@ -157,7 +157,8 @@ static void cross_triangle(ray *r, fx_soft_skin *skin, int32_t k) {
     r->doubtful = true;
     return;
   }
-  r->crossings += area[1] * z[0] + area[2] * z[1] + area[0] * z[2] > 0.0 ? above == 3 : below == 3;
+  double height = area[1] * z[0] + area[2] * z[1] + area[0] * z[2];
+  if (above == 3 ? height > 0.0 : height < 0.0) r->crossings += above == 3 ? 1 : -1;
 }
 
 static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
@@ -178,10 +179,20 @@ static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
       cross_triangle(&r, skin, tree->triangle[n->triangle + k]);
     if (n->child >= 0) stack[depth++] = n->child, stack[depth++] = n->child + 1;
   }
-  return !r.doubtful && r.crossings % 2 == 0;
+  return !r.doubtful && r.crossings == 0;
 }
 
 /* ---- the nearest place ---- */
+
+/* Whether the point is inside, by the nearest place of all triangles. That place tells on a face, and on an edge the
+ * face of the greatest height does. At a corner one that has the point behind it may be the highest although the point
+ * is outside, centimetres before a bent tip; so may an edge where the surface crosses itself. What counts is asked of
+ * a ray too. */
+static bool is_inside(fx_soft_skin *skin, frix_vec3 p, const fx_soft_near *nearest, double height, double deep) {
+  double depth = sqrt(nearest->square);
+  if (!(height < -hardly_in * depth)) return false;
+  return depth <= shallow * deep || !is_outside(skin, p);
+}
 
 /* A place that has the point behind it counts where the point is inside, which the nearest place of all triangles
  * tells. Else it lies on the far side of a thin part, or the point is beside an edge, a little behind the face that
@@ -208,7 +219,7 @@ bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double 
   seeker any = {.skin = skin, .p = p, .outward = outward, .tie = tie, .any = true, .best = &nearest};
   seek(&any);
   bool hardly = best->square > shallow * shallow * deep * deep && nearest.square < hardly_in * hardly_in * best->square;
-  if (any.height < -hardly_in * sqrt(nearest.square) && !hardly) return best->under = true;
+  if (!hardly && is_inside(skin, p, &nearest, any.height, deep)) return best->under = true;
   *best = nearest;
   best->beside = true;
   return nearest.square <= reach * reach;

@@ -7,7 +7,7 @@
  *
  * so that a sphere costs the coordinates and no point of the surface is visited for it. Spheres, places of points and
  * normals are found where somebody asks for them, once in a step. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 
@@ -248,6 +248,18 @@ static double fastest_of(fx_soft_skin *skin, int32_t node, int depth, double fou
   found = fastest_of(skin, child, depth + 1, found);
   found = fastest_of(skin, child + 1, depth + 1, found);
   return fx_min(own, found);
+}
+
+/* By the sphere of the whole surface alone. */
+double fx_soft_fastest(const frix_soft_state *x, frix_vec3 v, frix_vec3 spin, const double *rate) {
+  const fx_soft_tree *t = &x->soft->tree;
+  int32_t k = x->soft->info.coordinates;
+  double moved[3] = {0.0, 0.0, 0.0}, center[3] = {0.0, 0.0, 0.0}, spread = t->node[0].radius, rates = 0.0;
+  fx_add_products(3, k, t->shift, x->amplitude, center);
+  fx_add_products(3, k, t->shift, rate, moved);
+  for (int32_t i = 0; i < k; i++) spread += fabs(x->amplitude[i]) * t->growth[i], rates += fabs(rate[i]) * t->growth[i];
+  frix_vec3 c = fx_add(t->node[0].center, fx_vec(center[0], center[1], center[2]));
+  return fx_norm(v) + fx_norm(spin) * (fx_norm(c) + spread) + fx_norm(fx_vec(moved[0], moved[1], moved[2])) + rates;
 }
 
 void fx_soft_skin_find(const frix_soft_state *x, fx_soft_skin *out) {

@@ -6,7 +6,7 @@
  *
  * L, the spin momentum in the world, is the same before and after by construction. Solved to rounding by Newton's
  * method with the matrix of small turns; h |w| and the change of K over a step must be small for that. */
-#include "soft/soft.h"
+#include "soft/soft_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define FX_SOFT_TETS_H
 
 #include "base/arena.h"
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 
 typedef struct fx_tets {
   int32_t vertex_count, tet_count;

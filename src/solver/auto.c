@@ -30,12 +30,12 @@ enum {
 
 /* iterations; sweeps are nsgs', vectorised ones cost a quarter */
 enum {
-  SWEEPS = 10,           /* from one look at their rate to the next */
-  PILE_SWEEPS = 300,     /* of spheres: with momentum worth thousands */
-  BODY_SWEEPS = 60,      /* of other bodies, before newton is compared */
-  ROLLING_SWEEPS = 3000, /* a newton iteration on five rows costs as much as a thousand */
-  DEAR_SWEEPS = 12000,   /* of a pile where newton costs hundreds each */
-  MENDING_SWEEPS = 3000, /* spread what patches did */
+  SWEEPS = 10,              /* from one look at their rate to the next */
+  PILE_SWEEPS = 300,        /* of spheres: with momentum worth thousands */
+  BODY_SWEEPS = 60,         /* of other bodies, before newton is compared */
+  ROLLING_SWEEPS = 3000,    /* a newton iteration on five rows costs as much as a thousand */
+  EXPENSIVE_SWEEPS = 12000, /* of a pile where newton costs hundreds each */
+  MENDING_SWEEPS = 3000,    /* spread what patches did */
   ADMM_STEPS = 40,
   SPRING_STEPS = 4,
   WIDE_STEPS = 12,
@@ -47,11 +47,12 @@ enum {
   INTERIOR_STEPS = 260,
   RELAXED_STEPS = 50, /* of the interior point under the associated law */
   MLCP_STEPS = 500,
-  LONG = 10000,    /* contacts: what slides in a long chain spreads by some rods an iteration of newton */
-  PATH = 4000,     /* factorisations of continuation */
-  DEAR_PATH = 600, /* the same where each costs a hundred sweeps */
-  MENDINGS = 12,   /* rounds of patches */
-  ROUNDS = 5,      /* of admm and newton in turn, each GROWTH times as long as the one before */
+  LONG = 4000,          /* contacts: what slides in a long chain spreads by some rods an iteration of newton */
+  PATH = 4000,          /* factorisations of continuation */
+  SPRING_PATH = 200,    /* the same over compliant contacts, before the interior point */
+  EXPENSIVE_PATH = 600, /* the same where each costs a hundred sweeps */
+  MENDINGS = 12,        /* rounds of patches */
+  ROUNDS = 5,           /* of admm and newton in turn, each GROWTH times as long as the one before */
   GROWTH = 4,
   ALTERNATING_STEPS = 300 /* of admm in the first of them */
 };
@@ -62,7 +63,7 @@ enum {
   JOINT_COST = 200,  /* joints are newton's, unless it costs more */
   ADMM_LOW = 30,     /* between these admm, which needs one factorisation, comes before newton */
   ADMM_HIGH = 200,
-  DEAR = 100,       /* a pile from here on is dear */
+  EXPENSIVE = 100,  /* a pile from here on is expensive */
   APGD_COST = 200,  /* from here on a first-order method has its turn */
   APGD_MOST = 2000, /* cost that its budget follows: 2.5 of its iterations for each sweep */
   APGD_STEPS = 5000 /* beyond */
@@ -74,13 +75,15 @@ static const double left_near = 10;      /* times the tolerance: an island of ma
 static const double mended = 0.5;        /* of the residual: a round of patches that reached this was worth it */
 static const double helped = 0.7, led_on = 0.9; /* the same of newton after patches, and of continuation */
 
-enum { PILE, PILE_TOLERANCE };
+enum { PILE = FX_AUTO_PILE, PILE_TOLERANCE = FX_AUTO_PILE_TOLERANCE, WORK = FX_AUTO_WORK };
 
 static const frix_option_info options[] = {
     [PILE] = {"pile", FRIX_OPTION_INTEGER, BODIES, 1, 1e9, NULL,
               "contacts from which a rigid pile is left at pile_tolerance, where that is set"},
     [PILE_TOLERANCE] = {"pile_tolerance", FRIX_OPTION_REAL, 0, 0, 1, NULL,
                         "residual at which a large rigid pile is left, outcome loose; 0: the tolerance asked for"},
+    [WORK] = {"work", FRIX_OPTION_REAL, 2e5, 0, 1e15, NULL,
+              "work on an island of rigid contacts that has a start, in sweeps over it; then it is left; 0: no limit"},
 };
 
 /* One method with a budget of iterations; true when nothing more need be tried. */
@@ -92,17 +95,35 @@ typedef struct course {
   double swept;         /* the best residual after the first sweeps */
   double sweep_seconds; /* under a deadline: of one exact sweep, as measured */
   bool pile, round;     /* vectorised sweeps; of spheres */
-  bool dear;            /* a pile where an iteration of newton costs as much as a hundred sweeps */
+  bool expensive;       /* a pile where an iteration of newton costs as much as a hundred sweeps */
   bool jointed;         /* several rows with a joint among them, and no hurry */
   bool grains;          /* a rigid pile */
   bool cold;            /* from nothing */
+  bool led;             /* loads were followed to all but a few bodies, and newton did not end it from there */
   bool enough_sweeps;   /* the others are newton's */
   double first;         /* residual before the first sweeps */
   double cost;          /* of an iteration of newton, in sweeps */
+  double work;          /* left, in sweeps; INFINITY: no limit */
   uint8_t needed;       /* what the island needed the last time */
   fx_exact_sweep packed;
   frix_status status;
 } course;
+
+/* An iteration of a method, in sweeps. */
+static double unit_of(const course *c, const fx_solver *solver) {
+  if (solver == &fx_solver_nsgs) return 1;
+  return solver == &fx_solver_sweeps || solver == &fx_solver_apgd ? 0.25 : fmax(c->cost, 1);
+}
+
+/* The budget, or what the work that is left allows; 0: nothing. */
+static int64_t affordable(const course *c, const fx_solver *solver, int64_t budget) {
+  double most = c->work / unit_of(c, solver);
+  if ((double)budget <= most) return budget;
+  if (most < 1)
+    fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: the work of auto.work is done",
+           c->call->system->contact_count);
+  return (int64_t)most;
+}
 
 static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget) {
   fx_call *call = c->call;
@@ -110,8 +131,12 @@ static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget
   if (law == FRIX_LAW_ASSOCIATED && !solver->info.associated) return false;
   int64_t used = monitor->before + monitor->iteration;
   int64_t left = c->whole->max_iterations ? c->whole->max_iterations - used : budget;
+  left = affordable(c, solver, left);
   c->part.max_iterations = budget < left ? budget : left;
-  if (c->part.max_iterations < 1) return true;
+  if (c->part.max_iterations < 1) {
+    if (monitor->outcome == FRIX_OUTCOME_STALLED) monitor->outcome = FRIX_OUTCOME_MAX_ITERATIONS;
+    return true;
+  }
   double option[FX_MAX_OPTIONS];
   fx_options_values(call->options, fx_solver_row(solver), option);
   fx_arena arena; /* every stage returns its workspace */
@@ -122,6 +147,7 @@ static bool run(course *c, const fx_solver *solver, frix_law law, int64_t budget
   inner.arena = &arena;
   c->status = solver->solve(&inner);
   fx_arena_free(&arena);
+  c->work -= unit_of(c, solver) * (double)monitor->iteration;
   if (monitor->best < c->best) {
     c->best = monitor->best;
     call->finisher = solver->info.name;
@@ -172,17 +198,30 @@ static bool is_rigid(const fx_system *s) {
 
 /* ---- structures at rest ---- */
 
+static bool analyse(course *c);
+
+/* All but a few bodies are balanced: what is left around these is newton's. */
+static bool finish_loads(course *c) {
+  fx_call *call = c->call;
+  size_t bytes = (size_t)call->system->row_count * sizeof *call->r;
+  bool stop = analyse(c) || run(c, &fx_solver_newton, call->law, BRIEF_STEPS);
+  if (!stop) memcpy(call->r, call->monitor->best_r, bytes);
+  c->led = !stop;
+  return stop;
+}
+
 /* Where the loads lead to forces that hold everything, these are the answer, unless w lets something move. */
 static bool follow_loads(course *c) {
   fx_call *call = c->call;
   fx_monitor *monitor = call->monitor;
-  if (!fx_load_path_rest(call, &c->status)) return c->status != FRIX_OK;
+  int32_t left = fx_load_path_rest(call, &c->status);
+  if (left < 0 || c->status != FRIX_OK) return c->status != FRIX_OK;
   fx_monitor_begin(monitor, 1);
   bool stop = fx_monitor_check(monitor, 0, call->r);
   if (monitor->best < c->best) c->best = monitor->best;
-  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: loads followed down: residual %.2e%s",
-         call->system->contact_count, monitor->residual, stop ? ", done" : "");
-  return stop;
+  fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: loads followed down, %d bodies left: residual %.2e%s",
+         call->system->contact_count, left, monitor->residual, stop ? ", done" : "");
+  return stop || (left > 0 && finish_loads(c));
 }
 
 /* ---- sweeps ---- */
@@ -228,7 +267,7 @@ static bool time_to_pack(const course *c) {
 
 static bool is_hurried(const course *c) { return c->call->monitor->limits->hurried; }
 
-/* Under a deadline the answer shall not be worse than that of plain sweeps. */
+/* Under a deadline the answer must not be worse than that of plain sweeps. */
 static bool sweep_in_a_hurry(course *c) {
   fx_monitor *monitor = c->call->monitor;
   c->call->hint = FX_NEEDED_SWEEPS;
@@ -261,8 +300,8 @@ static bool analyse(course *c) {
   fx_log(call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a newton iteration costs about %.0f sweeps",
          call->system->contact_count, c->cost);
   if (!fx_monitor_time_for(call->monitor, 3 * c->cost * c->sweep_seconds)) return sweep_on(c, "a factorisation");
-  c->dear = c->pile && c->cost > DEAR;
-  c->enough_sweeps = c->jointed ? c->cost <= JOINT_COST : c->pile && c->round && !c->dear;
+  c->expensive = c->pile && c->cost > EXPENSIVE;
+  c->enough_sweeps = c->jointed ? c->cost <= JOINT_COST : c->pile && c->round && !c->expensive;
   return false;
 }
 
@@ -303,7 +342,7 @@ static bool sweep_more(course *c) {
 }
 
 /* Where one factorisation costs hundreds of sweeps, first-order methods have their turn first. */
-static bool sweep_dear_pile(course *c) { return run(c, &fx_solver_sweeps, c->call->law, DEAR_SWEEPS); }
+static bool sweep_expensive_pile(course *c) { return run(c, &fx_solver_sweeps, c->call->law, EXPENSIVE_SWEEPS); }
 
 static bool descend(course *c) {
   return run(c, &fx_solver_apgd, c->call->law, c->cost > APGD_MOST ? APGD_STEPS : (int64_t)(2.5 * c->cost));
@@ -334,7 +373,7 @@ static bool mend(course *c) {
     fx_call inner = *call;
     inner.arena = &arena;
     memcpy(call->r, monitor->best_r, bytes);
-    c->status = fx_patches_solve(&inner, &fx_solver_auto, c->dear ? 2 : 1, &patches);
+    c->status = fx_patches_solve(&inner, &fx_solver_auto, c->expensive ? 2 : 1, &patches);
     fx_arena_free(&arena);
     if (c->status != FRIX_OK) return true;
     if (patches > 0 && run(c, &fx_solver_sweeps, call->law, MENDING_SWEEPS)) return true;
@@ -358,14 +397,14 @@ static bool follow(course *c, const double *start) {
     memcpy(call->r, start, bytes);
   else
     memset(call->r, 0, bytes);
-  return run(c, &fx_solver_continuation, call->law, c->dear ? DEAR_PATH : PATH);
+  return run(c, &fx_solver_continuation, call->law, c->expensive ? EXPENSIVE_PATH : PATH);
 }
 
 /* continuation over rigid piles, and patches where it ends: each may help the other. From nothing it is no use there.
  */
 static bool follow_on(course *c) {
   double before = INFINITY;
-  for (int round = 0; round < (c->dear ? 1 : 3) && c->best <= led_on * before; round++) {
+  for (int round = 0; round < (c->expensive ? 1 : 3) && c->best <= led_on * before; round++) {
     before = c->best;
     if (follow(c, c->call->monitor->best_r) || mend(c)) return true;
   }
@@ -373,7 +412,7 @@ static bool follow_on(course *c) {
 }
 
 /* A pile that thousands of sweeps, newton and patches brought less than half of the way is at rest, most often, and its
- * contacts ask for corrections that contradict each other: hundreds of factorisations would be spent in vain. */
+ * contacts ask for corrections that contradict each other: hundreds of factorisations would gain nothing. */
 static bool stands_still(course *c) {
   if (c->best <= 0.5 * c->swept) return false;
   fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: a pile that stands still at %.2e",
@@ -390,6 +429,14 @@ static bool has_factors(const course *c) { return !c->call->linear->by_iteration
 
 static bool iterate_newton(course *c, int64_t budget) { return run(c, &fx_solver_newton, c->call->law, budget); }
 
+/* Contacts with compliance that sweeps did not solve, and no few of them. Not where trees take part: the answer that
+ * continuation found for a chain of links stood so near the edge of two states that its derivative was wrong. */
+static bool springs_jam(const course *c) {
+  const fx_system *s = c->call->system;
+  return is_coulomb(c) && !s->motion && !is_rigid(s) && has_factors(c) && !is_hurried(c) && fx_spring_newton_fits(s) &&
+         s->contact_count > FX_SMALL_ISLAND;
+}
+
 static bool first_newton(course *c) {
   c->call->hint = FX_NEEDED_NEWTON;
   c->grains = c->pile && is_rigid(c->call->system);
@@ -399,14 +446,15 @@ static bool first_newton(course *c) {
   if (is_hard(c))
     fx_log(c->call->arena->context, FRIX_LOG_INFO, "auto: %d contacts: newton alone did not do the last time, briefly",
            c->call->system->contact_count);
-  if (c->grains && c->dear) return false;
-  return iterate_newton(c, c->grains || is_hard(c) ? BRIEF_STEPS : c->pile ? PILE_STEPS : NEWTON_STEPS);
+  if (c->grains && c->expensive) return false;
+  bool long_way = c->pile && !springs_jam(c);
+  return iterate_newton(c, c->grains || is_hard(c) ? BRIEF_STEPS : long_way ? PILE_STEPS : NEWTON_STEPS);
 }
 
 /* Of many islands one that is nearly solved waits for the verdict on the whole. */
 static bool leave_near(course *c) {
   fx_call *call = c->call;
-  call->left_off = call->of_many && !c->dear && c->best <= left_near * c->whole->tolerance;
+  call->left_off = call->of_many && !c->expensive && c->best <= left_near * c->whole->tolerance;
   return call->left_off;
 }
 
@@ -430,7 +478,7 @@ static bool interior(course *c) {
     c->call->monitor->outcome = FRIX_OUTCOME_TIME_LIMIT;
     return true;
   }
-  bool fits = is_coulomb(c) && has_factors(c) && !c->dear;
+  bool fits = is_coulomb(c) && has_factors(c) && !c->expensive;
   return fits && run(c, &fx_solver_interior_point, c->call->law, INTERIOR_STEPS);
 }
 
@@ -440,7 +488,16 @@ static bool relax(course *c) {
   return iterate_newton(c, PILE_STEPS);
 }
 
-static bool newton_again(course *c) { return !(c->dear && has_factors(c)) && iterate_newton(c, PILE_STEPS); }
+static bool newton_again(course *c) { return !(c->expensive && has_factors(c)) && iterate_newton(c, PILE_STEPS); }
+
+/* Contacts with compliance and friction that jams: newton stalls at a turning point, which continuation passes. The
+ * interior point cannot use a start, takes as long as three such paths, and most often ends where it began. */
+static bool follow_springs(course *c) {
+  fx_call *call = c->call;
+  if (!fx_monitor_time_for(call->monitor, 4 * call->monitor->pace)) return false;
+  memcpy(call->r, call->monitor->best_r, (size_t)call->system->row_count * sizeof *call->r);
+  return run(c, &fx_solver_continuation, call->law, c->expensive ? PILE_STEPS : SPRING_PATH);
+}
 
 static bool follow_twice(course *c) { return follow(c, c->call->monitor->best_r) || follow(c, NULL); }
 
@@ -453,7 +510,7 @@ static bool alternate(course *c) {
     if (run(c, &fx_solver_admm, call->law, ALTERNATING_STEPS * growth)) return true;
     if (call->monitor->residual == last) return true; /* it stands where it stood, and so would newton */
     last = call->monitor->residual;
-    if (iterate_newton(c, c->dear ? PILE_STEPS : LONG_STEPS)) return true;
+    if (iterate_newton(c, c->expensive ? PILE_STEPS : LONG_STEPS)) return true;
   }
   return true;
 }
@@ -500,21 +557,23 @@ static bool is_hurried_pile(const course *c) { return is_hurried(c) && c->pile; 
 static bool is_cold(const course *c) { return c->cold; }
 /* The iterations of the interior point do not grow with the length. */
 static bool is_long(const course *c) {
-  return c->jointed && c->cold && !c->dear && c->cost <= JOINT_COST && c->call->system->contact_count >= LONG;
+  return c->jointed && c->cold && !c->expensive && c->cost <= JOINT_COST && c->call->system->contact_count >= LONG;
 }
-static bool is_not_long(const course *c) { return !is_long(c); }
-static bool is_dear_joint(const course *c) { return c->jointed && !c->enough_sweeps; }
-static bool is_pile_of_bodies(const course *c) { return c->pile && !c->round && !c->dear && !c->enough_sweeps; }
+static bool is_led(const course *c) { return c->led; }
+static bool is_untried(const course *c) { return !is_long(c) && !c->led; } /* with the interior point */
+static bool is_expensive_joint(const course *c) { return c->jointed && !c->enough_sweeps; }
+static bool is_pile_of_bodies(const course *c) { return c->pile && !c->round && !c->expensive && !c->enough_sweeps; }
 static bool may_sweep(const course *c) { return !c->enough_sweeps && (c->needed < FX_NEEDED_NEWTON || c->pile); }
 static bool may_alternate(const course *c) {
   return may_sweep(c) && !c->pile && c->cost > ADMM_LOW && c->cost < ADMM_HIGH && is_coulomb(c);
 }
-static bool is_dear_pile(const course *c) { return !c->enough_sweeps && c->pile; }
-static bool is_dear(const course *c) { return !c->enough_sweeps && !c->pile && c->cost > APGD_COST; }
+static bool is_expensive_pile(const course *c) { return !c->enough_sweeps && c->pile; }
+static bool is_expensive(const course *c) { return !c->enough_sweeps && !c->pile && c->cost > APGD_COST; }
 static bool has_grains(const course *c) { return c->grains; }
-static bool is_dear_at_last(const course *c) { return c->dear; }
+static bool is_expensive_at_last(const course *c) { return c->expensive; }
 static bool is_complementarity(const course *c) { return is_coulomb(c) && is_mlcp(c->call->system); }
 static bool is_structure(const course *c) { return !c->pile; } /* a pile in motion is none at rest */
+static bool expensive_springs_jam(const course *c) { return c->expensive && springs_jam(c); }
 static bool grains_have_factors(const course *c) { return c->grains && has_factors(c); }
 
 /* In this order, those whose condition holds; a stage that returns true ends it. Starts differ from stage to stage,
@@ -526,23 +585,26 @@ static const struct {
 } stages[] = {
     {is_cold, follow_loads},             /* rigid structures of many bodies that stand */
     {springs_fit, solve_springs},        /* spring_newton, where contacts are compliant and the start is near */
+    {is_led, interior},                  /* what newton leaves of those that nearly stand */
     {is_hurried_pile, sweep_in_a_hurry}, /* ten plain sweeps under a deadline */
-    {always, begin_sweeps},            /* vectorised sweeps over piles, ten exact ones over others, none over joints */
-    {always, analyse},                 /* what newton costs: whatever follows depends on it */
-    {is_dear_joint, first_sweeps},     /* joints whose factors are dear */
-    {is_pile_of_bodies, sweep_bodies}, /* as long as they will be done before newton */
-    {may_alternate, alternate_once},   /* admm: one factorisation */
-    {may_sweep, sweep_more},           /* exact sweeps, as long as they will be done before newton */
-    {is_dear_pile, sweep_dear_pile},   /* thousands of vectorised sweeps */
-    {is_dear, descend},                /* apgd */
-    {is_long, interior},               /* long chains from nothing */
+    {always, begin_sweeps},             /* vectorised sweeps over piles, ten exact ones over others, none over joints */
+    {always, analyse},                  /* what newton costs: whatever follows depends on it */
+    {is_expensive_joint, first_sweeps}, /* joints whose factors are expensive */
+    {is_pile_of_bodies, sweep_bodies},  /* as long as they will be done before newton */
+    {may_alternate, alternate_once},    /* admm: one factorisation */
+    {may_sweep, sweep_more},            /* exact sweeps, as long as they will be done before newton */
+    {is_expensive_pile, sweep_expensive_pile}, /* thousands of vectorised sweeps */
+    {is_expensive, descend},                   /* apgd */
+    {is_long, interior},                       /* long chains from nothing */
     {always, first_newton},
-    {has_grains, mend}, /* patches */
-    {is_dear_at_last, stands_still},
+    {has_grains, mend},                      /* patches */
+    {expensive_springs_jam, follow_springs}, /* continuation round turning points of compliant contacts */
+    {is_expensive_at_last, stands_still},
     {always, leave_near},
     {always, finish_near},
     {is_complementarity, solve_mlcp},
-    {is_not_long, interior},
+    {springs_jam, follow_springs},
+    {is_untried, interior},
     {always, newton_again},
     {is_structure, relax},            /* the associated law, and newton from there */
     {grains_have_factors, follow_on}, /* continuation and patches in turn; the end for rigid piles */
@@ -558,6 +620,7 @@ static frix_status solve(fx_call *call) {
   c.cold = true;
   for (int32_t k = 0; k < s->row_count && c.cold; k++) c.cold = call->r[k] == 0;
   monitor->limits = &c.part;
+  c.work = is_rigid(s) && !c.cold && call->option[WORK] > 0 ? call->option[WORK] : INFINITY;
   look_for_pile(&c);
   c.jointed = !c.pile && !monitor->limits->hurried && s->contact_count > 1 && s->joint_first < s->contact_count;
   bool early = leave_early(&c);

@@ -129,6 +129,29 @@ static void times_X(const fx_cone_lp *lp, const double *x, double *out) {
 
 /* ---- factors ---- */
 
+#define INLINE static inline __attribute__((always_inline))
+
+/* product = X h; inlined with the sizes of contacts of rigid bodies. */
+INLINE void take_product(int32_t d, int32_t width, const double *X, const double *h, double *restrict product) {
+  for (int32_t r = 0; r < d; r++)
+    for (int32_t c = 0; c < width; c++) {
+      double sum = 0;
+      for (int32_t e = 0; e < d; e++) sum += X[r * d + e] * h[e * width + c];
+      product[r * width + c] = sum;
+    }
+}
+
+/* to += g' product */
+INLINE void add_product(int32_t d, int32_t height, int32_t width, const double *g, const double *product,
+                        double *restrict to) {
+  for (int32_t r = 0; r < height; r++)
+    for (int32_t c = 0; c < width; c++) {
+      double sum = to[r * width + c];
+      for (int32_t e = 0; e < d; e++) sum += g[e * height + r] * product[e * width + c];
+      to[r * width + c] = sum;
+    }
+}
+
 static void add_unit(fx_cone_lp *lp, int32_t i) {
   const fx_block_matrix *At = &lp->At;
   int32_t d = lp->first[i + 1] - lp->first[i], first = At->start[i], count = At->start[i + 1] - first;
@@ -136,19 +159,19 @@ static void add_unit(fx_cone_lp *lp, int32_t i) {
   for (int32_t b = 0; b < count; b++) {
     const double *h = fx_block(At, first + b);
     int32_t width = fx_block_cols(At, first + b);
-    for (int32_t r = 0; r < d; r++)
-      for (int32_t c = 0; c < width; c++) {
-        double sum = 0;
-        for (int32_t e = 0; e < d; e++) sum += X[r * d + e] * h[e * width + c];
-        lp->product[r * width + c] = sum;
-      }
+    bool rigid = d == 3 && width == 6;
+    if (rigid)
+      take_product(3, 6, X, h, lp->product);
+    else
+      take_product(d, width, X, h, lp->product);
     for (int32_t a = 0; a < count; a++) {
       double *to = fx_block(&lp->N, lp->target[lp->target_start[i] + (size_t)(a * count + b)]);
       const double *g = fx_block(At, first + a);
       int32_t height = fx_block_cols(At, first + a);
-      for (int32_t r = 0; r < height; r++)
-        for (int32_t c = 0; c < width; c++)
-          for (int32_t e = 0; e < d; e++) to[r * width + c] += g[e * height + r] * lp->product[e * width + c];
+      if (rigid && height == 6)
+        add_product(3, 6, 6, g, lp->product, to);
+      else
+        add_product(d, height, width, g, lp->product, to);
     }
   }
 }

@@ -123,10 +123,13 @@ void fx_conic_add_block(fx_conic *c, int32_t i, const fx_conic_part *part, const
   int32_t d = c->s->contact[i].dim, m = part->dim;
   const double *E = c->E + c->E_offset[i] + (size_t)((part->first - c->entry[i]) * d);
   double *D = c->kkt.D + c->s->diagonal[i];
-  for (int32_t a = 0; a < m; a++)
+  for (int32_t a = 0; a < m; a++) {
+    double row[FRIX_MAX_DIM] = {0}; /* of B E */
     for (int32_t b = 0; b < m; b++)
-      for (int32_t r = 0; r < d; r++)
-        for (int32_t k = 0; k < d; k++) D[r * d + k] += E[a * d + r] * B[a * m + b] * E[b * d + k];
+      for (int32_t k = 0; k < d; k++) row[k] += B[a * m + b] * E[b * d + k];
+    for (int32_t r = 0; r < d; r++)
+      for (int32_t k = 0; k < d; k++) D[r * d + k] += E[a * d + r] * row[k];
+  }
 }
 
 void fx_conic_clear_D(fx_conic *c) {
@@ -156,17 +159,17 @@ bool fx_conic_factor(fx_conic *c, double delta) {
   return fx_kkt_factor(&c->kkt);
 }
 
-void fx_conic_solve_for(fx_conic *c, const double *a, double accuracy) {
+void fx_conic_solve_for(fx_conic *c, const double *a, double accuracy, double enough) {
   memset(c->b, 0, (size_t)c->row_count * sizeof *c->b);
   fx_conic_add_Et(c, 1, a, c->b);
   for (int32_t i = 0; c->exact && i < c->s->contact_count; i++) tilt(c, i, 1, c->b + c->s->row[i]);
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] -= c->rd[k];
-  fx_kkt_solve(&c->kkt, c->b, accuracy, c->dx);
+  fx_kkt_solve(&c->kkt, c->b, fmax(accuracy * sqrt(fx_dot(c->row_count, c->b, c->b)), enough), c->dx);
 }
 
 /* ---- merit ---- */
 
-static double scale_of(const fx_conic *c) {
+double fx_conic_size(const fx_conic *c) {
   double sum = fx_dot(c->row_count, c->q, c->q) + fx_dot(c->entry_count, c->g, c->g);
   return sum > 0 ? sqrt(sum) : 1;
 }
@@ -189,7 +192,7 @@ double fx_conic_measure(fx_conic *c) {
       sum += gap * gap;
     }
   }
-  c->merit = sqrt(sum) / scale_of(c);
+  c->merit = sqrt(sum) / fx_conic_size(c);
   if (c->merit < c->best) {
     c->best = c->merit;
     memcpy(c->x_best, c->x, (size_t)c->row_count * sizeof *c->x);

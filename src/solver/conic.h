@@ -26,8 +26,8 @@ typedef struct fx_kkt {
 /* `shared` may hold an analysis of the system, or be NULL. */
 frix_status fx_kkt_setup(fx_arena *arena, const fx_system *system, fx_newton_linear *shared, fx_kkt *out);
 bool fx_kkt_factor(fx_kkt *kkt);
-/* x := (A + D)^-1 b, refined until the misfit is below accuracy |b| or stands still. x and b differ. */
-void fx_kkt_solve(fx_kkt *kkt, const double *b, double accuracy, double *x);
+/* x := (A + D)^-1 b, refined until the misfit is at most largest or stands still. x and b differ. */
+void fx_kkt_solve(fx_kkt *kkt, const double *b, double largest, double *x);
 /* y = A x */
 void fx_kkt_multiply(fx_kkt *kkt, const double *x, double *y);
 

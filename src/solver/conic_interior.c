@@ -45,7 +45,7 @@ static bool start_inside(fx_conic *c) {
   if (!factored) return false;
   for (int32_t k = 0; k < c->row_count; k++) c->b[k] = -c->q[k];
   fx_conic_add_Et(c, -1, c->g, c->b);
-  fx_kkt_solve(&c->kkt, c->b, 1e-6, c->x);
+  fx_kkt_solve(&c->kkt, c->b, 1e-6 * sqrt(fx_dot(c->row_count, c->b, c->b)), c->x);
   fx_conic_times_E(c, c->x, c->sl);
   for (int32_t e = 0; e < c->entry_count; e++) {
     c->sl[e] += c->g[e];
@@ -84,7 +84,7 @@ static bool scale_and_factor(fx_conic *c, double delta) {
 }
 
 /* Direction for right-hand sides p = lambda \ d: dx, and W^-1 ds in ds, W dz in dz. t holds rp. */
-static void direction(fx_conic *c, double accuracy) {
+static void direction(fx_conic *c, double accuracy, double enough) {
   /* lambda-space part p - W^-1 rp, then E' W^-1 of it */
   memset(c->dz, 0, (size_t)c->entry_count * sizeof *c->dz);
   FX_EACH_PART(c, i, part) {
@@ -99,7 +99,7 @@ static void direction(fx_conic *c, double accuracy) {
     for (int32_t k = 0; k < part->dim; k++) scaled[k] = c->p[first + k] - scaled[k];
     fx_soc_unapply(part->dim, w, eta, scaled, c->dz + first);
   }
-  fx_conic_solve_for(c, c->dz, accuracy);
+  fx_conic_solve_for(c, c->dz, accuracy, enough);
   fx_conic_times_E(c, c->dx, c->ds);
   FX_EACH_PART(c, i, part) {
     int32_t first = part->first;
@@ -187,19 +187,20 @@ static double centring(const fx_conic *c, const fx_conic_run *run, double affine
   return fmin(fmax(rest * rest * rest, 1e-3), 0.8);
 }
 
-/* One predictor-corrector step; its length, 0 where it failed. */
+/* What the linear systems of a step may miss, over the merit before it: far less than the step leaves. */
+static const double missed = 1e-5;
+
+/* One predictor-corrector step from the state that measure left; its length, 0 where it failed. */
 static double interior_step(fx_conic *c, const fx_conic_run *run, double delta) {
-  fx_conic_dual_residual(c);
-  fx_conic_times_E(c, c->x, c->t);
-  for (int32_t e = 0; e < c->entry_count; e++) c->t[e] += c->g[e] - c->sl[e];
+  for (int32_t e = 0; e < c->entry_count; e++) c->t[e] = c->ds[e] - c->sl[e];
   if (!scale_and_factor(c, delta)) return 0;
   aim(c);
-  direction(c, 1e-3);
+  direction(c, 1e-3, 0);
   double affine = fmin(longest(c), 1), target = centring(c, run, affine) * mean_gap(c);
   /* Gaps that fall ahead of the dual residual leave iterates that can move neither way. */
   if (c->exact) target = fmax(target, fx_dot(c->row_count, c->rd, c->rd) / c->part_count);
   centre(c, target, !c->exact || affine > 0.3);
-  direction(c, 1e-11);
+  direction(c, 1e-11, missed * c->merit * fx_conic_size(c));
   double step = fmin((c->exact ? 0.95 : 0.99) * longest(c), 1);
   advance(c, step);
   return step;
@@ -225,6 +226,7 @@ fx_conic_end fx_conic_interior(fx_conic *c, const fx_conic_run *run) {
     if (c->merit < try_newton) {
       try_newton = 1e-2 * c->merit;
       if (fx_conic_newton(c, run, 1, &v)) return v.end;
+      fx_conic_measure(c);
     }
     double step = interior_step(c, run, delta);
     if (c->exact) delta = adapt(delta, step);

@@ -85,11 +85,11 @@ static void refine(fx_kkt *t, const double *b, double least, double *x) {
   }
 }
 
-void fx_kkt_solve(fx_kkt *t, const double *b, double accuracy, double *x) {
+void fx_kkt_solve(fx_kkt *t, const double *b, double largest, double *x) {
   int32_t n = t->system.row_count;
   for (int32_t k = 0; k < n; k++) t->e[k] = -b[k];
   fx_newton_solve_once(t->linear, NULL, t->B, t->e, x);
-  double least = accuracy * accuracy * fx_dot(n, b, b), error = misfit(t, b, x, t->e);
+  double least = largest * largest, error = misfit(t, b, x, t->e);
   if (!(error > least)) return;
   fx_newton_solve_once(t->linear, NULL, t->B, t->e, t->y);
   for (int32_t k = 0; k < n; k++) x[k] += t->y[k];

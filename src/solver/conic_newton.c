@@ -63,7 +63,7 @@ static bool newton_step(fx_conic *c, double delta) {
   }
   if (!fx_conic_factor(c, delta)) return false;
   for (int32_t e = 0; e < c->entry_count; e++) c->dz[e] = -c->t[e];
-  fx_conic_solve_for(c, c->dz, 1e-12);
+  fx_conic_solve_for(c, c->dz, 1e-12, 0);
   fx_conic_times_E(c, c->dx, c->dz);
   FX_EACH_PART(c, i, part) {
     /* dz = -F phi - F (I - J) E dx */

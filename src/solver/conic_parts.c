@@ -153,13 +153,21 @@ bool fx_soc_scale(int32_t d, const double *s, const double *z, double *w, double
 }
 
 /* W = eta [w_0, w_1'; w_1, I + w_1 w_1' / (1 + w_0)], W^-1 the same with -w_1 and 1/eta. */
-static void scale_by(int32_t d, const double *w, double sign, double eta, const double *a, double *out) {
+static inline void scale_sized(int32_t d, const double *w, double sign, double eta, const double *a, double *out) {
   double inner = 0, head;
   for (int32_t k = 1; k < d; k++) inner += sign * w[k] * a[k];
   head = w[0] * a[0] + inner;
   double factor = sign * (a[0] + inner / (1 + w[0]));
   for (int32_t k = 1; k < d; k++) out[k] = eta * (a[k] + factor * w[k]);
   out[0] = eta * head;
+}
+
+/* Inlined with the size of a round cone. */
+static inline void scale_by(int32_t d, const double *w, double sign, double eta, const double *a, double *out) {
+  if (d == 3)
+    scale_sized(3, w, sign, eta, a, out);
+  else
+    scale_sized(d, w, sign, eta, a, out);
 }
 
 void fx_soc_apply(int32_t d, const double *w, double eta, const double *a, double *out) {

@@ -24,10 +24,12 @@ void fx_conic_clear_D(fx_conic *conic);
 void fx_conic_add_block(fx_conic *conic, int32_t i, const fx_conic_part *part, const double *B);
 /* Factors A + N D + delta, with N = I, or I less the slope of the shift in the normal row; false where singular. */
 bool fx_conic_factor(fx_conic *conic, double delta);
-/* dx := (A + N D + delta)^-1 (N E' a - rd) */
-void fx_conic_solve_for(fx_conic *conic, const double *a, double accuracy);
-/* | rd, s - P_C(s - z) | over |q, g| with s = E x + g; leaves rd, s in ds and the natural map in p, and keeps the best
- */
+/* dx := (A + N D + delta)^-1 (N E' a - rd) with a misfit of at most accuracy times the right side, or of `enough` */
+void fx_conic_solve_for(fx_conic *conic, const double *a, double accuracy, double enough);
+/* |q, g|: what merits are relative to */
+double fx_conic_size(const fx_conic *conic);
+/* | rd, s - P_C(s - z) | over |q, g| with s = E x + g; leaves rd with its slopes, s in ds and the natural map in p, and
+ * keeps the best */
 double fx_conic_measure(fx_conic *conic);
 
 typedef struct fx_conic_verdict {

@@ -1,12 +1,12 @@
-/* continuation: the answers of a problem that is led to its law by degrees, followed round their turning points.
+/* continuation: path of solutions from a simple problem to the exact law, followed round its turning points.
  *
  *   F(x, s) = G(x) + s (x - a) = 0          from large s to small; a is the start; see normal_map.h for G
  *
  * Where s is large there is one answer, near a. Where it is small the law is off by s (x - a). In between friction
- * makes G fold: on its way to 0, s may have to grow again before it can fall, and there newton, which wants every step
- * to bring it nearer, stands still. The path is followed by its length instead. It has one end at large s; whoever is
- * on it, or on another one, and keeps to the way on which sign(det F_x) ds < 0, comes to s = 0, as long as impulses
- * stay bounded. G is smooth in pieces, one for each choice of open, slipping and sticking contacts; at the border of
+ * makes G fold: on its way to 0, s may have to grow again before it can fall. Newton, which wants every step to come
+ * nearer, stalls there, so the path is followed by its length instead. It has one end at large s. Followed in
+ * the direction in which sign(det F_x) ds < 0, this path and every other one reach s = 0, as long as impulses stay
+ * bounded. G is smooth in pieces, one for each choice of open, slipping and sticking contacts; at the border of
  * two the path may bend back sharply, and the sign tells the way on. Forces need not be unique: s makes them so.
  * Reference: E. L. Allgower, K. Georg, Introduction to numerical continuation methods, chapters 2, 6 and 12. */
 #include "solver/normal_map.h"

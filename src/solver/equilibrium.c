@@ -5,7 +5,7 @@
  *
  * by cone_lp.c. What comes back is judged by problem/statics.c: forces that balance, or a velocity that shows there are
  * none; neither is believed without. */
-#include "solver/equilibrium.h"
+#include "solver/equilibrium_internal.h"
 
 #include "solver/equilibrium_programme.h"
 #include "solver/load_path.h"
@@ -192,11 +192,11 @@ static void stand_without(search *q, const fx_statics_part *part, finding *f) {
 /* Forces that follow from the loads body by body, where these are enough. */
 static frix_status follow_loads(search *q, const fx_statics_part *part, finding *f) {
   fx_arena arena;
-  bool found;
+  int32_t left;
   fx_arena_init(&arena, q->arena->context);
-  frix_status status = fx_load_path_find(&arena, q->statics, part, q->r, &found);
+  frix_status status = fx_load_path_find(&arena, q->statics, part, 0, q->r, &left);
   fx_arena_free(&arena);
-  if (status != FRIX_OK || !found) return status;
+  if (status != FRIX_OK || left != 0) return status;
   double imbalance = fx_statics_imbalance(q->statics, part, 0, q->r, q->workspace);
   if (!(imbalance <= EXACT)) return FRIX_OK;
   *f = (finding){.standing = FRIX_STANDING_STANDS, .stands = INFINITY, .falls = INFINITY, .imbalance = imbalance};

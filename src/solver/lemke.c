@@ -10,7 +10,7 @@
  * monotone [ W_dn   W_dd   E ]      and the problem a quadratic programme. [ mu    -E'     0 ] The matrix is
  * copositive; with W symmetric and positive semidefinite the path ends in a solution where q allows one. References: D.
  * Stewart, J. Trinkle 1996; M. Anitescu, F. Potra 1997; M. Anitescu, G. Hart 2004, (6)-(7), their LCP0. */
-#include "linalg/lemke.h"
+#include "linalg/lemke_pivots.h"
 #include "problem/cone.h"
 #include "solver/scaling.h"
 #include "solver/solver.h"

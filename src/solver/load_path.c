@@ -8,6 +8,9 @@
  * convex and once differentiable: Newton's method ends in a few steps. Equal feet carry equal shares. A contact is
  * below a body where its normal pushes against the load; others (sides that touch) carry nothing.
  *
+ * A body that what is below it cannot balance (one that is pushed) may be left with the forces that come near, as if
+ * springs held it besides; what follows from them is a start for other methods.
+ *
  * This is one sweep over the bodies where an interior point method factorises the island some twenty times. */
 #include "solver/load_path.h"
 
@@ -22,6 +25,7 @@
 #define EXACT 1e-15  /* imbalance of a body, of all that acts on it: rounding */
 #define GOOD 1e-13   /* where steps bring no more, this will do */
 #define SOFTEST 1e-9 /* of the mean stiffness: least pivots of directions that nothing holds */
+#define SPRING 1e-2  /* stiffness of what holds a body that is left, beside 1 of a contact */
 
 enum { STEPS = 40, HALVINGS = 30, MOST_DOF = 6 };
 
@@ -111,7 +115,8 @@ typedef struct body {
   const double *load, *arm; /* torques are divided by the arm */
   double g[MOST_DOF];       /* what is missing to balance */
   double A[MOST_DOF * MOST_DOF];
-  double size; /* of the terms */
+  double size;   /* of the terms */
+  double spring; /* stiffness of what holds it besides */
 } body;
 
 static const double *block_of(const fx_system *s, int32_t i, int32_t m) {
@@ -127,8 +132,11 @@ static double look(body *b, const double *v, bool linear, bool slope) {
     b->g[c] = b->load[c] / b->arm[c];
     phi -= v[c] * b->g[c];
     size += fabs(b->g[c]);
+    phi += 0.5 * b->spring * v[c] * v[c];
+    b->g[c] -= b->spring * v[c];
   }
   if (slope) memset(b->A, 0, sizeof b->A);
+  for (int32_t c = 0; slope && c < b->dof; c++) b->A[c * b->dof + c] = b->spring;
   for (int32_t e = b->p->start[b->m]; e < b->p->start[b->m + 1]; e++) {
     int32_t i = b->p->list[e], dim = s->contact[i].dim;
     const double *h = block_of(s, i, b->m);
@@ -174,11 +182,15 @@ static bool newton_step(body *b, double *dv) {
   return true;
 }
 
-/* Forces below mover m that balance it. */
-static bool balance(const path *p, int32_t m) {
+/* Forces below mover m that balance it, with springs of this stiffness. */
+static bool balance(const path *p, int32_t m, double spring) {
   const fx_system *s = p->t->s;
-  body b = {
-      .p = p, .m = m, .dof = s->dof[m + 1] - s->dof[m], .load = p->load + s->dof[m], .arm = p->t->arm + s->dof[m]};
+  body b = {.p = p,
+            .m = m,
+            .dof = s->dof[m + 1] - s->dof[m],
+            .load = p->load + s->dof[m],
+            .arm = p->t->arm + s->dof[m],
+            .spring = spring};
   double v[MOST_DOF] = {0}, dv[MOST_DOF], next[MOST_DOF], best = INFINITY;
   look(&b, v, true, true);
   if (!newton_step(&b, v)) return missing(&b) == 0;
@@ -223,16 +235,16 @@ static int32_t pass_on(path *p, int32_t m, int32_t *ready) {
   return count;
 }
 
-frix_status fx_load_path_find(fx_arena *arena, const fx_statics *statics, const fx_statics_part *part, double *r,
-                              bool *found) {
+frix_status fx_load_path_find(fx_arena *arena, const fx_statics *statics, const fx_statics_part *part,
+                              int32_t most_left, double *r, int32_t *left) {
   const fx_system *s = statics->s;
   path p = {.t = statics, .part = part, .r = r};
-  *found = false;
+  *left = -1;
   if (!is_fit(&p)) return FRIX_OK;
   frix_status status = take(&p, arena);
   if (status != FRIX_OK) return status;
   list_contacts(&p);
-  int32_t count = 0;
+  int32_t count = 0, missed = 0;
   for (int32_t c = 0; c < part->contact_count; c++)
     memset(r + s->row[part->contact[c]], 0, (size_t)s->contact[part->contact[c]].dim * sizeof *r);
   for (int32_t e = 0; e < part->mover_count; e++) {
@@ -241,9 +253,9 @@ frix_status fx_load_path_find(fx_arena *arena, const fx_statics *statics, const 
     if (p.waits[m] == 0) p.order[count++] = m;
   }
   for (int32_t e = 0; e < count; e++) {
-    if (!balance(&p, p.order[e])) return FRIX_OK;
+    if (!balance(&p, p.order[e], 0) && (++missed > most_left || !balance(&p, p.order[e], SPRING))) return FRIX_OK;
     count += pass_on(&p, p.order[e], p.order + count);
   }
-  *found = count == part->mover_count;
+  if (count == part->mover_count) *left = missed;
   return FRIX_OK;
 }

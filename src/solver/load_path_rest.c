@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+enum { FEW = 100 }; /* one in so many bodies may be left unbalanced */
+
 /* Rigid bodies, contacts alone. */
 static bool is_fit(const fx_call *call) {
   const fx_system *s = call->system;
@@ -35,17 +37,18 @@ static void find_force(const fx_system *s, double *force) {
   }
 }
 
-bool fx_load_path_rest(fx_call *call, frix_status *status) {
+int32_t fx_load_path_rest(fx_call *call, frix_status *status) {
   const fx_system *s = call->system;
   *status = FRIX_OK;
-  if (!is_fit(call)) return false;
+  if (!is_fit(call)) return -1;
   fx_arena arena;
   fx_arena_init(&arena, call->arena->context);
   uint8_t *kind = FX_TAKE_RAW(&arena, uint8_t, s->contact_count);
   int32_t *contact = FX_TAKE_RAW(&arena, int32_t, s->contact_count);
   int32_t *mover = FX_TAKE_RAW(&arena, int32_t, s->mover_count);
   double *force = FX_TAKE_RAW(&arena, double, s->dof_count), *arm = FX_TAKE_RAW(&arena, double, s->dof_count);
-  bool found = false, enough = kind && contact && mover && force && arm;
+  int32_t left = -1;
+  bool enough = kind && contact && mover && force && arm;
   *status = enough ? FRIX_OK : FRIX_ERROR_MEMORY;
   for (int32_t i = 0; enough && i < s->contact_count; i++)
     contact[i] = i, kind[i] = s->w[s->row[i]] > 0 ? FX_STATICS_OPEN : FX_STATICS_CONE;
@@ -55,9 +58,9 @@ bool fx_load_path_rest(fx_call *call, frix_status *status) {
     fx_statics_part all = {s->contact_count, s->mover_count, contact, mover};
     find_force(s, force);
     fx_statics_arms(&statics);
-    *status = fx_load_path_find(&arena, &statics, &all, call->r, &found);
+    *status = fx_load_path_find(&arena, &statics, &all, s->mover_count / FEW, call->r, &left);
   }
-  if (!found) memset(call->r, 0, (size_t)s->row_count * sizeof *call->r);
+  if (left < 0) memset(call->r, 0, (size_t)s->row_count * sizeof *call->r);
   fx_arena_free(&arena);
-  return found;
+  return left;
 }

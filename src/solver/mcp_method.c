@@ -1,6 +1,7 @@
 /* box_trust_region and semismooth: the methods for mixed complementarity problems, on contact problems. The bridge
  * states the problem, the method solves it, and the monitor judges the impulses of every iterate like any other. Both
- * are meant for small problems: the unknowns are twice as many as the rows, and products or factors with them dear. */
+ * are meant for small problems: the unknowns are twice as many as the rows, and products or factors with them
+ * expensive. */
 #include "base/threads.h"
 #include "problem/cone.h"
 #include "solver/mcp_bridge.h"
@@ -42,7 +43,7 @@ static void settle(const watch *w, const double *x, double *r) {
   }
 }
 
-/* Hands the impulses of an iterate to the monitor. */
+/* Gives the impulses of an iterate to the monitor. */
 static bool judge(int64_t iteration, double residual, const double *x, void *user) {
   const watch *w = user;
   (void)residual;

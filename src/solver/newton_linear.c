@@ -17,12 +17,20 @@ static bool is_symmetric(int32_t n, const double *a) {
   return true;
 }
 
-/* out = X g for one block */
-static void multiply_block(int32_t d, const double *X, const double *g, double *out) {
+static inline void multiply_sized(int32_t d, const double *X, const double *g, double *out) {
   for (int32_t r = 0; r < d; r++) {
-    out[r] = 0;
-    for (int32_t c = 0; c < d; c++) out[r] += X[r * d + c] * g[c];
+    double sum = 0;
+    for (int32_t c = 0; c < d; c++) sum += X[r * d + c] * g[c];
+    out[r] = sum;
   }
+}
+
+/* out = X g for one block; inlined with the size of most contacts. */
+static void multiply_block(int32_t d, const double *X, const double *g, double *out) {
+  if (d == 3)
+    multiply_sized(3, X, g, out);
+  else
+    multiply_sized(d, X, g, out);
 }
 
 /* ---- contact space ---- */

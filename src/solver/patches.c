@@ -10,6 +10,7 @@
 static const double least_left = 0.05, most_left = 0.4; /* of the residual outside of the contacts chosen */
 static const double most = 0.25;                        /* of all contacts in patches */
 static const double tighter = 0.1;                      /* tolerance of a patch over that of the whole */
+static const double lenient = 0.5;                      /* of the tolerance: single contacts with larger errors */
 enum { ITERATIONS = 2000 };                             /* of all methods in a patch */
 
 typedef struct state {
@@ -36,6 +37,28 @@ static double measure(state *t) {
     total += t->error[i];
   }
   return total;
+}
+
+/* Where the whole is good and single contacts are not, their errors by themselves: the sum over all says nothing of
+ * them. */
+static bool choose_rows(state *t) {
+  const fx_system *s = t->s;
+  fx_monitor *m = t->call->monitor;
+  double tolerance = m->limits->tolerance;
+  if (!(fx_residual(s, t->call->law, t->call->r, t->u) <= tolerance)) return false;
+  fx_row_set all = {.count = s->contact_count};
+  fx_row_scales_find(s, &all, t->call->r, &m->scales);
+  if (!s->limit) fx_row_limits(s, &all, t->call->r, m->scales.limit);
+  fx_row_measure by = fx_row_measure_of(s, &m->scales);
+  bool found = false;
+  for (int32_t i = 0; i < s->contact_count; i++) {
+    fx_row_set one = {&i, 1};
+    fx_row_errors errors = {.where = -1};
+    fx_row_errors_find(s, &one, t->call->law, &by, t->call->r, t->u, &errors);
+    t->in[i] = !(errors.worst <= lenient * tolerance);
+    found |= !(errors.worst <= tolerance);
+  }
+  return found;
 }
 
 /* The largest errors, as many as leave at most this sum to the others. */
@@ -66,6 +89,10 @@ static void grow(state *t) {
 /* Patches that hold nearly all of the residual, or as much of it as keeps them small. */
 static bool find(state *t, int32_t depth) {
   double total = measure(t);
+  if (choose_rows(t)) {
+    for (int32_t k = 0; k < depth; k++) grow(t);
+    return t->count > 0 && t->count <= most * t->s->contact_count;
+  }
   for (double left = least_left; left <= most_left; left *= 1.5) {
     choose(t, left * left * total);
     for (int32_t k = 0; k < depth; k++) grow(t);
@@ -74,7 +101,7 @@ static bool find(state *t, int32_t depth) {
   return false;
 }
 
-/* The system as patches see it: what moves without them is moved by all the others. */
+/* The system of the patches: velocities outside them come from all other impulses. */
 static void hold_others(state *t) {
   const fx_system *s = t->s;
   memcpy(t->held, t->call->r, (size_t)s->row_count * sizeof *t->held);

@@ -6,7 +6,7 @@
 #include "solver/solver.h"
 
 /* One round over the worst contacts of r and those within `depth` bodies of them, each patch by the given method; r is
- * the answer, which nobody has judged yet. patch_count 0: the residual is spread too far, and r as it was. Velocity
+ * the answer, which is not judged yet. patch_count 0: the residual is spread too far, and r as it was. Velocity
  * form. */
 frix_status fx_patches_solve(fx_call *call, const fx_solver *solver, int32_t depth, int32_t *patch_count);
 

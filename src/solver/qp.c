@@ -4,7 +4,7 @@
 
 #include "base/abi.h"
 #include "linalg/active_set.h"
-#include "problem/problem.h"
+#include "problem/problem_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -33,6 +33,7 @@ typedef struct fx_call {
   bool shifted;                          /* set by `reached`: q of the system is another from here on */
   void *user;                            /* of `reached` */
   struct fx_revised *revised;            /* rows that change on the way (revision.h), or NULL */
+  bool brief;   /* springs: one of many solves; where sweeps or newton do not do, nothing else is tried */
   uint8_t hint; /* in: what this island needed the last time, 0: unknown; out: what it needed now */
 } fx_call;
 
@@ -42,6 +43,9 @@ typedef struct fx_solver {
   bool takes_islands;    /* sweeps over many islands as easily as over one: they need not be taken apart */
   frix_status (*solve)(fx_call *call);
 } fx_solver;
+
+/* Options of auto. */
+enum { FX_AUTO_PILE, FX_AUTO_PILE_TOLERANCE, FX_AUTO_WORK };
 
 extern const fx_solver fx_solver_auto, fx_solver_nsgs, fx_solver_newton, fx_solver_pgs, fx_solver_apgd, fx_solver_admm;
 extern const fx_solver fx_solver_continuation, fx_solver_lemke, fx_solver_qp_active_set, fx_solver_sweeps;

@@ -25,6 +25,11 @@
 
 enum { PATIENCE = 60, HALVINGS = 4 };
 
+/* Of many solves (brief) one that will end has most often lowered |F| to this part of the start's after so many
+ * iterations: rounds of rigid heaps that did not went on for ten in 9 of 10 cases, at twice the price of others. */
+enum { TRIAL = 4 };
+static const double promising = 0.3;
+
 typedef struct state {
   const fx_system *s;
   fx_newton_linear *linear;
@@ -249,13 +254,14 @@ static frix_status solve(fx_call *call) {
   add_compliance(&t);
   bool memory = remember(&t, call->r);
   fx_system_motion(s, call->r, t.v);
-  double norm = evaluate(&t, t.v);
+  double norm = evaluate(&t, t.v), first = norm;
   fx_monitor_begin(call->monitor, PATIENCE);
   for (int64_t k = 1;; k++) {
     bool good = newton_step(&t, &norm) || convex_step(&t, &norm);
     memcpy(call->r, t.r, (size_t)s->row_count * sizeof *t.r);
     if (fx_monitor_check(call->monitor, k, call->r)) return FRIX_OK;
-    if (!good || isnan(norm)) {
+    bool hopeless = call->brief && k >= TRIAL && norm > promising * first;
+    if (!good || hopeless || isnan(norm)) {
       call->monitor->outcome = FRIX_OUTCOME_STALLED;
       return FRIX_OK;
     }

@@ -12,6 +12,7 @@
  * more, or where they have cost as much already. */
 #include "solver/springs.h"
 
+#include "base/threads.h"
 #include "solver/factor_width.h"
 #include "solver/newton_linear.h"
 #include "solver/patches.h"
@@ -29,9 +30,10 @@ static const double first_margin = 0.3, later_margin = 0.1;
 /* Residuals at which contacts and expected blows are looked at again; with 1.5e-4 among them, blows that do not come
  * are dropped while the sweeps converge, not one after the other at the end: a seventh fewer visits of contacts in
  * three heaps of 500 boxes. From 2e-5 newton converges in two or three iterations on heaps and
- * walls, from 1e-4 not always. A goal is passed where the whole is within `slack` of it. The set is chosen again where
- * so much of it is open. */
-static const double goal[] = {1e-2, 1e-3, 1.5e-4, 2e-5}, slack = 4, much = 0.2, known = 1e-3;
+ * walls, from 1e-4 not always. A goal is passed where the whole is within `slack` of it when a round begins, or within
+ * `passed` when a check is made anyway: a check costs ten sweeps. The set is chosen again where so much of it is open.
+ */
+static const double goal[] = {1e-2, 1e-3, 1.5e-4, 2e-5}, slack = 4, passed = 2, much = 0.2, known = 1e-3;
 enum { GOALS = sizeof goal / sizeof *goal, ROUNDS = 12 };
 
 /* In vectorised sweeps over the same contacts, processor time measured on heaps of boxes and capsules and on a wall:
@@ -41,7 +43,7 @@ static const double analysis_cost = 30, iteration_cost = 30, factor_rate = 60;
 /* Few contacts start with newton where the start is near: sweeps need half as long as it does, before the first. */
 enum { SMALL = 100 };
 static const double near_enough = 1e-3;
-enum { NEWTON_STEPS = 6, USUAL_STEPS = 3 };
+enum { NEWTON_STEPS = 6, BRIEF_STEPS = 10, USUAL_STEPS = 3 };
 
 enum { PATIENCE = 1000, MENDINGS = 3 }; /* sweeps of the last stage at least, before patches are tried; how often */
 
@@ -49,6 +51,7 @@ enum { PATIENCE = 1000, MENDINGS = 3 }; /* sweeps of the last stage at least, be
  * before (1.3 to 2.4 times, measured). Where bodies have few neighbours factors cost little. */
 static const double worth_analysis = 300, slower_end = 1.7, few_pairs = 1.25, many_contacts = 3;
 static const double cheap = 250; /* sweeps that newton may cost where up to a third of them is predicted */
+static const double dear = 625;  /* the same where sweeps did not do in the solve before */
 
 typedef struct state {
   fx_call *call;
@@ -122,18 +125,37 @@ static double margin_of(const state *t) {
   return fmin(fmax(error, later_margin * t->approach), first_margin * t->approach);
 }
 
+/* Some contacts in parts that threads take, with what each part finds. */
+typedef struct scan {
+  state *t;
+  const int32_t *contact; /* NULL: all */
+  double margin;
+  fx_residual_sums sums[FX_PARTS];
+  int32_t open[FX_PARTS], swept[FX_PARTS];
+  bool any[FX_PARTS];
+} scan;
+
+static void add_residuals(int32_t part, int32_t first, int32_t end, void *user) {
+  scan *x = user;
+  const fx_call *call = x->t->call;
+  const fx_system *s = call->system;
+  for (int32_t c = first; c < end; c++) {
+    int32_t i = x->contact[c], row = s->row[i];
+    fx_residual_add(s, call->law, i, call->r + row, call->monitor->u + row, &x->sums[part]);
+  }
+}
+
 /* Whether an island of closed contacts holds its law already, as a whole and contact by contact. */
-static bool is_solved(const state *t, const int32_t *contact, int32_t count) {
+static bool is_solved(state *t, const int32_t *contact, int32_t count) {
   const fx_call *call = t->call;
   const fx_system *s = call->system;
-  const double *r = call->r, *u = call->monitor->u;
   double tolerance = call->monitor->limits->tolerance;
-  fx_residual_sums sums = {{0, 0}, {0, 0}, {0, 0}};
-  for (int32_t c = 0; c < count; c++)
-    fx_residual_add(s, call->law, contact[c], r + s->row[contact[c]], u + s->row[contact[c]], &sums);
+  scan x = {.t = t, .contact = contact};
+  int32_t parts = fx_parallel_range(s->threads, count, FX_LEAST_CONTACTS, add_residuals, &x);
+  for (int32_t k = 1; k < parts; k++) fx_residual_join(&x.sums[k], &x.sums[0]);
   fx_row_set own = {contact, count};
-  return fx_residual_end(s, &sums) <= tolerance &&
-         fx_row_error(s, &own, call->law, &call->monitor->scales, r, u) <= tolerance;
+  return fx_residual_end(s, &x.sums[0]) <= tolerance &&
+         fx_row_error(s, &own, call->law, &call->monitor->scales, call->r, call->monitor->u) <= tolerance;
 }
 
 /* Closed contacts of islands that are not solved; false where there is none. u belongs to r. */
@@ -222,7 +244,8 @@ static graph_size size_of_graph(const state *t) {
 static bool analysis_pays(const state *t, double predicted, double most) {
   graph_size size = size_of_graph(t);
   bool thin = size.pairs <= few_pairs * size.movers || size.contacts >= many_contacts * size.pairs;
-  if (predicted < worth_analysis && !thin) return false;
+  bool asked = t->early && t->call->brief;
+  if (predicted < worth_analysis && !thin && !asked) return false;
   double least = newton_cost(fx_factor_cost_guess(t->arena, t->call->system, t->unsolved), size.contacts);
   if (least > most)
     fx_log(t->arena->context, FRIX_LOG_INFO, "springs: %d contacts: %.0f sweeps predicted, newton costs more than %.0f",
@@ -234,7 +257,7 @@ static bool analysis_pays(const state *t, double predicted, double most) {
 static bool newton_pays(state *t, double predicted) {
   frix_status status;
   fx_call *part = &t->part;
-  double most = t->early ? cheap : fmax(predicted, fmin(cheap, 3 * predicted));
+  double most = t->early ? (t->call->brief ? dear : cheap) : fmax(predicted, fmin(cheap, 3 * predicted));
   if (t->newton_failed || !fx_spring_newton_fits(t->call->system)) return false;
   bool analysed = t->has_part && part->linear;
   if (!analysed && !analysis_pays(t, predicted, most)) return false;
@@ -338,32 +361,61 @@ static bool check_whole(state *t, bool judged) {
 
 /* ---- sweeps over the closed contacts of the whole ---- */
 
+static void find_late(int32_t part, int32_t first, int32_t end, void *user) {
+  scan *x = user;
+  const state *t = x->t;
+  const int32_t *row = t->call->system->row;
+  const double *u = t->call->monitor->u;
+  for (int32_t i = first; i < end && !x->any[part]; i++) x->any[part] = !t->closed[i] && u[row[i]] <= 0;
+}
+
+static void add_near(int32_t part, int32_t first, int32_t end, void *user) {
+  const scan *x = user;
+  const state *t = x->t;
+  const int32_t *row = t->call->system->row;
+  const double *u = t->call->monitor->u;
+  (void)part;
+  for (int32_t i = first; i < end; i++)
+    if (t->closed[i] || u[row[i]] <= x->margin) t->closed[i] = t->unsolved[i] = 1;
+}
+
 /* Whether a contact that was left out is closed by now: it is swept from here on, with those that are about to close
  * and with the islands that held their law, one of which it may touch. */
 static bool widen(fx_call *sweeps) {
-  state *t = sweeps->user;
+  scan x = {.t = sweeps->user};
   const fx_system *s = sweeps->system;
-  const double *u = sweeps->monitor->u;
   bool any = false;
-  for (int32_t i = 0; i < s->contact_count && !any; i++) any = !t->closed[i] && u[s->row[i]] <= 0;
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, find_late, &x);
+  for (int32_t k = 0; k < parts; k++) any |= x.any[k];
   if (!any) return false;
-  double margin = margin_of(t);
-  for (int32_t i = 0; i < s->contact_count; i++)
-    if (t->closed[i] || u[s->row[i]] <= margin) t->closed[i] = t->unsolved[i] = 1;
-  t->has_part = false;
+  x.margin = margin_of(x.t);
+  fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, add_near, &x);
+  x.t->has_part = false;
   return true;
 }
 
-/* Whether most of the contacts swept are closed. */
-static bool set_is_right(const state *t) {
-  const fx_system *s = t->call->system;
+static void count_open(int32_t part, int32_t first, int32_t end, void *user) {
+  scan *x = user;
+  const state *t = x->t;
+  const int32_t *row = t->call->system->row;
   const double *r = t->call->r, *u = t->call->monitor->u;
-  int32_t open = 0, swept = 0;
-  for (int32_t i = 0; i < s->contact_count; i++) {
-    swept += t->unsolved[i];
-    open += t->unsolved[i] && r[s->row[i]] == 0 && u[s->row[i]] > first_margin * t->approach;
+  for (int32_t i = first; i < end; i++) {
+    if (!t->unsolved[i]) continue;
+    x->swept[part]++;
+    x->open[part] += r[row[i]] == 0 && u[row[i]] > first_margin * t->approach;
   }
-  return open <= much * swept;
+}
+
+/* Whether most of the contacts swept are closed. */
+static bool set_is_right(state *t) {
+  const fx_system *s = t->call->system;
+  scan x = {.t = t};
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, count_open, &x);
+  for (int32_t k = 1; k < parts; k++) {
+    x.open[0] += x.open[k];
+    x.swept[0] += x.swept[k];
+  }
+  return x.open[0] <= much * x.swept[0];
 }
 
 /* Sweeps have come to a goal: whether they go on with the same contacts to the next. */
@@ -372,7 +424,7 @@ static bool go_on(fx_call *sweeps) {
   fx_monitor *monitor = sweeps->monitor;
   double digits = digits_between(t->before, monitor->residual);
   if (digits > 0.5) t->per_digit = fmax(t->per_digit, (double)monitor->iteration / digits);
-  while (t->stage < GOALS && monitor->residual <= goal[t->stage]) t->stage++;
+  while (t->stage < GOALS && monitor->residual <= passed * goal[t->stage]) t->stage++;
   t->wrong_set = !set_is_right(t);
   if (t->wrong_set) return false;
   if (is_revised(t, monitor->residual)) {
@@ -420,8 +472,11 @@ static frix_status sweep_whole(state *t) {
 static frix_status finish(state *t, fx_call *part, bool tired) {
   const fx_monitor *monitor = part->monitor;
   frix_status status = FRIX_OK;
+  if (t->call->brief)
+    return tired || (t->early && t->newton_next) ? FRIX_OK : run(t, &fx_solver_sweeps, part, patience(t, t->before));
   for (int k = tired; k <= MENDINGS && status == FRIX_OK; k++) {
     int32_t patches = 0;
+    double best = monitor->best;
     if (k > 0) status = mend(part, &patches);
     if (status != FRIX_OK || (k > 0 && patches == 0)) break;
     if (k > 0 && fx_spring_newton_fits(part->system)) {
@@ -431,6 +486,7 @@ static frix_status finish(state *t, fx_call *part, bool tired) {
     }
     status = run(t, &fx_solver_sweeps, part, patience(t, t->before));
     if (monitor->outcome == FRIX_OUTCOME_SOLVED || !(monitor->best < INFINITY)) return status;
+    if (k > 0 && !(monitor->best < best)) break; /* the same patches would fail again */
   }
   return status == FRIX_OK ? run(t, &fx_solver_sweeps, part, INT64_MAX) : status;
 }
@@ -444,7 +500,7 @@ static frix_status finish_part(state *t, bool tired) {
   if (status != FRIX_OK) return status;
   load_part(t);
   if (t->newton_next) {
-    status = run(t, &fx_solver_spring_newton, part, NEWTON_STEPS);
+    status = run(t, &fx_solver_spring_newton, part, t->call->brief ? BRIEF_STEPS : NEWTON_STEPS);
     t->newton_failed |= !t->early && t->monitor.outcome != FRIX_OUTCOME_SOLVED;
   }
   bool done = t->newton_next && !t->newton_failed;
@@ -506,8 +562,10 @@ static frix_status solve(fx_call *call) {
   fx_monitor_begin(monitor, fx_pile_spring_sweeps(s));
   t.most = monitor->stage_limit;
   if (judge_start(&t)) return FRIX_OK;
+  if (call->brief) t.before = monitor->residual;
   mark_closed(&t, monitor->residual > slack * goal[0] ? INFINITY : first_margin * t.approach, false);
-  t.early = s->contact_count <= SMALL && monitor->residual <= near_enough;
+  t.early =
+      call->brief ? call->hint >= FX_NEEDED_NEWTON : s->contact_count <= SMALL && monitor->residual <= near_enough;
   for (int round = 0; round < ROUNDS; round++) {
     t.revised = false;
     if (t.early) t.stage = GOALS;
@@ -524,6 +582,7 @@ static frix_status solve(fx_call *call) {
     if (stop) return FRIX_OK;
     bool fine = last && tolerance < known; /* velocities are known: no margin */
     bool fresh = mark_closed(&t, fine ? 0 : margin_of(&t), last || round > 0);
+    if (t.early && call->brief) break;
     if (t.early) {
       t.early = false;
       t.stage = 0;

@@ -26,7 +26,7 @@ static const frix_option_info options[] = {
     {"friction_error", FRIX_OPTION_REAL, 1e-28, 0, 1, NULL, "stop when friction changes less, squared, kinetic metric"},
 };
 
-/* What is shown ends with a contact projection, and Signorini's condition shall then hold: never looser than this. */
+/* What is shown ends with a contact projection, and Signorini's condition must then hold: never looser than this. */
 static const double contact_tolerance = 1e-10;
 
 /* One of the two projections. */

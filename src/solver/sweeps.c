@@ -41,6 +41,11 @@ enum { WAIT = 8 };
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
 static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
+/* Error of the worst contact over the residual of the whole, until a check tells it: sweeps that ended at a residual of
+ * the tolerance were in vain in nearly every step of 1,000 spheres (750 of 800; the ratio was 1.4 to 6.7 in eight of
+ * ten of these, 3.2 in the middle). */
+static const double usual_worst = 3;
+
 typedef struct state {
   fx_call *call;
   fx_pile pile;
@@ -58,6 +63,7 @@ typedef struct state {
   double theta, beta, cap;
   double step, last_step; /* of plain sweeps, relative */
   double ratio;           /* residual / step, as measured */
+  bool by_row;            /* it is that of the worst contact */
   int64_t sweep, round, next_check, earliest;
   double sweep_seconds, sweep_time; /* under a deadline: of one sweep, and when the last count began */
   double length, rate;              /* of the last round: its sweeps, and the ratio of its step to the one before */
@@ -109,18 +115,23 @@ static bool is_late(state *t) {
   return now + 3 * t->sweep_seconds + 2 * monitor->check_cost >= monitor->limits->deadline;
 }
 
+static inline void add_change(double now, double last, double *change, double *size) {
+  *change += (now - last) * (now - last);
+  *size += now * now;
+}
+
 /* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep
  * changed, summed up as a geometric series whose rate is that of the plain sweeps of the last two rounds. */
 static double velocity_error(const state *t) {
   double change[FX_RECORD] = {0}, size[FX_RECORD] = {0};
-  for (int32_t body = 0; body < t->pile.body_count; body++)
-    for (int k = 0; k < FX_RECORD; k++) {
-      size_t at = (size_t)body * FX_RECORD + (size_t)k;
-      double now = t->full ? ((double *)t->pile.full.d)[at] : (double)((float *)t->pile.single.d)[at];
-      double last = t->full ? ((double *)t->pile.full.d_last)[at] : (double)((float *)t->pile.single.d_last)[at];
-      change[k] += (now - last) * (now - last);
-      size[k] += now * now;
-    }
+  size_t count = (size_t)t->pile.body_count * FX_RECORD;
+  for (size_t at = 0; t->full && at < count; at += FX_RECORD)
+    for (size_t k = 0; k < FX_RECORD; k++)
+      add_change(((double *)t->pile.full.d)[at + k], ((double *)t->pile.full.d_last)[at + k], &change[k], &size[k]);
+  for (size_t at = 0; !t->full && at < count; at += FX_RECORD)
+    for (size_t k = 0; k < FX_RECORD; k++)
+      add_change((double)((float *)t->pile.single.d)[at + k], (double)((float *)t->pile.single.d_last)[at + k],
+                 &change[k], &size[k]);
   for (int k = 1; k < FX_RECORD; k++) {
     change[0] += change[k];
     size[0] += size[k];
@@ -239,12 +250,21 @@ static bool single_is_done(state *t) {
 
 /* ---- judging ---- */
 
+/* Residual at which the next check is worth its price: that of the goal, or where also the worst contact is expected to
+ * be within the tolerance. Once a check has failed by single contacts, `ratio` is that of the worst of them. */
+static double aim_of(const state *t) {
+  const fx_limits *limits = t->call->monitor->limits;
+  if (t->call->goal > limits->tolerance) return t->call->goal;
+  bool judged_by_row = t->blended && !limits->rows_later && !t->by_row;
+  return judged_by_row ? limits->tolerance / usual_worst : limits->tolerance;
+}
+
 /* A check costs as much as several sweeps: it is made when the step says the answer is there, when somebody waits for
  * the time or the progress, and now and then. */
 static bool check_is_due(state *t) {
   const fx_limits *limits = t->call->monitor->limits;
   if (t->sweep >= t->call->monitor->stage_limit) return true;
-  if (t->ratio * t->step <= fmax(limits->tolerance, t->call->goal) && t->sweep >= t->earliest) return true;
+  if (t->ratio * t->step <= aim_of(t) && t->sweep >= t->earliest) return true;
   if (t->sweep >= t->next_check) return true;
   if (is_late(t)) return true;
   return limits->cancel && limits->cancel(limits->user);
@@ -264,7 +284,7 @@ static bool check(state *t) {
   if (monitor->residual == monitor->best) monitor->velocity_error = velocity_error(t);
   t->next_check = t->sweep + t->sweep / 2 + 60;
   t->earliest = t->sweep + (t->blended ? WAIT : 0);
-  bool by_row = monitor->row > monitor->limits->tolerance; /* single contacts are what is missing */
+  bool by_row = t->by_row = monitor->row > monitor->limits->tolerance; /* single contacts are what is missing */
   double error = by_row ? monitor->row : monitor->residual;
   if (t->step > 0 && error < INFINITY) t->ratio = fmin(fmax(1.01 * error / t->step, 0.2), by_row ? 1e4 : 20);
   if (stop) return true;

@@ -83,7 +83,7 @@ bool fx_pile_looks_round(const fx_system *system);
 int64_t fx_pile_spring_sweeps(const fx_system *system);
 
 /* Order, batches and fields in single precision of the contacts that `swept` marks (NULL: all); with `full` also room
- * for double precision, which nobody touches until its turn comes. A pile with rolling friction takes the wide form,
+ * for double precision, not read before its turn comes. A pile with rolling friction takes the wide form,
  * which has double precision alone. UNSUPPORTED, without a text, where a block of M is not symmetric and positive. */
 frix_status fx_pile_build(fx_arena *arena, const fx_system *system, const uint8_t *swept, bool full, fx_pile *out);
 /* Order and batches alone: batch_count, body_count, order, slot, empty, slot_body, couple, again,

@@ -195,15 +195,6 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   return FRIX_OK;
 }
 
-/* A new stack for what comes next. */
-static void close_stacks(window *w, int32_t bodies) {
-  memset(w->used, 0, (size_t)bodies * sizeof *w->used);
-  memset(w->fill, 0, sizeof w->fill);
-  memset(w->holds, 0, sizeof w->holds);
-  w->full = 0;
-  w->first = (uint32_t)w->last + 1;
-}
-
 /* Contacts segment by segment, each in the order given. */
 static frix_status sort_segments(fx_arena *arena, fx_pile *p, int32_t *pairs, int32_t end[FX_SEGMENTS]) {
   int32_t n = p->count, next[FX_SEGMENTS] = {0};
@@ -265,15 +256,14 @@ static int32_t find_partner(const stack_place *stack, int32_t s, int32_t end, in
   return 0;
 }
 
-/* Stacks from .. end - 1, those of a segment, from batch `first` on: in their order, but two by two where possible.
- * Batches of two such stacks take turns, so that a sweep does not wait for the one before. Returns the batch after the
- * last. */
-static int32_t place_stacks(stack_place *stack, int32_t from, int32_t end, int32_t reach, int32_t first, int32_t *stamp,
-                            uint8_t *couple) {
+/* The stacks of a segment from batch `first` on: in their order, but two by two where possible. Batches of two such
+ * stacks take turns, so that a sweep does not wait for the one before. */
+static void place_stacks(stack_place *stack, int32_t count, int32_t reach, int32_t first, int32_t *stamp,
+                         uint8_t *couple) {
   int32_t at = first;
-  for (int32_t s = from; s < end; s++) {
+  for (int32_t s = 0; s < count; s++) {
     if (stack[s].stride) continue; /* is placed with one before it */
-    int32_t other = find_partner(stack, s, end, reach, stamp), length = stack[s].length;
+    int32_t other = find_partner(stack, s, count, reach, stamp), length = stack[s].length;
     stack[s].first = at;
     stack[s].stride = other ? 2 : 1;
     at += stack[s].stride * length;
@@ -283,57 +273,92 @@ static int32_t place_stacks(stack_place *stack, int32_t from, int32_t end, int32
     for (int32_t batch = stack[s].first; batch < at; batch += 2) /* sums end after FX_FLUSH batches */
       couple[batch] = (batch - first) % FX_FLUSH != FX_FLUSH - 1;
   }
-  return at;
 }
 
-/* Stacks and lanes of all runs, as 8 stack + lane, in the place of the slots; `stacks`: of each segment, the end. */
-static frix_status stack_runs(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], int32_t longest,
-                              fx_pile *p, int32_t stacks[FX_SEGMENTS]) {
-  window w = {.used = FX_TAKE(arena, uint64_t, p->body_count), .last = -1};
-  if (!w.used) return FRIX_ERROR_MEMORY;
-  for (int32_t segment = 0, k = 0; segment < p->segment_count; segment++) {
-    for (int32_t length; k < end[segment]; k += length) {
-      length = run_length(pairs, k, end[segment], longest);
-      int32_t place = place_run(&w, length, pairs[2 * k], pairs[2 * k + 1]);
-      for (int32_t j = 0; j < length; j++) p->slot[p->order[k + j]] = place;
-    }
-    stacks[segment] = w.last + 1;
-    close_stacks(&w, p->body_count);
+/* The segments of a pile, each of which one thread orders by itself: contacts first[k] .. first[k + 1] - 1 in their
+ * order, and what becomes of them. */
+typedef struct segments {
+  fx_pile *pile;
+  const int32_t *pairs;
+  int32_t first[FX_SEGMENTS + 1], longest;
+  uint64_t *used;                  /* by segment and body */
+  int32_t *stamp;                  /* the same */
+  int32_t stacks[FX_SEGMENTS + 1]; /* before those of each segment */
+  stack_place *stack;
+  int32_t batches[FX_SEGMENTS + 1]; /* before those of each segment */
+} segments;
+
+/* Stacks and lanes of the runs, as 8 stack + lane, in the place of the slots. */
+static void stack_runs(int32_t segment, void *user) {
+  segments *t = user;
+  fx_pile *p = t->pile;
+  window w = {.used = t->used + (size_t)segment * (size_t)p->body_count, .last = -1};
+  for (int32_t k = t->first[segment], length; k < t->first[segment + 1]; k += length) {
+    length = run_length(t->pairs, k, t->first[segment + 1], t->longest);
+    int32_t place = place_run(&w, length, t->pairs[2 * k], t->pairs[2 * k + 1]);
+    for (int32_t j = 0; j < length; j++) p->slot[p->order[k + j]] = place;
   }
-  return FRIX_OK;
+  t->stacks[segment + 1] = w.last + 1;
 }
 
-/* Slots of all contacts; `end`: of the contacts of each segment. */
-static frix_status find_slots(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], fx_pile *p) {
-  /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
-  int32_t longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST, stacks[FX_SEGMENTS];
-  frix_status status = stack_runs(arena, pairs, end, longest, p, stacks);
-  if (status != FRIX_OK) return status;
-  int32_t last = p->segment_count - 1, batches = 0, *stamp = FX_TAKE(arena, int32_t, p->body_count);
-  stack_place *stack = FX_TAKE(arena, stack_place, stacks[last]);
-  if (!stack || !stamp) return FRIX_ERROR_MEMORY;
-  for (int32_t segment = 0, k = 0; segment <= last; segment++)
-    for (int32_t length; k < end[segment]; k += length) {
-      int32_t place = p->slot[p->order[k]];
-      stack_place *own = &stack[place / FX_BATCH];
-      own->length = length = run_length(pairs, k, end[segment], longest);
-      own->body[place % FX_BATCH] = pairs[2 * k];
-      own->body[place % FX_BATCH + FX_BATCH] = pairs[2 * k + 1];
-    }
-  for (int32_t s = 0; s < stacks[last]; s++) batches += stack[s].length;
-  p->couple = FX_TAKE(arena, uint8_t, batches + batches / MORE_PART + MORE);
-  if (!p->couple) return FRIX_ERROR_MEMORY;
-  p->batch_count = 0;
-  for (int32_t segment = 0; segment <= last; segment++)
-    p->segment_end[segment] = p->batch_count = place_stacks(stack, segment ? stacks[segment - 1] : 0, stacks[segment],
-                                                            longest > 1 ? REACH : 1, p->batch_count, stamp, p->couple);
-  for (int32_t k = 0, length; k < p->count; k += length) {
+/* Lengths and bodies of the stacks, and how many batches they are. */
+static void describe_stacks(int32_t segment, void *user) {
+  segments *t = user;
+  const fx_pile *p = t->pile;
+  stack_place *stack = t->stack + t->stacks[segment];
+  for (int32_t k = t->first[segment], length; k < t->first[segment + 1]; k += length) {
+    int32_t place = p->slot[p->order[k]];
+    stack_place *own = &stack[place / FX_BATCH];
+    own->length = length = run_length(t->pairs, k, t->first[segment + 1], t->longest);
+    own->body[place % FX_BATCH] = t->pairs[2 * k];
+    own->body[place % FX_BATCH + FX_BATCH] = t->pairs[2 * k + 1];
+  }
+  int32_t batches = 0;
+  for (int32_t s = 0; s < t->stacks[segment + 1] - t->stacks[segment]; s++) batches += stack[s].length;
+  t->batches[segment + 1] = batches;
+}
+
+/* Batches of the stacks, and with them the slots. */
+static void place_runs(int32_t segment, void *user) {
+  segments *t = user;
+  fx_pile *p = t->pile;
+  stack_place *stack = t->stack + t->stacks[segment];
+  place_stacks(stack, t->stacks[segment + 1] - t->stacks[segment], t->longest > 1 ? REACH : 1, t->batches[segment],
+               t->stamp + (size_t)segment * (size_t)p->body_count, p->couple);
+  for (int32_t k = t->first[segment], length; k < t->first[segment + 1]; k += length) {
     int32_t place = p->slot[p->order[k]];
     const stack_place *own = &stack[place / FX_BATCH];
     length = own->length;
     for (int32_t j = 0; j < length; j++)
       p->slot[p->order[k + j]] = (own->first + j * own->stride) * FX_BATCH + place % FX_BATCH;
   }
+}
+
+static void add_up(int32_t count, int32_t *sums) {
+  for (int32_t k = 0; k < count; k++) sums[k + 1] += sums[k];
+}
+
+/* Slots of all contacts; `end`: of the contacts of each segment. */
+static frix_status find_slots(fx_arena *arena, const int32_t *pairs, const int32_t end[FX_SEGMENTS], fx_pile *p) {
+  fx_threads threads = p->system->threads;
+  int32_t count = p->segment_count;
+  size_t bodies = (size_t)count * (size_t)p->body_count;
+  /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
+  segments t = {.pile = p, .pairs = pairs, .longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST};
+  t.used = FX_TAKE(arena, uint64_t, bodies);
+  t.stamp = FX_TAKE(arena, int32_t, bodies);
+  if (!t.used || !t.stamp) return FRIX_ERROR_MEMORY;
+  memcpy(t.first + 1, end, (size_t)count * sizeof *end);
+  fx_parallel(threads.context, threads.count, count, stack_runs, &t);
+  add_up(count, t.stacks);
+  if (!(t.stack = FX_TAKE(arena, stack_place, t.stacks[count]))) return FRIX_ERROR_MEMORY;
+  fx_parallel(threads.context, threads.count, count, describe_stacks, &t);
+  add_up(count, t.batches);
+  p->batch_count = t.batches[count];
+  memcpy(p->segment_end, t.batches + 1, (size_t)count * sizeof *p->segment_end);
+  if (!(p->couple = FX_TAKE(arena, uint8_t, p->batch_count + p->batch_count / MORE_PART + MORE)))
+    return FRIX_ERROR_MEMORY;
+  fx_parallel(threads.context, threads.count, count, place_runs, &t);
   return FRIX_OK;
 }
 

@@ -285,7 +285,8 @@ frix_status frix_robot_get_drive(const frix_robot_state *s, int32_t k, frix_robo
   const fx_tree_actuator *a = &s->tree->actuator[k];
   fx_tree_drive d = fx_tree_drive_of(s, k);
   *out = (frix_robot_drive){d.force, d.by_length, d.by_velocity, -INFINITY, INFINITY};
-  if (a->force_limited) out->lowest = a->force_range[0], out->highest = a->force_range[1];
+  if (a->force_limited && !a->turn)
+    out->lowest = a->force_range[0] + d.beside, out->highest = a->force_range[1] + d.beside;
   return FRIX_OK;
 }
 

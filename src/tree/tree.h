@@ -9,7 +9,8 @@
  *   tree_bias.c           velocities, recursive Newton-Euler, inverse dynamics
  *   tree_passive.c        springs, dampers, gravity compensation; air in tree_fluid.c
  *   tree_tendon.c         lengths and moments; wrapping in tree_wrap.c
- *   tree_transmission.c   lengths and moments of actuators; their forces in tree_actuator.c, muscles in tree_muscle.c
+ *   tree_transmission.c   lengths and moments of actuators; their forces in tree_actuator.c, muscles in tree_muscle.c,
+ *                         DC motors in tree_motor.c, orientation servos in tree_turn.c
  *   tree_sensor.c         sensors
  *   tree_configuration.c  integrate and differentiate on the manifold
  *   tree_rows.c           equalities, limits, dry friction as rows
@@ -25,7 +26,7 @@
 #include <frix/robot.h>
 
 #include "base/arena.h"
-#include "linalg/vec.h"
+#include "linalg/vector.h"
 #include "model/shape.h"
 
 /* ---- spatial vectors ---- */
@@ -176,7 +177,8 @@ typedef enum fx_tree_dynamics {
   FX_DYN_FILTER,
   FX_DYN_FILTER_EXACT,
   FX_DYN_MUSCLE,
-  FX_DYN_PID /* the setpoint within its slew rate, then the integral, where there are such */
+  FX_DYN_PID,  /* the setpoint within its slew rate, then the integral, where there are such */
+  FX_DYN_MOTOR /* tree_motor.c */
 } fx_tree_dynamics;
 typedef enum fx_tree_gain { FX_GAIN_FIXED, FX_GAIN_AFFINE, FX_GAIN_MUSCLE } fx_tree_gain;
 typedef enum fx_tree_bias { FX_BIAS_NONE, FX_BIAS_AFFINE, FX_BIAS_MUSCLE } fx_tree_bias;
@@ -192,6 +194,18 @@ typedef struct fx_tree_pid {
   bool limited[3];       /* limited[0] and range[0] are ctrl_limited and ctrl_range */
   double range[3][2];
 } fx_tree_pid;
+
+/* A DC motor, tree_motor.c. What is 0 is not there. */
+typedef struct fx_tree_motor {
+  bool used;
+  int32_t at[4]; /* setpoints of length and rate, added torque, voltage: which of its controls, -1: 0 */
+  int32_t setpoint_at, integral_at, heat_at, bristle_at, current_at; /* among its activations, -1: none */
+  double resistance, constant, time, most_rate;                      /* time: electrical; most_rate: of the current */
+  double kp, ki, kd, slew, most_integral, most_voltage;
+  double heat_slope, heat_reference, heat_ambient, heat_resistance, heat_capacity;
+  double cogging[3];                                  /* amplitude, poles, phase */
+  double stiffness, damping, sliding, sticking, slow; /* of its bristles; friction, and the rate it changes at */
+} fx_tree_motor;
 
 typedef struct fx_tree_actuator {
   const char *name;
@@ -209,7 +223,10 @@ typedef struct fx_tree_actuator {
   double ctrl_range[2], force_range[2], act_range[2];
   int32_t act_first, act_count, ctrl_first, ctrl_count;
   fx_tree_pid pid;
-  double delay;         /* of its control; 0: none */
+  fx_tree_motor motor;
+  int turn;        /* of an orientation servo, three actuators in a row: which of them, from 1 on; 0: another kind */
+  bool quaternion; /* its control: otherwise a rotation vector */
+  double delay;    /* of its control; 0: none */
   int32_t sample_count; /* past controls that are kept: their times, then their values, oldest first */
   int32_t history_first;
   int interp; /* between two of them: 0 the earlier one, 1 linear, 2 cubic */
@@ -340,9 +357,12 @@ struct frix_robot_state {
   double *tendon_length, *tendon_moment, *actuator_length, *actuator_moment; /* moments on the spans */
   /* of the velocity */
   fx_spatial *velocity, *motion_rate; /* of links (index: body); of the axes */
+  double *turned;                     /* qvel that these were found from */
+  bool is_turned;                     /* they were, at this configuration */
   double *tendon_velocity, *actuator_velocity;
   /* forces */
-  double *bias, *passive, *act_rate, *actuator_force, *actuator_torque, *tendon_force, *smooth, *acceleration;
+  double *bias, *passive, *act_rate, *actuator_force, *actuator_beside, *actuator_torque, *tendon_force, *smooth,
+      *acceleration;
   double *gravcomp;
   double *sensor;
   double potential, kinetic;
@@ -381,12 +401,18 @@ bool fx_tree_factor(frix_robot_state *s);
 void fx_tree_solve(const frix_robot_state *s, double *b);
 /* The same for coordinates first .. first + count - 1, which are whole trees; b begins with the first of them. */
 void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count, double *b);
+/* Two vectors at once, each with the bits that it has alone. */
+typedef double fx_twin __attribute__((vector_size(2 * sizeof(double))));
+void fx_tree_solve_pair(const frix_robot_state *s, int32_t first, int32_t count, fx_twin *b);
 /* b := L'^-1 b with M = L'DL: coordinates that b does not move, and what they carry, stay zero. */
 void fx_tree_half_solve(const frix_robot_state *s, int32_t first, int32_t count, double *b);
 /* out = M x */
 void fx_tree_mass_mul(const frix_robot_state *s, const double *x, double *out);
 /* out = m x for a matrix m of the pattern of M, in the same coordinates as above. */
-void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *x, double *out);
+void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *restrict x,
+                      double *restrict out);
+void fx_tree_mul_pair(const fx_tree *t, const double *m, int32_t first, int32_t count, const fx_twin *restrict x,
+                      fx_twin *restrict out);
 /* m += weight moment moment', where the coordinates of the moment lie on one chain (fx_tree_is_chain). */
 void fx_tree_add_outer(frix_robot_state *s, double *m, fx_tree_span span, const double *moment, double weight);
 bool fx_tree_is_chain(const fx_tree *t, fx_tree_span span);
@@ -414,6 +440,8 @@ void fx_tree_fluid(frix_robot_state *s, double *out);
 /* Added mass and inertia of an ellipsoid. */
 void fx_tree_fluid_prepare(fx_tree_geom *geom);
 void fx_tree_tendons(frix_robot_state *s);
+/* Second rate of the length of a spatial tendon, with the accelerations of links that fx_tree_newton_euler leaves. */
+double fx_tree_tendon_drift(frix_robot_state *s, int32_t tendon);
 /* force[body] += what a spatial tendon does to the bodies it runs along when it pulls with a negative tension. */
 void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx_spatial *force);
 /* Of springs and dampers of a tendon, along its length. */
@@ -448,8 +476,21 @@ double fx_muscle_rate(double control, double activation, const double *parameter
 /* Force of an actuator, without bounds, and its slopes. */
 typedef struct fx_tree_drive {
   double force, by_length, by_velocity;
+  double beside; /* the part of the force that its bounds do not hold */
 } fx_tree_drive;
 fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t actuator);
+/* One of its controls as it acts now, after the delay; within ctrlrange. */
+double fx_tree_control(const frix_robot_state *s, const fx_tree_actuator *a, int32_t which);
+
+/* DC motors: force, rates of the activations, and these at the end of the step. */
+enum { FX_MOTOR_STATES = 5 };
+fx_tree_drive fx_motor_drive(const frix_robot_state *s, int32_t actuator);
+void fx_motor_activation(const frix_robot_state *s, int32_t actuator, double rate[FX_MOTOR_STATES],
+                         double next[FX_MOTOR_STATES]);
+/* Orientation servos: the force of one of the three; the integrated target at the end of the step. */
+fx_tree_drive fx_turn_drive(const frix_robot_state *s, int32_t actuator);
+frix_vec3 fx_turn_next(const frix_robot_state *s, int32_t actuator);
+double fx_tree_exp(double x);
 
 /* ---- the manifold ---- */
 frix_quat fx_quat_at(const double *q);

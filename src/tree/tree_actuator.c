@@ -18,8 +18,8 @@
 /* The control that was set a delay ago; before the first one and after the last one it does not change. Times differ by
  * rounding from multiples of the step. Cubic: Hermite's polynomial with the slopes of Catmull and Rom, those between
  * the neighbours of a sample. */
-static double past_control(const frix_robot_state *s, const fx_tree_actuator *a) {
-  const double *time = s->history + a->history_first, *value = time + a->sample_count;
+static double past_control(const frix_robot_state *s, const fx_tree_actuator *a, int32_t which) {
+  const double *time = s->history + a->history_first, *value = time + (which + 1) * a->sample_count;
   double at = s->time - a->delay, slack = 1e-6 * s->tree->timestep;
   int32_t k = a->sample_count - 1;
   while (k > 0 && time[k] > at + slack) k--;
@@ -40,8 +40,9 @@ void fx_tree_remember(frix_robot_state *s) {
     int32_t n = a->sample_count;
     double *time = s->history + a->history_first;
     if (!n) continue;
-    memmove(time, time + 1, (size_t)(2 * n - 1) * sizeof *time);
-    time[n - 1] = s->time, time[2 * n - 1] = s->ctrl[a->ctrl_first];
+    memmove(time, time + 1, (size_t)((a->ctrl_count + 1) * n - 1) * sizeof *time);
+    time[n - 1] = s->time;
+    for (int32_t i = 0; i < a->ctrl_count; i++) time[(i + 2) * n - 1] = s->ctrl[a->ctrl_first + i];
   }
 }
 
@@ -49,23 +50,25 @@ void fx_tree_forget(frix_robot_state *s) {
   for (int32_t k = 0; k < s->tree->actuator_count; k++) {
     const fx_tree_actuator *a = &s->tree->actuator[k];
     double *time = s->history + a->history_first;
-    for (int32_t i = 0; i < a->sample_count; i++) {
-      time[i] = s->time - (a->sample_count - i) * s->tree->timestep;
-      time[a->sample_count + i] = 0.0;
-    }
+    for (int32_t i = 0; i < a->sample_count; i++) time[i] = s->time - (a->sample_count - i) * s->tree->timestep;
+    for (int32_t i = 0; i < a->ctrl_count * a->sample_count; i++) time[a->sample_count + i] = 0.0;
   }
 }
 
 /* ---- forces ---- */
 
-static double control_of(const frix_robot_state *s, const fx_tree_actuator *a) {
-  double u = a->sample_count ? past_control(s, a) : s->ctrl[a->ctrl_first];
-  return a->ctrl_limited && !s->tree->no_clamp ? fx_clamp(u, a->ctrl_range[0], a->ctrl_range[1]) : u;
+double fx_tree_control(const frix_robot_state *s, const fx_tree_actuator *a, int32_t which) {
+  double u = a->sample_count ? past_control(s, a, which) : s->ctrl[a->ctrl_first + which];
+  bool limited = a->ctrl_limited && !s->tree->no_clamp && (which == 0 || a->turn || a->motor.used);
+  return limited ? fx_clamp(u, a->ctrl_range[0], a->ctrl_range[1]) : u;
 }
+
+static double control_of(const frix_robot_state *s, const fx_tree_actuator *a) { return fx_tree_control(s, a, 0); }
 
 static double rate_of(const fx_tree_actuator *a, double control, double activation) {
   switch (a->dynamics) {
     case FX_DYN_NONE:
+    case FX_DYN_MOTOR:
     case FX_DYN_PID: return 0.0;
     case FX_DYN_INTEGRATOR: return control;
     case FX_DYN_FILTER:
@@ -84,7 +87,7 @@ static double next_activation(const fx_tree *t, const fx_tree_actuator *a, doubl
   if (follows && (next - wanted) * (activation - wanted) < 0.0) next = wanted;
   if (a->dynamics == FX_DYN_FILTER_EXACT) {
     double time = fx_max(1e-15, a->dyn[0]);
-    next = activation + rate * time * (1.0 - fx_pow(2.71828182845904523536, -t->timestep / time));
+    next = activation + rate * time * (1.0 - fx_tree_exp(-t->timestep / time));
   }
   return a->act_limited ? fx_clamp(next, a->act_range[0], a->act_range[1]) : next;
 }
@@ -94,7 +97,7 @@ static double next_activation(const fx_tree *t, const fx_tree_actuator *a, doubl
 static double pid_control(const frix_robot_state *s, const fx_tree_actuator *a, int which) {
   const fx_tree_pid *p = &a->pid;
   if (p->at[which] < 0) return 0.0;
-  double u = s->ctrl[a->ctrl_first + p->at[which]];
+  double u = a->sample_count ? past_control(s, a, p->at[which]) : s->ctrl[a->ctrl_first + p->at[which]];
   return p->limited[which] && !s->tree->no_clamp ? fx_clamp(u, p->range[which][0], p->range[which][1]) : u;
 }
 
@@ -109,10 +112,25 @@ static double pid_setpoint(const frix_robot_state *s, const fx_tree_actuator *a)
   return fx_clamp(u, last - most, last + most);
 }
 
+/* A servo that turns a ball joint, or a site against another, goes the short way round: its length is taken within half
+ * a turn of its control. */
+static double length_for(const frix_robot_state *s, const fx_tree_actuator *a, double control, double length) {
+  bool joint = a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT;
+  bool ball = joint && s->tree->joint[a->object].kind == FRIX_ROBOT_BALL;
+  bool site = a->transmission == FRIX_ROBOT_AT_SITE && a->object2 >= 0;
+  site = site && a->gear[0] == 0.0 && a->gear[1] == 0.0 && a->gear[2] == 0.0;
+  if (!ball && !site) return length;
+  const double *gear = a->gear + (site ? 3 : 0);
+  if (a->gain_kind != FX_GAIN_FIXED || a->bias_kind != FX_BIAS_AFFINE || a->gain[0] != -a->bias[1]) return length;
+  double turn = 2.0 * FX_PI * fx_norm(fx_vec(gear[0], gear[1], gear[2]));
+  return turn > 0.0 ? length + turn * floor((control - length) / turn + 0.5) : length;
+}
+
 /* The integral at the end of the step. */
 static double next_integral(const frix_robot_state *s, int32_t k) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
-  double now = s->act[integral_at(a)], most = a->pid.most, error = pid_setpoint(s, a) - s->actuator_length[k];
+  double now = s->act[integral_at(a)], most = a->pid.most, u = pid_setpoint(s, a);
+  double error = u - length_for(s, a, u, s->actuator_length[k]);
   double next = now + s->tree->timestep * error;
   if (a->pid.plugin) return most > 0.0 ? fx_clamp(next, -most, most) : next;
   bool beyond = most > 0.0 && ((now >= most && error > 0.0) || (now <= -most && error < 0.0));
@@ -125,8 +143,8 @@ static void add_pid(const frix_robot_state *s, int32_t k, fx_tree_drive *d) {
   const fx_tree_pid *p = &a->pid;
   d->force += pid_control(s, a, 2) - a->bias[2] * pid_control(s, a, 1);
   if (!(p->ki > 0.0)) return;
-  double integral = p->plugin ? next_integral(s, k) : s->act[integral_at(a)];
-  bool follows = p->plugin && !(p->most > 0.0 && fabs(integral) >= p->most);
+  double now = s->act[integral_at(a)], integral = p->plugin || a->act_early ? next_integral(s, k) : now;
+  bool follows = p->plugin ? !(p->most > 0.0 && fabs(integral) >= p->most) : integral != now;
   d->force += p->ki * integral;
   if (follows) d->by_length -= p->ki * s->tree->timestep;
 }
@@ -150,25 +168,13 @@ static double input_of(const frix_robot_state *s, int32_t k) {
   return next_activation(s->tree, a, control, s->act[last]);
 }
 
-/* A servo that turns a ball joint, or a site against another, goes the short way round: its length is taken within half
- * a turn of its control. */
-static double length_for(const frix_robot_state *s, const fx_tree_actuator *a, double control, double length) {
-  bool joint = a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT;
-  bool ball = joint && s->tree->joint[a->object].kind == FRIX_ROBOT_BALL;
-  bool site = a->transmission == FRIX_ROBOT_AT_SITE && a->object2 >= 0;
-  site = site && a->gear[0] == 0.0 && a->gear[1] == 0.0 && a->gear[2] == 0.0;
-  if (!ball && !site) return length;
-  const double *gear = a->gear + (site ? 3 : 0);
-  if (a->gain_kind != FX_GAIN_FIXED || a->bias_kind != FX_BIAS_AFFINE || a->gain[0] != -a->bias[1]) return length;
-  double turn = 2.0 * FX_PI * fx_norm(fx_vec(gear[0], gear[1], gear[2]));
-  return turn > 0.0 ? length + turn * floor((control - length) / turn + 0.5) : length;
-}
-
 fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
   const fx_tree_actuator *a = &s->tree->actuator[k];
+  if (a->motor.used) return fx_motor_drive(s, k);
+  if (a->turn) return fx_turn_drive(s, k);
   double u = input_of(s, k), L = length_for(s, a, u, s->actuator_length[k]), V = s->actuator_velocity[k],
          gain = a->gain[0], bias = 0.0;
-  fx_tree_drive d = {0.0, 0.0, 0.0};
+  fx_tree_drive d = {0.0, 0.0, 0.0, 0.0};
   if (a->gain_kind == FX_GAIN_AFFINE) {
     gain += a->gain[1] * L + a->gain[2] * V;
     d.by_length += a->gain[1] * u, d.by_velocity += a->gain[2] * u;
@@ -195,32 +201,46 @@ fx_tree_drive fx_tree_drive_of(const frix_robot_state *s, int32_t k) {
   return d;
 }
 
-static void activation_rates(frix_robot_state *s) {
+/* Rates of its activations, and these at the end of the step; which of them is the first. Of several without a meaning
+ * of their own the last one counts. */
+static int32_t activation(const frix_robot_state *s, int32_t k, double rate[FX_MOTOR_STATES],
+                          double next[FX_MOTOR_STATES]) {
+  const fx_tree_actuator *a = &s->tree->actuator[k];
+  const double *now = s->act + a->act_first;
+  int32_t last = a->act_count - 1;
+  if (a->motor.used) {
+    fx_motor_activation(s, k, rate, next);
+    return 0;
+  }
+  if (a->turn) {
+    frix_vec3 there = fx_quat_log(fx_quat_exp(fx_turn_next(s, k))); /* within half a turn */
+    for (int n = 0; n < 3; n++) rate[n] = fx_tree_control(s, a, n), next[n] = fx_at(there, n);
+    return 0;
+  }
+  if (a->pid.used) {
+    pid_next(s, k, next);
+    for (int32_t n = 0; n < a->act_count; n++) rate[n] = (next[n] - now[n]) / s->tree->timestep;
+    return 0;
+  }
+  double control = control_of(s, a);
+  rate[0] = rate_of(a, control, now[last]), next[0] = next_activation(s->tree, a, control, now[last]);
+  return last;
+}
+
+/* Into act, or their rates into act_rate. */
+static void activate(frix_robot_state *s, bool rates) {
   const fx_tree *t = s->tree;
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
-    if (!a->act_count) continue;
-    int32_t last = a->act_first + a->act_count - 1;
-    double next[2] = {0.0, 0.0};
-    if (a->pid.used && !a->off) pid_next(s, k, next);
-    for (int32_t n = 0; a->pid.used && n < a->act_count; n++)
-      s->act_rate[a->act_first + n] = a->off ? 0.0 : (next[n] - s->act[a->act_first + n]) / t->timestep;
-    if (!a->pid.used) s->act_rate[last] = a->off ? 0.0 : rate_of(a, control_of(s, a), s->act[last]);
+    double rate[FX_MOTOR_STATES] = {0}, next[FX_MOTOR_STATES] = {0};
+    if (!a->act_count || a->off) continue;
+    int32_t first = activation(s, k, rate, next), count = a->act_count - first;
+    double *out = (rates ? s->act_rate : s->act) + a->act_first + first;
+    memcpy(out, rates ? rate : next, (size_t)count * sizeof *out);
   }
 }
 
-void fx_tree_activate(frix_robot_state *s) {
-  const fx_tree *t = s->tree;
-  for (int32_t k = 0; k < t->actuator_count; k++) {
-    const fx_tree_actuator *a = &t->actuator[k];
-    int32_t last = a->act_first + a->act_count - 1;
-    if (!a->act_count || a->off) continue;
-    double next[2] = {0.0, 0.0};
-    if (a->pid.used) pid_next(s, k, next);
-    for (int32_t n = 0; a->pid.used && n < a->act_count; n++) s->act[a->act_first + n] = next[n];
-    if (!a->pid.used) s->act[last] = next_activation(t, a, control_of(s, a), s->act[last]);
-  }
-}
+void fx_tree_activate(frix_robot_state *s) { activate(s, false); }
 
 /* What pulls on a tendon with bounds is scaled so that the sum keeps them. */
 static void bound_tendons(frix_robot_state *s) {
@@ -245,16 +265,19 @@ void fx_tree_actuators(frix_robot_state *s) {
   memset(s->actuator_force, 0, (size_t)t->actuator_count * sizeof *s->actuator_force);
   memset(s->act_rate, 0, (size_t)t->act_count * sizeof *s->act_rate);
   if (t->no_actuation) return;
-  activation_rates(s);
+  activate(s, true);
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
-    double force = a->off ? 0.0 : fx_tree_drive_of(s, k).force;
-    s->actuator_force[k] = force;
+    fx_tree_drive d = {0};
+    if (!a->off) d = fx_tree_drive_of(s, k);
+    s->actuator_force[k] = d.force - d.beside, s->actuator_beside[k] = d.beside;
   }
   bound_tendons(s);
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
-    if (a->force_limited) s->actuator_force[k] = fx_clamp(s->actuator_force[k], a->force_range[0], a->force_range[1]);
+    if (a->force_limited && !a->turn)
+      s->actuator_force[k] = fx_clamp(s->actuator_force[k], a->force_range[0], a->force_range[1]);
+    s->actuator_force[k] += s->actuator_beside[k];
     for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++)
       s->actuator_torque[t->list[n]] += s->actuator_force[k] * s->actuator_moment[n];
   }

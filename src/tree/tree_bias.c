@@ -3,8 +3,9 @@
  *   V_b = V_parent + sum s_i v_i                 A_b = A_parent + sum (s_i' v_i + s_i a_i),  A_world = -gravity
  *   F_b = I_b A_b + V_b x* I_b V_b + sum of the children's,     tau_i = s_i . F_b
  *
- * s_i' = V x s_i, V the velocity of the frame the axis is fixed to: what is before the joint for hinges and slides, and
- * for the axes of a ball, which turn with it, the same does, since the terms among themselves cancel. */
+ * and armature L'' dL/dq of spatial tendons, L'' as in tree_tendon.c. s_i' = V x s_i, V the velocity of the frame the
+ * axis is fixed to: what is before the joint for hinges and slides, and for the axes of a ball, which turn with it, the
+ * same does, since the terms among themselves cancel. */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -25,6 +26,9 @@ static void joint_velocity(frix_robot_state *s, const fx_tree_joint *j, fx_spati
 
 void fx_tree_velocities(frix_robot_state *s) {
   const fx_tree *t = s->tree;
+  size_t bytes = (size_t)t->dof_count * sizeof *s->turned;
+  if (s->is_turned && !memcmp(s->turned, s->qvel, bytes)) return;
+  memcpy(s->turned, s->qvel, bytes), s->is_turned = true;
   s->velocity[0] = (fx_spatial){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int32_t b = 1; b < t->body_count; b++) {
     const fx_tree_body *body = &t->body[b];
@@ -64,6 +68,13 @@ void fx_tree_newton_euler(frix_robot_state *s, const double *a, double *tau) {
     force[b] = fx_spatial_add(fx_inertia_mul(&s->inertia[b], x), fx_spatial_cross_force(s->velocity[b], momentum));
   }
   fx_tree_gather(s, force, tau);
+  for (int32_t k = 0; k < t->tendon_count && !a; k++) {
+    const fx_tree_tendon *x = &t->tendon[k];
+    if (x->armature == 0.0 || !x->spatial) continue;
+    double pull = x->armature * fx_tree_tendon_drift(s, k);
+    for (int32_t n = x->dofs.first; n < x->dofs.first + x->dofs.count; n++)
+      tau[t->list[n]] += pull * s->tendon_moment[n];
+  }
 }
 
 void fx_tree_gravity(const frix_robot_state *s, double *tau) {

@@ -21,7 +21,9 @@ frix_vec3 fx_quat_log(frix_quat q) {
   return fx_scale(angle / s, v);
 }
 
+/* What does not turn keeps its bits: to give a quaternion unit length again may change the last of them for ever. */
 static void turn(double *q, const double *v, double h) {
+  if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0) return;
   frix_quat moved = fx_quat_mul(fx_quat_at(q), fx_quat_exp(fx_vec(h * v[0], h * v[1], h * v[2])));
   fx_quat_put(fx_quat_unit(moved), q);
 }

@@ -178,6 +178,10 @@ static void set_equality(const frix_robot_state *s, fx_tree_equality *e) {
 static void set_damping(const frix_robot_state *s, fx_tree_actuator *a) {
   const fx_tree *t = s->tree;
   if (!(a->damp_ratio > 0.0)) return;
+  if (a->turn > 1) { /* that of the first axis */
+    a->bias[2] = a[1 - a->turn].bias[2];
+    return;
+  }
   double inertia = 0.0;
   for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) {
     double square = s->actuator_moment[n] * s->actuator_moment[n];
@@ -255,23 +259,23 @@ static frix_status take_reference(frix_context *context, fx_arena *arena, fx_tre
   return status;
 }
 
-/* Rotors of actuators: their inertia and damping count at what they drive, by the square of the gear. */
-static void reflect_rotors(fx_tree *t) {
+/* Rotors of actuators: their inertia and damping count at what they drive, by the square of the gear. The damping comes
+ * last: what a joint says of its time constant is without it. */
+static void reflect_rotors(fx_tree *t, bool damping) {
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
-    double square = a->gear[0] * a->gear[0], *damping = NULL, *armature = NULL;
+    double square = a->gear[0] * a->gear[0], *out = NULL;
     if (a->transmission == FRIX_ROBOT_AT_JOINT || a->transmission == FRIX_ROBOT_AT_JOINT_IN_PARENT)
-      damping = t->joint[a->object].damping, armature = &t->joint[a->object].armature;
+      out = damping ? t->joint[a->object].damping : &t->joint[a->object].armature;
     if (a->transmission == FRIX_ROBOT_AT_TENDON)
-      damping = t->tendon[a->object].damping, armature = &t->tendon[a->object].armature;
-    if (!damping) continue;
-    *armature += square * a->armature;
-    for (int n = 0; n < FX_TREE_POLYNOMIAL; n++) damping[n] += square * a->damping[n];
+      out = damping ? t->tendon[a->object].damping : &t->tendon[a->object].armature;
+    const double *own = damping ? a->damping : &a->armature;
+    for (int n = 0; out && n < (damping ? FX_TREE_POLYNOMIAL : 1); n++) out[n] += square * own[n];
   }
 }
 
 frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *t) {
-  reflect_rotors(t);
+  reflect_rotors(t, false);
   for (int32_t k = 0; k < t->geom_count; k++)
     if (t->geom[k].ellipsoid) {
       fx_tree_fluid_prepare(&t->geom[k]);
@@ -284,5 +288,7 @@ frix_status fx_tree_finish(frix_context *context, fx_arena *arena, fx_tree *t) {
   for (int32_t b = 1; b < t->body_count; b++) set_axes(&t->body[b]);
   number_rows(t);
   if ((status = merge(arena, t)) || (status = make_spans(arena, t))) return status;
-  return take_reference(context, arena, t);
+  if ((status = take_reference(context, arena, t))) return status;
+  reflect_rotors(t, true);
+  return FRIX_OK;
 }

@@ -8,6 +8,7 @@
  * that of a tendon along its moment where that lies in one chain. */
 #include <string.h>
 
+#include "linalg/scaled_row.h"
 #include "tree/tree.h"
 
 void fx_inertia_add(fx_inertia *sum, const fx_inertia *part) {
@@ -90,34 +91,45 @@ void fx_tree_add_turning(frix_robot_state *s, const frix_sym3 *inertia, double *
   }
 }
 
-bool fx_tree_factor(frix_robot_state *s) {
+/* The ancestors of an ancestor end the row, as they end that of the ancestor itself: both are read in sequence. */
+static inline __attribute__((always_inline)) bool factor(const fx_tree *t, const double *m, double *l,
+                                                         double *diagonal) {
   bool regular = true;
-  const fx_tree *t = s->tree;
-  double *l = s->factor;
-  memcpy(l, s->m, (size_t)t->m_count * sizeof *l);
-  for (int32_t i = t->dof_count - 1; i >= 0; i--) {
+  memcpy(l, m, (size_t)t->m_count * sizeof *l);
+  for (int32_t i = t->dof_count - 1, end = t->m_count; i >= 0; end = t->dof[i--].row) {
+    int32_t size = end - t->dof[i].row, at = 1;
     double *row = l + t->dof[i].row, inverse = 1.0 / row[0];
-    if (!(row[0] > 1e-13 * s->m[t->dof[i].row])) regular = false;
-    int32_t at = 1;
-    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent, at++) {
-      double a = row[at] * inverse, *above = l + t->dof[j].row;
-      int32_t n = at;
-      for (int32_t k = j; k >= 0; k = t->dof[k].parent) *above++ -= a * row[n++];
-    }
-    at = 1;
-    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) row[at++] *= inverse;
-    s->factor_diagonal[i] = inverse;
+    if (!(row[0] > 1e-13 * m[t->dof[i].row])) regular = false;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent, at++)
+      fx_subtract_scaled(size - at, row[at] * inverse, row + at, l + t->dof[j].row);
+    for (at = 1; at < size; at++) row[at] *= inverse;
+    diagonal[i] = inverse;
   }
   return regular;
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static bool factor_avx2(const fx_tree *t, const double *m, double *l,
+                                                        double *diagonal) {
+  return factor(t, m, l, diagonal);
+}
+
+/* Number by number: the bits do not depend on how wide the machine's registers are. */
+bool fx_tree_factor(frix_robot_state *s) {
+  if (__builtin_cpu_supports("avx2")) return factor_avx2(s->tree, s->m, s->factor, s->factor_diagonal);
+  return factor(s->tree, s->m, s->factor, s->factor_diagonal);
+}
+#else
+bool fx_tree_factor(frix_robot_state *s) { return factor(s->tree, s->m, s->factor, s->factor_diagonal); }
+#endif
 
 void fx_tree_half_solve(const frix_robot_state *s, int32_t first, int32_t count, double *b) {
   const fx_tree *t = s->tree;
   b -= first; /* numbers of coordinates are those of the whole */
   for (int32_t i = first + count - 1; i >= first; i--) {
-    const double *row = s->factor + t->dof[i].row + 1;
-    if (b[i] == 0.0) continue;
-    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[j] -= *row++ * b[i];
+    const double *row = s->factor + t->dof[i].row + 1, x = b[i];
+    if (x == 0.0) continue;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[j] -= *row++ * x;
   }
 }
 
@@ -127,24 +139,63 @@ void fx_tree_solve_part(const frix_robot_state *s, int32_t first, int32_t count,
   b -= first;
   for (int32_t i = first; i < first + count; i++) {
     const double *row = s->factor + t->dof[i].row + 1;
-    b[i] *= s->factor_diagonal[i];
-    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) b[i] -= *row++ * b[j];
+    double x = b[i] * s->factor_diagonal[i];
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) x -= *row++ * b[j];
+    b[i] = x;
+  }
+}
+
+void fx_tree_solve_pair(const frix_robot_state *s, int32_t first, int32_t count, fx_twin *b) {
+  const fx_tree *t = s->tree;
+  b -= first;
+  for (int32_t i = first + count - 1; i >= first; i--) {
+    const double *row = s->factor + t->dof[i].row + 1;
+    fx_twin x = b[i];
+    bool whole = x[0] != 0.0 && x[1] != 0.0, none = x[0] == 0.0 && x[1] == 0.0;
+    for (int32_t j = t->dof[i].parent; j >= 0 && !none; j = t->dof[j].parent, row++) {
+      if (whole)
+        b[j] -= *row * x;
+      else /* what is zero changes no sign of another zero, as in one vector alone */
+        b[j][x[0] == 0.0] -= *row * x[x[0] == 0.0];
+    }
+  }
+  for (int32_t i = first; i < first + count; i++) {
+    const double *row = s->factor + t->dof[i].row + 1;
+    fx_twin x = b[i] * s->factor_diagonal[i];
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) x -= *row++ * b[j];
+    b[i] = x;
   }
 }
 
 void fx_tree_solve(const frix_robot_state *s, double *b) { fx_tree_solve_part(s, 0, s->tree->dof_count, b); }
 
-void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *x, double *out) {
-  memset(out, 0, (size_t)count * sizeof *out);
+void fx_tree_mul_part(const fx_tree *t, const double *m, int32_t first, int32_t count, const double *restrict x,
+                      double *restrict out) {
   x -= first, out -= first;
   for (int32_t i = first; i < first + count; i++) {
     const double *row = m + t->dof[i].row;
-    out[i] += row[0] * x[i];
+    double own = x[i], sum = 0.0 + row[0] * own;
     for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) {
       row++;
-      out[i] += row[0] * x[j];
-      out[j] += row[0] * x[i];
+      sum += row[0] * x[j];
+      out[j] += row[0] * own;
     }
+    out[i] = sum;
+  }
+}
+
+void fx_tree_mul_pair(const fx_tree *t, const double *m, int32_t first, int32_t count, const fx_twin *restrict x,
+                      fx_twin *restrict out) {
+  x -= first, out -= first;
+  for (int32_t i = first; i < first + count; i++) {
+    const double *row = m + t->dof[i].row;
+    fx_twin own = x[i], sum = 0.0 + row[0] * own;
+    for (int32_t j = t->dof[i].parent; j >= 0; j = t->dof[j].parent) {
+      row++;
+      sum += row[0] * x[j];
+      out[j] += row[0] * own;
+    }
+    out[i] = sum;
   }
 }
 

@@ -92,6 +92,7 @@ static void joint_axes(frix_robot_state *s, int32_t k) {
 
 void fx_tree_kinematics(frix_robot_state *s) {
   const fx_tree *t = s->tree;
+  s->is_turned = false;
   s->pose[0] = fx_pose_one();
   s->center[0] = fx_vec(0.0, 0.0, 0.0);
   for (int32_t b = 1; b < t->body_count; b++) place_body(s, b);

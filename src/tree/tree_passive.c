@@ -4,7 +4,7 @@
  *   tendon         along its moment, without a spring's force between its two rest lengths
  *   polynomial     k x -> x (k0 + k1 x + k2 x^2), d v -> v (d0 + d1 |v| + d2 v^2)
  *   gravity        -g m c at the centre of mass of a body that asks for a share c; of joints that say so it counts as
- * an actuator's force */
+ * an actuator's force, and is none where the model has no actuator, as in MuJoCo */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -107,8 +107,13 @@ static void compensate_gravity(frix_robot_state *s, double *out) {
     if (body->gravcomp != 0.0)
       fx_tree_add_jacobian(s, b, s->center[b], fx_scale(-body->mass.mass * body->gravcomp, t->gravity), s->gravcomp);
   }
-  for (int32_t i = 0; i < t->dof_count; i++)
-    if (!t->joint[t->dof[i].joint].carries_gravcomp) out[i] += s->gravcomp[i];
+  bool actuated = t->actuator_count || t->left_out;
+  for (int32_t i = 0; i < t->dof_count; i++) {
+    if (!t->joint[t->dof[i].joint].carries_gravcomp)
+      out[i] += s->gravcomp[i];
+    else if (!actuated)
+      s->gravcomp[i] = 0.0;
+  }
 }
 
 void fx_tree_passive(frix_robot_state *s) {

@@ -48,7 +48,7 @@ static fx_spatial joint_force(const frix_robot_state *s, int32_t body, frix_vec3
     fx_inertia i = fx_inertia_of(&t->body[b].mass, s->pose[b], o);
     fx_spatial v = fx_tree_velocity_of(s, b), f = fx_inertia_mul(&i, s->spatial[t->body[b].link]);
     f = fx_spatial_add(f, fx_spatial_cross_force(v, fx_inertia_mul(&i, v)));
-    f = fx_spatial_mad(f, -1.0, s->spatial2[b]);
+    if (b) f = fx_spatial_mad(f, -1.0, s->spatial2[b]); /* nothing is asked of what holds the world */
     f.w = fx_add(f.w, fx_cross(fx_sub(o, point), f.v));
     sum = fx_spatial_add(sum, f);
   }
@@ -216,9 +216,16 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
     sense_subtree(s, x, out);
   } else {
     switch (x->kind) {
-      case FRIX_SENSOR_ACTUATOR_POS: out[0] = s->actuator_length[x->object]; break;
-      case FRIX_SENSOR_ACTUATOR_VEL: out[0] = s->actuator_velocity[x->object]; break;
-      case FRIX_SENSOR_ACTUATOR_FORCE: out[0] = s->actuator_force[x->object]; break;
+      case FRIX_SENSOR_ACTUATOR_POS: /* three numbers of an orientation servo */
+        memcpy(out, s->actuator_length + x->object, (size_t)x->count * sizeof *out);
+        break;
+      case FRIX_SENSOR_ACTUATOR_VEL:
+        for (int32_t n = 0; n < x->count; n++)
+          out[n] = s->tree->no_actuation ? 0.0 : s->actuator_velocity[x->object + n];
+        break;
+      case FRIX_SENSOR_ACTUATOR_FORCE:
+        memcpy(out, s->actuator_force + x->object, (size_t)x->count * sizeof *out);
+        break;
       case FRIX_SENSOR_TENDON_POS:
       case FRIX_SENSOR_TENDON_VEL:
       case FRIX_SENSOR_TENDON_ACTUATOR_FORCE:
@@ -256,7 +263,9 @@ static void pull_tendons(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   memset(s->spatial2, 0, (size_t)t->body_count * sizeof *s->spatial2);
   for (int32_t k = 0; k < t->tendon_count; k++) {
+    const fx_tree_tendon *x = &t->tendon[k];
     double force = fx_tree_tendon_force(s, k);
+    if (x->spatial && x->armature != 0.0) force -= x->armature * fx_tree_tendon_drift(s, k);
     for (int32_t n = 0; n < t->actuator_count; n++)
       if (t->actuator[n].transmission == FRIX_ROBOT_AT_TENDON && t->actuator[n].object == k)
         force += t->actuator[n].gear[0] * s->actuator_force[n];

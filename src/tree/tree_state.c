@@ -29,6 +29,7 @@ static bool take_numbers(frix_robot_state *s) {
              {&s->actuator_length, t->actuator_count},
              {&s->actuator_velocity, t->actuator_count},
              {&s->actuator_force, t->actuator_count},
+             {&s->actuator_beside, t->actuator_count},
              {&s->actuator_torque, t->dof_count},
              {&s->act_rate, t->act_count},
              {&s->bias, t->dof_count},
@@ -39,6 +40,7 @@ static bool take_numbers(frix_robot_state *s) {
              {&s->sensor, t->sensor_size},
              {&s->row, t->dof_count},
              {&s->row2, t->dof_count},
+             {&s->turned, t->dof_count},
              {&s->placed, t->q_count + t->dof_count + 7 * t->mocap_count}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++)
     if (!(*row[k].list = FX_TAKE(a, double, row[k].count))) return false;

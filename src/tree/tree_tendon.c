@@ -4,19 +4,36 @@
  *   spatial   L = sum over branches of (straight pieces between sites + arcs about geoms) / divisor
  *
  * The moment dL/dq of a piece from a to b with direction d is d . (J_b - J_a); an arc of least length adds nothing, for
- * a geodesic does not change with its ends' bodies to first order other than at the tangent points. */
+ * a geodesic does not change with its ends' bodies to first order other than at the tangent points. The second rate
+ * of a piece is |v - (v . d) d|^2 / L + d . a, with the velocity v and the acceleration a of b against a. */
 #include "tree/tree.h"
 
-/* Of straight pieces: the moment goes to the row, or a tension to the bodies as forces (about the trees' points). */
+/* Of straight pieces: the moment goes to the row, a tension to the bodies as forces (about the trees' points), or the
+ * second rates are added up. */
 typedef struct taut {
   frix_robot_state *state;
   fx_spatial *force; /* by body; NULL: the moment */
   double tension;
+  double *drift; /* sum of second rates; NULL: none */
 } taut;
 
 static void pull(const taut *x, int32_t body, frix_vec3 point, frix_vec3 d) {
   frix_vec3 f = fx_scale(x->tension, d), arm = fx_sub(point, fx_tree_point_of(x->state, body));
   x->force[body] = fx_spatial_add(x->force[body], (fx_spatial){fx_cross(arm, f), f});
+}
+
+static frix_vec3 acceleration_of(const frix_robot_state *s, int32_t body, frix_vec3 point) {
+  fx_spatial a = s->spatial[s->tree->body[body].link];
+  frix_vec3 r = fx_sub(point, fx_tree_point_of(s, body));
+  frix_vec3 turning = fx_cross(fx_tree_velocity_of(s, body).w, fx_tree_point_velocity(s, body, point));
+  return fx_add(fx_add(a.v, fx_cross(a.w, r)), turning);
+}
+
+static double second_rate(const frix_robot_state *s, int32_t body_a, frix_vec3 a, int32_t body_b, frix_vec3 b) {
+  frix_vec3 v = fx_sub(fx_tree_point_velocity(s, body_b, b), fx_tree_point_velocity(s, body_a, a)), d = fx_sub(b, a);
+  double length = fx_norm(d), along = fx_dot(d, v) / length;
+  frix_vec3 change = fx_sub(acceleration_of(s, body_b, b), acceleration_of(s, body_a, a));
+  return (fx_norm2(v) - along * along + fx_dot(d, change)) / length;
 }
 
 /* A piece of a tendon between points of two bodies. */
@@ -26,7 +43,10 @@ static double add_piece(const taut *x, int32_t body_a, frix_vec3 a, int32_t body
   double length = fx_norm(way);
   if (!(length > 1e-15)) return length * share;
   frix_vec3 d = fx_scale(share / length, way);
-  if (x->force) {
+  if (x->drift) {
+    bool apart = s->tree->body[body_a].link != s->tree->body[body_b].link;
+    if (apart) *x->drift += share * second_rate(s, body_a, a, body_b, b);
+  } else if (x->force) {
     if (body_a != body_b) pull(x, body_b, b, d), pull(x, body_a, a, fx_neg(d));
   } else if (s->tree->body[body_a].link != s->tree->body[body_b].link) {
     fx_tree_add_jacobian(s, body_b, b, d, s->row);
@@ -78,13 +98,20 @@ static double fixed_length(frix_robot_state *s, const fx_tree_tendon *x) {
 }
 
 void fx_tree_tendon_pull(frix_robot_state *s, int32_t tendon, double tension, fx_spatial *force) {
-  const taut x = {s, force, tension};
+  const taut x = {s, force, tension, NULL};
   if (s->tree->tendon[tendon].spatial) spatial_length(&x, &s->tree->tendon[tendon]);
+}
+
+double fx_tree_tendon_drift(frix_robot_state *s, int32_t tendon) {
+  double drift = 0.0;
+  const taut x = {s, NULL, 0.0, &drift};
+  if (s->tree->tendon[tendon].spatial) spatial_length(&x, &s->tree->tendon[tendon]);
+  return drift;
 }
 
 void fx_tree_tendons(frix_robot_state *s) {
   const fx_tree *t = s->tree;
-  const taut moment = {s, NULL, 0.0};
+  const taut moment = {s, NULL, 0.0, NULL};
   for (int32_t k = 0; k < t->tendon_count; k++) {
     const fx_tree_tendon *x = &t->tendon[k];
     s->tendon_length[k] = x->spatial ? spatial_length(&moment, x) : fixed_length(s, x);

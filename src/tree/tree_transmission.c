@@ -6,7 +6,9 @@
  *   slider-crank   along the slider's axis, s - sqrt(s^2 + r^2 - |crank - slider|^2), s the crank's place along it
  *   site           a wrench in the site's axes; with a reference site the relative pose along gear, and the wrench in
  *                  the axes of the reference
- *   body           contacts of the body: no moment without them */
+ *   body           contacts of the body: no moment without them
+ *
+ * Orientation servos have the turn of a ball, or of a site against another, along the axes of what moves. */
 #include "tree/tree.h"
 
 static void joint_moment(frix_robot_state *s, const fx_tree_actuator *a, double *length) {
@@ -88,12 +90,33 @@ static void site_moment(frix_robot_state *s, const fx_tree_actuator *a, double *
   clear_common(s, body, other);
 }
 
+static frix_vec3 own_axis(const fx_tree_actuator *a) {
+  return fx_vec(a->turn == 1 ? 1.0 : 0.0, a->turn == 2 ? 1.0 : 0.0, a->turn == 3 ? 1.0 : 0.0);
+}
+
+static void turn_moment(frix_robot_state *s, const fx_tree_actuator *a, double *length) {
+  const fx_tree *t = s->tree;
+  if (a->transmission != FRIX_ROBOT_AT_SITE) {
+    const fx_tree_joint *j = &t->joint[a->object];
+    *length = fx_at(fx_quat_log(fx_quat_at(s->qpos + j->q)), a->turn - 1);
+    s->row[j->v + a->turn - 1] = 1.0;
+    return;
+  }
+  frix_quat site = fx_tree_site_pose(s, a->object).q, other = fx_tree_site_pose(s, a->object2).q;
+  int32_t body = t->site[a->object].body, reference = t->site[a->object2].body;
+  frix_vec3 axis = fx_rotate(site, own_axis(a));
+  *length = fx_at(fx_quat_log(fx_quat_mul(fx_quat_conj(other), site)), a->turn - 1);
+  fx_tree_add_turn(s, body, axis, s->row);
+  fx_tree_add_turn(s, reference, fx_neg(axis), s->row);
+  clear_common(s, body, reference);
+}
+
 void fx_tree_transmissions(frix_robot_state *s) {
   const fx_tree *t = s->tree;
   for (int32_t k = 0; k < t->actuator_count; k++) {
     const fx_tree_actuator *a = &t->actuator[k];
     double length = 0.0, rate = 0.0;
-    switch (a->transmission) {
+    switch (a->turn ? FRIX_ROBOT_AT_BODY : a->transmission) {
       case FRIX_ROBOT_AT_JOINT:
       case FRIX_ROBOT_AT_JOINT_IN_PARENT: joint_moment(s, a, &length); break;
       case FRIX_ROBOT_AT_TENDON: tendon_moment(s, a, &length); break;
@@ -101,6 +124,7 @@ void fx_tree_transmissions(frix_robot_state *s) {
       case FRIX_ROBOT_AT_SITE: site_moment(s, a, &length); break;
       case FRIX_ROBOT_AT_BODY: break;
     }
+    if (a->turn) turn_moment(s, a, &length);
     for (int32_t n = a->dofs.first; n < a->dofs.first + a->dofs.count; n++) {
       int32_t i = t->list[n];
       s->actuator_moment[n] = s->row[i];

@@ -54,6 +54,8 @@ typedef struct judge judge;
 
 judge *judge_new(const frix_model *model, const frix_sim_config *config);
 void judge_free(judge *j);
+/* The world as it was created, before anything is changed. */
+void judge_begin(judge *j, const frix_sim *sim);
 /* Size of a body that moves by itself, 0 for others. */
 double judge_size(const judge *j, frix_body_id body);
 void judge_before(judge *j, const frix_sim *sim);

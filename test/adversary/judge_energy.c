@@ -4,7 +4,8 @@
  *
  * exactly, u without what rows are asked for. The second sum is what contacts and joints bring in. Forces, motors and
  * springs of joints, together p, that turn a motion round within the step excuse r . H' M^-1 p / 2 of it, bounces at
- * least p . M^-1 p / 8, which is the most they can bring where restitution brings nothing; push-out of overlaps, drift
+ * least p . M^-1 p / 8, which is the most they can bring where restitution brings nothing (tension of trees is part of
+ * p and of M); push-out of overlaps, drift
  * control, motors and springs bring what they say, and so does friction that acts against the slip of the middle of the
  * step. Joints under tension take what they damp. The rest must not be positive, but for bounces by Newton's law where
  * that was chosen. Judged by island: bodies that impulses connect. */
@@ -128,6 +129,10 @@ static void book(const judge *j, const group *g, int k, account *a) {
 
 void judge_energy(judge *j, verdict *out) {
   account *all = calloc((size_t)j->body_count, sizeof *all);
+  if (j->softs) { /* what pushes overlaps out is not known there */
+    free(all);
+    return;
+  }
   find_driven(j);
   for (int k = 0; k < j->group_count; k++) join(j, &j->group[k]);
   if (j->trees) join_trees(j);
@@ -144,7 +149,7 @@ void judge_energy(judge *j, verdict *out) {
     a->unknown |= !b->sharp;
     a->size += b->own * b->own;
     vec v = b->driven_v, w = b->driven_w;
-    a->turned += (b->mass * v_dot(v, v) + v_dot(w, m_mul(b->J, w))) / 8;
+    a->turned += (b->mass * v_dot(v, v) + v_dot(w, m_mul(b->J, w)) + (b->in_tree ? trees_held(j, k, w) : 0)) / 8;
     a->brought += v_dot(b->damped, v_add(b->w[BEFORE], b->w[AFTER])) / 2;
     a->forces += fabsl(v_dot(b->damped, w)) / 2; /* t of tension stands beside r in r . (u0 - u_free) / 2 */
   }
@@ -195,7 +200,7 @@ static int find_balls(const judge *j, const frix_sim *sim, ball *out) {
       x.before = x.after = v_of(s.pose.p);
       x.normal = q_column(q_of(s.pose.q), 2);
       x.radius = 0;
-    } else if (s.kind == FRIX_SHAPE_SPHERE && b->moves && v_norm(v_sub(v_of(s.pose.p), b->center)) == 0) {
+    } else if (s.kind == FRIX_SHAPE_SPHERE && b->moves && !b->soft && v_norm(v_sub(v_of(s.pose.p), b->center)) == 0) {
       frix_body_state state;
       frix_sim_body(sim, b->id, &state);
       x.before = b->c0;

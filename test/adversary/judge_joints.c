@@ -71,7 +71,7 @@ static void add_term(row *r, int body, vec lin, vec ang) {
       r->term[k].ang = v_add(r->term[k].ang, ang);
       return;
     }
-  r->term[r->count++] = (term){body, lin, ang};
+  r->term[r->count++] = (term){.body = body, .lin = lin, .ang = ang};
 }
 
 static void linear_row(const judge *j, const sight *s, row *r, vec d, vec at_a, real scale) {

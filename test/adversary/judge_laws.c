@@ -7,9 +7,11 @@
  *
  * An error of u by `near` turns the direction of slip by near / |u_T|. The bound follows r_N itself, so that no
  * tolerance is multiplied by mu. */
-#include "judge_parts.h"
+#include "judge_soft.h"
+#include "judge_trees.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const real FLOOR = 1e-13L; /* of sums of some tens of doubles, beside all they are made of */
 
@@ -38,7 +40,8 @@ static void find_tolerance(const judge *j, group *g, int k) {
     }
     vec lin = x->lin;
     if (b->planar) lin.z = 0;
-    real root = sqrtl(fmaxl(0, v_dot(lin, lin) / b->mass + v_dot(x->ang, m_mul(b->J_inverse, x->ang))));
+    real root = sqrtl(fmaxl(
+        0, v_dot(lin, lin) / b->mass + v_dot(x->ang, m_mul(b->J_inverse, x->ang)) + (b->soft ? soft_weight(j, x) : 0)));
     turn += weight_of_tension(b, x, lin);
     own += root * b->own;
     all += root * b->all;
@@ -192,6 +195,22 @@ static void judge_contact(const judge *j, group *g, moment when, verdict *out) {
        what);
 }
 
+/* On an edge of a soft surface the row is taken with the weights of one of its triangles: any will do. */
+static void judge_soft_contact(const judge *j, group *g, moment when, verdict *out) {
+  verdict best, one;
+  int places[2] = {g->row[0].term[0].places, g->row[0].term[1].places};
+  best.excess[LAW_CONTACT] = INFINITY;
+  for (int a = 0; a == 0 || a < places[0]; a++)
+    for (int b = 0; b == 0 || b < places[1]; b++) {
+      memset(&one, 0, sizeof one);
+      for (int k = 0; k < g->dim; k++) g->row[k].term[0].at = a, g->row[k].term[1].at = b;
+      judge_contact(j, g, when, &one);
+      if (one.excess[LAW_CONTACT] < best.excess[LAW_CONTACT]) best = one;
+    }
+  if (isfinite(best.excess[LAW_CONTACT]))
+    note(out, LAW_CONTACT, best.excess[LAW_CONTACT], "%s", best.text[LAW_CONTACT]);
+}
+
 static void judge_drilling(const judge *j, group *g, moment when, verdict *out) {
   const group *c = &j->group[g->carrier];
   real tolerance = 100 * (real)j->config.tolerance;
@@ -228,7 +247,7 @@ static void judge_held(const judge *j, group *g, moment when, verdict *out) {
 }
 
 /* A ball joint turns only where its friction is at the bound and against the spin, whatever directions the rows have.
- */
+ * The spin of a link that stands is rounded like the rates of what moves on it. */
 static void judge_ball(const judge *j, const group *g, verdict *out) {
   int a = body_index(j, g->report.a), b = body_index(j, g->report.b);
   vec spin = v_sub(j->body[b].w[AFTER], j->body[a].w[AFTER]), torque = {0, 0, 0};
@@ -236,6 +255,7 @@ static void judge_ball(const judge *j, const group *g, verdict *out) {
   for (int k = g->report.law.cone == FRIX_CONE_BILATERAL ? 0 : 1; k < g->dim; k++) {
     torque = v_mad(torque, g->r[k], v_of(g->report.direction[k]));
     near = fmaxl(near, g->near[k]), light = fmaxl(light, g->light[k]);
+    if (j->trees) near = fmaxl(near, trees_row_noise(j, &g->row[k]));
   }
   real size = v_norm(torque), turns = v_norm(spin), grant = light + 100 * (real)j->config.tolerance * g->bound;
   vec miss = turns > 0 ? v_mad(torque, g->bound / turns, spin) : (vec){0, 0, 0}; /* from -bound spin / |spin| */
@@ -282,7 +302,12 @@ static bool is_known(const judge *j, const group *g, moment when) {
 static void judge_group(judge *j, group *g, moment when, verdict *out) {
   if (!is_known(j, g, when) || !group_is_sharp(j, g)) return;
   switch (g->report.kind) {
-    case FRIX_ROW_CONTACT: judge_contact(j, g, when, out); break;
+    case FRIX_ROW_CONTACT:
+      if (g->row[0].term[0].places + g->row[0].term[1].places > 0)
+        judge_soft_contact(j, g, when, out);
+      else
+        judge_contact(j, g, when, out);
+      break;
     case FRIX_ROW_DRILLING: judge_drilling(j, g, when, out); break;
     case FRIX_ROW_LIMIT: judge_limit(j, g, when, out); break;
     case FRIX_ROW_FRICTION:
@@ -293,7 +318,7 @@ static void judge_group(judge *j, group *g, moment when, verdict *out) {
 
 /* What a row asks for must lie where state and model allow it. */
 static void judge_demand(const judge *j, const group *g, verdict *out) {
-  if (!group_is_sharp(j, g)) return;
+  if (!group_is_sharp(j, g) || j->softs) return;
   for (int k = 0; k < g->dim; k++) {
     real miss = demand_miss(g, k), grant = g->near[k];
     if (g->row[k].count && miss > 0)
@@ -319,8 +344,8 @@ void judge_laws(judge *j, verdict *out) {
     for (int i = 0; i < j->group[k].dim; i++) find_tolerance(j, &j->group[k], i);
   for (int k = 0; k < j->group_count; k++) {
     judge_demand(j, &j->group[k], out);
-    judge_blow(j, &j->group[k], out);
-    judge_pressed(j, &j->group[k], out);
+    if (!j->softs) judge_blow(j, &j->group[k], out);
+    if (!j->softs) judge_pressed(j, &j->group[k], out);
     if (j->two_phases) judge_group(j, &j->group[k], COMPRESSED, out);
     judge_group(j, &j->group[k], AFTER, out);
   }

@@ -20,10 +20,11 @@ typedef struct judged_body {
   vec c0;
   quat q; /* where the rows were taken: at the start, or at the half step */
   vec c;
-  bool sharp;             /* q is known as exactly as the numbers */
-  bool blurred;           /* rows of a joint act on it whose directions are not */
-  bool jointed;           /* it hangs on a joint */
-  bool in_tree;           /* its joints are coordinates */
+  bool sharp;   /* q is known as exactly as the numbers */
+  bool blurred; /* rows of a joint act on it whose directions are not */
+  bool jointed; /* it hangs on a joint */
+  bool in_tree; /* its joints are coordinates */
+  bool soft;
   vec damped;             /* angular impulse of joints under tension that no row shows */
   vec driven_v, driven_w; /* what forces, motors and springs of joints change its velocity by */
   vec force, torque;
@@ -37,9 +38,19 @@ typedef struct judged_body {
   int island;
 } judged_body;
 
+enum { MOST_PLACES = 12 };
+
+/* A place of a soft surface: corners of a triangle and their weights. */
+typedef struct soft_place {
+  int corner[3];
+  real weight[3];
+} soft_place;
+
 typedef struct term {
   int body;
   vec lin, ang;
+  int places, at; /* of a soft body: those it may be, and which is taken; 0: it is rigid */
+  soft_place place[MOST_PLACES];
 } term;
 
 typedef struct row {
@@ -91,6 +102,7 @@ typedef struct approach {
 
 typedef struct spring_memory spring_memory;
 typedef struct judged_trees judged_trees;
+typedef struct judged_softs judged_softs;
 
 struct judge {
   const frix_model *model;
@@ -115,6 +127,7 @@ struct judge {
   int spring_count;            /* contacts of the last step */
   spring_memory *spring;
   judged_trees *trees; /* NULL: no joint is a coordinate */
+  judged_softs *softs; /* NULL: no body is soft */
 };
 
 /* ---- judge_rows.c ---- */

@@ -8,6 +8,7 @@
  * documentation calls closed (1e-5 of the way gravity makes in a step, 2e-11 of the coordinates) may be taken as they
  * are or as closed; so the demand has a slack.
  */
+#include "judge_soft.h"
 #include "judge_trees.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ real row_velocity(const judge *j, const row *r, moment when) {
   for (int k = 0; k < r->count; k++) {
     const judged_body *b = &j->body[r->term[k].body];
     sum += v_dot(r->term[k].lin, b->v[when]) + v_dot(r->term[k].ang, b->w[when]);
+    if (b->soft) sum += soft_velocity(j, &r->term[k], when);
   }
   return sum;
 }
@@ -30,6 +32,7 @@ static real row_weight(const judge *j, const row *r) {
     vec lin = r->term[k].lin, ang = r->term[k].ang;
     if (b->planar) lin.z = 0;
     sum += v_dot(lin, lin) / b->mass + v_dot(ang, m_mul(b->J_inverse, ang));
+    if (b->soft) sum += soft_weight(j, &r->term[k]);
   }
   return j->trees ? sum + trees_row_weight(j, r) : sum;
 }
@@ -43,8 +46,19 @@ static void contact_rows(const judge *j, group *g) {
     g->row[k].count = 2;
     for (int side = 0; side < 2; side++) {
       vec e = v_mul(side ? -1 : 1, d);
-      g->row[k].term[side] =
-          (term){body[side], turns ? zero : e, turns ? e : v_cross(v_sub(p, j->body[body[side]].c), e)};
+      g->row[k].term[side] = (term){
+          .body = body[side], .lin = turns ? zero : e, .ang = turns ? e : v_cross(v_sub(p, j->body[body[side]].c), e)};
+    }
+  }
+  for (int side = 0; side < 2; side++) { /* the normal points to a */
+    if (!j->body[body[side]].soft) continue;
+    term *first = &g->row[0].term[side];
+    soft_find_place(j, first, v_mad(p, (side ? -0.5L : 0.5L) * g->report.gap, v_of(g->report.direction[0])), p);
+    soft_add_place(j, first, g->report.soft_place[side], p);
+    for (int k = 1; k < g->dim; k++) {
+      term *other = &g->row[k].term[side];
+      other->places = first->places;
+      memcpy(other->place, first->place, sizeof first->place);
     }
   }
 }
@@ -99,17 +113,20 @@ static real bend_of(const frix_shape_config *s) {
 
 /* What the slip may change by until the middle of the step: 4 h/2 (|w| (speed of the point + |v|) + |dw/dt| arm). */
 static void allow_slip(const judge *j, group *g, real bend) {
-  real speed = 0, turn = 0;
+  real speed = 0, turn = 0, own[2], spin[2];
   for (int t = 0; t < 2; t++) {
-    const judged_body *b = &j->body[g->row[0].term[t].body];
+    int body = g->row[0].term[t].body;
+    const judged_body *b = &j->body[body];
     real arm = v_norm(v_sub(v_of(g->report.point), b->c));
-    speed += v_norm(b->v[BEFORE]) + v_norm(b->w[BEFORE]) * arm;
+    own[t] = v_norm(b->v[BEFORE]), spin[t] = v_norm(b->w[BEFORE]);
+    if (j->trees) trees_shown(j, body, &own[t], &spin[t]);
+    speed += own[t] + spin[t] * arm;
   }
   for (int t = 0; t < 2; t++) {
     const judged_body *b = &j->body[g->row[0].term[t].body];
     vec w = b->w[BEFORE];
     real arm = v_norm(v_sub(v_of(g->report.point), b->c));
-    turn += v_norm(w) * (bend * speed + v_norm(b->v[BEFORE]));
+    turn += spin[t] * (bend * speed + own[t]);
     if (b->moves && !b->planar) turn += v_norm(m_mul(b->J_inverse, v_cross(w, m_mul(b->J, w)))) * arm;
   }
   for (int k = 1; k < g->dim && k < 3; k++) g->least[k] = -2 * j->h * turn, g->most[k] = 2 * j->h * turn;
@@ -145,6 +162,15 @@ static void contact_compliance(const judge *j, group *g) {
   for (int k = 0; k < g->dim; k++) g->R[k] = k < 3 ? R : R * rolling / sliding;
 }
 
+/* In a world with soft bodies the law is that of the report: what it asks for is not judged. */
+static void take_as_reported(group *g) {
+  for (int k = 0; k < g->dim; k++) {
+    g->R[k] = g->report.compliance[k];
+    g->expected[k] = g->report.expected[k];
+    g->least[k] = -INFINITY, g->most[k] = INFINITY;
+  }
+}
+
 /* Velocity of the belt of a shape, world frame. */
 static vec belt_of(const judge *j, frix_shape_id shape, const frix_shape_config *s, int body) {
   return q_turn(j->body[body].q, q_turn(q_of(s->pose.q), j->belt[shape.index]));
@@ -159,6 +185,11 @@ static void read_contact(judge *j, group *g) {
   vec belt = v_sub(belt_of(j, g->report.shape_a, &a, body_index(j, g->report.a)),
                    belt_of(j, g->report.shape_b, &b, body_index(j, g->report.b)));
   for (int k = 1; k < 3 && k < g->dim; k++) g->row[k].belt = v_dot(belt, v_of(g->report.direction[k]));
+  if (j->softs) {
+    for (int k = 0; k < g->dim; k++) g->weight[k] = row_weight(j, &g->row[k]);
+    take_as_reported(g);
+    return;
+  }
   g->stiffness = spring_stiffness(j, g);
   g->stiff = g->pair.stiffness == 0 && g->stiffness > 0;
   for (int k = 0; k < g->dim; k++) g->weight[k] = row_weight(j, &g->row[k]);
@@ -170,6 +201,7 @@ static void read_contact(judge *j, group *g) {
             v_norm(g->row[0].term[t].ang) * (v_norm(m->w[BEFORE]) + v_norm(m->w[FREE]));
   }
   real slack = 1e-12L * (size + fabsl(x.gap) / j->time);
+  if (j->trees) slack += trees_came_noise(j, &g->row[0]);
   bool sure = strikes(j, g, x, slack), perhaps = strikes(j, g, x, -slack);
   g->vague_motion = tension_acts(j, g);
   if (g->vague_motion) {

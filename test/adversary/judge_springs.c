@@ -196,11 +196,27 @@ static void find_expected(group *g) {
 real spring_remembers(const group *g, int k) { return (real)g->report.memory[k] - g->expected[k]; }
 
 /* The report says what is remembered and expected together, rounded to the larger. */
-static bool asks_otherwise(const group *g, int k) {
-  real miss = demand_miss(g, k), rounding = 0x1p-50L * fabsl((real)g->report.memory[k]);
+static bool remembers_otherwise(const group *g, int k) {
+  real rounding = 0x1p-50L * fabsl((real)g->report.memory[k]);
   real other = fabsl(spring_remembers(g, k) - g->memory[k]) * g->R[k] - g->stretch[k];
-  return miss > 1e-9L * fabsl(g->least[k]) + g->slack[k] ||
-         (k > 0 && other > g->R[k] * (1e-9L * fabsl(g->memory[k]) + rounding));
+  return k > 0 && other > g->R[k] * (1e-9L * fabsl(g->memory[k]) + rounding);
+}
+
+static bool asks_otherwise(const group *g, int k) {
+  return demand_miss(g, k) > 1e-9L * fabsl(g->least[k]) + g->slack[k] || remembers_otherwise(g, k);
+}
+
+/* Whether a surface runs: along it springs may go on as they are. */
+static bool runs(const judge *j, const group *g) {
+  bool any = false;
+  for (int k = 1; k < g->dim; k++) {
+    any |= g->row[k].belt != 0;
+    for (int t = 0; t < g->row[k].count; t++) {
+      const judged_body *b = &j->body[g->row[k].term[t].body];
+      any |= !b->moves && v_norm(b->v[AFTER]) + v_norm(b->w[AFTER]) > 0;
+    }
+  }
+  return any;
 }
 
 static void take_held(const judge *j, group *g) {
@@ -209,7 +225,9 @@ static void take_held(const judge *j, group *g) {
   if (!other || !g->stiff || !is_held(j, g)) return;
   g->held = true;
   if (g->report.kind == FRIX_ROW_CONTACT && g->report.compliance[0] > 0) allow(g, 0, g->report.shift[0]);
-  for (int k = 1; k < g->dim; k++) {
+  bool kept = runs(j, g);
+  for (int k = 1; k < g->dim; k++) kept &= !remembers_otherwise(g, k);
+  for (int k = 1; k < g->dim && !kept; k++) {
     bool turns = k >= 3 || g->report.kind == FRIX_ROW_DRILLING;
     real slow = AT_REST * j->h * j->gravity;
     g->memory[k] = g->r[k] - g->expected[k];
@@ -326,13 +344,14 @@ static void keep_spring(judge *j, const group *g, const spring_memory *s, spring
   }
   find_natural(j, g, out);
   bool acted = g->report.compliance[0] > 0, held = g->held && j->certified;
+  bool set = j->certified && g->stiff && !(r > 0) && is_held(j, g); /* for rest: that changes nothing without load */
   real load = before - LOADED * r, natural = out->natural[0], least = natural;
   for (int k = 1; k < out->natural_count; k++)
     natural = fmaxl(natural, out->natural[k]), least = fminl(least, out->natural[k]);
   /* the report's shift is a difference of velocities, ground that moves included: natural gaps are rounded like them */
   real none = CLOSE * fabsl(out->gap) + g->slack[0] * j->time;
   out->may_forget = !acted || (!held && load <= CLOSE * before);
-  out->may_keep = acted && (held || natural > -none || load > -CLOSE * before);
+  out->may_keep = acted && (held || set || natural > -none || load > -CLOSE * before);
   if (least > none && acted) out->may_forget = false;
 }
 

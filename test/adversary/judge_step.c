@@ -5,6 +5,7 @@
  * A row sees the spin w1 = w0 + J^-1 (L1 - L0) with the inertia J where rows are taken (start or half step); the state
  * shows it at the new pose. Joints under tension damp the spin of their bodies by an impulse d = -S w1 that no row
  * shows, S unknown and positive semidefinite: there d . w1 <= 0 is asked for instead of d = 0. */
+#include "judge_soft.h"
 #include "judge_trees.h"
 
 #include <float.h>
@@ -85,6 +86,11 @@ static void read_body(judge *j, int k) {
   b->center = v_of(c.center);
   b->inertia = m_of(c.inertia);
   if (b->planar) b->inertia = (mat){{{1, 0, 0}, {0, 1, 0}, {0, 0, c.inertia.zz}}};
+  const frix_soft *soft = frix_model_soft(j->model, b->id);
+  if (soft) { /* for tolerances: undeformed */
+    frix_soft_info info = frix_soft_view(soft);
+    b->soft = true, b->mass = info.mass, b->inertia = m_of(info.inertia), c.inertia = info.inertia;
+  }
   real trace = b->planar ? c.inertia.zz : (real)c.inertia.xx + c.inertia.yy + c.inertia.zz;
   b->size = b->moves ? sqrtl(trace / b->mass) : 0;
 }
@@ -135,6 +141,7 @@ judge *judge_new(const frix_model *model, const frix_sim_config *config) {
   for (int k = 1; k < j->body_count; k++)
     if (j->body[k].moves) j->smallest = fminl(j->smallest, j->body[k].size);
   if (j->config.coordinates == FRIX_COORDINATES_REDUCED) j->trees = trees_new(j);
+  j->softs = softs_new(j);
   return j;
 }
 
@@ -149,12 +156,21 @@ void judge_free(judge *j) {
   free(j->coordinate);
   free(j->belt);
   trees_free(j->trees);
+  softs_free(j->softs);
   free(j->group);
   springs_end(j);
   free(j);
 }
 
 /* ---- before ---- */
+
+void judge_begin(judge *j, const frix_sim *sim) {
+  for (int k = 1; k < j->body_count && j->trees; k++) {
+    frix_body_state s;
+    frix_sim_body(sim, j->body[k].id, &s);
+    trees_begin(j, k, v_of(s.center), v_of(s.velocity), v_of(s.spin));
+  }
+}
 
 void judge_before(judge *j, const frix_sim *sim) {
   for (int k = 1; k < j->body_count; k++) {
@@ -171,9 +187,10 @@ void judge_before(judge *j, const frix_sim *sim) {
     if (b->moves) b->J_inverse = m_inverse(b->J);
     if (b->planar && b->moves) b->J_inverse = (mat){{{0, 0, 0}, {0, 0, 0}, {0, 0, 1 / b->inertia.row[2].z}}};
   }
+  softs_before(j, sim);
   for (int k = 0; k < j->joint_count; k++) {
-    frix_joint_state s;
-    frix_sim_joint(sim, frix_model_joint_at(j->model, k), &s);
+    frix_joint_state s = {.active = false};
+    frix_sim_joint(sim, frix_model_joint_at(j->model, k), &s); /* fails for robots of files: their joints are no rows */
     memcpy(j->coordinate[k], s.coordinate, sizeof s.coordinate);
     if (j->trees) trees_pull(j, k, v_of(s.force));
   }
@@ -245,6 +262,7 @@ static void read_after(judge *j, const frix_sim *sim, vec gravity) {
       b->w[AFTER] = v_add(b->w[BEFORE], m_mul(b->J_inverse, v_sub(L1, L0)));
     }
   }
+  softs_after(j, sim);
   if (j->trees) {
     trees_find(j, sim);
     if (j->half) trees_advance(j, j->h / 2);
@@ -310,6 +328,7 @@ static void find_scales(judge *j) {
     if (!b->moves) continue;
     vec T = v_mul(j->h, b->torque);
     b->own = energy_root(b, BEFORE) + energy_root(b, AFTER);
+    if (b->soft) b->own += sqrtl(soft_rates(j, k, BEFORE)) + sqrtl(soft_rates(j, k, AFTER));
     b->all = b->own + j->h * v_norm(b->force) / sqrtl(b->mass) + sqrtl(fmaxl(0, v_dot(T, m_mul(b->J_inverse, T))));
   }
   for (int k = 0; k < j->group_count; k++) add_impulses(j, &j->group[k]);
@@ -360,6 +379,7 @@ static void judge_momentum(judge *j, verdict *out) {
     own = v_norm(m_mul(b->J, b->w[BEFORE])) + v_norm(m_mul(b->J, b->w[AFTER])) + j->h * v_norm(b->torque);
     grant = tolerance * own + fmaxl(SUM_ERROR, 1e-14L * condition_of(b)) * b->angular_size + b->angular_noise +
             underflow(largest_row(b->J), b->size);
+    if (b->soft) dl = v_sub(soft_turned(j, k), v_mul(j->h, b->torque));
     vec defect = v_sub(dl, angular), w = b->w[AFTER];
     miss = v_norm(defect);
     if (b->jointed && miss > 0) {
@@ -385,6 +405,7 @@ void judge_after(judge *j, const frix_sim *sim, double h, frix_vec3 gravity, con
   j->left = report->overlaps_left;
   read_after(j, sim, v_of(gravity));
   judge_read_rows(j, sim);
+  if (j->trees) trees_blur(j);
   find_scales(j);
   judge_momentum(j, out);
   if (j->trees) trees_judge_momentum(j, 100 * (real)j->config.tolerance, SUM_ERROR, out);

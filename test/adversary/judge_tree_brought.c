@@ -8,7 +8,8 @@
  * Accelerations A_e of judge_trees.c lead to x_e, accelerations A_p = (V(x0) - V') / h without gyroscopic torque to
  * x_p. Those of the step are theta A_e + (1 - theta) A_p, theta the largest up to 1 with which velocity products alone
  * leave no more kinetic energy than V' has; of a tree that floats, about its centre of mass. A tree that the last step
- * did not leave as it stands has theta = 1. */
+ * did not leave as it stands has theta = 1; one that was not moved since it was created comes with its velocities. Of a
+ * tree that floats x_e has the linear momentum of x_p, by a translation of the whole. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,15 +71,16 @@ static bool goes_on(const judge *j, int tree) {
     if (t->link[b].tree == tree && (!same(l->c, own->c0) || !same(l->v, own->v[BEFORE]) || !same(l->w, own->spin)))
       return false;
   }
-  return t->last_h > 0;
+  return t->last_h > 0 || t->begins;
 }
 
 static real product(const judged_body *b, vec v, vec w, vec v2, vec w2) {
   return b->mass * v_dot(v, v2) + v_dot(w, m_mul(b->J, w2));
 }
 
-/* The motions that accelerations lead to in the step, of all links: those of p, and the way to those of e. */
-static void find_ways(judge *j, const moving *brought, moving *first, moving *way) {
+/* The motions that accelerations lead to in the step, of all links: those of p, and the way to those of e. turns: by
+ * tree, the sum of sqrt(M_kk) times what it changes rates by. */
+static void find_ways(judge *j, const moving *brought, moving *first, moving *way, real *turns) {
   judged_trees *t = j->trees;
   for (int pass = 0; pass < 2; pass++) {
     moving *out = pass ? way : first;
@@ -93,6 +95,8 @@ static void find_ways(judge *j, const moving *brought, moving *first, moving *wa
       push_body(j, b, v, w);
     }
     trees_push_end(j);
+    for (int k = 0; pass && k < t->motion_count; k++)
+      turns[t->link[t->motion[k].body].tree] += trees_root_mass(j, &t->motion[k]) * fabsl(t->push[k]);
     for (int k = 0; k < t->body_count; k++) {
       int b = t->order[k];
       out[b].v = pass ? (vec){0, 0, 0} : j->body[b].v[BEFORE], out[b].w = pass ? (vec){0, 0, 0} : j->body[b].w[BEFORE];
@@ -101,7 +105,36 @@ static void find_ways(judge *j, const moving *brought, moving *first, moving *wa
   }
 }
 
-static real theta_of(const judge *j, int tree, const moving *brought, const moving *first, const moving *way) {
+/* Of a tree that floats: the way does not move the centre of mass, and accelerations A_e are less by as much. */
+static void keep_momentum(judge *j, int tree, moving *way) {
+  judged_trees *t = j->trees;
+  vec linear = {0, 0, 0};
+  real mass = 0;
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    if (t->link[b].tree == tree) mass += j->body[b].mass, linear = v_mad(linear, j->body[b].mass, way[b].v);
+  }
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    if (t->link[b].tree != tree) continue;
+    way[b].v = v_mad(way[b].v, -1 / mass, linear);
+    t->acceleration[b] = v_mad(t->acceleration[b], 1 / (mass * j->h), linear);
+  }
+}
+
+static real theta_by(real slope, real square, real room) {
+  if (2 * slope + square <= room) return 1;
+  if (room < 0 || !(square > 0)) return 0;
+  real root = sqrtl(slope * slope + square * room);
+  return slope <= 0 ? fminl(1, (root - slope) / square) : room / (slope + root);
+}
+
+/* unsure: by how much rounding of the energies changes theta. Sums over coordinates, x' M y = sum x_k M_kl y_l, are
+ * rounded by g (sum of sqrt(M_kk) |x_k|) (sum of sqrt(M_ll) |y_l|), g as of the rates (judge_tree_motion.c). Where a
+ * heavy link stands on a light one that turns, that is more than its energy; whatever theta follows keeps the energy to
+ * rounding. */
+static real theta_of(const judge *j, int tree, const moving *brought, const moving *first, const moving *way,
+                     real turns, real *unsure) {
   const judged_trees *t = j->trees;
   vec u = {0, 0, 0};
   real mass = 0, most = 0, least = 0, slope = 0, square = 0;
@@ -122,32 +155,58 @@ static real theta_of(const judge *j, int tree, const moving *brought, const movi
     slope += product(own, v, first[b].w, way[b].v, way[b].w);
     square += product(own, way[b].v, way[b].w, way[b].v, way[b].w);
   }
-  if (least + 2 * slope + square <= most) return 1;
-  if (!(least < most)) return 0;
-  return (most - least) / (slope + sqrtl(slope * slope + square * (most - least)));
+  real room = t->begins ? 0 : most - least, theta = theta_by(slope, square, room), count = 0, moves = 0;
+  for (int k = 0; k < t->motion_count; k++) {
+    const motion *m = &t->motion[k];
+    if (t->link[m->body].tree != tree) continue;
+    real rate =
+        m->way && t->link[m->body].joint < 0 ? v_norm(v_sub(j->body[tree].v[BEFORE], u)) : trees_rate(j, m, BEFORE);
+    moves += trees_root_mass(j, m) * rate;
+    count++;
+  }
+  real g = (3 * count + 1) * 0x1p-53L, product = g * moves * turns, sum = t->begins ? 0 : g * moves * moves;
+  for (int k = 0; k < 4; k++) {
+    real other = theta_by(slope + (k & 1 ? product : -product), square, room + (k & 2 ? sum : -sum));
+    *unsure = fmaxl(*unsure, fabsl(other - theta));
+  }
+  return theta;
 }
 
 void trees_bound_energy(judge *j) {
   judged_trees *t = j->trees;
   size_t n = (size_t)j->body_count;
-  if (!(t->last_h > 0)) return;
+  memset(t->unsure, 0, n * sizeof *t->unsure);
+  if (!(t->last_h > 0) && !t->begins) return;
   moving *brought = calloc(n, sizeof *brought), *first = calloc(n, sizeof *first), *way = calloc(n, sizeof *way);
+  real *turns = calloc(n, sizeof *turns);
   find_brought(j, brought);
-  find_ways(j, brought, first, way);
+  find_ways(j, brought, first, way, turns);
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    if (t->link[b].tree == b && t->link[b].joint < 0 && goes_on(j, b)) keep_momentum(j, b, way);
+  }
   for (int k = 0; k < t->body_count; k++) {
     int b = t->order[k], tree = t->link[b].tree;
     if (!goes_on(j, tree)) continue;
     const judged_body *own = &j->body[b];
-    real theta = theta_of(j, tree, brought, first, way);
+    real unsure = 0, theta = theta_of(j, tree, brought, first, way, turns[tree], &unsure);
     vec slower = v_mul(1 / j->h, v_sub(own->v[BEFORE], brought[b].v));
     vec torque = m_mul(own->J, v_mul(1 / j->h, v_sub(own->w[BEFORE], brought[b].w)));
+    t->unsure[b] = (momentum){v_mul(unsure * j->h * own->mass, v_sub(t->acceleration[b], slower)),
+                              v_mul(unsure * j->h, v_sub(t->torque[b], torque))};
     t->acceleration[b] = v_mad(v_mul(theta, t->acceleration[b]), 1 - theta, slower);
     t->torque[b] = v_mad(v_mul(theta, t->torque[b]), 1 - theta, torque);
   }
-  free(brought), free(first), free(way);
+  free(brought), free(first), free(way), free(turns);
+}
+
+void trees_begin(judge *j, int body, vec c, vec v, vec w) {
+  j->trees->last[body] = (moving){{1, 0, 0, 0}, c, v, w};
+  j->trees->begins = true;
 }
 
 void trees_remember(judge *j) {
+  j->trees->begins = false;
   memcpy(j->trees->last, j->trees->next, (size_t)j->body_count * sizeof *j->trees->last);
   j->trees->last_h = j->half ? 0 : j->h;
 }

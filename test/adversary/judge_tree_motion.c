@@ -85,10 +85,10 @@ static wrench wrench_of(const judge *j, int b) {
   x.torque = v_mad(m_mul(own->J, dw), j->h, turns);
   vec held = m_mul(t->tension[b], own->w[AFTER]);
   x.torque = v_add(v_sub(v_mad(x.torque, -j->h, own->torque), own->angular), held);
-  x.linear = own->mass * (v_norm(own->v[BEFORE]) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
-             j->h * v_norm(own->force);
-  x.angular = v_norm(m_mul(own->J, own->w[BEFORE])) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
-              j->h * v_norm(own->torque) + v_norm(held);
+  x.linear = own->mass * (v_norm(t->shown[b].v) + v_norm(own->v[AFTER]) + j->h * v_norm(t->acceleration[b])) +
+             j->h * v_norm(own->force) + v_norm(t->spent[b].linear);
+  x.angular = v_norm(m_mul(own->J, t->shown[b].w)) + v_norm(m_mul(own->J, own->w[AFTER])) + j->h * v_norm(turns) +
+              j->h * v_norm(own->torque) + v_norm(held) + v_norm(t->spent[b].angular);
   x.linear_impulses = own->linear_size;
   x.angular_impulses = own->angular_size + own->angular_noise;
   return x;
@@ -111,7 +111,7 @@ static real carried_of(const judge *j, int b, const motion *m) {
  * carries stands still makes this larger than all momenta of the links. */
 
 /* sqrt(M_kk) */
-static real root_mass(const judge *j, const motion *m) {
+real trees_root_mass(const judge *j, const motion *m) {
   real sum = 0;
   for (int i = 0; i < j->trees->body_count; i++) {
     int b = j->trees->order[i];
@@ -122,7 +122,7 @@ static real root_mass(const judge *j, const motion *m) {
 }
 
 /* The rate of a coordinate, or what it is a part of. */
-static real rate_of(const judge *j, const motion *m, moment when) {
+real trees_rate(const judge *j, const motion *m, moment when) {
   const link *l = &j->trees->link[m->body];
   const judged_body *own = &j->body[m->body];
   if (l->joint < 0) return v_norm(m->way ? own->v[when] : own->w[when]);
@@ -139,7 +139,7 @@ static real solve_noise(const judge *j, int tree) {
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
     if (t->link[m->body].tree != tree) continue;
-    sum += root_mass(j, m) * (rate_of(j, m, BEFORE) + rate_of(j, m, AFTER));
+    sum += trees_root_mass(j, m) * (trees_rate(j, m, BEFORE) + trees_rate(j, m, AFTER));
     count++;
   }
   return (3 * count + 1) * 0x1p-53L * sum;
@@ -158,7 +158,8 @@ static real stand_noise(const judge *j, int tree) {
     place = fmaxl(place, v_norm(own->c) + own->size);
   }
   for (int k = 0; k < t->motion_count; k++)
-    if (t->link[t->motion[k].body].tree == tree) sum += root_mass(j, &t->motion[k]) * (t->motion[k].way ? place : 1);
+    if (t->link[t->motion[k].body].tree == tree)
+      sum += trees_root_mass(j, &t->motion[k]) * (t->motion[k].way ? place : 1);
   return 1e-15L * sum / j->h;
 }
 
@@ -171,9 +172,19 @@ real trees_row_noise(const judge *j, const row *r) {
   trees_push_end(j);
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
-    if (t->push[k] != 0) sum += fabsl(t->push[k]) * root_mass(j, m) * solve_noise(j, t->link[m->body].tree);
+    if (t->push[k] != 0) sum += fabsl(t->push[k]) * trees_root_mass(j, m) * solve_noise(j, t->link[m->body].tree);
   }
   return sum;
+}
+
+/* The same of velocities before the step, which the mass matrix without tension gives. */
+real trees_came_noise(const judge *j, const row *r) {
+  judged_trees *t = j->trees;
+  real *damped = t->M;
+  t->M = t->bare;
+  real noise = trees_row_noise(j, r);
+  t->M = damped;
+  return noise;
 }
 
 /* Whether b is the first of the list that belongs to its tree. */
@@ -199,6 +210,18 @@ static bool may_fly(const judge *j, int tree) {
     if (own && other) return false;
   }
   return true;
+}
+
+/* The spin of a tree that flies may change at the end: by how much is not known, its momentum is. */
+void trees_blur(judge *j) {
+  const judged_trees *t = j->trees;
+  for (int k = 0; k < t->body_count && j->half; k++) {
+    int b = t->order[k], tree = t->link[b].tree;
+    if (!t->strays[b]) continue;
+    bool flies = t->link[b].joint < 0 && may_fly(j, tree);
+    for (int i = 1; i < j->body_count; i++)
+      if (t->link[i].tree == tree) j->body[i].sharp = false, j->body[i].blurred |= !flies;
+  }
 }
 
 /* A miss of momentum, over what is granted. */
@@ -255,7 +278,7 @@ static missed missed_by_coordinates(const judge *j, int tree, real relative_erro
   real noise = fmaxl(solve_noise(j, tree), stand_noise(j, tree));
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
-    real miss = 0, own = 0, impulses = 0, all = 0;
+    real miss = 0, own = 0, impulses = 0, all = 0, unsure = 0;
     if (t->link[m->body].tree != tree || moves_blurred(j, m)) continue;
     for (int i = 0; i < t->body_count; i++) {
       vec v, w;
@@ -264,11 +287,12 @@ static missed missed_by_coordinates(const judge *j, int tree, real relative_erro
       if (!go_with(j, m, b, &v, &w)) continue;
       wrench x = wrench_of(j, b);
       miss += v_dot(v, x.force) + v_dot(w, x.torque);
+      unsure += v_dot(v, t->unsure[b].linear) + v_dot(w, t->unsure[b].angular);
       own += v_norm(v) * x.linear + v_norm(w) * x.angular;
       impulses += v_norm(v) * x.linear_impulses + v_norm(w) * x.angular_impulses;
     }
-    real rounding = fmaxl(ROUNDING * all, noise * root_mass(j, m));
-    real grant = relative_error * own + sum_error * impulses + rounding;
+    real rounding = fmaxl(ROUNDING * all, noise * trees_root_mass(j, m));
+    real grant = relative_error * own + sum_error * impulses + rounding + fabsl(unsure);
     if (fabsl(miss) > 0) miss_more(&out, fabsl(miss) / grant, "coordinate", tree, k, miss, own + impulses);
   }
   return out;

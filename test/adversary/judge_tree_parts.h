@@ -46,13 +46,19 @@ struct judged_trees {
   vec *pull;                   /* by joint: its force before the step */
   moving *last, *next;         /* by body: after the last step and after this one */
   real last_h;
+  bool begins; /* no step was made yet */
   motion *motion;
   int motion_count;
   real *M;                  /* lower factor, over all motions */
+  real *bare;               /* the same without tension */
   real *row, *go;           /* of one row */
   real *push;               /* impulses along the motions, then the rates they make */
   sight *start;             /* by body: its joint at the start */
+  momentum *spent;          /* by body: velocity products in the step, which are part of the velocities of before */
+  moving *shown;            /* by body: velocities of before without them */
+  momentum *unsure;         /* by body: what rounding of theta changes these products by (judge_tree_brought.c) */
   momentum *before, *after; /* by body, about the place where the root of its tree began */
+  bool *strays;             /* by body: it does not go to its new pose with the rate it has there */
   quat *q;                  /* by body: pose where rows are taken */
   vec *c;
 };
@@ -68,7 +74,10 @@ void put_rates(judge *j, int b, const rates *x, moment when);
 void follow_leader(judge *j, int b, const rates *x, real time);
 void go_on(judged_body *b, real time);
 
-/* judge_tree_motion.c: an impulse on a body, along the motions. */
+/* judge_tree_motion.c: the root of a diagonal entry of the mass matrix; the rate of a coordinate; an impulse on a body,
+ * along the motions. */
+real trees_root_mass(const judge *j, const motion *m);
+real trees_rate(const judge *j, const motion *m, moment when);
 void push_body(const judge *j, int body, vec linear, vec angular);
 
 /* judge_tree_brought.c: velocity products that bring no energy; the states of this step, for the next. */

@@ -10,6 +10,8 @@ static const real MOST = 1e6L; /* times the moments of inertia */
 
 void trees_pull(judge *j, int joint, vec force) { j->trees->pull[joint] = force; }
 
+real trees_held(const judge *j, int body, vec w) { return v_dot(w, m_mul(j->trees->tension[body], w)); }
+
 static void add_arm(mat *K, vec f, vec r) {
   real along = v_dot(f, r), a[3] = {f.x, f.y, f.z}, b[3] = {r.x, r.y, r.z};
   for (int i = 0; i < 3; i++) {

@@ -9,14 +9,21 @@
  *   sum over the links b beyond joint k of S_k . [M_b (V_b(x1) - V_b(x0)) + h (M_b A_b + w x J w) - h F_b - impulses] =
  * 0
  *
- * with A_b the acceleration of the link at x0 without any of x. The state shows links at their new poses; axes are
- * fixed in the bodies that they connect, so that rates are read there and put on the poses of the rows. A tree that
- * floats is led by its first body, and its origin. With rows of the start the velocity products are less where they
- * would bring energy: judge_tree_brought.c. */
+ * with A_b the acceleration of the link at x0 without any of x. At the half step the first and the last term are those
+ * of momenta P that links carry to and from there,
+ *
+ *   sum of S_k . [M_b V_b(x) - P_b(x0)] = 0,   sum of S_k . [P_b(x1) - M_b V_b(x)] = 0,
+ *
+ * with P at the start and at the end, which give the velocities before and after the impulses. The state shows links at
+ * their new poses; axes are fixed in the bodies that they connect, so that rates are read there and put on the poses of
+ * the rows. A tree that floats is led by its first body, and its origin. With rows of the start the velocity products
+ * are less where they would bring energy: judge_tree_brought.c. */
 #include "judge_tree_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static const real STRAY = 1e-13L; /* of a place: its rounding */
 
 judged_trees *trees_new(const judge *j) {
   judged_trees *t = calloc(1, sizeof *t);
@@ -26,18 +33,23 @@ judged_trees *trees_new(const judge *j) {
   t->acceleration = calloc(n, sizeof *t->acceleration);
   t->turning = calloc(n, sizeof *t->turning);
   t->torque = calloc(n, sizeof *t->torque);
+  t->spent = calloc(n, sizeof *t->spent);
+  t->unsure = calloc(n, sizeof *t->unsure);
+  t->shown = calloc(n, sizeof *t->shown);
   t->tension = calloc(n, sizeof *t->tension);
   t->pull = calloc((size_t)j->joint_count + 1, sizeof *t->pull);
   t->last = calloc(n, sizeof *t->last);
   t->next = calloc(n, sizeof *t->next);
   t->motion = calloc(ROOT_AXES * n, sizeof *t->motion);
   t->M = calloc(ROOT_AXES * n * ROOT_AXES * n, sizeof *t->M);
+  t->bare = calloc(ROOT_AXES * n * ROOT_AXES * n, sizeof *t->bare);
   t->row = calloc(ROOT_AXES * n, sizeof *t->row);
   t->go = calloc(ROOT_AXES * n, sizeof *t->go);
   t->push = calloc(ROOT_AXES * n, sizeof *t->push);
   t->start = calloc(n, sizeof *t->start);
   t->before = calloc(n, sizeof *t->before);
   t->after = calloc(n, sizeof *t->after);
+  t->strays = calloc(n, sizeof *t->strays);
   t->q = calloc(n, sizeof *t->q);
   t->c = calloc(n, sizeof *t->c);
   return t;
@@ -46,9 +58,10 @@ judged_trees *trees_new(const judge *j) {
 void trees_free(judged_trees *t) {
   if (!t) return;
   free(t->link), free(t->order), free(t->acceleration), free(t->turning), free(t->motion);
-  free(t->torque), free(t->tension), free(t->pull), free(t->last), free(t->next);
-  free(t->M), free(t->row), free(t->go), free(t->push), free(t->q), free(t->c), free(t->start), free(t->before),
-      free(t->after);
+  free(t->torque), free(t->spent), free(t->unsure), free(t->shown), free(t->tension), free(t->pull), free(t->last),
+      free(t->next);
+  free(t->M), free(t->bare), free(t->row), free(t->go), free(t->push), free(t->q), free(t->c), free(t->start),
+      free(t->before), free(t->after), free(t->strays);
   free(t);
 }
 
@@ -307,6 +320,37 @@ void trees_advance(judge *j, real time) {
   free(x);
 }
 
+/* Trees whose links do not go to their new poses with the rates they have there: they turned too far in the step, and
+ * what they left the half step with is not known. x: rates at the end; poses are those of the rows. */
+static void find_strays(judge *j, const rates *x) {
+  judged_trees *t = j->trees;
+  memset(t->strays, 0, (size_t)j->body_count * sizeof *t->strays);
+  judged_body *now = malloc((size_t)j->body_count * sizeof *now);
+  memcpy(now, j->body, (size_t)j->body_count * sizeof *now);
+  for (int k = 0; k < t->body_count; k++)
+    if (t->link[t->order[k]].joint >= 0)
+      t->start[t->order[k]] = judge_look(j, frix_model_joint_at(j->model, t->link[t->order[k]].joint));
+  for (int b = 1; b < j->body_count; b++) {
+    judged_body *own = &j->body[b];
+    own->q0 = own->q, own->c0 = own->c, own->q = t->next[b].q, own->c = t->next[b].c;
+  }
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    judged_body *own = &j->body[b];
+    vec place = t->next[b].c;
+    if (t->link[b].joint < 0)
+      own->q = q_after(own->q0, t->next[b].w, j->h / 2), own->c = place; /* which may be moved in flight */
+    else
+      follow_leader(j, b, &x[b], j->h / 2);
+    quat off = q_mul(own->q, q_inverse(t->next[b].q));
+    real way = v_norm(v_sub(own->c, place)), turn = hypotl(off.x, hypotl(off.y, off.z));
+    t->strays[b] = way + turn > STRAY * (1 + v_norm(place));
+    own->q = t->next[b].q, own->c = place;
+  }
+  memcpy(j->body, now, (size_t)j->body_count * sizeof *now);
+  free(now);
+}
+
 void trees_put_after(judge *j, const frix_sim *sim) {
   judged_trees *t = j->trees;
   rates *x = calloc((size_t)j->body_count, sizeof *x);
@@ -317,9 +361,9 @@ void trees_put_after(judge *j, const frix_sim *sim) {
     frix_sim_body(sim, own->id, &s);
     own->q = q_of(s.pose.q), own->c = v_of(s.center);
     own->v[AFTER] = own->in_tree || !own->moves ? v_of(s.velocity) : own->v[AFTER];
+    t->next[b] = (moving){own->q, own->c, v_of(s.velocity), v_of(s.spin)};
     if (!own->in_tree) continue;
     own->w[AFTER] = v_of(s.spin);
-    t->next[b] = (moving){own->q, own->c, own->v[AFTER], own->w[AFTER]};
     t->after[b] = momentum_of(j, b, own->q, own->c, own->v[AFTER], own->w[AFTER]);
   }
   for (int k = 0; k < t->body_count; k++)
@@ -328,9 +372,41 @@ void trees_put_after(judge *j, const frix_sim *sim) {
     if (j->body[b].in_tree && t->link[b].joint < 0) put_root(j, b, j->body[b].q);
     j->body[b].q = t->q[b], j->body[b].c = t->c[b];
   }
+  if (j->half) find_strays(j, x);
   for (int k = 0; k < t->body_count; k++)
     if (t->link[t->order[k]].joint >= 0) put_rates(j, t->order[k], &x[t->order[k]], AFTER);
   free(x);
+}
+
+/* ---- momenta that are carried ---- */
+
+/* M V of the velocities of before less P(x0), by time. */
+static void find_carried(judge *j) {
+  judged_trees *t = j->trees;
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    const judged_body *own = &j->body[b];
+    vec turns = m_mul(m_turned(own->q0, own->inertia), own->spin);
+    t->acceleration[b] = v_mul(1 / j->h, v_sub(own->v[BEFORE], v_mul(1 / own->mass, t->before[b].linear)));
+    t->torque[b] = v_mul(1 / j->h, v_sub(m_mul(own->J, own->w[BEFORE]), turns));
+  }
+}
+
+/* Velocities after the impulses, by P(x1). */
+static void find_left(judge *j) {
+  judged_trees *t = j->trees;
+  trees_push_none(j);
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    const moving *next = &t->next[b];
+    push_body(j, b, v_mul(j->body[b].mass, next->v), m_mul(m_turned(next->q, j->body[b].inertia), next->w));
+  }
+  trees_push_end(j);
+  for (int k = 0; k < t->body_count; k++) {
+    judged_body *own = &j->body[t->order[k]];
+    own->v[AFTER] = own->w[AFTER] = (vec){0, 0, 0};
+    trees_pushed(j, t->order[k], &own->v[AFTER], &own->w[AFTER]);
+  }
 }
 
 /* ---- accelerations ---- */
@@ -425,14 +501,43 @@ static void factor(const judge *j) {
     }
 }
 
+/* Contacts see links with the velocities that these products leave: x0 becomes x0 - M^-1 h (products), which then are
+ * none. */
+static void come(judge *j) {
+  judged_trees *t = j->trees;
+  memcpy(t->bare, t->M, (size_t)t->motion_count * (size_t)t->motion_count * sizeof *t->M);
+  trees_push_none(j);
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    push_body(j, b, v_mul(-j->h * j->body[b].mass, t->acceleration[b]), v_mul(-j->h, t->torque[b]));
+  }
+  trees_push_end(j);
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    t->spent[b] = (momentum){v_mul(j->h * j->body[b].mass, t->acceleration[b]), v_mul(j->h, t->torque[b])};
+    t->shown[b] = (moving){.v = j->body[b].v[BEFORE], .w = j->body[b].w[BEFORE]};
+    trees_pushed(j, b, &j->body[b].v[BEFORE], &j->body[b].w[BEFORE]);
+    t->acceleration[b] = t->torque[b] = (vec){0, 0, 0};
+  }
+}
+
+void trees_shown(const judge *j, int body, real *speed, real *spin) {
+  if (!trees_of(j, body)) return;
+  *speed = fmaxl(*speed, v_norm(j->trees->shown[body].v));
+  *spin = fmaxl(*spin, v_norm(j->trees->shown[body].w));
+}
+
 void trees_take(judge *j) {
   judged_trees *t = j->trees;
   memset(t->tension, 0, (size_t)j->body_count * sizeof *t->tension);
   find_motions(j);
   factor(j);
-  find_accelerations(j);
-  if (!j->half) trees_bound_energy(j);
+  if (j->half)
+    find_left(j), find_carried(j);
+  else
+    find_accelerations(j), trees_bound_energy(j);
   trees_remember(j);
+  come(j);
   if (trees_find_tension(j)) factor(j);
 }
 

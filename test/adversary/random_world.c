@@ -219,9 +219,9 @@ void limit_iterations(world *w) { w->config.max_iterations = chance(w, 0.8) ? 40
 
 /* ---- worlds ---- */
 
-static const world_class *const tables[] = {ordinary_classes, extreme_classes,        problem_classes,
-                                            attack_classes,   stiff_ordinary_classes, stiff_extreme_classes,
-                                            spring_classes,   edited_classes,         tree_classes};
+static const world_class *const tables[] = {
+    ordinary_classes, extreme_classes, problem_classes, attack_classes, stiff_ordinary_classes, stiff_extreme_classes,
+    spring_classes,   edited_classes,  tree_classes,    soft_classes,   robot_classes};
 
 const world_class *world_class_at(int k) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)

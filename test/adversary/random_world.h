@@ -116,5 +116,7 @@ extern const world_class stiff_ordinary_classes[], stiff_extreme_classes[]; /* t
 extern const world_class spring_classes[];                                  /* materials name a stiffness */
 extern const world_class tree_classes[];                                    /* joints as coordinates */
 extern const world_class edited_classes[];                                  /* changed between steps */
+extern const world_class soft_classes[];                                    /* soft bodies */
+extern const world_class robot_classes[];                                   /* robots of files */
 
 #endif

@@ -58,6 +58,7 @@ void run_world(world *w, tally *t, finding *f, FILE *log) {
   frix_sim_config promised = w->config;
   promised.tolerance = w->promise;
   judge *j = judge_new(w->model, &promised);
+  judge_begin(j, w->sim);
   for (int k = 0; k < w->steps; k++) {
     frix_step_report r = {.size = sizeof r};
     if (w->edit) w->edit(w);

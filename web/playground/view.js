@@ -109,7 +109,7 @@ export class View {
     this.tell('frame', data);
   }
 
-  /* Whether all that moves has left the picture; of few bodies, whether one leaves it and nobody has turned the camera. */
+  /* Whether all that moves has left the picture; of few bodies, whether one leaves it and the user has not turned the camera. */
   out() {
     const { poses } = this.frame;
     if (!this.stage || poses.count === 0 || poses.count > 500) return false;

@@ -3,7 +3,7 @@
 #define FX_MCP_LIBRARY_LIBRARY_H
 
 #include "linalg/sparse.h"
-#include "mcp/mcp.h"
+#include "mcp/mcp_internal.h"
 
 typedef struct fx_mcp_spec {
   frix_mcp_entry entry; /* a row without name ends a table */

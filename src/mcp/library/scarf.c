@@ -178,7 +178,7 @@ static frix_status create(frix_context *context, const fx_mcp_spec *spec, int32_
   double lower[FULL] = {0}, upper[FULL], start[4 * FULL], known[FULL];
   for (int32_t k = 0; k < FULL; k++) upper[k] = INFINITY;
   for (int32_t c = 0; c < GOODS; c++)
-    if (place(v, c) >= 0) lower[place(v, c)] = c == 3 ? 0 : 1e-5; /* nobody demands capital at the beginning */
+    if (place(v, c) >= 0) lower[place(v, c)] = c == 3 ? 0 : 1e-5; /* no consumer demands capital at the beginning */
   if (v->kind == FIX_SUM) lower[v->numeraire] = -INFINITY;
   if (v->kind == FIX_INCOME) lower[GOODS + ACTIVITIES] = upper[GOODS + ACTIVITIES] = 9.1;
   starts(v, n, start);
