@@ -276,13 +276,20 @@ static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_g
   for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
+/* Twice the weight that sliding has in the law of springs below: the mean of both tangents, and of links, which joints
+ * may hold altogether where they touch, no less than bodies of their apparent mass would have. */
+static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  double both = fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2);
+  return fx_max(both, 2.0 * fx_links_sliding(sim, &sim->contact[g->source]));
+}
+
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
  * against sliding, R over the row's own weight: without them such rows would be rigid, a pile of them has many answers,
  * and sweeps crawl. */
 static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-  double sliding = g->dim > 3 ? fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2) : 1.0;
+  double sliding = g->dim > 3 ? sliding_weight(sim, a, g) : 1.0;
   double rolling = g->dim > 3 ? fx_group_weight(sim, a, g, 3) + fx_group_weight(sim, a, g, 4) : 1.0;
   for (int32_t k = 0; k < g->dim; k++) {
     a->R[g->row + k] = k < 3 ? R : R * rolling / sliding;
@@ -293,7 +300,7 @@ static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_g
 /* The same for drilling friction g beside its contact. */
 static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
   const fx_group *contact = g - 1;
-  double sliding = 0.5 * (fx_group_weight(sim, a, contact, 1) + fx_group_weight(sim, a, contact, 2));
+  double sliding = 0.5 * sliding_weight(sim, a, contact);
   a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
   a->r_c[g->row + 1] = past;
 }

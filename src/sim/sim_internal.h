@@ -420,6 +420,8 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
 
 /* Stiffness of a contact of this step whose materials name none. */
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
+/* Sum of 1 / m over the links at a contact, m their apparent masses. */
+double fx_links_sliding(const frix_sim *sim, const fx_contact *c);
 /* The gap at which the spring of contact i carries nothing. */
 double fx_natural_gap(const frix_sim *sim, int32_t i);
 /* Whether its compliance is that of the stiff law. */

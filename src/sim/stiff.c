@@ -42,6 +42,13 @@ static double mass_of(const frix_sim *sim, int32_t slot) {
   return m >= 0 ? sim->mover[m].mass : 0.0;
 }
 
+double fx_links_sliding(const frix_sim *sim, const fx_contact *c) {
+  double sum = 0.0;
+  const int32_t slot[2] = {c->body_a, c->body_b};
+  for (int n = 0; n < 2; n++) sum += fx_is_link(sim, slot[n]) ? 1.0 / mass_of(sim, slot[n]) : 0.0;
+  return sum;
+}
+
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
   double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
   return FX_KAPPA * mass / (sim->h * sim->h);
