@@ -79,6 +79,8 @@ static double winding(lump *o, frix_vec3 p, double *off) {
   return sum / (4 * 3.14159265358979323846);
 }
 
+static frix_vec3 any_way(lump *o) { return fx_unit(fx_vec(uniform(o, -1, 1), uniform(o, -1, 1), uniform(o, -1, 1))); }
+
 /* Anywhere about the body, at coordinates of its points, or a little beside one of them. */
 static frix_vec3 any_point(lump *o) {
   const frix_soft_info *info = &o->soft->info;
@@ -93,28 +95,37 @@ static frix_vec3 any_point(lump *o) {
   if (kind < 0.6) return fx_vec(a.x, a.y, free.z);
   if (kind < 0.7) return fx_vec(free.x, a.y, a.z);
   double way = size * pow(10, uniform(o, -4, -1));
-  return fx_mad(a, way, fx_unit(fx_vec(uniform(o, -1, 1), uniform(o, -1, 1), uniform(o, -1, 1))));
+  return fx_mad(a, way, any_way(o));
 }
 
 typedef struct wrongs {
   int points, ray, near;
 } wrongs;
 
-static void compare(lump *o, int count, wrongs *out) {
-  frix_vec3 diagonal = fx_sub(o->skin.high, o->skin.low);
-  double size = fx_norm(diagonal);
+static void ask_ray(lump *o, int count, wrongs *out) {
+  double size = fx_norm(fx_sub(o->skin.high, o->skin.low));
   for (int n = 0; n < count; n++) {
     double off;
     frix_vec3 p = any_point(o);
     double turns = winding(o, p, &off);
     if (off < 1e-9 * size) continue;
-    bool inside = turns > 0.5 || turns < -0.5;
     out->points++;
-    out->ray += fx_soft_outside(&o->skin, p) == inside;
-    /* with a normal of any direction, and all overlaps in reach */
-    frix_vec3 outward = fx_unit(fx_vec(uniform(o, -1, 1), uniform(o, -1, 1), uniform(o, -1, 1)));
+    out->ray += fx_soft_outside(&o->skin, p) == (fabs(turns) > 0.5);
+  }
+}
+
+/* Points before the surface, with normals of any direction and all overlaps in reach. */
+static void ask_contacts(lump *o, int count, wrongs *out) {
+  double size = fx_norm(fx_sub(o->skin.high, o->skin.low));
+  for (int n = 0; n < count; n++) {
+    int32_t at = below(o, o->soft->info.point_count);
+    frix_vec3 outward = fx_unit(fx_soft_skin_outward(&o->skin, at)), way = any_way(o);
+    if (fx_dot(way, outward) < 0.2) continue;
+    double off, far = size * pow(10, uniform(o, -2.5, -0.7));
+    frix_vec3 p = fx_mad(fx_soft_skin_place(&o->skin, at), far, way);
     fx_soft_near near;
-    out->near += fx_soft_nearest(&o->skin, p, outward, 0.01 * size, size, &near) && near.under && !inside;
+    if (!fx_soft_nearest(&o->skin, p, any_way(o), 0.01 * size, size, &near) || !near.under) continue;
+    out->near += fabs(winding(o, p, &off)) < 0.5 && off > 1e-9 * size;
   }
 }
 
@@ -129,8 +140,8 @@ static void as_winding(fx_test *t) {
       lump o;
       wrongs w = {0};
       if (make(t, row[k].shape, row[k].cells, bend[b], 7 + 100 * k + (uint64_t)b, &o)) {
-        compare(&o, 1500, &w);
-        if (w.points < 900 || w.ray || w.near)
+        ask_ray(&o, 1000, &w), ask_contacts(&o, 8000, &w);
+        if (w.points < 600 || w.ray || w.near)
           fx_test_fail(t, __FILE__, __LINE__, "%s, bent by %g: of %d points the ray has %d wrong, contacts %d",
                        row[k].shape, bend[b], w.points, w.ray, w.near);
       }
