@@ -276,13 +276,22 @@ static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_g
   for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
+/* The mean weight of the rows along which a contact slides. Joints may not let it slide at all: then that of its
+ * normal, or 1 where it cannot move. */
+static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  double normal = fx_group_weight(sim, a, g, 0);
+  double sliding = 0.5 * (fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2));
+  if (sliding > 1e-9 * normal) return sliding;
+  return normal > 0.0 ? normal : 1.0;
+}
+
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
  * against sliding, R over the row's own weight: without them such rows would be rigid, a pile of them has many answers,
  * and sweeps crawl. */
 static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-  double sliding = g->dim > 3 ? fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2) : 1.0;
+  double sliding = g->dim > 3 ? 2.0 * sliding_weight(sim, a, g) : 1.0;
   double rolling = g->dim > 3 ? fx_group_weight(sim, a, g, 3) + fx_group_weight(sim, a, g, 4) : 1.0;
   for (int32_t k = 0; k < g->dim; k++) {
     a->R[g->row + k] = k < 3 ? R : R * rolling / sliding;
@@ -293,8 +302,7 @@ static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_g
 /* The same for drilling friction g beside its contact. */
 static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
   const fx_group *contact = g - 1;
-  double sliding = 0.5 * (fx_group_weight(sim, a, contact, 1) + fx_group_weight(sim, a, contact, 2));
-  a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
+  a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding_weight(sim, a, contact);
   a->r_c[g->row + 1] = past;
 }
 
@@ -302,8 +310,10 @@ static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, c
 static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double past_normal, double past_spin) {
   const fx_contact *c = &sim->contact[g->source];
   spin_row(sim, a, g, 1, c, c->normal);
+  if (sim->hooks && sim->hooks->slip) a->drive[g->row + 1] += sim->hooks->slip[g->source].spin;
   a->w[g->row + 1] = a->drive[g->row + 1];
-  a->R[g->row] = fx_group_weight(sim, a, g, 1);
+  double weight = fx_group_weight(sim, a, g, 1);
+  a->R[g->row] = weight > 0.0 ? weight : 1.0; /* any, where nothing spins */
   a->r_c[g->row] = past_normal;
   a->guess[g->row] = past_normal;
   a->guess[g->row + 1] = past_spin;
