@@ -131,7 +131,7 @@ static void add_contact(balance *b, const frix_contact_report *c) {
   frix_body_id side[2] = {c->a, c->b};
   for (int k = 0; k < 2; k++) {
     frix_vec3 force = k ? fx_neg(c->force) : c->force; /* on this side */
-    frix_vec3 belt = fx_belt_of(sim, k ? c->shape_b : c->shape_a, side[k]);
+    frix_vec3 belt = fx_belt_of(sim, k ? c->shape_b : c->shape_a, side[k], c->point);
     if (!fx_is_zero(belt)) {
       b->sum[side[k].index].belt -= fx_dot(force, belt);
       if (b->steps == 0) b->dragged[side[k].index] = fx_sub(b->dragged[side[k].index], force);
