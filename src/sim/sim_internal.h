@@ -234,7 +234,7 @@ struct frix_sim {
   const fx_contact *contact;
   int32_t contact_count;
   double gap_noise;    /* open gaps below are none */
-  bool raw_gaps;       /* gaps are taken as they are, noise included: rows are smooth functions of the state */
+  bool of_state;       /* rows are smooth functions of the state: gaps keep their noise, springs are what they were */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
