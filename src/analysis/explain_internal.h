@@ -109,9 +109,11 @@ typedef struct fx_driver {
   const char *name; /* of these */
 } fx_driver;
 
-/* The largest supply of power while the pair leaves its place: the replay stands before the step of its onset, and goes
- * on. joined[slot]: the island. */
-frix_status fx_find_driver(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
-                           fx_driver *out);
+enum { FX_DRIVERS = 4 };
+
+/* The largest supplies of power while the pair leaves its place, the largest first, FRIX_CAUSE_NONE behind the last:
+ * the replay stands before the step of its onset, and goes on. joined[slot]: the island. */
+frix_status fx_find_drivers(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
+                            fx_driver out[FX_DRIVERS]);
 
 #endif
