@@ -179,6 +179,7 @@ static void print_text(const story *s) {
     if (!first) continue;
     say_cause(s, text, sizeof text);
     printf("    %s\n", text);
+    if (v->overlap > 0) printf("    They overlap by %.3g m at the start: contacts push them apart.\n", v->overlap);
     for (int r = 0; r < FRIX_REMEDY_COUNT; r++) {
       if (!v->remedy[r].tried) continue;
       say_remedy(s, (frix_remedy_kind)r, text, sizeof text);
@@ -259,6 +260,7 @@ static void print_json(const story *s) {
   fx_put_real(&json, "power", v->cause_power);
   fx_put_text(&json, "text", text);
   fx_put_close(&json, '}');
+  if (v->overlap > 0) fx_put_real(&json, "overlap", v->overlap);
   put_remedies(&json, s);
   fx_put_open(&json, "chain", '[');
   for (int32_t k = 0; k < v->event_count; k++) put_event(&json, NULL, s, &v->event[k]);

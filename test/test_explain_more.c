@@ -291,8 +291,28 @@ static void weak_grip(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_explain_more[] = {{"explain_more/scripted_0", scripted_0},
-                                         {"explain_more/scripted_1", scripted_1},
-                                         {"explain_more/grip_of_file", grip_of_file},
-                                         {"explain_more/weak_grip", weak_grip},
-                                         {0}};
+/* Rafters that are set too deep into two posts: what moves them is told. */
+static void overlap(fx_test *t) {
+  static const char model[] =
+      "<mujoco><option timestep='0.005'/><worldbody><geom type='plane' size='9 9 .1' friction='.4'/>"
+      "<body name='pl' pos='-.3 0 .25'><freejoint/><geom type='box' size='.1 .1 .25' mass='20' friction='.4'/></body>"
+      "<body name='pr' pos='.3 0 .25'><freejoint/><geom type='box' size='.1 .1 .25' mass='20' friction='.4'/></body>"
+      "<body name='rl' pos='-.17 0 .62' euler='0 40 0'><freejoint/>"
+      "<geom type='box' size='.03 .1 .25' mass='5' friction='.4'/></body>"
+      "<body name='rr' pos='.17 0 .62' euler='0 -40 0'><freejoint/>"
+      "<geom type='box' size='.03 .1 .25' mass='5' friction='.4'/></body></worldbody></mujoco>";
+  const char *file = fx_test_scratch(t, "overlap.xml");
+  FILE *out = fopen(file, "w");
+  REQUIRE(t, out != NULL);
+  fputs(model, out);
+  fclose(out);
+  shell_result r = shell(t, "$frix explain %s --body rl --at 0.3 --no-remedies", file);
+  CHECK(t, r.code == 0);
+  CHECK(t, strstr(r.out, "They overlap by 0.0908 m at the start: contacts push them apart.") != NULL);
+  shell_free(&r);
+}
+
+const fx_test_row test_explain_more[] = {
+    {"explain_more/scripted_0", scripted_0},     {"explain_more/scripted_1", scripted_1},
+    {"explain_more/grip_of_file", grip_of_file}, {"explain_more/weak_grip", weak_grip},
+    {"explain_more/overlap", overlap},           {0}};

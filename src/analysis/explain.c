@@ -270,6 +270,8 @@ static frix_status list_events(frix_explanation *e) {
   e->result.history = history;
   if (shown < 0) return FRIX_OK;
   const fx_meeting *t = &w->touch[shown];
+  bool pushed = e->key >= 0 && t->begin == 0 && t->overlap > e->config.distance * t->size;
+  e->result.overlap = pushed ? t->overlap : 0;
   e->result.first = event_of(e, t, e->key >= 0 ? t->kind : FRIX_FAILURE_NONE, e->key >= 0 ? t->onset : w->done);
   for (int32_t k = t->begin; k < w->done; k++) {
     const fx_sample *s = &t->sample[k];

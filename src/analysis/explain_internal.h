@@ -73,6 +73,7 @@ typedef struct fx_meeting {
   frix_vec3 carried, belt;            /* by belts, of a in the frame of b: way before, velocity in this step */
   frix_quat turn;                     /* of a in the frame of b */
   double size;                        /* radius of the smaller body */
+  double overlap;                     /* the deepest of its points in its first step */
   int32_t begin, removed;             /* steps; -1: not removed */
   fx_sample *sample;                  /* by step, from begin on */
   bool round;                         /* one of the surfaces: it may roll */
