@@ -340,7 +340,7 @@ static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double pas
  * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
  * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
 static double clean_gap(const frix_sim *sim, const fx_contact *c) {
-  if (sim->raw_gaps) return c->gap;
+  if (sim->of_state) return c->gap;
   double near = sim->gap_noise, deep = 0.1 * near;
   if (c->gap > near || c->gap < -deep) { /* seldom */
     double far = 0.0, part[3] = {c->point_a.x, c->point_a.y, c->point_a.z};
@@ -430,6 +430,7 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   g->blow = struck ? 0.0 : fx_blow_of(sim, a, g);
+  if (sim->of_state && g->blow > 0.0) struck = true, g->blow = 0.0; /* the limit of what it would expect */
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {

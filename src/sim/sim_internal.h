@@ -242,7 +242,7 @@ struct frix_sim {
   int32_t pull_count; /* of adhesion in this step (coats.c) */
   fx_attraction *pull;
   double gap_noise;    /* open gaps below are none */
-  bool raw_gaps;       /* gaps are taken as they are, noise included: rows are smooth functions of the state */
+  bool of_state;       /* rows are smooth functions of the state: gaps keep their noise, springs are what they were */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
