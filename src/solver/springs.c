@@ -114,7 +114,7 @@ static bool mark_closed(state *t, double margin, bool kept) {
     dropped |= !t->closed[i] && r[row] != 0;
     for (int32_t k = row; k < s->row[i + 1] && !t->closed[i]; k++) r[k] = 0;
   }
-  if (dropped) fx_system_velocity(s, r, u, t->call->monitor->v);
+  if (dropped) fx_residual_of(s, t->call->law, r, u, t->call->monitor->v); /* for u and v: the fastest way to them */
   return any;
 }
 
