@@ -424,10 +424,9 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
   if (sim->hooks && sim->hooks->slip) fx_belts_drive(sim, g, a->drive + g->row);
-  double shift = f->stiffness == 0.0
-                     ? fx_rigid_shift(sim, a, g)
-                     : (c->gap + c->ahead - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
+  double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
+                                     : (c->gap + c->ahead - g->natural) / (sim->h * sim->integrator->position_time);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   g->blow = struck ? 0.0 : fx_blow_of(sim, a, g);
   if (sim->of_state && g->blow > 0.0) struck = true, g->blow = 0.0; /* the limit of what it would expect */

@@ -12,6 +12,7 @@
  * Reference: R. T. Rockafellar, Monotone operators and the proximal point algorithm, 1976. */
 #include "solver/proximal.h"
 
+#include "problem/round_rows.h"
 #include "solver/patches.h"
 #include "solver/springs.h"
 #include "solver/sweeps.h"
@@ -63,7 +64,7 @@ bool fx_proximal_fits(const fx_system *s) {
   if (s->contact_count < FEW || s->joint_first < s->contact_count || !s->has_velocity || s->has_W) return false;
   for (int32_t k = 0; s->R && k < s->row_count; k++)
     if (s->R[k] > 0) return false;
-  return fx_pile_fits(s) && (s->contact_count >= GRAINS || !fx_pile_looks_round(s));
+  return fx_pile_fits(s) && (s->contact_count >= GRAINS || !fx_round_sample(s));
 }
 
 static frix_status take(state *t, fx_call *call) {
