@@ -216,6 +216,7 @@ frix_status frix_sim_create(frix_context *context, const frix_model *model, cons
   fx_joints_measure(sim, true);
   if ((status = fx_mechanism_create(sim)) != FRIX_OK) goto cleanup;
   if ((status = fx_softs_create(sim)) != FRIX_OK) goto cleanup;
+  if ((status = fx_hooks_begin(sim)) != FRIX_OK) goto cleanup;
   frix_sim_reset_ledger(sim);
   *out = sim;
   return FRIX_OK;

@@ -43,6 +43,13 @@ static double mass_of(const frix_sim *sim, int32_t slot) {
   return m >= 0 ? sim->mover[m].mass : 0.0;
 }
 
+double fx_links_sliding(const frix_sim *sim, const fx_contact *c) {
+  double sum = 0.0;
+  const int32_t slot[2] = {c->body_a, c->body_b};
+  for (int n = 0; n < 2; n++) sum += fx_is_link(sim, slot[n]) ? 1.0 / mass_of(sim, slot[n]) : 0.0;
+  return sum;
+}
+
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
   double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
   return FX_KAPPA * mass / (sim->h * sim->h);
@@ -54,8 +61,8 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
   double gap = sim->contact[i].gap, natural = 0.0;
   if (past && past->stiffness == f->stiffness)
     natural = past->natural;
-  else if (past && past->stiffness > 0.0) /* the step has another length: the force stays */
-    natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
+  else if (past && past->stiffness > 0.0) /* another step or mass: the force stays, and nothing jumps */
+    natural = past->natural + past->row[0] / sim->state.last_step * (1.0 / f->stiffness - 1.0 / past->stiffness);
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
   if (f->by_rule && fmin(gap, 0.0) - natural > THIN * sim->thinnest) natural = fmin(gap, 0.0); /* it opened */

@@ -136,7 +136,9 @@ static bool mark_closed(state *t, double margin, bool kept) {
     any |= x.any[k];
     dropped |= x.dropped[k];
   }
-  if (dropped) fx_system_velocity(s, t->call->r, t->call->monitor->u, t->call->monitor->v);
+  if (dropped)
+    fx_residual_of(s, t->call->law, t->call->r, t->call->monitor->u,
+                   t->call->monitor->v); /* for u and v: the fastest way to them */
   return any;
 }
 
