@@ -73,6 +73,7 @@ typedef struct fx_meeting {
   frix_vec3 carried, belt;            /* by belts, of a in the frame of b: way before, velocity in this step */
   frix_quat turn;                     /* of a in the frame of b */
   double size;                        /* radius of the smaller body */
+  double overlap;                     /* the deepest of its points in its first step */
   int32_t begin, removed;             /* steps; -1: not removed */
   fx_sample *sample;                  /* by step, from begin on */
   bool round;                         /* one of the surfaces: it may roll */
@@ -109,9 +110,11 @@ typedef struct fx_driver {
   const char *name; /* of these */
 } fx_driver;
 
-/* The largest supply of power while the pair leaves its place: the replay stands before the step of its onset, and goes
- * on. joined[slot]: the island. */
-frix_status fx_find_driver(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
-                           fx_driver *out);
+enum { FX_DRIVERS = 4 };
+
+/* The largest supplies of power while the pair leaves its place, the largest first, FRIX_CAUSE_NONE behind the last:
+ * the replay stands before the step of its onset, and goes on. joined[slot]: the island. */
+frix_status fx_find_drivers(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
+                            fx_driver out[FX_DRIVERS]);
 
 #endif

@@ -135,6 +135,7 @@ frix_status fx_watch_add(fx_watch *w, const frix_sim *sim, const frix_step_repor
       if (!open) return FRIX_ERROR_MEMORY;
     }
     add_contact(sim, &c, &open->sample[now], &sum);
+    if (open->begin == now) open->overlap = fx_max(open->overlap, -c.gap);
   }
   for (int32_t k = 0; k < w->count; k++) {
     fx_meeting *t = &w->touch[k];
