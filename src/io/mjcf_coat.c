@@ -1,4 +1,5 @@
 /* Surfaces of geoms and pairs: margin, gap, adhesion, and how they move. */
+#include <math.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -8,7 +9,12 @@ static bool is_bare(const fx_coat *c) {
   return c->margin == 0.0 && c->adhesion == 0.0 && fx_is_zero(c->flow) && fx_is_zero(c->turn);
 }
 
+#define FARTHEST 1e6 /* m: beyond, overlaps are lost in rounding */
+#define FASTEST 1e6  /* m/s and rad/s: beyond, other velocities are */
+
 static frix_status check(fx_mjcf_reader *r, const fx_xml_element *where, const char *name, double value) {
+  if (value > FARTHEST && strcmp(name, "negative adhesion"))
+    return fx_mjcf_fail(r, where, "margin and gap are at most %g m, not %g", FARTHEST, value);
   static const char text[] = "not supported: it is negative, and taken as 0";
   return value < 0.0 ? fx_mjcf_missing(r, where, name, text) : FRIX_OK;
 }
@@ -35,6 +41,9 @@ frix_status fx_mjcf_coat_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mj
   c->priority = g->priority;
   frix_status status = read_distances(r, item, &c->margin, &c->gap, &c->adhesion);
   if (!status) status = fx_mjcf_reals(r, item, "surfacevel", 1, 6, motion, NULL);
+  for (int k = 0; k < 6 && !status; k++)
+    if (fabs(motion[k]) > FASTEST)
+      return fx_mjcf_fail(r, item->element, "geom surfacevel: at most %g, not %g", FASTEST, motion[k]);
   c->flow = fx_vec(motion[0], motion[1], motion[2]), c->turn = fx_vec(motion[3], motion[4], motion[5]);
   return status;
 }

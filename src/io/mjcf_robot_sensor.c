@@ -210,8 +210,8 @@ static frix_status find_points(fx_robot_maker *m, int32_t instance, const fx_xml
     for (int t = 0; t < 2 && a->tangent; t++) taxel[k].tangent[t] = fx_unrotate(a->frame.q, a->tangent[k][t]);
   }
   s->kind1 = FX_OBJECT_GEOM;
-  s->taxel = taxel, s->taxel_count = count, s->framed = a->tangent != NULL;
-  s->count = s->framed ? 3 * count : count;
+  s->taxel = taxel, s->taxel_count = count;
+  s->count = 3 * count;
   return FRIX_OK;
 }
 

@@ -3,7 +3,7 @@
  *
  *   depth        the largest distance of the point below the surface of such a shape, 0 outside of all
  *   slip 1, 2    sum over these shapes of the velocity of the body against them at the point, along the two tangents of
- *                the point, without signs; only of meshes that have tangents (built-in wedges and plates)
+ *                the point, without signs; 0 for meshes without tangents (all but built-in wedges and plates)
  *
  * Shapes touch if the last step had a contact of theirs that was closed, or within the gap of its surfaces. Depths are
  * exact below convex shapes and half spaces; triangle meshes and height fields have no inside. This is MuJoCo's
@@ -75,7 +75,7 @@ frix_status fx_tactile_sense(const frix_sim *sim, const fx_tree_sensor *s, fx_ar
       for (int t = 0; t < 2; t++) slip[t] += fabs(fx_dot(v, fx_rotate(pose.q, taxel->tangent[t])));
     }
     out[k] = cut(s, depth);
-    for (int t = 0; t < 2 && s->framed; t++) out[(t + 1) * n + k] = cut(s, slip[t]);
+    for (int t = 0; t < 2; t++) out[(t + 1) * n + k] = cut(s, slip[t]);
   }
   return FRIX_OK;
 }

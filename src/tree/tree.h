@@ -264,7 +264,7 @@ typedef enum fx_tree_choice { FX_CHOICE_FIRST, FX_CHOICE_NEAREST, FX_CHOICE_STRO
 
 /* A point of a tactile sensor, in the frame of its geom. */
 typedef struct fx_taxel {
-  frix_vec3 at, tangent[2];
+  frix_vec3 at, tangent[2]; /* zero: it has none */
 } fx_taxel;
 
 typedef struct fx_tree_sensor {
@@ -278,7 +278,6 @@ typedef struct fx_tree_sensor {
   int32_t slots;         /* of a contact sensor */
   fx_tree_choice choice; /* likewise */
   int32_t taxel_count;   /* of a tactile sensor */
-  bool framed;           /* likewise: its points have tangents */
   const fx_taxel *taxel;
 } fx_tree_sensor;
 
