@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORTH_GATHERING = 30 }; /* columns of a panel from which full strips pay even if their target is scattered */
+enum { WORTH_A_PART = 1 << 16 }; /* multiplications, some microseconds */
+enum { WORTH_GATHERING = 30 };   /* columns of a panel from which full strips pay even if their target is scattered */
 
 /* ---- A's part ---- */
 
@@ -97,33 +98,55 @@ static int32_t pack_strips(fx_block_lu *lu, int32_t own, int32_t n, const double
   return count;
 }
 
+/* C -= A B, which threads may share by rows: every row is a sum of its own. */
+typedef struct update {
+  const fx_block_lu *lu;
+  int32_t strips, n;
+  const double *A;
+  const size_t *to;
+  double *C;
+  bool below_diagonal; /* a strip needs only the rows from its own on */
+} update;
+
 /* A strip whose columns lie apart goes by way of a tile. */
-static void subtract_apart(const fx_block_lu *lu, const fx_strip *s, int32_t rows, int32_t n, const double *A,
-                           const size_t *to, double *C) {
+static void subtract_apart(const update *u, const fx_strip *s, int32_t first, int32_t rows, double *tile) {
+  const fx_block_lu *lu = u->lu;
   const int32_t *column = lu->column + s->row;
-  memset(lu->tile, 0, (size_t)(rows * FX_STRIP) * sizeof *lu->tile);
-  fx_subtract_strip(rows, s->width, n, A, (size_t)n, lu->packed + s->at, lu->tile, lu->flat);
+  const size_t *to = u->to + first;
+  memset(tile, 0, (size_t)(rows * FX_STRIP) * sizeof *tile);
+  fx_subtract_strip(rows, s->width, u->n, u->A + (size_t)first * (size_t)u->n, (size_t)u->n, lu->packed + s->at, tile,
+                    lu->flat);
   for (int32_t r = 0; r < rows; r++)
-    for (int32_t c = 0; c < s->width; c++) C[to[r] + (size_t)column[c]] += lu->tile[r * FX_STRIP + c];
+    for (int32_t c = 0; c < s->width; c++) u->C[to[r] + (size_t)column[c]] += tile[r * FX_STRIP + c];
 }
 
-/* C -= A B over `rows` rows; below_diagonal: a strip needs only the rows from its own on. */
-static void subtract_strips(const fx_block_lu *lu, int32_t count, int32_t rows, int32_t n, const double *A,
-                            const size_t *to, double *C, bool below_diagonal) {
-  for (int32_t block = 0; block < rows; block += FX_ROWS_AT_ONCE) {
-    int32_t end = block + FX_ROWS_AT_ONCE < rows ? block + FX_ROWS_AT_ONCE : rows;
-    for (int32_t k = 0; k < count; k++) {
+static void subtract_rows(int32_t part, int32_t first, int32_t last, void *user) {
+  const update *u = user;
+  const fx_block_lu *lu = u->lu;
+  double *tile = lu->tile + part * FX_ROWS_AT_ONCE * FX_STRIP;
+  for (int32_t block = first; block < last; block += FX_ROWS_AT_ONCE) {
+    int32_t end = block + FX_ROWS_AT_ONCE < last ? block + FX_ROWS_AT_ONCE : last;
+    for (int32_t k = 0; k < u->strips; k++) {
       const fx_strip *s = &lu->strip[k];
-      int32_t from = below_diagonal && s->row > block ? s->row : block;
+      int32_t from = u->below_diagonal && s->row > block ? s->row : block;
       if (from >= end) break;
-      const double *rows_of_A = A + (size_t)from * (size_t)n;
       if (s->apart)
-        subtract_apart(lu, s, end - from, n, rows_of_A, to + from, C);
+        subtract_apart(u, s, from, end - from, tile);
       else
-        fx_subtract_strip(end - from, s->width, n, rows_of_A, (size_t)n, lu->packed + s->at, C + lu->column[s->row],
-                          to + from);
+        fx_subtract_strip(end - from, s->width, u->n, u->A + (size_t)from * (size_t)u->n, (size_t)u->n,
+                          lu->packed + s->at, u->C + lu->column[s->row], u->to + from);
     }
   }
+}
+
+/* Rows that are worth a part of their own where each takes so many multiplications. */
+static int32_t least_rows(int32_t columns, int32_t n) {
+  int32_t least = WORTH_A_PART / (columns * n + 1);
+  return least > FX_ROWS_AT_ONCE ? least : FX_ROWS_AT_ONCE;
+}
+
+static void subtract(const update *u, int32_t rows, int32_t columns) {
+  fx_parallel_range(u->lu->threads, rows, least_rows(columns, u->n), subtract_rows, (void *)u);
 }
 
 /* Panel K's part in panel J: the entries p .. q - 1 of its list are steps of J. */
@@ -139,11 +162,13 @@ static void update_panel(fx_block_lu *lu, int32_t J, int32_t K, size_t p, size_t
   const double *L_K = lu->L + lu->lower[K] + (size_t)lu->list_row[p] * (size_t)n;
   const double *U_K = lu->U + lu->upper[K] + (size_t)(lu->list_row[p] - n) * (size_t)n;
   int32_t count = pack_strips(lu, own, n, lu->symmetric ? L_K : U_K);
-  subtract_strips(lu, count, rows, n, L_K, lu->to, lu->L + lu->lower[J], lu->symmetric);
+  update lower = {lu, count, n, L_K, lu->to, lu->L + lu->lower[J], lu->symmetric};
+  subtract(&lower, rows, own);
   if (lu->symmetric || rows == own) return;
   count = pack_strips(lu, own, n, L_K);
   for (int32_t r = own; r < rows; r++) lu->to[r] -= width * width;
-  subtract_strips(lu, count, rows - own, n, U_K + (size_t)own * (size_t)n, lu->to + own, lu->U + lu->upper[J], false);
+  update upper = {lu, count, n, U_K + (size_t)own * (size_t)n, lu->to + own, lu->U + lu->upper[J], false};
+  subtract(&upper, rows - own, own);
 }
 
 /* Panel K waits for the panel that holds the entry at its cursor. */
@@ -193,9 +218,23 @@ static void finish_rows(const fx_block_lu *lu, int32_t n, int32_t rows, double *
   }
 }
 
+typedef struct finishing {
+  const fx_block_lu *lu;
+  int32_t n;
+  double *below;
+} finishing;
+
+static void finish_some(int32_t part, int32_t first, int32_t end, void *user) {
+  const finishing *f = user;
+  (void)part;
+  for (int32_t r = first; r < end; r += FX_ROWS_AT_ONCE)
+    finish_rows(f->lu, f->n, end - r < FX_ROWS_AT_ONCE ? end - r : FX_ROWS_AT_ONCE,
+                f->below + (size_t)r * (size_t)f->n);
+}
+
 static void finish_below(const fx_block_lu *lu, int32_t n, int32_t rows, double *below) {
-  for (int32_t r = 0; r < rows; r += FX_ROWS_AT_ONCE)
-    finish_rows(lu, n, rows - r < FX_ROWS_AT_ONCE ? rows - r : FX_ROWS_AT_ONCE, below + (size_t)r * (size_t)n);
+  finishing f = {lu, n, below};
+  fx_parallel_range(lu->threads, rows, least_rows(n, n), finish_some, &f);
 }
 
 /* b := (l^-1)' for a lower triangle; unit: its diagonal counts as ones. */

@@ -8,6 +8,7 @@
 #ifndef FX_LINALG_BLOCK_LU_H
 #define FX_LINALG_BLOCK_LU_H
 
+#include "base/threads.h"
 #include "linalg/block_matrix.h"
 #include "linalg/block_order.h"
 
@@ -20,6 +21,7 @@ typedef struct fx_block_lu {
   int32_t *above_start, *above;   /* blocks of each column of the pattern, by number, and their rows */
   int32_t *above_row;
   fx_symbolic order;  /* of the groups */
+  fx_threads threads; /* that a factorisation may use, set by the owner after the analysis; the bits are the same */
   const int32_t *row; /* partition of the matrix factored last, by node */
   int32_t *first;     /* first row of each step in elimination order, group_count + 1 */
   int32_t *place;     /* row of each node within its group */

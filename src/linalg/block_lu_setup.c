@@ -141,7 +141,7 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   lu->to = FX_TAKE_RAW(arena, size_t, longest);
   lu->even = FX_TAKE_RAW(arena, size_t, longest);
   lu->flat = FX_TAKE_RAW(arena, size_t, FX_ROWS_AT_ONCE);
-  lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
+  lu->tile = FX_TAKE_RAW(arena, double, FX_PARTS *FX_ROWS_AT_ONCE *FX_STRIP);
   lu->column = FX_TAKE_RAW(arena, int32_t, widest);
   lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
   lu->pivot = FX_TAKE_RAW(arena, int32_t, lu->row[lu->node_count]);

@@ -18,6 +18,7 @@
  *   mechanism_energy.c  what the trees do to the ledger
  *   mechanism_sense.c   sensors of contacts, limits and loops
  *   mechanism_look.c    sensors that choose among contacts, rays, distances
+ *   mechanism_tactile.c sensors of many points that stand in other shapes
  *   mechanism_inverse.c inverse dynamics with the forces of contacts
  *   mechanism_flight.c  momentum of trees that fly
  *   mechanism_forces.c  forces of the joints
@@ -338,6 +339,9 @@ fx_spatial fx_half_force(const frix_sim *sim, int32_t body);
 /* ---- mechanism_forces.c ---- */
 /* Forces and torques of joints of the model that are coordinates, for the answer of the step. */
 void fx_mechanism_forces(frix_sim *sim);
+
+/* ---- mechanism_tactile.c ---- */
+frix_status fx_tactile_sense(const frix_sim *sim, const fx_tree_sensor *s, fx_arena *arena, double *out);
 
 /* ---- mechanism_look.c ---- */
 /* Sensors that choose among contacts, or ask where shapes are. */
