@@ -14,7 +14,7 @@
 
 enum { CLASSES = 64, FEW = 12, CELLS = 1 << 20, DIGIT = 11, BINS = 1 << DIGIT, SHORT_DIGIT = 6, SHORT_LIST = 1024 };
 enum { HANDFUL = 96, SHORT_SORT = 32 }; /* boxes, pairs */
-enum { FEWEST_BOXES = 1000 };           /* of a class that two threads share */
+enum { FEWEST_BOXES = 256 };            /* of a class that two threads share */
 
 /* Box in single precision, rounded outward: half the memory traffic, and never a missed pair. */
 typedef struct tight {
