@@ -276,21 +276,11 @@ static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_g
   for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
-<<<<<<< HEAD
 /* Twice the weight that sliding has in the law of springs below: the mean of both tangents, and of links, which joints
  * may hold altogether where they touch, no less than bodies of their apparent mass would have. */
 static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
   double both = fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2);
   return fx_max(both, 2.0 * fx_links_sliding(sim, &sim->contact[g->source]));
-=======
-/* The mean weight of the rows along which a contact slides. Joints may not let it slide at all: then that of its
- * normal, or 1 where it cannot move. */
-static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
-  double normal = fx_group_weight(sim, a, g, 0);
-  double sliding = 0.5 * (fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2));
-  if (sliding > 1e-9 * normal) return sliding;
-  return normal > 0.0 ? normal : 1.0;
->>>>>>> robots
 }
 
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
@@ -299,11 +289,7 @@ static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx
 static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-<<<<<<< HEAD
   double sliding = g->dim > 3 ? sliding_weight(sim, a, g) : 1.0;
-=======
-  double sliding = g->dim > 3 ? 2.0 * sliding_weight(sim, a, g) : 1.0;
->>>>>>> robots
   double rolling = g->dim > 3 ? fx_group_weight(sim, a, g, 3) + fx_group_weight(sim, a, g, 4) : 1.0;
   for (int32_t k = 0; k < g->dim; k++) {
     a->R[g->row + k] = k < 3 ? R : R * rolling / sliding;
@@ -314,12 +300,8 @@ static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_g
 /* The same for drilling friction g beside its contact. */
 static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
   const fx_group *contact = g - 1;
-<<<<<<< HEAD
   double sliding = 0.5 * sliding_weight(sim, a, contact);
   a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
-=======
-  a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding_weight(sim, a, contact);
->>>>>>> robots
   a->r_c[g->row + 1] = past;
 }
 

@@ -279,7 +279,7 @@ static frix_status solve(fx_call *call) {
   frix_status status = take(&t, call);
   if (status != FRIX_OK) return status;
   memcpy(t.r_c, call->r, (size_t)call->system->row_count * sizeof *t.r_c);
-  if (fx_pile_looks_round(call->system)) {
+  if (fx_round_sample(call->system)) {
     status = sweep_rigid(call);
     bool single_contacts_left = monitor->row > monitor->limits->tolerance; /* auto has patches for these */
     if (single_contacts_left && !monitor->finished) monitor->outcome = FRIX_OUTCOME_STALLED;
