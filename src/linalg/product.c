@@ -198,6 +198,12 @@ INLINE void scale_rows(int32_t m, int32_t d, int32_t w, double scale, const doub
   }
 }
 
+INLINE void scale_all(int32_t count, double scale, const double *restrict h, double *restrict g) {
+  int32_t k = 0;
+  for (; k + 4 <= count; k += 4) *(lanes4 *)(g + k) = scale * *(const lanes4 *)(h + k);
+  for (; k < count; k++) g[k] = scale * h[k];
+}
+
 /* Three rows, the usual contact. */
 INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const double *restrict g, double *restrict to,
                        int32_t length) {
@@ -296,6 +302,7 @@ INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const doubl
 
 FOR_MACHINE(scale_rows, (int32_t m, int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
             (m, d, w, scale, D, h, g))
+FOR_MACHINE(scale_all, (int32_t count, double scale, const double *h, double *g), (count, scale, h, g))
 FOR_MACHINE(add_outer, (int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length),
             (d, m, w, h, g, to, length))
 FOR_MACHINE(add_products, (int32_t d, int32_t w, const double *h, const double *x, double *out), (d, w, h, x, out))

@@ -342,12 +342,12 @@ static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
 /* J and -change J of a contact whose rows change alike, as where it begins to stick or opens. */
 static void pack_rows(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
-  const double *J = c->J, one = 1.0, less = -change[0];
+  const double *J = c->J;
   for (int32_t body = 0, room = 0; body < g->body_count; body++) {
     int32_t dof = t->sim->mover[g->mover[body]].dof;
     size_t at = (size_t)room + (size_t)b->row_count * (size_t)dof;
     memcpy(b->rows + at, J, (size_t)(c->dim * dof) * sizeof *J);
-    fx_scale_rows(1, 1, c->dim * dof, less, &one, J, b->slopes + at);
+    fx_scale_all(c->dim * dof, -change[0], J, b->slopes + at);
     J += c->dim * dof, room += 3 * BATCH * dof;
   }
   b->count++, b->row_count += c->dim;
@@ -453,8 +453,9 @@ static void copy_matrix(fx_island *t, bool whole) {
     for (int32_t c = 0; c <= b; c++)
       for (int32_t i = m->start[b]; m->filled[b * m->block_count + c] && i < m->start[b + 1]; i++) {
         const double *S = t->S + (size_t)i * n;
+        double *row = t->LU + (size_t)i * n, *column = t->LU + (size_t)m->start[c] * n + i;
         int32_t end = c < b ? m->start[c + 1] : i + 1;
-        for (int32_t j = m->start[c]; j < end; j++) t->LU[(size_t)i * n + j] = t->LU[(size_t)j * n + i] = S[j];
+        for (int32_t j = m->start[c]; j < end; j++, column += n) row[j] = *column = S[j];
       }
   for (int32_t b = 0; b < m->block_count && t->skewed; b++)
     for (int32_t c = 0; c < m->block_count; c++)
