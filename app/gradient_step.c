@@ -134,9 +134,10 @@ int fx_gradient_of_named_step(const fx_args *args) {
   return code;
 }
 
-/* "force:A.x", "mass:A", "mu", "mu:A" of bodies outside of trees go by one adjoint for each output (verb_gradient.c).
- */
-bool fx_gradient_by_name(const char *wrt, const char *of) {
+/* "force:A.x", "mass:A", "mu", "mu:A" of bodies outside of trees go by one adjoint for each output (verb_gradient.c);
+ * but masses that springs depend on. */
+bool fx_gradient_by_name(const char *wrt, const char *of, bool stiff) {
+  if (stiff && strstr(wrt, "mass:")) return true;
   for (const char *p = wrt; p && *p;) {
     size_t n = strcspn(p, ",");
     bool own =

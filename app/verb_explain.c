@@ -100,6 +100,7 @@ static void say_cause(const story *s, char *out, size_t size) {
 static void say_remedy(const story *s, frix_remedy_kind kind, char *out, size_t size) {
   const frix_remedy *r = &s->v.remedy[kind];
   label a = name_of(s, s->v.first.a), b = name_of(s, s->v.first.b), by = name_of(s, s->v.cause_body);
+  const char *load = s->v.cause == FRIX_CAUSE_JOINT ? "motor" : frix_cause_name(s->v.cause);
   const char *proof = r->certified ? "every step certified" : "not every step certified";
   if (kind == FRIX_REMEDY_KEEP)
     snprintf(out, size, "%s: with %s in its place %s.", r->found ? "Holds" : "Does not hold", by.text, proof);
@@ -115,9 +116,10 @@ static void say_remedy(const story *s, frix_remedy_kind kind, char *out, size_t 
   else if (kind == FRIX_REMEDY_PRESS)
     snprintf(out, size, "%.5g N more between %s and %s hold it, %.5g N do not (%s).", r->holds, a.text, b.text,
              r->fails, proof);
+  else if (r->fails < 1e-3)
+    snprintf(out, size, "As little as %.1g of this %s moves it (%s).", r->fails, load, proof);
   else
-    snprintf(out, size, "%.5g of this %s is held, %.5g is not (%s).", r->holds,
-             s->v.cause == FRIX_CAUSE_JOINT ? "motor" : frix_cause_name(s->v.cause), r->fails, proof);
+    snprintf(out, size, "%.5g of this %s is held, %.5g is not (%s).", r->holds, load, r->fails, proof);
 }
 
 /* ---- output ---- */
@@ -177,6 +179,7 @@ static void print_text(const story *s) {
     if (!first) continue;
     say_cause(s, text, sizeof text);
     printf("    %s\n", text);
+    if (v->overlap > 0) printf("    They overlap by %.3g m at the start: contacts push them apart.\n", v->overlap);
     for (int r = 0; r < FRIX_REMEDY_COUNT; r++) {
       if (!v->remedy[r].tried) continue;
       say_remedy(s, (frix_remedy_kind)r, text, sizeof text);
@@ -257,6 +260,7 @@ static void print_json(const story *s) {
   fx_put_real(&json, "power", v->cause_power);
   fx_put_text(&json, "text", text);
   fx_put_close(&json, '}');
+  if (v->overlap > 0) fx_put_real(&json, "overlap", v->overlap);
   put_remedies(&json, s);
   fx_put_open(&json, "chain", '[');
   for (int32_t k = 0; k < v->event_count; k++) put_event(&json, NULL, s, &v->event[k]);

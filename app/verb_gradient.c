@@ -91,7 +91,7 @@ static bool by_mass(const study *s, const char *name, double *f) {
   const frix_problem_data *d = &s->m->data;
   int32_t first, count;
   if (d->R) {
-    fx_error("mass: springs of stiff contacts depend on masses; use --contact rigid");
+    fx_error("mass: springs of stiff contacts depend on masses; use --wrt %s.mass", name);
     return false;
   }
   if (!find_body(s, name, &first, &count)) return false;
@@ -294,7 +294,9 @@ static int run_gradient(const fx_args *args) {
     return FX_EXIT_USAGE;
   }
   if (fx_arg(args, "--run")) return fx_gradient_of_run(args);
-  if (fx_gradient_by_name(fx_arg(args, "--wrt"), fx_arg(args, "--of"))) return fx_gradient_of_named_step(args);
+  const char *contact = fx_arg(args, "--contact");
+  if (fx_gradient_by_name(fx_arg(args, "--wrt"), fx_arg(args, "--of"), contact && !strcmp(contact, "stiff")))
+    return fx_gradient_of_named_step(args);
   if (!fx_arg_real(args, "--smoothed", 1e-12, 1, &s.kappa)) return FX_EXIT_USAGE;
   s.one_sided = fx_arg(args, "--one-sided") != NULL;
   if (s.one_sided && s.kappa > 0) {

@@ -101,6 +101,7 @@ static void write_step(FILE *file, const run *r, int64_t k, const motion_step *s
           r->engine->name, (long long)k, (double)k * r->scene->h, 1e3 * s->seconds, 1e3 * s->wall, s->certified,
           s->residual, s->penetration, (long long)s->iterations, s->contacts, s->touching,
           s->finisher ? s->finisher : "", 1e3 * s->collide, 1e3 * s->assemble, 1e3 * s->solve, 1e3 * s->integrate);
+  fflush(file); /* steps of large scenes take seconds */
 }
 
 /* Penetration after this step where the engine does not tell it: every step of small scenes, every tenth of others. */

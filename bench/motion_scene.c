@@ -269,5 +269,6 @@ bool motion_push_now(const motion_push *push, double time, double h) {
 }
 
 bool motion_must_stand(const motion_scene *scene) {
-  return strstr(scene->name, "pyramid") || strstr(scene->name, "_blow0");
+  bool struck = strstr(scene->name, "_ball") != NULL;
+  return (strstr(scene->name, "pyramid") && !struck) || strstr(scene->name, "_blow0");
 }

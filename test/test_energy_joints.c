@@ -435,6 +435,65 @@ static void center_of_trees(fx_test *t) {
   world_end(&w);
 }
 
+/* ---- two bars that fly and turn by more than a tenth of a radian per step ---- */
+
+/* Angular momentum about the origin, without linear momentum. */
+static frix_vec3 turning(world *w, const frix_body_id *id) {
+  frix_vec3 sum = vec(0, 0, 0);
+  for (int k = 0; k < 2; k++) {
+    frix_body_state s = state_of(w, id[k]);
+    frix_sym3 J = fx_sym3_turn(s.pose.q, (frix_sym3){1e-2, 4e-2, 5e-2, 0, 0, 0});
+    sum = fx_add(sum, fx_add(fx_cross(s.center, s.velocity), fx_sym3_mul(J, s.spin)));
+  }
+  return sum;
+}
+
+/* The largest change of angular momentum in a certified step; how many steps had the verdict `turn`. No joint is under
+ * tension enough to take any. */
+static double loss_in_flight(fx_test *t, frix_joint_kind kind, const char *integrator, double spin, int *turns) {
+  world w = world_new(t, 0, 0);
+  w.config.integrator = integrator, w.config.coordinates = FRIX_COORDINATES_REDUCED;
+  MUST(&w, frix_builder_set_gravity(w.builder, vec(0, 0, 0)));
+  frix_joint_config j = frix_joint_default(kind);
+  frix_body_id id[2];
+  for (int k = 0; k < 2; k++) {
+    frix_body_config b = body_at(at(k ? 0.15 : -0.15, 0, 0));
+    b.mass = 1, b.inertia = (frix_sym3){1e-2, 4e-2, 5e-2, 0, 0, 0};
+    b.spin = vec(0.3 * spin, spin, 0.1 * spin);
+    b.velocity = fx_cross(b.spin, b.pose.p);
+    if (kind == FRIX_JOINT_HINGE) b.spin.z = k ? -spin : spin, b.velocity.y = -0.15 * spin;
+    *(k ? &j.b : &j.a) = id[k] = world_body(&w, b, ghost());
+  }
+  add_joint(&w, &j, vec(0, 0, 0), vec(0, 0, 1), vec(0, 0, 0));
+  if (!world_start(&w)) return INFINITY;
+  double most = 0;
+  *turns = 0;
+  for (int k = 0; k < 500; k++) {
+    frix_vec3 before = turning(&w, id);
+    frix_step_report r = world_step(&w, 4e-3);
+    *turns += !r.certified && !strcmp(r.phase, "turn");
+    double lost = fx_norm(fx_sub(turning(&w, id), before)) / fx_norm(before);
+    if (r.certified) most = fmax(most, lost);
+  }
+  world_end(&w);
+  return most;
+}
+
+/* The energy of a free spin goes up and down while a body turns; that of a tree was held down by its spin. */
+static void spin_of_trees(fx_test *t) {
+  for (int i = 1; i < 3; i++) {
+    int turns, all = 0;
+    CHECK(t, loss_in_flight(t, FRIX_JOINT_FIXED, integrators[i], 60, &turns) < 1e-12 && turns == 0);
+    for (int n = 0; n < 8; n++) {
+      double spin = 30 + 15 * n, lost = loss_in_flight(t, FRIX_JOINT_HINGE, integrators[i], spin, &turns);
+      if (!(lost < 2e-8)) fx_test_fail(t, __FILE__, __LINE__, "%s, %g rad/s: %.1e", integrators[i], spin, lost);
+      all += turns;
+    }
+    fx_test_note(t, "%d steps with verdict turn", all);
+    CHECK(t, all > 0);
+  }
+}
+
 const fx_test_row test_energy_joints[] = {
     {"energy_joints/pendulum", pendulum},
     {"energy_joints/thin_rods", thin_rods},
@@ -450,5 +509,6 @@ const fx_test_row test_energy_joints[] = {
     {"energy_joints/linked", linked},
     {"energy_joints/linked_of_trees", linked_of_trees},
     {"energy_joints/center_of_trees", center_of_trees},
+    {"energy_joints/spin_of_trees", spin_of_trees},
     {0},
 };

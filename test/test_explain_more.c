@@ -264,7 +264,55 @@ static void grip_of_file(fx_test *t) {
   shell_free(&r);
 }
 
-const fx_test_row test_explain_more[] = {{"explain_more/scripted_0", scripted_0},
-                                         {"explain_more/scripted_1", scripted_1},
-                                         {"explain_more/grip_of_file", grip_of_file},
-                                         {0}};
+/* Oblique fingers that close on a falling cup with 3 N each: while it slips motors supply more power than its weight,
+ * but it slips without them too. 2 x 0.3 x 3 N hold 0.61 of its weight; the fall before they touch costs a little. */
+static void weak_grip(fx_test *t) {
+  static const char model[] =
+      "<mujoco><option timestep='0.005'/><worldbody><geom type='plane' size='2 2 .1'/><body name='palm' pos='0 0 0.5'>"
+      "<body name='left' pos='-0.035 0 0'><joint name='jl' type='slide' axis='1 0 0' damping='2'/>"
+      "<geom type='box' size='.01 .02 .04' euler='0 8 0' pos='-0.012 0 0' mass='.2' friction='0.3'/></body>"
+      "<body name='right' pos='0.035 0 0'><joint name='jr' type='slide' axis='-1 0 0' damping='2'/>"
+      "<geom type='box' size='.01 .02 .04' euler='0 -8 0' pos='0.012 0 0' mass='.2' friction='0.3'/></body></body>"
+      "<body name='cup' pos='0 0 0.5'><freejoint/><geom type='box' size='.03 .03 .05' mass='0.3' "
+      "friction='0.3'/></body>"
+      "</worldbody><actuator><motor name='ml' joint='jl'/><motor name='mr' joint='jr'/></actuator></mujoco>";
+  const char *file = fx_test_scratch(t, "oblique.xml");
+  FILE *out = fopen(file, "w");
+  REQUIRE(t, out != NULL);
+  fputs(model, out);
+  fclose(out);
+  shell_result r = shell(t, "$frix explain %s --body cup --at 0.5 --ctrl ml=3 --ctrl mr=3 --json", file);
+  CHECK(t, r.code == 0 && shell_json(r.out) && strstr(r.out, "\"verdict\": \"slip\""));
+  CHECK(t, strstr(r.out, "\"kind\": \"weight\"") != NULL);
+  static const char key[] = "\"load\": {\"found\": true, \"holds\": ";
+  const char *holds = strstr(r.out, key);
+  CHECK(t, holds != NULL);
+  if (holds) CHECK_NEAR(t, strtod(holds + sizeof key - 1, NULL), 0.61, 0.03);
+  shell_free(&r);
+}
+
+/* Rafters that are set too deep into two posts: what moves them is told. */
+static void overlap(fx_test *t) {
+  static const char model[] =
+      "<mujoco><option timestep='0.005'/><worldbody><geom type='plane' size='9 9 .1' friction='.4'/>"
+      "<body name='pl' pos='-.3 0 .25'><freejoint/><geom type='box' size='.1 .1 .25' mass='20' friction='.4'/></body>"
+      "<body name='pr' pos='.3 0 .25'><freejoint/><geom type='box' size='.1 .1 .25' mass='20' friction='.4'/></body>"
+      "<body name='rl' pos='-.17 0 .62' euler='0 40 0'><freejoint/>"
+      "<geom type='box' size='.03 .1 .25' mass='5' friction='.4'/></body>"
+      "<body name='rr' pos='.17 0 .62' euler='0 -40 0'><freejoint/>"
+      "<geom type='box' size='.03 .1 .25' mass='5' friction='.4'/></body></worldbody></mujoco>";
+  const char *file = fx_test_scratch(t, "overlap.xml");
+  FILE *out = fopen(file, "w");
+  REQUIRE(t, out != NULL);
+  fputs(model, out);
+  fclose(out);
+  shell_result r = shell(t, "$frix explain %s --body rl --at 0.3 --no-remedies", file);
+  CHECK(t, r.code == 0);
+  CHECK(t, strstr(r.out, "They overlap by 0.0908 m at the start: contacts push them apart.") != NULL);
+  shell_free(&r);
+}
+
+const fx_test_row test_explain_more[] = {
+    {"explain_more/scripted_0", scripted_0},     {"explain_more/scripted_1", scripted_1},
+    {"explain_more/grip_of_file", grip_of_file}, {"explain_more/weak_grip", weak_grip},
+    {"explain_more/overlap", overlap},           {0}};

@@ -128,6 +128,24 @@ static void factors(fx_test *t) {
   fx_test_note(t, "LU %.1e, Cholesky %.1e", worst[0], worst[1]);
 }
 
+/* 1, 2 and 4 threads make the same factors. */
+static void factor_threads(fx_test *t) {
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    grid g;
+    fx_block_lu lu[3];
+    REQUIRE(t, build_grid(t, 10, symmetric, &g));
+    for (int k = 0; k < 3; k++) {
+      REQUIRE(t, fx_block_lu_analyze(&g.arena, &g.a, &lu[k]) == FRIX_OK);
+      lu[k].threads = (fx_threads){g.context, 1 << k};
+      REQUIRE(t, fx_block_lu_factor(&lu[k], &g.a, 0, symmetric));
+      size_t lower = lu[k].lower[lu[k].order.panel_count], upper = lu[k].upper[lu[k].order.panel_count];
+      CHECK(t, memcmp(lu[k].L, lu[0].L, lower * sizeof *lu[k].L) == 0);
+      CHECK(t, symmetric || memcmp(lu[k].U, lu[0].U, upper * sizeof *lu[k].U) == 0);
+    }
+    free_grid(&g);
+  }
+}
+
 /* A symmetric matrix that is not definite falls back to LU; one with an empty row and column has no factors. */
 static void indefinite(fx_test *t) {
   grid g;
@@ -596,6 +614,7 @@ const fx_test_row test_linalg[] = {
     {"linalg/rows", rows},
     {"linalg/kernel", kernel},
     {"linalg/factors", factors},
+    {"linalg/factor_threads", factor_threads},
     {"linalg/indefinite", indefinite},
     {"linalg/signs", signs},
     {"linalg/dense", dense},

@@ -496,7 +496,7 @@ static void answers(fx_test *t) {
   scene s = read_text(t,
                       "<mujoco><option impratio='10' noslip_iterations='3'/><default><geom solref='0.01 1'/>"
                       "<joint damping='1'/><default class='wet'><geom fluidshape='ellipsoid'/></default></default>"
-                      "<worldbody><geom size='1' solimp='0 1 1' margin='0.1' gap='0.1'/><body>"
+                      "<worldbody><geom size='1' solimp='0 1 1' gap='0.1'/><body>"
                       "<freejoint/><geom size='1' rgba='1 0 0 1' fluidshape='none' class='wet'/></body>"
                       "</worldbody></mujoco>");
   char names[1024] = "";

@@ -2,6 +2,7 @@
  * certified, and none needs an interior point or a solution path. */
 #include "bench/motion_engine.h"
 #include "bench/motion_make.h"
+#include "bench/spheres.h"
 #include "test.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static void capsules(fx_test *t) { heap(t, "capsules60"); }
 static void mixed(fx_test *t) { heap(t, "mixed60"); }
 
 /* Newton costs hundreds of sweeps there: what a few contacts hold up is solved at these. */
-static void spheres(fx_test *t) {
+static void balls(fx_test *t) {
   enum { FIRST = 70, END = 110 };
   counts c;
   REQUIRE(t, run("spheres700", FIRST, END, &c));
@@ -55,8 +56,37 @@ static void spheres(fx_test *t) {
   CHECK(t, c.proximal >= (END - FIRST) * 5 / 6);
 }
 
-const fx_test_row test_proximal[] = {{"proximal/boxes", boxes},
-                                     {"proximal/capsules", capsules},
-                                     {"proximal/mixed", mixed},
-                                     {"proximal/spheres", spheres},
-                                     {0}};
+/* Sweeps reach a coarse tolerance sooner: rounds need some 700 to 3,700 iterations there. A fine one is that of rounds,
+ * after few sweeps. */
+static void coarse(fx_test *t) {
+  static const struct {
+    int32_t spheres;
+    double tolerance;
+    int64_t most;
+    bool rounds;
+  } row[] = {{300, 1e-3, 150, false}, {300, 1e-4, 600, false}, {1000, 1e-4, 1200, false}, {300, 1e-8, 4000, true}};
+  for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    frix_context *context = NULL;
+    frix_solution *solution = NULL;
+    frix_solve_config config = frix_solve_default();
+    REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+    frix_problem *problem = spheres_settled(context, row[k].spheres);
+    config.tolerance = row[k].tolerance;
+    CHECK(t, problem && frix_solve(context, problem, &config, &solution) == FRIX_OK);
+    if (solution) {
+      frix_result result = {.size = sizeof result};
+      frix_solution_view(solution, &result);
+      fx_test_note(t, "%d spheres to %.0e: %d iterations, %s", row[k].spheres, row[k].tolerance, (int)result.iterations,
+                   result.finisher);
+      CHECK(t, result.outcome == FRIX_OUTCOME_SOLVED && result.iterations <= row[k].most);
+      CHECK(t, !strcmp(result.finisher, "proximal") == row[k].rounds);
+    }
+    frix_solution_destroy(solution);
+    frix_problem_destroy(problem);
+    frix_context_destroy(context);
+  }
+}
+
+const fx_test_row test_proximal[] = {{"proximal/boxes", boxes},   {"proximal/capsules", capsules},
+                                     {"proximal/mixed", mixed},   {"proximal/spheres", balls},
+                                     {"proximal/coarse", coarse}, {0}};

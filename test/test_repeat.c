@@ -241,6 +241,22 @@ static void hinged_cards(fx_test *t) {
   world_end(&w);
 }
 
+/* A step with a deadline is no step to repeat: what was known of the one before it is gone. */
+static void deadlines(fx_test *t) {
+  world w = world_new(t, 0.5, 0.0);
+  frix_step_report r = {.size = sizeof r};
+  world_plane(&w, (frix_quat){1, 0, 0, 0});
+  world_body(&w, body_at(at(0, 0, 0.5)), box_shape(0.5, 0.5, 0.5));
+  REQUIRE(t, world_start(&w));
+  world_run(&w, H, 0.3);
+  CHECK(t, world_step(&w, H).repeated);
+  MUST(&w, frix_sim_step_within(w.sim, H, 1e9, &r));
+  CHECK(t, !r.repeated);
+  CHECK(t, !world_step(&w, H).repeated);
+  CHECK(t, world_step(&w, H).repeated);
+  world_end(&w);
+}
+
 static void wind_in_trees(fx_test *t) { world_in_trees(t, wind); }
 static void at_rest_in_trees(fx_test *t) { world_in_trees(t, at_rest); }
 static void edits_in_trees(fx_test *t) { world_in_trees(t, edits); }
@@ -254,4 +270,5 @@ const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
                                    {"repeat/edits_in_trees", edits_in_trees},
                                    {"repeat/callbacks", callbacks},
                                    {"repeat/snapshots", snapshots},
+                                   {"repeat/deadlines", deadlines},
                                    {0}};

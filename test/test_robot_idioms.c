@@ -39,7 +39,7 @@ static void run(fx_test *t) {
   static const char *const names[] = {
       "arm_cartesian_servo", "arm_gripper_tendon", "hand_positions", "humanoid_motors", "insect",
       "linkage_gripper",     "mobile_manipulator", "multirotor",     "muscles",         "omni_wheels",
-      "planar_base_arm",     "quadruped_foot",     "two_arms"};
+      "planar_base_arm",     "quadruped_foot",     "two_arms",       "conveyor"};
   if (!available(t)) return;
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     char path[512];

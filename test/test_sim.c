@@ -238,6 +238,35 @@ static void threads(fx_test *t) {
   }
 }
 
+/* Enough contacts that every loop of a step is divided: blocks that touch on all sides, pushed against each other. */
+static void threads_crowd(fx_test *t) {
+  enum { SIDE = 5, LAYERS = 6, STEPS = 2, MANY = 2000 };
+  uint64_t first = 0;
+  for (int count = 1; count <= 2; count++) {
+    world w = world_new(t, 0.5, 0);
+    world_plane(&w, turned(0, 1, 0, 0));
+    for (int k = 0; k < SIDE * SIDE * LAYERS; k++) {
+      frix_body_config b = body_at(at(0.2 * (k % SIDE), 0.2 * (k / SIDE % SIDE), 0.1 + 0.2 * (k / SIDE / SIDE)));
+      b.velocity = vec(0.1 * (3 - k % 7), 0.1 * (k % 5 - 2), 0.05 * (k % 3));
+      world_body(&w, b, box_shape(0.1, 0.1, 0.1));
+    }
+    w.config.thread_count = count;
+    REQUIRE(t, world_start(&w));
+    int32_t contacts = 0;
+    for (int step = 0; step < STEPS; step++) {
+      world_run(&w, 0.01, 0.01);
+      if (frix_sim_contact_count(w.sim) > contacts) contacts = frix_sim_contact_count(w.sim);
+    }
+    uint64_t hash = hash_of(&w);
+    if (count == 1) first = hash;
+    CHECK(t, hash == first);
+    CHECK(t, contacts > MANY);
+    CHECK(t, w.unsolved == 0);
+    if (count == 2) fx_test_note(t, "%d contacts", contacts);
+    world_end(&w);
+  }
+}
+
 /* A context that counts: steps at rest ask for no memory. */
 static void *count_allocate(size_t bytes, void *user) {
   ++*(int64_t *)user;
@@ -604,6 +633,7 @@ const fx_test_row test_sim[] = {
     {"sim/events", events},
     {"sim/snapshots", snapshots},
     {"sim/threads", threads},
+    {"sim/threads_crowd", threads_crowd},
     {"sim/memory", memory},
     {"sim/sleeping", sleeping},
     {"sim/policies", policies},

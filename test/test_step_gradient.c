@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/step_inputs.h"
 #include "examples/scene.h"
 #include "test.h"
 
@@ -16,6 +17,7 @@ enum { MOST = 12, BODIES = 8 };
 
 typedef struct box_world {
   double mu, restitution, height, speed, aside, fall, tilt;
+  double stiffness, spinning; /* of the material; stiffness 0: by masses and step */
   bool round;
   int count; /* one above the other */
 } box_world;
@@ -26,7 +28,8 @@ static frix_model *make_boxes(fx_test *t, frix_context *context, const box_world
   frix_material_config m = frix_material_default();
   frix_shape_config floor = frix_shape_default(), shape = frix_shape_default();
   frix_builder_create(context, &b);
-  m.mu = w->mu, m.restitution = w->restitution;
+  m.mu = w->mu, m.restitution = w->restitution, m.stiffness = w->stiffness;
+  m.spinning = w->spinning;
   frix_builder_add_material(b, &m, &floor.material);
   shape.material = floor.material;
   floor.kind = FRIX_SHAPE_PLANE;
@@ -163,7 +166,8 @@ static void change(frix_sim *sim, const frix_model *model, const char *name, dou
 }
 
 static bool of_model(const char *name) {
-  static const char *const word[] = {".mass", ".mu", ".restitution", ".radius", "inertia.y", "size.z", "gravity.z"};
+  static const char *const word[] = {".mass",     ".mu",    ".restitution", ".radius",
+                                     "inertia.y", "size.z", "gravity.z",    ".stiffness"};
   for (size_t k = 0; k < sizeof word / sizeof *word; k++)
     if (ends(name, word[k])) return true;
   return false;
@@ -408,10 +412,143 @@ static void pile(fx_test *t) {
   frix_context_destroy(context);
 }
 
-const fx_test_row test_step_gradient[] = {{"step_gradient/boxes", boxes},
-                                          {"step_gradient/robot", robot},
-                                          {"step_gradient/forces", forces},
-                                          {"step_gradient/kinks", kinks},
-                                          {"step_gradient/line", line},
-                                          {"step_gradient/pile", pile},
-                                          {0}};
+/* ---- stiff contacts ---- */
+
+typedef struct stiff_case {
+  box_world world;
+  int steps;
+} stiff_case;
+
+/* The next step as any user makes it, solved to 1e-12, springs as they are. */
+static bool stiff_outcome(const frix_sim *from, const frix_snapshot *start, const char *input, double amount, int count,
+                          const char *const *of, double *out) {
+  fx_step_input in;
+  frix_step_report report = {.certified = false};
+  frix_sim_config config = from->config;
+  frix_sim *sim = NULL;
+  double h = H, scratch[64];
+  config.tolerance = 1e-12;
+  bool good = frix_sim_create(from->context, from->root, &config, &sim) == FRIX_OK &&
+              frix_sim_restore(sim, start) == FRIX_OK && fx_step_input_read(sim, input, &in) == FRIX_OK &&
+              fx_step_input_change(sim, &in, amount) == FRIX_OK;
+  if (good && in.kind == FX_INPUT_STEP) h += amount;
+  good = good && frix_sim_step(sim, h, &report) == FRIX_OK && report.certified;
+  for (int k = 0; good && k < count; k++) {
+    fx_step_output o;
+    good = fx_step_output_read(sim, of[k], &o) == FRIX_OK;
+    out[k] = good ? fx_step_output_value(sim, (frix_sim *)from, &o, scratch) : 0;
+  }
+  frix_sim_destroy(sim);
+  return good;
+}
+
+static double compare_stiff(fx_test *t, frix_sim *sim, const char *wrt, int of_count, const char *const *of) {
+  double value[MOST], at[4][MOST], most = 1e-3, off = 0;
+  static const double part[4] = {-1, 1, -0.5, 0.5};
+  double number, d = 1e-4;
+  frix_snapshot *start = NULL;
+  frix_gradient_result result = {.size = sizeof result};
+  frix_step_gradient_config config = frix_step_gradient_default();
+  config.step = H, config.wrt_count = 1, config.wrt = &wrt, config.of_count = of_count, config.of = of;
+  if (strcmp(wrt, "h") == 0) d = 1e-5;
+  if (frix_model_quantity(sim->context, sim->model, wrt, &number) == FRIX_OK && of_model(wrt)) d = 1e-3 * fabs(number);
+  if (frix_sim_step_gradient(sim, &config, value, NULL, &result) != FRIX_OK) {
+    fx_test_fail(t, __FILE__, __LINE__, "%s", frix_error_text(sim->context));
+    return 1;
+  }
+  if (result.verdict != FRIX_GRADIENT_SMOOTH) fx_test_fail(t, __FILE__, __LINE__, "by %s: a kink", wrt);
+  CHECK(t, frix_sim_save(sim, &start) == FRIX_OK);
+  for (int n = 0; n < 4; n++) CHECK(t, stiff_outcome(sim, start, wrt, part[n] * d, of_count, of, at[n]));
+  for (int k = 0; k < of_count; k++) {
+    double expected = (4 * (at[3][k] - at[2][k]) / d - (at[1][k] - at[0][k]) / (2 * d)) / 3;
+    double apart = fabs(expected - value[k]);
+    most = fmax(most, fabs(expected)), off = apart <= off ? off : apart; /* NAN too */
+  }
+  frix_snapshot_destroy(start);
+  if (!(off <= 1e-6 * most + 1e-12 / d))
+    fx_test_fail(t, __FILE__, __LINE__, "by %s: off by %.2e of %.2e", wrt, off, most);
+  return off / most;
+}
+
+/* Springs remember forces and where they carry nothing; their stiffness follows masses, step and material. */
+static void stiff(fx_test *t) {
+  static const char *const wrt[] = {"b0.mass", "b0.velocity.x", "b0.force.y", "b0.x",      "b0.mu",     "b0.z",
+                                    "h",       "b0.velocity.z", "b0.turn.z",  "b0.spin.z", "gravity.z", "b0.stiffness"};
+  static const char *const of[] = {"b0.x", "b0.vx", "b0.vy", "b0.vz", "b0.wz", "b0.z"};
+  static const stiff_case list[] = {
+      {{.mu = 0.3, .speed = 1, .aside = 0.3, .round = true, .count = 1}, .steps = 5},                   /* slides */
+      {{.mu = 0.9, .speed = 0.1, .aside = 0.03, .round = true, .count = 1}, .steps = 40},               /* rolls */
+      {{.mu = 0.3, .speed = 1, .aside = 0.3, .count = 2}, .steps = 6},                                  /* two boxes */
+      {{.mu = 0.3, .speed = 1, .aside = 0.3, .round = true, .count = 1, .stiffness = 4e5}, .steps = 5}, /* by name */
+      {{.mu = 0.8, .speed = 0.2, .aside = 0.1, .round = true, .count = 1, .stiffness = 4e5}, .steps = 60},
+      {{.mu = 0.5, .restitution = 0.5, .speed = 1, .fall = 2, .height = 0.05, .round = true, .count = 1}, .steps = 4},
+  };
+  frix_context *context = NULL;
+  double worst = 0;
+  int compared = 0;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+    frix_model *model = make_boxes(t, context, &list[k].world);
+    bool named = list[k].world.stiffness > 0;
+    frix_sim_config config = frix_sim_default();
+    frix_sim *sim = NULL;
+    config.tolerance = 1e-10, config.sleep = false, config.restitution = FRIX_RESTITUTION_NEWTON;
+    CHECK(t, frix_sim_create(context, model, &config, &sim) == FRIX_OK);
+    walk(t, sim, list[k].steps);
+    for (int e = 0; sim && e < 12 - !named; e++, compared++) worst = fmax(worst, compare_stiff(t, sim, wrt[e], 6, of));
+    frix_sim_destroy(sim);
+    frix_model_destroy(model);
+  }
+  fx_test_note(t, "%d inputs, 6 outputs: off by %.1e", compared, worst);
+  frix_context_destroy(context);
+}
+
+/* A ball on a belt that it slides on, and a ball that turns on the spot under drilling friction alone: closed forms. */
+static void belt(fx_test *t) {
+  static const char *const wrt[] = {"b0.mu", "b0.velocity.x", "b0.force.z"}, *const of[] = {"b0.vx"};
+  double value[3] = {0};
+  frix_context *context = NULL;
+  frix_gradient_result result = {.size = sizeof result};
+  frix_step_gradient_config config = frix_step_gradient_default();
+  config.step = H, config.wrt_count = 3, config.wrt = wrt, config.of_count = 1, config.of = of;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_model *model = make_boxes(t, context, &(box_world){.mu = 0.3, .count = 1, .round = true});
+  frix_sim *sim = open_sim(t, context, model, 1e-10);
+  CHECK(t, frix_sim_set_belt(sim, frix_model_shape_at(model, 0), (frix_vec3){1, 0, 0}) == FRIX_OK);
+  walk(t, sim, 3);
+  CHECK(t, frix_sim_step_gradient(sim, &config, value, NULL, &result) == FRIX_OK);
+  CHECK(t, result.verdict == FRIX_GRADIENT_SMOOTH);
+  CHECK_NEAR(t, fabs(value[0]), 9.81 * H, 1e-6); /* v += mu g h, along the belt */
+  CHECK_NEAR(t, value[1], 1, 1e-7);
+  CHECK_NEAR(t, fabs(value[2]), 0.3 * H / 2, 1e-7);
+  frix_sim_destroy(sim);
+  frix_model_destroy(model);
+  frix_context_destroy(context);
+}
+
+static void drilling(fx_test *t) {
+  static const char *const wrt[] = {"b0.force.z", "b0.spin.z"}, *const of[] = {"b0.wz"};
+  double value[2] = {0};
+  frix_context *context = NULL;
+  frix_gradient_result result = {.size = sizeof result};
+  frix_step_gradient_config config = frix_step_gradient_default();
+  config.step = H, config.wrt_count = 2, config.wrt = wrt, config.of_count = 1, config.of = of;
+  REQUIRE(t, frix_context_create(NULL, &context) == FRIX_OK);
+  frix_model *model = make_boxes(t, context, &(box_world){.mu = 0.3, .count = 1, .round = true, .spinning = 0.01});
+  frix_sim *sim = open_sim(t, context, model, 1e-10);
+  CHECK(t, frix_sim_set_velocity(sim, frix_model_find_body(model, "b0"), (frix_vec3){0, 0, 0}, (frix_vec3){0, 0, 9}) ==
+               FRIX_OK);
+  CHECK(t, frix_sim_step_gradient(sim, &config, value, NULL, &result) == FRIX_OK);
+  CHECK(t, result.verdict == FRIX_GRADIENT_SMOOTH);
+  CHECK_NEAR(t, value[0], 0.01 * H / 0.025, 1e-7); /* w -= spinning (m g - F) h / J */
+  CHECK_NEAR(t, value[1], 1, 1e-7);
+  frix_sim_destroy(sim);
+  frix_model_destroy(model);
+  frix_context_destroy(context);
+}
+
+const fx_test_row test_step_gradient[] = {{"step_gradient/boxes", boxes},       {"step_gradient/robot", robot},
+                                          {"step_gradient/forces", forces},     {"step_gradient/kinks", kinks},
+                                          {"step_gradient/line", line},         {"step_gradient/pile", pile},
+                                          {"step_gradient/stiff", stiff},       {"step_gradient/belt", belt},
+                                          {"step_gradient/drilling", drilling}, {0}};

@@ -325,7 +325,10 @@ static void start_judged_briefly(fx_test *t) {
         double *u_brief = FX_TAKE(&arena, double, s.row_count), *v_brief = FX_TAKE(&arena, double, s.dof_count);
         int32_t *last = FX_TAKE(&arena, int32_t, s.mover_count);
         fx_system_velocity(&s, p.data.guess, u, v);
-        double whole = fx_residual(&s, FRIX_LAW_COULOMB, p.data.guess, u);
+        double exact = fx_residual(&s, FRIX_LAW_COULOMB, p.data.guess, u);
+        double whole = fx_residual_of(&s, FRIX_LAW_COULOMB, p.data.guess, u, v);
+        CHECK(t, s.round != NULL);
+        CHECK_NEAR(t, whole, exact, 1e-12 * exact);
         static const double factor[] = {1e-3, 0.5, 0.999, 1.001, 10, INFINITY};
         for (size_t k = 0; k < sizeof factor / sizeof *factor; k++) {
           double most = factor[k] * whole;

@@ -1,5 +1,6 @@
 /* Contacts that press a link where its joint does not let it go. */
 #include <frix/frix.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "test.h"
@@ -78,8 +79,43 @@ static void wedged(fx_test *t) {
   frix_context_destroy(context);
 }
 
+/* A block on a slider that falls on a floor. */
+static const char piston[] =
+    "<mujoco><worldbody><geom type='plane' size='5 5 .1' condim='%d' friction='.5 .01 .01'/>"
+    "<body><body pos='0 0 .12'><joint type='slide' axis='0 0 1'/><geom type='box' size='.1 .1 .1' condim='%d' "
+    "friction='.5 .01 .01'/></body></body></worldbody></mujoco>";
+
+/* Springs against rolling and drilling go by the weight of sliding. A block that cannot slide has none: their
+ * compliance was 0 / 0, and it fell through the floor. */
+static void nothing_slides(fx_test *t) {
+  static const int dims[] = {3, 4, 6};
+  for (int n = 0; n < 3; n++) {
+    frix_context *context = NULL;
+    frix_model *model = NULL;
+    char text[512];
+    snprintf(text, sizeof text, piston, dims[n], dims[n]);
+    frix_sim *sim = open_sim(t, &context, &model, text);
+    frix_body_state state = {0};
+    for (int step = 0; sim && step < 60; step++) {
+      frix_step_report report;
+      CHECK(t, frix_sim_step(sim, 0.005, &report) == FRIX_OK && report.certified);
+    }
+    if (sim) {
+      CHECK(t, frix_sim_contact_count(sim) >= 4);
+      for (int32_t k = 0; k < frix_model_count(model).body_count; k++) {
+        CHECK(t, frix_sim_body(sim, frix_model_body_at(model, k), &state) == FRIX_OK);
+        if (state.pose.p.z != 0) CHECK_NEAR(t, state.pose.p.z, 0.1, 1e-5);
+      }
+    }
+    frix_sim_destroy(sim);
+    frix_model_destroy(model);
+    frix_context_destroy(context);
+  }
+}
+
 const fx_test_row test_tree_blocked[] = {
     {"trees/blocked_contacts_press", springs_press},
     {"trees/blocked_wedge", wedged},
+    {"trees/blocked_slides", nothing_slides},
     {NULL, NULL},
 };

@@ -189,7 +189,7 @@ function compareState(model, data, ours, see) {
   }
   see('acceleration', ours.acceleration, data.qacc_smooth);
   // those that read 0, and those that need shapes, which a state by itself does not have (test/test_robot_looks.c)
-  const SHAPES = ['other', 'touch', 'contact', 'rangefinder', 'distance', 'normal', 'fromto', ...LIMITS];
+  const SHAPES = ['other', 'touch', 'contact', 'rangefinder', 'distance', 'normal', 'fromto', 'tactile', ...LIMITS];
   const OTHER = new Set(ours.sensors.filter(s => SHAPES.includes(s.type)).flatMap(s => Array.from({ length: s.count }, (_, k) => s.first + k)));
   if (model.nsensordata) {
     const theirs = Array.from(data.sensordata).map((v, k) => OTHER.has(k) ? 0 : v);

@@ -186,7 +186,7 @@ class Drives {
     const c = this.c, m = this.m;
     const scalar = m.joints.filter(j => j.type === 'hinge' || j.type === 'slide').map(j => j.name), limited = m.joints.filter(j => j.limited && j.type !== 'free').map(j => j.name), balls = m.joints.filter(j => j.type === 'ball').map(j => j.name);
     const geoms = m.geoms.map(g => g.name), tendons = this.tendons.map(t => t.name), ranged = this.tendons.filter(t => t.range).map(t => t.name);
-    const frames = [['site', m.sites], ['body', m.bodies], ['xbody', m.bodies], ['geom', geoms], ['camera', m.cameras]].filter(([, l]) => l.length);
+    const frames = [['site', m.sites], ['body', m.bodies], ['xbody', m.bodies], ['geom', m.sensed], ['camera', m.cameras]].filter(([, l]) => l.length);
     const rows = [...['accelerometer', 'velocimeter', 'gyro', 'magnetometer', 'touch'].map(t => [t, 'site', m.sites]),
       ...['force', 'torque'].map(t => [t, 'site', m.sites.slice(m.ground)]) /* MuJoCo adds torques of trees about different points in the world */, ...['jointpos', 'jointvel', 'jointactuatorfrc'].map(t => [t, 'joint', scalar]), ...['tendonpos', 'tendonvel', 'tendonactuatorfrc'].map(t => [t, 'tendon', tendons]),
       ...['actuatorpos', 'actuatorvel', 'actuatorfrc'].map(t => [t, 'actuator', this.actuators]), ...['ballquat', 'ballangvel'].map(t => [t, 'joint', balls]), ...['jointlimitpos', 'jointlimitvel'].map(t => [t, 'joint', limited.filter(x => scalar.includes(x))]),
@@ -204,6 +204,7 @@ class Drives {
         text += element(type, a);
       } else if (choice === 4 && m.sites.length && frames.length) { const [objtype, list] = c.pick(frames); text += element('insidesite', { ...a, site: c.pick(m.sites), objtype, objname: c.pick(list), cutoff: undefined }); }
       else if (choice === 5 && m.sites.length && m.cameras.length) text += element('camprojection', { ...a, site: c.pick(m.sites), camera: c.pick(m.cameras), cutoff: undefined });
+      else if (choice === 6 && m.meshes.length && geoms.length && c.chance(0.5)) text += element('tactile', { ...a, mesh: c.pick(m.meshes), geom: c.pick(geoms) });
       else {
         const [type, key, list] = c.pick(rows);
         if (list && !list.length) continue;

@@ -39,7 +39,7 @@ class Maker {
     this.radian = c.chance(0.5);
     this.autolimits = !c.chance(0.15);
     this.classes = []; // with the level that they extend
-    this.bodies = []; this.joints = []; this.geoms = []; this.sites = []; this.cameras = []; this.meshes = [];
+    this.bodies = []; this.joints = []; this.geoms = []; this.sensed = []; this.sites = []; this.cameras = []; this.meshes = [];
     this.mocap = 0; this.nq = []; this.counter = 0; this.replicas = false;
     this.inertiaFromGeom = c.pick(['auto', 'auto', 'auto', 'true']);
   }
@@ -104,6 +104,7 @@ class Maker {
       } else a.size = c.text(0.02, 0.12, n);
       this.geoms.push({ name, type, radius: Number(a.size.split(' ')[0]) });
     }
+    this.sensed.push(name);
     if (!a.fromto) Object.assign(a, { pos: this.maybe(0.7, c.text(-0.1, 0.1, 3)) }, this.turn());
     if (c.chance(0.25)) a.mass = c.text(0.05, 2); else if (c.chance(0.3)) a.density = c.text(100, 3000);
     if (!a.mesh && c.chance(0.1)) a.shellinertia = 'true';
@@ -112,7 +113,8 @@ class Maker {
     a.condim = this.maybe(0.2, c.pick([1, 3, 4, 6]));
     a.contype = this.maybe(0.2, c.whole(0, 3)); a.conaffinity = this.maybe(0.2, c.whole(0, 3));
     a.priority = this.maybe(0.1, c.whole(0, 2));
-    a.margin = this.maybe(0.1, c.text(0, 0.01)); if (a.margin) a.gap = this.maybe(0.5, a.margin);
+    a.margin = this.maybe(0.1, c.text(0, 0.01)); a.gap = this.maybe(0.1, c.text(0, 0.02));
+    a.surfacevel = this.maybe(0.08, c.text(-1, 1, c.pick([3, 6]))); a.adhesion = this.maybe(0.08, c.text(0, 5));
     a.solref = this.maybe(0.1, '0.01 1'); a.solimp = this.maybe(0.1, '0.9 0.95 0.001'); a.rgba = this.maybe(0.1, '1 0 0 1');
     if (this.fluid && !a.mesh && c.chance(0.3)) { a.fluidshape = 'ellipsoid'; a.fluidcoef = this.maybe(0.4, c.text(0.1, 1, 5)); }
     return element('geom', a);
@@ -195,8 +197,8 @@ class Maker {
   // bodies whose names are not used elsewhere, since every replica has its own
   replicate() {
     const c = this.c;
-    const save = { bodies: this.bodies, joints: this.joints, geoms: this.geoms, sites: this.sites, cameras: this.cameras };
-    Object.assign(this, { bodies: [], joints: [], geoms: [], sites: [], cameras: [] });
+    const save = { bodies: this.bodies, joints: this.joints, geoms: this.geoms, sensed: this.sensed, sites: this.sites, cameras: this.cameras };
+    Object.assign(this, { bodies: [], joints: [], geoms: [], sensed: [], sites: [], cameras: [] });
     this.replicas = true;
     const text = element('replicate', { count: c.whole(1, 4), offset: this.maybe(0.7, c.text(-0.3, 0.3, 3)), euler: this.maybe(0.6, this.angle(-1, 1, 3)), sep: this.maybe(0.3, '_') }, this.body(3, true));
     Object.assign(this, save);
@@ -270,7 +272,7 @@ class Maker {
     let text = '';
     const two = list => { const a = c.whole(0, list.length - 1), b = c.whole(0, list.length - 2); return [list[a], list[b >= a ? b + 1 : b]]; };
     for (let n = c.whole(0, 2); n > 0 && this.bodies.length > 1; n--) { const [a, b] = two(this.bodies); text += element('exclude', { body1: a, body2: b }); }
-    for (let n = c.whole(0, 1); n > 0 && this.geoms.length > 1; n--) { const [a, b] = two(this.geoms); text += element('pair', { geom1: a.name, geom2: b.name, condim: this.maybe(0.5, 3), friction: this.maybe(0.5, '0.7 0.7'), class: this.class(0.3) }); }
+    for (let n = c.whole(0, 1); n > 0 && this.geoms.length > 1; n--) { const [a, b] = two(this.geoms); text += element('pair', { geom1: a.name, geom2: b.name, condim: this.maybe(0.5, 3), friction: this.maybe(0.5, '0.7 0.7'), margin: this.maybe(0.3, c.text(0, 0.01)), adhesion: this.maybe(0.2, c.text(0, 5)), class: this.class(0.3) }); }
     return text && element('contact', {}, text);
   }
 

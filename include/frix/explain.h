@@ -128,6 +128,8 @@ typedef struct frix_explanation_result {
   int64_t steps, certified_steps;
   double residual;        /* the worst */
   const char *cause_name; /* of the joint or actuator that does the most work, as the model has it; else NULL */
+  double overlap;         /* m: how deep the bodies of the first contact overlapped as the run began, and were pushed
+                             apart; 0 below what a failure counts from */
 } frix_explanation_result;
 
 FRIX_API void frix_explanation_view_sized(const frix_explanation *explanation, frix_explanation_result *out,

@@ -85,7 +85,8 @@ typedef enum frix_robot_sensor_kind {
   FRIX_SENSOR_DISTANCE,
   FRIX_SENSOR_NORMAL,
   FRIX_SENSOR_FROMTO,
-  FRIX_SENSOR_OTHER, /* image of distances, user sensor or plugin: reads 0 */
+  FRIX_SENSOR_TACTILE, /* depths of the points of a mesh in what touches it, and slip along their tangents */
+  FRIX_SENSOR_OTHER,   /* image of distances, user sensor or plugin: reads 0 */
   FRIX_SENSOR_COUNT
 } frix_robot_sensor_kind;
 

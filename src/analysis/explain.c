@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define HARDLY 1e-4 /* of a load: less of it is not looked for */
+
 enum { SETTLED = 3 }; /* steps: a pair that is older was there before what happens to it */
 
 struct frix_explanation {
@@ -21,6 +23,7 @@ struct frix_explanation {
   int32_t slots, key;
   frix_joint_id joint; /* of the cause; null: none */
   int32_t actuator;    /* of the cause; -1: none */
+  fx_driver driver[FX_DRIVERS];
   frix_explanation_result result;
 };
 
@@ -267,6 +270,8 @@ static frix_status list_events(frix_explanation *e) {
   e->result.history = history;
   if (shown < 0) return FRIX_OK;
   const fx_meeting *t = &w->touch[shown];
+  bool pushed = e->key >= 0 && t->begin == 0 && t->overlap > e->config.distance * t->size;
+  e->result.overlap = pushed ? t->overlap : 0;
   e->result.first = event_of(e, t, e->key >= 0 ? t->kind : FRIX_FAILURE_NONE, e->key >= 0 ? t->onset : w->done);
   for (int32_t k = t->begin; k < w->done; k++) {
     const fx_sample *s = &t->sample[k];
@@ -274,6 +279,14 @@ static frix_status list_events(frix_explanation *e) {
         (k + 1) * e->config.step, margin_of(s), s->normal, s->tangent, s->points, s->sliding, s->distance};
   }
   return FRIX_OK;
+}
+
+static void name_cause(frix_explanation *e, const fx_driver *driver) {
+  frix_explanation_result *out = &e->result;
+  out->cause = driver->cause, out->cause_body = driver->body;
+  out->cause_force = driver->force, out->cause_power = driver->power;
+  out->cause_name = driver->name;
+  e->joint = driver->joint, e->actuator = driver->cause == FRIX_CAUSE_JOINT ? driver->actuator : -1;
 }
 
 /* The world up to the first failure once more: where events happen, and what drives it. */
@@ -287,24 +300,22 @@ static frix_status find_cause(frix_explanation *e) {
     status = fx_replay_drive(&r);
     if (status == FRIX_OK) status = fx_replay_step(&r);
   }
-  fx_driver driver = {.actuator = -1};
+  fx_driver *driver = e->driver;
+  driver[0] = (fx_driver){.actuator = -1};
   if (status == FRIX_OK) {
     place_events(r.sim, e, (frix_event *)out->event, out->event_count);
     place_events(r.sim, e, &out->first, 1);
-    status = fx_find_driver(&r, e->joined, e->slots, key, &driver);
+    status = fx_find_drivers(&r, e->joined, e->slots, key, driver);
   }
   /* a body that was there is not any more */
   for (int32_t k = 0; k < e->watch.count; k++) {
     const fx_meeting *t = &e->watch.touch[k];
     if (t->removed < 0 || t->removed > key->onset || t->removed + SETTLED < key->onset || !t->relevant) continue;
     bool first = status == FRIX_OK && t->a.index && !frix_sim_alive(r.sim, t->a);
-    driver = (fx_driver){.cause = FRIX_CAUSE_REMOVAL, .body = first ? t->a : t->b};
+    driver[0] = (fx_driver){.cause = FRIX_CAUSE_REMOVAL, .body = first ? t->a : t->b};
   }
   fx_replay_end(&r);
-  out->cause = driver.cause, out->cause_body = driver.body;
-  out->cause_force = driver.force, out->cause_power = driver.power;
-  out->cause_name = driver.name;
-  e->joint = driver.joint, e->actuator = driver.cause == FRIX_CAUSE_JOINT ? driver.actuator : -1;
+  name_cause(e, &driver[0]);
   return status;
 }
 
@@ -348,7 +359,9 @@ static frix_status holds(const frix_explanation *e, const fx_change *change, fri
 /* Between both ends of the bracket. */
 static frix_status narrow(const frix_explanation *e, fx_change *c, frix_remedy *m) {
   enum { MOST = 60 };
+  double least = c->kind == FRIX_REMEDY_LOAD ? HARDLY : 0;
   for (int k = 0; k < MOST && fabs(m->holds - m->fails) > e->config.within * fx_max(m->holds, m->fails); k++) {
+    if (m->fails < least) break;
     bool middle;
     c->value = 0.5 * (m->holds + m->fails);
     frix_status status = holds(e, c, m, &middle);
@@ -404,16 +417,35 @@ static frix_status try_remedy(frix_explanation *e, frix_remedy_kind kind) {
   return narrow(e, &c, m);
 }
 
+static bool is_load(const frix_explanation *e) {
+  return (e->result.cause >= FRIX_CAUSE_WEIGHT && e->result.cause <= FRIX_CAUSE_IMPACT) ||
+         e->result.cause == FRIX_CAUSE_BELT || e->joint.index || e->actuator >= 0;
+}
+
+/* What moves without the largest supply of power is not driven by it: the next one is the cause, if nothing moves
+ * without that. */
+static frix_status try_loads(frix_explanation *e) {
+  frix_remedy *m = &e->result.remedy[FRIX_REMEDY_LOAD], first = {0};
+  for (int k = 0; k < FX_DRIVERS && e->driver[k].cause != FRIX_CAUSE_NONE; k++) {
+    name_cause(e, &e->driver[k]);
+    if (k > 0 && !is_load(e)) continue;
+    frix_status status = try_remedy(e, FRIX_REMEDY_LOAD);
+    if (status != FRIX_OK || m->found) return status;
+    if (k == 0) first = *m;
+  }
+  name_cause(e, &e->driver[0]);
+  *m = first;
+  return FRIX_OK;
+}
+
 static frix_status find_remedies(frix_explanation *e) {
   bool removed = e->result.cause == FRIX_CAUSE_REMOVAL;
   bool slips = e->result.first.kind == FRIX_FAILURE_SLIP || e->result.first.kind == FRIX_FAILURE_LIFT;
-  bool load = (e->result.cause >= FRIX_CAUSE_WEIGHT && e->result.cause <= FRIX_CAUSE_IMPACT) ||
-              e->result.cause == FRIX_CAUSE_BELT || e->joint.index || e->actuator >= 0;
   frix_status status = FRIX_OK;
   if (removed) status = try_remedy(e, FRIX_REMEDY_KEEP);
   if (status == FRIX_OK && slips) status = try_remedy(e, FRIX_REMEDY_FRICTION);
   if (status == FRIX_OK && e->result.first.kind != FRIX_FAILURE_REMOVED) status = try_remedy(e, FRIX_REMEDY_PRESS);
-  if (status == FRIX_OK && load) status = try_remedy(e, FRIX_REMEDY_LOAD);
+  if (status == FRIX_OK && is_load(e)) status = try_loads(e);
   return status;
 }
 

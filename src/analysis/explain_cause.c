@@ -131,7 +131,7 @@ static void add_contact(balance *b, const frix_contact_report *c) {
   frix_body_id side[2] = {c->a, c->b};
   for (int k = 0; k < 2; k++) {
     frix_vec3 force = k ? fx_neg(c->force) : c->force; /* on this side */
-    frix_vec3 belt = fx_belt_of(sim, k ? c->shape_b : c->shape_a, side[k]);
+    frix_vec3 belt = fx_belt_of(sim, k ? c->shape_b : c->shape_a, side[k], c->point);
     if (!fx_is_zero(belt)) {
       b->sum[side[k].index].belt -= fx_dot(force, belt);
       if (b->steps == 0) b->dragged[side[k].index] = fx_sub(b->dragged[side[k].index], force);
@@ -221,9 +221,17 @@ static void name_joint(const balance *b, fx_driver *out) {
   }
 }
 
-static void take_larger(fx_driver *best, frix_cause cause, frix_body_id body, frix_vec3 force, double power) {
-  if (power > best->power)
-    *best = (fx_driver){.cause = cause, .body = body, .force = force, .power = power, .actuator = -1};
+/* Into its place among the largest. */
+static void rank(fx_driver list[FX_DRIVERS], fx_driver one) {
+  for (int k = 0; k < FX_DRIVERS; k++) {
+    fx_driver other = list[k];
+    if (!(one.power > other.power)) continue;
+    list[k] = one, one = other;
+  }
+}
+
+static void take(fx_driver list[FX_DRIVERS], frix_cause cause, frix_body_id body, frix_vec3 force, double power) {
+  rank(list, (fx_driver){.cause = cause, .body = body, .force = force, .power = power, .actuator = -1});
 }
 
 static bool has_joints(const balance *b) {
@@ -239,32 +247,32 @@ static bool has_joints(const balance *b) {
   return false;
 }
 
-static fx_driver largest(const balance *b) {
+static void find_largest(const balance *b, fx_driver list[FX_DRIVERS]) {
   const frix_sim *sim = b->replay->sim;
-  fx_driver best = {.actuator = -1};
   frix_body_id id = {0, 0};
-  take_larger(&best, FRIX_CAUSE_BELT, id, b->dragged[0], b->sum[0].belt);
+  for (int k = 0; k < FX_DRIVERS; k++) list[k] = (fx_driver){.actuator = -1};
+  take(list, FRIX_CAUSE_BELT, id, b->dragged[0], b->sum[0].belt);
   while ((id = frix_sim_body_next(sim, id)).index) {
     if ((int32_t)id.index >= b->slots) continue;
     const supplies *s = &b->sum[id.index];
     const fx_body *body = fx_slot_body(sim, (int32_t)id.index);
     frix_vec3 weight = fx_scale(body->mass * body->gravity_scale, sim->state.gravity);
-    take_larger(&best, FRIX_CAUSE_WEIGHT, id, weight, s->weight);
-    take_larger(&best, FRIX_CAUSE_FORCE, id, b->load[id.index].force, s->applied);
-    take_larger(&best, FRIX_CAUSE_MOTION, id, b->pushed[id.index], s->motion);
-    take_larger(&best, FRIX_CAUSE_BELT, id, b->dragged[id.index], s->belt);
-    if (b->struck[id.index]) take_larger(&best, FRIX_CAUSE_IMPACT, id, b->lost[id.index], s->impact);
+    take(list, FRIX_CAUSE_WEIGHT, id, weight, s->weight);
+    take(list, FRIX_CAUSE_FORCE, id, b->load[id.index].force, s->applied);
+    take(list, FRIX_CAUSE_MOTION, id, b->pushed[id.index], s->motion);
+    take(list, FRIX_CAUSE_BELT, id, b->dragged[id.index], s->belt);
+    if (b->struck[id.index]) take(list, FRIX_CAUSE_IMPACT, id, b->lost[id.index], s->impact);
   }
-  if (has_joints(b) && b->left > best.power) {
-    best = (fx_driver){.cause = FRIX_CAUSE_JOINT, .power = b->left, .actuator = -1};
-    name_joint(b, &best);
+  if (has_joints(b) && b->left > 0) {
+    fx_driver joint = {.cause = FRIX_CAUSE_JOINT, .power = b->left, .actuator = -1};
+    name_joint(b, &joint);
+    rank(list, joint);
   }
-  if (b->steps > 0) best.power /= b->steps;
-  return best;
+  for (int k = 0; k < FX_DRIVERS && b->steps > 0; k++) list[k].power /= b->steps;
 }
 
-frix_status fx_find_driver(fx_replay *r, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
-                           fx_driver *out) {
+frix_status fx_find_drivers(fx_replay *r, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
+                            fx_driver out[FX_DRIVERS]) {
   enum { MOST = 500 };
   fx_arena arena;
   fx_arena_init(&arena, r->sim->context);
@@ -283,7 +291,7 @@ frix_status fx_find_driver(fx_replay *r, const uint8_t *joined, int32_t slots, c
   frix_status status = room ? FRIX_OK : FRIX_ERROR_MEMORY;
   if (status == FRIX_OK) find_frame(&b, touch);
   for (int32_t k = touch->onset; status == FRIX_OK && k <= touch->failed && b.steps < MOST; k++) status = add_step(&b);
-  if (status == FRIX_OK) *out = largest(&b);
+  if (status == FRIX_OK) find_largest(&b, out);
   fx_arena_free(&arena);
   return status;
 }

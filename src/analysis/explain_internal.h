@@ -4,7 +4,7 @@
 #define FX_ANALYSIS_EXPLAIN_H
 
 #include "base/arena.h"
-#include "sim/sim_internal.h"
+#include "sim/hooks_internal.h"
 
 #include <frix/explain.h>
 #include <frix/hooks.h>
@@ -34,7 +34,7 @@ typedef struct fx_replay {
   fx_change change;
   frix_vec3 told_velocity, told_spin; /* load, motion: what the kinematic body was told */
   bool told;
-  frix_vec3 *told_belt; /* load, belt: by shape, what the drive had set */
+  fx_belt *told_belt; /* load, belt: by shape, what the drive had set */
   double told_ctrl[FX_EXPLAIN_CTRL];
   frix_axis_config told_axis[FRIX_JOINT_AXES];
   frix_step_report report;
@@ -58,7 +58,7 @@ static inline bool fx_same_body(frix_body_id a, frix_body_id b) {
 /* ---- pairs over time (explain_watch.c) ---- */
 
 /* Velocity of the surface of a contact's side against its body, world frame. */
-frix_vec3 fx_belt_of(const frix_sim *sim, frix_shape_id shape, frix_body_id body);
+frix_vec3 fx_belt_of(const frix_sim *sim, frix_shape_id shape, frix_body_id body, frix_vec3 point);
 
 typedef struct fx_sample {
   double mu;
@@ -73,6 +73,7 @@ typedef struct fx_meeting {
   frix_vec3 carried, belt;            /* by belts, of a in the frame of b: way before, velocity in this step */
   frix_quat turn;                     /* of a in the frame of b */
   double size;                        /* radius of the smaller body */
+  double overlap;                     /* the deepest of its points in its first step */
   int32_t begin, removed;             /* steps; -1: not removed */
   fx_sample *sample;                  /* by step, from begin on */
   bool round;                         /* one of the surfaces: it may roll */
@@ -109,9 +110,11 @@ typedef struct fx_driver {
   const char *name; /* of these */
 } fx_driver;
 
-/* The largest supply of power while the pair leaves its place: the replay stands before the step of its onset, and goes
- * on. joined[slot]: the island. */
-frix_status fx_find_driver(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
-                           fx_driver *out);
+enum { FX_DRIVERS = 4 };
+
+/* The largest supplies of power while the pair leaves its place, the largest first, FRIX_CAUSE_NONE behind the last:
+ * the replay stands before the step of its onset, and goes on. joined[slot]: the island. */
+frix_status fx_find_drivers(fx_replay *replay, const uint8_t *joined, int32_t slots, const fx_meeting *touch,
+                            fx_driver out[FX_DRIVERS]);
 
 #endif

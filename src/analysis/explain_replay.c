@@ -79,7 +79,8 @@ static frix_status slow_belts(fx_replay *r) {
   memcpy(r->told_belt, sim->hooks->belt, count * sizeof *r->told_belt);
   for (size_t k = 0; k < count; k++)
     if (&sim->model->body[sim->model->shape[k].body] == fx_slot_body(sim, (int32_t)r->change.body.index))
-      sim->hooks->belt[k] = fx_scale(r->change.value, sim->hooks->belt[k]);
+      sim->hooks->belt[k] = (fx_belt){fx_scale(r->change.value, sim->hooks->belt[k].flow),
+                                      fx_scale(r->change.value, sim->hooks->belt[k].turn)};
   r->told = true;
   return FRIX_OK;
 }

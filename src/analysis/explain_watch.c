@@ -67,10 +67,11 @@ typedef struct sums {
   frix_vec3 point, normal, tangent, belt; /* belt: velocity of a against b without slip */
 } sums;
 
-frix_vec3 fx_belt_of(const frix_sim *sim, frix_shape_id shape, frix_body_id body) {
+frix_vec3 fx_belt_of(const frix_sim *sim, frix_shape_id shape, frix_body_id body, frix_vec3 point) {
   const frix_model *m = sim->model;
   bool known = shape.index > 0 && shape.index <= (uint32_t)m->shape_id_count && m->shape_of_id[shape.index - 1] >= 0;
-  return known ? fx_belt_velocity(sim, m->shape_of_id[shape.index - 1], (int32_t)body.index) : fx_vec(0, 0, 0);
+  int32_t place = known ? m->shape_of_id[shape.index - 1] : -1;
+  return known ? fx_belt_velocity(sim, place, (int32_t)body.index, point) : fx_vec(0, 0, 0);
 }
 
 static void add_contact(const frix_sim *sim, const frix_contact_report *c, fx_sample *s, sums *sum) {
@@ -78,7 +79,7 @@ static void add_contact(const frix_sim *sim, const frix_contact_report *c, fx_sa
   sum->point = fx_add(sum->point, c->point);
   sum->normal = fx_add(sum->normal, c->normal);
   sum->tangent = fx_add(sum->tangent, fx_mad(c->force, -n, c->normal));
-  frix_vec3 belt = fx_sub(fx_belt_of(sim, c->shape_b, c->b), fx_belt_of(sim, c->shape_a, c->a));
+  frix_vec3 belt = fx_sub(fx_belt_of(sim, c->shape_b, c->b, c->point), fx_belt_of(sim, c->shape_a, c->a, c->point));
   sum->belt = fx_add(sum->belt, fx_mad(belt, -fx_dot(belt, c->normal), c->normal));
   s->normal += (float)n;
   s->mu = s->points ? fx_min(s->mu, c->mu) : c->mu;
@@ -134,6 +135,7 @@ frix_status fx_watch_add(fx_watch *w, const frix_sim *sim, const frix_step_repor
       if (!open) return FRIX_ERROR_MEMORY;
     }
     add_contact(sim, &c, &open->sample[now], &sum);
+    if (open->begin == now) open->overlap = fx_max(open->overlap, -c.gap);
   }
   for (int32_t k = 0; k < w->count; k++) {
     fx_meeting *t = &w->touch[k];

@@ -29,7 +29,7 @@ void frix_sensitivity_init(frix_sensitivity_config *out, size_t size) {
 
 static frix_status open_sim(frix_sensitivity *s, const frix_model *model, frix_sim **out) {
   frix_status status = frix_sim_create(s->context, model, &s->sim_config, out);
-  if (status == FRIX_OK) (*out)->raw_gaps = true;
+  if (status == FRIX_OK) (*out)->of_state = true;
   return status;
 }
 
@@ -191,10 +191,16 @@ frix_status fx_sensitivity_check_rows(fx_sensitivity_step *t) {
     for (int32_t c = 0; c < 3; c++) off = fx_max(off, fabs(t->now.f[6 * s->sim->mover[k].slot + c]));
   good = good && off <= MATCHES * t->momentum;
   for (int32_t k = 0; good && k < a->row_count; k++)
-    good = fabs(t->now.w[k] - a->u[k] - a->w[k]) <= MATCHES * (t->speed + fabs(a->w[k]));
-  for (int32_t k = 0; k < a->group_count; k++)
+    good = fabs(t->now.w[k] + a->drive[k] - a->u[k] - a->w[k]) <= MATCHES * (t->speed + fabs(a->w[k]));
+  for (int32_t k = 0; good && a->compliant && k < t->rows; k++) /* springs that the step set anew */
+    good = fabs(t->now.R[k] - a->R[k]) <= MATCHES * fabs(a->R[k]) &&
+           fabs(t->now.r_c[k] - a->r_c[k]) <= MATCHES * (fabs(a->r_c[k]) + fabs(t->answer.r[k]));
+  for (int32_t k = 0; k < a->group_count; k++) {
     if (a->law[k].cone == FRIX_CONE_ELLIPTIC)
       return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "sensitivity: friction that depends on the direction");
+    if (a->group[k].kind == FX_GROUP_SPINNING && s->config.backward)
+      return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "sensitivity: drilling friction on the way back");
+  }
   if (good) return FRIX_OK;
   return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED,
                  "sensitivity: the rows of step %lld depend on more than state and parameters (or it is not exact)",
@@ -205,9 +211,10 @@ static bool take_data(fx_sensitivity_step *t) {
   t->f = FX_TAKE(&t->arena, double, t->dofs + 1), t->w = FX_TAKE(&t->arena, double, t->rows + 1);
   t->b = FX_TAKE(&t->arena, double, t->joints + 1), t->mu = FX_TAKE(&t->arena, double, t->contacts + 1);
   t->R = FX_TAKE(&t->arena, double, t->rows + 1), t->r_c = FX_TAKE(&t->arena, double, t->rows + 1);
-  t->dv = FX_TAKE(&t->arena, double, t->dofs + 1);
-  return t->f && t->w && t->b && t->mu && t->R && t->r_c && t->dv && fx_leftover_take(&t->arena, &t->answer, &t->now) &&
-         fx_leftover_take(&t->arena, &t->answer, &t->lower) && fx_leftover_take(&t->arena, &t->answer, &t->upper) &&
+  t->dv = FX_TAKE(&t->arena, double, t->dofs + 1), t->dr = FX_TAKE(&t->arena, double, t->rows + 1);
+  return t->f && t->w && t->b && t->mu && t->R && t->r_c && t->dv && t->dr &&
+         fx_leftover_take(&t->arena, &t->answer, &t->now) && fx_leftover_take(&t->arena, &t->answer, &t->lower) &&
+         fx_leftover_take(&t->arena, &t->answer, &t->upper) &&
          fx_leftover_take(&t->arena, &t->answer, &t->half_lower) &&
          fx_leftover_take(&t->arena, &t->answer, &t->half_upper);
 }
@@ -331,7 +338,7 @@ static frix_status solve_change(fx_sensitivity_step *t) {
   bool compliant = s->sim->rows.compliant;
   frix_gradient_data data = {.size = sizeof data, .f = t->f, .w = t->w, .b = t->joints ? t->b : NULL, .mu = t->mu};
   if (compliant) data.R = t->R, data.r_c = t->r_c;
-  frix_status status = frix_gradient_forward(t->gradient, &data, t->dv, NULL, NULL);
+  frix_status status = fx_drilling_forward(s->sim, t->gradient, &data, t->r_c, t->dv, t->dr, false);
   for (int32_t k = 0; status == FRIX_OK && k < s->sim->mover_count; k++) {
     const fx_mover *m = &s->sim->mover[k];
     const int *at = m->dof == 3 ? flat : all;

@@ -37,6 +37,11 @@ const fx_group *fx_group_like(const frix_sim *sim, const fx_group *g, const frix
 bool fx_carries(const fx_answer_at *answer, const fx_group *group);
 bool fx_leftover_take(fx_arena *arena, const fx_answer_at *answer, fx_leftover *out);
 
+/* frix_gradient_forward of a step; the bounds of its drilling friction (in r_c, which data->r_c points to) follow the
+ * normal impulses. dr: room for all rows; it is set where there is such friction, or asked for. */
+frix_status fx_drilling_forward(const frix_sim *sim, frix_gradient *g, const frix_gradient_data *data, double *r_c,
+                                double *dv, double *dr, bool forces);
+
 /* Poses and velocities of all bodies that are not static. */
 void fx_places_get(const frix_sim *sim, fx_place *out);
 frix_status fx_places_set(frix_sim *sim, const fx_place *place);
@@ -89,7 +94,7 @@ typedef struct fx_sensitivity_step {
   frix_gradient *gradient; /* NULL: no rows, or not smooth */
   fx_answer_at answer;
   fx_leftover now, lower, upper, half_lower, half_upper;
-  double *f, *w, *b, *mu, *R, *r_c, *dv; /* changes of the problem's data */
+  double *f, *w, *b, *mu, *R, *r_c, *dv, *dr; /* changes of the problem's data */
   int32_t dofs, rows, contacts, joints;
   bool opened, again;     /* again: its verdict was counted before */
   double end;             /* time */

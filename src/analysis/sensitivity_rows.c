@@ -1,5 +1,6 @@
 /* The data of a step without its answer: what they leave of the law at a given one, and the motion they lead to. */
 #include "analysis/sensitivity_internal.h"
+#include "analysis/step_inputs.h"
 
 #include "base/trig.h"
 
@@ -147,10 +148,78 @@ bool fx_leftover_find(const fx_answer_at *answer, const frix_sim *looked, fx_lef
       out->R[g->row + e] = found && a->compliant ? a->R[found->row + e] : 0;
       out->r_c[g->row + e] = found && a->compliant ? a->r_c[found->row + e] : 0;
     }
+    if (g->kind == FX_GROUP_SPINNING) out->r_c[g->row] = base->r_c[g->row]; /* follows the answer */
     if (k < base->joint_first) out->mu[k] = found ? a->law[found - a->group].mu : base->law[k].mu;
     if (found) add_group(looked, found, answer, answer->r + g->row, out->f, out->w + g->row);
   }
   return true;
+}
+
+/* ---- a step corrected to rounding ---- */
+
+/* The answer (r, v) of the rows that `sim` was looked at for, and the end of the step it leads to. */
+static frix_status finish_with(frix_sim *sim, const frix_gradient_result *answer) {
+  fx_assembly *a = &sim->rows;
+  size_t rows = (size_t)answer->row_count, joints = (size_t)answer->joint_count;
+  a->r = FX_TAKE(a->arena, double, (size_t)a->row_count + 1);
+  if (!a->r) return FRIX_ERROR_MEMORY;
+  memcpy(a->r, answer->r, rows * sizeof *a->r);
+  if (joints) memcpy(a->r + rows, answer->lambda, joints * sizeof *a->r);
+  fx_put_answer(sim, answer->v);
+  sim->integrator->finish(sim);
+  return FRIX_OK;
+}
+
+frix_status fx_step_exactly(frix_sim *sim, double h, frix_step_report *report, bool *exact) {
+  frix_snapshot *start = NULL;
+  frix_gradient *g = NULL;
+  frix_gradient_result answer = {.size = sizeof answer};
+  *exact = false;
+  frix_status status = frix_sim_save(sim, &start);
+  if (status == FRIX_OK) status = frix_sim_step(sim, h, report);
+  bool corrected = status == FRIX_OK && report->certified && sim->rows.row_count > 0 && !sim->rows.leaves_overlaps &&
+                   frix_gradient_of_step(sim, NULL, &g) == FRIX_OK;
+  if (corrected) frix_gradient_view(g, &answer);
+  if (corrected && answer.verdict == FRIX_GRADIENT_SMOOTH) {
+    int32_t groups = sim->rows.group_count;
+    status = frix_sim_restore(sim, start);
+    if (status == FRIX_OK) status = fx_sim_look(sim, h);
+    if (status == FRIX_OK) status = fx_rows_count(sim, &sim->rows);
+    *exact = status == FRIX_OK && sim->rows.group_count == groups &&
+             sim->rows.row_count == answer.row_count + answer.joint_count;
+    if (*exact) status = finish_with(sim, &answer);
+  }
+  frix_gradient_destroy(g);
+  frix_snapshot_destroy(start);
+  return status;
+}
+
+/* ---- drilling friction ---- */
+
+/* Bounds from the normal impulses; how far they moved, over the largest. */
+static double follow_normals(const fx_assembly *a, const double *dr, double *r_c) {
+  double moved = 0, most = 0;
+  for (int32_t k = 1; k < a->joint_first; k++) {
+    if (a->group[k].kind != FX_GROUP_SPINNING) continue;
+    double normal = dr[a->group[k - 1].row], *bound = &r_c[a->group[k].row]; /* its contact stands just before */
+    moved = fmax(moved, fabs(normal - *bound)), most = fmax(most, fabs(normal));
+    *bound = normal;
+  }
+  return moved > 0 ? moved / most : 0;
+}
+
+frix_status fx_drilling_forward(const frix_sim *sim, frix_gradient *g, const frix_gradient_data *data, double *r_c,
+                                double *dv, double *dr, bool forces) {
+  enum { ROUNDS = 60 };
+  const double agrees = 1e-13;
+  bool any = false;
+  for (int32_t k = 0; k < sim->rows.joint_first; k++) any |= sim->rows.group[k].kind == FX_GROUP_SPINNING;
+  if (!any) return frix_gradient_forward(g, data, dv, NULL, forces ? dr : NULL);
+  for (int k = 0; k < ROUNDS; k++) {
+    frix_status status = frix_gradient_forward(g, data, dv, NULL, dr);
+    if (status != FRIX_OK || follow_normals(&sim->rows, dr, r_c) <= agrees) return status;
+  }
+  return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "no derivative: bounds of drilling friction do not agree");
 }
 
 /* ---- what a change of the rows is worth ---- */

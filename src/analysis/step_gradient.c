@@ -6,9 +6,7 @@
  * where nothing is solved but the step; its factors turn dl into dv and dr, and the motion that follows is differenced
  * with v + e dv. Worlds beside are copies of the sim that are changed and looked at. Where half a change does not lead
  * to half, the step is told as a kink. */
-#include "analysis/gradient.h"
-#include "analysis/sensitivity_internal.h"
-#include "analysis/step_inputs.h"
+#include "analysis/step_study.h"
 
 #include "base/abi.h"
 #include "sim/hooks_internal.h"
@@ -17,12 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MATCHES 1e-7 /* rows of the state alone and those of the step */
 #define WIDE 20.0    /* widths of the rows, for the motion behind the answer */
 #define FASTEST 1e-3 /* m/s, rad/s: the most that velocities change over such a width */
-#define NEAR 1e-4    /* the same of the steps beside that prove a derivative */
-#define PROOF 1e-3   /* of the largest: what they may be apart from it */
-#define SOLVED 1e-8  /* of velocities of such steps, with room to spare */
 #define AGREES 1e-5  /* differences over a width and over half of it */
 
 void frix_step_gradient_init(frix_step_gradient_config *out, size_t size) {
@@ -30,229 +24,49 @@ void frix_step_gradient_init(frix_step_gradient_config *out, size_t size) {
   fx_give_struct(out, size, &all, sizeof all);
 }
 
-/* What the rows leave of the law: dofs, rows and joints; by contact its coefficients. */
-typedef struct leftover {
-  double *f, *w, *R, *r_c, *mu, *other;
-} leftover;
-
-typedef struct study {
-  const frix_step_gradient_config *config;
-  frix_context *context;
-  fx_arena arena;
-  frix_snapshot *start;
-  frix_sim *base, *beside; /* the step; what is looked at */
-  frix_gradient *gradient; /* NULL: nothing is touched */
-  frix_gradient_result view;
-  fx_step_input *input;
-  fx_step_output *output;
-  double *r, *dv, *dr, *moved, *scratch, *behind[4];
-  leftover now, at[4], change; /* at: -1, 1, -1/2, 1/2 of the width */
-  double momentum, speed;
-  bool edge; /* an input bends what follows from it */
-} study;
-
 static const double part_of[4] = {-1, 1, -0.5, 0.5};
 
-/* ---- copies of the sim ---- */
+/* ---- widths ---- */
 
-static frix_status open_copy(study *s, const frix_sim *sim, frix_sim **out) {
-  frix_sim_config config = sim->config;
-  config.sleep = false;
-  config.projections = 0;
-  config.stabilisation = 1; /* gaps and overlaps in one law: smooth where bodies just touch */
-  config.tolerance = fx_min(config.tolerance, 1e-10);
-  frix_status status = frix_sim_create(s->context, sim->root, &config, out);
-  if (status == FRIX_OK) (*out)->raw_gaps = true;
-  return status;
-}
-
-/* At the beginning of the step, awake. What trees remember of the last step beside their coordinates is forgotten, as
- * it is where these are set by hand, and so is what rigid contacts remember: the step is then one of the state. */
-static frix_status begin_again(study *s, frix_sim *sim) {
-  frix_status status = frix_sim_restore(sim, s->start);
-  if (status == FRIX_OK && sim->mechanism) fx_transport_drop(sim);
-  if (status == FRIX_OK) {
-    sim->state.touching_count = sim->state.ended_count = 0;
-    fx_contacts_index(sim);
-  }
-  for (int32_t k = 1; status == FRIX_OK && k < sim->state.count; k++)
-    if (sim->state.prototype[k] > 0) fx_wake(sim, k);
-  return status;
-}
-
-/* The world beside with input `in` (NULL: as it is) changed by `amount`, its rows assembled. */
-static frix_status look(study *s, const fx_step_input *in, double amount) {
-  frix_sim *sim = s->beside;
-  double h = s->config->step;
-  frix_status status = begin_again(s, sim);
-  if (status == FRIX_OK && in) status = fx_step_input_change(sim, in, amount);
-  if (status == FRIX_OK && in && in->kind == FX_INPUT_STEP) h += amount;
-  if (status == FRIX_OK) status = fx_sim_look(sim, h);
-  if (status != FRIX_OK) return status;
-  bool same = sim->mover_count == s->base->mover_count;
-  for (int32_t k = 0; same && k < sim->mover_count; k++) {
-    const fx_mover *m = &sim->mover[k], *n = &s->base->mover[k];
-    same = m->slot == n->slot && m->dof == n->dof && !m->tree == !n->tree;
-    sim->mover[k].first = n->first;
-  }
-  return same ? FRIX_OK : fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "step gradient: an input changes what moves");
-}
-
-/* ---- rows ---- */
-
-static bool take_leftover(study *s, leftover *l) {
-  size_t rows = (size_t)(s->view.row_count + s->view.joint_count) + 1;
-  l->f = FX_TAKE(&s->arena, double, s->view.dof_count + 1), l->w = FX_TAKE(&s->arena, double, rows);
-  l->R = FX_TAKE(&s->arena, double, rows), l->r_c = FX_TAKE(&s->arena, double, rows);
-  l->mu = FX_TAKE(&s->arena, double, s->view.contact_count + 1);
-  l->other = FX_TAKE(&s->arena, double, 2 * (size_t)s->view.contact_count + 1);
-  return l->f && l->w && l->R && l->r_c && l->mu && l->other;
-}
-
-/* M (v_free - v) of one mover. */
-static void add_inertia(const study *s, const fx_mover *m, leftover *out) {
-  const double *v = s->view.v + m->first;
-  double drive[6];
-  if (m->tree) {
-    for (int32_t c = 0; c < m->dof; c++) s->scratch[c] = m->tree->v_free[c] - v[c];
-    fx_tree_multiply(m, s->scratch, out->f + m->first);
-    return;
-  }
-  fx_mover left = *m;
-  frix_vec3 linear = {v[0], v[1], m->dof == 3 ? 0 : v[2]};
-  frix_vec3 spin = m->dof == 3 ? (frix_vec3){0, 0, v[2]} : (frix_vec3){v[3], v[4], v[5]};
-  left.v_free = fx_sub(m->v_free, linear), left.w_free = fx_sub(m->w_free, spin);
-  fx_mover_drive(&left, drive);
-  memcpy(out->f + m->first, drive, (size_t)m->dof * sizeof *drive);
-}
-
-/* J'r into f and J v into w. */
-static void add_group(const study *s, const fx_group *g, const double *r, double *f, double *w) {
-  const double *J = s->beside->rows.J + g->value;
-  for (int32_t b = 0; b < g->body_count; b++) {
-    const fx_mover *m = &s->beside->mover[g->mover[b]];
-    for (int32_t k = 0; k < g->dim && m->first >= 0; k++)
-      for (int32_t c = 0; c < m->dof; c++) {
-        f[m->first + c] += J[k * m->dof + c] * r[k];
-        w[k] += J[k * m->dof + c] * s->view.v[m->first + c];
-      }
-    J += g->dim * m->dof;
-  }
-}
-
-static bool carries(const study *s, const fx_group *g) {
-  for (int32_t e = 0; e < g->dim; e++)
-    if (s->r[g->row + e] != 0) return true;
-  return false;
-}
-
-/* Of the rows that look left; groups that are not there must carry nothing. */
-static frix_status find(study *s, leftover *out) {
-  const fx_assembly *base = &s->base->rows, *a = &s->beside->rows;
-  memset(out->f, 0, (size_t)s->view.dof_count * sizeof *out->f);
-  for (int32_t k = 0; k < s->beside->mover_count; k++)
-    if (s->beside->mover[k].first >= 0) add_inertia(s, &s->beside->mover[k], out);
-  for (int32_t k = 0, hint = 0; k < base->group_count; k++) {
-    const fx_group *g = &base->group[k], *found = fx_group_like(s->base, g, s->beside, &hint);
-    if (!found && carries(s, g))
-      return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "step gradient: a contact that carries something goes");
-    for (int32_t e = 0; e < g->dim; e++) {
-      out->w[g->row + e] = found ? a->w[found->row + e] : base->w[g->row + e];
-      out->R[g->row + e] = found && a->compliant ? a->R[found->row + e] : 0;
-      out->r_c[g->row + e] = found && a->compliant ? a->r_c[found->row + e] : 0;
-    }
-    if (k < base->joint_first) {
-      const frix_contact *law = found ? &a->law[found - a->group] : &base->law[k];
-      out->mu[k] = law->mu, out->other[2 * k] = law->mu2, out->other[2 * k + 1] = law->mu_r;
-    }
-    if (found) add_group(s, found, s->r + g->row, out->f, out->w + g->row);
-  }
-  return FRIX_OK;
-}
-
-/* The groups of both are the same, and what drives them. */
-static bool same_rows(const study *s) {
-  const fx_assembly *a = &s->base->rows, *b = &s->beside->rows;
-  double small = 1e-9 * s->config->step * fx_norm(s->base->state.gravity);
-  if (a->group_count != b->group_count) return false;
-  for (int32_t k = 0, hint = 0; k < a->group_count; k++) {
-    const fx_group *g = &a->group[k], *found = fx_group_like(s->base, g, s->beside, &hint);
-    for (int32_t e = 0; found && e < g->dim; e++)
-      if (!(fabs(a->w[g->row + e] - b->w[found->row + e]) <= 1e-9 * fabs(a->w[g->row + e]) + small)) return false;
-    if (!found) return false;
-  }
-  return true;
-}
-
-/* M (v_free - v) + J'r of every coordinate is nothing beside its own terms. */
-static bool balances(study *s) {
-  double *size = s->change.f;
+/* What a mover's coordinates carry: J'r, term by term, the largest of the first `count` from `first`. */
+static double carried_by(fx_study *s, const fx_mover *m, int32_t first, int32_t count) {
+  double *size = s->change.f, most = 0;
   memset(size, 0, (size_t)s->view.dof_count * sizeof *size);
-  for (int32_t k = 0; k < s->beside->mover_count; k++)
-    if (s->beside->mover[k].first >= 0) add_inertia(s, &s->beside->mover[k], &s->change);
-  for (int32_t k = 0; k < s->view.dof_count; k++) size[k] = fabs(size[k]);
-  for (int32_t k = 0; k < s->base->rows.group_count; k++) {
-    const fx_group *g = &s->base->rows.group[k];
-    const double *J = s->base->rows.J + g->value;
-    for (int32_t b = 0; b < g->body_count; b++) {
-      const fx_mover *m = &s->base->mover[g->mover[b]];
-      for (int32_t e = 0; e < g->dim; e++)
-        for (int32_t c = 0; c < m->dof && m->first >= 0; c++)
-          size[m->first + c] += fabs(J[e * m->dof + c] * s->r[g->row + e]);
-      J += g->dim * m->dof;
-    }
-  }
-  bool good = true;
-  for (int32_t k = 0; k < s->view.dof_count; k++)
-    good = good && fabs(s->now.f[k]) <= MATCHES * size[k] + 1e-14 * s->momentum;
-  return good;
+  fx_study_impulses(s, size);
+  for (int32_t c = first; m->first >= 0 && c < first + count && c < m->dof; c++) most = fmax(most, size[m->first + c]);
+  return most;
 }
 
-/* Rows of the state alone are those of the step, and its answer fits them. */
-static frix_status check_rows(study *s) {
-  const fx_assembly *a = &s->base->rows;
-  frix_status status = look(s, NULL, 0);
-  if (status == FRIX_OK) status = find(s, &s->now);
-  if (status != FRIX_OK) return status;
-  s->momentum = 0, s->speed = s->config->step * fx_norm(s->base->state.gravity) + 1e-9;
-  for (int32_t k = 0; k < s->beside->mover_count; k++) {
-    const fx_mover *m = &s->beside->mover[k];
-    if (m->first < 0) continue;
-    for (int32_t c = 0; c < m->dof; c++) {
-      double v = s->view.v[m->first + c];
-      s->speed = fx_max(s->speed, fabs(v));
-      if (m->tree) s->scratch[c] = fx_max(fabs(v), fabs(m->tree->v_free[c]));
-    }
-    double moves = fx_norm(m->v_free) + s->config->step * fx_norm(s->base->state.gravity);
-    double drive[6] = {m->mass * moves, 0};
-    if (m->tree) fx_tree_multiply(m, s->scratch, s->moved + m->first);
-    for (int32_t c = 0; c < (m->tree ? m->dof : 1); c++)
-      s->momentum = fx_max(s->momentum, fabs(m->tree ? s->moved[m->first + c] : drive[c]));
-  }
-  bool good = same_rows(s) && (s->config->kappa > 0 || balances(s));
-  for (int32_t k = 0; good && k < s->view.row_count + s->view.joint_count && !(s->config->kappa > 0); k++)
-    good = fabs(s->now.w[k] - a->u[k] - a->w[k]) <= MATCHES * (s->speed + fabs(a->w[k]));
-  for (int32_t k = 0; good && a->compliant && k < s->view.row_count; k++) /* springs that the step set anew */
-    good = fabs(s->now.R[k] - a->R[k]) <= MATCHES * fabs(a->R[k]) &&
-           fabs(s->now.r_c[k] - a->r_c[k]) <= MATCHES * (fabs(a->r_c[k]) + fabs(s->r[k]));
-  if (good) return FRIX_OK;
-  return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED,
-                 "step gradient: the rows of the step depend on more than the state (or it is not exact)");
+/* Differences of rows have the rounding of what they are sums of: where bodies are fast, or carry far more than they
+ * weigh, inputs that enter linearly are changed by more. */
+static void widen(fx_study *s, fx_step_input *in) {
+  const fx_state *state = &s->base->state;
+  double h = s->config->step;
+  int32_t mover = in->body.index ? s->base->mover_of[in->body.index] : -1;
+  if (in->kind == FX_INPUT_GRAVITY) in->width = fmax(in->width, FX_INPUT_NARROW * s->speed / h);
+  if (in->kind == FX_INPUT_VELOCITY)
+    in->width = fmax(in->width, FX_INPUT_NARROW * fx_norm(state->velocity[in->body.index]));
+  if (in->kind == FX_INPUT_SPIN) in->width = fmax(in->width, FX_INPUT_NARROW * fx_norm(state->spin[in->body.index]));
+  if (in->kind != FX_INPUT_FORCE || mover < 0) return;
+  const fx_mover *m = &s->base->mover[mover];
+  bool whole = m->tree || m->dof == 3;
+  in->width =
+      fmax(in->width, FX_INPUT_NARROW / h * carried_by(s, m, whole || in->axis < 3 ? 0 : 3, whole ? m->dof : 3));
 }
 
 /* ---- one input ---- */
 
-static void note_edge(study *s) {
+static void note_edge(fx_study *s) {
   s->edge = true;
   s->view.verdict = FRIX_GRADIENT_KINK, s->view.distance = 0;
 }
 
-static bool has_edge(const study *s) {
-  const leftover *l = s->at;
+static bool has_edge(const fx_study *s) {
+  const fx_law_left *l = s->at;
   size_t rows = (size_t)(s->view.row_count + s->view.joint_count);
   for (int32_t k = 0; k < s->base->rows.group_count; k++) { /* what carries nothing changes nothing */
     const fx_group *g = &s->base->rows.group[k];
-    for (int n = 0; n < 4 && !carries(s, g); n++)
+    for (int n = 0; n < 4 && !fx_study_carries(s, g); n++)
       memcpy(l[n].w + g->row, s->now.w + g->row, (size_t)g->dim * sizeof *l[n].w);
   }
   fx_beside f = {l[0].f, s->now.f, l[1].f, l[2].f, l[3].f}, w = {l[0].w, s->now.w, l[1].w, l[2].w, l[3].w};
@@ -273,8 +87,8 @@ static void slope_of(int32_t count, const double *const at[4], double width, dou
   }
 }
 
-static void change_of(const study *s, double width) {
-  const leftover *l = s->at;
+static void change_of(const fx_study *s, double width) {
+  const fx_law_left *l = s->at;
   int32_t rows = s->view.row_count + s->view.joint_count;
   slope_of(s->view.dof_count, (const double *const[4]){l[0].f, l[1].f, l[2].f, l[3].f}, width, s->change.f);
   slope_of(rows, (const double *const[4]){l[0].w, l[1].w, l[2].w, l[3].w}, width, s->change.w);
@@ -283,7 +97,7 @@ static void change_of(const study *s, double width) {
   slope_of(s->view.contact_count, (const double *const[4]){l[0].mu, l[1].mu, l[2].mu, l[3].mu}, width, s->change.mu);
 }
 
-static frix_status change_friction(study *s, const fx_step_input *in) {
+static frix_status change_friction(fx_study *s, const fx_step_input *in) {
   bool any = false;
   memset(s->change.f, 0, (size_t)s->view.dof_count * sizeof(double));
   memset(s->change.w, 0, (size_t)(s->view.row_count + s->view.joint_count) * sizeof(double));
@@ -299,11 +113,11 @@ static frix_status change_friction(study *s, const fx_step_input *in) {
 }
 
 /* What one unit of the input changes in the rows, into s->change. */
-static frix_status differ(study *s, const fx_step_input *in) {
+static frix_status differ(fx_study *s, const fx_step_input *in) {
   if (in->kind == FX_INPUT_FRICTION) return change_friction(s, in);
   for (int n = 0; n < 4; n++) {
-    frix_status status = look(s, in, part_of[n] * in->width);
-    if (status == FRIX_OK) status = find(s, &s->at[n]);
+    frix_status status = fx_study_look(s, in, part_of[n] * in->width);
+    if (status == FRIX_OK) status = fx_study_find(s, &s->at[n]);
     if (status != FRIX_OK) return status;
   }
   for (int32_t k = 0; k < 2 * s->view.contact_count; k++)
@@ -315,15 +129,18 @@ static frix_status differ(study *s, const fx_step_input *in) {
 }
 
 /* dv, dr along the change; side: 0 both, 1 as the input grows, -1 as it shrinks. */
-static frix_status solve(study *s, int side) {
-  leftover *c = &s->change;
+static frix_status solve(fx_study *s, int side) {
+  fx_law_left *c = &s->change;
   bool compliant = s->base->rows.compliant;
   int32_t rows = s->view.row_count, joints = s->view.joint_count;
   frix_gradient_data data = {.size = sizeof data, .f = c->f, .w = c->w, .b = joints ? c->w + rows : NULL, .mu = c->mu};
   if (compliant) data.R = c->R, data.r_c = c->r_c;
   bool forces = false;
   for (int32_t k = 0; k < s->config->of_count; k++) forces |= s->output[k].kind == FX_OUTPUT_PRESS;
-  if (side == 0) return frix_gradient_forward(s->gradient, &data, s->dv, NULL, forces ? s->dr : NULL);
+  if (side == 0) return fx_drilling_forward(s->base, s->gradient, &data, c->r_c, s->dv, s->dr, forces);
+  for (int32_t k = 0; k < s->base->rows.joint_first; k++)
+    if (s->base->rows.group[k].kind == FX_GROUP_SPINNING)
+      return fx_fail(s->context, FRIX_ERROR_UNSUPPORTED, "step gradient: drilling friction from one side");
   double *all[5] = {c->f, c->w, c->mu, c->R, c->r_c};
   int32_t count[5] = {s->view.dof_count, rows + joints, s->view.contact_count, rows, rows};
   for (int e = 0; side < 0 && e < 5; e++)
@@ -336,7 +153,7 @@ static frix_status solve(study *s, int side) {
 
 /* ---- behind the step ---- */
 
-static double press(const study *s, const fx_step_output *o, const double *r) {
+static double press(const fx_study *s, const fx_step_output *o, const double *r) {
   double sum = 0;
   for (int32_t k = 0; k < s->view.contact_count; k++) {
     const fx_group *g = &s->base->rows.group[k];
@@ -347,7 +164,7 @@ static double press(const study *s, const fx_step_output *o, const double *r) {
 }
 
 /* What holds bodies at the end of the step are the impulses of the answer. */
-static frix_status take_impulses(study *s) {
+static frix_status take_impulses(fx_study *s) {
   fx_assembly *a = &s->beside->rows;
   const fx_assembly *base = &s->base->rows;
   a->r = FX_TAKE(a->arena, double, (size_t)a->row_count + 1);
@@ -360,9 +177,9 @@ static frix_status take_impulses(study *s) {
 }
 
 /* The outputs where the input is changed by `amount` and the answer with it. */
-static frix_status arrive(study *s, const fx_step_input *in, double amount, double *out) {
+static frix_status arrive(fx_study *s, const fx_step_input *in, double amount, double *out) {
   bool friction = in->kind == FX_INPUT_FRICTION;
-  frix_status status = look(s, friction ? NULL : in, amount);
+  frix_status status = fx_study_look(s, friction ? NULL : in, amount);
   if (status == FRIX_OK) status = take_impulses(s);
   if (status != FRIX_OK) return status;
   for (int32_t k = 0; s->gradient && k < s->view.dof_count; k++) s->moved[k] = s->view.v[k] + amount * s->dv[k];
@@ -374,7 +191,7 @@ static frix_status arrive(study *s, const fx_step_input *in, double amount, doub
 }
 
 /* d of / d in into column e of value, from differences over d and d / 2. */
-static frix_status motion(study *s, int32_t e, double *value) {
+static frix_status motion(fx_study *s, int32_t e, double *value) {
   const fx_step_input *in = &s->input[e];
   const frix_step_gradient_config *c = s->config;
   double fastest = 0, d = WIDE * (in->kind == FX_INPUT_FRICTION ? FX_INPUT_RELATIVE : in->width), h = c->step;
@@ -397,43 +214,82 @@ static frix_status motion(study *s, int32_t e, double *value) {
   return FRIX_OK;
 }
 
-/* Two steps beside lead where the derivative says, to a thousandth: it would be a kink otherwise, whatever was missed.
- */
-static frix_status prove(study *s, int32_t e, const double *value) {
-  const fx_step_input *in = &s->input[e];
+/* ---- the proof ---- */
+
+typedef struct proof {
+  double near, part, rounding; /* change of velocities; what may be missed, of the largest; errors of the steps */
+} proof;
+
+static const proof exactly = {2e-5, 1e-5, 1e-14}, /* steps that are corrected to rounding */
+    roughly = {1e-4, 1e-3, 1e-8};                 /* those of the solver */
+
+enum { NARROWER = 8 };
+
+/* Outputs of the steps at -d and d; *exact: both were corrected. */
+static frix_status step_beside(fx_study *s, const fx_step_input *in, double d, bool *exact) {
   const frix_step_gradient_config *c = s->config;
   frix_step_report report = {.certified = false};
-  double fastest = 0, most = 0, d = WIDE * in->width;
-  for (int32_t k = 0; s->gradient && k < s->view.dof_count; k++) fastest = fmax(fastest, fabs(s->dv[k]));
-  if (fastest * d > NEAR) d = NEAR / fastest;
+  *exact = true;
   for (int side = 0; side < 2; side++) {
     double amount = side ? d : -d;
-    frix_status status = begin_again(s, s->beside);
+    bool corrected = false;
+    frix_status status = fx_study_begin(s, s->beside);
     if (status == FRIX_OK) status = fx_step_input_change(s->beside, in, amount);
     if (status == FRIX_OK)
-      status = frix_sim_step(s->beside, in->kind == FX_INPUT_STEP ? c->step + amount : c->step, &report);
+      status = fx_step_exactly(s->beside, in->kind == FX_INPUT_STEP ? c->step + amount : c->step, &report, &corrected);
     if (status != FRIX_OK) return status;
     if (!report.certified) note_edge(s);
+    *exact &= corrected || s->beside->rows.row_count == 0;
     for (int32_t k = 0; k < c->of_count; k++)
       s->behind[side][k] = fx_step_output_value(s->beside, s->base, &s->output[k], s->scratch);
-  }
-  for (int32_t k = 0; k < c->of_count; k++) most = fmax(most, fabs(value[k * c->wrt_count + e]));
-  for (int32_t k = 0; k < c->of_count; k++) {
-    double apart = fabs((s->behind[1][k] - s->behind[0][k]) / (2 * d) - value[k * c->wrt_count + e]);
-    bool press = s->output[k].kind == FX_OUTPUT_PRESS;
-    if (!press && !(apart <= PROOF * most + SOLVED * (1 + s->speed) / d)) note_edge(s);
   }
   return FRIX_OK;
 }
 
-static frix_status differentiate(study *s, int32_t e, double *value, double *below) {
+/* Whether they lead where the derivative says. */
+static bool is_proven(const fx_study *s, int32_t e, const double *value, const proof *p, double d) {
+  const frix_step_gradient_config *c = s->config;
+  double most = 0;
+  for (int32_t k = 0; k < c->of_count; k++) most = fmax(most, fabs(value[k * c->wrt_count + e]));
+  for (int32_t k = 0; k < c->of_count; k++) {
+    double apart = fabs((s->behind[1][k] - s->behind[0][k]) / (2 * d) - value[k * c->wrt_count + e]);
+    bool press = s->output[k].kind == FX_OUTPUT_PRESS;
+    if (!press && !(apart <= p->part * most + p->rounding * (1 + s->speed + s->farthest) / d)) return false;
+  }
+  return true;
+}
+
+/* Two steps beside lead where the derivative says; it would be a kink otherwise, whatever was missed. Where slips are
+ * small they turn: nearer by, less. */
+static frix_status prove(fx_study *s, int32_t e, const double *value) {
+  const fx_step_input *in = &s->input[e];
+  double fastest = 0;
+  for (int32_t k = 0; s->gradient && k < s->view.dof_count; k++) fastest = fmax(fastest, fabs(s->dv[k]));
+  for (const proof *p = &exactly; p; p = p == &exactly ? &roughly : NULL) {
+    double d = fastest * WIDE * in->width > p->near ? p->near / fastest : WIDE * in->width;
+    for (int round = 0; round < 2; round++, d /= NARROWER) {
+      bool exact;
+      frix_status status = step_beside(s, in, d, &exact);
+      if (status != FRIX_OK) return status;
+      if (p == &exactly && !exact) break;
+      if (is_proven(s, e, value, p, d)) return FRIX_OK;
+      if (round > 0 || p == &roughly) {
+        note_edge(s);
+        return FRIX_OK;
+      }
+    }
+  }
+  return FRIX_OK;
+}
+
+static frix_status differentiate(fx_study *s, int32_t e, double *value, double *below) {
   bool sides = s->config->one_sided;
   frix_status status = s->gradient ? differ(s, &s->input[e]) : FRIX_OK;
   if (status != FRIX_OK || s->edge) return status;
   if (s->gradient) status = solve(s, sides ? 1 : 0);
   if (status == FRIX_OK) status = motion(s, e, value);
-  bool proof = !sides && !(s->config->kappa > 0) && s->input[e].kind != FX_INPUT_FRICTION;
-  if (status == FRIX_OK && !s->edge && proof) status = prove(s, e, value);
+  bool proven = !sides && !(s->config->kappa > 0) && s->input[e].kind != FX_INPUT_FRICTION;
+  if (status == FRIX_OK && !s->edge && proven) status = prove(s, e, value);
   if (status != FRIX_OK || s->edge || !sides || !below) return status;
   if (s->gradient) status = solve(s, -1);
   return status == FRIX_OK ? motion(s, e, below) : status;
@@ -441,12 +297,14 @@ static frix_status differentiate(study *s, int32_t e, double *value, double *bel
 
 /* ---- the whole ---- */
 
-static frix_status take_step(study *s) {
+static frix_status take_step(fx_study *s) {
   frix_step_report report;
-  frix_status status = begin_again(s, s->base);
+  frix_status status = fx_study_begin(s, s->base);
   if (status == FRIX_OK) status = frix_sim_step(s->base, s->config->step, &report);
   if (status != FRIX_OK) return status;
   if (!report.certified) return fx_fail(s->context, FRIX_ERROR_CERTIFICATE, "step gradient: the step is not certified");
+  for (int32_t k = 0; k < s->base->mover_count; k++)
+    s->farthest = fmax(s->farthest, fx_norm(s->base->state.pose[s->base->mover[k].slot].p));
   s->view = (frix_gradient_result){.size = sizeof s->view, .distance = INFINITY, .contact = -1, .forces_unique = true};
   if (s->base->rows.row_count == 0) return FRIX_OK;
   status = s->config->kappa > 0 ? frix_gradient_of_step_smoothed(s->base, NULL, s->config->kappa, &s->gradient)
@@ -457,7 +315,7 @@ static frix_status take_step(study *s) {
   return status;
 }
 
-static frix_status take_room(study *s) {
+static frix_status take_room(fx_study *s) {
   size_t rows = (size_t)(s->view.row_count + s->view.joint_count) + 1, dofs = (size_t)s->view.dof_count + 1;
   size_t wide = 6;
   for (int32_t k = 0; k < s->base->mover_count; k++)
@@ -467,10 +325,10 @@ static frix_status take_room(study *s) {
   s->dv = FX_TAKE(&s->arena, double, dofs), s->moved = FX_TAKE(&s->arena, double, dofs);
   s->scratch = FX_TAKE(&s->arena, double, wide);
   bool room =
-      s->r && s->dr && s->dv && s->moved && s->scratch && take_leftover(s, &s->now) && take_leftover(s, &s->change);
+      s->r && s->dr && s->dv && s->moved && s->scratch && fx_study_take(s, &s->now) && fx_study_take(s, &s->change);
   for (int n = 0; n < 4 && room; n++) {
     s->behind[n] = FX_TAKE(&s->arena, double, s->config->of_count + 1);
-    room = s->behind[n] && take_leftover(s, &s->at[n]);
+    room = s->behind[n] && fx_study_take(s, &s->at[n]);
   }
   if (!room) return FRIX_ERROR_MEMORY;
   if (s->view.row_count) memcpy(s->r, s->view.r, (size_t)s->view.row_count * sizeof *s->r);
@@ -487,14 +345,13 @@ static frix_status check(const frix_sim *sim, const frix_step_gradient_config *c
   if (sim->in_force)
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_step_gradient: called from the force callback");
   bool hooks = sim->hooks && (sim->hooks->user.filter || sim->hooks->user.modify);
-  bool rigid = sim->config.contact == FRIX_CONTACT_KIND_RIGID;
-  if (!rigid || sim->softs || hooks || sim->integrator->position_time != 1.0)
+  if (sim->softs || hooks || sim->integrator->position_time != 1.0)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
-                   "step gradient: rigid contacts, the integrator moreau, no soft bodies and no contact hooks");
+                   "step gradient: the integrator moreau, no soft bodies and no contact hooks");
   return FRIX_OK;
 }
 
-static frix_status read_names(study *s, frix_sim *sim) {
+static frix_status read_names(fx_study *s, frix_sim *sim) {
   const frix_step_gradient_config *c = s->config;
   s->input = FX_TAKE(&s->arena, fx_step_input, c->wrt_count);
   s->output = FX_TAKE(&s->arena, fx_step_output, c->of_count);
@@ -508,17 +365,18 @@ static frix_status read_names(study *s, frix_sim *sim) {
   return status;
 }
 
-static frix_status run(study *s, frix_sim *sim, double *value, double *below) {
+static frix_status run(fx_study *s, frix_sim *sim, double *value, double *below) {
   const frix_step_gradient_config *c = s->config;
   size_t count = (size_t)c->wrt_count * (size_t)c->of_count;
   frix_status status = read_names(s, sim);
   if (status == FRIX_OK) status = frix_sim_save(sim, &s->start);
-  if (status == FRIX_OK) status = open_copy(s, sim, &s->base);
-  if (status == FRIX_OK) status = open_copy(s, sim, &s->beside);
+  if (status == FRIX_OK) status = fx_study_open(s, sim, &s->base);
+  if (status == FRIX_OK) status = fx_study_open(s, sim, &s->beside);
   if (status == FRIX_OK) status = take_step(s);
   if (status == FRIX_OK) status = take_room(s);
-  if (status == FRIX_OK && s->gradient) status = check_rows(s);
+  if (status == FRIX_OK && s->gradient) status = fx_study_check(s);
   if (status != FRIX_OK) return status;
+  for (int32_t e = 0; s->gradient && e < c->wrt_count; e++) widen(s, &s->input[e]);
   bool kink = s->view.verdict == FRIX_GRADIENT_KINK && c->one_sided;
   bool known = s->view.verdict == FRIX_GRADIENT_SMOOTH || s->view.verdict == FRIX_GRADIENT_SMOOTHED || kink;
   for (int32_t e = 0; known && status == FRIX_OK && e < c->wrt_count; e++) status = differentiate(s, e, value, below);
@@ -535,7 +393,7 @@ frix_status frix_sim_step_gradient_sized(frix_sim *sim, const frix_step_gradient
   FX_WHOLE(frix_step_gradient_config, config, frix_step_gradient_default());
   frix_status status = check(sim, config, value);
   if (status != FRIX_OK) return status;
-  study s = {.config = config, .context = sim->context};
+  fx_study s = {.config = config, .context = sim->context};
   fx_arena_init(&s.arena, sim->context);
   status = run(&s, sim, value, below);
   s.view.r = s.view.lambda = s.view.u = s.view.v = NULL;

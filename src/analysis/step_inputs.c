@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NARROW 1e-5 /* width of differences of what has no scale, in its unit */
-
 enum { WORD = 128 };
 
 /* ---- names ---- */
@@ -118,7 +116,7 @@ static frix_status read_robot(frix_sim *sim, const char *name, fx_step_input *ou
     *found = true;
     frix_status status = read_entry(sim, name, table[k].part, table[k].array == FRIX_ROBOT_ACT, &out->index);
     if (status != FRIX_OK) return status;
-    out->array = table[k].array, out->width = NARROW;
+    out->array = table[k].array, out->width = FX_INPUT_NARROW;
     out->kind = name[1] == 'p' && name[0] == 'q' ? FX_INPUT_COORDINATE : FX_INPUT_ROBOT;
     return check_entry(sim, name, table[k].array, out->index);
   }
@@ -160,14 +158,14 @@ static bool read_state(const frix_sim *sim, const char *name, fx_step_input *out
   static const fx_input_kind kind[] = {FX_INPUT_VELOCITY, FX_INPUT_SPIN, FX_INPUT_TURN, FX_INPUT_PLACE};
   int which;
   if (!read_axis(sim, name, words, 4, &out->body, &which, &out->axis)) return false;
-  out->kind = kind[which], out->width = NARROW;
+  out->kind = kind[which], out->width = FX_INPUT_NARROW;
   return true;
 }
 
 frix_status fx_step_input_read(frix_sim *sim, const char *name, fx_step_input *out) {
   bool found;
   double value;
-  *out = (fx_step_input){.name = name, .width = NARROW};
+  *out = (fx_step_input){.name = name, .width = FX_INPUT_NARROW};
   if (!strcmp(name, "h")) {
     out->kind = FX_INPUT_STEP, out->width = 0;
     return FRIX_OK;
@@ -177,12 +175,13 @@ frix_status fx_step_input_read(frix_sim *sim, const char *name, fx_step_input *o
   if (found || status != FRIX_OK) return status;
   if (read_push(sim, name, out)) {
     double mass = fx_slot_body(sim, (int32_t)out->body.index)->mass; /* a small part of what it weighs */
-    out->width = mass > 0 && isfinite(mass) ? NARROW * mass * (1 + fx_norm(sim->state.gravity)) : NARROW;
+    out->width =
+        mass > 0 && isfinite(mass) ? FX_INPUT_NARROW * mass * (1 + fx_norm(sim->state.gravity)) : FX_INPUT_NARROW;
     return FRIX_OK;
   }
   if (read_state(sim, name, out)) return FRIX_OK;
   if (!strncmp(name, "gravity.", 8) && axis_of(name[8]) >= 0 && !name[9]) {
-    out->kind = FX_INPUT_GRAVITY, out->axis = axis_of(name[8]), out->width = 1e2 * NARROW;
+    out->kind = FX_INPUT_GRAVITY, out->axis = axis_of(name[8]), out->width = 1e2 * FX_INPUT_NARROW;
     return FRIX_OK;
   }
   const char *colon = strchr(name, ':'); /* "mass:A" is "A.mass" */
@@ -192,7 +191,7 @@ frix_status fx_step_input_read(frix_sim *sim, const char *name, fx_step_input *o
     snprintf(out->quantity, sizeof out->quantity, "%s", name);
   out->kind = FX_INPUT_MODEL;
   if (frix_model_quantity(sim->context, sim->model, out->quantity, &value) == FRIX_OK) {
-    out->width = value != 0 ? FX_INPUT_RELATIVE * fabs(value) : NARROW;
+    out->width = value != 0 ? FX_INPUT_RELATIVE * fabs(value) : FX_INPUT_NARROW;
     return FRIX_OK;
   }
   return fx_fail(sim->context, FRIX_ERROR_INPUT,

@@ -19,6 +19,7 @@ typedef enum fx_input_kind {
 } fx_input_kind;
 
 #define FX_INPUT_RELATIVE 4e-5 /* width of differences of what has a scale, over it */
+#define FX_INPUT_NARROW 1e-5   /* the same of what has no scale, in its unit */
 
 typedef struct fx_step_input {
   fx_input_kind kind;
@@ -57,5 +58,8 @@ frix_status fx_step_input_change(frix_sim *sim, const fx_step_input *input, doub
 bool fx_pair_meant(frix_body_id a, frix_body_id b, uint32_t slot_a, uint32_t slot_b);
 /* What an output is in this state; turns and coordinates of robots count from `from`, a sim of the same bodies. */
 double fx_step_output_value(frix_sim *sim, frix_sim *from, const fx_step_output *output, double *scratch);
+
+/* A step whose answer is corrected to rounding; *exact: it was, else it is that of the solver. */
+frix_status fx_step_exactly(frix_sim *sim, double h, frix_step_report *report, bool *exact);
 
 #endif

@@ -1,4 +1,8 @@
-/* Threads: a pool that waits in the context; one shared counter distributes the tasks.
+/* Threads: a pool that waits in the context; tasks are taken from both ends.
+ *
+ * The caller takes tasks from the first on, its helpers from the last on: with two threads each meets the same part of
+ * the data loop after loop, and finds it in its own cache. All that a loop needs stands in one cache line, which
+ * travels once to a helper and back.
  *
  * A job is offered in one atomic word: how many threads may still join it, and how many have joined and are not done.
  * Threads look at the word for a short while after a job, since loops of a step follow each other within microseconds,
@@ -16,19 +20,19 @@ enum { LOOKS = 1000, PATIENCE = 20 }; /* looks before others are let run, about 
 enum { OPEN = 1 << 16 };              /* one that may join; the low half counts those that have */
 
 struct fx_crew {
-  pthread_mutex_t lock;
+  /* the job */
+  _Alignas(64) atomic_int offer;
+  int32_t task_count;
+  _Atomic uint64_t taken; /* tasks from the first on, and above bit 32 from the last on */
+  void (*run)(int32_t task, void *user);
+  void *user;
+  atomic_int sleepers; /* threads that sleep */
+  atomic_bool waits;   /* the caller sleeps */
+  atomic_bool busy, stop;
+  _Alignas(64) pthread_mutex_t lock;
   pthread_cond_t wake, done;
   pthread_t thread[MAX_THREADS];
   int32_t count; /* threads that exist */
-  atomic_bool busy, stop;
-  atomic_int sleepers; /* threads that sleep */
-  atomic_bool waits;   /* the caller sleeps */
-  /* the job */
-  atomic_int offer;
-  atomic_int next;
-  int32_t task_count;
-  void (*run)(int32_t task, void *user);
-  void *user;
 };
 
 /* True as long as it is worth looking again. */
@@ -40,8 +44,16 @@ static bool pause_briefly(int32_t *looks) {
   return *looks < LOOKS * PATIENCE;
 }
 
-static void work(fx_crew *c) {
-  for (int32_t task; (task = atomic_fetch_add(&c->next, 1)) < c->task_count;) c->run(task, c->user);
+/* The next task from the first or, for helpers, from the last on; -1: all are taken. */
+static int32_t take(fx_crew *c, bool helps) {
+  uint64_t taken = atomic_fetch_add(&c->taken, helps ? (uint64_t)1 << 32 : 1), first = (uint32_t)taken;
+  uint64_t last = taken >> 32;
+  if (first + last >= (uint64_t)c->task_count) return -1;
+  return helps ? c->task_count - 1 - (int32_t)last : (int32_t)first;
+}
+
+static void work(fx_crew *c, bool helps) {
+  for (int32_t task; (task = take(c, helps)) >= 0;) c->run(task, c->user);
 }
 
 static bool join(fx_crew *c) {
@@ -70,7 +82,7 @@ static void *serve(void *argument) {
   fx_crew *c = argument;
   for (int32_t looks = 0; !atomic_load(&c->stop);) {
     if (join(c)) {
-      work(c);
+      work(c, true);
       leave(c);
       looks = 0;
     } else if (!pause_briefly(&looks)) {
@@ -112,7 +124,7 @@ void fx_crew_destroy(frix_context *context, fx_crew *c) {
 static bool engage(fx_crew *c, int32_t helpers, int32_t task_count, void (*run)(int32_t, void *), void *user) {
   if (atomic_exchange(&c->busy, true)) return false;
   c->task_count = task_count, c->run = run, c->user = user;
-  atomic_store(&c->next, 0);
+  atomic_store(&c->taken, 0);
   while (c->count < helpers && pthread_create(&c->thread[c->count], NULL, serve, c) == 0) c->count++;
   atomic_store(&c->offer, (helpers < c->count ? helpers : c->count) * OPEN);
   wake_all(c);
@@ -143,7 +155,7 @@ void fx_parallel(frix_context *context, int32_t thread_count, int32_t task_count
   if (wanted > MAX_THREADS) wanted = MAX_THREADS;
   fx_crew *c = wanted > 1 ? fx_context_crew(context) : NULL;
   if (c && engage(c, wanted - 1, task_count, run, user)) {
-    work(c); /* the caller is one of the crew */
+    work(c, false); /* the caller is one of the crew */
     release(c);
     return;
   }

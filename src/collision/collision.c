@@ -25,6 +25,7 @@ typedef struct part {
   fx_contact *contact;
   size_t room;
   int32_t count;
+  size_t at;    /* of its list in the whole */
   int32_t past; /* cursor into the list of the last run */
   bool failed;
 } part;
@@ -391,11 +392,18 @@ static void run_part(int32_t task, void *user) {
   for (int32_t k = first; k < end && !p->failed; k++) run_pair(j, p, j->pair[k]);
 }
 
+static void copy_part(int32_t task, void *user) {
+  fx_collision *c = user;
+  const part *p = &c->part[task];
+  if (p->count) memcpy(c->contact + p->at, p->contact, (size_t)p->count * sizeof *c->contact);
+}
+
 /* The parts' lists one after the other. */
-static frix_status gather(fx_collision *c, int32_t part_count) {
+static frix_status gather(fx_collision *c, int32_t part_count, int32_t thread_count) {
   int64_t total = 0;
   for (int32_t k = 0; k < part_count; k++) {
     if (c->part[k].failed) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: out of memory");
+    c->part[k].at = (size_t)total;
     total += c->part[k].count;
   }
   if (total > INT32_MAX / 8) return fx_fail(c->context, FRIX_ERROR_MEMORY, "collision: too many contacts");
@@ -404,11 +412,7 @@ static frix_status gather(fx_collision *c, int32_t part_count) {
   if (part_count == 1) return FRIX_OK;
   if (!fx_make_room(c->context, (void **)&c->contact, &c->contact_room, (size_t)total, sizeof *c->contact))
     return FRIX_ERROR_MEMORY;
-  int32_t at = 0;
-  for (int32_t k = 0; k < part_count; k++) {
-    if (c->part[k].count) memcpy(c->contact + at, c->part[k].contact, (size_t)c->part[k].count * sizeof *c->contact);
-    at += c->part[k].count;
-  }
+  fx_parallel(c->context, thread_count, part_count, copy_part, c);
   c->list = c->contact;
   return FRIX_OK;
 }
@@ -429,7 +433,7 @@ static frix_status find(fx_collision *c, const fx_placement *placement, double m
   if (!c->apart && j.pair_count > 0 && j.pair_count <= AXES && !(c->apart = FX_NEW(c->context, apart, AXES)))
     return FRIX_ERROR_MEMORY;
   fx_parallel(c->context, thread_count, j.part_count, run_part, &j);
-  status = gather(c, j.part_count);
+  status = gather(c, j.part_count, thread_count);
   c->stats = (fx_collision_stats){proxy_count, j.pair_count, c->list_count, middle - start, fx_seconds() - middle};
   return status;
 }

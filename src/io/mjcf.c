@@ -73,7 +73,10 @@ frix_status fx_mjcf_note_add(fx_mjcf_reader *r, frix_mjcf_note_kind kind, const 
                                          "site",
                                          "camera",
                                          "geom fluidshape",
-                                         "geom fluidcoef"};
+                                         "geom fluidcoef",
+                                         "geom surfacevel",
+                                         "geom adhesion",
+                                         "pair adhesion"};
   static const char *const endings[] = {" armature", " damping", " delay"}; /* of actuators */
   for (size_t k = 0; r->robot && k < sizeof in_trees / sizeof *in_trees; k++)
     if (!strcmp(name, in_trees[k])) return FRIX_OK;
@@ -134,8 +137,8 @@ frix_status fx_mjcf_finish_reader(fx_mjcf_reader *r) {
 
 void fx_mjcf_close_reader(fx_mjcf_reader *r) {
   frix_context *context = r->context;
-  void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body,     r->geom, r->joint,   r->site,
-                  r->camera,       r->flex,          r->tendon,   r->material, r->note, r->numbers, r->key};
+  void *list[] = {(void *)r->file, (void *)r->asset, r->instance, r->body, r->geom,    r->joint, r->site,     r->camera,
+                  r->flex,         r->tendon,        r->material, r->note, r->numbers, r->key,   r->coat_pair};
   for (int k = 0; k < FX_NAMED_KINDS; k++) fx_free(context, r->names[k].name);
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) fx_free(context, list[k]);
   frix_builder_destroy(r->builder);

@@ -134,6 +134,10 @@ static frix_status place_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   for (int32_t k = 0; k < m->vertex_count; k++) {
     frix_vec3 v = fx_pose_unpoint(reference, m->vertex[k]);
     m->vertex[k] = fx_vec(scale[0] * v.x, scale[1] * v.y, scale[2] * v.z);
+    for (int t = 0; t < 2 && asset->tangent; t++) {
+      frix_vec3 *d = &asset->tangent[k][t], turned = fx_unrotate(reference.q, *d);
+      *d = fx_unit(fx_vec(turned.x / scale[0], turned.y / scale[1], turned.z / scale[2]));
+    }
     if (!fx_finite(m->vertex[k])) return fx_mjcf_fail(r, item->element, "mesh vertex %d is out of range", (int)k);
   }
   for (int32_t k = 0; k < m->triangle_count && mirror < 0.0; k++) {
@@ -196,6 +200,7 @@ static frix_status weigh_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   int kind = fx_mjcf_source_of(asset->item.element)->mesh_inertia;
   fx_mesh faces = asset->mesh;
   frix_status status = fx_mjcf_word(r, &asset->item, "inertia", "legacy exact convex shell", &kind);
+  if (asset->flat) kind = FX_MESH_SHELL;
   if (!status && (kind == FX_MESH_CONVEX || faces.triangle_count == 0)) status = take_hull_faces(r, asset, &faces);
   if (status) return status;
   if (asset->mesh.triangle_count == 0) asset->mesh = faces;
@@ -224,9 +229,7 @@ static frix_status ready_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset) {
   bool file = fx_xml_value(e, "file") != NULL, given = fx_xml_value(e, "vertex") != NULL;
   if (file + given + (builtin != NULL) > 1) return fx_mjcf_fail(r, e, "mesh: one of file, vertex and builtin");
   if (!file && !given && !builtin) return fx_mjcf_fail(r, e, "mesh: neither file nor vertex nor builtin is given");
-  status = file      ? mesh_from_file(r, asset)
-           : builtin ? fx_mjcf_builtin_mesh(r, &asset->item, builtin, &asset->mesh)
-                     : mesh_inline(r, asset);
+  status = file ? mesh_from_file(r, asset) : builtin ? fx_mjcf_builtin_mesh(r, asset, builtin) : mesh_inline(r, asset);
   /* a tree has the masses that MuJoCo finds, which keeps vertices from text in single precision */
   for (int32_t k = 0; k < asset->mesh.vertex_count && !status && r->robot; k++) {
     frix_vec3 *v = &asset->mesh.vertex[k];

@@ -7,7 +7,8 @@
  *   supersphere N E F     N parallels and meridians; exponents from east to west and from north to south
  *   supertorus N R S T    N circles of radius R; exponents of a section and of the ring
  *   wedge N M A B G       directions of a touch sensor of N x M cells, within A and B degrees, denser in the middle by
- * G plate N M             the grid of a flat one */
+ * G; tangents along both angles
+ *   plate N M             the grid of a flat one, below its frame; tangents y and z, as in MuJoCo */
 #include <string.h>
 
 #include "base/trig.h"
@@ -19,6 +20,7 @@ enum { MOST_PARAMETERS = 5, MOST_SIDE = 1000 };
 
 typedef struct maker {
   fx_mjcf_reader *r;
+  fx_mjcf_asset *asset;
   const fx_xml_element *e;
   fx_mesh *mesh;
 } maker;
@@ -202,17 +204,29 @@ static frix_status make_grid(maker *m, const double *given, bool flat) {
   if (!(given[0] >= 1.0 && given[0] <= MOST_SIDE && given[1] >= 1.0 && given[1] <= MOST_SIDE))
     return fx_mjcf_fail(m->r, m->e, "mesh: wants 1 to %d cells each way", MOST_SIDE);
   int32_t n = (int32_t)given[0], rows = (int32_t)given[1];
-  frix_status status = take(m, (int64_t)n * rows, 0);
+  frix_status status = take(m, (int64_t)n * rows, flat ? 2 * (int64_t)(n - 1) * (rows - 1) : 0);
+  m->asset->tangent = fx_arena_take(&m->r->arena, (size_t)n * (size_t)rows, sizeof *m->asset->tangent);
+  if (!m->asset->tangent) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < n && !status; i++)
     for (int32_t k = 0; k < rows; k++) {
       double sine[2], cosine[2], dense = flat ? 0.0 : given[4];
       double a = cell(i, n, dense), b = cell(k, rows, dense);
       if (!flat) fx_sincos(given[2] * FX_PI / 180.0 * a, &sine[0], &cosine[0]);
       if (!flat) fx_sincos(given[3] * FX_PI / 180.0 * b, &sine[1], &cosine[1]);
-      if (flat)
-        vertex(m, a, b, 0.0);
-      else
-        vertex(m, cosine[1] * sine[0], sine[1], -cosine[1] * cosine[0]);
+      frix_vec3 *tangent = m->asset->tangent[m->mesh->vertex_count];
+      if (flat) {
+        tangent[0] = fx_vec(0.0, 1.0, 0.0), tangent[1] = fx_vec(0.0, 0.0, 1.0);
+        vertex(m, a, b, -1.0);
+        continue;
+      }
+      tangent[0] = fx_vec(cosine[0], 0.0, sine[0]);
+      tangent[1] = fx_vec(-sine[1] * sine[0], cosine[1], sine[1] * cosine[0]);
+      vertex(m, cosine[1] * sine[0], sine[1], -cosine[1] * cosine[0]);
+    }
+  for (int32_t i = 0; i + 1 < n && flat && !status; i++)
+    for (int32_t k = 0; k + 1 < rows; k++) {
+      int32_t at = i * rows + k;
+      face(m, at, at + rows, at + 1), face(m, at + 1, at + rows, at + rows + 1);
     }
   return status;
 }
@@ -224,11 +238,16 @@ static frix_status make_wedge(maker *m, const double *given) {
   return make_grid(m, given, false);
 }
 
-static frix_status make_plate(maker *m, const double *given) { return make_grid(m, given, true); }
+static frix_status make_plate(maker *m, const double *given) {
+  if (!(given[0] >= 2.0 && given[1] >= 2.0)) return fx_mjcf_fail(m->r, m->e, "mesh plate: wants 2 cells each way");
+  m->asset->flat = true;
+  return make_grid(m, given, true);
+}
 
 /* ---- all ---- */
 
-frix_status fx_mjcf_builtin_mesh(fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, fx_mesh *out) {
+frix_status fx_mjcf_builtin_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset, const char *name) {
+  const fx_mjcf_item *item = &asset->item;
   static const struct {
     const char *name;
     int parameters;
@@ -240,7 +259,7 @@ frix_status fx_mjcf_builtin_mesh(fx_mjcf_reader *r, const fx_mjcf_item *item, co
               {"supertorus", 4, make_supertorus},
               {"wedge", 5, make_wedge},
               {"plate", 2, make_plate}};
-  maker m = {r, item->element, out};
+  maker m = {r, asset, item->element, &asset->mesh};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     double given[MOST_PARAMETERS];
     if (strcmp(rows[k].name, name)) continue;

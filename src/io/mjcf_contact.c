@@ -147,7 +147,7 @@ static frix_status pair_law(fx_mjcf_reader *r, const fx_xml_element *e, pair_ent
                               "not supported: the larger of the two directions counts");
   friction[0] = fx_max(given[0], given[1]), friction[1] = given[2], friction[2] = fx_max(given[3], given[4]);
   p->law = law_of(r, friction, condim);
-  return status;
+  return status ? status : fx_mjcf_coat_pair(r, &item, p->a, p->b);
 }
 
 /* Whether the model keeps two bodies apart: an exclusion, or a joint between them. */

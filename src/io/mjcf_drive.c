@@ -5,10 +5,13 @@
  * All kinds (motor, position, velocity, general ...) are this law with their own numbers; defaults of any of the kinds
  * count for all, the later over the earlier: every kind sets some numbers of one list and keeps the others. While they
  * are read, a damping ratio stands as a positive b2 of a servo, and the gain of a pid is its ki. */
+#include <math.h>
 #include <string.h>
 
 #include "base/trig.h"
 #include "io/mjcf_internal.h"
+
+#define MOST_GEAR 1e100
 
 static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_actuator *a) {
   frix_status status;
@@ -29,6 +32,9 @@ static frix_status read_common(const fx_mjcf_reader *r, const fx_mjcf_item *item
       (status = fx_mjcf_integer(r, item, "group", INT32_MIN, INT32_MAX, &a->group)) ||
       (status = fx_mjcf_real(r, item, "inheritrange", &a->inherit)))
     return status;
+  for (int k = 0; k < 6; k++) /* its square counts */
+    if (fabs(a->gear[k]) > MOST_GEAR)
+      return fx_mjcf_fail(r, item->element, "gear: at most %g, not %g", MOST_GEAR, a->gear[k]);
   a->ctrl_given |= fx_xml_value(item->element, "ctrlrange") != NULL;
   a->force_given |= fx_xml_value(item->element, "forcerange") != NULL;
   a->act_given |= fx_xml_value(item->element, "actrange") != NULL;

@@ -49,6 +49,8 @@ static frix_status check_size(const fx_mjcf_reader *r, const fx_mjcf_geom *g) {
 /* Of an asset that frix does not make, the geom is left out. */
 static frix_status take_asset(fx_mjcf_reader *r, fx_mjcf_geom *g) {
   frix_status status = fx_mjcf_ready(r, g->asset);
+  if (!status && g->asset->flat)
+    return fx_mjcf_fail(r, g->item.element, "geom of a plate: it has no volume, and is for tactile sensors");
   if (status || !g->asset->missing) return status;
   g->type = FX_GEOM_LEFT_OUT;
   return fx_mjcf_missing(r, g->item.element, "geom of a mesh that is not read", "left out, with its mass");
@@ -73,7 +75,6 @@ static frix_status find_asset(fx_mjcf_reader *r, fx_mjcf_geom *g) {
 }
 
 static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *g) {
-  double margin = 0.0, gap = 0.0;
   int shell = 0;
   const fx_xml_element *where;
   frix_status status;
@@ -85,8 +86,7 @@ static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_
       (status = fx_mjcf_integer(r, item, "priority", INT32_MIN, INT32_MAX, &g->priority)) ||
       (status = fx_mjcf_integer(r, item, "group", INT32_MIN, INT32_MAX, &g->group)) ||
       (status = fx_mjcf_word(r, item, "shellinertia", "false true", &shell)) ||
-      (status = fx_mjcf_real(r, item, "mass", &g->mass)) || (status = fx_mjcf_real(r, item, "density", &g->density)) ||
-      (status = fx_mjcf_real(r, item, "margin", &margin)) || (status = fx_mjcf_real(r, item, "gap", &gap)))
+      (status = fx_mjcf_real(r, item, "mass", &g->mass)) || (status = fx_mjcf_real(r, item, "density", &g->density)))
     return status;
   if (g->condim != 1 && g->condim != 3 && g->condim != 4 && g->condim != 6)
     return fx_mjcf_fail(r, item->element, "geom condim: %d is none of 1, 3, 4, 6", (int)g->condim);
@@ -97,12 +97,7 @@ static frix_status read_numbers(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_
     return fx_mjcf_fail(r, where, "geom mass: %g is negative", g->mass);
   if (!(g->density >= 0.0)) return fx_mjcf_fail(r, item->element, "geom density: %g is negative", g->density);
   g->shell = shell == 1;
-  g->skin = margin - gap;
-  if (r->robot && (g->skin >= 0.0 || !r->reduced)) return FRIX_OK; /* robots have it, trees by themselves no contacts */
-  if (margin != gap && fx_mjcf_text(item, margin != 0.0 ? "margin" : "gap", &where))
-    return fx_mjcf_note_add(r, FRIX_MJCF_UNSUPPORTED, where, "geom margin",
-                            "not supported: contact acts at the surface, not at margin - gap from it");
-  return FRIX_OK;
+  return fx_mjcf_coat_read(r, item, g);
 }
 
 frix_status fx_mjcf_geom_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *g) {
@@ -123,9 +118,11 @@ frix_status fx_mjcf_geom_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mj
   if (type == FX_GEOM_MESH || type == FX_GEOM_HFIELD) return find_asset(r, g);
   if (type == FX_GEOM_PLANE) return FRIX_OK;
   if (fx_mjcf_text(item, "mesh", NULL)) {
+    frix_pose given = g->pose;
     status = find_asset(r, g);
     if (status || g->type == FX_GEOM_LEFT_OUT) return status;
     status = fx_mjcf_fit(r, g);
+    fx_mjcf_coat_move(g, given);
   } else {
     status = read_ends(r, item, g);
   }

@@ -26,6 +26,7 @@
 
 #include "io/mesh_file.h"
 #include "io/xml.h"
+#include "model/model_internal.h"
 #include "model/shape.h"
 
 /* A default class: where its elements stand, and the class it extends. */
@@ -73,6 +74,8 @@ typedef struct fx_mjcf_asset {
   const char *name;
   bool is_mesh, ready, triangles; /* triangles: as they are on static bodies, not their hull */
   bool missing;                   /* of a sort frix does not make: geoms of it are left out */
+  bool flat;                      /* the plate of a touch sensor: an area, no body */
+  frix_vec3 (*tangent)[2];        /* of vertices of a touch sensor's surface; NULL: others have none */
   fx_mesh mesh;
   fx_mass mass;    /* of the mesh for density 1 */
   frix_pose frame; /* its centre of mass and principal axes, largest moment first */
@@ -240,9 +243,9 @@ typedef struct fx_mjcf_geom {
   fx_mjcf_asset *asset;
   int32_t contype, conaffinity, condim, priority, group;
   double friction[3];
-  double mass, density;           /* mass < 0: by density */
-  bool shell;                     /* density is per area */
-  double skin;                    /* margin - gap: contacts act so far from its surface */
+  double mass, density; /* mass < 0: by density */
+  bool shell;           /* density is per area */
+  fx_coat coat;
   int32_t own_kind, own_material; /* > 0: apart from others of its sort, since a pair or an exclusion names it */
   bool alone;                     /* no other geom is of its kind */
   int32_t kind;                   /* of who meets whom */
@@ -363,6 +366,8 @@ typedef struct fx_mjcf_reader {
   int32_t special_count;
   uint32_t meets[32];               /* by kind of geom: the kinds it meets */
   int32_t shape_count, *shape_geom; /* the geom of each shape of the model */
+  fx_coat_pair *coat_pair;          /* of explicit pairs */
+  int32_t coat_pair_count, coat_pair_room;
 } fx_mjcf_reader;
 
 /* Files that switch off springs and dampers have no passive forces at all: no gravity compensation, no air. */
@@ -491,13 +496,24 @@ const fx_xml_element *fx_mjcf_next_of_all(const fx_mjcf_reader *r, const char *s
 frix_status fx_mjcf_assets(fx_mjcf_reader *r, const fx_mjcf_source *source);
 fx_mjcf_asset *fx_mjcf_find_asset(fx_mjcf_reader *r, const fx_mjcf_source *source, bool is_mesh, const char *name);
 /* Read when a geom needs it. */
-frix_status fx_mjcf_builtin_mesh(fx_mjcf_reader *r, const fx_mjcf_item *item, const char *name, fx_mesh *out);
+frix_status fx_mjcf_builtin_mesh(fx_mjcf_reader *r, fx_mjcf_asset *asset, const char *name);
 frix_status fx_mjcf_ready(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 frix_status fx_mjcf_hull(fx_mjcf_reader *r, fx_mjcf_asset *asset);
 /* For density 1; zero where there is no volume. */
 fx_mass fx_mjcf_mesh_mass(const fx_mesh *mesh, fx_mjcf_mesh_inertia kind);
 /* A primitive's size and place from the mesh the geom names. */
 frix_status fx_mjcf_fit(fx_mjcf_reader *r, fx_mjcf_geom *geom);
+
+/* ---- mjcf_coat.c ---- */
+frix_status fx_mjcf_coat_read(fx_mjcf_reader *r, const fx_mjcf_item *item, fx_mjcf_geom *geom);
+/* The geom's frame was `given` when its surface was read. */
+void fx_mjcf_coat_move(fx_mjcf_geom *geom, frix_pose given);
+/* Of an explicit pair. */
+frix_status fx_mjcf_coat_pair(fx_mjcf_reader *r, const fx_mjcf_item *item, int32_t geom_a, int32_t geom_b);
+/* Whether any surface needs more than a bare contact. */
+frix_status fx_mjcf_coated(fx_mjcf_reader *r, bool *out);
+/* For the shapes of the model. */
+frix_status fx_mjcf_coat_link(fx_mjcf_reader *r, frix_context *context, fx_robot_link *link);
 /* Area, and inertia for density 1 per area (mjcf_shell.c). */
 fx_mass fx_mjcf_shell_mass(const fx_mjcf_geom *geom);
 /* Moments, largest first, and principal axes of an inertia by Jacobi rotations (mjcf_axes.c). */

@@ -48,7 +48,8 @@ static frix_status read_circuit(const fx_mjcf_reader *r, const fx_mjcf_item *ite
   a->gain[0] = resistance, a->gain[1] = K;
   a->dyn[0] = inductance[0] > 0.0 ? inductance[0] / resistance : inductance[1], a->dyn[1] = most[2];
   double torque = most[0] > 0.0 ? most[0] : K * most[1];
-  if (torque > 0.0) a->force_range[0] = -torque, a->force_range[1] = torque, a->force_given = true;
+  if (torque > 0.0)
+    a->force_range[0] = -torque, a->force_range[1] = torque, a->force_limited = 1; /* without autolimits too */
   return FRIX_OK;
 }
 

@@ -17,8 +17,9 @@ static bool has_trees(const fx_tree *t) {
     if (t->actuator[k].dofs.count > 0 ||
         (t->actuator[k].transmission == FRIX_ROBOT_AT_BODY && t->actuator[k].gain_kind == FX_GAIN_FIXED))
       return true;
-  bool air = t->joint_count > 0 && (t->density > 0.0 || t->viscosity > 0.0);
-  return air || t->tendon_count > 0 || (t->joint_count > 0 && t->equality_count > 0);
+  bool air = t->density > 0.0 || t->viscosity > 0.0;
+  return (t->joint_count > 0 && (air || t->coated)) || t->tendon_count > 0 ||
+         (t->joint_count > 0 && t->equality_count > 0);
 }
 
 static void destroy_robot(void *robot) { frix_robot_destroy(robot); }
@@ -51,19 +52,15 @@ static frix_status add_notes(fx_mjcf_reader *r, const frix_robot *robot) {
 }
 
 /* What the robot has to know of shapes. */
-static bool link_shapes(const fx_mjcf_reader *r, frix_context *context, fx_robot_link *link) {
-  bool any = false;
-  for (int32_t k = 0; k < r->shape_count; k++) any |= r->geom[r->shape_geom[k]].skin > 0.0;
+static frix_status link_shapes(fx_mjcf_reader *r, frix_context *context, fx_robot_link *link) {
   link->shape_body = FX_NEW(context, int32_t, r->shape_count);
   link->shape_geom = FX_NEW(context, int32_t, r->shape_count);
-  if (any) link->shape_skin = FX_NEW(context, double, r->shape_count);
-  if (!link->shape_body || !link->shape_geom || (any && !link->shape_skin)) return false;
+  if (!link->shape_body || !link->shape_geom) return FRIX_ERROR_MEMORY;
   for (int32_t k = 0; k < r->shape_count; k++) {
     const fx_mjcf_geom *g = &r->geom[r->shape_geom[k]];
     link->shape_body[k] = g->body, link->shape_geom[k] = r->shape_geom[k];
-    if (any) link->shape_skin[k] = g->skin;
   }
-  return true;
+  return fx_mjcf_coat_link(r, context, link);
 }
 
 frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
@@ -78,7 +75,7 @@ frix_status fx_mjcf_attach_robot(fx_mjcf_reader *r) {
   if (!link->body) return FRIX_ERROR_MEMORY;
   link->body_count = r->body_count;
   for (int32_t k = 0; k < r->body_count; k++) link->body[k] = k && r->body[k].own ? (int32_t)r->body[k].id.index : -1;
-  if (!link_shapes(r, model->context, link)) return FRIX_ERROR_MEMORY;
+  if ((status = link_shapes(r, model->context, link))) return status;
   link->key = key_of(robot, r->config.key);
   link->robot = robot, link->destroy = destroy_robot;
   r->own_robot = NULL;

@@ -134,7 +134,6 @@ static void mesh_axes(const fx_mjcf_geom *g, fx_tree_geom *to) {
     frix_vec3 v = fx_pose_unpoint(frame, g->asset->mesh.vertex[k]);
     for (int n = 0; n < 3; n++) to->half[n] = fx_max(to->half[n], fabs(fx_at(v, n)));
   }
-  to->pose = fx_pose_mul(g->pose, frame);
 }
 
 static frix_status fill_fluid(fx_robot_maker *m, const fx_mjcf_geom *g, fx_tree_geom *to) {
@@ -211,13 +210,14 @@ static frix_status fill_bodies(fx_robot_maker *m) {
     t->geom[k] = (fx_tree_geom){.name = keep(m, g->name), .body = g->body, .pose = g->pose, .radius = g->size[0]};
     frix_status status = fill_fluid(m, g, &t->geom[k]);
     if (status) return status;
+    if (g->type == FX_GEOM_MESH) t->geom[k].pose = fx_pose_mul(g->pose, g->asset->frame);
     if (g->type == FX_GEOM_SPHERE) t->geom[k].kind = FX_TREE_GEOM_SPHERE;
     if (g->type == FX_GEOM_CYLINDER) t->geom[k].kind = FX_TREE_GEOM_CYLINDER;
   }
   return FRIX_OK;
 }
 
-static void fill_settings(fx_robot_maker *m) {
+static frix_status fill_settings(fx_robot_maker *m) {
   const fx_mjcf_reader *r = m->r;
   fx_tree *t = m->tree;
   t->gravity = r->out->info.gravity, t->timestep = r->out->info.timestep;
@@ -226,6 +226,7 @@ static void fill_settings(fx_robot_maker *m) {
   t->no_gravity = r->no_gravity, t->no_spring = r->no_spring, t->no_damper = r->no_damper;
   t->no_actuation = r->no_actuation, t->no_clamp = r->no_clamp, t->no_limit = r->no_limit;
   t->no_friction = r->no_friction, t->no_equality = r->no_equality;
+  return fx_mjcf_coated(m->r, &t->coated);
 }
 
 /* Whether a link has a shape without end, which has no mass. The model refuses it, and says so better. */
@@ -269,10 +270,9 @@ static frix_status run(fx_robot_maker *m, const char *path, const char *bytes, s
   if ((status = fx_mjcf_load(r, path, bytes, count)) || (status = fx_mjcf_bodies(r)) || (status = fx_mjcf_masses(r)) ||
       (status = fx_mjcf_align(r)) || (status = check_balls(m)) || (status = fill_bodies(m)))
     return status;
-  fill_settings(m);
-  if ((status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) || (status = fx_robot_sensors(m)) ||
-      (status = fx_robot_equalities(m)) || (status = fx_tree_finish(r->context, &r->out->arena, m->tree)) ||
-      (status = check_masses(m)))
+  if ((status = fill_settings(m)) || (status = fx_robot_tendons(m)) || (status = fx_robot_actuators(m)) ||
+      (status = fx_robot_sensors(m)) || (status = fx_robot_equalities(m)) ||
+      (status = fx_tree_finish(r->context, &r->out->arena, m->tree)) || (status = check_masses(m)))
     return status;
   return fx_robot_keys(m);
 }

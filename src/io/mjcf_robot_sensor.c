@@ -5,7 +5,17 @@
 #include "io/draft.h"
 #include "io/mjcf_robot.h"
 
-typedef enum target { AT_SITE, AT_JOINT, AT_TENDON, AT_ACTUATOR, AT_BODY, AT_FRAME, AT_PAIR, AT_NOTHING } target;
+typedef enum target {
+  AT_SITE,
+  AT_JOINT,
+  AT_TENDON,
+  AT_ACTUATOR,
+  AT_BODY,
+  AT_FRAME,
+  AT_PAIR,
+  AT_POINTS,
+  AT_NOTHING
+} target;
 
 typedef struct sensor_row {
   const char *name;
@@ -61,8 +71,8 @@ static const sensor_row rows[] = {
     {"distance", FRIX_SENSOR_DISTANCE, AT_PAIR, 1},
     {"normal", FRIX_SENSOR_NORMAL, AT_PAIR, 3},
     {"fromto", FRIX_SENSOR_FROMTO, AT_PAIR, 6},
+    {"tactile", FRIX_SENSOR_TACTILE, AT_POINTS, 0},
     /* these read 0 */
-    {"tactile", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
     {"user", FRIX_SENSOR_OTHER, AT_NOTHING, 1},
     {"plugin", FRIX_SENSOR_OTHER, AT_NOTHING, 0},
 };
@@ -180,6 +190,31 @@ static frix_status find_second(fx_robot_maker *m, int32_t instance, const fx_xml
   return status ? status : fx_robot_refer(m, instance, e, FX_NAMED_CAMERA, "camera", x);
 }
 
+/* The vertices of a mesh as MuJoCo keeps them, in the frame of its mass, placed at the geom. */
+static frix_status find_points(fx_robot_maker *m, int32_t instance, const fx_xml_element *e, fx_tree_sensor *s,
+                               fx_robot_reference *x) {
+  const char *name, *text;
+  fx_mjcf_item item = {e, NULL};
+  frix_status status = fx_mjcf_need(m->r, &item, "mesh", &name);
+  if (!status) status = fx_mjcf_need(m->r, &item, "geom", &text);
+  if (!status) status = fx_robot_refer(m, instance, e, FX_NAMED_GEOM, "geom", x);
+  if (status) return status;
+  fx_mjcf_asset *a = fx_mjcf_find_asset(m->r, fx_mjcf_source_of(e), true, name);
+  if (!a) return fx_mjcf_fail(m->r, e, "sensor tactile: there is no mesh '%s'", fx_word_of(name, strlen(name)).text);
+  if ((status = fx_mjcf_ready(m->r, a))) return status;
+  int32_t count = a->mesh.vertex_count;
+  fx_taxel *taxel = FX_TAKE(&m->r->out->arena, fx_taxel, count);
+  if (!taxel) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < count; k++) {
+    taxel[k].at = fx_pose_unpoint(a->frame, a->mesh.vertex[k]);
+    for (int t = 0; t < 2 && a->tangent; t++) taxel[k].tangent[t] = fx_unrotate(a->frame.q, a->tangent[k][t]);
+  }
+  s->kind1 = FX_OBJECT_GEOM;
+  s->taxel = taxel, s->taxel_count = count;
+  s->count = 3 * count;
+  return FRIX_OK;
+}
+
 /* A camera that turns after something is read as if it were fixed to its body. */
 static frix_status note_camera(fx_robot_maker *m, const fx_xml_element *e, fx_tree_object kind,
                                const fx_robot_reference *x) {
@@ -193,6 +228,7 @@ static frix_status find_target(fx_robot_maker *m, int32_t instance, const fx_xml
   static const fx_mjcf_named kind[] = {FX_NAMED_SITE, FX_NAMED_JOINT, FX_NAMED_TENDON, FX_NAMED_ACTUATOR,
                                        FX_NAMED_BODY};
   if (row->target == AT_NOTHING) return FRIX_OK;
+  if (row->target == AT_POINTS) return find_points(m, instance, e, s, &x[0]);
   if (row->target == AT_PAIR) {
     bool needed = row->kind != FRIX_SENSOR_CONTACT;
     frix_status status = find_side(m, instance, e, 0, needed, &s->kind1, &x[0]);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 4 }; /* with the numbers of a robot */
+enum { VERSION = 4, ROBOT_VERSION = 5, ALONE_VERSION = 5 }; /* with the numbers of a robot */
 
 /* A new field of the state is added here, to the hash (sim/snapshot.c) and to docs/formats.md. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(fx_state) == 304 && sizeof(fx_touching) == 384 &&
@@ -144,8 +144,11 @@ static frix_status model_hash(frix_context *context, const frix_model *model, ui
 }
 
 /* Belts and sensors, in the order of shapes. */
-static void pack_marks(fx_pack *p, frix_vec3 *belt, uint8_t *sensor, int32_t count) {
-  for (int32_t k = 0; belt && k < count && !p->failed; k++) fx_pack_vec(p, &belt[k]);
+static void pack_marks(fx_pack *p, fx_belt *belt, uint8_t *sensor, int32_t count) {
+  for (int32_t k = 0; belt && k < count && !p->failed; k++) {
+    fx_pack_vec(p, &belt[k].flow);
+    fx_pack_vec(p, &belt[k].turn);
+  }
   for (int32_t k = 0; sensor && k < count && !p->failed; k++) fx_pack_u8(p, &sensor[k]);
 }
 
@@ -237,11 +240,12 @@ frix_status frix_snapshot_decode(frix_context *context, const frix_model *model,
   if (hash != told) return fx_fail(context, FRIX_ERROR_INPUT, "snapshot: was taken with another model");
   bool marks[3] = {0};
   for (int k = 0; k < 3; k++) fx_pack_bool(&p, &marks[k]);
-  frix_vec3 *belt = marks[1] ? FX_NEW(context, frix_vec3, model->shape_count) : NULL;
+  fx_belt *belt = marks[1] ? FX_NEW(context, fx_belt, model->shape_count) : NULL;
   uint8_t *sensor = marks[2] ? FX_NEW(context, uint8_t, model->shape_count) : NULL;
   bool room = (belt || !marks[1]) && (sensor || !marks[2]);
   if (room) pack_marks(&p, belt, sensor, model->shape_count);
-  for (int32_t k = 0; belt && k < model->shape_count; k++) p.failed |= !fx_finite(belt[k]);
+  for (int32_t k = 0; belt && k < model->shape_count; k++)
+    p.failed |= !fx_finite(belt[k].flow) || !fx_finite(belt[k].turn);
   status = !room      ? FRIX_ERROR_MEMORY
            : p.failed ? fx_fail(context, FRIX_ERROR_FORMAT, "snapshot: its bytes are damaged")
                       : fx_state_decode(context, model, p.at, (size_t)(p.end - p.at), out);

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORTH_GATHERING = 30 }; /* columns of a panel from which full strips pay even if their target is scattered */
+enum { WORTH_A_PART = 1 << 16 }; /* multiplications, some microseconds */
+enum { WORTH_GATHERING = 30 };   /* columns of a panel from which full strips pay even if their target is scattered */
 
 /* ---- A's part ---- */
 
@@ -81,69 +82,77 @@ static void pack_rows(int32_t width, int32_t k, const double *b, size_t ldb, dou
     for (int32_t e = 0; e < k; e++) to[e * width + c] = b[(size_t)c * ldb + (size_t)e];
 }
 
-/* Strips for the first `own` rows of B, which go to the columns lu->column; returns their number. Columns that are not
+/* Strips for the first `own` rows of B, which go to the columns w->column; returns their number. Columns that are not
  * neighbours share a strip only where that pays. */
-static int32_t pack_strips(fx_block_lu *lu, int32_t own, int32_t n, const double *B) {
+static int32_t pack_strips(fx_lu_bench *w, int32_t own, int32_t n, const double *B) {
   int32_t count = 0;
   size_t at = 0;
   for (int32_t row = 0, width; row < own; row += width) {
     int32_t run = 1, left = own - row;
-    while (run < left && lu->column[row + run] == lu->column[row] + run) run++;
+    while (run < left && w->column[row + run] == w->column[row] + run) run++;
     width = fx_strip_width(run < FX_STRIP && n >= WORTH_GATHERING ? left : run);
-    lu->strip[count++] = (fx_strip){row, width, width > run, at};
-    pack_rows(width, n, B + (size_t)row * (size_t)n, (size_t)n, lu->packed + at);
+    w->strip[count++] = (fx_strip){row, width, width > run, at};
+    pack_rows(width, n, B + (size_t)row * (size_t)n, (size_t)n, w->packed + at);
     at += (size_t)(width * n);
   }
   return count;
 }
 
 /* A strip whose columns lie apart goes by way of a tile. */
-static void subtract_apart(const fx_block_lu *lu, const fx_strip *s, int32_t rows, int32_t n, const double *A,
-                           const size_t *to, double *C) {
-  const int32_t *column = lu->column + s->row;
-  memset(lu->tile, 0, (size_t)(rows * FX_STRIP) * sizeof *lu->tile);
-  fx_subtract_strip(rows, s->width, n, A, (size_t)n, lu->packed + s->at, lu->tile, lu->flat);
+static void subtract_apart(const fx_block_lu *lu, const fx_lu_bench *w, const fx_strip *s, int32_t rows, int32_t n,
+                           const double *A, const size_t *to, double *C) {
+  const int32_t *column = w->column + s->row;
+  memset(w->tile, 0, (size_t)(rows * FX_STRIP) * sizeof *w->tile);
+  fx_subtract_strip(rows, s->width, n, A, (size_t)n, w->packed + s->at, w->tile, lu->flat);
   for (int32_t r = 0; r < rows; r++)
-    for (int32_t c = 0; c < s->width; c++) C[to[r] + (size_t)column[c]] += lu->tile[r * FX_STRIP + c];
+    for (int32_t c = 0; c < s->width; c++) C[to[r] + (size_t)column[c]] += w->tile[r * FX_STRIP + c];
 }
 
-/* C -= A B over `rows` rows; below_diagonal: a strip needs only the rows from its own on. */
-static void subtract_strips(const fx_block_lu *lu, int32_t count, int32_t rows, int32_t n, const double *A,
-                            const size_t *to, double *C, bool below_diagonal) {
-  for (int32_t block = 0; block < rows; block += FX_ROWS_AT_ONCE) {
-    int32_t end = block + FX_ROWS_AT_ONCE < rows ? block + FX_ROWS_AT_ONCE : rows;
+/* C -= A B over the rows first .. last - 1; below_diagonal: a strip needs only the rows from its own on. */
+static void subtract_strips(const fx_block_lu *lu, const fx_lu_bench *w, int32_t count, int32_t first, int32_t last,
+                            int32_t n, const double *A, const size_t *to, double *C, bool below_diagonal) {
+  for (int32_t block = first; block < last; block += FX_ROWS_AT_ONCE) {
+    int32_t end = block + FX_ROWS_AT_ONCE < last ? block + FX_ROWS_AT_ONCE : last;
     for (int32_t k = 0; k < count; k++) {
-      const fx_strip *s = &lu->strip[k];
+      const fx_strip *s = &w->strip[k];
       int32_t from = below_diagonal && s->row > block ? s->row : block;
       if (from >= end) break;
       const double *rows_of_A = A + (size_t)from * (size_t)n;
       if (s->apart)
-        subtract_apart(lu, s, end - from, n, rows_of_A, to + from, C);
+        subtract_apart(lu, w, s, end - from, n, rows_of_A, to + from, C);
       else
-        fx_subtract_strip(end - from, s->width, n, rows_of_A, (size_t)n, lu->packed + s->at, C + lu->column[s->row],
+        fx_subtract_strip(end - from, s->width, n, rows_of_A, (size_t)n, w->packed + s->at, C + w->column[s->row],
                           to + from);
     }
   }
 }
 
-/* Panel K's part in panel J: the entries p .. q - 1 of its list are steps of J. */
-static void update_panel(fx_block_lu *lu, int32_t J, int32_t K, size_t p, size_t q) {
+/* The part of debt d in the rows low .. high - 1 of panel J: the entries p .. q - 1 of its list are steps of J. */
+static void update_panel(const fx_block_lu *lu, fx_lu_bench *w, int32_t J, const fx_debt *d, int32_t low,
+                         int32_t high) {
   const fx_symbolic *o = &lu->order;
-  int32_t n = fx_panel_width(lu, K), rows = 0, own = 0;
+  int32_t K = d->panel, n = fx_panel_width(lu, K), rows = 0, own = 0, first = 0, last = 0;
   size_t width = (size_t)fx_panel_width(lu, J);
-  for (size_t e = p; e < o->start[K + 1]; e++) {
+  for (size_t e = d->p; e < o->start[K + 1]; e++) {
     int32_t size = lu->first[o->list[e] + 1] - lu->first[o->list[e]], row = lu->position[o->list[e]];
-    for (int32_t r = 0; r < size; r++) lu->to[rows++] = (size_t)(row + r) * width;
-    for (int32_t r = 0; r < size && e < q; r++) lu->column[own++] = row + r;
+    for (int32_t r = 0; r < size; r++, rows++) {
+      w->to[rows] = (size_t)(row + r) * width;
+      first += row + r < low;
+      last += row + r < high;
+      if (e < d->q) w->column[own++] = row + r;
+    }
+    if (e >= d->q && row >= high) break;
   }
-  const double *L_K = lu->L + lu->lower[K] + (size_t)lu->list_row[p] * (size_t)n;
-  const double *U_K = lu->U + lu->upper[K] + (size_t)(lu->list_row[p] - n) * (size_t)n;
-  int32_t count = pack_strips(lu, own, n, lu->symmetric ? L_K : U_K);
-  subtract_strips(lu, count, rows, n, L_K, lu->to, lu->L + lu->lower[J], lu->symmetric);
-  if (lu->symmetric || rows == own) return;
-  count = pack_strips(lu, own, n, L_K);
-  for (int32_t r = own; r < rows; r++) lu->to[r] -= width * width;
-  subtract_strips(lu, count, rows - own, n, U_K + (size_t)own * (size_t)n, lu->to + own, lu->U + lu->upper[J], false);
+  if (first == last) return;
+  const double *L_K = lu->L + lu->lower[K] + (size_t)lu->list_row[d->p] * (size_t)n;
+  const double *U_K = lu->U + lu->upper[K] + (size_t)(lu->list_row[d->p] - n) * (size_t)n;
+  int32_t count = pack_strips(w, own, n, lu->symmetric ? L_K : U_K);
+  subtract_strips(lu, w, count, first, last, n, L_K, w->to, lu->L + lu->lower[J], lu->symmetric);
+  if (lu->symmetric || last <= own) return;
+  if (first < own) first = own;
+  count = pack_strips(w, own, n, L_K);
+  for (int32_t r = first; r < last; r++) w->to[r] -= width * width;
+  subtract_strips(lu, w, count, first, last, n, U_K, w->to, lu->U + lu->upper[J], false);
 }
 
 /* Panel K waits for the panel that holds the entry at its cursor. */
@@ -155,16 +164,46 @@ static void wait(fx_block_lu *lu, int32_t K) {
   lu->waiting[J] = K;
 }
 
-static void collect_updates(fx_block_lu *lu, int32_t J) {
+/* Debts of earlier panels to panel J, in the order they are paid in; returns how many, and multiplications of all. */
+static int32_t list_debts(fx_block_lu *lu, int32_t J, double *cost) {
   const fx_symbolic *o = &lu->order;
+  int32_t count = 0;
+  *cost = 0;
   for (int32_t K = lu->waiting[J], next; K >= 0; K = next) {
     size_t p = lu->cursor[K], q = p;
     next = lu->next[K];
     while (q < o->start[K + 1] && o->list[q] < o->first[J + 1]) q++;
-    if (fx_panel_width(lu, J) > 0) update_panel(lu, J, K, p, q);
+    if (q > p) {
+      double columns = lu->first[o->list[q - 1] + 1] - lu->first[o->list[p]];
+      *cost += columns * fx_panel_width(lu, K) * (lu->rows[K] - lu->list_row[p]);
+    }
+    lu->debt[count++] = (fx_debt){K, p, q};
     lu->cursor[K] = q;
     wait(lu, K);
   }
+  return count;
+}
+
+/* Rows of a panel, whose sums are their own, in parts that threads take: each pays all debts in their order. */
+typedef struct paying {
+  fx_block_lu *lu;
+  int32_t panel, debts, parts;
+} paying;
+
+static void pay_some(int32_t part, void *user) {
+  const paying *t = user;
+  int64_t rows = t->lu->rows[t->panel];
+  int32_t low = (int32_t)(rows * part / t->parts), high = (int32_t)(rows * (part + 1) / t->parts);
+  for (int32_t k = 0; k < t->debts; k++) update_panel(t->lu, &t->lu->bench[part], t->panel, &t->lu->debt[k], low, high);
+}
+
+static void collect_updates(fx_block_lu *lu, int32_t J) {
+  double cost;
+  paying t = {lu, J, list_debts(lu, J, &cost), 1};
+  if (fx_panel_width(lu, J) == 0) return;
+  int32_t most = lu->threads.count < FX_LU_BENCHES ? lu->threads.count : FX_LU_BENCHES;
+  while (t.parts < most && cost >= (double)(t.parts + 1) * WORTH_A_PART) t.parts++;
+  fx_parallel(lu->threads.context, t.parts, t.parts, pay_some, &t);
 }
 
 /* ---- one panel ---- */
@@ -188,14 +227,35 @@ static void multiply_rows(int32_t rows, int32_t width, const double *b, double *
 static void finish_rows(const fx_block_lu *lu, int32_t n, int32_t rows, double *row) {
   for (int32_t c = 0, w; c < n; c += w) {
     w = fx_strip_width(n - c);
-    if (c > 0) fx_subtract_strip(rows, w, c, row, (size_t)n, lu->packed + (size_t)c * (size_t)n, row + c, lu->even);
+    if (c > 0)
+      fx_subtract_strip(rows, w, c, row, (size_t)n, lu->bench[0].packed + (size_t)c * (size_t)n, row + c, lu->even);
     multiply_rows(rows, w, lu->chunk + c * FX_STRIP, row + c, lu->even);
   }
 }
 
+/* Rows that are worth a part of their own where each takes so many multiplications. */
+static int32_t least_rows(int32_t n) {
+  int32_t least = WORTH_A_PART / (n * n + 1);
+  return least > FX_ROWS_AT_ONCE ? least : FX_ROWS_AT_ONCE;
+}
+
+typedef struct finishing {
+  const fx_block_lu *lu;
+  int32_t n;
+  double *below;
+} finishing;
+
+static void finish_some(int32_t part, int32_t first, int32_t end, void *user) {
+  const finishing *f = user;
+  (void)part;
+  for (int32_t r = first; r < end; r += FX_ROWS_AT_ONCE)
+    finish_rows(f->lu, f->n, end - r < FX_ROWS_AT_ONCE ? end - r : FX_ROWS_AT_ONCE,
+                f->below + (size_t)r * (size_t)f->n);
+}
+
 static void finish_below(const fx_block_lu *lu, int32_t n, int32_t rows, double *below) {
-  for (int32_t r = 0; r < rows; r += FX_ROWS_AT_ONCE)
-    finish_rows(lu, n, rows - r < FX_ROWS_AT_ONCE ? rows - r : FX_ROWS_AT_ONCE, below + (size_t)r * (size_t)n);
+  finishing f = {lu, n, below};
+  fx_parallel_range(lu->threads, rows, least_rows(n), finish_some, &f);
 }
 
 /* b := (l^-1)' for a lower triangle; unit: its diagonal counts as ones. */
@@ -226,7 +286,7 @@ static bool factor_symmetric(fx_block_lu *lu, int32_t J) {
   size_t ld = (size_t)n;
   double *L = lu->L + lu->lower[J];
   for (int32_t c = 0, w; c < n; c += w) {
-    double *own = L + (size_t)c * ld, *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
+    double *own = L + (size_t)c * ld, *strip = lu->bench[0].packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
     w = fx_strip_width(n - c);
     pack_rows(w, c, own, ld, strip);
     if (c > 0) fx_subtract_strip(n - c, w, c, own, ld, strip, own + c, lu->even);
@@ -282,8 +342,10 @@ static bool factor_diagonal(fx_block_lu *lu, int32_t n, double *D, int32_t *pivo
           own[(size_t)r * ld + j] -= own[(size_t)r * ld + c + k] * own[(size_t)k * ld + j];
     for (int32_t j = c + w, v; j < n; j += v) {
       v = fx_strip_width(n - j);
-      for (int32_t e = 0; e < w; e++) memcpy(lu->packed + e * v, own + (size_t)e * ld + j, (size_t)v * sizeof *own);
-      fx_subtract_strip(n - c - w, v, w, own + (size_t)w * ld + c, ld, lu->packed, own + (size_t)w * ld + j, lu->even);
+      for (int32_t e = 0; e < w; e++)
+        memcpy(lu->bench[0].packed + e * v, own + (size_t)e * ld + j, (size_t)v * sizeof *own);
+      fx_subtract_strip(n - c - w, v, w, own + (size_t)w * ld + c, ld, lu->bench[0].packed, own + (size_t)w * ld + j,
+                        lu->even);
     }
   }
   return true;
@@ -293,7 +355,7 @@ static bool factor_diagonal(fx_block_lu *lu, int32_t n, double *D, int32_t *pivo
 static void pack_upper(fx_block_lu *lu, int32_t n, const double *D) {
   size_t ld = (size_t)n;
   for (int32_t c = 0, w; c < n; c += w) {
-    double corner[FX_STRIP * FX_STRIP], *strip = lu->packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
+    double corner[FX_STRIP * FX_STRIP], *strip = lu->bench[0].packed + (size_t)c * ld, *b = lu->chunk + c * FX_STRIP;
     w = fx_strip_width(n - c);
     for (int32_t e = 0; e < c; e++) memcpy(strip + e * w, D + (size_t)e * ld + c, (size_t)w * sizeof *strip);
     for (int32_t r = 0; r < w; r++)
@@ -308,7 +370,7 @@ static void pack_lower(fx_block_lu *lu, int32_t n, const double *D) {
   for (int32_t c = 0, w; c < n; c += w) {
     const double *own = D + (size_t)c * ld;
     w = fx_strip_width(n - c);
-    pack_rows(w, c, own, ld, lu->packed + (size_t)c * ld);
+    pack_rows(w, c, own, ld, lu->bench[0].packed + (size_t)c * ld);
     invert_lower(w, own + c, ld, true, lu->chunk + c * FX_STRIP);
   }
 }

@@ -8,10 +8,22 @@
 #ifndef FX_LINALG_BLOCK_LU_H
 #define FX_LINALG_BLOCK_LU_H
 
+#include "base/threads.h"
 #include "linalg/block_matrix.h"
 #include "linalg/block_order.h"
 
 typedef struct fx_strip fx_strip;
+typedef struct fx_debt fx_debt;
+
+/* Workspace of a thread that updates a panel. */
+typedef struct fx_lu_bench {
+  int32_t *column; /* in the panel at hand of the rows of an update that are its own */
+  size_t *to;
+  fx_strip *strip;
+  double *packed, *tile;
+} fx_lu_bench;
+
+enum { FX_LU_BENCHES = 4 };
 
 typedef struct fx_block_lu {
   int32_t node_count, group_count;
@@ -20,6 +32,7 @@ typedef struct fx_block_lu {
   int32_t *above_start, *above;   /* blocks of each column of the pattern, by number, and their rows */
   int32_t *above_row;
   fx_symbolic order;  /* of the groups */
+  fx_threads threads; /* that a factorisation may use, set by the owner after the analysis; the bits are the same */
   const int32_t *row; /* partition of the matrix factored last, by node */
   int32_t *first;     /* first row of each step in elimination order, group_count + 1 */
   int32_t *place;     /* row of each node within its group */
@@ -37,10 +50,10 @@ typedef struct fx_block_lu {
   int32_t *waiting, *next; /* panels that have to update a panel; */
   size_t *cursor;          /* and where in their lists they stand */
   int32_t *position;       /* of a step's rows in the panel at hand */
-  int32_t *column;         /* in the panel at hand of the rows of an update that are its own */
-  size_t *to, *even, *flat;
-  fx_strip *strip;
-  double *packed, *chunk, *tile, *x;
+  fx_debt *debt;           /* of earlier panels to the panel at hand */
+  fx_lu_bench bench[FX_LU_BENCHES];
+  size_t *even, *flat;
+  double *chunk, *x;
 } fx_block_lu;
 
 frix_status fx_block_lu_analyze(fx_arena *arena, const fx_block_matrix *a, fx_block_lu *out);

@@ -8,7 +8,13 @@
 struct fx_strip {
   int32_t row, width; /* its first column is this row of the update */
   bool apart;         /* its columns are not neighbours in the panel */
-  size_t at;          /* in lu->packed */
+  size_t at;          /* in the packed numbers */
+};
+
+/* Entries p .. q - 1 of the list of an earlier panel are steps of the panel at hand. */
+struct fx_debt {
+  int32_t panel;
+  size_t p, q;
 };
 
 enum { FX_ROWS_AT_ONCE = 12 }; /* rows of an update that stay in the cache while the strips pass */

@@ -131,6 +131,15 @@ static frix_status take_tables(fx_arena *arena, fx_block_lu *lu) {
   return FRIX_OK;
 }
 
+static bool take_bench(fx_arena *arena, size_t longest, size_t widest, fx_lu_bench *w) {
+  w->to = FX_TAKE_RAW(arena, size_t, longest);
+  w->column = FX_TAKE_RAW(arena, int32_t, widest);
+  w->strip = FX_TAKE_RAW(arena, fx_strip, widest);
+  w->packed = FX_TAKE_RAW(arena, double, widest *widest);
+  w->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
+  return w->to && w->column && w->strip && w->packed && w->tile;
+}
+
 static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
   const fx_symbolic *o = &lu->order;
   size_t widest = 1, longest = 1;
@@ -138,20 +147,16 @@ static frix_status take_factors(fx_arena *arena, fx_block_lu *lu) {
     if ((size_t)fx_panel_width(lu, p) > widest) widest = (size_t)fx_panel_width(lu, p);
     if ((size_t)lu->rows[p] > longest) longest = (size_t)lu->rows[p];
   }
-  lu->to = FX_TAKE_RAW(arena, size_t, longest);
   lu->even = FX_TAKE_RAW(arena, size_t, longest);
   lu->flat = FX_TAKE_RAW(arena, size_t, FX_ROWS_AT_ONCE);
-  lu->tile = FX_TAKE_RAW(arena, double, FX_ROWS_AT_ONCE *FX_STRIP);
-  lu->column = FX_TAKE_RAW(arena, int32_t, widest);
-  lu->strip = FX_TAKE_RAW(arena, fx_strip, widest);
+  lu->debt = FX_TAKE_RAW(arena, fx_debt, o->panel_count);
+  for (int k = 0; k < FX_LU_BENCHES; k++)
+    if (!take_bench(arena, longest, widest, &lu->bench[k])) return FRIX_ERROR_MEMORY;
   lu->pivot = FX_TAKE_RAW(arena, int32_t, lu->row[lu->node_count]);
   lu->chunk = FX_TAKE_RAW(arena, double, widest *FX_STRIP);
-  lu->packed = FX_TAKE_RAW(arena, double, widest *widest);
   lu->L = FX_TAKE_RAW(arena, double, lu->lower[o->panel_count]);
   lu->U = FX_TAKE_RAW(arena, double, lu->upper[o->panel_count]);
-  if (!lu->to || !lu->even || !lu->flat || !lu->tile || !lu->pivot || !lu->chunk || !lu->column || !lu->strip ||
-      !lu->packed || !lu->L || !lu->U)
-    return FRIX_ERROR_MEMORY;
+  if (!lu->even || !lu->flat || !lu->debt || !lu->pivot || !lu->chunk || !lu->L || !lu->U) return FRIX_ERROR_MEMORY;
   for (int32_t r = 0; r < FX_ROWS_AT_ONCE; r++) lu->flat[r] = (size_t)r * FX_STRIP;
   return FRIX_OK;
 }

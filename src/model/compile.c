@@ -37,7 +37,8 @@ void frix_model_destroy(frix_model *m) {
   fx_free(context, m->robot.body);
   fx_free(context, m->robot.shape_body);
   fx_free(context, m->robot.shape_geom);
-  fx_free(context, m->robot.shape_skin);
+  fx_free(context, m->robot.coat);
+  fx_free(context, m->robot.coat_pair);
   fx_free(context, m);
 }
 

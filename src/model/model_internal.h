@@ -83,6 +83,21 @@ typedef struct fx_pair_entry {
 } fx_pair_entry;
 
 /* A robot (frix_robot, src/tree) whose links are bodies of the model and whose joints hold them. */
+/* What a file asks of the surface of a shape beside its friction. Of two shapes margins and gaps add; so does adhesion,
+ * unless one of them has the higher priority. */
+typedef struct fx_coat {
+  double margin, gap; /* contacts act at this distance from it; adhesion acts so much farther */
+  double adhesion;    /* N at each contact */
+  int32_t priority;
+  frix_vec3 flow, turn; /* of the surface against the body: velocity at the shape's origin, and spin; in its axes */
+} fx_coat;
+
+/* The same for two geoms that a file names, in place of what follows from the shapes. Sorted by a, b; a < b. */
+typedef struct fx_coat_pair {
+  int32_t a, b;
+  double margin, gap, adhesion;
+} fx_coat_pair;
+
 typedef struct fx_robot_link {
   void *robot; /* NULL: none */
   void (*destroy)(void *robot);
@@ -91,7 +106,9 @@ typedef struct fx_robot_link {
   int32_t key;         /* the keyframe it starts at, -1: the reference */
   int32_t *shape_body; /* by shape in the order of adding: the robot's body it belongs to */
   int32_t *shape_geom; /* likewise: its geom of the robot */
-  double *shape_skin;  /* likewise: contacts act so far from its surface; NULL: at all surfaces */
+  fx_coat *coat;       /* by shape in the order of adding; NULL: none of it */
+  fx_coat_pair *coat_pair;
+  int32_t coat_pair_count;
 } fx_robot_link;
 
 struct frix_model {

@@ -12,6 +12,7 @@
 
 #include "problem/cone.h"
 #include "problem/lanes.h"
+#include "problem/round_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -125,7 +126,8 @@ static void judge_rows(const fx_system *s, frix_law law, int32_t first, int32_t 
     if (law == FRIX_LAW_COULOMB && !s->has_bounds) first = fx_lanes_judge(s, first, end, r, v, u, t);
     int32_t next = end - first < 4 ? end : first + 4;
     memcpy(u + s->row[first], s->w + s->row[first], (size_t)(s->row[next] - s->row[first]) * sizeof *u);
-    fx_block_multiply_add_rows(&s->Ht, first, next, v, u);
+    for (int32_t i = first; s->round && i < next; i++) fx_round_add_velocity(s, i, v, u + s->row[i]);
+    if (!s->round) fx_block_multiply_add_rows(&s->Ht, first, next, v, u);
     for (int32_t k = s->row[first]; s->R && k < s->row[next]; k++) u[k] += s->R[k] * r[k];
     accumulate(s, law, first, next, r, u, t);
     first = next;
@@ -159,7 +161,7 @@ double fx_residual_of(const fx_system *s, frix_law law, const double *r, double 
     return fx_residual(s, law, r, u);
   }
   judgement j = {.s = s, .law = law, .r = r, .v = v, .u = u};
-  fx_system_motion(s, r, v);
+  fx_system_motion_fast(s, r, v);
   int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, judge_part, &j);
   sums t = j.part[0];
   for (int32_t k = 1; k < parts; k++) fx_residual_join(&j.part[k], &t);
@@ -214,7 +216,10 @@ double fx_residual_up_to(const fx_system *s, frix_law law, double most, const do
   fx_motion_begin(s, 0, s->mover_count, v);
   for (int32_t first = 0, done = 0; first < s->contact_count; first += STRIDE) {
     int32_t end = s->contact_count - first < STRIDE ? s->contact_count : first + STRIDE, ready = done;
-    fx_motion_add(s, first, end, r, v);
+    if (s->round)
+      fx_round_motion(s, first, end, (fx_mover_range){0, s->mover_count}, r, v);
+    else
+      fx_motion_add(s, first, end, r, v);
     for (int32_t i = first; i < end; i++) end_motion(s, i, last, v);
     while (ready < end && is_complete(s, ready, end, last)) ready++;
     judge_rows(s, law, done, ready, r, v, u, &t);

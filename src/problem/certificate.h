@@ -18,7 +18,8 @@ void fx_residual_add(const fx_system *system, frix_law law, int32_t i, const dou
 void fx_residual_join(const fx_residual_sums *from, fx_residual_sums *to);
 double fx_residual_end(const fx_system *system, const fx_residual_sums *sums);
 
-/* The same from r alone: u and v (fx_system_velocity) are found on the way. */
+/* The same from r alone, for methods: u and v are found on the way, those of fx_system_velocity but for rounding where
+ * contacts are those of spheres (round_rows.h). */
 double fx_residual_of(const fx_system *system, frix_law law, const double *r, double *u, double *v);
 
 /* The same, INFINITY as soon as it is certain to exceed `most`, which a poor start shows within its first

@@ -203,6 +203,7 @@ frix_status fx_system_extract(fx_arena *arena, const fx_system *s, const fx_isla
   frix_contact *contact = FX_TAKE(arena, frix_contact, count);
   int32_t *row = FX_TAKE(arena, int32_t, (size_t)count + 1);
   if (!contact || !row) return FRIX_ERROR_MEMORY;
+  out->threads = s->threads;
   out->joint_first = count;
   for (int32_t c = count - 1; c >= 0; c--)
     if (contacts[c] >= s->joint_first) out->joint_first = c;

@@ -4,6 +4,7 @@
 #include "problem/lanes.h"
 
 #include "linalg/lane_roots.h"
+#include "problem/round_rows.h"
 
 #include <math.h>
 
@@ -88,6 +89,24 @@ INLINE void add_velocity(const lanes h[BLOCK], const lanes x[DOF], lanes u[3]) {
   }
 }
 
+/* u += H' v of contacts of spheres, from their numbers. */
+INLINE void add_round_velocity(const double *number, const lanes x[2][DOF], lanes u[3]) {
+  enum { LAST = FX_ROUND_NUMBERS - LANES };
+  const double *from[LANES];
+  lanes Q[LAST + LANES], last[LANES], v[3], t[3];
+  for (int lane = 0; lane < LANES; lane++) from[lane] = number + FX_ROUND_NUMBERS * lane;
+  for (int k = 0; k < LAST; k += LANES) transpose(from, k, Q + k);
+  transpose(from, LAST, last);
+  const lanes *a = last + FX_ROUND_LINEAR - LAST, *c = last + FX_ROUND_ANGULAR - LAST;
+  for (int k = 0; k < 3; k++) {
+    v[k] = a[0] * x[0][k] + a[1] * x[1][k];
+    t[k] = c[0] * x[0][k + 3] + c[1] * x[1][k + 3];
+  }
+  u[0] += Q[0] * v[0] + Q[1] * v[1] + Q[2] * v[2];
+  u[1] += (Q[3] * v[0] + Q[4] * v[1] + Q[5] * v[2]) + (Q[6] * t[0] + Q[7] * t[1] + Q[8] * t[2]);
+  u[2] += (Q[6] * v[0] + Q[7] * v[1] + Q[8] * v[2]) - (Q[3] * t[0] + Q[4] * t[1] + Q[5] * t[2]);
+}
+
 INLINE void root(const lanes *x, lanes *out) {
   *out = *x;
   FX_ROOTS(*out, LANES, sqrt);
@@ -150,25 +169,49 @@ INLINE void fetch_ahead(const fx_system *s, int32_t i) {
   for (int e = 0; e < LANES * 2 * BLOCK; e += LINE) __builtin_prefetch(from + e);
 }
 
-INLINE int32_t judge(const fx_system *s, int32_t first, int32_t end, const double *r, const double *v, double *u,
-                     fx_residual_sums *t) {
+INLINE void fetch_round(const fx_system *s, int32_t i) {
+  enum { AHEAD = 40, LINE = 8 };
+  const double *from = s->round + (size_t)(i + AHEAD) * FX_ROUND_NUMBERS;
+  if (i + AHEAD >= s->contact_count) return;
+  for (int e = 0; e < LANES * FX_ROUND_NUMBERS; e += LINE) __builtin_prefetch(from + e);
+}
+
+/* Velocities of the bodies of four contacts, on both sides. */
+INLINE void read_motions(const fx_system *s, int32_t i, const double *v, lanes x[2][DOF]) {
+  int32_t dof[2][LANES];
+  for (int lane = 0; lane < LANES; lane++) {
+    dof[0][lane] = s->dof[s->Ht.index[s->Ht.start[i + lane]]];
+    dof[1][lane] = s->dof[s->Ht.index[s->Ht.start[i + lane + 1] - 1]]; /* the same where there is one: times zero */
+  }
+  for (int side = 0; side < 2; side++) of_bodies(v, dof[side], x[side]);
+}
+
+INLINE int32_t judge(const fx_system *s, bool round, int32_t first, int32_t end, const double *r, const double *v,
+                     double *u, fx_residual_sums *t) {
   double rr = t->r[0], qq = t->q[0], mm = t->map[0];
   int32_t i = first;
   for (; i + LANES <= end; i += LANES) {
     four f;
     bool known = true;
-    fetch_ahead(s, i);
+    if (round)
+      fetch_round(s, i);
+    else
+      fetch_ahead(s, i);
     for (int lane = 0; lane < LANES; lane++)
-      known = known && s->contact[i + lane].cone == FRIX_CONE_CIRCULAR && find(s, i + lane, lane, &f);
+      known = known && s->contact[i + lane].cone == FRIX_CONE_CIRCULAR && (round || find(s, i + lane, lane, &f));
     if (!known) break;
-    lanes velocity[3], impulse[3], map, h[BLOCK], x[DOF];
+    lanes velocity[3], impulse[3], map, h[BLOCK], x[2][DOF];
     const double *ri = r + s->row[i], *qi = s->q + s->row[i];
     read3(s->w + s->row[i], velocity);
     read3(ri, impulse);
-    for (int side = 0; side < 2; side++) {
+    if (round) {
+      read_motions(s, i, v, x);
+      add_round_velocity(s->round + (size_t)i * FX_ROUND_NUMBERS, x, velocity);
+    }
+    for (int side = 0; side < 2 && !round; side++) {
       read_block(f.block[side], h);
-      of_bodies(v, f.dof[side], x);
-      add_velocity(h, x, velocity);
+      of_bodies(v, f.dof[side], x[side]);
+      add_velocity(h, x[side], velocity);
     }
     if (s->R) {
       lanes R[3];
@@ -313,7 +356,7 @@ __attribute__((target("avx2"))) static int32_t certify_avx2(const fx_system *s, 
 __attribute__((target("avx2"))) static int32_t judge_avx2(const fx_system *s, int32_t first, int32_t end,
                                                           const double *r, const double *v, double *u,
                                                           fx_residual_sums *t) {
-  return judge(s, first, end, r, v, u, t);
+  return s->round ? judge(s, true, first, end, r, v, u, t) : judge(s, false, first, end, r, v, u, t);
 }
 
 __attribute__((target("avx2"))) static int32_t prepare_avx2(const fx_system *s, int32_t first, int32_t end, double *D,
@@ -327,7 +370,7 @@ int32_t fx_lanes_judge(const fx_system *s, int32_t first, int32_t end, const dou
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) return judge_avx2(s, first, end, r, v, u, t);
 #endif
-  return judge(s, first, end, r, v, u, t);
+  return s->round ? judge(s, true, first, end, r, v, u, t) : judge(s, false, first, end, r, v, u, t);
 }
 
 int32_t fx_lanes_prepare(const fx_system *s, int32_t first, int32_t end, double *D, double *q) {

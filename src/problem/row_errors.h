@@ -44,7 +44,9 @@ typedef struct fx_row_scales {
   double *energy; /* two by mover or link, translation and rotation (one by contact where there are no movers): root of
                    * the energy it carries, sqrt(J) */
   double *free;   /* the same without impulses, -1: not known yet */
-  int32_t *rotation; /* by mover, where free is known: its first degree of freedom that turns it; their number: none */
+  const double *ball; /* two by mover: roots of 3 / m and 3 / I where all contacts are those of spheres (row_round.c);
+                       * NULL: they are not */
+  int32_t *rotation;  /* by mover, where free is known: its first degree of freedom that turns it; their number: none */
   const fx_system *of;
   uint8_t *weighed; /* by contact: weight and free are those of this system */
   const int32_t *place;
@@ -60,6 +62,7 @@ typedef struct fx_row_measure {
   fx_row_bodies bodies;        /* start NULL: bodies are unknown, or alike in all directions */
   const double *energy;        /* two a body, with what impulses add */
   const double *shift;         /* by row: w, with the offset of springs */
+  bool unweighed;              /* weights are made for the contact that asks (fx_row_weigh) */
 } fx_row_measure;
 
 /* Contact c of those that are looked at. */
@@ -88,6 +91,17 @@ void fx_row_speeds(const fx_system *system, const fx_row_bodies *bodies, const f
 
 /* The speeds of a set with impulses r. */
 void fx_row_scales_find(const fx_system *system, const fx_row_set *set, const double *r, fx_row_scales *scales);
+
+/* Weights of contact i, whose bodies are rigid and have diagonal masses. */
+void fx_row_weigh(const fx_system *system, const fx_row_bodies *bodies, int32_t i);
+
+/* ---- row_round.c: spheres ---- */
+
+/* What the bodies are weighed by; left out where they are no spheres. Speeds, from the energies without impulses. */
+frix_status fx_row_balls_take(fx_arena *arena, const fx_system *system, fx_row_scales *scales);
+void fx_row_ball_speeds(const fx_system *system, const fx_row_set *set, const double *r, fx_row_scales *scales);
+
+/* ---- row_speeds.c ---- */
 
 /* The largest scales of an island, by what drives it. */
 void fx_row_limits(const fx_system *system, const fx_row_set *set, const double *r, double *limit);

@@ -82,7 +82,7 @@ frix_status fx_row_scales_take(fx_arena *arena, const fx_system *s, fx_row_scale
   out->limit = FX_TAKE_RAW(arena, double, s->row_count);
   for (int32_t k = 0; out->free && k < energies; k++) out->free[k] = -1;
   bool good = out->energy && out->free && out->rotation && out->weighed && out->weight && out->speed && out->limit;
-  if (!good) return FRIX_ERROR_MEMORY;
+  if (!good || fx_row_balls_take(arena, s, out) != FRIX_OK) return FRIX_ERROR_MEMORY;
   return s->motion ? fx_row_links_free(arena, s, out) : FRIX_OK;
 }
 
@@ -543,6 +543,13 @@ static void weigh_once(int32_t part, int32_t first, int32_t end, void *user) {
   }
 }
 
+void fx_row_weigh(const fx_system *s, const fx_row_bodies *bodies, int32_t i) {
+  int32_t d = s->contact[i].dim;
+  double *weight = bodies->weight + bodies->place[i];
+  for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++, weight += fx_row_weights(d)) weigh(s, k, d, 3, weight);
+  roots_of(s, bodies, i);
+}
+
 /* Energies of mover m without impulses. */
 static inline void begin_energies(const fx_system *s, int32_t m, fx_row_scales *t) {
   int32_t first = t->first ? t->first[m] : m, count = t->first ? t->first[m + 1] - first : 1;
@@ -560,6 +567,7 @@ fx_row_measure fx_row_measure_of(const fx_system *s, const fx_row_scales *t) {
   by.bodies = bodies_of(s, t);
   by.energy = t->energy;
   by.shift = s->w;
+  by.unweighed = t->ball && t->of == s;
   return by;
 }
 
@@ -571,6 +579,10 @@ static void speeds_by_bodies(const fx_system *s, const fx_row_set *set, const do
   for (int32_t c = 0; set->list && c < set->count; c++) {
     int32_t i = fx_row_at(set, c);
     for (int32_t k = s->Ht.start[i]; k < s->Ht.start[i + 1]; k++) begin_energies(s, s->Ht.index[k], t);
+  }
+  if (t->ball && t->of == s) {
+    fx_row_ball_speeds(s, set, r, t);
+    return;
   }
   fx_parallel_range(s->threads, set->count, FX_LEAST_CONTACTS, weigh_once, &w);
   fx_row_speeds(s, &bodies, set, s->w, r, t->energy, t->speed);

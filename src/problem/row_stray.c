@@ -39,6 +39,7 @@ double fx_row_stray(const fx_system *s, const fx_row_measure *by, int32_t i, int
   int32_t dim = s->contact[i].dim, row = s->row[i] + k, motions = 2 * (bodies->start[i + 1] - bodies->start[i]);
   double x[2] = {0, 0}, worst = 0;
   if (r[0] == 0 && r[1] == 0) return 0;
+  if (by->unweighed) fx_row_weigh(s, bodies, i);
   double own = fx_larger(fabs(by->shift[row]), fabs(by->shift[row + 1]));
   if (s->R) own += fx_larger(s->R[row] * fabs(r[0]), s->R[row + 1] * fabs(r[1]));
   if (bodies->free) own += sqrt(k < 3 ? 1.5 : 1.0) * fx_safe_norm(2, bodies->free + row);

@@ -4,6 +4,7 @@
 #include "problem/lanes.h"
 #include "problem/mass.h"
 #include "problem/movers.h"
+#include "problem/round_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -279,6 +280,16 @@ static void prepare_some(int32_t part, int32_t first, int32_t last, void *user) 
   }
 }
 
+/* Few contacts are solved before that pays. */
+static frix_status find_round(fx_arena *arena, fx_system *s) {
+  enum { FEW = 60 };
+  if (!s->diagonal_mass || s->contact_count < FEW || !fx_round_sample(s)) return FRIX_OK;
+  double *number = FX_TAKE_RAW(arena, double, (size_t)s->contact_count *FX_ROUND_NUMBERS);
+  if (!number) return FRIX_ERROR_MEMORY;
+  if (fx_round_find(s, NULL, s->contact_count, number)) s->round = number;
+  return FRIX_OK;
+}
+
 /* Contact by contact: D = H' Y and the velocity without impulses; four at once where M is diagonal. */
 static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
   double *D = take_diagonal(arena, s), *q = FX_TAKE_RAW(arena, double, s->row_count);
@@ -288,7 +299,7 @@ static frix_status finish_velocity(fx_arena *arena, fx_system *s) {
   s->q = q;
   s->has_velocity = true;
   find_carried(s);
-  return FRIX_OK;
+  return find_round(arena, s);
 }
 
 static frix_status build_velocity(fx_arena *arena, const frix_problem *p, fx_system *s) {

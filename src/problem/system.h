@@ -36,6 +36,7 @@ typedef struct fx_system {
   const int32_t *dof; /* mover_count + 1 */
   fx_block_matrix Ht; /* contacts x movers */
   fx_response *response;
+  const double *round; /* numbers of all contacts where they are those of spheres (round_rows.h), else NULL */
   const double *v_free;
   double *w;       /* row_count, with -R r_c */
   const double *M; /* mass blocks per mover, dense and row-major, mover m at M_offset[m]; NULL where M is diagonal */
@@ -112,6 +113,8 @@ double fx_mover_norm(const fx_system *system, int32_t m, const double *v);
 
 /* v = v_free + M^-1 H r; has_velocity only. */
 void fx_system_motion(const fx_system *system, const double *r, double *v);
+/* The same but for rounding, by the numbers of spheres where there are some: for methods. */
+void fx_system_motion_fast(const fx_system *system, const double *r, double *v);
 /* The same in parts, over movers, contacts and movers first .. end - 1: when the impulses of all of its contacts are
  * added, a mover has its velocity. */
 void fx_motion_begin(const fx_system *system, int32_t first, int32_t end, double *v);

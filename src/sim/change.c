@@ -126,8 +126,10 @@ static void carry_contacts(frix_sim *sim, const frix_model *from, const frix_mod
   for (int32_t k = 0; k < all; k++) {
     fx_touching t = s->touching[k];
     fx_contact *c = &t.contact;
-    if (!same_shape(from, to, c->shape_a) || !same_shape(from, to, c->shape_b)) continue;
-    c->shape_a = fx_shape_place(from, to, c->shape_a), c->shape_b = fx_shape_place(from, to, c->shape_b);
+    bool same = same_shape(from, to, c->shape_a) && same_shape(from, to, c->shape_b);
+    int32_t a = fx_shape_place(from, to, c->shape_a), b = fx_shape_place(from, to, c->shape_b);
+    if (a < 0 || b < 0 || !(same || sim->of_state)) continue; /* derivatives by sizes keep the springs */
+    c->shape_a = a, c->shape_b = b;
     c->id = fx_contact_name(c, s->generation[c->body_a], s->generation[c->body_b]);
     ended += k >= s->touching_count;
     s->touching[kept++] = t;

@@ -2,6 +2,7 @@
  *
  * Bodies are looked for as far as their surfaces come in the step, at the poses where the integrator sees contacts. */
 #include "base/threads.h"
+#include "sim/coats.h"
 #include "sim/hooks_internal.h"
 #include "sim/softs.h"
 #include "sim/step.h"
@@ -39,35 +40,6 @@ double fx_sim_margin(const frix_sim *sim) {
   return sim->config.margin >= 0.0 ? sim->config.margin : 0.005 * sim->smallest;
 }
 
-static double skin_of(const frix_sim *sim, int32_t shape) {
-  return sim->model->robot.shape_skin[sim->model->shape[shape].id];
-}
-
-/* How far from surfaces contacts of the model act at most. */
-static double thickest_skin(const frix_sim *sim) {
-  double most = 0.0;
-  for (int32_t k = 0; sim->model->robot.shape_skin && k < sim->model->shape_count; k++)
-    most = fx_max(most, skin_of(sim, k));
-  return most;
-}
-
-/* Gaps between skins, and contacts whose gap is within the margin. */
-static frix_status measure_skins(frix_sim *sim, double margin) {
-  if (!sim->model->robot.shape_skin) return FRIX_OK;
-  fx_contact *kept = FX_TAKE_RAW(&sim->arena, fx_contact, sim->contact_count);
-  if (!kept) return FRIX_ERROR_MEMORY;
-  int32_t count = 0;
-  for (int32_t i = 0; i < sim->contact_count; i++) {
-    kept[count] = sim->contact[i];
-    fx_contact *c = &kept[count];
-    c->gap -= fx_max(skin_of(sim, c->shape_a), skin_of(sim, c->shape_b));
-    count += c->gap <= margin + sim->reach[c->body_a] + sim->reach[c->body_b];
-  }
-  sim->contact = kept;
-  sim->contact_count = count;
-  return FRIX_OK;
-}
-
 /* The link that a slot moves with, -1: none. */
 static int32_t link_of(const frix_sim *sim, int32_t slot) {
   const fx_mechanism *x = sim->mechanism;
@@ -101,10 +73,10 @@ frix_status fx_sim_find_contacts(frix_sim *sim, double margin) {
                             .inner = sim->tree_reach,
                             .asleep = sim->config.sleep ? s->asleep : NULL,
                             .lean = {.ask = fx_rim_lean, .user = sim}};
-  frix_status status = fx_collision_run(sim->collision, &placement, margin + thickest_skin(sim),
+  frix_status status = fx_collision_run(sim->collision, &placement, margin + fx_coats_thickest(sim),
                                         sim->config.thread_count, &sim->contact, &sim->contact_count);
   if (status != FRIX_OK) return fx_fail(sim->context, status, "%s", frix_error_text(sim->inner));
-  if ((status = measure_skins(sim, margin)) != FRIX_OK) return status;
+  if ((status = fx_coats_measure(sim, margin)) != FRIX_OK) return status;
   if ((status = drop_welded(sim)) != FRIX_OK) return status;
   if (sim->softs && (status = fx_softs_meet(sim, margin)) != FRIX_OK) return status;
   return fx_contacts_sift(sim, true);
@@ -155,12 +127,16 @@ frix_status fx_sim_describe_contacts(frix_sim *sim) {
   return fx_contacts_modify(sim);
 }
 
+/* What sticks is pulled by the contacts that are there; free motion is then known anew. */
 frix_status fx_contacts_find(frix_sim *sim) {
   sim->integrator->begin(sim);
+  sim->pull_count = 0;
   frix_status status = fx_movers_load(sim);
   if (status != FRIX_OK) return status;
   find_reach(sim);
   status = fx_sim_find_contacts(sim, fx_sim_margin(sim));
+  if (status == FRIX_OK) status = fx_coats_stick(sim);
+  if (status == FRIX_OK && sim->pull_count > 0) status = fx_movers_load(sim);
   return status == FRIX_OK ? fx_sim_describe_contacts(sim) : status;
 }
 

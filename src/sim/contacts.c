@@ -276,13 +276,20 @@ static void ask_for_middle(const frix_sim *sim, const fx_assembly *a, const fx_g
   for (int32_t j = 1; j < g->dim && j < 3; j++) a->w[g->row + j] += fx_dot(slip, c->tangent[j - 1]);
 }
 
+/* Twice the weight that sliding has in the law of springs below: the mean of both tangents, and of links, which joints
+ * may hold altogether where they touch, no less than bodies of their apparent mass would have. */
+static double sliding_weight(const frix_sim *sim, const fx_assembly *a, const fx_group *g) {
+  double both = fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2);
+  return fx_max(both, 2.0 * fx_links_sliding(sim, &sim->contact[g->source]));
+}
+
 /* A contact has one stiffness, in N/m. Its springs against rolling and drilling get the natural frequency of the one
  * against sliding, R over the row's own weight: without them such rows would be rigid, a pile of them has many answers,
  * and sweeps crawl. */
 static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, const fx_surface *f,
                            const double *past) {
   double R = 1.0 / (f->stiffness * sim->h * sim->h * sim->integrator->position_time);
-  double sliding = g->dim > 3 ? fx_group_weight(sim, a, g, 1) + fx_group_weight(sim, a, g, 2) : 1.0;
+  double sliding = g->dim > 3 ? sliding_weight(sim, a, g) : 1.0;
   double rolling = g->dim > 3 ? fx_group_weight(sim, a, g, 3) + fx_group_weight(sim, a, g, 4) : 1.0;
   for (int32_t k = 0; k < g->dim; k++) {
     a->R[g->row + k] = k < 3 ? R : R * rolling / sliding;
@@ -293,7 +300,7 @@ static void add_compliance(const frix_sim *sim, const fx_assembly *a, const fx_g
 /* The same for drilling friction g beside its contact. */
 static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, const fx_group *g, double past) {
   const fx_group *contact = g - 1;
-  double sliding = 0.5 * (fx_group_weight(sim, a, contact, 1) + fx_group_weight(sim, a, contact, 2));
+  double sliding = 0.5 * sliding_weight(sim, a, contact);
   a->R[g->row + 1] = a->R[contact->row + 1] * fx_group_weight(sim, a, g, 1) / sliding;
   a->r_c[g->row + 1] = past;
 }
@@ -302,8 +309,10 @@ static void add_drilling_compliance(const frix_sim *sim, const fx_assembly *a, c
 static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double past_normal, double past_spin) {
   const fx_contact *c = &sim->contact[g->source];
   spin_row(sim, a, g, 1, c, c->normal);
+  if (sim->hooks && sim->hooks->slip) a->drive[g->row + 1] += sim->hooks->slip[g->source].spin;
   a->w[g->row + 1] = a->drive[g->row + 1];
-  a->R[g->row] = fx_group_weight(sim, a, g, 1);
+  double weight = fx_group_weight(sim, a, g, 1);
+  a->R[g->row] = weight > 0.0 ? weight : 1.0; /* any, where nothing spins */
   a->r_c[g->row] = past_normal;
   a->guess[g->row] = past_normal;
   a->guess[g->row + 1] = past_spin;
@@ -313,7 +322,7 @@ static void fill_spinning(frix_sim *sim, fx_assembly *a, fx_group *g, double pas
  * an answer certified to 1e-8 lets gaps wander, with room to spare: 1e-5 of the way gravity makes in a step where they
  * open, 1e-6 where bodies overlap, small against every body; and what the coordinates are rounded to. */
 static double clean_gap(const frix_sim *sim, const fx_contact *c) {
-  if (sim->raw_gaps) return c->gap;
+  if (sim->of_state) return c->gap;
   double near = sim->gap_noise, deep = 0.1 * near;
   if (c->gap > near || c->gap < -deep) { /* seldom */
     double far = 0.0, part[3] = {c->point_a.x, c->point_a.y, c->point_a.z};
@@ -397,12 +406,12 @@ static void fill_contact(frix_sim *sim, fx_assembly *a, fx_group *g) {
   const fx_surface *f = &sim->surface[i];
   fill_rows(sim, a, g, c);
   if (sim->hooks && sim->hooks->slip) fx_belts_drive(sim, g, a->drive + g->row);
-  double shift = f->stiffness == 0.0
-                     ? fx_rigid_shift(sim, a, g)
-                     : (c->gap + c->ahead - fx_natural_gap(sim, i)) / (sim->h * sim->integrator->position_time);
   if (f->stiffness > 0.0) g->natural = fx_natural_gap(sim, i);
+  double shift = f->stiffness == 0.0 ? fx_rigid_shift(sim, a, g)
+                                     : (c->gap + c->ahead - g->natural) / (sim->h * sim->integrator->position_time);
   bool struck = f->stiffness > 0.0 && f->restitution > 0.0 && struck_spring(sim, a, g, &shift);
   g->blow = struck ? 0.0 : fx_blow_of(sim, a, g);
+  if (sim->of_state && g->blow > 0.0) struck = true, g->blow = 0.0; /* the limit of what it would expect */
   for (int32_t k = 0; k < g->dim; k++) a->w[g->row + k] = a->drive[g->row + k] + (k == 0 ? shift : 0.0);
   double *guess = a->guess + g->row, spin_guess = 0.0;
   if (sim->past[i] >= 0) {

@@ -1,7 +1,8 @@
 /* Belts, sensors, filters.
  *
- * A belt adds n x (slip x n) of its surface to the velocity of a contact: u_T = J v + slip, a drive of the rows like
- * that of a kinematic body, so that the ledger books what it does as work. */
+ * A belt adds n x (slip x n) of its surface to the velocity of a contact: u_T = J v + slip, and its spin about n to
+ * that of drilling friction: drives of the rows like those of a kinematic body, so that the ledger books what it does
+ * as work. */
 #include "base/abi.h"
 #include "sim/hooks_internal.h"
 
@@ -33,7 +34,7 @@ static void move_sensed(fx_hooks *h, const frix_model *from, const frix_model *t
 frix_status fx_hooks_move(frix_sim *sim, const frix_model *from, const frix_model *to) {
   fx_hooks *h = sim->hooks;
   if (!h) return FRIX_OK;
-  frix_vec3 *belt = h->belt ? FX_NEW(sim->context, frix_vec3, to->shape_count) : NULL;
+  fx_belt *belt = h->belt ? FX_NEW(sim->context, fx_belt, to->shape_count) : NULL;
   uint8_t *sensor = h->sensor ? FX_NEW(sim->context, uint8_t, to->shape_count) : NULL;
   if ((h->belt && !belt) || (h->sensor && !sensor)) {
     fx_free(sim->context, belt);
@@ -85,15 +86,15 @@ static bool copy_list(const frix_sim *sim, const void *from, size_t size, void *
   return copy || !from;
 }
 
-frix_status fx_hooks_save(const frix_sim *sim, frix_vec3 **belt, uint8_t **sensor) {
+frix_status fx_hooks_save(const frix_sim *sim, fx_belt **belt, uint8_t **sensor) {
   const fx_hooks *h = sim->hooks;
   bool good = copy_list(sim, h ? h->belt : NULL, sizeof **belt, belt);
   good = copy_list(sim, h ? h->sensor : NULL, sizeof **sensor, sensor) && good;
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;
 }
 
-frix_status fx_hooks_restore(frix_sim *sim, const frix_vec3 *belt, const uint8_t *sensor) {
-  frix_vec3 *own_belt;
+frix_status fx_hooks_restore(frix_sim *sim, const fx_belt *belt, const uint8_t *sensor) {
+  fx_belt *own_belt;
   uint8_t *own_sensor;
   if (!sim->hooks && !belt && !sensor) return FRIX_OK;
   fx_hooks *h = hooks_of(sim);
@@ -130,10 +131,26 @@ frix_status frix_sim_set_belt(frix_sim *sim, frix_shape_id shape, frix_vec3 velo
   if (k < 0) return FRIX_ERROR_INPUT;
   if (!fx_finite(velocity)) return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_set_belt: not finite");
   fx_hooks *h = hooks_of(sim);
-  if (!h || (!h->belt && !(h->belt = FX_NEW(sim->context, frix_vec3, sim->model->shape_count))))
-    return FRIX_ERROR_MEMORY;
-  h->belt[k] = velocity;
+  if (!h || (!h->belt && !(h->belt = FX_NEW(sim->context, fx_belt, sim->model->shape_count)))) return FRIX_ERROR_MEMORY;
+  h->belt[k] = (fx_belt){velocity, {0.0, 0.0, 0.0}};
   wake_all(sim);
+  return FRIX_OK;
+}
+
+frix_status fx_hooks_begin(frix_sim *sim) {
+  const frix_model *m = sim->model;
+  bool any = false;
+  for (int32_t k = 0; m->robot.coat && k < m->shape_count; k++) {
+    const fx_coat *c = &m->robot.coat[m->shape[k].id];
+    any |= !fx_is_zero(c->flow) || !fx_is_zero(c->turn);
+  }
+  if (!any) return FRIX_OK;
+  fx_hooks *h = hooks_of(sim);
+  if (!h || !(h->belt = FX_NEW(sim->context, fx_belt, m->shape_count))) return FRIX_ERROR_MEMORY;
+  for (int32_t k = 0; k < m->shape_count; k++) {
+    const fx_coat *c = &m->robot.coat[m->shape[k].id];
+    h->belt[k] = (fx_belt){c->flow, c->turn};
+  }
   return FRIX_OK;
 }
 
@@ -268,10 +285,26 @@ frix_status fx_contacts_sift(frix_sim *sim, bool notes) {
   return FRIX_OK;
 }
 
-frix_vec3 fx_belt_velocity(const frix_sim *sim, int32_t shape, int32_t slot) {
+/* A vector of a belt in world axes. */
+static frix_vec3 from_shape(const frix_sim *sim, int32_t shape, int32_t slot, frix_vec3 v) {
+  return fx_rotate(sim->state.pose[slot].q, fx_rotate(sim->model->shape[shape].local.q, v));
+}
+
+static frix_vec3 belt_spin(const frix_sim *sim, int32_t shape, int32_t slot) {
   const fx_hooks *h = sim->hooks;
-  if (!h || !h->belt || fx_is_zero(h->belt[shape])) return fx_vec(0.0, 0.0, 0.0);
-  return fx_rotate(sim->state.pose[slot].q, fx_rotate(sim->model->shape[shape].local.q, h->belt[shape]));
+  if (!h || !h->belt || fx_is_zero(h->belt[shape].turn)) return fx_vec(0.0, 0.0, 0.0);
+  return from_shape(sim, shape, slot, h->belt[shape].turn);
+}
+
+frix_vec3 fx_belt_velocity(const frix_sim *sim, int32_t shape, int32_t slot, frix_vec3 point) {
+  const fx_hooks *h = sim->hooks;
+  const frix_vec3 none = {0.0, 0.0, 0.0};
+  if (!h || !h->belt) return none;
+  const fx_belt *belt = &h->belt[shape];
+  frix_vec3 flow = fx_is_zero(belt->flow) ? none : from_shape(sim, shape, slot, belt->flow);
+  if (fx_is_zero(belt->turn)) return flow;
+  frix_vec3 origin = fx_pose_point(sim->state.pose[slot], sim->model->shape[shape].local.p);
+  return fx_add(flow, fx_cross(belt_spin(sim, shape, slot), fx_sub(point, origin)));
 }
 
 frix_status fx_contacts_modify(frix_sim *sim) {
@@ -279,12 +312,15 @@ frix_status fx_contacts_modify(frix_sim *sim) {
   if (!h) return FRIX_OK;
   h->slip = NULL;
   if (!h->belt && !h->user.modify) return FRIX_OK;
-  if (!(h->slip = FX_TAKE_RAW(&sim->arena, frix_vec3, sim->contact_count))) return FRIX_ERROR_MEMORY;
+  if (!(h->slip = FX_TAKE_RAW(&sim->arena, fx_slip, sim->contact_count))) return FRIX_ERROR_MEMORY;
   for (int32_t i = 0; i < sim->contact_count; i++) {
     const fx_contact *c = &sim->contact[i];
     fx_surface *f = &sim->surface[i];
     frix_contact_law law = {.mu = f->mu, .restitution = f->restitution};
-    law.slip = fx_sub(fx_belt_velocity(sim, c->shape_a, c->body_a), fx_belt_velocity(sim, c->shape_b, c->body_b));
+    frix_vec3 at = fx_scale(0.5, fx_add(c->point_a, c->point_b));
+    law.slip =
+        fx_sub(fx_belt_velocity(sim, c->shape_a, c->body_a, at), fx_belt_velocity(sim, c->shape_b, c->body_b, at));
+    frix_vec3 spin = fx_sub(belt_spin(sim, c->shape_a, c->body_a), belt_spin(sim, c->shape_b, c->body_b));
     if (h->user.modify) {
       frix_contact_pair pair = pair_of(sim, c);
       h->user.modify(sim, &pair, &law, h->user.user);
@@ -296,14 +332,15 @@ frix_status fx_contacts_modify(frix_sim *sim) {
     if (!f->anisotropic) f->mu2 = law.mu;
     f->mu = law.mu;
     f->restitution = law.restitution;
-    h->slip[i] = law.slip;
+    h->slip[i] = (fx_slip){law.slip, fx_dot(spin, c->normal)};
   }
   return FRIX_OK;
 }
 
 void fx_belts_drive(const frix_sim *sim, const fx_group *g, double *drive) {
   const fx_contact *c = &sim->contact[g->source];
-  for (int32_t k = 1; k < 3 && k < g->dim; k++) drive[k] += fx_dot(c->tangent[k - 1], sim->hooks->slip[g->source]);
+  const fx_slip *slip = &sim->hooks->slip[g->source];
+  for (int32_t k = 1; k < 3 && k < g->dim; k++) drive[k] += fx_dot(c->tangent[k - 1], slip->velocity);
 }
 
 /* ---- small changes and questions ---- */

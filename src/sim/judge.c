@@ -365,7 +365,7 @@ frix_status fx_rows_judge(frix_sim *sim, fx_assembly *a, const double *r, double
   list_bodies(sim, a, first, start, index, place);
   fx_row_roots(&system, &bodies, &all);
   fx_row_speeds(&system, &bodies, &all, shift, r, energy, speed);
-  fx_row_measure by = {speed, a->limit, bodies, energy, shift};
+  fx_row_measure by = {speed, a->limit, bodies, energy, shift, false};
   fx_row_errors_find(&system, &all, sim->config.law, &by, r, u, &errors);
   fx_certificate_add_rows(&errors, out);
   double scale = sqrt(sum[1]) + sqrt(sum[2]), miss = sqrt(sum[0]);

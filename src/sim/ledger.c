@@ -151,18 +151,34 @@ static void book_island(const fx_power *p, double turned, frix_energy *e) {
   e->scheme += p->spring;
 }
 
-static frix_status book_contacts(frix_sim *sim, const double *before, frix_energy *e) {
+/* What contacts bring and what excuses it, which two threads may find side by side. */
+typedef struct weighing {
+  frix_sim *sim;
+  const double *before;
   fx_step_islands islands;
-  frix_status status = fx_step_islands_find(sim, &sim->rows, &islands);
+  fx_power *power;
+  double *turned;
+  frix_status status;
+} weighing;
+
+static void weigh(int32_t which, void *user) {
+  weighing *t = user;
+  if (which == 0)
+    fx_power_find(t->sim, &t->sim->rows, &t->islands, t->before, t->power);
+  else
+    t->status = fx_power_turned(t->sim, &t->sim->rows, &t->islands, t->turned);
+}
+
+static frix_status book_contacts(frix_sim *sim, const double *before, frix_energy *e) {
+  weighing t = {.sim = sim, .before = before};
+  frix_status status = fx_step_islands_find(sim, &sim->rows, &t.islands);
   if (status != FRIX_OK) return status;
-  fx_power *power = FX_TAKE(&sim->arena, fx_power, islands.count);
-  double *turned = FX_TAKE(&sim->arena, double, islands.count);
-  if (!power || !turned) return FRIX_ERROR_MEMORY;
-  fx_power_find(sim, &sim->rows, &islands, before, power);
-  status = fx_power_turned(sim, &sim->rows, &islands, turned);
-  if (status != FRIX_OK) return status;
-  for (int32_t k = 0; k < islands.count; k++) book_island(&power[k], turned[k], e);
-  return FRIX_OK;
+  t.power = FX_TAKE(&sim->arena, fx_power, t.islands.count);
+  t.turned = FX_TAKE(&sim->arena, double, t.islands.count);
+  if (!t.power || !t.turned) return FRIX_ERROR_MEMORY;
+  fx_parallel(sim->inner, sim->config.thread_count, 2, weigh, &t);
+  for (int32_t k = 0; k < t.islands.count && t.status == FRIX_OK; k++) book_island(&t.power[k], t.turned[k], e);
+  return t.status;
 }
 
 /* Groups that threads book, part by part. */
@@ -256,6 +272,19 @@ void fx_ledger_add(frix_energy *e, const frix_energy *step, double kinetic, doub
   e->potential = potential;
 }
 
+/* Kinetic and potential energy side by side. */
+typedef struct energies {
+  const frix_sim *sim;
+  double of[2];
+} energies;
+
+static void find_energy(int32_t which, void *user) {
+  energies *t = user;
+  t->of[which] = which == 0 ? fx_kinetic(t->sim) : fx_potential(t->sim);
+}
+
 void fx_ledger_close(frix_sim *sim, const frix_energy *step) {
-  fx_ledger_add(&sim->state.energy, step, fx_kinetic(sim), fx_potential(sim));
+  energies t = {.sim = sim};
+  fx_parallel(sim->inner, sim->config.thread_count, 2, find_energy, &t);
+  fx_ledger_add(&sim->state.energy, step, t.of[0], t.of[1]);
 }

@@ -18,6 +18,7 @@
  *   mechanism_energy.c  what the trees do to the ledger
  *   mechanism_sense.c   sensors of contacts, limits and loops
  *   mechanism_look.c    sensors that choose among contacts, rays, distances
+ *   mechanism_tactile.c sensors of many points that stand in other shapes
  *   mechanism_inverse.c inverse dynamics with the forces of contacts
  *   mechanism_flight.c  momentum of trees that fly
  *   mechanism_forces.c  forces of the joints
@@ -55,6 +56,7 @@ typedef struct fx_part {
   bool lifted, lifts;             /* mechanism_half.c: the iteration has ended; its result is taken */
   double turn;                    /* likewise: the largest one of a link in the step */
   double energy, took;            /* likewise: twice the kinetic one with the answer, and what coming took of it */
+  frix_sym3 frozen;               /* mechanism_flight.c: inertia of the whole at the half step, in axes of the root */
   fx_spatial momentum;
   frix_vec3 point, center, start; /* centre of mass and linear momentum before the step */
 } fx_part;
@@ -293,6 +295,10 @@ void fx_flight_end(frix_sim *sim);
 /* The root's velocity of a rigid body with the tree's inertia and momentum, the angular one times `spin`; twice its
  * energy about the centre of mass. */
 double fx_flight_rigid(const fx_mechanism *x, const fx_part *p, double spin, double whole[6]);
+/* At the half step: the whole as a rigid body. Later: twice the energy of its spin if it had gone on as that body, with
+ * the momentum that the tree has now. */
+void fx_flight_freeze(const fx_mechanism *x, fx_part *p);
+double fx_flight_frozen(const fx_mechanism *x, const fx_part *p);
 /* Verdict `turn`: of floating trees whose links turn too far in a step of second order to have a pose at its end. */
 void fx_flight_judge(frix_sim *sim);
 
@@ -333,6 +339,9 @@ fx_spatial fx_half_force(const frix_sim *sim, int32_t body);
 /* ---- mechanism_forces.c ---- */
 /* Forces and torques of joints of the model that are coordinates, for the answer of the step. */
 void fx_mechanism_forces(frix_sim *sim);
+
+/* ---- mechanism_tactile.c ---- */
+frix_status fx_tactile_sense(const frix_sim *sim, const fx_tree_sensor *s, fx_arena *arena, double *out);
 
 /* ---- mechanism_look.c ---- */
 /* Sensors that choose among contacts, or ask where shapes are. */

@@ -119,15 +119,20 @@ void fx_flight_begin(frix_sim *sim, double part) {
   }
 }
 
+/* About the centre of mass. */
+static frix_sym3 central_of(const fx_inertia *i) {
+  frix_vec3 c = fx_scale(1.0 / i->mass, i->first);
+  double m = i->mass, cc = fx_norm2(c);
+  return (frix_sym3){i->second.xx - m * (cc - c.x * c.x), i->second.yy - m * (cc - c.y * c.y),
+                     i->second.zz - m * (cc - c.z * c.z), i->second.xy + m * c.x * c.y,
+                     i->second.xz + m * c.x * c.z,        i->second.yz + m * c.y * c.z};
+}
+
 /* The velocity of a rigid body of this inertia that has this momentum. */
 static fx_spatial velocity_for(const fx_inertia *i, fx_spatial momentum) {
   frix_vec3 c = fx_scale(1.0 / i->mass, i->first), turning = fx_sub(momentum.w, fx_cross(c, momentum.v));
-  double m = i->mass, cc = fx_norm2(c);
-  frix_sym3 central = {i->second.xx - m * (cc - c.x * c.x), i->second.yy - m * (cc - c.y * c.y),
-                       i->second.zz - m * (cc - c.z * c.z), i->second.xy + m * c.x * c.y,
-                       i->second.xz + m * c.x * c.z,        i->second.yz + m * c.y * c.z};
-  frix_vec3 w = fx_sym3_mul(fx_sym3_inverse(central), turning);
-  return (fx_spatial){w, fx_sub(fx_scale(1.0 / m, momentum.v), fx_cross(w, c))};
+  frix_vec3 w = fx_sym3_mul(fx_sym3_inverse(central_of(i)), turning);
+  return (fx_spatial){w, fx_sub(fx_scale(1.0 / i->mass, momentum.v), fx_cross(w, c))};
 }
 
 /* Where the centre of mass belongs. */
@@ -180,6 +185,20 @@ double fx_flight_rigid(const fx_mechanism *x, const fx_part *p, double spin, dou
   fx_spatial d = velocity_for(all, momentum);
   put_root(s, p, d, whole);
   return fx_spatial_dot(d, momentum) - fx_norm2(momentum.v) / all->mass;
+}
+
+void fx_flight_freeze(const fx_mechanism *x, fx_part *p) {
+  const frix_robot_state *s = x->state;
+  if (p->floats) p->frozen = fx_sym3_turn(fx_quat_conj(s->pose[p->root].q), central_of(&s->composite[p->root]));
+}
+
+double fx_flight_frozen(const fx_mechanism *x, const fx_part *p) {
+  const frix_robot_state *s = x->state;
+  const fx_inertia *all = &s->composite[p->root];
+  fx_spatial momentum = momentum_of(x, p);
+  frix_vec3 turning = fx_sub(momentum.w, fx_cross(fx_scale(1.0 / all->mass, all->first), momentum.v));
+  frix_vec3 own = fx_unrotate(s->pose[p->root].q, turning);
+  return fx_dot(own, fx_sym3_mul(fx_sym3_inverse(p->frozen), own));
 }
 
 void fx_flight_end(frix_sim *sim) {

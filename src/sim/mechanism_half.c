@@ -15,9 +15,10 @@
  * The last line is solved by iteration with M(s). Where it does not converge, or brings more than MOST_LIFT, links turn
  * too far in half a step for it: then the joints of q1 take what they do not allow, q1 = s + h/2 v,
  * M(q1) v1 = J(q1)' P(s, v), and energy is lost. Where that is so, or a link turns by more than RESOLVED in a step,
- * leaving brings no more energy than coming took (spins that keep their momentum on the way may also bring some): the
- * velocities of the joints against the whole, which have no part in its momentum, are then scaled, and where that is
- * not enough its spin.
+ * leaving brings no more energy than coming took: the velocities of the joints against the whole, which have no part in
+ * its momentum, are then scaled. A tree that floats keeps its momentum even then as a rigid body does, whose energy
+ * goes up and down while it turns. Only where the links' places ask for more than that is the spin scaled too, and the
+ * step has the verdict `turn`.
  *
  * Loops within a tree and joints that dry friction holds keep their velocities of the half step: the impulses that they
  * need for it have no part in what leaves. M(s) has their slopes for the iteration, as M~ has.
@@ -263,6 +264,7 @@ static void start_lift(const frix_sim *sim) {
   keep_momenta(x, x->after);
   for (int32_t k = 0; k < x->part_count; k++) {
     fx_part *p = &x->part[k];
+    fx_flight_freeze(x, p);
     p->energy = energy_of(x, s, p), p->turn = fmax(p->turn, sim->h * fastest_turn(x, s, p));
     p->lifted = p->lifts = false, p->lift_change = INFINITY;
   }
@@ -309,11 +311,17 @@ void fx_half_go_on(frix_sim *sim) {
 /* ---- at the end ---- */
 
 /* Scales the velocities of a tree against those of a rigid body with its momentum; where that body alone has too much
- * energy, its spin too. */
-static void hold_back(const fx_mechanism *x, const fx_part *p, double energy, double most) {
+ * energy, more than its turn brings by itself, its spin too: momentum is lost, which has a verdict. */
+static void hold_back(frix_sim *sim, const fx_part *p, double energy, double most) {
+  const fx_mechanism *x = sim->mechanism;
   frix_robot_state *s = x->state;
   double whole[6] = {0.0}, rigid = p->floats ? fx_flight_rigid(x, p, 1.0, whole) : 0.0;
-  if (rigid > most) fx_flight_rigid(x, p, sqrt(most / rigid), whole);
+  double spins = rigid > most ? fx_max(most, fx_flight_frozen(x, p)) : rigid;
+  if (rigid > spins) {
+    double kept = sqrt(spins / rigid);
+    fx_flight_rigid(x, p, kept, whole);
+    if (!(1.0 - kept <= sim->config.tolerance)) fx_fail_phase(sim, "turn", FRIX_OUTCOME_STALLED);
+  }
   double scale = most > rigid ? sqrt((most - rigid) / (energy - rigid)) : 0.0;
   for (int32_t i = 0; i < p->count; i++) {
     double kept = p->floats && i < 6 ? whole[i] : 0.0, *v = &s->qvel[p->first + i];
@@ -330,7 +338,7 @@ void fx_half_end(frix_sim *sim) {
     if (p->lifts && p->turn <= RESOLVED) continue;
     double energy = energy_of(x, x->state, p), most = fmax(0.0, p->energy + p->took);
     if (energy <= most) continue;
-    hold_back(x, p, energy, most);
+    hold_back(sim, p, energy, most);
     any = true;
   }
   if (any) fx_tree_velocities(x->state), fx_mechanism_remember(x);

@@ -3,9 +3,11 @@
  *   tau = M a + c - passive - actuators - J' r / h
  *
  * r are the certified impulses of the last step: contacts with their rolling part, limits, dry friction, equalities. In
- * static equilibrium tau is zero to the tolerance of the step. What adhesion pulls is no part of it. */
+ * static equilibrium tau is zero to the tolerance of the step. Contacts count with the adhesion of their surfaces; what
+ * actuators of adhesion pull is no part of it. */
 #include <string.h>
 
+#include "sim/coats.h"
 #include "sim/mechanism.h"
 
 static void add_contacts(const frix_sim *sim, double rate, double *out) {
@@ -18,7 +20,7 @@ static void add_contacts(const frix_sim *sim, double rate, double *out) {
       int32_t body = sim->mechanism->body_of_slot[slot[side]];
       frix_vec3 point = fx_scale(0.5, fx_add(t->contact.point_a, t->contact.point_b));
       if (body < 0) continue;
-      fx_tree_add_jacobian(s, body, point, fx_scale(side ? -rate : rate, t->impulse), out);
+      fx_tree_add_jacobian(s, body, point, fx_scale(side ? -rate : rate, fx_coats_impulse(sim, t)), out);
       fx_tree_add_turn(s, body, fx_scale(side ? -rate : rate, t->roll), out);
     }
   }

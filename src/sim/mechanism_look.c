@@ -14,6 +14,7 @@
 
 #include "base/sort.h"
 #include "collision/gap.h"
+#include "sim/coats.h"
 #include "sim/mechanism.h"
 #include "sim/query_internal.h"
 
@@ -71,7 +72,7 @@ static seen_contact see(const frix_sim *sim, const fx_tree_sensor *s, const fx_t
   double rate = direction / sim->state.last_step;
   seen_contact out = {.axis = {fx_scale(direction, c->normal), fx_scale(direction, c->tangent[0]), c->tangent[1]},
                       .pos = fx_scale(0.5, fx_add(c->point_a, c->point_b)),
-                      .force = fx_scale(rate, t->impulse),
+                      .force = fx_scale(rate, fx_coats_impulse(sim, t)),
                       .torque = fx_scale(rate, t->roll),
                       .dist = c->gap};
   if (s->choice == FX_CHOICE_NEAREST) out.order = c->gap;
@@ -212,6 +213,7 @@ frix_status fx_mechanism_look(frix_sim *sim) {
     fx_arena arena;
     fx_arena_init(&arena, sim->context);
     if (s->kind == FRIX_SENSOR_CONTACT) status = sense_contacts(sim, s, &arena, out);
+    if (s->kind == FRIX_SENSOR_TACTILE) status = fx_tactile_sense(sim, s, &arena, out);
     if (s->kind == FRIX_SENSOR_RANGEFINDER) status = sense_ray(sim, s, out);
     if (s->kind >= FRIX_SENSOR_DISTANCE && s->kind <= FRIX_SENSOR_FROMTO) sense_distance(sim, s, out);
     fx_arena_free(&arena);

@@ -5,6 +5,7 @@
  * joint or tendon force, torque   what the parent gives: contacts, connect and weld act on the bodies beside it
  *
  * All impulses are those of the certified answer. */
+#include "sim/coats.h"
 #include "sim/mechanism.h"
 
 #include <math.h>
@@ -72,7 +73,8 @@ static double touch(const frix_sim *sim, int32_t k) {
   double sum = 0.0;
   for (int32_t i = 0; i < sim->state.touching_count; i++) {
     const fx_touching *t = &sim->state.touching[i];
-    double force = fx_dot(t->impulse, t->contact.normal) / sim->state.last_step; /* the normal points to a */
+    double force =
+        fx_dot(fx_coats_impulse(sim, t), t->contact.normal) / sim->state.last_step; /* the normal points to a */
     for (int side = 0; side < 2 && force > 0.0; side++) {
       if (body_at(sim, &t->contact, side) != site->body) continue;
       frix_vec3 out = side ? t->contact.normal : fx_neg(t->contact.normal);
@@ -92,7 +94,8 @@ static fx_spatial *find_pulls(const frix_sim *sim, fx_arena *arena) {
     for (int side = 0; side < 2; side++) {
       int32_t b = body_at(sim, &t->contact, side);
       if (b <= 0) continue;
-      frix_vec3 force = fx_scale(side ? -rate : rate, t->impulse), turn = fx_scale(side ? -rate : rate, t->roll);
+      frix_vec3 force = fx_scale(side ? -rate : rate, fx_coats_impulse(sim, t)),
+                turn = fx_scale(side ? -rate : rate, t->roll);
       frix_vec3 arm = fx_sub(middle_of(&t->contact), fx_tree_point_of(x->state, b));
       pulls[b].v = fx_add(pulls[b].v, force);
       pulls[b].w = fx_add(pulls[b].w, fx_add(turn, fx_cross(arm, force)));

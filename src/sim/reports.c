@@ -6,11 +6,26 @@
 #include <math.h>
 #include <string.h>
 
+/* The first contact of the last step that does not stand before this one. */
+static int32_t first_past(const fx_state *s, const fx_contact *c) {
+  int32_t low = 0, high = s->touching_count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (fx_contact_order(&s->touching[middle].contact, c) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Both lists are sorted alike: one walk finds what lasted. */
-void fx_contacts_match(frix_sim *sim) {
+static void match_some(int32_t part, int32_t first, int32_t end, void *user) {
+  frix_sim *sim = user;
   const fx_state *s = &sim->state;
-  int32_t old = 0;
-  for (int32_t i = 0; i < sim->contact_count; i++) {
+  int32_t old = first < end ? first_past(s, &sim->contact[first]) : 0;
+  (void)part;
+  for (int32_t i = first; i < end; i++) {
     const fx_contact *c = &sim->contact[i];
     sim->past[i] = -1;
     while (old < s->touching_count && fx_contact_order(&s->touching[old].contact, c) < 0) old++;
@@ -18,6 +33,10 @@ void fx_contacts_match(frix_sim *sim) {
     const fx_touching *t = &s->touching[old];
     if (t->generation_a == s->generation[c->body_a] && t->generation_b == s->generation[c->body_b]) sim->past[i] = old;
   }
+}
+
+void fx_contacts_match(frix_sim *sim) {
+  fx_parallel_range(fx_sim_threads(sim), sim->contact_count, FX_LEAST_CONTACTS, match_some, sim);
 }
 
 /* ---- after the solve ---- */

@@ -26,7 +26,7 @@ enum { LARGE = 1000 }; /* contacts: the relaxed answer is no equilibrium to roun
 static bool is_sought(const frix_sim *sim, const fx_assembly *a) {
   return sim->config.seek_rest && sim->config.law == FRIX_LAW_COULOMB && sim->deadline == 0.0 && a == &sim->rows &&
          !sim->model->robot.robot && !sim->softs && /* springs of robots and soft bodies come to rest by themselves */
-         !fx_bounces_later(sim, a);
+         !(sim->of_state && a->compliant) && !fx_bounces_later(sim, a);
 }
 
 bool fx_may_rest(const frix_sim *sim, const fx_assembly *a) {

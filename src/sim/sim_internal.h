@@ -30,6 +30,12 @@ typedef struct fx_touching {
   bool touches;
 } fx_touching;
 
+/* A force between two bodies beside their contact: on the second, the other way on the first. */
+typedef struct fx_attraction {
+  int32_t slot[2];
+  frix_vec3 force, at;
+} fx_attraction;
+
 enum { FX_AXIS_LOWER, FX_AXIS_UPPER, FX_AXIS_FRICTION, FX_AXIS_MOTOR, FX_AXIS_SPRING, FX_AXIS_PARTS };
 
 typedef struct fx_joint_memory {
@@ -233,8 +239,10 @@ struct frix_sim {
   frix_pose *pose0;   /* by slot: at the start of the step */
   const fx_contact *contact;
   int32_t contact_count;
+  int32_t pull_count; /* of adhesion in this step (coats.c) */
+  fx_attraction *pull;
   double gap_noise;    /* open gaps below are none */
-  bool raw_gaps;       /* gaps are taken as they are, noise included: rows are smooth functions of the state */
+  bool of_state;       /* rows are smooth functions of the state: gaps keep their noise, springs are what they were */
   fx_surface *surface; /* by contact */
   int32_t *past;       /* by contact: its place in state.touching, -1: new */
   int32_t turned_count;
@@ -420,6 +428,8 @@ void fx_sum_sizes(const frix_sim *sim, const fx_assembly *a, const double *r, do
 
 /* Stiffness of a contact of this step whose materials name none. */
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c);
+/* Sum of 1 / m over the links at a contact, m their apparent masses. */
+double fx_links_sliding(const frix_sim *sim, const fx_contact *c);
 /* The gap at which the spring of contact i carries nothing. */
 double fx_natural_gap(const frix_sim *sim, int32_t i);
 /* Whether its compliance is that of the stiff law. */

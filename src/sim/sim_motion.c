@@ -6,6 +6,7 @@
  * spin at the middle, w = J(q_mid)^-1 L (implicit midpoint, a few fixed-point steps): second order, no energy drift.
  * Reference: E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, ch. VII.5. */
 #include "base/trig.h"
+#include "sim/coats.h"
 #include "sim/softs.h"
 
 #define MOST_TURN 0.1 /* rad */
@@ -237,6 +238,7 @@ frix_status fx_movers_load(frix_sim *sim) {
   for (int32_t k = 0; k < sim->mover_count; k++) load_forces(sim, &sim->mover[k]);
   fx_joints_push(sim);
   if (sim->mechanism) fx_mechanism_adhere(sim);
+  fx_coats_pull(sim);
   fx_tension_find(sim);
   fx_parallel_range(fx_sim_threads(sim), sim->mover_count, FX_LEAST_MOVERS, free_some, sim);
   if (sim->mechanism) fx_mechanism_load(sim);

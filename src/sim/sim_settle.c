@@ -214,7 +214,7 @@ static frix_status try_to_stop(frix_sim *sim, fx_assembly *a, attempt *t,
 
 frix_status fx_settle(frix_sim *sim, fx_assembly *a) {
   fx_state *s = &sim->state;
-  if (!is_due(sim, a)) return FRIX_OK;
+  if (sim->of_state || !is_due(sim, a)) return FRIX_OK;
   attempt t = {0};
   frix_status status = fx_step_islands_find(sim, a, &t.islands);
   if (status != FRIX_OK) return status;

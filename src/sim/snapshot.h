@@ -2,14 +2,14 @@
 #ifndef FX_SIM_SNAPSHOT_H
 #define FX_SIM_SNAPSHOT_H
 
-#include "sim/sim_internal.h"
+#include "sim/hooks_internal.h"
 
 struct frix_snapshot {
   frix_context *context;
   const frix_model *model; /* held where it is not the root */
   const frix_model *root;  /* of the sim it was taken from */
   bool marked;             /* it holds belts and sensors; those of files do not */
-  frix_vec3 *belt;         /* by shape, NULL: none runs */
+  fx_belt *belt;           /* by shape, NULL: none runs */
   uint8_t *sensor;         /* by shape, NULL: none is one */
   fx_state state;          /* its arrays are the snapshot's own, exactly as long as their counts */
 };

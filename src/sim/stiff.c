@@ -15,6 +15,7 @@
  * press a spring by a tenth of a thin body meets a rigid contact for that step. Where a rigid step would leave bodies
  * at rest, springs are set to carry what holds them (fx_hold_contact): structures stand without sag, and what comes to
  * rest stays to the bit. */
+#include "base/threads.h"
 #include "sim/softs.h"
 
 #include <math.h>
@@ -42,6 +43,13 @@ static double mass_of(const frix_sim *sim, int32_t slot) {
   return m >= 0 ? sim->mover[m].mass : 0.0;
 }
 
+double fx_links_sliding(const frix_sim *sim, const fx_contact *c) {
+  double sum = 0.0;
+  const int32_t slot[2] = {c->body_a, c->body_b};
+  for (int n = 0; n < 2; n++) sum += fx_is_link(sim, slot[n]) ? 1.0 / mass_of(sim, slot[n]) : 0.0;
+  return sum;
+}
+
 double fx_rule_stiffness(const frix_sim *sim, const fx_contact *c) {
   double a = mass_of(sim, c->body_a), b = mass_of(sim, c->body_b), mass = a > 0.0 && b > 0.0 ? sqrt(a * b) : a + b;
   return FX_KAPPA * mass / (sim->h * sim->h);
@@ -53,8 +61,8 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
   double gap = sim->contact[i].gap, natural = 0.0;
   if (past && past->stiffness == f->stiffness)
     natural = past->natural;
-  else if (past && past->stiffness > 0.0) /* the step has another length: the force stays */
-    natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
+  else if (past && past->stiffness > 0.0) /* another step or mass: the force stays, and nothing jumps */
+    natural = past->natural + past->row[0] / sim->state.last_step * (1.0 / f->stiffness - 1.0 / past->stiffness);
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
   if (f->by_rule && fmin(gap, 0.0) - natural > THIN * sim->thinnest) natural = fmin(gap, 0.0); /* it opened */
@@ -86,9 +94,18 @@ static bool is_pressed(const frix_sim *sim, const fx_assembly *a, const fx_group
   return depth - fmax(g->natural, 0.0) > most && deeper > FURTHER * most;
 }
 
-bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
-  bool any = false;
-  for (int32_t k = 0; k < a->joint_first; k++) {
+/* Springs that threads look at, part by part. */
+typedef struct pressing {
+  const frix_sim *sim;
+  fx_assembly *a;
+  bool any[FX_PARTS];
+} pressing;
+
+static void stiffen_some(int32_t part, int32_t first, int32_t end, void *user) {
+  pressing *t = user;
+  const frix_sim *sim = t->sim;
+  fx_assembly *a = t->a;
+  for (int32_t k = first; k < end; k++) {
     fx_group *g = &a->group[k];
     if (g->kind != FX_GROUP_CONTACT || !fx_is_stiff(sim, g) || !(a->R[g->row] > 0.0)) continue;
     if (!is_pressed(sim, a, g, THIN * sim->thinnest)) continue;
@@ -100,8 +117,15 @@ bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
     fx_forget_blow(a, g); /* it was told by springs that are none */
     bool left = a->leaves_overlaps && c->gap < 0.0;
     a->w[g->row] = a->drive[g->row] + (left ? fx_contact_shift(sim, a, g, 0.0) : fx_rigid_shift(sim, a, g));
-    any = true;
+    t->any[part] = true;
   }
+}
+
+bool fx_make_pressed_rigid(const frix_sim *sim, fx_assembly *a) {
+  pressing t = {.sim = sim, .a = a};
+  int32_t parts = fx_parallel_range(fx_sim_threads(sim), a->joint_first, FX_LEAST_CONTACTS, stiffen_some, &t);
+  bool any = false;
+  for (int32_t k = 0; k < parts; k++) any |= t.any[k];
   return any;
 }
 

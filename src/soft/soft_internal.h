@@ -253,6 +253,8 @@ typedef struct fx_soft_near {
   bool beside; /* the triangle does not look against the point's own surface: the point is beside an edge of it */
 } fx_soft_near;
 
+/* Whether a point is outside of the surface. */
+bool fx_soft_outside(fx_soft_skin *skin, frix_vec3 p);
 /* Among triangles that look against `outward`, the normal of the surface that p belongs to; p lies before the place by
  * no more than reach, and behind it by no more than deep. false: there is none. */
 bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double reach, double deep, fx_soft_near *best);

@@ -117,71 +117,6 @@ static void seek(seeker *s) {
   }
 }
 
-/* ---- whether a point is outside ---- */
-
-/* A ray from the point along an axis, to where the box of the surface ends soonest. */
-typedef struct ray {
-  frix_vec3 p;
-  int axis, side; /* side: 1 or -1 */
-  int crossings;  /* to the outside, without those to the inside: a surface may cross itself */
-  bool doubtful;  /* it meets an edge, or nearly */
-} ray;
-
-static ray shortest_way(const fx_soft_skin *skin, frix_vec3 p) {
-  ray r = {.p = p};
-  double least = INFINITY;
-  for (int axis = 0; axis < 3; axis++) {
-    double up = fx_at(skin->high, axis) - fx_at(p, axis), down = fx_at(p, axis) - fx_at(skin->low, axis);
-    if (fx_min(up, down) < least) least = fx_min(up, down), r.axis = axis, r.side = up <= down ? 1 : -1;
-  }
-  return r;
-}
-
-static void cross_triangle(ray *r, fx_soft_skin *skin, int32_t k) {
-  const int32_t *t = skin->state->soft->info.triangle + 3 * (size_t)k;
-  int i = (r->axis + 1) % 3, j = (r->axis + 2) % 3, above = 0, below = 0;
-  double x[3], y[3], z[3], area[3], size = 0.0;
-  for (int c = 0; c < 3; c++) {
-    frix_vec3 off = fx_sub(fx_soft_skin_place(skin, t[c]), r->p);
-    x[c] = fx_at(off, i), y[c] = fx_at(off, j), z[c] = r->side * fx_at(off, r->axis);
-    size = fx_max(size, fx_max(fabs(x[c]), fabs(y[c])));
-  }
-  if (z[0] < 0.0 && z[1] < 0.0 && z[2] < 0.0) return;
-  for (int c = 0; c < 3; c++) {
-    int d = (c + 1) % 3;
-    area[c] = x[c] * y[d] - x[d] * y[c];
-    above += area[c] > 1e-12 * size * size, below += area[c] < -1e-12 * size * size;
-  }
-  if (above && below) return;
-  if (above < 3 && below < 3) {
-    r->doubtful = true;
-    return;
-  }
-  double height = area[1] * z[0] + area[2] * z[1] + area[0] * z[2];
-  if (above == 3 ? height > 0.0 : height < 0.0) r->crossings += above == 3 ? 1 : -1;
-}
-
-static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
-  enum { DEEPEST = 64 };
-  const fx_soft_tree *tree = &skin->state->soft->tree;
-  ray r = shortest_way(skin, p);
-  int i = (r.axis + 1) % 3, j = (r.axis + 2) % 3;
-  int32_t stack[DEEPEST], depth = 0;
-  stack[depth++] = 0;
-  while (depth && !r.doubtful) {
-    int32_t at = stack[--depth];
-    const fx_soft_node *n = &tree->node[at];
-    const fx_soft_sphere *s = fx_soft_skin_sphere(skin, at);
-    frix_vec3 off = fx_sub(s->center, p);
-    double x = fx_at(off, i), y = fx_at(off, j);
-    if (r.side * fx_at(off, r.axis) < -s->radius || x * x + y * y > s->radius * s->radius) continue;
-    for (int32_t k = 0; n->child < 0 && k < n->triangle_count; k++)
-      cross_triangle(&r, skin, tree->triangle[n->triangle + k]);
-    if (n->child >= 0) stack[depth++] = n->child, stack[depth++] = n->child + 1;
-  }
-  return !r.doubtful && r.crossings == 0;
-}
-
 /* ---- the nearest place ---- */
 
 /* Whether the point is inside, by the nearest place of all triangles. That place tells on a face, and on an edge the
@@ -191,7 +126,7 @@ static bool is_outside(fx_soft_skin *skin, frix_vec3 p) {
 static bool is_inside(fx_soft_skin *skin, frix_vec3 p, const fx_soft_near *nearest, double height, double deep) {
   double depth = sqrt(nearest->square);
   if (!(height < -hardly_in * depth)) return false;
-  return depth <= shallow * deep || !is_outside(skin, p);
+  return depth <= shallow * deep || !fx_soft_outside(skin, p);
 }
 
 /* A place that has the point behind it counts where the point is inside, which the nearest place of all triangles
@@ -208,7 +143,7 @@ bool fx_soft_nearest(fx_soft_skin *skin, frix_vec3 p, frix_vec3 outward, double 
   *best = (fx_soft_near){.square = first * first, .triangle = -1};
   seek(&s);
   if (best->triangle < 0 && first < most) {
-    if (is_outside(skin, p)) return false;
+    if (fx_soft_outside(skin, p)) return false;
     best->square = most * most;
     seek(&s);
   }

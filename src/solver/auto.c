@@ -8,6 +8,7 @@
  * to try again. Budgets are counted in iterations, so that the answer does not depend on the machine; only under a
  * deadline is a stage left out that would end too late.
  * --explain shows each decision. */
+#include "problem/round_rows.h"
 #include "solver/exact_sweep.h"
 #include "solver/load_path.h"
 #include "solver/newton_linear.h"
@@ -186,7 +187,7 @@ static bool sweeps_pay(double before, double now, double count, double tolerance
 static void look_for_pile(course *c) {
   const fx_system *s = c->call->system;
   if (c->call->law != FRIX_LAW_COULOMB || s->contact_count < GRAINS || !fx_pile_fits(s)) return;
-  c->round = fx_pile_looks_round(s);
+  c->round = fx_round_sample(s);
   c->pile = c->round || (s->contact_count >= BODIES && s->contact_count <= CROWD * (int64_t)s->mover_count);
 }
 

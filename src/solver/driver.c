@@ -2,6 +2,7 @@
 #include "base/abi.h"
 #include "base/threads.h"
 #include "problem/equilibrate.h"
+#include "problem/round_rows.h"
 #include "solver/proximal.h"
 #include "solver/revision.h"
 #include "solver/small_island.h"
@@ -124,9 +125,10 @@ static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monit
 }
 
 /* Where the island is the whole, in the same form, the velocities of the answer are there already: those that the
- * monitor found from the impulses when it judged them last. */
+ * monitor found from the impulses when it judged them last. By the numbers of spheres they are no part of a
+ * certificate. */
 static void keep_velocity(const job *j, const fx_system *island, const fx_monitor *m, island_result *result) {
-  result->has_velocity = !j->unit && island->contact_count == j->system->contact_count &&
+  result->has_velocity = !j->unit && !island->round && island->contact_count == j->system->contact_count &&
                          island->dof_count == j->system->dof_count && island->has_velocity == j->system->has_velocity &&
                          m->finished && m->residual == m->best;
   if (!result->has_velocity) return;
@@ -423,12 +425,10 @@ static void put_given(const fx_system *s, double *r, double *u) {
 static void judge(const job *j, const frix_problem *problem, const double *swept, double swept_residual,
                   double *workspace, frix_solution *solution) {
   double *r = solution->r, *u = solution->u, *v = solution->v;
-  if (swept && fx_residual_of(j->system, j->law, r, u, v) > swept_residual) {
-    memcpy(r, swept, (size_t)j->system->row_count * sizeof *r);
-    fx_system_velocity(j->given, r, u, v);
-  } else if (!swept && (j->count != 1 || !j->result[0].has_velocity)) {
-    fx_system_velocity(j->given, r, u, v);
-  }
+  bool worse = swept && fx_residual_of(j->system, j->law, r, u, v) > swept_residual;
+  bool known = swept ? !worse && !j->system->round : j->count == 1 && j->result[0].has_velocity;
+  if (worse) memcpy(r, swept, (size_t)j->system->row_count * sizeof *r);
+  if (!known) fx_system_velocity(j->given, r, u, v);
   put_given(j->given, r, u);
   frix_certificate *certificate = &solution->result.certificate;
   fx_certificate_compute(problem, j->given, j->law, r, u, v, workspace, certificate);
@@ -531,7 +531,7 @@ static frix_status solve_springs(job *j, const frix_problem *problem, double *wo
   /* from 4e-6, where the rounds ended, a struck wall took 17,415 iterations in vain; from its start 2,251 certify it;
    * struck card houses at 4e-8 need 3,000 and half the time from there, 7,000 to 14,000 from the start; heaps
    * of spheres that begin there are taken for piles at rest, which nothing brings further */
-  if (rigid && !*done && !(near && !fx_pile_looks_round(j->system)))
+  if (rigid && !*done && !(near && !fx_round_sample(j->system)))
     memcpy(j->r, j->start, (size_t)j->system->row_count * sizeof *j->r);
   return FRIX_OK;
 }

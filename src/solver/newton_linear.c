@@ -165,6 +165,7 @@ static frix_status choose_method(fx_newton_linear *n, fx_arena *arena, fx_linear
   double most = choice == FX_LINEAR_AUTO ? iteration_pays * entries : choice == FX_LINEAR_DIRECT ? INFINITY : -1;
   frix_status status = FRIX_OK;
   if (most > 0) status = fx_block_lu_analyze_within(arena, &n->K, FX_ORDER_OWN, most, &n->lu);
+  n->lu.threads = n->s->threads;
   if (status != FRIX_OK || n->lu.L) return status;
   n->by_iteration = true;
   n->jacobi = choice == FX_LINEAR_JACOBI;

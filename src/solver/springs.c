@@ -99,22 +99,46 @@ static double velocity_size(const fx_system *s, const double *r) {
   return sqrt(sum) / s->rho;
 }
 
+/* Some contacts in parts that threads take, with what each part finds. */
+typedef struct scan {
+  state *t;
+  const int32_t *contact; /* NULL: all */
+  double margin;
+  fx_residual_sums sums[FX_PARTS];
+  int32_t open[FX_PARTS], swept[FX_PARTS];
+  bool kept, any[FX_PARTS], dropped[FX_PARTS];
+} scan;
+
+static void mark_some(int32_t part, int32_t first, int32_t end, void *user) {
+  scan *x = user;
+  const state *t = x->t;
+  const fx_system *s = t->call->system;
+  double *r = t->call->r, *u = t->call->monitor->u;
+  for (int32_t i = first; i < end; i++) {
+    int32_t row = s->row[i];
+    double weight = s->W_diag[row] + (s->R ? s->R[row] : 0);
+    bool closed = !(u[row] - weight * r[row] > x->margin);
+    x->any[part] |= closed && !t->closed[i];
+    t->closed[i] = closed || (x->kept && t->closed[i]);
+    x->dropped[part] |= !t->closed[i] && r[row] != 0;
+    for (int32_t k = row; k < s->row[i + 1] && !t->closed[i]; k++) r[k] = 0;
+  }
+}
+
 /* Marks contacts that carry something or open by less than the margin; those of before stay marked where `kept`. True
  * where one is new. */
 static bool mark_closed(state *t, double margin, bool kept) {
   const fx_system *s = t->call->system;
-  double *r = t->call->r, *u = t->call->monitor->u;
+  scan x = {.t = t, .margin = margin, .kept = kept};
   bool any = false, dropped = false;
-  for (int32_t i = 0; i < s->contact_count; i++) {
-    int32_t row = s->row[i];
-    double weight = s->W_diag[row] + (s->R ? s->R[row] : 0);
-    bool closed = !(u[row] - weight * r[row] > margin);
-    any |= closed && !t->closed[i];
-    t->closed[i] = closed || (kept && t->closed[i]);
-    dropped |= !t->closed[i] && r[row] != 0;
-    for (int32_t k = row; k < s->row[i + 1] && !t->closed[i]; k++) r[k] = 0;
+  int32_t parts = fx_parallel_range(s->threads, s->contact_count, FX_LEAST_CONTACTS, mark_some, &x);
+  for (int32_t k = 0; k < parts; k++) {
+    any |= x.any[k];
+    dropped |= x.dropped[k];
   }
-  if (dropped) fx_system_velocity(s, r, u, t->call->monitor->v);
+  if (dropped)
+    fx_residual_of(s, t->call->law, t->call->r, t->call->monitor->u,
+                   t->call->monitor->v); /* for u and v: the fastest way to them */
   return any;
 }
 
@@ -124,16 +148,6 @@ static double margin_of(const state *t) {
   double error = call->monitor->residual * velocity_size(call->system, call->r);
   return fmin(fmax(error, later_margin * t->approach), first_margin * t->approach);
 }
-
-/* Some contacts in parts that threads take, with what each part finds. */
-typedef struct scan {
-  state *t;
-  const int32_t *contact; /* NULL: all */
-  double margin;
-  fx_residual_sums sums[FX_PARTS];
-  int32_t open[FX_PARTS], swept[FX_PARTS];
-  bool any[FX_PARTS];
-} scan;
 
 static void add_residuals(int32_t part, int32_t first, int32_t end, void *user) {
   scan *x = user;

@@ -38,6 +38,8 @@ enum { PATIENCE = 100 };
 /* Mixed sweeps from one check to the next: a check of the whole and of its single contacts costs about as much. */
 enum { WAIT = 8 };
 
+enum { LEAST_BODIES = 512 }; /* worth a part of their own, where their changes are summed */
+
 static const double single_limit = 4e-6; /* residual down to which single precision is trusted to converge */
 static const double base_gain = 1e-3;    /* of the residual, relative to that of the base: then the base moves */
 
@@ -115,29 +117,43 @@ static bool is_late(state *t) {
   return now + 3 * t->sweep_seconds + 2 * monitor->check_cost >= monitor->limits->deadline;
 }
 
+/* Changes of the motion and its size, component by component, of one of the parts that threads take. */
+typedef struct changes {
+  const fx_pile *pile;
+  bool full;
+  double change[FX_PARTS][FX_RECORD], size[FX_PARTS][FX_RECORD];
+} changes;
+
 static inline void add_change(double now, double last, double *change, double *size) {
   *change += (now - last) * (now - last);
   *size += now * now;
 }
 
+static void add_changes(int32_t part, int32_t first, int32_t end, void *user) {
+  changes *x = user;
+  double *sum = x->change[part], *size = x->size[part];
+  const fx_pile_data *data = x->full ? &x->pile->full : &x->pile->single;
+  for (size_t at = (size_t)first * FX_RECORD; at < (size_t)end * FX_RECORD; at += FX_RECORD)
+    for (size_t k = 0; k < FX_RECORD; k++)
+      if (x->full)
+        add_change(((double *)data->d)[at + k], ((double *)data->d_last)[at + k], &sum[k], &size[k]);
+      else
+        add_change((double)((float *)data->d)[at + k], (double)((float *)data->d_last)[at + k], &sum[k], &size[k]);
+}
+
 /* How far the motion still has to go, relative to all that the impulses have made of it: what the last plain sweep
  * changed, summed up as a geometric series whose rate is that of the plain sweeps of the last two rounds. */
 static double velocity_error(const state *t) {
-  double change[FX_RECORD] = {0}, size[FX_RECORD] = {0};
-  size_t count = (size_t)t->pile.body_count * FX_RECORD;
-  for (size_t at = 0; t->full && at < count; at += FX_RECORD)
-    for (size_t k = 0; k < FX_RECORD; k++)
-      add_change(((double *)t->pile.full.d)[at + k], ((double *)t->pile.full.d_last)[at + k], &change[k], &size[k]);
-  for (size_t at = 0; !t->full && at < count; at += FX_RECORD)
-    for (size_t k = 0; k < FX_RECORD; k++)
-      add_change((double)((float *)t->pile.single.d)[at + k], (double)((float *)t->pile.single.d_last)[at + k],
-                 &change[k], &size[k]);
-  for (int k = 1; k < FX_RECORD; k++) {
-    change[0] += change[k];
-    size[0] += size[k];
-  }
-  if (is_based(t)) size[0] = t->base_motion / (t->base.unit * t->base.unit);
-  return size[0] > 0 ? sqrt(change[0] / size[0]) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
+  changes x = {.pile = &t->pile, .full = t->full};
+  int32_t parts = fx_parallel_range(t->team, t->pile.body_count, LEAST_BODIES, add_changes, &x);
+  double change = 0, size = 0;
+  for (int32_t part = 0; part < parts; part++)
+    for (int k = 0; k < FX_RECORD; k++) {
+      change += x.change[part][k];
+      size += x.size[part][k];
+    }
+  if (is_based(t)) size = t->base_motion / (t->base.unit * t->base.unit);
+  return size > 0 ? sqrt(change / size) * t->length / (1 - fmin(t->rate, 0.95)) : 0;
 }
 
 static void blended_sweep(state *t) {

@@ -65,8 +65,10 @@ typedef struct fx_pile {
   int32_t segment_count;          /* 1, or FX_SEGMENTS of a large compliant pile (sweeps_cut.h) */
   int32_t segment_end[FX_SEGMENTS], body_cut; /* batches; bodies of segment 0 end there */
   double scale;                               /* sqrt(rho) */
-  double step[2];    /* of normal and friction impulses, relative to what solves the contact alone */
-  const void *roots; /* L^-1 of each body */
+  double step[2];       /* of normal and friction impulses, relative to what solves the contact alone */
+  const void *roots;    /* L^-1 of each body */
+  const double *number; /* of contacts of spheres: those of the system, or own ones of the contacts that are swept */
+  double *own_number;
   fx_pile_data single, full;
 } fx_pile;
 
@@ -75,9 +77,6 @@ typedef struct fx_pile {
 bool fx_pile_fits(const fx_system *system);
 /* Whether it takes the wide form: some contact has rolling friction. */
 bool fx_pile_is_wide(const fx_system *system);
-/* Whether a sample of its contacts are those of spheres. */
-bool fx_pile_looks_round(const fx_system *system);
-
 /* Sweeps within which a system of compliant contacts is solved, most often; 0 where many are rigid or nearly
  * so, small, or does not fit. */
 int64_t fx_pile_spring_sweeps(const fx_system *system);
@@ -111,11 +110,11 @@ static inline size_t fx_slot_at(int32_t slot, int32_t lanes, int32_t count, int3
   return ((size_t)(slot / lanes) * (size_t)count + (size_t)k) * (size_t)lanes + (size_t)(slot % lanes);
 }
 
-/* The form of spheres: room for what the bodies are scaled with, their scales, the fields of all contacts. The latter
- * are false where a body or a contact has another form. */
-void *fx_round_take(fx_arena *arena, const fx_pile *pile);
-bool fx_round_masses(const fx_pile *pile, void *roots);
-bool fx_round_pack(const fx_pile *pile, bool full, int32_t from, int32_t end); /* some contacts, in their order */
+/* The form of spheres: what the bodies are scaled with, and numbers of the contacts (round_rows.h); *fits is false
+ * where a body or a contact has another form. The numbers of contacts that came later, false likewise; fields. */
+frix_status fx_round_begin(fx_arena *arena, fx_pile *pile, bool *fits);
+bool fx_round_more(const fx_pile *pile, int32_t from, int32_t end); /* some contacts, in their order */
+void fx_round_pack(const fx_pile *pile, bool full, int32_t from, int32_t end);
 
 /* Hh of contact i at H: first body, second body, `rows` rows of 6 each; zero where there is none. */
 void fx_pile_blocks(const fx_pile *pile, int32_t i, int32_t rows, double *H);

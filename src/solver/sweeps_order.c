@@ -8,6 +8,8 @@
  * share no body make a couple: their batches take turns, and a sweep works on two at once. */
 #include "solver/sweeps.h"
 
+#include "problem/round_rows.h"
+
 #include <string.h>
 
 enum { WINDOW = 64, NEAR = 4096 }; /* open stacks; bodies whose records stay in the cache */
@@ -344,7 +346,7 @@ static frix_status find_slots(fx_arena *arena, const int32_t *pairs, const int32
   int32_t count = p->segment_count;
   size_t bodies = (size_t)count * (size_t)p->body_count;
   /* spheres meet in one point, and the wide form keeps no bodies from batch to batch */
-  segments t = {.pile = p, .pairs = pairs, .longest = p->wide || fx_pile_looks_round(p->system) ? 1 : LONGEST};
+  segments t = {.pile = p, .pairs = pairs, .longest = p->wide || fx_round_sample(p->system) ? 1 : LONGEST};
   t.used = FX_TAKE(arena, uint64_t, bodies);
   t.stamp = FX_TAKE(arena, int32_t, bodies);
   if (!t.used || !t.stamp) return FRIX_ERROR_MEMORY;

@@ -196,36 +196,30 @@ typedef struct contacts {
   bool full;
   double *r;
   const double *given;
-  bool unfit[FX_PARTS];
 } contacts;
 
 static void pack_part(int32_t part, int32_t first, int32_t end, void *user) {
   contacts *t = user;
+  (void)part;
   if (t->pile->round)
-    t->unfit[part] = !fx_round_pack(t->pile, t->full, first, end);
+    fx_round_pack(t->pile, t->full, first, end);
   else
     pack_general(t->pile, t->full, first, end);
 }
 
-static bool pack_contacts(const fx_pile *p, bool full) {
-  contacts t = {.pile = p, .full = full};
-  int32_t parts = fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, pack_part, &t);
-  for (int32_t k = 0; k < parts; k++)
-    if (t.unfit[k]) return false;
-  return true;
-}
-
 /* Contacts one after the other, as the system holds them: what is read is much more than what is written, and its
  * place in the batches is never far from the one before. */
-static bool pack(const fx_pile *p, bool full) {
+static void pack(const fx_pile *p, bool full) {
   size_t size = full ? sizeof(double) : sizeof(float), batch = FX_BATCH * (size_t)p->field_count * size;
   unsigned char *field = full ? p->full.field : p->single.field;
   memset(full ? p->full.z : p->single.z, 0, (size_t)(p->batch_count * FX_BATCH) * (size_t)p->row_count * size);
   for (int32_t e = 0, last = -1; e < p->empty_count; last = p->empty[e++] / FX_BATCH) /* batches that are not full */
     if (p->empty[e] / FX_BATCH != last) memset(field + (size_t)(p->empty[e] / FX_BATCH) * batch, 0, batch);
-  if (!p->wide) return pack_contacts(p, full);
-  fx_wide_pack(p);
-  return true;
+  contacts t = {.pile = p, .full = full};
+  if (p->wide)
+    fx_wide_pack(p);
+  else
+    fx_parallel_range(p->system->threads, p->count, FX_LEAST_CONTACTS, pack_part, &t);
 }
 
 /* ---- the whole ---- */
@@ -254,17 +248,22 @@ static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d
   return d->field && d->z && d->z_last && d->d && d->d_last;
 }
 
+static frix_status take_roots(fx_arena *arena, fx_pile *p, bool *fits) {
+  root *roots = FX_TAKE(arena, root, p->body_count);
+  const double *M = fx_system_mass(p->system);
+  if (!roots || !M) return FRIX_ERROR_MEMORY;
+  p->roots = roots;
+  *fits = find_roots(p, M, roots);
+  return FRIX_OK;
+}
+
 /* Fields of all contacts in one form; *fits says whether they have it. */
 static frix_status build_form(fx_arena *arena, fx_pile *p, bool full, bool *fits) {
-  void *roots = p->round ? fx_round_take(arena, p) : (void *)FX_TAKE(arena, root, p->body_count);
-  const double *M = p->round ? NULL : fx_system_mass(p->system);
-  if (!roots || (!p->round && !M)) return FRIX_ERROR_MEMORY;
-  p->roots = roots;
-  *fits = p->round ? fx_round_masses(p, roots) : find_roots(p, M, roots);
-  if (!*fits) return FRIX_OK;
+  frix_status status = p->round ? fx_round_begin(arena, p, fits) : take_roots(arena, p, fits);
+  if (status != FRIX_OK || !*fits) return status;
   if (!p->wide && !take(arena, p, sizeof(float), &p->single)) return FRIX_ERROR_MEMORY;
   if ((full || p->wide) && !take(arena, p, sizeof(double), &p->full)) return FRIX_ERROR_MEMORY;
-  *fits = pack(p, p->wide);
+  pack(p, p->wide);
   return FRIX_OK;
 }
 
@@ -289,8 +288,11 @@ bool fx_pile_grow(fx_pile *p, const uint8_t *swept) {
   size_t fields = (size_t)p->field_count, rows = (size_t)p->row_count;
   memset((float *)p->single.field + slot * fields, 0, count * fields * sizeof(float));
   memset((float *)p->single.z + slot * rows, 0, count * rows * sizeof(float));
-  if (p->round) return fx_round_pack(p, false, from, p->count);
-  pack_general(p, false, from, p->count);
+  if (p->round && !fx_round_more(p, from, p->count)) return false;
+  if (p->round)
+    fx_round_pack(p, false, from, p->count);
+  else
+    pack_general(p, false, from, p->count);
   return true;
 }
 

@@ -164,6 +164,7 @@ const char *frix_robot_sensor_word(frix_robot_sensor_kind kind) {
                                      "distance",
                                      "normal",
                                      "fromto",
+                                     "tactile",
                                      "other"};
   _Static_assert(sizeof word / sizeof *word == FRIX_SENSOR_COUNT, "a word for each kind");
   return (size_t)kind < sizeof word / sizeof *word ? word[kind] : NULL;

@@ -262,6 +262,11 @@ typedef enum fx_ray_field {
 /* Which contacts it tells of: the first ones, the nearest, those of the largest forces, or the sum of all. */
 typedef enum fx_tree_choice { FX_CHOICE_FIRST, FX_CHOICE_NEAREST, FX_CHOICE_STRONGEST, FX_CHOICE_SUM } fx_tree_choice;
 
+/* A point of a tactile sensor, in the frame of its geom. */
+typedef struct fx_taxel {
+  frix_vec3 at, tangent[2]; /* zero: it has none */
+} fx_taxel;
+
 typedef struct fx_tree_sensor {
   const char *name;
   frix_robot_sensor_kind kind;
@@ -272,6 +277,8 @@ typedef struct fx_tree_sensor {
   uint32_t fields;       /* of contact (fx_contact_field) and rangefinder (fx_ray_field) */
   int32_t slots;         /* of a contact sensor */
   fx_tree_choice choice; /* likewise */
+  int32_t taxel_count;   /* of a tactile sensor */
+  const fx_taxel *taxel;
 } fx_tree_sensor;
 
 typedef enum fx_tree_equality_kind {
@@ -321,6 +328,7 @@ typedef struct fx_tree {
   frix_vec3 gravity, wind, magnetic;
   double density, viscosity, timestep;
   bool no_spring, no_damper, no_gravity, no_actuation, no_clamp, no_limit, no_friction, no_equality;
+  bool coated; /* contacts act at a margin, pull, or move along: the step needs the robot for them */
 } fx_tree;
 
 /* A robot is a tree with its memory and what was left out of its file. */

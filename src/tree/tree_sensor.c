@@ -245,6 +245,7 @@ static void sense(const frix_robot_state *s, const fx_tree_sensor *x, double *ou
       case FRIX_SENSOR_DISTANCE:
       case FRIX_SENSOR_NORMAL:
       case FRIX_SENSOR_FROMTO:
+      case FRIX_SENSOR_TACTILE:
       case FRIX_SENSOR_OTHER: memset(out, 0, (size_t)x->count * sizeof *out); break;
       default: sense_joint(s, x, out); break;
     }

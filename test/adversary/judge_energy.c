@@ -107,8 +107,10 @@ static real driven_by(const judge *j, const row *r) {
   return sum;
 }
 
-/* What a row brings and what it may. */
+/* What a row brings and what it may. The row of drilling that holds the bound moves nobody, and no spring is behind it.
+ */
 static void book(const judge *j, const group *g, int k, account *a) {
+  if (g->report.kind == FRIX_ROW_DRILLING && k == 0) return;
   real before = row_velocity(j, &g->row[k], BEFORE), after = row_velocity(j, &g->row[k], AFTER), r = g->r[k];
   frix_row_kind kind = g->report.kind;
   real power = r * (before + after) / 2;

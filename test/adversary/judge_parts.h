@@ -136,7 +136,7 @@ real row_velocity(const judge *j, const row *r, moment when);
 
 /* The row may ask for w. */
 void allow(group *g, int k, real w);
-/* The largest coordinate that an arm on the body is the difference of: it is rounded like this. */
+/* The largest coordinate that an arm on the body is the difference of, or its centre a sum: it is rounded like this. */
 real farthest(const group *g, const judged_body *b);
 /* Rounding of gaps, and gaps that count as none. */
 real gap_noise(const judge *j, const group *g);

@@ -65,7 +65,8 @@ static void contact_rows(const judge *j, group *g) {
 
 real farthest(const group *g, const judged_body *b) {
   bool contact = g->report.kind == FRIX_ROW_CONTACT || g->report.kind == FRIX_ROW_DRILLING;
-  return contact ? fmaxl(v_far(b->c), v_far(v_of(g->report.point))) : v_far(b->c);
+  real own = fmaxl(v_far(b->c), v_far(b->c0)); /* c = c0 + h/2 v, rounded to what either is */
+  return contact ? fmaxl(own, v_far(v_of(g->report.point))) : own;
 }
 
 real gap_noise(const judge *j, const group *g) {
@@ -250,12 +251,15 @@ static void read_drilling(judge *j, group *g, int carrier) {
   spring_drilling(j, g);
 }
 
-/* Springs against rolling and drilling go by the weights of the step, in which joints under tension count. */
-static void take_report(group *g) {
+/* Springs against rolling and drilling go by the weights of the step, in which joints under tension count. Rows that
+ * joints let no impulse move have weights of rounding, or none: whether there is a spring, the rows of sliding tell. */
+static void take_report(const judge *j, group *g) {
   bool contact = g->report.kind == FRIX_ROW_CONTACT || g->report.kind == FRIX_ROW_DRILLING;
+  const group *slides = g->report.kind == FRIX_ROW_DRILLING ? &j->group[g->carrier] : g;
+  bool sprung = contact && slides->dim > 1 && slides->R[1] > 0;
   for (int i = 0; i < g->dim; i++) {
     g->w[i] = g->row[i].count ? (real)g->report.shift[i] : 0;
-    if (contact && g->R[i] > 0 && (i >= 3 || g->report.kind == FRIX_ROW_DRILLING)) g->R[i] = g->report.compliance[i];
+    if (sprung && (i >= 3 || g->report.kind == FRIX_ROW_DRILLING)) g->R[i] = g->report.compliance[i];
   }
 }
 
@@ -282,7 +286,7 @@ void judge_read_rows(judge *j, const frix_sim *sim) {
       judge_read_joint(j, sim, g);
       for (int i = 0; i < g->dim; i++) g->weight[i] = row_weight(j, &g->row[i]);
     }
-    take_report(g);
+    take_report(j, g);
     j->two_phases |= g->rebound > 0;
   }
   for (int k = 0; k < count; k++) judge_allow_projection(j, &j->group[k]);

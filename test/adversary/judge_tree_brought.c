@@ -129,10 +129,27 @@ static real theta_by(real slope, real square, real room) {
   return slope <= 0 ? fminl(1, (root - slope) / square) : room / (slope + root);
 }
 
+/* h |G_k|, what weight asks of a coordinate: the root of what floats turns about the origin of its frame. */
+static real weight_on(const judge *j, const motion *m) {
+  const judged_trees *t = j->trees;
+  const judged_body *root = &j->body[m->body];
+  motion own = *m;
+  real sum = 0;
+  if (t->link[m->body].joint < 0) own.point = v_sub(root->c, q_turn(root->q, root->center));
+  for (int k = 0; k < t->body_count; k++) {
+    int b = t->order[k];
+    vec v, w;
+    if (go_with(j, &own, b, &v, &w)) sum += v_norm(v) * j->body[b].mass * fabsl(j->body[b].gravity_scale) * j->gravity;
+  }
+  return j->h * sum;
+}
+
 /* unsure: by how much rounding of the energies changes theta. Sums over coordinates, x' M y = sum x_k M_kl y_l, are
  * rounded by g (sum of sqrt(M_kk) |x_k|) (sum of sqrt(M_ll) |y_l|), g as of the rates (judge_tree_motion.c). Where a
- * heavy link stands on a light one that turns, that is more than its energy; whatever theta follows keeps the energy to
- * rounding. */
+ * heavy link stands on a light one that turns, that is more than its energy. Velocity products are what sums of them
+ * and of the weight are more than the weight, y = M^-1 h (c + G - G): c_k is rounded by g |G_k|, and x' M y by
+ * sum |x_k| g h |G_k|, which for a heavy link that turns slowly beside the origin of its frame is more than c . x.
+ * Whatever theta follows keeps the energy to rounding. */
 static real theta_of(const judge *j, int tree, const moving *brought, const moving *first, const moving *way,
                      real turns, real *unsure) {
   const judged_trees *t = j->trees;
@@ -155,16 +172,17 @@ static real theta_of(const judge *j, int tree, const moving *brought, const movi
     slope += product(own, v, first[b].w, way[b].v, way[b].w);
     square += product(own, way[b].v, way[b].w, way[b].v, way[b].w);
   }
-  real room = t->begins ? 0 : most - least, theta = theta_by(slope, square, room), count = 0, moves = 0;
+  real room = t->begins ? 0 : most - least, theta = theta_by(slope, square, room), count = 0, moves = 0, asked = 0;
   for (int k = 0; k < t->motion_count; k++) {
     const motion *m = &t->motion[k];
     if (t->link[m->body].tree != tree) continue;
     real rate =
         m->way && t->link[m->body].joint < 0 ? v_norm(v_sub(j->body[tree].v[BEFORE], u)) : trees_rate(j, m, BEFORE);
     moves += trees_root_mass(j, m) * rate;
+    asked += rate * weight_on(j, m);
     count++;
   }
-  real g = (3 * count + 1) * 0x1p-53L, product = g * moves * turns, sum = t->begins ? 0 : g * moves * moves;
+  real g = (3 * count + 1) * 0x1p-53L, product = g * (moves * turns + asked), sum = t->begins ? 0 : g * moves * moves;
   for (int k = 0; k < 4; k++) {
     real other = theta_by(slope + (k & 1 ? product : -product), square, room + (k & 2 ? sum : -sum));
     *unsure = fmaxl(*unsure, fabsl(other - theta));
