@@ -198,6 +198,12 @@ INLINE void scale_rows(int32_t m, int32_t d, int32_t w, double scale, const doub
   }
 }
 
+INLINE void scale_all(int32_t count, double scale, const double *restrict h, double *restrict g) {
+  int32_t k = 0;
+  for (; k + 4 <= count; k += 4) *(lanes4 *)(g + k) = scale * *(const lanes4 *)(h + k);
+  for (; k < count; k++) g[k] = scale * h[k];
+}
+
 /* Three rows, the usual contact. */
 INLINE void add_outer3(int32_t m, int32_t w, const double *restrict h, const double *restrict g, double *restrict to,
                        int32_t length) {
@@ -258,6 +264,33 @@ INLINE void add_products(int32_t d, int32_t w, const double *restrict h, const d
   for (int32_t r = 0; r < d; r++, h += w) out[r] += fx_dot_quad(w, h, x);
 }
 
+/* The same with two vectors, and one look at h. */
+INLINE void add_pairs3(int32_t w, const double *restrict h, const double *restrict x, const double *restrict y,
+                       double *restrict ox, double *restrict oy) {
+  const double *h1 = h + w, *h2 = h + 2 * (size_t)w;
+  lanes4 s0 = {0.0, 0.0, 0.0, 0.0}, s1 = s0, s2 = s0, t0 = s0, t1 = s0, t2 = s0;
+  int32_t c = 0;
+  for (; c + 4 <= w; c += 4) {
+    lanes4 own = *(const lanes4 *)(x + c), other = *(const lanes4 *)(y + c);
+    lanes4 row0 = *(const lanes4 *)(h + c), row1 = *(const lanes4 *)(h1 + c), row2 = *(const lanes4 *)(h2 + c);
+    s0 += row0 * own, s1 += row1 * own, s2 += row2 * own;
+    t0 += row0 * other, t1 += row1 * other, t2 += row2 * other;
+  }
+  for (; c < w; c++) { /* the first lane is the one that takes what is left */
+    s0[0] += h[c] * x[c], s1[0] += h1[c] * x[c], s2[0] += h2[c] * x[c];
+    t0[0] += h[c] * y[c], t1[0] += h1[c] * y[c], t2[0] += h2[c] * y[c];
+  }
+  ox[0] += (s0[0] + s0[1]) + (s0[2] + s0[3]), oy[0] += (t0[0] + t0[1]) + (t0[2] + t0[3]);
+  ox[1] += (s1[0] + s1[1]) + (s1[2] + s1[3]), oy[1] += (t1[0] + t1[1]) + (t1[2] + t1[3]);
+  ox[2] += (s2[0] + s2[1]) + (s2[2] + s2[3]), oy[2] += (t2[0] + t2[1]) + (t2[2] + t2[3]);
+}
+
+INLINE void add_pairs(int32_t d, int32_t w, const double *restrict h, const double *restrict x,
+                      const double *restrict y, double *restrict ox, double *restrict oy) {
+  for (; d >= 3; d -= 3, h += 3 * (size_t)w, ox += 3, oy += 3) add_pairs3(w, h, x, y, ox, oy);
+  for (int32_t r = 0; r < d; r++, h += w) ox[r] += fx_dot_quad(w, h, x), oy[r] += fx_dot_quad(w, h, y);
+}
+
 INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const double *restrict f, double *restrict to) {
   if (d == 3) {
     for (int32_t c = 0; c < w; c++) to[c] = to[c] + f[0] * h[c] + f[1] * h[w + c] + f[2] * h[2 * w + c];
@@ -269,9 +302,13 @@ INLINE void add_rows(int32_t d, int32_t w, const double *restrict h, const doubl
 
 FOR_MACHINE(scale_rows, (int32_t m, int32_t d, int32_t w, double scale, const double *D, const double *h, double *g),
             (m, d, w, scale, D, h, g))
+FOR_MACHINE(scale_all, (int32_t count, double scale, const double *h, double *g), (count, scale, h, g))
 FOR_MACHINE(add_outer, (int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length),
             (d, m, w, h, g, to, length))
 FOR_MACHINE(add_products, (int32_t d, int32_t w, const double *h, const double *x, double *out), (d, w, h, x, out))
+FOR_MACHINE(add_pairs,
+            (int32_t d, int32_t w, const double *h, const double *x, const double *y, double *ox, double *oy),
+            (d, w, h, x, y, ox, oy))
 FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, double *to), (d, w, h, f, to))
 
 /* ---- weights of rows ---- */
@@ -279,21 +316,35 @@ FOR_MACHINE(add_rows, (int32_t d, int32_t w, const double *h, const double *f, d
 /* Eight rows beside each other, from the last column on: L' y = h'. Rows of L end where zeros are left: amplitudes of a
  * linear material share entries with the frame alone. */
 enum { BESIDE = 8 };
-typedef struct lanes8 {
-  lanes4 low, high;
-} lanes8;
 
-INLINE void weigh8(int32_t n, const double *restrict L, const int32_t *restrict end, lanes8 *restrict y,
+/* The amplitudes of four rows, where none of L's rows reaches beyond the frame: its six numbers stay in registers. */
+INLINE void weigh_modes(int32_t n, const double *restrict L, double *restrict y, lanes4 *out) {
+  lanes4 sum = {0.0, 0.0, 0.0, 0.0}, *frame = (lanes4 *)y;
+  lanes4 f0 = frame[0], f1 = frame[2], f2 = frame[4], f3 = frame[6], f4 = frame[8], f5 = frame[10];
+  for (int32_t k = n - 1; k >= 6; k--) {
+    const double *row = L + (size_t)k * (size_t)n;
+    lanes4 own = frame[2 * k];
+    sum += own * own / row[k];
+    f0 -= row[0] * own, f1 -= row[1] * own, f2 -= row[2] * own;
+    f3 -= row[3] * own, f4 -= row[4] * own, f5 -= row[5] * own;
+  }
+  frame[0] = f0, frame[2] = f1, frame[4] = f2, frame[6] = f3, frame[8] = f4, frame[10] = f5;
+  *out = sum;
+}
+
+/* linear: the rows of L behind the frame end in it. */
+INLINE void weigh8(int32_t n, const double *restrict L, const int32_t *restrict end, bool linear, double *restrict y,
                    double *restrict out) {
   lanes4 low = {0.0, 0.0, 0.0, 0.0}, high = low;
-  for (int32_t k = n - 1; k >= 0; k--) {
+  if (linear) weigh_modes(n, L, y, &low), weigh_modes(n, L, y + 4, &high);
+  for (int32_t k = linear ? 5 : n - 1; k >= 0; k--) {
     const double *row = L + (size_t)k * (size_t)n;
-    lanes8 own = y[k];
-    low += own.low * own.low / row[k];
-    high += own.high * own.high / row[k];
+    lanes4 own = *(const lanes4 *)(y + BESIDE * k), other = *(const lanes4 *)(y + BESIDE * k + 4);
+    low += own * own / row[k];
+    high += other * other / row[k];
     for (int32_t j = 0; j < end[k]; j++) {
-      y[j].low -= row[j] * own.low;
-      y[j].high -= row[j] * own.high;
+      *(lanes4 *)(y + BESIDE * j) -= row[j] * own;
+      *(lanes4 *)(y + BESIDE * j + 4) -= row[j] * other;
     }
   }
   for (int e = 0; e < 4; e++) out[e] = low[e], out[4 + e] = high[e];
@@ -301,9 +352,11 @@ INLINE void weigh8(int32_t n, const double *restrict L, const int32_t *restrict 
 
 INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, double *work, double *out) {
   int32_t *end = (void *)(work + BESIDE * (size_t)n);
+  bool linear = n > 6;
   for (int32_t k = 0; k < n; k++) {
     const double *row = L + (size_t)k * (size_t)n;
     for (end[k] = k; end[k] > 0 && row[end[k] - 1] == 0.0;) end[k]--;
+    linear &= end[k] <= 6;
   }
   for (int32_t r = 0; r < d; r += BESIDE) {
     int32_t count = d - r < BESIDE ? d - r : BESIDE;
@@ -312,7 +365,7 @@ INLINE void weigh_rows(int32_t d, int32_t n, const double *L, const double *h, d
       const double *row = h + (size_t)(r + (e < count ? e : 0)) * (size_t)n;
       for (int32_t k = 0; k < n; k++) work[BESIDE * k + e] = row[k];
     }
-    weigh8(n, L, end, (lanes8 *)work, weight);
+    weigh8(n, L, end, linear, work, weight);
     for (int32_t e = 0; e < count; e++) out[r + e] = weight[e];
   }
 }

@@ -25,10 +25,14 @@ void fx_subtract_turned(int32_t rows, int32_t width, int32_t k, const double *a,
 /* For contacts on movers of many coordinates: g := scale D h (D m x d, h d x w), and to += h' g (h d x m, g d x w).
  * Entries are updated in the order of their rows. */
 void fx_scale_rows(int32_t m, int32_t d, int32_t w, double scale, const double *D, const double *h, double *g);
+/* g := scale h, of count numbers */
+void fx_scale_all(int32_t count, double scale, const double *h, double *g);
 void fx_add_outer(int32_t d, int32_t m, int32_t w, const double *h, const double *g, double *to, int32_t length);
 
-/* Rows times a vector, out_k += h_k . x in four partial sums, and a sum of rows, to += sum_k f_k h_k (h d x w). */
+/* Rows times a vector, out_k += h_k . x in four partial sums, or times two with the same bits; and a sum of rows, to +=
+ * sum_k f_k h_k (h d x w). */
 void fx_add_products(int32_t d, int32_t w, const double *h, const double *x, double *out);
+void fx_add_pairs(int32_t d, int32_t w, const double *h, const double *x, const double *y, double *ox, double *oy);
 void fx_add_rows(int32_t d, int32_t w, const double *h, const double *f, double *to);
 
 /* out_k := h_k A^-1 h_k' (h d x n) with A = L' D L, D in the diagonal of L; each has the bits it would have alone.

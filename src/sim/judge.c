@@ -161,8 +161,7 @@ static void look_at_soft(const fx_mover *m, int32_t dim, const double *J, const 
                          double *weight, double *own, const double *kept) {
   double fresh[FRIX_MAX_DIM];
   if (!kept) fx_soft_weights(m, dim, J, fresh);
-  fx_add_products(dim, m->dof, J, x, u);
-  fx_add_products(dim, m->dof, J, m->tree->v_free, q);
+  fx_add_pairs(dim, m->dof, J, x, m->tree->v_free, u, q);
   for (int32_t j = 0; j < dim; j++) {
     own[2 * j] = kept ? kept[2 * j] : fresh[j], own[2 * j + 1] = 0.0;
     weight[j] += own[2 * j];

@@ -378,7 +378,8 @@ double fx_tree_book(const frix_sim *sim, const fx_mover *m, frix_energy *e, doub
 #define FX_STANDS_LOOPS 64.0  /* times as much where loops turn it from one coordinate into others */
 bool fx_has_loops(const frix_sim *sim);
 void fx_tree_row(const frix_sim *sim, const fx_mover *m, int32_t slot, frix_vec3 lin, frix_vec3 ang, double *J);
-double fx_tree_dot(const fx_mover *m, const double *J, fx_when when);
+/* out += J times its velocities, of dim rows. */
+void fx_tree_add_products(const fx_mover *m, int32_t dim, const double *J, fx_when when, double *out);
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w);
 /* y = M~^-1 J' */
 void fx_tree_respond(const fx_mover *m, const double *J, double *y);

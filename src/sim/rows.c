@@ -157,7 +157,7 @@ double fx_group_velocity(const frix_sim *sim, const fx_assembly *a, const fx_gro
     const fx_mover *m = &sim->mover[g->mover[b]];
     frix_vec3 v, w;
     if (m->tree) {
-      sum += fx_tree_dot(m, row_of(sim, a, g, b, k), when);
+      fx_tree_add_products(m, 1, row_of(sim, a, g, b, k), when, &sum);
       continue;
     }
     velocity_of(m, when, &v, &w);
@@ -180,7 +180,8 @@ void fx_group_velocities(const frix_sim *sim, const fx_assembly *a, const fx_gro
   for (int32_t b = 0; b < g->body_count; b++) {
     const fx_mover *m = &sim->mover[g->mover[b]];
     if (m->tree) {
-      for (int32_t k = 0; k < g->dim; k++, J += m->dof) out[k] += fx_tree_dot(m, J, when);
+      fx_tree_add_products(m, g->dim, J, when, out);
+      J += g->dim * m->dof;
       continue;
     }
     const frix_vec3 *v = when == FX_BEFORE ? &m->v0 : when == FX_FREE ? &m->v_free : &m->v1;

@@ -146,18 +146,29 @@ static bool arrange(fx_island *t, fx_arena *arena) {
   return true;
 }
 
+/* Zero in the blocks of the mosaic: the rest is never looked at. */
+static void clear(const fx_island *t, double *matrix) {
+  const fx_mosaic *m = &t->mosaic;
+  for (int32_t i = 0; i < m->block_count; i++)
+    for (int32_t j = 0; j < m->block_count; j++)
+      for (int32_t row = m->start[i]; m->filled[i * m->block_count + j] && row < m->start[i + 1]; row++)
+        memset(matrix + (size_t)row * t->n + m->start[j], 0, (size_t)(m->start[j + 1] - m->start[j]) * sizeof *matrix);
+}
+
 bool fx_island_take(fx_island *t, fx_arena *arena) {
   size_t n = (size_t)t->n;
   double **list[] = {&t->v, &t->dv, &t->off, &t->Aoff, &t->Adv, &t->F, &t->scale};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
     if (!(*list[k] = FX_TAKE_RAW(arena, double, n))) return false;
-  t->K = FX_TAKE(arena, double, n *n), t->S = FX_TAKE(arena, double, n *n), t->LU = FX_TAKE_RAW(arena, double, n *n);
+  t->K = FX_TAKE_RAW(arena, double, n *n), t->S = FX_TAKE_RAW(arena, double, n *n);
+  t->LU = FX_TAKE_RAW(arena, double, n *n);
   t->contact = FX_TAKE(arena, fx_joined, t->count);
   t->rows = FX_TAKE_RAW(arena, double, 6 * BATCH * n), t->slopes = FX_TAKE_RAW(arena, double, 6 * BATCH * n);
   t->pivot = FX_TAKE_RAW(arena, int32_t, n);
   t->skewed = false;
   if (!t->K || !t->S || !t->LU || !t->contact || !t->rows || !t->slopes || !t->pivot || !arrange(t, arena))
     return false;
+  clear(t, t->S);
   for (int32_t k = 0; k < t->count; k++) {
     const fx_group *g = &t->a->group[t->group[k]];
     t->contact[k] = (fx_joined){.group = t->group[k],
@@ -328,7 +339,7 @@ static int32_t split(const double *change, double (*u)[3], double (*v)[3]) {
   return 3;
 }
 
-/* J and -change J of a contact whose rows change each by itself, as where it begins to stick or opens. */
+/* J and -change J of a contact whose rows change alike, as where it begins to stick or opens. */
 static void pack_rows(const fx_island *t, batch *b, const fx_joined *c, const double *change) {
   const fx_group *g = &t->a->group[c->group];
   const double *J = c->J;
@@ -336,16 +347,15 @@ static void pack_rows(const fx_island *t, batch *b, const fx_joined *c, const do
     int32_t dof = t->sim->mover[g->mover[body]].dof;
     size_t at = (size_t)room + (size_t)b->row_count * (size_t)dof;
     memcpy(b->rows + at, J, (size_t)(c->dim * dof) * sizeof *J);
-    for (int32_t j = 0; j < c->dim; j++, J += dof)
-      for (int32_t i = 0; i < dof; i++) b->slopes[at + (size_t)(j * dof + i)] = -change[4 * j] * J[i];
-    room += 3 * BATCH * dof;
+    fx_scale_all(c->dim * dof, -change[0], J, b->slopes + at);
+    J += c->dim * dof, room += 3 * BATCH * dof;
   }
   b->count++, b->row_count += c->dim;
 }
 
-static bool is_diagonal(const double *change, int32_t dim) {
+static bool is_alike(const double *change, int32_t dim) {
   for (int32_t k = 0; k < 3; k++)
-    if (change[4 * k] == 0.0 && k < dim) return false;
+    if (k < dim && (change[4 * k] == 0.0 || change[4 * k] != change[0])) return false;
   return change[3] == 0.0 && change[5] == 0.0 && change[6] == 0.0;
 }
 
@@ -355,7 +365,7 @@ static void pack(const fx_island *t, batch *b, const fx_joined *c, const double 
   const double *J = c->J;
   double u[3][3], v[3][3], push[9], less[9];
   if (!b->count) b->of = g;
-  if (is_diagonal(change, c->dim)) {
+  if (is_alike(change, c->dim)) {
     pack_rows(t, b, c, change);
     return;
   }
@@ -427,29 +437,38 @@ static void refresh(fx_island *t, double still) {
     if (!(most > still * stiffness)) continue;
     memcpy(c->in, c->D, sizeof c->in);
     batch *b = &both[is_symmetric(change)];
-    t->skewed |= !b->symmetric;
+    if (!b->symmetric && !t->skewed) clear(t, t->K), t->skewed = true;
     if (b->count == BATCH || (b->count && !same_pair(b->of, &t->a->group[c->group]))) enter(t, b);
     pack(t, b, c, change);
   }
   enter(t, &both[0]), enter(t, &both[1]);
 }
 
-/* LU := the whole matrix. */
-static void copy_matrix(fx_island *t) {
+/* LU := the matrix in its blocks; whole: and zero elsewhere. */
+static void copy_matrix(fx_island *t, bool whole) {
+  const fx_mosaic *m = &t->mosaic;
   size_t n = (size_t)t->n;
-  for (size_t i = 0; i < n; i++) {
-    const double *S = t->S + i * n;
-    for (size_t j = 0; j <= i; j++) t->LU[i * n + j] = t->LU[j * n + i] = S[j];
-  }
-  for (size_t k = 0; t->skewed && k < n * n; k++) t->LU[k] += t->K[k];
+  if (whole) memset(t->LU, 0, n * n * sizeof *t->LU);
+  for (int32_t b = 0; b < m->block_count; b++)
+    for (int32_t c = 0; c <= b; c++)
+      for (int32_t i = m->start[b]; m->filled[b * m->block_count + c] && i < m->start[b + 1]; i++) {
+        const double *S = t->S + (size_t)i * n;
+        double *row = t->LU + (size_t)i * n, *column = t->LU + (size_t)m->start[c] * n + i;
+        int32_t end = c < b ? m->start[c + 1] : i + 1;
+        for (int32_t j = m->start[c]; j < end; j++, column += n) row[j] = *column = S[j];
+      }
+  for (int32_t b = 0; b < m->block_count && t->skewed; b++)
+    for (int32_t c = 0; c < m->block_count; c++)
+      for (int32_t i = m->start[b]; m->filled[b * m->block_count + c] && i < m->start[b + 1]; i++)
+        for (int32_t j = m->start[c]; j < m->start[c + 1]; j++) t->LU[(size_t)i * n + j] += t->K[(size_t)i * n + j];
 }
 
 bool fx_island_factor(fx_island *t, double still) {
   refresh(t, still);
-  copy_matrix(t);
+  copy_matrix(t, false);
   t->exchanged = !fx_mosaic_factor(&t->mosaic, t->LU);
   if (!t->exchanged) return true;
-  copy_matrix(t); /* friction that makes it far from symmetric */
+  copy_matrix(t, true); /* friction that makes it far from symmetric */
   return fx_lu_factor(t->n, t->LU, t->pivot);
 }
 

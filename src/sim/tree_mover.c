@@ -29,15 +29,17 @@ static const double *velocities(const fx_mover *m, fx_when when) {
   return when == FX_BEFORE ? m->tree->came : when == FX_FREE ? m->tree->v_free : m->tree->v1;
 }
 
-double fx_tree_dot(const fx_mover *m, const double *J, fx_when when) {
+void fx_tree_add_products(const fx_mover *m, int32_t dim, const double *J, fx_when when, double *out) {
   const double *v = velocities(m, when);
-  double sum = 0.0;
   if (m->tree->soft) {
-    fx_add_products(1, m->dof, J, v, &sum);
-    return sum;
+    fx_add_products(dim, m->dof, J, v, out);
+    return;
   }
-  for (int32_t i = 0; i < m->dof; i++) sum += J[i] * v[i];
-  return sum;
+  for (int32_t k = 0; k < dim; k++, J += m->dof) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < m->dof; i++) sum += J[i] * v[i];
+    out[k] += sum;
+  }
 }
 
 void fx_tree_motion(const frix_sim *sim, const fx_mover *m, int32_t slot, fx_when when, frix_vec3 *v, frix_vec3 *w) {

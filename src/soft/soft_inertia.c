@@ -72,6 +72,19 @@ void fx_soft_centrifugal(const frix_soft *s, const double *q, frix_vec3 w, const
   }
 }
 
+void fx_soft_spread_find(const frix_soft_state *x) {
+  size_t k = (size_t)x->soft->info.coordinates;
+  *x->inertia = fx_soft_inertia(x->soft, x->amplitude);
+  fx_soft_coupling(x->soft, x->amplitude, x->coupling);
+  if (k) memcpy(x->seen, x->amplitude, k * sizeof *x->seen);
+}
+
+fx_soft_spread fx_soft_spread_of(const frix_soft_state *x) {
+  size_t k = (size_t)x->soft->info.coordinates;
+  if (k && memcmp(x->seen, x->amplitude, k * sizeof *x->seen) != 0) fx_soft_spread_find(x);
+  return (fx_soft_spread){*x->inertia, x->coupling};
+}
+
 frix_sym3 fx_soft_inverse(frix_sym3 s) {
   double a = s.yy * s.zz - s.yz * s.yz, b = s.xz * s.yz - s.xy * s.zz, c = s.xy * s.yz - s.xz * s.yy;
   double d = 1.0 / (s.xx * a + s.xy * b + s.xz * c);
@@ -82,11 +95,10 @@ frix_sym3 fx_soft_inverse(frix_sym3 s) {
 /* ---- momenta and velocities of a state ---- */
 
 fx_soft_spinner fx_soft_spinner_of(const frix_soft_state *x) {
-  const frix_soft *s = x->soft;
-  fx_soft_spinner out = {.inverse = fx_soft_inverse(fx_soft_inertia(s, x->amplitude))};
-  frix_vec3 *g = (frix_vec3 *)x->work;
-  fx_soft_coupling(s, x->amplitude, g);
-  for (int32_t j = 0; j < s->info.coordinates; j++) out.carried = fx_mad(out.carried, x->rate[j], g[j]);
+  fx_soft_spread mass = fx_soft_spread_of(x);
+  fx_soft_spinner out = {.inverse = fx_soft_inverse(mass.inertia)};
+  for (int32_t j = 0; j < x->soft->info.coordinates; j++)
+    out.carried = fx_mad(out.carried, x->rate[j], mass.coupling[j]);
   return out;
 }
 
@@ -100,10 +112,10 @@ frix_vec3 fx_soft_spin(const frix_soft_state *x) {
 }
 
 void fx_soft_set_momenta(frix_soft_state *x, frix_vec3 w) {
-  const frix_soft *s = x->soft;
-  frix_vec3 *g = (frix_vec3 *)x->work, L = fx_sym3_mul(fx_soft_inertia(s, x->amplitude), w);
-  fx_soft_coupling(s, x->amplitude, g);
-  for (int32_t j = 0; j < s->info.coordinates; j++) {
+  fx_soft_spread mass = fx_soft_spread_of(x);
+  const frix_vec3 *g = mass.coupling;
+  frix_vec3 L = fx_sym3_mul(mass.inertia, w);
+  for (int32_t j = 0; j < x->soft->info.coordinates; j++) {
     L = fx_mad(L, x->rate[j], g[j]);
     x->momentum[j] = x->rate[j] + fx_dot(g[j], w);
   }
@@ -112,17 +124,17 @@ void fx_soft_set_momenta(frix_soft_state *x, frix_vec3 w) {
 
 /* Rates from momenta: s = p - g'w with (I - g g') w = L - g p. */
 void fx_soft_set_rates(frix_soft_state *x) {
-  const frix_soft *s = x->soft;
-  frix_vec3 *g = (frix_vec3 *)x->work, L = fx_unrotate(x->pose.q, x->spin_momentum);
-  frix_sym3 I = fx_soft_inertia(s, x->amplitude);
-  fx_soft_coupling(s, x->amplitude, g);
-  for (int32_t j = 0; j < s->info.coordinates; j++) {
+  fx_soft_spread mass = fx_soft_spread_of(x);
+  const frix_vec3 *g = mass.coupling;
+  frix_vec3 L = fx_unrotate(x->pose.q, x->spin_momentum);
+  frix_sym3 I = mass.inertia;
+  for (int32_t j = 0; j < x->soft->info.coordinates; j++) {
     L = fx_mad(L, -x->momentum[j], g[j]);
     I.xx -= g[j].x * g[j].x, I.yy -= g[j].y * g[j].y, I.zz -= g[j].z * g[j].z;
     I.xy -= g[j].x * g[j].y, I.xz -= g[j].x * g[j].z, I.yz -= g[j].y * g[j].z;
   }
   frix_vec3 w = fx_sym3_mul(fx_soft_inverse(I), L);
-  for (int32_t j = 0; j < s->info.coordinates; j++) x->rate[j] = x->momentum[j] - fx_dot(g[j], w);
+  for (int32_t j = 0; j < x->soft->info.coordinates; j++) x->rate[j] = x->momentum[j] - fx_dot(g[j], w);
 }
 
 /* ---- what a problem needs of the body ---- */
@@ -149,17 +161,16 @@ void fx_soft_rows(const frix_soft_state *x, int32_t point, double *out) {
 void fx_soft_block(const frix_soft_state *x, double h, double t, double *out) {
   const frix_soft *s = x->soft;
   int32_t k = s->info.coordinates, n = 6 + k;
-  frix_vec3 *g = (frix_vec3 *)x->work;
+  fx_soft_spread mass = fx_soft_spread_of(x);
   memset(out, 0, (size_t)n * n * sizeof *out);
-  frix_sym3 I = fx_sym3_turn(x->pose.q, fx_soft_inertia(s, x->amplitude));
+  frix_sym3 I = fx_sym3_turn(x->pose.q, mass.inertia);
   const double J[3][3] = {{I.xx, I.xy, I.xz}, {I.xy, I.yy, I.yz}, {I.xz, I.yz, I.zz}};
   for (int a = 0; a < 3; a++) {
     out[(size_t)a * n + a] = s->info.mass;
     for (int b = 0; b < 3; b++) out[(size_t)(3 + a) * n + 3 + b] = J[a][b];
   }
-  fx_soft_coupling(s, x->amplitude, g);
   for (int32_t j = 0; j < k; j++) {
-    frix_vec3 c = fx_rotate(x->pose.q, g[j]);
+    frix_vec3 c = fx_rotate(x->pose.q, mass.coupling[j]);
     for (int a = 0; a < 3; a++) out[(size_t)(3 + a) * n + 6 + j] = out[(size_t)(6 + j) * n + 3 + a] = fx_at(c, a);
     out[(size_t)(6 + j) * n + 6 + j] = 1.0;
   }

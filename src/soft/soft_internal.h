@@ -126,6 +126,10 @@ struct frix_soft_state {
   /* workspace */
   double *block, *force, *tangent, *spare, *work;
   int32_t *pivot;
+  /* inertia and coupling of the amplitudes `seen` (fx_soft_spread_of) */
+  double *seen;
+  frix_sym3 *inertia;
+  frix_vec3 *coupling;
 };
 
 /* What the next three need, once. */
@@ -134,6 +138,15 @@ void fx_soft_split_inertia(frix_soft *s);
 frix_sym3 fx_soft_inertia(const frix_soft *s, const double *q);
 /* Columns g_j of the coupling of spin and rates: spin momentum = I w + sum_j g_j rate_j; body's axes. */
 void fx_soft_coupling(const frix_soft *s, const double *q, frix_vec3 *g);
+/* Both of the state's amplitudes, found once for them: a step asks several times. */
+typedef struct fx_soft_spread {
+  frix_sym3 inertia;
+  const frix_vec3 *coupling; /* until the next call */
+} fx_soft_spread;
+
+fx_soft_spread fx_soft_spread_of(const frix_soft_state *x);
+/* Finds them anew. */
+void fx_soft_spread_find(const frix_soft_state *x);
 /* dT/dq of spin (body's axes) and rates. */
 void fx_soft_centrifugal(const frix_soft *s, const double *q, frix_vec3 spin, const double *rate, double *out);
 /* What the spin of the state's amplitudes and rates needs, whatever its orientation: w = I^-1 (R' L - sum g_j rate_j).

@@ -40,7 +40,8 @@ frix_status frix_soft_state_create(const frix_soft *soft, frix_soft_state **out)
   frix_context *context = soft->context;
   if (!out) return fx_fail(context, FRIX_ERROR_INPUT, "frix_soft_state_create: no place for the state");
   size_t k = (size_t)soft->info.coordinates, n = 6 + k;
-  size_t room = 4 * k + 2 * k * k + n * n + (12 * n + n * n);
+  size_t spread = 4 * k + sizeof *((frix_soft_state *)NULL)->inertia / sizeof(double);
+  size_t room = 4 * k + 2 * k * k + n * n + (12 * n + n * n) + spread;
   frix_soft_state *x = FX_NEW(context, frix_soft_state, 1);
   double *numbers = x ? FX_NEW(context, double, room) : NULL;
   int32_t *pivot = numbers ? FX_NEW(context, int32_t, n) : NULL;
@@ -53,6 +54,9 @@ frix_status frix_soft_state_create(const frix_soft *soft, frix_soft_state **out)
   x->rate = x->amplitude + k, x->momentum = x->rate + k, x->force = x->momentum + k;
   x->tangent = x->force + k, x->spare = x->tangent + k * k;
   x->block = x->spare + k * k, x->work = x->block + n * n;
+  x->seen = x->work + 12 * n + n * n, x->coupling = (frix_vec3 *)(x->seen + k);
+  x->inertia = (frix_sym3 *)(x->coupling + k);
+  fx_soft_spread_find(x);
   *out = x;
   return FRIX_OK;
 }
@@ -160,8 +164,7 @@ void fx_soft_load(frix_soft_state *x, double h, fx_soft_when when, frix_vec3 gra
 void fx_soft_take_velocities(frix_soft_state *x, const double *v, const double *frame) {
   const frix_soft *s = x->soft;
   int32_t k = s->info.coordinates;
-  frix_vec3 *g = (frix_vec3 *)x->work, w = fx_unrotate(x->pose.q, fx_vec(v[3], v[4], v[5]));
-  fx_soft_coupling(s, x->amplitude, g);
+  const frix_vec3 *g = fx_soft_spread_of(x).coupling, w = fx_unrotate(x->pose.q, fx_vec(v[3], v[4], v[5]));
   for (int32_t j = 0; j < k; j++) {
     x->rate[j] = v[6 + j];
     x->momentum[j] = v[6 + j] + fx_dot(g[j], w);
