@@ -306,6 +306,30 @@ static void grains_come_and_leave(fx_test *t) {
   end(&f);
 }
 
+/* A packed silo with a flat floor runs out through its hole and nowhere else. */
+static void silo_runs_out(fx_test *t) {
+  fixture f;
+  frix_bed_report report;
+  int64_t left = 0;
+  double low = INFINITY;
+  REQUIRE(t, choose(&f, "hopper"));
+  set(&f, "n", 800), set(&f, "slope", 0), set(&f, "rate", 0), set(&f, "width", 10), set(&f, "hole", 5);
+  CHECK(t, make(&f, 1e-3, 1, NULL) == FRIX_OK && frix_bed_count(f.bed) == 800);
+  for (int k = 0; k < 200; k++) {
+    CHECK(t, advance(&f, 1, &report) == FRIX_OK && report.certified && report.came == 0);
+    left += report.left;
+  }
+  for (int32_t k = 0; k < frix_bed_count(f.bed); k++) {
+    frix_bed_grain g;
+    CHECK(t, frix_bed_at(f.bed, k, &g) == FRIX_OK);
+    if (hypot(g.position.x, g.position.y) > 0.5 * 5 * 0.01) low = fmin(low, g.position.z);
+  }
+  fx_test_note(t, "%d left, lowest beside the hole %.2f mm", (int)left, 1e3 * low);
+  CHECK(t, left > 40 && left < 160 && frix_bed_count(f.bed) == 800 - left);
+  CHECK(t, low > 0.95 * 0.005);
+  end(&f);
+}
+
 static void pebbles_come_again(fx_test *t) {
   fixture f;
   frix_bed_report report;
@@ -557,6 +581,7 @@ const fx_test_row test_beds[] = {{"beds/rests", rests},
                                  {"beds/servo keeps pressure", servo_keeps_pressure},
                                  {"beds/shear cell", shear_cell},
                                  {"beds/grains come and leave", grains_come_and_leave},
+                                 {"beds/silo runs out", silo_runs_out},
                                  {"beds/pebbles come again", pebbles_come_again},
                                  {"beds/bits of pebbles", bits_of_pebbles},
                                  {"beds/bits of shear", bits_of_shear},

@@ -206,11 +206,39 @@ static void drive_row(frix_sim *sim, fx_assembly *a, int32_t k) {
 
 /* ---- equalities ---- */
 
+/* The parts that an equality moves are few, and its rows have entries for all coordinates of the world: only theirs are
+ * looked at. Tendons may reach any. */
+typedef struct reach {
+  int32_t count, part[2]; /* in the order of parts */
+  bool any;
+} reach;
+
+static reach reach_of(const fx_mechanism *x, const fx_tree_equality *e) {
+  reach out = {.any = e->kind == FX_EQUAL_TENDON};
+  for (int side = 0; side < 2 && !out.any; side++) {
+    int32_t k = side ? e->second : e->first;
+    if (k < 0) continue;
+    int32_t dof = e->kind == FX_EQUAL_JOINT ? x->tree.joint[k].v : x->tree.body[k].dof_last;
+    if (dof < 0) continue;
+    int32_t part = x->part_of_dof[dof];
+    if (part < 0) out.any = true;
+    if (out.count == 1 && out.part[0] == part) continue;
+    out.part[out.count++] = part;
+  }
+  if (out.count == 2 && out.part[1] < out.part[0]) out = (reach){2, {out.part[1], out.part[0]}, out.any};
+  return out;
+}
+
+static int32_t range_count(const fx_mechanism *x, const reach *r) { return r->any ? x->part_count : r->count; }
+
+static int32_t range_part(const reach *r, int32_t k) { return r->any ? k : r->part[k]; }
+
 /* The trees that rows of the Jacobian move, as slots. */
-static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4]) {
+static int32_t slots_of_rows(const fx_mechanism *x, const reach *r, int32_t rows, int32_t slot[4]) {
   size_t n = (size_t)x->tree.dof_count;
   int32_t count = 0;
-  for (int32_t p = 0; p < x->part_count && count < 4; p++) {
+  for (int32_t c = 0; c < range_count(x, r) && count < 4; c++) {
+    int32_t p = range_part(r, c);
     bool any = false;
     if (x->mover[p] < 0) continue;
     for (int32_t k = 0; k < rows; k++)
@@ -221,17 +249,29 @@ static int32_t slots_of_rows(const fx_mechanism *x, int32_t rows, int32_t slot[4
   return count;
 }
 
+/* The largest entry of a row. */
+static double size_of_row(const fx_mechanism *x, const reach *r, const double *row) {
+  double most = 0.0;
+  for (int32_t i = 0; r->any && i < x->tree.dof_count; i++) most = fx_max(most, fabs(row[i]));
+  for (int32_t c = 0; !r->any && c < r->count; c++) {
+    const fx_part *p = &x->part[r->part[c]];
+    for (int32_t i = p->first; i < p->first + p->count; i++) most = fx_max(most, fabs(row[i]));
+  }
+  return most;
+}
+
 /* Rows that move nothing but by rounding, as those across a flat linkage do, are left out; which ones stay is kept, so
  * that each remembers its own impulse. */
 int32_t fx_equality_rows(const frix_sim *sim, int32_t equality, double *error) {
   const fx_mechanism *x = sim->mechanism;
   int32_t *kept = x->equality_row + FRIX_MAX_DIM * equality;
   int32_t rows = frix_robot_equality_rows(x->state, equality, FRIX_MAX_DIM, error, x->jacobian);
+  reach r = reach_of(x, &x->tree.equality[equality]);
   size_t n = (size_t)x->tree.dof_count;
   double size[FRIX_MAX_DIM] = {0}, most = 0.0;
   int32_t count = 0;
   for (int32_t k = 0; k < rows; k++) {
-    for (size_t i = 0; i < n; i++) size[k] = fx_max(size[k], fabs(x->jacobian[(size_t)k * n + i]));
+    size[k] = size_of_row(x, &r, x->jacobian + (size_t)k * n);
     most = fx_max(most, size[k]);
   }
   for (int32_t k = 0; k < rows; k++) {
@@ -253,7 +293,8 @@ static void add_equality(frix_sim *sim, fx_assembly *a, int32_t e) {
   const fx_mechanism *x = sim->mechanism;
   double error[FRIX_MAX_DIM], weight = 0.0, *memory = sim->state.robot + x->at.equality + FRIX_MAX_DIM * e;
   int32_t slot[4], rows = x->loop_of_equality[e] >= 0 ? 0 : fx_equality_rows(sim, e, error);
-  int32_t count = slots_of_rows(x, rows, slot);
+  reach r = reach_of(x, &x->tree.equality[e]);
+  int32_t count = slots_of_rows(x, &r, rows, slot);
   if (rows == 0 || count == 0) return;
   fx_group *g =
       fx_group_add(sim, a, FX_GROUP_JOINT, e, (frix_contact){.cone = FRIX_CONE_BILATERAL, .dim = rows}, count, slot);
