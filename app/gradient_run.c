@@ -278,6 +278,13 @@ static void print_json(const study *s) {
 }
 
 int fx_gradient_of_run(const fx_args *args) {
+  const char *contact = fx_arg(args, "--contact");
+  if (contact && strcmp(contact, "rigid") != 0) {
+    fx_error(
+        "--run differentiates rigid contacts: springs would carry their memory from step to step. One step of "
+        "stiff contacts has derivatives: leave out --run");
+    return FX_EXIT_USAGE;
+  }
   study *s = fx_grow(NULL, 1, sizeof *s);
   memset(s, 0, sizeof *s);
   frix_context *context = fx_context(false);

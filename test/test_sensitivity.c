@@ -568,6 +568,9 @@ static void command(fx_test *t) {
     }
     shell_free(&n);
   }
+  shell_result stiff = shell(t, "$frix gradient puck --run --contact stiff --wrt mu --of puck.x --at 0.3");
+  CHECK(t, stiff.code == 2 && strstr(stiff.err, "rigid contacts")); /* another law than asked for is no answer */
+  shell_free(&stiff);
   shell_result l = shell(t, "$frix gradient puck --list");
   CHECK(t, l.code == 0 && strstr(l.out, "puck.mass") && strstr(l.out, "world.mu") && strstr(l.out, "puck.force.x"));
   shell_free(&l);

@@ -40,7 +40,8 @@ frix_status frix_sim_begin_change(const frix_sim *sim, frix_builder **out) {
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED, "frix_sim_begin_change: not for a world with soft bodies");
   if (sim->model->robot.robot)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
-                   "frix_sim_begin_change: not for a robot in reduced coordinates; read it in maximal ones");
+                   "frix_sim_begin_change: not for a robot in reduced coordinates; read it in maximal ones "
+                   "(--coordinates maximal)");
   frix_builder *b = NULL;
   frix_status status = fx_builder_redraft(sim->context, sim->model, &b);
   if (status != FRIX_OK) return status;

@@ -202,7 +202,8 @@ static frix_status answer(frix_sim *sim, double h, const demand *d, frix_equilib
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: called from the force callback");
   if (sim->model->robot.robot)
     return fx_fail(sim->context, FRIX_ERROR_UNSUPPORTED,
-                   "frix_sim_equilibrium: not for a robot in reduced coordinates; read it in maximal ones");
+                   "frix_sim_equilibrium: not for a robot in reduced coordinates; read it in maximal ones "
+                   "(--coordinates maximal)");
   if (!(h > 0.0) || !isfinite(h))
     return fx_fail(sim->context, FRIX_ERROR_INPUT, "frix_sim_equilibrium: h must be a positive number");
   frix_status status = d->load ? check_load(sim, d->load) : FRIX_OK;

@@ -61,8 +61,10 @@ double fx_natural_gap(const frix_sim *sim, int32_t i) {
   double gap = sim->contact[i].gap, natural = 0.0;
   if (past && past->stiffness == f->stiffness)
     natural = past->natural;
-  else if (past && past->stiffness > 0.0) /* another step or mass: the force stays, and nothing jumps */
+  else if (past && past->stiffness > 0.0 && sim->of_state) /* as below where nothing turns, and without a jump */
     natural = past->natural + past->row[0] / sim->state.last_step * (1.0 / f->stiffness - 1.0 / past->stiffness);
+  else if (past && past->stiffness > 0.0) /* the step has another length: the force stays */
+    natural = past->row[0] > 0.0 ? gap + past->row[0] / (sim->state.last_step * f->stiffness) : past->natural;
   else if (f->by_rule)
     natural = gap < 0.0 ? gap : 0.0;
   if (f->by_rule && fmin(gap, 0.0) - natural > THIN * sim->thinnest) natural = fmin(gap, 0.0); /* it opened */
