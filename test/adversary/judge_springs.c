@@ -157,13 +157,12 @@ static void allow_natural(const judge *j, group *g, const spring_memory *s, real
   ask_for(g, (gap - natural) / j->time);
 }
 
-/* The natural gap of the last step, or where that was of another length the one at which its force would have been the
- * same; where the overlap opened by a tenth of the thinnest shape, what is left of it. */
+/* The natural gap of the last step, or where that was of another length the one at which its force is the same; where
+ * the overlap opened by a tenth of the thinnest shape, what is left of it. */
 static void allow_kept(const judge *j, group *g, const spring_memory *s) {
   for (int k = 0; k < s->natural_count; k++) {
     real gap = g->report.gap, natural = s->natural[k];
-    real longer = j->h / j->last_h; /* k = 25 m / h^2: the force stays, the gap at which there is none moves */
-    natural += s->normal_impulse / j->last_h * (1 - 1 / (longer * longer)) / g->stiffness;
+    if (j->h != j->last_h && s->normal_impulse > 0) natural = gap + s->normal_impulse / (j->last_h * g->stiffness);
     real left = fminl(0, gap), opened = left - natural, far = THIN * j->thinnest;
     if (!(opened > far * (1 + CLOSE))) allow_natural(j, g, s, natural);
     if (!(opened < far * (1 - CLOSE))) allow_natural(j, g, s, left);
