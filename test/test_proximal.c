@@ -57,14 +57,14 @@ static void balls(fx_test *t) {
 }
 
 /* Sweeps reach a coarse tolerance sooner: rounds need some 700 to 3,700 iterations there. A fine one is that of rounds,
- * after few sweeps. */
+ * after few sweeps: 3,500 to 6,300 iterations for 280 to 330 spheres. */
 static void coarse(fx_test *t) {
   static const struct {
     int32_t spheres;
     double tolerance;
     int64_t most;
     bool rounds;
-  } row[] = {{300, 1e-3, 150, false}, {300, 1e-4, 600, false}, {1000, 1e-4, 1200, false}, {300, 1e-8, 4000, true}};
+  } row[] = {{300, 1e-3, 150, false}, {300, 1e-4, 600, false}, {1000, 1e-4, 1200, false}, {300, 1e-8, 7000, true}};
   for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
     frix_context *context = NULL;
     frix_solution *solution = NULL;

@@ -97,7 +97,7 @@ INLINE void add_round_velocity(const double *number, const lanes x[2][DOF], lane
   for (int lane = 0; lane < LANES; lane++) from[lane] = number + FX_ROUND_NUMBERS * lane;
   for (int k = 0; k < LAST; k += LANES) transpose(from, k, Q + k);
   transpose(from, LAST, last);
-  const lanes *a = last + FX_ROUND_LINEAR - LAST, *c = last + FX_ROUND_ANGULAR - LAST;
+  const lanes *a = last + (FX_ROUND_LINEAR - LAST), *c = last + (FX_ROUND_ANGULAR - LAST);
   for (int k = 0; k < 3; k++) {
     v[k] = a[0] * x[0][k] + a[1] * x[1][k];
     t[k] = c[0] * x[0][k + 3] + c[1] * x[1][k + 3];
