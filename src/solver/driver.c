@@ -3,9 +3,9 @@
 #include "base/threads.h"
 #include "problem/equilibrate.h"
 #include "problem/round_rows.h"
+#include "solver/island_solve.h"
 #include "solver/proximal.h"
 #include "solver/revision.h"
-#include "solver/small_island.h"
 #include "solver/springs.h"
 #include "solver/sweeps.h"
 
@@ -45,277 +45,6 @@ const char *frix_outcome_name(frix_outcome outcome) {
   static const char *const name[] = {"solved", "max_iterations", "stalled", "time_limit", "cancelled", "loose"};
   return (unsigned)outcome < sizeof name / sizeof *name ? name[outcome] : "unknown";
 }
-
-/* ---- one island ---- */
-
-typedef struct island_result {
-  frix_status status;
-  frix_outcome outcome;
-  int64_t iterations;
-  const char *finisher;
-  double velocity_error, residual, check_cost;
-  bool left_off;             /* near the tolerance */
-  bool has_velocity;         /* u and v of the whole are found */
-  frix_history_row *history; /* NULL unless asked for */
-  int32_t history_count;
-} island_result;
-
-typedef struct job {
-  frix_context *context;
-  const fx_system *system;
-  const fx_islands *islands;
-  const fx_solver *solver;
-  const frix_options *options;
-  const double *option;
-  frix_law law;
-  fx_limits limits;
-  bool history;
-  bool together; /* all islands as one */
-  bool of_many;  /* islands may leave off near the tolerance, since the whole is judged relative to all impulses */
-  int attempt;   /* at all islands */
-  int32_t count; /* islands, or 1 */
-  double *r;     /* whole: start and answer; islands write disjoint rows */
-  double *start;
-  double *u, *v; /* whole: velocities of the answer, where one island is the whole */
-  uint8_t *hint; /* whole: of the last time, and of this one */
-  int32_t thread_count;
-  double read;          /* seconds it took to read the problem into blocks */
-  double check, finish; /* under a deadline, once known: seconds of a check and of the certificate of the whole */
-  double sweep_option[FX_MAX_OPTIONS]; /* of nsgs */
-  island_result *result;
-  fx_row_scales *scales;  /* of the whole */
-  const fx_system *given; /* the system as the problem gives it, which the certificate is of */
-  const double *unit;     /* by row: how `system` scales it (problem/equilibrate.h); NULL: not at all */
-  fx_revised *revised;    /* rows depend on the answer; or NULL */
-} job;
-
-/* Copies an island's rows from the whole vector to its own, or back. */
-static void take_rows(const job *j, int32_t k, const fx_system *island, const double *whole, double *own) {
-  if (j->together)
-    memcpy(own, whole, (size_t)island->row_count * sizeof *own);
-  else
-    fx_islands_gather(j->system, j->islands, k, whole, own);
-}
-
-static void give_rows(const job *j, int32_t k, const fx_system *island, const double *own) {
-  if (j->together)
-    memcpy(j->r, own, (size_t)island->row_count * sizeof *own);
-  else
-    fx_islands_scatter(j->system, j->islands, k, own, j->r);
-}
-
-static bool is_zero(const double *x, int32_t count) {
-  for (int32_t k = 0; k < count; k++)
-    if (x[k] != 0) return false;
-  return true;
-}
-
-static frix_status keep_history(const job *j, int32_t k, const fx_monitor *monitor, island_result *result) {
-  if (!j->history) return FRIX_OK;
-  fx_free(j->context, result->history);
-  result->history_count = 0;
-  result->history = FX_NEW(j->context, frix_history_row, monitor->history_count);
-  if (!result->history) return FRIX_ERROR_MEMORY;
-  result->history_count = monitor->history_count;
-  for (int32_t h = 0; h < monitor->history_count; h++) {
-    result->history[h] = monitor->history[h];
-    result->history[h].island = k;
-  }
-  return FRIX_OK;
-}
-
-/* Where the island is the whole, in the same form, the velocities of the answer are there already: those that the
- * monitor found from the impulses when it judged them last. By the numbers of spheres they are no part of a
- * certificate. */
-static void keep_velocity(const job *j, const fx_system *island, const fx_monitor *m, island_result *result) {
-  result->has_velocity = !j->unit && !island->round && island->contact_count == j->system->contact_count &&
-                         island->dof_count == j->system->dof_count && island->has_velocity == j->system->has_velocity &&
-                         m->finished && m->residual == m->best;
-  if (!result->has_velocity) return;
-  memcpy(j->u, m->u, (size_t)island->row_count * sizeof *m->u);
-  if (island->has_velocity) memcpy(j->v, m->v, (size_t)island->dof_count * sizeof *m->v);
-}
-
-/* ---- time ---- */
-
-/* Seconds that the certificate of the whole will take: so many checks of the whole, as measured; where bodies are many
- * and contacts few, rather a part of what it took to read the problem. */
-static double finish_seconds(const job *j, double check_cost) {
-  double checks = (j->system->has_W ? 1.5 : 2.5) + (j->islands->count > 1 ? 1.5 : 0);
-  return fmax(checks * check_cost, j->system->has_W ? 0 : 0.25 * j->read);
-}
-
-/* The island's part of the time that is left, by its rows; what the certificate of the whole will cost is taken off. */
-static void share_time(const job *j, int32_t k, const fx_monitor *m, fx_limits *limits) {
-  if (!(limits->deadline > 0)) return;
-  const fx_system *s = j->system;
-  double rest = 0, own = m->system->row_count;
-  for (int32_t c = j->together ? 0 : j->islands->start[k]; c < s->contact_count; c++)
-    rest += s->contact[j->islands->contact[c]].dim;
-  double share = j->thread_count * own / rest;
-  limits->deadline -= finish_seconds(j, m->check_cost * s->row_count / own);
-  if (!(share < 1) || !limits->hurried) return;
-  double now = fx_seconds();
-  limits->deadline = now + share * (limits->deadline - now);
-}
-
-/* The hint of an island is that of its first contact; islands that met take the largest. */
-static uint8_t read_hint(const job *j, int32_t k) {
-  uint8_t most = 0;
-  for (int32_t c = j->together ? 0 : j->islands->start[k];
-       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++) {
-    uint8_t hint = j->hint[j->islands->contact[c]];
-    if (hint > most) most = hint;
-  }
-  return most;
-}
-
-static void write_hint(const job *j, int32_t k, uint8_t hint) {
-  for (int32_t c = j->together ? 0 : j->islands->start[k];
-       c < (j->together ? j->system->contact_count : j->islands->start[k + 1]); c++)
-    j->hint[j->islands->contact[c]] = hint;
-}
-
-/* To take an island out of the whole and to judge its start, as a part of what the same took for all of them. */
-static double extract_seconds(const job *j, int32_t k) {
-  double part = (double)(j->islands->start[k + 1] - j->islands->start[k]) / j->system->contact_count;
-  return part * (0.5 * j->read + 4 * j->check);
-}
-
-/* A pile in motion hardly ever starts from its answer: that is seen before all of the start is judged. Where somebody
- * watches the time or the residual, all of it is. */
-static bool judges_briefly(const job *j, const fx_system *island) {
-  return j->attempt == 0 && j->solver->takes_islands && island->has_velocity && !(j->limits.deadline > 0) &&
-         !j->history && !j->limits.progress;
-}
-
-/* However little the time, a sweep is made: a start that is nothing lets bodies fall through each other. */
-static bool sweeps_anyway(const job *j) {
-  return j->law == FRIX_LAW_COULOMB && (j->solver == &fx_solver_auto || j->solver == &fx_solver_nsgs);
-}
-
-static frix_status solve_island(const job *j, int32_t k, fx_arena *arena, island_result *result) {
-  if (j->finish > 0 && fx_seconds() + j->finish + extract_seconds(j, k) >= j->limits.deadline) {
-    result->outcome = FRIX_OUTCOME_TIME_LIMIT; /* swept before, and no time for more */
-    return FRIX_OK;
-  }
-  /* A problem of one piece needs no copy, only the form the method uses. */
-  fx_system island = *j->system;
-  frix_status status = FRIX_OK;
-  bool idle = island.has_velocity && j->islands->mover_start[1] < island.mover_count; /* movers without contact */
-  if (!j->together && (j->islands->count > 1 || idle))
-    status = fx_system_extract(arena, j->system, j->islands, k, &island);
-  else if (island.has_W)
-    island.has_velocity = false;
-  if (status != FRIX_OK) return status;
-
-  fx_monitor monitor;
-  double *r = FX_TAKE_RAW(arena, double, island.row_count), *start = FX_TAKE_RAW(arena, double, island.row_count);
-  fx_limits limits = j->limits;
-  status = fx_monitor_init(&monitor, arena, &island, j->law, &limits, j->history);
-  if (!r || !start || status != FRIX_OK) return FRIX_ERROR_MEMORY;
-  if (island.has_velocity && island.Ht.x == j->given->Ht.x) { /* rows weigh what they do in the whole */
-    monitor.scales = *j->scales;
-    monitor.scales.of = &island;
-  }
-  take_rows(j, k, &island, j->r, r);
-  take_rows(j, k, &island, j->start, start);
-  fx_call call = {.system = &island,
-                  .law = j->law,
-                  .option = j->option,
-                  .options = j->options,
-                  .arena = arena,
-                  .monitor = &monitor,
-                  .r = r,
-                  .start = start,
-                  .finisher = j->solver->info.name,
-                  .thread_count = j->thread_count,
-                  .of_many = j->of_many,
-                  .revised = j->revised,
-                  .hint = read_hint(j, k)};
-
-  /* Nothing may be the answer, also where the start is not nothing: bodies that graze each other after an impact. Short
-   * of the tolerance it is no answer, whatever its residual. Else the start itself may be: a warm start then costs one
-   * certificate. */
-  fx_monitor_begin(&monitor, INT64_MAX);
-  bool brief = judges_briefly(j, &island), zero = is_zero(r, island.row_count);
-  bool far = brief && fx_nothing_is_far(&island, j->law, limits.tolerance);
-  bool stop = !far && fx_monitor_check_nothing(&monitor);
-  brief = brief && !stop && !zero;
-  if (brief) {
-    stop = fx_monitor_check_start(&monitor, r);
-    brief = monitor.best == INFINITY;
-  } else if (!stop && (limits.deadline > 0 || !zero)) {
-    stop = fx_monitor_check(&monitor, 0, r); /* under a deadline also to learn what a check costs */
-    if (zero) monitor.best = INFINITY;
-    share_time(j, k, &monitor, &limits);
-    if (monitor.outcome == FRIX_OUTCOME_TIME_LIMIT && sweeps_anyway(j)) stop = monitor.finished = false;
-  }
-  if (!stop) status = j->solver->solve(&call);
-  if (status != FRIX_OK) return status;
-  if (brief && monitor.outcome != FRIX_OUTCOME_SOLVED) fx_monitor_compare(&monitor, start);
-  give_rows(j, k, &island, monitor.best < INFINITY ? monitor.best_r : r);
-  keep_velocity(j, &island, &monitor, result);
-  result->outcome = monitor.outcome;
-  result->iterations = monitor.before + monitor.iteration;
-  result->finisher = call.finisher;
-  result->left_off = call.left_off;
-  result->residual = monitor.best;
-  result->check_cost = monitor.check_cost;
-  result->velocity_error = monitor.velocity_error;
-  write_hint(j, k, stop ? 0 : call.hint);
-  return keep_history(j, k, &monitor, result);
-}
-
-/* Of many islands those of few contacts, where auto would begin with sweeps and no callback watches. A deadline that is
- * far away need not be watched for some sweeps over some contacts. */
-static bool is_small(const job *j, int32_t k) {
-  const fx_limits *l = &j->limits;
-  bool watched = j->history || l->hurried || l->progress || l->max_iterations;
-  int32_t first = j->islands->start[k], count = j->islands->start[k + 1] - first;
-  bool jointed = false; /* newton's from the start; heaps
-                         * of spheres that begin there are taken for piles at rest, which nothing brings further */
-  for (int32_t c = first; c < first + count && count <= FX_SMALL_ISLAND && count > 1; c++)
-    jointed |= j->islands->contact[c] >= j->system->joint_first;
-  return j->islands->count > 1 && !j->together && !watched && !jointed && j->solver == &fx_solver_auto &&
-         j->law == FRIX_LAW_COULOMB && count <= FX_SMALL_ISLAND && !(l->cancel && l->cancel(l->user));
-}
-
-static frix_status solve_small(const job *j, int32_t k, fx_arena *arena, island_result *result, bool *solved) {
-  fx_small_islands all = {.system = j->system,
-                          .islands = j->islands,
-                          .tolerance = j->limits.tolerance,
-                          .option = j->sweep_option,
-                          .scales = j->scales,
-                          .r = j->r,
-                          .u = j->u,
-                          .v = j->v};
-  fx_small_answer answer;
-  frix_status status = fx_small_island_solve(&all, k, arena, &answer);
-  *solved = answer.solved;
-  if (status != FRIX_OK || !answer.solved) return status;
-  *result = (island_result){.outcome = FRIX_OUTCOME_SOLVED,
-                            .iterations = answer.iterations,
-                            .finisher = (answer.iterations ? &fx_solver_nsgs : j->solver)->info.name,
-                            .residual = answer.residual};
-  write_hint(j, k, answer.iterations ? FX_NEEDED_SWEEPS : FX_NEEDED_UNKNOWN);
-  fx_log(j->context, FRIX_LOG_INFO, "auto: %d contacts: a small island, %lld sweeps in place: residual %.2e, done",
-         j->islands->start[k + 1] - j->islands->start[k], (long long)answer.iterations, answer.residual);
-  return FRIX_OK;
-}
-
-static void run_island(int32_t k, void *user) {
-  job *j = user;
-  island_result *result = &j->result[k];
-  bool solved = false;
-  fx_arena arena;
-  fx_arena_init(&arena, j->context);
-  result->status = is_small(j, k) ? solve_small(j, k, &arena, result, &solved) : FRIX_OK;
-  if (result->status == FRIX_OK && !solved) result->status = solve_island(j, k, &arena, result);
-  fx_arena_free(&arena);
-}
-
-/* ---- the whole ---- */
 
 static frix_status check_request(frix_context *context, const frix_problem *problem, const frix_solve_config *config,
                                  const fx_solver *solver) {
@@ -368,9 +97,9 @@ static int badness(frix_outcome outcome) {
 }
 
 /* Outcome, iterations and finisher of the whole: the worst outcome and the island that worked longest. */
-static frix_status merge(const job *j, frix_result *result) {
+static frix_status merge(const fx_job *j, frix_result *result) {
   for (int32_t k = 0; k < j->count; k++) {
-    const island_result *one = &j->result[k];
+    const fx_island_result *one = &j->result[k];
     if (one->status != FRIX_OK) return one->status;
     if (k == 0 || one->iterations > result->iterations) {
       result->iterations = one->iterations;
@@ -382,7 +111,7 @@ static frix_status merge(const job *j, frix_result *result) {
   return FRIX_OK;
 }
 
-static frix_status merge_history(const job *j, frix_solution *solution) {
+static frix_status merge_history(const fx_job *j, frix_solution *solution) {
   int64_t count = 0;
   for (int32_t k = 0; k < j->count; k++) count += j->result[k].history_count;
   solution->history = FX_NEW(j->context, frix_history_row, count);
@@ -422,7 +151,7 @@ static void put_given(const fx_system *s, double *r, double *u) {
 }
 
 /* Better island by island need not be better: where the whole was swept before, that may be the answer. */
-static void judge(const job *j, const frix_problem *problem, const double *swept, double swept_residual,
+static void judge(const fx_job *j, const frix_problem *problem, const double *swept, double swept_residual,
                   double *workspace, frix_solution *solution) {
   double *r = solution->r, *u = solution->u, *v = solution->v;
   bool worse = swept && fx_residual_of(j->system, j->law, r, u, v) > swept_residual;
@@ -437,9 +166,9 @@ static void judge(const job *j, const frix_problem *problem, const double *swept
 
 /* Many islands under a deadline: ten sweeps over all of them as one come first, so that none is left with nothing while
  * another takes its time. */
-static frix_status sweep_first(job *j, double *residual) {
+static frix_status sweep_first(fx_job *j, double *residual) {
   enum { SWEEPS = 10 };
-  job all = *j;
+  fx_job all = *j;
   all.together = true;
   all.count = 1;
   all.solver = &fx_solver_nsgs;
@@ -447,17 +176,17 @@ static frix_status sweep_first(job *j, double *residual) {
   all.history = false;
   all.limits.grace = grace;
   if (!all.limits.max_iterations || all.limits.max_iterations > SWEEPS) all.limits.max_iterations = SWEEPS;
-  run_island(0, &all);
+  fx_run_island(0, &all);
   *residual = j->result[0].residual;
   j->check = j->result[0].check_cost;
-  j->finish = finish_seconds(j, j->check);
+  j->finish = fx_finish_seconds(j, j->check);
   return j->result[0].status;
 }
 
 /* Where the time is limited, the largest island comes last: it may take all of it, and the others need little. */
-static void run_islands(job *j, int32_t thread_count) {
+static void run_islands(fx_job *j, int32_t thread_count) {
   if (j->count == 1 || thread_count > 1 || !(j->limits.deadline > 0) || j->limits.hurried) {
-    fx_parallel(j->context, thread_count, j->count, run_island, j);
+    fx_parallel(j->context, thread_count, j->count, fx_run_island, j);
     return;
   }
   int32_t largest = 0;
@@ -465,12 +194,12 @@ static void run_islands(job *j, int32_t thread_count) {
     if (j->islands->start[k + 1] - j->islands->start[k] > j->islands->start[largest + 1] - j->islands->start[largest])
       largest = k;
   for (int32_t k = 0; k < j->count; k++)
-    if (k != largest) run_island(k, j);
-  run_island(largest, j);
+    if (k != largest) fx_run_island(k, j);
+  fx_run_island(largest, j);
 }
 
 /* Impulses into the units that the methods work in, or back. */
-static void change_units(const job *j, bool back) {
+static void change_units(const fx_job *j, bool back) {
   for (int32_t k = 0; j->unit && k < j->system->row_count; k++) {
     j->r[k] = back ? j->r[k] * j->unit[k] : j->r[k] / j->unit[k];
     j->start[k] = back ? j->start[k] * j->unit[k] : j->start[k] / j->unit[k];
@@ -479,10 +208,10 @@ static void change_units(const job *j, bool back) {
 
 /* Whether the start is certified as the problem is given: in the units and in the form that the methods work in, what
  * errors are measured by may be something else. */
-static bool start_is_good(const job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+static bool start_is_good(const fx_job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
   frix_certificate *certificate = &solution->result.certificate;
   bool same = !j->unit && !(j->given->has_W && j->given->has_velocity);
-  if (same || j->limits.hurried || is_zero(j->r, j->system->row_count)) return false;
+  if (same || j->limits.hurried || fx_impulses_are_zero(j->r, j->system->row_count)) return false;
   fx_system_velocity(j->given, j->r, j->u, j->v);
   fx_certificate_compute(problem, j->given, j->law, j->r, j->u, j->v, workspace, certificate);
   judge_rows(j->given, j->islands, j->law, j->r, j->u, j->scales, certificate);
@@ -490,36 +219,36 @@ static bool start_is_good(const job *j, const frix_problem *problem, double *wor
 }
 
 /* Whether the rows have changed with the answer, which is none any more. */
-static bool is_revised(const job *j, const frix_result *result) {
+static bool is_revised(const fx_job *j, const frix_result *result) {
   return j->revised && fx_revise(j->revised, result->certificate.residual, j->r, NULL);
 }
 
 /* Rigid contacts with a start that is something: from nothing, structures at rest have ways of their own. A pile that
  * is left early, and one whose iterations are counted, are those of auto itself. */
-static bool is_proximal(const job *j) {
+static bool is_proximal(const fx_job *j) {
   double loose = j->option[FX_AUTO_PILE_TOLERANCE];
-  return fx_proximal_fits(j->system) && !is_zero(j->r, j->system->row_count) && !(loose > j->limits.tolerance) &&
-         !j->limits.max_iterations;
+  return fx_proximal_fits(j->system) && !fx_impulses_are_zero(j->r, j->system->row_count) &&
+         !(loose > j->limits.tolerance) && !j->limits.max_iterations;
 }
 
 static const double near_rounds = 1e-6; /* residual of rounds from whose answer the islands go on */
 
 /* Where every contact is compliant, or every one is rigid, all islands as one (springs.c, proximal.c). True in *done
  * where the answer is certified; else the islands go on from it, rigid ones from the start. */
-static frix_status solve_springs(job *j, const frix_problem *problem, double *workspace, frix_solution *solution,
+static frix_status solve_springs(fx_job *j, const frix_problem *problem, double *workspace, frix_solution *solution,
                                  bool *done) {
   *done = false;
   if (j->solver != &fx_solver_auto || j->law != FRIX_LAW_COULOMB || j->limits.hurried) return FRIX_OK;
   bool rigid = is_proximal(j);
   if (!rigid && fx_pile_spring_sweeps(j->system) == 0) return FRIX_OK;
-  job all = *j;
+  fx_job all = *j;
   all.together = true;
   all.count = 1;
   all.solver = rigid ? &fx_solver_proximal : &fx_solver_springs;
   all.limits.rows_later = !rigid; /* by the certificate, right after */
   do {
     change_units(&all, false);
-    run_island(0, &all);
+    fx_run_island(0, &all);
     change_units(&all, true);
     frix_status status = merge(&all, &solution->result);
     if (status != FRIX_OK) return status;
@@ -537,7 +266,7 @@ static frix_status solve_springs(job *j, const frix_problem *problem, double *wo
 }
 
 /* One run over the islands, and its judgement. */
-static frix_status run_once(job *j, const frix_problem *problem, const double *swept, double swept_residual,
+static frix_status run_once(fx_job *j, const frix_problem *problem, const double *swept, double swept_residual,
                             double *workspace, frix_solution *solution) {
   change_units(j, false);
   run_islands(j, j->thread_count);
@@ -549,7 +278,7 @@ static frix_status run_once(job *j, const frix_problem *problem, const double *s
 }
 
 /* A rough answer, or several, for rows that wait for it. */
-static frix_status run_roughly(job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
+static frix_status run_roughly(fx_job *j, const frix_problem *problem, double *workspace, frix_solution *solution) {
   fx_revision *owner = j->revised ? j->revised->owner : NULL;
   double tolerance = j->limits.tolerance;
   frix_status status = FRIX_OK;
@@ -566,7 +295,7 @@ static frix_status run_roughly(job *j, const frix_problem *problem, double *work
 /* Runs the islands and judges the whole. Islands that are nearly solved may be enough, since the certificate is
  * relative to all impulses; where they are not, they go on. Islands that are solved one by one are solved together up
  * to the sums in the certificate; where these miss by a little, the islands go on with a tighter tolerance. */
-static frix_status run(fx_arena *arena, job *j, const frix_problem *problem, const frix_solve_config *config,
+static frix_status run(fx_arena *arena, fx_job *j, const frix_problem *problem, const frix_solve_config *config,
                        double *workspace, frix_solution *solution) {
   frix_result *result = &solution->result;
   double *swept = NULL, swept_residual = INFINITY;
@@ -635,30 +364,30 @@ static frix_status prepare_and_run(frix_context *context, fx_arena *arena, const
   solution->v = fx_alloc_raw(context, (size_t)system.dof_count, sizeof *solution->v);
   solution->hint = FX_NEW(context, uint8_t, system.contact_count);
   double *workspace = FX_TAKE_RAW(arena, double, 2 * (size_t)system.dof_count);
-  job j = {.context = context,
-           .system = &system,
-           .islands = &islands,
-           .solver = solver,
-           .options = config->options,
-           .option = option,
-           .law = config->law,
-           .limits = {.tolerance = config->tolerance,
-                      .max_iterations = config->max_iterations,
-                      .start = start,
-                      .deadline = config->time_limit > 0 ? start + config->time_limit : 0,
-                      .cancel = config->cancel,
-                      .progress = config->progress,
-                      .user = config->user},
-           .history = config->history,
-           .together = solve_together(solver, &islands),
-           .of_many = islands.count > 1,
-           .count = islands.count,
-           .r = solution->r,
-           .u = solution->u,
-           .v = solution->v,
-           .hint = solution->hint,
-           .thread_count = config->thread_count,
-           .result = FX_TAKE(arena, island_result, islands.count)};
+  fx_job j = {.context = context,
+              .system = &system,
+              .islands = &islands,
+              .solver = solver,
+              .options = config->options,
+              .option = option,
+              .law = config->law,
+              .limits = {.tolerance = config->tolerance,
+                         .max_iterations = config->max_iterations,
+                         .start = start,
+                         .deadline = config->time_limit > 0 ? start + config->time_limit : 0,
+                         .cancel = config->cancel,
+                         .progress = config->progress,
+                         .user = config->user},
+              .history = config->history,
+              .together = solve_together(solver, &islands),
+              .of_many = islands.count > 1,
+              .count = islands.count,
+              .r = solution->r,
+              .u = solution->u,
+              .v = solution->v,
+              .hint = solution->hint,
+              .thread_count = config->thread_count,
+              .result = FX_TAKE(arena, fx_island_result, islands.count)};
   fx_row_scales row_scales;
   j.scales = &row_scales;
   if (!solution->r || !solution->u || !solution->v || !solution->hint || !workspace || !j.result ||
