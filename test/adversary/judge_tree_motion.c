@@ -145,22 +145,27 @@ static real solve_noise(const judge *j, int tree) {
   return (3 * count + 1) * 0x1p-53L * sum;
 }
 
-/* The same of a tree that stands before and after the step. Gaps and open joints are rounded like places, so that rows
- * ask even of an unloaded tree for 1e-15 of its place per step. Such rates are taken for none (docs/robots.md), and the
- * impulses that belong to them stay: sqrt(M_kk) sum over l of sqrt(M_ll) 1e-15 place_l / h. */
+/* The same of a tree that stands after the step. Gaps and open joints are rounded like places, so that rows ask even of
+ * an unloaded tree for 1e-15 of its place per step: a joint that is open by two last bits of x, up to 2^-51 |x|, asks
+ * for that over h. A tree that comes with such rates or none, and would go with such, is stopped (docs/robots.md); the
+ * impulses that made those it would go with stay: sqrt(M_kk) sum over l of sqrt(M_ll) 1e-15 place_l / h. */
 static real stand_noise(const judge *j, int tree) {
   const judged_trees *t = j->trees;
   real place = 0, sum = 0;
   for (int i = 0; i < t->body_count; i++) {
     const judged_body *own = &j->body[t->order[i]];
     if (t->link[t->order[i]].tree != tree) continue;
-    if (v_norm(own->v[AFTER]) + v_norm(own->w[AFTER]) + v_norm(own->v[BEFORE]) + v_norm(own->w[BEFORE]) > 0) return 0;
+    if (v_norm(own->v[AFTER]) + v_norm(own->w[AFTER]) > 0) return 0;
     place = fmaxl(place, v_norm(own->c) + own->size);
   }
-  for (int k = 0; k < t->motion_count; k++)
-    if (t->link[t->motion[k].body].tree == tree)
-      sum += trees_root_mass(j, &t->motion[k]) * (t->motion[k].way ? place : 1);
-  return 1e-15L * sum / j->h;
+  for (int k = 0; k < t->motion_count; k++) {
+    const motion *m = &t->motion[k];
+    if (t->link[m->body].tree != tree) continue;
+    real most = 1e-15L * (m->way ? place : 1) / j->h;
+    if (trees_rate(j, m, BEFORE) > most) return 0;
+    sum += trees_root_mass(j, m) * most;
+  }
+  return sum;
 }
 
 /* The same of J x: by rates of M~^-1 J'. */
