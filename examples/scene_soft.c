@@ -41,7 +41,7 @@ static frix_status build_stack(frix_builder *builder, const double *value, uint6
   frix_soft *cube = make_cube(&world, "bar", 2, 8, value[STACK_YOUNG]);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[STACK_N]; k++)
-    put_alike(&world, cube, "cube", k, ex_at(ex_noise(&world, 1e-4), ex_noise(&world, 1e-4), 0.1 * (k + 0.5)));
+    put_alike(&world, cube, "cube", k, ex_scattered(&world, 1e-4, 0.1 * (k + 0.5)));
   frix_soft_destroy(cube);
   return world.status;
 }
@@ -137,7 +137,7 @@ static frix_status build_jam(frix_builder *builder, const double *value, uint64_
     put_box(&world, ex_at(0.0, side * 0.16, 0.75), 0.3, 0.1, 0.35);
   }
   for (int32_t k = 0; k < (int32_t)value[JAM_N]; k++)
-    put_alike(&world, blob, "blob", k, ex_at(ex_noise(&world, 1e-3), ex_noise(&world, 1e-3), 0.92 + 0.11 * k));
+    put_alike(&world, blob, "blob", k, ex_scattered(&world, 1e-3, 0.92 + 0.11 * k));
   frix_soft_destroy(blob);
   return world.status;
 }
@@ -220,7 +220,7 @@ static frix_status build_dinosaurs(frix_builder *builder, const double *value, u
   frix_soft *dinosaur = ex_soft(&world, "dinosaur", &c);
   ex_add_ground(&world);
   for (int32_t k = 0; k < (int32_t)value[DINOSAURS_N]; k++) {
-    frix_pose pose = ex_at(ex_noise(&world, 0.05), ex_noise(&world, 0.05), 0.25 + 0.45 * k);
+    frix_pose pose = ex_scattered(&world, 0.05, 0.25 + 0.45 * k);
     pose.q = ex_turned(75.0 * k, 0.0, 0.0, 1.0);
     put_alike(&world, dinosaur, "dinosaur", k, pose);
   }

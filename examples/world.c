@@ -18,6 +18,11 @@ frix_quat ex_turned(double degrees, double x, double y, double z) {
 
 double ex_noise(ex_world *world, double scale) { return scale * ex_random(&world->random); }
 
+frix_pose ex_scattered(ex_world *world, double scale, double z) {
+  double y = ex_noise(world, scale), x = ex_noise(world, scale);
+  return ex_at(x, y, z);
+}
+
 static void keep(ex_world *world, frix_status status) {
   if (world->status == FRIX_OK) world->status = status;
 }

@@ -37,6 +37,9 @@ frix_pose ex_at(double x, double y, double z);
 frix_quat ex_turned(double degrees, double x, double y, double z);
 /* A number in [-1, 1), times scale. */
 double ex_noise(ex_world *world, double scale);
+/* At such numbers along x and y. Arguments of a call are evaluated in an order of the compiler's: do not call ex_noise
+ * twice among them. */
+frix_pose ex_scattered(ex_world *world, double scale, double z);
 
 frix_shape_config ex_box(double x, double y, double z); /* half sides; planar worlds: a rectangle x, y */
 frix_shape_config ex_ball(const ex_world *world, double radius);

@@ -261,6 +261,51 @@ static void wind_in_trees(fx_test *t) { world_in_trees(t, wind); }
 static void at_rest_in_trees(fx_test *t) { world_in_trees(t, at_rest); }
 static void edits_in_trees(fx_test *t) { world_in_trees(t, edits); }
 
+static void *allocate_dirt(size_t bytes, void *user) {
+  unsigned *seed = user;
+  unsigned char *block = malloc(bytes);
+  for (size_t k = 0; block && k < bytes; k++) block[k] = (unsigned char)(*seed = 1664525u * *seed + 1013904223u);
+  return block;
+}
+
+static void release_dirt(void *block, size_t bytes, void *user) {
+  (void)bytes;
+  (void)user;
+  free(block);
+}
+
+/* Steps repeat whatever stands in new memory: states are compared with the bytes between their members. */
+static void dirty_memory(fx_test *t) {
+  unsigned seed = 1;
+  frix_context_config config = frix_context_default();
+  frix_context *context = NULL;
+  frix_builder *builder = NULL;
+  frix_model *model = NULL;
+  frix_sim *sim = NULL;
+  config.allocate = allocate_dirt, config.release = release_dirt, config.user = &seed;
+  REQUIRE(t, frix_context_create(&config, &context) == FRIX_OK);
+  REQUIRE(t, frix_builder_create(context, &builder) == FRIX_OK);
+  frix_shape_config ground = frix_shape_default();
+  ground.kind = FRIX_SHAPE_PLANE;
+  CHECK(t, !frix_builder_add_shape(builder, (frix_body_id){0, 0}, &ground, NULL));
+  for (int k = 0; k < BOXES; k++) {
+    frix_shape_config cube = box_shape(0.5, 0.5, 0.5);
+    frix_body_config body = body_at(at(0, 0, 0.5 + k));
+    frix_body_id id;
+    CHECK(t, !frix_builder_add_body(builder, &body, &id) && !frix_builder_add_shape(builder, id, &cube, NULL));
+  }
+  if (!frix_builder_compile(builder, &model) && !frix_sim_create(context, model, NULL, &sim)) {
+    frix_step_report report = {.size = sizeof report};
+    for (int k = 0; k < SETTLED; k++) CHECK(t, !frix_sim_step(sim, H, &report));
+    CHECK(t, report.repeated && report.certified);
+  }
+  CHECK(t, sim);
+  frix_sim_destroy(sim);
+  frix_model_destroy(model);
+  frix_builder_destroy(builder);
+  frix_context_destroy(context);
+}
+
 const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
                                    {"repeat/edits", edits},
                                    {"repeat/wind", wind},
@@ -271,4 +316,5 @@ const fx_test_row test_repeat[] = {{"repeat/at_rest", at_rest},
                                    {"repeat/callbacks", callbacks},
                                    {"repeat/snapshots", snapshots},
                                    {"repeat/deadlines", deadlines},
+                                   {"repeat/dirty_memory", dirty_memory},
                                    {0}};

@@ -83,24 +83,14 @@ frix_status fx_sim_reserve(frix_sim *sim, int32_t slots) {
   return FRIX_OK;
 }
 
-/* The same without zeros behind what is kept: the threads that fill a list then share the work of its new pages. */
-static bool grow_raw(frix_context *context, void *array, int32_t used, int32_t wanted, size_t size) {
-  void **pointer = array;
-  void *grown = fx_alloc_raw(context, (size_t)wanted, size);
-  if (!grown) return false;
-  if (used > 0) memcpy(grown, *pointer, (size_t)used * size);
-  fx_free(context, *pointer);
-  *pointer = grown;
-  return true;
-}
-
 frix_status fx_sim_reserve_touching(frix_sim *sim, int32_t count) {
   if (count <= sim->touching_capacity) return FRIX_OK;
   int32_t wanted = count > INT32_MAX / 2 ? count : 2 * count;
   fx_state *s = &sim->state;
-  if (!grow_raw(sim->context, &s->touching, s->touching_count + s->ended_count, wanted, sizeof *s->touching) ||
-      !grow_raw(sim->context, &sim->touching_next, 0, wanted, sizeof *s->touching) ||
-      !grow_raw(sim->context, &sim->shown, sim->shown_count, wanted, sizeof *sim->shown))
+  /* zeroed: repeat.c compares the bytes of contacts, those between their members too */
+  if (!grow(sim->context, &s->touching, s->touching_count + s->ended_count, wanted, sizeof *s->touching) ||
+      !grow(sim->context, &sim->touching_next, 0, wanted, sizeof *s->touching) ||
+      !grow(sim->context, &sim->shown, sim->shown_count, wanted, sizeof *sim->shown))
     return FRIX_ERROR_MEMORY;
   sim->touching_capacity = wanted;
   return FRIX_OK;

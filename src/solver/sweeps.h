@@ -6,7 +6,7 @@
  * In these units W has the mean diagonal 1 and z is a velocity; the same Hh reads u and writes d, and single precision
  * suffers neither from small masses nor from a fast common motion. Contacts stand in batches of FX_BATCH, no two of a
  * batch on the same body, so that a batch is swept at once. Slot = 8 batch + lane; empty slots and the fixed world are
- * body 0, whose record stays zero. */
+ * body 0, or body_count in segments 1 and 3 of a large pile, whose records stay zero. */
 #ifndef FX_SOLVER_SWEEPS_H
 #define FX_SOLVER_SWEEPS_H
 
@@ -156,6 +156,9 @@ void fx_wide_refresh(const fx_pile *pile, fx_sweep_target target);
 typedef struct fx_sweep_part {
   int32_t first, end, first_body, end_body;
 } fx_sweep_part;
+
+/* Records of all bodies, of numbers of this size; only those of the second world are zeroed. */
+void *fx_pile_take_records(fx_arena *arena, const fx_pile *p, size_t size);
 
 /* The reference, scalar; leaves what it swept in z_last, as the others do before fx_sweep exchanges the two. */
 fx_sweep_sums fx_sweep_scalar(const fx_pile *pile, bool full, const fx_sweep_part *part, double momentum);

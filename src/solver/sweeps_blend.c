@@ -41,12 +41,12 @@ static size_t count_d(const fx_pile *p) { return (size_t)p->body_count * FX_RECO
 
 frix_status fx_blend_take(fx_arena *arena, const fx_pile *p, bool full, fx_blend *b) {
   size_t size = real_size(full);
-  *b = (fx_blend){.x = fx_arena_take_raw(arena, room_z(p), size), .d_x = fx_arena_take_raw(arena, count_d(p), size)};
+  *b = (fx_blend){.x = fx_arena_take_raw(arena, room_z(p), size), .d_x = fx_pile_take_records(arena, p, size)};
   bool good = b->x && b->d_x;
   for (int k = 0; k < FX_BLEND_ROOM; k++) {
     b->g[k] = fx_arena_take_raw(arena, room_z(p), size);
     b->f[k] = fx_arena_take_raw(arena, room_z(p), size);
-    b->d[k] = fx_arena_take_raw(arena, count_d(p), size);
+    b->d[k] = fx_pile_take_records(arena, p, size);
     good = good && b->g[k] && b->f[k] && b->d[k];
   }
   return good ? FRIX_OK : FRIX_ERROR_MEMORY;

@@ -177,6 +177,13 @@ static void find_again(fx_pile *p, int32_t first, int32_t end) {
   }
 }
 
+/* Segments 1 and 3, which run beside 0 and 2, have a record of their own for the world: the kernels write to it, if
+ * only zeros, and two threads may not write to one. */
+static void use_second_world(fx_pile *p, int32_t first, int32_t end) {
+  for (size_t k = (size_t)first * 2 * FX_BATCH; k < (size_t)end * 2 * FX_BATCH; k++)
+    if (p->slot_body[k] == 0) p->slot_body[k] = FX_RECORD * p->body_count;
+}
+
 /* Bodies of every slot, and the slots without a contact: lanes are filled from the first on. */
 static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p) {
   int32_t slots = p->batch_room * FX_BATCH, n = p->count;
@@ -193,6 +200,7 @@ static frix_status list_slots(fx_arena *arena, const int32_t *pairs, fx_pile *p)
   }
   for (int32_t batch = 0; batch < p->batch_count; batch++)
     for (int32_t lane = fill[batch]; lane < FX_BATCH; lane++) p->empty[p->empty_count++] = batch * FX_BATCH + lane;
+  for (int32_t k = 1; k < p->segment_count; k += 2) use_second_world(p, p->segment_end[k - 1], p->segment_end[k]);
   for (int32_t k = 0; k < p->segment_count; k++) find_again(p, k ? p->segment_end[k - 1] : 0, p->segment_end[k]);
   return FRIX_OK;
 }

@@ -236,20 +236,27 @@ static void choose_form(fx_pile *p, bool round) {
       p->wide ? FX_WIDE_END : (round ? FX_ROUND_END : FX_GENERAL_END) + (p->compliant ? FX_COMPLIANCE_SIZE : 0);
 }
 
+void *fx_pile_take_records(fx_arena *arena, const fx_pile *p, size_t size) {
+  size_t bodies = (size_t)p->body_count * FX_RECORD, second_world = p->segment_count > 1 ? FX_RECORD : 0;
+  char *d = fx_arena_take_raw(arena, bodies + second_world, size);
+  if (d) memset(d + bodies * size, 0, second_world * size);
+  return d;
+}
+
 /* Packing zeroes z, for the sake of empty slots; the rest is written before it is read: d by a refresh, the two before
  * the last by the plain sweep that has to come next. */
 static bool take(fx_arena *arena, const fx_pile *p, size_t size, fx_pile_data *d) {
-  size_t slots = (size_t)p->batch_room * FX_BATCH, records = (size_t)p->body_count * FX_RECORD;
+  size_t slots = (size_t)p->batch_room * FX_BATCH;
   d->field = fx_arena_take_raw(arena, slots * (size_t)p->field_count, size);
   d->z = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
   d->z_last = fx_arena_take_raw(arena, slots * (size_t)p->row_count, size);
-  d->d = fx_arena_take_raw(arena, records, size);
-  d->d_last = fx_arena_take_raw(arena, records, size);
+  d->d = fx_pile_take_records(arena, p, size);
+  d->d_last = fx_pile_take_records(arena, p, size);
   return d->field && d->z && d->z_last && d->d && d->d_last;
 }
 
 static frix_status take_roots(fx_arena *arena, fx_pile *p, bool *fits) {
-  root *roots = FX_TAKE(arena, root, p->body_count);
+  root *roots = FX_TAKE(arena, root, p->body_count + 1); /* those of the world, the first and the last, are zero */
   const double *M = fx_system_mass(p->system);
   if (!roots || !M) return FRIX_ERROR_MEMORY;
   p->roots = roots;

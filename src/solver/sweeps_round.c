@@ -37,7 +37,7 @@ static bool find_masses(const fx_pile *p, ball *out) {
 
 frix_status fx_round_begin(fx_arena *arena, fx_pile *p, bool *fits) {
   const fx_system *s = p->system;
-  ball *balls = FX_TAKE(arena, ball, p->body_count);
+  ball *balls = FX_TAKE(arena, ball, p->body_count + 1); /* those of the world, the first and the last, are zero */
   p->number = s->round;
   if (!s->round) p->number = p->own_number = FX_TAKE_RAW(arena, double, (size_t)s->contact_count *FX_ROUND_NUMBERS);
   if (!balls || !p->number) return FRIX_ERROR_MEMORY;
